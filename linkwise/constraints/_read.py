@@ -1,0 +1,169 @@
+"""How statements come in: array-likes of sample numbers to clean integer tables, or an error a person can act on."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterable, Mapping
+from enum import IntEnum
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from linkwise.exceptions import ConstraintError, LinkwiseWarning
+
+__all__ = ["Kind", "check_items", "read_items", "read_weights"]
+
+_HINT_IDS = "Hint: constraints hold row positions in X; translate identifiers with `Constraints.from_ids`."
+
+
+class Kind(IntEnum):
+    """The kinds of statement about samples; ``Kind.TRIPLET.word`` is the name people write."""
+
+    MUST_LINK = 0
+    CANNOT_LINK = 1
+    TRIPLET = 2
+
+    @property
+    def word(self) -> str:
+        """The keyword of `Constraints.build` for this kind."""
+        return ("must_link", "cannot_link", "triplets")[self]
+
+    @property
+    def arity(self) -> int:
+        """How many samples one statement of this kind names."""
+        return 3 if self is Kind.TRIPLET else 2
+
+
+def _rows(kind: Kind, statements: Any) -> npt.NDArray[Any]:
+    """Turn any array-like, iterable or None into a two-dimensional array, without judging its values."""
+    if statements is None:
+        return np.empty((0, kind.arity), dtype=np.intp)
+    if isinstance(statements, (str, bytes, Mapping)):
+        msg = f"{kind.word} is {type(statements).__name__}, expected rows of {kind.arity} sample numbers."
+        raise ConstraintError(msg)
+    if not hasattr(statements, "__array__") and not isinstance(statements, (list, tuple)):
+        if not isinstance(statements, Iterable):
+            msg = f"{kind.word} is {statements!r}, expected rows of {kind.arity} sample numbers."
+            raise ConstraintError(msg)
+        statements = list(statements)
+    try:
+        table = np.asarray(statements)
+    except ValueError as ragged:
+        msg = f"{kind.word} has rows of different lengths, expected {kind.arity} sample numbers in each."
+        raise ConstraintError(msg) from ragged
+    if table.size == 0:
+        return np.empty((0, kind.arity), dtype=np.intp)
+    if table.ndim == 1 and len(table) == kind.arity and table.dtype.kind in "iu":
+        msg = f"{kind.word} is one row, {table.tolist()}, expected a list of rows.\nHint: write {kind.word}=[{tuple(table.tolist())}]."
+        raise ConstraintError(msg)
+    if table.ndim != 2 or table.shape[1] != kind.arity:
+        msg = f"{kind.word} has shape {table.shape}, expected (m, {kind.arity})."
+        if kind is Kind.TRIPLET:
+            msg += "\nHint: a row a, b, c reads ab|c: a and b are closer to each other than either is to c."
+        raise ConstraintError(msg)
+    return table
+
+
+def read_items(kind: Kind, statements: Any, n_samples: int) -> npt.NDArray[np.intp]:
+    """Read the statements of one kind as ``intp[m, arity]`` of valid sample numbers, as given."""
+    table = _rows(kind, statements)
+    if table.dtype.kind in "USO":
+        if any(isinstance(value, (str, bytes)) for value in table[: min(len(table), 100)].ravel()):
+            msg = f"{kind.word} names {str(table.flat[0])!r}, expected sample numbers.\n{_HINT_IDS}"
+            raise ConstraintError(msg)
+        if any(isinstance(value, (bool, np.bool_)) for value in table.ravel()):
+            msg = f"{kind.word} holds True or False, expected sample numbers.\nHint: write 0 or 1 if a row number is meant."
+            raise ConstraintError(msg)
+        try:
+            exact = table.astype(np.intp)
+        except (TypeError, ValueError, OverflowError) as bad:
+            msg = f"{kind.word} holds values that are no sample numbers, such as {table.flat[0]!r}.\n{_HINT_IDS}"
+            raise ConstraintError(msg) from bad
+        if not (exact == table).all():
+            msg = f"{kind.word} holds values that are no whole numbers.\n{_HINT_IDS}"
+            raise ConstraintError(msg)
+        table = exact
+    if table.dtype.kind == "b":
+        msg = f"{kind.word} holds True or False, expected sample numbers.\nHint: write 0 or 1 if a row number is meant."
+        raise ConstraintError(msg)
+    if table.dtype.kind not in "iu":
+        msg = (
+            f"{kind.word} holds {table.dtype} values such as {table.flat[0]!r}, expected integer sample numbers.\n"
+            "Hint: convert with `.astype(int)` once you are sure they are row positions."
+        )
+        raise ConstraintError(msg)
+    if table.size:
+        low, high = int(table.min()), int(table.max())
+        if low < 0 or high >= n_samples:
+            worst = low if low < 0 else high
+            where = int(np.flatnonzero((table == worst).any(axis=1))[0])
+            msg = (
+                f"{kind.word} names sample {worst} (row {where}), but samples are numbered 0 to {n_samples - 1}.\n{_HINT_IDS}"
+            )
+            if worst == n_samples:
+                msg += " If your file counts from 1, subtract 1."
+            raise ConstraintError(msg)
+    return table.astype(np.intp, copy=False)
+
+
+def check_items(kind: Kind, table: npt.NDArray[np.intp], name: Any = str) -> npt.NDArray[np.bool_]:
+    """Refuse statements that contradict themselves; return the mask of those that say something.
+
+    ``name(i)`` words sample ``i`` in messages.
+    """
+    same = table[:, 0] == table[:, 1]
+    if kind is Kind.CANNOT_LINK and same.any():
+        row = int(np.flatnonzero(same)[0])
+        who = name(int(table[row, 0]))
+        msg = f"cannot_link({who}, {who}) (row {row}) asks a sample to be apart from itself.\nHint: remove that row."
+        raise ConstraintError(msg)
+    if kind is Kind.TRIPLET:
+        third = (table[:, 2] == table[:, 0]) | (table[:, 2] == table[:, 1])
+        if third.any():
+            row = int(np.flatnonzero(third)[0])
+            a, b, c = (name(int(v)) for v in table[row])
+            msg = (
+                f"triplet ({a}, {b}, {c}) (row {row}) says that {c} is further from itself than from another sample.\n"
+                "Hint: a row a, b, c reads ab|c and needs c different from a and b."
+            )
+            raise ConstraintError(msg)
+    if same.any():
+        what = "must_link(i, i)" if kind is Kind.MUST_LINK else "triplet (a, a, c)"
+        warnings.warn(
+            f"{int(same.sum())} statement(s) of the form {what} hold for every clustering and were dropped.",
+            LinkwiseWarning,
+            stacklevel=4,
+        )
+    return ~same
+
+
+def read_weights(weight: Any, counts: Mapping[str, int]) -> npt.NDArray[np.float64]:
+    """Read weights as one value per statement: a number, a sequence over all statements, or a mapping by kind."""
+    total = sum(counts.values())
+    if isinstance(weight, Mapping):
+        unknown = sorted(set(weight) - set(counts))
+        if unknown:
+            msg = f"weight has the key {unknown[0]!r}, expected keys among {sorted(counts)}."
+            raise ConstraintError(msg)
+        parts = [read_weights(weight.get(word, np.inf), {word: m}) for word, m in counts.items()]
+        return np.concatenate(parts) if parts else np.empty(0)
+    if isinstance(weight, (str, bytes)):
+        msg = f"weight is {weight!r}, expected numbers >= 0 (inf = hard)."
+        raise ConstraintError(msg)
+    try:
+        values = np.array(weight, dtype=np.float64)
+    except (TypeError, ValueError) as bad:
+        msg = f"weight is {weight!r}, expected numbers >= 0 (inf = hard)."
+        raise ConstraintError(msg) from bad
+    if values.ndim == 0:
+        values = np.full(total, float(values))
+    if values.shape != (total,):
+        msg = f"weight has shape {values.shape}, expected one value for each of the {total} statements, or a single number."
+        raise ConstraintError(msg)
+    bad_value = np.isnan(values) | (values < 0)
+    if bad_value.any():
+        row = int(np.flatnonzero(bad_value)[0])
+        msg = f"weight of statement {row} is {values[row]}, expected a number >= 0 (inf = hard)."
+        raise ConstraintError(msg)
+    return values

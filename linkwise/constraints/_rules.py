@@ -1,0 +1,99 @@
+"""Rules about clusters rather than samples: minimum separation, neighbourhood, reach of a merge, size."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+from linkwise.exceptions import ConstraintError
+
+__all__ = ["MaxCentroidDistance", "MinSeparation", "NeighbourWithin", "Rule", "SizeBetween"]
+
+
+def _number(rule: str, name: str, value: object) -> float:
+    if isinstance(value, bool) or not isinstance(value, (int, float)) or math.isnan(value) or value < 0:
+        msg = f"{rule}: {name} is {value!r}, expected a number >= 0."
+        raise ConstraintError(msg)
+    return float(value)
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """Base of the cluster-level rules; each is a frozen value, so rules compare and hash by content."""
+
+
+@dataclass(frozen=True, slots=True)
+class MinSeparation(Rule):
+    """Clusters stay at least ``delta`` apart: every pair of samples closer than ``delta`` is must-linked (δ).
+
+    Examples
+    --------
+    >>> from linkwise.constraints import MinSeparation
+    >>> MinSeparation(0.5)
+    MinSeparation(delta=0.5)
+    """
+
+    delta: float
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "delta", _number("MinSeparation", "delta", self.delta))
+
+
+@dataclass(frozen=True, slots=True)
+class NeighbourWithin(Rule):
+    """Each sample of a cluster of two or more has another member of it within ``epsilon`` (ε).
+
+    Examples
+    --------
+    >>> from linkwise.constraints import NeighbourWithin
+    >>> NeighbourWithin(2)
+    NeighbourWithin(epsilon=2.0)
+    """
+
+    epsilon: float
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "epsilon", _number("NeighbourWithin", "epsilon", self.epsilon))
+
+
+@dataclass(frozen=True, slots=True)
+class MaxCentroidDistance(Rule):
+    """Two clusters whose centroids are further apart than ``gamma`` are never merged (γ).
+
+    Examples
+    --------
+    >>> from linkwise.constraints import MaxCentroidDistance
+    >>> MaxCentroidDistance(3.0)
+    MaxCentroidDistance(gamma=3.0)
+    """
+
+    gamma: float
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "gamma", _number("MaxCentroidDistance", "gamma", self.gamma))
+
+
+@dataclass(frozen=True, slots=True)
+class SizeBetween(Rule):
+    """Every cluster of the cut has between ``low`` and ``high`` samples (``high=None``: no upper bound).
+
+    Examples
+    --------
+    >>> from linkwise.constraints import SizeBetween
+    >>> SizeBetween(20)
+    SizeBetween(low=20, high=None)
+    """
+
+    low: int = 1
+    high: int | None = None
+
+    def __post_init__(self) -> None:
+        for name, value in (("low", self.low), ("high", self.high)):
+            if name == "high" and value is None:
+                continue
+            if isinstance(value, bool) or not isinstance(value, int) or value < 1:
+                msg = f"SizeBetween: {name} is {value!r}, expected a whole number >= 1."
+                raise ConstraintError(msg)
+        if self.high is not None and self.high < self.low:
+            msg = f"SizeBetween: low is {self.low} and high is {self.high}, expected low <= high."
+            raise ConstraintError(msg)

@@ -1,0 +1,131 @@
+"""Where statements come from: labels, and the user's own identifiers."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import numpy as np
+import numpy.typing as npt
+
+from linkwise.constraints._read import Kind
+from linkwise.exceptions import ConstraintError
+
+if TYPE_CHECKING:
+    from linkwise.constraints._container import Constraints
+    from linkwise.constraints._rules import Rule
+
+__all__ = ["pairs_of_labels", "read_ids", "sort_statements", "to_positions"]
+
+_MAX_CLASS_PAIRS = 50_000_000
+_SPELLINGS = {
+    "must_link": Kind.MUST_LINK,
+    "cannot_link": Kind.CANNOT_LINK,
+    "triplet": Kind.TRIPLET,
+    "triplets": Kind.TRIPLET,
+}
+C = TypeVar("C", bound="Constraints")
+
+
+def pairs_of_labels(y: Any, unlabeled: Any) -> tuple[int, npt.NDArray[np.intp], npt.NDArray[np.intp]]:
+    """Must-link chains inside classes and one cannot-link per pair of classes: all that the labels say."""
+    labels = np.asarray(y)
+    if labels.ndim != 1:
+        msg = f"y has shape {labels.shape}, expected one label per sample."
+        raise ConstraintError(msg)
+    if labels.dtype.kind == "f" and np.isnan(labels).any():
+        msg = "y contains NaN, expected a label or the `unlabeled` value for every sample."
+        raise ConstraintError(msg)
+    known = np.flatnonzero(labels != unlabeled)
+    _, classes = np.unique(labels[known], return_inverse=True)
+    order = np.argsort(classes, kind="stable")
+    members, of_class = known[order], classes[order]
+    same = of_class[1:] == of_class[:-1]
+    must_link = np.column_stack([members[:-1][same], members[1:][same]])
+    heads = members[np.r_[True, ~same]] if len(members) else members
+    k = len(heads)
+    if k * (k - 1) // 2 > _MAX_CLASS_PAIRS:
+        msg = f"y has {k:,} classes, which would need {k * (k - 1) // 2:,} cannot-links; at most {_MAX_CLASS_PAIRS:,} are built."
+        raise ConstraintError(msg)
+    first, second = np.triu_indices(k, 1)
+    return len(labels), must_link, np.column_stack([heads[first], heads[second]])
+
+
+def read_ids(ids: Any) -> npt.NDArray[Any]:
+    """Read identifiers as a one-dimensional array without repeats."""
+    given = ids if hasattr(ids, "__array__") else list(ids)
+    kinds = {type(value) for value in given} if isinstance(given, list) else set()
+    names = np.array(given, dtype=object) if len(kinds) > 1 else np.array(given)
+    if names.ndim != 1:
+        msg = f"ids has shape {names.shape}, expected one identifier per sample."
+        raise ConstraintError(msg)
+    if names.dtype == object and all(type(value) is str for value in names):
+        names = names.astype(str)
+    seen: set[Any] = set()
+    if len(set(names.tolist())) < len(names):
+        for value in names.tolist():
+            if value in seen:
+                msg = f"ids contains {value!r} more than once, expected unique identifiers."
+                raise ConstraintError(msg)
+            seen.add(value)
+    return names
+
+
+def to_positions(names: npt.NDArray[Any], kind: Kind, statements: Any) -> npt.NDArray[np.intp]:
+    """Translate rows of identifiers to rows of positions in ``names``."""
+    if statements is None:
+        return np.empty((0, kind.arity), dtype=np.intp)
+    given = statements if hasattr(statements, "__array__") else [list(row) for row in statements]
+    table = np.asarray(given, dtype=object if names.dtype == object else None)
+    if table.size == 0:
+        return np.empty((0, kind.arity), dtype=np.intp)
+    if table.ndim != 2 or table.shape[1] != kind.arity:
+        msg = f"{kind.word} has shape {table.shape}, expected (m, {kind.arity}) identifiers."
+        raise ConstraintError(msg)
+    return _look_up(names, table.ravel(), kind.word).reshape(table.shape)
+
+
+def _look_up(names: npt.NDArray[Any], wanted: npt.NDArray[Any], where: str) -> npt.NDArray[np.intp]:
+    if names.dtype == object or wanted.dtype == object or names.dtype.kind != wanted.dtype.kind:
+        place = {value: i for i, value in enumerate(names.tolist())}
+        found = np.array([place.get(value, -1) for value in wanted.tolist()], dtype=np.intp)
+    else:
+        order = np.argsort(names, kind="stable")
+        found = order[np.minimum(np.searchsorted(names, wanted, sorter=order), len(names) - 1)]
+        found = np.where(names[found] == wanted, found, -1)
+    if (found < 0).any():
+        missing = list(dict.fromkeys(wanted[found < 0].tolist()))
+        close = difflib.get_close_matches(str(missing[0]), [str(v) for v in names[:100_000].tolist()], n=1)
+        hint = f"did you mean {close[0]!r}?" if close else "ids are compared exactly, including their type."
+        shown = ", ".join(repr(v) for v in missing[:5])
+        msg = f"{where} names {len(missing)} identifier(s) that are not in ids: {shown}.\nHint: {hint}"
+        raise ConstraintError(msg)
+    return found
+
+
+def sort_statements(
+    cls: type[C], names: npt.NDArray[Any], statements: Iterable[Sequence[Any]], rules: Iterable[Rule] | Rule
+) -> C:
+    """Build a table from mixed statement tuples, keeping each statement's position as its ``row``."""
+    rows: list[list[Any]] = [[], [], []]
+    weights: list[list[float]] = [[], [], []]
+    place: list[list[int]] = [[], [], []]
+    for position, statement in enumerate(statements):
+        word, *rest = statement
+        kind = _SPELLINGS.get(word) if isinstance(word, str) else None
+        if kind is None:
+            close = difflib.get_close_matches(str(word), _SPELLINGS, n=1)
+            hint = f"did you mean {close[0]!r}?" if close else "write 'must_link', 'cannot_link' or 'triplet'."
+            msg = f"statement {position} has the kind {word!r}.\nHint: {hint}"
+            raise ConstraintError(msg)
+        if len(rest) not in (kind.arity, kind.arity + 1):
+            msg = f"statement {position} ({word}) has {len(rest)} values, expected {kind.arity} identifiers and perhaps a weight."
+            raise ConstraintError(msg)
+        rows[kind].append(rest[: kind.arity])
+        weights[kind].append(rest[kind.arity] if len(rest) > kind.arity else np.inf)
+        place[kind].append(position)
+    given = [to_positions(names, kind, rows[kind]) for kind in Kind]
+    made = cls._from_tables(len(names), given, weights[0] + weights[1] + weights[2], rules, names)
+    row = np.array(place[0] + place[1] + place[2], dtype=np.intp)[made.row]
+    return cls(made.n_samples, made.kind, made.items, made.weight, row, made.rules, names)
