@@ -1,0 +1,67 @@
+"""Union-find as two arrays: who is above whom, and how large each set is."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from linkwise._kernels._jit import njit
+
+__all__ = ["DisjointSet", "components", "find", "make", "union"]
+
+
+class DisjointSet(NamedTuple):
+    """State of a union-find; pass it to `find` and `union`."""
+
+    parent: npt.NDArray[np.intp]
+    size: npt.NDArray[np.intp]
+
+
+@njit
+def make(n: int) -> DisjointSet:
+    """Make ``n`` singletons."""
+    return DisjointSet(np.arange(n), np.ones(n, np.intp))
+
+
+@njit
+def find(sets: DisjointSet, x: int) -> int:
+    """Return the representative of ``x``, halving the path on the way."""
+    parent = sets.parent
+    while parent[x] != x:
+        parent[x] = parent[parent[x]]
+        x = parent[x]
+    return x
+
+
+@njit
+def union(sets: DisjointSet, x: int, y: int) -> bool:
+    """Unite the sets of ``x`` and ``y`` by size; return False when they were one already."""
+    x = find(sets, x)
+    y = find(sets, y)
+    if x == y:
+        return False
+    if sets.size[x] < sets.size[y]:
+        x, y = y, x
+    sets.parent[y] = x
+    sets.size[x] += sets.size[y]
+    return True
+
+
+@njit
+def components(n: int, pairs: npt.NDArray[np.intp]) -> npt.NDArray[np.intp]:
+    """Number the connected components of ``n`` items under ``pairs``, in order of their first member."""
+    sets = make(n)
+    for t in range(len(pairs)):
+        union(sets, pairs[t, 0], pairs[t, 1])
+    label = np.full(n, -1, np.intp)
+    seen = 0
+    for x in range(n):
+        root = find(sets, x)
+        if label[root] < 0:
+            label[root] = seen
+            seen += 1
+        if root != x:
+            label[x] = label[root]
+    return label
