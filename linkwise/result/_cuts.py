@@ -1,0 +1,104 @@
+"""Flat clusters from a tree: by number, by height, by the marked cut, by what the constraints ask to separate."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from linkwise._kernels import njit
+from linkwise.exceptions import LinkwiseError
+from linkwise.result._kernels import by_first_appearance, nearest_flagged
+
+if TYPE_CHECKING:
+    from linkwise.result._tree import Tree
+
+__all__ = ["labels_at_height", "labels_at_number", "labels_of_marks", "read_cluster_count"]
+
+IntArray = npt.NDArray[np.intp]
+FloatArray = npt.NDArray[np.float64]
+
+
+def read_cluster_count(n_clusters: Any, n_roots: int, n_samples: int) -> int:
+    """Check a wanted number of clusters against what a forest can give: ``n_roots`` to ``n_samples``."""
+    whole = isinstance(n_clusters, (int, np.integer)) and not isinstance(n_clusters, (bool, np.bool_))
+    if not whole or n_clusters < 1 or n_clusters > n_samples:
+        msg = f"n_clusters is {n_clusters!r}, expected a whole number from {n_roots} to {n_samples} (samples)."
+        raise LinkwiseError(msg)
+    if n_clusters < n_roots:
+        msg = (
+            f"n_clusters is {n_clusters}, but the forest has {n_roots} roots, which no cut can join.\n"
+            f"Hint: ask for n_clusters={n_roots} or more."
+        )
+        raise LinkwiseError(msg)
+    return int(n_clusters)
+
+
+@njit
+def _undo_merges(n_samples: int, parent: IntArray, splits: int) -> IntArray:
+    """Undo the latest ``splits`` two-way merges and name for every sample the node that then holds it.
+
+    A node with c children counts as c - 1 two-way merges, undone last child first.
+    """
+    m = len(parent)
+    n_children = np.zeros(m, np.intp)
+    for v in range(m):
+        if parent[v] >= 0:
+            n_children[parent[v]] += 1
+    split_from = m  # nodes from here on are split entirely
+    while splits > 0 and n_children[split_from - 1] - 1 <= splits:
+        split_from -= 1
+        splits -= n_children[split_from] - 1
+    half = split_from - 1 if splits > 0 else -1  # this one only loses its last children
+    holder = np.empty(m, np.intp)
+    for v in range(m - 1, -1, -1):
+        p = parent[v]
+        if p < 0 or p >= split_from:
+            holder[v] = v
+        elif p == half and splits > 0:
+            holder[v] = v
+            splits -= 1
+        else:
+            holder[v] = holder[p]
+    return holder[:n_samples]
+
+
+def labels_at_number(tree: Tree, n_clusters: Any) -> IntArray:
+    """Cut into exactly ``n_clusters`` clusters by undoing the latest merges."""
+    k = read_cluster_count(n_clusters, tree.n_roots, tree.n_samples)
+    holder = _undo_merges(tree.n_samples, tree.parent, k - tree.n_roots)
+    labels, _ = by_first_appearance(holder, tree.n_nodes)
+    return labels  # type: ignore[no-any-return]
+
+
+def labels_at_height(tree: Tree, height: Any) -> IntArray:
+    """Cut at a height: the clusters are the highest nodes whose monotone height is at most ``height``."""
+    try:
+        level = float(height)
+    except (TypeError, ValueError) as bad:
+        msg = f"height is {height!r}, expected a number."
+        raise LinkwiseError(msg) from bad
+    if np.isnan(level):
+        msg = "height is NaN, expected a number."
+        raise LinkwiseError(msg)
+    if level < 0:
+        msg = f"height is {level:g}, expected a number >= 0: every sample is a cluster at height 0."
+        raise LinkwiseError(msg)
+    low = tree.height <= level
+    top = low & ((tree.parent < 0) | ~low[tree.parent])
+    holder, _ = nearest_flagged(tree.parent, top)
+    labels, _ = by_first_appearance(holder[: tree.n_samples], tree.n_nodes)
+    return labels  # type: ignore[no-any-return]
+
+
+def labels_of_marks(tree: Tree) -> IntArray:
+    """Label the samples by the marked node above them."""
+    if tree.marked is None:
+        msg = (
+            "cut_marked: this tree has no marked cut; only trees built under must-links or cannot-links carry one.\n"
+            "Hint: use `cut(n_clusters=...)` or `cut(height=...)`."
+        )
+        raise LinkwiseError(msg)
+    labels, _ = by_first_appearance(tree._mark_above[: tree.n_samples].copy(), tree.n_nodes)
+    return labels  # type: ignore[no-any-return]

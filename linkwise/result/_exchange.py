@@ -1,0 +1,346 @@
+"""How a tree comes and goes: merges, SciPy, scikit-learn, Newick, JSON, nested dictionaries, networkx."""
+
+from __future__ import annotations
+
+from typing import Any, Self
+
+import numpy as np
+import numpy.typing as npt
+
+from linkwise.exceptions import LinkwiseError
+from linkwise.result import _formats as formats
+from linkwise.result import _kernels as kernels
+from linkwise.result._assemble import Assembled, assemble, heights_of_lengths
+from linkwise.result._newick import read_newick, write_newick
+from linkwise.result._read import read_heights, read_nodes, read_sample_count
+from linkwise.result._tree import Tree, frozen
+
+__all__ = ["Exchange"]
+
+IntArray = npt.NDArray[np.intp]
+FloatArray = npt.NDArray[np.float64]
+
+
+class Exchange(Tree):
+    """The part of `Dendrogram` that reads and writes other notations."""
+
+    __slots__ = ()
+
+    @classmethod
+    def from_merges(
+        cls, n_samples: int, merges: Any, raw_height: Any, *, sort: bool = False, marked: Any = None, ids: Any = None
+    ) -> Self:
+        """Build a binary tree or forest from merges in the order they happened.
+
+        Parameters
+        ----------
+        n_samples : int
+            Number of samples, the nodes 0 to ``n_samples - 1``.
+        merges : array-like of shape (m, 2)
+            Row t joins two nodes into node ``n_samples + t``; fewer than ``n_samples - 1`` rows make a forest.
+        raw_height : array-like of shape (m,)
+            Height of each merge as the method says it, inversions included.
+        sort : bool, default=False
+            Renumber the merges by height, for algorithms that find them in another order. Equal heights keep their
+            order, and a merge lower than one it builds on counts as high as that one.
+        marked : array-like of nodes, optional
+            The marked cut, in the numbers of ``merges``.
+        ids : array-like of shape (n_samples,), optional
+            The user's name for each sample.
+
+        Returns
+        -------
+        Dendrogram
+
+        Raises
+        ------
+        LinkwiseError
+            A merge names a node that does not exist yet, joins a node with itself or uses it twice; a height is not
+            finite.
+
+        Examples
+        --------
+        >>> from linkwise import Dendrogram
+        >>> tree = Dendrogram.from_merges(4, [(2, 3), (0, 1), (4, 5)], [2.0, 1.0, 3.0], sort=True)
+        >>> tree.lca(0, 1), tree.lca(2, 3)
+        (np.int64(4), np.int64(5))
+        """
+        n = read_sample_count(n_samples)
+        pairs = read_nodes("merges", merges, ndim=2)
+        if pairs.shape[1] != 2:
+            msg = f"merges has shape {pairs.shape}, expected two nodes in each row."
+            raise LinkwiseError(msg)
+        code, t, parent = kernels.parents_of_merges(n, pairs)
+        if code:
+            left, right = (int(v) for v in pairs[t])
+            what = (
+                "",
+                f"but it can only join nodes 0 to {n + t - 1}",
+                "expected two different nodes",
+                "but a node merges once",
+            )
+            msg = f"merges: row {t} joins {left} and {right}, {what[code]}.\nHint: row t makes node n_samples + t."
+            raise LinkwiseError(msg)
+        raw = np.concatenate([np.zeros(n), read_heights("raw_height", raw_height, len(pairs), n)])
+        if sort:
+            parent, raw, marked = _by_height(n, parent, raw, marked)
+        return cls(n, parent, raw, marked=marked, ids=ids)
+
+    @classmethod
+    def from_linkage(cls, Z: Any, *, ids: Any = None) -> Self:
+        """Read a SciPy linkage matrix; inversions are kept as raw heights.
+
+        Parameters
+        ----------
+        Z : array-like of shape (n_samples - 1, 4)
+            As `scipy.cluster.hierarchy.linkage` returns it.
+        ids : array-like of shape (n_samples,), optional
+            The user's name for each sample.
+
+        Returns
+        -------
+        Dendrogram
+
+        Examples
+        --------
+        >>> from linkwise import Dendrogram
+        >>> Dendrogram.from_linkage([[0, 1, 0.5, 2], [2, 3, 1.0, 3]])
+        Dendrogram(3 samples: 2 inner nodes, 1 tree, height 1)
+        """
+        n, merges, raw = formats.merges_of_linkage(Z)
+        made = cls.from_merges(n, merges, raw, ids=ids)
+        formats.check_counts(made, np.asarray(Z, dtype=np.float64)[:, 3])
+        return made
+
+    def to_linkage(self, *, binary: bool = False) -> FloatArray:
+        """Write a SciPy linkage matrix: monotone heights, rows sorted by height (equal heights in merge order).
+
+        Parameters
+        ----------
+        binary : bool, default=False
+            Split nodes of more than two children into merges at equal height instead of refusing them.
+
+        Returns
+        -------
+        ndarray of shape (n_samples - 1, 4)
+
+        Raises
+        ------
+        LinkwiseError
+            The tree is a forest, or has many-way nodes and ``binary`` is False.
+
+        Notes
+        -----
+        **Guarantee** `scipy.cluster.hierarchy.is_valid_linkage` and ``is_monotonic`` hold. **Cost** O(n log n).
+        Raw heights, marks and ids are not part of a linkage.
+
+        Examples
+        --------
+        >>> from linkwise import Dendrogram
+        >>> Dendrogram(3, [3, 3, 3, -1]).to_linkage(binary=True).tolist()
+        [[0.0, 1.0, 1.0, 2.0], [2.0, 3.0, 1.0, 3.0]]
+        """
+        return formats.write_linkage(self, binary)
+
+    @classmethod
+    def from_children(
+        cls, children: Any, distances: Any = None, *, n_samples: int | None = None, ids: Any = None
+    ) -> Self:
+        """Read scikit-learn's ``children_`` and, when computed, ``distances_``.
+
+        Parameters
+        ----------
+        children : array-like of shape (m, 2)
+            Row t holds the two children of node ``n_samples + t``.
+        distances : array-like of shape (m,), optional
+            Heights of the merges; without them merge t has the height t + 1.
+        n_samples : int, optional
+            Needed when the tree was not built to the root (``n_leaves_`` in scikit-learn); m + 1 otherwise.
+        ids : array-like of shape (n_samples,), optional
+            The user's name for each sample.
+
+        Returns
+        -------
+        Dendrogram
+
+        Examples
+        --------
+        >>> from linkwise import Dendrogram
+        >>> Dendrogram.from_children([[0, 1], [2, 3]]).height.tolist()
+        [0.0, 0.0, 0.0, 1.0, 2.0]
+        """
+        m = len(children)
+        return cls.from_merges(
+            m + 1 if n_samples is None else n_samples,
+            children,
+            np.arange(1, m + 1) if distances is None else distances,
+            ids=ids,
+        )
+
+    def to_children(self) -> IntArray:
+        """Write scikit-learn's ``children_``: row t holds the children of node ``n_samples + t``, in merge order.
+
+        Examples
+        --------
+        >>> from linkwise import Dendrogram
+        >>> Dendrogram.from_children([[1, 0], [2, 3]]).to_children().tolist()
+        [[0, 1], [2, 3]]
+        """
+        return formats.write_children(self)
+
+    @classmethod
+    def from_newick(cls, text: str, ids: Any = None, *, forest: bool = False) -> Self:
+        """Read Newick text; branch lengths become heights over the deepest leaf below.
+
+        Parameters
+        ----------
+        text : str
+            One tree, ended by a semicolon. Quoted names, comments in brackets, names of inner nodes (ignored) and
+            inner nodes with one child (dropped) are fine.
+        ids : array-like of shape (n_samples,), optional
+            The leaf names in sample order. Without them, names 0 to n - 1 are sample numbers, other names become ids
+            in their order of appearance.
+        forest : bool, default=False
+            Read all trees of the text into one forest.
+
+        Returns
+        -------
+        Dendrogram
+            Inner nodes are numbered by height, because Newick carries no merge order.
+
+        Raises
+        ------
+        LinkwiseError
+            The text is malformed; the message names the place.
+
+        Examples
+        --------
+        >>> from linkwise import Dendrogram
+        >>> tree = Dendrogram.from_newick("((otter:1,mink:1):2,'sea lion':3);")
+        >>> tree.ids.tolist(), tree.height.tolist()
+        (['otter', 'mink', 'sea lion'], [0.0, 0.0, 0.0, 1.0, 3.0])
+        """
+        if not isinstance(text, str):
+            msg = f"from_newick got {type(text).__name__}, expected text.\nHint: read a file with `path.read_text()`."
+            raise LinkwiseError(msg)
+        nodes = read_newick(text.removeprefix("\ufeff"), forest)
+        height = heights_of_lengths(nodes.above, nodes.length)
+        return cls._assembled(assemble(nodes.above, nodes.is_leaf, nodes.name, height, ids), None)
+
+    def to_newick(self) -> str:
+        r"""Write Newick text, one line per tree; lengths are differences of monotone heights.
+
+        Ids (or sample numbers) are the leaf names, quoted where needed. Marks and raw heights are left out; `to_json`
+        keeps everything.
+
+        Examples
+        --------
+        >>> from linkwise import Dendrogram
+        >>> Dendrogram.from_merges(3, [(0, 2), (1, 3)], [0.5, 2.0], ids=["a", "b c", "d"]).to_newick()
+        "('b c':2.0,(a:0.5,d:0.5):1.5);\n"
+        """
+        return write_newick(self)
+
+    @classmethod
+    def from_json(cls, text: str | bytes) -> Self:
+        """Read what `to_json` wrote: the very same tree, node numbers, raw heights, marks and ids included.
+
+        Examples
+        --------
+        >>> from linkwise import Dendrogram
+        >>> tree = Dendrogram(3, [3, 3, -1, -1], ids=["a", "b", "c"])
+        >>> Dendrogram.from_json(tree.to_json()) == tree
+        True
+        """
+        document = formats.read_json(text)
+        return cls(
+            document["n_samples"],
+            document["parent"],
+            document["raw_height"],
+            marked=document["marked"],
+            ids=document["ids"],
+        )
+
+    def to_json(self) -> str:
+        """Write all arrays as JSON under a versioned header; `from_json` gives an equal tree back.
+
+        Examples
+        --------
+        >>> from linkwise import Dendrogram
+        >>> Dendrogram(2, [2, 2, -1]).to_json()[:34]
+        '{"format":"linkwise.dendrogram/1",'
+        """
+        return formats.write_json(self)
+
+    @classmethod
+    def from_nested(cls, nested: Any, ids: Any = None) -> Self:
+        """Read nested dictionaries ``{"name", "height", "children"}``, or a list of them as a forest.
+
+        Leaves have a name and no children; inner nodes need no name, and either all or none of them a height. Names are
+        matched with samples as in `from_newick`.
+
+        Examples
+        --------
+        >>> from linkwise import Dendrogram
+        >>> Dendrogram.from_nested({"height": 2, "children": [{"name": "a"}, {"name": "b"}]}).ids.tolist()
+        ['a', 'b']
+        """
+        return cls._assembled(*formats.nodes_of_nested(nested, ids))
+
+    def to_nested(self) -> Any:
+        """Write nested dictionaries: the root's for a tree, a list of roots' for a forest.
+
+        Marked nodes carry ``"marked": True``, nodes that were lifted also their ``"raw_height"``.
+
+        Examples
+        --------
+        >>> from linkwise import Dendrogram
+        >>> Dendrogram(2, [2, 2, -1]).to_nested()
+        {'height': 1.0, 'children': [{'name': 0, 'height': 0.0}, {'name': 1, 'height': 0.0}]}
+        """
+        return formats.write_nested(self)
+
+    @classmethod
+    def from_networkx(cls, graph: Any, ids: Any = None) -> Self:
+        """Read a directed networkx forest with edges from parents to children.
+
+        Node attributes ``name``, ``height``, ``raw_height`` and ``marked`` are used where present; a leaf without a
+        name is called by its node. Names are matched with samples as in `from_newick`.
+
+        Examples
+        --------
+        >>> import networkx as nx
+        >>> from linkwise import Dendrogram
+        >>> Dendrogram.from_networkx(nx.DiGraph([("root", "a"), ("root", "b")])).ids.tolist()
+        ['a', 'b']
+        """
+        return cls._assembled(*formats.nodes_of_graph(graph, ids))
+
+    def to_networkx(self) -> Any:
+        """Write a networkx ``DiGraph`` of node numbers with edges from parents to children.
+
+        Examples
+        --------
+        >>> from linkwise import Dendrogram
+        >>> list(Dendrogram(2, [2, 2, -1]).to_networkx().edges)
+        [(2, 0), (2, 1)]
+        """
+        return formats.write_graph(self)
+
+    @classmethod
+    def _assembled(cls, made: Assembled, marked: Any) -> Self:
+        return cls(made.n_samples, made.parent, made.raw_height, marked=marked, ids=made.ids)
+
+
+def _by_height(n: int, parent: IntArray, raw: FloatArray, marked: Any) -> tuple[IntArray, FloatArray, Any]:
+    """Renumber the inner nodes by monotone height; equal heights keep their order, so children stay before parents."""
+    height = kernels.monotone(frozen(parent), frozen(raw))
+    order = np.concatenate([np.arange(n), n + np.argsort(height[n:], kind="stable")])
+    number = np.empty(len(parent) + 1, dtype=np.intp)
+    number[order] = np.arange(len(parent))
+    number[-1] = -1  # a root's parent -1 stays -1
+    if marked is not None:
+        nodes = read_nodes("marked", marked)
+        known = (nodes >= 0) & (nodes < len(parent))
+        marked = np.where(known, number[np.where(known, nodes, 0)], nodes)  # the constructor words what is out of range
+    return number[parent[order]], raw[order], marked

@@ -1,0 +1,170 @@
+"""Newick text: what is read, what is refused and where, and that writing and reading agree."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from linkwise import Dendrogram
+from linkwise.exceptions import LinkwiseError, LinkwiseWarning
+
+
+def read(text, **more):
+    return Dendrogram.from_newick(text, **more)
+
+
+def test_lengths_become_heights_and_names_become_ids():
+    tree = read("((b:1,a:1):2,c:3);")
+    assert tree.ids.tolist() == ["b", "a", "c"]
+    assert tree.height.tolist() == [0, 0, 0, 1, 3]
+    assert tree.parent.tolist() == [3, 3, 4, 4, -1]
+
+
+def test_ids_give_the_sample_order():
+    tree = read("((b:1,a:1):2,c:3);", ids=["a", "b", "c"])
+    assert tree.ids.tolist() == ["a", "b", "c"]
+    assert tree.leaf_order.tolist() == [2, 0, 1]
+    assert read("(20:1,10:1);", ids=np.array([10, 20])).ids.tolist() == [10, 20]
+
+
+def test_numbers_from_zero_on_are_sample_numbers():
+    tree = read("((2,0),1);")
+    assert tree.ids is None
+    assert tree.lca(0, 2) == 3
+    assert read("(1,2);").ids.tolist() == ["1", "2"]
+    assert read("(00,1);").ids.tolist() == ["00", "1"]
+
+
+def test_without_lengths_levels_are_heights():
+    assert read("((a,b),(c,(d,e)));").height.tolist() == [0, 0, 0, 0, 0, 1, 1, 2, 3]
+
+
+def test_names_with_every_special_character_survive():
+    names = [
+        "plain",
+        "with space",
+        "it's",
+        "(x)",
+        "a,b",
+        "c:d",
+        "e;f",
+        "[g]",
+        "Ωmega ☃",
+        "under_score",
+        "''",
+        "tab\t",
+        "new\nline",
+        '"',
+    ]
+    parent = [len(names)] * len(names) + [-1]
+    tree = Dendrogram(len(names), parent, ids=names)
+    again = read(tree.to_newick())
+    assert again.ids.tolist() == names
+    assert again == tree
+
+
+def test_comments_inner_names_and_unary_nodes_are_tolerated():
+    tree = read("[&R] ( ((a:1[x],b:1)ab:1)lonely:1 , c:3 )root:7 ; [the end]")
+    assert tree.ids.tolist() == ["a", "b", "c"]
+    assert tree.height.tolist() == [0, 0, 0, 1, 3]
+    assert read("((a));").n_nodes == 1
+    assert read("a;").ids.tolist() == ["a"]
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        ("((a,b),c;", "unbalanced: ';' before.*character 8"),
+        ("(a,b));", "unbalanced: '\\)' outside.*character 5"),
+        ("(a,b),c;", "unbalanced: ',' outside.*character 5"),
+        ("((a,b),c", "unbalanced: the text ends.*character 0"),
+        ("(a,b)(c);", "unexpected '\\('.*character 5"),
+        ("(a,);", "a leaf has no name.*character 3"),
+        ("();", "a leaf has no name"),
+        ("('',a);", "a leaf has no name"),
+        ("(a,b,a);", "'a' appears a second time.*character 5"),
+        ("(a:-1,b:1);", "branch length is -1.*character 3"),
+        ("(a:nan,b:1);", "branch length is nan"),
+        ("(a:inf,b:1);", "branch length is inf"),
+        ("(a:x,b:1);", "'x' is no branch length"),
+        ("(a:'1',b:1);", "branch length is 1"),
+        ("(a:,b:1);", "a number is missing after ':'.*character 3"),
+        ("(a:1:2,b);", "unexpected ':'"),
+        ("(a b,c);", "unexpected 'b'"),
+        ("(a,b)[c;", "comment is never closed.*character 5"),
+        ("('a,b);", "quote is never closed.*character 1"),
+        ("(a,b]);", "unexpected ']'"),
+        ("(a,b);(c,d);", r"second tree begins.*character 6[\s\S]*forest=True"),
+        ("", "holds no tree"),
+        ("  [only a comment] ", "holds no tree"),
+        (";", "unexpected ';'"),
+        ("x\n(a,b);", "line 2"),
+    ],
+)
+def test_malformed_text_is_refused_with_the_place(text, says):
+    with pytest.raises(LinkwiseError, match=says):
+        read(text)
+
+
+def test_things_that_are_no_text_are_refused():
+    with pytest.raises(LinkwiseError, match="got bytes"):
+        read(b"(a,b);")
+
+
+def test_a_byte_order_mark_is_skipped():
+    assert read("\ufeff(a,b);").ids.tolist() == ["a", "b"]
+
+
+def test_warnings_point_at_the_caller():
+    for text in ("(a,b)", "((a:1,b:1),c:1);", "((a:1,b:2):1,c:1);"):
+        with pytest.warns(LinkwiseWarning) as caught:
+            Dendrogram.from_newick(text)
+        assert caught[0].filename == __file__
+
+
+def test_an_empty_id_has_no_newick():
+    with pytest.raises(LinkwiseError, match="id is empty"):
+        Dendrogram(2, [2, 2, -1], ids=["", "b"]).to_newick()
+
+
+def test_doubtful_text_is_read_with_a_warning():
+    with pytest.warns(LinkwiseWarning, match="';' at the end is missing"):
+        assert read("(a,b)").n_samples == 2
+    with pytest.warns(LinkwiseWarning, match="1 branch"):
+        assert read("((a:1,b:1),c:1);").height.tolist() == [0, 0, 0, 1, 1]
+    with pytest.warns(LinkwiseWarning, match="not equally far"):
+        assert read("((a:1,b:2):1,c:1);").height.tolist() == [0, 0, 0, 2, 3]
+
+
+@pytest.mark.parametrize(
+    ("ids", "says"),
+    [
+        (["a", "x"], "leaf 'b' is not in ids"),
+        (["a", "b", "c"], "id 'c' is not a leaf"),
+        ([1, "1"], "look alike"),
+        (5, "no list of names"),
+    ],
+)
+def test_ids_that_do_not_fit_are_refused(ids, says):
+    with pytest.raises(LinkwiseError, match=says):
+        read("(a,b);", ids=ids)
+
+
+def test_a_forest_is_one_tree_per_line():
+    forest = Dendrogram(4, [4, 4, -1, -1, -1], [0, 0, 0, 0, 2.5], ids=list("abcd"))
+    text = forest.to_newick()
+    assert text == "c;\nd;\n(a:2.5,b:2.5);\n"
+    again = read(text, ids=list("abcd"), forest=True)
+    assert again == forest
+
+
+def test_heights_survive_inversions_and_odd_numbers():
+    tree = Dendrogram.from_merges(4, [(0, 1), (4, 2), (5, 3)], [1 / 3, 0.1, 2e-300 + 0.7])
+    again = read(tree.to_newick())
+    np.testing.assert_allclose(again.height, tree.height, rtol=1e-9)
+    assert again.parent.tolist() == tree.parent.tolist()
+
+
+def test_equal_heights_are_numbered_from_left_to_right():
+    tree = read("((0,1),(2,3),(4,5));")
+    assert tree.parent.tolist() == [6, 6, 7, 7, 8, 8, 9, 9, 9, -1]
