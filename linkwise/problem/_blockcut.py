@@ -1,0 +1,136 @@
+"""Cuts of a wanted size through a hierarchy, with no cannot-link inside a cluster."""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+from linkwise._kernels import njit
+from linkwise.problem._colouring import ConflictGraph, Outcome
+from linkwise.result import Dendrogram
+
+__all__ = ["cut_of_size", "levels"]
+
+IntArray = npt.NDArray[np.intp]
+BoolArray = npt.NDArray[np.bool_]
+_EXACT = 60
+
+
+def cut_of_size(n: int, parent: IntArray, cannot_link: IntArray, n_clusters: int) -> tuple[IntArray, IntArray | None]:
+    """Refine a tree and choose ``n_clusters`` disjoint subtrees of it that hold no cannot-link.
+
+    A cut is a set of nodes that are split, closed upwards. Nodes with a cannot-link below must be; more are added
+    from the top, which numbering children before parents makes "the largest numbers first".
+
+    Returns
+    -------
+    parent : ndarray of intp
+        The tree with many-way nodes resolved; it displays every triplet the given one displays.
+    cut : ndarray of intp or None
+        The chosen nodes; None when this refinement needs more clusters.
+    """
+    if len(cannot_link):
+        parent = _gather(n, parent, cannot_link)
+    parent = _two_way(n, parent)
+    split = _must_split(n, parent, cannot_link)
+    spare = n_clusters - 1 - int(split.sum())
+    inner = np.arange(n, len(parent))
+    free = inner[~split[n:]]
+    if spare < 0 or spare > len(free):
+        return parent, None
+    split[free[len(free) - spare :]] = True
+    kept = np.flatnonzero(~split)
+    return parent, kept[(parent[kept] < 0) | split[parent[kept]]]
+
+
+def _must_split(n: int, parent: IntArray, cannot_link: IntArray) -> BoolArray:
+    """Mask the nodes that have a cannot-link below."""
+    split = np.zeros(len(parent), dtype=np.bool_)
+    if len(cannot_link):
+        split[Dendrogram(n, parent, levels(parent)).lca(cannot_link[:, 0], cannot_link[:, 1])] = True
+        split = _spread_up(split, parent)
+    return split
+
+
+def _gather(n: int, parent: IntArray, cannot_link: IntArray) -> IntArray:
+    """Give siblings that have no cannot-link inside or between them a node of their own, few such nodes per parent."""
+    split = _must_split(n, parent, cannot_link)
+    whole = _highest_whole(split, parent)
+    tops, at = np.unique(whole[:n], return_inverse=True)
+    pairs = at[cannot_link]
+    rivals = pairs[parent[tops[pairs[:, 0]]] == parent[tops[pairs[:, 1]]]]
+    colour = _few_colours(ConflictGraph(len(tops), rivals))
+    # One new node per parent and colour, if at least two siblings share it; it is numbered just before the parent.
+    _, team, size = np.unique(np.column_stack([parent[tops], colour]), axis=0, return_inverse=True, return_counts=True)
+    team = team.reshape(-1)
+    used = np.flatnonzero(size > 1)
+    above = np.empty(len(size), dtype=np.intp)
+    above[team] = parent[tops]
+    order = np.argsort(np.concatenate([np.arange(len(parent)), above[used] - 0.5]), kind="stable")
+    number = np.empty(len(order) + 1, dtype=np.intp)
+    number[order] = np.arange(len(order))
+    number[-1] = -1
+    name = np.full(len(size), -1, dtype=np.intp)
+    name[used] = len(parent) + np.arange(len(used))
+    linked = np.concatenate([parent, above[used]])
+    joined = name[team] >= 0
+    linked[tops[joined]] = name[team[joined]]
+    result = np.empty_like(linked)
+    result[number[:-1]] = number[linked]
+    return result
+
+
+def _few_colours(graph: ConflictGraph) -> IntArray:
+    """Colour with few colours: exactly as few as possible when the graph is small."""
+    low, high = len(graph.clique()), graph.enough()
+    for n_colours in range(low, high if graph.n <= _EXACT else low):
+        outcome, colour = graph.colour(n_colours)
+        if outcome is Outcome.FOUND:
+            return colour
+    return graph.colour(high)[1]
+
+
+@njit
+def _highest_whole(split: BoolArray, parent: IntArray) -> IntArray:
+    """For each node that is not split the highest such node above it."""
+    top = np.arange(len(parent))
+    for node in range(len(parent) - 1, -1, -1):
+        above = parent[node]
+        if above >= 0 and not split[node] and not split[above]:
+            top[node] = top[above]
+    return top
+
+
+def _two_way(n: int, parent: IntArray) -> IntArray:
+    """Resolve many-way nodes into chains, so that cuts of every size exist; every triplet shown stays shown."""
+    child = np.flatnonzero(parent >= 0)
+    child = child[np.argsort(parent[child], kind="stable")]
+    count = np.bincount(parent[child], minlength=len(parent))[n:]
+    first = n + np.concatenate([[0], np.cumsum(count - 1)])  # an inner node with k children becomes k - 1 nodes
+    new = np.full(first[-1], -1, dtype=np.intp)
+    chained = np.arange(n, len(new))
+    new[chained[:-1]] = chained[:-1] + 1
+    last = first[1:] - 1
+    name = np.concatenate([np.arange(n), last])
+    place = np.arange(len(child)) - np.repeat(np.cumsum(count) - count, count)
+    new[last] = -1
+    new[name[child]] = first[parent[child] - n] + np.maximum(place - 1, 0)
+    return new
+
+
+@njit
+def _spread_up(flag: npt.NDArray[np.bool_], parent: IntArray) -> npt.NDArray[np.bool_]:
+    for node in range(len(parent)):
+        if flag[node] and parent[node] >= 0:
+            flag[parent[node]] = True
+    return flag
+
+
+@njit
+def levels(parent: IntArray) -> npt.NDArray[np.float64]:
+    """Height of a node = the longest way down; the witness has no distances of its own."""
+    height = np.zeros(len(parent))
+    for node in range(len(parent)):
+        if parent[node] >= 0:
+            height[parent[node]] = max(height[parent[node]], height[node] + 1)
+    return height

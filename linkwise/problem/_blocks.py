@@ -1,0 +1,206 @@
+"""The finest clusters that must-links and triplets leave possible, and the hierarchy that shows them.
+
+Two rules are applied until nothing changes. *Conditional*: for ab|c, if c's block is a's or b's, the three blocks are
+one. *Contraction*: if the triplets written over blocks have no common tree, the blocks on which building it gets stuck
+are one. Every feasible cut is a coarsening of what results.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+from linkwise._kernels import njit
+from linkwise._kernels.disjoint_set import DisjointSet, components, find
+from linkwise.problem._blockcut import cut_of_size, levels
+from linkwise.problem._onetree import onetree
+from linkwise.result import Dendrogram
+
+__all__ = ["finest_blocks", "hierarchy_of_blocks"]
+
+IntArray = npt.NDArray[np.intp]
+
+
+@njit
+def _join(
+    sets: DisjointSet, ring: IntArray, waiting: npt.NDArray[np.bool_], stack: IntArray, top: int, x: int, y: int
+) -> int:
+    """Unite two blocks; members of the smaller one wait to have their triplets looked at again."""
+    x = find(sets, x)
+    y = find(sets, y)
+    if x == y:
+        return top
+    if sets.size[x] < sets.size[y]:
+        x, y = y, x
+    member = y
+    while True:
+        if not waiting[member]:
+            waiting[member] = True
+            stack[top] = member
+            top += 1
+        member = ring[member]
+        if member == y:
+            break
+    sets.parent[y] = x
+    sets.size[x] += sets.size[y]
+    ring[x], ring[y] = ring[y], ring[x]  # splices the two circular member lists into one
+    return top
+
+
+@njit
+def _settle(
+    sets: DisjointSet, ring: IntArray, pairs: IntArray, triplets: IntArray, start: IntArray, incident: IntArray
+) -> None:
+    """Unite the pairs and everything the conditional rule asks for; O((n + m) log n) over all calls."""
+    n = len(ring)
+    waiting = np.zeros(n, np.bool_)
+    stack = np.empty(n, np.intp)
+    top = 0
+    for t in range(len(pairs)):
+        top = _join(sets, ring, waiting, stack, top, pairs[t, 0], pairs[t, 1])
+    while top > 0:
+        top -= 1
+        item = stack[top]
+        waiting[item] = False
+        for s in range(start[item], start[item + 1]):
+            a, b, c = triplets[incident[s], 0], triplets[incident[s], 1], triplets[incident[s], 2]
+            third = find(sets, c)
+            if third == find(sets, a) or third == find(sets, b):
+                top = _join(sets, ring, waiting, stack, top, a, b)
+                top = _join(sets, ring, waiting, stack, top, a, c)
+
+
+@njit
+def _labels(sets: DisjointSet) -> IntArray:
+    n = len(sets.parent)
+    label = np.full(n, -1, np.intp)
+    seen = 0
+    for x in range(n):
+        root = find(sets, x)
+        if label[root] < 0:
+            label[root] = seen
+            seen += 1
+        label[x] = label[root]
+    return label
+
+
+def finest_blocks(n: int, must_link: IntArray, triplets: IntArray) -> IntArray:
+    """Number the finest clusters possible, by first member; ``triplets`` must be consistent among themselves.
+
+    Notes
+    -----
+    **Cost** one tree building per contraction, at most n of them; the conditional rule O((n + m) log n) in all.
+    **Guarantee** exact: every hierarchy and cut that satisfies the input puts each block into one cluster, and one
+    exists whose clusters are the blocks.
+    """
+    if not len(triplets) or not len(must_link):
+        block: IntArray = components(n, must_link)
+        return block
+    start, incident = _incidence(n, triplets)
+    sets = DisjointSet(np.arange(n), np.ones(n, np.intp))
+    ring = np.arange(n)
+    pairs = must_link
+    while True:
+        _settle(sets, ring, pairs, triplets, start, incident)
+        block = _labels(sets)
+        first = np.unique(block, return_index=True)[1]
+        stuck = onetree(len(first), _over(block, triplets)).stuck
+        if stuck is None:
+            return block
+        united = first[stuck]
+        pairs = np.column_stack([np.full(len(united) - 1, united[0]), united[1:]]).astype(np.intp)
+
+
+def _incidence(n: int, triplets: IntArray) -> tuple[IntArray, IntArray]:
+    """CSR of the triplets each item is in."""
+    item = triplets.ravel()
+    order = np.argsort(item, kind="stable")
+    start = np.zeros(n + 1, dtype=np.intp)
+    np.cumsum(np.bincount(item, minlength=n), out=start[1:])
+    return start, order // 3
+
+
+def _over(block: IntArray, triplets: IntArray) -> IntArray:
+    """Write triplets over blocks; those whose three blocks differ."""
+    over = block[triplets]
+    a, b, c = over.T
+    return np.ascontiguousarray(over[(a != b) & (a != c) & (b != c)])
+
+
+def hierarchy_of_blocks(
+    n: int, block: IntArray, triplets: IntArray, cannot_link: IntArray, n_clusters: int | None = None
+) -> Dendrogram | None:
+    """Show a hierarchy in which all triplets hold and whose marked cut coarsens ``block``, cannot-links apart.
+
+    Parameters
+    ----------
+    n_clusters : int, optional
+        Size of the cut; default: the blocks themselves.
+
+    Returns
+    -------
+    Dendrogram or None
+        None when the hierarchy that was built has no such cut with so few clusters. Another hierarchy might.
+    """
+    n_blocks = int(block.max(initial=-1)) + 1
+    upper = _built(n_blocks, _over(block, triplets))
+    if n_clusters is None:
+        cut = np.arange(n_blocks)
+    else:
+        upper, chosen = cut_of_size(n_blocks, upper, block[cannot_link], n_clusters)
+        if chosen is None:
+            return None
+        cut = chosen
+    a, b, c = block[triplets].T
+    parent, top = _grow_inside(n, block, _built(n, triplets[(a == b) & (b == c)]))
+    # Every node of the upper tree finds its number in the whole: its block's top, or a place after the inner parts.
+    number = np.concatenate([top, len(parent) + np.arange(len(upper) - n_blocks)])
+    whole = np.concatenate([parent, np.full(len(upper) - n_blocks, -1, dtype=np.intp)])
+    linked = np.flatnonzero(upper >= 0)
+    whole[number[linked]] = number[upper[linked]]
+    return Dendrogram(n, whole, levels(whole), marked=np.sort(number[cut]))
+
+
+def _built(n: int, triplets: IntArray) -> IntArray:
+    parent = onetree(n, triplets).parent
+    if parent is None:  # the rules above guarantee a tree
+        msg = "finest_blocks returned blocks whose triplets have no tree"
+        raise AssertionError(msg)
+    return parent
+
+
+def _grow_inside(n: int, block: IntArray, tree: IntArray) -> tuple[IntArray, IntArray]:
+    """Turn a tree over all samples built from triplets inside blocks into one subtree per block.
+
+    Building such a tree splits the samples at its root into parts that lie inside one block each, because only
+    samples of one block are tied together. So the root goes, and parts of the same block get a node of their own.
+    """
+    n_blocks = int(block.max(initial=-1)) + 1
+    if n_blocks <= 1:
+        return tree, np.array([len(tree) - 1][:n_blocks], dtype=np.intp)
+    root = len(tree) - 1
+    part = np.flatnonzero(tree == root)
+    parent = tree[:root].copy()
+    parent[part] = -1
+    low = np.arange(root)  # some leaf below each node: children come before parents, so one upward pass
+    low[n:] = -1
+    inner = np.flatnonzero(parent >= 0)
+    below = _some_leaf(low, parent) if len(inner) else low
+    of_block = block[below[part]]
+    count = np.bincount(of_block, minlength=n_blocks)
+    top = np.empty(n_blocks, dtype=np.intp)
+    top[of_block] = part
+    several = np.flatnonzero(count > 1)
+    top[several] = root + np.arange(len(several))
+    parent = np.concatenate([parent, np.full(len(several), -1, dtype=np.intp)])
+    grouped = part[count[of_block] > 1]
+    parent[grouped] = top[block[below[grouped]]]
+    return parent, top
+
+
+@njit
+def _some_leaf(low: IntArray, parent: IntArray) -> IntArray:
+    for node in range(len(parent)):
+        if parent[node] >= 0:
+            low[parent[node]] = low[node]
+    return low

@@ -1,0 +1,197 @@
+"""Why statements cannot hold together: the smallest proof, the single fixes, and the words for both."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from linkwise.constraints import Constraints
+
+__all__ = ["Explanation", "explain", "minimal_core", "name_list"]
+
+IntArray = npt.NDArray[np.intp]
+_SHOWN = 20
+_SECONDS = 5.0
+
+
+@dataclass(frozen=True)
+class Explanation:
+    """Why statements cannot hold together: fixes first, then the proof.
+
+    Attributes
+    ----------
+    suspects : tuple of tuple of int
+        Smallest removals that make *all* hard statements hold together again; here single statements of the core.
+        Empty when no single one does, because there are several conflicts, and not searched for a wanted number of
+        clusters.
+    core : tuple of int
+        Positions of statements that conflict although every proper subset of them does not.
+    because : str
+        The argument in words.
+    n_statements : int
+        How many statements were given in all.
+    goal : str
+        What they were to hold in, such as "3 clusters"; empty when they contradict each other as such.
+    lines, fixes : tuple of str
+        Wording of the first 20 statements of the core and of the suspects.
+    rules : tuple of str
+        What rules about clusters contribute to the proof.
+    complete : bool
+        False when the conflict was too large to be made minimal or to be searched for single fixes.
+
+    Examples
+    --------
+    >>> from linkwise import Constraints, check
+    >>> c = Constraints.build(4, must_link=[(0, 1), (1, 2)], cannot_link=[(0, 2), (0, 3)])
+    >>> why = check(c).explanation
+    >>> why.core, why.suspects
+    ((0, 1, 2), ((0,), (1,), (2,)))
+    >>> print(why)
+    Any one of these changes repairs it:
+      drop #0 must_link(0, 1)
+      drop #1 must_link(1, 2)
+      drop #2 cannot_link(0, 2)
+    Why: 3 of 4 constraints contradict each other:
+      #0 must_link(0, 1)
+      #1 must_link(1, 2)
+      #2 cannot_link(0, 2)
+    must-link is transitive, so samples [0, 1, 2] share one cluster, which #2 forbids.
+    """
+
+    suspects: tuple[tuple[int, ...], ...]
+    core: tuple[int, ...]
+    because: str
+    n_statements: int = 0
+    goal: str = ""
+    lines: tuple[str, ...] = ()
+    fixes: tuple[str, ...] = ()
+    rules: tuple[str, ...] = ()
+    complete: bool = True
+
+    @property
+    def proof(self) -> str:
+        """The conflicting statements and the argument, without hints."""
+        verb = f"cannot hold in {self.goal}" if self.goal else "contradict each other"
+        if len(self.core) == 1:
+            verb = f"cannot hold in {self.goal}" if self.goal else "cannot hold"
+        head = f"{len(self.core):,} of {self.n_statements:,} constraints {verb}:"
+        if not self.core:
+            head = f"the data and the rules admit no clustering{' in ' + self.goal if self.goal else ''}:"
+        shown = [f"  {line}" for line in self.lines]
+        if len(self.core) > len(self.lines):
+            shown.append(f"  ... and {len(self.core) - len(self.lines):,} more")
+        shown += [f"  {line}" for line in self.rules]
+        return "\n".join([head, *shown, self.because])
+
+    def __str__(self) -> str:
+        if self.fixes:
+            lines = ["Any one of these changes repairs it:", *(f"  drop {line}" for line in self.fixes)]
+            if len(self.suspects) > len(self.fixes):
+                lines.append(f"  ... or one of {len(self.suspects) - len(self.fixes):,} more")
+        elif self.core and self.complete and not self.goal:
+            lines = ["No single change repairs it; `repair(constraints)` finds a set that does."]
+        else:
+            lines = []
+        return "\n".join([*lines, "Why: " + self.proof])
+
+    def message(self) -> str:
+        """The text of the error that reports this conflict: the proof and what to do about it."""
+        hint = "drop or soften one of them, or call `repair(constraints)`."
+        if self.goal and self.core:
+            hint = "ask for another number of clusters, or drop or soften one of them."
+        elif not self.core:
+            hint = "relax the rule, or ask for another number of clusters."
+        return f"{self.proof}\nHint: {hint}"
+
+
+def explain(
+    constraints: Constraints,
+    core: Sequence[int],
+    because: str,
+    *,
+    suspects: Sequence[int] = (),
+    goal: str = "",
+    rules: Sequence[str] = (),
+    complete: bool = True,
+) -> Explanation:
+    """Put a conflict into words."""
+    core, suspects = sorted(core), sorted(suspects)
+    return Explanation(
+        suspects=tuple((int(s),) for s in suspects),
+        core=tuple(int(s) for s in core),
+        because=because,
+        n_statements=constraints.n_statements,
+        goal=goal,
+        lines=tuple(constraints.describe(s) for s in core[:_SHOWN]),
+        fixes=tuple(constraints.describe(s) for s in suspects[:_SHOWN]),
+        rules=(*rules[:_SHOWN], *((f"... and {len(rules) - _SHOWN:,} more",) if len(rules) > _SHOWN else ())),
+        complete=complete,
+    )
+
+
+def name_list(constraints: Constraints, samples: npt.ArrayLike, shown: int = 10) -> str:
+    """Word a list of samples as in ``[12, 40, 77]``, cut after ``shown``."""
+    numbers = [int(s) for s in np.asarray(samples)]
+    names = [constraints.name(s) for s in numbers[:shown]]
+    more = len(numbers) - shown
+    return f"[{', '.join(names)}{f', ... {more:,} more' if more > 0 else ''}]"
+
+
+class _SpentError(Exception):
+    """The search for a minimal core has taken too long."""
+
+
+def minimal_core(candidates: IntArray, conflicts: Callable[[IntArray], bool]) -> tuple[IntArray, bool]:
+    """Shrink conflicting candidates to a subset that conflicts although no proper subset of it does.
+
+    Divide and conquer after QuickXplain [1]_: a core of size k among m candidates takes O(k log(m / k)) tests.
+
+    Parameters
+    ----------
+    candidates : ndarray of intp
+        Statements that conflict together.
+    conflicts : callable
+        Whether a subset conflicts; must stay true when the subset grows.
+
+    Returns
+    -------
+    core : ndarray of intp
+    complete : bool
+        False when five seconds were not enough; then the smallest conflicting set met so far comes back.
+
+    References
+    ----------
+    .. [1] U. Junker, "QuickXplain: Preferred Explanations and Relaxations for Over-Constrained Problems", AAAI 2004.
+    """
+    deadline = time.monotonic() + _SECONDS
+    best = candidates
+
+    def test(subset: IntArray) -> bool:
+        nonlocal best
+        if time.monotonic() > deadline:
+            raise _SpentError
+        found = conflicts(subset)
+        if found and len(subset) < len(best):
+            best = subset
+        return found
+
+    def search(background: IntArray, grown: bool, rest: IntArray) -> IntArray:  # depth log2(m)
+        if grown and test(background):
+            return rest[:0]
+        if len(rest) == 1:
+            return rest
+        first, second = np.array_split(rest, 2)
+        from_second = search(np.concatenate([background, first]), True, second)
+        from_first = search(np.concatenate([background, from_second]), len(from_second) > 0, first)
+        return np.concatenate([from_first, from_second])
+
+    if not len(candidates):
+        return candidates, True
+    try:
+        return np.sort(search(candidates[:0], True, candidates)), True
+    except _SpentError:
+        return np.sort(best), False

@@ -1,0 +1,201 @@
+"""Can all hard statements hold together, and in how many clusters? Yes with a witness, no with a proof, or unknown."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from numbers import Integral
+from typing import Any, Literal
+
+import numpy as np
+import numpy.typing as npt
+
+from linkwise.constraints import Constraints, MinSeparation
+from linkwise.exceptions import InfeasibleConstraintsError, LinkwiseError
+from linkwise.problem._blocks import hierarchy_of_blocks
+from linkwise.problem._closure import must_links_within
+from linkwise.problem._clusters import decide_number
+from linkwise.problem._conflict import Hard, blocks_or_none, contradiction
+from linkwise.problem._explain import Explanation
+from linkwise.problem._rulecheck import settle_rules
+from linkwise.result import Dendrogram
+
+__all__ = ["Verdict", "check"]
+
+IntArray = npt.NDArray[np.intp]
+
+
+@dataclass(frozen=True, eq=False)
+class Verdict:
+    """Whether the hard statements can hold together; made by `check`.
+
+    Attributes
+    ----------
+    status : {"feasible", "infeasible", "unknown"}
+        "unknown" is said when the question is hard and the search was cut short, or when a rule needs the data.
+    witness : Dendrogram, ndarray of intp or None
+        Something in which all hard statements hold: labels for must- and cannot-links, a hierarchy (with a marked
+        cut where there are pairs) when there are triplets.
+    explanation : Explanation or None
+        Why there is no witness, when infeasible.
+    k_min, k_max : int or None
+        No feasible clustering has fewer than ``k_min`` or more than ``k_max`` clusters; None when contradictory.
+    because : str
+        The verdict in one sentence.
+
+    Examples
+    --------
+    >>> from linkwise import Constraints, check
+    >>> verdict = check(Constraints.build(4, cannot_link=[(0, 1), (1, 2)]))
+    >>> verdict.status, verdict.k_min, verdict.k_max
+    ('feasible', 2, 4)
+    """
+
+    status: Literal["feasible", "infeasible", "unknown"]
+    witness: Dendrogram | IntArray | None
+    explanation: Explanation | None
+    k_min: int | None
+    k_max: int | None
+    because: str
+
+    def raise_if_infeasible(self) -> None:
+        """Raise the conflict as an error if there is one.
+
+        Raises
+        ------
+        InfeasibleConstraintsError
+            With ``explanation`` set.
+
+        Examples
+        --------
+        >>> from linkwise import Constraints, check
+        >>> check(Constraints.build(2, must_link=[(0, 1)], cannot_link=[(0, 1)])).raise_if_infeasible()
+        Traceback (most recent call last):
+            ...
+        linkwise.exceptions.InfeasibleConstraintsError: 2 of 2 constraints contradict each other:
+          #0 must_link(0, 1)
+          #1 cannot_link(0, 1)
+        must-link is transitive, so samples [0, 1] share one cluster, which #1 forbids.
+        Hint: drop or soften one of them, or call `repair(constraints)`.
+        """
+        if self.status == "infeasible" and self.explanation is not None:
+            raise InfeasibleConstraintsError(self.explanation.message(), self.explanation)
+
+    def __str__(self) -> str:
+        return self.because if self.explanation is None else f"{self.because}\n{self.explanation}"
+
+
+def check(
+    constraints: Constraints, *, n_clusters: int | None = None, X: Any = None, metric: str = "euclidean"
+) -> Verdict:
+    """Decide whether all hard statements can hold together, and show why.
+
+    Parameters
+    ----------
+    constraints : Constraints
+        Statements of any kind. Soft ones are negotiable and left out.
+    n_clusters : int, optional
+        Ask for a clustering with exactly so many clusters; default: any number.
+    X : array-like, optional
+        The data; needed to decide about rules on distances.
+    metric : str, default="euclidean"
+        How distances follow from X; ``"precomputed"`` if X holds them.
+
+    Returns
+    -------
+    Verdict
+
+    Raises
+    ------
+    LinkwiseError
+        ``n_clusters`` is no whole number between 1 and the number of samples.
+
+    See Also
+    --------
+    repair : find statements to drop.
+    close : write out what is entailed.
+
+    Notes
+    -----
+    For any number of clusters the answer is exact for must-links, cannot-links and triplets together. With
+    ``n_clusters`` the question contains graph colouring; it is decided by bounds and a bounded search, and "unknown"
+    names the bounds when these do not suffice.
+
+    **Cost** near-linear for pairs; one tree building per contraction with triplets. **Guarantee** a witness satisfies
+    every hard statement; no proper subset of an explanation's core conflicts.
+
+    Examples
+    --------
+    >>> from linkwise import Constraints, check
+    >>> check(Constraints.build(3, triplets=[(0, 1, 2), (1, 2, 0)])).explanation.core
+    (0, 1)
+    >>> triangle = Constraints.build(3, cannot_link=[(0, 1), (1, 2), (0, 2)])
+    >>> check(triangle, n_clusters=2).because
+    '3 groups of samples are pairwise apart, so at least 3 clusters are needed, not 2.'
+    """
+    k = _read_k(n_clusters, constraints.n_samples)
+    hard = _read_hard(constraints, X, metric)
+    block = blocks_or_none(hard)
+    if block is None:
+        why = contradiction(hard)
+        return _with_soft(
+            Verdict("infeasible", None, why, None, None, "The hard statements contradict each other."), hard
+        )
+    number = decide_number(hard, block, k)
+    verdict = Verdict(number.status, number.witness, number.explanation, number.k_min, number.k_max, number.because)
+    if verdict.status == "feasible" and k is None:
+        verdict = replace(verdict, witness=_free_witness(hard, block))
+    if constraints.rules and verdict.status != "infeasible":
+        status, witness, why_not, because = settle_rules(hard, block, verdict.witness, verdict.status, k, X, metric)
+        because = verdict.because if status == verdict.status else because
+        verdict = replace(verdict, status=status, witness=witness, explanation=why_not, because=because)
+    return _with_soft(verdict, hard)
+
+
+def _free_witness(hard: Hard, block: IntArray) -> Dendrogram | IntArray:
+    if not len(hard.triplets):
+        return block
+    tree = hierarchy_of_blocks(hard.n, block, hard.triplets, hard.cannot)
+    if tree is None:
+        msg = "the finest blocks always have a hierarchy"
+        raise AssertionError(msg)
+    if len(hard.must) or len(hard.cannot):
+        return tree
+    return Dendrogram(hard.n, tree.parent, tree.raw_height)
+
+
+def _read_k(n_clusters: Any, n: int) -> int | None:
+    if n_clusters is None:
+        return None
+    if isinstance(n_clusters, (bool, np.bool_)) or not isinstance(n_clusters, Integral):
+        msg = f"check: n_clusters is {n_clusters!r}, expected a whole number from 1 to {n}."
+        raise LinkwiseError(msg)
+    if not 1 <= int(n_clusters) <= n:
+        msg = f"check: n_clusters is {n_clusters}, expected 1 to {n}, the number of samples."
+        raise LinkwiseError(msg)
+    return int(n_clusters)
+
+
+def _read_hard(constraints: Constraints, X: Any, metric: str) -> Hard:
+    if not isinstance(constraints, Constraints):
+        what = type(constraints).__name__
+        msg = f"check: constraints are {what}, expected Constraints.\nHint: use `Constraints.build`."
+        raise LinkwiseError(msg)
+    if X is None:
+        return Hard.of(constraints)
+    rows = X.shape[0] if hasattr(X, "shape") else len(X)
+    if rows != constraints.n_samples:
+        msg = f"check: X has {rows:,} rows, but the constraints speak about {constraints.n_samples:,} samples."
+        raise LinkwiseError(msg)
+    widest = max((r for r in constraints.rules if isinstance(r, MinSeparation)), key=lambda r: r.delta, default=None)
+    if widest is None:
+        return Hard.of(constraints)
+    return Hard.of(constraints, must_links_within(X, widest.delta, metric=metric), repr(widest))
+
+
+def _with_soft(verdict: Verdict, hard: Hard) -> Verdict:
+    soft = int((~hard.constraints.is_hard).sum())
+    if not soft:
+        return verdict
+    return replace(
+        verdict, because=f"{verdict.because} {soft:,} soft statement{'s were' if soft > 1 else ' was'} left out."
+    )

@@ -1,0 +1,453 @@
+"""The layered union-find: BUILD kept alive under new triplets and merges, with roll-back (compiled).
+
+Level 0 is one component of all items. A triplet ab|c that lies inside one component of level k - 1 joins a and b at
+level k; it then *waits* there until c joins them too, and climbs to level k + 1. The components of all levels are the
+nodes of the BUILD tree. The triplets are consistent exactly when every component of two or more clusters has two or
+more components right below it.
+
+Merging two clusters unites their components at every level. Both operations only coarsen the levels, so each is a
+short cascade processed level by level; unions are by size without path compression and every change is logged, so a
+failed attempt is undone exactly. An item stores only the levels at which it has company or somebody waits for it.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from linkwise._kernels import njit
+
+__all__ = ["CONFLICT", "OK", "ROOM", "Layers", "grow", "make_layers", "ring", "try_add", "try_merge", "undo"]
+
+# columns of `item`
+OFF, CAP, DEPTH, UP = 0, 1, 2, 3
+# columns of `pool`: items, clusters, components below, waiting list head / tail / length, member ring, (alignment)
+WEIGHT, CLUSTERS, BELOW, HEAD, TAIL, LENGTH, RING = range(7)
+# kinds of log entries
+UNION, STAGE, APPEND, FEWER, DEEPER, BELOW_LESS, LINK = range(7)
+# slots of `count`
+N_POOL, N_ENTRY, N_LOG, N_TRIPLET, N_NOW, N_NEXT, FAIL_LEVEL, FAIL_ITEM, SPLIT_LEVEL, SPLIT_LOG, LINKED, WANTED = range(12)
+
+# what an operation that answers ROOM ran out of
+POOL, ENTRY, LOG, TRIPLET = range(4)
+
+CONFLICT, OK, ROOM = 0, 1, -1
+
+IntArray = npt.NDArray[np.int32]
+
+
+class Layers(NamedTuple):
+    """State of the structure; the arrays are replaced by larger ones when an operation answers ``ROOM``."""
+
+    item: npt.NDArray[np.int32]  # [n, 4] offset of its levels in the pool, room there, levels stored, cluster above
+    pool: npt.NDArray[np.int32]  # [p, 8] one row per stored (item, level); row 0 is level 0
+    parent: npt.NDArray[np.int32]  # [p] union-find parent of the same; apart, because most steps read nothing else
+    triplet: npt.NDArray[np.int32]  # [m, 3]
+    stage: npt.NDArray[np.int32]  # [m] level at which a and b are joined
+    entry: npt.NDArray[np.int32]  # [e, 2] waiting-list entries: 2 * triplet + (1 in the list of c's component), next
+    log: npt.NDArray[np.int32]  # [l, 5] changes of the operation under way
+    queue: npt.NDArray[np.int32]  # [4, m] triplets to join at this level and the next; items of their components above
+    count: npt.NDArray[np.int64]  # [12]
+
+
+def make_layers(n_items: int, capacity: int) -> Layers:
+    """Make the structure for ``n_items`` clusters and no triplets, with room for ``capacity`` of them."""
+    capacity = max(capacity, 4)
+    item = np.zeros((n_items, 4), np.int32)
+    item[:, UP] = np.arange(n_items)
+    pool = np.zeros((6 * n_items + 64, 8), np.int32)
+    pool[0] = (n_items, n_items, n_items, -1, -1, 0, 0, 0)
+    count = np.zeros(12, np.int64)
+    count[N_POOL] = 1
+    return Layers(
+        item,
+        pool,
+        np.zeros(len(pool), np.int32),
+        np.zeros((capacity, 3), np.int32),
+        np.zeros(capacity, np.int32),
+        np.zeros((4 * capacity + 64, 2), np.int32),
+        np.zeros((2 * capacity + 8 * n_items + 256, 5), np.int32),
+        np.zeros((4, capacity), np.int32),
+        count,
+    )
+
+
+def grow(layers: Layers) -> Layers:
+    """Return the same state with twice the room of what the last operation ran out of."""
+
+    def twice(array: npt.NDArray[np.int32]) -> npt.NDArray[np.int32]:
+        return np.concatenate([array, np.zeros_like(array)])
+
+    wanted = int(layers.count[WANTED])
+    if wanted == POOL:
+        return layers._replace(pool=twice(layers.pool), parent=twice(layers.parent))
+    if wanted == ENTRY:
+        return layers._replace(entry=twice(layers.entry))
+    if wanted == LOG:
+        return layers._replace(log=twice(layers.log))
+    queue = np.concatenate([layers.queue, np.zeros_like(layers.queue)], axis=1)
+    return layers._replace(triplet=twice(layers.triplet), stage=twice(layers.stage), queue=queue)
+
+
+@njit
+def lacking(layers: Layers, what: int) -> int:
+    """Answer ROOM and remember of what."""
+    layers.count[WANTED] = what
+    return ROOM
+
+
+# The functions called most take plain arrays: handing over the whole tuple costs an atomic reference count per array.
+
+
+@njit
+def top(item: IntArray, count: npt.NDArray[np.int64], x: int) -> int:
+    """The item that stands for the cluster of ``x``."""
+    if count[LINKED]:  # the newest link may be taken back: leave the path as it is
+        while item[x, UP] != x:
+            x = item[x, UP]
+        return x
+    while item[x, UP] != x:
+        item[x, UP] = item[item[x, UP], UP]
+        x = item[x, UP]
+    return x
+
+
+@njit
+def find(item: IntArray, parent: IntArray, level: int, x: int) -> int:
+    """The item that stands for the component of ``x`` at ``level`` >= 1; it stores no such level if it is alone."""
+    while True:
+        above = item[x, UP] if item[x, DEPTH] < level else parent[item[x, OFF] + level - 1]
+        if above == x:
+            return x
+        x = above
+
+
+@njit
+def seat(item: IntArray, parent: IntArray, level: int, x: int) -> int:
+    """Pool row of the component of ``x`` at ``level``; the component must be stored."""
+    if level == 0:
+        return 0
+    return item[find(item, parent, level, x), OFF] + level - 1
+
+
+@njit
+def note(log: IntArray, count: npt.NDArray[np.int64], kind: int, a: int, b: int, c: int, d: int) -> None:
+    """Write one log entry."""
+    place = count[N_LOG]
+    log[place, 0] = kind
+    log[place, 1] = a
+    log[place, 2] = b
+    log[place, 3] = c
+    log[place, 4] = d
+    count[N_LOG] = place + 1
+
+
+@njit
+def deepen(layers: Layers, x: int, level: int) -> bool:
+    """Let item ``x``, a cluster of its own below, store levels up to ``level``; False when there is no room."""
+    item, pool, parent, count = layers.item, layers.pool, layers.parent, layers.count
+    depth = item[x, DEPTH]
+    if level > item[x, CAP]:
+        room = max(4, 2 * item[x, CAP], level)
+        start = count[N_POOL]
+        if start + room > len(pool):
+            return False
+        for k in range(depth):
+            parent[start + k] = parent[item[x, OFF] + k]
+            for column in range(7):
+                pool[start + k, column] = pool[item[x, OFF] + k, column]
+        count[N_POOL] = start + room
+        item[x, OFF] = start
+        item[x, CAP] = room
+    note(layers.log, count, DEEPER, x, depth, 0, 0)
+    for k in range(item[x, OFF] + depth, item[x, OFF] + level):
+        parent[k] = x
+        pool[k, WEIGHT] = 1
+        pool[k, CLUSTERS] = 1
+        pool[k, BELOW] = 1
+        pool[k, HEAD] = -1
+        pool[k, TAIL] = -1
+        pool[k, LENGTH] = 0
+        pool[k, RING] = x
+    item[x, DEPTH] = level
+    return True
+
+
+@njit
+def promote(
+    queue: IntArray, stage: IntArray, log: IntArray, count: npt.NDArray[np.int64], t: int, level: int, x: int
+) -> None:
+    """Queue triplet ``t`` for ``level``: its three items now share the component ``x`` of the level above."""
+    stage[t] = level
+    place = count[N_NEXT]
+    queue[level & 1, place] = t
+    queue[2 + (level & 1), place] = x
+    count[N_NEXT] = place + 1
+    note(log, count, STAGE, t, 0, 0, 0)
+
+
+@njit
+def union(layers: Layers, level: int, x: int, y: int, above: int) -> int:
+    """Unite two stored components of ``level`` in the component at pool row ``above``; the item left, or ROOM.
+
+    Triplets whose c has thereby joined a and b are queued for the next level.
+    """
+    item, pool, parent, entry, count = layers.item, layers.pool, layers.parent, layers.entry, layers.count
+    triplet, stage, log, queue = layers.triplet, layers.stage, layers.log, layers.queue
+    row = item[x, OFF] + level - 1
+    other = item[y, OFF] + level - 1
+    if pool[row, WEIGHT] < pool[other, WEIGHT]:
+        x, y = y, x
+        row, other = other, row
+    shorter = min(pool[row, LENGTH], pool[other, LENGTH])
+    if count[N_LOG] + shorter + 8 > len(log):
+        return lacking(layers, LOG)
+    waiting = pool[row, HEAD] if pool[row, LENGTH] <= pool[other, LENGTH] else pool[other, HEAD]
+    note(log, count, UNION, level, x, y, pool[row, TAIL])
+    parent[other] = x
+    pool[row, WEIGHT] += pool[other, WEIGHT]
+    pool[row, CLUSTERS] += pool[other, CLUSTERS]
+    pool[row, BELOW] += pool[other, BELOW]
+    pool[row, RING], pool[other, RING] = pool[other, RING], pool[row, RING]
+    pool[above, BELOW] -= 1
+    for _ in range(shorter):
+        t = entry[waiting, 0] >> 1
+        if stage[t] == level:
+            awaited = triplet[t, 0] if entry[waiting, 0] & 1 else triplet[t, 2]
+            if find(item, parent, level, awaited) == x:
+                promote(queue, stage, log, count, t, level + 1, x)
+        waiting = entry[waiting, 1]
+    if pool[other, LENGTH] > 0:
+        if pool[row, LENGTH] == 0:
+            pool[row, HEAD] = pool[other, HEAD]
+        else:
+            entry[pool[row, TAIL], 1] = pool[other, HEAD]
+        pool[row, TAIL] = pool[other, TAIL]
+        pool[row, LENGTH] += pool[other, LENGTH]
+    return x
+
+
+@njit
+def append(layers: Layers, row: int, level: int, x: int, waiting: int) -> None:
+    """Add an entry (2 * triplet + side) to the waiting list of component ``x`` of ``level``, stored at ``row``."""
+    pool, entry, count = layers.pool, layers.entry, layers.count
+    place = count[N_ENTRY]
+    note(layers.log, count, APPEND, level, x, pool[row, TAIL], 0)
+    entry[place, 0] = waiting
+    entry[place, 1] = -1
+    count[N_ENTRY] = place + 1
+    if pool[row, LENGTH] == 0:
+        pool[row, HEAD] = place
+    else:
+        entry[pool[row, TAIL], 1] = place
+    pool[row, TAIL] = place
+    pool[row, LENGTH] += 1
+
+
+@njit
+def undo(layers: Layers, upto: int) -> None:
+    """Take back logged changes until the log has ``upto`` entries."""
+    item, pool, parent, log, count = layers.item, layers.pool, layers.parent, layers.log, layers.count
+    while count[N_LOG] > upto:
+        count[N_LOG] -= 1
+        last = count[N_LOG]
+        kind = log[last, 0]
+        p = log[last, 1]
+        q = log[last, 2]
+        r = log[last, 3]
+        if kind == UNION:
+            row = item[q, OFF] + p - 1
+            other = item[r, OFF] + p - 1
+            if pool[other, LENGTH] > 0:
+                pool[row, TAIL] = log[last, 4]
+                pool[row, LENGTH] -= pool[other, LENGTH]
+            pool[row, RING], pool[other, RING] = pool[other, RING], pool[row, RING]
+            parent[other] = r
+            pool[row, WEIGHT] -= pool[other, WEIGHT]
+            pool[row, CLUSTERS] -= pool[other, CLUSTERS]
+            pool[row, BELOW] -= pool[other, BELOW]
+            pool[seat(item, parent, p - 1, q), BELOW] += 1  # rows may have moved since, items have not
+        elif kind == STAGE:
+            layers.stage[p] -= 1
+        elif kind == APPEND:
+            row = item[q, OFF] + p - 1
+            pool[row, TAIL] = r
+            pool[row, LENGTH] -= 1
+            count[N_ENTRY] -= 1
+        elif kind == FEWER:
+            pool[seat(item, parent, p, q), CLUSTERS] += 1
+        elif kind == DEEPER:
+            item[p, DEPTH] = q
+        elif kind == BELOW_LESS:
+            pool[seat(item, parent, p, q), BELOW] += 1
+        else:
+            item[p, UP] = p
+            count[LINKED] = 0
+
+
+@njit
+def fail(layers: Layers, level: int, x: int) -> int:
+    """Remember the component that can no longer be divided."""
+    layers.count[FAIL_LEVEL] = level
+    layers.count[FAIL_ITEM] = x
+    return CONFLICT
+
+
+@njit
+def join_queued(layers: Layers, level: int, i: int, j: int) -> int:
+    """Join a and b of every triplet queued for ``level``; ``i`` and ``j`` are clusters being merged, or -1."""
+    item, pool, parent, count = layers.item, layers.pool, layers.parent, layers.count
+    triplet, queue, log = layers.triplet, layers.queue, layers.log
+    for place in range(count[N_NOW]):
+        t = queue[level & 1, place]
+        a = triplet[t, 0]
+        b = triplet[t, 1]
+        x = find(item, parent, level, a)
+        y = find(item, parent, level, b)
+        if x == y or i >= 0:
+            p = top(item, count, a)
+            q = top(item, count, b)
+            if p == q or (p == i and q == j) or (p == j and q == i):
+                continue  # a and b are, or are becoming, one cluster: the triplet is fulfilled
+        if count[N_LOG] + 16 > len(log):
+            return lacking(layers, LOG)
+        if count[N_ENTRY] + 2 > len(layers.entry):
+            return lacking(layers, ENTRY)
+        if x != y:
+            if (item[x, DEPTH] < level and not deepen(layers, x, level)) or (
+                item[y, DEPTH] < level and not deepen(layers, y, level)
+            ):
+                return lacking(layers, POOL)
+            above = seat(item, parent, level - 1, queue[2 + (level & 1), place])
+            x = union(layers, level, x, y, above)
+            if x == ROOM:
+                return ROOM
+            if pool[above, BELOW] == 1 and pool[above, CLUSTERS] >= 2:
+                return fail(layers, level - 1, x)
+        z = find(item, parent, level, triplet[t, 2])
+        if x == z:
+            promote(queue, layers.stage, log, count, t, level + 1, x)
+        else:
+            if item[z, DEPTH] < level and not deepen(layers, z, level):
+                return lacking(layers, POOL)
+            append(layers, item[x, OFF] + level - 1, level, x, 2 * t)
+            append(layers, item[z, OFF] + level - 1, level, z, 2 * t + 1)
+    return OK
+
+
+@njit
+def next_level(layers: Layers) -> None:
+    layers.count[N_NOW] = layers.count[N_NEXT]
+    layers.count[N_NEXT] = 0
+
+
+@njit
+def try_add(layers: Layers, a: int, b: int, c: int) -> int:
+    """Add ab|c; CONFLICT or ROOM leave the state as it was."""
+    count = layers.count
+    t = count[N_TRIPLET]
+    if t >= len(layers.triplet):
+        return lacking(layers, TRIPLET)
+    count[N_LOG] = 0
+    layers.triplet[t, 0] = a
+    layers.triplet[t, 1] = b
+    layers.triplet[t, 2] = c
+    layers.stage[t] = 1
+    layers.queue[1, 0] = t
+    layers.queue[3, 0] = a
+    count[N_NOW] = 1
+    count[N_NEXT] = 0
+    level = 1
+    while count[N_NOW] > 0:
+        answer = join_queued(layers, level, -1, -1)
+        if answer != OK:
+            undo(layers, 0)
+            return answer
+        next_level(layers)
+        level += 1
+    count[N_TRIPLET] += 1
+    return OK
+
+
+@njit
+def try_merge(layers: Layers, i: int, j: int) -> int:
+    """Merge two clusters, given by their `top` items; ROOM leaves the state as it was.
+
+    CONFLICT leaves the failed state in place for the caller to read (`FAIL_LEVEL`, `FAIL_ITEM`: the component that
+    cannot be divided; `SPLIT_LEVEL`, `SPLIT_LOG`: the last level at which i and j still were in different components,
+    and the log position to undo to for seeing them); the caller must then `undo` to 0.
+    """
+    pool, count = layers.pool, layers.count
+    count[N_LOG] = 0
+    count[N_NOW] = 0
+    count[N_NEXT] = 0
+    note(layers.log, count, FEWER, 0, i, 0, 0)
+    pool[0, CLUSTERS] -= 1
+    level = 1
+    above = 0  # pool row of the component that holds both at the level before
+    while above >= 0 or count[N_NOW] > 0:
+        answer = join_queued(layers, level, i if above >= 0 else -1, j)
+        if answer == OK and above >= 0:
+            answer, above = merge_level(layers, level, i, j, above)
+        if answer == ROOM:
+            undo(layers, 0)
+            return ROOM
+        if answer == CONFLICT:
+            return CONFLICT
+        next_level(layers)
+        level += 1
+    count[LINKED] = 0
+    return OK
+
+
+@njit
+def merge_level(layers: Layers, level: int, i: int, j: int, above: int) -> tuple[int, int]:
+    """Unite the components of i and j at one level; the answer, and their pool row (-1: nothing deeper to unite)."""
+    item, pool, parent, count = layers.item, layers.pool, layers.parent, layers.count
+    if count[N_LOG] + 8 > len(layers.log):
+        return lacking(layers, LOG), -1
+    last = item[i, DEPTH] < level or item[j, DEPTH] < level
+    x = find(item, parent, level, i)
+    y = find(item, parent, level, j)
+    if x != y:
+        count[SPLIT_LEVEL] = level
+        count[SPLIT_LOG] = count[N_LOG]
+        if pool[above, BELOW] == 2 and pool[above, CLUSTERS] >= 2:
+            return fail(layers, level - 1, i), -1
+        if last:
+            note(layers.log, count, BELOW_LESS, level - 1, i, 0, 0)
+            pool[above, BELOW] -= 1
+        else:
+            x = union(layers, level, x, y, above)
+            if x == ROOM:
+                return ROOM, -1
+    if last:
+        if item[i, DEPTH] > item[j, DEPTH]:
+            i, j = j, i
+        note(layers.log, count, LINK, i, 0, 0, 0)
+        item[i, UP] = j
+        count[LINKED] = 1
+        return OK, -1
+    here = item[x, OFF] + level - 1
+    note(layers.log, count, FEWER, level, i, 0, 0)
+    pool[here, CLUSTERS] -= 1
+    return OK, here
+
+
+@njit
+def ring(layers: Layers, level: int, x: int, out: npt.NDArray[np.int32]) -> int:
+    """Write the items of the component of ``x`` at ``level`` to ``out``; return how many."""
+    item, pool = layers.item, layers.pool
+    x = find(item, layers.parent, level, x)
+    out[0] = x
+    if item[x, DEPTH] < level:
+        return 1
+    size = 1
+    y = pool[item[x, OFF] + level - 1, RING]
+    while y != x:
+        out[size] = y
+        size += 1
+        y = pool[item[y, OFF] + level - 1, RING]
+    return size

@@ -1,0 +1,156 @@
+"""What rules about clusters do to a verdict: some rule it out, some need the data, most a witness settles."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+import numpy.typing as npt
+from scipy.sparse import csr_array
+
+from linkwise._kernels.disjoint_set import components
+from linkwise.constraints import MaxCentroidDistance, MinSeparation, NeighbourWithin, Rule, SizeBetween
+from linkwise.problem._blocks import hierarchy_of_blocks
+from linkwise.problem._closure import must_links_within, neighbours_within
+from linkwise.problem._conflict import Hard, shrink
+from linkwise.problem._explain import Explanation, explain
+from linkwise.problem._paths import LinkGraph
+from linkwise.result import Dendrogram
+
+__all__ = ["settle_rules"]
+
+IntArray = npt.NDArray[np.intp]
+Status = Literal["feasible", "infeasible", "unknown"]
+Witness = Dendrogram | IntArray | None
+
+
+@dataclass(frozen=True, eq=False)
+class _Data:
+    """What the data say about each rule, computed once; empty without data."""
+
+    known: bool
+    near: dict[float, csr_array]
+    close: dict[float, IntArray]
+
+
+def settle_rules(
+    hard: Hard, block: IntArray, witness: Witness, status: Status, k: int | None, X: Any, metric: str
+) -> tuple[Status, Witness, Explanation | None, str]:
+    """Re-judge a verdict on the statements under the rules; return status, witness, explanation and sentence."""
+    rules = [rule for rule in hard.constraints.rules if not isinstance(rule, MaxCentroidDistance)]
+    near = (
+        {r.epsilon: neighbours_within(X, r.epsilon, metric=metric) for r in rules if isinstance(r, NeighbourWithin)}
+        if X is not None
+        else {}
+    )
+    close = (
+        {r.delta: must_links_within(X, r.delta, metric=metric) for r in rules if isinstance(r, MinSeparation)}
+        if X is not None
+        else {}
+    )
+    data = _Data(X is not None, near, close)
+    for rule in rules:
+        why = _ruled_out(rule, hard, block, k, data)
+        if why is not None:
+            return "infeasible", None, why, why.because
+    if status == "unknown":
+        return "unknown", None, None, ""
+    for candidate in _candidates(hard, block, witness, k, data):
+        labels = candidate.cut_marked() if isinstance(candidate, Dendrogram) else candidate
+        if labels is not None and all(_holds(rule, labels, data) for rule in rules):
+            return "feasible", candidate, None, ""
+    names = ", ".join(repr(rule) for rule in rules)
+    if X is None and any(not isinstance(rule, SizeBetween) for rule in rules):
+        return "unknown", None, None, f"The statements alone can hold; whether {names} can as well depends on X."
+    return (
+        "unknown",
+        None,
+        None,
+        f"The statements alone can hold; no clustering was found in which {names} does as well.",
+    )
+
+
+def _holds(rule: Rule, labels: IntArray, data: _Data) -> bool:
+    """Whether a rule surely holds for these labels."""
+    size = np.bincount(labels)
+    if isinstance(rule, SizeBetween):
+        return bool(size.min() >= rule.low and (rule.high is None or size.max() <= rule.high))
+    if isinstance(rule, MinSeparation):
+        if not data.known:
+            return len(size) == 1
+        pairs = data.close[rule.delta]
+        return bool((labels[pairs[:, 0]] == labels[pairs[:, 1]]).all())
+    if isinstance(rule, NeighbourWithin):
+        if not data.known:
+            return bool(size.max() == 1)
+        near = data.near[rule.epsilon]
+        source = np.repeat(np.arange(len(labels)), np.diff(near.indptr))
+        has = np.zeros(len(labels), dtype=np.bool_)
+        has[source[labels[source] == labels[near.indices]]] = True
+        return bool((has | (size[labels] == 1)).all())
+    return False
+
+
+def _candidates(hard: Hard, block: IntArray, witness: Witness, k: int | None, data: _Data) -> list[Witness]:
+    """Clusterings in which the statements hold, to try the rules on: fine, coarse, and joined along neighbours."""
+    tried: list[Witness] = []
+    if len(hard.triplets):
+        sizes = [None, 1] if k is None and not len(hard.cannot) else [k]
+        tried += [hierarchy_of_blocks(hard.n, block, hard.triplets, hard.cannot, size) for size in sizes]
+        return [tree for tree in tried if tree is not None]
+    tried.append(witness)
+    for near in data.near.values():
+        source = np.repeat(np.arange(hard.n), np.diff(near.indptr))
+        tried.append(
+            components(hard.n, np.concatenate([hard.must, np.column_stack([source, near.indices]).astype(np.intp)]))
+        )
+    if k is None:
+        tried.append(np.zeros(hard.n, dtype=np.intp))
+    return [
+        labels
+        for labels in tried
+        if isinstance(labels, np.ndarray)
+        and not (labels[hard.cannot[:, 0]] == labels[hard.cannot[:, 1]]).any()
+        and k in (None, int(labels.max(initial=-1)) + 1)
+    ]
+
+
+def _ruled_out(rule: Rule, hard: Hard, block: IntArray, k: int | None, data: _Data) -> Explanation | None:
+    """Explain why no clustering can follow the rule, if that is certain."""
+    n = hard.n
+    if isinstance(rule, SizeBetween):
+        goal = "" if k is None else f"{k} cluster{'' if k == 1 else 's'}"
+        if n < rule.low * (k or 1) or (k is not None and rule.high is not None and n > rule.high * k):
+            because = f"{rule!r} cannot hold for {n:,} samples{' in ' + goal if goal else ''}."
+            return explain(hard.constraints, (), because, goal=goal)
+        size = np.bincount(block, minlength=1)
+        if rule.high is not None and size.max() > rule.high:
+            return _too_large(rule.high, rule, hard, block, int(np.argmax(size)))
+    if isinstance(rule, NeighbourWithin) and data.known:
+        alone = np.diff(data.near[rule.epsilon].indptr) == 0
+        held = np.flatnonzero(alone & (np.bincount(block, minlength=1)[block] > 1))
+        if len(held):
+            return _not_alone(rule, hard, block, int(held[0]))
+    return None
+
+
+def _too_large(high: int, rule: Rule, hard: Hard, block: IntArray, which: int) -> Explanation:
+    samples = np.flatnonzero(block == which)
+    because = f"they put {len(samples):,} samples into one cluster, but {rule!r} allows {high:,}."
+    if len(hard.triplets):
+        core, complete = shrink(hard, samples, lambda part, _: bool(np.bincount(part).max() > high))
+        return hard.explain(core, because, complete=complete)
+    links = LinkGraph(hard.n, hard.must).around(int(samples[0]), high)
+    return hard.explain(hard.must_at[links], because)
+
+
+def _not_alone(rule: Rule, hard: Hard, block: IntArray, sample: int) -> Explanation:
+    name = hard.constraints.name(sample)
+    because = f"sample {name} has no other sample near enough for {rule!r}, so it must stay alone in its cluster."
+    touching = np.flatnonzero((hard.must == sample).any(axis=1))
+    if len(touching):
+        return hard.explain(hard.must_at[touching[:1]], because)
+    samples = np.flatnonzero(block == block[sample])
+    core, complete = shrink(hard, samples, lambda part, at: bool((part == part[at[sample]]).sum() > 1))
+    return hard.explain(core, because, complete=complete)

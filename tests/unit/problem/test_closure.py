@@ -1,0 +1,100 @@
+"""close() and what distances entail."""
+
+from __future__ import annotations
+
+from itertools import combinations
+
+import networkx as nx
+import numpy as np
+import pytest
+
+from linkwise import Constraints, close
+from linkwise.constraints import Kind
+from linkwise.exceptions import InfeasibleConstraintsError, LinkwiseError
+from linkwise.problem import must_links_within, neighbours_within
+from tests.profile import examples
+
+
+def test_closure_is_all_pairs_inside_and_between_linked_components():
+    rng = np.random.default_rng(0)
+    for _ in range(examples(40, 500)):
+        n = int(rng.integers(2, 15))
+        y = rng.integers(0, 4, n)
+        pairs = [(a, b) for a, b in combinations(range(n), 2) if rng.random() < 0.2]
+        must = [(a, b) for a, b in pairs if y[a] == y[b]]
+        cannot = [(a, b) for a, b in pairs if y[a] != y[b]]
+        closed = close(Constraints.build(n, must_link=must, cannot_link=cannot))
+        graph = nx.Graph(must)
+        graph.add_nodes_from(range(n))
+        group = {x: i for i, part in enumerate(nx.connected_components(graph)) for x in part}
+        apart = {frozenset((group[a], group[b])) for a, b in cannot}
+        assert {tuple(p) for p in closed.of(Kind.MUST_LINK).tolist()} == {
+            p for p in combinations(range(n), 2) if group[p[0]] == group[p[1]]
+        }
+        assert {tuple(p) for p in closed.of(Kind.CANNOT_LINK).tolist()} == {
+            p for p in combinations(range(n), 2) if frozenset((group[p[0]], group[p[1]])) in apart
+        }
+        assert close(closed).n_statements == closed.n_statements
+
+
+def test_soft_statements_and_triplets_are_kept_and_not_reasoned_from():
+    c = Constraints.build(5, must_link=[(0, 1), (1, 2)], triplets=[(2, 3, 4)], weight=[np.inf, 1.0, np.inf])
+    closed = close(c)
+    assert closed.n_statements == 3
+    assert closed.weight.tolist() == [np.inf, 1.0, np.inf]
+
+
+def test_given_statements_come_first_with_their_numbers():
+    closed = close(Constraints.build(3, must_link=[(1, 2), (0, 1)]))
+    assert [closed.describe(i) for i in range(3)] == ["#0 must_link(1, 2)", "#1 must_link(0, 1)", "#2 must_link(0, 2)"]
+
+
+def test_contradictions_are_raised():
+    with pytest.raises(InfeasibleConstraintsError):
+        close(Constraints.build(3, must_link=[(0, 1), (1, 2)], cannot_link=[(0, 2)]))
+
+
+def test_too_many_pairs_are_refused_with_their_number():
+    n = 4000
+    chain = np.column_stack([np.arange(n - 1), np.arange(1, n)])
+    with pytest.raises(LinkwiseError, match="7,998,000 must-links and 0 cannot-links") as raised:
+        close(Constraints.build(n, must_link=chain))
+    assert "Hint" in str(raised.value)
+
+
+@pytest.mark.parametrize("metric", ["euclidean", "l1", "chebyshev", "cosine", "precomputed"])
+@pytest.mark.parametrize("features", [1, 3, 25])
+def test_close_pairs_agree_with_all_distances(metric, features):
+    from scipy.spatial.distance import cdist
+
+    rng = np.random.default_rng(features)
+    X = rng.integers(1, 4, (40, features)).astype(float)
+    D = cdist(X, X, {"l1": "cityblock", "precomputed": "euclidean"}.get(metric, metric))
+    data = D if metric == "precomputed" else X
+    radius = float(np.median(D))
+    pairs = must_links_within(data, radius, metric=metric)
+    i, j = np.triu_indices(40, 1)
+    expected = D[i, j] < radius
+    clear = np.abs(D[i, j] - radius) > 1e-12  # rounding may decide otherwise exactly at the radius
+    got = np.zeros((40, 40), bool)
+    got[pairs[:, 0], pairs[:, 1]] = True
+    assert (got[i, j] == expected)[clear].all()
+    assert (pairs[:, 0] < pairs[:, 1]).all()
+    near = neighbours_within(data, radius, metric=metric)
+    full = np.zeros((40, 40), bool)
+    full[np.repeat(np.arange(40), np.diff(near.indptr)), near.indices] = True
+    assert (full == full.T).all()
+    assert not full.diagonal().any()
+    assert (full[i, j] == (D[i, j] <= radius))[clear].all()
+
+
+def test_exactly_at_the_radius_separation_is_strict_and_neighbourhood_is_not():
+    X = [[0.0], [1.0], [1.0]]
+    assert must_links_within(X, 1.0).tolist() == [[1, 2]]
+    assert neighbours_within(X, 1.0).nnz == 6
+    assert must_links_within(X, 0.0).tolist() == []
+
+
+def test_distances_must_be_square():
+    with pytest.raises(LinkwiseError, match="square"):
+        must_links_within([[0.0, 1.0]], 1.0, metric="precomputed")
