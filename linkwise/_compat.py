@@ -1,0 +1,20 @@
+"""The only file that touches scikit-learn's private names."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from sklearn.utils._param_validation import Interval, InvalidParameterError, StrOptions
+from sklearn.utils.validation import _get_feature_names, validate_data
+
+__all__ = ["Interval", "InvalidParameterError", "StrOptions", "feature_names", "remember_features", "validate_data"]
+
+
+def feature_names(X: Any) -> Any:
+    """Column names of a frame when all are strings, else None."""
+    return _get_feature_names(X)
+
+
+def remember_features(estimator: Any, X: Any) -> None:
+    """Set ``n_features_in_`` and ``feature_names_in_`` from data that was validated already."""
+    validate_data(estimator, X, reset=True, skip_check_array=True)

@@ -1,0 +1,15 @@
+"""Who solves it: the estimators, and the functions behind them."""
+
+from linkwise.engines._base import ConstrainedClusterer
+from linkwise.engines._progress import progress
+from linkwise.engines.hierarchical import ConstrainedAgglomerative, ReCon, agglomerate, constrained_linkage, recon
+
+__all__ = [
+    "ConstrainedAgglomerative",
+    "ConstrainedClusterer",
+    "ReCon",
+    "agglomerate",
+    "constrained_linkage",
+    "progress",
+    "recon",
+]

@@ -1,0 +1,183 @@
+"""The one `fit` of the library: validate, bind, refuse, check, pose, solve, verify, keep."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any, ClassVar, Self
+
+import numpy as np
+import numpy.typing as npt
+from sklearn.base import BaseEstimator, ClusterMixin, _fit_context
+
+from linkwise._compat import remember_features, validate_data
+from linkwise.constraints import Constraints, Kind, Rule
+from linkwise.engines._binding import bind
+from linkwise.exceptions import LinkwiseError, LinkwiseWarning, UnsupportedConstraintError, ViolationError
+from linkwise.problem import Problem, check, repair
+from linkwise.result import Certificate, Dendrogram, verify
+
+__all__ = ["ConstrainedClusterer"]
+
+
+class ConstrainedClusterer(ClusterMixin, BaseEstimator):  # type: ignore[misc]
+    """Base of all estimators: owns `fit`; a subclass writes ``_solve`` and says what it understands.
+
+    Think three times before adding anything here: it is a base of every method.
+
+    Notes
+    -----
+    A fit that fails or is interrupted leaves the estimator as it was. An estimator must not be fitted from two threads
+    at once; give each thread its own `clone`.
+    """
+
+    understands: ClassVar[frozenset[Kind]] = frozenset()
+    understands_rules: ClassVar[frozenset[type[Rule]]] = frozenset()
+    # lets a Pipeline pass constraints on without the user asking for it when metadata routing is enabled
+    __metadata_request__fit: ClassVar[dict[str, bool]] = {"constraints": True}
+
+    labels_: npt.NDArray[np.intp]
+    n_clusters_: int
+    certificate_: Certificate
+    constraints_: Constraints
+
+    @_fit_context(prefer_skip_nested_validation=True)  # type: ignore[untyped-decorator]
+    def fit(self, X: Any, y: Any = None, *, constraints: Constraints | None = None) -> Self:  # noqa: ARG002
+        """Cluster X so that every hard statement holds.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            The data, or square dissimilarities with ``metric="precomputed"``. Not modified.
+        y : None
+            Ignored; knowledge comes in through ``constraints`` (see `Constraints.from_labels`).
+        constraints : Constraints, optional
+            What is known. Hard statements hold in the result or an error explains why they cannot; soft ones
+            (finite weight) hold unless they contradict others, and what was left out is warned about.
+
+        Returns
+        -------
+        self
+
+        Raises
+        ------
+        InfeasibleConstraintsError
+            Hard statements contradict each other.
+        UnsupportedConstraintError
+            The method does not know a kind of statement or rule.
+        """
+        before = dict(self.__dict__)
+        try:
+            samples = self._read(X)
+            bound = self._refuse(bind(constraints, X, samples.shape[0]))
+            held = self._negotiate(bound, samples)
+            outcome = self._solve(Problem(samples, held, metric=self._metric()))
+            self._keep(outcome, samples, held)
+            self.constraints_ = held
+            remember_features(self, X)
+        except BaseException:
+            self.__dict__.clear()
+            self.__dict__.update(before)
+            raise
+        return self
+
+    # -- what a subclass writes ---------------------------------------------------------------------------------
+
+    def _solve(self, problem: Problem) -> Dendrogram:
+        """Solve one validated, feasible problem."""
+        raise NotImplementedError
+
+    def _keep(self, outcome: Dendrogram, samples: Any, constraints: Constraints) -> None:
+        """Set the fitted attributes, `certificate_` among them."""
+        raise NotImplementedError
+
+    def _metric(self) -> Any:
+        return getattr(self, "metric", "euclidean")
+
+    # -- the steps ----------------------------------------------------------------------------------------------
+
+    def _read(self, X: Any) -> Any:
+        """Validate X; sparse input is let through when the tags say the method takes it."""
+        if X is None or isinstance(X, (str, bytes, dict)):
+            kind = "None" if X is None else f"a {type(X).__name__}"
+            msg = f"X is {kind}, expected an array-like of shape (n_samples, n_features)."
+            raise (TypeError if isinstance(X, dict) else ValueError)(msg)
+        if isinstance(X, np.ma.MaskedArray):
+            msg = "X is a masked array, expected plain numbers.\nHint: fill or drop the masked values, as in X.filled(0)."
+            raise LinkwiseError(msg)
+        given = np.asarray(X) if isinstance(X, (list, tuple)) else X
+        if getattr(given, "dtype", None) is not None and getattr(given.dtype, "kind", "f") == "M":
+            msg = "X holds dates, expected numbers.\nHint: convert them first, as in (X - X.min()) / np.timedelta64(1, 'D')."
+            raise LinkwiseError(msg)
+        kind_char = getattr(getattr(given, "dtype", None), "kind", "")
+        if kind_char in "iu" and given.size and int(np.abs(given).max()) > 2**53:
+            warnings.warn(
+                "X holds integers above 2**53, which floating point cannot tell apart exactly.",
+                LinkwiseWarning,
+                stacklevel=5,
+            )
+        return validate_data(
+            self,
+            X,
+            accept_sparse="csr" if self.__sklearn_tags__().input_tags.sparse else False,
+            dtype=np.float64,
+            order="C",
+            reset=True,
+        )
+
+    def _refuse(self, constraints: Constraints) -> Constraints:
+        """Let only the kinds and rules through that this method understands."""
+        kinds = [kind.word for kind in Kind if kind not in self.understands and (constraints.kind == kind).any()]
+        kinds += [type(rule).__name__ for rule in constraints.rules if type(rule) not in self.understands_rules]
+        if kinds:
+            mine = [kind.word for kind in Kind if kind in self.understands]
+            mine += sorted(rule.__name__ for rule in self.understands_rules)
+            msg = (
+                f"{type(self).__name__} does not understand {' and '.join(kinds)}; it understands {', '.join(mine)}.\n"
+                "Hint: leave the others out with `constraints.select(...)`, or use a method that knows them."
+            )
+            raise UnsupportedConstraintError(msg, tuple(kinds))
+        return constraints
+
+    def _negotiate(self, constraints: Constraints, samples: Any) -> Constraints:
+        """Raise if hard statements contradict each other; leave out soft ones that cannot be had as well."""
+        if not constraints:
+            return constraints
+        n_clusters = getattr(self, "n_clusters", None)
+        data = samples if constraints.rules else None
+        verdict = check(constraints, n_clusters=n_clusters, X=data, metric=self._metric())
+        verdict.raise_if_infeasible()
+        if constraints.is_hard.all():
+            return constraints
+        wanted = Constraints(
+            constraints.n_samples,
+            constraints.kind,
+            constraints.items,
+            np.full(constraints.n_statements, np.inf),
+            constraints.row,
+            constraints.rules,
+            constraints.ids,
+        )
+        if check(wanted, n_clusters=n_clusters, X=data, metric=self._metric()).status != "infeasible":
+            return wanted
+        repaired = repair(constraints, keep="hard")
+        listed = "\n".join(f"  {constraints.describe(int(i))}" for i in repaired.dropped[:5])
+        more = len(repaired.dropped) - 5
+        warnings.warn(
+            f"{len(repaired.dropped)} soft statement(s) contradict others and were left out:\n{listed}"
+            + (f"\n  and {more} more" if more > 0 else ""),
+            LinkwiseWarning,
+            stacklevel=5,
+        )
+        return wanted.select(np.setdiff1d(np.arange(wanted.n_statements), repaired.dropped))
+
+    def _certify(self, result: Any, constraints: Constraints, samples: Any) -> Certificate:
+        """Check a result by code that shares nothing with the engines; a violation is never passed on."""
+        data = samples if constraints.rules else None
+        certificate = verify(result, constraints, X=data, metric=self._metric())
+        if not certificate.ok:
+            msg = (
+                f"{type(self).__name__} produced a result that breaks what was promised; it is withheld.\n{certificate}\n"
+                "Hint: this is a bug in linkwise; please report it with the data and constraints."
+            )
+            raise ViolationError(msg, certificate)
+        return certificate

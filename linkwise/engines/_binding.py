@@ -1,0 +1,68 @@
+"""How statements meet the rows of X: by item name when both sides have names, by row number otherwise."""
+
+from __future__ import annotations
+
+import difflib
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from linkwise.constraints import Constraints
+from linkwise.exceptions import ConstraintError
+
+__all__ = ["bind"]
+
+
+def bind(constraints: Any, X: Any, n_samples: int) -> Constraints:
+    """Return constraints numbered like the rows of X; None becomes an empty table.
+
+    A pandas index (other than the default row count) names the rows. It is used when the constraints carry ``ids``;
+    without them they mean row positions.
+    """
+    if constraints is None:
+        return Constraints.build(n_samples)
+    if not isinstance(constraints, Constraints):
+        msg = (
+            f"constraints is {type(constraints).__name__}, expected linkwise.Constraints.\n"
+            "Hint: Constraints.build(len(X), must_link=[(0, 1)], cannot_link=[(0, 2)], triplets=[(0, 1, 2)])."
+        )
+        raise TypeError(msg)
+    names = _row_names(X)
+    if constraints.ids is not None and names is not None:
+        return constraints[_positions(constraints.ids, names)]
+    if constraints.n_samples != n_samples:
+        msg = (
+            f"constraints speak about {constraints.n_samples} samples, but X has {n_samples} rows.\n"
+            "Hint: constraints hold row positions in X; take the same rows of both, as in X[rows], constraints[rows]."
+        )
+        raise ConstraintError(msg)
+    return constraints
+
+
+def _row_names(X: Any) -> npt.NDArray[Any] | None:
+    index = getattr(X, "index", None)
+    if index is None or callable(index) or not hasattr(X, "iloc"):
+        return None
+    if type(index).__name__ == "RangeIndex" and index.start == 0 and index.step == 1:
+        return None
+    names = np.asarray(index)
+    return None if names.ndim != 1 else names
+
+
+def _positions(ids: npt.NDArray[Any], names: npt.NDArray[Any]) -> npt.NDArray[np.intp]:
+    """Where each row name of X stands among the ids of the constraints."""
+    place = {value: i for i, value in enumerate(ids.tolist())}
+    rows = names.tolist()
+    if len(set(rows)) < len(rows):
+        twice = next(value for value in rows if rows.count(value) > 1)
+        msg = f"the index of X names {twice!r} more than once, so constraints cannot be bound by name."
+        raise ConstraintError(msg)
+    missing = [value for value in rows if value not in place]
+    if missing:
+        near = difflib.get_close_matches(str(missing[0]), [str(value) for value in place], n=1)
+        hint = f"did you mean {near[0]!r}?" if near else "constraints were made with other ids; are they about this table?"
+        shown = ", ".join(repr(value) for value in missing[:5])
+        msg = f"the index of X names {len(missing)} item(s) the constraints do not know: {shown}.\nHint: {hint}"
+        raise ConstraintError(msg)
+    return np.array([place[value] for value in rows], dtype=np.intp)

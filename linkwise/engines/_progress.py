@@ -1,0 +1,44 @@
+"""Progress of long fits: an opt-in callback, set around any call rather than on an estimator."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+
+__all__ = ["current_progress", "progress"]
+
+Progress = Callable[[int, int], object]
+_CALLBACK: ContextVar[Progress | None] = ContextVar("linkwise_progress", default=None)
+
+
+@contextmanager
+def progress(callback: Progress) -> Iterator[None]:
+    """Report the progress of every fit inside the block as ``callback(done, total)``.
+
+    Parameters
+    ----------
+    callback : callable
+        Called a few times per second on long work, with merges done and merges at most; not called on short work.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from linkwise import ConstrainedAgglomerative
+    >>> from linkwise.engines import progress
+    >>> seen = []
+    >>> with progress(lambda done, total: seen.append((done, total))):
+    ...     _ = ConstrainedAgglomerative().fit(np.eye(4))
+    >>> seen[-1]
+    (3, 3)
+    """
+    token = _CALLBACK.set(callback)
+    try:
+        yield
+    finally:
+        _CALLBACK.reset(token)
+
+
+def current_progress() -> Progress | None:
+    """The callback in force, if any."""
+    return _CALLBACK.get()

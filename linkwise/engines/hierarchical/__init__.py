@@ -1,0 +1,7 @@
+"""Engines whose answer is a dendrogram."""
+
+from linkwise.engines.hierarchical._agglomerate import agglomerate
+from linkwise.engines.hierarchical._constrained import ConstrainedAgglomerative, constrained_linkage
+from linkwise.engines.hierarchical._recon import ReCon, recon
+
+__all__ = ["ConstrainedAgglomerative", "ReCon", "agglomerate", "constrained_linkage", "recon"]

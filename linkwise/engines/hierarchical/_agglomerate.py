@@ -1,0 +1,368 @@
+"""Agglomerative clustering: choose the algorithm that is exact and cheapest for a linkage, its data and its rules."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from linkwise.engines.hierarchical import _generic, _reciprocal, _spanning, _vector
+from linkwise.engines.hierarchical._codes import (
+    COMPLETE,
+    EUCLIDEAN_ONLY,
+    REDUCIBLE,
+    SINGLE,
+    WARD,
+    linkage_code,
+)
+from linkwise.engines.hierarchical._distances import (
+    Metric,
+    metric_name,
+    read_dissimilarities,
+    scaled,
+    square_distances,
+)
+from linkwise.engines.hierarchical._memory import leaner, require_memory, row_pitch
+from linkwise.engines.hierarchical._parallel import Workers
+from linkwise.exceptions import LinkwiseError, LinkwiseWarning
+
+if TYPE_CHECKING:
+    from linkwise.result import Dendrogram
+
+__all__ = ["Merges", "agglomerate", "merge_all"]
+
+Ints = npt.NDArray[np.intp]
+Floats = npt.NDArray[np.floating[Any]]
+Progress = Callable[[int, int], object]
+
+
+class Merges(NamedTuple):
+    """The merges of one run, in the order in which they were, or count as having been, made.
+
+    Merge ``t`` joins the nodes ``pairs[t]`` and creates node ``n + t``. Unconstrained and cannot-link runs of reducible
+    linkages come sorted by height; centroid, median and runs under gamma or epsilon in merge order.
+    """
+
+    pairs: Ints
+    height: npt.NDArray[np.float64]
+
+
+def merge_all(
+    source: npt.NDArray[Any],
+    *,
+    method: str,
+    metric: Metric = "euclidean",
+    forced: Ints | None = None,
+    forbidden: Ints | None = None,
+    gamma: float | None = None,
+    epsilon: float | None = None,
+    X: npt.NDArray[Any] | None = None,
+    dtype: npt.DTypeLike = np.float64,
+    progress: Progress | None = None,
+) -> Merges:
+    """Merge the closest legal clusters until no legal pair is left.
+
+    Parameters
+    ----------
+    source : ndarray
+        Finite vectors (n, d), or with ``metric="precomputed"`` square or condensed dissimilarities. Not modified.
+    method : str
+        Linkage.
+    metric : str or callable
+        How vectors are compared.
+    forced : ndarray of shape (n,), optional
+        Group number (0 to n - 1) per sample. Each group is merged first, in index order, at height 0.
+    forbidden : ndarray of shape (c, 2), optional
+        Pairs of samples that must never share a cluster; none of them within a forced group.
+    gamma : float, optional
+        Merge two clusters only while their centroids are at most this far apart (Euclidean).
+    epsilon : float, optional
+        Merge a singleton only into a cluster that holds a sample within this distance of it.
+    X : ndarray of shape (n, d), optional
+        Vectors for gamma when ``source`` holds dissimilarities.
+    dtype : {float64, float32}
+        Type to compute in.
+    progress : callable, optional
+        Called as ``progress(merges_done, merges_at_most)`` now and then.
+
+    Returns
+    -------
+    Merges
+        Fewer than n - 1 of them when the rules leave no legal merge.
+
+    Notes
+    -----
+    **Cost** O(n^2) time and O(n d) memory for ward, centroid, median and unconstrained single on Euclidean vectors;
+    O(n^2) memory otherwise, and with gamma or epsilon up to O(n^3) time. **Guarantee** every merge joins a closest legal
+    pair at its turn. Ties go to the clusters with the lowest-numbered samples wherever distances are compared at once;
+    of several greedy orders among ties one is followed, always the same one for the same input.
+    """
+    code = linkage_code(method)
+    kind = np.dtype(dtype)
+    run = _Run(code, metric_name(metric), metric, kind, forced, forbidden, progress)
+    with Workers() as workers:
+        if gamma is not None or epsilon is not None:
+            return _dynamic(source, run, gamma, epsilon, X, workers)
+        if run.metric == "euclidean" and code in EUCLIDEAN_ONLY:
+            return _from_cloud(source, run, workers)
+        if code == SINGLE and forbidden is None and run.metric == "euclidean":
+            return _from_tree(source, run)
+        if code in REDUCIBLE and code != WARD:
+            return _by_rounds(source, run, workers)
+        return _dynamic(source, run, None, None, None, workers)
+
+
+class _Run(NamedTuple):
+    """What every algorithm is told."""
+
+    code: int
+    metric: str
+    given_metric: Metric
+    dtype: np.dtype[Any]
+    forced: Ints | None
+    forbidden: Ints | None
+    progress: Progress | None
+
+
+def _report(run: _Run, done: int, total: int) -> None:
+    if run.progress is not None:
+        run.progress(int(done), int(total))
+
+
+def _dense(source: npt.NDArray[Any], run: _Run, workers: Workers, *, squared: bool) -> tuple[Floats, float]:
+    """Return distances as a fresh padded square and the factor that restores their scale."""
+    if run.metric == "precomputed":
+        n = len(source) if source.ndim == 2 else (1 + round(np.sqrt(1 + 8 * len(source)))) // 2
+    else:
+        n = len(source)
+    pitch = row_pitch(n, run.dtype)
+    require_memory(
+        n * pitch * run.dtype.itemsize, f"a dense {n} x {n} distance matrix in {run.dtype}", leaner(run.code, run.dtype)
+    )
+    if run.metric == "precomputed":
+        D = read_dissimilarities(source, dtype=run.dtype, pitch=pitch)
+        if squared:
+            np.square(D[:, :n], out=D[:, :n])
+        return D, 1.0
+    if run.metric == "euclidean":
+        vectors, factor = scaled(source, run.dtype)
+    else:
+        vectors, factor = source, 1.0
+    D = square_distances(vectors, run.given_metric, squared=squared, dtype=run.dtype, workers=workers, pitch=pitch)
+    return D, factor
+
+
+def _forbid(D: Floats, forbidden: Ints | None) -> None:
+    if forbidden is not None and len(forbidden):
+        D[forbidden[:, 0], forbidden[:, 1]] = np.inf
+        D[forbidden[:, 1], forbidden[:, 0]] = np.inf
+
+
+def _by_rounds(source: npt.NDArray[Any], run: _Run, workers: Workers) -> Merges:
+    """Dense and reducible: rounds of reciprocal nearest neighbours."""
+    # Minima and maxima are indifferent to squaring: the roots of n - 1 heights replace those of n^2 distances.
+    squared = run.metric == "euclidean" and run.code in (SINGLE, COMPLETE)
+    D, factor = _dense(source, run, workers, squared=squared)
+    n = len(D)
+    np.fill_diagonal(D, np.inf)
+    _forbid(D, run.forbidden)
+    rows = _reciprocal.make_rows(D, n)
+    if run.forced is not None:
+        _reciprocal.force(rows, run.code, run.forced)
+    _reciprocal.run_rounds(rows, run.code, workers, lambda done: _report(run, done, n - 1))
+    done = int(rows.count[_reciprocal.MERGES])
+    height = rows.height[:done]
+    return _in_order(rows.merges[:done], (np.sqrt(height) if squared else height) * factor, n)
+
+
+def _in_order(pairs: Ints, height: npt.NDArray[np.float64], n: int) -> Merges:
+    """Sort merges by height, keeping the given order among equals, and renumber the nodes they create."""
+    order = np.argsort(height, kind="stable")
+    rank = np.empty(len(order) + n, np.intp)
+    rank[:n] = np.arange(n)
+    rank[n + order] = np.arange(n, n + len(order))
+    return Merges(np.sort(rank[pairs[order]], axis=1), height[order])
+
+
+def _dynamic(
+    source: npt.NDArray[Any],
+    run: _Run,
+    gamma: float | None,
+    epsilon: float | None,
+    X: npt.NDArray[Any] | None,
+    workers: Workers,
+) -> Merges:
+    """Anything on a dense matrix, step by step."""
+    squared = run.code in EUCLIDEAN_ONLY
+    near = apart = None
+    if epsilon is not None:
+        D, factor = _dense(source, run, workers, squared=False)
+        near = np.less_equal(D[:, : len(D)], epsilon / factor)
+        if squared:
+            np.square(D[:, : len(D)], out=D[:, : len(D)])
+    else:
+        D, factor = _dense(source, run, workers, squared=squared)
+    n = len(D)
+    widest = 0.0
+    if gamma is not None:
+        vectors = X if X is not None else source
+        if X is None and run.metric == "precomputed":
+            msg = "a limit on the distance of centroids needs vectors.\nHint: pass X as well as the dissimilarities."
+            raise LinkwiseError(msg)
+        require_memory(n * n * 8, f"a dense {n} x {n} matrix of centroid distances", "cluster a sample of the rows.")
+        moved, scale = scaled(np.asarray(vectors, np.float64), np.float64)
+        apart = square_distances(moved, squared=True, workers=workers)
+        widest = (gamma / scale) ** 2
+    _forbid(D, run.forbidden)
+    table = _generic.make_table(D, apart, near)
+    if run.forced is not None:
+        _generic.force_groups(table, run.code, run.forced)
+    while not table.count[_generic.FINISHED]:
+        _generic.merge_closest(table, run.code, widest, max(1, 30_000_000 // max(1, n)))
+        _report(run, table.count[_generic.MERGES], n - 1)
+    done = int(table.count[_generic.MERGES])
+    height = table.height[:done]
+    if squared:
+        height = np.sqrt(np.maximum(height, 0.0))
+    pairs = np.sort(table.merges[:done], axis=1)
+    if run.code in REDUCIBLE and gamma is None and epsilon is None:
+        return _in_order(pairs, height * factor, n)
+    return Merges(pairs, height * factor)
+
+
+def _from_cloud(source: npt.NDArray[Any], run: _Run, workers: Workers) -> Merges:
+    """Ward, centroid and median on Euclidean vectors: distances come from centroids, never from a matrix."""
+    vectors, factor = scaled(source, run.dtype)
+    n = len(vectors)
+    pairs, squares = _vector.merge_points(
+        vectors, run.code, run.forced, run.forbidden, workers, lambda done: _report(run, done, n - 1)
+    )
+    height = np.sqrt(squares) * factor
+    if run.code == WARD:
+        return _in_order(pairs, height, n)
+    return Merges(np.sort(pairs, axis=1), height)
+
+
+def _from_tree(source: npt.NDArray[Any], run: _Run) -> Merges:
+    """Single linkage without cannot-links: the minimum spanning tree, its edges by length."""
+    vectors, factor = scaled(source, run.dtype)
+    n = len(vectors)
+    edges, squares = _spanning.spanning_tree(vectors, run.forced, lambda done: _report(run, done, n - 1))
+    order = np.argsort(squares, kind="stable")
+    pairs, height = _spanning.join_edges(n, edges[order], squares[order], run.forced)
+    return Merges(pairs, np.sqrt(height) * factor)
+
+
+def agglomerate(
+    X: Any,
+    *,
+    method: str = "average",
+    metric: Metric = "euclidean",
+    dtype: npt.DTypeLike = np.float64,
+    progress: Progress | None = None,
+) -> Dendrogram:
+    """Build the dendrogram that always merges the two closest clusters.
+
+    Parameters
+    ----------
+    X : array-like of shape (n_samples, n_features)
+        Vectors; or with ``metric="precomputed"`` dissimilarities, square or condensed. Not modified.
+    method : {"single", "complete", "average", "weighted", "ward", "centroid", "median"}, default="average"
+        How the distance of two clusters follows from their members.
+    metric : str or callable, default="euclidean"
+        How vectors are compared: a name SciPy knows, a function of two rows, or ``"precomputed"``. Ward needs Euclidean
+        vectors; centroid and median also take dissimilarities, which must then be Euclidean distances to make sense.
+    dtype : {float64, float32}, default=float64
+        Type to compute in. Single precision takes half the memory; distances that differ in the seventh digit may swap.
+    progress : callable, optional
+        Called as ``progress(done, total)`` with numbers of merges, several times a second.
+
+    Returns
+    -------
+    Dendrogram
+        One binary tree; ``raw_height`` equals the third column of SciPy's ``linkage``.
+
+    Raises
+    ------
+    LinkwiseError
+        Unknown names, a linkage that does not go with the metric, or a matrix that holds no dissimilarities.
+    MemoryLimitError
+        When the distances would not fit into memory; nothing is allocated then.
+
+    Notes
+    -----
+    **Cost** O(n^2 d) time for every linkage. Ward, centroid, median and single on Euclidean vectors take O(n d) memory, all
+    others one n x n matrix of ``dtype`` (see `plan_memory`). All cores are used; results do not depend on their
+    number. **Guarantee** the tree is that of the greedy definition; ties go to the clusters that hold the
+    lowest-numbered samples, as far as they are compared at once.
+
+    Examples
+    --------
+    >>> from linkwise import agglomerate
+    >>> tree = agglomerate([[0.0], [1.0], [5.0], [7.0]], method="single")
+    >>> tree.raw_height[4:].tolist()
+    [1.0, 2.0, 4.0]
+    >>> tree.cut(n_clusters=2).tolist()
+    [0, 0, 1, 1]
+    """
+    from linkwise.result import Dendrogram
+
+    code = linkage_code(method)
+    name = metric_name(metric)
+    require_fitting(method, name)
+    kind = np.dtype(dtype)
+    if kind not in (np.float32, np.float64):
+        msg = f"agglomerate computes in float32 or float64, not in {kind}.\nHint: dtype=np.float32 or dtype=np.float64."
+        raise LinkwiseError(msg)
+    if name == "precomputed":
+        source = np.asarray(X)
+        n = len(source) if source.ndim != 1 else (1 + round(np.sqrt(1 + 8 * len(source)))) // 2
+    else:
+        source = read_vectors(X)
+        n = len(source)
+    merges = merge_all(source, method=method, metric=metric, dtype=kind, progress=progress)
+    del code
+    return Dendrogram.from_merges(n, merges.pairs, merges.height)
+
+
+def require_fitting(method: str, metric: str, *, who: str = "agglomerate") -> None:
+    """Raise when a linkage that speaks about centroids is asked to work without Euclidean vectors."""
+    code = linkage_code(method, who=who)
+    if code not in EUCLIDEAN_ONLY or metric == "euclidean" or (metric == "precomputed" and code != WARD):
+        return
+    msg = (
+        f'{who}: method="{method}" is defined by Euclidean distances between vectors, but metric is {metric!r}.\n'
+        'Hint: metric="euclidean", or method="average", which takes any metric.'
+    )
+    raise LinkwiseError(msg)
+
+
+def read_vectors(X: Any, *, who: str = "agglomerate") -> npt.NDArray[np.float64]:
+    """Return finite vectors in double precision; warn when they look like a distance matrix."""
+    from sklearn.utils import check_array
+
+    vectors: npt.NDArray[np.float64] = check_array(X, dtype=np.float64, order="C", input_name="X")
+    if looks_like_distances(vectors):
+        warnings.warn(
+            f"{who}: X is square, symmetric and zero on the diagonal; it looks like distances but is read as vectors.\n"
+            'Hint: metric="precomputed" reads it as dissimilarities.',
+            LinkwiseWarning,
+            stacklevel=3,
+        )
+    return vectors
+
+
+def looks_like_distances(X: npt.NDArray[np.float64]) -> bool:
+    """Tell whether a matrix could be one of distances: square, symmetric, zero diagonal, nowhere negative.
+
+    Examples
+    --------
+    >>> looks_like_distances(np.array([[0.0, 1.0], [1.0, 0.0]]))
+    True
+    """
+    if X.ndim != 2 or X.shape[0] != X.shape[1] or len(X) < 2 or np.diagonal(X).any():
+        return False
+    return bool(X.any() and X.min() >= 0 and np.array_equal(X, X.T))

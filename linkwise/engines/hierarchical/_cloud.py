@@ -1,0 +1,458 @@
+"""Clusters as weighted points: nearest neighbours in O(n d) memory, for ward, centroid and median linkage.
+
+Points lie in blocks of 64, each stored feature by feature so that one instruction serves several points. Blocks hold
+points that are near each other; with its centre and radius a block tells in one step that none of its points can be the
+nearest, and is then skipped. The bound is widened by more than its rounding error: skipping never changes a result.
+
+Cannot-links are kept as lists of slots per cluster. They are marked before a scan, and looked at only where a marked
+slot lies in a block that would have improved the result.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from linkwise._kernels import njit
+from linkwise.engines.hierarchical._codes import WARD
+from linkwise.engines.hierarchical._rounds import ALIVE, MERGES, NEW, PENDING, WIDTH
+
+__all__ = [
+    "BLOCK",
+    "Cloud",
+    "arrange",
+    "bounds_to_blocks",
+    "gaps_to_block",
+    "lane_of",
+    "look_around",
+    "make_cloud",
+    "mark_banned",
+    "move_into",
+    "nearest_point",
+    "smallest_bits",
+    "worth_arranging",
+]
+
+BLOCK = 64
+
+Ints = npt.NDArray[np.intp]
+Floats = npt.NDArray[np.floating[Any]]
+
+
+class Cloud(NamedTuple):
+    """State of a run; slot s is lane ``s % BLOCK`` of block ``s // BLOCK``. Dead lanes have an infinite coordinate."""
+
+    points: Floats  # (blocks, features, BLOCK)
+    size: Floats
+    key: Ints  # lowest-numbered sample of the cluster: decides ties
+    node: Ints
+    alive: npt.NDArray[np.bool_]
+    nearest: Ints
+    gap: Floats  # squared distance to it, or a lower bound
+    floor: npt.NDArray[np.float64]
+    centre: Floats  # (features, blocks)
+    radius: Floats
+    smallest: Floats  # a lower bound on the sizes in a block
+    home: Ints  # where the cluster of a slot lives now; itself unless merged since the last arrangement
+    after: Ints  # next slot merged into the same cluster, or -1
+    tail: Ints  # last slot of that list
+    ban_start: Ints  # cannot-links of slot s: ban[ban_start[s]:ban_start[s + 1]], slots of the last arrangement
+    ban: Ints
+    pending: Ints
+    pair: Ints
+    merges: Ints
+    height: npt.NDArray[np.float64]
+    count: Ints
+    slack: Floats  # one number: the rounding error of a distance, generously
+    bits: npt.NDArray[np.signedinteger[Any]]  # one number: infinity read as an integer
+
+
+@njit(nogil=True, fastmath={"contract", "nsz"})
+def gaps_to_block(rows, top, d, x, out):  # type: ignore[no-untyped-def]
+    """Write the squared distances of ``x`` to the points of a block, whose features are rows ``top`` to ``top + d``."""
+    lanes = out.shape[0]
+    for j in range(lanes):
+        out[j] = 0
+    k = 0
+    while k + 8 <= d:
+        # eight features at a time, so that the running sums are loaded and stored only once in eight
+        r = top + k
+        x0, x1, x2, x3, x4, x5, x6, x7 = x[k], x[k + 1], x[k + 2], x[k + 3], x[k + 4], x[k + 5], x[k + 6], x[k + 7]
+        for j in range(lanes):
+            out[j] += (
+                (rows[r, j] - x0) ** 2 + (rows[r + 1, j] - x1) ** 2 + (rows[r + 2, j] - x2) ** 2 + (rows[r + 3, j] - x3) ** 2
+            ) + (
+                (rows[r + 4, j] - x4) ** 2 + (rows[r + 5, j] - x5) ** 2 + (rows[r + 6, j] - x6) ** 2 + (rows[r + 7, j] - x7) ** 2
+            )
+        k += 8
+    while k < d:
+        y = x[k]
+        for j in range(lanes):
+            out[j] += (rows[top + k, j] - y) ** 2
+        k += 1
+
+
+@njit(nogil=True, fastmath={"contract", "nsz"})
+def bounds_to_blocks(cloud, x, out):  # type: ignore[no-untyped-def]
+    """Write, per block, a lower bound on the squared distance of ``x`` to its points (0 when it may be inside)."""
+    gaps_to_block(cloud.centre, 0, cloud.centre.shape[0], x, out)
+    radius = cloud.radius
+    # everything in one floating type: a literal would make it double, and slow
+    zero = cloud.slack[0] * 0
+    less = zero + 1 - cloud.slack[0]
+    more = zero + 1 + cloud.slack[0]
+    for b in range(out.shape[0]):
+        low = np.sqrt(out[b]) * less - radius[b] * more
+        low = low if low > zero else zero
+        out[b] = low * low
+
+
+@njit(nogil=True)
+def mark_banned(cloud, mark, slot):  # type: ignore[no-untyped-def]
+    """Mark the slots a cluster must never be merged with: ``mark[s] == slot`` for these."""
+    member = slot
+    while member >= 0:
+        for t in range(cloud.ban_start[member], cloud.ban_start[member + 1]):
+            other = cloud.ban[t]
+            while cloud.home[other] != other:
+                other = cloud.home[other]
+            mark[other] = slot
+        member = cloud.after[member]
+
+
+@njit(nogil=True)
+def smallest_bits(bits):  # type: ignore[no-untyped-def]
+    """Return the smallest of some gaps read as integers.
+
+    Integers order non-negative floats just as well, and the compiler turns the minimum of integers, but not that of
+    floats, into vector instructions.
+    """
+    low = bits[0]
+    for j in range(bits.shape[0]):
+        low = min(low, bits[j])
+    return low
+
+
+@njit(nogil=True)
+def lane_of(bits, value, keys, first):  # type: ignore[no-untyped-def]
+    """Return the lane that holds ``value``; among several the one with the lowest key."""
+    best = -1
+    for j in range(bits.shape[0]):
+        if bits[j] == value and (best < 0 or keys[first + j] < keys[first + best]):
+            best = j
+    return best
+
+
+@njit(nogil=True)
+def nearest_point(cloud, rows, method, slot, x, gaps, bits, bound, mark):  # type: ignore[no-untyped-def]
+    """Find the nearest neighbour of one slot; ties go to the lowest key.
+
+    ``rows`` are the points of the cloud with one row per block and feature; what follows ``slot`` is scratch.
+    """
+    blocks, d, lanes = cloud.points.shape
+    size, smallest, key = cloud.size, cloud.smallest, cloud.key
+    banned = cloud.ban.shape[0] > 0
+    own = slot // lanes
+    for k in range(d):
+        x[k] = rows[own * d + k, slot % lanes]
+    weight = size[slot]
+    bounds_to_blocks(cloud, x, bound)
+    if method == WARD:
+        for b in range(blocks):
+            bound[b] *= 2 * weight * smallest[b] / (weight + smallest[b])
+    if banned:
+        mark_banned(cloud, mark, slot)
+    best = -1
+    gaps[0] = np.inf
+    low = gaps[0]
+    most = bits[0] - 1
+    for turn in range(-1, blocks):
+        b = own if turn < 0 else turn
+        if turn == own or (turn >= 0 and bound[b] > low):
+            continue
+        first = b * lanes
+        gaps_to_block(rows, b * d, d, x, gaps)
+        if b == own:
+            gaps[slot - first] = np.inf
+        if method == WARD:
+            # the factor grows with the size, so most blocks are refuted by their smallest before any division
+            least = gaps[lane_of(bits, smallest_bits(bits), key, first)]
+            if least * (2 * weight * smallest[b] / (weight + smallest[b])) * (1 - cloud.slack[0]) > low:
+                continue
+            for j in range(lanes):
+                gaps[j] *= 2 * weight * size[first + j] / (weight + size[first + j])
+        value = smallest_bits(bits)
+        if value > most:
+            continue
+        lane = lane_of(bits, value, key, first)
+        if banned and mark[first + lane] == slot:
+            for j in range(lanes):
+                if mark[first + j] == slot:
+                    gaps[j] = np.inf
+            value = smallest_bits(bits)
+            lane = lane_of(bits, value, key, first)
+        if value < most or (value == most and (best < 0 or key[first + lane] < key[best])):
+            low = gaps[lane]
+            most = value
+            best = first + lane
+    cloud.nearest[slot] = best if best >= 0 else NEW
+    cloud.gap[slot] = low
+
+
+@njit(nogil=True)
+def look_around(cloud, method, slots, start, stop):  # type: ignore[no-untyped-def]
+    """Find the nearest neighbours of some slots."""
+    blocks, d, lanes = cloud.points.shape
+    rows = cloud.points.reshape(blocks * d, lanes)
+    x = np.empty(d, cloud.points.dtype)
+    gaps = np.empty(lanes, cloud.points.dtype)
+    bits = gaps.view(cloud.bits.dtype)
+    bound = np.empty(blocks, cloud.points.dtype)
+    mark = np.full(cloud.key.shape[0] if cloud.ban.shape[0] > 0 else 1, -1, np.intp)
+    for t in range(start, stop):
+        nearest_point(cloud, rows, method, slots[t], x, gaps, bits, bound, mark)
+
+
+@njit(nogil=True)
+def worth_arranging(cloud):  # type: ignore[no-untyped-def]
+    """Tell whether two blocks in five would be saved."""
+    blocks, _, lanes = cloud.points.shape
+    return 5 * ((cloud.count[ALIVE] + lanes - 1) // lanes) <= 3 * blocks
+
+
+@njit(nogil=True)
+def move_into(cloud, kept, dropped, share):  # type: ignore[no-untyped-def]
+    """Put the point ``share * kept + (1 - share) * dropped`` into slot ``kept`` and clear slot ``dropped``."""
+    lanes = cloud.points.shape[2]
+    b = kept // lanes
+    j = kept % lanes
+    c = dropped // lanes
+    i = dropped % lanes
+    reach = cloud.radius[b] * 0
+    rest = 1 - share
+    for k in range(cloud.points.shape[1]):
+        y = share * cloud.points[b, k, j] + rest * cloud.points[c, k, i]
+        cloud.points[b, k, j] = y
+        reach += (y - cloud.centre[k, b]) ** 2
+    cloud.radius[b] = max(cloud.radius[b], np.sqrt(reach))
+    cloud.points[c, 0, i] = np.inf
+    cloud.key[kept] = min(cloud.key[kept], cloud.key[dropped])
+    cloud.home[dropped] = kept
+    cloud.after[cloud.tail[kept]] = dropped
+    cloud.tail[kept] = cloud.tail[dropped]
+
+
+@njit(nogil=True)
+def _assign(P, pivots, label):  # type: ignore[no-untyped-def]
+    """Label every row of P with its nearest pivot (features, pivots)."""
+    gaps = np.empty(pivots.shape[1], P.dtype)
+    for i in range(P.shape[0]):
+        gaps_to_block(pivots, 0, pivots.shape[0], P[i], gaps)
+        best = 0
+        for p in range(1, gaps.shape[0]):
+            if gaps[p] < gaps[best]:
+                best = p
+        label[i] = best
+
+
+@njit(nogil=True)
+def _tour(pivots):  # type: ignore[no-untyped-def]
+    """Rank the pivots along a path that always goes on to the nearest one not yet visited."""
+    d, m = pivots.shape
+    gaps = np.empty(m, pivots.dtype)
+    x = np.empty(d, pivots.dtype)
+    rank = np.full(m, -1, np.intp)
+    at = 0
+    for step in range(m):
+        rank[at] = step
+        for k in range(d):
+            x[k] = pivots[k, at]
+        gaps_to_block(pivots, 0, d, x, gaps)
+        at = -1
+        for p in range(m):
+            if rank[p] < 0 and (at < 0 or gaps[p] < gaps[at]):
+                at = p
+    return rank
+
+
+def neighbourly_order(P: Floats) -> Ints:
+    """Return an order of the rows of P in which neighbours in space tend to be neighbours in the list."""
+    m = min(512, int(np.sqrt(len(P))))
+    if m < 4:
+        return np.arange(len(P), dtype=np.intp)
+    label = np.empty(len(P), np.intp)
+    pivots = np.ascontiguousarray(P[:: len(P) // m][:m].T)
+    _assign(P, pivots, label)
+    order: Ints = np.argsort(_tour(pivots)[label], kind="stable")
+    return order
+
+
+@njit(nogil=True)
+def _lay_out(P, order, points, centre, radius):  # type: ignore[no-untyped-def]
+    """Write the rows of P into blocks in the given order, and each block's centre and radius."""
+    lanes = points.shape[2]
+    n, d = P.shape
+    for b in range(points.shape[0]):
+        first = b * lanes
+        filled = min(lanes, n - first)
+        for j in range(lanes):
+            for k in range(d):
+                points[b, k, j] = P[order[first + j], k] if j < filled else 0
+        for j in range(filled, lanes):
+            points[b, 0, j] = np.inf
+        for k in range(d):
+            total = P[0, 0] * 0
+            for j in range(filled):
+                total += points[b, k, j]
+            centre[k, b] = total / filled
+        far = P[0, 0] * 0
+        for j in range(filled):
+            reach = P[0, 0] * 0
+            for k in range(d):
+                reach += (points[b, k, j] - centre[k, b]) ** 2
+            far = max(far, reach)
+        radius[b] = np.sqrt(far)
+
+
+@njit(nogil=True)
+def _smallest_sizes(size, alive, smallest):  # type: ignore[no-untyped-def]
+    lanes = size.shape[0] // smallest.shape[0]
+    for b in range(smallest.shape[0]):
+        low = size[b * lanes]
+        for s in range(b * lanes, (b + 1) * lanes):
+            if alive[s]:
+                low = min(low, size[s])
+        smallest[b] = low
+
+
+@njit(nogil=True)
+def _renew_bans(cloud, keep, slot_of, start, ban):  # type: ignore[no-untyped-def]
+    """Translate the cannot-links to new slots, each listed once; return how many there are."""
+    mark = np.full(keep.shape[0], -1, np.intp)
+    total = 0
+    for t in range(keep.shape[0]):
+        start[t] = total
+        member = keep[t]
+        while member >= 0:
+            for e in range(cloud.ban_start[member], cloud.ban_start[member + 1]):
+                other = cloud.ban[e]
+                while cloud.home[other] != other:
+                    other = cloud.home[other]
+                new = slot_of[other]
+                if new >= 0 and mark[new] != t:
+                    mark[new] = t
+                    ban[total] = new
+                    total += 1
+            member = cloud.after[member]
+    start[keep.shape[0] :] = total
+    return total
+
+
+def _blank(P: Floats, order: Ints, n_samples: int) -> Cloud:
+    """Return a cloud of the rows of P with everything but the geometry unset."""
+    n, d = P.shape
+    blocks = max(1, -(-n // BLOCK))
+    slots = blocks * BLOCK
+    kind = P.dtype
+    points = np.empty((blocks, d, BLOCK), kind)
+    centre = np.empty((d, blocks), kind)
+    radius = np.empty(blocks, kind)
+    _lay_out(P, order, points, centre, radius)
+    alive = np.zeros(slots, np.bool_)
+    alive[:n] = True
+    count = np.zeros(8, np.intp)
+    count[WIDTH] = slots
+    count[ALIVE] = n
+    own = np.arange(slots, dtype=np.intp)
+    return Cloud(
+        points=points,
+        size=np.ones(slots, kind),
+        key=np.full(slots, n_samples, np.intp),
+        node=np.full(slots, -1, np.intp),
+        alive=alive,
+        nearest=np.full(slots, NEW, np.intp),
+        gap=np.full(slots, np.inf, kind),
+        floor=np.zeros(slots),
+        centre=centre,
+        radius=radius,
+        smallest=np.ones(blocks, kind),
+        home=own,
+        after=np.full(slots, -1, np.intp),
+        tail=own.copy(),
+        ban_start=np.zeros(slots + 1, np.intp),
+        ban=np.empty(0, np.intp),
+        pending=np.empty(slots, np.intp),
+        pair=np.empty((slots // 2, 2), np.intp),
+        merges=np.empty((0, 2), np.intp),
+        height=np.empty(0),
+        count=count,
+        slack=np.full(1, 4 * (d + 8) * np.finfo(kind).eps, kind),
+        bits=np.full(1, np.inf, kind).view(np.int64 if kind == np.float64 else np.int32),
+    )
+
+
+def make_cloud(
+    P: Floats,
+    size: Floats,
+    key: Ints,
+    node: Ints,
+    forbidden: Ints | None,
+    merges: Ints,
+    height: npt.NDArray[np.float64],
+    done: int,
+) -> Cloud:
+    """Start from weighted points.
+
+    ``key`` and ``node`` number the clusters, ``forbidden`` holds pairs of rows of P, and the first ``done`` rows of
+    ``merges`` and ``height`` are filled already.
+    """
+    order = neighbourly_order(P)
+    n = len(P)
+    cloud = _blank(P, order, len(merges) + 1)
+    cloud.size[:n] = size[order]
+    cloud.key[:n] = key[order]
+    cloud.node[:n] = node[order]
+    _smallest_sizes(cloud.size, cloud.alive, cloud.smallest)
+    cloud.pending[:n] = np.arange(n)
+    cloud.count[PENDING] = n
+    cloud.count[MERGES] = done
+    cloud = cloud._replace(merges=merges, height=height)
+    if forbidden is None or len(forbidden) == 0:
+        return cloud
+    slot_of = np.empty(n, np.intp)
+    slot_of[order] = np.arange(n)
+    pairs = slot_of[forbidden]
+    ends = np.concatenate([pairs, pairs[:, ::-1]])
+    ends = ends[np.argsort(ends[:, 0], kind="stable")]
+    cloud.ban_start[: n + 1] = np.searchsorted(ends[:, 0], np.arange(n + 1))
+    cloud.ban_start[n + 1 :] = len(ends)
+    return cloud._replace(ban=np.ascontiguousarray(ends[:, 1]))
+
+
+def arrange(old: Cloud) -> Cloud:
+    """Return the living points in fresh, tight blocks; half the work of every scan may be gone then."""
+    lanes = np.flatnonzero(old.alive)
+    P = np.ascontiguousarray(old.points[lanes // BLOCK, :, lanes % BLOCK])
+    order = neighbourly_order(P)
+    keep = lanes[order]
+    n = len(keep)
+    new = _blank(P, order, len(old.merges) + 1)
+    slot_of = np.full(len(old.key), -1, np.intp)
+    slot_of[keep] = np.arange(n)
+    for name in ("size", "key", "node", "gap", "floor"):
+        getattr(new, name)[:n] = getattr(old, name)[keep]
+    nearest = old.nearest[keep]
+    new.nearest[:n] = np.where(nearest >= 0, slot_of[nearest], nearest)
+    _smallest_sizes(new.size, new.alive, new.smallest)
+    pending = int(old.count[PENDING])
+    new.pending[:pending] = slot_of[old.pending[:pending]]
+    new.count[PENDING] = pending
+    new.count[MERGES] = old.count[MERGES]
+    new = new._replace(merges=old.merges, height=old.height)
+    if len(old.ban) == 0:
+        return new
+    ban = np.empty(len(old.ban), np.intp)
+    total = _renew_bans(old, keep, slot_of, new.ban_start, ban)
+    return new._replace(ban=ban[: max(total, 1)].copy())

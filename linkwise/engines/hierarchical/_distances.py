@@ -1,0 +1,382 @@
+"""Dense distances: computed from vectors in any metric, or read from a matrix somebody else computed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from difflib import get_close_matches
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from linkwise._kernels import njit
+from linkwise._kernels.pairs import samples_from_length
+from linkwise.engines.hierarchical._parallel import Workers
+from linkwise.exceptions import LinkwiseError
+
+__all__ = ["METRICS", "Metric", "metric_name", "read_dissimilarities", "scaled", "square_distances"]
+
+Floats = npt.NDArray[np.floating[Any]]
+Metric = str | Callable[[Any, Any], float]
+
+_ALIASES = {"l2": "euclidean", "l1": "cityblock", "manhattan": "cityblock"}
+METRICS = (
+    "euclidean",
+    "sqeuclidean",
+    "cityblock",
+    "chebyshev",
+    "cosine",
+    "correlation",
+    "canberra",
+    "braycurtis",
+    "hamming",
+    "jaccard",
+    "jensenshannon",
+    "mahalanobis",
+    "seuclidean",
+    "minkowski",
+)
+
+
+def metric_name(metric: Metric, *, who: str = "agglomerate") -> str:
+    """Return the canonical name of a metric: one of METRICS, ``"precomputed"`` or ``"callable"``."""
+    if callable(metric):
+        return "callable"
+    name = _ALIASES.get(metric, metric)
+    if name == "precomputed" or name in METRICS:
+        return name
+    known = (*METRICS, *_ALIASES, "precomputed")
+    near = get_close_matches(str(metric).lower(), known, n=1, cutoff=0.6)
+    guess = f"did you mean {near[0]!r}? Metrics" if near else "metrics"
+    msg = f"{who} does not know the metric {metric!r}.\nHint: {guess} are {', '.join(known)}, or a function of two rows."
+    raise LinkwiseError(msg)
+
+
+def scaled(X: npt.NDArray[np.float64], dtype: npt.DTypeLike) -> tuple[Floats, float]:
+    """Return the vectors in the compute type, and the factor by which distances must be multiplied afterwards.
+
+    In single precision rows are first centred and brought to a size near 1 (by a power of two, which is exact), so that
+    neither a common offset nor small or large units cost digits. Double precision is left alone unless squares would
+    vanish.
+
+    Raises
+    ------
+    LinkwiseError
+        When squared distances would overflow.
+    """
+    largest = float(np.max(np.abs(X), initial=0.0))
+    with np.errstate(over="ignore"):
+        squares = 4.0 * np.float64(largest) * np.float64(largest) * max(1, X.shape[1])
+    if not np.isfinite(squares):
+        msg = (
+            f"X holds values up to {largest:.3g}: squared distances overflow double precision.\n"
+            f"Hint: rescale, for example X / {largest:.0e}."
+        )
+        raise LinkwiseError(msg)
+    if np.dtype(dtype) == np.float32:
+        X = X - X.mean(axis=0) if len(X) else X
+        largest = float(np.max(np.abs(X), initial=0.0))
+    elif largest == 0.0 or largest > 1e-100:
+        return np.ascontiguousarray(X, dtype=dtype), 1.0
+    if largest == 0.0:
+        return np.ascontiguousarray(X, dtype=dtype), 1.0
+    exponent = int(np.frexp(largest)[1])
+    return np.ascontiguousarray(np.ldexp(X, -exponent), dtype=dtype), float(np.ldexp(1.0, exponent))
+
+
+TALL = 32
+WIDE = 256
+WIDE_ENOUGH = 2_000_000  # elements of work from which threads pay
+
+
+# 'contract' fuses multiply and add; no infinity occurs here.
+@njit(nogil=True, fastmath={"contract", "nsz"})
+def _fill_rows(columns, D, root, start, stop):  # type: ignore[no-untyped-def]
+    """Write the (squared) Euclidean distances of some bands of TALL rows; ``columns`` is X transposed.
+
+    Tiles on and right of the diagonal are computed and written twice, once mirrored: exactly symmetric, and cheaper
+    than computing both.
+    """
+    d, n = columns.shape
+    tile = np.empty((TALL, WIDE), columns.dtype)
+    for band in range(start, stop):
+        top = band * TALL
+        bottom = min(n, top + TALL)
+        for left in range(top, n, WIDE):
+            right = min(n, left + WIDE)
+            for i in range(top, bottom):
+                out = tile[i - top, : right - left]
+                out[:] = 0
+                k = 0
+                while k + 8 <= d:
+                    # eight features at a time, so that the running sums are loaded and stored only once in eight
+                    c0, c1 = columns[k, left:right], columns[k + 1, left:right]
+                    c2, c3 = columns[k + 2, left:right], columns[k + 3, left:right]
+                    c4, c5 = columns[k + 4, left:right], columns[k + 5, left:right]
+                    c6, c7 = columns[k + 6, left:right], columns[k + 7, left:right]
+                    x0, x1, x2, x3 = columns[k, i], columns[k + 1, i], columns[k + 2, i], columns[k + 3, i]
+                    x4, x5, x6, x7 = columns[k + 4, i], columns[k + 5, i], columns[k + 6, i], columns[k + 7, i]
+                    for j in range(right - left):
+                        out[j] += (
+                            (c0[j] - x0) ** 2 + (c1[j] - x1) ** 2 + (c2[j] - x2) ** 2 + (c3[j] - x3) ** 2
+                        ) + ((c4[j] - x4) ** 2 + (c5[j] - x5) ** 2 + (c6[j] - x6) ** 2 + (c7[j] - x7) ** 2)
+                    k += 8
+                while k < d:
+                    c = columns[k, left:right]
+                    x = columns[k, i]
+                    for j in range(right - left):
+                        out[j] += (c[j] - x) ** 2
+                    k += 1
+                if root:
+                    for j in range(right - left):
+                        out[j] = np.sqrt(out[j])
+                D[i, left:right] = out
+            for j in range(left, right):
+                row = D[j]
+                for i in range(top, bottom):
+                    row[i] = tile[i - top, j - left]
+
+
+def square_distances(
+    X: Floats,
+    metric: Metric = "euclidean",
+    *,
+    squared: bool = False,
+    dtype: npt.DTypeLike = np.float64,
+    workers: Workers | None = None,
+    pitch: int | None = None,
+) -> Floats:
+    """Compute the full square of distances between the rows of ``X``.
+
+    Parameters
+    ----------
+    X : ndarray of shape (n_samples, n_features)
+        Vectors; for Euclidean distances already in the compute type (see `scaled`).
+    metric : str or callable
+        One of METRICS or a function of two rows. Functions are evaluated for both orders of every pair.
+    squared : bool
+        Return squares of the distances.
+    dtype : dtype
+        Type of the result.
+    workers : Workers, optional
+        Threads to use; a fresh set by default.
+    pitch : int, optional
+        Entries from one row to the next; at least n_samples, which is the default.
+
+    Returns
+    -------
+    ndarray of shape (n_samples, pitch)
+        The diagonal is 0; columns from n_samples on hold nothing.
+
+    Examples
+    --------
+    >>> square_distances(np.array([[0.0, 0.0], [3.0, 4.0]])).tolist()
+    [[0.0, 5.0], [5.0, 0.0]]
+    """
+    n = len(X)
+    D = np.empty((n, n if pitch is None else pitch), dtype=dtype)
+    name = metric_name(metric)
+    if name in ("euclidean", "sqeuclidean"):
+        columns = np.ascontiguousarray(X.T, dtype=dtype)
+        root = (name == "euclidean") and not squared
+        bands, cost = -(-n // TALL), TALL * n * (8 + X.shape[1]) // 32
+        if bands * cost < WIDE_ENOUGH:
+            _fill_rows(columns, D, root, 0, bands)
+        elif workers is not None:
+            workers.over(_fill_rows, bands, cost, columns, D, root)
+        else:
+            with Workers() as workers:
+                workers.over(_fill_rows, bands, cost, columns, D, root)
+        if name == "sqeuclidean" and squared:
+            np.square(D[:, :n], out=D[:, :n])
+        return D
+    _fill_by_name(X, metric, name, D[:, :n])
+    if squared:
+        np.square(D[:, :n], out=D[:, :n])
+    return D
+
+
+def _fill_by_name(X: Floats, metric: Metric, name: str, D: Floats) -> None:
+    """Fill ``D`` with distances SciPy knows, or a function's, a few rows at a time."""
+    from scipy.spatial.distance import cdist
+
+    X = np.ascontiguousarray(X, dtype=np.float64)
+    options: dict[str, Any] = {}
+    if name == "cosine":
+        zero = np.flatnonzero(~X.any(axis=1))
+        if len(zero):
+            msg = (
+                f"cosine distance is undefined for rows of zeros: rows {_some(zero)} of X.\n"
+                "Hint: drop these rows or use another metric."
+            )
+            raise LinkwiseError(msg)
+    elif name == "seuclidean":
+        options["V"] = np.var(X, axis=0, ddof=1)
+    elif name == "mahalanobis":
+        options["VI"] = np.linalg.inv(np.atleast_2d(np.cov(X.T))).T.copy()
+    step = max(1, 4_000_000 // max(1, len(X)))
+    for start in range(0, len(X), step):
+        rows = slice(start, start + step)
+        block = cdist(X[rows], X, metric if name == "callable" else name, **options)
+        block[np.arange(len(block)), np.arange(start, start + len(block))] = 0.0
+        bad = np.isnan(block) | (block < 0)
+        if bad.any():
+            i, j = (int(p[0]) for p in np.nonzero(bad))
+            msg = (
+                f"metric {_label(metric)} gives {block[i, j]} for rows {start + i} and {j} of X; "
+                "distances must be numbers of at least 0.\nHint: look at these two rows."
+            )
+            raise LinkwiseError(msg)
+        D[rows] = block
+    if name == "callable":
+        _require_symmetry(D, f"metric {_label(metric)}")
+    elif name == "correlation":
+        np.maximum(D, D.T, out=D)
+
+
+def _label(metric: Metric) -> str:
+    return repr(metric) if isinstance(metric, str) else getattr(metric, "__name__", "callable") + "()"
+
+
+def _some(numbers: npt.NDArray[Any], most: int = 5) -> str:
+    shown = ", ".join(str(int(v)) for v in numbers[:most])
+    return shown if len(numbers) <= most else f"{shown} and {len(numbers) - most} more"
+
+
+def _require_symmetry(D: Floats, who: str) -> None:
+    """Raise when D differs from its transpose by more than rounding; works in blocks, so without a second matrix."""
+    worst, where = 0.0, (0, 0)
+    tolerance = 1e-8 if D.dtype == np.float64 else 1e-5
+    step = max(1, 4_000_000 // max(1, len(D)))
+    for start in range(0, len(D), step):
+        rows = D[start : start + step].astype(np.float64)
+        mirrored = D[:, start : start + step].T.astype(np.float64)
+        with np.errstate(invalid="ignore"):
+            off = np.abs(rows - mirrored) - tolerance * np.maximum(rows, mirrored)
+        off[np.isinf(rows) & np.isinf(mirrored)] = 0.0
+        at = np.unravel_index(int(np.argmax(off)), off.shape)
+        if off[at] > worst:
+            worst, where = float(off[at]), (start + int(at[0]), int(at[1]))
+    if worst > 0:
+        i, j = where
+        msg = (
+            f"{who} is not symmetric: the worst pair is ({i}, {j}) with {D[i, j]:.6g} one way "
+            f"and {D[j, i]:.6g} the other.\nHint: symmetrise, for example (D + D.T) / 2."
+        )
+        raise LinkwiseError(msg)
+
+
+def read_dissimilarities(
+    D: Any, *, dtype: npt.DTypeLike = np.float64, who: str = "agglomerate", pitch: int | None = None
+) -> Floats:
+    """Read a square or condensed matrix into a fresh square, or say what is wrong with it.
+
+    Parameters
+    ----------
+    D : array-like of shape (n, n) or (n (n - 1) / 2,)
+        Dissimilarities; not modified.
+    dtype : dtype
+        Type of the result.
+    who : str
+        Whose name an error carries.
+    pitch : int, optional
+        Entries from one row to the next; at least n, which is the default.
+
+    Returns
+    -------
+    ndarray of shape (n, pitch)
+        Symmetric up to rounding, zero diagonal; columns from n on hold nothing.
+
+    Raises
+    ------
+    LinkwiseError
+        Wrong length, not square, asymmetric (naming the worst pair), a diagonal that is not zero, negative, infinite or
+        missing entries.
+
+    Examples
+    --------
+    >>> read_dissimilarities([1.0, 2.0, 3.0]).tolist()
+    [[0.0, 1.0, 2.0], [1.0, 0.0, 3.0], [2.0, 3.0, 0.0]]
+    """
+    given = np.asarray(D)
+    if given.dtype.kind not in "biuf":
+        msg = f"{who} expects numbers as dissimilarities, but got dtype {given.dtype}.\nHint: convert with astype(float)."
+        raise LinkwiseError(msg)
+    if given.ndim == 1:
+        n = samples_from_length(len(given))
+        if n is None:
+            k = (1 + int(np.sqrt(1 + 8 * len(given)))) // 2
+            msg = (
+                f"{who} got {len(given)} condensed dissimilarities, which is no n (n - 1) / 2 "
+                f"({k} samples have {k * (k - 1) // 2}, {k + 1} have {k * (k + 1) // 2}).\n"
+                "Hint: scipy.spatial.distance.pdist makes such vectors, squareform converts them."
+            )
+            raise LinkwiseError(msg)
+    elif given.ndim == 2 and given.shape[0] == given.shape[1]:
+        n = len(given)
+    else:
+        msg = (
+            f"{who} got a matrix of shape {given.shape} as dissimilarities, which is not square.\n"
+            'Hint: pass vectors with metric="euclidean", or n x n dissimilarities with metric="precomputed".'
+        )
+        raise LinkwiseError(msg)
+    _require_dissimilarities(given, n, who)
+    base = np.empty((n, n if pitch is None else pitch), dtype=dtype)
+    out = base[:, :n]
+    with np.errstate(over="ignore"):
+        if given.ndim == 2:
+            out[...] = given
+        else:
+            _expand(np.ascontiguousarray(given, dtype=dtype), base)
+    if np.isinf(out.max(initial=0.0)):
+        msg = f"{who} got dissimilarities too large for {np.dtype(dtype)}.\nHint: rescale them, or use dtype=np.float64."
+        raise LinkwiseError(msg)
+    if given.ndim == 2:
+        _require_symmetry(out, f"{who}: the matrix")
+    return base
+
+
+def _require_dissimilarities(given: npt.NDArray[Any], n: int, who: str) -> None:
+    """Raise on entries that are no dissimilarities, naming the first pair at fault."""
+    from linkwise._kernels.pairs import condensed_pair
+
+    flat = given.reshape(-1) if given.ndim == 1 else given
+    checks = (("missing (NaN)", np.isnan), ("infinite", np.isinf), ("negative", lambda v: v < 0))
+    for word, wrong in checks:
+        if given.dtype.kind in "bu" or (given.dtype.kind == "i" and word != "negative"):
+            continue
+        bad = wrong(flat)
+        if bad.any():
+            first = np.argmax(bad)
+            i, j = divmod(int(first), n) if given.ndim == 2 else condensed_pair(n, int(first))
+            msg = (
+                f"{who} got a {word} dissimilarity for the pair ({i}, {j}).\n"
+                "Hint: dissimilarities are finite numbers of at least 0; a similarity s can be turned into 1 - s."
+            )
+            raise LinkwiseError(msg)
+    if given.ndim == 2 and n:
+        diagonal = np.abs(np.diagonal(given).astype(np.float64))
+        if diagonal.max() > 1e-8 * max(1.0, float(given.max())):
+            i = int(diagonal.argmax())
+            msg = (
+                f"{who} got a matrix whose diagonal is not zero: entry ({i}, {i}) is {given[i, i]:.6g}.\n"
+                "Hint: is this a similarity? Dissimilarities of a sample to itself are 0."
+            )
+            raise LinkwiseError(msg)
+
+
+@njit(nogil=True)
+def _expand(condensed, out):  # type: ignore[no-untyped-def]
+    """Write a condensed vector as a square, tile by tile so that the mirrored writes stay in cache."""
+    n = out.shape[0]
+    tile = 64
+    for top in range(0, n, tile):
+        for left in range(top, n, tile):
+            for i in range(top, min(n, top + tile)):
+                base = np.int64(i) * n - np.int64(i) * (i + 1) // 2 - i - 1
+                for j in range(max(left, i + 1), min(n, left + tile)):
+                    v = condensed[base + j]
+                    out[i, j] = v
+                    out[j, i] = v
+    for i in range(n):
+        out[i, i] = 0

@@ -1,0 +1,142 @@
+"""What every estimator that builds a dendrogram shares: the cut that becomes labels, and scikit-learn's tree names."""
+
+from __future__ import annotations
+
+from numbers import Integral, Real
+from typing import Any, ClassVar
+
+import numpy as np
+import numpy.typing as npt
+import scipy.sparse
+
+from linkwise._compat import Interval, InvalidParameterError
+from linkwise._kernels import njit
+from linkwise.constraints import Constraints
+from linkwise.engines.hierarchical._agglomerate import read_vectors, require_fitting
+from linkwise.engines.hierarchical._distances import metric_name, read_dissimilarities
+from linkwise.engines.hierarchical._memory import require_memory
+from linkwise.exceptions import DeadEndError, LinkwiseError
+from linkwise.result import Certificate, Dendrogram
+
+__all__ = ["HierarchyMixin", "as_dense", "mark", "read_samples"]
+
+IntArray = npt.NDArray[np.intp]
+
+
+class HierarchyMixin:
+    """Labels from ``n_clusters`` or ``distance_threshold``, and the attributes of `AgglomerativeClustering`."""
+
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        "n_clusters": [Interval(Integral, 1, None, closed="left"), None],
+        "distance_threshold": [Interval(Real, 0, None, closed="left"), None],
+    }
+
+    n_clusters: int | None
+    distance_threshold: float | None
+    dendrogram_: Dendrogram
+
+    def _read_cut(self, n_samples: int) -> None:
+        """Refuse a number of clusters that cannot be, before any work is done."""
+        name = type(self).__name__
+        if isinstance(self.n_clusters, (bool, np.bool_)):
+            msg = f"The 'n_clusters' parameter of {name} must be an int. Got {self.n_clusters!r} instead."
+            raise InvalidParameterError(msg)
+        if self.n_clusters is not None and self.distance_threshold is not None:
+            msg = (
+                f"{name} was given n_clusters={self.n_clusters} and distance_threshold={self.distance_threshold}; "
+                "expected at most one of them.\nHint: set n_clusters=None to cut by distance."
+            )
+            raise LinkwiseError(msg)
+        if self.n_clusters is not None and self.n_clusters > n_samples:
+            msg = (
+                f"{name} was asked for n_clusters={self.n_clusters}, but X has only n_samples={n_samples}.\n"
+                f"Hint: n_clusters between 1 and {n_samples}."
+            )
+            raise LinkwiseError(msg)
+
+    def _cut(self, tree: Dendrogram, constraints: Constraints) -> IntArray:  # noqa: ARG002
+        """Cut where the parameters say; without either, as coarsely as the statements allow."""
+        if self.distance_threshold is not None:
+            return tree.cut(height=self.distance_threshold)
+        if self.n_clusters is None:
+            return tree.cut(n_clusters=tree.n_roots)
+        if self.n_clusters < tree.n_roots:
+            msg = (
+                f"no legal merge was left at {tree.n_roots} clusters, but n_clusters={self.n_clusters} was asked for: "
+                "greedy merging met a dead end.\n"
+                f"Hint: n_clusters=None or n_clusters={tree.n_roots} takes what there is; another linkage may get further."
+            )
+            raise DeadEndError(msg, tree, tree.n_roots)
+        return tree.cut(n_clusters=self.n_clusters)
+
+    def _keep_tree(self, tree: Dendrogram, labels: IntArray, certificate: Certificate) -> None:
+        self.dendrogram_ = tree
+        self.labels_ = labels
+        self.certificate_ = certificate
+        self.n_clusters_ = int(labels.max()) + 1
+        self.n_leaves_ = tree.n_samples
+        self.n_connected_components_ = tree.n_roots
+        self.k_min_ = tree.n_roots
+
+    @property
+    def children_(self) -> IntArray:
+        """Children of each inner node, as in scikit-learn's `AgglomerativeClustering`."""
+        return self.dendrogram_.to_children()
+
+    @property
+    def distances_(self) -> npt.NDArray[np.float64]:
+        """Height of each inner node, never below that of its children."""
+        return self.dendrogram_.height[self.dendrogram_.n_samples :]
+
+
+def mark(tree: Dendrogram, labels: IntArray) -> Dendrogram:
+    """Return the tree with the clusters of a cut marked; each cluster must be a whole subtree."""
+    tops = _cluster_tops(tree.parent, labels)
+    return Dendrogram(tree.n_samples, tree.parent, tree.raw_height, marked=tops, ids=tree.ids)
+
+
+@njit
+def _cluster_tops(parent: IntArray, labels: IntArray) -> IntArray:
+    """The highest nodes all of whose samples have one label."""
+    mixed = -1
+    unseen = -2
+    label = np.full(len(parent), unseen, np.intp)
+    label[: len(labels)] = labels
+    for node in range(len(parent)):  # children come before parents
+        above = parent[node]
+        if above >= 0:
+            label[above] = label[node] if label[above] in (unseen, label[node]) else mixed
+    top = np.zeros(len(parent), np.bool_)
+    for node in range(len(parent)):
+        top[node] = label[node] >= 0 and (parent[node] < 0 or label[parent[node]] == mixed)
+    return np.flatnonzero(top)
+
+
+def read_samples(estimator: Any, read: Any, X: Any, linkage: str, metric: Any) -> Any:
+    """Validate X for a hierarchical method, with words for what its linkage and metric need."""
+    who = type(estimator).__name__
+    name = metric_name(metric, who=who)
+    require_fitting(linkage, name, who=who)
+    if scipy.sparse.issparse(X) and not estimator.__sklearn_tags__().input_tags.sparse:
+        msg = (
+            f'{who} with linkage="{linkage}" works on centroids and takes no sparse X.\n'
+            'Hint: linkage="average", "complete", "single" or "weighted" take sparse data; or pass X.toarray().'
+        )
+        raise LinkwiseError(msg)
+    if name == "precomputed":
+        return np.ascontiguousarray(read_dissimilarities(read(X), who=who))
+    samples = read(X)
+    return samples if scipy.sparse.issparse(samples) else read_vectors(samples, who=who)
+
+
+def as_dense(X: Any, metric: Any) -> tuple[Any, Any]:
+    """Turn sparse vectors into their distances, leave everything else as it is."""
+    if not scipy.sparse.issparse(X):
+        return X, metric
+    from sklearn.metrics import pairwise_distances
+
+    n = X.shape[0]
+    require_memory(2 * n * n * 8, f"a dense {n} x {n} distance matrix", "cluster a sample of the rows.")
+    distances = pairwise_distances(X, metric=metric)
+    np.fill_diagonal(distances, 0.0)
+    return (distances + distances.T) / 2, "precomputed"

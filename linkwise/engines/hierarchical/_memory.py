@@ -1,0 +1,120 @@
+"""Say how much memory a run will take before it takes it, and refuse what cannot fit."""
+
+from __future__ import annotations
+
+import logging
+import os
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from linkwise.engines.hierarchical._codes import EUCLIDEAN_ONLY, SINGLE, linkage_code
+from linkwise.exceptions import MemoryLimitError
+
+__all__ = ["available_memory", "plan_memory", "require_memory"]
+
+logger = logging.getLogger("linkwise")
+
+GIB = 1024**3
+
+
+def plan_memory(n: int, method: str, metric: str, dtype: npt.DTypeLike = np.float64) -> int:
+    """Return the bytes `agglomerate` allocates for its distances, beside the input and O(n) of bookkeeping.
+
+    Parameters
+    ----------
+    n : int
+        Number of samples.
+    method : str
+        Linkage.
+    metric : str
+        Metric name, ``"callable"`` or ``"precomputed"``.
+    dtype : dtype
+        Type the distances are kept in.
+
+    Examples
+    --------
+    >>> plan_memory(10_000, "average", "euclidean", "float32") // 2**20
+    382
+    >>> plan_memory(100_000, "ward", "euclidean")
+    0
+    """
+    code = linkage_code(method)
+    if metric == "euclidean" and (code in EUCLIDEAN_ONLY or code == SINGLE):
+        return 0
+    return n * row_pitch(n, dtype) * np.dtype(dtype).itemsize
+
+
+def row_pitch(n: int, dtype: npt.DTypeLike = np.float64) -> int:
+    """Return how many entries apart two rows of a dense matrix lie: ``n`` plus a little.
+
+    Rows a power of two apart would compete for the same few cache lines; an odd number of lines avoids it.
+    """
+    line = 64 // np.dtype(dtype).itemsize
+    lines = -(-n // line)
+    return (lines | 1) * line if n >= 256 else n
+
+
+def _first_number(path: str) -> int | None:
+    try:
+        return int(Path(path).read_text().split()[0])
+    except (OSError, ValueError, IndexError):
+        return None
+
+
+def available_memory() -> int | None:
+    """Return the bytes this process can still get, as far as the system tells; None when it does not tell."""
+    known: list[int] = []
+    try:
+        for line in Path("/proc/meminfo").read_text().splitlines():
+            if line.startswith("MemAvailable:"):
+                known.append(int(line.split()[1]) * 1024)
+    except OSError:
+        pass
+    if not known and hasattr(os, "sysconf") and "SC_AVPHYS_PAGES" in os.sysconf_names:
+        known.append(os.sysconf("SC_AVPHYS_PAGES") * os.sysconf("SC_PAGE_SIZE"))
+    for limit, used in (
+        ("/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory.current"),
+        ("/sys/fs/cgroup/memory/memory.limit_in_bytes", "/sys/fs/cgroup/memory/memory.usage_in_bytes"),
+    ):
+        most, now = _first_number(limit), _first_number(used)
+        if most is not None and now is not None:
+            known.append(max(0, most - now))
+    return min(known) if known else None
+
+
+def require_memory(needed: int, what: str, alternative: str) -> None:
+    """Log a large allocation, or raise `MemoryLimitError` when it cannot fit.
+
+    Parameters
+    ----------
+    needed : int
+        Bytes about to be allocated.
+    what : str
+        Who needs them and for what, as the start of a sentence.
+    alternative : str
+        What the reader can type instead.
+    """
+    if needed <= GIB // 16:
+        return
+    free = available_memory()
+    if free is not None and needed > free:
+        msg = (
+            f"{what} needs {needed / GIB:.1f} GiB, but only {free / GIB:.1f} GiB are available.\nHint: {alternative}"
+        )
+        raise MemoryLimitError(msg, needed=needed, available=free)
+    if needed > GIB:
+        logger.info("%s allocates %.1f GiB", what, needed / GIB)
+
+
+def leaner(method: int, dtype: np.dtype[Any]) -> str:
+    """Name what takes less memory than a dense matrix for this linkage."""
+    ways = []
+    if dtype == np.float64:
+        ways.append("dtype=np.float32 halves it")
+    if method not in EUCLIDEAN_ONLY and method != SINGLE:
+        ways.append('method="ward", "centroid" or "single" on Euclidean vectors need no matrix at all')
+    ways.append("cluster a sample of the rows")
+    return "; ".join(ways) + "."

@@ -1,0 +1,373 @@
+"""The merge loop of ReCon (compiled): nearest compatible pair first, with refutations that are remembered.
+
+Clusters stand in slots ordered by age; a slot owns its pairs with all older slots, so the nearest older neighbour of
+every slot is found by one pass over a prefix and never has to be repaired when younger clusters appear. A stored
+nearest distance is a lower bound: merges remove pairs from a slot, they never add any.
+
+A failed test yields a *certificate*: two sets X and Y such that no cluster that touches X can be merged with one that
+touches Y, as long as the part of them that could not be divided has three or more clusters. Certificates are bits: bit
+c of ``mask[0, r]`` says that the cluster of item r touches the X of certificate c, bit c of ``mask[1, r]`` its Y.
+Every merge inside X and Y counts against the certificate, so it is dropped early rather than late.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from linkwise._kernels import njit
+from linkwise.engines.hierarchical._codes import CENTROID, WARD, lance_williams
+from linkwise.problem import _layers
+from linkwise.problem._layers import CONFLICT, ROOM, Layers
+
+__all__ = ["BUDGET", "DONE", "MORE_CERTIFICATES", "MORE_ROOM", "STUCK", "ReConState", "advance", "first_neighbours"]
+
+DONE, BUDGET, MORE_ROOM, MORE_CERTIFICATES, STUCK = range(5)
+# slots of `count`
+N_SLOTS, N_ALIVE, N_MERGED, N_FREE, N_TESTS, N_REFUTED, N_SCANS, N_FRAIL = range(8)
+BLOCK = 256
+ONE = np.uint64(1)
+
+
+class ReConState(NamedTuple):
+    """Everything the loop needs between two calls; all arrays, so that a call can stop and go on."""
+
+    centre: npt.NDArray[np.float64]  # [d, slots] centroids by column, when distances come from vectors
+    matrix: npt.NDArray[np.float64]  # [n, n] distances, when they do not
+    place: npt.NDArray[np.intp]  # [slots] row of the matrix
+    size: npt.NDArray[np.float64]  # [slots] samples in the cluster
+    gone: npt.NDArray[np.float64]  # [slots] inf once merged, else 0: added to distances, it hides dead slots
+    node: npt.NDArray[np.intp]  # [slots] node of the dendrogram
+    item: npt.NDArray[np.int32]  # [slots] item that stands for the cluster among the triplets, or -1
+    bound: npt.NDArray[np.float64]  # [slots] lower bound of the distance to the nearest older compatible cluster
+    neighbour: npt.NDArray[np.intp]  # [slots] the older slot that gave it
+    row: npt.NDArray[np.float64]  # [slots] scratch
+    least: npt.NDArray[np.float64]  # [slots / BLOCK + 1] scratch: minimum of each block of `row`
+    mask: npt.NDArray[np.uint64]  # [2, items, words]
+    live: npt.NDArray[np.uint64]  # [words] certificates in force; bits of others mean nothing until purged
+    frail: npt.NDArray[np.uint64]  # [words] certificates about one pair, void once either cluster meets an item
+    left: npt.NDArray[np.int64]  # [64 words] clusters each certificate has left
+    free: npt.NDArray[np.int64]  # [64 words] stack of unused certificates
+    scratch: npt.NDArray[np.int32]  # [2, items + 1]
+    pairs: npt.NDArray[np.intp]  # [n - 1, 2] merges so far
+    height: npt.NDArray[np.float64]  # [n - 1]
+    count: npt.NDArray[np.int64]  # [8]
+
+
+@njit
+def fill_row(state: ReConState, method: int, vectors: bool, slot: int) -> None:
+    """Write the distances of ``slot`` to all older slots into ``row``, infinite for dead ones."""
+    row = state.row
+    if not vectors:
+        line = state.matrix[state.place[slot]]
+        for s in range(slot):
+            row[s] = line[state.place[s]] + state.gone[s]
+        return
+    centre = state.centre
+    n_features = len(centre)
+    for start in range(0, slot, BLOCK):
+        stop = min(slot, start + BLOCK)
+        part = row[start:stop]
+        hidden = state.gone[start:stop]
+        for s in range(stop - start):
+            part[s] = hidden[s]
+        f = 0
+        while f + 4 <= n_features:  # four features at a time: one load and store of the sums for four differences
+            x0, x1, x2, x3 = centre[f, slot], centre[f + 1, slot], centre[f + 2, slot], centre[f + 3, slot]
+            line0, line1 = centre[f, start:stop], centre[f + 1, start:stop]
+            line2, line3 = centre[f + 2, start:stop], centre[f + 3, start:stop]
+            for s in range(stop - start):
+                t0 = line0[s] - x0
+                t1 = line1[s] - x1
+                t2 = line2[s] - x2
+                t3 = line3[s] - x3
+                part[s] += (t0 * t0 + t1 * t1) + (t2 * t2 + t3 * t3)
+            f += 4
+        while f < n_features:
+            x0 = centre[f, slot]
+            line0 = centre[f, start:stop]
+            for s in range(stop - start):
+                t0 = line0[s] - x0
+                part[s] += t0 * t0
+            f += 1
+        if method == WARD:
+            mine = state.size[slot]
+            sizes = state.size[start:stop]
+            for s in range(stop - start):
+                part[s] *= 2.0 * mine * sizes[s] / (mine + sizes[s])
+
+
+@njit
+def block_least(row: npt.NDArray[np.float64], start: int, stop: int) -> float:
+    best = np.inf
+    for s in range(start, stop):
+        best = row[s] if row[s] < best else best
+    return best
+
+
+@njit
+def conflicting(mask: npt.NDArray[np.uint64], live: npt.NDArray[np.uint64], p: int, q: int) -> bool:
+    """Whether some certificate forbids merging the clusters of items p and q."""
+    hit = np.uint64(0)
+    for w in range(len(live)):
+        hit |= ((mask[0, p, w] & mask[1, q, w]) | (mask[1, p, w] & mask[0, q, w])) & live[w]
+    return hit != np.uint64(0)
+
+
+@njit
+def settle(state: ReConState, slot: int) -> None:
+    """Find the nearest older slot that no certificate forbids, from the distances in ``row``."""
+    row, least, item, mask, live = state.row, state.least, state.item, state.mask, state.live
+    blocks = (slot + BLOCK - 1) // BLOCK
+    for b in range(blocks):
+        least[b] = block_least(row, b * BLOCK, min(slot, (b + 1) * BLOCK))
+    mine = item[slot]
+    while True:
+        best = np.inf
+        where = -1
+        for b in range(blocks):
+            if least[b] < best:
+                best = least[b]
+                where = b
+        if where < 0:
+            state.bound[slot] = np.inf
+            state.neighbour[slot] = -1
+            return
+        stop = min(slot, (where + 1) * BLOCK)
+        other = where * BLOCK
+        while row[other] != best:
+            other += 1
+        if mine < 0 or item[other] < 0 or not conflicting(mask, live, mine, item[other]):
+            state.bound[slot] = best
+            state.neighbour[slot] = other
+            return
+        row[other] = np.inf
+        least[where] = block_least(row, where * BLOCK, stop)
+
+
+@njit
+def search(state: ReConState, method: int, vectors: bool, slot: int) -> None:
+    """Renew the nearest older neighbour of ``slot``."""
+    state.count[N_SCANS] += 1
+    fill_row(state, method, vectors, slot)
+    settle(state, slot)
+
+
+@njit
+def first_neighbours(state: ReConState, method: int, vectors: bool, begin: int, end: int) -> None:
+    """Find the nearest older neighbour of the slots ``begin`` to ``end - 1``."""
+    for slot in range(begin, end):
+        search(state, method, vectors, slot)
+
+
+@njit
+def purge(state: ReConState) -> None:
+    """Clear the bits of certificates no longer in force, so that their numbers can be used again."""
+    mask, live = state.mask, state.live
+    for kind in range(2):
+        for r in range(mask.shape[1]):
+            for w in range(len(live)):
+                mask[kind, r, w] &= live[w]
+    free = 0
+    for certificate in range(len(state.left)):
+        if live[certificate >> 6] >> np.uint64(certificate & 63) & ONE == np.uint64(0):
+            state.free[free] = certificate
+            free += 1
+    state.count[N_FREE] = free
+
+
+@njit
+def mark(state: ReConState, layers: Layers, kind: int, size: int, certificate: int) -> int:
+    """Set a certificate's bit for the clusters of the items in ``scratch[kind]``; return how many clusters."""
+    word = certificate >> 6
+    bit = ONE << np.uint64(certificate & 63)
+    clusters = 0
+    mask, scratch, item, count = state.mask, state.scratch, layers.item, layers.count
+    for p in range(size):
+        r = _layers.top(item, count, scratch[kind, p])
+        if mask[kind, r, word] & bit == np.uint64(0):
+            mask[kind, r, word] |= bit
+            clusters += 1
+    return clusters
+
+
+@njit
+def learn(state: ReConState, layers: Layers, i: int, j: int) -> None:
+    """Turn the failed merge of items i and j, still in place, into a certificate, and undo it."""
+    count, scratch = layers.count, state.scratch
+    level = count[_layers.SPLIT_LEVEL]
+    deep = count[_layers.FAIL_LEVEL]
+    left = 0
+    if deep >= level:  # what cannot be divided is only a part of X and Y; count its clusters before the merge
+        x = _layers.find(layers.item, layers.parent, deep, count[_layers.FAIL_ITEM])
+        left = layers.pool[_layers.seat(layers.item, layers.parent, deep, x), _layers.CLUSTERS]
+        if _layers.find(layers.item, layers.parent, deep, i) == x and _layers.find(layers.item, layers.parent, deep, j) == x:
+            left += 1
+    _layers.undo(layers, count[_layers.SPLIT_LOG])
+    frail = deep >= level and left < 3  # another pair of X and Y might be just what resolves it
+    n_x = 1 if frail else _layers.ring(layers, level, i, scratch[0])
+    n_y = 1 if frail else _layers.ring(layers, level, j, scratch[1])
+    if frail:
+        scratch[0, 0] = i
+        scratch[1, 0] = j
+    _layers.undo(layers, 0)
+    state.count[N_FREE] -= 1
+    certificate = state.free[state.count[N_FREE]]
+    bit = ONE << np.uint64(certificate & 63)
+    clusters = mark(state, layers, 0, n_x, certificate) + mark(state, layers, 1, n_y, certificate)
+    state.left[certificate] = left if deep >= level else clusters
+    state.live[certificate >> 6] |= bit
+    if frail:
+        state.frail[certificate >> 6] |= bit
+        state.count[N_FRAIL] += 1
+    else:
+        state.frail[certificate >> 6] &= ~bit
+
+
+@njit
+def inherit(state: ReConState, loser: int, winner: int) -> None:
+    """Give the certificates of one item to the item that now stands for both; drop those that are used up."""
+    mask, live, left = state.mask, state.live, state.left
+    for w in range(mask.shape[2]):
+        mine = mask[0, loser, w] | mask[1, loser, w]
+        yours = mask[0, winner, w] | mask[1, winner, w]
+        live[w] &= ~((mine | yours) & state.frail[w])
+        both = mine & yours & live[w]
+        mask[0, winner, w] |= mask[0, loser, w]
+        mask[1, winner, w] |= mask[1, loser, w]
+        certificate = w << 6
+        while both != np.uint64(0):
+            if both & ONE:
+                left[certificate] -= 1
+                if left[certificate] <= 2:
+                    live[w] &= ~(ONE << np.uint64(certificate & 63))
+            both >>= ONE
+            certificate += 1
+
+
+@njit
+def merge(state: ReConState, method: int, vectors: bool, i: int, j: int, item: int) -> None:
+    """Merge slots i and j into a new youngest slot that ``item`` stands for."""
+    count = state.count
+    new = count[N_SLOTS]
+    step = count[N_MERGED]
+    n_i = state.size[i]
+    n_j = state.size[j]
+    state.pairs[step, 0] = min(state.node[i], state.node[j])
+    state.pairs[step, 1] = max(state.node[i], state.node[j])
+    state.height[step] = state.bound[max(i, j)]
+    state.node[new] = len(state.pairs) + 1 + step
+    state.gone[i] = np.inf
+    state.gone[j] = np.inf
+    state.gone[new] = 0.0
+    state.bound[i] = np.inf
+    state.bound[j] = np.inf
+    state.size[new] = n_i + n_j
+    state.item[new] = item
+    count[N_SLOTS] = new + 1
+    count[N_MERGED] = step + 1
+    count[N_ALIVE] -= 1
+    if vectors:
+        f_i = n_i / (n_i + n_j)
+        f_j = n_j / (n_i + n_j)
+        if method != WARD and method != CENTROID:  # median: the midpoint, whatever the sizes
+            f_i = 0.5
+            f_j = 0.5
+        for f in range(len(state.centre)):
+            state.centre[f, new] = f_i * state.centre[f, i] + f_j * state.centre[f, j]
+    else:
+        a = state.place[i]
+        b = state.place[j]
+        d_ij = state.matrix[a, b]
+        state.place[new] = b
+        for s in range(new):
+            if state.gone[s] == 0.0:
+                k = state.place[s]
+                d = lance_williams(method, state.matrix[a, k], state.matrix[b, k], d_ij, n_i, n_j, state.size[s])
+                state.matrix[b, k] = d
+                state.matrix[k, b] = d
+    search(state, method, vectors, new)
+
+
+@njit
+def compact(state: ReConState) -> None:
+    """Move the living slots to the front, keeping their order."""
+    count = state.count
+    moved = state.place if len(state.place) == 0 else np.full(count[N_SLOTS], -1, np.intp)
+    to = 0
+    for s in range(count[N_SLOTS]):
+        if state.gone[s] == 0.0:
+            moved[s] = to
+            if to != s:
+                for f in range(len(state.centre)):
+                    state.centre[f, to] = state.centre[f, s]
+                state.place[to] = state.place[s]
+                state.size[to] = state.size[s]
+                state.node[to] = state.node[s]
+                state.item[to] = state.item[s]
+                state.bound[to] = state.bound[s]
+                state.neighbour[to] = state.neighbour[s]
+                state.gone[to] = 0.0
+            old = state.neighbour[to]
+            state.neighbour[to] = moved[old] if old >= 0 else -1
+            to += 1
+    count[N_SLOTS] = to
+
+
+@njit
+def youngest_bound(bound: npt.NDArray[np.float64], slots: int) -> int:
+    """The slot with the least bound; the lowest such slot."""
+    best = block_least(bound, 0, slots)
+    if best == np.inf:
+        return -1
+    slot = 0
+    while bound[slot] != best:
+        slot += 1
+    return slot
+
+
+@njit
+def advance(state: ReConState, layers: Layers, method: int, vectors: bool, budget: int) -> int:
+    """Merge and search until done, ``budget`` searches are spent, or more room is needed."""
+    count = state.count
+    spent = count[N_SCANS]
+    while count[N_ALIVE] > 1:
+        if count[N_SCANS] - spent > budget:
+            return BUDGET
+        slots = count[N_SLOTS]
+        if slots == len(state.size) or slots > count[N_ALIVE] + count[N_ALIVE] // 3 + 32:
+            compact(state)
+            slots = count[N_SLOTS]
+        u = youngest_bound(state.bound, slots)
+        if u < 0:
+            return STUCK
+        v = state.neighbour[u]
+        if v < 0 or state.gone[v] > 0.0:
+            search(state, method, vectors, u)
+            continue
+        i = state.item[u]
+        j = state.item[v]
+        item = max(i, j)
+        if i >= 0 and j >= 0:
+            if conflicting(state.mask, state.live, i, j):
+                search(state, method, vectors, u)
+                continue
+            if count[N_FREE] == 0:
+                purge(state)
+                if 4 * count[N_FREE] < len(state.left):
+                    return MORE_CERTIFICATES
+            count[N_TESTS] += 1
+            answer = _layers.try_merge(layers, i, j)
+            if answer == ROOM:
+                return MORE_ROOM
+            if answer == CONFLICT:
+                count[N_REFUTED] += 1
+                learn(state, layers, i, j)
+                search(state, method, vectors, u)
+                continue
+            item = _layers.top(layers.item, layers.count, i)
+            inherit(state, i if item == j else j, item)
+        merge(state, method, vectors, u, v, item)
+    return DONE

@@ -1,0 +1,162 @@
+"""The rounds of reciprocal nearest neighbours, whatever the clusters are stored in.
+
+When a linkage is reducible, two clusters that are each other's nearest neighbour will be merged sooner or later,
+whatever happens elsewhere. So a round merges *all* such pairs, then looks up the nearest neighbour of the clusters that
+need one. Sorting the merges by height gives the greedy order.
+
+The functions take any named tuple with the fields ``nearest``, ``gap``, ``floor``, ``alive``, ``node``, ``size``,
+``pending``, ``pair``, ``merges``, ``height`` and ``count``, all indexed by slot or as said below.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from linkwise._kernels import njit
+
+__all__ = [
+    "ALIVE",
+    "COMPACT",
+    "DONE",
+    "DROPPED",
+    "JOIN",
+    "LAST",
+    "LOGGED",
+    "LOST",
+    "MERGES",
+    "NEW",
+    "PAIR",
+    "PAIRED",
+    "PAIRS",
+    "PENDING",
+    "PHASE",
+    "SCAN",
+    "SETTLE",
+    "WIDTH",
+    "closest_pair",
+    "list_pending",
+    "note_merge",
+    "pair_up",
+]
+
+# positions in count
+WIDTH = 0  # slots in use, dead ones included
+ALIVE = 1
+LOGGED = 2  # merges in the log
+PENDING = 3  # slots whose nearest neighbour is to be looked up
+PAIRS = 4
+MERGES = 5
+PHASE = 6
+
+# what has to happen next: count[PHASE]
+SCAN = 0
+PAIR = 1
+JOIN = 2
+SETTLE = 3
+COMPACT = 4
+LAST = 5
+DONE = 6
+
+# values of nearest that are no slot
+NEW = -1  # to be looked up, or looked up and nothing within reach
+PAIRED = -2
+DROPPED = -3
+LOST = -4  # its neighbour was merged; looked up again only when somebody's nearest is this one
+
+
+@njit(nogil=True)
+def pair_up(rows):  # type: ignore[no-untyped-def]
+    """List the reciprocal pairs. Only a slot just scanned can have become part of one."""
+    nearest = rows.nearest
+    found = 0
+    for t in range(rows.count[PENDING]):
+        slot = rows.pending[t]
+        other = nearest[slot]
+        if other == NEW:
+            # Infinities are symmetric and stay: nobody will ever reach this cluster.
+            rows.alive[slot] = False
+            rows.count[ALIVE] -= 1
+        elif other >= 0 and nearest[other] == slot:
+            rows.pair[found, 0] = min(slot, other)
+            rows.pair[found, 1] = max(slot, other)
+            found += 1
+            nearest[slot] = PAIRED
+            nearest[other] = PAIRED
+    rows.count[PAIRS] = found
+
+
+@njit(nogil=True)
+def closest_pair(rows):  # type: ignore[no-untyped-def]
+    """List the pair with the smallest gap when no pair is reciprocal.
+
+    The two rows of a pair round differently, so among ties everybody may prefer somebody else, round in a circle.
+    The smallest gap of all is then a smallest distance up to rounding.
+    """
+    best = -1
+    for slot in range(rows.count[WIDTH]):
+        if rows.alive[slot] and rows.nearest[slot] >= 0 and (best < 0 or rows.gap[slot] < rows.gap[best]):
+            best = slot
+    rows.count[PAIRS] = 0
+    if best >= 0:
+        other = rows.nearest[best]
+        rows.pair[0, 0] = min(best, other)
+        rows.pair[0, 1] = max(best, other)
+        # the kept slot is the one whose gap becomes the height
+        rows.gap[min(best, other)] = rows.gap[best]
+        rows.count[PAIRS] = 1
+
+
+@njit(nogil=True)
+def note_merge(rows, kept, dropped, height):  # type: ignore[no-untyped-def]
+    """Record that the cluster in slot ``kept`` has taken in the one in slot ``dropped``."""
+    count = rows.count
+    t = count[MERGES]
+    rows.merges[t, 0] = rows.node[kept]
+    rows.merges[t, 1] = rows.node[dropped]
+    # Reducible heights never decrease; a last digit lost to rounding must not put a parent below its child.
+    height = max(height, rows.floor[kept], rows.floor[dropped])
+    rows.height[t] = height
+    rows.floor[kept] = height
+    rows.node[kept] = rows.merges.shape[0] + 1 + t
+    rows.size[kept] += rows.size[dropped]
+    rows.alive[dropped] = False
+    rows.nearest[kept] = NEW
+    rows.nearest[dropped] = DROPPED
+    count[MERGES] = t + 1
+    count[ALIVE] -= 1
+
+
+@njit(nogil=True)
+def list_pending(rows):  # type: ignore[no-untyped-def]
+    """List the slots that must look around now, after the merged ones were set to NEW and DROPPED."""
+    count = rows.count
+    nearest = rows.nearest
+    fresh = 0
+    lost = 0
+    for slot in range(count[WIDTH]):
+        if rows.alive[slot]:
+            other = nearest[slot]
+            if other == NEW:
+                rows.pending[fresh] = slot
+                fresh += 1
+            elif other == LOST:
+                lost += 1
+            elif nearest[other] == NEW or nearest[other] == DROPPED:
+                nearest[slot] = LOST
+                lost += 1
+    # Somebody who lost a neighbour can be part of a pair only if wanted. This saves most of the second looks.
+    wanted = 0
+    if lost > 0:
+        for slot in range(count[WIDTH]):
+            if rows.alive[slot] and nearest[slot] >= 0 and nearest[nearest[slot]] == LOST:
+                rows.pending[fresh + wanted] = nearest[slot]
+                nearest[nearest[slot]] = PAIRED
+                wanted += 1
+    if fresh + wanted == 0 and lost > 0:
+        for slot in range(count[WIDTH]):
+            if rows.alive[slot] and nearest[slot] == LOST:
+                rows.pending[wanted] = slot
+                wanted += 1
+    for t in range(fresh, fresh + wanted):
+        nearest[rows.pending[t]] = NEW
+    count[PENDING] = fresh + wanted

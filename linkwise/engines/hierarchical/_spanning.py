@@ -1,0 +1,191 @@
+"""Single linkage on vectors: Prim's minimum spanning tree in O(n d) memory, then its edges from short to long."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from linkwise._kernels import njit
+from linkwise._kernels.disjoint_set import find, make, union
+from linkwise.engines.hierarchical._cloud import BLOCK, gaps_to_block, lane_of, smallest_bits
+
+__all__ = ["join_edges", "spanning_tree"]
+
+Ints = npt.NDArray[np.intp]
+Floats = npt.NDArray[np.floating[Any]]
+
+# Coordinates one kernel call may touch.
+BUDGET = 400_000_000
+
+
+class Front(NamedTuple):
+    """The samples outside the tree, in blocks as in a cloud, each with the nearest sample inside."""
+
+    points: Floats  # (blocks, features, BLOCK); samples that have joined have an infinite coordinate
+    gap: Floats  # squared distance to the tree
+    bits: npt.NDArray[np.signedinteger[Any]]  # the same memory read as integers
+    origin: Ints
+    sample: Ints
+    slot: Ints  # of every sample; -1 once inside
+    group_start: Ints  # must-linked samples: group_member[group_start[g]:group_start[g + 1]]
+    group_member: Ints
+    group: Ints
+    edges: Ints
+    length: npt.NDArray[np.float64]
+    count: Ints  # edges so far; last sample that joined
+
+
+def _make_front(X: Floats, forced: Ints | None) -> Front:
+    n, d = X.shape
+    group = np.empty(0, np.intp) if forced is None else np.ascontiguousarray(forced, dtype=np.intp)
+    member = np.argsort(group, kind="stable")
+    start = np.searchsorted(group[member], np.arange(n + 1)) if len(group) else np.empty(0, np.intp)
+    blank = Front(
+        points=np.empty((0, d, BLOCK), X.dtype),
+        gap=np.empty(0, X.dtype),
+        bits=np.empty(0, np.int64 if X.dtype == np.float64 else np.int32),
+        origin=np.empty(0, np.intp),
+        sample=np.empty(0, np.intp),
+        slot=np.full(n, -1, np.intp),
+        group_start=np.ascontiguousarray(start, dtype=np.intp),
+        group_member=member,
+        group=group,
+        edges=np.empty((max(n - 1, 0), 2), np.intp),
+        length=np.empty(max(n - 1, 0)),
+        count=np.zeros(2, np.intp),
+    )
+    outside = np.arange(1, n, dtype=np.intp)
+    return _refill(blank, X, outside, np.full(n - 1, np.inf, X.dtype), np.zeros(n - 1, np.intp))
+
+
+def _refill(front: Front, X: Floats, outside: Ints, gap: Floats, origin: Ints) -> Front:
+    """Lay the samples that are still outside out anew, without holes."""
+    m, d = len(outside), X.shape[1]
+    blocks = max(1, -(-m // BLOCK))
+    rows = np.zeros((blocks * BLOCK, d), X.dtype)
+    rows[:m] = X[outside]
+    points = np.ascontiguousarray(rows.reshape(blocks, BLOCK, d).transpose(0, 2, 1))
+    points[-1, 0, m - (blocks - 1) * BLOCK :] = np.inf
+    gaps = np.full(blocks * BLOCK, np.inf, X.dtype)
+    gaps[:m] = gap
+    origins = np.zeros(blocks * BLOCK, np.intp)
+    origins[:m] = origin
+    samples = np.full(blocks * BLOCK, len(X), np.intp)
+    samples[:m] = outside
+    front.slot[:] = -1
+    front.slot[outside] = np.arange(m)
+    return front._replace(
+        points=points, gap=gaps, bits=gaps.view(front.bits.dtype), origin=origins, sample=samples
+    )
+
+
+@njit(nogil=True)
+def _grow(front, X, steps):  # type: ignore[no-untyped-def]
+    """Add the nearest outside sample to the tree ``steps`` times; ties go to the lowest-numbered sample."""
+    blocks, d, lanes = front.points.shape
+    rows = front.points.reshape(blocks * d, lanes)
+    gap, origin, sample = front.gap, front.origin, front.sample
+    gaps = np.empty(lanes, front.points.dtype)
+    for _ in range(steps):
+        last = front.count[1]
+        x = X[last]
+        low = np.iinfo(front.bits.dtype).max
+        home = 0
+        for b in range(blocks):
+            first = b * lanes
+            gaps_to_block(rows, b * d, d, x, gaps)
+            for j in range(first, first + lanes):
+                closer = gaps[j - first] < gap[j]
+                gap[j] = gaps[j - first] if closer else gap[j]
+                origin[j] = last if closer else origin[j]
+            mine = front.bits[first : first + lanes]
+            value = smallest_bits(mine)
+            if value <= low:
+                at = first + lane_of(mine, value, sample, first)
+                if value < low or sample[at] < sample[home]:
+                    low = value
+                    home = at
+        if front.group.shape[0] > 0:
+            # must-linked samples follow at once, at a length below all others
+            g = front.group[last]
+            for t in range(front.group_start[g], front.group_start[g + 1]):
+                s = front.slot[front.group_member[t]]
+                if s >= 0:
+                    front.gap[s] = -1
+                    front.origin[s] = last
+                    home = s
+        t = front.count[0]
+        front.edges[t, 0] = front.origin[home]
+        front.edges[t, 1] = front.sample[home]
+        front.length[t] = front.gap[home]
+        front.gap[home] = np.inf
+        front.points[home // lanes, 0, home % lanes] = np.inf
+        front.slot[front.sample[home]] = -1
+        front.count[0] = t + 1
+        front.count[1] = front.sample[home]
+
+
+def spanning_tree(
+    X: Floats, forced: Ints | None, report: Callable[[int], object]
+) -> tuple[Ints, npt.NDArray[np.float64]]:
+    """Return the edges of a minimum spanning tree and their squared lengths, -1 inside must-linked groups."""
+    n, d = X.shape
+    if n < 2:
+        return np.empty((0, 2), np.intp), np.empty(0)
+    front = _make_front(X, forced)
+    while front.count[0] < n - 1:
+        outside = n - 1 - int(front.count[0])
+        # two fifths of the samples join, or as many as the budget allows, before the holes are closed
+        enough = outside - 6 * outside // 10 if outside > BLOCK else outside
+        steps = min(enough, max(1, BUDGET // (len(front.gap) * max(1, d))))
+        _grow(front, X, steps)
+        report(int(front.count[0]))
+        if steps == enough and front.count[0] < n - 1:
+            slots = np.sort(front.slot[front.slot >= 0])
+            front = _refill(front, X, front.sample[slots], front.gap[slots], front.origin[slots])
+    return front.edges, front.length
+
+
+@njit(nogil=True)
+def _join(n, edges, length, group, pairs, height):  # type: ignore[no-untyped-def]
+    sets = make(n)
+    node = np.arange(n)
+    done = 0
+    first = np.full(group.shape[0], -1, np.intp)
+    for i in range(group.shape[0]):
+        g = group[i]
+        if first[g] < 0:
+            first[g] = i
+        else:
+            top = node[find(sets, first[g])]
+            union(sets, first[g], i)
+            pairs[done, 0] = i
+            pairs[done, 1] = top
+            height[done] = 0
+            node[find(sets, i)] = n + done
+            done += 1
+    for t in range(edges.shape[0]):
+        a = find(sets, edges[t, 0])
+        b = find(sets, edges[t, 1])
+        if a == b:
+            continue
+        pairs[done, 0] = min(node[a], node[b])
+        pairs[done, 1] = max(node[a], node[b])
+        height[done] = length[t]
+        union(sets, a, b)
+        node[find(sets, a)] = n + done
+        done += 1
+    return done
+
+
+def join_edges(
+    n: int, edges: Ints, length: npt.NDArray[np.float64], forced: Ints | None
+) -> tuple[Ints, npt.NDArray[np.float64]]:
+    """Turn edges sorted by length into merges, must-linked groups first; edges inside a cluster are passed over."""
+    pairs = np.empty((max(n - 1, 0), 2), np.intp)
+    height = np.empty(max(n - 1, 0))
+    done = _join(n, edges, length, np.empty(0, np.intp) if forced is None else forced, pairs, height)
+    return np.sort(pairs[:done], axis=1), height[:done]

@@ -1,0 +1,334 @@
+"""Ward, centroid and median linkage on vectors: the clusters are points, no matrix is needed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from linkwise._kernels import njit
+from linkwise.engines.hierarchical._cloud import (
+    Cloud,
+    arrange,
+    bounds_to_blocks,
+    gaps_to_block,
+    lane_of,
+    look_around,
+    make_cloud,
+    mark_banned,
+    move_into,
+    nearest_point,
+    smallest_bits,
+    worth_arranging,
+)
+from linkwise.engines.hierarchical._codes import MEDIAN, WARD
+from linkwise.engines.hierarchical._parallel import Workers
+from linkwise.engines.hierarchical._rounds import (
+    ALIVE,
+    COMPACT,
+    DONE,
+    LAST,
+    LOST,
+    MERGES,
+    NEW,
+    PAIR,
+    PAIRS,
+    PENDING,
+    PHASE,
+    SCAN,
+    SETTLE,
+    WIDTH,
+    closest_pair,
+    list_pending,
+    note_merge,
+    pair_up,
+)
+
+__all__ = ["merge_points"]
+
+Ints = npt.NDArray[np.intp]
+Floats = npt.NDArray[np.floating[Any]]
+
+# Coordinates a step must touch to be worth the hand-over to threads, and those one kernel call may touch.
+WIDE = 20_000_000
+BUDGET = 400_000_000
+
+
+def merge_points(
+    X: Floats,
+    method: int,
+    forced: Ints | None,
+    forbidden: Ints | None,
+    workers: Workers,
+    report: Callable[[int], object],
+) -> tuple[Ints, npt.NDArray[np.float64]]:
+    """Return merges and squared heights: of Ward in no particular order (children first), else in merge order."""
+    n = len(X)
+    merges = np.empty((max(n - 1, 0), 2), np.intp)
+    height = np.zeros(max(n - 1, 0))
+    samples = np.arange(n, dtype=np.intp)
+    if forced is None:
+        P, size, key, node, done = X, np.ones(n, X.dtype), samples, samples, 0
+    else:
+        P, size, key, node, done = _gather_groups(X, method == MEDIAN, forced, merges)
+        if forbidden is not None:
+            row_of = np.empty(n, np.intp)
+            row_of[forced[key]] = np.arange(len(key))
+            forbidden = row_of[forced[forbidden]]
+    cloud = make_cloud(P, size, key, node, forbidden, merges, height, done)
+    if method == WARD:
+        done = _ward(cloud, workers, report)
+    else:
+        done = _step_by_step(cloud, method, workers, report)
+    return merges[:done], height[:done]
+
+
+@njit(nogil=True)
+def _gather_groups(X, midpoints, forced, merges):  # type: ignore[no-untyped-def]
+    """Replace every must-linked group by one weighted point, noting the merges at height 0 in index order."""
+    n, d = X.shape
+    first = np.full(n, -1, np.intp)
+    P = np.empty((n, d), X.dtype)
+    size = np.zeros(n, X.dtype)
+    key = np.empty(n, np.intp)
+    node = np.empty(n, np.intp)
+    groups = 0
+    done = 0
+    for i in range(n):
+        g = first[forced[i]]
+        if g < 0:
+            g = groups
+            groups += 1
+            first[forced[i]] = g
+            P[g] = X[i]
+            key[g] = i
+            node[g] = i
+        else:
+            share = size[g] / (size[g] + 1)
+            if midpoints:
+                share = share * 0 + 0.5
+            for k in range(d):
+                P[g, k] = share * P[g, k] + (1 - share) * X[i, k]
+            merges[done, 0] = node[g]
+            merges[done, 1] = i
+            node[g] = n + done
+            done += 1
+        size[g] += 1
+    return P[:groups].copy(), size[:groups].copy(), key[:groups].copy(), node[:groups].copy(), done
+
+
+# ------------------------------------------------------------------------------------------------------------- Ward
+
+
+@njit(nogil=True)
+def _ward_rounds(cloud, wide, budget):  # type: ignore[no-untyped-def]
+    """Do rounds until a step is too wide for one thread, the blocks need rearranging, or none is left."""
+    count = cloud.count
+    d = cloud.points.shape[1]
+    spent = 0
+    while count[PHASE] != DONE and spent < budget:
+        if count[PHASE] == SCAN:
+            cost = count[PENDING] * count[WIDTH] * d
+            spent += cost
+            if cost > wide:
+                return
+            look_around(cloud, WARD, cloud.pending, 0, count[PENDING])
+            count[PHASE] = PAIR
+        elif count[PHASE] == PAIR:
+            pair_up(cloud)
+            count[PHASE] = SETTLE
+        elif count[PHASE] == SETTLE:
+            for t in range(count[PAIRS]):
+                kept = cloud.pair[t, 0]
+                dropped = cloud.pair[t, 1]
+                move_into(cloud, kept, dropped, cloud.size[kept] / (cloud.size[kept] + cloud.size[dropped]))
+                note_merge(cloud, kept, dropped, np.float64(cloud.gap[kept]))
+            list_pending(cloud)
+            if count[PENDING] == 0:
+                count[PHASE] = LAST
+            else:
+                count[PHASE] = COMPACT if worth_arranging(cloud) else SCAN
+        elif count[PHASE] == LAST:
+            closest_pair(cloud)
+            count[PHASE] = SETTLE if count[PAIRS] > 0 else DONE
+        else:
+            return
+
+
+def _ward(cloud: Cloud, workers: Workers, report: Callable[[int], object]) -> int:
+    """Merge by rounds of reciprocal nearest neighbours; return the number of merges."""
+    while True:
+        count = cloud.count
+        _ward_rounds(cloud, WIDE, BUDGET)
+        report(int(count[MERGES]))
+        if count[PHASE] == DONE:
+            return int(count[MERGES])
+        if count[PHASE] == COMPACT:
+            cloud = arrange(cloud)
+            cloud.count[PHASE] = SCAN
+        elif count[PHASE] == SCAN:
+            # neighbours look at the same blocks: in order of slots these stay in cache
+            pending = np.sort(cloud.pending[: count[PENDING]])
+            _look_in_parallel(cloud, WARD, pending, workers)
+            count[PHASE] = PAIR
+
+
+def _look_in_parallel(cloud: Cloud, method: int, slots: Ints, workers: Workers) -> None:
+    cost = int(cloud.count[WIDTH]) * (cloud.points.shape[1] + 4) // 8
+    if len(slots) * cost < WIDE // 8:
+        look_around(cloud, method, slots, 0, len(slots))
+    else:
+        workers.over(look_around, len(slots), cost, cloud, method, slots)
+
+
+# ------------------------------------------------------------------------------------------------- centroid, median
+
+
+@njit(nogil=True)
+def _sum_up(cloud, gap_bits, b, low, high, at):  # type: ignore[no-untyped-def]
+    """Renew what is known about the gaps of a block: the smallest, whose it is, and the largest finite one (as bits)."""
+    lanes = cloud.points.shape[2]
+    first = b * lanes
+    mine = gap_bits[first : first + lanes]
+    lane = lane_of(mine, smallest_bits(mine), cloud.key, first)
+    low[b] = cloud.gap[first + lane]
+    at[b] = -1 if np.isinf(low[b]) else first + lane
+    # integers again, for the sake of vector instructions; dead lanes and hermits have infinite gaps
+    never = cloud.bits[0]
+    most = never * 0
+    for j in range(lanes):
+        most = max(most, mine[j] if mine[j] < never else 0)
+    high[b] = most
+
+
+@njit(nogil=True)
+def _welcome(cloud, rows, kept, gap_bits, low, high, at, x, gaps, bits, bound, mark):  # type: ignore[no-untyped-def]
+    """Compare a new cluster with all others: find its nearest, and tell those it is nearest to."""
+    blocks, d, lanes = cloud.points.shape
+    banned = cloud.ban.shape[0] > 0
+    key, gap, nearest = cloud.key, cloud.gap, cloud.nearest
+    own = kept // lanes
+    for k in range(d):
+        x[k] = rows[own * d + k, kept % lanes]
+    bounds_to_blocks(cloud, x, bound)
+    bound_bits = bound.view(cloud.bits.dtype)
+    if banned:
+        mark_banned(cloud, mark, kept)
+    best = -1
+    gaps[0] = np.inf
+    least = gaps[0]
+    most = bits[0] - 1
+    for turn in range(-1, blocks):
+        b = own if turn < 0 else turn
+        if turn == own or (turn >= 0 and bound[b] > least and bound_bits[b] > high[b]):
+            continue
+        first = b * lanes
+        gaps_to_block(rows, b * d, d, x, gaps)
+        if b == own:
+            gaps[kept - first] = np.inf
+        if banned:
+            for j in range(lanes):
+                if mark[first + j] == kept:
+                    gaps[j] = np.inf
+        value = smallest_bits(bits)
+        if value <= most:
+            lane = lane_of(bits, value, key, first)
+            if value < most or best < 0 or key[first + lane] < key[best]:
+                least = gaps[lane]
+                most = value
+                best = first + lane
+        closer = 0
+        for j in range(lanes):
+            closer += gaps[j] <= gap[first + j]
+        if closer == 0:
+            continue
+        changed = False
+        for j in range(lanes):
+            s = first + j
+            if gaps[j] <= gap[s] and not np.isinf(gaps[j]):
+                before = nearest[s]
+                if gaps[j] < gap[s] or before < 0 or key[kept] < key[before]:
+                    nearest[s] = kept
+                    gap[s] = gaps[j]
+                    changed = True
+        if changed:
+            _sum_up(cloud, gap_bits, b, low, high, at)
+    cloud.nearest[kept] = best if best >= 0 else NEW
+    cloud.gap[kept] = least
+    _sum_up(cloud, gap_bits, own, low, high, at)
+
+
+@njit(nogil=True)
+def _closest_steps(cloud, method, low, high, at, budget):  # type: ignore[no-untyped-def]
+    """Merge the closest two clusters again and again, until done, out of budget, or half the slots are empty.
+
+    A gap is exact while the neighbour lives; afterwards it is a lower bound, since whoever else is near was not nearer.
+    """
+    blocks, d, lanes = cloud.points.shape
+    count = cloud.count
+    nearest = cloud.nearest
+    rows = cloud.points.reshape(blocks * d, lanes)
+    gap_bits = cloud.gap.view(cloud.bits.dtype)
+    x = np.empty(d, cloud.points.dtype)
+    gaps = np.empty(lanes, cloud.points.dtype)
+    bits = gaps.view(cloud.bits.dtype)
+    bound = np.empty(blocks, cloud.points.dtype)
+    mark = np.full(cloud.key.shape[0] if cloud.ban.shape[0] > 0 else 1, -1, np.intp)
+    for _ in range(budget):
+        best = -1
+        for b in range(blocks):
+            if at[b] >= 0 and (best < 0 or low[b] < low[best]):
+                best = b
+            elif at[b] >= 0 and low[b] == low[best] and cloud.key[at[b]] < cloud.key[at[best]]:
+                best = b
+        if best < 0:
+            count[PHASE] = DONE
+            return
+        a = at[best]
+        if nearest[a] == LOST:
+            nearest_point(cloud, rows, method, a, x, gaps, bits, bound, mark)
+            _sum_up(cloud, gap_bits, best, low, high, at)
+            continue
+        kept = min(a, nearest[a])
+        dropped = max(a, nearest[a])
+        share = cloud.size[kept] / (cloud.size[kept] + cloud.size[dropped])
+        if method == MEDIAN:
+            share = share * 0 + 0.5
+        move_into(cloud, kept, dropped, share)
+        note_merge(cloud, kept, dropped, np.float64(cloud.gap[a]))
+        cloud.floor[kept] = 0
+        cloud.gap[dropped] = np.inf
+        for s in range(nearest.shape[0]):
+            nearest[s] = LOST if nearest[s] == kept or nearest[s] == dropped else nearest[s]
+        _sum_up(cloud, gap_bits, dropped // lanes, low, high, at)
+        _welcome(cloud, rows, kept, gap_bits, low, high, at, x, gaps, bits, bound, mark)
+        if worth_arranging(cloud):
+            count[PHASE] = COMPACT
+            return
+
+
+@njit(nogil=True)
+def _sum_up_all(cloud, low, high, at):  # type: ignore[no-untyped-def]
+    gap_bits = cloud.gap.view(cloud.bits.dtype)
+    for b in range(low.shape[0]):
+        _sum_up(cloud, gap_bits, b, low, high, at)
+
+
+def _step_by_step(cloud: Cloud, method: int, workers: Workers, report: Callable[[int], object]) -> int:
+    """Merge in greedy order, which linkages that are not reducible insist on; return the number of merges."""
+    _look_in_parallel(cloud, method, cloud.pending[: cloud.count[PENDING]].copy(), workers)
+    cloud.count[PENDING] = 0
+    while cloud.count[PHASE] != DONE:
+        blocks = len(cloud.points)
+        low, high = np.empty(blocks, cloud.gap.dtype), np.empty(blocks, cloud.bits.dtype)
+        at = np.empty(blocks, np.intp)
+        _sum_up_all(cloud, low, high, at)
+        cloud.count[PHASE] = SCAN
+        while cloud.count[PHASE] == SCAN:
+            _closest_steps(cloud, method, low, high, at, max(1, BUDGET // (len(cloud.key) * cloud.points.shape[1])))
+            report(int(cloud.count[MERGES]))
+        if cloud.count[PHASE] == COMPACT:
+            cloud = arrange(cloud)
+    return int(cloud.count[MERGES])
