@@ -1,0 +1,73 @@
+"""What the commands share when showing results: pictures without a screen, a spinner only where someone sees it."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from importlib.util import find_spec
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from linkwise.cli._write import csv_line
+
+if TYPE_CHECKING:
+    from linkwise.constraints import Constraints
+
+__all__ = ["can_draw", "draw_before_and_after", "draw_tree", "labels_csv", "working"]
+
+
+def can_draw() -> bool:
+    """Whether matplotlib is installed."""
+    return find_spec("matplotlib") is not None
+
+
+def draw_tree(path: Path, model: Any, *, constraints: Constraints | None, ids: Any, title: str) -> None:
+    """Draw the dendrogram of a fitted estimator into a file, without pyplot and its screens."""
+    from matplotlib.figure import Figure
+
+    from linkwise.plots import plot_dendrogram
+
+    figure = Figure(figsize=(9.0, 4.8), layout="constrained")
+    plot_dendrogram(
+        model.dendrogram_, labels=model.labels_, constraints=constraints, ids=ids, title=title, ax=figure.subplots()
+    )
+    figure.savefig(path, dpi=130)
+
+
+def draw_before_and_after(
+    path: Path, before: Any, after: Any, *, constraints: Constraints, ids: Any, titles: tuple[str, str]
+) -> None:
+    """Draw two fitted estimators above each other, with the same statements under both."""
+    from matplotlib.figure import Figure
+
+    from linkwise.plots import plot_dendrogram
+
+    figure = Figure(figsize=(9.0, 8.4), layout="constrained")
+    for model, title, ax in zip((before, after), titles, figure.subplots(2), strict=True):
+        plot_dendrogram(model.dendrogram_, labels=model.labels_, constraints=constraints, ids=ids, title=title, ax=ax)
+    figure.savefig(path, dpi=120)
+
+
+def labels_csv(ids: Any, labels: Any) -> str:
+    """Word the labels as CSV with a header."""
+    rows = (csv_line(name, label) for name, label in zip(ids.tolist(), labels.tolist(), strict=True))
+    return "sample,cluster\n" + "".join(rows)
+
+
+@contextmanager
+def working(what: str, *, quiet: bool) -> Iterator[None]:
+    """Show on a terminal's stderr how far fits inside the block have come; show nothing elsewhere."""
+    if quiet or not sys.stderr.isatty():
+        yield
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+
+    from linkwise.engines import progress
+
+    columns = (SpinnerColumn(), TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn())
+    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+        task = bar.add_task(what, total=None)
+        with progress(lambda done, total: bar.update(task, completed=done, total=total)):
+            yield

@@ -1,0 +1,78 @@
+"""Files that appear whole or not at all: everything is written beside its place and moved there at the end."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+
+from linkwise.cli._text import NUMBER
+from linkwise.exceptions import LinkwiseError
+
+__all__ = ["Folder", "csv_line"]
+
+
+class Folder:
+    """An output folder as a context: on success all files take their places, on any failure none does."""
+
+    def __init__(self, folder: str | Path, names: Sequence[str], *, force: bool, inputs: Iterable[str] = ()) -> None:
+        self.folder = Path(folder)
+        self.names = tuple(names)
+        if self.folder.exists() and not self.folder.is_dir():
+            msg = f"{self.folder} is a file, expected a folder to write into."
+            raise LinkwiseError(msg)
+        read = {Path(path).resolve() for path in inputs if path != "-"}
+        for name in self.names:
+            if (self.folder / name).resolve() in read:
+                msg = (
+                    f"{self.folder / name} is an input and would be overwritten.\nHint: choose another folder with -o."
+                )
+                raise LinkwiseError(msg)
+        there = [name for name in self.names if (self.folder / name).exists()]
+        if there and not force:
+            listed = ", ".join(there)
+            msg = f"{self.folder} holds {listed} already.\nHint: give --force to replace, or another folder with -o."
+            raise LinkwiseError(msg)
+        self._made: list[str] = []
+
+    def __enter__(self) -> Self:
+        self.folder.mkdir(parents=True, exist_ok=True)
+        return self
+
+    def path(self, name: str) -> Path:
+        """Where to write ``name`` for now; its ending is kept, since writers choose the format by it."""
+        if name not in self._made:
+            self._made.append(name)
+        return self.folder / f".{os.getpid()}.partial.{name}"
+
+    def write(self, name: str, text: str) -> None:
+        """Write one text file."""
+        with self.path(name).open("w", encoding="utf-8", newline="\n") as file:
+            file.write(text)
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+        try:
+            if kind is None:
+                for name in self._made:
+                    with self.path(name).open("rb+") as file:
+                        os.fsync(file.fileno())
+                for name in self._made:
+                    self.path(name).replace(self.folder / name)
+        finally:
+            for name in self._made:
+                self.path(name).unlink(missing_ok=True)
+
+
+def csv_line(*values: object) -> str:
+    """Word one CSV row; text that a spreadsheet would run as a formula gets a leading apostrophe."""
+    cells = []
+    for value in values:
+        text = str(value)
+        if text[:1] in {"=", "+", "-", "@", "\t"} and not NUMBER.fullmatch(text):
+            text = "'" + text
+        if any(mark in text for mark in ',"\n\r'):
+            text = '"' + text.replace('"', '""') + '"'
+        cells.append(text)
+    return ",".join(cells) + "\n"

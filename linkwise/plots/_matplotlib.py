@@ -1,0 +1,21 @@
+"""The one place that asks for matplotlib, so that everything else works without it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+__all__ = ["axes_for"]
+
+
+def axes_for(who: str, ax: Any, figsize: tuple[float, float]) -> Any:
+    """Return ``ax``, or the axes of a new figure; say how to get matplotlib when it is missing."""
+    try:
+        import matplotlib as mpl  # noqa: F401
+    except ImportError as missing:
+        msg = f"{who} draws with matplotlib, which is not installed.\nHint: pip install 'linkwise[plot]'"
+        raise ImportError(msg) from missing
+    if ax is not None:
+        return ax
+    import matplotlib.pyplot as plt
+
+    return plt.subplots(figsize=figsize, layout="constrained")[1]

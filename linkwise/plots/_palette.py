@@ -1,0 +1,34 @@
+"""Colours that stay: cluster 3 has the same colour in every picture, whatever the number of clusters."""
+
+from __future__ import annotations
+
+import colorsys
+
+__all__ = ["APART", "CLOSER", "INK", "TOGETHER", "cluster_colour"]
+
+# Told apart by most kinds of colour vision, on white and on near-black; lightness differs between neighbours.
+_FIRST = ("#2f6db5", "#e08a1e", "#1b9e77", "#b8559a", "#69a9d8", "#c4532a", "#7d6bb3", "#8a8a2e", "#d98ba8", "#4f7f7a")
+_GOLDEN_ANGLE = 0.381966
+
+INK = "#6b7280"  # branches that belong to no single cluster
+TOGETHER = "#15803d"  # must-link: solid
+APART = "#dc2626"  # cannot-link: dashed, so that colour is never the only difference
+CLOSER = "#7c3aed"  # triplet: dotted
+
+
+def cluster_colour(label: int) -> str:
+    """Return the colour of cluster ``label`` as ``#rrggbb``; -1 means no single cluster.
+
+    Examples
+    --------
+    >>> from linkwise.plots._palette import cluster_colour
+    >>> cluster_colour(0), cluster_colour(0) == cluster_colour(40)
+    ('#2f6db5', False)
+    """
+    if label < 0:
+        return INK
+    if label < len(_FIRST):
+        return _FIRST[label]
+    turn = label - len(_FIRST)
+    red, green, blue = colorsys.hls_to_rgb((0.07 + turn * _GOLDEN_ANGLE) % 1.0, (0.42, 0.55, 0.48)[turn % 3], 0.5)
+    return f"#{round(red * 255):02x}{round(green * 255):02x}{round(blue * 255):02x}"

@@ -1,0 +1,140 @@
+"""The dendrogram as an SVG text: a few hundred bytes per cluster, colours from the page, no library needed."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from linkwise.constraints import Kind
+from linkwise.plots._layout import Sketch, draw_lines
+from linkwise.plots._palette import cluster_colour
+from linkwise.report._facts import Facts
+from linkwise.report._text import safe
+
+__all__ = ["LEFT", "WIDTH", "tree_svg"]
+
+WIDTH, LEFT, RIGHT = 1000, 46, 6
+_TREE, _TOP = 330, 14
+_STRIP, _GAP = 12, 5
+_ARC_DEPTH = 92
+_MAX_NAMES = 80
+_CLASS = {Kind.MUST_LINK: "together", Kind.CANNOT_LINK: "apart", Kind.TRIPLET: "closer"}
+
+
+def tree_svg(facts: Facts) -> str:
+    """Draw the tree, the cut, the clusters as a coloured ground and what was said as arcs below it."""
+    sketch = facts.sketch
+    step = (WIDTH - LEFT - RIGHT) / max(sketch.n_leaves, 1)
+    floor = _TOP + _TREE
+    ground = floor + _GAP
+    arc_line = ground + _STRIP + 6
+    below = arc_line + (_ARC_DEPTH + 8 if facts.arcs else 0)
+    named = 0 < len(facts.names) <= _MAX_NAMES
+    height = below + (92 if named else 4)
+    opening = (
+        f'<svg viewBox="0 0 {WIDTH} {height:.0f}" role="img" aria-label="Dendrogram of {sketch.n_leaves} samples" '
+        f'data-left="{LEFT}" data-step="{step:.6f}" data-floor="{floor}">'
+    )
+    parts = [
+        opening,
+        _axis(sketch, floor),
+        _branches(sketch, step, floor),
+        _cut(sketch, step, floor),
+        _strip(sketch, step, ground),
+        *_arcs(facts, step, arc_line),
+        _leaf_names(facts, step, below + 4) if named else "",
+        '<g class="pins"></g></svg>',
+    ]
+    return "\n".join(part for part in parts if part)
+
+
+def _y(height: float, sketch: Sketch, floor: float) -> float:
+    return floor - height / sketch.top * _TREE / 1.04
+
+
+def _ticks(top: float) -> list[float]:
+    rough = top / 4
+    unit = 10.0 ** math.floor(math.log10(rough))
+    step = next(unit * factor for factor in (1, 2, 5, 10) if unit * factor >= rough)
+    return [i * step for i in range(int(top / step + 1e-9) + 1)]
+
+
+def _axis(sketch: Sketch, floor: float) -> str:
+    parts = ['<g class="axis">']
+    for tick in _ticks(sketch.top):
+        y = _y(tick, sketch, floor)
+        parts.append(f'<path d="M{LEFT} {y:.1f}H{WIDTH - RIGHT}"/><text x="{LEFT - 8}" y="{y + 4:.1f}">{tick:g}</text>')
+    return "".join(parts) + "</g>"
+
+
+def _branches(sketch: Sketch, step: float, floor: float) -> str:
+    lines = draw_lines(sketch, pixels=(2 * WIDTH, 2 * _TREE))
+    x = np.round(LEFT + lines.ends[:, :, 0] * step, 1).tolist()
+    y = np.round(floor - lines.ends[:, :, 1] / sketch.top * _TREE / 1.04, 1).tolist()
+    pieces: dict[int, list[str]] = {}
+    for (x0, x1), (y0, y1), cluster in zip(x, y, lines.cluster.tolist(), strict=True):
+        move = f"M{x0:g} {y0:g}" + (f"V{y1:g}" if x0 == x1 else f"H{x1:g}")
+        pieces.setdefault(cluster, []).append(move)
+    thin = ' class="thin"' if sketch.n_leaves > 400 else ""
+    parts = []
+    for cluster in sorted(pieces):
+        colour = "" if cluster < 0 else f' style="stroke:{cluster_colour(cluster)}" data-cluster="{cluster}"'
+        parts.append(f'<path d="{"".join(pieces[cluster])}"{colour}/>')
+    return f'<g class="branches"><g{thin}>' + "".join(parts) + "</g></g>"
+
+
+def _cut(sketch: Sketch, step: float, floor: float) -> str:
+    height = sketch.cut_height
+    if height is not None:
+        y = _y(height, sketch, floor)
+        return f'<path class="cut" d="M{LEFT} {y:.1f}H{WIDTH - RIGHT}"/>'
+    tops = sketch.cluster_tops
+    if (sketch.parent[tops] < 0).all() or len(tops) > 400:
+        return ""
+    caps = []
+    for top in tops.tolist():
+        reach = min(max(0.25 * float(sketch.width[top]) * step, 3.0), 14.0)
+        x, y = LEFT + float(sketch.x[top]) * step, _y(float(sketch.height[top]), sketch, floor) - 3
+        style = f"stroke:{cluster_colour(int(sketch.cluster[top]))}"
+        caps.append(f'<path style="{style}" d="M{x - reach:.1f} {y:.1f}H{x + reach:.1f}"/>')
+    return '<g class="caps">' + "".join(caps) + "</g>"
+
+
+def _strip(sketch: Sketch, step: float, ground: float) -> str:
+    parts = ['<g class="strip">']
+    for start, stop, label in sketch.ground(2 * WIDTH):
+        x, width = LEFT + start * step, (stop - start) * step
+        parts.append(
+            f'<rect x="{x:.1f}" y="{ground}" width="{width:.1f}" height="{_STRIP}" fill="{cluster_colour(label)}" '
+            f'data-cluster="{label}"><title>cluster {label}</title></rect>'
+        )
+        if width > 18:
+            parts.append(f'<text x="{x + width / 2:.1f}" y="{ground + _STRIP - 2.5}">{label}</text>')
+    return "".join(parts) + "</g>"
+
+
+def _arcs(facts: Facts, step: float, line: float) -> list[str]:
+    parts = []
+    for kind, held, slots in facts.arcs:
+        ends = np.sort(slots, axis=1) + 0.5
+        moves = []
+        for first, second in ends.tolist():
+            x0, x1 = LEFT + first * step, LEFT + second * step
+            depth = _ARC_DEPTH * math.sqrt(max(second - first, 0.2) / max(facts.sketch.n_leaves, 1))
+            moves.append(f"M{x0:.1f} {line}A{max((x1 - x0) / 2, 0.1):.1f} {depth:.1f} 0 0 0 {x1:.1f} {line}")
+        dots = "".join(f"M{LEFT + slot * step:.1f} {line}h0" for slot in np.unique(ends).tolist())
+        name = _CLASS[kind] + ("" if held else " broken")
+        parts.append(f'<g class="{name}"><path d="{"".join(moves)}"/><path class="dots" d="{dots}"/></g>')
+    return parts
+
+
+def _leaf_names(facts: Facts, step: float, y: float) -> str:
+    parts = ['<g class="leaves">']
+    for slot, name in enumerate(facts.names):
+        x = LEFT + (slot + 0.5) * step
+        shown = safe(name if len(name) <= 14 else name[:13] + "…")
+        parts.append(
+            f'<text transform="translate({x + 3:.1f} {y:.1f}) rotate(90)">{shown}<title>{safe(name)}</title></text>'
+        )
+    return "".join(parts) + "</g>"

@@ -1,0 +1,96 @@
+"""Imports point one way, and importing the library is nearly free."""
+
+from __future__ import annotations
+
+import ast
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+import linkwise
+
+ROOT = Path(linkwise.__file__).parent
+BASE = {"exceptions"}
+ALLOWED = {
+    "exceptions": set(),
+    "_kernels": BASE,
+    "constraints": BASE | {"_kernels"},
+    "result": BASE | {"_kernels", "constraints"},
+    "problem": BASE | {"_kernels", "constraints", "result"},
+    "engines": BASE | {"_kernels", "constraints", "result", "problem", "_compat"},
+    "_compat": set(),
+    "plots": BASE | {"constraints", "result"},
+    "report": BASE | {"constraints", "result", "plots"},
+    "cli": BASE | {"constraints", "result", "problem", "engines", "plots", "report"},
+}
+FILES = sorted(path for path in ROOT.rglob("*.py") if path != ROOT / "__init__.py")
+
+
+def imported(tree: ast.AST) -> list[str]:
+    """Names of modules imported anywhere, except for type checkers only."""
+    found: list[str] = []
+    waiting = [tree]
+    while waiting:
+        node = waiting.pop()
+        if isinstance(node, ast.If) and isinstance(node.test, ast.Name) and node.test.id == "TYPE_CHECKING":
+            waiting += node.orelse
+            continue
+        if isinstance(node, ast.Import):
+            found += [alias.name for alias in node.names]
+        elif isinstance(node, ast.ImportFrom):
+            assert node.level == 0, "imports are absolute"
+            if node.module == "linkwise":
+                found += [
+                    f"linkwise.{alias.name}" if alias.name in ALLOWED else linkwise._HOME.get(alias.name, "linkwise")
+                    for alias in node.names
+                ]
+            else:
+                found.append(node.module or "")
+        waiting += ast.iter_child_nodes(node)
+    return found
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: path.relative_to(ROOT).as_posix())
+def test_imports_point_one_way(path):
+    home = path.relative_to(ROOT).parts[0].removesuffix(".py")
+    for name in imported(ast.parse(path.read_text(encoding="utf-8"))):
+        parts = name.split(".")
+        if parts[0] == "linkwise" and len(parts) > 1 and parts[1] != home:
+            assert parts[1] in ALLOWED[home], f"{home} must not import {name}"
+
+
+def run(code: str) -> str:
+    return subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
+
+
+def test_importing_loads_nothing_heavy():
+    loaded = set(run("import sys, linkwise; print(*sys.modules)").split())
+    assert not {"numba", "sklearn", "matplotlib", "scipy", "click", "rich", "pandas", "numpy"} & loaded
+
+
+def test_the_command_line_helps_without_loading_anything_heavy():
+    code = (
+        "import sys; from linkwise.cli import main; main(['--help']); main(['cluster', '--help']); print(*sys.modules)"
+    )
+    loaded = set(run(code).split())
+    assert not {"numba", "sklearn", "matplotlib", "scipy", "numpy", "rich"} & loaded
+
+
+def test_importing_costs_less_than_a_quarter_of_scikit_learns_clustering():
+    def seconds(module: str) -> float:
+        code = f"import time; s = time.perf_counter(); import {module}; print(time.perf_counter() - s)"
+        return min(float(run(code)) for _ in range(3))
+
+    assert seconds("linkwise") < seconds("sklearn.cluster") / 4
+
+
+def test_help_is_there_at_once():
+    best = 9.0
+    for _ in range(3):
+        start = time.perf_counter()
+        run("import sys; from linkwise.cli import main; sys.exit(main(['--help']))")
+        best = min(best, time.perf_counter() - start)
+    assert best < 0.5  # typically 0.1 s

@@ -1,0 +1,104 @@
+"""The tree itself: words that do not belong in it, change fragments, scripts and the README."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import linkwise
+
+ROOT = Path(__file__).resolve().parents[2]
+LEFT_OUT = {".git", ".venv", "__pycache__", ".hypothesis", ".mypy_cache", ".pytest_cache", ".ruff_cache", "demo-output"}
+TEXT = {".py", ".md", ".toml", ".css", ".js", ".txt", ".cfg", ".ini", ".yml", ".yaml", ".json", ".html", ".svg", ""}
+# written in pieces, so that this file does not contain what it looks for
+FORBIDDEN = [
+    r"(?<![\w.])/" + r"(?:work|tmp|root|home)/",
+    r"\b(?:sub-?)?ag" + r"ents?\b",
+    r"\b(?:this|another|previous|next|parallel) " + r"session\b",
+    r"\b(?:Clau" + r"de|Chat" + r"GPT|Open" + r"AI|Anthro" + r"pic)\b",
+    r"\bas an " + r"AI\b",
+    r"\bissue " + r"#\d+",
+    r"<<<<<" + r"<<",
+]
+
+
+def files() -> list[Path]:
+    found = []
+    for folder, folders, names in os.walk(ROOT):
+        folders[:] = [name for name in folders if name not in LEFT_OUT and not name.endswith(".egg-info")]
+        found += [Path(folder, name) for name in names if Path(name).suffix in TEXT]
+    return found
+
+
+@pytest.mark.parametrize("pattern", FORBIDDEN)
+def test_forbidden_words_do_not_occur(pattern):
+    wanted = re.compile(pattern, re.IGNORECASE)
+    hits = [
+        f"{path.relative_to(ROOT)}:{number}: {line.strip()}"
+        for path in files()
+        for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), start=1)
+        if wanted.search(line)
+    ]
+    assert hits == []
+
+
+def test_change_fragments_can_be_assembled(tmp_path):
+    shutil.copytree(ROOT / "changes", tmp_path / "changes")
+    (tmp_path / "changes" / "some-test.fix.md").write_text("A bug is gone,\nfor good.\n")
+    shutil.copy(ROOT / "CHANGELOG.md", tmp_path)
+    script = [sys.executable, str(ROOT / "scripts" / "changelog"), "--root", str(tmp_path)]
+    subprocess.run([*script, "--release", "9.9.9"], check=True)
+    text = (tmp_path / "CHANGELOG.md").read_text(encoding="utf-8")
+    assert re.search(r"## 9\.9\.9 \(\d{4}-\d\d-\d\d\)\n", text)
+    assert "### Fixed\n\n- A bug is gone,\n  for good.\n" in text
+    assert [path.name for path in (tmp_path / "changes").iterdir()] == ["README.md"]
+
+
+def test_a_misnamed_fragment_is_refused(tmp_path):
+    (tmp_path / "changes").mkdir()
+    (tmp_path / "changes" / "oops.bug.md").write_text("x")
+    done = subprocess.run(
+        [sys.executable, str(ROOT / "scripts" / "changelog"), "--root", str(tmp_path)],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 1
+    assert "is not named" in done.stderr
+
+
+@pytest.mark.parametrize("script", ["scripts/demo", "scripts/test", "scripts/_setup", ".ci/run"])
+def test_shell_scripts_parse(script):
+    subprocess.run(["bash", "-n", str(ROOT / script)], check=True)
+
+
+@pytest.mark.parametrize("script", ["scripts/demo", "scripts/test", "scripts/changelog", ".ci/run"])
+def test_commands_are_executable(script):
+    assert os.access(ROOT / script, os.X_OK)
+
+
+def test_the_readme_example_runs_and_prints_what_it_says(tmp_path):
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    code, shown = re.search(r"```python\n(.*?)```\n+It prints:\n+```\n(.*?)```", text, re.DOTALL).groups()
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        capture_output=True,
+        text=True,
+        check=True,
+        cwd=tmp_path,
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
+    )
+    assert done.stdout == shown
+
+
+def test_the_readme_names_every_public_name_and_links_to_files_that_exist():
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    assert [name for name in linkwise.__all__ if not name.startswith("_") and f"`{name}`" not in text] == []
+    for target in re.findall(r"\]\((?!http)([^)#]+)\)", text):
+        assert (ROOT / target).exists(), target

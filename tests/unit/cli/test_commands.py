@@ -1,0 +1,232 @@
+"""The commands from outside: what they write, what they say where, and the exit code."""
+
+from __future__ import annotations
+
+import csv
+import json
+import os
+import subprocess
+import sys
+
+import pytest
+
+from linkwise import Dendrogram
+from linkwise.cli import main
+
+DATA = "name,x,y\notter,0,0\nmink,0,1\nstoat,1,0\nseal,9,9\nwalrus,9,8\norca,30,1\n"
+SAID = "type,a,b,c\nmust_link,otter,orca,\ncannot_link,otter,mink,\n"
+
+
+@pytest.fixture
+def here(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "data.csv").write_text(DATA)
+    (tmp_path / "said.csv").write_text(SAID)
+    return tmp_path
+
+
+def labels(path) -> dict[str, str]:
+    with path.open(newline="") as file:
+        return {row["sample"]: row["cluster"] for row in csv.DictReader(file)}
+
+
+def test_cluster_writes_everything_and_obeys(here, capsys):
+    code = main(["cluster", "data.csv", "--id", "name", "-c", "said.csv", "-k", "3", "-o", "out"])
+    told = capsys.readouterr()
+    assert (code, told.err) == (0, "")
+    assert sorted(path.name for path in (here / "out").iterdir()) == [
+        "dendrogram.png",
+        "labels.csv",
+        "report.html",
+        "tree.nwk",
+    ]
+    found = labels(here / "out" / "labels.csv")
+    assert set(found) == {"otter", "mink", "stoat", "seal", "walrus", "orca"}
+    assert found["otter"] == found["orca"] != found["mink"]
+    assert len(set(found.values())) == 3
+    assert "All 2 hard statements hold" in told.out
+    assert (here / "out" / "dendrogram.png").read_bytes().startswith(b"\x89PNG")
+    page = (here / "out" / "report.html").read_text(encoding="utf-8")
+    assert "walrus" in page
+    assert "All 2 statements hold." in page
+
+
+def test_cluster_without_statements_uses_row_numbers(here, capsys):
+    assert main(["cluster", "data.csv", "--drop", "name", "-k", "2", "-o", "out", "--quiet"]) == 0
+    assert capsys.readouterr().out == ""
+    assert list(labels(here / "out" / "labels.csv")) == ["0", "1", "2", "3", "4", "5"]
+
+
+def test_the_tree_can_be_read_back(here):
+    assert main(["cluster", "data.csv", "--id", "name", "-k", "2", "-o", "out", "--quiet"]) == 0
+    tree = Dendrogram.from_newick((here / "out" / "tree.nwk").read_text())
+    assert tree.n_samples == 6
+
+
+def test_recon_obeys_triplets(here, capsys):
+    (here / "said.jsonl").write_text('{"type": "triplet", "a": "otter", "b": "walrus", "c": "mink"}\n')
+    code = main(
+        ["cluster", "data.csv", "--id", "name", "-c", "said.jsonl", "--method", "recon", "-k", "2", "-o", "out"]
+    )
+    assert code == 0, capsys.readouterr().err
+    assert "The 1 hard statement holds: 1 triplet." in capsys.readouterr().out
+
+
+def test_the_recipe_in_the_report_gives_the_same_labels(here):
+    import html
+    import re
+
+    assert main(["cluster", "data.csv", "--id", "name", "-c", "said.csv", "-k", "3", "--standardise", "-o", "out"]) == 0
+    page = (here / "out" / "report.html").read_text(encoding="utf-8")
+    code = html.unescape(re.search(r"<pre><code>(.*?)</code></pre>", page, re.DOTALL)[1])
+    names: dict = {}
+    exec(code, names)
+    found = labels(here / "out" / "labels.csv")
+    assert [str(label) for label in names["model"].labels_] == list(found.values())
+
+
+def test_a_contradiction_exits_3_and_names_lines(here, capsys):
+    (here / "said.csv").write_text(SAID + "must_link,mink,orca,\n")
+    assert main(["cluster", "data.csv", "--id", "name", "-c", "said.csv", "-k", "3", "-o", "out"]) == 3
+    told = capsys.readouterr().err
+    assert "line 2: must_link(otter, orca)" in told
+    assert "line 4: must_link(mink, orca)" in told
+    assert "Traceback" not in told
+    assert not (here / "out").exists()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "words"),
+    [
+        ([], 2, "Usage:"),
+        (["clutser"], 2, "did you mean `linkwise cluster`"),
+        (["cluster", "data.csv"], 2, "Missing option '-o'"),
+        (["cluster", "data.csv", "-k", "0", "-o", "out"], 2, "0 is not in the range"),
+        (["cluster", "data.csv", "-k", "x", "-o", "out"], 2, "not a valid integer"),
+        (["cluster", "data.csv", "--linkage", "wards", "-o", "out"], 2, "'wards' is not one of"),
+        (["cluster", "data.csv", "--id", "name", "-k", "99", "-o", "out"], 2, "has only 6 rows"),
+        (["cluster", "-", "-c", "-", "-o", "out"], 2, "cannot both come from standard input"),
+        (["cluster", "data.csv", "--nothing"], 2, "No such option"),
+        (["cluster", "none.csv", "-o", "out"], 1, "none.csv: No such file"),
+        (["cluster", ".", "-o", "out"], 1, "is a folder"),
+        (["cluster", "data.csv", "-o", "out"], 1, "Hint: name the samples with --id name"),
+        (["cluster", "data.csv", "--id", "nme", "-o", "out"], 1, "has no such column"),
+        (["cluster", "data.csv", "--id", "name", "-o", "data.csv"], 1, "is a file, expected a folder"),
+        (["check", "said.csv", "--id", "name"], 2, "needs --data"),
+        (["check", "none.csv"], 1, "No such file"),
+        (["check", "data.csv"], 1, "expected type,a,b,c,weight"),
+        (["check", "said.csv", "-k", "50"], 2, "there are only 3 samples"),
+    ],
+)
+def test_what_is_wrong_is_said_on_stderr_with_the_right_code(here, capsys, arguments, code, words):
+    assert main(arguments) == code
+    told = capsys.readouterr()
+    assert words in told.err + (told.out if not arguments else "")
+    assert "Traceback" not in told.err
+
+
+def test_results_are_replaced_only_with_force(here, capsys):
+    arguments = ["cluster", "data.csv", "--id", "name", "-o", "out"]
+    assert main(arguments) == 0
+    assert main(arguments) == 1
+    assert "give --force" in capsys.readouterr().err
+    assert main([*arguments, "--force"]) == 0
+
+
+def test_columns_of_very_different_spread_are_pointed_out(here, capsys):
+    (here / "data.csv").write_text("x,y\n1,1000\n2,5000\n3,2000\n")
+    assert main(["cluster", "data.csv", "-o", "out"]) == 0
+    assert "warning: column y spreads" in capsys.readouterr().err
+    assert main(["cluster", "data.csv", "-o", "out2", "--standardise"]) == 0
+    assert capsys.readouterr().err == ""
+
+
+def test_check_says_yes(here, capsys):
+    assert main(["check", "said.csv"]) == 0
+    assert "2 statements about 3 samples can all hold together." in capsys.readouterr().out
+
+
+def test_check_says_no_with_fixes_and_lines(here, capsys):
+    (here / "said.csv").write_text(SAID + "must_link,mink,orca,\n")
+    assert main(["check", "said.csv", "--data", "data.csv", "--id", "name"]) == 3
+    told = capsys.readouterr().out
+    assert told.startswith("3 statements about 6 samples cannot all hold.\nRemoving any one of these repairs it:\n")
+    assert told.count("line 3: cannot_link(mink, otter)") + told.count("line 3: cannot_link(otter, mink)") == 2
+
+
+def test_check_for_too_few_clusters_says_no(here, capsys):
+    (here / "said.csv").write_text("type,a,b\ncannot_link,x,y\ncannot_link,y,z\ncannot_link,x,z\n")
+    assert main(["check", "said.csv", "-k", "2"]) == 3
+    assert "2 clusters" in capsys.readouterr().out
+
+
+def test_check_speaks_json(here, capsys):
+    (here / "said.csv").write_text(SAID + "must_link,mink,orca,\n")
+    assert main(["check", "said.csv", "--json"]) == 3
+    told = json.loads(capsys.readouterr().out)
+    assert told["status"] == "infeasible"
+    assert sorted(item["line"] for item in told["conflict"]) == [2, 3, 4]
+
+
+def test_info_shows_versions(capsys):
+    assert main(["info"]) == 0
+    told = capsys.readouterr().out
+    assert "numba" in told
+    assert "cores" in told
+
+
+def test_warmup_compiles(capsys):
+    assert main(["warmup"]) == 0
+    assert "Ready in" in capsys.readouterr().err
+
+
+def run(arguments, cwd, *, stdin=None, python=(), **environment):
+    return subprocess.run(
+        [sys.executable, *python, "-m", "linkwise.cli", *arguments],
+        cwd=cwd,
+        input=stdin,
+        capture_output=True,
+        text=True,
+        check=False,
+        env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path), **environment},
+    )
+
+
+def test_data_can_come_from_standard_input_under_hard_conditions(here):
+    done = run(
+        ["cluster", "-", "--id", "name", "-o", "out"],
+        here,
+        stdin=DATA,
+        python=("-W", "error", "-O"),
+        LANG="C",
+        NO_COLOR="1",
+        COLUMNS="20",
+    )
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "\x1b" not in done.stdout
+
+
+def test_empty_standard_input_is_named(here):
+    done = run(["cluster", "-", "-o", "out"], here, stdin="")
+    assert (done.returncode, done.stderr) == (1, "error: standard input is empty.\n")
+
+
+def test_an_interruption_is_said_and_has_its_own_code(monkeypatch, capsys):
+    def interrupt(*_):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("linkwise.cli._info._cores", interrupt)
+    assert main(["info"]) == 130
+    assert "interrupted" in capsys.readouterr().err
+
+
+def test_a_reader_that_goes_away_causes_no_complaint(here):
+    done = subprocess.run(
+        ["bash", "-c", f"{sys.executable} -m linkwise.cli info | true"],
+        cwd=here,
+        capture_output=True,
+        text=True,
+        check=False,
+        env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)},
+    )
+    assert done.stderr == ""

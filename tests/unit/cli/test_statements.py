@@ -1,0 +1,147 @@
+"""Reading statements from CSV and JSON lines, by name or row number."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+
+from linkwise.cli._statements import read_statements
+from linkwise.exceptions import ConstraintError, LinkwiseWarning
+
+IDS = np.array(["otter", "mink", "seal", "walrus"])
+CSV = "type,a,b,c,weight\nmust_link,otter,mink,,\ncannot_link,mink,seal,,0.5\ntriplet,otter,mink,walrus,\n"
+
+
+@pytest.fixture
+def read(tmp_path):
+    def read(text: str, ids=IDS, name: str = "said.csv"):
+        path = tmp_path / name
+        path.write_text(text, encoding="utf-8")
+        return read_statements(str(path), ids)
+
+    return read
+
+
+def as_jsonl(text: str) -> str:
+    head, *rows = [line.split(",") for line in text.strip().split("\n")]
+    made = []
+    for row in rows:
+        given = {key: value for key, value in zip(head, row, strict=True) if value}
+        if "weight" in given:
+            given["weight"] = float(given["weight"])
+        made.append(json.dumps(given))
+    return "\n".join(made)
+
+
+def test_csv_and_json_lines_say_the_same(read):
+    table, lines = read(CSV), read(as_jsonl(CSV), name="said.jsonl")
+    assert table.constraints == lines.constraints
+    assert table.constraints.weight.tolist() == [np.inf, 0.5, np.inf]
+    assert table.word(1) == "line 3: cannot_link(mink, seal) weight 0.5"
+    assert lines.word(1) == "line 2: cannot_link(mink, seal) weight 0.5"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "TYPE, A ,B\nMust-Link, otter , mink\n",
+        "# said on Monday\ntype,a,b\nmust_link,otter,mink\n",
+        "b,a,type\nmink,otter,must link\n",
+    ],
+    ids=["case and spaces", "comment", "columns in another order"],
+)
+def test_harmless_variants_are_accepted(read, text):
+    assert read(text).constraints.items[:, :2].tolist() == [[0, 1]]
+
+
+def test_row_numbers_name_samples_when_there_are_no_names(read):
+    said = read("type,a,b\nmust_link,3,0\n", ids=np.arange(4)).constraints
+    assert said.items[:, :2].tolist() == [[0, 3]]
+    with pytest.raises(ConstraintError, match=r"row numbers 0 to 3; give --id COLUMN.*counts from 1"):
+        read("type,a,b\nmust_link,4,1\n", ids=np.arange(4))
+
+
+def test_without_data_the_samples_are_those_named(read):
+    said = read(CSV, ids=None).constraints
+    assert said.ids.tolist() == ["otter", "mink", "seal", "walrus"]
+
+
+@pytest.mark.parametrize(
+    ("rows", "words"),
+    [
+        ("mustlink,otter,mink,,", "line 2: the type is 'mustlink'.\nHint: did you mean must_link"),
+        ("zzz,otter,mink,,", "write must_link, cannot_link or triplet"),
+        ("must_link,otter,,,", r"a must_link names 2 samples \(a, b\)"),
+        ("must_link,otter,mink,seal,", r"a must_link names 2 samples \(a, b\)"),
+        ("triplet,otter,mink,,", r"a triplet names 3 samples \(a, b, c\)"),
+        ("cannot_link,otter,otter,,", "line 2: .* can never hold"),
+        ("triplet,otter,mink,otter,", "line 2: .* can never hold"),
+        ("must_link,oter,mink,,", r"'oter' \(line 2\).\nHint: did you mean 'otter'"),
+        ("must_link,otter,mink,,abc", "the weight is 'abc'"),
+        ("must_link,otter,mink,,-1", "expected a number above 0"),
+        ("must_link,otter,mink,,inf", "expected a number above 0"),
+        ("must_link,otter,mink,,nan", "expected a number above 0"),
+        ("must_link,otter,mink,,1e999", "expected a number above 0"),
+        ('must_link,otter,mink,,"1,5"', "expected a number above 0"),
+        ("must_link,otter,mink,,1,7", "has 6 values"),
+    ],
+)
+def test_what_is_wrong_is_named_with_its_line(read, rows, words):
+    with pytest.raises(ConstraintError, match=words):
+        read(f"type,a,b,c,weight\n{rows}\n")
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("kind,a,b\nx,y,z\n", "expected type,a,b,c,weight"),
+        ("type,a,b,d\nx,y,z,w\n", "'d' is not one of"),
+        ("type,a,a,b\nx,y,z,w\n", "'a' stands there twice"),
+    ],
+)
+def test_headers_are_checked(read, text, words):
+    with pytest.raises(ConstraintError, match=words):
+        read(text)
+
+
+@pytest.mark.parametrize(
+    ("line", "words"),
+    [
+        ('{"type": "must_link", "a": "otter"', "line 2 is not one JSON object"),
+        ('["must_link"]', "line 2: expected an object"),
+        ('{"type": "must_link", "a": "otter", "a": "seal", "b": "mink"}', "a key stands there twice"),
+        ('{"type": "must_link", "a": "otter", "b": "mink", "weight": NaN}', "NaN is not a JSON number"),
+        ('{"type": "must_link", "a": ["otter"], "b": "mink"}', "expected text or a whole number"),
+        ('{"type": "must_link", "a": true, "b": "mink"}', "expected text or a whole number"),
+        ('{"type": "must_link", "a": "otter", "b": "mink", "why": "so"}', "'why' is not one of"),
+        ("[" * 100_000, "is not one JSON object"),
+    ],
+)
+def test_bad_json_lines_are_named(read, line, words):
+    good = '{"type": "must_link", "a": "otter", "b": "mink"}\n'
+    with pytest.raises(ConstraintError, match=words):
+        read(good + line + "\n", name="said.jsonl")
+
+
+def test_many_unknown_names_are_counted(read):
+    rows = "".join(f"must_link,x{i},y{i}\n" for i in range(50))
+    with pytest.raises(ConstraintError, match="and 95 more"):
+        read("type,a,b\n" + rows)
+
+
+def test_a_self_link_is_dropped_with_a_warning_and_lines_stay_right(read):
+    with pytest.warns(LinkwiseWarning, match="were dropped"):
+        said = read("type,a,b\nmust_link,otter,otter\nmust_link,otter,mink\n")
+    assert said.word(0) == "line 3: must_link(otter, mink)"
+
+
+def test_python_that_repeats_the_statements_is_python(read):
+    said = read(CSV)
+    assert [eval(line) for line in said.as_python()] == [
+        ("must_link", "otter", "mink"),
+        ("cannot_link", "mink", "seal", 0.5),
+        ("triplet", "otter", "mink", "walrus"),
+    ]
+    assert said.as_python(shown=1)[-1] == "# ... and 2 more"

@@ -1,0 +1,150 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+from scipy.spatial.distance import pdist, squareform
+
+from linkwise._kernels.disjoint_set import components
+from linkwise.engines.hierarchical._agglomerate import merge_all
+from tests.oracles.agglomeration import faults, greedy
+from tests.profile import examples
+
+pytestmark = pytest.mark.kernels
+
+METHODS = ("single", "complete", "average", "weighted", "ward", "centroid", "median")
+
+
+def instance(seed, *, grid=False, n=None):
+    """Draw points, must-link groups and cannot-links between different groups."""
+    rng = np.random.default_rng(seed)
+    n = int(rng.integers(2, 26)) if n is None else n
+    d = int(rng.integers(1, 5))
+    X = rng.integers(0, 4, size=(n, d)).astype(float) if grid else rng.normal(size=(n, d))
+    links = rng.integers(n, size=(int(rng.integers(0, n // 2 + 1)), 2)).astype(np.intp)
+    forced = components(n, links) if seed % 3 else None
+    pairs = rng.integers(n, size=(int(rng.integers(0, 3 * n)), 2)).astype(np.intp)
+    group = np.arange(n) if forced is None else forced
+    forbidden = pairs[group[pairs[:, 0]] != group[pairs[:, 1]]]
+    return X, forced, forbidden if seed % 4 else None
+
+
+def listed(forbidden):
+    return () if forbidden is None else forbidden
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_must_and_cannot_links_follow_the_definition(method):
+    forests = 0
+    for seed in range(examples(40, 4000)):
+        X, forced, forbidden = instance(seed)
+        pairs, heights = greedy(X, method, forced=forced, forbidden=listed(forbidden))
+        merges = merge_all(X, method=method, forced=forced, forbidden=forbidden)
+        assert_allclose(merges.height, heights, rtol=1e-9, atol=1e-12, err_msg=f"seed {seed}")
+        assert_array_equal(merges.pairs, np.sort(pairs, axis=1), err_msg=f"seed {seed}")
+        forests += len(merges.height) < len(X) - 1
+    assert forests > 3
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+@pytest.mark.parametrize("method", METHODS)
+def test_constrained_ties_go_to_some_legal_minimum(method, dtype):
+    for seed in range(examples(25, 2000)):
+        X, forced, forbidden = instance(seed, grid=True)
+        merges = merge_all(X, method=method, forced=forced, forbidden=forbidden, dtype=dtype)
+        wrong = faults(
+            merges.pairs,
+            merges.height,
+            X,
+            method,
+            forced=forced,
+            forbidden=listed(forbidden),
+            tolerance=1e-9 if dtype == np.float64 else 1e-4,
+        )
+        assert wrong == [], f"seed {seed}"
+
+
+@pytest.mark.parametrize("method", ["single", "complete", "average", "weighted", "centroid", "median"])
+def test_constrained_matrix_equals_constrained_vectors(method):
+    for seed in range(1, examples(12, 300)):
+        X, forced, forbidden = instance(seed)
+        given = squareform(pdist(X)) if seed % 2 or len(X) < 2 else pdist(X)
+        a = merge_all(X, method=method, forced=forced, forbidden=forbidden)
+        b = merge_all(given, method=method, metric="precomputed", forced=forced, forbidden=forbidden)
+        assert_array_equal(a.pairs, b.pairs, err_msg=f"seed {seed}")
+        assert_allclose(a.height, b.height, rtol=1e-9, atol=1e-12)
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_large_enough_to_rearrange_the_blocks(method):
+    X, _, _ = instance(0, n=400)
+    rng = np.random.default_rng(1)
+    truth = rng.integers(5, size=400)
+    links = rng.integers(400, size=(2000, 2)).astype(np.intp)
+    same = truth[links[:, 0]] == truth[links[:, 1]]
+    forced = components(400, links[same][:60])
+    forbidden = links[~same]
+    a = merge_all(X, method=method, forced=forced, forbidden=forbidden)
+    if method == "ward":
+        # the generic algorithm on a matrix knows nothing of blocks, lists or rounds
+        b = merge_all(X, method=method, forced=forced, forbidden=forbidden, epsilon=1e9)
+        order = np.argsort(b.height, kind="stable")
+        assert_allclose(a.height, b.height[order], rtol=1e-9)
+    else:
+        b = merge_all(squareform(pdist(X)), method=method, metric="precomputed", forced=forced, forbidden=forbidden)
+        assert_array_equal(a.pairs, b.pairs)
+        assert_allclose(a.height, b.height, rtol=1e-9)
+    assert len(a.height) < 399
+
+
+@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("rule", ["gamma", "epsilon", "both"])
+def test_gamma_and_epsilon_follow_the_definition(method, rule):
+    forests = 0
+    for seed in range(examples(20, 1500)):
+        X, forced, forbidden = instance(seed)
+        rng = np.random.default_rng(seed)
+        gamma = float(rng.uniform(0.5, 3)) if rule != "epsilon" else None
+        epsilon = float(rng.uniform(0.2, 1.5)) if rule != "gamma" else None
+        pairs, heights = greedy(
+            X, method, forced=forced, forbidden=listed(forbidden), gamma=gamma, epsilon=epsilon
+        )
+        merges = merge_all(X, method=method, forced=forced, forbidden=forbidden, gamma=gamma, epsilon=epsilon)
+        assert_allclose(merges.height, heights, rtol=1e-9, atol=1e-12, err_msg=f"seed {seed}")
+        assert_array_equal(merges.pairs, np.sort(pairs, axis=1), err_msg=f"seed {seed}")
+        forests += len(merges.height) < len(X) - 1
+    assert forests > 3
+
+
+def test_gamma_with_dissimilarities_takes_the_vectors_beside():
+    X, forced, forbidden = instance(5)
+    a = merge_all(X, method="average", forced=forced, forbidden=forbidden, gamma=1.5)
+    b = merge_all(pdist(X), method="average", metric="precomputed", X=X, forced=forced, forbidden=forbidden, gamma=1.5)
+    assert_array_equal(a.pairs, b.pairs)
+
+
+def test_smallest_dead_end():
+    # merging {2, 3} first leaves three clusters, although {0, 3}, {1, 2} would be legal
+    X = np.array([[0.0], [20.0], [9.0], [10.0]])
+    forbidden = np.array([[0, 1], [0, 2], [1, 3]], np.intp)
+    for method in METHODS:
+        assert merge_all(X, method=method, forbidden=forbidden).pairs.tolist() == [[2, 3]]
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_everything_forced_or_everything_forbidden(method):
+    X = np.random.default_rng(0).normal(size=(90, 2))
+    together = merge_all(X, method=method, forced=np.zeros(90, np.intp))
+    assert_array_equal(together.height, np.zeros(89))
+    assert together.pairs[:3].tolist() == [[0, 1], [2, 90], [3, 91]]
+    apart = np.array([(i, j) for i in range(90) for j in range(i)], np.intp)
+    assert len(merge_all(X, method=method, forbidden=apart).height) == 0
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_empty_rules_equal_no_rules(method):
+    X = np.random.default_rng(3).normal(size=(80, 3))
+    plain = merge_all(X, method=method)
+    other = merge_all(X, method=method, forced=np.arange(80, dtype=np.intp), forbidden=np.empty((0, 2), np.intp))
+    assert_array_equal(plain.pairs, other.pairs)
+    assert_allclose(plain.height, other.height, rtol=1e-12)
