@@ -22,7 +22,7 @@ def njit(function: Callable[..., Any] | None = None, **options: Any) -> Any:
     if function is None:
         return lambda f: njit(f, **options)
     dispatcher = numba.njit(cache=True, **options)(function)
-    if not numba.config.DISABLE_JIT:
+    if not numba.config.DISABLE_JIT:  # type: ignore[attr-defined]
         # Numba keys its cache by the file of the function alone and would keep callers compiled against an older
         # version of a kernel in another file; one stamp for the whole package makes every edit renew all of them.
         dispatcher._cache._cache_file._source_stamp = _STAMP
@@ -51,7 +51,8 @@ class _Announce(event.Listener):  # type: ignore[misc]
         self.said = True
         if os.environ.get("LINKWISE_QUIET") != "1":
             print(
-                "linkwise: compiling kernels for first use (seconds, once per installation; set LINKWISE_QUIET=1 to hide)",
+                "linkwise: compiling kernels for first use (seconds, once per installation; "
+                "set LINKWISE_QUIET=1 to hide this)",
                 file=sys.stderr,
                 flush=True,
             )

@@ -23,7 +23,7 @@ def condensed_length(n: int) -> int:
     2147516416
     """
     m = np.int64(n)
-    return m * (m - 1) // 2
+    return int(m * (m - 1) // 2)
 
 
 @njit
@@ -38,7 +38,7 @@ def condensed_index(n: int, i: int, j: int) -> int:
     m = np.int64(n)
     a = np.int64(min(i, j))
     b = np.int64(max(i, j))
-    return a * m - a * (a + 1) // 2 + (b - a - 1)
+    return int(a * m - a * (a + 1) // 2 + (b - a - 1))
 
 
 @njit
@@ -60,7 +60,7 @@ def condensed_pair(n: int, position: int) -> tuple[int, int]:
         i -= 1
     while i < m - 2 and (i + 1) * m - (i + 1) * (i + 2) // 2 <= p:
         i += 1
-    return i, p - (i * m - i * (i + 1) // 2) + i + 1
+    return int(i), int(p - (i * m - i * (i + 1) // 2) + i + 1)
 
 
 def samples_from_length(length: int) -> int | None:

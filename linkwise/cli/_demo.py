@@ -23,8 +23,10 @@ def demo(output: str, data: str, force: bool, quiet: bool) -> None:
     Writes dendrogram.png (with matplotlib), report.html, tree.nwk and labels.csv.
     """
     import os
+    import sys
 
-    os.environ.setdefault("LINKWISE_QUIET", "1")  # the spinner says that something is being compiled
+    if quiet or sys.stderr.isatty():  # on a terminal, the progress bar says that something is being compiled
+        os.environ.setdefault("LINKWISE_QUIET", "1")
     from rich.console import Console
 
     from linkwise.cli._example import load_example

@@ -18,9 +18,9 @@ IntArray = npt.NDArray[np.intp]
 
 
 def _frozen(array: npt.NDArray[Any]) -> npt.NDArray[Any]:
-    array = np.ascontiguousarray(array)
-    if array.flags.writeable:
-        array = array.copy() if array.base is not None else array
+    """Return an array nobody can write to: itself if it is one, else a copy, so that no caller's array is frozen."""
+    if array.flags.writeable or array.base is not None or not array.flags.c_contiguous:
+        array = np.array(array, order="C")
         array.setflags(write=False)
     return array
 
@@ -75,6 +75,7 @@ class Constraints:
     row: IntArray
     rules: tuple[Rule, ...]
     ids: npt.NDArray[Any] | None
+    _hash: int | None
 
     def __init__(
         self,
@@ -152,7 +153,12 @@ class Constraints:
 
     @classmethod
     def _from_tables(
-        cls, n_samples: int, given: Sequence[Any], weight: Any, rules: Iterable[Rule] | Rule, ids: npt.NDArray[Any] | None
+        cls,
+        n_samples: int,
+        given: Sequence[Any],
+        weight: Any,
+        rules: Iterable[Rule] | Rule,
+        ids: npt.NDArray[Any] | None,
     ) -> Self:
         name: Callable[[int], str] = str if ids is None else lambda i: str(ids[i])
         tables = [read_items(kind, rows, n_samples) for kind, rows in zip(Kind, given, strict=True)]
@@ -247,8 +253,7 @@ class Constraints:
         if statements is not None:
             return sort_statements(cls, names, statements, rules)
         given = [
-            to_positions(names, kind, rows)
-            for kind, rows in zip(Kind, (must_link, cannot_link, triplets), strict=True)
+            to_positions(names, kind, rows) for kind, rows in zip(Kind, (must_link, cannot_link, triplets), strict=True)
         ]
         return cls._from_tables(len(names), given, weight, rules, names)
 
@@ -333,7 +338,10 @@ class Constraints:
         position = np.full(self.n_samples + 1, -1, dtype=np.intp)  # the last entry serves the padding -1
         position[chosen] = np.arange(len(chosen))
         if (position[chosen] != np.arange(len(chosen))).any():
-            msg = "constraints[samples] names a sample twice, expected each at most once.\nHint: split without replacement."
+            msg = (
+                "constraints[samples] names a sample twice, expected each at most once.\n"
+                "Hint: split without replacement."
+            )
             raise ConstraintError(msg)
         items = position[self.items]
         keep = (items[:, :2] >= 0).all(axis=1) & ((items[:, 2] >= 0) | (self.kind != Kind.TRIPLET))
@@ -370,7 +378,7 @@ class Constraints:
     def unique(self) -> Self:
         """Merge repeated statements: soft weights add up, a hard copy makes the statement hard; first row is kept."""
         group, first = _group(self)
-        weight = np.bincount(group, weights=self.weight, minlength=len(first))
+        weight = np.bincount(group, weights=self.weight, minlength=len(first)).astype(np.float64)
         order = np.argsort(first, kind="stable")
         first = first[order]
         return type(self)(
@@ -437,9 +445,11 @@ class Constraints:
         return self._canonical() == other._canonical()
 
     def __hash__(self) -> int:
-        if self._hash is None:
-            object.__setattr__(self, "_hash", hash(self._canonical()))
-        return int(self._hash)
+        known = self._hash
+        if known is None:
+            known = hash(self._canonical())
+            object.__setattr__(self, "_hash", known)
+        return known
 
     def __reduce__(self) -> tuple[Any, ...]:
         return type(self), (self.n_samples, self.kind, self.items, self.weight, self.row, self.rules, self.ids)

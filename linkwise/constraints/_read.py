@@ -5,6 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Iterable, Mapping
 from enum import IntEnum
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -55,14 +56,23 @@ def _rows(kind: Kind, statements: Any) -> npt.NDArray[Any]:
     if table.size == 0:
         return np.empty((0, kind.arity), dtype=np.intp)
     if table.ndim == 1 and len(table) == kind.arity and table.dtype.kind in "iu":
-        msg = f"{kind.word} is one row, {table.tolist()}, expected a list of rows.\nHint: write {kind.word}=[{tuple(table.tolist())}]."
+        row = table.tolist()
+        msg = f"{kind.word} is one row, {row}, expected a list of rows.\nHint: write {kind.word}=[{tuple(row)}]."
         raise ConstraintError(msg)
     if table.ndim != 2 or table.shape[1] != kind.arity:
         msg = f"{kind.word} has shape {table.shape}, expected (m, {kind.arity})."
         if kind is Kind.TRIPLET:
             msg += "\nHint: a row a, b, c reads ab|c: a and b are closer to each other than either is to c."
         raise ConstraintError(msg)
+    if table.dtype.kind in "iu" and isinstance(statements, (list, tuple)):  # there NumPy reads True as 1
+        found = set(map(type, chain.from_iterable(statements)))
+        if bool in found or np.bool_ in found:
+            raise ConstraintError(_no_bools(kind))
     return table
+
+
+def _no_bools(kind: Kind) -> str:
+    return f"{kind.word} holds True or False, expected sample numbers.\nHint: write 0 or 1 if a row number is meant."
 
 
 def read_items(kind: Kind, statements: Any, n_samples: int) -> npt.NDArray[np.intp]:
@@ -73,8 +83,7 @@ def read_items(kind: Kind, statements: Any, n_samples: int) -> npt.NDArray[np.in
             msg = f"{kind.word} names {str(table.flat[0])!r}, expected sample numbers.\n{_HINT_IDS}"
             raise ConstraintError(msg)
         if any(isinstance(value, (bool, np.bool_)) for value in table.ravel()):
-            msg = f"{kind.word} holds True or False, expected sample numbers.\nHint: write 0 or 1 if a row number is meant."
-            raise ConstraintError(msg)
+            raise ConstraintError(_no_bools(kind))
         try:
             exact = table.astype(np.intp)
         except (TypeError, ValueError, OverflowError) as bad:
@@ -85,11 +94,10 @@ def read_items(kind: Kind, statements: Any, n_samples: int) -> npt.NDArray[np.in
             raise ConstraintError(msg)
         table = exact
     if table.dtype.kind == "b":
-        msg = f"{kind.word} holds True or False, expected sample numbers.\nHint: write 0 or 1 if a row number is meant."
-        raise ConstraintError(msg)
+        raise ConstraintError(_no_bools(kind))
     if table.dtype.kind not in "iu":
         msg = (
-            f"{kind.word} holds {table.dtype} values such as {table.flat[0]!r}, expected integer sample numbers.\n"
+            f"{kind.word} holds {table.dtype} values such as {table.flat[0].item()!r}, expected whole sample numbers.\n"
             "Hint: convert with `.astype(int)` once you are sure they are row positions."
         )
         raise ConstraintError(msg)
@@ -98,9 +106,8 @@ def read_items(kind: Kind, statements: Any, n_samples: int) -> npt.NDArray[np.in
         if low < 0 or high >= n_samples:
             worst = low if low < 0 else high
             where = int(np.flatnonzero((table == worst).any(axis=1))[0])
-            msg = (
-                f"{kind.word} names sample {worst} (row {where}), but samples are numbered 0 to {n_samples - 1}.\n{_HINT_IDS}"
-            )
+            span = f"samples are numbered 0 to {n_samples - 1}" if n_samples else "there are no samples"
+            msg = f"{kind.word} names sample {worst} (row {where}), but {span}.\n{_HINT_IDS}"
             if worst == n_samples:
                 msg += " If your file counts from 1, subtract 1."
             raise ConstraintError(msg)
@@ -135,7 +142,7 @@ def check_items(kind: Kind, table: npt.NDArray[np.intp], name: Any = str) -> npt
             LinkwiseWarning,
             stacklevel=4,
         )
-    return ~same
+    return np.asarray(~same)
 
 
 def read_weights(weight: Any, counts: Mapping[str, int]) -> npt.NDArray[np.float64]:
@@ -159,7 +166,7 @@ def read_weights(weight: Any, counts: Mapping[str, int]) -> npt.NDArray[np.float
     if values.ndim == 0:
         values = np.full(total, float(values))
     if values.shape != (total,):
-        msg = f"weight has shape {values.shape}, expected one value for each of the {total} statements, or a single number."
+        msg = f"weight has shape {values.shape}, expected one value for each of the {total} statements, or one for all."
         raise ConstraintError(msg)
     bad_value = np.isnan(values) | (values < 0)
     if bad_value.any():

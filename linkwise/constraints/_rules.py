@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from numbers import Integral, Real
 
 from linkwise.exceptions import ConstraintError
 
@@ -11,7 +12,7 @@ __all__ = ["MaxCentroidDistance", "MinSeparation", "NeighbourWithin", "Rule", "S
 
 
 def _number(rule: str, name: str, value: object) -> float:
-    if isinstance(value, bool) or not isinstance(value, (int, float)) or math.isnan(value) or value < 0:
+    if isinstance(value, bool) or not isinstance(value, Real) or math.isnan(value) or value < 0:
         msg = f"{rule}: {name} is {value!r}, expected a number >= 0."
         raise ConstraintError(msg)
     return float(value)
@@ -91,9 +92,10 @@ class SizeBetween(Rule):
         for name, value in (("low", self.low), ("high", self.high)):
             if name == "high" and value is None:
                 continue
-            if isinstance(value, bool) or not isinstance(value, int) or value < 1:
+            if isinstance(value, bool) or not isinstance(value, Integral) or value < 1:
                 msg = f"SizeBetween: {name} is {value!r}, expected a whole number >= 1."
                 raise ConstraintError(msg)
+            object.__setattr__(self, name, int(value))
         if self.high is not None and self.high < self.low:
             msg = f"SizeBetween: low is {self.low} and high is {self.high}, expected low <= high."
             raise ConstraintError(msg)

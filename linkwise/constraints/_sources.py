@@ -46,7 +46,10 @@ def pairs_of_labels(y: Any, unlabeled: Any) -> tuple[int, npt.NDArray[np.intp], 
     heads = members[np.r_[True, ~same]] if len(members) else members
     k = len(heads)
     if k * (k - 1) // 2 > _MAX_CLASS_PAIRS:
-        msg = f"y has {k:,} classes, which would need {k * (k - 1) // 2:,} cannot-links; at most {_MAX_CLASS_PAIRS:,} are built."
+        msg = (
+            f"y has {k:,} classes, which would need {k * (k - 1) // 2:,} cannot-links; "
+            f"at most {_MAX_CLASS_PAIRS:,} are built."
+        )
         raise ConstraintError(msg)
     first, second = np.triu_indices(k, 1)
     return len(labels), must_link, np.column_stack([heads[first], heads[second]])
@@ -77,7 +80,11 @@ def to_positions(names: npt.NDArray[Any], kind: Kind, statements: Any) -> npt.ND
     if statements is None:
         return np.empty((0, kind.arity), dtype=np.intp)
     given = statements if hasattr(statements, "__array__") else [list(row) for row in statements]
-    table = np.asarray(given, dtype=object if names.dtype == object else None)
+    try:
+        table = np.asarray(given, dtype=object if names.dtype == object else None)
+    except ValueError as ragged:
+        msg = f"{kind.word} has rows of different lengths, expected {kind.arity} identifiers in each."
+        raise ConstraintError(msg) from ragged
     if table.size == 0:
         return np.empty((0, kind.arity), dtype=np.intp)
     if table.ndim != 2 or table.shape[1] != kind.arity:
@@ -87,7 +94,7 @@ def to_positions(names: npt.NDArray[Any], kind: Kind, statements: Any) -> npt.ND
 
 
 def _look_up(names: npt.NDArray[Any], wanted: npt.NDArray[Any], where: str) -> npt.NDArray[np.intp]:
-    if names.dtype == object or wanted.dtype == object or names.dtype.kind != wanted.dtype.kind:
+    if not len(names) or "O" in (names.dtype.kind, wanted.dtype.kind) or names.dtype.kind != wanted.dtype.kind:
         place = {value: i for i, value in enumerate(names.tolist())}
         found = np.array([place.get(value, -1) for value in wanted.tolist()], dtype=np.intp)
     else:
@@ -120,7 +127,10 @@ def sort_statements(
             msg = f"statement {position} has the kind {word!r}.\nHint: {hint}"
             raise ConstraintError(msg)
         if len(rest) not in (kind.arity, kind.arity + 1):
-            msg = f"statement {position} ({word}) has {len(rest)} values, expected {kind.arity} identifiers and perhaps a weight."
+            msg = (
+                f"statement {position} ({word}) has {len(rest)} values, "
+                f"expected {kind.arity} identifiers and perhaps a weight."
+            )
             raise ConstraintError(msg)
         rows[kind].append(rest[: kind.arity])
         weights[kind].append(rest[kind.arity] if len(rest) > kind.arity else np.inf)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -12,7 +11,8 @@ from sklearn.base import BaseEstimator, ClusterMixin, _fit_context
 from linkwise._compat import remember_features, validate_data
 from linkwise.constraints import Constraints, Kind, Rule
 from linkwise.engines._binding import bind
-from linkwise.exceptions import LinkwiseError, LinkwiseWarning, UnsupportedConstraintError, ViolationError
+from linkwise.engines._reading import require_finite, require_numbers, warn_user
+from linkwise.exceptions import UnsupportedConstraintError, ViolationError
 from linkwise.problem import Problem, check, repair
 from linkwise.result import Certificate, Dendrogram, verify
 
@@ -97,32 +97,18 @@ class ConstrainedClusterer(ClusterMixin, BaseEstimator):  # type: ignore[misc]
 
     def _read(self, X: Any) -> Any:
         """Validate X; sparse input is let through when the tags say the method takes it."""
-        if X is None or isinstance(X, (str, bytes, dict)):
-            kind = "None" if X is None else f"a {type(X).__name__}"
-            msg = f"X is {kind}, expected an array-like of shape (n_samples, n_features)."
-            raise (TypeError if isinstance(X, dict) else ValueError)(msg)
-        if isinstance(X, np.ma.MaskedArray):
-            msg = "X is a masked array, expected plain numbers.\nHint: fill or drop the masked values, as in X.filled(0)."
-            raise LinkwiseError(msg)
-        given = np.asarray(X) if isinstance(X, (list, tuple)) else X
-        if getattr(given, "dtype", None) is not None and getattr(given.dtype, "kind", "f") == "M":
-            msg = "X holds dates, expected numbers.\nHint: convert them first, as in (X - X.min()) / np.timedelta64(1, 'D')."
-            raise LinkwiseError(msg)
-        kind_char = getattr(getattr(given, "dtype", None), "kind", "")
-        if kind_char in "iu" and given.size and int(np.abs(given).max()) > 2**53:
-            warnings.warn(
-                "X holds integers above 2**53, which floating point cannot tell apart exactly.",
-                LinkwiseWarning,
-                stacklevel=5,
-            )
-        return validate_data(
+        require_numbers(X)
+        samples = validate_data(
             self,
             X,
             accept_sparse="csr" if self.__sklearn_tags__().input_tags.sparse else False,
             dtype=np.float64,
             order="C",
+            ensure_all_finite=False,
             reset=True,
         )
+        require_finite(samples, X, who=type(self).__name__)
+        return samples
 
     def _refuse(self, constraints: Constraints) -> Constraints:
         """Let only the kinds and rules through that this method understands."""
@@ -162,11 +148,9 @@ class ConstrainedClusterer(ClusterMixin, BaseEstimator):  # type: ignore[misc]
         repaired = repair(constraints, keep="hard")
         listed = "\n".join(f"  {constraints.describe(int(i))}" for i in repaired.dropped[:5])
         more = len(repaired.dropped) - 5
-        warnings.warn(
+        warn_user(
             f"{len(repaired.dropped)} soft statement(s) contradict others and were left out:\n{listed}"
-            + (f"\n  and {more} more" if more > 0 else ""),
-            LinkwiseWarning,
-            stacklevel=5,
+            + (f"\n  and {more} more" if more > 0 else "")
         )
         return wanted.select(np.setdiff1d(np.arange(wanted.n_statements), repaired.dropped))
 
@@ -176,7 +160,8 @@ class ConstrainedClusterer(ClusterMixin, BaseEstimator):  # type: ignore[misc]
         certificate = verify(result, constraints, X=data, metric=self._metric())
         if not certificate.ok:
             msg = (
-                f"{type(self).__name__} produced a result that breaks what was promised; it is withheld.\n{certificate}\n"
+                f"{type(self).__name__} produced a result that breaks what was promised; it is withheld.\n"
+                f"{certificate}\n"
                 "Hint: this is a bug in linkwise; please report it with the data and constraints."
             )
             raise ViolationError(msg, certificate)

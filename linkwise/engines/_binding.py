@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+from collections import Counter
 from typing import Any
 
 import numpy as np
@@ -17,8 +18,8 @@ __all__ = ["bind"]
 def bind(constraints: Any, X: Any, n_samples: int) -> Constraints:
     """Return constraints numbered like the rows of X; None becomes an empty table.
 
-    A pandas index (other than the default row count) names the rows. It is used when the constraints carry ``ids``;
-    without them they mean row positions.
+    A pandas index names the rows. It is used when the constraints carry ``ids``; without them they mean row positions.
+    An index of numbers is taken for a row count, as slicing leaves behind, unless the ids are numbers too.
     """
     if constraints is None:
         return Constraints.build(n_samples)
@@ -28,9 +29,9 @@ def bind(constraints: Any, X: Any, n_samples: int) -> Constraints:
             "Hint: Constraints.build(len(X), must_link=[(0, 1)], cannot_link=[(0, 2)], triplets=[(0, 1, 2)])."
         )
         raise TypeError(msg)
-    names = _row_names(X)
-    if constraints.ids is not None and names is not None:
-        return constraints[_positions(constraints.ids, names)]
+    names, ids = _row_names(X), constraints.ids
+    if names is not None and ids is not None and (names.dtype.kind not in "iu" or ids.dtype.kind in "iu"):
+        return constraints[_positions(ids, names)]
     if constraints.n_samples != n_samples:
         msg = (
             f"constraints speak about {constraints.n_samples} samples, but X has {n_samples} rows.\n"
@@ -54,14 +55,17 @@ def _positions(ids: npt.NDArray[Any], names: npt.NDArray[Any]) -> npt.NDArray[np
     """Where each row name of X stands among the ids of the constraints."""
     place = {value: i for i, value in enumerate(ids.tolist())}
     rows = names.tolist()
-    if len(set(rows)) < len(rows):
-        twice = next(value for value in rows if rows.count(value) > 1)
+    count = Counter(rows)
+    if len(count) < len(rows):
+        twice = next(value for value in rows if count[value] > 1)
         msg = f"the index of X names {twice!r} more than once, so constraints cannot be bound by name."
         raise ConstraintError(msg)
     missing = [value for value in rows if value not in place]
     if missing:
         near = difflib.get_close_matches(str(missing[0]), [str(value) for value in place], n=1)
-        hint = f"did you mean {near[0]!r}?" if near else "constraints were made with other ids; are they about this table?"
+        hint = (
+            f"did you mean {near[0]!r}?" if near else "constraints were made with other ids; are they about this table?"
+        )
         shown = ", ".join(repr(value) for value in missing[:5])
         msg = f"the index of X names {len(missing)} item(s) the constraints do not know: {shown}.\nHint: {hint}"
         raise ConstraintError(msg)

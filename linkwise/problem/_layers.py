@@ -18,8 +18,12 @@ import numpy as np
 import numpy.typing as npt
 
 from linkwise._kernels import njit
+from linkwise._kernels.borrow import borrowed
 
-__all__ = ["CONFLICT", "OK", "ROOM", "Layers", "grow", "make_layers", "ring", "try_add", "try_merge", "undo"]
+__all__ = ["CONFLICT", "OK", "ROOM", "Layers", "grow", "lend", "make_layers", "ring", "try_add", "try_merge", "undo"]
+
+# Arrays hold int32 to stay in cache, but numbers travel between functions as int64: each mixture of types would be
+# compiled once more.
 
 # columns of `item`
 OFF, CAP, DEPTH, UP = 0, 1, 2, 3
@@ -28,7 +32,8 @@ WEIGHT, CLUSTERS, BELOW, HEAD, TAIL, LENGTH, RING = range(7)
 # kinds of log entries
 UNION, STAGE, APPEND, FEWER, DEEPER, BELOW_LESS, LINK = range(7)
 # slots of `count`
-N_POOL, N_ENTRY, N_LOG, N_TRIPLET, N_NOW, N_NEXT, FAIL_LEVEL, FAIL_ITEM, SPLIT_LEVEL, SPLIT_LOG, LINKED, WANTED = range(12)
+N_POOL, N_ENTRY, N_LOG, N_TRIPLET, N_NOW, N_NEXT = range(6)
+FAIL_LEVEL, FAIL_ITEM, SPLIT_LEVEL, SPLIT_LOG, LINKED, WANTED = range(6, 12)
 
 # what an operation that answers ROOM ran out of
 POOL, ENTRY, LOG, TRIPLET = range(4)
@@ -49,7 +54,7 @@ class Layers(NamedTuple):
     entry: npt.NDArray[np.int32]  # [e, 2] waiting-list entries: 2 * triplet + (1 in the list of c's component), next
     log: npt.NDArray[np.int32]  # [l, 5] changes of the operation under way
     queue: npt.NDArray[np.int32]  # [4, m] triplets to join at this level and the next; items of their components above
-    count: npt.NDArray[np.int64]  # [12]
+    count: npt.NDArray[np.int64]  # type: ignore[assignment]  # [12]
 
 
 def make_layers(n_items: int, capacity: int) -> Layers:
@@ -91,14 +96,27 @@ def grow(layers: Layers) -> Layers:
     return layers._replace(triplet=twice(layers.triplet), stage=twice(layers.stage), queue=queue)
 
 
-@njit
+@njit(inline="always")
 def lacking(layers: Layers, what: int) -> int:
     """Answer ROOM and remember of what."""
     layers.count[WANTED] = what
     return ROOM
 
 
-# The functions called most take plain arrays: handing over the whole tuple costs an atomic reference count per array.
+@njit
+def lend(layers: Layers) -> Layers:
+    """The same state in arrays that are not reference-counted; for use inside one kernel call."""
+    return Layers(
+        borrowed(layers.item),
+        borrowed(layers.pool),
+        borrowed(layers.parent),
+        borrowed(layers.triplet),
+        borrowed(layers.stage),
+        borrowed(layers.entry),
+        borrowed(layers.log),
+        borrowed(layers.queue),
+        borrowed(layers.count),
+    )
 
 
 @njit
@@ -128,11 +146,11 @@ def find(item: IntArray, parent: IntArray, level: int, x: int) -> int:
 def seat(item: IntArray, parent: IntArray, level: int, x: int) -> int:
     """Pool row of the component of ``x`` at ``level``; the component must be stored."""
     if level == 0:
-        return 0
+        return np.int64(0)
     return item[find(item, parent, level, x), OFF] + level - 1
 
 
-@njit
+@njit(inline="always")
 def note(log: IntArray, count: npt.NDArray[np.int64], kind: int, a: int, b: int, c: int, d: int) -> None:
     """Write one log entry."""
     place = count[N_LOG]
@@ -213,10 +231,10 @@ def union(layers: Layers, level: int, x: int, y: int, above: int) -> int:
     pool[row, RING], pool[other, RING] = pool[other, RING], pool[row, RING]
     pool[above, BELOW] -= 1
     for _ in range(shorter):
-        t = entry[waiting, 0] >> 1
+        t = np.int64(entry[waiting, 0] >> 1)
         if stage[t] == level:
             awaited = triplet[t, 0] if entry[waiting, 0] & 1 else triplet[t, 2]
-            if find(item, parent, level, awaited) == x:
+            if find(item, parent, level, np.int64(awaited)) == x:
                 promote(queue, stage, log, count, t, level + 1, x)
         waiting = entry[waiting, 1]
     if pool[other, LENGTH] > 0:
@@ -254,9 +272,9 @@ def undo(layers: Layers, upto: int) -> None:
         count[N_LOG] -= 1
         last = count[N_LOG]
         kind = log[last, 0]
-        p = log[last, 1]
-        q = log[last, 2]
-        r = log[last, 3]
+        p = np.int64(log[last, 1])
+        q = np.int64(log[last, 2])
+        r = np.int64(log[last, 3])
         if kind == UNION:
             row = item[q, OFF] + p - 1
             other = item[r, OFF] + p - 1
@@ -287,7 +305,7 @@ def undo(layers: Layers, upto: int) -> None:
             count[LINKED] = 0
 
 
-@njit
+@njit(inline="always")
 def fail(layers: Layers, level: int, x: int) -> int:
     """Remember the component that can no longer be divided."""
     layers.count[FAIL_LEVEL] = level
@@ -301,9 +319,9 @@ def join_queued(layers: Layers, level: int, i: int, j: int) -> int:
     item, pool, parent, count = layers.item, layers.pool, layers.parent, layers.count
     triplet, queue, log = layers.triplet, layers.queue, layers.log
     for place in range(count[N_NOW]):
-        t = queue[level & 1, place]
-        a = triplet[t, 0]
-        b = triplet[t, 1]
+        t = np.int64(queue[level & 1, place])
+        a = np.int64(triplet[t, 0])
+        b = np.int64(triplet[t, 1])
         x = find(item, parent, level, a)
         y = find(item, parent, level, b)
         if x == y or i >= 0:
@@ -320,13 +338,13 @@ def join_queued(layers: Layers, level: int, i: int, j: int) -> int:
                 item[y, DEPTH] < level and not deepen(layers, y, level)
             ):
                 return lacking(layers, POOL)
-            above = seat(item, parent, level - 1, queue[2 + (level & 1), place])
+            above = seat(item, parent, level - 1, np.int64(queue[2 + (level & 1), place]))
             x = union(layers, level, x, y, above)
             if x == ROOM:
                 return ROOM
             if pool[above, BELOW] == 1 and pool[above, CLUSTERS] >= 2:
                 return fail(layers, level - 1, x)
-        z = find(item, parent, level, triplet[t, 2])
+        z = find(item, parent, level, np.int64(triplet[t, 2]))
         if x == z:
             promote(queue, layers.stage, log, count, t, level + 1, x)
         else:
@@ -337,7 +355,7 @@ def join_queued(layers: Layers, level: int, i: int, j: int) -> int:
     return OK
 
 
-@njit
+@njit(inline="always")
 def next_level(layers: Layers) -> None:
     layers.count[N_NOW] = layers.count[N_NEXT]
     layers.count[N_NEXT] = 0
@@ -359,11 +377,12 @@ def try_add(layers: Layers, a: int, b: int, c: int) -> int:
     layers.queue[3, 0] = a
     count[N_NOW] = 1
     count[N_NEXT] = 0
-    level = 1
+    level = np.int64(1)
+    nobody = np.int64(-1)
     while count[N_NOW] > 0:
-        answer = join_queued(layers, level, -1, -1)
+        answer = join_queued(layers, level, nobody, nobody)
         if answer != OK:
-            undo(layers, 0)
+            undo(layers, np.int64(0))
             return answer
         next_level(layers)
         level += 1
@@ -385,14 +404,14 @@ def try_merge(layers: Layers, i: int, j: int) -> int:
     count[N_NEXT] = 0
     note(layers.log, count, FEWER, 0, i, 0, 0)
     pool[0, CLUSTERS] -= 1
-    level = 1
-    above = 0  # pool row of the component that holds both at the level before
+    level = np.int64(1)
+    above = np.int64(0)  # pool row of the component that holds both at the level before
     while above >= 0 or count[N_NOW] > 0:
-        answer = join_queued(layers, level, i if above >= 0 else -1, j)
+        answer = join_queued(layers, level, i if above >= 0 else np.int64(-1), j)
         if answer == OK and above >= 0:
             answer, above = merge_level(layers, level, i, j, above)
         if answer == ROOM:
-            undo(layers, 0)
+            undo(layers, np.int64(0))
             return ROOM
         if answer == CONFLICT:
             return CONFLICT

@@ -140,7 +140,7 @@ def _build(n: int, triplets: IntArray) -> tuple[IntArray, IntArray]:
                 for column in range(3):
                     triplets[kept, column] = triplets[t, column]
                 kept += 1
-        _sort_by_block(triplets, first, kept, sets.parent, label, sets, blocks)
+        _sort_by_block(triplets, first, kept, label, sets, np.int64(blocks))
         t = first
         p = low
         for b in range(blocks):
@@ -158,7 +158,7 @@ def _build(n: int, triplets: IntArray) -> tuple[IntArray, IntArray]:
 
 @njit
 def _sort_by_block(
-    triplets: IntArray, first: int, last: int, parent: IntArray, label: IntArray, sets: tuple[IntArray, IntArray], k: int
+    triplets: IntArray, first: int, last: int, label: IntArray, sets: tuple[IntArray, IntArray], k: int
 ) -> None:
     """Counting sort of ``triplets[first:last]`` by the block of their first item."""
     if last - first < 2:
@@ -180,8 +180,9 @@ def _sort_by_block(
 
 @njit
 def _add_many(layers: _layers.Layers, triplets: npt.NDArray[np.int32], begin: int) -> tuple[int, int]:
+    layers = _layers.lend(layers)
     for t in range(begin, len(triplets)):
-        answer = _layers.try_add(layers, triplets[t, 0], triplets[t, 1], triplets[t, 2])
+        answer = _layers.try_add(layers, np.int64(triplets[t, 0]), np.int64(triplets[t, 1]), np.int64(triplets[t, 2]))
         if answer != OK:
             return t, answer
     return len(triplets), OK
@@ -199,8 +200,8 @@ class LiveTriplets:
 
     Notes
     -----
-    **Cost** about a microsecond per statement amortised inside `add_many`, plus the Python call for `add`. Memory is the
-    sum over items of their depth in the BUILD tree, so long chains of nested groups are its worst case.
+    **Cost** about a microsecond per statement amortised inside `add_many`, plus the Python call for `add`. Memory is
+    the sum over items of their depth in the BUILD tree, so long chains of nested groups are its worst case.
     **Guarantee** `add` returns False exactly when no tree displays the statement together with those already in; the
     set is then unchanged.
 

@@ -96,9 +96,9 @@ def merge_all(
     Notes
     -----
     **Cost** O(n^2) time and O(n d) memory for ward, centroid, median and unconstrained single on Euclidean vectors;
-    O(n^2) memory otherwise, and with gamma or epsilon up to O(n^3) time. **Guarantee** every merge joins a closest legal
-    pair at its turn. Ties go to the clusters with the lowest-numbered samples wherever distances are compared at once;
-    of several greedy orders among ties one is followed, always the same one for the same input.
+    O(n^2) memory otherwise, and with gamma or epsilon up to O(n^3) time. **Guarantee** every merge joins a closest
+    legal pair at its turn. Ties go to the clusters with the lowest-numbered samples wherever distances are compared at
+    once; of several greedy orders among ties one is followed, always the same one for the same input.
     """
     code = linkage_code(method)
     kind = np.dtype(dtype)
@@ -173,7 +173,7 @@ def _by_rounds(source: npt.NDArray[Any], run: _Run, workers: Workers) -> Merges:
     if run.forced is not None:
         _reciprocal.force(rows, run.code, run.forced)
     _reciprocal.run_rounds(rows, run.code, workers, lambda done: _report(run, done, n - 1))
-    done = int(rows.count[_reciprocal.MERGES])
+    done = int(rows.tally[_reciprocal.MERGES])
     height = rows.height[:done]
     return _in_order(rows.merges[:done], (np.sqrt(height) if squared else height) * factor, n)
 
@@ -220,10 +220,10 @@ def _dynamic(
     table = _generic.make_table(D, apart, near)
     if run.forced is not None:
         _generic.force_groups(table, run.code, run.forced)
-    while not table.count[_generic.FINISHED]:
+    while not table.tally[_generic.FINISHED]:
         _generic.merge_closest(table, run.code, widest, max(1, 30_000_000 // max(1, n)))
-        _report(run, table.count[_generic.MERGES], n - 1)
-    done = int(table.count[_generic.MERGES])
+        _report(run, table.tally[_generic.MERGES], n - 1)
+    done = int(table.tally[_generic.MERGES])
     height = table.height[:done]
     if squared:
         height = np.sqrt(np.maximum(height, 0.0))
@@ -294,8 +294,8 @@ def agglomerate(
 
     Notes
     -----
-    **Cost** O(n^2 d) time for every linkage. Ward, centroid, median and single on Euclidean vectors take O(n d) memory, all
-    others one n x n matrix of ``dtype`` (see `plan_memory`). All cores are used; results do not depend on their
+    **Cost** O(n^2 d) time for every linkage. Ward, centroid, median and single on Euclidean vectors take O(n d) memory,
+    all others one n x n matrix of ``dtype`` (see `plan_memory`). All cores are used; results do not depend on their
     number. **Guarantee** the tree is that of the greedy definition; ties go to the clusters that hold the
     lowest-numbered samples, as far as they are compared at once.
 
@@ -310,7 +310,6 @@ def agglomerate(
     """
     from linkwise.result import Dendrogram
 
-    code = linkage_code(method)
     name = metric_name(metric)
     require_fitting(method, name)
     kind = np.dtype(dtype)
@@ -324,7 +323,6 @@ def agglomerate(
         source = read_vectors(X)
         n = len(source)
     merges = merge_all(source, method=method, metric=metric, dtype=kind, progress=progress)
-    del code
     return Dendrogram.from_merges(n, merges.pairs, merges.height)
 
 
@@ -344,7 +342,9 @@ def read_vectors(X: Any, *, who: str = "agglomerate") -> npt.NDArray[np.float64]
     """Return finite vectors in double precision; warn when they look like a distance matrix."""
     from sklearn.utils import check_array
 
-    vectors: npt.NDArray[np.float64] = check_array(X, dtype=np.float64, order="C", input_name="X")
+    # the sum scikit-learn tries first may overflow, which says nothing about the entries
+    with np.errstate(over="ignore", invalid="ignore"):
+        vectors: npt.NDArray[np.float64] = check_array(X, dtype=np.float64, order="C", input_name="X")
     if looks_like_distances(vectors):
         warnings.warn(
             f"{who}: X is square, symmetric and zero on the diagonal; it looks like distances but is read as vectors.\n"

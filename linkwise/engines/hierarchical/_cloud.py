@@ -39,6 +39,7 @@ BLOCK = 64
 
 Ints = npt.NDArray[np.intp]
 Floats = npt.NDArray[np.floating[Any]]
+Bits = npt.NDArray[np.signedinteger[Any]]
 
 
 class Cloud(NamedTuple):
@@ -64,13 +65,13 @@ class Cloud(NamedTuple):
     pair: Ints
     merges: Ints
     height: npt.NDArray[np.float64]
-    count: Ints
+    tally: Ints
     slack: Floats  # one number: the rounding error of a distance, generously
-    bits: npt.NDArray[np.signedinteger[Any]]  # one number: infinity read as an integer
+    bits: Bits  # one number: infinity read as an integer
 
 
 @njit(nogil=True, fastmath={"contract", "nsz"})
-def gaps_to_block(rows, top, d, x, out):  # type: ignore[no-untyped-def]
+def gaps_to_block(rows: Floats, top: int, d: int, x: Floats, out: Floats) -> None:
     """Write the squared distances of ``x`` to the points of a block, whose features are rows ``top`` to ``top + d``."""
     lanes = out.shape[0]
     for j in range(lanes):
@@ -82,9 +83,15 @@ def gaps_to_block(rows, top, d, x, out):  # type: ignore[no-untyped-def]
         x0, x1, x2, x3, x4, x5, x6, x7 = x[k], x[k + 1], x[k + 2], x[k + 3], x[k + 4], x[k + 5], x[k + 6], x[k + 7]
         for j in range(lanes):
             out[j] += (
-                (rows[r, j] - x0) ** 2 + (rows[r + 1, j] - x1) ** 2 + (rows[r + 2, j] - x2) ** 2 + (rows[r + 3, j] - x3) ** 2
+                (rows[r, j] - x0) ** 2
+                + (rows[r + 1, j] - x1) ** 2
+                + (rows[r + 2, j] - x2) ** 2
+                + (rows[r + 3, j] - x3) ** 2
             ) + (
-                (rows[r + 4, j] - x4) ** 2 + (rows[r + 5, j] - x5) ** 2 + (rows[r + 6, j] - x6) ** 2 + (rows[r + 7, j] - x7) ** 2
+                (rows[r + 4, j] - x4) ** 2
+                + (rows[r + 5, j] - x5) ** 2
+                + (rows[r + 6, j] - x6) ** 2
+                + (rows[r + 7, j] - x7) ** 2
             )
         k += 8
     while k < d:
@@ -95,7 +102,7 @@ def gaps_to_block(rows, top, d, x, out):  # type: ignore[no-untyped-def]
 
 
 @njit(nogil=True, fastmath={"contract", "nsz"})
-def bounds_to_blocks(cloud, x, out):  # type: ignore[no-untyped-def]
+def bounds_to_blocks(cloud: Cloud, x: Floats, out: Floats) -> None:
     """Write, per block, a lower bound on the squared distance of ``x`` to its points (0 when it may be inside)."""
     gaps_to_block(cloud.centre, 0, cloud.centre.shape[0], x, out)
     radius = cloud.radius
@@ -105,12 +112,12 @@ def bounds_to_blocks(cloud, x, out):  # type: ignore[no-untyped-def]
     more = zero + 1 + cloud.slack[0]
     for b in range(out.shape[0]):
         low = np.sqrt(out[b]) * less - radius[b] * more
-        low = low if low > zero else zero
+        low = max(low, zero)
         out[b] = low * low
 
 
 @njit(nogil=True)
-def mark_banned(cloud, mark, slot):  # type: ignore[no-untyped-def]
+def mark_banned(cloud: Cloud, mark: Ints, slot: int) -> None:
     """Mark the slots a cluster must never be merged with: ``mark[s] == slot`` for these."""
     member = slot
     while member >= 0:
@@ -123,7 +130,7 @@ def mark_banned(cloud, mark, slot):  # type: ignore[no-untyped-def]
 
 
 @njit(nogil=True)
-def smallest_bits(bits):  # type: ignore[no-untyped-def]
+def smallest_bits(bits: Bits) -> Any:
     """Return the smallest of some gaps read as integers.
 
     Integers order non-negative floats just as well, and the compiler turns the minimum of integers, but not that of
@@ -136,7 +143,7 @@ def smallest_bits(bits):  # type: ignore[no-untyped-def]
 
 
 @njit(nogil=True)
-def lane_of(bits, value, keys, first):  # type: ignore[no-untyped-def]
+def lane_of(bits: Bits, value: int, keys: Ints, first: int) -> int:
     """Return the lane that holds ``value``; among several the one with the lowest key."""
     best = -1
     for j in range(bits.shape[0]):
@@ -146,7 +153,9 @@ def lane_of(bits, value, keys, first):  # type: ignore[no-untyped-def]
 
 
 @njit(nogil=True)
-def nearest_point(cloud, rows, method, slot, x, gaps, bits, bound, mark):  # type: ignore[no-untyped-def]
+def nearest_point(
+    cloud: Cloud, rows: Floats, method: int, slot: int, x: Floats, gaps: Floats, bits: Bits, bound: Floats, mark: Ints
+) -> None:
     """Find the nearest neighbour of one slot; ties go to the lowest key.
 
     ``rows`` are the points of the cloud with one row per block and feature; what follows ``slot`` is scratch.
@@ -202,7 +211,7 @@ def nearest_point(cloud, rows, method, slot, x, gaps, bits, bound, mark):  # typ
 
 
 @njit(nogil=True)
-def look_around(cloud, method, slots, start, stop):  # type: ignore[no-untyped-def]
+def look_around(cloud: Cloud, method: int, slots: Ints, start: int, stop: int) -> None:
     """Find the nearest neighbours of some slots."""
     blocks, d, lanes = cloud.points.shape
     rows = cloud.points.reshape(blocks * d, lanes)
@@ -216,14 +225,14 @@ def look_around(cloud, method, slots, start, stop):  # type: ignore[no-untyped-d
 
 
 @njit(nogil=True)
-def worth_arranging(cloud):  # type: ignore[no-untyped-def]
+def worth_arranging(cloud: Cloud) -> bool:
     """Tell whether two blocks in five would be saved."""
     blocks, _, lanes = cloud.points.shape
-    return 5 * ((cloud.count[ALIVE] + lanes - 1) // lanes) <= 3 * blocks
+    return bool(5 * ((cloud.tally[ALIVE] + lanes - 1) // lanes) <= 3 * blocks)
 
 
 @njit(nogil=True)
-def move_into(cloud, kept, dropped, share):  # type: ignore[no-untyped-def]
+def move_into(cloud: Cloud, kept: int, dropped: int, share: float) -> None:
     """Put the point ``share * kept + (1 - share) * dropped`` into slot ``kept`` and clear slot ``dropped``."""
     lanes = cloud.points.shape[2]
     b = kept // lanes
@@ -245,7 +254,7 @@ def move_into(cloud, kept, dropped, share):  # type: ignore[no-untyped-def]
 
 
 @njit(nogil=True)
-def _assign(P, pivots, label):  # type: ignore[no-untyped-def]
+def _assign(P: Floats, pivots: Floats, label: Ints) -> None:
     """Label every row of P with its nearest pivot (features, pivots)."""
     gaps = np.empty(pivots.shape[1], P.dtype)
     for i in range(P.shape[0]):
@@ -258,7 +267,7 @@ def _assign(P, pivots, label):  # type: ignore[no-untyped-def]
 
 
 @njit(nogil=True)
-def _tour(pivots):  # type: ignore[no-untyped-def]
+def _tour(pivots: Floats) -> Ints:
     """Rank the pivots along a path that always goes on to the nearest one not yet visited."""
     d, m = pivots.shape
     gaps = np.empty(m, pivots.dtype)
@@ -290,7 +299,7 @@ def neighbourly_order(P: Floats) -> Ints:
 
 
 @njit(nogil=True)
-def _lay_out(P, order, points, centre, radius):  # type: ignore[no-untyped-def]
+def _lay_out(P: Floats, order: Ints, points: Floats, centre: Floats, radius: Floats) -> None:
     """Write the rows of P into blocks in the given order, and each block's centre and radius."""
     lanes = points.shape[2]
     n, d = P.shape
@@ -317,7 +326,7 @@ def _lay_out(P, order, points, centre, radius):  # type: ignore[no-untyped-def]
 
 
 @njit(nogil=True)
-def _smallest_sizes(size, alive, smallest):  # type: ignore[no-untyped-def]
+def _smallest_sizes(size: Floats, alive: npt.NDArray[np.bool_], smallest: Floats) -> None:
     lanes = size.shape[0] // smallest.shape[0]
     for b in range(smallest.shape[0]):
         low = size[b * lanes]
@@ -328,7 +337,7 @@ def _smallest_sizes(size, alive, smallest):  # type: ignore[no-untyped-def]
 
 
 @njit(nogil=True)
-def _renew_bans(cloud, keep, slot_of, start, ban):  # type: ignore[no-untyped-def]
+def _renew_bans(cloud: Cloud, keep: Ints, slot_of: Ints, start: Ints, ban: Ints) -> int:
     """Translate the cannot-links to new slots, each listed once; return how many there are."""
     mark = np.full(keep.shape[0], -1, np.intp)
     total = 0
@@ -387,7 +396,7 @@ def _blank(P: Floats, order: Ints, n_samples: int) -> Cloud:
         pair=np.empty((slots // 2, 2), np.intp),
         merges=np.empty((0, 2), np.intp),
         height=np.empty(0),
-        count=count,
+        tally=count,
         slack=np.full(1, 4 * (d + 8) * np.finfo(kind).eps, kind),
         bits=np.full(1, np.inf, kind).view(np.int64 if kind == np.float64 else np.int32),
     )
@@ -416,19 +425,34 @@ def make_cloud(
     cloud.node[:n] = node[order]
     _smallest_sizes(cloud.size, cloud.alive, cloud.smallest)
     cloud.pending[:n] = np.arange(n)
-    cloud.count[PENDING] = n
-    cloud.count[MERGES] = done
+    cloud.tally[PENDING] = n
+    cloud.tally[MERGES] = done
     cloud = cloud._replace(merges=merges, height=height)
     if forbidden is None or len(forbidden) == 0:
         return cloud
     slot_of = np.empty(n, np.intp)
     slot_of[order] = np.arange(n)
-    pairs = slot_of[forbidden]
-    ends = np.concatenate([pairs, pairs[:, ::-1]])
-    ends = ends[np.argsort(ends[:, 0], kind="stable")]
-    cloud.ban_start[: n + 1] = np.searchsorted(ends[:, 0], np.arange(n + 1))
-    cloud.ban_start[n + 1 :] = len(ends)
-    return cloud._replace(ban=np.ascontiguousarray(ends[:, 1]))
+    ban = np.empty(2 * len(forbidden), np.intp)
+    _list_bans(np.ascontiguousarray(forbidden, dtype=np.intp), slot_of, cloud.ban_start, ban)
+    return cloud._replace(ban=ban)
+
+
+@njit(nogil=True)
+def _list_bans(forbidden: Ints, slot_of: Ints, start: Ints, ban: Ints) -> None:
+    """List the cannot-links by slot, both ways round, by counting."""
+    for t in range(forbidden.shape[0]):
+        start[slot_of[forbidden[t, 0]] + 1] += 1
+        start[slot_of[forbidden[t, 1]] + 1] += 1
+    for s in range(1, start.shape[0]):
+        start[s] += start[s - 1]
+    place = start.copy()
+    for t in range(forbidden.shape[0]):
+        i = slot_of[forbidden[t, 0]]
+        j = slot_of[forbidden[t, 1]]
+        ban[place[i]] = j
+        place[i] += 1
+        ban[place[j]] = i
+        place[j] += 1
 
 
 def arrange(old: Cloud) -> Cloud:
@@ -446,10 +470,10 @@ def arrange(old: Cloud) -> Cloud:
     nearest = old.nearest[keep]
     new.nearest[:n] = np.where(nearest >= 0, slot_of[nearest], nearest)
     _smallest_sizes(new.size, new.alive, new.smallest)
-    pending = int(old.count[PENDING])
+    pending = int(old.tally[PENDING])
     new.pending[:pending] = slot_of[old.pending[:pending]]
-    new.count[PENDING] = pending
-    new.count[MERGES] = old.count[MERGES]
+    new.tally[PENDING] = pending
+    new.tally[MERGES] = old.tally[MERGES]
     new = new._replace(merges=old.merges, height=old.height)
     if len(old.ban) == 0:
         return new

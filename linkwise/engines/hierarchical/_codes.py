@@ -72,9 +72,7 @@ def linkage_code(name: str, *, who: str = "agglomerate") -> int:
 
 
 @njit
-def lance_williams(  # type: ignore[no-untyped-def]
-    method, d_ik, d_jk, d_ij, n_i, n_j, n_k
-):
+def lance_williams(method: int, d_ik: float, d_jk: float, d_ij: float, n_i: float, n_j: float, n_k: float) -> float:
     """Return the distance of the union of clusters i and j to cluster k; infinite stays infinite.
 
     Ward, centroid and median expect squared distances. Sizes and distances are of one floating type.

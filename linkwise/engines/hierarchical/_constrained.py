@@ -14,8 +14,9 @@ from linkwise.engines._base import ConstrainedClusterer
 from linkwise.engines._progress import current_progress
 from linkwise.engines.hierarchical._agglomerate import merge_all, require_fitting
 from linkwise.engines.hierarchical._codes import EUCLIDEAN_ONLY, LINKAGES
+from linkwise.engines.hierarchical._distances import metric_name
 from linkwise.engines.hierarchical._hierarchy import HierarchyMixin, as_dense, mark, read_samples
-from linkwise.exceptions import DeadEndError
+from linkwise.exceptions import DeadEndError, UnsupportedConstraintError
 from linkwise.problem import Problem, check, must_links_within, neighbours_within
 from linkwise.result import Dendrogram
 
@@ -61,9 +62,9 @@ def constrained_linkage(
 
     Notes
     -----
-    **Cost** that of `agglomerate`: cannot-links ride along as infinite distances. γ and ε can make an illegal merge legal
-    later and need an n x n matrix and, at worst, O(n^3) time. **Guarantee** every clustering from the start to the
-    roots satisfies all statements; merging stops only when no pair of clusters can be merged. A dead end may lie
+    **Cost** that of `agglomerate`: cannot-links ride along as infinite distances. γ and ε can make an illegal merge
+    legal later and need an n x n matrix and, at worst, O(n^3) time. **Guarantee** every clustering from the start to
+    the roots satisfies all statements; merging stops only when no pair of clusters can be merged. A dead end may lie
     above the smallest feasible number of clusters, which is NP-hard to find. **Departure from** [1]_ cannot-links
     are tested against the closure of the must-links; ties go to the lowest-numbered samples; samples that must-links
     put into a cluster without an ε-neighbour are first joined to the cluster of their nearest one.
@@ -83,13 +84,26 @@ def constrained_linkage(
     >>> tree.n_roots, tree.cut(n_clusters=2).tolist()
     (2, [0, 1, 1, 0])
     """
-    require_fitting(method, metric if isinstance(metric, str) else "callable", who="constrained_linkage")
+    tree, _ = _grow(X, constraints, method, metric, dtype)
+    return tree
+
+
+def _grow(X: Any, constraints: Constraints, method: str, metric: Any, dtype: npt.DTypeLike) -> tuple[Dendrogram, int]:
+    """Build the forest; return it with the number of clusters merging started from, of which no cut has more."""
+    name = metric_name(metric, who="constrained_linkage")
+    require_fitting(method, name, who="constrained_linkage")
     check(constraints, X=X if constraints.rules else None, metric=metric).raise_if_infeasible()
     n = constraints.n_samples
     rules: dict[type[Rule], Rule] = {}
     for rule in constraints.rules:  # of several, the strictest holds all
         rules[type(rule)] = _stricter(rules.get(type(rule)), rule)
     delta, epsilon, gamma = (rules.get(kind) for kind in (MinSeparation, NeighbourWithin, MaxCentroidDistance))
+    if gamma is not None and name != "euclidean":
+        msg = (
+            f"{gamma!r} is about centroids of Euclidean vectors, but the metric is {name!r}.\n"
+            'Hint: pass dense vectors and metric="euclidean", or leave the rule out.'
+        )
+        raise UnsupportedConstraintError(msg, (type(gamma).__name__,))
     pairs = constraints.of(Kind.MUST_LINK)
     if isinstance(delta, MinSeparation):
         pairs = np.concatenate([pairs, must_links_within(X, delta.delta, metric=metric)])
@@ -108,7 +122,8 @@ def constrained_linkage(
         dtype=dtype,
         progress=current_progress(),
     )
-    return Dendrogram.from_merges(n, merges.pairs, merges.height, ids=constraints.ids)
+    tree = Dendrogram.from_merges(n, merges.pairs, merges.height, ids=constraints.ids)
+    return tree, n if group is None else int(group.max()) + 1
 
 
 def _stricter(one: Rule | None, other: Rule) -> Rule:
@@ -140,8 +155,9 @@ def _with_neighbours(group: IntArray, X: Any, epsilon: float, metric: Any, forbi
         legal = [int(y) for y in candidates if group[y] != group[x] and group[y] not in apart]
         if not legal:
             msg = (
-                f"sample {x} is must-linked but every sample within epsilon={epsilon:g} of it is in a cluster it cannot "
-                "join.\nHint: must-links, cannot-links and epsilon together are NP-complete; relax epsilon or drop a link."
+                f"sample {x} is must-linked, but every sample within epsilon={epsilon:g} of it is in a cluster it "
+                "cannot join.\n"
+                "Hint: must-links, cannot-links and epsilon together are NP-complete; relax epsilon or drop a link."
             )
             raise DeadEndError(msg)
         group[group == group[legal[0]]] = group[x]
@@ -191,8 +207,8 @@ class ConstrainedAgglomerative(HierarchyMixin, ConstrainedClusterer):
     Notes
     -----
     **Cost** O(n^2) time; O(n d) memory for ward, centroid and median on Euclidean vectors and for single without
-    cannot-links, one n x n matrix otherwise. **Guarantee** every hard statement holds in ``labels_`` and in every coarser
-    legal cut, re-checked after each fit. **Departure from** [1]_ see `constrained_linkage`.
+    cannot-links, one n x n matrix otherwise. **Guarantee** every hard statement holds in ``labels_`` and in every
+    coarser legal cut, re-checked after each fit. **Departure from** [1]_ see `constrained_linkage`.
 
     References
     ----------
@@ -213,7 +229,9 @@ class ConstrainedAgglomerative(HierarchyMixin, ConstrainedClusterer):
     """
 
     understands: ClassVar[frozenset[Kind]] = frozenset({Kind.MUST_LINK, Kind.CANNOT_LINK})
-    understands_rules: ClassVar[frozenset[type[Rule]]] = frozenset({MinSeparation, NeighbourWithin, MaxCentroidDistance})
+    understands_rules: ClassVar[frozenset[type[Rule]]] = frozenset(
+        {MinSeparation, NeighbourWithin, MaxCentroidDistance}
+    )
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **HierarchyMixin._parameter_constraints,
         "linkage": [StrOptions(set(LINKAGES))],
@@ -249,7 +267,15 @@ class ConstrainedAgglomerative(HierarchyMixin, ConstrainedClusterer):
 
     def _solve(self, problem: Problem) -> Dendrogram:
         X, metric = as_dense(problem.X, problem.metric)
-        return constrained_linkage(X, problem.constraints, method=self.linkage, metric=metric, dtype=self.dtype)
+        tree, most = _grow(X, problem.constraints, self.linkage, metric, self.dtype)
+        if self.n_clusters is not None and self.n_clusters > most:
+            msg = (
+                f"must-links and the rule about neighbours were met by joining samples into {most} clusters, but "
+                f"n_clusters={self.n_clusters} was asked for.\n"
+                f"Hint: n_clusters up to {most}, a larger epsilon, or fewer must-links."
+            )
+            raise DeadEndError(msg, tree, tree.n_roots)
+        return tree
 
     def _keep(self, outcome: Dendrogram, samples: Any, constraints: Constraints) -> None:
         labels = self._cut(outcome, constraints)

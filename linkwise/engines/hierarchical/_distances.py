@@ -48,7 +48,9 @@ def metric_name(metric: Metric, *, who: str = "agglomerate") -> str:
     known = (*METRICS, *_ALIASES, "precomputed")
     near = get_close_matches(str(metric).lower(), known, n=1, cutoff=0.6)
     guess = f"did you mean {near[0]!r}? Metrics" if near else "metrics"
-    msg = f"{who} does not know the metric {metric!r}.\nHint: {guess} are {', '.join(known)}, or a function of two rows."
+    msg = (
+        f"{who} does not know the metric {metric!r}.\nHint: {guess} are {', '.join(known)}, or a function of two rows."
+    )
     raise LinkwiseError(msg)
 
 
@@ -91,7 +93,7 @@ WIDE_ENOUGH = 2_000_000  # elements of work from which threads pay
 
 # 'contract' fuses multiply and add; no infinity occurs here.
 @njit(nogil=True, fastmath={"contract", "nsz"})
-def _fill_rows(columns, D, root, start, stop):  # type: ignore[no-untyped-def]
+def _fill_rows(columns: Floats, D: Floats, root: bool, start: int, stop: int) -> None:
     """Write the (squared) Euclidean distances of some bands of TALL rows; ``columns`` is X transposed.
 
     Tiles on and right of the diagonal are computed and written twice, once mirrored: exactly symmetric, and cheaper
@@ -117,9 +119,9 @@ def _fill_rows(columns, D, root, start, stop):  # type: ignore[no-untyped-def]
                     x0, x1, x2, x3 = columns[k, i], columns[k + 1, i], columns[k + 2, i], columns[k + 3, i]
                     x4, x5, x6, x7 = columns[k + 4, i], columns[k + 5, i], columns[k + 6, i], columns[k + 7, i]
                     for j in range(right - left):
-                        out[j] += (
-                            (c0[j] - x0) ** 2 + (c1[j] - x1) ** 2 + (c2[j] - x2) ** 2 + (c3[j] - x3) ** 2
-                        ) + ((c4[j] - x4) ** 2 + (c5[j] - x5) ** 2 + (c6[j] - x6) ** 2 + (c7[j] - x7) ** 2)
+                        out[j] += ((c0[j] - x0) ** 2 + (c1[j] - x1) ** 2 + (c2[j] - x2) ** 2 + (c3[j] - x3) ** 2) + (
+                            (c4[j] - x4) ** 2 + (c5[j] - x5) ** 2 + (c6[j] - x6) ** 2 + (c7[j] - x7) ** 2
+                        )
                     k += 8
                 while k < d:
                     c = columns[k, left:right]
@@ -185,8 +187,8 @@ def square_distances(
         elif workers is not None:
             workers.over(_fill_rows, bands, cost, columns, D, root)
         else:
-            with Workers() as workers:
-                workers.over(_fill_rows, bands, cost, columns, D, root)
+            with Workers() as own:
+                own.over(_fill_rows, bands, cost, columns, D, root)
         if name == "sqeuclidean" and squared:
             np.square(D[:, :n], out=D[:, :n])
         return D
@@ -219,6 +221,11 @@ def _fill_by_name(X: Floats, metric: Metric, name: str, D: Floats) -> None:
         rows = slice(start, start + step)
         block = cdist(X[rows], X, metric if name == "callable" else name, **options)
         block[np.arange(len(block)), np.arange(start, start + len(block))] = 0.0
+        if name != "callable":
+            # one minus a cosine may round to just below zero
+            np.maximum(block, 0.0, out=block)
+        # a negative zero has the sign bit set, which kernels that compare bits would take for the smallest number
+        block += 0.0
         bad = np.isnan(block) | (block < 0)
         if bad.any():
             i, j = (int(p[0]) for p in np.nonzero(bad))
@@ -300,7 +307,9 @@ def read_dissimilarities(
     """
     given = np.asarray(D)
     if given.dtype.kind not in "biuf":
-        msg = f"{who} expects numbers as dissimilarities, but got dtype {given.dtype}.\nHint: convert with astype(float)."
+        msg = (
+            f"{who} expects numbers as dissimilarities, but got dtype {given.dtype}.\nHint: convert with astype(float)."
+        )
         raise LinkwiseError(msg)
     if given.ndim == 1:
         n = samples_from_length(len(given))
@@ -328,8 +337,11 @@ def read_dissimilarities(
             out[...] = given
         else:
             _expand(np.ascontiguousarray(given, dtype=dtype), base)
+        np.abs(out, out=out)  # a negative zero has the sign bit set, which kernels that compare bits would misread
     if np.isinf(out.max(initial=0.0)):
-        msg = f"{who} got dissimilarities too large for {np.dtype(dtype)}.\nHint: rescale them, or use dtype=np.float64."
+        msg = (
+            f"{who} got dissimilarities too large for {np.dtype(dtype)}.\nHint: rescale them, or use dtype=np.float64."
+        )
         raise LinkwiseError(msg)
     if given.ndim == 2:
         _require_symmetry(out, f"{who}: the matrix")
@@ -366,7 +378,7 @@ def _require_dissimilarities(given: npt.NDArray[Any], n: int, who: str) -> None:
 
 
 @njit(nogil=True)
-def _expand(condensed, out):  # type: ignore[no-untyped-def]
+def _expand(condensed: Floats, out: Floats) -> None:
     """Write a condensed vector as a square, tile by tile so that the mirrored writes stay in cache."""
     n = out.shape[0]
     tile = 64

@@ -22,7 +22,7 @@ __all__ = ["Table", "force_groups", "make_table", "merge_closest"]
 Ints = npt.NDArray[np.intp]
 Floats = npt.NDArray[np.floating[Any]]
 
-# positions in Table.count
+# positions in Table.tally
 ALIVE = 0
 MERGES = 1
 FINISHED = 2
@@ -42,7 +42,7 @@ class Table(NamedTuple):
     exact: npt.NDArray[np.bool_]
     merges: Ints
     height: npt.NDArray[np.float64]
-    count: Ints
+    tally: Ints
 
 
 def make_table(D: Floats, apart: Floats | None = None, near: npt.NDArray[np.bool_] | None = None) -> Table:
@@ -63,12 +63,12 @@ def make_table(D: Floats, apart: Floats | None = None, near: npt.NDArray[np.bool
         exact=np.zeros(n, np.bool_),
         merges=np.empty((max(n - 1, 0), 2), np.intp),
         height=np.empty(max(n - 1, 0)),
-        count=count,
+        tally=count,
     )
 
 
 @njit(nogil=True)
-def _legal_distance(table, i, j, widest):  # type: ignore[no-untyped-def]
+def _legal_distance(table: Table, i: int, j: int, widest: float) -> Any:
     """Return the distance of two clusters, infinite when a rule forbids to merge them now."""
     d = table.D[i, j]
     if table.near.shape[0] > 1 and not table.near[i, j] and (table.size[i] < 2 or table.size[j] < 2):
@@ -79,11 +79,11 @@ def _legal_distance(table, i, j, widest):  # type: ignore[no-untyped-def]
 
 
 @njit(nogil=True)
-def _look_around(table, i, widest):  # type: ignore[no-untyped-def]
+def _look_around(table: Table, i: int, widest: float) -> None:
     """Find the exact nearest partner of one cluster."""
     best = -1
     low = table.gap[i]
-    for t in range(table.count[ALIVE]):
+    for t in range(table.tally[ALIVE]):
         k = table.slots[t]
         if k == i:
             continue
@@ -97,9 +97,9 @@ def _look_around(table, i, widest):  # type: ignore[no-untyped-def]
 
 
 @njit(nogil=True)
-def _unite(table, method, i, j, height):  # type: ignore[no-untyped-def]
+def _unite(table: Table, method: int, i: int, j: int, height: float) -> None:
     """Merge slot ``j`` into slot ``i < j``: distances, side tables, result."""
-    count = table.count
+    count = table.tally
     t = count[MERGES]
     table.merges[t, 0] = table.node[i]
     table.merges[t, 1] = table.node[j]
@@ -135,7 +135,7 @@ def _unite(table, method, i, j, height):  # type: ignore[no-untyped-def]
 
 
 @njit(nogil=True)
-def force_groups(table, method, forced):  # type: ignore[no-untyped-def]
+def force_groups(table: Table, method: int, forced: Ints) -> None:
     """Merge the groups of must-linked samples at height 0, each in index order, before anything is compared."""
     first = np.full(forced.shape[0], -1, np.intp)
     for slot in range(forced.shape[0]):
@@ -147,12 +147,12 @@ def force_groups(table, method, forced):  # type: ignore[no-untyped-def]
 
 
 @njit(nogil=True)
-def merge_closest(table, method, widest, budget):  # type: ignore[no-untyped-def]
+def merge_closest(table: Table, method: int, widest: float, budget: int) -> None:
     """Merge closest legal pairs until none is left or ``budget`` rows were handled.
 
     ``widest`` bounds the squared distance of centroids and counts only if the table holds these.
     """
-    count = table.count
+    count = table.tally
     nearest = table.nearest
     gap = table.gap
     for _ in range(budget):

@@ -12,7 +12,8 @@ import scipy.sparse
 from linkwise._compat import Interval, InvalidParameterError
 from linkwise._kernels import njit
 from linkwise.constraints import Constraints
-from linkwise.engines.hierarchical._agglomerate import read_vectors, require_fitting
+from linkwise.engines._reading import warn_user
+from linkwise.engines.hierarchical._agglomerate import looks_like_distances, require_fitting
 from linkwise.engines.hierarchical._distances import metric_name, read_dissimilarities
 from linkwise.engines.hierarchical._memory import require_memory
 from linkwise.exceptions import DeadEndError, LinkwiseError
@@ -21,6 +22,7 @@ from linkwise.result import Certificate, Dendrogram
 __all__ = ["HierarchyMixin", "as_dense", "mark", "read_samples"]
 
 IntArray = npt.NDArray[np.intp]
+_SPARSE_METRICS = ("euclidean", "cityblock", "cosine")
 
 
 class HierarchyMixin:
@@ -33,7 +35,12 @@ class HierarchyMixin:
 
     n_clusters: int | None
     distance_threshold: float | None
+    metric: Any
     dendrogram_: Dendrogram
+
+    def _metric(self) -> Any:
+        """The metric by its one canonical name, or the function given."""
+        return self.metric if callable(self.metric) else metric_name(self.metric, who=type(self).__name__)
 
     def _read_cut(self, n_samples: int) -> None:
         """Refuse a number of clusters that cannot be, before any work is done."""
@@ -64,7 +71,8 @@ class HierarchyMixin:
             msg = (
                 f"no legal merge was left at {tree.n_roots} clusters, but n_clusters={self.n_clusters} was asked for: "
                 "greedy merging met a dead end.\n"
-                f"Hint: n_clusters=None or n_clusters={tree.n_roots} takes what there is; another linkage may get further."
+                f"Hint: n_clusters=None or n_clusters={tree.n_roots} takes what there is; another linkage may get "
+                "further."
             )
             raise DeadEndError(msg, tree, tree.n_roots)
         return tree.cut(n_clusters=self.n_clusters)
@@ -123,10 +131,21 @@ def read_samples(estimator: Any, read: Any, X: Any, linkage: str, metric: Any) -
             'Hint: linkage="average", "complete", "single" or "weighted" take sparse data; or pass X.toarray().'
         )
         raise LinkwiseError(msg)
+    if scipy.sparse.issparse(X) and name not in _SPARSE_METRICS:
+        msg = (
+            f"{who} with metric={metric!r} takes no sparse X.\n"
+            f"Hint: sparse data go with metric {', '.join(_SPARSE_METRICS)}; or pass X.toarray()."
+        )
+        raise LinkwiseError(msg)
     if name == "precomputed":
         return np.ascontiguousarray(read_dissimilarities(read(X), who=who))
     samples = read(X)
-    return samples if scipy.sparse.issparse(samples) else read_vectors(samples, who=who)
+    if not scipy.sparse.issparse(samples) and looks_like_distances(samples):
+        warn_user(
+            f"{who}: X is square, symmetric and zero on the diagonal; it looks like distances but is read as vectors.\n"
+            'Hint: metric="precomputed" reads it as dissimilarities.'
+        )
+    return samples
 
 
 def as_dense(X: Any, metric: Any) -> tuple[Any, Any]:
@@ -136,6 +155,14 @@ def as_dense(X: Any, metric: Any) -> tuple[Any, Any]:
     from sklearn.metrics import pairwise_distances
 
     n = X.shape[0]
+    zero = np.flatnonzero(np.asarray(abs(X).sum(axis=1)).ravel() == 0)
+    if metric == "cosine" and len(zero):
+        shown = ", ".join(str(int(row)) for row in zero[:5]) + (f" and {len(zero) - 5} more" if len(zero) > 5 else "")
+        msg = (
+            f"cosine distance is undefined for rows of zeros: rows {shown} of X.\n"
+            "Hint: drop these rows or use another metric."
+        )
+        raise LinkwiseError(msg)
     require_memory(2 * n * n * 8, f"a dense {n} x {n} distance matrix", "cluster a sample of the rows.")
     distances = pairwise_distances(X, metric=metric)
     np.fill_diagonal(distances, 0.0)

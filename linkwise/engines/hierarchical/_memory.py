@@ -68,9 +68,8 @@ def available_memory() -> int | None:
     """Return the bytes this process can still get, as far as the system tells; None when it does not tell."""
     known: list[int] = []
     try:
-        for line in Path("/proc/meminfo").read_text().splitlines():
-            if line.startswith("MemAvailable:"):
-                known.append(int(line.split()[1]) * 1024)
+        lines = Path("/proc/meminfo").read_text().splitlines()
+        known += [int(line.split()[1]) * 1024 for line in lines if line.startswith("MemAvailable:")]
     except OSError:
         pass
     if not known and hasattr(os, "sysconf") and "SC_AVPHYS_PAGES" in os.sysconf_names:
@@ -101,9 +100,7 @@ def require_memory(needed: int, what: str, alternative: str) -> None:
         return
     free = available_memory()
     if free is not None and needed > free:
-        msg = (
-            f"{what} needs {needed / GIB:.1f} GiB, but only {free / GIB:.1f} GiB are available.\nHint: {alternative}"
-        )
+        msg = f"{what} needs {needed / GIB:.1f} GiB, but only {free / GIB:.1f} GiB are available.\nHint: {alternative}"
         raise MemoryLimitError(msg, needed=needed, available=free)
     if needed > GIB:
         logger.info("%s allocates %.1f GiB", what, needed / GIB)

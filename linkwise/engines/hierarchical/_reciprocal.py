@@ -2,8 +2,8 @@
 
 Rows are independent of each other, which makes every step parallel over rows and free of scattered writes: a merge is
 written to a log, and a row replays the log when it is read next (it holds all it needs, the distances to both parts).
-An infinite distance means "never": it survives every rule, and a cluster with nothing but infinities is a finished root.
-Ties go to the lowest slot, a cluster's slot being its lowest-numbered sample.
+An infinite distance means "never": it survives every rule, and a cluster with nothing but infinities is a finished
+root. Ties go to the lowest slot, a cluster's slot being its lowest-numbered sample.
 """
 
 from __future__ import annotations
@@ -47,13 +47,14 @@ BUDGET = 100_000_000
 
 Ints = npt.NDArray[np.intp]
 Floats = npt.NDArray[np.floating[Any]]
+Bits = npt.NDArray[np.signedinteger[Any]]
 
 
 class Rows(NamedTuple):
     """State between two steps. A slot is a column number; a slot's cluster keeps the lower slot when it grows."""
 
     D: Floats  # row_of[s] is the row of slot s; only the first WIDTH columns mean anything
-    bits: npt.NDArray[np.signedinteger[Any]]  # the same memory read as integers
+    bits: Bits  # the same memory read as integers
     row_of: Ints
     replayed: Ints  # how much of the log the slot's row has seen
     size: Floats
@@ -68,7 +69,7 @@ class Rows(NamedTuple):
     pair: Ints  # (pairs, 2)
     merges: Ints  # (n - 1, 2): node numbers
     height: npt.NDArray[np.float64]
-    count: Ints
+    tally: Ints
 
 
 def make_rows(D: Floats, n: int) -> Rows:
@@ -94,12 +95,12 @@ def make_rows(D: Floats, n: int) -> Rows:
         pair=np.empty((n // 2 + 1, 2), np.intp),
         merges=np.empty((max(n - 1, 0), 2), np.intp),
         height=np.empty(max(n - 1, 0)),
-        count=count,
+        tally=count,
     )
 
 
 @njit(nogil=True)
-def row_minimum(bits, width):  # type: ignore[no-untyped-def]
+def row_minimum(bits: Bits, width: int) -> int:
     """Return the first position of the smallest of the first ``width`` entries.
 
     The entries are distances read as integers, which order non-negative floats just as well; the compiler turns the
@@ -124,13 +125,13 @@ def row_minimum(bits, width):  # type: ignore[no-untyped-def]
 
 
 @njit(nogil=True)
-def _replay(rows, method, slot):  # type: ignore[no-untyped-def]
+def _replay(rows: Rows, method: int, slot: int) -> None:
     """Bring the row of a slot up to date with the log."""
     row = rows.D[rows.row_of[slot]]
     log = rows.log
     share = rows.share
     first = rows.replayed[slot]
-    last = rows.count[LOGGED]
+    last = rows.tally[LOGGED]
     if method == SINGLE:
         for t in range(first, last):
             i = log[t, 0]
@@ -155,21 +156,21 @@ def _replay(rows, method, slot):  # type: ignore[no-untyped-def]
 
 
 @njit(nogil=True)
-def scan_pending(rows, method, start, stop):  # type: ignore[no-untyped-def]
+def scan_pending(rows: Rows, method: int, start: int, stop: int) -> None:
     """Find the nearest neighbour of some pending slots; ties go to the lowest slot."""
     for t in range(start, stop):
         slot = rows.pending[t]
         _replay(rows, method, slot)
-        at = row_minimum(rows.bits[rows.row_of[slot]], rows.count[WIDTH])
+        at = row_minimum(rows.bits[rows.row_of[slot]], rows.tally[WIDTH])
         low = rows.D[rows.row_of[slot], at]
         rows.gap[slot] = low
         rows.nearest[slot] = NEW if np.isinf(low) else at
 
 
 @njit(nogil=True)
-def _combine(rows, method, kept, dropped):  # type: ignore[no-untyped-def]
+def _combine(rows: Rows, method: int, kept: int, dropped: int) -> None:
     """Turn the row of ``kept`` into that of the union; columns are left as they are."""
-    width = rows.count[WIDTH]
+    width = rows.tally[WIDTH]
     a = rows.D[rows.row_of[kept]]
     b = rows.D[rows.row_of[dropped]]
     if method == SINGLE:
@@ -194,7 +195,7 @@ def _combine(rows, method, kept, dropped):  # type: ignore[no-untyped-def]
 
 
 @njit(nogil=True)
-def join_pairs(rows, method, start, stop):  # type: ignore[no-untyped-def]
+def join_pairs(rows: Rows, method: int, start: int, stop: int) -> None:
     """Unite the rows of some reciprocal pairs."""
     for t in range(start, stop):
         kept = rows.pair[t, 0]
@@ -205,11 +206,11 @@ def join_pairs(rows, method, start, stop):  # type: ignore[no-untyped-def]
 
 
 @njit(nogil=True)
-def _record(rows, method, kept, dropped, height):  # type: ignore[no-untyped-def]
+def _record(rows: Rows, method: int, kept: int, dropped: int, height: float) -> None:
     """Note one merge in the result and in the log."""
     n_a = rows.size[kept]
     n_b = rows.size[dropped]
-    entry = rows.count[LOGGED]
+    entry = rows.tally[LOGGED]
     rows.log[entry, 0] = kept
     rows.log[entry, 1] = dropped
     if method == AVERAGE:
@@ -218,12 +219,12 @@ def _record(rows, method, kept, dropped, height):  # type: ignore[no-untyped-def
     else:
         rows.share[entry, 0] = 0.5
         rows.share[entry, 1] = 0.5
-    rows.count[LOGGED] = entry + 1
+    rows.tally[LOGGED] = entry + 1
     note_merge(rows, kept, dropped, height)
 
 
 @njit(nogil=True)
-def force(rows, method, forced):  # type: ignore[no-untyped-def]
+def force(rows: Rows, method: int, forced: Ints) -> None:
     """Merge the groups of must-linked samples at height 0, each in index order, before anything is compared."""
     first = np.full(forced.shape[0], -1, np.intp)
     for slot in range(forced.shape[0]):
@@ -238,11 +239,11 @@ def force(rows, method, forced):  # type: ignore[no-untyped-def]
         if rows.alive[slot]:
             rows.pending[fresh] = slot
             fresh += 1
-    rows.count[PENDING] = fresh
+    rows.tally[PENDING] = fresh
 
 
 @njit(nogil=True)
-def compact_rows(rows, method, keep, start, stop):  # type: ignore[no-untyped-def]
+def compact_rows(rows: Rows, method: int, keep: Ints, start: int, stop: int) -> None:
     """Move the living columns of some living rows to the front."""
     for t in range(start, stop):
         _replay(rows, method, keep[t])
@@ -252,9 +253,9 @@ def compact_rows(rows, method, keep, start, stop):  # type: ignore[no-untyped-de
 
 
 @njit(nogil=True)
-def renumber(rows, keep):  # type: ignore[no-untyped-def]
+def renumber(rows: Rows, keep: Ints) -> None:
     """Give the living slots the numbers 0, 1, ... in the same order, and forget the log."""
-    new = np.full(rows.count[WIDTH], -1, np.intp)
+    new = np.full(rows.tally[WIDTH], -1, np.intp)
     for t in range(keep.shape[0]):
         new[keep[t]] = t
     for t in range(keep.shape[0]):
@@ -267,19 +268,19 @@ def renumber(rows, keep):  # type: ignore[no-untyped-def]
         rows.nearest[t] = new[rows.nearest[slot]] if rows.nearest[slot] >= 0 else rows.nearest[slot]
         rows.replayed[t] = 0
         rows.alive[t] = True
-    for t in range(rows.count[PENDING]):
+    for t in range(rows.tally[PENDING]):
         rows.pending[t] = new[rows.pending[t]]
-    rows.count[WIDTH] = keep.shape[0]
-    rows.count[LOGGED] = 0
+    rows.tally[WIDTH] = keep.shape[0]
+    rows.tally[LOGGED] = 0
 
 
 @njit(nogil=True)
-def advance(rows, method, wide, budget):  # type: ignore[no-untyped-def]
+def advance(rows: Rows, method: int, wide: int, budget: int) -> None:
     """Do rounds until none is left, ``budget`` elements are handled, or a step touches more than ``wide`` elements.
 
-    The step that comes next is in ``count[PHASE]``; a wide one is for the caller to share out among threads.
+    The step that comes next is in ``tally[PHASE]``; a wide one is for the caller to share out among threads.
     """
-    count = rows.count
+    count = rows.tally
     spent = 0
     while count[PHASE] != DONE and spent < budget:
         width = count[WIDTH]
@@ -321,7 +322,7 @@ def advance(rows, method, wide, budget):  # type: ignore[no-untyped-def]
 
 def run_rounds(rows: Rows, method: int, workers: Workers, report: Callable[[int], object]) -> None:
     """Do all rounds; large steps are shared out among threads, small ones stay inside one kernel call."""
-    count = rows.count
+    count = rows.tally
     while count[PHASE] != DONE:
         advance(rows, method, WIDE, BUDGET)
         report(int(count[MERGES]))

@@ -53,13 +53,14 @@ def recon(X: Any, constraints: Constraints, *, method: str = "centroid", metric:
 
     Notes
     -----
-    **Cost** O(n d) memory for centroid, ward and median on Euclidean vectors, one n x n matrix otherwise, plus the sum of
-    the depths of the items in the BUILD tree of the triplets. Time is that of the unconstrained generic algorithm plus
-    one test per merge of constrained clusters and per refuted block of pairs. **Guarantee** n - 1 merges whenever the
-    triplets are consistent, each the closest compatible pair at its turn: the merges of the paper's algorithm, up to ties.
-    **Departure from** [1]_ the compatibility test is not run afresh: an incremental BUILD structure answers it and rolls
-    back, and a failed test refutes all pairs between two sets at once. Heights, left open there, are the merge distances.
-    Ties go to the pair whose younger cluster is oldest.
+    **Cost** O(n d) memory for centroid, ward and median on Euclidean vectors, one n x n matrix otherwise, plus the sum
+    of the depths of the items in the BUILD tree of the triplets. Time is that of the unconstrained generic algorithm
+    plus one test per merge of constrained clusters and per refuted block of pairs.
+    **Guarantee** n - 1 merges whenever the triplets are consistent, each the closest compatible pair at its turn: the
+    merges of the paper's algorithm, up to ties.
+    **Departure from** [1]_ the compatibility test is not run afresh: an incremental BUILD structure answers it and
+    rolls back, and a failed test refutes all pairs between two sets at once. Heights, left open there, are the merge
+    distances. Ties go to the pair whose younger cluster is oldest.
 
     References
     ----------
@@ -100,7 +101,7 @@ def _make_state(
     slots = n + n // 3 + 64
     factor = 1.0
     centre = np.zeros((0, slots))
-    matrix = np.zeros((1, 1))
+    matrix: npt.NDArray[Any] = np.zeros((1, 1))
     if vectors:
         shrunk, factor = scaled(X, np.float64)
         centre = np.zeros((X.shape[1], slots))

@@ -18,6 +18,7 @@ import numpy as np
 import numpy.typing as npt
 
 from linkwise._kernels import njit
+from linkwise._kernels.borrow import borrowed
 from linkwise.engines.hierarchical._codes import CENTROID, WARD, lance_williams
 from linkwise.problem import _layers
 from linkwise.problem._layers import CONFLICT, ROOM, Layers
@@ -53,7 +54,34 @@ class ReConState(NamedTuple):
     scratch: npt.NDArray[np.int32]  # [2, items + 1]
     pairs: npt.NDArray[np.intp]  # [n - 1, 2] merges so far
     height: npt.NDArray[np.float64]  # [n - 1]
-    count: npt.NDArray[np.int64]  # [8]
+    count: npt.NDArray[np.int64]  # type: ignore[assignment]  # [8]
+
+
+@njit
+def lend(state: ReConState) -> ReConState:
+    """The same state in arrays that are not reference-counted; for use inside one kernel call."""
+    return ReConState(
+        borrowed(state.centre),
+        borrowed(state.matrix),
+        borrowed(state.place),
+        borrowed(state.size),
+        borrowed(state.gone),
+        borrowed(state.node),
+        borrowed(state.item),
+        borrowed(state.bound),
+        borrowed(state.neighbour),
+        borrowed(state.row),
+        borrowed(state.least),
+        borrowed(state.mask),
+        borrowed(state.live),
+        borrowed(state.frail),
+        borrowed(state.left),
+        borrowed(state.free),
+        borrowed(state.scratch),
+        borrowed(state.pairs),
+        borrowed(state.height),
+        borrowed(state.count),
+    )
 
 
 @njit
@@ -103,7 +131,7 @@ def fill_row(state: ReConState, method: int, vectors: bool, slot: int) -> None:
 def block_least(row: npt.NDArray[np.float64], start: int, stop: int) -> float:
     best = np.inf
     for s in range(start, stop):
-        best = row[s] if row[s] < best else best
+        best = row[s] if row[s] < best else best  # noqa: FURB136  (this form is turned into SIMD minima)
     return best
 
 
@@ -123,7 +151,7 @@ def settle(state: ReConState, slot: int) -> None:
     blocks = (slot + BLOCK - 1) // BLOCK
     for b in range(blocks):
         least[b] = block_least(row, b * BLOCK, min(slot, (b + 1) * BLOCK))
-    mine = item[slot]
+    mine = np.int64(item[slot])
     while True:
         best = np.inf
         where = -1
@@ -139,7 +167,7 @@ def settle(state: ReConState, slot: int) -> None:
         other = where * BLOCK
         while row[other] != best:
             other += 1
-        if mine < 0 or item[other] < 0 or not conflicting(mask, live, mine, item[other]):
+        if mine < 0 or item[other] < 0 or not conflicting(mask, live, mine, np.int64(item[other])):
             state.bound[slot] = best
             state.neighbour[slot] = other
             return
@@ -158,6 +186,7 @@ def search(state: ReConState, method: int, vectors: bool, slot: int) -> None:
 @njit
 def first_neighbours(state: ReConState, method: int, vectors: bool, begin: int, end: int) -> None:
     """Find the nearest older neighbour of the slots ``begin`` to ``end - 1``."""
+    state = lend(state)
     for slot in range(begin, end):
         search(state, method, vectors, slot)
 
@@ -186,7 +215,7 @@ def mark(state: ReConState, layers: Layers, kind: int, size: int, certificate: i
     clusters = 0
     mask, scratch, item, count = state.mask, state.scratch, layers.item, layers.count
     for p in range(size):
-        r = _layers.top(item, count, scratch[kind, p])
+        r = _layers.top(item, count, np.int64(scratch[kind, p]))
         if mask[kind, r, word] & bit == np.uint64(0):
             mask[kind, r, word] |= bit
             clusters += 1
@@ -203,7 +232,10 @@ def learn(state: ReConState, layers: Layers, i: int, j: int) -> None:
     if deep >= level:  # what cannot be divided is only a part of X and Y; count its clusters before the merge
         x = _layers.find(layers.item, layers.parent, deep, count[_layers.FAIL_ITEM])
         left = layers.pool[_layers.seat(layers.item, layers.parent, deep, x), _layers.CLUSTERS]
-        if _layers.find(layers.item, layers.parent, deep, i) == x and _layers.find(layers.item, layers.parent, deep, j) == x:
+        if (
+            _layers.find(layers.item, layers.parent, deep, i) == x
+            and _layers.find(layers.item, layers.parent, deep, j) == x
+        ):
             left += 1
     _layers.undo(layers, count[_layers.SPLIT_LOG])
     frail = deep >= level and left < 3  # another pair of X and Y might be just what resolves it
@@ -212,11 +244,12 @@ def learn(state: ReConState, layers: Layers, i: int, j: int) -> None:
     if frail:
         scratch[0, 0] = i
         scratch[1, 0] = j
-    _layers.undo(layers, 0)
+    _layers.undo(layers, np.int64(0))
     state.count[N_FREE] -= 1
     certificate = state.free[state.count[N_FREE]]
     bit = ONE << np.uint64(certificate & 63)
-    clusters = mark(state, layers, 0, n_x, certificate) + mark(state, layers, 1, n_y, certificate)
+    clusters = mark(state, layers, np.int64(0), n_x, certificate)
+    clusters += mark(state, layers, np.int64(1), n_y, certificate)
     state.left[certificate] = left if deep >= level else clusters
     state.live[certificate >> 6] |= bit
     if frail:
@@ -319,7 +352,7 @@ def compact(state: ReConState) -> None:
 @njit
 def youngest_bound(bound: npt.NDArray[np.float64], slots: int) -> int:
     """The slot with the least bound; the lowest such slot."""
-    best = block_least(bound, 0, slots)
+    best = block_least(bound, np.int64(0), slots)
     if best == np.inf:
         return -1
     slot = 0
@@ -331,6 +364,8 @@ def youngest_bound(bound: npt.NDArray[np.float64], slots: int) -> int:
 @njit
 def advance(state: ReConState, layers: Layers, method: int, vectors: bool, budget: int) -> int:
     """Merge and search until done, ``budget`` searches are spent, or more room is needed."""
+    state = lend(state)
+    layers = _layers.lend(layers)
     count = state.count
     spent = count[N_SCANS]
     while count[N_ALIVE] > 1:
@@ -347,8 +382,8 @@ def advance(state: ReConState, layers: Layers, method: int, vectors: bool, budge
         if v < 0 or state.gone[v] > 0.0:
             search(state, method, vectors, u)
             continue
-        i = state.item[u]
-        j = state.item[v]
+        i = np.int64(state.item[u])
+        j = np.int64(state.item[v])
         item = max(i, j)
         if i >= 0 and j >= 0:
             if conflicting(state.mask, state.live, i, j):

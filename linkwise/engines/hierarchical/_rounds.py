@@ -5,12 +5,12 @@ whatever happens elsewhere. So a round merges *all* such pairs, then looks up th
 need one. Sorting the merges by height gives the greedy order.
 
 The functions take any named tuple with the fields ``nearest``, ``gap``, ``floor``, ``alive``, ``node``, ``size``,
-``pending``, ``pair``, ``merges``, ``height`` and ``count``, all indexed by slot or as said below.
+``pending``, ``pair``, ``merges``, ``height`` and ``tally``, all indexed by slot or as said below.
 """
 
 from __future__ import annotations
 
-import numpy as np
+from typing import Any
 
 from linkwise._kernels import njit
 
@@ -39,7 +39,7 @@ __all__ = [
     "pair_up",
 ]
 
-# positions in count
+# positions in tally
 WIDTH = 0  # slots in use, dead ones included
 ALIVE = 1
 LOGGED = 2  # merges in the log
@@ -48,7 +48,7 @@ PAIRS = 4
 MERGES = 5
 PHASE = 6
 
-# what has to happen next: count[PHASE]
+# what has to happen next: tally[PHASE]
 SCAN = 0
 PAIR = 1
 JOIN = 2
@@ -65,51 +65,51 @@ LOST = -4  # its neighbour was merged; looked up again only when somebody's near
 
 
 @njit(nogil=True)
-def pair_up(rows):  # type: ignore[no-untyped-def]
+def pair_up(rows: Any) -> None:
     """List the reciprocal pairs. Only a slot just scanned can have become part of one."""
     nearest = rows.nearest
     found = 0
-    for t in range(rows.count[PENDING]):
+    for t in range(rows.tally[PENDING]):
         slot = rows.pending[t]
         other = nearest[slot]
         if other == NEW:
             # Infinities are symmetric and stay: nobody will ever reach this cluster.
             rows.alive[slot] = False
-            rows.count[ALIVE] -= 1
+            rows.tally[ALIVE] -= 1
         elif other >= 0 and nearest[other] == slot:
             rows.pair[found, 0] = min(slot, other)
             rows.pair[found, 1] = max(slot, other)
             found += 1
             nearest[slot] = PAIRED
             nearest[other] = PAIRED
-    rows.count[PAIRS] = found
+    rows.tally[PAIRS] = found
 
 
 @njit(nogil=True)
-def closest_pair(rows):  # type: ignore[no-untyped-def]
+def closest_pair(rows: Any) -> None:
     """List the pair with the smallest gap when no pair is reciprocal.
 
     The two rows of a pair round differently, so among ties everybody may prefer somebody else, round in a circle.
     The smallest gap of all is then a smallest distance up to rounding.
     """
     best = -1
-    for slot in range(rows.count[WIDTH]):
+    for slot in range(rows.tally[WIDTH]):
         if rows.alive[slot] and rows.nearest[slot] >= 0 and (best < 0 or rows.gap[slot] < rows.gap[best]):
             best = slot
-    rows.count[PAIRS] = 0
+    rows.tally[PAIRS] = 0
     if best >= 0:
         other = rows.nearest[best]
         rows.pair[0, 0] = min(best, other)
         rows.pair[0, 1] = max(best, other)
         # the kept slot is the one whose gap becomes the height
         rows.gap[min(best, other)] = rows.gap[best]
-        rows.count[PAIRS] = 1
+        rows.tally[PAIRS] = 1
 
 
 @njit(nogil=True)
-def note_merge(rows, kept, dropped, height):  # type: ignore[no-untyped-def]
+def note_merge(rows: Any, kept: int, dropped: int, height: float) -> None:
     """Record that the cluster in slot ``kept`` has taken in the one in slot ``dropped``."""
-    count = rows.count
+    count = rows.tally
     t = count[MERGES]
     rows.merges[t, 0] = rows.node[kept]
     rows.merges[t, 1] = rows.node[dropped]
@@ -127,9 +127,9 @@ def note_merge(rows, kept, dropped, height):  # type: ignore[no-untyped-def]
 
 
 @njit(nogil=True)
-def list_pending(rows):  # type: ignore[no-untyped-def]
+def list_pending(rows: Any) -> None:
     """List the slots that must look around now, after the merged ones were set to NEW and DROPPED."""
-    count = rows.count
+    count = rows.tally
     nearest = rows.nearest
     fresh = 0
     lost = 0

@@ -35,7 +35,7 @@ class Front(NamedTuple):
     group: Ints
     edges: Ints
     length: npt.NDArray[np.float64]
-    count: Ints  # edges so far; last sample that joined
+    tally: Ints  # edges so far; last sample that joined
 
 
 def _make_front(X: Floats, forced: Ints | None) -> Front:
@@ -55,7 +55,7 @@ def _make_front(X: Floats, forced: Ints | None) -> Front:
         group=group,
         edges=np.empty((max(n - 1, 0), 2), np.intp),
         length=np.empty(max(n - 1, 0)),
-        count=np.zeros(2, np.intp),
+        tally=np.zeros(2, np.intp),
     )
     outside = np.arange(1, n, dtype=np.intp)
     return _refill(blank, X, outside, np.full(n - 1, np.inf, X.dtype), np.zeros(n - 1, np.intp))
@@ -77,20 +77,18 @@ def _refill(front: Front, X: Floats, outside: Ints, gap: Floats, origin: Ints) -
     samples[:m] = outside
     front.slot[:] = -1
     front.slot[outside] = np.arange(m)
-    return front._replace(
-        points=points, gap=gaps, bits=gaps.view(front.bits.dtype), origin=origins, sample=samples
-    )
+    return front._replace(points=points, gap=gaps, bits=gaps.view(front.bits.dtype), origin=origins, sample=samples)
 
 
 @njit(nogil=True)
-def _grow(front, X, steps):  # type: ignore[no-untyped-def]
+def _grow(front: Front, X: Floats, steps: int) -> None:
     """Add the nearest outside sample to the tree ``steps`` times; ties go to the lowest-numbered sample."""
     blocks, d, lanes = front.points.shape
     rows = front.points.reshape(blocks * d, lanes)
     gap, origin, sample = front.gap, front.origin, front.sample
     gaps = np.empty(lanes, front.points.dtype)
     for _ in range(steps):
-        last = front.count[1]
+        last = front.tally[1]
         x = X[last]
         low = np.iinfo(front.bits.dtype).max
         home = 0
@@ -117,15 +115,15 @@ def _grow(front, X, steps):  # type: ignore[no-untyped-def]
                     front.gap[s] = -1
                     front.origin[s] = last
                     home = s
-        t = front.count[0]
+        t = front.tally[0]
         front.edges[t, 0] = front.origin[home]
         front.edges[t, 1] = front.sample[home]
         front.length[t] = front.gap[home]
         front.gap[home] = np.inf
         front.points[home // lanes, 0, home % lanes] = np.inf
         front.slot[front.sample[home]] = -1
-        front.count[0] = t + 1
-        front.count[1] = front.sample[home]
+        front.tally[0] = t + 1
+        front.tally[1] = front.sample[home]
 
 
 def spanning_tree(
@@ -136,21 +134,21 @@ def spanning_tree(
     if n < 2:
         return np.empty((0, 2), np.intp), np.empty(0)
     front = _make_front(X, forced)
-    while front.count[0] < n - 1:
-        outside = n - 1 - int(front.count[0])
+    while front.tally[0] < n - 1:
+        outside = n - 1 - int(front.tally[0])
         # two fifths of the samples join, or as many as the budget allows, before the holes are closed
         enough = outside - 6 * outside // 10 if outside > BLOCK else outside
         steps = min(enough, max(1, BUDGET // (len(front.gap) * max(1, d))))
         _grow(front, X, steps)
-        report(int(front.count[0]))
-        if steps == enough and front.count[0] < n - 1:
+        report(int(front.tally[0]))
+        if steps == enough and front.tally[0] < n - 1:
             slots = np.sort(front.slot[front.slot >= 0])
             front = _refill(front, X, front.sample[slots], front.gap[slots], front.origin[slots])
     return front.edges, front.length
 
 
 @njit(nogil=True)
-def _join(n, edges, length, group, pairs, height):  # type: ignore[no-untyped-def]
+def _join(n: int, edges: Ints, length: Floats, group: Ints, pairs: Ints, height: Floats) -> int:
     sets = make(n)
     node = np.arange(n)
     done = 0

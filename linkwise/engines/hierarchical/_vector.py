@@ -26,7 +26,6 @@ from linkwise.engines.hierarchical._cloud import (
 from linkwise.engines.hierarchical._codes import MEDIAN, WARD
 from linkwise.engines.hierarchical._parallel import Workers
 from linkwise.engines.hierarchical._rounds import (
-    ALIVE,
     COMPACT,
     DONE,
     LAST,
@@ -50,6 +49,7 @@ __all__ = ["merge_points"]
 
 Ints = npt.NDArray[np.intp]
 Floats = npt.NDArray[np.floating[Any]]
+Bits = npt.NDArray[np.signedinteger[Any]]
 
 # Coordinates a step must touch to be worth the hand-over to threads, and those one kernel call may touch.
 WIDE = 20_000_000
@@ -86,7 +86,7 @@ def merge_points(
 
 
 @njit(nogil=True)
-def _gather_groups(X, midpoints, forced, merges):  # type: ignore[no-untyped-def]
+def _gather_groups(X: Floats, midpoints: bool, forced: Ints, merges: Ints) -> tuple[Floats, Floats, Ints, Ints, int]:
     """Replace every must-linked group by one weighted point, noting the merges at height 0 in index order."""
     n, d = X.shape
     first = np.full(n, -1, np.intp)
@@ -123,9 +123,9 @@ def _gather_groups(X, midpoints, forced, merges):  # type: ignore[no-untyped-def
 
 
 @njit(nogil=True)
-def _ward_rounds(cloud, wide, budget):  # type: ignore[no-untyped-def]
+def _ward_rounds(cloud: Cloud, wide: int, budget: int) -> None:
     """Do rounds until a step is too wide for one thread, the blocks need rearranging, or none is left."""
-    count = cloud.count
+    count = cloud.tally
     d = cloud.points.shape[1]
     spent = 0
     while count[PHASE] != DONE and spent < budget:
@@ -160,14 +160,14 @@ def _ward_rounds(cloud, wide, budget):  # type: ignore[no-untyped-def]
 def _ward(cloud: Cloud, workers: Workers, report: Callable[[int], object]) -> int:
     """Merge by rounds of reciprocal nearest neighbours; return the number of merges."""
     while True:
-        count = cloud.count
+        count = cloud.tally
         _ward_rounds(cloud, WIDE, BUDGET)
         report(int(count[MERGES]))
         if count[PHASE] == DONE:
             return int(count[MERGES])
         if count[PHASE] == COMPACT:
             cloud = arrange(cloud)
-            cloud.count[PHASE] = SCAN
+            cloud.tally[PHASE] = SCAN
         elif count[PHASE] == SCAN:
             # neighbours look at the same blocks: in order of slots these stay in cache
             pending = np.sort(cloud.pending[: count[PENDING]])
@@ -176,7 +176,7 @@ def _ward(cloud: Cloud, workers: Workers, report: Callable[[int], object]) -> in
 
 
 def _look_in_parallel(cloud: Cloud, method: int, slots: Ints, workers: Workers) -> None:
-    cost = int(cloud.count[WIDTH]) * (cloud.points.shape[1] + 4) // 8
+    cost = int(cloud.tally[WIDTH]) * (cloud.points.shape[1] + 4) // 8
     if len(slots) * cost < WIDE // 8:
         look_around(cloud, method, slots, 0, len(slots))
     else:
@@ -187,8 +187,8 @@ def _look_in_parallel(cloud: Cloud, method: int, slots: Ints, workers: Workers) 
 
 
 @njit(nogil=True)
-def _sum_up(cloud, gap_bits, b, low, high, at):  # type: ignore[no-untyped-def]
-    """Renew what is known about the gaps of a block: the smallest, whose it is, and the largest finite one (as bits)."""
+def _sum_up(cloud: Cloud, gap_bits: Bits, b: int, low: Floats, high: Bits, at: Ints) -> None:
+    """Renew what is known about the gaps of a block: the smallest, whose it is, the largest finite one (as bits)."""
     lanes = cloud.points.shape[2]
     first = b * lanes
     mine = gap_bits[first : first + lanes]
@@ -204,7 +204,20 @@ def _sum_up(cloud, gap_bits, b, low, high, at):  # type: ignore[no-untyped-def]
 
 
 @njit(nogil=True)
-def _welcome(cloud, rows, kept, gap_bits, low, high, at, x, gaps, bits, bound, mark):  # type: ignore[no-untyped-def]
+def _welcome(
+    cloud: Cloud,
+    rows: Floats,
+    kept: int,
+    gap_bits: Bits,
+    low: Floats,
+    high: Bits,
+    at: Ints,
+    x: Floats,
+    gaps: Floats,
+    bits: Bits,
+    bound: Floats,
+    mark: Ints,
+) -> None:
     """Compare a new cluster with all others: find its nearest, and tell those it is nearest to."""
     blocks, d, lanes = cloud.points.shape
     banned = cloud.ban.shape[0] > 0
@@ -261,13 +274,13 @@ def _welcome(cloud, rows, kept, gap_bits, low, high, at, x, gaps, bits, bound, m
 
 
 @njit(nogil=True)
-def _closest_steps(cloud, method, low, high, at, budget):  # type: ignore[no-untyped-def]
+def _closest_steps(cloud: Cloud, method: int, low: Floats, high: Bits, at: Ints, budget: int) -> None:
     """Merge the closest two clusters again and again, until done, out of budget, or half the slots are empty.
 
     A gap is exact while the neighbour lives; afterwards it is a lower bound, since whoever else is near was not nearer.
     """
     blocks, d, lanes = cloud.points.shape
-    count = cloud.count
+    count = cloud.tally
     nearest = cloud.nearest
     rows = cloud.points.reshape(blocks * d, lanes)
     gap_bits = cloud.gap.view(cloud.bits.dtype)
@@ -279,9 +292,10 @@ def _closest_steps(cloud, method, low, high, at, budget):  # type: ignore[no-unt
     for _ in range(budget):
         best = -1
         for b in range(blocks):
-            if at[b] >= 0 and (best < 0 or low[b] < low[best]):
-                best = b
-            elif at[b] >= 0 and low[b] == low[best] and cloud.key[at[b]] < cloud.key[at[best]]:
+            if at[b] < 0:
+                continue
+            lower = best < 0 or low[b] < low[best]
+            if lower or (low[b] == low[best] and cloud.key[at[b]] < cloud.key[at[best]]):
                 best = b
         if best < 0:
             count[PHASE] = DONE
@@ -310,7 +324,7 @@ def _closest_steps(cloud, method, low, high, at, budget):  # type: ignore[no-unt
 
 
 @njit(nogil=True)
-def _sum_up_all(cloud, low, high, at):  # type: ignore[no-untyped-def]
+def _sum_up_all(cloud: Cloud, low: Floats, high: Bits, at: Ints) -> None:
     gap_bits = cloud.gap.view(cloud.bits.dtype)
     for b in range(low.shape[0]):
         _sum_up(cloud, gap_bits, b, low, high, at)
@@ -318,17 +332,17 @@ def _sum_up_all(cloud, low, high, at):  # type: ignore[no-untyped-def]
 
 def _step_by_step(cloud: Cloud, method: int, workers: Workers, report: Callable[[int], object]) -> int:
     """Merge in greedy order, which linkages that are not reducible insist on; return the number of merges."""
-    _look_in_parallel(cloud, method, cloud.pending[: cloud.count[PENDING]].copy(), workers)
-    cloud.count[PENDING] = 0
-    while cloud.count[PHASE] != DONE:
+    _look_in_parallel(cloud, method, cloud.pending[: cloud.tally[PENDING]].copy(), workers)
+    cloud.tally[PENDING] = 0
+    while cloud.tally[PHASE] != DONE:
         blocks = len(cloud.points)
         low, high = np.empty(blocks, cloud.gap.dtype), np.empty(blocks, cloud.bits.dtype)
         at = np.empty(blocks, np.intp)
         _sum_up_all(cloud, low, high, at)
-        cloud.count[PHASE] = SCAN
-        while cloud.count[PHASE] == SCAN:
+        cloud.tally[PHASE] = SCAN
+        while cloud.tally[PHASE] == SCAN:
             _closest_steps(cloud, method, low, high, at, max(1, BUDGET // (len(cloud.key) * cloud.points.shape[1])))
-            report(int(cloud.count[MERGES]))
-        if cloud.count[PHASE] == COMPACT:
+            report(int(cloud.tally[MERGES]))
+        if cloud.tally[PHASE] == COMPACT:
             cloud = arrange(cloud)
-    return int(cloud.count[MERGES])
+    return int(cloud.tally[MERGES])
