@@ -19,7 +19,14 @@ _HINT_IDS = "Hint: constraints hold row positions in X; translate identifiers wi
 
 
 class Kind(IntEnum):
-    """The kinds of statement about samples; ``Kind.TRIPLET.word`` is the name people write."""
+    """The kinds of statement about samples.
+
+    Examples
+    --------
+    >>> from linkwise import Kind
+    >>> Kind.TRIPLET.word, Kind.TRIPLET.arity
+    ('triplets', 3)
+    """
 
     MUST_LINK = 0
     CANNOT_LINK = 1

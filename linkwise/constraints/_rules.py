@@ -20,7 +20,14 @@ def _number(rule: str, name: str, value: object) -> float:
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """Base of the cluster-level rules; each is a frozen value, so rules compare and hash by content."""
+    """Base of the cluster-level rules; each is a frozen value, so rules compare and hash by content.
+
+    Examples
+    --------
+    >>> from linkwise.constraints import MinSeparation, Rule
+    >>> isinstance(MinSeparation(0.5), Rule), MinSeparation(0.5) == MinSeparation(0.5)
+    (True, True)
+    """
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,7 +13,7 @@ from linkwise.constraints import Constraints, Kind, Rule
 from linkwise.engines._binding import bind
 from linkwise.engines._reading import require_finite, require_numbers, warn_user
 from linkwise.exceptions import UnsupportedConstraintError, ViolationError
-from linkwise.problem import Problem, check, repair
+from linkwise.problem import Problem, Verdict, check, repair
 from linkwise.result import Certificate, Dendrogram, verify
 
 __all__ = ["ConstrainedClusterer"]
@@ -28,10 +28,18 @@ class ConstrainedClusterer(ClusterMixin, BaseEstimator):  # type: ignore[misc]
     -----
     A fit that fails or is interrupted leaves the estimator as it was. An estimator must not be fitted from two threads
     at once; give each thread its own `clone`.
+
+    Examples
+    --------
+    >>> from linkwise import ReCon
+    >>> from linkwise.engines import ConstrainedClusterer
+    >>> issubclass(ReCon, ConstrainedClusterer), sorted(kind.word for kind in ReCon.understands)
+    (True, ['triplets'])
     """
 
     understands: ClassVar[frozenset[Kind]] = frozenset()
     understands_rules: ClassVar[frozenset[type[Rule]]] = frozenset()
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {}
     # lets a Pipeline pass constraints on without the user asking for it when metadata routing is enabled
     __metadata_request__fit: ClassVar[dict[str, bool]] = {"constraints": True}
 
@@ -128,10 +136,12 @@ class ConstrainedClusterer(ClusterMixin, BaseEstimator):  # type: ignore[misc]
         """Raise if hard statements contradict each other; leave out soft ones that cannot be had as well."""
         if not constraints:
             return constraints
-        n_clusters = getattr(self, "n_clusters", None)
         data = samples if constraints.rules else None
-        verdict = check(constraints, n_clusters=n_clusters, X=data, metric=self._metric())
-        verdict.raise_if_infeasible()
+
+        def judge(said: Constraints) -> Verdict:
+            return check(said, n_clusters=getattr(self, "n_clusters", None), X=data, metric=self._metric())
+
+        judge(constraints).raise_if_infeasible()
         if constraints.is_hard.all():
             return constraints
         wanted = Constraints(
@@ -143,16 +153,24 @@ class ConstrainedClusterer(ClusterMixin, BaseEstimator):  # type: ignore[misc]
             constraints.rules,
             constraints.ids,
         )
-        if check(wanted, n_clusters=n_clusters, X=data, metric=self._metric()).status != "infeasible":
+        if judge(wanted).status != "infeasible":
             return wanted
-        repaired = repair(constraints, keep="hard")
-        listed = "\n".join(f"  {constraints.describe(int(i))}" for i in repaired.dropped[:5])
-        more = len(repaired.dropped) - 5
+        kept = np.setdiff1d(np.arange(constraints.n_statements), repair(constraints, keep="hard").dropped)
+        # What is left holds together, but perhaps not in so many clusters or under the rules.
+        while (verdict := judge(wanted.select(kept))).explanation is not None:
+            core = kept[np.array(verdict.explanation.core, dtype=np.intp)]
+            soft = core[~constraints.is_hard[core]]
+            if not len(soft):
+                verdict.raise_if_infeasible()
+            kept = kept[kept != soft[np.argmin(constraints.weight[soft])]]
+        dropped = np.setdiff1d(np.arange(constraints.n_statements), kept)
+        listed = "\n".join(f"  {constraints.describe(int(i))}" for i in dropped[:5])
+        more = len(dropped) - 5
         warn_user(
-            f"{len(repaired.dropped)} soft statement(s) contradict others and were left out:\n{listed}"
+            f"{len(dropped)} soft statement(s) contradict others or what was asked for, and were left out:\n{listed}"
             + (f"\n  and {more} more" if more > 0 else "")
         )
-        return wanted.select(np.setdiff1d(np.arange(wanted.n_statements), repaired.dropped))
+        return wanted.select(kept)
 
     def _certify(self, result: Any, constraints: Constraints, samples: Any) -> Certificate:
         """Check a result by code that shares nothing with the engines; a violation is never passed on."""

@@ -26,7 +26,7 @@ def warn_user(message: str) -> None:
 
 def require_numbers(X: Any) -> None:
     """Refuse what cannot be read as numbers, before scikit-learn converts it as well as it can."""
-    if X is None or isinstance(X, (str, bytes, dict)):
+    if X is None or (isinstance(X, (str, bytes, dict)) and not scipy.sparse.issparse(X)):  # a dok_matrix is a dict
         kind = "None" if X is None else f"a {type(X).__name__}"
         msg = f"X is {kind}, expected an array-like of shape (n_samples, n_features)."
         raise (TypeError if isinstance(X, dict) else ValueError)(msg)

@@ -45,6 +45,14 @@ class OutlierCut:
         The nodes of the small branches for which no cluster was compatible.
     min_size_used : int
         The branch size below which branches counted as outliers; lower than asked when k clusters needed it.
+
+    Examples
+    --------
+    >>> from linkwise import agglomerate
+    >>> X = [[0.0], [1.0], [10.0], [11.0], [40.0]]
+    >>> found = agglomerate(X, method="single").cut_outliers(2, min_size=2, X=X)
+    >>> found.labels.tolist(), found.apart
+    ([0, 0, 1, 1, 1], ())
     """
 
     labels: IntArray

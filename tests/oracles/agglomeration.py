@@ -30,9 +30,8 @@ class Clusters:
         A, B = self.members[a], self.members[b]
         if any(frozenset((i, j)) in self.forbidden for i in A for j in B):
             return False
-        if self.gamma is not None:
-            if np.linalg.norm(self.X[A].mean(0) - self.X[B].mean(0)) > self.gamma:
-                return False
+        if self.gamma is not None and np.linalg.norm(self.X[A].mean(0) - self.X[B].mean(0)) > self.gamma:
+            return False
         if self.epsilon is not None and min(len(A), len(B)) == 1:
             return bool((self.D[np.ix_(A, B)] <= self.epsilon).any())
         return True
@@ -96,7 +95,7 @@ def greedy(X=None, method="average", *, D=None, forced=None, forbidden=(), gamma
 
 
 def faults(pairs, heights, X=None, method="average", *, tolerance=1e-9, forced=None, **rules):
-    """Replay merges; return a sentence per merge that was no closest legal pair at its turn, or a wrong height or end."""
+    """Replay merges; a sentence for each that was no closest legal pair, or has a wrong height; or is missing."""
     clusters = Clusters(X, method, **rules)
     # distances are differences of coordinates, so their rounding errors scale with the larger of the two
     scale = max(clusters.D.max(initial=0.0), 0.0 if X is None else np.abs(X).max(initial=0.0))

@@ -13,9 +13,9 @@ from linkwise.constraints import Constraints, Kind, MaxCentroidDistance, MinSepa
 from linkwise.engines._base import ConstrainedClusterer
 from linkwise.engines._progress import current_progress
 from linkwise.engines.hierarchical._agglomerate import merge_all, require_fitting
-from linkwise.engines.hierarchical._codes import EUCLIDEAN_ONLY, LINKAGES
+from linkwise.engines.hierarchical._codes import LINKAGES
 from linkwise.engines.hierarchical._distances import metric_name
-from linkwise.engines.hierarchical._hierarchy import HierarchyMixin, as_dense, mark, read_samples
+from linkwise.engines.hierarchical._hierarchy import HierarchyMixin, as_dense, mark
 from linkwise.exceptions import DeadEndError, UnsupportedConstraintError
 from linkwise.problem import Problem, check, must_links_within, neighbours_within
 from linkwise.result import Dendrogram
@@ -253,17 +253,6 @@ class ConstrainedAgglomerative(HierarchyMixin, ConstrainedClusterer):
         self.metric = metric
         self.distance_threshold = distance_threshold
         self.dtype = dtype
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = LINKAGES.get(self.linkage) not in EUCLIDEAN_ONLY
-        tags.input_tags.pairwise = self.metric == "precomputed"
-        return tags
-
-    def _read(self, X: Any) -> Any:
-        samples = read_samples(self, super()._read, X, self.linkage, self.metric)
-        self._read_cut(samples.shape[0])
-        return samples
 
     def _solve(self, problem: Problem) -> Dendrogram:
         X, metric = as_dense(problem.X, problem.metric)

@@ -14,12 +14,13 @@ from linkwise._kernels import njit
 from linkwise.constraints import Constraints
 from linkwise.engines._reading import warn_user
 from linkwise.engines.hierarchical._agglomerate import looks_like_distances, require_fitting
+from linkwise.engines.hierarchical._codes import EUCLIDEAN_ONLY, LINKAGES
 from linkwise.engines.hierarchical._distances import metric_name, read_dissimilarities
 from linkwise.engines.hierarchical._memory import require_memory
 from linkwise.exceptions import DeadEndError, LinkwiseError
 from linkwise.result import Certificate, Dendrogram
 
-__all__ = ["HierarchyMixin", "as_dense", "mark", "read_samples"]
+__all__ = ["HierarchyMixin", "as_dense", "mark"]
 
 IntArray = npt.NDArray[np.intp]
 _SPARSE_METRICS = ("euclidean", "cityblock", "cosine")
@@ -35,8 +36,33 @@ class HierarchyMixin:
 
     n_clusters: int | None
     distance_threshold: float | None
+    linkage: str
     metric: Any
     dendrogram_: Dendrogram
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()  # type: ignore[misc]
+        tags.input_tags.sparse = LINKAGES.get(self.linkage) not in EUCLIDEAN_ONLY
+        tags.input_tags.pairwise = self.metric == "precomputed"
+        return tags
+
+    def _read(self, X: Any) -> Any:
+        """Validate X, with words for what the linkage and the metric need."""
+        who = type(self).__name__
+        name = metric_name(self.metric, who=who)
+        require_fitting(self.linkage, name, who=who)
+        if scipy.sparse.issparse(X):
+            _require_sparse(who, self.linkage, name)
+        samples = super()._read(X)  # type: ignore[misc]
+        if name == "precomputed":
+            samples = np.ascontiguousarray(read_dissimilarities(samples, who=who))
+        elif not scipy.sparse.issparse(samples) and looks_like_distances(samples):
+            warn_user(
+                f"{who}: X is square, symmetric and zero on the diagonal; it looks like distances but is read as "
+                'vectors.\nHint: metric="precomputed" reads it as dissimilarities.'
+            )
+        self._read_cut(samples.shape[0])
+        return samples
 
     def _metric(self) -> Any:
         """The metric by its one canonical name, or the function given."""
@@ -120,32 +146,20 @@ def _cluster_tops(parent: IntArray, labels: IntArray) -> IntArray:
     return np.flatnonzero(top)
 
 
-def read_samples(estimator: Any, read: Any, X: Any, linkage: str, metric: Any) -> Any:
-    """Validate X for a hierarchical method, with words for what its linkage and metric need."""
-    who = type(estimator).__name__
-    name = metric_name(metric, who=who)
-    require_fitting(linkage, name, who=who)
-    if scipy.sparse.issparse(X) and not estimator.__sklearn_tags__().input_tags.sparse:
+def _require_sparse(who: str, linkage: str, metric: str) -> None:
+    """Raise when a linkage or a metric cannot work on sparse vectors."""
+    if LINKAGES[linkage] in EUCLIDEAN_ONLY:
         msg = (
             f'{who} with linkage="{linkage}" works on centroids and takes no sparse X.\n'
             'Hint: linkage="average", "complete", "single" or "weighted" take sparse data; or pass X.toarray().'
         )
         raise LinkwiseError(msg)
-    if scipy.sparse.issparse(X) and name not in _SPARSE_METRICS:
+    if metric not in _SPARSE_METRICS:
         msg = (
             f"{who} with metric={metric!r} takes no sparse X.\n"
             f"Hint: sparse data go with metric {', '.join(_SPARSE_METRICS)}; or pass X.toarray()."
         )
         raise LinkwiseError(msg)
-    if name == "precomputed":
-        return np.ascontiguousarray(read_dissimilarities(read(X), who=who))
-    samples = read(X)
-    if not scipy.sparse.issparse(samples) and looks_like_distances(samples):
-        warn_user(
-            f"{who}: X is square, symmetric and zero on the diagonal; it looks like distances but is read as vectors.\n"
-            'Hint: metric="precomputed" reads it as dissimilarities.'
-        )
-    return samples
 
 
 def as_dense(X: Any, metric: Any) -> tuple[Any, Any]:

@@ -37,7 +37,7 @@ def plan_memory(n: int, method: str, metric: str, dtype: npt.DTypeLike = np.floa
     Examples
     --------
     >>> plan_memory(10_000, "average", "euclidean", "float32") // 2**20
-    382
+    381
     >>> plan_memory(100_000, "ward", "euclidean")
     0
     """

@@ -16,7 +16,7 @@ from linkwise.engines.hierarchical import _recon_kernels as kernels
 from linkwise.engines.hierarchical._agglomerate import require_fitting
 from linkwise.engines.hierarchical._codes import EUCLIDEAN_ONLY, LINKAGES, linkage_code
 from linkwise.engines.hierarchical._distances import scaled, square_distances
-from linkwise.engines.hierarchical._hierarchy import HierarchyMixin, as_dense, mark, read_samples
+from linkwise.engines.hierarchical._hierarchy import HierarchyMixin, as_dense, mark
 from linkwise.engines.hierarchical._memory import require_memory
 from linkwise.exceptions import LinkwiseError
 from linkwise.problem import LiveTriplets, Problem, check
@@ -271,17 +271,6 @@ class ReCon(HierarchyMixin, ConstrainedClusterer):
         self.distance_threshold = distance_threshold
         self.cut = cut
         self.min_cluster_size = min_cluster_size
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = LINKAGES.get(self.linkage) not in EUCLIDEAN_ONLY
-        tags.input_tags.pairwise = self.metric == "precomputed"
-        return tags
-
-    def _read(self, X: Any) -> Any:
-        samples = read_samples(self, super()._read, X, self.linkage, self.metric)
-        self._read_cut(samples.shape[0])
-        return samples
 
     def _solve(self, problem: Problem) -> Dendrogram:
         X, metric = as_dense(problem.X, problem.metric)

@@ -61,9 +61,7 @@ def test_ties_are_broken_towards_some_legal_minimum(method, dtype):
         merges = merge_all(X, method=method, dtype=dtype)
         assert faults(merges.pairs, merges.height, X, method, tolerance=TOLERANCE[dtype]) == [], f"seed {seed}"
         if method not in ("centroid", "median"):
-            assert_allclose(
-                merges.height, np.sort(merges.height), err_msg="reducible linkages come sorted by height"
-            )
+            assert_allclose(merges.height, np.sort(merges.height), err_msg="reducible linkages come sorted by height")
 
 
 @pytest.mark.parametrize("method", ["single", "complete"])

@@ -106,9 +106,7 @@ def test_gamma_and_epsilon_follow_the_definition(method, rule):
         rng = np.random.default_rng(seed)
         gamma = float(rng.uniform(0.5, 3)) if rule != "epsilon" else None
         epsilon = float(rng.uniform(0.2, 1.5)) if rule != "gamma" else None
-        pairs, heights = greedy(
-            X, method, forced=forced, forbidden=listed(forbidden), gamma=gamma, epsilon=epsilon
-        )
+        pairs, heights = greedy(X, method, forced=forced, forbidden=listed(forbidden), gamma=gamma, epsilon=epsilon)
         merges = merge_all(X, method=method, forced=forced, forbidden=forbidden, gamma=gamma, epsilon=epsilon)
         assert_allclose(merges.height, heights, rtol=1e-9, atol=1e-12, err_msg=f"seed {seed}")
         assert_array_equal(merges.pairs, np.sort(pairs, axis=1), err_msg=f"seed {seed}")

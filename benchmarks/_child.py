@@ -1,0 +1,149 @@
+"""One measurement in a process of its own: read a job from the command line, print what was measured as JSON.
+
+Kept apart so that the process that draws the tables stays small: the operating system counts a parent's memory into the
+peak of the children it starts.
+"""
+
+from __future__ import annotations
+
+import gc
+import itertools
+import json
+import sys
+import time
+from typing import Any
+
+TINY = 50
+
+
+def peak_bytes() -> int | None:
+    """Most memory this process has held so far, or None where the system does not say."""
+    try:
+        import resource
+    except ImportError:  # Windows
+        return None
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return peak if sys.platform == "darwin" else peak * 1024
+
+
+def compare(job: dict[str, Any]) -> list[dict[str, Any]]:
+    """Run every contender once per round, in alternating order; round zero is a warm-up and is not kept.
+
+    With ``fresh`` the warm-up sees the first 50 samples only, so that the measured call is the first of its size and
+    meets memory that the process has not touched yet.
+    """
+    from benchmarks import _data
+    from benchmarks._contenders import runner, tree_digest
+
+    make = dict(job["data"])
+    X, y = getattr(_data, make.pop("make"))(**make)
+    contenders = job["contenders"]
+    known = [_data.statements(y, *spec.get("said", ("links", 0))) for spec in contenders]
+    results: list[dict[str, Any]] = [{"wall": [], "cpu": []} for _ in contenders]
+    runs: list[Any] = []
+    for spec, result, said in zip(contenders, results, known, strict=True):
+        try:
+            run = runner(spec)
+            run(X[:TINY], said[:TINY])
+            if not job["fresh"]:
+                run(X, said)
+        except Exception as error:  # noqa: BLE001  a peer may fail in any way; the table says so
+            result["error"] = f"{type(error).__name__}: {error}"
+            run = None
+        runs.append(run)
+    before = peak_bytes()
+    for turn in range(job["rounds"]):
+        order = range(len(contenders)) if turn % 2 == 0 else reversed(range(len(contenders)))
+        for i in order:
+            if runs[i] is None:
+                continue
+            gc.collect()
+            wall, cpu = time.perf_counter(), time.process_time()
+            outcome = runs[i](X, known[i])
+            results[i]["cpu"].append(time.process_time() - cpu)
+            results[i]["wall"].append(time.perf_counter() - wall)
+            if turn == 0:
+                after = peak_bytes()
+                if job["fresh"] and before is not None and after is not None:
+                    results[i]["peak"] = after - before
+                results[i]["tree"] = tree_digest(outcome, len(X))
+                if known[i].n_statements:
+                    results[i]["broken"] = _broken(outcome, known[i], contenders[i])
+            del outcome
+    for result in results:
+        result["data_bytes"] = X.nbytes
+    return results
+
+
+def _broken(tree: Any, known: Any, spec: dict[str, Any]) -> int | None:
+    """Count broken triplets; links hold in a cut, and only the estimator marks one."""
+    return None if spec["who"] == "constrained_linkage" else int((~tree.satisfies(known)).sum())
+
+
+def live(job: dict[str, Any]) -> dict[str, Any]:
+    """Add triplets of a random tree to a live set, all in one call and one call each; seconds per triplet."""
+    from benchmarks._data import random_tree, triplets_of_tree
+    from linkwise import Kind
+    from linkwise.problem import LiveTriplets
+
+    n, m = job["n"], job["m"]
+    triplets = triplets_of_tree(random_tree(n), m).of(Kind.TRIPLET)
+    rows = triplets.tolist()
+    contradictions = [(a, c, b) for a, b, c in rows[:1000]]
+    found: dict[str, Any] = {"add_many": [], "add": [], "refuse": [], "worst": [], "refused": 0}
+    for turn in range(job["rounds"] + 1):  # the first turn is a warm-up
+        start = time.perf_counter()
+        LiveTriplets(n).add_many(triplets)
+        many = time.perf_counter() - start
+        one = LiveTriplets(n)
+        laps = [time.perf_counter()]
+        for a, b, c in rows:
+            one.add(a, b, c)
+            laps.append(time.perf_counter())
+        start = time.perf_counter()
+        refused = sum(not one.add(a, b, c) for a, b, c in contradictions)
+        refusing = time.perf_counter() - start
+        if turn:
+            found["add_many"].append(many / m)
+            found["add"].append((laps[-1] - laps[0]) / m)
+            found["worst"].append(max(after - before for before, after in itertools.pairwise(laps)))
+            found["refuse"].append(refusing / len(contradictions))
+    if len(one) != m or refused != len(contradictions):
+        msg = f"the live set kept {len(one)} of {m} triplets and refused {refused} of {len(contradictions)}."
+        raise AssertionError(msg)
+    return found
+
+
+def first_fit(job: dict[str, Any]) -> dict[str, Any]:
+    """Import an estimator, then fit it for the first time in this process."""
+    start = time.perf_counter()
+    import linkwise
+
+    estimator = getattr(linkwise, job["estimator"])()
+    imported = time.perf_counter() - start
+
+    from benchmarks import _data
+
+    X, y = _data.blobs(job["n"])
+    known = _data.statements(y, job["said"], job["n"])
+    if estimator.understands >= {linkwise.Kind.MUST_LINK}:
+        estimator.n_clusters = None
+    wall, cpu = time.perf_counter(), time.process_time()
+    estimator.fit(X, constraints=known)
+    return {"import": imported, "wall": time.perf_counter() - wall, "cpu": time.process_time() - cpu}
+
+
+def import_time(job: dict[str, Any]) -> dict[str, Any]:
+    """Import a module for the first time in this process."""
+    import importlib
+
+    wall, cpu = time.perf_counter(), time.process_time()
+    importlib.import_module(job["module"])
+    return {"wall": time.perf_counter() - wall, "cpu": time.process_time() - cpu}
+
+
+JOBS = {"compare": compare, "live": live, "first_fit": first_fit, "import": import_time}
+
+if __name__ == "__main__":
+    task = json.loads(sys.argv[1])
+    print(json.dumps(JOBS[task["job"]](task)))

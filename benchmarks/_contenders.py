@@ -1,0 +1,124 @@
+"""Who takes part: one function per library, each from vectors (and statements) to that library's own result.
+
+A contender is described by a plain dictionary, so that it can be sent to a fresh process:
+``{"who": "fastcluster", "method": "average"}``.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import importlib.util
+from collections.abc import Callable
+from typing import Any
+
+__all__ = ["MODULE", "find_missing", "runner", "tree_digest"]
+
+# What must be importable for a contender to take part, and how to get it.
+MODULE = {
+    "fastcluster": "fastcluster",
+    "fastcluster.linkage_vector": "fastcluster",
+    "scipy": "scipy",
+    "scikit-learn": "sklearn",
+    "genieclust": "genieclust",
+}
+GET = {"genieclust": "pip install genieclust"}
+
+Run = Callable[[Any, Any], Any]
+
+
+def find_missing() -> dict[str, str]:
+    """Name the libraries that cannot be imported, each with the command that installs it."""
+    modules = sorted(set(MODULE.values()))
+    return {
+        name: GET.get(name, "pip install linkwise[bench]") for name in modules if importlib.util.find_spec(name) is None
+    }
+
+
+def runner(spec: dict[str, Any]) -> Run:
+    """Import what the contender needs and return the call that is measured, ``run(X, constraints)``."""
+    who, method = spec["who"], spec.get("method", "centroid")
+    if who == "linkwise":
+        from linkwise import agglomerate
+
+        return lambda X, _: agglomerate(X, method=method, dtype=spec.get("dtype", "float64"))
+    if who == "constrained_linkage":
+        from linkwise.engines import constrained_linkage
+
+        return lambda X, known: constrained_linkage(X, known, method=method)
+    if who == "ConstrainedAgglomerative":
+        from linkwise import ConstrainedAgglomerative
+
+        return lambda X, known: ConstrainedAgglomerative(None, linkage=method).fit(X, constraints=known).dendrogram_
+    if who == "recon":
+        from linkwise.engines import recon
+
+        return recon
+    if who == "ReCon":
+        from linkwise import ReCon
+
+        return lambda X, known: ReCon().fit(X, constraints=known).dendrogram_
+    return _peer(who, method)
+
+
+def _peer(who: str, method: str) -> Run:
+    if who == "fastcluster":
+        import fastcluster
+
+        return lambda X, _: fastcluster.linkage(X, method=method)
+    if who == "fastcluster.linkage_vector":
+        import fastcluster
+
+        return lambda X, _: fastcluster.linkage_vector(X, method=method)
+    if who == "scipy":
+        from scipy.cluster.hierarchy import linkage
+
+        return lambda X, _: linkage(X, method=method)
+    if who == "scikit-learn":
+        from sklearn.cluster import AgglomerativeClustering
+
+        # A distance threshold makes it build and keep the whole tree with its heights, as the others do.
+        model = AgglomerativeClustering(n_clusters=None, distance_threshold=0.0, linkage=method)
+        return lambda X, _: model.fit(X).children_
+    if who == "genieclust":
+        import genieclust
+
+        # With this threshold Genie is single linkage.
+        model = genieclust.Genie(n_clusters=2, gini_threshold=1.0, compute_full_tree=True)
+        return lambda X, _: model.fit(X).children_
+    msg = f"no contender is called {who!r}; expected one of {sorted(MODULE)} or a function of linkwise."
+    raise ValueError(msg)
+
+
+def tree_digest(result: Any, n: int) -> str:
+    """Digest the clusters of a hierarchy, whatever the numbering and the heights: equal digests, equal trees."""
+    import numpy as np
+
+    if hasattr(result, "parent"):
+        parent = result.parent
+    else:
+        children = np.asarray(result)[:, :2].astype(np.intp)
+        parent = np.full(n + len(children), -1, dtype=np.intp)
+        parent[children] = np.arange(n, n + len(children))[:, None]
+    # Every sample gets a random number; a cluster is known by the sum of its samples' numbers.
+    total = np.random.default_rng(0).integers(2**60, size=n).tolist() + [0] * (len(parent) - n)
+    order = _children_first(parent.tolist())
+    for node in order:
+        if parent[node] >= 0:
+            total[parent[node]] += total[node]
+    return hashlib.sha256(repr(sorted(total[n:])).encode()).hexdigest()
+
+
+def _children_first(parent: list[int]) -> list[int]:
+    """Order nodes so that children precede parents; some libraries sort merges by height, inversions and all."""
+    waiting = [0] * len(parent)
+    for above in parent:
+        if above >= 0:
+            waiting[above] += 1
+    order = [node for node, count in enumerate(waiting) if count == 0]
+    for node in order:  # grows while it is read
+        above = parent[node]
+        if above >= 0:
+            waiting[above] -= 1
+            if waiting[above] == 0:
+                order.append(above)
+    return order

@@ -1,0 +1,110 @@
+"""Data and statements that the benchmarks share; every generator is seeded, so two runs see the same numbers."""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+from linkwise import Constraints, Dendrogram
+
+Ints = npt.NDArray[np.intp]
+Floats = npt.NDArray[np.float64]
+
+
+def blobs(n: int, *, d: int = 16, classes: int = 20, spread: float = 3.0, seed: int = 0) -> tuple[Floats, Ints]:
+    """Draw Gaussian classes of unit width.
+
+    Class centres are Gaussian with standard deviation ``spread``: 3 keeps the classes apart, 1 lets them overlap,
+    0.5 mixes them.
+    """
+    rng = np.random.default_rng(seed)
+    centres = rng.normal(scale=spread, size=(classes, d))
+    y = rng.integers(classes, size=n)
+    X = rng.standard_normal((n, d))
+    X += centres[y]
+    return X, y
+
+
+def digits(n: int | None = None) -> tuple[Floats, Ints]:
+    """Load scikit-learn's handwritten digits (1797 x 64, 10 classes), or the first ``n`` of them."""
+    from sklearn.datasets import load_digits
+
+    X, y = load_digits(return_X_y=True)
+    return np.ascontiguousarray(X[:n], dtype=np.float64), np.asarray(y[:n], dtype=np.intp)
+
+
+def _classmates(y: Ints, m: int, rng: np.random.Generator) -> tuple[Ints, Ints, Ints]:
+    """Draw m samples, for each another one of its class and one of any other class."""
+    order = np.argsort(y, kind="stable")
+    _, start, label, size = np.unique(y[order], return_index=True, return_inverse=True, return_counts=True)
+    place = rng.choice(np.flatnonzero(size[label] > 1), size=m)  # positions in `order`
+    first, count = start[label[place]], size[label[place]]
+    mate = first + (place - first + 1 + rng.integers(count - 1)) % count
+    stranger = rng.integers(len(y) - count)
+    stranger += np.where(stranger >= first, count, 0)  # step over the class itself
+    return order[place], order[mate], order[stranger]
+
+
+def triplets_of_classes(y: Ints, m: int, *, seed: int = 1) -> Constraints:
+    """State m triplets ab|c with a and b of one class and c of another; classes as subtrees display them all."""
+    a, b, c = _classmates(y, m, np.random.default_rng(seed))
+    return Constraints.build(len(y), triplets=np.column_stack([a, b, c]))
+
+
+def links_of_classes(y: Ints, m: int, *, seed: int = 1) -> Constraints:
+    """State m links that the classes obey, half of them must-links, half cannot-links."""
+    a, b, c = _classmates(y, m, np.random.default_rng(seed))
+    half = m // 2
+    return Constraints.build(
+        len(y),
+        must_link=np.column_stack([a[:half], b[:half]]),
+        cannot_link=np.column_stack([a[half:], c[half:]]),
+    )
+
+
+def random_tree(n: int, *, seed: int = 2) -> Dendrogram:
+    """Draw a binary tree by merging two random roots until one is left; it knows nothing of any data."""
+    rng = np.random.default_rng(seed)
+    draws = rng.random((n - 1, 2))
+    roots = list(range(n))
+    merges = []
+    for t in range(n - 1):
+        pair = []
+        for draw in draws[t]:
+            at = int(draw * len(roots))
+            roots[at], roots[-1] = roots[-1], roots[at]
+            pair.append(roots.pop())
+        merges.append(pair)
+        roots.append(n + t)
+    return Dendrogram.from_merges(n, merges, np.arange(1.0, n))
+
+
+def triplets_of_tree(tree: Dendrogram, m: int, *, seed: int = 3) -> Constraints:
+    """State m triplets that a binary tree displays, about samples drawn evenly."""
+    rng = np.random.default_rng(seed)
+    n = tree.n_samples
+    a = rng.integers(n, size=m)
+    b = (a + 1 + rng.integers(n - 1, size=m)) % n
+    c = rng.integers(n - 2, size=m)
+    for taken in (np.minimum(a, b), np.maximum(a, b)):
+        c += c >= taken
+    items = np.column_stack([a, b, c])
+    # Nodes are numbered children first, so the lowest of the three meeting points has the smallest number.
+    meetings = np.column_stack([tree.lca(b, c), tree.lca(a, c), tree.lca(a, b)])
+    odd = meetings.argmin(axis=1)
+    turned = (odd[:, None] + np.array([1, 2, 0])) % 3  # the odd one goes last
+    return Constraints.build(n, triplets=np.take_along_axis(items, turned, axis=1))
+
+
+def statements(y: Ints, kind: str, m: int) -> Constraints:
+    """State m things of a kind: ``"links"`` or ``"triplets"`` of the classes, ``"tree"`` triplets of a random tree."""
+    if m == 0:
+        return Constraints.build(len(y))
+    if kind == "links":
+        return links_of_classes(y, m)
+    if kind == "triplets":
+        return triplets_of_classes(y, m)
+    if kind == "tree":
+        return triplets_of_tree(random_tree(len(y)), m)
+    msg = f"statements are of kind 'links', 'triplets' or 'tree', not {kind!r}."
+    raise ValueError(msg)

@@ -1,0 +1,224 @@
+"""What is compared with what, and what is wanted: the workloads of ``peers.py`` and their goals."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from benchmarks._contenders import MODULE, find_missing
+from benchmarks._measure import Comparison, Goal, Pair, Row, Spread, measure, run_child
+
+__all__ = ["SECTIONS", "Plan"]
+
+LINKAGES = ("single", "complete", "average", "weighted", "ward", "centroid", "median")
+FULL, SMALL = 10_000, 1_000  # the sizes that the dense goals are about
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What the command line asked for."""
+
+    sizes: tuple[int, ...] | None = None
+    repeats: int = 5
+    quick: bool = False
+    large: bool = False
+    peers: tuple[str, ...] | None = None
+
+    def sizes_or(self, *default: int) -> tuple[int, ...]:
+        """The sizes asked for, else tiny ones for a quick look, else the section's own."""
+        return self.sizes or ((120,) if self.quick else default)
+
+    def takes_part(self, who: str) -> bool:
+        """Whether a peer is installed and wanted."""
+        module = MODULE[who]
+        return module not in find_missing() and (self.peers is None or who.partition(".")[0] in self.peers)
+
+
+def _against(plan: Plan, ours: dict[str, Any], rivals: list[str], goals: dict[str, tuple[Goal, ...]]) -> dict[str, Any]:
+    """One of ours against every rival that takes part, all with the same linkage."""
+    present = [who for who in rivals if plan.takes_part(who)]
+    contenders = [ours, *({"who": who, "method": ours["method"]} for who in present)]
+    pairs = [Pair(0, i + 1, goals.get(who, ())) for i, who in enumerate(present)]
+    return {"contenders": contenders, "pairs": pairs}
+
+
+def _rivals(method: str) -> list[str]:
+    """Every peer that offers a linkage on vectors."""
+    rivals = ["fastcluster", "scipy"]
+    if method in ("single", "complete", "average", "ward"):
+        rivals.append("scikit-learn")
+    return rivals
+
+
+# -- dense -------------------------------------------------------------------------------------------------------------
+
+
+def dense(plan: Plan) -> Iterator[Row]:
+    """Average and complete linkage of n x 16 vectors: first call of a process in float32, later calls in float64."""
+    for n in plan.sizes_or(SMALL, 3_000, FULL):
+        data = {"make": "blobs", "n": n}
+        for method in ("average", "complete"):
+            goals = (Goal("wall", 0.25), Goal("peak", 0.7)) if n >= FULL else ()
+            ours = {"who": "linkwise", "method": method, "dtype": "float32"}
+            sides = _against(plan, ours, _rivals(method), {"fastcluster": goals})
+            case = f"{method} n={n:,}, first call"
+            yield from measure(Comparison("dense", case, data, **sides, fresh=True), plan.repeats)
+        for method in LINKAGES if n <= SMALL else ("average", "complete"):
+            wanted = (Goal("wall", 1.2),) if n <= SMALL else (Goal("wall", 0.65),) if n >= FULL else ()
+            ours = {"who": "linkwise", "method": method, "dtype": "float64"}
+            # the other peers had their turn above; here the point is the same tree in less time
+            rivals = _rivals(method) if n <= SMALL else ["fastcluster"]
+            sides = _against(plan, ours, rivals, {"fastcluster": wanted})
+            yield from measure(Comparison("dense", f"{method} n={n:,}, warm", data, **sides), plan.repeats)
+
+
+# -- vectors -----------------------------------------------------------------------------------------------------------
+
+
+def vectors(plan: Plan) -> Iterator[Row]:
+    """Linkages that need no distance matrix, float64, first call of a process, against peers that need none either."""
+    for n in plan.sizes_or(3_000, FULL, 20_000):
+        for method in ("ward", "centroid", "single"):
+            goals: tuple[Goal, ...] = (Goal("wall", 0.6),)
+            if n >= FULL:  # below, the peak is lost among what importing left behind
+                goals += (Goal("peak of ours", 20.0, "x data"),)
+            ours = {"who": "linkwise", "method": method, "dtype": "float64"}
+            rivals = ["fastcluster.linkage_vector", *(["genieclust"] if method == "single" else [])]
+            sides = _against(plan, ours, rivals, {"fastcluster.linkage_vector": goals})
+            case = f"{method} n={n:,}, first call"
+            yield from measure(
+                Comparison("vectors", case, {"make": "blobs", "n": n}, **sides, fresh=True), plan.repeats
+            )
+    if plan.large:
+        yield _large()
+
+
+def _large() -> Row:
+    job = {"job": "compare", "data": {"make": "blobs", "n": 100_000}, "fresh": True, "rounds": 1}
+    (one,) = run_child({**job, "contenders": [{"who": "linkwise", "method": "ward"}]})
+    row = Row("vectors", "ward n=100,000, first call, once", "linkwise float64", "the clock")
+    row.failed, row.ours_failed = one.get("error", ""), "error" in one
+    if not row.failed:
+        row.figures = {"seconds": Spread.of(one["wall"])}
+        row.seconds = {"wall": (one["wall"][0], None), "cpu": (one["cpu"][0], None)}
+        row.peak_mb = (one["peak"] / 2**20 if "peak" in one else None, None)
+    row.goals = [Goal("seconds", 90.0, "s")]
+    return row
+
+
+# -- constrained -------------------------------------------------------------------------------------------------------
+
+
+def constrained(plan: Plan) -> Iterator[Row]:
+    """Must-links and cannot-links, half and half, against our own unconstrained run in the same process."""
+    for n in plan.sizes_or(3_000, FULL):
+        for method in ("average", "complete", "ward"):
+            counts = (0, n, 10 * n)
+            contenders: list[dict[str, Any]] = [{"who": "linkwise", "method": method}]
+            pairs = []
+            for who in ("constrained_linkage", "ConstrainedAgglomerative"):
+                wanted = (Goal("wall", 1.15),) if who == "constrained_linkage" else ()
+                for m in counts:
+                    pairs.append(Pair(len(contenders), 0, wanted))
+                    contenders.append({"who": who, "method": method, "said": ("links", m)})
+            case = f"{method} n={n:,}, warm"
+            yield from measure(
+                Comparison("constrained", case, {"make": "blobs", "n": n}, contenders, pairs), plan.repeats
+            )
+
+
+# -- recon -------------------------------------------------------------------------------------------------------------
+
+# name, size the goal is about, data, kind of triplets, goal
+TRIPLET_CASES: tuple[tuple[str, int, dict[str, Any], str, float | None], ...] = (
+    ("digits", 1_797, {"make": "digits"}, "triplets", 1.4),
+    ("3 classes", 3_000, {"make": "blobs", "classes": 3}, "triplets", 2.0),
+    ("26 classes, spread 1", 3_000, {"make": "blobs", "classes": 26, "spread": 1.0}, "triplets", 6.0),
+    ("26 classes, spread 0.5", 3_000, {"make": "blobs", "classes": 26, "spread": 0.5}, "triplets", None),
+    ("10 classes, spread 1", 10_000, {"make": "blobs", "classes": 10, "spread": 1.0}, "triplets", 4.0),
+    ("random tree unrelated to the data", 3_000, {"make": "blobs"}, "tree", 10.0),
+)
+
+
+def recon(plan: Plan) -> Iterator[Row]:
+    """As many triplets as samples, against the unconstrained centroid linkage of fastcluster in the same process."""
+    cases = [TRIPLET_CASES[i] for i in (0, 1, 5)] if plan.quick else TRIPLET_CASES
+    for name, size, data, kind, limit in cases:
+        for n in plan.sizes_or(size):
+            if name == "digits" and n > size:
+                continue
+            said = (kind, n)
+            contenders: list[dict[str, Any]] = [{"who": "recon", "said": said}]
+            if name == "digits":  # what the estimator adds: its checks, its cut and its certificate
+                contenders.append({"who": "ReCon", "said": said})
+            pairs = []
+            for who in ("fastcluster", "fastcluster.linkage_vector"):
+                if plan.takes_part(who):
+                    contenders.append({"who": who, "method": "centroid"})
+                    wanted = (Goal("wall", limit),) if who == "fastcluster" and limit and n == size else ()
+                    pairs.append(Pair(0, len(contenders) - 1, wanted))
+                    if name == "digits" and who == "fastcluster":
+                        pairs.append(Pair(1, len(contenders) - 1))
+            comparison = Comparison("recon", f"{name} n={n:,}, warm", {**data, "n": n}, contenders, pairs)
+            yield from measure(comparison, plan.repeats)
+    yield from _live(plan)
+
+
+def _live(plan: Plan) -> Iterator[Row]:
+    n, m = (100, 1_000) if plan.quick else (5_000, 50_000)
+    found = run_child({"job": "live", "n": n, "m": m, "rounds": plan.repeats})
+    labels = {"add_many": "all in one call", "add": "one call each", "refuse": "1,000 contradictions, one call each"}
+    for key, label in labels.items():
+        row = Row("recon", f"live set of {m:,} triplets, {label}", "LiveTriplets", "the clock")
+        row.figures = {"per triplet": Spread.of([1e6 * value for value in found[key]])}
+        if key != "refuse":
+            row.goals = [Goal("per triplet", 10.0, "µs")]
+        if key == "add":
+            row.notes.append(f"slowest single call {1e3 * min(found['worst']):.2f} ms")
+        yield row
+
+
+# -- start -------------------------------------------------------------------------------------------------------------
+
+
+def start(plan: Plan) -> Iterator[Row]:
+    """Import against scikit-learn's clustering; the first fit of a process, compiling or with kernels on disk."""
+    modules = ("linkwise", "linkwise.engines", "sklearn.cluster")  # the second is what a first fit loads
+    times: dict[str, list[dict[str, float]]] = {module: [] for module in modules}
+    for module in modules:
+        run_child({"job": "import", "module": module})  # not kept: brings the files into memory
+    for turn in range(plan.repeats):
+        for module in modules if turn % 2 == 0 else reversed(modules):
+            times[module].append(run_child({"job": "import", "module": module}))
+    for module in modules[:2]:
+        row = Row("start", "import, fresh process", module, "sklearn.cluster")
+        row.goals = [Goal("wall", 0.25)] if module == "linkwise" else []
+        for clock in ("wall", "cpu"):
+            ours, theirs = ([one[clock] for one in times[name]] for name in (module, "sklearn.cluster"))
+            row.figures[clock] = Spread.of_ratio(ours, theirs)
+            row.seconds[clock] = min(ours), min(theirs)
+        yield row
+    for estimator, said in (("ConstrainedAgglomerative", "links"), ("ReCon", "triplets")):
+        yield from _first_fits(plan, {"job": "first_fit", "estimator": estimator, "said": said, "n": 500})
+
+
+def _first_fits(plan: Plan, job: dict[str, Any]) -> Iterator[Row]:
+    environment = {key: value for key, value in os.environ.items() if key.startswith("NUMBA_")}
+    with tempfile.TemporaryDirectory() as empty:
+        environment["NUMBA_CACHE_DIR"] = empty
+        fits = [run_child(job, **environment) for _ in range(1 + plan.repeats)]
+    for case, some, limit in (
+        ("first fit, nothing compiled yet, once", fits[:1], 20.0),
+        ("first fit, compiled before", fits[1:], 1.0),
+    ):
+        row = Row("start", case, job["estimator"], "the clock", goals=[Goal("seconds", limit, "s")])
+        row.figures = {"seconds": Spread.of([one["wall"] for one in some])}
+        row.seconds = {clock: (min(one[clock] for one in some), None) for clock in ("wall", "cpu")}
+        row.notes.append(f"after an import of {min(one['import'] for one in some):.2f} s")
+        yield row
+
+
+SECTIONS = {"dense": dense, "vectors": vectors, "constrained": constrained, "recon": recon, "start": start}

@@ -1,0 +1,79 @@
+"""Agglomeration under must-links and cannot-links: what the statements cost, and what they are worth."""
+
+from __future__ import annotations
+
+from benchmarks._data import blobs, links_of_classes, statements
+from benchmarks._quality import adjusted_rand, share_held
+from linkwise import ConstrainedAgglomerative, Constraints, Kind, check, close, repair, verify
+from linkwise.engines import constrained_linkage
+
+
+class Constrained:
+    """Links drawn from the classes: none, a tenth, one or ten per sample."""
+
+    params = ([300, 1_000, 3_000, 10_000], [0, 0.1, 1, 10], ["average", "complete", "ward"])
+    param_names = ("n", "links per sample", "method")
+    timeout = 600
+
+    def setup(self, n, per_sample, method):
+        self.X, self.y = blobs(n, classes=10, spread=1.0)
+        self.method = method
+        self.constraints = statements(self.y, "links", int(per_sample * n))
+        constrained_linkage(self.X[:300], self.constraints[:300], method=method)
+
+    def _tree(self):
+        return constrained_linkage(self.X, self.constraints, method=self.method)
+
+    def _fit(self):
+        model = ConstrainedAgglomerative(n_clusters=None, linkage=self.method)
+        return model.fit(self.X, constraints=self.constraints)
+
+    def time_linkage(self, *_):
+        self._tree()
+
+    def time_fit(self, *_):
+        self._fit()
+
+    def peakmem_fit(self, *_):
+        self._fit()
+
+    def track_held(self, *_):
+        return share_held(self._fit().dendrogram_, self.constraints)
+
+    def track_adjusted_rand(self, *_):
+        return adjusted_rand(self._tree(), self.y)
+
+
+class Knowledge:
+    """What is asked of the links alone: feasible, entailed, repaired, verified."""
+
+    params = ([300, 3_000, 30_000], [1, 10])
+    param_names = ("n", "links per sample")
+    timeout = 600
+
+    def setup(self, n, per_sample):
+        _, self.y = blobs(n, classes=10)
+        self.constraints = links_of_classes(self.y, n * per_sample)
+        # a few soft statements that the others contradict, for `repair` to find
+        wrong = self.constraints.of(Kind.MUST_LINK)[::50]
+        self.mixed = self.constraints | Constraints.build(n, cannot_link=wrong, weight=1.0)
+        check(self.constraints[:300])
+        verify(self.y, self.constraints)
+
+    def time_check(self, *_):
+        check(self.constraints)
+
+    def time_close(self, *_):
+        close(self.constraints)
+
+    def time_repair(self, *_):
+        repair(self.mixed, keep="hard")
+
+    def time_verify(self, *_):
+        verify(self.y, self.constraints)
+
+    def peakmem_check(self, *_):
+        check(self.constraints)
+
+    def track_kept(self, *_):
+        return repair(self.mixed, keep="hard").kept.n_statements / self.mixed.n_statements
