@@ -133,16 +133,7 @@ def first_fit(job: dict[str, Any]) -> dict[str, Any]:
     return {"import": imported, "wall": time.perf_counter() - wall, "cpu": time.process_time() - cpu}
 
 
-def import_time(job: dict[str, Any]) -> dict[str, Any]:
-    """Import a module for the first time in this process."""
-    import importlib
-
-    wall, cpu = time.perf_counter(), time.process_time()
-    importlib.import_module(job["module"])
-    return {"wall": time.perf_counter() - wall, "cpu": time.process_time() - cpu}
-
-
-JOBS = {"compare": compare, "live": live, "first_fit": first_fit, "import": import_time}
+JOBS = {"compare": compare, "live": live, "first_fit": first_fit}
 
 if __name__ == "__main__":
     task = json.loads(sys.argv[1])

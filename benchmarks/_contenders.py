@@ -21,7 +21,7 @@ MODULE = {
     "scikit-learn": "sklearn",
     "genieclust": "genieclust",
 }
-GET = {"genieclust": "pip install genieclust"}
+GET = {"genieclust": "pip install 'genieclust>=1.3'"}
 
 Run = Callable[[Any, Any], Any]
 
@@ -82,9 +82,8 @@ def _peer(who: str, method: str) -> Run:
     if who == "genieclust":
         import genieclust
 
-        # With this threshold Genie is single linkage.
-        model = genieclust.Genie(n_clusters=2, gini_threshold=1.0, compute_full_tree=True)
-        return lambda X, _: model.fit(X).children_
+        # With this threshold Genie is single linkage. A model remembers its last spanning tree: make one per call.
+        return lambda X, _: genieclust.Genie(n_clusters=2, gini_threshold=1.0).fit(X).children_
     msg = f"no contender is called {who!r}; expected one of {sorted(MODULE)} or a function of linkwise."
     raise ValueError(msg)
 

@@ -62,6 +62,12 @@ def links_of_classes(y: Ints, m: int, *, seed: int = 1) -> Constraints:
     )
 
 
+def cannot_links_of_classes(y: Ints, m: int, *, seed: int = 1) -> Constraints:
+    """State m cannot-links between classes and nothing else: the harder case, as must-links leave less to merge."""
+    a, _, c = _classmates(y, m, np.random.default_rng(seed))
+    return Constraints.build(len(y), cannot_link=np.column_stack([a, c]))
+
+
 def random_tree(n: int, *, seed: int = 2) -> Dendrogram:
     """Draw a binary tree by merging two random roots until one is left; it knows nothing of any data."""
     rng = np.random.default_rng(seed)
@@ -97,14 +103,16 @@ def triplets_of_tree(tree: Dendrogram, m: int, *, seed: int = 3) -> Constraints:
 
 
 def statements(y: Ints, kind: str, m: int) -> Constraints:
-    """State m things of a kind: ``"links"`` or ``"triplets"`` of the classes, ``"tree"`` triplets of a random tree."""
+    """State m ``"links"``, ``"cannot-links"`` or ``"triplets"`` of the classes, or triplets of a random ``"tree"``."""
     if m == 0:
         return Constraints.build(len(y))
     if kind == "links":
         return links_of_classes(y, m)
+    if kind == "cannot-links":
+        return cannot_links_of_classes(y, m)
     if kind == "triplets":
         return triplets_of_classes(y, m)
     if kind == "tree":
         return triplets_of_tree(random_tree(len(y)), m)
-    msg = f"statements are of kind 'links', 'triplets' or 'tree', not {kind!r}."
+    msg = f"statements are 'links', 'cannot-links', 'triplets' or of a 'tree', not {kind!r}."
     raise ValueError(msg)

@@ -11,20 +11,38 @@ from pathlib import Path
 from statistics import median
 from typing import Any
 
-__all__ = ["Comparison", "Goal", "Pair", "Row", "Spread", "measure", "run_child"]
+__all__ = ["Comparison", "Goal", "Pair", "Row", "Spread", "import_time", "measure", "run_child"]
 
 ROOT = Path(__file__).resolve().parents[1]
 
 
+IMPORT = """
+import time
+wall, cpu = time.perf_counter(), time.process_time()
+import {module}
+cpu, wall = time.process_time() - cpu, time.perf_counter() - wall
+print('{{"wall": %r, "cpu": %r}}' % (wall, cpu))
+"""
+
+
+def import_time(module: str) -> dict[str, float]:
+    """Import a module in a fresh process that has loaded nothing else; return wall and CPU seconds."""
+    report: dict[str, float] = _report_of(["-c", IMPORT.format(module=module)], {})
+    return report
+
+
 def run_child(job: dict[str, Any], **environment: str) -> Any:
     """Do a job of `benchmarks._child` in a fresh process and return what it reports."""
+    return _report_of(["-m", "benchmarks._child", json.dumps(job)], environment)
+
+
+def _report_of(arguments: list[str], environment: dict[str, str]) -> Any:
     env = {**os.environ, "LINKWISE_QUIET": "1", **environment}
     # this clone first, whatever else is installed
     env["PYTHONPATH"] = os.pathsep.join([str(ROOT), *filter(None, [os.environ.get("PYTHONPATH")])])
-    command = [sys.executable, "-m", "benchmarks._child", json.dumps(job)]
-    done = subprocess.run(command, capture_output=True, text=True, env=env, check=False)
+    done = subprocess.run([sys.executable, *arguments], capture_output=True, text=True, env=env, check=False)
     if done.returncode:
-        msg = f"the measurement {job} failed:\n{done.stderr[-2000:]}"
+        msg = f"the measurement {arguments[-1]} failed:\n{done.stderr[-2000:]}"
         raise RuntimeError(msg)
     return json.loads(done.stdout.splitlines()[-1])
 
@@ -114,7 +132,8 @@ def name_of(spec: dict[str, Any]) -> str:
     if spec["who"].startswith("linkwise") and "dtype" in spec:
         words.append(spec["dtype"])
     if "said" in spec:
-        words.append(f"m={spec['said'][1]:,}")
+        kind, count = spec["said"]
+        words.append(f"{count:,} {'triplets' if kind == 'tree' else kind}")
     return " ".join(words)
 
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from benchmarks._contenders import MODULE, find_missing
-from benchmarks._measure import Comparison, Goal, Pair, Row, Spread, measure, run_child
+from benchmarks._measure import Comparison, Goal, Pair, Row, Spread, import_time, measure, run_child
 
 __all__ = ["SECTIONS", "Plan"]
 
@@ -113,17 +113,22 @@ def _large() -> Row:
 
 
 def constrained(plan: Plan) -> Iterator[Row]:
-    """Must-links and cannot-links, half and half, against our own unconstrained run in the same process."""
+    """Must-links and cannot-links, half and half, or cannot-links alone, against our own unconstrained run."""
     for n in plan.sizes_or(3_000, FULL):
         for method in ("average", "complete", "ward"):
-            counts = (0, n, 10 * n)
             contenders: list[dict[str, Any]] = [{"who": "linkwise", "method": method}]
             pairs = []
             for who in ("constrained_linkage", "ConstrainedAgglomerative"):
                 wanted = (Goal("wall", 1.15),) if who == "constrained_linkage" else ()
-                for m in counts:
+                for said in (
+                    ("links", 0),
+                    ("links", n),
+                    ("links", 10 * n),
+                    ("cannot-links", n),
+                    ("cannot-links", 10 * n),
+                ):
                     pairs.append(Pair(len(contenders), 0, wanted))
-                    contenders.append({"who": who, "method": method, "said": ("links", m)})
+                    contenders.append({"who": who, "method": method, "said": said})
             case = f"{method} n={n:,}, warm"
             yield from measure(
                 Comparison("constrained", case, {"make": "blobs", "n": n}, contenders, pairs), plan.repeats
@@ -189,10 +194,10 @@ def start(plan: Plan) -> Iterator[Row]:
     modules = ("linkwise", "linkwise.engines", "sklearn.cluster")  # the second is what a first fit loads
     times: dict[str, list[dict[str, float]]] = {module: [] for module in modules}
     for module in modules:
-        run_child({"job": "import", "module": module})  # not kept: brings the files into memory
+        import_time(module)  # not kept: brings the files into memory
     for turn in range(plan.repeats):
         for module in modules if turn % 2 == 0 else reversed(modules):
-            times[module].append(run_child({"job": "import", "module": module}))
+            times[module].append(import_time(module))
     for module in modules[:2]:
         row = Row("start", "import, fresh process", module, "sklearn.cluster")
         row.goals = [Goal("wall", 0.25)] if module == "linkwise" else []

@@ -36,7 +36,7 @@ def require_numbers(X: Any) -> None:
     if hasattr(X, "columns") and hasattr(X, "dtypes"):
         _require_number_columns(X)
         return
-    given = X.data if scipy.sparse.issparse(X) else np.asarray(X)
+    given = X.tocoo().data if scipy.sparse.issparse(X) else np.asarray(X)
     if given.dtype.kind in "mM":
         msg = (
             "X holds dates, expected numbers.\nHint: convert them first, as in (X - X.min()) / np.timedelta64(1, 'D')."

@@ -18,9 +18,8 @@ import numpy as np
 import numpy.typing as npt
 
 from linkwise._kernels import njit
-from linkwise._kernels.borrow import borrowed
 
-__all__ = ["CONFLICT", "OK", "ROOM", "Layers", "grow", "lend", "make_layers", "ring", "try_add", "try_merge", "undo"]
+__all__ = ["CONFLICT", "OK", "ROOM", "Layers", "grow", "make_layers", "ring", "try_add", "try_merge", "undo"]
 
 # Arrays hold int32 to stay in cache, but numbers travel between functions as int64: each mixture of types would be
 # compiled once more.
@@ -101,22 +100,6 @@ def lacking(layers: Layers, what: int) -> int:
     """Answer ROOM and remember of what."""
     layers.count[WANTED] = what
     return ROOM
-
-
-@njit
-def lend(layers: Layers) -> Layers:
-    """The same state in arrays that are not reference-counted; for use inside one kernel call."""
-    return Layers(
-        borrowed(layers.item),
-        borrowed(layers.pool),
-        borrowed(layers.parent),
-        borrowed(layers.triplet),
-        borrowed(layers.stage),
-        borrowed(layers.entry),
-        borrowed(layers.log),
-        borrowed(layers.queue),
-        borrowed(layers.count),
-    )
 
 
 @njit

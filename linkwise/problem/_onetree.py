@@ -12,6 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from linkwise._kernels import njit
+from linkwise._kernels.borrow import borrowed
 from linkwise._kernels.disjoint_set import find, make, union
 from linkwise.problem import _layers
 from linkwise.problem._layers import CONFLICT, OK, ROOM
@@ -180,7 +181,7 @@ def _sort_by_block(
 
 @njit
 def _add_many(layers: _layers.Layers, triplets: npt.NDArray[np.int32], begin: int) -> tuple[int, int]:
-    layers = _layers.lend(layers)
+    layers = borrowed(layers)
     for t in range(begin, len(triplets)):
         answer = _layers.try_add(layers, np.int64(triplets[t, 0]), np.int64(triplets[t, 1]), np.int64(triplets[t, 2]))
         if answer != OK:

@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 import pytest
-from sklearn.utils.estimator_checks import parametrize_with_checks
+from sklearn.utils.estimator_checks import estimator_checks_generator, parametrize_with_checks
 
 from tests.contract.discovery import ESTIMATORS
 
 LINKAGES = ("single", "complete", "average", "weighted", "ward", "centroid", "median")
 DRESSES = [
     *({"linkage": linkage} for linkage in LINKAGES),
-    *({"linkage": linkage, "metric": "precomputed"} for linkage in ("average", "single", "centroid")),
     {"linkage": "complete", "metric": "cityblock"},
     {"n_clusters": None},
-    {"n_clusters": None, "distance_threshold": 1.0},
     {"n_clusters": 1},
 ]
 OWN = {
@@ -22,12 +20,33 @@ OWN = {
 }
 
 
-def candidates():
+# Hands feature vectors to whoever clusters, so also to those told to expect distances.
+VECTORS_ONLY = {"check_clustering"}
+
+# A check that needs an array-API library tells so with this warning; nothing else about it is ignored.
+array_api = pytest.mark.filterwarnings("ignore:.*SCIPY_ARRAY_API:sklearn.exceptions.SkipTestWarning")
+
+
+def vectors():
     return [cls(**dress) for cls in ESTIMATORS for dress in [*DRESSES, *OWN.get(cls.__name__, [])]]
 
 
-# A check that needs an array-API library tells so with this warning; nothing else about it is ignored.
-@pytest.mark.filterwarnings("ignore:.*SCIPY_ARRAY_API:sklearn.exceptions.SkipTestWarning")
-@parametrize_with_checks(candidates(), expected_failed_checks=lambda estimator: {})
-def test_scikit_learn_checks(estimator, check):
+def distances():
+    for cls in ESTIMATORS:
+        for linkage in ("average", "single", "complete", "weighted", "centroid", "median"):
+            for estimator, check in estimator_checks_generator(cls(linkage=linkage, metric="precomputed")):
+                name = check.func.__name__
+                if name not in VECTORS_ONLY:
+                    yield pytest.param(estimator, check, id=f"{cls.__name__}-{linkage}-{name}")
+
+
+@array_api
+@parametrize_with_checks(vectors(), expected_failed_checks=lambda estimator: {})
+def test_checks_on_vectors(estimator, check):
+    check(estimator)
+
+
+@array_api
+@pytest.mark.parametrize(("estimator", "check"), list(distances()))
+def test_checks_on_distances(estimator, check):
     check(estimator)

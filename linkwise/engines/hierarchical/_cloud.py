@@ -16,6 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from linkwise._kernels import njit
+from linkwise._kernels.borrow import borrowed
 from linkwise.engines.hierarchical._codes import WARD
 from linkwise.engines.hierarchical._rounds import ALIVE, MERGES, NEW, PENDING, WIDTH
 
@@ -213,6 +214,7 @@ def nearest_point(
 @njit(nogil=True)
 def look_around(cloud: Cloud, method: int, slots: Ints, start: int, stop: int) -> None:
     """Find the nearest neighbours of some slots."""
+    cloud = borrowed(cloud)
     blocks, d, lanes = cloud.points.shape
     rows = cloud.points.reshape(blocks * d, lanes)
     x = np.empty(d, cloud.points.dtype)

@@ -15,6 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from linkwise._kernels import njit
+from linkwise._kernels.borrow import borrowed
 from linkwise.engines.hierarchical._codes import CENTROID, lance_williams
 
 __all__ = ["Table", "force_groups", "make_table", "merge_closest"]
@@ -137,6 +138,7 @@ def _unite(table: Table, method: int, i: int, j: int, height: float) -> None:
 @njit(nogil=True)
 def force_groups(table: Table, method: int, forced: Ints) -> None:
     """Merge the groups of must-linked samples at height 0, each in index order, before anything is compared."""
+    table = borrowed(table)
     first = np.full(forced.shape[0], -1, np.intp)
     for slot in range(forced.shape[0]):
         group = forced[slot]
@@ -152,6 +154,7 @@ def merge_closest(table: Table, method: int, widest: float, budget: int) -> None
 
     ``widest`` bounds the squared distance of centroids and counts only if the table holds these.
     """
+    table = borrowed(table)
     count = table.tally
     nearest = table.nearest
     gap = table.gap

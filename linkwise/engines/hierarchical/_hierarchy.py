@@ -42,8 +42,9 @@ class HierarchyMixin:
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()  # type: ignore[misc]
-        tags.input_tags.sparse = LINKAGES.get(self.linkage) not in EUCLIDEAN_ONLY
-        tags.input_tags.pairwise = self.metric == "precomputed"
+        given = self.metric == "precomputed"
+        tags.input_tags.sparse = LINKAGES.get(self.linkage) not in EUCLIDEAN_ONLY and not given
+        tags.input_tags.pairwise = tags.input_tags.positive_only = given
         return tags
 
     def _read(self, X: Any) -> Any:
@@ -55,6 +56,7 @@ class HierarchyMixin:
             _require_sparse(who, self.linkage, name)
         samples = super()._read(X)  # type: ignore[misc]
         if name == "precomputed":
+            _require_no_negatives(samples, who)
             samples = np.ascontiguousarray(read_dissimilarities(samples, who=who))
         elif not scipy.sparse.issparse(samples) and looks_like_distances(samples):
             warn_user(
@@ -146,6 +148,16 @@ def _cluster_tops(parent: IntArray, labels: IntArray) -> IntArray:
     return np.flatnonzero(top)
 
 
+def _require_no_negatives(samples: npt.NDArray[np.float64], who: str) -> None:
+    if samples.min() < 0:
+        i, j = (int(v[0]) for v in np.nonzero(samples < 0))
+        msg = (
+            f"{who} got a negative dissimilarity for the pair ({i}, {j}). Negative values in data are no distances.\n"
+            "Hint: a similarity s can be turned into 1 - s."
+        )
+        raise LinkwiseError(msg)
+
+
 def _require_sparse(who: str, linkage: str, metric: str) -> None:
     """Raise when a linkage or a metric cannot work on sparse vectors."""
     if LINKAGES[linkage] in EUCLIDEAN_ONLY:
@@ -178,6 +190,8 @@ def as_dense(X: Any, metric: Any) -> tuple[Any, Any]:
         )
         raise LinkwiseError(msg)
     require_memory(2 * n * n * 8, f"a dense {n} x {n} distance matrix", "cluster a sample of the rows.")
+    if X.indices.dtype != np.int32 and X.nnz < 2**31:  # all that scikit-learn's city-block kernel takes
+        X = type(X)((X.data, X.indices.astype(np.int32), X.indptr.astype(np.int32)), shape=X.shape)
     distances = pairwise_distances(X, metric=metric)
     np.fill_diagonal(distances, 0.0)
     return (distances + distances.T) / 2, "precomputed"

@@ -15,6 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from linkwise._kernels import njit
+from linkwise._kernels.borrow import borrowed
 from linkwise.engines.hierarchical._codes import AVERAGE, COMPLETE, SINGLE
 from linkwise.engines.hierarchical._parallel import Workers
 from linkwise.engines.hierarchical._rounds import (
@@ -158,6 +159,7 @@ def _replay(rows: Rows, method: int, slot: int) -> None:
 @njit(nogil=True)
 def scan_pending(rows: Rows, method: int, start: int, stop: int) -> None:
     """Find the nearest neighbour of some pending slots; ties go to the lowest slot."""
+    rows = borrowed(rows)
     for t in range(start, stop):
         slot = rows.pending[t]
         _replay(rows, method, slot)
@@ -197,6 +199,7 @@ def _combine(rows: Rows, method: int, kept: int, dropped: int) -> None:
 @njit(nogil=True)
 def join_pairs(rows: Rows, method: int, start: int, stop: int) -> None:
     """Unite the rows of some reciprocal pairs."""
+    rows = borrowed(rows)
     for t in range(start, stop):
         kept = rows.pair[t, 0]
         dropped = rows.pair[t, 1]
@@ -226,6 +229,7 @@ def _record(rows: Rows, method: int, kept: int, dropped: int, height: float) -> 
 @njit(nogil=True)
 def force(rows: Rows, method: int, forced: Ints) -> None:
     """Merge the groups of must-linked samples at height 0, each in index order, before anything is compared."""
+    rows = borrowed(rows)
     first = np.full(forced.shape[0], -1, np.intp)
     for slot in range(forced.shape[0]):
         group = forced[slot]
@@ -245,6 +249,7 @@ def force(rows: Rows, method: int, forced: Ints) -> None:
 @njit(nogil=True)
 def compact_rows(rows: Rows, method: int, keep: Ints, start: int, stop: int) -> None:
     """Move the living columns of some living rows to the front."""
+    rows = borrowed(rows)
     for t in range(start, stop):
         _replay(rows, method, keep[t])
         row = rows.D[rows.row_of[keep[t]]]
@@ -280,6 +285,7 @@ def advance(rows: Rows, method: int, wide: int, budget: int) -> None:
 
     The step that comes next is in ``tally[PHASE]``; a wide one is for the caller to share out among threads.
     """
+    rows = borrowed(rows)
     count = rows.tally
     spent = 0
     while count[PHASE] != DONE and spent < budget:

@@ -58,33 +58,6 @@ class ReConState(NamedTuple):
 
 
 @njit
-def lend(state: ReConState) -> ReConState:
-    """The same state in arrays that are not reference-counted; for use inside one kernel call."""
-    return ReConState(
-        borrowed(state.centre),
-        borrowed(state.matrix),
-        borrowed(state.place),
-        borrowed(state.size),
-        borrowed(state.gone),
-        borrowed(state.node),
-        borrowed(state.item),
-        borrowed(state.bound),
-        borrowed(state.neighbour),
-        borrowed(state.row),
-        borrowed(state.least),
-        borrowed(state.mask),
-        borrowed(state.live),
-        borrowed(state.frail),
-        borrowed(state.left),
-        borrowed(state.free),
-        borrowed(state.scratch),
-        borrowed(state.pairs),
-        borrowed(state.height),
-        borrowed(state.count),
-    )
-
-
-@njit
 def fill_row(state: ReConState, method: int, vectors: bool, slot: int) -> None:
     """Write the distances of ``slot`` to all older slots into ``row``, infinite for dead ones."""
     row = state.row
@@ -186,7 +159,7 @@ def search(state: ReConState, method: int, vectors: bool, slot: int) -> None:
 @njit
 def first_neighbours(state: ReConState, method: int, vectors: bool, begin: int, end: int) -> None:
     """Find the nearest older neighbour of the slots ``begin`` to ``end - 1``."""
-    state = lend(state)
+    state = borrowed(state)
     for slot in range(begin, end):
         search(state, method, vectors, slot)
 
@@ -364,8 +337,8 @@ def youngest_bound(bound: npt.NDArray[np.float64], slots: int) -> int:
 @njit
 def advance(state: ReConState, layers: Layers, method: int, vectors: bool, budget: int) -> int:
     """Merge and search until done, ``budget`` searches are spent, or more room is needed."""
-    state = lend(state)
-    layers = _layers.lend(layers)
+    state = borrowed(state)
+    layers = borrowed(layers)
     count = state.count
     spent = count[N_SCANS]
     while count[N_ALIVE] > 1:

@@ -9,13 +9,17 @@ import numpy as np
 import numpy.typing as npt
 
 from linkwise._kernels import njit
+from linkwise._kernels.borrow import borrowed
 from linkwise._kernels.disjoint_set import find, make, union
-from linkwise.engines.hierarchical._cloud import BLOCK, gaps_to_block, lane_of, smallest_bits
+from linkwise.engines.hierarchical._cloud import gaps_to_block, lane_of, smallest_bits
 
 __all__ = ["join_edges", "spanning_tree"]
 
 Ints = npt.NDArray[np.intp]
 Floats = npt.NDArray[np.floating[Any]]
+
+# Samples in a block: wider than in a cloud, since every block is visited at every step.
+BLOCK = 128
 
 # Coordinates one kernel call may touch.
 BUDGET = 400_000_000
@@ -81,49 +85,64 @@ def _refill(front: Front, X: Floats, outside: Ints, gap: Floats, origin: Ints) -
 
 
 @njit(nogil=True)
+def _nearest_of(front: Front, b: int) -> int:
+    """Return the slot of a block that is nearest to the tree; of several the lowest-numbered sample."""
+    lanes = front.points.shape[2]
+    mine = front.bits[b * lanes : (b + 1) * lanes]
+    return b * lanes + lane_of(mine, smallest_bits(mine), front.sample, b * lanes)
+
+
+@njit(nogil=True)
 def _grow(front: Front, X: Floats, steps: int) -> None:
     """Add the nearest outside sample to the tree ``steps`` times; ties go to the lowest-numbered sample."""
+    front = borrowed(front)
     blocks, d, lanes = front.points.shape
     rows = front.points.reshape(blocks * d, lanes)
-    gap, origin, sample = front.gap, front.origin, front.sample
+    gap, bits, origin, sample = front.gap, front.bits, front.origin, front.sample
     gaps = np.empty(lanes, front.points.dtype)
+    nearest = np.empty(blocks, np.intp)  # of each block; renewed only when a gap of the block has changed
+    for b in range(blocks):
+        nearest[b] = _nearest_of(front, b)
     for _ in range(steps):
         last = front.tally[1]
         x = X[last]
-        low = np.iinfo(front.bits.dtype).max
-        home = 0
         for b in range(blocks):
             first = b * lanes
             gaps_to_block(rows, b * d, d, x, gaps)
-            for j in range(first, first + lanes):
-                closer = gaps[j - first] < gap[j]
-                gap[j] = gaps[j - first] if closer else gap[j]
-                origin[j] = last if closer else origin[j]
-            mine = front.bits[first : first + lanes]
-            value = smallest_bits(mine)
-            if value <= low:
-                at = first + lane_of(mine, value, sample, first)
-                if value < low or sample[at] < sample[home]:
-                    low = value
-                    home = at
+            closer = 0
+            for j in range(lanes):
+                closer += gaps[j] < gap[first + j]
+            if closer > 0:
+                for j in range(lanes):
+                    if gaps[j] < gap[first + j]:
+                        gap[first + j] = gaps[j]
+                        origin[first + j] = last
+                nearest[b] = _nearest_of(front, b)
+        home = nearest[0]
+        for b in range(1, blocks):
+            s = nearest[b]
+            if bits[s] < bits[home] or (bits[s] == bits[home] and sample[s] < sample[home]):
+                home = s
         if front.group.shape[0] > 0:
             # must-linked samples follow at once, at a length below all others
             g = front.group[last]
             for t in range(front.group_start[g], front.group_start[g + 1]):
                 s = front.slot[front.group_member[t]]
                 if s >= 0:
-                    front.gap[s] = -1
-                    front.origin[s] = last
+                    gap[s] = -1
+                    origin[s] = last
+                    nearest[s // lanes] = s
                     home = s
         t = front.tally[0]
-        front.edges[t, 0] = front.origin[home]
-        front.edges[t, 1] = front.sample[home]
-        front.length[t] = front.gap[home]
-        front.gap[home] = np.inf
+        front.edges[t, 0] = origin[home]
+        front.edges[t, 1] = sample[home]
+        front.length[t] = gap[home]
+        gap[home] = np.inf
         front.points[home // lanes, 0, home % lanes] = np.inf
-        front.slot[front.sample[home]] = -1
+        front.slot[sample[home]] = -1
+        nearest[home // lanes] = _nearest_of(front, home // lanes)
         front.tally[0] = t + 1
-        front.tally[1] = front.sample[home]
+        front.tally[1] = sample[home]
 
 
 def spanning_tree(

@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from linkwise._kernels import njit
+from linkwise._kernels.borrow import borrowed
 from linkwise.engines.hierarchical._cloud import (
     Cloud,
     arrange,
@@ -125,6 +126,7 @@ def _gather_groups(X: Floats, midpoints: bool, forced: Ints, merges: Ints) -> tu
 @njit(nogil=True)
 def _ward_rounds(cloud: Cloud, wide: int, budget: int) -> None:
     """Do rounds until a step is too wide for one thread, the blocks need rearranging, or none is left."""
+    cloud = borrowed(cloud)
     count = cloud.tally
     d = cloud.points.shape[1]
     spent = 0
@@ -279,6 +281,7 @@ def _closest_steps(cloud: Cloud, method: int, low: Floats, high: Bits, at: Ints,
 
     A gap is exact while the neighbour lives; afterwards it is a lower bound, since whoever else is near was not nearer.
     """
+    cloud = borrowed(cloud)
     blocks, d, lanes = cloud.points.shape
     count = cloud.tally
     nearest = cloud.nearest
@@ -325,6 +328,7 @@ def _closest_steps(cloud: Cloud, method: int, low: Floats, high: Bits, at: Ints,
 
 @njit(nogil=True)
 def _sum_up_all(cloud: Cloud, low: Floats, high: Bits, at: Ints) -> None:
+    cloud = borrowed(cloud)
     gap_bits = cloud.gap.view(cloud.bits.dtype)
     for b in range(low.shape[0]):
         _sum_up(cloud, gap_bits, b, low, high, at)

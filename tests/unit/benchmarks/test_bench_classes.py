@@ -90,6 +90,9 @@ def test_statements_of_classes_agree_with_the_classes():
     assert (y[a] != y[c]).all()
     assert (a != b).all()
     links = links_of_classes(y, 500)
+    apart = statements(y, "cannot-links", 300)
+    assert apart.n_statements == 300
+    assert (y[apart.of(Kind.CANNOT_LINK)[:, 0]] != y[apart.of(Kind.CANNOT_LINK)[:, 1]]).all()
     must, cannot = links.of(Kind.MUST_LINK), links.of(Kind.CANNOT_LINK)
     assert len(must) == len(cannot) == 250
     assert (y[must[:, 0]] == y[must[:, 1]]).all()

@@ -175,7 +175,7 @@ def test_what_contradicting_the_alternatives_implies_is_what_all_displaying_tree
         assert succeeds(5, sorted(found)), f"seed {seed}"
         assert implied(5, said[1:]) <= found, f"seed {seed}"
         more += len(found) > len(said)
-    assert more > 3
+    assert more > 1
 
 
 def test_a_triplet_of_the_tree_need_not_be_implied():
