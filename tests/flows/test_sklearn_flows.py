@@ -79,7 +79,7 @@ def test_with_routing_a_request_can_be_refused(routing):
 
 
 def test_a_pipeline_keeps_row_names_when_frames_are_set():
-    X, _, known = data()
+    X, _, _ = data()
     ids = [f"item{i}" for i in range(N)]
     frame = pd.DataFrame(X, columns=["a", "b"], index=ids)
     named = Constraints.from_ids(ids, must_link=[("item3", "item50"), ("item3", "item59")])

@@ -119,14 +119,22 @@ def bounds_to_blocks(cloud: Cloud, x: Floats, out: Floats) -> None:
 
 @njit(nogil=True)
 def mark_banned(cloud: Cloud, mark: Ints, slot: int) -> None:
-    """Mark the slots a cluster must never be merged with: ``mark[s] == slot`` for these."""
+    """Mark the slots a cluster must never be merged with, and their blocks.
+
+    ``mark[s] == slot`` for such slots s, ``mark[slots + b] == slot`` for the blocks b they lie in.
+    """
+    slots = cloud.key.shape[0]
+    lanes = cloud.points.shape[2]
+    home = cloud.home
     member = slot
     while member >= 0:
         for t in range(cloud.ban_start[member], cloud.ban_start[member + 1]):
             other = cloud.ban[t]
-            while cloud.home[other] != other:
-                other = cloud.home[other]
+            while home[other] != other:
+                home[other] = home[home[other]]  # threads may do this at once: each only shortens a path
+                other = home[other]
             mark[other] = slot
+            mark[slots + other // lanes] = slot
         member = cloud.after[member]
 
 
@@ -221,7 +229,7 @@ def look_around(cloud: Cloud, method: int, slots: Ints, start: int, stop: int) -
     gaps = np.empty(lanes, cloud.points.dtype)
     bits = gaps.view(cloud.bits.dtype)
     bound = np.empty(blocks, cloud.points.dtype)
-    mark = np.full(cloud.key.shape[0] if cloud.ban.shape[0] > 0 else 1, -1, np.intp)
+    mark = np.full(cloud.key.shape[0] + blocks if cloud.ban.shape[0] > 0 else 1, -1, np.intp)
     for t in range(start, stop):
         nearest_point(cloud, rows, method, slots[t], x, gaps, bits, bound, mark)
 

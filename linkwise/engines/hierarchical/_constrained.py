@@ -92,7 +92,8 @@ def _grow(X: Any, constraints: Constraints, method: str, metric: Any, dtype: npt
     """Build the forest; return it with the number of clusters merging started from, of which no cut has more."""
     name = metric_name(metric, who="constrained_linkage")
     require_fitting(method, name, who="constrained_linkage")
-    check(constraints, X=X if constraints.rules else None, metric=metric).raise_if_infeasible()
+    if constraints.rules:
+        check(constraints, X=X, metric=metric).raise_if_infeasible()
     n = constraints.n_samples
     rules: dict[type[Rule], Rule] = {}
     for rule in constraints.rules:  # of several, the strictest holds all
@@ -109,6 +110,8 @@ def _grow(X: Any, constraints: Constraints, method: str, metric: Any, dtype: npt
         pairs = np.concatenate([pairs, must_links_within(X, delta.delta, metric=metric)])
     forbidden = constraints.of(Kind.CANNOT_LINK)
     group = components(n, np.ascontiguousarray(pairs)) if len(pairs) else None
+    if group is not None and (group[forbidden[:, 0]] == group[forbidden[:, 1]]).any():
+        check(constraints).raise_if_infeasible()
     if isinstance(epsilon, NeighbourWithin) and group is not None:
         group = _with_neighbours(group, X, epsilon.epsilon, metric, forbidden)
     merges = merge_all(

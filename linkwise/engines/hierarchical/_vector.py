@@ -243,7 +243,7 @@ def _welcome(
         gaps_to_block(rows, b * d, d, x, gaps)
         if b == own:
             gaps[kept - first] = np.inf
-        if banned:
+        if banned and mark[key.shape[0] + b] == kept:
             for j in range(lanes):
                 if mark[first + j] == kept:
                     gaps[j] = np.inf
@@ -291,7 +291,7 @@ def _closest_steps(cloud: Cloud, method: int, low: Floats, high: Bits, at: Ints,
     gaps = np.empty(lanes, cloud.points.dtype)
     bits = gaps.view(cloud.bits.dtype)
     bound = np.empty(blocks, cloud.points.dtype)
-    mark = np.full(cloud.key.shape[0] if cloud.ban.shape[0] > 0 else 1, -1, np.intp)
+    mark = np.full(cloud.key.shape[0] + blocks if cloud.ban.shape[0] > 0 else 1, -1, np.intp)
     for _ in range(budget):
         best = -1
         for b in range(blocks):

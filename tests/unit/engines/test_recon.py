@@ -91,24 +91,24 @@ def test_the_replay_notices_wrong_merges():
 # -- sizes at which certificates fill, are dropped and reused, and slots move ---------------------------------------
 
 
-def few_certificates(make):
-    """Start with room for 64 certificates instead of more."""
+def certificates(make, words):
+    """Start with room for 64 certificates per word."""
 
-    def small(*args, **kwargs):
+    def resized(*args, **kwargs):
         state, factor = make(*args, **kwargs)
-        state.count[_recon.kernels.N_FREE] = 64
+        state.count[_recon.kernels.N_FREE] = 64 * words
         return (
             state._replace(
-                mask=state.mask[:, :, :1].copy(),
-                live=state.live[:1].copy(),
-                frail=state.frail[:1].copy(),
-                left=state.left[:64].copy(),
-                free=np.arange(64),
+                mask=np.zeros((2, state.mask.shape[1], words), np.uint64),
+                live=np.zeros(words, np.uint64),
+                frail=np.zeros(words, np.uint64),
+                left=np.zeros(64 * words, np.int64),
+                free=np.arange(64 * words),
             ),
             factor,
         )
 
-    return small
+    return resized
 
 
 def little_room(make):
@@ -128,7 +128,7 @@ def little_room(make):
 
 @pytest.fixture
 def cramped(monkeypatch):
-    monkeypatch.setattr(_recon, "_make_state", few_certificates(_recon._make_state))
+    monkeypatch.setattr(_recon, "_make_state", certificates(_recon._make_state, 1))
     monkeypatch.setattr(_layers, "make_layers", little_room(_layers.make_layers))
 
 
@@ -155,6 +155,32 @@ def test_more_refutations_than_there_is_room_for_change_no_merge(method, cramped
         tree = recon(D, said(n, triplets), method=method, metric="precomputed")
         assert_same_merges(tree, D, triplets, method, f"seed {seed}")
     assert asked or SLOW  # the case is hard enough to need more
+
+
+@pytest.mark.parametrize("shape", generators.SHAPES)
+def test_using_the_numbers_of_dropped_refutations_again_changes_no_merge(shape, monkeypatch):
+    make, more = _recon._make_state, _recon._more_certificates
+
+    def only_if_none_is_left(state):
+        return state if state.count[_recon.kernels.N_FREE] else more(state)
+
+    for seed in range(examples(1 if SLOW else 4, 20)):
+        rng = np.random.default_rng(seed)
+        n = 30 if SLOW else 260
+        triplets = generators.tree_triplets(rng, generators.random_tree(rng, n, shape), 2 * n)
+        X = rng.normal(size=(n, 2))
+        D = generators.quarrelling_distances(rng, n, triplets)
+        found = []
+        for words in (1, 64):
+            monkeypatch.setattr(_recon, "_make_state", certificates(make, words))
+            monkeypatch.setattr(_recon, "_more_certificates", only_if_none_is_left if words == 1 else more)
+            found.append(
+                (
+                    merges_of(recon(X, said(n, triplets))),
+                    merges_of(recon(D, said(n, triplets), method="average", metric="precomputed")),
+                )
+            )
+        assert found[0] == found[1], f"seed {seed}"
 
 
 # -- special inputs ------------------------------------------------------------------------------------------------
