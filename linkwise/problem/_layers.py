@@ -32,7 +32,7 @@ WEIGHT, CLUSTERS, BELOW, HEAD, TAIL, LENGTH, RING = range(7)
 UNION, STAGE, APPEND, FEWER, DEEPER, BELOW_LESS, LINK = range(7)
 # slots of `count`
 N_POOL, N_ENTRY, N_LOG, N_TRIPLET, N_NOW, N_NEXT = range(6)
-FAIL_LEVEL, FAIL_ITEM, SPLIT_LEVEL, SPLIT_LOG, LINKED, WANTED = range(6, 12)
+SPLIT_LEVEL, LINKED, WANTED = range(6, 9)
 
 # what an operation that answers ROOM ran out of
 POOL, ENTRY, LOG, TRIPLET = range(4)
@@ -53,7 +53,7 @@ class Layers(NamedTuple):
     entry: npt.NDArray[np.int32]  # [e, 2] waiting-list entries: 2 * triplet + (1 in the list of c's component), next
     log: npt.NDArray[np.int32]  # [l, 5] changes of the operation under way
     queue: npt.NDArray[np.int32]  # [4, m] triplets to join at this level and the next; items of their components above
-    count: npt.NDArray[np.int64]  # type: ignore[assignment]  # [12]
+    count: npt.NDArray[np.int64]  # type: ignore[assignment]  # [9]
 
 
 def make_layers(n_items: int, capacity: int) -> Layers:
@@ -63,7 +63,7 @@ def make_layers(n_items: int, capacity: int) -> Layers:
     item[:, UP] = np.arange(n_items)
     pool = np.zeros((6 * n_items + 64, 8), np.int32)
     pool[0] = (n_items, n_items, n_items, -1, -1, 0, 0, 0)
-    count = np.zeros(12, np.int64)
+    count = np.zeros(9, np.int64)
     count[N_POOL] = 1
     return Layers(
         item,
@@ -288,14 +288,6 @@ def undo(layers: Layers, upto: int) -> None:
             count[LINKED] = 0
 
 
-@njit(inline="always")
-def fail(layers: Layers, level: int, x: int) -> int:
-    """Remember the component that can no longer be divided."""
-    layers.count[FAIL_LEVEL] = level
-    layers.count[FAIL_ITEM] = x
-    return CONFLICT
-
-
 @njit
 def join_queued(layers: Layers, level: int, i: int, j: int) -> int:
     """Join a and b of every triplet queued for ``level``; ``i`` and ``j`` are clusters being merged, or -1."""
@@ -326,7 +318,7 @@ def join_queued(layers: Layers, level: int, i: int, j: int) -> int:
             if x == ROOM:
                 return ROOM
             if pool[above, BELOW] == 1 and pool[above, CLUSTERS] >= 2:
-                return fail(layers, level - 1, x)
+                return CONFLICT
         z = find(item, parent, level, np.int64(triplet[t, 2]))
         if x == z:
             promote(queue, layers.stage, log, count, t, level + 1, x)
@@ -377,9 +369,10 @@ def try_add(layers: Layers, a: int, b: int, c: int) -> int:
 def try_merge(layers: Layers, i: int, j: int) -> int:
     """Merge two clusters, given by their `top` items; ROOM leaves the state as it was.
 
-    CONFLICT leaves the failed state in place for the caller to read (`FAIL_LEVEL`, `FAIL_ITEM`: the component that
-    cannot be divided; `SPLIT_LEVEL`, `SPLIT_LOG`: the last level at which i and j still were in different components,
-    and the log position to undo to for seeing them); the caller must then `undo` to 0.
+    CONFLICT leaves the failed state in place, so that the caller can read the components of i and j at the level
+    `SPLIT_LEVEL`: they are the last two parts of a component that merging would make undividable. The caller must then
+    `undo` to 0. As long as the triplets are consistent, no other failure is possible: a triplet across the two parts
+    would have joined them a level earlier, and any other part divides as it did before.
     """
     pool, count = layers.pool, layers.count
     count[N_LOG] = 0
@@ -388,11 +381,11 @@ def try_merge(layers: Layers, i: int, j: int) -> int:
     note(layers.log, count, FEWER, 0, i, 0, 0)
     pool[0, CLUSTERS] -= 1
     level = np.int64(1)
-    above = np.int64(0)  # pool row of the component that holds both at the level before
-    while above >= 0 or count[N_NOW] > 0:
-        answer = join_queued(layers, level, i if above >= 0 else np.int64(-1), j)
-        if answer == OK and above >= 0:
-            answer, above = merge_level(layers, level, i, j, above)
+    both = i  # item of the component that holds both at the level before; -1 once nothing deeper is to be united
+    while both >= 0 or count[N_NOW] > 0:
+        answer = join_queued(layers, level, i if both >= 0 else np.int64(-1), j)
+        if answer == OK and both >= 0:
+            answer, both = merge_level(layers, level, i, j, both)
         if answer == ROOM:
             undo(layers, np.int64(0))
             return ROOM
@@ -405,37 +398,37 @@ def try_merge(layers: Layers, i: int, j: int) -> int:
 
 
 @njit
-def merge_level(layers: Layers, level: int, i: int, j: int, above: int) -> tuple[int, int]:
-    """Unite the components of i and j at one level; the answer, and their pool row (-1: nothing deeper to unite)."""
+def merge_level(layers: Layers, level: int, i: int, j: int, both: int) -> tuple[int, int]:
+    """Unite the components of i and j at one level; the answer, and the item of what they become (-1: it is done)."""
     item, pool, parent, count = layers.item, layers.pool, layers.parent, layers.count
+    done = np.int64(-1)
     if count[N_LOG] + 8 > len(layers.log):
-        return lacking(layers, LOG), -1
+        return lacking(layers, LOG), done
     last = item[i, DEPTH] < level or item[j, DEPTH] < level
     x = find(item, parent, level, i)
     y = find(item, parent, level, j)
     if x != y:
+        above = np.int64(0) if level == 1 else np.int64(item[both, OFF] + level - 2)
         count[SPLIT_LEVEL] = level
-        count[SPLIT_LOG] = count[N_LOG]
         if pool[above, BELOW] == 2 and pool[above, CLUSTERS] >= 2:
-            return fail(layers, level - 1, i), -1
+            return CONFLICT, done
         if last:
             note(layers.log, count, BELOW_LESS, level - 1, i, 0, 0)
             pool[above, BELOW] -= 1
         else:
             x = union(layers, level, x, y, above)
             if x == ROOM:
-                return ROOM, -1
+                return ROOM, done
     if last:
         if item[i, DEPTH] > item[j, DEPTH]:
             i, j = j, i
         note(layers.log, count, LINK, i, 0, 0, 0)
         item[i, UP] = j
         count[LINKED] = 1
-        return OK, -1
-    here = item[x, OFF] + level - 1
+        return OK, done
     note(layers.log, count, FEWER, level, i, 0, 0)
-    pool[here, CLUSTERS] -= 1
-    return OK, here
+    pool[item[x, OFF] + level - 1, CLUSTERS] -= 1
+    return OK, x
 
 
 @njit

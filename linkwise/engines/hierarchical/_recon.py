@@ -134,13 +134,12 @@ def _make_state(
         least=np.zeros(slots // kernels.BLOCK + 2),
         mask=np.zeros((2, len(involved), words), np.uint64),
         live=np.zeros(words, np.uint64),
-        frail=np.zeros(words, np.uint64),
         left=np.zeros(64 * words, np.int64),
         free=np.arange(64 * words),
         scratch=np.zeros((2, len(involved) + 1), np.int32),
         pairs=np.zeros((max(n - 1, 0), 2), np.intp),
         height=np.zeros(max(n - 1, 0)),
-        count=np.zeros(8, np.int64),
+        count=np.zeros(7, np.int64),
     )
     state.count[kernels.N_SLOTS] = state.count[kernels.N_ALIVE] = n
     state.count[kernels.N_FREE] = 64 * words
@@ -181,7 +180,6 @@ def _more_certificates(state: kernels.ReConState) -> kernels.ReConState:
     return state._replace(
         mask=np.concatenate([state.mask, np.zeros_like(state.mask)], axis=2),
         live=np.concatenate([state.live, np.zeros_like(state.live)]),
-        frail=np.concatenate([state.frail, np.zeros_like(state.frail)]),
         left=np.concatenate([state.left, np.zeros_like(state.left)]),
         free=free,
     )

@@ -5,9 +5,10 @@ every slot is found by one pass over a prefix and never has to be repaired when 
 nearest distance is a lower bound: merges remove pairs from a slot, they never add any.
 
 A failed test yields a *certificate*: two sets X and Y such that no cluster that touches X can be merged with one that
-touches Y, as long as the part of them that could not be divided has three or more clusters. Certificates are bits: bit
-c of ``mask[0, r]`` says that the cluster of item r touches the X of certificate c, bit c of ``mask[1, r]`` its Y.
-Every merge inside X and Y counts against the certificate, so it is dropped early rather than late.
+touches Y as long as the two have three or more clusters together. They are the last two parts of a set that has to be
+divided, each held together by triplets inside the set; that stays so when members merge with anything else.
+Certificates are bits: bit c of ``mask[0, r]`` says that the cluster of item r touches the X of certificate c, bit c of
+``mask[1, r]`` its Y.
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ __all__ = ["BUDGET", "DONE", "MORE_CERTIFICATES", "MORE_ROOM", "STUCK", "ReConSt
 
 DONE, BUDGET, MORE_ROOM, MORE_CERTIFICATES, STUCK = range(5)
 # slots of `count`
-N_SLOTS, N_ALIVE, N_MERGED, N_FREE, N_TESTS, N_REFUTED, N_SCANS, N_FRAIL = range(8)
+N_SLOTS, N_ALIVE, N_MERGED, N_FREE, N_TESTS, N_REFUTED, N_SCANS = range(7)
 BLOCK = 256
 ONE = np.uint64(1)
 
@@ -48,13 +49,12 @@ class ReConState(NamedTuple):
     least: npt.NDArray[np.float64]  # [slots / BLOCK + 1] scratch: minimum of each block of `row`
     mask: npt.NDArray[np.uint64]  # [2, items, words]
     live: npt.NDArray[np.uint64]  # [words] certificates in force; bits of others mean nothing until purged
-    frail: npt.NDArray[np.uint64]  # [words] certificates about one pair, void once either cluster meets an item
     left: npt.NDArray[np.int64]  # [64 words] clusters each certificate has left
     free: npt.NDArray[np.int64]  # [64 words] stack of unused certificates
     scratch: npt.NDArray[np.int32]  # [2, items + 1]
     pairs: npt.NDArray[np.intp]  # [n - 1, 2] merges so far
     height: npt.NDArray[np.float64]  # [n - 1]
-    count: npt.NDArray[np.int64]  # type: ignore[assignment]  # [8]
+    count: npt.NDArray[np.int64]  # type: ignore[assignment]  # [7]
 
 
 @njit
@@ -198,38 +198,16 @@ def mark(state: ReConState, layers: Layers, kind: int, size: int, certificate: i
 @njit
 def learn(state: ReConState, layers: Layers, i: int, j: int) -> None:
     """Turn the failed merge of items i and j, still in place, into a certificate, and undo it."""
-    count, scratch = layers.count, state.scratch
-    level = count[_layers.SPLIT_LEVEL]
-    deep = count[_layers.FAIL_LEVEL]
-    left = 0
-    if deep >= level:  # what cannot be divided is only a part of X and Y; count its clusters before the merge
-        x = _layers.find(layers.item, layers.parent, deep, count[_layers.FAIL_ITEM])
-        left = layers.pool[_layers.seat(layers.item, layers.parent, deep, x), _layers.CLUSTERS]
-        if (
-            _layers.find(layers.item, layers.parent, deep, i) == x
-            and _layers.find(layers.item, layers.parent, deep, j) == x
-        ):
-            left += 1
-    _layers.undo(layers, count[_layers.SPLIT_LOG])
-    frail = deep >= level and left < 3  # another pair of X and Y might be just what resolves it
-    n_x = 1 if frail else _layers.ring(layers, level, i, scratch[0])
-    n_y = 1 if frail else _layers.ring(layers, level, j, scratch[1])
-    if frail:
-        scratch[0, 0] = i
-        scratch[1, 0] = j
+    level = layers.count[_layers.SPLIT_LEVEL]
+    n_x = _layers.ring(layers, level, i, state.scratch[0])
+    n_y = _layers.ring(layers, level, j, state.scratch[1])
     _layers.undo(layers, np.int64(0))
     state.count[N_FREE] -= 1
     certificate = state.free[state.count[N_FREE]]
-    bit = ONE << np.uint64(certificate & 63)
     clusters = mark(state, layers, np.int64(0), n_x, certificate)
     clusters += mark(state, layers, np.int64(1), n_y, certificate)
-    state.left[certificate] = left if deep >= level else clusters
-    state.live[certificate >> 6] |= bit
-    if frail:
-        state.frail[certificate >> 6] |= bit
-        state.count[N_FRAIL] += 1
-    else:
-        state.frail[certificate >> 6] &= ~bit
+    state.left[certificate] = clusters
+    state.live[certificate >> 6] |= ONE << np.uint64(certificate & 63)
 
 
 @njit
@@ -238,9 +216,7 @@ def inherit(state: ReConState, loser: int, winner: int) -> None:
     mask, live, left = state.mask, state.live, state.left
     for w in range(mask.shape[2]):
         mine = mask[0, loser, w] | mask[1, loser, w]
-        yours = mask[0, winner, w] | mask[1, winner, w]
-        live[w] &= ~((mine | yours) & state.frail[w])
-        both = mine & yours & live[w]
+        both = mine & (mask[0, winner, w] | mask[1, winner, w]) & live[w]
         mask[0, winner, w] |= mask[0, loser, w]
         mask[1, winner, w] |= mask[1, loser, w]
         certificate = w << 6

@@ -101,7 +101,6 @@ def certificates(make, words):
             state._replace(
                 mask=np.zeros((2, state.mask.shape[1], words), np.uint64),
                 live=np.zeros(words, np.uint64),
-                frail=np.zeros(words, np.uint64),
                 left=np.zeros(64 * words, np.int64),
                 free=np.arange(64 * words),
             ),
