@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import json
 import os
+import shlex
 import subprocess
 import sys
 
@@ -222,7 +223,7 @@ def test_an_interruption_is_said_and_has_its_own_code(monkeypatch, capsys):
 
 def test_a_reader_that_goes_away_causes_no_complaint(here):
     done = subprocess.run(
-        ["bash", "-c", f"{sys.executable} -m linkwise.cli info | true"],
+        ["bash", "-c", f"{shlex.quote(sys.executable)} -m linkwise.cli info | true"],
         cwd=here,
         capture_output=True,
         text=True,
