@@ -39,6 +39,8 @@ class ConstrainedClusterer(ClusterMixin, BaseEstimator):  # type: ignore[misc]
 
     understands: ClassVar[frozenset[Kind]] = frozenset()
     understands_rules: ClassVar[frozenset[type[Rule]]] = frozenset()
+    # whether the engine itself raises a contradiction, so that checking first would only do its work twice
+    _explains_itself: ClassVar[bool] = False
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {}
     # lets a Pipeline pass constraints on without the user asking for it when metadata routing is enabled
     __metadata_request__fit: ClassVar[dict[str, bool]] = {"constraints": True}
@@ -141,6 +143,8 @@ class ConstrainedClusterer(ClusterMixin, BaseEstimator):  # type: ignore[misc]
         def judge(said: Constraints) -> Verdict:
             return check(said, n_clusters=getattr(self, "n_clusters", None), X=data, metric=self._metric())
 
+        if constraints.is_hard.all() and self._explains_itself:
+            return constraints
         judge(constraints).raise_if_infeasible()
         if constraints.is_hard.all():
             return constraints

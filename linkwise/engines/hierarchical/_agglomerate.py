@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
+from linkwise.engines._reading import require_numbers, warn_user
 from linkwise.engines.hierarchical import _generic, _reciprocal, _spanning, _vector
 from linkwise.engines.hierarchical._codes import (
     COMPLETE,
@@ -27,7 +27,7 @@ from linkwise.engines.hierarchical._distances import (
 )
 from linkwise.engines.hierarchical._memory import leaner, require_memory, row_pitch
 from linkwise.engines.hierarchical._parallel import Workers
-from linkwise.exceptions import LinkwiseError, LinkwiseWarning
+from linkwise.exceptions import LinkwiseError
 
 if TYPE_CHECKING:
     from linkwise.result import Dendrogram
@@ -342,17 +342,21 @@ def read_vectors(X: Any, *, who: str = "agglomerate") -> npt.NDArray[np.float64]
     """Return finite vectors in double precision; warn when they look like a distance matrix."""
     from sklearn.utils import check_array
 
+    require_numbers(X)
     # the sum scikit-learn tries first may overflow, which says nothing about the entries
     with np.errstate(over="ignore", invalid="ignore"):
         vectors: npt.NDArray[np.float64] = check_array(X, dtype=np.float64, order="C", input_name="X")
-    if looks_like_distances(vectors):
-        warnings.warn(
-            f"{who}: X is square, symmetric and zero on the diagonal; it looks like distances but is read as vectors.\n"
-            'Hint: metric="precomputed" reads it as dissimilarities.',
-            LinkwiseWarning,
-            stacklevel=3,
-        )
+    warn_of_distances(vectors, who=who)
     return vectors
+
+
+def warn_of_distances(X: npt.NDArray[np.float64], *, who: str) -> None:
+    """Warn when what is about to be read as vectors looks like a distance matrix."""
+    if looks_like_distances(X):
+        warn_user(
+            f"{who}: X is square, symmetric and zero on the diagonal; it looks like distances but is read as vectors.\n"
+            'Hint: metric="precomputed" reads it as dissimilarities.'
+        )
 
 
 def looks_like_distances(X: npt.NDArray[np.float64]) -> bool:

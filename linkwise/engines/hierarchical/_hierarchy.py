@@ -12,8 +12,7 @@ import scipy.sparse
 from linkwise._compat import Interval, InvalidParameterError
 from linkwise._kernels import njit
 from linkwise.constraints import Constraints
-from linkwise.engines._reading import warn_user
-from linkwise.engines.hierarchical._agglomerate import looks_like_distances, require_fitting
+from linkwise.engines.hierarchical._agglomerate import require_fitting, warn_of_distances
 from linkwise.engines.hierarchical._codes import EUCLIDEAN_ONLY, LINKAGES
 from linkwise.engines.hierarchical._distances import metric_name, read_dissimilarities
 from linkwise.engines.hierarchical._memory import require_memory
@@ -58,11 +57,8 @@ class HierarchyMixin:
         if name == "precomputed":
             _require_no_negatives(samples, who)
             samples = np.ascontiguousarray(read_dissimilarities(samples, who=who))
-        elif not scipy.sparse.issparse(samples) and looks_like_distances(samples):
-            warn_user(
-                f"{who}: X is square, symmetric and zero on the diagonal; it looks like distances but is read as "
-                'vectors.\nHint: metric="precomputed" reads it as dissimilarities.'
-            )
+        elif not scipy.sparse.issparse(samples):
+            warn_of_distances(samples, who=who)
         self._read_cut(samples.shape[0])
         return samples
 
@@ -127,13 +123,13 @@ class HierarchyMixin:
 
 def mark(tree: Dendrogram, labels: IntArray) -> Dendrogram:
     """Return the tree with the clusters of a cut marked; each cluster must be a whole subtree."""
-    tops = _cluster_tops(tree.parent, labels)
+    tops = np.flatnonzero(_cluster_tops(tree.parent, labels))
     return Dendrogram(tree.n_samples, tree.parent, tree.raw_height, marked=tops, ids=tree.ids)
 
 
 @njit
-def _cluster_tops(parent: IntArray, labels: IntArray) -> IntArray:
-    """The highest nodes all of whose samples have one label."""
+def _cluster_tops(parent: IntArray, labels: IntArray) -> npt.NDArray[np.bool_]:
+    """Mask of the highest nodes all of whose samples have one label."""
     mixed = -1
     unseen = -2
     label = np.full(len(parent), unseen, np.intp)
@@ -141,11 +137,12 @@ def _cluster_tops(parent: IntArray, labels: IntArray) -> IntArray:
     for node in range(len(parent)):  # children come before parents
         above = parent[node]
         if above >= 0:
-            label[above] = label[node] if label[above] in (unseen, label[node]) else mixed
+            agrees = label[above] == unseen or label[above] == label[node]
+            label[above] = label[node] if agrees else mixed
     top = np.zeros(len(parent), np.bool_)
     for node in range(len(parent)):
         top[node] = label[node] >= 0 and (parent[node] < 0 or label[parent[node]] == mixed)
-    return np.flatnonzero(top)
+    return top
 
 
 def _require_no_negatives(samples: npt.NDArray[np.float64], who: str) -> None:

@@ -104,8 +104,8 @@ def _make_state(
     matrix: npt.NDArray[Any] = np.zeros((1, 1))
     if vectors:
         shrunk, factor = scaled(X, np.float64)
-        centre = np.zeros((X.shape[1], slots))
-        centre[:, :n] = shrunk.T
+        centre = np.zeros((-(-X.shape[1] // 4) * 4, slots))
+        centre[: X.shape[1], :n] = shrunk.T
     else:
         require_memory(n * n * 8, f"a dense {n} x {n} distance matrix", 'linkage="centroid" on vectors needs none.')
         if metric == "precomputed":
@@ -141,6 +141,7 @@ def _make_state(
         height=np.zeros(max(n - 1, 0)),
         count=np.zeros(7, np.int64),
     )
+    state.bound[:n] = -1.0  # below every distance, so that all are searched before the first merge
     state.count[kernels.N_SLOTS] = state.count[kernels.N_ALIVE] = n
     state.count[kernels.N_FREE] = 64 * words
     return state, factor
@@ -150,10 +151,6 @@ def _run(state: kernels.ReConState, layers: Layers, code: int, vectors: bool, pr
     """Drive the compiled loop to its end, giving it room and the user a word in between."""
     n = len(state.pairs) + 1
     chunk = max(100, 1_000_000_000 // (n * (len(state.centre) + 8)))
-    for begin in range(0, n, chunk):
-        kernels.first_neighbours(state, code, vectors, begin, min(n, begin + chunk))
-        if progress is not None:
-            progress(0, n - 1)
     while True:
         status = kernels.advance(state, layers, code, vectors, chunk)
         if progress is not None:
@@ -245,6 +242,7 @@ class ReCon(HierarchyMixin, ConstrainedClusterer):
     """
 
     understands: ClassVar[frozenset[Kind]] = frozenset({Kind.TRIPLET})
+    _explains_itself: ClassVar[bool] = True
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **HierarchyMixin._parameter_constraints,
         "linkage": [StrOptions(set(LINKAGES))],

@@ -24,7 +24,7 @@ from linkwise.engines.hierarchical._codes import CENTROID, WARD, lance_williams
 from linkwise.problem import _layers
 from linkwise.problem._layers import CONFLICT, ROOM, Layers
 
-__all__ = ["BUDGET", "DONE", "MORE_CERTIFICATES", "MORE_ROOM", "STUCK", "ReConState", "advance", "first_neighbours"]
+__all__ = ["BUDGET", "DONE", "MORE_CERTIFICATES", "MORE_ROOM", "STUCK", "ReConState", "advance"]
 
 DONE, BUDGET, MORE_ROOM, MORE_CERTIFICATES, STUCK = range(5)
 # slots of `count`
@@ -36,14 +36,16 @@ ONE = np.uint64(1)
 class ReConState(NamedTuple):
     """Everything the loop needs between two calls; all arrays, so that a call can stop and go on."""
 
-    centre: npt.NDArray[np.float64]  # [d, slots] centroids by column, when distances come from vectors
+    centre: npt.NDArray[np.float64]  # [d, slots] centroids by column, when distances come from vectors; 4 divides d
     matrix: npt.NDArray[np.float64]  # [n, n] distances, when they do not
     place: npt.NDArray[np.intp]  # [slots] row of the matrix
     size: npt.NDArray[np.float64]  # [slots] samples in the cluster
     gone: npt.NDArray[np.float64]  # [slots] inf once merged, else 0: added to distances, it hides dead slots
     node: npt.NDArray[np.intp]  # [slots] node of the dendrogram
     item: npt.NDArray[np.int32]  # [slots] item that stands for the cluster among the triplets, or -1
-    bound: npt.NDArray[np.float64]  # [slots] lower bound of the distance to the nearest older compatible cluster
+    bound: npt.NDArray[
+        np.float64
+    ]  # [slots] lower bound of the distance to the nearest older compatible cluster; -1 new
     neighbour: npt.NDArray[np.intp]  # [slots] the older slot that gave it
     row: npt.NDArray[np.float64]  # [slots] scratch
     least: npt.NDArray[np.float64]  # [slots / BLOCK + 1] scratch: minimum of each block of `row`
@@ -74,8 +76,7 @@ def fill_row(state: ReConState, method: int, vectors: bool, slot: int) -> None:
         hidden = state.gone[start:stop]
         for s in range(stop - start):
             part[s] = hidden[s]
-        f = 0
-        while f + 4 <= n_features:  # four features at a time: one load and store of the sums for four differences
+        for f in range(0, n_features, 4):  # four at a time: one load and store of the sums for four differences
             x0, x1, x2, x3 = centre[f, slot], centre[f + 1, slot], centre[f + 2, slot], centre[f + 3, slot]
             line0, line1 = centre[f, start:stop], centre[f + 1, start:stop]
             line2, line3 = centre[f + 2, start:stop], centre[f + 3, start:stop]
@@ -85,14 +86,6 @@ def fill_row(state: ReConState, method: int, vectors: bool, slot: int) -> None:
                 t2 = line2[s] - x2
                 t3 = line3[s] - x3
                 part[s] += (t0 * t0 + t1 * t1) + (t2 * t2 + t3 * t3)
-            f += 4
-        while f < n_features:
-            x0 = centre[f, slot]
-            line0 = centre[f, start:stop]
-            for s in range(stop - start):
-                t0 = line0[s] - x0
-                part[s] += t0 * t0
-            f += 1
         if method == WARD:
             mine = state.size[slot]
             sizes = state.size[start:stop]
@@ -154,14 +147,6 @@ def search(state: ReConState, method: int, vectors: bool, slot: int) -> None:
     state.count[N_SCANS] += 1
     fill_row(state, method, vectors, slot)
     settle(state, slot)
-
-
-@njit
-def first_neighbours(state: ReConState, method: int, vectors: bool, begin: int, end: int) -> None:
-    """Find the nearest older neighbour of the slots ``begin`` to ``end - 1``."""
-    state = borrowed(state)
-    for slot in range(begin, end):
-        search(state, method, vectors, slot)
 
 
 @njit
