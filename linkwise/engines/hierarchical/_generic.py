@@ -68,13 +68,18 @@ def make_table(D: Floats, apart: Floats | None = None, near: npt.NDArray[np.bool
     )
 
 
+# Loops take the arrays they need out of the table first: each look into the tuple would count a reference.
+
+
 @njit(nogil=True)
-def _legal_distance(table: Table, i: int, j: int, widest: float) -> Any:
+def _legal_distance(
+    D: Floats, apart: Floats, near: npt.NDArray[np.bool_], size: Floats, i: int, j: int, widest: float
+) -> Any:
     """Return the distance of two clusters, infinite when a rule forbids to merge them now."""
-    d = table.D[i, j]
-    if table.near.shape[0] > 1 and not table.near[i, j] and (table.size[i] < 2 or table.size[j] < 2):
+    d = D[i, j]
+    if near.shape[0] > 1 and not near[i, j] and (size[i] < 2 or size[j] < 2):
         return d * 0 + np.inf if not np.isinf(d) else d
-    if table.apart.shape[0] > 1 and table.apart[i, j] > widest:
+    if apart.shape[0] > 1 and apart[i, j] > widest:
         return d * 0 + np.inf if not np.isinf(d) else d
     return d
 
@@ -82,13 +87,14 @@ def _legal_distance(table: Table, i: int, j: int, widest: float) -> Any:
 @njit(nogil=True)
 def _look_around(table: Table, i: int, widest: float) -> None:
     """Find the exact nearest partner of one cluster."""
+    D, apart, near, size, slots = table.D, table.apart, table.near, table.size, table.slots
     best = -1
     low = table.gap[i]
     for t in range(table.tally[ALIVE]):
-        k = table.slots[t]
+        k = slots[t]
         if k == i:
             continue
-        d = _legal_distance(table, i, k, widest)
+        d = _legal_distance(D, apart, near, size, i, k, widest)
         if best < 0 or d < low:
             low = d
             best = k
@@ -100,7 +106,7 @@ def _look_around(table: Table, i: int, widest: float) -> None:
 @njit(nogil=True)
 def _unite(table: Table, method: int, i: int, j: int, height: float) -> None:
     """Merge slot ``j`` into slot ``i < j``: distances, side tables, result."""
-    count = table.tally
+    D, apart, near, size, slots, count = table.D, table.apart, table.near, table.size, table.slots, table.tally
     t = count[MERGES]
     table.merges[t, 0] = table.node[i]
     table.merges[t, 1] = table.node[j]
@@ -109,30 +115,30 @@ def _unite(table: Table, method: int, i: int, j: int, height: float) -> None:
     count[MERGES] = t + 1
     fresh = 0
     for s in range(count[ALIVE]):
-        k = table.slots[s]
+        k = slots[s]
         if k != j:
-            table.slots[fresh] = k
+            slots[fresh] = k
             fresh += 1
     count[ALIVE] = fresh
-    n_i = table.size[i]
-    n_j = table.size[j]
-    d_ij = table.D[i, j]
-    far = table.apart.shape[0] > 1
+    n_i = size[i]
+    n_j = size[j]
+    d_ij = D[i, j]
+    far = apart.shape[0] > 1
     for s in range(fresh):
-        k = table.slots[s]
+        k = slots[s]
         if k == i:
             continue
-        d = lance_williams(method, table.D[i, k], table.D[j, k], d_ij, n_i, n_j, table.size[k])
-        table.D[i, k] = d
-        table.D[k, i] = d
+        d = lance_williams(method, D[i, k], D[j, k], d_ij, n_i, n_j, size[k])
+        D[i, k] = d
+        D[k, i] = d
         if far:
-            c = lance_williams(CENTROID, table.apart[i, k], table.apart[j, k], table.apart[i, j], n_i, n_j, n_i)
-            table.apart[i, k] = c
-            table.apart[k, i] = c
-        if table.near.shape[0] > 1 and table.near[j, k]:
-            table.near[i, k] = True
-            table.near[k, i] = True
-    table.size[i] = n_i + n_j
+            c = lance_williams(CENTROID, apart[i, k], apart[j, k], apart[i, j], n_i, n_j, n_i)
+            apart[i, k] = c
+            apart[k, i] = c
+        if near.shape[0] > 1 and near[j, k]:
+            near[i, k] = True
+            near[k, i] = True
+    size[i] = n_i + n_j
 
 
 @njit(nogil=True)
@@ -156,17 +162,17 @@ def merge_closest(table: Table, method: int, widest: float, budget: int) -> None
     """
     table = borrowed(table)
     count = table.tally
-    nearest = table.nearest
-    gap = table.gap
+    D, apart, near, size, slots = table.D, table.apart, table.near, table.size, table.slots
+    nearest, gap, exact = table.nearest, table.gap, table.exact
     for _ in range(budget):
         if count[ALIVE] < 2:
             count[FINISHED] = 1
             return
-        a = table.slots[0]
+        a = slots[0]
         for s in range(1, count[ALIVE]):
-            if gap[table.slots[s]] < gap[a]:
-                a = table.slots[s]
-        if not table.exact[a]:
+            if gap[slots[s]] < gap[a]:
+                a = slots[s]
+        if not exact[a]:
             _look_around(table, a, widest)
             continue
         if np.isinf(gap[a]):
@@ -176,16 +182,16 @@ def merge_closest(table: Table, method: int, widest: float, budget: int) -> None
         j = max(a, nearest[a])
         _unite(table, method, i, j, np.float64(gap[a]))
         for s in range(count[ALIVE]):
-            k = table.slots[s]
+            k = slots[s]
             if k == i:
                 continue
-            d = _legal_distance(table, k, i, widest)
+            d = _legal_distance(D, apart, near, size, k, i, widest)
             lost = nearest[k] == i or nearest[k] == j
             if d < gap[k] or (d == gap[k] and (lost or i < nearest[k])):
                 nearest[k] = i
                 gap[k] = d
-                table.exact[k] = True
+                exact[k] = True
             elif lost:
                 # everybody else is at least as far as the lost partner was
-                table.exact[k] = False
+                exact[k] = False
         _look_around(table, i, widest)
