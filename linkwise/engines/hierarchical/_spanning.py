@@ -85,7 +85,7 @@ def _refill(front: Front, X: Floats, outside: Ints, gap: Floats, origin: Ints) -
 
 
 @njit(nogil=True)
-def _nearest_of(front: Front, b: int) -> int:
+def _nearest_of(front: Front, b: int) -> Any:
     """Return the slot of a block that is nearest to the tree; of several the lowest-numbered sample."""
     lanes = front.points.shape[2]
     mine = front.bits[b * lanes : (b + 1) * lanes]
