@@ -21,6 +21,9 @@ Floats = npt.NDArray[np.floating[Any]]
 # Samples in a block: wider than in a cloud, since every block is visited at every step.
 BLOCK = 128
 
+# Bytes of coordinates from which a rough first look pays: about what the second-level cache holds.
+LARGE = 1_500_000
+
 # Coordinates one kernel call may touch.
 BUDGET = 400_000_000
 
@@ -29,6 +32,9 @@ class Front(NamedTuple):
     """The samples outside the tree, in blocks as in a cloud, each with the nearest sample inside."""
 
     points: Floats  # (blocks, features, BLOCK); samples that have joined have an infinite coordinate
+    rough: npt.NDArray[np.float32]  # the same in single precision, or nothing: refutes most blocks at half the traffic
+    limit: npt.NDArray[np.float32]  # a rough distance above this cannot be below the gap; negative once inside
+    doubt: npt.NDArray[np.float64]  # one number: how far a rough distance can be off
     gap: Floats  # squared distance to the tree
     bits: npt.NDArray[np.signedinteger[Any]]  # the same memory read as integers
     origin: Ints
@@ -49,6 +55,9 @@ def _make_front(X: Floats, forced: Ints | None) -> Front:
     start = np.searchsorted(group[member], np.arange(n + 1)) if len(group) else np.empty(0, np.intp)
     blank = Front(
         points=np.empty((0, d, BLOCK), X.dtype),
+        rough=np.empty((0, d, BLOCK), np.float32),
+        limit=np.empty(0, np.float32),
+        doubt=np.full(1, 4 * np.sqrt(d) * np.finfo(np.float32).eps * np.abs(X).max(initial=0.0), np.float64),
         gap=np.empty(0, X.dtype),
         bits=np.empty(0, np.int64 if X.dtype == np.float64 else np.int32),
         origin=np.empty(0, np.intp),
@@ -81,7 +90,19 @@ def _refill(front: Front, X: Floats, outside: Ints, gap: Floats, origin: Ints) -
     samples[:m] = outside
     front.slot[:] = -1
     front.slot[outside] = np.arange(m)
-    return front._replace(points=points, gap=gaps, bits=gaps.view(front.bits.dtype), origin=origins, sample=samples)
+    front = front._replace(points=points, gap=gaps, bits=gaps.view(front.bits.dtype), origin=origins, sample=samples)
+    # squares must neither overflow nor vanish in single precision for the rough look to mean anything
+    if X.dtype == np.float64 and X.nbytes > LARGE and 1e-15 < np.abs(X).max() < 1e15:
+        limit = np.full(blocks * BLOCK, -1, np.float32)
+        limit[:m] = _rough_limit(gap, front.doubt[0], d)
+        return front._replace(rough=points.astype(np.float32), limit=limit)
+    return front
+
+
+@njit(nogil=True)
+def _rough_limit(gap: Any, doubt: float, d: int) -> Any:
+    """The largest a squared distance below ``gap`` can look when computed from coordinates in single precision."""
+    return (np.sqrt(gap) + doubt) ** 2 * (1 + 4 * (d + 8) * np.float64(1.2e-7))
 
 
 @njit(nogil=True)
@@ -100,14 +121,29 @@ def _grow(front: Front, X: Floats, steps: int) -> None:
     rows = front.points.reshape(blocks * d, lanes)
     gap, bits, origin, sample = front.gap, front.bits, front.origin, front.sample
     gaps = np.empty(lanes, front.points.dtype)
+    screened = front.rough.shape[0] > 0
+    rough_rows = front.rough.reshape(front.rough.shape[0] * d, lanes)
+    rough_x = np.empty(d, np.float32)
+    rough_gaps = np.empty(lanes, np.float32)
+    limit = front.limit
     nearest = np.empty(blocks, np.intp)  # of each block; renewed only when a gap of the block has changed
     for b in range(blocks):
         nearest[b] = _nearest_of(front, b)
     for _ in range(steps):
         last = front.tally[1]
         x = X[last]
+        if screened:
+            for k in range(d):
+                rough_x[k] = x[k]
         for b in range(blocks):
             first = b * lanes
+            if screened:
+                gaps_to_block(rough_rows, b * d, d, rough_x, rough_gaps)
+                closer = 0
+                for j in range(lanes):
+                    closer += rough_gaps[j] <= limit[first + j]
+                if closer == 0:
+                    continue
             gaps_to_block(rows, b * d, d, x, gaps)
             closer = 0
             for j in range(lanes):
@@ -117,6 +153,8 @@ def _grow(front: Front, X: Floats, steps: int) -> None:
                     if gaps[j] < gap[first + j]:
                         gap[first + j] = gaps[j]
                         origin[first + j] = last
+                        if screened:
+                            limit[first + j] = _rough_limit(gaps[j], front.doubt[0], d)
                 nearest[b] = _nearest_of(front, b)
         home = nearest[0]
         for b in range(1, blocks):
@@ -138,6 +176,8 @@ def _grow(front: Front, X: Floats, steps: int) -> None:
         front.edges[t, 1] = sample[home]
         front.length[t] = gap[home]
         gap[home] = np.inf
+        if screened:
+            limit[home] = -1
         front.points[home // lanes, 0, home % lanes] = np.inf
         front.slot[sample[home]] = -1
         nearest[home // lanes] = _nearest_of(front, home // lanes)

@@ -6,7 +6,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy.cluster.hierarchy import linkage
 from scipy.spatial.distance import pdist, squareform
 
-from linkwise.engines.hierarchical import _parallel, _reciprocal, _vector
+from linkwise.engines.hierarchical import _parallel, _reciprocal, _spanning, _vector
 from linkwise.engines.hierarchical._agglomerate import merge_all
 from tests.oracles.agglomeration import faults
 from tests.profile import examples
@@ -152,3 +152,17 @@ def test_input_is_left_alone(method):
     merge_all(X, method=method)
     merge_all(X, method=method, dtype=np.float32)
     assert_array_equal(X, before)
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_a_rough_first_look_never_changes_the_spanning_tree(seed, monkeypatch):
+    monkeypatch.setattr(_spanning, "LARGE", 0)
+    rng = np.random.default_rng(seed)
+    n, d = int(rng.integers(2, 200)), int(rng.integers(1, 9))
+    X = rng.normal(size=(n, d)) * 10.0 ** rng.integers(-12, 12)
+    if seed % 3 == 0:
+        X += 1e6 * np.abs(X).max()  # single precision sees little of the differences
+    if seed % 4 == 0:
+        X = np.round(X / np.abs(X).max() * 3)  # many ties
+    height = merge_all(X, method="single").height
+    assert_allclose(height, linkage(X, "single")[:, 2], rtol=1e-9, atol=1e-12 * np.abs(X).max())
