@@ -252,7 +252,8 @@ def move_into(cloud: Cloud, kept: int, dropped: int, share: float) -> None:
     reach = cloud.radius[b] * 0
     rest = 1 - share
     for k in range(cloud.points.shape[1]):
-        y = share * cloud.points[b, k, j] + rest * cloud.points[c, k, i]
+        y = cloud.points[b, k, j]
+        y += rest * (cloud.points[c, k, i] - y)  # this way copies merge into an exact copy
         cloud.points[b, k, j] = y
         reach += (y - cloud.centre[k, b]) ** 2
     cloud.radius[b] = max(cloud.radius[b], np.sqrt(reach))

@@ -237,13 +237,12 @@ def merge(state: ReConState, method: int, vectors: bool, i: int, j: int, item: i
     count[N_MERGED] = step + 1
     count[N_ALIVE] -= 1
     if vectors:
-        f_i = n_i / (n_i + n_j)
-        f_j = n_j / (n_i + n_j)
+        share = n_j / (n_i + n_j)
         if method != WARD and method != CENTROID:  # median: the midpoint, whatever the sizes
-            f_i = 0.5
-            f_j = 0.5
+            share = 0.5
         for f in range(len(state.centre)):
-            state.centre[f, new] = f_i * state.centre[f, i] + f_j * state.centre[f, j]
+            x = state.centre[f, i]
+            state.centre[f, new] = x + share * (state.centre[f, j] - x)  # this way copies merge into an exact copy
     else:
         a = state.place[i]
         b = state.place[j]
