@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 from linkwise._kernels._jit import njit
 
-__all__ = ["DisjointSet", "components", "find", "make", "union"]
+__all__ = ["DisjointSet", "components", "find", "labels", "make", "union"]
 
 
 class DisjointSet(NamedTuple):
@@ -50,11 +50,9 @@ def union(sets: DisjointSet, x: int, y: int) -> bool:
 
 
 @njit
-def components(n: int, pairs: npt.NDArray[np.intp]) -> npt.NDArray[np.intp]:
-    """Number the connected components of ``n`` items under ``pairs``, in order of their first member."""
-    sets = make(n)
-    for t in range(len(pairs)):
-        union(sets, pairs[t, 0], pairs[t, 1])
+def labels(sets: DisjointSet) -> npt.NDArray[np.intp]:
+    """Number the sets in order of their first member, and return the number of every item's set."""
+    n = len(sets.parent)
     label = np.full(n, -1, np.intp)
     seen = 0
     for x in range(n):
@@ -62,6 +60,14 @@ def components(n: int, pairs: npt.NDArray[np.intp]) -> npt.NDArray[np.intp]:
         if label[root] < 0:
             label[root] = seen
             seen += 1
-        if root != x:
-            label[x] = label[root]
+        label[x] = label[root]
     return label
+
+
+@njit
+def components(n: int, pairs: npt.NDArray[np.intp]) -> npt.NDArray[np.intp]:
+    """Number the connected components of ``n`` items under ``pairs``, in order of their first member."""
+    sets = make(n)
+    for t in range(len(pairs)):
+        union(sets, pairs[t, 0], pairs[t, 1])
+    return labels(sets)

@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from linkwise._kernels import njit
-from linkwise._kernels.disjoint_set import DisjointSet, components, find
+from linkwise._kernels.disjoint_set import DisjointSet, components, find, labels
 from linkwise.problem._blockcut import cut_of_size, levels
 from linkwise.problem._onetree import onetree
 from linkwise.result import Dendrogram
@@ -70,20 +70,6 @@ def _settle(
                 top = _join(sets, ring, waiting, stack, top, a, c)
 
 
-@njit
-def _labels(sets: DisjointSet) -> IntArray:
-    n = len(sets.parent)
-    label = np.full(n, -1, np.intp)
-    seen = 0
-    for x in range(n):
-        root = find(sets, x)
-        if label[root] < 0:
-            label[root] = seen
-            seen += 1
-        label[x] = label[root]
-    return label
-
-
 def finest_blocks(n: int, must_link: IntArray, triplets: IntArray) -> IntArray:
     """Number the finest clusters possible, by first member; ``triplets`` must be consistent among themselves.
 
@@ -102,7 +88,7 @@ def finest_blocks(n: int, must_link: IntArray, triplets: IntArray) -> IntArray:
     pairs = must_link
     while True:
         _settle(sets, ring, pairs, triplets, start, incident)
-        block = _labels(sets)
+        block = labels(sets)
         first = np.unique(block, return_index=True)[1]
         stuck = onetree(len(first), _over(block, triplets)).stuck
         if stuck is None:
