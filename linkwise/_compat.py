@@ -5,14 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from sklearn.utils._param_validation import Interval, InvalidParameterError, StrOptions
-from sklearn.utils.validation import _get_feature_names, validate_data
+from sklearn.utils.validation import validate_data
 
-__all__ = ["Interval", "InvalidParameterError", "StrOptions", "feature_names", "remember_features", "validate_data"]
-
-
-def feature_names(X: Any) -> Any:
-    """Column names of a frame when all are strings, else None."""
-    return _get_feature_names(X)
+__all__ = ["Interval", "InvalidParameterError", "StrOptions", "remember_features", "validate_data"]
 
 
 def remember_features(estimator: Any, X: Any) -> None:

@@ -261,7 +261,7 @@ def merge(state: ReConState, method: int, vectors: bool, i: int, j: int, item: i
 def compact(state: ReConState) -> None:
     """Move the living slots to the front, keeping their order."""
     count = state.count
-    moved = state.place if len(state.place) == 0 else np.full(count[N_SLOTS], -1, np.intp)
+    moved = np.full(count[N_SLOTS], -1, np.intp)
     to = 0
     for s in range(count[N_SLOTS]):
         if state.gone[s] == 0.0:
@@ -283,7 +283,7 @@ def compact(state: ReConState) -> None:
 
 
 @njit
-def youngest_bound(bound: npt.NDArray[np.float64], slots: int) -> int:
+def least_bound(bound: npt.NDArray[np.float64], slots: int) -> int:
     """The slot with the least bound; the lowest such slot."""
     best = block_least(bound, np.int64(0), slots)
     if best == np.inf:
@@ -308,7 +308,7 @@ def advance(state: ReConState, layers: Layers, method: int, vectors: bool, budge
         if slots == len(state.size) or slots > count[N_ALIVE] + count[N_ALIVE] // 3 + 32:
             compact(state)
             slots = count[N_SLOTS]
-        u = youngest_bound(state.bound, slots)
+        u = least_bound(state.bound, slots)
         if u < 0:
             return STUCK
         v = state.neighbour[u]
