@@ -154,11 +154,11 @@ def check(
 def _free_witness(hard: Hard, block: IntArray) -> Dendrogram | IntArray:
     if not len(hard.triplets):
         return block
-    tree = hierarchy_of_blocks(hard.n, block, hard.triplets, hard.cannot)
+    tree = hierarchy_of_blocks(hard.n, block, hard.triplets, hard.cannot, hard.apart)
     if tree is None:
         msg = "the finest blocks always have a hierarchy"
         raise AssertionError(msg)
-    if len(hard.must) or len(hard.cannot):
+    if len(hard.must) or hard.separates:
         return tree
     return Dendrogram(hard.n, tree.parent, tree.raw_height)
 

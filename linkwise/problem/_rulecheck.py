@@ -96,8 +96,8 @@ def _candidates(hard: Hard, block: IntArray, witness: Witness, k: int | None, da
     """Clusterings in which the statements hold, to try the rules on: fine, coarse, and joined along neighbours."""
     tried: list[Witness] = []
     if len(hard.triplets):
-        sizes = [None, 1] if k is None and not len(hard.cannot) else [k]
-        tried += [hierarchy_of_blocks(hard.n, block, hard.triplets, hard.cannot, size) for size in sizes]
+        sizes = [None, 1] if k is None and not hard.separates else [k]
+        tried += [hierarchy_of_blocks(hard.n, block, hard.triplets, hard.cannot, hard.apart, size) for size in sizes]
         return [tree for tree in tried if tree is not None]
     tried.append(witness)
     for near in data.near.values():
@@ -111,7 +111,7 @@ def _candidates(hard: Hard, block: IntArray, witness: Witness, k: int | None, da
         labels
         for labels in tried
         if isinstance(labels, np.ndarray)
-        and not (labels[hard.cannot[:, 0]] == labels[hard.cannot[:, 1]]).any()
+        and not len(hard.broken(labels)[0])
         and k in (None, int(labels.max(initial=-1)) + 1)
     ]
 
