@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from dataclasses import dataclass
 from typing import Literal
 
@@ -12,6 +13,7 @@ from linkwise._kernels.disjoint_set import components
 from linkwise.problem._blocks import finest_blocks, hierarchy_of_blocks
 from linkwise.problem._colouring import ConflictGraph, Outcome, spread
 from linkwise.problem._conflict import Hard, shrink
+from linkwise.problem._cutsearch import search_cut
 from linkwise.problem._explain import Explanation, minimal_core, name_list
 from linkwise.problem._paths import LinkGraph, spanning_links
 from linkwise.result import Dendrogram
@@ -19,6 +21,8 @@ from linkwise.result import Dendrogram
 __all__ = ["Number", "decide_number"]
 
 IntArray = npt.NDArray[np.intp]
+_SECONDS = 5.0
+_SEARCHED = 400  # blocks up to which a cut of a wanted size is searched for exhaustively
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,6 +59,13 @@ def decide_number(hard: Hard, block: IntArray, k: int | None) -> Number:
     if outcome is Outcome.IMPOSSIBLE:
         why = _uncolourable(hard, k)
         return Number("infeasible", None, why, max(k_min, k + 1), k_max, why.because)
+    if len(hard.triplets) and k_max <= _SEARCHED:
+        status, tree = search_cut(hard, k, time.monotonic() + _SECONDS)
+        if status == "feasible":
+            return Number("feasible", tree, None, k_min, k_max, f"A hierarchy with {k} clusters exists.")
+        if status == "infeasible":
+            why = _no_such_cut(hard, k)
+            return Number("infeasible", None, why, k_min, k_max, why.because)
     if outcome is Outcome.FOUND and not len(hard.triplets):
         labels = _by_appearance(spread(colour, k)[block])
         return Number("feasible", labels, None, k_min, k_max, f"A partition into {k} clusters exists.")
@@ -159,6 +170,15 @@ def _uncolourable(hard: Hard, k: int) -> Explanation:
     part = hard.only(core)
     names = name_list(hard.constraints, np.unique(np.concatenate([part.cannot.ravel(), part.apart.member])))
     because = f"every way to put samples {names} into {_clusters(k)} joins a pair that is to be apart."
+    return hard.explain(core, because, goal=_clusters(k), complete=complete)
+
+
+def _no_such_cut(hard: Hard, k: int) -> Explanation:
+    """No hierarchy has a cut of this size, by exhaustive search: a minimal set for which it still is so."""
+    deadline = time.monotonic() + _SECONDS
+    everything = np.unique(np.concatenate([hard.must_at, hard.triplets_at, hard.cannot_at, hard.apart.statement]))
+    core, complete = minimal_core(everything, lambda some: search_cut(hard.only(some), k, deadline)[0] == "infeasible")
+    because = f"no hierarchy that satisfies them all has {_clusters(k)} with the right samples together and apart."
     return hard.explain(core, because, goal=_clusters(k), complete=complete)
 
 

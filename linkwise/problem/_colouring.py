@@ -15,6 +15,7 @@ import numpy.typing as npt
 
 from linkwise._kernels import njit
 from linkwise.constraints import Groups
+from linkwise.problem._exactcolour import colour_by_solver
 
 __all__ = ["ConflictGraph", "Outcome", "spread"]
 
@@ -23,6 +24,7 @@ _WORK = 400_000_000
 _CELLS = 50_000_000
 _VISITS = 2_000_000_000
 _STARTS = 64
+_SECONDS = 10.0
 
 
 class _Cliques(NamedTuple):
@@ -113,6 +115,31 @@ class ConflictGraph:
         """Position in ``pairs`` of the first cannot-link with this number."""
         return int(self._first[number])
 
+    def _solve(self, rest: IntArray, colour: IntArray, n_colours: int) -> Outcome:
+        """Ask a solver about the vertices that were not peeled off; writes ``colour`` if there is one."""
+        place = np.full(self.n, -1, dtype=np.intp)
+        place[rest] = np.arange(len(rest))
+        cliques = self._cliques
+        size = np.diff(cliques.start)
+        here = place[cliques.vertex]
+        left = np.bincount(np.repeat(np.arange(len(size)), size)[here >= 0], minlength=len(size))
+        start = np.concatenate([[0], np.cumsum(left)]).astype(np.intp)
+        fixed = place[self.clique()]
+        answer, found = colour_by_solver(start, here[here >= 0], len(rest), n_colours, fixed[fixed >= 0], _SECONDS)
+        if answer:
+            colour[rest] = found
+        return Outcome.UNDECIDED if answer is None else Outcome(int(answer))
+
+    def matrix(self) -> npt.NDArray[np.bool_]:
+        """Return who is apart from whom as a dense matrix, for small graphs."""
+        apart = np.zeros((self.n, self.n), dtype=np.bool_)
+        cliques = self._cliques
+        for q in range(len(cliques.start) - 1):
+            members = cliques.vertex[cliques.start[q] : cliques.start[q + 1]]
+            apart[np.ix_(members, members)] = True
+        np.fill_diagonal(apart, False)
+        return apart
+
     def enough(self) -> int:
         """Return the least number of colours for which peeling alone finds a colouring (degeneracy + 1)."""
         low, high = 1, int(self._cliques.degree.max(initial=0)) + 1
@@ -128,7 +155,7 @@ class ConflictGraph:
         """Search a colouring with at most ``n_colours`` colours.
 
         Blocks with fewer neighbours than colours can always be coloured last, so they are peeled off first. The rest
-        is searched in order of saturation (DSATUR) with backtracking, within a fixed amount of work.
+        is searched in order of saturation (DSATUR) with backtracking, within a fixed amount of work, then by a solver.
         """
         colour = np.full(self.n, -1, dtype=np.intp)
         if not self._light:
@@ -139,6 +166,8 @@ class ConflictGraph:
             if len(rest) * n_colours > _CELLS:
                 return Outcome.UNDECIDED, colour
             outcome = Outcome(_search(self._cliques, rest, colour, n_colours, _WORK // len(rest)))
+            if outcome is Outcome.UNDECIDED:
+                outcome = self._solve(rest, colour, n_colours)
             if outcome is not Outcome.FOUND:
                 return outcome, colour
         _colour_in_order(self._cliques, order[::-1].copy(), colour)

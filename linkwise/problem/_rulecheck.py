@@ -12,6 +12,7 @@ from scipy.sparse import csr_array
 from linkwise._kernels.disjoint_set import components
 from linkwise.constraints import MaxCentroidDistance, MinSeparation, NeighbourWithin, Rule, SizeBetween
 from linkwise.problem._blocks import hierarchy_of_blocks
+from linkwise.problem._choices import Choices
 from linkwise.problem._closure import must_links_within, neighbours_within
 from linkwise.problem._conflict import Hard, shrink
 from linkwise.problem._explain import Explanation, explain
@@ -56,9 +57,12 @@ def settle_rules(
             return "infeasible", None, why, why.because
     if status == "unknown":
         return "unknown", None, None, ""
+    choices = Choices.of(hard.constraints)
     for candidate in _candidates(hard, block, witness, k, data):
         labels = candidate.cut_marked() if isinstance(candidate, Dendrogram) else candidate
-        if labels is not None and all(_holds(rule, labels, data) for rule in rules):
+        if labels is None or not choices.held(labels).all():
+            continue
+        if all(_holds(rule, labels, data) for rule in rules):
             return "feasible", candidate, None, ""
     names = ", ".join(repr(rule) for rule in rules)
     if X is None and any(not isinstance(rule, SizeBetween) for rule in rules):
