@@ -15,7 +15,7 @@ import numpy.typing as npt
 
 from linkwise._kernels import njit
 from linkwise.constraints import Groups
-from linkwise.problem._exactcolour import colour_by_solver
+from linkwise.problem._exactcolour import Sizes, colour_by_solver
 
 __all__ = ["ConflictGraph", "Outcome", "spread"]
 
@@ -129,6 +129,12 @@ class ConflictGraph:
         if answer:
             colour[rest] = found
         return Outcome.UNDECIDED if answer is None else Outcome(int(answer))
+
+    def divide(self, k: int, sizes: Sizes, seconds: float) -> tuple[Outcome, IntArray]:
+        """Search a colouring with exactly ``k`` colours, each with a number of samples within bounds."""
+        cliques = self._cliques
+        answer, found = colour_by_solver(cliques.start, cliques.vertex, self.n, k, self.clique()[:k], seconds, sizes)
+        return (Outcome.UNDECIDED if answer is None else Outcome(int(answer))), found
 
     def matrix(self) -> npt.NDArray[np.bool_]:
         """Return who is apart from whom as a dense matrix, for small graphs."""
