@@ -150,6 +150,10 @@ def check(
         status, witness, why_not, because = settle_rules(hard, block, verdict.witness, verdict.status, k, X, metric)
         because = verdict.because if status == verdict.status else because
         verdict = replace(verdict, status=status, witness=witness, explanation=why_not, because=because)
+    if isinstance(verdict.witness, Dendrogram) and constraints.ids is not None:
+        tree = verdict.witness
+        named = Dendrogram(tree.n_samples, tree.parent, tree.raw_height, marked=tree.marked, ids=constraints.ids)
+        verdict = replace(verdict, witness=named)
     return _with_soft(verdict, hard)
 
 
