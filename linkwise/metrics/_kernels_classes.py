@@ -48,7 +48,8 @@ def class_meetings(index: LcaIndex, sample: IntArray, start: IntArray) -> tuple[
                 break
             if depth + 2 > len(stack):
                 longer = np.empty((2 * len(stack), 3), np.intp)
-                longer[:depth] = stack[:depth]
+                for i in range(depth):  # assigning the slice would compile for seconds
+                    longer[i, 0], longer[i, 1], longer[i, 2] = stack[i, 0], stack[i, 1], stack[i, 2]
                 stack = longer
             if node >= 0:
                 if depth > 0 and stack[depth - 1, 0] == node:

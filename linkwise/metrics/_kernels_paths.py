@@ -113,8 +113,13 @@ def lay_paths(parent: IntArray) -> PathTree:
                 top[0] = e
             if b - a > 1:
                 middle = (before[a] + before[b]) // 2
-                cut = np.searchsorted(before[a + 1 : b], middle) + a + 1
-                cut = min(cut, b - 1)
+                cut, high = a + 1, b - 1  # the first place, before the last node, at which half the weight is reached
+                while cut < high:
+                    half = (cut + high) // 2
+                    if before[half] < middle:
+                        cut = half + 1
+                    else:
+                        high = half
                 todo[waiting, 0], todo[waiting, 1], todo[waiting, 2] = cut, b, e
                 todo[waiting + 1, 0], todo[waiting + 1, 1], todo[waiting + 1, 2] = a, cut, e  # taken first: the left
                 waiting += 2

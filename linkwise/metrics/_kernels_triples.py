@@ -95,10 +95,12 @@ def count_found(
     branches of the same node have no colour, and all the rest is white. A sample is painted a few times for each path
     above it, of which there are at most log2 n.
     """
+    # as variables, since for constants the painting would compile once for each pair of colours
+    red, blue, white, none = np.intp(RED), np.intp(BLUE), np.intp(WHITE), np.intp(NONE)
     found = np.zeros(len(parent), np.intp)
     heavy = heavy_children(parent, size)
     tree = lay_paths(learned)
-    _paint(tree, leaf, 0, n_items, NONE, WHITE)
+    _paint(tree, leaf, np.intp(0), n_items, none, white)
     path = np.empty(len(parent), np.intp)
     for top in range(len(parent) - 1, -1, -1):
         if size[top] < 2 or (parent[top] >= 0 and heavy[parent[top]] == top):
@@ -110,7 +112,7 @@ def count_found(
             length += 1
             v = heavy[v]
         done = path[length - 1]
-        _paint(tree, leaf, begin[done], size[done], WHITE, BLUE)
+        _paint(tree, leaf, begin[done], size[done], white, blue)
         for at in range(length - 2, -1, -1):
             v = path[at]
             if size[v] == n_items:  # nothing is outside, here or further up
@@ -120,19 +122,19 @@ def count_found(
                 c = child[e]
                 if c != path[at + 1] and size[c] > 0:
                     branches += 1
-            first = WHITE
+            first = white
             if branches > 1:
-                first = NONE
+                first = none
                 for e in range(start[v], start[v + 1]):
                     c = child[e]
                     if c != path[at + 1]:
-                        _paint(tree, leaf, begin[c], size[c], WHITE, NONE)
+                        _paint(tree, leaf, begin[c], size[c], white, none)
             for e in range(start[v], start[v + 1]):
                 c = child[e]
                 if c != path[at + 1] and size[c] > 0:
-                    _paint(tree, leaf, begin[c], size[c], first, RED)
+                    _paint(tree, leaf, begin[c], size[c], first, red)
                     found[v] += answer(tree)
-                    _paint(tree, leaf, begin[c], size[c], RED, BLUE)
+                    _paint(tree, leaf, begin[c], size[c], red, blue)
             done = v
-        _paint(tree, leaf, begin[done], size[done], BLUE, WHITE)
+        _paint(tree, leaf, begin[done], size[done], blue, white)
     return found
