@@ -203,38 +203,39 @@ def rand(y_true: Any, labels: Any, *, unlabeled: Any = -1) -> float:
 # -- pairs that nobody told ------------------------------------------------------------------------------------
 
 
-def _within(group: IntArray, judged: Judged) -> _Decisions:
+def _codes(judged: Judged) -> list[tuple[IntArray, int]]:
+    """What makes a pair count in each entry of `_Decisions`: nothing, one class, one cluster, or both."""
+    both, k = judged.classes * judged.n_clusters + judged.clusters, judged.n_classes * judged.n_clusters
+    if k > 4 * len(both):  # a product with the number of groups must stay in 64 bits
+        present, both = np.unique(both, return_inverse=True)
+        k = len(present)
+    return [
+        (np.zeros_like(both), 1),
+        (judged.classes, judged.n_classes),
+        (judged.clusters, judged.n_clusters),
+        (both, k),
+    ]
+
+
+def _within(group: IntArray, codes: list[tuple[IntArray, int]]) -> _Decisions:
     """Decide the pairs inside groups."""
-
-    def inside(code: IntArray, k: int) -> int:
-        return _pairs_of(cells(group, code, k)[2])
-
-    _, class_and_cluster = np.unique(judged.classes * judged.n_clusters + judged.clusters, return_inverse=True)
-    return _Decisions(
-        _pairs_of(np.bincount(group)),
-        inside(judged.classes, judged.n_classes),
-        inside(judged.clusters, judged.n_clusters),
-        inside(class_and_cluster, int(class_and_cluster.max(initial=0)) + 1),
-    )
+    shared = np.bincount(group)[group] > 1
+    return _Decisions(*(_pairs_of(cells(group[shared], code[shared], k)[2]) for code, k in codes))
 
 
-def _across(group: IntArray, n_groups: int, joined: IntArray, judged: Judged) -> _Decisions:
+def _across(group: IntArray, n_groups: int, joined: IntArray, codes: list[tuple[IntArray, int]]) -> _Decisions:
     """Decide the pairs between the two groups of each row of ``joined``."""
-    ones = np.ones(len(joined), dtype=np.int64)
-    between = csr_array((ones, (joined[:, 0], joined[:, 1])), shape=(n_groups, n_groups))
+    between = csr_array((np.ones(len(joined), dtype=np.int64), joined.T), shape=(n_groups, n_groups))
+    touched = np.zeros(n_groups, dtype=np.bool_)
+    touched[joined] = True
+    members = touched[group]
 
     def meetings(code: IntArray, k: int) -> int:
-        row, column, count = cells(group, code, k)
-        members = csr_array((count.astype(np.int64), (row, column)), shape=(n_groups, k))
-        return int((between @ members).multiply(members).sum())
+        row, column, count = cells(group[members], code[members], k)
+        table = csr_array((count.astype(np.int64), (row, column)), shape=(n_groups, k))
+        return int((between @ table).multiply(table).sum())
 
-    _, class_and_cluster = np.unique(judged.classes * judged.n_clusters + judged.clusters, return_inverse=True)
-    return _Decisions(
-        meetings(np.zeros_like(group), 1),
-        meetings(judged.classes, judged.n_classes),
-        meetings(judged.clusters, judged.n_clusters),
-        meetings(class_and_cluster, int(class_and_cluster.max(initial=0)) + 1),
-    )
+    return _Decisions(*(meetings(code, k) for code, k in codes))
 
 
 def _one_by_one(pairs: IntArray, judged: Judged) -> _Decisions:
@@ -290,8 +291,9 @@ def constrained_rand(y_true: Any, labels: Any, constraints: Any, *, unlabeled: A
     joined = joined[joined[:, 0] != joined[:, 1]]
     keys = np.unique(joined[:, 0] * n_groups + joined[:, 1])
     group = of_sample[judged.samples]
-    free = _decisions(judged).without(_within(group, judged))
-    free = free.without(_across(group, n_groups, np.column_stack(np.divmod(keys, n_groups)), judged))
+    codes = _codes(judged)
+    free = _decisions(judged).without(_within(group, codes))
+    free = free.without(_across(group, n_groups, np.column_stack(np.divmod(keys, n_groups)), codes))
     soft = np.unique(said.items[(must | cannot) & ~hard, :2], axis=0)
     ends = np.sort(of_sample[soft], axis=1)
     soft = soft[(ends[:, 0] != ends[:, 1]) & ~np.isin(ends[:, 0] * n_groups + ends[:, 1], keys)]
