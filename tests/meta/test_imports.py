@@ -22,9 +22,10 @@ ALLOWED = {
     "problem": BASE | {"_kernels", "constraints", "result"},
     "engines": BASE | {"_kernels", "constraints", "result", "problem", "_compat"},
     "_compat": set(),
+    "metrics": BASE | {"_kernels", "constraints", "result", "sources"},
     "plots": BASE | {"constraints", "result"},
     "report": BASE | {"constraints", "result", "plots"},
-    "cli": BASE | {"constraints", "result", "problem", "engines", "plots", "report"},
+    "cli": BASE | {"constraints", "result", "problem", "engines", "metrics", "plots", "report"},
 }
 FILES = sorted(path for path in ROOT.rglob("*.py") if path != ROOT / "__init__.py")
 
