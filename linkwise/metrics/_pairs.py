@@ -10,7 +10,7 @@ import numpy.typing as npt
 from scipy.sparse import csr_array
 
 from linkwise._kernels.disjoint_set import components
-from linkwise.constraints import Kind
+from linkwise.constraints import Constraints, Kind
 from linkwise.exceptions import LinkwiseWarning
 from linkwise.metrics._read import Judged, read_constraints, read_judged
 
@@ -245,6 +245,21 @@ def _one_by_one(pairs: IntArray, judged: Judged) -> _Decisions:
     return _Decisions(len(pairs), int(in_class.sum()), int(in_cluster.sum()), int((in_class & in_cluster).sum()))
 
 
+def _told(said: Constraints) -> tuple[IntArray, IntArray, IntArray]:
+    """The hard must-links, the hard cannot-links, and the pairs soft statements name; groups included."""
+    together, at = said.must_links()
+    hard = said.is_hard
+    everyone = np.ones(said.n_samples, dtype=np.bool_)
+    apart = [said.items[(said.kind == Kind.CANNOT_LINK) & keep, :2] for keep in (hard, ~hard)]
+    for t, keep in enumerate((hard, ~hard)):
+        groups = said.groups_of(Kind.APART)
+        apart[t] = np.concatenate([apart[t], groups.pick(keep[groups.statement]).pairs_with(everyone)])
+    chunklets = said.groups_of(Kind.TOGETHER)
+    named = chunklets.pick(~hard[chunklets.statement]).pairs_with(everyone)
+    soft = said.items[(said.kind == Kind.MUST_LINK) & ~hard, :2]
+    return together[hard[at]], apart[0], np.concatenate([soft, named, apart[1]])
+
+
 def constrained_rand(y_true: Any, labels: Any, constraints: Any, *, unlabeled: Any = -1) -> float:
     """Rand index over the pairs that what was said does not decide.
 
@@ -253,7 +268,7 @@ def constrained_rand(y_true: Any, labels: Any, constraints: Any, *, unlabeled: A
     y_true, labels, unlabeled
         As in `pairwise_scores`.
     constraints : Constraints
-        What the method was told. Must-links and cannot-links decide pairs; triplets and rules do not.
+        What the method was told. Must-links, cannot-links and groups decide pairs; triplets, choices and rules do not.
 
     Returns
     -------
@@ -266,7 +281,8 @@ def constrained_rand(y_true: Any, labels: Any, constraints: Any, *, unlabeled: A
     would entail together is not certain, so those pairs count. This is the measure of [1]_, section 5.1, where all
     links are hard. Contradicting links decide their pairs all the same.
 
-    **Cost** O(n + m k) for m links and k classes or clusters in a must-linked group. Pairs are counted, never listed.
+    **Cost** O(n + m k) for m links and k classes or clusters in a must-linked group. Pairs are counted, never listed,
+    except those within groups apart.
 
     References
     ----------
@@ -284,17 +300,17 @@ def constrained_rand(y_true: Any, labels: Any, constraints: Any, *, unlabeled: A
     """
     judged = read_judged("constrained_rand", y_true, labels, unlabeled)
     said = read_constraints("constrained_rand", constraints, judged.n_samples)
-    must, cannot, hard = said.kind == Kind.MUST_LINK, said.kind == Kind.CANNOT_LINK, said.is_hard
-    of_sample: IntArray = components(said.n_samples, np.ascontiguousarray(said.items[must & hard, :2]))
+    links, firm, loose = _told(said)
+    of_sample: IntArray = components(said.n_samples, np.ascontiguousarray(links))
     n_groups = int(of_sample.max()) + 1
-    joined = np.sort(of_sample[said.items[cannot & hard, :2]], axis=1)
+    joined = np.sort(of_sample[firm], axis=1)
     joined = joined[joined[:, 0] != joined[:, 1]]
     keys = np.unique(joined[:, 0] * n_groups + joined[:, 1])
     group = of_sample[judged.samples]
     codes = _codes(judged)
     free = _decisions(judged).without(_within(group, codes))
     free = free.without(_across(group, n_groups, np.column_stack(np.divmod(keys, n_groups)), codes))
-    soft = np.unique(said.items[(must | cannot) & ~hard, :2], axis=0)
+    soft = np.unique(np.sort(loose, axis=1), axis=0)
     ends = np.sort(of_sample[soft], axis=1)
     soft = soft[(ends[:, 0] != ends[:, 1]) & ~np.isin(ends[:, 0] * n_groups + ends[:, 1], keys)]
     place = np.full(said.n_samples, -1, dtype=np.intp)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import random
+from itertools import combinations
 
 import numpy as np
 import pytest
@@ -70,6 +71,20 @@ def test_constrained_rand_is_the_rand_index_of_the_free_pairs(seed):
             assert math.isnan(constrained_rand(y, labels, said))
     else:
         assert constrained_rand(y, labels, said) == pytest.approx(expected)
+
+
+def test_groups_decide_the_pairs_they_stand_for():
+    rng = np.random.default_rng(2)
+    for _ in range(20):
+        n = 12
+        y, labels = rng.integers(3, size=n), rng.integers(3, size=n)
+        groups = [rng.choice(n, 3, replace=False).tolist() for _ in range(4)]
+        weight = [np.inf, 2.0, np.inf, 2.0]
+        whole = Constraints.build(n, together=groups[:2], apart=groups[2:], weight=weight)
+        every = [list(combinations(group, 2)) for group in groups]
+        firm = Constraints.build(n, must_link=every[0], cannot_link=every[2])
+        loose = Constraints.build(n, must_link=every[1], cannot_link=every[3], weight=2.0)
+        assert constrained_rand(y, labels, whole) == constrained_rand(y, labels, firm | loose)
 
 
 def test_with_nothing_said_constrained_rand_is_rand_and_triplets_decide_no_pair():
