@@ -15,6 +15,7 @@ __all__ = ["NUMBER", "read_rows", "read_text", "shown"]
 # float() also takes "1_0", "nan" and digits of other scripts; a column of those is not a column of numbers
 NUMBER = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?", re.ASCII)
 
+
 def shown(text: str, longest: int = 40) -> str:
     """Quote a value for a message, escaped and shortened."""
     return repr(text if len(text) <= longest else text[: longest - 1] + "…")

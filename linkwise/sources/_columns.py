@@ -38,9 +38,9 @@ def read_column(who: str, values: Any) -> npt.NDArray[Any]:
 def is_missing(column: npt.NDArray[Any], *, empty: bool = True) -> BoolArray:
     """Mark what is no value: None, NaN, NaT and, with ``empty``, the empty text."""
     if column.dtype.kind == "f":
-        return np.isnan(column)
+        return np.asarray(np.isnan(column))
     if column.dtype.kind in "mM":
-        return np.isnat(column)
+        return np.asarray(np.isnat(column))
     if column.dtype.kind in "US":
         return np.asarray(column == column.dtype.type()) & empty
     if column.dtype.kind == "O":
@@ -51,7 +51,9 @@ def is_missing(column: npt.NDArray[Any], *, empty: bool = True) -> BoolArray:
 def _is_nothing(value: Any, empty: bool) -> bool:
     if isinstance(value, str):
         return empty and not value
-    return value is None or type(value).__name__ in ("NAType", "NaTType") or (isinstance(value, float) and value != value)  # noqa: PLR0124
+    if isinstance(value, (float, np.floating)):
+        return bool(np.isnan(value))
+    return value is None or type(value).__name__ in ("NAType", "NaTType")
 
 
 def number_values(who: str, column: npt.NDArray[Any], known: BoolArray) -> tuple[IntArray, npt.NDArray[Any]]:

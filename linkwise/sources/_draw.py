@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 from linkwise.exceptions import LinkwiseError
 
-__all__ = ["MOST_RANKS", "draw_ranks", "read_count", "read_random_state", "share_out"]
+__all__ = ["MOST_RANKS", "draw_ranks", "read_random_state", "share_out"]
 
 IntArray = npt.NDArray[np.intp]
 
@@ -23,14 +23,6 @@ def read_random_state(random_state: Any) -> np.random.Generator:
     except (TypeError, ValueError) as bad:
         msg = f"random_state is {random_state!r}, expected a whole number >= 0, a NumPy Generator or None."
         raise LinkwiseError(msg) from bad
-
-
-def read_count(who: str, m: Any) -> int:
-    """Read how many statements are wanted."""
-    if isinstance(m, (bool, np.bool_)) or not isinstance(m, (int, np.integer)) or m < 0:
-        msg = f"{who}: m is {m!r}, expected a whole number >= 0."
-        raise LinkwiseError(msg)
-    return int(m)
 
 
 def draw_ranks(rng: np.random.Generator, who: str, what: str, total: int, m: int, replace: bool) -> IntArray:

@@ -63,9 +63,7 @@ def place_by_column(who: str, names: npt.NDArray[Any] | None, items: Any) -> Int
     return np.where(code >= 0, find_nodes(who, names, distinct.tolist())[code], -1)
 
 
-def place_by_ids(
-    who: str, names: npt.NDArray[Any], is_leaf: BoolArray, ids: Any
-) -> tuple[IntArray, npt.NDArray[Any]]:
+def place_by_ids(who: str, names: npt.NDArray[Any], is_leaf: BoolArray, ids: Any) -> tuple[IntArray, npt.NDArray[Any]]:
     """Place each sample on the node that bears its name; every leaf must be a sample, but not every sample a node."""
     known = read_names(ids)
     text = list(map(str, known.tolist()))
@@ -87,9 +85,7 @@ def place_by_ids(
     return node, known
 
 
-def place_leaves(
-    who: str, names: npt.NDArray[Any], is_leaf: BoolArray
-) -> tuple[IntArray, npt.NDArray[Any] | None]:
+def place_leaves(who: str, names: npt.NDArray[Any], is_leaf: BoolArray) -> tuple[IntArray, npt.NDArray[Any] | None]:
     """Make every leaf a sample: names 0 to n - 1 are sample numbers, others become ids in their order of appearance."""
     leaf = np.flatnonzero(is_leaf)
     called = names[leaf].tolist()

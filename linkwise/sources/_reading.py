@@ -171,7 +171,8 @@ class Readers(Nodes):
         Examples
         --------
         >>> from linkwise import Taxonomy
-        >>> Taxonomy.from_paths(["animal/cat", "animal/cat", "animal", "plant", None]).triplets(minimal=True).items.tolist()
+        >>> tree = Taxonomy.from_paths(["animal/cat", "animal/cat", "animal", "plant", None])
+        >>> tree.triplets(minimal=True).items.tolist()
         [[0, 1, 2], [0, 2, 3]]
         """
         nodes, node = nodes_of_paths(paths, sep)
@@ -263,8 +264,8 @@ class Readers(Nodes):
         if items is not None:
             node = placing.place_by_column(who, nodes.names, items)
             return cls(nodes.parent, node, names=nodes.names, ids=ids)
-        if ids is not None:
-            node, known = placing.place_by_ids(who, nodes.names, nodes.is_leaf, ids)
+        if ids is None:
+            node, ids = placing.place_leaves(who, nodes.names, nodes.is_leaf)
         else:
-            node, known = placing.place_leaves(who, nodes.names, nodes.is_leaf)
-        return cls(nodes.parent, node, names=nodes.names, ids=known)
+            node, ids = placing.place_by_ids(who, nodes.names, nodes.is_leaf, ids)
+        return cls(nodes.parent, node, names=nodes.names, ids=ids)

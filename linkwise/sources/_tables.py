@@ -88,7 +88,9 @@ def nodes_of_levels(columns: Any, unlabeled: Any) -> tuple[NamedNodes, IntArray]
     levels = _level_columns(columns)
     n = len(levels[0])
     if any(len(level) != n for level in levels):
-        msg = f"from_levels: the columns have {sorted({len(level) for level in levels})} entries, expected as many each."
+        msg = (
+            f"from_levels: the columns have {sorted({len(level) for level in levels})} entries, expected as many each."
+        )
         raise LinkwiseError(msg)
     node = np.full(n, -1, dtype=np.intp)
     open_end = np.ones(n, dtype=np.bool_)

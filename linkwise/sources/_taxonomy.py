@@ -12,7 +12,8 @@ from linkwise.constraints import Constraints, Kind
 from linkwise.exceptions import LinkwiseError
 from linkwise.result import Dendrogram
 from linkwise.sources import _kernels as kernels
-from linkwise.sources._draw import draw_ranks, read_count, read_random_state
+from linkwise.sources._draw import draw_ranks, read_random_state
+from linkwise.sources._numbers import read_count
 from linkwise.sources._placing import find_nodes
 from linkwise.sources._ranks import count_displayed, triplets_at
 from linkwise.sources._reading import Readers
@@ -265,7 +266,7 @@ class Taxonomy(Readers):
             raise LinkwiseError(msg)
         leaf = np.ones(self.n_nodes, dtype=np.bool_)
         leaf[self.parent[self.parent >= 0]] = False
-        return (self.depth == level) | (leaf & (self.depth < level))
+        return np.asarray((self.depth == level) | (leaf & (self.depth < level)))
 
     def _cut_at_nodes(self, wanted: list[Any]) -> npt.NDArray[np.bool_]:
         flagged = np.zeros(self.n_nodes, dtype=np.bool_)
@@ -314,7 +315,7 @@ class Taxonomy(Readers):
     # -- as a tree ---------------------------------------------------------------------------------------------------
 
     def to_dendrogram(self) -> Dendrogram:
-        """Return the samples that are in the taxonomy as the leaves of a dendrogram.
+        r"""Return the samples that are in the taxonomy as the leaves of a dendrogram.
 
         Sample i of the dendrogram is the i-th of `items`. A sample on an inner node becomes a leaf directly below it;
         nodes that divide no samples are left out.
@@ -328,7 +329,7 @@ class Taxonomy(Readers):
         --------
         >>> from linkwise import Taxonomy
         >>> Taxonomy.from_paths(["animal/cat", None, "animal/cat", "animal"]).to_dendrogram().to_newick()
-        '(3:2.0,(0:1.0,2:1.0):1.0);\\n'
+        '(3:2.0,(0:1.0,2:1.0):1.0);\n'
         """
         if self._tree is None:
             msg = "to_dendrogram: no sample is in the taxonomy.\nHint: place samples on it with `place`."

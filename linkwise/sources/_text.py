@@ -192,7 +192,7 @@ def _parent(term: _Term, place: dict[str, int], parents: str) -> int:
     if len(named) > 1 and parents == "refuse":
         msg = (
             f"from_obo, line {term.line}: {term.term} has {len(named)} parents ({', '.join(named[:5])}), but in a "
-            "taxonomy each node has one.\nHint: `parents=\"first\"` keeps the is_a that is listed first."
+            'taxonomy each node has one.\nHint: `parents="first"` keeps the is_a that is listed first.'
         )
         raise LinkwiseError(msg)
     if not named:
