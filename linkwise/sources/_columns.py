@@ -9,10 +9,11 @@ import numpy.typing as npt
 
 from linkwise.exceptions import LinkwiseError
 
-__all__ = ["is_missing", "number_values", "read_column"]
+__all__ = ["as_text", "is_missing", "number_values", "read_column"]
 
 IntArray = npt.NDArray[np.intp]
 BoolArray = npt.NDArray[np.bool_]
+_NUMBERS = (int, float, np.integer, np.floating)
 
 
 def read_column(who: str, values: Any) -> npt.NDArray[Any]:
@@ -24,7 +25,9 @@ def read_column(who: str, values: Any) -> npt.NDArray[Any]:
         column = np.asarray(values)
     else:
         given = list(values)
-        if len(set(map(type, given))) > 1:  # NumPy would write 1 and "1" alike
+        kinds = set(map(type, given))
+        if len(kinds) > 1 and not all(issubclass(kind, _NUMBERS) and kind is not bool for kind in kinds):
+            # NumPy would write 1 and "1" alike
             column = np.empty(len(given), dtype=object)
             column[:] = given
         else:
@@ -56,13 +59,22 @@ def _is_nothing(value: Any, empty: bool) -> bool:
     return value is None or type(value).__name__ in ("NAType", "NaTType")
 
 
+def as_text(value: Any) -> str:
+    """Write a name as text; whole numbers that a column with gaps turned to 7.0 are 7 again."""
+    return str(int(value)) if isinstance(value, float) and value.is_integer() else str(value)
+
+
 def number_values(who: str, column: npt.NDArray[Any], known: BoolArray) -> tuple[IntArray, npt.NDArray[Any]]:
-    """Number equal values alike: the number of every known entry (-1 elsewhere), and the values themselves."""
+    """Number equal values alike, in order of first appearance; return -1 for what is not known, and the values."""
     code = np.full(len(column), -1, dtype=np.intp)
     values = column[known]
     if values.dtype.kind != "O":
-        distinct, code[known] = np.unique(values, return_inverse=True)
-        return code, distinct
+        distinct, first, group = np.unique(values, return_index=True, return_inverse=True)
+        order = np.argsort(first)
+        number = np.empty(len(order), dtype=np.intp)
+        number[order] = np.arange(len(order))
+        code[known] = number[group]
+        return code, distinct[order]
     seen: dict[Any, int] = {}
     try:
         code[known] = [seen.setdefault(value, len(seen)) for value in values.tolist()]

@@ -32,8 +32,10 @@ def refuse_cycle(parent: IntArray, word: Callable[[int], str]) -> IntArray:
     ring = [node]
     while int(parent[ring[-1]]) != node:
         ring.append(int(parent[ring[-1]]))
+    first = ring.index(min(ring))
+    ring = ring[first:] + ring[:first]
     shown = [word(v) for v in ring[:5]] + ([f"… ({len(ring)} nodes)"] if len(ring) > 5 else [])
-    msg = f"a taxonomy has no cycles, but here each is below the next: {' < '.join([*shown, word(node)])}."
+    msg = f"a taxonomy has no cycles, but here each is below the next: {' < '.join([*shown, word(ring[0])])}."
     raise LinkwiseError(msg)
 
 

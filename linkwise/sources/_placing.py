@@ -11,7 +11,7 @@ import numpy.typing as npt
 from linkwise.exceptions import LinkwiseError
 from linkwise.result._assemble import sample_numbers
 from linkwise.result._read import read_names
-from linkwise.sources._columns import is_missing, number_values, read_column
+from linkwise.sources._columns import as_text, is_missing, number_values, read_column
 
 __all__ = ["find_nodes", "place_by_column", "place_by_ids", "place_leaves"]
 
@@ -24,7 +24,7 @@ def _register(names: npt.NDArray[Any] | None) -> dict[str, int]:
     if names is None:
         return {}
     place: dict[str, int] = {}
-    for v, name in enumerate(map(str, names.tolist())):
+    for v, name in enumerate(map(as_text, names.tolist())):
         if name and place.setdefault(name, v) != v:
             place[name] = ~v
     return place
@@ -36,7 +36,7 @@ def find_nodes(who: str, names: npt.NDArray[Any] | None, wanted: list[Any]) -> I
         msg = f"{who}: the nodes of this taxonomy have no names."
         raise LinkwiseError(msg)
     place = _register(names)
-    found = np.array([place.get(str(name), len(names)) for name in wanted], dtype=np.intp)
+    found = np.array([place.get(as_text(name), len(names)) for name in wanted], dtype=np.intp)
     unknown = [name for name, v in zip(wanted, found.tolist(), strict=True) if v == len(names)]
     if unknown:
         close = difflib.get_close_matches(str(unknown[0]), list(place)[:100_000], n=1)

@@ -1,8 +1,8 @@
 """The triplets of a tree counted off in a row: how many there are, and which stands at a given place, none listed.
 
 Take a node p, a child x of it, a leaf a below x, a leaf b below a later child of p, and a leaf c not below p: the tree
-displays ab|c, and every displayed triplet arises once. The triplets of one (p, x) are a box of the size (leaves below x)
-x (leaves below later children) x (leaves outside p), so a rank is found by one search and two divisions.
+displays ab|c, and every displayed triplet arises once. The triplets of one (p, x) fill a box of leaves below x by
+leaves below later children by leaves outside p, so the one at a given rank is found by one search and two divisions.
 """
 
 from __future__ import annotations

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from linkwise.exceptions import LinkwiseError
-from linkwise.sources._columns import is_missing, number_values, read_column
+from linkwise.sources._columns import as_text, is_missing, number_values, read_column
 from linkwise.sources._nodes import refuse_cycle
 from linkwise.sources._text import NamedNodes
 
@@ -59,7 +59,7 @@ def nodes_of_parents(child: Any, parent: Any) -> NamedNodes:
         msg = f"from_parents: row {int(np.argmax(missing[0]))} names no child."
         raise LinkwiseError(msg)
     both = np.empty(2 * len(columns[0]), dtype=object)
-    both[:] = [str(value) for column in columns for value in column.tolist()]
+    both[:] = [as_text(value) for column in columns for value in column.tolist()]
     code, names = number_values("from_parents", both, ~np.concatenate(missing))
     lower, upper = code[: len(columns[0])], code[len(columns[0]) :]
     above = np.full(len(names), -1, dtype=np.intp)
@@ -102,7 +102,7 @@ def nodes_of_levels(columns: Any, unlabeled: Any) -> tuple[NamedNodes, IntArray]
         if gap.any():
             sample = int(np.argmax(gap))
             msg = (
-                f"from_levels: sample {sample} has {level[sample]!r} in column {number}, but nothing in column "
+                f"from_levels: sample {sample} has {level[sample : sample + 1].tolist()[0]!r} in column {number}, but nothing in column "
                 f"{number - 1} above it.\nHint: columns go from coarse to fine."
             )
             raise LinkwiseError(msg)

@@ -134,7 +134,8 @@ def _broken(breaks: Any, when: npt.NDArray[Any], code: IntArray, names: npt.NDAr
             msg = f"contiguity: breaks names the trace {name!r}, which has no points."
             raise LinkwiseError(msg)
         run = slice(start[number[name]], start[number[name] + 1])
-        there = run.start + np.searchsorted(when[order[run]], np.asarray(times, dtype=when.dtype.type), side="left")
+        changes = np.asarray(times, dtype=when.dtype if when.dtype.kind in "mM" else np.float64)
+        there = run.start + np.searchsorted(when[order[run]], changes, side="left")
         at[there[there < run.stop]] = True
     return at
 
@@ -306,4 +307,4 @@ def _one_per_two_groups(pairs: IntArray, group: IntArray) -> IntArray:
     """Keep the first pair between any two groups."""
     ends = np.sort(group[pairs], axis=1)
     _, first = np.unique(ends[:, 0] * len(group) + ends[:, 1], return_index=True)
-    return pairs[np.sort(first)]
+    return np.asarray(pairs[np.sort(first)])
