@@ -102,8 +102,8 @@ def nodes_of_levels(columns: Any, unlabeled: Any) -> tuple[NamedNodes, IntArray]
         if gap.any():
             sample = int(np.argmax(gap))
             msg = (
-                f"from_levels: sample {sample} has {level[sample : sample + 1].tolist()[0]!r} in column {number}, but nothing in column "
-                f"{number - 1} above it.\nHint: columns go from coarse to fine."
+                f"from_levels: sample {sample} has {level[sample : sample + 1].tolist()[0]!r} in column {number}, "
+                f"but nothing in column {number - 1} above it.\nHint: columns go from coarse to fine."
             )
             raise LinkwiseError(msg)
         code, distinct = number_values("from_levels", level, known)
