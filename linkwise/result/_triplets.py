@@ -86,9 +86,7 @@ def triplets_of(tree: Tree, minimal: bool) -> Constraints:
         _refuse_many("triplets()", total, "`triplets(minimal=True)` says the same with about one triplet per merge.")
         rows = _all(n, start, child, tree.leaf_order, begin, count, round(total))
     made = Constraints.build(n, triplets=rows)
-    if tree.ids is None:
-        return made
-    return Constraints(n, made.kind, made.items, made.weight, made.row, made.rules, tree.ids)
+    return made.with_ids(tree.ids)
 
 
 def stretches(tree: Tree) -> IntArray:
