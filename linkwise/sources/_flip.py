@@ -74,5 +74,12 @@ def flip(constraints: Constraints, share: float, random_state: Any = None) -> tu
 def _with_statements(constraints: Constraints, kind: npt.NDArray[np.int8], items: npt.NDArray[np.intp]) -> Constraints:
     """Return the same table with other kinds and samples in its rows."""
     return type(constraints)(
-        constraints.n_samples, kind, items, constraints.weight, constraints.row, constraints.rules, constraints.ids
+        constraints.n_samples,
+        kind,
+        items,
+        constraints.weight,
+        constraints.row,
+        constraints.rules,
+        constraints.ids,
+        constraints.groups,
     )

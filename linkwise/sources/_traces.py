@@ -162,7 +162,7 @@ def max_separation(
     window : float, optional
         With ``along``: compare only points at most this far apart along the road, where the road may bend.
     given : Constraints, optional
-        Known statements; of samples that its hard must-links join, one cannot-link speaks for all.
+        Known statements; of samples that its hard must-links and groups join, one cannot-link speaks for all.
     weight : float or array-like, default=inf
         Price of breaking one cannot-link.
 
@@ -240,8 +240,12 @@ def _groups_of(given: Constraints | None, n: int) -> IntArray | None:
         what = f"{given.n_samples} samples" if isinstance(given, Constraints) else type(given).__name__
         msg = f"max_separation: given is about {what}, expected Constraints about the {n} positions."
         raise LinkwiseError(msg)
-    joined = given.items[(given.kind == Kind.MUST_LINK) & given.is_hard, :2]
-    return components(n, np.ascontiguousarray(joined))  # type: ignore[no-any-return]
+    pairs = given.items[(given.kind == Kind.MUST_LINK) & given.is_hard, :2]
+    said = given.groups.statement
+    whole = given.groups.pick((given.kind[said] == Kind.TOGETHER) & given.is_hard[said])
+    chain = np.flatnonzero(whole.owner[1:] == whole.owner[:-1])
+    links = np.column_stack([whole.member[chain], whole.member[chain + 1]])
+    return components(n, np.concatenate([pairs, links]))  # type: ignore[no-any-return]
 
 
 def _refuse_many(total: int, hint: str) -> None:

@@ -215,6 +215,13 @@ def test_flips_are_even():
     assert not oracle.too_uneven(list(odd.values()))
 
 
+def test_groups_are_not_turned_and_do_not_count():
+    said = Constraints.build(6, must_link=[(0, 1)], together=[[2, 3]], apart=[[3, 4, 5]])
+    wrong, mask = flip(said, 1.0, 0)
+    assert mask.tolist() == [True, False, False]
+    assert wrong == Constraints.build(6, cannot_link=[(0, 1)], together=[[2, 3]], apart=[[3, 4, 5]])
+
+
 def test_flip_refuses_what_it_cannot_read():
     with pytest.raises(LinkwiseError, match="share is 2"):
         flip(SAID, 2)
@@ -231,6 +238,17 @@ def test_groups_are_joined_and_nothing_else_is_said(unlabeled):
     made = groups(names, unlabeled=unlabeled)
     assert len(made.of(Kind.MUST_LINK)) == made.n_statements == 3
     assert oracle.joined(7, pairs(made)) == {frozenset(g) for g in ([0, 3, 6], [1], [2, 5], [4])}
+
+
+@pytest.mark.parametrize("say", ["together", "apart"])
+def test_groups_as_one_statement_each(say):
+    made = groups(["x", None, "y", "x", "y", "x", "z"], say=say, weight=2.0)
+    assert made == Constraints.build(7, weight=2.0, **{say: [[0, 3, 5], [2, 4]]})
+
+
+def test_other_words_about_groups_are_refused():
+    with pytest.raises(LinkwiseError, match="say is 'chain', expected"):
+        groups(["a"], say="chain")
 
 
 def test_no_groups_say_nothing():

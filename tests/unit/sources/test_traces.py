@@ -131,6 +131,13 @@ def test_only_hard_must_links_join():
     assert len(cannot(max_separation([0, 0, 9], 1, given=given))) == 2
 
 
+def test_groups_that_belong_together_join_and_others_do_not():
+    given = Constraints.build(6, together=[[0, 1, 2]], apart=[[3, 4]], must_link_any=[[3, 4, 5]])
+    assert cannot(max_separation([0, 0, 0.5, 9, 9, 9], 1, given=given)) == {(0, 3), (0, 4), (0, 5)}
+    soft = Constraints.build(4, together=[[0, 1, 2]], weight=1.0)
+    assert len(cannot(max_separation([0, 0, 0, 9], 1, given=soft))) == 3
+
+
 def test_a_trace_wider_than_the_limit_contradicts_itself():
     given = contiguity([0, 1, 2], max_gap=1)
     made = given | max_separation([0.0, 2.0, 4.0], 3.0, given=given)
