@@ -68,7 +68,8 @@ def satisfaction(constraints: Any, result: Any) -> dict[str, float]:
     Returns
     -------
     dict of str to float
-        ``"all"``, then the keyword of each kind that was said, such as ``"must_link"``; from 0 to 1. When nothing was said, ``"all"`` is nan, with a warning.
+        ``"all"``, then the keyword of each kind that was said, such as ``"must_link"``; from 0 to 1. When nothing was
+        said, ``"all"`` is nan, with a warning.
 
     See Also
     --------
