@@ -13,6 +13,7 @@ import numpy.typing as npt
 
 from linkwise._kernels import njit
 from linkwise._kernels.borrow import borrowed
+from linkwise.exceptions import ConstraintError
 from linkwise.problem import _layers
 from linkwise.problem._build import build
 from linkwise.problem._layers import CONFLICT, OK, ROOM
@@ -30,7 +31,7 @@ class BuildResult(NamedTuple):
 
 
 def onetree(n_items: int, triplets: npt.ArrayLike) -> BuildResult:
-    """Build the least resolved tree BUILD finds for the triplets, or name the set where it gets stuck.
+    """Build the tree that BUILD finds for the triplets, or name a set of items that they leave no way to divide.
 
     Parameters
     ----------
@@ -42,19 +43,30 @@ def onetree(n_items: int, triplets: npt.ArrayLike) -> BuildResult:
     Returns
     -------
     BuildResult
-        ``parent``: for leaves first, then inner nodes with children before parents, the node above (-1 at the root);
-        or ``stuck``: items that cannot be divided, the conflict lies among the triplets inside this set.
+        ``parent``: for leaves first, then inner nodes with children before parents, the root last, the node above (-1
+        at the root); or ``stuck``: items that cannot be divided, in order; the conflict lies among the triplets inside
+        this set.
+
+    Raises
+    ------
+    ConstraintError
+        A row names an item that does not exist, or one item twice.
 
     Notes
     -----
-    **Cost** O((n + m) depth) time for a tree of that depth, O(n + m) memory; never recursive.
+    **Cost** O(n + m) memory; never recursive. Time is O((n + m) log n) plus what it takes to find out that a set still
+    hangs together after losing edges, in practice little, at worst one look at the set per level of the tree: 100,000
+    items and a million triplets take a second or less, whether the tree is balanced, wide or a chain.
     **Guarantee** the tree displays every triplet; a triplet the tree displays is not thereby implied by the rest.
-    **Departure from** [1]_ works on index ranges instead of calling itself; the tree is the same.
+    **Departure from** [1]_ the tree is the same. Instead of calling itself on copies of what is left, the algorithm
+    keeps one graph that loses edges and follows its components, as [2]_ proposed, with a simpler spanning forest.
 
     References
     ----------
     .. [1] A. V. Aho, Y. Sagiv, T. G. Szymanski, J. D. Ullman, "Inferring a tree from lowest common ancestors with an
        application to the optimization of relational expressions", SIAM J. Comput. 10 (1981).
+    .. [2] M. R. Henzinger, V. King, T. Warnow, "Constructing a tree from homeomorphic subtrees, with applications to
+       computational evolutionary biology", Algorithmica 24 (1999).
 
     Examples
     --------
@@ -67,7 +79,7 @@ def onetree(n_items: int, triplets: npt.ArrayLike) -> BuildResult:
     table = np.array(triplets, dtype=np.intp, order="C").reshape(-1, 3)
     parent, stuck, wrong = build(int(n_items), table)
     if wrong >= 0:
-        raise ValueError(_no_triplet(n_items, wrong, table[wrong].tolist()))
+        raise ConstraintError(_no_triplet(n_items, wrong, table[wrong].tolist()))
     if len(stuck):
         return BuildResult(None, np.sort(stuck))
     return BuildResult(parent, None)
@@ -77,8 +89,9 @@ def _no_triplet(n_items: int, row: int, items: list[int]) -> str:
     """Word what is wrong with a row."""
     said = f"onetree: row {row} of the triplets is {tuple(items)}"
     if min(items) < 0 or max(items) >= n_items:
+        known = f"items are numbered 0 to {n_items - 1}" if n_items else "there are no items"
         return (
-            f"{said}, but items are numbered 0 to {n_items - 1}.\n"
+            f"{said}, but {known}.\n"
             "Hint: rows hold positions; number names with `np.unique(names, return_inverse=True)`."
         )
     return f"{said}, but ab|c speaks of three different items.\nHint: leave rows out that name one twice."
