@@ -69,11 +69,11 @@ def test_a_peer_that_fails_is_named_and_the_others_go_on():
 
 def test_whoever_builds_a_tree_of_triplets_builds_the_same():
     who = ["onetree", *(["tralda"] if "tralda" not in _contenders.find_missing() else [])]
-    job = {"n": 40, "m": 4_000, "shape": "random", "contenders": who, "rounds": 2}
+    job = {"n": 12, "m": 4_000, "shape": "random", "contenders": who, "rounds": 2}
     results = _child.build(job)
     assert [len(one["wall"]) for one in results] == [2] * len(who)
     # so many triplets tell the whole tree
-    assert {one["tree"] for one in results} == {_contenders.tree_digest(tree_of_shape(40, "random"), 40)}
+    assert {one["tree"] for one in results} == {_contenders.tree_digest(tree_of_shape(12, "random"), 12)}
 
 
 def test_the_build_section_names_its_peer_and_its_clock(monkeypatch):
