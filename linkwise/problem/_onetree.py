@@ -56,7 +56,7 @@ def onetree(n_items: int, triplets: npt.ArrayLike) -> BuildResult:
     -----
     **Cost** O(n + m) memory; never recursive. Time is O((n + m) log n) plus what it takes to find out that a set still
     hangs together after losing edges, in practice little, at worst one look at the set per level of the tree: 100,000
-    items and a million triplets take a second or less, whether the tree is balanced, wide or a chain.
+    items and a million triplets take about a second or less, whether the tree is balanced, wide or a chain.
     **Guarantee** the tree displays every triplet; a triplet the tree displays is not thereby implied by the rest.
     **Departure from** [1]_ the tree is the same. Instead of calling itself on copies of what is left, the algorithm
     keeps one graph that loses edges and follows its components, as [2]_ proposed, with a simpler spanning forest.

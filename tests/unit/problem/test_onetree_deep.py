@@ -8,8 +8,8 @@ import numba
 import numpy as np
 import pytest
 
+from linkwise.problem import _build, onetree
 from linkwise.problem import _build_forest as forest
-from linkwise.problem import onetree
 from linkwise.problem._build import build
 from tests.oracles import generators, relative
 from tests.oracles.trees import clades
@@ -74,6 +74,15 @@ def test_few_items_have_their_only_tree(patience):
     assert built(3, [], patience) == ([3, 3, 3, -1], [])
     assert built(3, [(0, 2, 1), (2, 0, 1)], patience) == ([3, 4, 3, 4, -1], [])
     assert sorted(built(3, [(0, 2, 1), (0, 1, 2)], patience)[1]) == [0, 1, 2]
+
+
+def test_a_chain_is_handed_over_and_what_shrinks_quickly_is_not():
+    def left(n, said):
+        return _build._divide(n, np.array(said, dtype=np.intp), _build.PATIENCE)[-1]
+
+    assert len(left(50, [(i, i + 1, i + 2) for i in range(48)])) == 1  # this one serves to compile both ways
+    assert len(left(64, [(i, i ^ 1, j) for i in range(0, 64, 2) for j in range(64) if j // 2 != i // 2])) == 0
+    assert len(left(10, [(i, i + 1, i + 2) for i in range(8)])) == 0
 
 
 # -- sizes at which the forest has to be mended and grown anew -----------------------------------------------------
