@@ -100,6 +100,18 @@ def consistent(triplets, n):
     return n == 0 or onetree([tuple(t) for t in triplets], range(n)) is not None
 
 
+def stuck_sets(triplets, items):
+    """Every set of items that OneTree would fail on, were it to go on with the others."""
+    items = frozenset(items)
+    if len(items) <= 2:
+        return set()
+    inside = within(triplets, items)
+    parts = components(items, [(a, b) for a, b, _ in inside])
+    if len(parts) == 1:
+        return {items}
+    return set().union(*(stuck_sets(inside, part) for part in parts))
+
+
 def levels(triplets, items):
     """OneTree level by level: the sets of each recursion depth, until all are single items; None for "fail"."""
     found = []
