@@ -24,7 +24,11 @@ ALLOWED = {
     "_compat": set(),
     "plots": BASE | {"constraints", "result"},
     "report": BASE | {"constraints", "result", "plots"},
-    "cli": BASE | {"constraints", "result", "problem", "engines", "plots", "report"},
+    "datasets": BASE | {"constraints"},
+    "experiments": BASE
+    | {"constraints", "result", "sources", "problem", "engines", "metrics", "datasets", "plots"},
+    "cli": BASE
+    | {"constraints", "result", "problem", "engines", "plots", "report", "datasets", "experiments"},
 }
 FILES = sorted(path for path in ROOT.rglob("*.py") if path != ROOT / "__init__.py")
 
