@@ -90,8 +90,8 @@ class Data:
     X : ndarray or scipy.sparse.csr_array of shape (n_samples, n_features)
         The samples. Missing values are NaN.
     y : ndarray of intp, shape (n_samples,)
-        The class of each sample, a position in ``label_names``. Where samples belong to several classes at once, a sparse
-        matrix of zeros and ones instead, one column per class.
+        The class of each sample, a position in ``label_names``. Where samples belong to several classes at once, a
+        sparse matrix of zeros and ones instead, one column per class.
     name : str
         What `load` or the generator calls the set.
     feature_names : tuple of str
@@ -111,7 +111,7 @@ class Data:
 
     Notes
     -----
-    **Guarantee** the fields cannot be set anew; the arrays are the caller's own, so changing them changes nobody else's.
+    **Guarantee** the fields cannot be set anew. The arrays are the caller's own: changing them changes nobody else's.
 
     Examples
     --------
@@ -163,7 +163,7 @@ class Data:
             why = "has no taxonomy" if self.taxonomy is None else "lets a sample belong to several classes"
             msg = f"{self.name} {why}, so there is no one node for each sample."
             raise LinkwiseError(msg)
-        return self.taxonomy.of_class[self.y]
+        return np.asarray(self.taxonomy.of_class[self.y])
 
     def __repr__(self) -> str:
         """Name and size on one line."""

@@ -64,8 +64,8 @@ def blobs_with_knowledge(
     n_wrong : int, default=5
         How many of them say the opposite of the truth.
     n_known : int, optional
-        About how many samples statements are made. By default few enough for each to occur in about eight statements, so
-        that the truth has several independent witnesses and `repair` can most often tell which are wrong.
+        About how many samples statements are made. By default few enough for each to occur in about eight statements,
+        so that the truth has several independent witnesses and `repair` can most often tell which are wrong.
     n_features : int, default=2
         How many columns.
     noise : float, default=0.15
@@ -85,8 +85,8 @@ def blobs_with_knowledge(
 
     Notes
     -----
-    **Guarantee** exactly ``n_wrong`` statements are untrue, no pair occurs twice, the right statements hold together and
-    entail everything about the known samples, so each wrong one contradicts them by itself.
+    **Guarantee** exactly ``n_wrong`` statements are untrue, no pair occurs twice, the right statements hold together
+    and entail everything about the known samples, so each wrong one contradicts them by itself.
 
     Examples
     --------
@@ -154,7 +154,7 @@ def _check_numbers(n: int, k: int, n_statements: int, n_wrong: int, n_features: 
     )
     need(
         n_statements - n_wrong >= least,
-        f"{n_statements - n_wrong} right statements cannot settle {known} samples in {k} classes, which takes {least}.\n"
+        f"{n_statements - n_wrong} right statements cannot settle {known} samples in {k} classes; it takes {least}.\n"
         "Hint: raise n_statements, or lower n_wrong or n_known.",
     )
 
@@ -188,4 +188,4 @@ def _backbone(
     place[spoken] = np.arange(len(spoken))
     head = np.r_[True, y[spoken][1:] != y[spoken][:-1]]
     chain = (place[second] == place[first] + 1) & (y[first] == y[second])
-    return chain | (head[place[first]] & head[place[second]])
+    return np.asarray(chain | (head[place[first]] & head[place[second]]))

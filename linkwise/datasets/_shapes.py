@@ -45,7 +45,8 @@ def circles(n_samples: int = 200, *, random_state: Any = None, noise: float = 0.
 
     References
     ----------
-    .. [1] D. Klein, S. D. Kamvar, C. D. Manning, "From Instance-level Constraints to Space-Level Constraints", ICML 2002.
+    .. [1] D. Klein, S. D. Kamvar, C. D. Manning, "From Instance-level Constraints to Space-Level Constraints",
+       ICML 2002.
 
     Examples
     --------
@@ -85,7 +86,8 @@ def cellwalls(n_samples: int = 300, *, random_state: Any = None, noise: float = 
 
     References
     ----------
-    .. [1] D. Klein, S. D. Kamvar, C. D. Manning, "From Instance-level Constraints to Space-Level Constraints", ICML 2002.
+    .. [1] D. Klein, S. D. Kamvar, C. D. Manning, "From Instance-level Constraints to Space-Level Constraints",
+       ICML 2002.
 
     Examples
     --------
@@ -131,7 +133,8 @@ def xor(n_samples: int = 200, *, random_state: Any = None, noise: float = 0.25) 
 
     References
     ----------
-    .. [1] D. Klein, S. D. Kamvar, C. D. Manning, "From Instance-level Constraints to Space-Level Constraints", ICML 2002.
+    .. [1] D. Klein, S. D. Kamvar, C. D. Manning, "From Instance-level Constraints to Space-Level Constraints",
+       ICML 2002.
 
     Examples
     --------
@@ -168,12 +171,13 @@ def stormclouds(n_samples: int = 300, *, random_state: Any = None, noise: float 
 
     Notes
     -----
-    **Departure from [1]_** the paper says of this set only that it is hard for methods that look for round clusters; two
-    flat-bottomed banks of six billows are our drawing of its name.
+    **Departure from [1]_** the paper says of this set only that it is hard for methods that look for round clusters;
+    two flat-bottomed banks of six billows are our drawing of its name.
 
     References
     ----------
-    .. [1] D. Klein, S. D. Kamvar, C. D. Manning, "From Instance-level Constraints to Space-Level Constraints", ICML 2002.
+    .. [1] D. Klein, S. D. Kamvar, C. D. Manning, "From Instance-level Constraints to Space-Level Constraints",
+       ICML 2002.
 
     Examples
     --------
@@ -183,7 +187,8 @@ def stormclouds(n_samples: int = 300, *, random_state: Any = None, noise: float 
     """
     rng = read_sizes("stormclouds", n_samples, noise, random_state)
     upper, lower = _shares(n_samples, (1, 1))
-    parts = [_cloud(rng, upper) + [0.35, 0.45], _cloud(rng, lower) - [0.35, 0.45]]
+    apart = np.array([0.35, 0.45])
+    parts = [_cloud(rng, upper) + apart, _cloud(rng, lower) - apart]
     text = "Two long flat clouds, one above the other, each a class."
     return _finish("stormclouds", rng, parts, (0, 1), noise, text, ("upper", "lower"))
 
@@ -220,7 +225,7 @@ def _cloud(rng: np.random.Generator, n: int) -> FloatArray:
     billow = np.arange(n) % 6
     middle = np.linspace(-1.75, 1.75, 6)[billow]
     height = np.array([0.42, 0.62, 0.5, 0.7, 0.56, 0.4])[billow]
-    points = _disc(rng, n, 1.0) * np.column_stack([np.full(n, 0.5), height])
+    points: FloatArray = _disc(rng, n, 1.0) * np.column_stack([np.full(n, 0.5), height])
     points[:, 1] = np.abs(points[:, 1]) - 0.3
     points[:, 0] += middle
     return points

@@ -41,7 +41,7 @@ def noisy_taxonomy(
         How many nodes, the top one included.
     features : {"gaussian", "text"}, default="gaussian"
         ``"gaussian"``: an item scatters around its node, and a node lies a step away from its parent, a shorter one the
-        deeper it is. ``"text"``: an item is a count of words, and a node uses its own words and those of all nodes above.
+        deeper it is. ``"text"``: an item is a count of words; a node uses its own words and those of the nodes above.
     n_features : int, default=30
         Dimensions, or words in the vocabulary.
     inner : float, default=0.25

@@ -25,10 +25,8 @@ ALLOWED = {
     "plots": BASE | {"constraints", "result"},
     "report": BASE | {"constraints", "result", "plots"},
     "datasets": BASE | {"constraints"},
-    "experiments": BASE
-    | {"constraints", "result", "sources", "problem", "engines", "metrics", "datasets", "plots"},
-    "cli": BASE
-    | {"constraints", "result", "problem", "engines", "plots", "report", "datasets", "experiments"},
+    "experiments": BASE | {"constraints", "result", "sources", "problem", "engines", "metrics", "datasets", "plots"},
+    "cli": BASE | {"constraints", "result", "problem", "engines", "plots", "report", "datasets", "experiments"},
 }
 FILES = sorted(path for path in ROOT.rglob("*.py") if path != ROOT / "__init__.py")
 
