@@ -73,9 +73,9 @@ def disagrees(constraints: Constraints, y: Any) -> npt.NDArray[np.bool_]:
 
 
 def _classes(y: Any) -> tuple[IntArray, int]:
-    labels = np.asarray(y)
+    labels = y if hasattr(y, "toarray") else np.asarray(y)
     if labels.ndim != 1:
-        msg = f"y has shape {np.shape(y)}, expected one class for each sample: statements follow from single classes."
+        msg = f"y has shape {labels.shape}, expected one class for each sample: statements follow from single classes."
         raise LinkwiseError(msg)
     names, classes = np.unique(labels, return_inverse=True)
     return classes.astype(np.intp), len(names)
