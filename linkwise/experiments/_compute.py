@@ -10,14 +10,16 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 from threadpoolctl import threadpool_limits
 
 from linkwise.datasets._statements import disagrees
-from linkwise.exceptions import DamagedDatasetError, DatasetNotFoundError, LinkwiseError
+from linkwise.exceptions import DamagedDatasetError, DatasetNotFoundError, DeadEndError, LinkwiseError
 from linkwise.experiments._cell import Cell
 from linkwise.experiments._knowledge import knowledge
 from linkwise.experiments._measures import Measure
 from linkwise.experiments._resolve import engine_named, fetch, prepare, solve
+from linkwise.result import Dendrogram
 
 __all__ = ["DONE", "FAILED", "TIMEOUT", "UNAVAILABLE", "compute", "outcome"]
 
@@ -45,7 +47,11 @@ def compute(cell: Cell, measures: Mapping[str, Measure], folder: str | Path | No
         with threadpool_limits(limits=1), warnings.catch_warnings(record=True) as heard:
             warnings.simplefilter("always")
             start = time.perf_counter()
-            labels, tree = solve(engine, dict(cell.params), X, said, data.n_classes, _seed(cell, _ENGINE))
+            try:
+                labels, tree = solve(engine, dict(cell.params), X, said, data.n_classes, _seed(cell, _ENGINE))
+            except DeadEndError as error:
+                labels, tree = _as_far_as_it_got(error)
+                found["dead_end"] = error.k_min
             found["seconds"] = time.perf_counter() - start
         found["warnings"] = [str(one.message) for one in heard[:_WARNINGS]]
         _require_labels(labels, data.n_samples)
@@ -61,8 +67,15 @@ def compute(cell: Cell, measures: Mapping[str, Measure], folder: str | Path | No
 
 def outcome(status: str, error: str | None) -> dict[str, Any]:
     """What every record has, before anything is known."""
-    blank = dict.fromkeys(("n_samples", "n_statements", "n_wrong", "n_clusters", "seconds"))
+    blank = dict.fromkeys(("n_samples", "n_statements", "n_wrong", "n_clusters", "dead_end", "seconds"))
     return {"status": status, "error": error, **blank, "warnings": [], "measures": {}}
+
+
+def _as_far_as_it_got(error: DeadEndError) -> tuple[npt.NDArray[np.intp], Dendrogram]:
+    """The clusters at which merging ended. Leaving such cells out would judge an engine by its lucky ones."""
+    if error.dendrogram is None or error.k_min is None:
+        raise error
+    return error.dendrogram.cut(n_clusters=error.k_min), error.dendrogram
 
 
 def _require_labels(labels: Any, n_samples: int) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping
 from typing import Any
 
@@ -34,7 +34,7 @@ def plot_records(
     Parameters
     ----------
     records : iterable of dict
-        What `Study.records` or `read_records` returns. Only cells that are done are drawn.
+        What `Study.records` or `read_records` returns. Cells that are done are drawn; the legend counts the others.
     x : str, default="amount"
         The field along the horizontal axis.
     y : str, default="pairwise_f"
@@ -70,7 +70,11 @@ def plot_records(
     if not 0 < confidence < 1:
         msg = f"plot_records: confidence is {confidence!r}, expected a number between 0 and 1."
         raise LinkwiseError(msg)
+    records = list(records)
     chosen = _choose(records, x, y, where or {})
+    missing = Counter(
+        _line(record, by) for record in records if record["status"] != "done" and _fits(record, where or {})
+    )
     _require_alike(chosen, {x, by, "seed", *(("params",) if by == "engine" else ())})
     lines: dict[str, dict[Any, list[float]]] = defaultdict(lambda: defaultdict(list))
     for record in chosen:
@@ -81,7 +85,14 @@ def plot_records(
         mean = np.array([np.mean(points[place]) for place in places])
         half = np.array([_half_width(points[place], confidence) for place in places])
         colour = cluster_colour(number)
-        ax.plot(places, mean, color=colour, marker=_MARKS[number % len(_MARKS)], markersize=4, label=name)
+        ax.plot(
+            places,
+            mean,
+            color=colour,
+            marker=_MARKS[number % len(_MARKS)],
+            markersize=4,
+            label=_legend(name, missing[name]),
+        )
         ax.fill_between(places, mean - half, mean + half, color=colour, alpha=0.18, linewidth=0)
     ax.set_xlabel(x)
     ax.set_ylabel(y)
@@ -101,11 +112,7 @@ def _choose(records: Iterable[Mapping[str, Any]], x: str, y: str, where: Mapping
             msg = f"no record has a field {name!r}; there are {', '.join(known)}."
             raise LinkwiseError(msg)
     chosen = [
-        record
-        for record in done
-        if all(_same(record.get(name), value) for name, value in where.items())
-        and record.get(y) is not None
-        and np.isfinite(record[y])
+        record for record in done if _fits(record, where) and record.get(y) is not None and np.isfinite(record[y])
     ]
     if not chosen:
         msg = f"there is nothing to draw: no finished record has a number for {y!r}"
@@ -116,6 +123,15 @@ def _choose(records: Iterable[Mapping[str, Any]], x: str, y: str, where: Mapping
         )
         raise LinkwiseError(msg)
     return chosen
+
+
+def _fits(record: Mapping[str, Any], where: Mapping[str, Any]) -> bool:
+    return all(_same(record.get(name), value) for name, value in where.items())
+
+
+def _legend(name: str, missing: int) -> str:
+    """Say how many cells are not in the line, lest it look better than it is."""
+    return f"{name}, without {missing} that failed" if missing else name
 
 
 def _same(value: Any, wanted: Any) -> bool:

@@ -182,7 +182,7 @@ class Study:
             reused = len(self._cells) - len(pending)
             # read one by one, so that no further cell is begun on a set that could not be had
             wanted = (task for task in pending if task[1].data not in unavailable)
-            with closing(self._answers(wanted, processes, time_limit)) as answers:
+            with closing(self._answers(wanted, len(pending), processes, time_limit)) as answers:
                 for (key, cell), found in answers:
                     if found["status"] == UNAVAILABLE:
                         unavailable.setdefault(cell.data, found["error"])
@@ -199,7 +199,8 @@ class Study:
         """Return the finished cells in the order given: fields, measures, time, and what went wrong if anything.
 
         ``status`` is ``"done"``, ``"failed"`` or ``"timeout"``; ``seconds`` is the time of the fit alone, which for the
-        first in a process includes loading compiled code.
+        first in a process includes loading compiled code. Where merging met a dead end, ``dead_end`` is the number of
+        clusters it reached and the measures are those of these clusters.
         """
         found = (self._store.get(key) for key in self._cells)
         return [flat(record) for record in found if record is not None]
@@ -244,11 +245,12 @@ class Study:
         return not retry
 
     def _answers(
-        self, tasks: Iterator[Task], processes: int, time_limit: float | None
+        self, tasks: Iterator[Task], n_tasks: int, processes: int, time_limit: float | None
     ) -> Generator[Answer, None, None]:
         if processes == 1 and time_limit is None:
             return compute_here(tasks, self.measures, self.data)
-        return compute_apart(tasks, self.measures, self.data, n_jobs=processes, time_limit=time_limit)
+        needed = min(processes, n_tasks)
+        return compute_apart(tasks, self.measures, self.data, n_jobs=needed, time_limit=time_limit)
 
     def _table(self) -> tuple[list[str], list[dict[str, Any]]]:
         """All records with the same columns, nested values as JSON."""

@@ -6,9 +6,9 @@ over pipes. Workers never write results: the parent does, so a record exists onc
 
 from __future__ import annotations
 
-import contextlib
 import multiprocessing
 import os
+import pickle
 import signal
 import threading
 import time
@@ -51,24 +51,22 @@ def compute_apart(
     ``tasks`` is read one at a time when a worker is free, so the caller can still decide to leave some out.
     """
     waiting, workers = iter(tasks), list[_Worker]()
+    upcoming = next(waiting, None)
     try:
-        exhausted = False
         while True:
-            while not exhausted and sum(worker.task is not None for worker in workers) < n_jobs:
-                task = next(waiting, None)
-                if task is None:
-                    exhausted = True
+            for worker in [worker for worker in workers if worker.idle]:
+                if upcoming is None:
                     break
-                idle = next((worker for worker in workers if worker.task is None), None)
-                if idle is None:
-                    idle = _Worker(measures, folder)
-                    workers.append(idle)
-                idle.give(task, time_limit)
-            busy = [worker for worker in workers if worker.task is not None]
-            if not busy:
+                if worker.give(upcoming, time_limit):
+                    upcoming = next(waiting, None)
+                else:
+                    workers.remove(worker)  # it died between two cells; another takes its place
+            while upcoming is not None and len(workers) < n_jobs:
+                workers.append(_Worker(measures, folder))  # all at once: each takes a while to get ready
+            if upcoming is None and not any(worker.task for worker in workers):
                 return
-            for worker in _next_ready(busy):
-                answer = worker.take(time_limit)
+            for worker in _next_heard(workers):
+                answer = worker.hear(time_limit)
                 if not worker.alive:
                     workers.remove(worker)
                 if answer is not None:
@@ -78,13 +76,13 @@ def compute_apart(
             worker.stop()
 
 
-def _next_ready(busy: list[_Worker]) -> list[_Worker]:
-    """Wait until workers have answered, died or run out of time."""
-    deadline = min(worker.deadline for worker in busy)
+def _next_heard(workers: list[_Worker]) -> list[_Worker]:
+    """Wait until workers are ready, have answered, have died or have run out of time."""
+    deadline = min(worker.deadline for worker in workers)
     left = None if deadline == float("inf") else max(0.0, deadline - time.monotonic())
-    heard = wait([worker.pipe for worker in busy], left)
+    spoken = wait([worker.pipe for worker in workers if not worker.idle], left)
     now = time.monotonic()
-    return [worker for worker in busy if worker.pipe in heard or worker.deadline <= now]
+    return [worker for worker in workers if worker.pipe in spoken or worker.deadline <= now]
 
 
 @dataclass(eq=False)
@@ -95,6 +93,7 @@ class _Worker:
     folder: str | Path | None
     task: Task | None = None
     deadline: float = float("inf")
+    ready: bool = False
     alive: bool = True
     pipe: Connection = field(init=False)
 
@@ -104,7 +103,7 @@ class _Worker:
         self.process = context.Process(target=_serve, args=(theirs, dict(self.measures), self.folder), daemon=True)
         try:
             self.process.start()
-        except (AttributeError, TypeError) as error:  # what pickle says about a lambda
+        except (AttributeError, TypeError, pickle.PicklingError) as error:
             msg = (
                 f"the study cannot be sent to another process: {error}\n"
                 "Hint: measures must be functions of an importable module, or run with n_jobs=1 and no time_limit."
@@ -112,40 +111,49 @@ class _Worker:
             raise LinkwiseError(msg) from error
         finally:
             theirs.close()  # the child holds the only other end, so its death is heard as the end of the pipe
+
+    @property
+    def idle(self) -> bool:
+        return self.ready and self.task is None
+
+    def give(self, task: Task, time_limit: float | None) -> bool:
+        """Hand over a cell; False if there is nobody to take it."""
         try:
-            self.pipe.recv()
-        except (EOFError, OSError):
+            self.pipe.send(task[1])
+        except OSError:
             self.stop()
+            return False
+        self.task = task
+        self.deadline = float("inf") if time_limit is None else time.monotonic() + time_limit
+        return True
+
+    def hear(self, time_limit: float | None) -> Answer | None:
+        """Return the cell and what became of it, or None if the worker only said that it is ready."""
+        task, late = self.task, self.deadline <= time.monotonic()
+        try:
+            said = self.pipe.recv() if self.pipe.poll() else None
+        except (EOFError, OSError):
+            return self._mourn(task)
+        if task is None:
+            self.ready = self.ready or said == READY
+            return None
+        if said is not None:
+            self.task, self.deadline = None, float("inf")
+            return task, said
+        if not late:
+            return None
+        self.stop()
+        return task, outcome(TIMEOUT, f"stopped after {time_limit:g} seconds") | {"time_limit": time_limit}
+
+    def _mourn(self, task: Task | None) -> Answer:
+        self.stop()
+        if task is None:
             msg = (
                 "a worker process ended before it could begin; what it said is above.\n"
                 "Hint: in a script, call `run` under `if __name__ == '__main__':`, or give n_jobs=1 and no time_limit."
             )
-            raise LinkwiseError(msg) from None
-
-    def give(self, task: Task, time_limit: float | None) -> None:
-        self.task = task
-        self.deadline = float("inf") if time_limit is None else time.monotonic() + time_limit
-        with contextlib.suppress(OSError):  # it died idle; `take` hears the end of the pipe
-            self.pipe.send(task[1])
-
-    def take(self, time_limit: float | None) -> Answer | None:
-        """Return the cell and what became of it, or None if there is nothing to take after all."""
-        task = self.task
-        if task is None:
-            return None
-        self.task, late = None, self.deadline <= time.monotonic()
-        try:
-            if self.pipe.poll():
-                return task, self.pipe.recv()
-        except (EOFError, OSError):
-            self.stop()
-            code = self.process.exitcode
-            return task, outcome(FAILED, f"engine: the process that computed it died (exit code {code})")
-        if not late:
-            self.task = task
-            return None
-        self.stop()
-        return task, outcome(TIMEOUT, f"stopped after {time_limit:g} seconds") | {"time_limit": time_limit}
+            raise LinkwiseError(msg)
+        return task, outcome(FAILED, f"engine: the process that computed it died (exit code {self.process.exitcode})")
 
     def stop(self) -> None:
         self.alive = False
