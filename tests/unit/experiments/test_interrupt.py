@@ -58,18 +58,20 @@ def wait_for(condition, run, seconds=60.0):
 
 
 @pytest.mark.parametrize(
-    ("n_jobs", "n", "nap"), [(1, 200, 0.0), (2, 16, 0.05)], ids=["writing most of the time", "two processes, computing"]
+    ("n_jobs", "n", "nap"),
+    [(1, examples(200, 1000), 0.0), (2, examples(16, 100), 0.05)],
+    ids=["writing most of the time", "two processes, computing"],
 )
 def test_a_killed_run_continues_without_repeating_a_cell(tmp_path, n_jobs, n, nap):
     store, log = tmp_path / "store", tmp_path / "log"
     rng = np.random.default_rng(n)
     study = toys.study(store, log, n, nap)
-    kills = 0
-    for _ in range(examples(2, 30)):
+    kills, rounds = 0, examples(2, 20)
+    for _ in range(rounds):
         finished = {str(record["params"]["tag"]) for record in study.records()}
         before = len(begun(log))
         run = start(store, log, n, nap, n_jobs)
-        target = before + int(rng.integers(1, max(2, n // 5)))
+        target = before + int(rng.integers(1, n // rounds))
         wait_for(lambda target=target, run=run: len(begun(log)) >= target or run.poll() is not None, run)
         time.sleep(float(rng.uniform(0, 0.02)))
         if run.poll() is None:

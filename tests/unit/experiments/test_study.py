@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import csv
+import importlib.util
 import json
 import sys
 import time
 from collections import Counter
 
+import polars as pl
 import pytest
 
 from linkwise.exceptions import LinkwiseError, LinkwiseWarning
@@ -228,6 +230,19 @@ def test_csv(done, tmp_path):
     assert [float(row["share"]) for row in rows[:3]] == [record["share"] for record in done.records()[:3]]
     assert rows[3]["share"] == ""
     assert json.loads(rows[0]["data_params"]) == {"n_samples": 24}
+
+
+def test_parquet_holds_the_records_or_says_what_it_needs(done, tmp_path):
+    path = tmp_path / "out.parquet"
+    if importlib.util.find_spec("pyarrow") is None:
+        with pytest.raises(ImportError, match="not installed"):
+            done.to_parquet(path)
+        return
+    done.to_parquet(path)
+    table = pl.read_parquet(path)
+    assert table["share"].to_list() == [record.get("share") for record in done.records()]
+    assert table["status"].to_list() == ["done"] * 3 + ["failed"]
+    assert json.loads(table["data_params"][0]) == {"n_samples": 24}
 
 
 def test_parquet_without_pyarrow_says_how_to_get_it(done, tmp_path, monkeypatch):
