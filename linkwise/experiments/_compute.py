@@ -43,7 +43,7 @@ def compute(cell: Cell, measures: Mapping[str, Measure], folder: str | Path | No
         found |= {"n_statements": said.n_statements, "n_wrong": int(disagrees(said, data.y).sum())}
         where = "engine"
         engine, X = engine_named(cell.engine), prepare(data.X, cell.prepare)
-        # One thread, whoever computes: sums then add up in the same order, and times can be compared.
+        # Linear algebra on one thread, whoever computes: sums add up in the same order, and times can be compared.
         with threadpool_limits(limits=1), warnings.catch_warnings(record=True) as heard:
             warnings.simplefilter("always")
             start = time.perf_counter()

@@ -131,12 +131,12 @@ def test_a_cell_out_of_time_is_stopped_and_a_higher_limit_tries_again(tmp_path):
     slow = toy("logged", params={"log": str(log), "tag": "slow", "nap": 30.0})
     study = Study([slow, toy("chance")], tmp_path / "store", measures=MEASURES)
     start = time.monotonic()
-    summary = study.run(time_limit=1.0)
+    summary = study.run(time_limit=2.0)
     assert time.monotonic() - start < 25
     assert (summary.done, summary.timed_out) == (1, 1)
-    assert study.records()[0]["error"] == "stopped after 1 seconds"
+    assert study.records()[0]["error"] == "stopped after 2 seconds"
     assert study.run(time_limit=0.5).reused == 2
-    assert study.run(time_limit=1.2).timed_out == 1
+    assert study.run(time_limit=2.2).timed_out == 1
     assert begun(log)["slow"] == 2
 
 
