@@ -26,7 +26,21 @@ ALLOWED = {
     "metrics": BASE | {"_kernels", "constraints", "result", "sources"},
     "plots": BASE | {"constraints", "result"},
     "report": BASE | {"constraints", "result", "plots"},
-    "cli": BASE | {"constraints", "result", "problem", "engines", "metrics", "plots", "report", "sources"},
+    "datasets": BASE | {"constraints", "sources"},
+    "experiments": BASE | {"constraints", "result", "sources", "problem", "engines", "metrics", "datasets", "plots"},
+    "cli": BASE
+    | {
+        "constraints",
+        "result",
+        "problem",
+        "engines",
+        "metrics",
+        "plots",
+        "report",
+        "sources",
+        "datasets",
+        "experiments",
+    },
 }
 FILES = sorted(path for path in ROOT.rglob("*.py") if path != ROOT / "__init__.py")
 

@@ -239,18 +239,6 @@ def recon(D, triplets, method="centroid"):
     return run.pairs, run.heights
 
 
-def stuck_set(triplets, items):
-    """Where OneTree fails: a set of items that cannot be divided, or None."""
-    waiting = [frozenset(items)]
-    while waiting:
-        part = waiting.pop()
-        parts = components(part, [(a, b) for a, b, _ in within(triplets, part)])
-        if len(part) > 1 and len(parts) == 1:
-            return part
-        waiting += [p for p in parts if len(p) > 1]
-    return None
-
-
 def finest_blocks(n, must, triplets):
     """The finest clusters must-links and consistent triplets leave possible: two rules until nothing changes."""
     pairs = [tuple(p) for p in must]
@@ -260,10 +248,10 @@ def finest_blocks(n, must, triplets):
         new = [(x, y) for a, b, c in triplets if of[c] in (of[a], of[b]) for x, y in ((a, b), (a, c)) if of[x] != of[y]]
         if not new:
             over = [tuple(of[x] for x in t) for t in triplets]
-            stuck = stuck_set([t for t in over if len(set(t)) == 3], range(len(blocks)))
-            if stuck is None:
+            stuck = stuck_sets([t for t in over if len(set(t)) == 3], range(len(blocks)))
+            if not stuck:
                 return of
-            first = [min(blocks[i]) for i in stuck]
+            first = [min(blocks[i]) for i in stuck.pop()]
             new = [(first[0], x) for x in first[1:]]
         pairs += new
 
