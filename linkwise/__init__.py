@@ -29,6 +29,8 @@ _HOME = {
     "check": "linkwise.problem",
     "close": "linkwise.problem",
     "implies": "linkwise.problem",
+    "informative": "linkwise.problem",
+    "minimal": "linkwise.problem",
     "repair": "linkwise.problem",
     "verify": "linkwise.result",
 }
@@ -52,6 +54,8 @@ __all__ = [
     "check",
     "close",
     "implies",
+    "informative",
+    "minimal",
     "repair",
     "verify",
 ]
@@ -66,7 +70,7 @@ if TYPE_CHECKING:
         SizeBetween,
     )
     from linkwise.engines import ConstrainedAgglomerative, ReCon, agglomerate
-    from linkwise.problem import Explanation, Repair, Verdict, check, close, implies, repair
+    from linkwise.problem import Explanation, Repair, Verdict, check, close, implies, informative, minimal, repair
     from linkwise.result import Certificate, Dendrogram, verify
 
 

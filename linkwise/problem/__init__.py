@@ -6,6 +6,8 @@ from linkwise.problem._contract import Contraction
 from linkwise.problem._explain import Explanation
 from linkwise.problem._feasibility import Verdict, check
 from linkwise.problem._implies import implies
+from linkwise.problem._informative import Selection, informative, label_triplets
+from linkwise.problem._minimal import minimal
 from linkwise.problem._onetree import LiveTriplets, onetree
 from linkwise.problem._problem import Problem
 from linkwise.problem._repair import Repair, repair
@@ -16,11 +18,15 @@ __all__ = [
     "LiveTriplets",
     "Problem",
     "Repair",
+    "Selection",
     "Verdict",
     "check",
     "close",
     "close_comparisons",
     "implies",
+    "informative",
+    "label_triplets",
+    "minimal",
     "must_links_within",
     "neighbours_within",
     "onetree",

@@ -60,8 +60,8 @@ def implies(constraints: Constraints, statements: Any) -> BoolArray:
     cannot_link(b, c) imply ab|c; ab|c and cannot_link(a, b) imply cannot_link(a, c).
 
     **Cost** near-linear for pairs without triplets. With triplets, one tree building for the samples and one for the
-    blocks; a question about a pair or triplet then takes O(1) where the tree divides in two, and one trial merge in
-    the live structure, microseconds, elsewhere. **Guarantee** exact.
+    blocks; a question then takes O(1) where the tree divides in two, and elsewhere a few divisions of what lies below
+    two children of a node, shared by all questions about the same two. **Guarantee** exact.
 
     References
     ----------
@@ -101,6 +101,16 @@ class Entailment:
 
         _refuse_unknown("implies", constraints)
         check(constraints).raise_if_infeasible()
+        self._read(constraints)
+
+    @classmethod
+    def of_feasible(cls, constraints: Constraints) -> Entailment:
+        """The same for statements known to hold together; kinds other than the three are passed over."""
+        known = cls.__new__(cls)
+        known._read(constraints)
+        return known
+
+    def _read(self, constraints: Constraints) -> None:
         hard = constraints.is_hard
         self.n = constraints.n_samples
         self.must = constraints.items[hard & (constraints.kind == Kind.MUST_LINK), :2]

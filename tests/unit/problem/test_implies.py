@@ -5,10 +5,11 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from linkwise import Constraints, close, implies
+from linkwise import Constraints, check, close, implies
 from linkwise.constraints import Kind
 from linkwise.exceptions import InfeasibleConstraintsError, LinkwiseError
-from linkwise.problem import _span, onetree
+from linkwise.problem import onetree
+from linkwise.problem._span import Spans
 from tests.oracles import generators, relative
 from tests.oracles.entailment import bits, entailed, statements, worlds
 from tests.profile import examples
@@ -101,19 +102,15 @@ def test_adding_what_every_displaying_tree_displays_keeps_consistency():
         assert relative.consistent(kept, n)
 
 
-@pytest.mark.parametrize("deep", [False, True])
-def test_both_ways_to_find_a_span_agree(deep, monkeypatch):
-    """The live structure and the repeated division, on trees with many-way nodes, where they have work to do."""
-    if deep:
-        monkeypatch.setattr(_span, "_MOST_LEVELS", -1)
-    monkeypatch.setattr(_span, "_MOST_TABLED", -1)
+def test_spans_asked_for_and_written_out_are_those_of_the_definition():
+    """On trees with many-way nodes, where there is work to do."""
     rng = np.random.default_rng(4)
     for _ in range(examples(25, 1000)):
         n = int(rng.integers(5, 14))
         said = generators.tree_triplets(rng, generators.random_tree(rng, range(n), "fans"), int(rng.integers(1, 2 * n)))
         if not said:
             continue
-        spans = _span.Spans(n, np.array(said))
+        spans = Spans(n, np.array(said))
         inside = spans.table()
         x, y, z = (side.ravel() for side in np.meshgrid(*(np.arange(n),) * 3, indexing="ij"))
         expected = (z == x) | (z == y)
@@ -126,10 +123,7 @@ def test_both_ways_to_find_a_span_agree(deep, monkeypatch):
                 assert spans.holds(*(np.array([v]) for v in (a, b, c)))[0] != relative.consistent([*said, (a, b, c)], n)
 
 
-@pytest.mark.parametrize("deep", [False, True])
-def test_cannot_links_follow_through_many_way_nodes(deep, monkeypatch):
-    if deep:
-        monkeypatch.setattr(_span, "_MOST_LEVELS", -1)
+def test_cannot_links_follow_through_many_way_nodes():
     rng = np.random.default_rng(5)
     followed = 0
     for _ in range(examples(60, 2000)):
@@ -142,15 +136,9 @@ def test_cannot_links_follow_through_many_way_nodes(deep, monkeypatch):
         answer = implies(c, Constraints.build(n, cannot_link=pairs))
         for (a, b), yes in zip(pairs.tolist(), answer, strict=True):
             with_link = Constraints.build(n, triplets=said, cannot_link=cannot, must_link=[(a, b)])
-            assert yes == (check_status(with_link) == "infeasible")
+            assert yes == (check(with_link).status == "infeasible")
         followed += int(answer.sum()) > len({frozenset(p) for p in cannot})
     assert followed > 5
-
-
-def check_status(c):
-    from linkwise import check
-
-    return check(c).status
 
 
 def test_soft_statements_are_not_reasoned_from_and_weights_asked_about_play_no_role():
