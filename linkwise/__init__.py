@@ -32,6 +32,7 @@ _HOME = {
     "informative": "linkwise.problem",
     "minimal": "linkwise.problem",
     "repair": "linkwise.problem",
+    "utility": "linkwise.problem",
     "verify": "linkwise.result",
 }
 
@@ -57,6 +58,7 @@ __all__ = [
     "informative",
     "minimal",
     "repair",
+    "utility",
     "verify",
 ]
 
@@ -70,7 +72,18 @@ if TYPE_CHECKING:
         SizeBetween,
     )
     from linkwise.engines import ConstrainedAgglomerative, ReCon, agglomerate
-    from linkwise.problem import Explanation, Repair, Verdict, check, close, implies, informative, minimal, repair
+    from linkwise.problem import (
+        Explanation,
+        Repair,
+        Verdict,
+        check,
+        close,
+        implies,
+        informative,
+        minimal,
+        repair,
+        utility,
+    )
     from linkwise.result import Certificate, Dendrogram, verify
 
 

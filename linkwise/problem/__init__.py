@@ -11,6 +11,7 @@ from linkwise.problem._minimal import minimal
 from linkwise.problem._onetree import LiveTriplets, onetree
 from linkwise.problem._problem import Problem
 from linkwise.problem._repair import Repair, repair
+from linkwise.problem._utility import Utility, utility
 
 __all__ = [
     "Contraction",
@@ -19,6 +20,7 @@ __all__ = [
     "Problem",
     "Repair",
     "Selection",
+    "Utility",
     "Verdict",
     "check",
     "close",
@@ -31,4 +33,5 @@ __all__ = [
     "neighbours_within",
     "onetree",
     "repair",
+    "utility",
 ]

@@ -78,3 +78,35 @@ def transitive_closure(comparisons):
             (j,), (k,) = low - {i}, high - {i}
             found.add((i, j, k))
     return found
+
+
+def overlap(a, b, c, d):
+    """Whether the projection of the segment ab onto the line through c and d shares a stretch with cd."""
+    line = [q - p for p, q in zip(c, d, strict=True)]
+    length = sum(x * x for x in line) ** 0.5
+    if length == 0:
+        return False
+
+    def place(point):
+        return sum((x - p) * w for x, p, w in zip(point, c, line, strict=True)) / length
+
+    low, high = sorted((place(a), place(b)))
+    return min(high, length) - max(low, 0.0) > 1e-8
+
+
+def coherence(X, said):
+    """Share of (pull, push) pairs of different statements of which neither overlaps the other; None without any."""
+    pulls, pushes = [], []
+    for number, (word, a, b, *rest) in enumerate(said):
+        if word in ("must_link", "triplet"):
+            pulls.append((number, X[a], X[b]))
+        if word == "cannot_link":
+            pushes.append((number, X[a], X[b]))
+        pushes += [(number, X[x], X[c]) for c in rest for x in (a, b)]
+    free = total = 0
+    for number, a, b in pulls:
+        for other, c, d in pushes:
+            if number != other:
+                total += 1
+                free += not overlap(a, b, c, d) and not overlap(c, d, a, b)
+    return free / total if total else None
