@@ -20,7 +20,7 @@ MOST_SAMPLES = 400
 
 def all_entailed(constraints: Constraints, limit: int) -> Constraints:
     """Return what the hard statements entail and do not say, as a table of its own."""
-    known = Entailment(constraints)
+    known = Entailment(constraints, "close")
     n = known.n
     named = np.unique(np.concatenate([known.must.ravel(), known.cannot.ravel(), known.triplets.ravel()]))
     if len(named) > MOST_SAMPLES:

@@ -77,7 +77,7 @@ def implies(constraints: Constraints, statements: Any) -> BoolArray:
     array([False])
     """
     asked = _read_statements(constraints, statements)
-    known = Entailment(constraints)
+    known = Entailment(constraints, "implies")
     answer = np.zeros(asked.n_statements, dtype=np.bool_)
     a, b, c = asked.items.T
     for kind in _KNOWN:
@@ -91,15 +91,15 @@ def implies(constraints: Constraints, statements: Any) -> BoolArray:
 
 
 class Entailment:
-    """What the hard statements of a table entail; raises if they contradict each other.
+    """What the hard statements of a table entail; raises if they contradict each other. ``who`` asks, for messages.
 
     ``must``, ``cannot`` and ``triplets`` are the hard statements, ``block`` numbers the finest clusters possible.
     """
 
-    def __init__(self, constraints: Constraints) -> None:
+    def __init__(self, constraints: Constraints, who: str) -> None:
         from linkwise.problem._feasibility import check
 
-        _refuse_unknown("implies", constraints)
+        _refuse_unknown(who, constraints)
         check(constraints).raise_if_infeasible()
         self._read(constraints)
 

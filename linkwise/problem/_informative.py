@@ -211,7 +211,7 @@ def informative(constraints: Constraints, m: int, *, random_state: int = 0) -> S
         raise UnsupportedConstraintError(msg, words)
     hard = constraints.select(np.arange(constraints.n_statements))
     hard = type(hard)(hard.n_samples, hard.kind, hard.items, np.full(len(hard.kind), np.inf), hard.row, (), hard.ids)
-    known = Entailment(hard)
+    known = Entailment(hard, "informative")
     if is_triplet.all() and len(is_triplet):
         return _best_triplets(constraints, hard, known, int(m), random_state)
     return _best_links(constraints, known, int(m))

@@ -23,11 +23,10 @@ def statements(rng, n, kinds):
 
 
 @pytest.mark.parametrize("kinds", [("must_link", "cannot_link"), ("triplet",), ("must_link", "cannot_link", "triplet")])
-def test_coherence_is_the_share_of_forces_that_do_not_overlap(kinds, monkeypatch):
+def test_coherence_is_the_share_of_forces_that_do_not_overlap(kinds):
     rng = np.random.default_rng(0)
     seen = set()
     for case in range(examples(60, 2000)):
-        monkeypatch.setattr(_utility, "_CELLS", int(rng.choice([1, 7, 1 << 21])))
         n, d = int(rng.integers(3, 10)), int(rng.integers(1, 4))
         X = (
             rng.integers(0, 4, (n, d)).astype(float)
@@ -63,7 +62,7 @@ def test_a_sample_of_the_pairs_is_close_to_all_of_them(monkeypatch):
         200, must_link=rng.permutation(200).reshape(-1, 2), triplets=rng.permutation(198).reshape(-1, 3), weight=1.0
     )
     exact = utility(c, X)
-    monkeypatch.setattr(_utility, "_MOST_PAIRS", 10)
+    monkeypatch.setattr(_utility, "_MOST_WORK", 10)
     monkeypatch.setattr(_utility, "_DRAWN", 40_000)
     sampled = utility(c, X, random_state=5)
     assert not sampled.coherence_exact
