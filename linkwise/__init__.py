@@ -29,7 +29,11 @@ _HOME = {
     "agglomerate": "linkwise.engines",
     "check": "linkwise.problem",
     "close": "linkwise.problem",
+    "implies": "linkwise.problem",
+    "informative": "linkwise.problem",
+    "minimal": "linkwise.problem",
     "repair": "linkwise.problem",
+    "utility": "linkwise.problem",
     "verify": "linkwise.result",
 }
 
@@ -52,7 +56,11 @@ __all__ = [
     "agglomerate",
     "check",
     "close",
+    "implies",
+    "informative",
+    "minimal",
     "repair",
+    "utility",
     "verify",
 ]
 
@@ -66,7 +74,18 @@ if TYPE_CHECKING:
         SizeBetween,
     )
     from linkwise.engines import ConstrainedAgglomerative, ReCon, agglomerate
-    from linkwise.problem import Explanation, Repair, Verdict, check, close, repair
+    from linkwise.problem import (
+        Explanation,
+        Repair,
+        Verdict,
+        check,
+        close,
+        implies,
+        informative,
+        minimal,
+        repair,
+        utility,
+    )
     from linkwise.result import Certificate, Dendrogram, verify
     from linkwise.sources import Taxonomy
 
