@@ -133,7 +133,8 @@ def _anneal(
             label[part[i]] = chosen
         if state[0] > state[1] + 1e-12 * abs(state[1]):
             state[1] = state[0]
-            best[:] = label
+            for y in range(n):
+                best[y] = label[y]
 
 
 def broken_in(label: IntArray, pairs: IntArray, is_must: BoolArray) -> BoolArray:

@@ -12,9 +12,9 @@ import numpy as np
 import numpy.typing as npt
 
 from linkwise._kernels import njit
-from linkwise._kernels.disjoint_set import DisjointSet, find, union
+from linkwise._kernels.disjoint_set import DisjointSet, find, make, union
 
-__all__ = ["small_cores", "stuck_parts"]
+__all__ = ["frees", "implied_rows", "small_cores", "stuck_parts"]
 
 IntArray = npt.NDArray[np.intp]
 FloatArray = npt.NDArray[np.float64]
@@ -98,7 +98,7 @@ def stuck_parts(n: int, triplets: IntArray) -> IntArray:
     inside one of the sets of leaves where building gets stuck, and these are disjoint.
     """
     part = np.full(len(triplets), -1, np.intp)
-    sets = DisjointSet(np.arange(n), np.ones(n, np.intp))
+    sets = make(n)
     _divide(triplets, np.arange(len(triplets)), sets, np.full(n, -1, np.intp), part)
     return part
 
@@ -120,7 +120,8 @@ def _shrink(
     degree = np.empty(n)
     many = n
     while len(rows) > 0:
-        degree[:] = 0.0
+        for leaf in range(n):
+            degree[leaf] = 0.0
         for t in rows:
             for column in range(3):
                 degree[triplets[t, column]] += 1.01 - x[t]
@@ -184,7 +185,7 @@ def small_cores(
     Each time one is found a random member of it leaves the rows. What is left holds together if fewer than ``most``
     came back.
     """
-    sets = DisjointSet(np.arange(n), np.ones(n, np.intp))
+    sets = make(n)
     label = np.full(n, -1, np.intp)
     start = np.zeros(most + 1, np.intp)
     member = np.empty(most * n, np.intp)
@@ -195,7 +196,8 @@ def small_cores(
         if len(core) == 0:
             return start[: found + 1], member[: start[found]]
         start[found + 1] = start[found] + len(core)
-        member[start[found] : start[found + 1]] = core
+        for i in range(len(core)):
+            member[start[found] + i] = core[i]
         gone = core[np.intp(rng.random() * len(core))]
         kept = 0
         for s in range(size):
@@ -204,3 +206,41 @@ def small_cores(
                 kept += 1
         size = kept
     return start, member[: start[most]]
+
+
+@njit
+def implied_rows(n: int, triplets: IntArray, rows: IntArray, asked: IntArray) -> BoolArray:
+    """For each of the ``asked`` rows, whether the others of ``rows`` admit neither other answer about its trio."""
+    sets = make(n)
+    label = np.full(n, -1, np.intp)
+    nothing = np.empty(0, np.intp)
+    trial = triplets.copy()
+    implied = np.ones(len(asked), np.bool_)
+    for i in range(len(asked)):
+        t = asked[i]
+        for odd in range(2):
+            trial[t, 2] = triplets[t, odd]
+            trial[t, odd] = triplets[t, 2]
+            if implied[i] and len(_divide(trial, rows, sets, label, nothing)) == 0:
+                implied[i] = False
+            trial[t, 2] = triplets[t, 2]
+            trial[t, odd] = triplets[t, odd]
+    return implied
+
+
+@njit
+def frees(n: int, triplets: IntArray, rows: IntArray, asked: IntArray) -> BoolArray:
+    """For each of the ``asked`` rows, whether ``rows`` hold together without it."""
+    sets = make(n)
+    label = np.full(n, -1, np.intp)
+    nothing = np.empty(0, np.intp)
+    left = np.empty(len(rows), np.intp)
+    free = np.zeros(len(asked), np.bool_)
+    for i in range(len(asked)):
+        size = 0
+        for t in rows:
+            if t != asked[i]:
+                left[size] = t
+                size += 1
+        free[i] = len(_divide(triplets, left[:size], sets, label, nothing)) == 0
+    return free

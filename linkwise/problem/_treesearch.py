@@ -194,7 +194,8 @@ def _anneal(
         state[0] += gain
         if state[0] > state[1] * (1 + 1e-12):
             state[1] = state[0]
-            best[:] = tree.parent
+            for node in range(nodes):
+                best[node] = tree.parent[node]
 
 
 @njit
@@ -215,7 +216,8 @@ def resolve(n: int, parent: IntArray) -> IntArray:
     """
     result = np.full(2 * n - 1, -1, np.intp)
     stands_for = np.full(len(parent), -1, np.intp)
-    stands_for[:n] = np.arange(n)
+    for leaf in range(n):
+        stands_for[leaf] = leaf
     made = n
     for node in range(len(parent)):
         above = parent[node]
