@@ -8,11 +8,11 @@ programmes costs. Fractional choices come first: they are computed faster, and m
 from __future__ import annotations
 
 import time
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 import numpy as np
 import numpy.typing as npt
-from scipy.optimize import Bounds, LinearConstraint, milp
+from scipy.optimize import Bounds, LinearConstraint, linprog, milp
 from scipy.sparse import csr_array, vstack
 
 __all__ = ["Conflicts", "hit_conflicts", "packing_bound"]
@@ -21,8 +21,10 @@ IntArray = npt.NDArray[np.intp]
 FloatArray = npt.NDArray[np.float64]
 BoolArray = npt.NDArray[np.bool_]
 _TOLERANCE = 1e-6
-_ROUNDS = 3  # rounds over which the bound must close a share of the gap for fractions to go on
-_SHARE = 0.03
+_MANY = 200
+_ROUNDS = 5  # rounds over which the bound must close a share of the gap for fractions to go on
+_SHARE = 0.02
+_PATIENCE = 0.4  # share of the time left that whole numbers may take before fractions come back
 
 
 class Conflicts(Protocol):
@@ -47,7 +49,7 @@ class _Programme:
         self.unit = _unit(weight)
         self.known: dict[bytes, int] = {}
         self.rows: list[IntArray] = []
-        self.tight = np.zeros(0, dtype=np.bool_)  # rows worth giving to the next linear programme
+        self.tight = np.zeros(0, dtype=np.bool_)  # rows the next programme is given
 
     def add(self, conflicts: list[IntArray]) -> int:
         """Take in contradictions; return how many the last linear programme did not have."""
@@ -69,39 +71,57 @@ class _Programme:
         member = np.concatenate(rows)
         return csr_array((np.ones(len(member)), member, start), shape=(len(rows), len(self.weight)))
 
-    def solve(self, whole: bool, seconds: float) -> tuple[FloatArray | None, float]:
-        """The cheapest choice, or None when time was short, and what no choice undercuts."""
-        rows = self.rows if whole else [row for row, tight in zip(self.rows, self.tight, strict=True) if tight]
+    def solve(self, whole: bool, seconds: float) -> tuple[FloatArray | None, bool, float]:
+        """A choice if there was time for one, whether it is the cheapest, and what no choice undercuts."""
+        rows = [row for row, tight in zip(self.rows, self.tight, strict=True) if tight]
         used = np.unique(np.concatenate(rows))
-        matrix = self._matrix(rows)[:, used]
-        low, high = np.ones(len(rows)), np.full(len(rows), np.inf)
-        if self.hard is not None:
-            matrix = vstack([matrix, csr_array(self.hard[None, used].astype(float))]).tocsr()
-            low, high = np.append(low, 0.0), np.append(high, float(self.n_hard))
-        answer = milp(
-            self.weight[used] / self.scale,
-            constraints=LinearConstraint(matrix, low, high),
-            integrality=np.full(len(used), int(whole)),
-            bounds=Bounds(0, 1),
-            options={"time_limit": max(0.05, seconds), "mip_rel_gap": 0.0},
-        )
-        proven = answer.mip_dual_bound if whole else (answer.fun if answer.status == 0 else None)
-        bound = 0.0
-        if proven is not None and np.isfinite(proven):
-            bound = self.round_up(float(proven) * self.scale)
-        if answer.x is None or answer.status != 0:
-            return None, bound
+        matrix, limit = self._matrix(rows)[:, used], np.ones(len(rows))
+        if self.hard is not None:  # no more than n_hard of the hard statements
+            matrix = vstack([matrix, csr_array(-self.hard[None, used].astype(float))]).tocsr()
+            limit = np.append(limit, -float(self.n_hard))
+        answer = (_whole if whole else _fractions)(self.weight[used] / self.scale, matrix, limit, max(0.05, seconds))
+        if answer.choice is None:
+            return None, False, answer.bound * self.scale
         x = np.zeros(len(self.weight))
-        x[used] = np.clip(answer.x, 0.0, 1.0)
+        x[used] = answer.choice
         if not whole:
-            self.tight = self._matrix(self.rows) @ x < 1.2
-        return x, bound
+            self.tight = self._matrix(self.rows) @ x < 1.0 + _TOLERANCE
+        return x, answer.exact, answer.bound * self.scale
 
     def round_up(self, value: float) -> float:
         """Account for inexact arithmetic, and for costs that come in multiples of a unit."""
         if self.unit:
             return float(np.ceil(value / self.unit * (1 - 1e-9) - _TOLERANCE)) * self.unit
         return value * (1 - 1e-9)
+
+
+class _Answer(NamedTuple):
+    choice: FloatArray | None
+    exact: bool
+    bound: float
+
+
+def _whole(weight: FloatArray, matrix: csr_array, limit: FloatArray, seconds: float) -> _Answer:
+    """The integer programme: at least ``limit`` in every row."""
+    found = milp(
+        weight,
+        constraints=LinearConstraint(matrix, limit, np.inf),
+        integrality=np.ones(len(weight)),
+        bounds=Bounds(0, 1),
+        options={"time_limit": seconds, "mip_rel_gap": 0.0},
+    )
+    proven = found.mip_dual_bound
+    bound = float(proven) if proven is not None and np.isfinite(proven) else 0.0
+    return _Answer(None if found.x is None else np.clip(np.round(found.x), 0.0, 1.0), found.status == 0, bound)
+
+
+def _fractions(weight: FloatArray, matrix: csr_array, limit: FloatArray, seconds: float) -> _Answer:
+    """The linear programme. Covering programmes of some size are degenerate, which interior points mind less."""
+    method = "highs-ipm" if len(limit) > _MANY else "highs-ds"
+    found = linprog(weight, A_ub=-matrix, b_ub=-limit, bounds=(0, 1), method=method, options={"time_limit": seconds})
+    if found.status != 0:
+        return _Answer(None, False, 0.0)
+    return _Answer(np.clip(found.x, 0.0, 1.0), True, float(found.fun))
 
 
 def _unit(weight: FloatArray) -> float:
@@ -138,28 +158,35 @@ def hit_conflicts(
     weight = np.where(hard, 0.0, price) if mixed else price
     base = n_hard * float(price.max()) if mixed else 0.0
     programme = _Programme(weight, hard if mixed else None, n_hard)
-    whole = not conflicts.fractional
+    whole, exact = not conflicts.fractional, True
     x = np.zeros(len(price))
-    bound, history = base, [base]
+    bound, history = base, [0.0]
     while time.monotonic() < deadline:
         found = conflicts.find(x, deadline)
-        if not found and (whole or not programme.rows):
+        if not found and exact and (whole or not programme.rows):
             off = _cheaper(off, conflicts.complete(np.lexsort((-price, x))), price)
             return off, float(price[off].sum())
         fresh = programme.add(found)
-        if whole and not fresh:  # the solver's tolerance let pass what it had been told
+        if whole and exact and not fresh:  # the solver's tolerance let pass what it had been told
             break
         if not mixed and len(history) == 1:
-            bound = max(bound, packing_bound(programme.rows, weight) * (1 - 1e-9))
-        gap = float(price[off].sum()) - bound
-        slow = len(history) > _ROUNDS and bound - history[-1 - _ROUNDS] < _SHARE * gap
-        whole = whole or not fresh or slow
-        solution, proven = programme.solve(whole, deadline - time.monotonic())
-        bound = max(bound, base + proven)
-        history.append(bound)
+            bound = packing_bound(programme.rows, weight) * (1 - 1e-9)
+        if exact:
+            slow = len(history) > _ROUNDS and history[-1] - history[-1 - _ROUNDS] < _SHARE * (price[off].sum() - bound)
+            whole = whole or not fresh or slow
+        else:  # whole numbers took too long: fractions again, with what the unfinished choice has shown
+            whole, history = not conflicts.fractional, history[-1:]
+        seconds = deadline - time.monotonic()
+        if whole and conflicts.fractional:
+            seconds = max(1.0, _PATIENCE * seconds)
+        solution, exact, proven = programme.solve(whole, seconds)
+        bound = max(bound, base + programme.round_up(proven))
+        history.append(proven)
         if solution is None:
-            break
-        x = np.round(solution) if whole else solution
+            if not whole:
+                break
+            continue
+        x = solution
         # A choice completed to a repair may beat the best one known.
         off = _cheaper(off, conflicts.complete(np.lexsort((-price, np.round(x, 6)))), price)
         if float(price[off].sum()) <= bound * (1 + 1e-9):

@@ -143,7 +143,7 @@ class TripletsPart:
     def __init__(self, table: Constraints, rng: np.random.Generator) -> None:
         self.table, self.rng, self.n = table, rng, table.n_samples
         self.triplets = np.array(table.items)
-        self.most = int(np.clip(200_000 // table.n_statements, 1, 20))
+        self.most = int(np.clip(200_000 // table.n_statements, 1, 40))
 
     def find(self, x: FloatArray, deadline: float) -> list[IntArray]:
         """Small contradictions among statements below some values, whose members sum to less than 1."""
