@@ -5,7 +5,8 @@
     python benchmarks/repair.py --quick          tiny sizes: does it run?
 
 "wrong" counts the answers that were falsified, "greedy" what the best of five orders of insertion drops, "dropped" what
-`repair` drops, "at least" its lower bound, and "proven" whether the two meet. A goal in brackets that is missed is marked.
+`repair` drops, "at least" its lower bound, and "proven" whether the two meet. "noise" is the estimated share of wrong
+answers beside the true one. A goal that is missed is marked.
 """
 
 from __future__ import annotations
@@ -97,7 +98,8 @@ def measure(case: Case, seeds: range) -> Iterator[str]:
         missed = "" if asked and seconds <= case.seconds else "   MISSED"
         yield (
             f"{case.name:<34} {seed:>4} {wrong:>6} {greedy:>7} {len(fixed.dropped):>8} {fixed.lower_bound:>9.0f} "
-            f"{'yes' if fixed.optimal else 'no':>7} {seconds:>6.2f} s {fixed.noise:>7.1%} {wrong / said.n_statements:>6.1%}{missed}"
+            f"{'yes' if fixed.optimal else 'no':>7} {seconds:>6.2f} s {fixed.noise:>7.1%} "
+            f"{wrong / said.n_statements:>6.1%}{missed}"
         )
 
 
@@ -109,7 +111,7 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--quick", action="store_true", help="tiny sizes")
     chosen = parser.parse_args(arguments)
     for make, sizes in ((noisy_pairs, (30, 3, 60)), (noisy_triplets, (12, 60))):  # compile
-        repair(make(*sizes, 0.1, 0)[0], time_limit=0.2).noise
+        _ = repair(make(*sizes, 0.1, 0)[0], time_limit=0.2).noise
     print(f"{'workload':<34} seed  wrong  greedy  dropped  at least  proven     time   noise   true")
     for case in QUICK if chosen.quick else CASES:
         if chosen.only in case.name:

@@ -54,9 +54,8 @@ def share_of_wrong(table: Constraints, off: BoolArray) -> float:
         share = float(implied[mine[looked]].mean()) if mine[looked].any() else 0.0
         said.append(int(mine.sum()))
         wrong.append(float(blame[mine].sum()))
-        checked.append(
-            int(mine[dropped].sum()) + share * int(mine[kept].sum()) + stands_for * int((blame[kept] * mine[kept] > 0).sum())
-        )
+        swapped = stands_for * int((blame[kept[mine[kept]]] > 0).sum())
+        checked.append(int(mine[dropped].sum()) + share * int(mine[kept].sum()) + swapped)
     pooled = sum(wrong) / sum(checked)
     rates = [w / c if c >= _FEW else pooled for w, c in zip(wrong, checked, strict=True)]
     return float(min(1.0, np.dot(said, rates) / sum(said)))

@@ -1,7 +1,7 @@
 """The partition that breaks the least weight of contradicting pairs: annealing that moves samples and branches.
 
-A step takes one sample, or the branch of its cluster that hangs on it when one of its must-links is cut, and looks at all
-clusters it has statements about, and at a cluster of its own. Branches matter because answers are few: clusters are
+A step takes one sample, or the branch of its cluster that hangs on it when one of its must-links is cut, and looks at
+all clusters it has statements about, and at a cluster of its own. Branches matter because answers are few: clusters are
 chains of must-links more than dense heaps, and a chain does not move sample by sample.
 """
 
@@ -22,7 +22,14 @@ BoolArray = npt.NDArray[np.bool_]
 
 @njit
 def _branch(
-    label: IntArray, start: IntArray, links: IntArray, other: IntArray, root: int, cut: int, part: IntArray, inside: BoolArray
+    label: IntArray,
+    start: IntArray,
+    links: IntArray,
+    other: IntArray,
+    root: int,
+    cut: int,
+    part: IntArray,
+    inside: BoolArray,
 ) -> int:
     """Collect into ``part`` what must-links inside the cluster join to ``root`` when the one to ``cut`` is not used."""
     part[0] = root
@@ -39,6 +46,22 @@ def _branch(
                 part[size] = y
                 size += 1
     return size
+
+
+@njit
+def _draw(choice: IntArray, score: FloatArray, temperature: float, rng: np.random.Generator) -> int:
+    """One of the choices, heavier ones exponentially likelier."""
+    top = -np.inf
+    for c in choice:
+        top = max(top, score[c])
+    total = 0.0
+    chosen = choice[0]
+    for c in choice:
+        share = np.exp((score[c] - top) / temperature)
+        total += share
+        if rng.random() * total < share:
+            chosen = c
+    return chosen  # type: ignore[no-any-return]
 
 
 @njit
@@ -59,8 +82,8 @@ def _anneal(
 ) -> None:
     """Steps ``begin`` to ``stop`` of a cooling over ``steps``; ``state`` holds the balance now and at best.
 
-    The statements of a sample are ``other[start[x] : start[x + 1]]``, its ``links[x]`` must-links first; their ``value``
-    is the weight, negative for cannot-links. The balance is the value of all pairs inside clusters.
+    The statements of a sample are ``other[start[x] : start[x + 1]]``, its ``links[x]`` must-links first; their
+    ``value`` is the weight, negative for cannot-links. The balance is the value of all pairs inside clusters.
     """
     n = len(label)
     size = np.zeros(n, np.intp)
@@ -79,13 +102,12 @@ def _anneal(
     part = np.empty(n, np.intp)
     for step in range(begin, stop):
         temperature = hot * (cold / hot) ** (step / steps)
-        x = np.intp(rng.random() * n)
-        cut = -1
+        x = int(rng.random() * n)
         k = 1
         part[0] = x
         inside[x] = True
         if links[x] > 0 and rng.random() < 0.5:
-            cut = other[start[x] + np.intp(rng.random() * links[x])]
+            cut = other[start[x] + int(rng.random() * links[x])]
             k = _branch(label, start, links, other, x, cut, part, inside)
         home = label[x]
         choice[0] = home
@@ -104,16 +126,7 @@ def _anneal(
         if size[home] > k:
             choice[choices] = free[n_free - 1]
             choices += 1
-        top = -np.inf
-        for i in range(choices):
-            top = max(top, score[choice[i]])
-        total = 0.0
-        chosen = home
-        for i in range(choices):
-            share = np.exp((score[choice[i]] - top) / temperature)
-            total += share
-            if rng.random() * total < share:
-                chosen = choice[i]
+        chosen = _draw(choice[:choices], score, temperature, rng)
         state[0] += score[chosen] - score[home]
         for i in range(choices):
             score[choice[i]] = 0.0
@@ -139,8 +152,8 @@ def _anneal(
 
 def broken_in(label: IntArray, pairs: IntArray, is_must: BoolArray) -> BoolArray:
     """Mask the must-links across clusters and the cannot-links inside them."""
-    together: BoolArray = label[pairs[:, 0]] == label[pairs[:, 1]]
-    return together != is_must
+    broken: BoolArray = (label[pairs[:, 0]] == label[pairs[:, 1]]) != is_must
+    return broken
 
 
 def best_partition(

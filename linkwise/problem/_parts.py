@@ -77,7 +77,7 @@ def part_of(table: Constraints, at: IntArray, rng: np.random.Generator) -> Part:
 
 @cache
 def make_ready(triplets: bool) -> None:
-    """Load or compile the kernels of a sort of part on a contradiction of two statements: that is not time to search."""
+    """Load or compile the kernels of a sort of part on a contradiction of two statements, before any clock runs."""
     pair = [(0, 1)]
     if triplets:
         table = Constraints.build(3, triplets=[(0, 1, 2), (1, 2, 0)])
@@ -109,7 +109,8 @@ class PairsPart:
 
     def find(self, x: FloatArray, deadline: float) -> list[IntArray]:
         """The lightest cycle through each cannot-link, among equals a short one, three times if that differs."""
-        graph, found = self.graph, []
+        graph = self.graph
+        found: list[IntArray] = []
         limit = 1.0 - x[self.cannot] - 1e-4
         for _ in range(3):
             length = x[self.must] + 1e-6 * (1.0 + self.rng.random(len(self.must)))

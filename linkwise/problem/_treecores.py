@@ -1,7 +1,7 @@
 """Small sets of triplets that no tree displays, found by taking leaves away for as long as a contradiction remains.
 
-A set of leaves is stuck when the pairs a-b of the triplets ab|c inside it connect it. A spanning tree of these pairs then
-is a contradiction already, of one statement fewer than there are leaves: few leaves mean few statements, and a set
+A set of leaves is stuck when the pairs a-b of the triplets ab|c inside it connect it. A spanning tree of these pairs
+then is a contradiction already, of one statement fewer than there are leaves: few leaves mean few statements, and a set
 from which no leaf can be taken gives a contradiction from which no statement can. Sparse leaves go first, because small
 stuck sets are dense.
 """
@@ -107,7 +107,7 @@ def stuck_parts(n: int, triplets: IntArray) -> IntArray:
 def _shrink(
     triplets: IntArray, x: FloatArray, rows: IntArray, sets: DisjointSet, label: IntArray, rng: np.random.Generator
 ) -> IntArray:
-    """Take leaves away from conflicting rows while they conflict, those with the fewest statements of small ``x`` first.
+    """Take leaves away from conflicting rows while they conflict, first those with few statements of small ``x``.
 
     Several leaves are tried at once, half as many after each failure. A leaf that was needed stays needed in every
     smaller set. Returns a minimal contradiction, earlier rows preferred; nothing if the rows do not conflict.
@@ -136,9 +136,9 @@ def _shrink(
         if open_ == 0:
             break
         many = max(1, min(many, open_ // 8))
-        leaf = np.intp(-1)
+        leaf = -1
         for _ in range(many):
-            leaf = np.intp(-1)
+            leaf = -1
             for other in range(n):
                 if degree[other] > 0.0 and not out[other] and (leaf < 0 or degree[other] < degree[leaf]):
                     leaf = other
@@ -156,7 +156,7 @@ def _shrink(
             needed[leaf] = True
         else:
             many //= 2
-    return _spanning(triplets, rows, sets)
+    return _spanning(triplets, rows, sets)  # type: ignore[no-any-return]
 
 
 @njit
@@ -198,7 +198,7 @@ def small_cores(
         start[found + 1] = start[found] + len(core)
         for i in range(len(core)):
             member[start[found] + i] = core[i]
-        gone = core[np.intp(rng.random() * len(core))]
+        gone = core[int(rng.random() * len(core))]
         kept = 0
         for s in range(size):
             if left[s] != gone:

@@ -9,7 +9,6 @@ care where it goes. All places together cost one pass over the positions.
 
 from __future__ import annotations
 
-import time
 from typing import NamedTuple
 
 import numpy as np
@@ -73,7 +72,13 @@ def _toward(tree: Tree, x: int, y: int) -> int:
 
 @njit
 def _mark_places(
-    tree: Tree, pruned: int, triplets: IntArray, weight: FloatArray, start: IntArray, incident: IntArray, add: FloatArray
+    tree: Tree,
+    pruned: int,
+    triplets: IntArray,
+    weight: FloatArray,
+    start: IntArray,
+    incident: IntArray,
+    add: FloatArray,
 ) -> None:
     """Write into ``add`` the differences along positions of the weight that holds when ``pruned`` goes there."""
     order, first, last = tree.order, tree.first, tree.last
@@ -132,7 +137,8 @@ def _choose(
 @njit
 def _sibling(tree: Tree, node: int) -> int:
     above = tree.parent[node]
-    return tree.child[above, 1] if tree.child[above, 0] == node else tree.child[above, 0]
+    side = 1 if tree.child[above, 0] == node else 0
+    return tree.child[above, side]  # type: ignore[no-any-return]
 
 
 @njit
@@ -183,7 +189,7 @@ def _anneal(
     add = np.zeros(nodes + 1)
     for step in range(begin, stop):
         temperature = hot * (cold / hot) ** (step / steps)
-        pruned = np.intp(rng.random() * nodes)
+        pruned = int(rng.random() * nodes)
         if tree.parent[pruned] < 0:
             continue
         _mark_places(tree, pruned, triplets, weight, start, incident, add)

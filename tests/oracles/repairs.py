@@ -45,7 +45,7 @@ def consistent(n, statements):
 
 
 def cheapest_subset(n, statements, weights):
-    """Least weight to drop so that the rest is consistent, over all subsets, by growing them one statement at a time."""
+    """Least weight to drop so that the rest is consistent, over all subsets, grown one statement at a time."""
     full = (1 << len(_worlds(n))) - 1
     reached = {full: 0.0}  # worlds that satisfy what was kept -> least weight dropped so far
     for (kind, items), weight in zip(statements, weights, strict=True):
@@ -77,7 +77,7 @@ def triplets_hold(triplets):
 
 def regrafts(parent, pruned):
     """Every tree made by moving a subtree onto another edge: target -> parent dictionary, with the old joint reused."""
-    parent = {node: above for node, above in enumerate(parent)}
+    parent = dict(enumerate(parent))
     joint = parent[pruned]
     sibling = next(x for x, above in parent.items() if above == joint and x != pruned)
     rest = dict(parent)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from itertools import combinations
+from itertools import combinations, pairwise
 
 import numpy as np
 import pytest
@@ -100,7 +100,7 @@ def test_every_found_contradiction_of_triplets_is_minimal_and_holds_a_wrong_answ
         triplets = np.array(said, dtype=np.intp)
         start, member = small_cores(9, triplets, rng.random(len(said)), np.arange(len(said)), 5, rng)
         assert (len(start) > 1) == (not triplets_hold(said))
-        for low, high in zip(start[:-1], start[1:], strict=True):
+        for low, high in pairwise(start):
             core = member[low:high].tolist()
             assert not triplets_hold(triplets[core])
             assert all(triplets_hold(np.delete(triplets[core], i, axis=0)) for i in range(len(core)))
@@ -163,7 +163,7 @@ class Listed:
     def __init__(self, cores, fractional):
         self.cores, self.fractional = [np.array(core) for core in cores], fractional
 
-    def find(self, x, deadline):  # noqa: ARG002
+    def find(self, x, deadline):
         return [core for core in self.cores if x[core].sum() < 1 - 1e-6][:2]
 
     def complete(self, order):
@@ -199,7 +199,8 @@ def test_parts_of_a_mixed_table_hold_every_contradiction():
     rng = np.random.default_rng(6)
     for _ in range(examples(6, 60)):
         pairs, is_must = random_pairs(rng, 5, 4)
-        c = Constraints.build(5, must_link=pairs[is_must], cannot_link=pairs[~is_must], triplets=random_triplets(rng, 5, 3))
+        links = {"must_link": pairs[is_must], "cannot_link": pairs[~is_must]}
+        c = Constraints.build(5, **links, triplets=random_triplets(rng, 5, 3))
         rows = list(zip(c.kind.tolist(), c.items.tolist(), strict=True))
         cores = minimal_conflicts(7, lambda chosen, rows=rows: consistent(5, [rows[s] for s in chosen]))
         number = np.full(7, -1)

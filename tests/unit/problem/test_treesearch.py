@@ -63,7 +63,7 @@ def test_every_place_of_a_subtree_is_valued_as_the_tree_that_results():
             add = np.zeros(2 * n)
             _mark_places(tree, pruned, triplets, weight, start, incident, add)
             value = np.cumsum(add)[tree.first]
-            here = value[[x for x in range(2 * n - 1) if parent[x] == parent[pruned] and x != pruned][0]]
+            here = value[next(x for x in range(2 * n - 1) if parent[x] == parent[pruned] and x != pruned)]
             for target, moved in regrafts(parent.tolist(), pruned).items():
                 gain = before - broken_weight(moved, triplets, weight)
                 assert value[target] - here == pytest.approx(gain, abs=1e-9)
