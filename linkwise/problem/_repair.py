@@ -164,13 +164,13 @@ def repair(
     m = constraints.n_statements
     if blocks_or_none(Hard.of(everything)) is not None:
         return Repair(constraints, np.empty(0, np.intp), 0.0, True, 0.0, (), constraints)
-    for triplets in np.unique(constraints.kind == Kind.TRIPLET):
-        make_ready(bool(triplets))
+    parts = sorted(independent_parts(everything), key=len)
+    for triplets in {bool(t) for at in parts for t in np.unique(everything.kind[at] == Kind.TRIPLET)}:
+        make_ready(triplets, len(parts[-1]) > _SMALL)
     deadline = time.monotonic() + time_limit
     seed = 0 if random_state is None else random_state
     price, hard = _prices(constraints), constraints.is_hard
     orders = _greedy_orders(price, np.random.default_rng(seed))
-    parts = sorted(independent_parts(everything), key=len)
     off, bound, open_ = np.zeros(m, dtype=np.bool_), 0.0, sum(len(at) for at in parts)
     for at in parts:
         now = time.monotonic()
