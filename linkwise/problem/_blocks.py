@@ -144,7 +144,7 @@ def unite_blocks(n: int, must_link: IntArray, triplets: IntArray) -> Union:
     sets = DisjointSet(np.arange(n), np.ones(n, np.intp))
     ring = np.arange(n)
     log, count = np.empty((n, 4), dtype=np.intp), np.zeros(1, dtype=np.intp)
-    pairs, reasons, step, offset = must_link, np.arange(len(must_link)), BY_ITSELF, len(must_link)
+    pairs, reasons, step, offset = np.ascontiguousarray(must_link), np.arange(len(must_link)), BY_ITSELF, len(must_link)
     while True:
         _settle(sets, ring, pairs, reasons, step, triplets, offset, start, incident, log, count)
         block = labels(sets)
