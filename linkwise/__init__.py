@@ -28,6 +28,7 @@ _HOME = {
     "agglomerate": "linkwise.engines",
     "check": "linkwise.problem",
     "close": "linkwise.problem",
+    "conflicts": "linkwise.problem",
     "repair": "linkwise.problem",
     "verify": "linkwise.result",
 }
@@ -50,6 +51,7 @@ __all__ = [
     "agglomerate",
     "check",
     "close",
+    "conflicts",
     "repair",
     "verify",
 ]
@@ -64,7 +66,7 @@ if TYPE_CHECKING:
         SizeBetween,
     )
     from linkwise.engines import ConstrainedAgglomerative, ReCon, agglomerate
-    from linkwise.problem import Explanation, Repair, Verdict, check, close, repair
+    from linkwise.problem import Explanation, Repair, Verdict, check, close, conflicts, repair
     from linkwise.result import Certificate, Dendrogram, verify
 
 

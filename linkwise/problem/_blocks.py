@@ -164,7 +164,7 @@ def _tying(n: int, triplets: IntArray, stuck: IntArray) -> IntArray:
     inside[stuck] = True
     rows = np.flatnonzero(inside[triplets].all(axis=1))
     forest = grow_forest(n, np.ascontiguousarray(triplets[rows, :2]), stuck[:1])
-    return rows[forest.link[forest.link >= 0]]
+    return np.asarray(rows[forest.link[forest.link >= 0]], dtype=np.intp)
 
 
 def _incidence(n: int, triplets: IntArray) -> tuple[IntArray, IntArray]:

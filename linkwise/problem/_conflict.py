@@ -25,9 +25,11 @@ __all__ = ["Hard", "blocks_or_none", "contradiction", "shrink"]
 IntArray = npt.NDArray[np.intp]
 
 
-def contradiction(hard: Hard, *, fixes: bool = True, rank: Doubt | None = None) -> Explanation:
+def contradiction(
+    hard: Hard, *, fixes: bool = True, rank: Doubt | None = None, core: Core | None = None
+) -> Explanation:
     """Explain why `blocks_or_none` returned None; ``fixes=False`` does without the search for what to drop."""
-    core = find_core(hard)
+    core = find_core(hard) if core is None else core
     if core is None:
         msg = "contradiction: the statements do not contradict each other"
         raise AssertionError(msg)
@@ -37,7 +39,7 @@ def contradiction(hard: Hard, *, fixes: bool = True, rank: Doubt | None = None) 
 
 
 def _suspects(hard: Hard, core: Core, rank: Doubt) -> Suspects:
-    """What to drop so that all hard statements hold together; no statement of a rule is up for it."""
+    """What to drop so that all hard statements hold together; what a rule says is not up for it."""
     m = hard.constraints.n_statements
     said = core.numbers[core.numbers < m]
     rng = np.random.default_rng(1)

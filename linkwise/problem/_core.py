@@ -54,13 +54,15 @@ class Core(NamedTuple):
     complete: bool = True
 
 
-def find_core(hard: Hard, *, rng: np.random.Generator | None = None) -> Core | None:
+def find_core(hard: Hard, *, rng: np.random.Generator | None = None, seconds: float = _SECONDS) -> Core | None:
     """Find a minimal core, or None when the statements can hold together.
 
     Parameters
     ----------
     rng : Generator, optional
         Take one core at random and save the time for finding a small one.
+    seconds : float, default=0.5
+        Time for finding a small one, after the first.
 
     Notes
     -----
@@ -74,10 +76,10 @@ def find_core(hard: Hard, *, rng: np.random.Generator | None = None) -> Core | N
         return None
     stuck = onetree(hard.n, hard.triplets).stuck
     if stuck is not None:
-        return _knot(hard, stuck, rng)
+        return _knot(hard, stuck, rng, seconds)
     if not len(hard.must) or not hard.separates:
         return None
-    return _union(hard, rng)
+    return _union(hard, rng, seconds)
 
 
 # -- chains of must-links ------------------------------------------------------------------------------------------
@@ -161,7 +163,7 @@ def _tighten(hard: Hard, numbers: IntArray) -> tuple[IntArray, bool]:
 # -- triplets among themselves -------------------------------------------------------------------------------------
 
 
-def _knot(hard: Hard, stuck: IntArray, rng: np.random.Generator | None) -> Core:
+def _knot(hard: Hard, stuck: IntArray, rng: np.random.Generator | None, seconds: float) -> Core:
     """Triplets that tie a set of samples together and speak about no other: one fewer than there are samples."""
     if rng is None:
         pair = _one_trio_two_ways(hard.triplets)
@@ -177,14 +179,14 @@ def _knot(hard: Hard, stuck: IntArray, rng: np.random.Generator | None) -> Core:
         small = small.reshape(-1, 3)[order]
         root = rng.integers(len(samples), size=1)
         forest = grow_forest(len(samples), np.ascontiguousarray(small[:, :2]), root)
-        return rows[order[forest.link[smallest_knot(forest, small[:, 2])]]]
+        return np.asarray(rows[order[forest.link[smallest_knot(forest, small[:, 2])]]], dtype=np.intp)
 
     def inside(core: IntArray, rows: IntArray) -> IntArray:
         chosen[:] = False
         chosen[hard.triplets[core]] = True
         return rows[chosen[hard.triplets[rows]].all(axis=1)]
 
-    return Core(np.sort(hard.triplets_at[_smallest(rows, attempt, inside, rng)]), KNOT)
+    return Core(np.sort(hard.triplets_at[_smallest(rows, attempt, inside, rng, seconds)]), KNOT)
 
 
 def _smallest(
@@ -192,12 +194,13 @@ def _smallest(
     attempt: Callable[[IntArray, np.random.Generator], IntArray],
     inside: Callable[[IntArray, IntArray], IntArray],
     rng: np.random.Generator | None,
+    seconds: float,
 ) -> IntArray:
     """Repeat an attempt inside the best result so far until it no longer helps."""
     if rng is not None:
         return attempt(rows, rng)
     rng = np.random.default_rng(0)
-    deadline = time.monotonic() + _SECONDS
+    deadline = time.monotonic() + seconds
     best = attempt(rows, rng)
     vain = 0
     while vain < _PATIENCE and len(best) > 2 and time.monotonic() < deadline:
@@ -220,7 +223,7 @@ def _one_trio_two_ways(triplets: IntArray) -> IntArray | None:
 # -- must-links and triplets together ------------------------------------------------------------------------------
 
 
-def _union(hard: Hard, rng: np.random.Generator | None) -> Core | None:
+def _union(hard: Hard, rng: np.random.Generator | None, seconds: float) -> Core | None:
     """What forces two samples into one cluster that are to be apart."""
     first = _proof(hard, np.random.default_rng(0) if rng is None else rng)
     if first is None:
@@ -228,7 +231,7 @@ def _union(hard: Hard, rng: np.random.Generator | None) -> Core | None:
     best = first
     if rng is None:
         rng = np.random.default_rng(0)
-        deadline = time.monotonic() + _SECONDS
+        deadline = time.monotonic() + seconds
         local, vain = hard, 0
         while vain < _PATIENCE and time.monotonic() < deadline:
             local = _about(local, best.numbers)
@@ -254,10 +257,10 @@ def _about(hard: Hard, numbers: IntArray) -> Hard:
     chosen = np.zeros(hard.n, dtype=np.bool_)
     for part in (core.must, core.triplets, core.cannot, core.apart.member):
         chosen[part] = True
-    return hard._where(
-        chosen[hard.must].all(axis=1) | np.isin(hard.must_at, numbers),
-        chosen[hard.cannot].all(axis=1),
-        chosen[hard.triplets].all(axis=1),
+    return hard.where(
+        np.asarray(chosen[hard.must].all(axis=1)) | np.isin(hard.must_at, numbers),
+        np.asarray(chosen[hard.cannot].all(axis=1)),
+        np.asarray(chosen[hard.triplets].all(axis=1)),
         np.isin(hard.apart.statement, numbers),
     )
 
@@ -295,4 +298,4 @@ def _short_chains(hard: Hard, rng: np.random.Generator) -> IntArray:
     if free.any():
         return order[np.argsort(~free, kind="stable")]
     forest = grow_forest(hard.n, np.ascontiguousarray(hard.must[order]), rng.integers(hard.n, size=8))
-    return order[forest.link[forest.link >= 0]]
+    return np.asarray(order[forest.link[forest.link >= 0]], dtype=np.intp)

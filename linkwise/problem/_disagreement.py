@@ -63,8 +63,9 @@ class Doubt:
         for start in range(0, len(plain), _AT_ONCE):
             at = plain[start : start + _AT_ONCE]
             score[at] = self._plain(statements[at], reference)
-        for at in np.flatnonzero(np.isin(kind, (Kind.TOGETHER, Kind.APART, Kind.MUST_LINK_ANY, Kind.CANNOT_LINK_ANY))):
-            score[at] = self._group(int(statements[at]), Kind(int(kind[at])), reference)
+        grouped = np.isin(kind, (Kind.TOGETHER, Kind.APART, Kind.MUST_LINK_ANY, Kind.CANNOT_LINK_ANY))
+        for g in np.flatnonzero(grouped):
+            score[g] = self._group(int(statements[g]), Kind(int(kind[g])), reference)
         return score
 
     def _plain(self, statements: IntArray, reference: FloatArray) -> FloatArray:

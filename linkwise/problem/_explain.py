@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -13,7 +13,7 @@ import numpy.typing as npt
 from linkwise.constraints import Constraints
 from linkwise.problem._suspects import Suspects
 
-__all__ = ["Explanation", "explain", "minimal_core", "name_list"]
+__all__ = ["Explanation", "explain", "minimal_core", "name_list", "with_suspects"]
 
 IntArray = npt.NDArray[np.intp]
 _SHOWN = 20
@@ -153,19 +153,28 @@ def explain(
 ) -> Explanation:
     """Put a conflict into words."""
     core = sorted(core)
-    sets = () if suspects is None else suspects.sets
-    return Explanation(
-        suspects=sets,
+    why = Explanation(
+        suspects=(),
         core=tuple(int(s) for s in core),
         because=because,
         n_statements=constraints.n_statements,
         goal=goal,
         lines=tuple(constraints.describe(s) for s in core[:_SHOWN]),
-        fixes=tuple(" and ".join(constraints.describe(s) for s in group) for group in sets[:_SHOWN]),
         rules=(*rules[:_SHOWN], *((f"... and {len(rules) - _SHOWN:,} more",) if len(rules) > _SHOWN else ())),
-        complete=complete and (suspects is None or suspects.complete),
+        complete=complete,
         steps=tuple(steps),
-        at_least=1 if suspects is None else suspects.at_least,
+    )
+    return why if suspects is None else with_suspects(why, constraints, suspects)
+
+
+def with_suspects(why: Explanation, constraints: Constraints, suspects: Suspects) -> Explanation:
+    """Add what to drop."""
+    return replace(
+        why,
+        suspects=suspects.sets,
+        fixes=tuple(" and ".join(constraints.describe(s) for s in group) for group in suspects.sets[:_SHOWN]),
+        complete=why.complete and suspects.complete,
+        at_least=suspects.at_least,
     )
 
 

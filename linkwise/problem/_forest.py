@@ -124,9 +124,7 @@ def _top(skip: IntArray, x: int) -> int:
 
 
 @njit
-def _visit(
-    forest: Forest, skip: IntArray, found: BoolArray, stack: IntArray, top: int, x: int, y: int
-) -> int:
+def _visit(forest: Forest, skip: IntArray, found: BoolArray, stack: IntArray, top: int, x: int, y: int) -> int:
     """Put the links between x and y that were not met yet on the stack, each by its lower end."""
     depth, above = forest.depth, forest.above
     x = _top(skip, x)

@@ -72,7 +72,7 @@ class Hard:
         """The same knowledge without some statements."""
         gone = np.zeros(self.n_numbers, dtype=np.bool_)
         gone[numbers] = True
-        return self._where(
+        return self.where(
             ~gone[self.must_at], ~gone[self.cannot_at], ~gone[self.triplets_at], ~gone[self.apart.statement]
         )
 
@@ -83,7 +83,7 @@ class Hard:
 
     def only(self, numbers: IntArray) -> Hard:
         """The same knowledge reduced to some statements."""
-        return self._where(
+        return self.where(
             np.isin(self.must_at, numbers),
             np.isin(self.cannot_at, numbers),
             np.isin(self.triplets_at, numbers),
@@ -105,7 +105,8 @@ class Hard:
         )
         return made, samples
 
-    def _where(self, must: BoolArray, cannot: BoolArray, triplets: BoolArray, apart: BoolArray) -> Hard:
+    def where(self, must: BoolArray, cannot: BoolArray, triplets: BoolArray, apart: BoolArray) -> Hard:
+        """The same knowledge reduced by one mask for each sort of statement."""
         return replace(
             self,
             must=self.must[must],

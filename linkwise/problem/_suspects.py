@@ -9,13 +9,11 @@ smallest repair (implicit hitting sets).
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
-from scipy.optimize import Bounds, LinearConstraint, milp
-from scipy.sparse import csr_array
 
 __all__ = ["Suspects", "find_suspects"]
 
@@ -111,27 +109,33 @@ def _sets(
             return Suspects((), len(apart))
     found: list[IntArray] = []
     size = max(len(apart), 2)
-    while len(found) < _SETS:
+    while len(found) < _SETS and size <= largest:
+        order = rank(np.unique(np.concatenate(known)))
+        chosen = _hit(known, found, order, size, deadline)
         if time.monotonic() > deadline:
-            return Suspects(_tuples(found), size, False)
-        chosen = _hit(known, found, rank, deadline)
-        if chosen is None or (found and len(chosen) > len(found[0])):
-            break
-        size = max(size, len(chosen))
-        if size > largest:
-            return Suspects((), size)
+            return Suspects(_ranked(found, rank), size, False)
+        if chosen is None:
+            if found:
+                break
+            size += 1
+            continue
         other = conflict_without(chosen)
         if other is None:
             found.append(chosen)
         elif len(other):
             known.append(other)
         else:
-            return Suspects(_tuples(found), size, False)
-    return Suspects(_tuples(found), size)
+            return Suspects(_ranked(found, rank), size, False)
+    return Suspects(_ranked(found, rank), size)
 
 
-def _tuples(found: list[IntArray]) -> tuple[tuple[int, ...], ...]:
-    return tuple(tuple(int(s) for s in some) for some in found)
+def _ranked(found: list[IntArray], rank: Callable[[IntArray], IntArray]) -> tuple[tuple[int, ...], ...]:
+    """Sets whose members are suspicious first."""
+    if not found:
+        return ()
+    place = {int(s): p for p, s in enumerate(rank(np.unique(np.concatenate(found))))}
+    sets = [tuple(sorted((int(s) for s in some), key=lambda s: place[s])) for some in found]
+    return tuple(sorted(sets, key=lambda some: [place[s] for s in some]))
 
 
 def _disjoint(known: list[IntArray]) -> list[IntArray]:
@@ -142,27 +146,34 @@ def _disjoint(known: list[IntArray]) -> list[IntArray]:
     return kept
 
 
-def _hit(
-    known: list[IntArray], found: list[IntArray], rank: Callable[[IntArray], IntArray], deadline: float
-) -> IntArray | None:
-    """The fewest statements that take a member from every conflict and are not found yet, suspicious ones first."""
-    statements = rank(np.unique(np.concatenate(known)))
-    place = {int(s): p for p, s in enumerate(statements)}
-    rows = [*known, *found]
-    column = np.array([place[int(s)] for row in rows for s in row])
-    start = np.concatenate([[0], np.cumsum([len(row) for row in rows])])
-    matrix = csr_array((np.ones(len(column)), column, start), shape=(len(rows), len(statements)))
-    low = np.where(np.arange(len(rows)) < len(known), 1.0, -np.inf)
-    high = np.array([np.inf] * len(known) + [len(row) - 1.0 for row in found])
-    # a preference decides between sets of one size and never makes a larger one cheaper
-    price = 1.0 + np.arange(len(statements)) / (2.0 * _LARGEST * len(statements))
-    answer = milp(
-        price,
-        constraints=LinearConstraint(matrix, low, high),
-        integrality=np.ones(len(statements)),
-        bounds=Bounds(0, 1),
-        options={"time_limit": max(deadline - time.monotonic(), 0.01), "mip_rel_gap": 0.0},
-    )
-    if answer.x is None or answer.status != 0:
-        return None
-    return np.asarray(statements[answer.x > 0.5], dtype=np.intp)
+def _hit(known: list[IntArray], found: list[IntArray], order: IntArray, size: int, deadline: float) -> IntArray | None:
+    """Up to ``size`` statements that take a member from every conflict and are not found yet, suspicious ones first."""
+    place = {int(s): p for p, s in enumerate(order)}
+    cores = [frozenset(place[int(s)] for s in core) for core in known]
+    taken = {frozenset(place[int(s)] for s in some) for some in found}
+
+    def search(chosen: frozenset[int], cores: list[frozenset[int]], left: int) -> Iterator[frozenset[int]]:
+        if not cores:
+            yield chosen
+        elif left == 1:
+            yield from (chosen | {p} for p in sorted(frozenset.intersection(*cores)))
+        elif time.monotonic() < deadline and _fewest(cores, left) <= left:
+            smallest = int(np.argmin([len(core) for core in cores]))
+            for p in sorted(cores[smallest]):
+                yield from search(chosen | {p}, [core for core in cores if p not in core], left - 1)
+
+    chosen = next((some for some in search(frozenset(), cores, size) if some not in taken), None)
+    return None if chosen is None else order[sorted(chosen)]
+
+
+def _fewest(cores: list[frozenset[int]], enough: int) -> int:
+    """How many statements it takes at least to hit all cores, counted up to one more than ``enough``."""
+    met: set[int] = set()
+    count = 0
+    for core in cores:
+        if met.isdisjoint(core):
+            count += 1
+            if count > enough:
+                break
+            met |= core
+    return count

@@ -65,8 +65,12 @@ def _knot(hard: Hard) -> tuple[str, tuple[str, ...]]:
     steps = []
     for v in forest.order[1:]:
         t = forest.link[v]
-        above, here, third = (hard.constraints.name(int(samples[s])) for s in (forest.above[v], v, local.triplets[t, 2]))
-        steps.append(f"{_row(hard, int(local.triplets_at[t]))} keeps {above} and {here} together, for {third} is here too.")
+        above, here, third = (
+            hard.constraints.name(int(samples[s])) for s in (forest.above[v], v, local.triplets[t, 2])
+        )
+        steps.append(
+            f"{_row(hard, int(local.triplets_at[t]))} keeps {above} and {here} together, for {third} is here too."
+        )
     first = f"Wherever samples {names} are first divided into parts:"
     return because, (first, *_cut(steps), "So all of them stay together, and nothing is divided.")
 
