@@ -21,7 +21,7 @@ from linkwise.problem._conflict import Hard, blocks_or_none
 from linkwise.problem._explain import minimal_core, name_list
 from linkwise.result import Dendrogram
 
-__all__ = ["Choices", "free_witness", "make_choices", "settle_choices"]
+__all__ = ["Choices", "choice_core", "free_witness", "make_choices", "settle_choices"]
 
 IntArray = npt.NDArray[np.intp]
 _SECONDS = 10.0
@@ -78,19 +78,21 @@ def settle_choices(hard: Hard, choices: Choices, k: int | None) -> Number:
     if status == "unknown":
         because = f"Whether the choices can be made so that all hard statements hold{where} was not decided in time."
         return Number("unknown", None, None, bounds.k_min, bounds.k_max, because)
-    everything = np.unique(
-        np.concatenate([hard.must_at, hard.cannot_at, hard.triplets_at, hard.apart.statement, choices.groups.statement])
-    )
-    deadline = time.monotonic() + _SECONDS
-    core, complete = minimal_core(
-        everything,
-        lambda some: make_choices(hard.only(some), choices.only(some), k, deadline)[0] == "infeasible",
-    )
+    core, complete = choice_core(hard, choices, k, time.monotonic() + _SECONDS)
     heads = choices.only(core).groups
     names = name_list(hard.constraints, np.unique(heads.member[heads.start[:-1]]))
     because = f"whatever samples {names} choose breaks another statement{where}."
     why = hard.explain(core, because, goal=goal, complete=complete)
     return Number("infeasible", None, why, bounds.k_min, bounds.k_max, why.because)
+
+
+def choice_core(hard: Hard, choices: Choices, k: int | None, deadline: float) -> tuple[IntArray, bool]:
+    """Shrink statements that leave no way to make the choices to a minimal set that does not."""
+    everything = np.union1d(hard.numbers, choices.groups.statement)
+    return minimal_core(
+        everything,
+        lambda some: make_choices(hard.only(some), choices.only(some), k, deadline)[0] == "infeasible",
+    )
 
 
 def free_witness(hard: Hard, block: IntArray, *, marked: bool = False) -> Dendrogram | IntArray:

@@ -23,35 +23,52 @@ from linkwise.problem._words import in_words
 __all__ = ["Hard", "blocks_or_none", "contradiction", "shrink"]
 
 IntArray = npt.NDArray[np.intp]
+Also = Callable[[Hard, IntArray], IntArray | None]
 
 
 def contradiction(
-    hard: Hard, *, fixes: bool = True, rank: Doubt | None = None, core: Core | None = None
+    hard: Hard, *, fixes: bool = True, rank: Doubt | None = None, core: Core | None = None, also: Also | None = None
 ) -> Explanation:
-    """Explain why `blocks_or_none` returned None; ``fixes=False`` does without the search for what to drop."""
+    """Explain why `blocks_or_none` returned None.
+
+    Parameters
+    ----------
+    fixes : bool, default=True
+        Whether to search for what to drop.
+    rank : Doubt, optional
+        Whom to doubt first; default: the newest.
+    core : Core, optional
+        The conflict to explain; default: a small one.
+    also : callable, optional
+        Given statements without contradiction and the numbers of those dropped, a conflict with what is not among
+        the hard statements, such as choices, or None.
+    """
     core = find_core(hard) if core is None else core
     if core is None:
         msg = "contradiction: the statements do not contradict each other"
         raise AssertionError(msg)
-    suspects = _suspects(hard, core, rank or Doubt(hard.constraints)) if fixes else None
+    suspects = _suspects(hard, core, rank or Doubt(hard.constraints), also) if fixes else None
     because, steps = in_words(hard, core)
     return hard.explain(core.numbers, because, suspects=suspects, steps=steps, complete=core.complete and fixes)
 
 
-def _suspects(hard: Hard, core: Core, rank: Doubt) -> Suspects:
+def _suspects(hard: Hard, core: Core, rank: Doubt, also: Also | None) -> Suspects:
     """What to drop so that all hard statements hold together; what a rule says is not up for it."""
     m = hard.constraints.n_statements
     said = core.numbers[core.numbers < m]
     rng = np.random.default_rng(1)
 
     def conflict_without(numbers: IntArray) -> IntArray | None:
-        other = find_core(hard.without(numbers), rng=rng)
-        return None if other is None else other.numbers[other.numbers < m]
+        left = hard.without(numbers)
+        other = find_core(left, rng=rng)
+        if other is None:
+            return None if also is None else also(left, numbers)
+        return other.numbers[other.numbers < m]
 
     candidates = said
     if core.sort == CHAIN:
         candidates = _cut_every_chain(hard, said)
-        if len(candidates) and not len(hard.triplets) and not _has_groups(hard):
+        if len(candidates) and also is None and not len(hard.triplets) and not _has_groups(hard):
             return Suspects(tuple((int(s),) for s in rank(candidates)))
     elif core.sort == KNOT:
         candidates = np.intersect1d(said, _ties(hard))

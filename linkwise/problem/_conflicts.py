@@ -15,7 +15,7 @@ from linkwise.problem._conflict import contradiction
 from linkwise.problem._core import Core, find_core
 from linkwise.problem._disagreement import Doubt
 from linkwise.problem._explain import Explanation
-from linkwise.problem._feasibility import judge, read_hard, read_k
+from linkwise.problem._feasibility import conflicts_of, judge, read_hard, read_k
 from linkwise.problem._hard import Hard
 
 __all__ = ["conflicts"]
@@ -98,7 +98,7 @@ def conflicts(
         here = _without(hard, choices, others)
         searched = not more and time.monotonic() < deadline
         if isinstance(why, Core):
-            told = contradiction(here[0], fixes=searched, rank=rank, core=why)
+            told = contradiction(here[0], fixes=searched, rank=rank, core=why, also=conflicts_of(here[1]))
         else:
             again = judge(*here, k, X, metric, rank).explanation if searched else None
             told = again if again is not None and again.core == why.core else replace(why, complete=False)

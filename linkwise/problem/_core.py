@@ -18,7 +18,7 @@ from linkwise.constraints import Kind
 from linkwise.problem._blocks import finest_blocks, unite_blocks
 from linkwise.problem._explain import minimal_core
 from linkwise.problem._forest import grow_forest, needed_links, path, smallest_knot
-from linkwise.problem._hard import Hard, blocks_or_none
+from linkwise.problem._hard import Hard, blocks_or_none, renumber
 from linkwise.problem._onetree import onetree
 
 __all__ = ["CHAIN", "KNOT", "UNION", "Core", "find_core"]
@@ -27,7 +27,7 @@ IntArray = npt.NDArray[np.intp]
 CHAIN, KNOT, UNION = range(3)
 _PAIRS_TRIED = 16
 _PATIENCE = 12  # forests grown in vain before the smallest core is taken
-_SECONDS = 0.5
+_SECONDS = 0.3
 
 
 class Core(NamedTuple):
@@ -61,7 +61,7 @@ def find_core(hard: Hard, *, rng: np.random.Generator | None = None, seconds: fl
     ----------
     rng : Generator, optional
         Take one core at random and save the time for finding a small one.
-    seconds : float, default=0.5
+    seconds : float, default=0.3
         Time for finding a small one, after the first.
 
     Notes
@@ -166,7 +166,7 @@ def _tighten(hard: Hard, numbers: IntArray) -> tuple[IntArray, bool]:
 def _knot(hard: Hard, stuck: IntArray, rng: np.random.Generator | None, seconds: float) -> Core:
     """Triplets that tie a set of samples together and speak about no other: one fewer than there are samples."""
     if rng is None:
-        pair = _one_trio_two_ways(hard.triplets)
+        pair = _one_trio_two_ways(hard.n, hard.triplets)
         if pair is not None:
             return Core(np.sort(hard.triplets_at[pair]), KNOT)
     chosen = np.zeros(hard.n, dtype=np.bool_)
@@ -174,9 +174,10 @@ def _knot(hard: Hard, stuck: IntArray, rng: np.random.Generator | None, seconds:
     rows = np.flatnonzero(chosen[hard.triplets].all(axis=1))
 
     def attempt(rows: IntArray, rng: np.random.Generator) -> IntArray:
-        samples, small = np.unique(hard.triplets[rows], return_inverse=True)
         order = rng.permutation(len(rows))
-        small = small.reshape(-1, 3)[order]
+        small = hard.triplets[rows[order]]
+        samples, place = renumber(hard.n, small)
+        small = place[small]
         root = rng.integers(len(samples), size=1)
         forest = grow_forest(len(samples), np.ascontiguousarray(small[:, :2]), root)
         return np.asarray(rows[order[forest.link[smallest_knot(forest, small[:, 2])]]], dtype=np.intp)
@@ -211,10 +212,13 @@ def _smallest(
     return best
 
 
-def _one_trio_two_ways(triplets: IntArray) -> IntArray | None:
-    trio = np.sort(triplets, axis=1)
-    order = np.lexsort((trio[:, 2], trio[:, 1], trio[:, 0]))
-    same = (trio[order[1:]] == trio[order[:-1]]).all(axis=1)
+def _one_trio_two_ways(n: int, triplets: IntArray) -> IntArray | None:
+    """Two rows about the same three samples with different odd ones out."""
+    low, high = triplets.min(axis=1), triplets.max(axis=1)
+    middle = triplets.sum(axis=1) - low - high
+    first = low * n + middle
+    order = np.argsort(first * n + high) if n < 1 << 20 else np.lexsort((high, first))  # beyond, the key overflows
+    same = (first[order[1:]] == first[order[:-1]]) & (high[order[1:]] == high[order[:-1]])
     odd = triplets[order, 2]
     clash = np.flatnonzero(same & (odd[1:] != odd[:-1]))
     return order[clash[0] : clash[0] + 2] if len(clash) else None

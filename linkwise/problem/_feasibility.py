@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from numbers import Integral
 from typing import Any, Literal
@@ -12,7 +13,7 @@ import numpy.typing as npt
 
 from linkwise.constraints import Constraints, MinSeparation
 from linkwise.exceptions import InfeasibleConstraintsError, LinkwiseError
-from linkwise.problem._choices import Choices, free_witness, make_choices, settle_choices
+from linkwise.problem._choices import Choices, choice_core, free_witness, make_choices, settle_choices
 from linkwise.problem._closure import must_links_within
 from linkwise.problem._clusters import Number, decide_number, tear_one_link
 from linkwise.problem._conflict import Hard, blocks_or_none, contradiction
@@ -22,7 +23,7 @@ from linkwise.problem._rulecheck import settle_rules
 from linkwise.problem._suspects import find_suspects
 from linkwise.result import Dendrogram
 
-__all__ = ["Verdict", "check", "judge", "read_hard", "read_k"]
+__all__ = ["Verdict", "check", "conflicts_of", "judge", "read_hard", "read_k"]
 
 IntArray = npt.NDArray[np.intp]
 _QUICK = 0.25
@@ -153,7 +154,7 @@ def judge(hard: Hard, choices: Choices, k: int | None, X: Any, metric: str, rank
     """Decide about statements that were read already; without ``rank`` no fixes are looked for."""
     block = blocks_or_none(hard)
     if block is None:
-        why = contradiction(hard, fixes=rank is not None, rank=rank)
+        why = contradiction(hard, fixes=rank is not None, rank=rank, also=conflicts_of(choices))
         return Verdict("infeasible", None, why, None, None, "The hard statements contradict each other.")
     began = time.monotonic()
     number = settle_choices(hard, choices, k) if len(choices) else decide_number(hard, block, k)
@@ -184,20 +185,40 @@ def _with_fixes(
             singles = rank(np.array([s for (s,) in exact.sets], dtype=np.intp))
             return with_suspects(why, hard.constraints, exact._replace(sets=tuple((int(s),) for s in singles)))
 
+    also = conflicts_of(choices, k)
+
     def conflict_without(numbers: IntArray) -> IntArray | None:
         left = hard.without(numbers)
+        if also is not None:
+            return also(left, numbers)
         block = blocks_or_none(left)
-        if block is None:
+        if block is None or decide_number(left, block, k, reasons=False).status != "feasible":
             return _NOT_KNOWN
-        if len(choices):
-            status = make_choices(left, choices.without(numbers), k, time.monotonic() + _QUICK)[0]
-        else:
-            status = decide_number(left, block, k, reasons=False).status
-        return None if status == "feasible" else _NOT_KNOWN
+        return None
 
     core = np.array(why.core, dtype=np.intp)
-    found = find_suspects(core, conflict_without, rank, largest=1, seconds=2 * _QUICK)
+    if len(choices) and k is None:
+        found = find_suspects(core, conflict_without, rank)
+    else:
+        found = find_suspects(core, conflict_without, rank, largest=1, seconds=2 * _QUICK)
     return with_suspects(why, hard.constraints, found)
+
+
+def conflicts_of(choices: Choices, k: int | None = None) -> Callable[[Hard, IntArray], IntArray | None] | None:
+    """How to find a conflict with the choices once some statements are dropped; None when there are no choices."""
+    if not len(choices):
+        return None
+
+    def conflict(left: Hard, numbers: IntArray) -> IntArray | None:
+        remaining = choices.without(numbers)
+        deadline = time.monotonic() + _QUICK
+        status = make_choices(left, remaining, k, deadline)[0]
+        if status == "feasible":
+            return None
+        core, complete = choice_core(left, remaining, k, deadline) if status == "infeasible" else (_NOT_KNOWN, False)
+        return core[core < left.constraints.n_statements] if complete else _NOT_KNOWN
+
+    return conflict
 
 
 def read_k(n_clusters: Any, constraints: Constraints, who: str) -> int | None:

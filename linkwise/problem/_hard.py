@@ -15,7 +15,7 @@ from linkwise.problem._explain import Explanation, explain
 from linkwise.problem._onetree import onetree
 from linkwise.problem._suspects import Suspects
 
-__all__ = ["Hard", "blocks_or_none"]
+__all__ = ["Hard", "blocks_or_none", "renumber"]
 
 IntArray = npt.NDArray[np.intp]
 BoolArray = npt.NDArray[np.bool_]
@@ -92,15 +92,13 @@ class Hard:
 
     def squeeze(self) -> tuple[Hard, IntArray]:
         """The same statements over the samples they name, numbered from 0, and which these are."""
-        parts = [self.must.ravel(), self.cannot.ravel(), self.triplets.ravel(), self.apart.member]
-        samples, small = np.unique(np.concatenate(parts), return_inverse=True)
-        must, cannot, triplets, member = np.split(small, np.cumsum([len(part) for part in parts[:-1]]))
+        samples, place = renumber(self.n, self.must, self.cannot, self.triplets, self.apart.member)
         made = replace(
             self,
-            must=must.reshape(-1, 2),
-            cannot=cannot.reshape(-1, 2),
-            triplets=triplets.reshape(-1, 3),
-            apart=self.apart._replace(member=member),
+            must=place[self.must],
+            cannot=place[self.cannot],
+            triplets=place[self.triplets],
+            apart=self.apart._replace(member=place[self.apart.member]),
             squeezed=len(samples),
         )
         return made, samples
@@ -186,6 +184,17 @@ class Hard:
         return explain(
             self.constraints, said, because, suspects=suspects, steps=steps, goal=goal, rules=rules, complete=complete
         )
+
+
+def renumber(n: int, *named: IntArray) -> tuple[IntArray, IntArray]:
+    """The samples that arrays name, rising, and the place of each sample among them (-1 for the others)."""
+    chosen = np.zeros(n, dtype=np.bool_)
+    for samples in named:
+        chosen[samples] = True
+    samples = np.flatnonzero(chosen)
+    place = np.full(n, -1, dtype=np.intp)
+    place[samples] = np.arange(len(samples))
+    return samples, place
 
 
 def blocks_or_none(hard: Hard) -> IntArray | None:

@@ -33,8 +33,8 @@ def _row(hard: Hard, number: int) -> str:
     return f"#{int(hard.constraints.row[number])}"
 
 
-def _cut(lines: list[str]) -> list[str]:
-    more = len(lines) - _SPELLED
+def _cut(lines: list[str], total: int) -> list[str]:
+    more = total - _SPELLED
     return lines if more <= 1 else [*lines[:_SPELLED], f"... and {more:,} more steps"]
 
 
@@ -63,7 +63,7 @@ def _knot(hard: Hard) -> tuple[str, tuple[str, ...]]:
         because = f"no hierarchy satisfies them all: every way to divide samples {names} breaks one."
     forest = grow_forest(local.n, np.ascontiguousarray(local.triplets[:, :2]), local.triplets[0, :1])
     steps = []
-    for v in forest.order[1:]:
+    for v in forest.order[1 : _SPELLED + 2]:
         t = forest.link[v]
         above, here, third = (
             hard.constraints.name(int(samples[s])) for s in (forest.above[v], v, local.triplets[t, 2])
@@ -72,7 +72,7 @@ def _knot(hard: Hard) -> tuple[str, tuple[str, ...]]:
             f"{_row(hard, int(local.triplets_at[t]))} keeps {above} and {here} together, for {third} is here too."
         )
     first = f"Wherever samples {names} are first divided into parts:"
-    return because, (first, *_cut(steps), "So all of them stay together, and nothing is divided.")
+    return because, (first, *_cut(steps, len(samples) - 1), "So all of them stay together, and nothing is divided.")
 
 
 def _union(hard: Hard, core: Core) -> tuple[str, tuple[str, ...]]:
@@ -111,7 +111,7 @@ def _union(hard: Hard, core: Core) -> tuple[str, tuple[str, ...]]:
         for p, q in made.link[told:stop]:
             union(sets, p, q)
         told = stop
-    return because, (*_cut(steps), f"But {row} keeps {name(a)} and {name(b)} apart.")
+    return because, (*_cut(steps, len(steps)), f"But {row} keeps {name(a)} and {name(b)} apart.")
 
 
 def _listed(words: list[str]) -> str:
