@@ -2,6 +2,7 @@
 
 from linkwise.problem._closure import close, must_links_within, neighbours_within
 from linkwise.problem._comparisons import close_comparisons
+from linkwise.problem._conflicts import conflicts
 from linkwise.problem._contract import Contraction
 from linkwise.problem._explain import Explanation
 from linkwise.problem._feasibility import Verdict, check
@@ -25,6 +26,7 @@ __all__ = [
     "check",
     "close",
     "close_comparisons",
+    "conflicts",
     "implies",
     "informative",
     "label_triplets",
