@@ -76,7 +76,7 @@ def part_of(table: Constraints, at: IntArray, rng: np.random.Generator) -> Part:
 
 
 @cache
-def make_ready(triplets: bool) -> None:
+def make_ready(triplets: bool, search: bool) -> None:
     """Load or compile the kernels of a sort of part on a contradiction of two statements, before any clock runs."""
     pair = [(0, 1)]
     if triplets:
@@ -85,7 +85,9 @@ def make_ready(triplets: bool) -> None:
         table = Constraints.build(2, must_link=pair, cannot_link=pair)
     part = part_of(table, np.arange(2), np.random.default_rng(0))
     part.find(np.zeros(2), np.inf)
-    part.search(part.complete(np.arange(2)), np.ones(2), np.inf)
+    off = part.complete(np.arange(2))
+    if search:
+        part.search(off, np.ones(2), np.inf)
 
 
 def _compact(table: Constraints) -> Constraints:

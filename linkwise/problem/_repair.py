@@ -164,13 +164,13 @@ def repair(
     m = constraints.n_statements
     if blocks_or_none(Hard.of(everything)) is not None:
         return Repair(constraints, np.empty(0, np.intp), 0.0, True, 0.0, (), constraints)
-    for triplets in np.unique(constraints.kind == Kind.TRIPLET):
-        make_ready(bool(triplets))
+    parts = sorted(independent_parts(everything), key=len)
+    for triplets in {bool(t) for at in parts for t in np.unique(everything.kind[at] == Kind.TRIPLET)}:
+        make_ready(triplets, len(parts[-1]) > _SMALL)
     deadline = time.monotonic() + time_limit
     seed = 0 if random_state is None else random_state
     price, hard = _prices(constraints), constraints.is_hard
     orders = _greedy_orders(price, np.random.default_rng(seed))
-    parts = sorted(independent_parts(everything), key=len)
     off, bound, open_ = np.zeros(m, dtype=np.bool_), 0.0, sum(len(at) for at in parts)
     for at in parts:
         now = time.monotonic()
@@ -208,11 +208,24 @@ def _greedy_orders(price: FloatArray, rng: np.random.Generator) -> IntArray:
     return ranks
 
 
+def _greedy(part: Part, price: FloatArray, ranks: IntArray, deadline: float) -> BoolArray:
+    """The best of a few orders of insertion; of fewer if even that takes long."""
+    start = time.monotonic()
+    enough = start + max(1.0, _SEARCH / 2 * (deadline - start))
+    off = part.complete(np.argsort(ranks[0]))
+    for rank in ranks[1:]:
+        if time.monotonic() > enough:
+            break
+        refused = part.complete(np.argsort(rank))
+        off = refused if price[refused].sum() < price[off].sum() else off
+    return off
+
+
 def _repair_part(
     part: Part, price: FloatArray, hard: BoolArray, ranks: IntArray, deadline: float
 ) -> tuple[BoolArray, float]:
     """The cheapest repair of one part that was found, and what no repair undercuts."""
-    off = min((part.complete(np.argsort(rank)) for rank in ranks), key=lambda refused: float(price[refused].sum()))
+    off = _greedy(part, price, ranks, deadline)
     if time.monotonic() >= deadline:
         return off, 0.0
     if len(price) > _SMALL:
