@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from linkwise.engines._reading import require_numbers, warn_user
-from linkwise.engines.hierarchical import _generic, _reciprocal, _spanning, _vector
+from linkwise.engines.hierarchical import _few, _generic, _memory, _reciprocal, _spanning, _vector
 from linkwise.engines.hierarchical._codes import (
     COMPLETE,
     EUCLIDEAN_ONLY,
@@ -20,6 +20,7 @@ from linkwise.engines.hierarchical._codes import (
 )
 from linkwise.engines.hierarchical._distances import (
     Metric,
+    Neighbours,
     metric_name,
     read_dissimilarities,
     scaled,
@@ -107,7 +108,7 @@ def merge_all(
         if gamma is not None or epsilon is not None:
             return _dynamic(source, run, gamma, epsilon, X, workers)
         if run.metric == "euclidean" and code in EUCLIDEAN_ONLY:
-            return _from_cloud(source, run, workers)
+            return _from_points(source, run, workers)
         if code == SINGLE and forbidden is None and run.metric == "euclidean":
             return _from_tree(source, run)
         if code in REDUCIBLE and code != WARD:
@@ -132,7 +133,9 @@ def _report(run: _Run, done: int, total: int) -> None:
         run.progress(int(done), int(total))
 
 
-def _dense(source: npt.NDArray[Any], run: _Run, workers: Workers, *, squared: bool) -> tuple[Floats, float]:
+def _dense(
+    source: npt.NDArray[Any], run: _Run, workers: Workers, *, squared: bool, near: Neighbours | None = None
+) -> tuple[Floats, float]:
     """Return distances as a fresh padded square and the factor that restores their scale."""
     if run.metric == "precomputed":
         n = len(source) if source.ndim == 2 else (1 + round(np.sqrt(1 + 8 * len(source)))) // 2
@@ -151,7 +154,9 @@ def _dense(source: npt.NDArray[Any], run: _Run, workers: Workers, *, squared: bo
         vectors, factor = scaled(source, run.dtype)
     else:
         vectors, factor = source, 1.0
-    D = square_distances(vectors, run.given_metric, squared=squared, dtype=run.dtype, workers=workers, pitch=pitch)
+    D = square_distances(
+        vectors, run.given_metric, squared=squared, dtype=run.dtype, workers=workers, pitch=pitch, near=near
+    )
     return D, factor
 
 
@@ -165,17 +170,24 @@ def _by_rounds(source: npt.NDArray[Any], run: _Run, workers: Workers) -> Merges:
     """Dense and reducible: rounds of reciprocal nearest neighbours."""
     # Minima and maxima are indifferent to squaring: the roots of n - 1 heights replace those of n^2 distances.
     squared = run.metric == "euclidean" and run.code in (SINGLE, COMPLETE)
-    D, factor = _dense(source, run, workers, squared=squared)
+    near = _neighbours(len(source), run)
+    D, factor = _dense(source, run, workers, squared=squared, near=near)
     n = len(D)
     np.fill_diagonal(D, np.inf)
     _forbid(D, run.forbidden)
-    rows = _reciprocal.make_rows(D, n)
+    rows = _reciprocal.make_rows(D, n, near=near)
     if run.forced is not None:
         _reciprocal.force(rows, run.code, run.forced)
     _reciprocal.run_rounds(rows, run.code, workers, lambda done: _report(run, done, n - 1))
     done = int(rows.tally[_reciprocal.MERGES])
     height = rows.height[:done]
     return _in_order(rows.merges[:done], (np.sqrt(height) if squared else height) * factor, n)
+
+
+def _neighbours(n: int, run: _Run) -> Neighbours | None:
+    """Ask for nearest neighbours where the distances alone decide about them."""
+    free = run.metric == "euclidean" and run.forced is None and run.forbidden is None
+    return Neighbours.of(n, run.dtype) if free else None
 
 
 def _in_order(pairs: Ints, height: npt.NDArray[np.float64], n: int) -> Merges:
@@ -233,17 +245,40 @@ def _dynamic(
     return Merges(pairs, height * factor)
 
 
-def _from_cloud(source: npt.NDArray[Any], run: _Run, workers: Workers) -> Merges:
-    """Ward, centroid and median on Euclidean vectors: distances come from centroids, never from a matrix."""
+def _from_points(source: npt.NDArray[Any], run: _Run, workers: Workers) -> Merges:
+    """Ward, centroid and median on Euclidean vectors: distances between clusters come from their centroids."""
     vectors, factor = scaled(source, run.dtype)
     n = len(vectors)
-    pairs, squares = _vector.merge_points(
-        vectors, run.code, run.forced, run.forbidden, workers, lambda done: _report(run, done, n - 1)
-    )
-    height = np.sqrt(squares) * factor
+    start = _vector.gather(vectors, run.code, run.forced, run.forbidden)
+    if len(start.P) > _memory.FEW:
+        done = _vector.merge_points(start, run.code, workers, lambda done: _report(run, done, n - 1))
+    else:
+        done = _merge_few(start, run, workers)
+    height = np.sqrt(start.height[:done]) * factor
     if run.code == WARD:
-        return _in_order(pairs, height, n)
-    return Merges(np.sort(pairs, axis=1), height)
+        return _in_order(start.merges[:done], height, n)
+    return Merges(np.sort(start.merges[:done], axis=1), height)
+
+
+def _merge_few(start: _vector.Points, run: _Run, workers: Workers) -> int:
+    """Merge so few points that having all distances at hand is cheaper than computing them again and again."""
+    m, size = len(start.P), start.size
+    near = _neighbours(m, run)
+    pitch = row_pitch(m, run.dtype)
+    D = square_distances(start.P, squared=True, dtype=run.dtype, workers=workers, pitch=pitch, near=near)
+    np.fill_diagonal(D, np.inf)
+    _forbid(D, start.forbidden)
+    if run.code == WARD:
+        if start.done:
+            D[:, :m] *= 2 * np.multiply.outer(size, size) / np.add.outer(size, size)
+        rows = _reciprocal.make_rows(D, m, start, near)
+        _reciprocal.run_rounds(rows, run.code, workers, lambda done: _report(run, done, len(start.merges)))
+        return int(rows.tally[_reciprocal.MERGES])
+    few = _few.make_few(start, D, near)
+    _few.merge_few(few, run.code, start.forbidden is not None)
+    done = int(few.tally[_reciprocal.MERGES])
+    _report(run, done, len(start.merges))
+    return done
 
 
 def _from_tree(source: npt.NDArray[Any], run: _Run) -> Merges:

@@ -4,8 +4,8 @@ Points lie in blocks of 64, each stored feature by feature so that one instructi
 points that are near each other; with its centre and radius a block tells in one step that none of its points can be the
 nearest, and is then skipped. The bound is widened by more than its rounding error: skipping never changes a result.
 
-Cannot-links are kept as lists of slots per cluster. They are marked before a scan, and looked at only where a marked
-slot lies in a block that would have improved the result.
+Cannot-links are lists per slot of the slots it had links to when the blocks were last arranged; what was merged since
+is chained. Before a scan these are marked, and looked at only for a point that would improve the result.
 """
 
 from __future__ import annotations
@@ -26,11 +26,13 @@ __all__ = [
     "arrange",
     "bounds_to_blocks",
     "gaps_to_block",
+    "is_banned",
     "lane_of",
     "look_around",
     "make_cloud",
     "mark_banned",
     "move_into",
+    "nearer_lane",
     "nearest_point",
     "smallest_bits",
     "worth_arranging",
@@ -57,7 +59,6 @@ class Cloud(NamedTuple):
     centre: Floats  # (features, blocks)
     radius: Floats
     smallest: Floats  # a lower bound on the sizes in a block
-    home: Ints  # where the cluster of a slot lives now; itself unless merged since the last arrangement
     after: Ints  # next slot merged into the same cluster, or -1
     tail: Ints  # last slot of that list
     ban_start: Ints  # cannot-links of slot s: ban[ban_start[s]:ban_start[s + 1]], slots of the last arrangement
@@ -119,23 +120,27 @@ def bounds_to_blocks(cloud: Cloud, x: Floats, out: Floats) -> None:
 
 @njit(nogil=True)
 def mark_banned(cloud: Cloud, mark: Ints, slot: int) -> None:
-    """Mark the slots a cluster must never be merged with, and their blocks.
+    """Mark, with the number of a slot, the slots of the last arrangement its cluster must never be merged with.
 
-    ``mark[s] == slot`` for such slots s, ``mark[slots + b] == slot`` for the blocks b they lie in.
+    Marks of earlier calls stay true, since clusters only grow.
     """
-    slots = cloud.key.shape[0]
-    lanes = cloud.points.shape[2]
-    home = cloud.home
+    ban, start, after = cloud.ban, cloud.ban_start, cloud.after
     member = slot
     while member >= 0:
-        for t in range(cloud.ban_start[member], cloud.ban_start[member + 1]):
-            other = cloud.ban[t]
-            while home[other] != other:
-                home[other] = home[home[other]]  # threads may do this at once: each only shortens a path
-                other = home[other]
-            mark[other] = slot
-            mark[slots + other // lanes] = slot
+        for t in range(start[member], start[member + 1]):
+            mark[ban[t]] = slot
+        member = after[member]
+
+
+@njit(nogil=True)
+def is_banned(cloud: Cloud, mark: Ints, slot: int, other: int) -> bool:
+    """Tell whether something merged into the cluster of slot ``other`` was marked for ``slot``."""
+    member = other
+    while member >= 0:
+        if mark[member] == slot:
+            return True
         member = cloud.after[member]
+    return False
 
 
 @njit(nogil=True)
@@ -162,6 +167,28 @@ def lane_of(bits: Bits, value: int, keys: Ints, first: int) -> int:
 
 
 @njit(nogil=True)
+def nearer_lane(cloud: Cloud, mark: Ints, slot: int, first: int, gaps: Floats, bits: Bits, most: int, best: int) -> Any:
+    """Return the lane of a block that is nearer than the ``best`` slot so far, whose gap is ``most``; -1 if none is.
+
+    Of several the nearest, of those the one with the lowest key; lanes ``slot`` must not be merged with do not count.
+    """
+    key = cloud.key
+    value = smallest_bits(bits)
+    if value > most:
+        return -1
+    lane = lane_of(bits, value, key, first)
+    if cloud.ban.shape[0] > 0 and is_banned(cloud, mark, slot, first + lane):
+        for j in range(bits.shape[0]):
+            if bits[j] <= most and is_banned(cloud, mark, slot, first + j):
+                gaps[j] = np.inf
+        value = smallest_bits(bits)
+        lane = lane_of(bits, value, key, first)
+    if value < most or (value == most and (best < 0 or key[first + lane] < key[best])):
+        return lane
+    return -1
+
+
+@njit(nogil=True)
 def nearest_point(
     cloud: Cloud, rows: Floats, method: int, slot: int, x: Floats, gaps: Floats, bits: Bits, bound: Floats, mark: Ints
 ) -> None:
@@ -171,7 +198,6 @@ def nearest_point(
     """
     blocks, d, lanes = cloud.points.shape
     size, smallest, key = cloud.size, cloud.smallest, cloud.key
-    banned = cloud.ban.shape[0] > 0
     own = slot // lanes
     for k in range(d):
         x[k] = rows[own * d + k, slot % lanes]
@@ -180,7 +206,7 @@ def nearest_point(
     if method == WARD:
         for b in range(blocks):
             bound[b] *= 2 * weight * smallest[b] / (weight + smallest[b])
-    if banned:
+    if cloud.ban.shape[0] > 0:
         mark_banned(cloud, mark, slot)
     best = -1
     gaps[0] = np.inf
@@ -201,19 +227,10 @@ def nearest_point(
                 continue
             for j in range(lanes):
                 gaps[j] *= 2 * weight * size[first + j] / (weight + size[first + j])
-        value = smallest_bits(bits)
-        if value > most:
-            continue
-        lane = lane_of(bits, value, key, first)
-        if banned and mark[first + lane] == slot:
-            for j in range(lanes):
-                if mark[first + j] == slot:
-                    gaps[j] = np.inf
-            value = smallest_bits(bits)
-            lane = lane_of(bits, value, key, first)
-        if value < most or (value == most and (best < 0 or key[first + lane] < key[best])):
+        lane = nearer_lane(cloud, mark, slot, first, gaps, bits, most, best)
+        if lane >= 0:
             low = gaps[lane]
-            most = value
+            most = bits[lane]
             best = first + lane
     cloud.nearest[slot] = best if best >= 0 else NEW
     cloud.gap[slot] = low
@@ -229,7 +246,7 @@ def look_around(cloud: Cloud, method: int, slots: Ints, start: int, stop: int) -
     gaps = np.empty(lanes, cloud.points.dtype)
     bits = gaps.view(cloud.bits.dtype)
     bound = np.empty(blocks, cloud.points.dtype)
-    mark = np.full(cloud.key.shape[0] + blocks if cloud.ban.shape[0] > 0 else 1, -1, np.intp)
+    mark = np.full(cloud.key.shape[0] if cloud.ban.shape[0] > 0 else 1, -1, np.intp)
     for t in range(start, stop):
         nearest_point(cloud, rows, method, slots[t], x, gaps, bits, bound, mark)
 
@@ -259,7 +276,6 @@ def move_into(cloud: Cloud, kept: int, dropped: int, share: float) -> None:
     cloud.radius[b] = max(cloud.radius[b], np.sqrt(reach))
     cloud.points[c, 0, i] = np.inf
     cloud.key[kept] = min(cloud.key[kept], cloud.key[dropped])
-    cloud.home[dropped] = kept
     cloud.after[cloud.tail[kept]] = dropped
     cloud.tail[kept] = cloud.tail[dropped]
 
@@ -348,22 +364,26 @@ def _smallest_sizes(size: Floats, alive: npt.NDArray[np.bool_], smallest: Floats
 
 
 @njit(nogil=True)
-def _renew_bans(cloud: Cloud, keep: Ints, slot_of: Ints, start: Ints, ban: Ints) -> int:
+def _renew_bans(cloud: Cloud, keep: Ints, start: Ints, ban: Ints) -> int:
     """Translate the cannot-links to new slots, each listed once; return how many there are."""
+    new = np.full(cloud.key.shape[0], -1, np.intp)
+    for t in range(keep.shape[0]):
+        member = keep[t]
+        while member >= 0:
+            new[member] = t
+            member = cloud.after[member]
     mark = np.full(keep.shape[0], -1, np.intp)
+    old, old_start = cloud.ban, cloud.ban_start
     total = 0
     for t in range(keep.shape[0]):
         start[t] = total
         member = keep[t]
         while member >= 0:
-            for e in range(cloud.ban_start[member], cloud.ban_start[member + 1]):
-                other = cloud.ban[e]
-                while cloud.home[other] != other:
-                    other = cloud.home[other]
-                new = slot_of[other]
-                if new >= 0 and mark[new] != t:
-                    mark[new] = t
-                    ban[total] = new
+            for e in range(old_start[member], old_start[member + 1]):
+                other = new[old[e]]
+                if other >= 0 and mark[other] != t:
+                    mark[other] = t
+                    ban[total] = other
                     total += 1
             member = cloud.after[member]
     start[keep.shape[0] :] = total
@@ -385,7 +405,6 @@ def _blank(P: Floats, order: Ints, n_samples: int) -> Cloud:
     count = np.zeros(8, np.intp)
     count[WIDTH] = slots
     count[ALIVE] = n
-    own = np.arange(slots, dtype=np.intp)
     return Cloud(
         points=points,
         size=np.ones(slots, kind),
@@ -398,9 +417,8 @@ def _blank(P: Floats, order: Ints, n_samples: int) -> Cloud:
         centre=centre,
         radius=radius,
         smallest=np.ones(blocks, kind),
-        home=own,
         after=np.full(slots, -1, np.intp),
-        tail=own.copy(),
+        tail=np.arange(slots, dtype=np.intp),
         ban_start=np.zeros(slots + 1, np.intp),
         ban=np.empty(0, np.intp),
         pending=np.empty(slots, np.intp),
@@ -489,5 +507,5 @@ def arrange(old: Cloud) -> Cloud:
     if len(old.ban) == 0:
         return new
     ban = np.empty(len(old.ban), np.intp)
-    total = _renew_bans(old, keep, slot_of, new.ban_start, ban)
+    total = _renew_bans(old, keep, new.ban_start, ban)
     return new._replace(ban=ban[: max(total, 1)].copy())

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -15,11 +15,13 @@ from linkwise.engines.hierarchical._cloud import (
     arrange,
     bounds_to_blocks,
     gaps_to_block,
+    is_banned,
     lane_of,
     look_around,
     make_cloud,
     mark_banned,
     move_into,
+    nearer_lane,
     nearest_point,
     smallest_bits,
     worth_arranging,
@@ -46,7 +48,7 @@ from linkwise.engines.hierarchical._rounds import (
     pair_up,
 )
 
-__all__ = ["merge_points"]
+__all__ = ["Points", "gather", "merge_points"]
 
 Ints = npt.NDArray[np.intp]
 Floats = npt.NDArray[np.floating[Any]]
@@ -57,33 +59,43 @@ WIDE = 20_000_000
 BUDGET = 400_000_000
 
 
-def merge_points(
-    X: Floats,
-    method: int,
-    forced: Ints | None,
-    forbidden: Ints | None,
-    workers: Workers,
-    report: Callable[[int], object],
-) -> tuple[Ints, npt.NDArray[np.float64]]:
-    """Return merges and squared heights: of Ward in no particular order (children first), else in merge order."""
+class Points(NamedTuple):
+    """Where a run starts: one weighted point per must-linked group, whose merges are noted already."""
+
+    P: Floats
+    size: Floats
+    key: Ints  # lowest-numbered sample of each, ascending
+    node: Ints
+    forbidden: Ints | None  # pairs of rows of P
+    merges: Ints
+    height: npt.NDArray[np.float64]
+    done: int
+
+
+def gather(X: Floats, method: int, forced: Ints | None, forbidden: Ints | None) -> Points:
+    """Replace every must-linked group by one weighted point."""
     n = len(X)
     merges = np.empty((max(n - 1, 0), 2), np.intp)
     height = np.zeros(max(n - 1, 0))
-    samples = np.arange(n, dtype=np.intp)
     if forced is None:
-        P, size, key, node, done = X, np.ones(n, X.dtype), samples, samples, 0
-    else:
-        P, size, key, node, done = _gather_groups(X, method == MEDIAN, forced, merges)
-        if forbidden is not None:
-            row_of = np.empty(n, np.intp)
-            row_of[forced[key]] = np.arange(len(key))
-            forbidden = row_of[forced[forbidden]]
-    cloud = make_cloud(P, size, key, node, forbidden, merges, height, done)
+        samples = np.arange(n, dtype=np.intp)
+        return Points(X, np.ones(n, X.dtype), samples, samples, forbidden, merges, height, 0)
+    P, size, key, node, done = _gather_groups(X, method == MEDIAN, forced, merges)
+    if forbidden is not None:
+        row_of = np.empty(n, np.intp)
+        row_of[forced[key]] = np.arange(len(key))
+        forbidden = row_of[forced[forbidden]]
+    return Points(P, size, key, node, forbidden, merges, height, done)
+
+
+def merge_points(start: Points, method: int, workers: Workers, report: Callable[[int], object]) -> int:
+    """Fill in merges and squared heights, of Ward in no particular order (children first); return how many."""
+    cloud = make_cloud(
+        start.P, start.size, start.key, start.node, start.forbidden, start.merges, start.height, start.done
+    )
     if method == WARD:
-        done = _ward(cloud, workers, report)
-    else:
-        done = _step_by_step(cloud, method, workers, report)
-    return merges[:done], height[:done]
+        return _ward(cloud, workers, report)
+    return _step_by_step(cloud, method, workers, report)
 
 
 @njit(nogil=True)
@@ -224,6 +236,7 @@ def _welcome(
     blocks, d, lanes = cloud.points.shape
     banned = cloud.ban.shape[0] > 0
     key, gap, nearest = cloud.key, cloud.gap, cloud.nearest
+    never = cloud.bits[0]
     own = kept // lanes
     for k in range(d):
         x[k] = rows[own * d + k, kept % lanes]
@@ -243,31 +256,26 @@ def _welcome(
         gaps_to_block(rows, b * d, d, x, gaps)
         if b == own:
             gaps[kept - first] = np.inf
-        if banned and mark[key.shape[0] + b] == kept:
-            for j in range(lanes):
-                if mark[first + j] == kept:
-                    gaps[j] = np.inf
-        value = smallest_bits(bits)
-        if value <= most:
-            lane = lane_of(bits, value, key, first)
-            if value < most or best < 0 or key[first + lane] < key[best]:
-                least = gaps[lane]
-                most = value
-                best = first + lane
+        lane = nearer_lane(cloud, mark, kept, first, gaps, bits, most, best)
+        if lane >= 0:
+            least = gaps[lane]
+            most = bits[lane]
+            best = first + lane
+        before = gap_bits[first : first + lanes]
         closer = 0
         for j in range(lanes):
-            closer += gaps[j] <= gap[first + j]
+            closer += (bits[j] <= before[j]) & (bits[j] < never)
         if closer == 0:
             continue
         changed = False
         for j in range(lanes):
             s = first + j
-            if gaps[j] <= gap[s] and not np.isinf(gaps[j]):
-                before = nearest[s]
-                if gaps[j] < gap[s] or before < 0 or key[kept] < key[before]:
-                    nearest[s] = kept
-                    gap[s] = gaps[j]
-                    changed = True
+            if bits[j] > before[j] or bits[j] >= never or (banned and is_banned(cloud, mark, kept, s)):
+                continue
+            if bits[j] < before[j] or nearest[s] < 0 or key[kept] < key[nearest[s]]:
+                nearest[s] = kept
+                gap[s] = gaps[j]
+                changed = True
         if changed:
             _sum_up(cloud, gap_bits, b, low, high, at)
     cloud.nearest[kept] = best if best >= 0 else NEW
@@ -291,7 +299,7 @@ def _closest_steps(cloud: Cloud, method: int, low: Floats, high: Bits, at: Ints,
     gaps = np.empty(lanes, cloud.points.dtype)
     bits = gaps.view(cloud.bits.dtype)
     bound = np.empty(blocks, cloud.points.dtype)
-    mark = np.full(cloud.key.shape[0] + blocks if cloud.ban.shape[0] > 0 else 1, -1, np.intp)
+    mark = np.full(cloud.key.shape[0] if cloud.ban.shape[0] > 0 else 1, -1, np.intp)
     for _ in range(budget):
         best = -1
         for b in range(blocks):

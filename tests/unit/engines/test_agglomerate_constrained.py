@@ -13,6 +13,7 @@ from tests.profile import examples
 pytestmark = pytest.mark.kernels
 
 METHODS = ("single", "complete", "average", "weighted", "ward", "centroid", "median")
+MATRIX_FREE = ("ward without a matrix", "centroid without a matrix", "median without a matrix")
 
 
 def instance(seed, *, grid=False, n=None):
@@ -33,7 +34,7 @@ def listed(forbidden):
     return () if forbidden is None else forbidden
 
 
-@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("method", [*METHODS, *MATRIX_FREE], indirect=True)
 def test_must_and_cannot_links_follow_the_definition(method):
     forests = 0
     for seed in range(examples(40, 4000)):
@@ -47,7 +48,7 @@ def test_must_and_cannot_links_follow_the_definition(method):
 
 
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
-@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("method", [*METHODS, *MATRIX_FREE], indirect=True)
 def test_constrained_ties_go_to_some_legal_minimum(method, dtype):
     for seed in range(examples(25, 2000)):
         X, forced, forbidden = instance(seed, grid=True)
@@ -75,7 +76,7 @@ def test_constrained_matrix_equals_constrained_vectors(method):
         assert_allclose(a.height, b.height, rtol=1e-9, atol=1e-12)
 
 
-@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("method", [*METHODS, *MATRIX_FREE], indirect=True)
 def test_large_enough_to_rearrange_the_blocks(method):
     X, _, _ = instance(0, n=400)
     rng = np.random.default_rng(1)
@@ -97,7 +98,7 @@ def test_large_enough_to_rearrange_the_blocks(method):
     assert len(a.height) < 399
 
 
-@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("method", [*METHODS, *MATRIX_FREE], indirect=True)
 @pytest.mark.parametrize("rule", ["gamma", "epsilon", "both"])
 def test_gamma_and_epsilon_follow_the_definition(method, rule):
     forests = 0
@@ -129,7 +130,7 @@ def test_smallest_dead_end():
         assert merge_all(X, method=method, forbidden=forbidden).pairs.tolist() == [[2, 3]]
 
 
-@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("method", [*METHODS, *MATRIX_FREE], indirect=True)
 def test_everything_forced_or_everything_forbidden(method):
     X = np.random.default_rng(0).normal(size=(90, 2))
     together = merge_all(X, method=method, forced=np.zeros(90, np.intp))
@@ -139,7 +140,7 @@ def test_everything_forced_or_everything_forbidden(method):
     assert len(merge_all(X, method=method, forbidden=apart).height) == 0
 
 
-@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("method", [*METHODS, *MATRIX_FREE], indirect=True)
 def test_empty_rules_equal_no_rules(method):
     X = np.random.default_rng(3).normal(size=(80, 3))
     plain = merge_all(X, method=method)
