@@ -114,6 +114,32 @@ def live(job: dict[str, Any]) -> dict[str, Any]:
     return found
 
 
+def build(job: dict[str, Any]) -> list[dict[str, Any]]:
+    """Build the tree of triplets of a random tree, every contender once per round after a warm-up that is not kept."""
+    from benchmarks import _data
+    from benchmarks._contenders import builder, tree_digest
+    from linkwise import Kind
+
+    n, m, shape = job["n"], job["m"], job["shape"]
+    if shape == "chain":
+        triplets = _data.chain(n)
+    else:
+        triplets = _data.triplets_of_tree(_data.tree_of_shape(n, shape), m).of(Kind.TRIPLET)
+    calls = [builder(who, n, triplets) for who in job["contenders"]]
+    results: list[dict[str, Any]] = []
+    for call, plain in calls:
+        results.append({"wall": [], "cpu": [], "tree": tree_digest(plain(call()), n)})
+    for turn in range(job["rounds"]):
+        for i in range(len(calls)) if turn % 2 == 0 else reversed(range(len(calls))):
+            gc.collect()
+            wall, cpu = time.perf_counter(), time.process_time()
+            outcome = calls[i][0]()
+            results[i]["cpu"].append(time.process_time() - cpu)
+            results[i]["wall"].append(time.perf_counter() - wall)
+            del outcome
+    return results
+
+
 def first_fit(job: dict[str, Any]) -> dict[str, Any]:
     """Import an estimator, then fit it for the first time in this process."""
     start = time.perf_counter()
@@ -133,7 +159,7 @@ def first_fit(job: dict[str, Any]) -> dict[str, Any]:
     return {"import": imported, "wall": time.perf_counter() - wall, "cpu": time.process_time() - cpu}
 
 
-JOBS = {"compare": compare, "live": live, "first_fit": first_fit}
+JOBS = {"compare": compare, "live": live, "build": build, "first_fit": first_fit}
 
 if __name__ == "__main__":
     task = json.loads(sys.argv[1])

@@ -21,7 +21,7 @@ from benchmarks._sections import SECTIONS, Plan
 
 __all__ = ["main"]
 
-PEERS = ("fastcluster", "scipy", "scikit-learn", "genieclust")
+PEERS = ("fastcluster", "scipy", "scikit-learn", "genieclust", "tralda")
 PACKAGES = ("numpy", "numba", *PEERS)
 
 

@@ -9,9 +9,10 @@ from __future__ import annotations
 import hashlib
 import importlib.util
 from collections.abc import Callable
+from types import SimpleNamespace
 from typing import Any
 
-__all__ = ["MODULE", "find_missing", "runner", "tree_digest"]
+__all__ = ["MODULE", "builder", "find_missing", "runner", "tree_digest"]
 
 # What must be importable for a contender to take part, and how to get it.
 MODULE = {
@@ -20,6 +21,7 @@ MODULE = {
     "scipy": "scipy",
     "scikit-learn": "sklearn",
     "genieclust": "genieclust",
+    "tralda": "tralda",
 }
 GET = {"genieclust": "pip install 'genieclust>=1.3'"}
 
@@ -86,6 +88,33 @@ def _peer(who: str, method: str) -> Run:
         return lambda X, _: genieclust.Genie(n_clusters=2, gini_threshold=1.0).fit(X).children_
     msg = f"no contender is called {who!r}; expected one of {sorted(MODULE)} or a function of linkwise."
     raise ValueError(msg)
+
+
+def builder(who: str, n: int, triplets: Any) -> tuple[Callable[[], Any], Callable[[Any], Any]]:
+    """Prepare the call that builds a tree from triplets, and what turns its result into one for `tree_digest`."""
+    if who == "onetree":
+        from linkwise.problem import onetree
+
+        return lambda: onetree(n, triplets), lambda result: result
+    from tralda.supertree import Build
+
+    rows, leaves = [tuple(row) for row in triplets.tolist()], set(range(n))  # made before the clock starts
+    return lambda: Build(rows, leaves).build_tree(), lambda tree: _from_nodes(tree.root, n)
+
+
+def _from_nodes(root: Any, n: int) -> Any:
+    """Number the nodes of a linked tree."""
+    import numpy as np
+
+    parent, todo = [-1] * n, [(root, -1)]
+    while todo:
+        node, above = todo.pop()
+        if node.is_leaf():
+            parent[node.label] = above
+            continue
+        parent.append(above)
+        todo += [(child, len(parent) - 1) for child in node.children]
+    return SimpleNamespace(parent=np.array(parent))
 
 
 def tree_digest(result: Any, n: int) -> str:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections import deque
+
 import numpy as np
 import numpy.typing as npt
 
@@ -85,13 +87,45 @@ def random_tree(n: int, *, seed: int = 2) -> Dendrogram:
     return Dendrogram.from_merges(n, merges, np.arange(1.0, n))
 
 
+def tree_of(n: int, parent: Ints) -> Dendrogram:
+    """Give the nodes of a tree heights in the order of their numbers."""
+    return Dendrogram(n, parent, np.maximum(np.arange(1.0 - n, len(parent) + 1 - n), 0))
+
+
+SHAPES = ("random", "balanced", "caterpillar", "fans")
+
+
+def tree_of_shape(n: int, shape: str, *, seed: int = 2) -> Dendrogram:
+    """Make a tree over samples in random order: one of `SHAPES`, where fans have ten children each."""
+    if shape == "random":
+        return random_tree(n, seed=seed)
+    roots = deque(np.random.default_rng(seed).permutation(n).tolist())
+    parent = [-1] * n
+    width = 10 if shape == "fans" else 2
+    while len(roots) > 1:
+        for _ in range(min(width, len(roots))):
+            parent[roots.popleft()] = len(parent)
+        # a caterpillar goes on with what it has just made, the others come back to it when all are through
+        (roots.appendleft if shape == "caterpillar" else roots.append)(len(parent))
+        parent.append(-1)
+    return tree_of(n, np.array(parent))
+
+
 def triplets_of_tree(tree: Dendrogram, m: int, *, seed: int = 3) -> Constraints:
-    """State m triplets that a binary tree displays, about samples drawn evenly."""
+    """State m triplets that a tree displays, about samples drawn evenly among those it tells apart."""
     rng = np.random.default_rng(seed)
+    rows = [_said_by(tree, m, rng)]
+    while (missing := m - sum(map(len, rows))) > 0:
+        rows.append(_said_by(tree, 2 * missing, rng)[:missing])
+    return Constraints.build(tree.n_samples, triplets=np.concatenate(rows))
+
+
+def _said_by(tree: Dendrogram, draws: int, rng: np.random.Generator) -> Ints:
+    """Draw trios and turn each as the tree displays it; those that meet in one node are left out."""
     n = tree.n_samples
-    a = rng.integers(n, size=m)
-    b = (a + 1 + rng.integers(n - 1, size=m)) % n
-    c = rng.integers(n - 2, size=m)
+    a = rng.integers(n, size=draws)
+    b = (a + 1 + rng.integers(n - 1, size=draws)) % n
+    c = rng.integers(n - 2, size=draws)
     for taken in (np.minimum(a, b), np.maximum(a, b)):
         c += c >= taken
     items = np.column_stack([a, b, c])
@@ -99,7 +133,17 @@ def triplets_of_tree(tree: Dendrogram, m: int, *, seed: int = 3) -> Constraints:
     meetings = np.column_stack([tree.lca(b, c), tree.lca(a, c), tree.lca(a, b)])
     odd = meetings.argmin(axis=1)
     turned = (odd[:, None] + np.array([1, 2, 0])) % 3  # the odd one goes last
-    return Constraints.build(n, triplets=np.take_along_axis(items, turned, axis=1))
+    resolved = meetings.min(axis=1) < meetings.max(axis=1)
+    return np.take_along_axis(items, turned, axis=1)[resolved]
+
+
+def chain(n: int, *, seed: int = 4) -> Ints:
+    """State n - 2 triplets, in any order, that define a caterpillar: the longest tree from the fewest statements."""
+    rng = np.random.default_rng(seed)
+    i = np.arange(n - 2)
+    partner = (rng.random(n - 2) * (i + 1)).astype(np.intp)  # any sample that is further down
+    rows = np.column_stack([i + 1, partner, i + 2])
+    return rng.permutation(n)[rows[rng.permutation(n - 2)]]
 
 
 def statements(y: Ints, kind: str, m: int) -> Constraints:

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from benchmarks._contenders import MODULE, find_missing
+from benchmarks._data import SHAPES
 from benchmarks._measure import Comparison, Goal, Pair, Row, Spread, import_time, measure, run_child
 
 __all__ = ["SECTIONS", "Plan"]
@@ -186,6 +187,40 @@ def _live(plan: Plan) -> Iterator[Row]:
         yield row
 
 
+# -- build -------------------------------------------------------------------------------------------------------------
+
+LEAVES, TRIPLETS = 100_000, 1_000_000  # what must be done within half a minute, whatever the shape of the tree
+
+
+def build(plan: Plan) -> Iterator[Row]:
+    """The tree of triplets (BUILD): those of a random tree against tralda, many of every shape against the clock."""
+    cases = [(1_000, 1_000), (1_000, 50_000), (5_000, 50_000)]
+    if plan.sizes or plan.quick:
+        cases = [(n, 10 * n) for n in plan.sizes_or()]
+    if plan.takes_part("tralda"):
+        for n, m in cases:
+            job = {"job": "build", "n": n, "m": m, "shape": "random", "contenders": ["onetree", "tralda"]}
+            ours, theirs = run_child({**job, "rounds": plan.repeats})
+            row = Row(
+                "build", f"{m:,} triplets about {n:,} leaves, warm", "onetree", "tralda", goals=[Goal("wall", 0.04)]
+            )
+            for clock in ("wall", "cpu"):
+                row.figures[clock] = Spread.of_ratio(ours[clock], theirs[clock])
+                row.seconds[clock] = min(ours[clock]), min(theirs[clock])
+            row.notes.append("same tree" if ours["tree"] == theirs["tree"] else "another tree")
+            yield row
+    n, m = (120, 1_200) if plan.quick else (LEAVES, TRIPLETS)
+    for shape in (*SHAPES, "chain"):
+        job = {"job": "build", "n": n, "m": m, "shape": shape, "contenders": ["onetree"], "rounds": plan.repeats}
+        (ours,) = run_child(job)
+        said = n - 2 if shape == "chain" else m
+        row = Row("build", f"{said:,} triplets about {n:,} leaves, {shape}, warm", "onetree", "the clock")
+        row.figures = {"seconds": Spread.of(ours["wall"])}
+        row.seconds = {clock: (min(ours[clock]), None) for clock in ("wall", "cpu")}
+        row.goals = [Goal("seconds", 30.0, "s")]
+        yield row
+
+
 # -- start -------------------------------------------------------------------------------------------------------------
 
 
@@ -226,4 +261,11 @@ def _first_fits(plan: Plan, job: dict[str, Any]) -> Iterator[Row]:
         yield row
 
 
-SECTIONS = {"dense": dense, "vectors": vectors, "constrained": constrained, "recon": recon, "start": start}
+SECTIONS = {
+    "dense": dense,
+    "vectors": vectors,
+    "constrained": constrained,
+    "recon": recon,
+    "build": build,
+    "start": start,
+}

@@ -24,6 +24,7 @@ _HOME = {
     "ReCon": "linkwise.engines",
     "Repair": "linkwise.problem",
     "SizeBetween": "linkwise.constraints",
+    "Taxonomy": "linkwise.sources",
     "Verdict": "linkwise.problem",
     "agglomerate": "linkwise.engines",
     "check": "linkwise.problem",
@@ -45,6 +46,7 @@ __all__ = [
     "ReCon",
     "Repair",
     "SizeBetween",
+    "Taxonomy",
     "Verdict",
     "__version__",
     "agglomerate",
@@ -66,6 +68,7 @@ if TYPE_CHECKING:
     from linkwise.engines import ConstrainedAgglomerative, ReCon, agglomerate
     from linkwise.problem import Explanation, Repair, Verdict, check, close, repair
     from linkwise.result import Certificate, Dendrogram, verify
+    from linkwise.sources import Taxonomy
 
 
 def __getattr__(name: str) -> Any:

@@ -9,7 +9,9 @@
         ├── UnsupportedConstraintError   kinds or rules a method does not know     .kinds
         ├── DeadEndError                 the merges ended before the wanted cut    .dendrogram  .k_min
         ├── ViolationError               a result failed the independent check     .certificate
-        └── MemoryLimitError             an allocation that cannot fit, refused    .needed  .available
+        ├── MemoryLimitError             an allocation that cannot fit, refused    .needed  .available
+        ├── DatasetNotFoundError         a data set that is not on this machine    .name  .ways
+        └── DamagedDatasetError          a data file that is not what it should be .path
 
     UserWarning
     └── LinkwiseWarning                  input accepted, but something was left out or repaired
@@ -27,6 +29,8 @@ if TYPE_CHECKING:
 
 __all__ = [
     "ConstraintError",
+    "DamagedDatasetError",
+    "DatasetNotFoundError",
     "DeadEndError",
     "InfeasibleConstraintsError",
     "LinkwiseError",
@@ -89,3 +93,20 @@ class MemoryLimitError(LinkwiseError, MemoryError):
         super().__init__(message)
         self.needed = needed
         self.available = available
+
+
+class DatasetNotFoundError(LinkwiseError, LookupError):
+    """A data set could not be found; ``ways`` lists what one can do to get it."""
+
+    def __init__(self, message: str, name: str = "", ways: tuple[str, ...] = ()) -> None:
+        super().__init__(message)
+        self.name = name
+        self.ways = ways
+
+
+class DamagedDatasetError(LinkwiseError):
+    """A data file exists but cannot be what it should be: cut short, altered or of another shape."""
+
+    def __init__(self, message: str, path: str = "") -> None:
+        super().__init__(message)
+        self.path = path

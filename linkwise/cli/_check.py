@@ -29,7 +29,9 @@ def check(constraints: str, data_path: str | None, id_column: str | None, cluste
 
     STATEMENTS is a CSV file with the columns type,a,b,c,weight, or one JSON object with these keys per line; type is
     must_link, cannot_link or triplet (a and b are closer to each other than to c), and no weight means that the
-    statement may not be broken. Without --data the samples are those that the file names.
+    statement may not be broken. The types together and apart name any number of samples in a column samples, divided
+    by semicolons (in JSON a list): all in one cluster, or no two in the same one; must_link_any and cannot_link_any let
+    the first choose among the others. Without --data the samples are those that the file names.
 
     Exits with 0 when they can hold, 3 when they cannot, 1 when it could not be decided.
     """

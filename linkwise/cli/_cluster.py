@@ -54,7 +54,8 @@ def cluster(
     """Cluster the rows of DATA.csv (a header, then numbers) and obey what FILE says about them.
 
     Statements are rows type,a,b,c,weight: must_link and cannot_link name two samples, triplet three (a and b are closer
-    to each other than to c). Without a weight a statement is hard: it holds in the result, or you are told why not.
+    to each other than to c); together and apart name any number in a column samples, as in x;y;z. Without a weight a
+    statement is hard: it holds in the result, or you are told why not.
 
     Writes labels.csv, tree.nwk, report.html and, with matplotlib, dendrogram.png; either all of them or none.
     """

@@ -49,6 +49,7 @@ def warmup() -> None:
 
     from linkwise import ConstrainedAgglomerative, Constraints, ReCon, check
     from linkwise.cli._cluster import LINKAGES
+    from linkwise.problem import onetree
 
     rng = np.random.default_rng(0)
     pairs = Constraints.build(12, must_link=[(0, 1)], cannot_link=[(0, 2)])
@@ -60,6 +61,7 @@ def warmup() -> None:
             ConstrainedAgglomerative(n_clusters=3, linkage=linkage, dtype=dtype).fit(X, constraints=pairs)
         ReCon(linkage=linkage).fit(X, constraints=triplets)
     check(pairs | triplets)
+    onetree(50, [(i, i + 1, i + 2) for i in range(48)])  # a chain: deep trees are built in another way
     click.echo(f"Ready in {time.perf_counter() - start:.1f} s; kept in {_cache()}.", err=True)
 
 

@@ -1,4 +1,7 @@
-"""A file of statements as constraints: CSV with the columns type, a, b, c, weight, or one JSON object per line."""
+"""A file of statements as constraints: CSV with the columns type, a, b, c, weight, or one JSON object per line.
+
+Groups name their samples in one cell, divided by semicolons (CSV column ``samples``), or as a list (JSON).
+"""
 
 from __future__ import annotations
 
@@ -18,8 +21,8 @@ from linkwise.exceptions import ConstraintError
 
 __all__ = ["Statements", "read_statements"]
 
-_KEYS = ("type", "a", "b", "c", "weight")
-_KINDS = {"must_link": Kind.MUST_LINK, "cannot_link": Kind.CANNOT_LINK, "triplet": Kind.TRIPLET}
+_KEYS = ("type", "a", "b", "c", "samples", "weight")
+_KINDS = {"triplet" if kind is Kind.TRIPLET else kind.word: kind for kind in Kind}
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,13 +41,17 @@ class Statements:
     def as_python(self, shown: int = 200) -> list[str]:
         """Word the statements as the tuples `Constraints.from_ids` takes; the last entry says what was left out."""
         said = self.constraints
-        words = ("must_link", "cannot_link", "triplet")
+        words = tuple(_KINDS)
+        group = {int(s): g for g, s in enumerate(said.groups.statement)}
         lines = []
-        for kind, items, weight in zip(
-            said.kind.tolist()[:shown], said.items.tolist(), said.weight.tolist(), strict=False
+        for statement, (kind, items, weight) in enumerate(
+            zip(said.kind.tolist()[:shown], said.items.tolist(), said.weight.tolist(), strict=False)
         ):
-            named = [item if said.ids is None else said.ids[item].item() for item in items[: Kind(kind).arity]]
-            lines.append(repr((words[kind], *named, *([] if math.isinf(weight) else [weight]))))
+            in_group = Kind(kind).is_group
+            members = said.groups.of(group[statement]).tolist() if in_group else items[: Kind(kind).arity]
+            named = [item if said.ids is None else said.ids[item].item() for item in members]
+            given = [named] if in_group else named
+            lines.append(repr((words[kind], *given, *([] if math.isinf(weight) else [weight]))))
         left_out = said.n_statements - len(lines)
         return [*lines, f"# ... and {left_out:,} more"] if left_out else lines
 
@@ -58,7 +65,8 @@ class _Row:
 
     def as_tuple(self, position: Mapping[str, Any]) -> tuple[Any, ...]:
         word = "triplet" if self.kind is Kind.TRIPLET else self.kind.word
-        return (word, *(position[sample] for sample in self.samples), self.weight)
+        named = [position[sample] for sample in self.samples]
+        return (word, *([named] if self.kind.is_group else named), self.weight)
 
 
 def read_statements(path: str, ids: npt.NDArray[Any] | None) -> Statements:
@@ -85,13 +93,14 @@ def read_statements(path: str, ids: npt.NDArray[Any] | None) -> Statements:
     return Statements(statements, tuple(row.line for row in rows))
 
 
-def _csv_lines(name: str, text: str) -> Iterator[tuple[int, dict[str, str]]]:
+def _csv_lines(name: str, text: str) -> Iterator[tuple[int, dict[str, Any]]]:
     rows = ((line, cells) for line, cells in read_rows(text, name) if not cells[0].lstrip().startswith("#"))
     line, header = next(rows, (1, []))
     keys = [cell.strip().lower() for cell in header]
-    if not {"type", "a", "b"} <= set(keys):
+    if "type" not in keys or not ({"a", "b"} <= set(keys) or "samples" in keys):
         msg = (
-            f"{name}, line {line}: the header is {', '.join(keys)}, expected type,a,b,c,weight (c and weight optional)."
+            f"{name}, line {line}: the header is {', '.join(keys)}, expected type,a,b,c,weight (c, weight optional).\n"
+            "Hint: groups such as apart name their samples in a column `samples`, divided by semicolons."
         )
         raise ConstraintError(msg)
     _check_keys(name, line, keys)
@@ -99,10 +108,13 @@ def _csv_lines(name: str, text: str) -> Iterator[tuple[int, dict[str, str]]]:
         if len(cells) > len(keys):
             msg = f"{name}, line {at} has {len(cells)} values, but the header names {len(keys)} columns."
             raise ConstraintError(msg)
-        yield at, {key: cell.strip() for key, cell in zip(keys, cells, strict=False) if cell.strip()}
+        given: dict[str, Any] = {key: cell.strip() for key, cell in zip(keys, cells, strict=False) if cell.strip()}
+        if "samples" in given:
+            given["samples"] = [part.strip() for part in given["samples"].split(";") if part.strip()]
+        yield at, given
 
 
-def _json_lines(name: str, text: str) -> Iterator[tuple[int, dict[str, str]]]:
+def _json_lines(name: str, text: str) -> Iterator[tuple[int, dict[str, Any]]]:
     def unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
         if len({key for key, _ in pairs}) < len(pairs):
             msg = "a key stands there twice"
@@ -127,10 +139,23 @@ def _json_lines(name: str, text: str) -> Iterator[tuple[int, dict[str, str]]]:
             raise ConstraintError(msg)
         _check_keys(name, line, list(given))
         for key, value in given.items():
-            if isinstance(value, (bool, list, dict, float)) and not (key == "weight" and isinstance(value, float)):
+            listed = value if key == "samples" and isinstance(value, list) else [value]
+            if key == "samples" and not isinstance(value, list):
+                msg = f"{name}, line {line}: samples is {shown(json.dumps(value))}, expected a list of samples."
+                raise ConstraintError(msg)
+            if any(isinstance(v, (bool, list, dict, float, type(None))) for v in listed) and not (
+                value is None or (key == "weight" and isinstance(value, float))
+            ):
                 msg = f"{name}, line {line}: {key} is {shown(json.dumps(value))}, expected text or a whole number."
                 raise ConstraintError(msg)
-        yield line, {key: str(value) for key, value in given.items() if value is not None}
+        yield (
+            line,
+            {
+                key: [str(v) for v in value] if isinstance(value, list) else str(value)
+                for key, value in given.items()
+                if value is not None
+            },
+        )
 
 
 def _check_keys(name: str, line: int, keys: list[str]) -> None:
@@ -141,15 +166,20 @@ def _check_keys(name: str, line: int, keys: list[str]) -> None:
             raise ConstraintError(msg)
 
 
-def _row(name: str, line: int, given: Mapping[str, str]) -> _Row:
+def _row(name: str, line: int, given: Mapping[str, Any]) -> _Row:
     word = given.get("type", "").lower().replace("-", "_").replace(" ", "_")
     if word not in _KINDS:
         near = difflib.get_close_matches(word, _KINDS, n=1)
-        hint = f"did you mean {near[0]}?" if near else "write must_link, cannot_link or triplet."
+        hint = f"did you mean {near[0]}?" if near else "write must_link, cannot_link, triplet, together or apart."
         msg = f"{name}, line {line}: the type is {shown(given.get('type', ''))}.\nHint: {hint}"
         raise ConstraintError(msg)
     kind = _KINDS[word]
+    if kind.is_group:
+        return _Row(line, kind, _members(name, line, word, given), _weight(name, line, given.get("weight", "")))
     samples = tuple(given.get(key, "") for key in "abc")
+    if "samples" in given:
+        msg = f"{name}, line {line}: a {word} names its samples in {', '.join('abc'[: kind.arity])}, not in samples."
+        raise ConstraintError(msg)
     used, unused = samples[: kind.arity], samples[kind.arity :]
     if "" in used or any(unused):
         msg = f"{name}, line {line}: a {word} names {kind.arity} samples ({', '.join('abc'[: kind.arity])})."
@@ -160,6 +190,21 @@ def _row(name: str, line: int, given: Mapping[str, str]) -> _Row:
         )
         raise ConstraintError(msg)
     return _Row(line, kind, used, _weight(name, line, given.get("weight", "")))
+
+
+def _members(name: str, line: int, word: str, given: Mapping[str, Any]) -> tuple[str, ...]:
+    members = tuple(given.get("samples", ()))
+    if any(key in given for key in "abc") or len(members) < 2:
+        msg = (
+            f"{name}, line {line}: {word} names two samples or more, in `samples`.\n"
+            'Hint: write {"type": "apart", "samples": ["x", "y", "z"]}, or in CSV a column samples with x;y;z.'
+        )
+        raise ConstraintError(msg)
+    if len(set(members)) < len(members):
+        twice = next(sample for sample in members if members.count(sample) > 1)
+        msg = f"{name}, line {line}: {word} names {shown(twice)} twice."
+        raise ConstraintError(msg)
+    return members
 
 
 def _weight(name: str, line: int, text: str) -> float:

@@ -5,10 +5,8 @@ from __future__ import annotations
 import csv
 import io
 import re
-import stat
 import sys
 from collections.abc import Iterator
-from pathlib import Path
 
 from linkwise.exceptions import LinkwiseError
 
@@ -16,14 +14,6 @@ __all__ = ["NUMBER", "read_rows", "read_text", "shown"]
 
 # float() also takes "1_0", "nan" and digits of other scripts; a column of those is not a column of numbers
 NUMBER = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?", re.ASCII)
-
-_NOT_TEXT = (
-    (b"PK\x03\x04", "is a spreadsheet or zip archive", "save it as CSV first."),
-    (b"\x1f\x8b", "is compressed with gzip", "unpack it first: gunzip -k FILE"),
-    (b"\x80", "looks like a pickle or joblib file, which can run code and is never read", "export the data as CSV."),
-    (b"\xff\xfe", "is encoded as UTF-16", "save it as UTF-8, or: iconv -f UTF-16 -t UTF-8 FILE"),
-    (b"\xfe\xff", "is encoded as UTF-16", "save it as UTF-8, or: iconv -f UTF-16 -t UTF-8 FILE"),
-)
 
 
 def shown(text: str, longest: int = 40) -> str:
@@ -33,40 +23,14 @@ def shown(text: str, longest: int = 40) -> str:
 
 def read_text(path: str) -> str:
     """Read a whole UTF-8 text file (``-`` is standard input), with line ends made one."""
-    raw = _read_bytes(path)
-    name = "standard input" if path == "-" else path
-    if not raw.strip():
-        msg = f"{name} is empty."
-        raise LinkwiseError(msg)
-    for magic, what, hint in _NOT_TEXT:
-        if raw.startswith(magic):
-            msg = f"{name} {what}.\nHint: {hint}"
-            raise LinkwiseError(msg)
-    if b"\x00" in raw:
-        msg = f"{name} holds a NUL byte at offset {raw.index(0)}, so it is no text file."
-        raise LinkwiseError(msg)
-    try:
-        text = raw.decode("utf-8-sig")
-    except UnicodeDecodeError as bad:
-        msg = f"{name} is not UTF-8: byte {raw[bad.start]:#04x} at offset {bad.start}.\nHint: save it as UTF-8."
-        raise LinkwiseError(msg) from bad
-    return text.replace("\r\n", "\n").replace("\r", "\n")
+    from linkwise.sources._files import decode, read_text_file
 
-
-def _read_bytes(path: str) -> bytes:
-    if path == "-":
-        if sys.stdin is None or sys.stdin.closed:
-            msg = "standard input is closed.\nHint: name a file instead of `-`."
-            raise LinkwiseError(msg)
-        return sys.stdin.buffer.read()
-    mode = Path(path).stat().st_mode
-    if stat.S_ISDIR(mode):
-        msg = f"{path} is a folder, expected a file."
+    if path != "-":
+        return read_text_file(path)
+    if sys.stdin is None or sys.stdin.closed:
+        msg = "standard input is closed.\nHint: name a file instead of `-`."
         raise LinkwiseError(msg)
-    if not stat.S_ISREG(mode):
-        msg = f"{path} is a pipe or device, expected a file.\nHint: to read from a pipe, write `-` for standard input."
-        raise LinkwiseError(msg)
-    return Path(path).read_bytes()
+    return decode(sys.stdin.buffer.read(), "standard input")
 
 
 def read_rows(text: str, name: str) -> Iterator[tuple[int, list[str]]]:

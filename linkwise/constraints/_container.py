@@ -3,11 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any, Self
+from typing import Any, Literal, Self
 
 import numpy as np
 import numpy.typing as npt
 
+from linkwise.constraints._alike import number_alike
+from linkwise.constraints._groups import (
+    NO_GROUPS,
+    Groups,
+    gather,
+    join_groups,
+    read_groups,
+    renumber_groups,
+    take_groups,
+)
 from linkwise.constraints._read import Kind, check_items, read_items, read_weights
 from linkwise.constraints._rules import Rule
 from linkwise.exceptions import ConstraintError
@@ -15,6 +25,7 @@ from linkwise.exceptions import ConstraintError
 __all__ = ["Constraints"]
 
 IntArray = npt.NDArray[np.intp]
+_SHOWN = 6
 
 
 def _frozen(array: npt.NDArray[Any]) -> npt.NDArray[Any]:
@@ -39,7 +50,8 @@ class Constraints:
     kind : ndarray of int8, shape (m,)
         The `Kind` of each statement.
     items : ndarray of intp, shape (m, 3)
-        Sample numbers, smaller of an interchangeable pair first; pairs are padded with -1.
+        Sample numbers, smaller of an interchangeable pair first; pairs are padded with -1. A statement about any
+        number of samples has -1 in all three places.
     weight : ndarray of float64, shape (m,)
         Price of breaking the statement; ``inf`` means hard.
     row : ndarray of intp, shape (m,)
@@ -48,6 +60,8 @@ class Constraints:
         Statements about clusters rather than samples.
     ids : ndarray or None
         The user's name for each sample.
+    groups : Groups
+        The samples of the statements that name any number of them.
 
     Notes
     -----
@@ -66,7 +80,7 @@ class Constraints:
     '#1 cannot_link(1, 2)'
     """
 
-    __slots__ = ("_hash", "ids", "items", "kind", "n_samples", "row", "rules", "weight")
+    __slots__ = ("_hash", "groups", "ids", "items", "kind", "n_samples", "row", "rules", "weight")
 
     n_samples: int
     kind: npt.NDArray[np.int8]
@@ -75,6 +89,7 @@ class Constraints:
     row: IntArray
     rules: tuple[Rule, ...]
     ids: npt.NDArray[Any] | None
+    groups: Groups
     _hash: int | None
 
     def __init__(
@@ -86,6 +101,7 @@ class Constraints:
         row: IntArray,
         rules: tuple[Rule, ...] = (),
         ids: npt.NDArray[Any] | None = None,
+        groups: Groups = NO_GROUPS,
     ) -> None:
         put = object.__setattr__
         put(self, "n_samples", n_samples)
@@ -95,6 +111,7 @@ class Constraints:
         put(self, "row", _frozen(row))
         put(self, "rules", rules)
         put(self, "ids", None if ids is None else _frozen(ids))
+        put(self, "groups", Groups(*(_frozen(array) for array in groups)))
         put(self, "_hash", None)
 
     def __setattr__(self, name: str, value: object) -> None:
@@ -114,6 +131,10 @@ class Constraints:
         must_link: Any = (),
         cannot_link: Any = (),
         triplets: Any = (),
+        together: Any = (),
+        apart: Any = (),
+        must_link_any: Any = (),
+        cannot_link_any: Any = (),
         weight: Any = np.inf,
         rules: Iterable[Rule] | Rule = (),
     ) -> Self:
@@ -127,9 +148,15 @@ class Constraints:
             Pairs that belong together, pairs that do not.
         triplets : array-like of shape (m, 3)
             A row ``a, b, c`` reads ab|c: a and b meet strictly below where either meets c.
+        together, apart : iterable of iterables of int
+            Groups whose samples share one cluster; groups of which no two samples do ("at most one per source"). Each
+            group is one statement and is never written out as pairs.
+        must_link_any, cannot_link_any : iterable of iterables of int
+            Choices ``x, y1, y2, ...``: x shares a cluster with at least one of the others; x is apart from at least
+            one of them.
         weight : float, sequence or mapping, default=inf
-            One price for all, one per statement (must-links, then cannot-links, then triplets), or a mapping from
-            ``"must_link"``, ``"cannot_link"``, ``"triplets"`` to either. Weight 0 drops the statement.
+            One price for all, one per statement (in the order of the keywords here), or a mapping from keywords such
+            as ``"must_link"`` to either. Weight 0 drops the statement.
         rules : Rule or iterable of Rule
             Statements about clusters, such as ``MinSeparation(0.1)``.
 
@@ -147,9 +174,12 @@ class Constraints:
         >>> from linkwise import Constraints
         >>> Constraints.build(4, must_link=[(0, 1), (1, 2)], weight=0.5).weight.tolist()
         [0.5, 0.5]
+        >>> Constraints.build(100_000, apart=[range(0, 100), range(50, 150)])
+        Constraints(100,000 samples: 2 groups apart; all hard)
         """
         n_samples = _sample_count(n_samples)
-        return cls._from_tables(n_samples, [must_link, cannot_link, triplets], weight, rules, None)
+        given = [must_link, cannot_link, triplets, together, apart, must_link_any, cannot_link_any]
+        return cls._from_tables(n_samples, given, weight, rules, None)
 
     @classmethod
     def _from_tables(
@@ -161,13 +191,20 @@ class Constraints:
         ids: npt.NDArray[Any] | None,
     ) -> Self:
         name: Callable[[int], str] = str if ids is None else lambda i: str(ids[i])
-        tables = [read_items(kind, rows, n_samples) for kind, rows in zip(Kind, given, strict=True)]
-        weights = read_weights(weight, {kind.word: len(table) for kind, table in zip(Kind, tables, strict=True)})
+        plain = [kind for kind in Kind if not kind.is_group]
+        tables = [read_items(kind, rows, n_samples) for kind, rows in zip(plain, given, strict=False)]
+        read = []
+        for kind in Kind:  # a loop, so that warnings point at the caller's line
+            if kind.is_group and kind < len(given):
+                read += [read_groups(kind, given[kind], n_samples, name)]
+        counts = [len(table) for table in tables] + [len(says) for says, _ in read]
+        weights = read_weights(weight, {Kind(k).word: count for k, count in enumerate(counts)})
         items = np.full((len(weights), 3), -1, dtype=np.intp)
-        kinds = np.repeat(np.arange(3, dtype=np.int8), [len(table) for table in tables])
+        kinds = np.repeat(np.arange(len(counts), dtype=np.int8), counts)
         keep = weights > 0
+        groups = NO_GROUPS
         start = 0
-        for kind, table in zip(Kind, tables, strict=True):
+        for kind, table in zip(plain, tables, strict=True):
             rows = slice(start, start + len(table))
             keep[rows] &= check_items(kind, table, name)
             np.minimum(table[:, 0], table[:, 1], out=items[rows, 0])
@@ -175,10 +212,13 @@ class Constraints:
             if kind is Kind.TRIPLET:
                 items[rows, 2] = table[:, 2]
             start = rows.stop
+        for says, found in read:
+            keep[start : start + len(says)] &= says
+            groups = join_groups(groups, found, start)  # `found` counts its rows from 0
+            start += len(says)
         row = np.arange(len(weights), dtype=np.intp)
-        if not keep.all():
-            kinds, items, weights, row = kinds[keep], items[keep], weights[keep], row[keep]
-        return cls(n_samples, kinds, items, weights, row, _rule_tuple(rules), ids)
+        made = cls(n_samples, kinds, items, weights, row, _rule_tuple(rules), ids, groups)
+        return made if keep.all() else made.select(keep)
 
     @classmethod
     def from_labels(cls, y: Any, *, unlabeled: Any = -1, weight: Any = np.inf) -> Self:
@@ -212,6 +252,50 @@ class Constraints:
         return cls._from_tables(n_samples, [must_link, cannot_link, ()], weight, (), None)
 
     @classmethod
+    def from_groups(
+        cls, y: Any, *, say: Literal["together", "apart"] = "together", unlabeled: Any = -1, weight: Any = np.inf
+    ) -> Self:
+        """Build one statement per group of a column: its samples belong together, or no two of them do.
+
+        Parameters
+        ----------
+        y : array-like of shape (n_samples,)
+            The group of each sample, such as the photograph a face was cut from.
+        say : {"together", "apart"}, default="together"
+            What holds inside a group. Nothing is said between groups.
+        unlabeled : scalar, default=-1
+            The value that means "in no group"; groups of one sample say nothing.
+        weight : float, default=inf
+            Price of breaking one statement.
+
+        Returns
+        -------
+        Constraints
+
+        Notes
+        -----
+        **Cost** O(n log n), whatever the sizes of the groups.
+
+        Examples
+        --------
+        >>> from linkwise import Constraints
+        >>> Constraints.from_groups(["a", "a", "b", "a", "b"], say="apart").describe(0)
+        '#0 apart(0, 1, 3)'
+        """
+        from linkwise.constraints._sources import members_of_groups
+
+        if say not in ("together", "apart"):
+            msg = f'from_groups: say is {say!r}, expected "together" or "apart".'
+            raise ConstraintError(msg)
+        n_samples, sizes, member = members_of_groups(y, unlabeled)
+        count = len(sizes)
+        kind = np.full(count, Kind.TOGETHER if say == "together" else Kind.APART, dtype=np.int8)
+        groups = gather(np.arange(count), sizes, member)
+        weights = read_weights(weight, {say: count})
+        made = cls(n_samples, kind, np.full((count, 3), -1), weights, np.arange(count), (), None, groups)
+        return made.select(weights > 0)
+
+    @classmethod
     def from_ids(
         cls,
         ids: Any,
@@ -220,6 +304,10 @@ class Constraints:
         must_link: Any = (),
         cannot_link: Any = (),
         triplets: Any = (),
+        together: Any = (),
+        apart: Any = (),
+        must_link_any: Any = (),
+        cannot_link_any: Any = (),
         weight: Any = np.inf,
         rules: Iterable[Rule] | Rule = (),
     ) -> Self:
@@ -230,9 +318,10 @@ class Constraints:
         ids : array-like of shape (n_samples,)
             One unique identifier per sample, in the order of the rows of X.
         statements : iterable of tuples, optional
-            ``("must_link", a, b)``, ``("cannot_link", a, b)`` or ``("triplet", a, b, c)``, each with an optional
-            weight at its end. Alternative to the keywords below.
-        must_link, cannot_link, triplets, weight, rules
+            ``("must_link", a, b)``, ``("cannot_link", a, b)``, ``("triplet", a, b, c)``, or with a list
+            ``("together", [a, b, c])``, ``("apart", [...])``, ``("must_link_any", [...])``,
+            ``("cannot_link_any", [...])``, each with an optional weight at its end. Alternative to the keywords below.
+        must_link, cannot_link, triplets, together, apart, must_link_any, cannot_link_any, weight, rules
             As in `build`, with identifiers for numbers.
 
         Returns
@@ -247,14 +336,13 @@ class Constraints:
         >>> c.describe(0)
         '#0 triplet(otter, mink | seal)'
         """
-        from linkwise.constraints._sources import read_ids, sort_statements, to_positions
+        from linkwise.constraints._sources import read_ids, sort_statements, to_places
 
         names = read_ids(ids)
         if statements is not None:
             return sort_statements(cls, names, statements, rules)
-        given = [
-            to_positions(names, kind, rows) for kind, rows in zip(Kind, (must_link, cannot_link, triplets), strict=True)
-        ]
+        said = [must_link, cannot_link, triplets, together, apart, must_link_any, cannot_link_any]
+        given = [to_places(names, kind, rows) for kind, rows in zip(Kind, said, strict=True)]
         return cls._from_tables(len(names), given, weight, rules, names)
 
     # -- reading -----------------------------------------------------------------------------------------------
@@ -275,8 +363,31 @@ class Constraints:
         return np.isinf(self.weight)
 
     def of(self, kind: Kind) -> IntArray:
-        """Return the samples of all statements of one kind, ``intp[k, arity]``."""
+        """Return the samples of all statements of one kind, ``intp[k, arity]``; see `groups_of` for group kinds."""
         return self.items[self.kind == kind, : Kind(kind).arity]
+
+    def groups_of(self, kind: Kind) -> Groups:
+        """Return the groups of one kind, such as ``Kind.APART``, with the positions of their statements."""
+        return self.groups.pick(self.kind[self.groups.statement] == kind)
+
+    def must_links(self) -> tuple[IntArray, IntArray]:
+        """Return must-links that say all that pairs and groups put together, and the statement each comes from.
+
+        Returns
+        -------
+        pairs : ndarray of intp, shape (p, 2)
+            The must-links, then each group together as a chain: as many pairs as samples, less one.
+        statement : ndarray of intp, shape (p,)
+        """
+        at = np.flatnonzero(self.kind == Kind.MUST_LINK)
+        pairs = self.items[at, :2]
+        chunklets = self.groups_of(Kind.TOGETHER)
+        if not len(chunklets.statement):
+            return pairs, at
+        owner = chunklets.owner
+        same = owner[1:] == owner[:-1]
+        chain = np.column_stack([chunklets.member[:-1][same], chunklets.member[1:][same]])
+        return np.concatenate([pairs, chain]), np.concatenate([at, chunklets.statement[owner[1:][same]]])
 
     def name(self, sample: int) -> str:
         """How messages call a sample: its identifier, or its number."""
@@ -285,14 +396,20 @@ class Constraints:
     def describe(self, statement: int) -> str:
         """Word one statement for a person, with the number it had when given."""
         kind = Kind(int(self.kind[statement]))
+        weight = float(self.weight[statement])
+        tail = "" if np.isinf(weight) else f" weight {weight:g}"
+        return f"#{int(self.row[statement])} {self._body(kind, statement)}{tail}"
+
+    def _body(self, kind: Kind, statement: int) -> str:
+        if kind.is_group:
+            members = self.groups.of(int(np.searchsorted(self.groups.statement, statement)))
+            names = [self.name(int(m)) for m in members[:_SHOWN]]
+            more = f", ... {len(members) - _SHOWN:,} more" if len(members) > _SHOWN else ""
+            listed = f"{names[0]}: {', '.join(names[1:])}" if kind.is_choice else ", ".join(names)
+            return f"{kind.word}({listed}{more})"
         a, b, c = (int(v) for v in self.items[statement])
         body = f"{self.name(a)}, {self.name(b)}"
-        if kind is Kind.TRIPLET:
-            body = f"triplet({body} | {self.name(c)})"
-        else:
-            body = f"{kind.word}({body})"
-        weight = float(self.weight[statement])
-        return f"#{int(self.row[statement])} {body}" + ("" if np.isinf(weight) else f" weight {weight:g}")
+        return f"triplet({body} | {self.name(c)})" if kind is Kind.TRIPLET else f"{kind.word}({body})"
 
     def __len__(self) -> int:
         """The number of samples, as ``shape`` says; see `n_statements` for the number of statements."""
@@ -306,10 +423,10 @@ class Constraints:
 
     def __repr__(self) -> str:
         parts = []
-        for kind, one in zip(Kind, ("must-link", "cannot-link", "triplet"), strict=True):
+        for kind in Kind:
             count = int((self.kind == kind).sum())
             if count:
-                parts.append(f"{count:,} {one}{'s' if count > 1 else ''}")
+                parts.append(kind.count(count))
         parts += [repr(rule) for rule in self.rules]
         text = f"Constraints({self.n_samples:,} samples: {', '.join(parts) or 'nothing said'}"
         if self.n_statements:
@@ -345,24 +462,42 @@ class Constraints:
             raise ConstraintError(msg)
         items = position[self.items]
         keep = (items[:, :2] >= 0).all(axis=1) & ((items[:, 2] >= 0) | (self.kind != Kind.TRIPLET))
+        groups, left = renumber_groups(self.groups, self.kind[self.groups.statement], position)
+        keep[self.groups.statement] = left
+        place = np.cumsum(keep) - 1
+        groups = groups._replace(statement=place[groups.statement])
         items, kind = items[keep], self.kind[keep]
         flip = items[:, 0] > items[:, 1]
         items[flip, :2] = items[flip, 1::-1]
         ids = None if self.ids is None else self.ids[chosen]
-        return type(self)(len(chosen), kind, items, self.weight[keep], self.row[keep], self.rules, ids)
+        return type(self)(len(chosen), kind, items, self.weight[keep], self.row[keep], self.rules, ids, groups)
 
     def select(self, statements: Any) -> Self:
         """Keep the statements a mask or index array over statements picks; samples stay as they are."""
         picked = np.arange(self.n_statements)[statements]
+        groups = self.groups
+        if len(groups.statement):
+            at = np.flatnonzero(np.isin(picked, groups.statement))
+            groups = take_groups(groups, np.searchsorted(groups.statement, picked[at]), at)
+        return self._with(picked, self.weight[picked], groups)
+
+    def _with(self, picked: IntArray | slice, weight: npt.NDArray[np.float64], groups: Groups) -> Self:
         return type(self)(
             self.n_samples,
             self.kind[picked],
             self.items[picked],
-            self.weight[picked],
+            weight,
             self.row[picked],
             self.rules,
             self.ids,
+            groups,
         )
+
+    def with_weight(self, weight: Any) -> Self:
+        """Return the same statements at other prices: one for all, or one per statement; ``inf`` makes them hard."""
+        prices = read_weights(weight, {"all": self.n_statements})
+        made = self._with(slice(None), prices, self.groups)
+        return made if (prices > 0).all() else made.select(prices > 0)
 
     def reorder(self, samples: Any) -> Self:
         """Renumber so that new sample ``i`` is old sample ``samples[i]``; ``samples`` must be a permutation."""
@@ -373,23 +508,27 @@ class Constraints:
 
     def with_rules(self, *rules: Rule) -> Self:
         """Return the same statements with ``rules`` in place of the current ones."""
-        return type(self)(self.n_samples, self.kind, self.items, self.weight, self.row, _rule_tuple(rules), self.ids)
+        return type(self)(
+            self.n_samples, self.kind, self.items, self.weight, self.row, _rule_tuple(rules), self.ids, self.groups
+        )
+
+    def with_ids(self, ids: Any) -> Self:
+        """Return the same statements with other names for the samples; None for none."""
+        from linkwise.constraints._sources import read_ids
+
+        names = None if ids is None else read_ids(ids)
+        if names is not None and len(names) != self.n_samples:
+            msg = f"with_ids got {len(names)} names, expected one for each of the {self.n_samples} samples."
+            raise ConstraintError(msg)
+        return type(self)(self.n_samples, self.kind, self.items, self.weight, self.row, self.rules, names, self.groups)
 
     def unique(self) -> Self:
         """Merge repeated statements: soft weights add up, a hard copy makes the statement hard; first row is kept."""
-        group, first = _group(self)
-        weight = np.bincount(group, weights=self.weight, minlength=len(first)).astype(np.float64)
+        alike, first = number_alike(self)
+        weight = np.bincount(alike, weights=self.weight, minlength=len(first)).astype(np.float64)
         order = np.argsort(first, kind="stable")
-        first = first[order]
-        return type(self)(
-            self.n_samples,
-            self.kind[first],
-            self.items[first],
-            weight[order],
-            self.row[first],
-            tuple(dict.fromkeys(self.rules)),
-            self.ids,
-        )
+        made = self.select(first[order])
+        return made._with(slice(None), weight[order], made.groups).with_rules(*dict.fromkeys(self.rules))
 
     def __or__(self, other: Constraints) -> Self:
         self._same_samples(other)
@@ -402,6 +541,7 @@ class Constraints:
             np.concatenate([self.row, other.row + offset]),
             tuple(dict.fromkeys(self.rules + other.rules)),
             self.ids if self.ids is not None else other.ids,
+            join_groups(self.groups, other.groups, self.n_statements),
         )
 
     def __and__(self, other: Constraints) -> Self:
@@ -426,17 +566,20 @@ class Constraints:
             raise ConstraintError(msg)
 
     def _found_in(self, other: Constraints) -> npt.NDArray[np.bool_]:
-        group, first = _group(self, other)
+        alike, first = number_alike(self, other)
         present = np.zeros(len(first), dtype=bool)
-        present[group[self.n_statements :]] = True
-        return present[group[: self.n_statements]]
+        present[alike[self.n_statements :]] = True
+        return present[alike[: self.n_statements]]
 
     def _canonical(self) -> tuple[Any, ...]:
         a, b, c = self.items.T
         order = np.lexsort((self.weight, c, b, a, self.kind))
         content = (self.kind[order].tobytes(), self.items[order].tobytes(), self.weight[order].tobytes())
         ids = None if self.ids is None else tuple(self.ids.tolist())
-        return self.n_samples, content, frozenset(self.rules), ids
+        groups = self.groups
+        said = zip(self.kind[groups.statement].tolist(), self.weight[groups.statement].tolist(), strict=True)
+        named = sorted((*head, groups.of(g).tobytes()) for g, head in enumerate(said))
+        return self.n_samples, content, frozenset(self.rules), ids, tuple(named)
 
     def __eq__(self, other: object) -> bool:
         """Same samples, same statements with the same weights (in any order), same rules."""
@@ -452,24 +595,8 @@ class Constraints:
         return known
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return type(self), (self.n_samples, self.kind, self.items, self.weight, self.row, self.rules, self.ids)
-
-
-def _group(*tables: Constraints) -> tuple[IntArray, IntArray]:
-    """Number equal statements alike; return the group of every statement and the first member of every group."""
-    kind = np.concatenate([table.kind for table in tables]).astype(np.intp)
-    items = np.concatenate([table.items for table in tables])
-    n = tables[0].n_samples
-    if 3 * n * n * (n + 1) < 2**62:  # one 64-bit key per statement sorts fastest
-        key = ((kind * n + items[:, 0]) * n + items[:, 1]) * (n + 1) + items[:, 2] + 1
-        _, first, group = np.unique(key, return_index=True, return_inverse=True)
-        return group, first
-    order = np.lexsort((items[:, 2], items[:, 1], items[:, 0], kind))
-    new = np.ones(len(order), dtype=bool)
-    new[1:] = (np.diff(items[order], axis=0) != 0).any(axis=1) | (np.diff(kind[order]) != 0)
-    group = np.empty(len(order), dtype=np.intp)
-    group[order] = np.cumsum(new) - 1
-    return group, order[new]
+        fields = (self.n_samples, self.kind, self.items, self.weight, self.row, self.rules, self.ids)
+        return type(self), (*fields, tuple(self.groups))
 
 
 def _sample_count(n_samples: object) -> int:

@@ -13,34 +13,79 @@ import numpy.typing as npt
 
 from linkwise.exceptions import ConstraintError, LinkwiseWarning
 
-__all__ = ["Kind", "check_items", "read_items", "read_weights"]
+__all__ = ["HINT_IDS", "Kind", "check_items", "read_items", "read_numbers", "read_weights"]
 
-_HINT_IDS = "Hint: constraints hold row positions in X; translate identifiers with `Constraints.from_ids`."
+HINT_IDS = "Hint: constraints hold row positions in X; translate identifiers with `Constraints.from_ids`."
 
 
 class Kind(IntEnum):
     """The kinds of statement about samples.
+
+    Four name any number of samples: ``TOGETHER`` puts all into one cluster, ``APART`` no two into the same one,
+    ``MUST_LINK_ANY`` lets the first share a cluster with at least one of the others, ``CANNOT_LINK_ANY`` keeps it
+    apart from at least one of them.
 
     Examples
     --------
     >>> from linkwise import Kind
     >>> Kind.TRIPLET.word, Kind.TRIPLET.arity
     ('triplets', 3)
+    >>> [kind.word for kind in Kind if kind.is_group]
+    ['together', 'apart', 'must_link_any', 'cannot_link_any']
     """
 
     MUST_LINK = 0
     CANNOT_LINK = 1
     TRIPLET = 2
+    TOGETHER = 3
+    APART = 4
+    MUST_LINK_ANY = 5
+    CANNOT_LINK_ANY = 6
 
     @property
     def word(self) -> str:
         """The keyword of `Constraints.build` for this kind."""
-        return ("must_link", "cannot_link", "triplets")[self]
+        return "triplets" if self is Kind.TRIPLET else self.name.lower()
+
+    @property
+    def title(self) -> str:
+        """What messages call one statement of this kind."""
+        return _TITLES[self]
+
+    def count(self, number: int) -> str:
+        """Word a number of statements of this kind, as in ``2 groups apart``."""
+        noun, _, rest = self.title.partition(" ")
+        if number == 1:
+            return f"1 {self.title}"
+        if rest == "choice":
+            return f"{number:,} {self.title}s"
+        return f"{number:,} {noun}s {rest}".rstrip()
 
     @property
     def arity(self) -> int:
-        """How many samples one statement of this kind names."""
-        return 3 if self is Kind.TRIPLET else 2
+        """How many samples one statement of this kind names; 0 when it may name any number."""
+        return (2, 2, 3, 0, 0, 0, 0)[self]
+
+    @property
+    def is_group(self) -> bool:
+        """Whether a statement of this kind names any number of samples."""
+        return self >= Kind.TOGETHER
+
+    @property
+    def is_choice(self) -> bool:
+        """Whether a statement of this kind leaves a choice between pairs."""
+        return self >= Kind.MUST_LINK_ANY
+
+
+_TITLES = (
+    "must-link",
+    "cannot-link",
+    "triplet",
+    "group together",
+    "group apart",
+    "must-link choice",
+    "cannot-link choice",
+)
 
 
 def _rows(kind: Kind, statements: Any) -> npt.NDArray[Any]:
@@ -74,37 +119,44 @@ def _rows(kind: Kind, statements: Any) -> npt.NDArray[Any]:
     if table.dtype.kind in "iu" and isinstance(statements, (list, tuple)):  # there NumPy reads True as 1
         found = set(map(type, chain.from_iterable(statements)))
         if bool in found or np.bool_ in found:
-            raise ConstraintError(_no_bools(kind))
+            raise ConstraintError(_no_bools(kind.word))
     return table
 
 
-def _no_bools(kind: Kind) -> str:
-    return f"{kind.word} holds True or False, expected sample numbers.\nHint: write 0 or 1 if a row number is meant."
+def _no_bools(word: str) -> str:
+    return f"{word} holds True or False, expected sample numbers.\nHint: write 0 or 1 if a row number is meant."
 
 
 def read_items(kind: Kind, statements: Any, n_samples: int) -> npt.NDArray[np.intp]:
     """Read the statements of one kind as ``intp[m, arity]`` of valid sample numbers, as given."""
     table = _rows(kind, statements)
+    return read_numbers(kind.word, table, n_samples, np.repeat(np.arange(len(table)), kind.arity))
+
+
+def read_numbers(
+    word: str, table: npt.NDArray[Any], n_samples: int, row_of: npt.NDArray[np.intp]
+) -> npt.NDArray[np.intp]:
+    """Read an array of any type as valid sample numbers; ``row_of`` says in which row each value stands."""
     if table.dtype.kind in "USO":
-        if any(isinstance(value, (str, bytes)) for value in table[: min(len(table), 100)].ravel()):
-            msg = f"{kind.word} names {str(table.flat[0])!r}, expected sample numbers.\n{_HINT_IDS}"
+        if any(isinstance(value, (str, bytes)) for value in table.ravel()[:300]):
+            msg = f"{word} names {str(table.flat[0])!r}, expected sample numbers.\n{HINT_IDS}"
             raise ConstraintError(msg)
         if any(isinstance(value, (bool, np.bool_)) for value in table.ravel()):
-            raise ConstraintError(_no_bools(kind))
+            raise ConstraintError(_no_bools(word))
         try:
             exact = table.astype(np.intp)
         except (TypeError, ValueError, OverflowError) as bad:
-            msg = f"{kind.word} holds values that are no sample numbers, such as {table.flat[0]!r}.\n{_HINT_IDS}"
+            msg = f"{word} holds values that are no sample numbers, such as {table.flat[0]!r}.\n{HINT_IDS}"
             raise ConstraintError(msg) from bad
         if not (exact == table).all():
-            msg = f"{kind.word} holds values that are no whole numbers.\n{_HINT_IDS}"
+            msg = f"{word} holds values that are no whole numbers.\n{HINT_IDS}"
             raise ConstraintError(msg)
         table = exact
     if table.dtype.kind == "b":
-        raise ConstraintError(_no_bools(kind))
+        raise ConstraintError(_no_bools(word))
     if table.dtype.kind not in "iu":
         msg = (
-            f"{kind.word} holds {table.dtype} values such as {table.flat[0].item()!r}, expected whole sample numbers.\n"
+            f"{word} holds {table.dtype} values such as {table.flat[0].item()!r}, expected whole sample numbers.\n"
             "Hint: convert with `.astype(int)` once you are sure they are row positions."
         )
         raise ConstraintError(msg)
@@ -112,9 +164,9 @@ def read_items(kind: Kind, statements: Any, n_samples: int) -> npt.NDArray[np.in
         low, high = int(table.min()), int(table.max())
         if low < 0 or high >= n_samples:
             worst = low if low < 0 else high
-            where = int(np.flatnonzero((table == worst).any(axis=1))[0])
+            where = int(row_of[np.flatnonzero(table.ravel() == worst)[0]])
             span = f"samples are numbered 0 to {n_samples - 1}" if n_samples else "there are no samples"
-            msg = f"{kind.word} names sample {worst} (row {where}), but {span}.\n{_HINT_IDS}"
+            msg = f"{word} names sample {worst} (row {where}), but {span}.\n{HINT_IDS}"
             if worst == n_samples:
                 msg += " If your file counts from 1, subtract 1."
             raise ConstraintError(msg)

@@ -16,20 +16,14 @@ if TYPE_CHECKING:
     from linkwise.constraints._container import Constraints
     from linkwise.constraints._rules import Rule
 
-__all__ = ["pairs_of_labels", "read_ids", "sort_statements", "to_positions"]
+__all__ = ["members_of_groups", "pairs_of_labels", "read_ids", "sort_statements", "to_places"]
 
 _MAX_CLASS_PAIRS = 50_000_000
-_SPELLINGS = {
-    "must_link": Kind.MUST_LINK,
-    "cannot_link": Kind.CANNOT_LINK,
-    "triplet": Kind.TRIPLET,
-    "triplets": Kind.TRIPLET,
-}
+_SPELLINGS = {kind.word: kind for kind in Kind} | {"triplet": Kind.TRIPLET}
 C = TypeVar("C", bound="Constraints")
 
 
-def pairs_of_labels(y: Any, unlabeled: Any) -> tuple[int, npt.NDArray[np.intp], npt.NDArray[np.intp]]:
-    """Must-link chains inside classes and one cannot-link per pair of classes: all that the labels say."""
+def _read_labels(y: Any) -> npt.NDArray[Any]:
     labels = np.asarray(y)
     if labels.ndim != 1:
         msg = f"y has shape {labels.shape}, expected one label per sample."
@@ -37,6 +31,27 @@ def pairs_of_labels(y: Any, unlabeled: Any) -> tuple[int, npt.NDArray[np.intp], 
     if labels.dtype.kind == "f" and np.isnan(labels).any():
         msg = "y contains NaN, expected a label or the `unlabeled` value for every sample."
         raise ConstraintError(msg)
+    return labels
+
+
+def members_of_groups(y: Any, unlabeled: Any) -> tuple[int, npt.NDArray[np.intp], npt.NDArray[np.intp]]:
+    """Sizes and samples of the groups of two or more, in order of first appearance."""
+    labels = _read_labels(y)
+    known = np.flatnonzero(labels != unlabeled)
+    _, first, group = np.unique(labels[known], return_index=True, return_inverse=True)
+    place = np.empty(len(first), dtype=np.intp)
+    place[np.argsort(first)] = np.arange(len(first))
+    group = place[group]
+    sizes = np.bincount(group, minlength=len(first))
+    several = sizes >= 2
+    order = np.argsort(group, kind="stable")
+    order = order[several[group[order]]]
+    return len(labels), sizes[several], known[order]
+
+
+def pairs_of_labels(y: Any, unlabeled: Any) -> tuple[int, npt.NDArray[np.intp], npt.NDArray[np.intp]]:
+    """Must-link chains inside classes and one cannot-link per pair of classes: all that the labels say."""
+    labels = _read_labels(y)
     known = np.flatnonzero(labels != unlabeled)
     _, classes = np.unique(labels[known], return_inverse=True)
     order = np.argsort(classes, kind="stable")
@@ -75,8 +90,23 @@ def read_ids(ids: Any) -> npt.NDArray[Any]:
     return names
 
 
-def to_positions(names: npt.NDArray[Any], kind: Kind, statements: Any) -> npt.NDArray[np.intp]:
-    """Translate rows of identifiers to rows of positions in ``names``."""
+def to_places(names: npt.NDArray[Any], kind: Kind, statements: Any) -> Any:
+    """Translate rows of identifiers to rows of positions in ``names``; groups to lists of positions."""
+    if not kind.is_group:
+        return _to_positions(names, kind, statements)
+    rows = [] if statements is None else [list(row) if not isinstance(row, str) else row for row in statements]
+    for row in rows:
+        if isinstance(row, str):
+            msg = f"{kind.word} holds {row!r}, expected groups, each a list of identifiers."
+            raise ConstraintError(msg)
+    flat = [value for row in rows for value in row]
+    kinds = {type(value) for value in flat}
+    wanted = np.array(flat, dtype=object if names.dtype == object or len(kinds) > 1 else None)
+    found = _look_up(names, wanted, kind.word) if flat else np.empty(0, dtype=np.intp)
+    return np.split(found, np.cumsum([len(row) for row in rows])[:-1]) if rows else []
+
+
+def _to_positions(names: npt.NDArray[Any], kind: Kind, statements: Any) -> npt.NDArray[np.intp]:
     if statements is None:
         return np.empty((0, kind.arity), dtype=np.intp)
     given = statements if hasattr(statements, "__array__") else [list(row) for row in statements]
@@ -115,27 +145,29 @@ def sort_statements(
     cls: type[C], names: npt.NDArray[Any], statements: Iterable[Sequence[Any]], rules: Iterable[Rule] | Rule
 ) -> C:
     """Build a table from mixed statement tuples, keeping each statement's position as its ``row``."""
-    rows: list[list[Any]] = [[], [], []]
-    weights: list[list[float]] = [[], [], []]
-    place: list[list[int]] = [[], [], []]
+    rows: list[list[Any]] = [[] for _ in Kind]
+    weights: list[list[float]] = [[] for _ in Kind]
+    place: list[list[int]] = [[] for _ in Kind]
     for position, statement in enumerate(statements):
         word, *rest = statement
         kind = _SPELLINGS.get(word) if isinstance(word, str) else None
         if kind is None:
             close = difflib.get_close_matches(str(word), _SPELLINGS, n=1)
-            hint = f"did you mean {close[0]!r}?" if close else "write 'must_link', 'cannot_link' or 'triplet'."
+            hint = f"did you mean {close[0]!r}?" if close else f"write one of {', '.join(_SPELLINGS)}."
             msg = f"statement {position} has the kind {word!r}.\nHint: {hint}"
             raise ConstraintError(msg)
-        if len(rest) not in (kind.arity, kind.arity + 1):
-            msg = (
-                f"statement {position} ({word}) has {len(rest)} values, "
-                f"expected {kind.arity} identifiers and perhaps a weight."
-            )
+        named = 1 if kind.is_group else kind.arity
+        if len(rest) not in (named, named + 1):
+            expected = "one list of identifiers" if kind.is_group else f"{named} identifiers"
+            msg = f"statement {position} ({word}) has {len(rest)} values, expected {expected} and perhaps a weight."
             raise ConstraintError(msg)
-        rows[kind].append(rest[: kind.arity])
-        weights[kind].append(rest[kind.arity] if len(rest) > kind.arity else np.inf)
+        if kind.is_group and isinstance(rest[0], (str, bytes)):
+            msg = f"statement {position} ({word}) names {rest[0]!r}, expected a list of identifiers."
+            raise ConstraintError(msg)
+        rows[kind].append(rest[0] if kind.is_group else rest[:named])
+        weights[kind].append(rest[named] if len(rest) > named else np.inf)
         place[kind].append(position)
-    given = [to_positions(names, kind, rows[kind]) for kind in Kind]
-    made = cls._from_tables(len(names), given, weights[0] + weights[1] + weights[2], rules, names)
-    row = np.array(place[0] + place[1] + place[2], dtype=np.intp)[made.row]
-    return cls(made.n_samples, made.kind, made.items, made.weight, row, made.rules, names)
+    given = [to_places(names, kind, rows[kind]) for kind in Kind]
+    made = cls._from_tables(len(names), given, [w for part in weights for w in part], rules, names)
+    row = np.array([p for part in place for p in part], dtype=np.intp)[made.row]
+    return cls(made.n_samples, made.kind, made.items, made.weight, row, made.rules, names, made.groups)

@@ -2,14 +2,24 @@
 
 from linkwise.engines._base import ConstrainedClusterer
 from linkwise.engines._progress import progress
-from linkwise.engines.hierarchical import ConstrainedAgglomerative, ReCon, agglomerate, constrained_linkage, recon
+from linkwise.engines.hierarchical import (
+    ConstrainedAgglomerative,
+    GammaRun,
+    ReCon,
+    agglomerate,
+    constrained_linkage,
+    gamma_linkage,
+    recon,
+)
 
 __all__ = [
     "ConstrainedAgglomerative",
     "ConstrainedClusterer",
+    "GammaRun",
     "ReCon",
     "agglomerate",
     "constrained_linkage",
+    "gamma_linkage",
     "progress",
     "recon",
 ]

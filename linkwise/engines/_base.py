@@ -148,15 +148,7 @@ class ConstrainedClusterer(ClusterMixin, BaseEstimator):  # type: ignore[misc]
         judge(constraints).raise_if_infeasible()
         if constraints.is_hard.all():
             return constraints
-        wanted = Constraints(
-            constraints.n_samples,
-            constraints.kind,
-            constraints.items,
-            np.full(constraints.n_statements, np.inf),
-            constraints.row,
-            constraints.rules,
-            constraints.ids,
-        )
+        wanted = constraints.with_weight(np.inf)
         if judge(wanted).status != "infeasible":
             return wanted
         kept = np.setdiff1d(np.arange(constraints.n_statements), repair(constraints, keep="hard").dropped)

@@ -185,9 +185,9 @@ def _broken(dendrogram: Dendrogram, constraints: Constraints, labels: Any) -> np
     """Statements that do not hold: triplets in the tree, pairs in the labels (without labels no pair is judged)."""
     a, b, _ = constraints.items.T
     broken = ~dendrogram.satisfies(constraints)
-    pair = constraints.kind != Kind.TRIPLET
+    pair = constraints.kind <= Kind.CANNOT_LINK
     if labels is None:
-        broken[pair] = False
+        broken[constraints.kind != Kind.TRIPLET] = False
     else:
         together = np.asarray(labels)[a] == np.asarray(labels)[b]
         broken[pair] = (together != (constraints.kind == Kind.MUST_LINK))[pair]

@@ -6,6 +6,7 @@ import numpy as np
 import numpy.typing as npt
 
 from linkwise._kernels import njit
+from linkwise.constraints import Groups
 from linkwise.problem._colouring import ConflictGraph, Outcome
 from linkwise.result import Dendrogram
 
@@ -16,8 +17,10 @@ BoolArray = npt.NDArray[np.bool_]
 _EXACT = 60
 
 
-def cut_of_size(n: int, parent: IntArray, cannot_link: IntArray, n_clusters: int) -> tuple[IntArray, IntArray | None]:
-    """Refine a tree and choose ``n_clusters`` disjoint subtrees of it that hold no cannot-link.
+def cut_of_size(
+    n: int, parent: IntArray, cannot_link: IntArray, apart: Groups, n_clusters: int
+) -> tuple[IntArray, IntArray | None]:
+    """Refine a tree and choose ``n_clusters`` disjoint subtrees of it that hold no cannot-link and no two of a group.
 
     A cut is a set of nodes that are split, closed upwards. Nodes with a cannot-link below must be; more are added
     from the top, which numbering children before parents makes "the largest numbers first".
@@ -29,10 +32,10 @@ def cut_of_size(n: int, parent: IntArray, cannot_link: IntArray, n_clusters: int
     cut : ndarray of intp or None
         The chosen nodes; None when this refinement needs more clusters.
     """
-    if len(cannot_link):
-        parent = _gather(n, parent, cannot_link)
+    if len(cannot_link) or len(apart.statement):
+        parent = _gather(n, parent, cannot_link, apart)
     parent = _two_way(n, parent)
-    split = _must_split(n, parent, cannot_link)
+    split = _must_split(n, parent, cannot_link, apart)
     spare = n_clusters - 1 - int(split.sum())
     inner = np.arange(n, len(parent))
     free = inner[~split[n:]]
@@ -43,23 +46,26 @@ def cut_of_size(n: int, parent: IntArray, cannot_link: IntArray, n_clusters: int
     return parent, kept[(parent[kept] < 0) | split[parent[kept]]]
 
 
-def _must_split(n: int, parent: IntArray, cannot_link: IntArray) -> BoolArray:
-    """Mask the nodes that have a cannot-link below."""
+def _must_split(n: int, parent: IntArray, cannot_link: IntArray, apart: Groups) -> BoolArray:
+    """Mask the nodes that have a cannot-link, or two of a group apart, below."""
     split = np.zeros(len(parent), dtype=np.bool_)
-    if len(cannot_link):
-        split[Dendrogram(n, parent, levels(parent)).lca(cannot_link[:, 0], cannot_link[:, 1])] = True
+    if len(cannot_link) or len(apart.statement):
+        tree = Dendrogram(n, parent, levels(parent))
+        first, second = apart.neighbours(tree.leaf_order)
+        split[tree.lca(cannot_link[:, 0], cannot_link[:, 1])] = True
+        split[tree.lca(first, second)] = True
         split = _spread_up(split, parent)
     return split
 
 
-def _gather(n: int, parent: IntArray, cannot_link: IntArray) -> IntArray:
-    """Give siblings that have no cannot-link inside or between them a node of their own, few such nodes per parent."""
-    split = _must_split(n, parent, cannot_link)
+def _gather(n: int, parent: IntArray, cannot_link: IntArray, apart: Groups) -> IntArray:
+    """Give siblings that have nothing inside or between them to keep apart a node of their own, few per parent."""
+    split = _must_split(n, parent, cannot_link, apart)
     whole = _highest_whole(split, parent)
     tops, at = np.unique(whole[:n], return_inverse=True)
     pairs = at[cannot_link]
     rivals = pairs[parent[tops[pairs[:, 0]]] == parent[tops[pairs[:, 1]]]]
-    colour = _few_colours(ConflictGraph(len(tops), rivals))
+    colour = _few_colours(ConflictGraph(np.arange(len(tops)), rivals, _siblings(at, parent[tops], apart)))
     # One new node per parent and colour, if at least two siblings share it; it is numbered just before the parent.
     _, team, size = np.unique(np.column_stack([parent[tops], colour]), axis=0, return_inverse=True, return_counts=True)
     team = team.reshape(-1)
@@ -78,6 +84,16 @@ def _gather(n: int, parent: IntArray, cannot_link: IntArray) -> IntArray:
     result = np.empty_like(linked)
     result[number[:-1]] = number[linked]
     return result
+
+
+def _siblings(at: IntArray, above: IntArray, apart: Groups) -> Groups:
+    """Write groups over tops, each divided into those that have one parent: only siblings can be joined."""
+    member = at[apart.member]
+    owner = apart.owner * (int(above.max(initial=0)) + 1) + above[member]
+    order = np.argsort(owner, kind="stable")
+    _, sizes = np.unique(owner, return_counts=True)
+    start = np.concatenate([[0], np.cumsum(sizes)]).astype(np.intp)
+    return Groups(np.arange(len(sizes)), start, member[order])
 
 
 def _few_colours(graph: ConflictGraph) -> IntArray:

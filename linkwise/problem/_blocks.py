@@ -12,6 +12,7 @@ import numpy.typing as npt
 
 from linkwise._kernels import njit
 from linkwise._kernels.disjoint_set import DisjointSet, components, find, labels
+from linkwise.constraints import Groups
 from linkwise.problem._blockcut import cut_of_size, levels
 from linkwise.problem._onetree import onetree
 from linkwise.result import Dendrogram
@@ -114,9 +115,14 @@ def _over(block: IntArray, triplets: IntArray) -> IntArray:
 
 
 def hierarchy_of_blocks(
-    n: int, block: IntArray, triplets: IntArray, cannot_link: IntArray, n_clusters: int | None = None
+    n: int,
+    block: IntArray,
+    triplets: IntArray,
+    cannot_link: IntArray,
+    apart: Groups,
+    n_clusters: int | None = None,
 ) -> Dendrogram | None:
-    """Show a hierarchy in which all triplets hold and whose marked cut coarsens ``block``, cannot-links apart.
+    """Show a hierarchy in which all triplets hold and whose marked cut coarsens ``block``, the rest apart.
 
     Parameters
     ----------
@@ -133,7 +139,8 @@ def hierarchy_of_blocks(
     if n_clusters is None:
         cut = np.arange(n_blocks)
     else:
-        upper, chosen = cut_of_size(n_blocks, upper, block[cannot_link], n_clusters)
+        over = apart._replace(member=block[apart.member])
+        upper, chosen = cut_of_size(n_blocks, upper, block[cannot_link], over, n_clusters)
         if chosen is None:
             return None
         cut = chosen

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -11,15 +10,13 @@ from scipy.sparse import csr_array
 
 from linkwise._kernels.disjoint_set import components
 from linkwise.constraints import Constraints, Kind
+from linkwise.constraints._distances import close_pairs, read_data
 from linkwise.exceptions import LinkwiseError
 
 __all__ = ["close", "must_links_within", "neighbours_within"]
 
 IntArray = npt.NDArray[np.intp]
 _LIMIT = 5_000_000
-_CELLS = 1 << 22
-_TREE_NORMS = {"euclidean": 2.0, "l2": 2.0, "manhattan": 1.0, "cityblock": 1.0, "l1": 1.0, "chebyshev": np.inf}
-_TREE_FEATURES = 20
 
 
 def close(constraints: Constraints) -> Constraints:
@@ -140,8 +137,8 @@ def must_links_within(X: Any, delta: float, *, metric: str = "euclidean") -> Int
     >>> must_links_within([[0.0], [1.0], [1.5]], 1.0).tolist()
     [[1, 2]]
     """
-    data = _read_data(X, metric)
-    found = [pairs[distance < delta] for pairs, distance in _close_pairs(data, delta, metric)]
+    data = read_data(X, metric)
+    found = [pairs[distance < delta] for pairs, distance in close_pairs(data, delta, metric)]
     pairs = np.concatenate(found) if found else np.empty((0, 2), dtype=np.intp)
     return pairs[np.lexsort((pairs[:, 1], pairs[:, 0]))]
 
@@ -167,9 +164,9 @@ def neighbours_within(X: Any, epsilon: float, *, metric: str = "euclidean") -> c
     >>> neighbours_within([[0.0], [1.0], [1.5]], 1.0).indices.tolist()
     [1, 0, 2, 1]
     """
-    data = _read_data(X, metric)
+    data = read_data(X, metric)
     ends, lengths = [np.empty((0, 2), dtype=np.intp)], [np.empty(0)]
-    for pairs, distance in _close_pairs(data, epsilon, metric):
+    for pairs, distance in close_pairs(data, epsilon, metric):
         near = distance <= epsilon
         ends.append(pairs[near])
         lengths.append(distance[near])
@@ -180,40 +177,3 @@ def neighbours_within(X: Any, epsilon: float, *, metric: str = "euclidean") -> c
     start = np.zeros(len(data) + 1, dtype=np.intp)
     np.cumsum(np.bincount(source, minlength=len(data)), out=start[1:])
     return csr_array((np.concatenate([length, length])[order], target[order], start), shape=(len(data), len(data)))
-
-
-def _read_data(X: Any, metric: str) -> npt.NDArray[np.float64]:
-    data = np.asarray(X.toarray() if hasattr(X, "toarray") else X, dtype=np.float64)
-    if data.ndim != 2 or (metric == "precomputed" and data.shape[0] != data.shape[1]):
-        msg = (
-            f"X has shape {data.shape}, expected {'a square matrix' if metric == 'precomputed' else 'two dimensions'}."
-        )
-        raise LinkwiseError(msg)
-    return data
-
-
-def _close_pairs(
-    data: npt.NDArray[np.float64], radius: float, metric: str
-) -> Iterator[tuple[IntArray, npt.NDArray[np.float64]]]:
-    """Yield pairs (i < j) with their distances; all pairs up to ``radius`` are among them."""
-    from scipy.spatial import cKDTree
-    from scipy.spatial.distance import cdist
-
-    n = len(data)
-    norm = _TREE_NORMS.get(metric)
-    if norm is not None and data.shape[1] <= _TREE_FEATURES:
-        # The tree decides with its own rounding, so it is asked for a little more and the distance decides.
-        pairs = cKDTree(data).query_pairs(radius * (1 + 1e-9), p=norm, output_type="ndarray").astype(np.intp)
-        for start in range(0, len(pairs), _CELLS):
-            part = pairs[start : start + _CELLS]
-            yield part, np.linalg.norm(data[part[:, 0]] - data[part[:, 1]], ord=norm, axis=1)
-        return
-    scipy_metric = {"l2": "euclidean", "manhattan": "cityblock", "l1": "cityblock"}.get(metric, metric)
-    step = max(1, _CELLS // max(1, n))
-    for start in range(0, n, step):
-        rows = slice(start, start + step)
-        D = data[rows] if metric == "precomputed" else cdist(data[rows], data, metric=scipy_metric)
-        i, j = np.nonzero(radius >= D)
-        after = start + i < j
-        i, j = i[after], j[after]
-        yield np.column_stack([start + i, j]).astype(np.intp), np.asarray(D[i, j])

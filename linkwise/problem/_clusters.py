@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from dataclasses import dataclass
 from typing import Literal
 
@@ -12,6 +13,7 @@ from linkwise._kernels.disjoint_set import components
 from linkwise.problem._blocks import finest_blocks, hierarchy_of_blocks
 from linkwise.problem._colouring import ConflictGraph, Outcome, spread
 from linkwise.problem._conflict import Hard, shrink
+from linkwise.problem._cutsearch import search_cut
 from linkwise.problem._explain import Explanation, minimal_core, name_list
 from linkwise.problem._paths import LinkGraph, spanning_links
 from linkwise.result import Dendrogram
@@ -19,6 +21,8 @@ from linkwise.result import Dendrogram
 __all__ = ["Number", "decide_number"]
 
 IntArray = npt.NDArray[np.intp]
+_SECONDS = 5.0
+_SEARCHED = 400  # blocks up to which a cut of a wanted size is searched for exhaustively
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,7 +40,7 @@ class Number:
 def decide_number(hard: Hard, block: IntArray, k: int | None) -> Number:
     """Decide whether ``k`` clusters are possible, given the finest blocks of a contradiction-free input."""
     k_max = int(block.max(initial=-1)) + 1
-    graph = ConflictGraph(k_max, block[hard.cannot])
+    graph = ConflictGraph(block, hard.cannot, hard.apart)
     clique = graph.clique()
     k_min = len(clique)
     if k is None:
@@ -45,16 +49,23 @@ def decide_number(hard: Hard, block: IntArray, k: int | None) -> Number:
         why = _too_many(hard, k, k_max)
         return Number("infeasible", None, why, k_min, k_max, why.because)
     if k < k_min:
-        why = _too_few(hard, block, graph, clique[: k + 1], k)
+        why = _too_few(hard, block, graph, clique, k)
         return Number("infeasible", None, why, k_min, k_max, why.because)
     if len(hard.triplets):
-        tree = hierarchy_of_blocks(hard.n, block, hard.triplets, hard.cannot, k)
+        tree = hierarchy_of_blocks(hard.n, block, hard.triplets, hard.cannot, hard.apart, k)
         if tree is not None:
             return Number("feasible", tree, None, k_min, k_max, f"A hierarchy with {k} clusters exists.")
     outcome, colour = graph.colour(k)
     if outcome is Outcome.IMPOSSIBLE:
         why = _uncolourable(hard, k)
         return Number("infeasible", None, why, max(k_min, k + 1), k_max, why.because)
+    if len(hard.triplets) and k_max <= _SEARCHED:
+        status, tree = search_cut(hard, k, time.monotonic() + _SECONDS)
+        if status == "feasible":
+            return Number("feasible", tree, None, k_min, k_max, f"A hierarchy with {k} clusters exists.")
+        if status == "infeasible":
+            why = _no_such_cut(hard, k)
+            return Number("infeasible", None, why, k_min, k_max, why.because)
     if outcome is Outcome.FOUND and not len(hard.triplets):
         labels = _by_appearance(spread(colour, k)[block])
         return Number("feasible", labels, None, k_min, k_max, f"A partition into {k} clusters exists.")
@@ -77,7 +88,7 @@ def _too_many(hard: Hard, k: int, k_max: int) -> Explanation:
     group = "group" if k_max == 1 else "groups"
     because = f"the {kind} leave at most {k_max} {group} of samples, so there are no {k} clusters."
     used = np.flatnonzero(spanning_links(hard.n, hard.must))
-    if len(used) > hard.n - k:
+    if len(used) > hard.n - k and len(np.unique(hard.must_at)) == len(hard.must_at):
         core, complete = hard.must_at[used[: hard.n - k + 1]], True
     else:
         core, complete = shrink(hard, np.arange(hard.n), lambda block, _: bool(block.max() + 1 < k))
@@ -85,27 +96,55 @@ def _too_many(hard: Hard, k: int, k_max: int) -> Explanation:
 
 
 def _too_few(hard: Hard, block: IntArray, graph: ConflictGraph, clique: IntArray, k: int) -> Explanation:
-    """Show k + 1 groups pairwise apart: a cannot-link per pair, and what holds the ends inside each group together."""
-    first, second = np.triu_indices(len(clique), 1)
-    edges = graph.edge(clique[first], clique[second])
-    forced, complete = _ties(hard, block, hard.cannot[edges])
+    """Show k + 1 blocks pairwise apart: what keeps each pair apart, and what holds the ends inside each together."""
+    whole = _one_group(hard, k)
+    if whole is not None:
+        statement, size = whole
+        because = f"{size} samples are pairwise apart, so at least {size} clusters are needed, not {k}."
+        return hard.explain(np.array([statement]), because, goal=_clusters(k))
+    clique = clique[: k + 1]
+    cover = graph.covering(clique)
+    needed = len(clique) * (len(clique) - 1) // 2
+
+    def apart(subset: IntArray) -> bool:
+        pairs = {(int(u), int(v)) for q in subset for u in cover[q][1] for v in cover[q][1] if u < v}
+        return len(pairs) == needed
+
+    chosen, complete = np.arange(len(cover)), True
+    if len(cover) > needed or any(len(blocks) > 2 for _, blocks in cover):
+        chosen, complete = minimal_core(chosen, apart)
+    groups = [cover[q][0] - graph.n_pairs for q in chosen if cover[q][0] >= graph.n_pairs]
+    links = np.array([graph.link(cover[q][0]) for q in chosen if cover[q][0] < graph.n_pairs], dtype=np.intp)
+    members = [hard.apart.of(g)[np.isin(block[hard.apart.of(g)], clique)] for g in groups]
+    ends = np.unique(np.concatenate([hard.cannot[links].ravel(), *members]))
+    forced, tied = _ties(hard, block, ends)
     because = (
         f"{len(clique)} groups of samples are pairwise apart, so at least {len(clique)} clusters are needed, not {k}."
     )
-    return hard.explain(np.append(forced, hard.cannot_at[edges]), because, goal=_clusters(k), complete=complete)
+    core = np.concatenate([forced, hard.cannot_at[links], hard.apart.statement[groups].astype(np.intp)])
+    return hard.explain(core, because, goal=_clusters(k), complete=complete and tied)
 
 
-def _ties(hard: Hard, block: IntArray, cannot: IntArray) -> tuple[IntArray, bool]:
-    """Statements that keep the ends of these cannot-links in their blocks, none of them to spare."""
-    ends = np.unique(cannot)
+def _one_group(hard: Hard, k: int) -> tuple[int, int] | None:
+    """The smallest group apart that alone needs more than k clusters, and its size."""
+    sizes = hard.apart.sizes
+    large = np.flatnonzero(sizes > k)
+    if not len(large):
+        return None
+    g = int(large[np.argmin(sizes[large])])
+    return int(hard.apart.statement[g]), int(sizes[g])
+
+
+def _ties(hard: Hard, block: IntArray, ends: IntArray) -> tuple[IntArray, bool]:
+    """Statements that keep these samples in their blocks, none of them to spare."""
     several = np.flatnonzero(np.bincount(block[ends], minlength=1) > 1)
     if not len(several):
         return ends[:0], True
-    if not len(hard.triplets):
-        graph = LinkGraph(hard.n, hard.must)
-        links = [graph.tree(int(own[0]), own[1:])[0] for own in (ends[block[ends] == b] for b in several)]
-        return hard.must_at[np.concatenate(links)], True
     tied = ends[np.isin(block[ends], several)]
+    if not len(hard.triplets) and len(np.unique(hard.must_at)) == len(hard.must_at):
+        graph = LinkGraph(hard.n, hard.must)
+        links = [graph.tree(int(own[0]), own[1:])[0] for own in (tied[block[tied] == b] for b in several)]
+        return hard.must_at[np.concatenate(links)], True
 
     def still(part: IntArray, at: IntArray) -> bool:
         # Same grouping of the ends as before: parts only refine blocks, so counting the groups compares them.
@@ -123,13 +162,23 @@ def _uncolourable(hard: Hard, k: int) -> Explanation:
             small = finest_blocks(hard.n, part.must, part.triplets)
         else:
             small = components(hard.n, part.must)
-        outcome, _ = ConflictGraph(int(small.max()) + 1, small[part.cannot]).colour(k)
+        outcome, _ = ConflictGraph(small, part.cannot, part.apart).colour(k)
         return outcome is Outcome.IMPOSSIBLE
 
-    everything = np.concatenate([hard.must_at, hard.triplets_at, hard.cannot_at])
+    everything = np.unique(np.concatenate([hard.must_at, hard.triplets_at, hard.cannot_at, hard.apart.statement]))
     core, complete = minimal_core(everything, impossible)
-    names = name_list(hard.constraints, np.unique(hard.cannot[np.isin(hard.cannot_at, core)]))
+    part = hard.only(core)
+    names = name_list(hard.constraints, np.unique(np.concatenate([part.cannot.ravel(), part.apart.member])))
     because = f"every way to put samples {names} into {_clusters(k)} joins a pair that is to be apart."
+    return hard.explain(core, because, goal=_clusters(k), complete=complete)
+
+
+def _no_such_cut(hard: Hard, k: int) -> Explanation:
+    """No hierarchy has a cut of this size, by exhaustive search: a minimal set for which it still is so."""
+    deadline = time.monotonic() + _SECONDS
+    everything = np.unique(np.concatenate([hard.must_at, hard.triplets_at, hard.cannot_at, hard.apart.statement]))
+    core, complete = minimal_core(everything, lambda some: search_cut(hard.only(some), k, deadline)[0] == "infeasible")
+    because = f"no hierarchy that satisfies them all has {_clusters(k)} with the right samples together and apart."
     return hard.explain(core, because, goal=_clusters(k), complete=complete)
 
 

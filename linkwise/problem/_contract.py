@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from linkwise.constraints import Constraints, Kind
+from linkwise.constraints import Constraints, Groups, Kind
 from linkwise.exceptions import LinkwiseError
 from linkwise.result import Dendrogram
 
@@ -102,9 +102,41 @@ def contract_constraints(constraints: Constraints, group: IntArray, n_groups: in
     a, b, c = items.T
     is_triplet = constraints.kind == Kind.TRIPLET
     keep = (a != b) & ~(is_triplet & ((a == c) | (b == c)))
-    items, kind = items[keep], constraints.kind[keep]
     flip = items[:, 0] > items[:, 1]
     items[flip, :2] = items[flip, 1::-1]
-    return type(constraints)(
-        n_groups, kind, items, constraints.weight[keep], constraints.row[keep], constraints.rules, None
+    groups, left = _contract_groups(constraints, group)
+    keep[constraints.groups.statement] = left
+    whole = type(constraints)(
+        n_groups,
+        constraints.kind,
+        items,
+        constraints.weight,
+        constraints.row,
+        constraints.rules,
+        None,
+        groups,
     )
+    return whole.select(keep)
+
+
+def _contract_groups(constraints: Constraints, group: IntArray) -> tuple[Groups, npt.NDArray[np.bool_]]:
+    """Write the members of group statements over groups, each once; return them and which still say something."""
+    said = constraints.groups
+    kind = constraints.kind[said.statement]
+    choice = (kind == Kind.MUST_LINK_ANY) | (kind == Kind.CANNOT_LINK_ANY)
+    owner, member = said.owner, group[said.member]
+    first = np.ones(len(member), dtype=np.intp)
+    first[said.start[:-1][choice]] = 0
+    order = np.lexsort((member, first, owner))
+    owner, member, first = owner[order], member[order], first[order]
+    head = member[said.start[:-1]]  # sorting moved nothing across statements
+    once = np.ones(len(member), dtype=np.bool_)
+    once[1:] = (owner[1:] != owner[:-1]) | (member[1:] != member[:-1])
+    once &= (first == 0) | ~choice[owner] | (member != head[owner])
+    left = np.bincount(owner[once], minlength=len(kind))
+    met = choice & np.isin(np.arange(len(kind)), owner[(first == 1) & (member == head[owner]) & choice[owner]])
+    says = left >= 2
+    says &= ~((kind == Kind.APART) & (left < said.sizes))  # broken, hence soft
+    says &= ~((kind == Kind.MUST_LINK_ANY) & met)
+    start = np.concatenate([[0], np.cumsum(left)]).astype(np.intp)
+    return Groups(said.statement, start, member[once]), says

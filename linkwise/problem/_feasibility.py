@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from linkwise.constraints import Constraints, MinSeparation
 from linkwise.exceptions import InfeasibleConstraintsError, LinkwiseError
-from linkwise.problem._blocks import hierarchy_of_blocks
+from linkwise.problem._choices import Choices, free_witness, settle_choices
 from linkwise.problem._closure import must_links_within
 from linkwise.problem._clusters import decide_number
 from linkwise.problem._conflict import Hard, blocks_or_none, contradiction
@@ -117,8 +117,9 @@ def check(
     Notes
     -----
     For any number of clusters the answer is exact for must-links, cannot-links and triplets together. With
-    ``n_clusters`` the question contains graph colouring; it is decided by bounds and a bounded search, and "unknown"
-    names the bounds when these do not suffice.
+    ``n_clusters`` the question contains graph colouring, with choices it contains satisfiability; these are decided by
+    bounds and a bounded search, and "unknown" names the bounds when that does not suffice. Groups apart are never
+    written out as pairs.
 
     **Cost** near-linear for pairs; one tree building per contraction with triplets. **Guarantee** a witness satisfies
     every hard statement; no proper subset of an explanation's core conflicts.
@@ -140,27 +141,20 @@ def check(
         return _with_soft(
             Verdict("infeasible", None, why, None, None, "The hard statements contradict each other."), hard
         )
-    number = decide_number(hard, block, k)
+    choices = Choices.of(constraints)
+    number = settle_choices(hard, choices, k) if len(choices) else decide_number(hard, block, k)
     verdict = Verdict(number.status, number.witness, number.explanation, number.k_min, number.k_max, number.because)
-    if verdict.status == "feasible" and k is None:
-        verdict = replace(verdict, witness=_free_witness(hard, block))
+    if verdict.status == "feasible" and verdict.witness is None:
+        verdict = replace(verdict, witness=free_witness(hard, block))
     if constraints.rules and verdict.status != "infeasible":
         status, witness, why_not, because = settle_rules(hard, block, verdict.witness, verdict.status, k, X, metric)
         because = verdict.because if status == verdict.status else because
         verdict = replace(verdict, status=status, witness=witness, explanation=why_not, because=because)
+    if isinstance(verdict.witness, Dendrogram) and constraints.ids is not None:
+        tree = verdict.witness
+        named = Dendrogram(tree.n_samples, tree.parent, tree.raw_height, marked=tree.marked, ids=constraints.ids)
+        verdict = replace(verdict, witness=named)
     return _with_soft(verdict, hard)
-
-
-def _free_witness(hard: Hard, block: IntArray) -> Dendrogram | IntArray:
-    if not len(hard.triplets):
-        return block
-    tree = hierarchy_of_blocks(hard.n, block, hard.triplets, hard.cannot)
-    if tree is None:
-        msg = "the finest blocks always have a hierarchy"
-        raise AssertionError(msg)
-    if len(hard.must) or len(hard.cannot):
-        return tree
-    return Dendrogram(hard.n, tree.parent, tree.raw_height)
 
 
 def _read_k(n_clusters: Any, n: int) -> int | None:

@@ -13,8 +13,9 @@ import numpy.typing as npt
 
 from linkwise._kernels import njit
 from linkwise._kernels.borrow import borrowed
-from linkwise._kernels.disjoint_set import find, make, union
+from linkwise.exceptions import ConstraintError
 from linkwise.problem import _layers
+from linkwise.problem._build import build
 from linkwise.problem._layers import CONFLICT, OK, ROOM
 
 __all__ = ["BuildResult", "LiveTriplets", "onetree"]
@@ -30,7 +31,7 @@ class BuildResult(NamedTuple):
 
 
 def onetree(n_items: int, triplets: npt.ArrayLike) -> BuildResult:
-    """Build the least resolved tree BUILD finds for the triplets, or name the set where it gets stuck.
+    """Build the tree that BUILD finds for the triplets, or name a set of items that they leave no way to divide.
 
     Parameters
     ----------
@@ -42,19 +43,30 @@ def onetree(n_items: int, triplets: npt.ArrayLike) -> BuildResult:
     Returns
     -------
     BuildResult
-        ``parent``: for leaves first, then inner nodes with children before parents, the node above (-1 at the root);
-        or ``stuck``: items that cannot be divided, the conflict lies among the triplets inside this set.
+        ``parent``: for leaves first, then inner nodes with children before parents, the root last, the node above (-1
+        at the root); or ``stuck``: items that cannot be divided, in order; the conflict lies among the triplets inside
+        this set.
+
+    Raises
+    ------
+    ConstraintError
+        A row names an item that does not exist, or one item twice.
 
     Notes
     -----
-    **Cost** O((n + m) depth) time for a tree of that depth, O(n + m) memory; never recursive.
+    **Cost** O(n + m) memory; never recursive. Time is O((n + m) log n) plus what it takes to find out that a set still
+    hangs together after losing edges, in practice little, at worst one look at the set per level of the tree: 100,000
+    items and a million triplets take about a second or less, whether the tree is balanced, wide or a chain.
     **Guarantee** the tree displays every triplet; a triplet the tree displays is not thereby implied by the rest.
-    **Departure from** [1]_ works on index ranges instead of calling itself; the tree is the same.
+    **Departure from** [1]_ the tree is the same. Instead of calling itself on copies of what is left, the algorithm
+    keeps one graph that loses edges and follows its components, as [2]_ proposed, with a simpler spanning forest.
 
     References
     ----------
     .. [1] A. V. Aho, Y. Sagiv, T. G. Szymanski, J. D. Ullman, "Inferring a tree from lowest common ancestors with an
        application to the optimization of relational expressions", SIAM J. Comput. 10 (1981).
+    .. [2] M. R. Henzinger, V. King, T. Warnow, "Constructing a tree from homeomorphic subtrees, with applications to
+       computational evolutionary biology", Algorithmica 24 (1999).
 
     Examples
     --------
@@ -64,119 +76,25 @@ def onetree(n_items: int, triplets: npt.ArrayLike) -> BuildResult:
     >>> onetree(3, [(0, 1, 2), (1, 2, 0)]).stuck.tolist()
     [0, 1, 2]
     """
-    table = np.array(triplets, dtype=np.intp).reshape(-1, 3)
-    if n_items == 0:
-        return BuildResult(np.empty(0, np.intp), None)
-    parent, stuck = _build(n_items, table)
+    table = np.array(triplets, dtype=np.intp, order="C").reshape(-1, 3)
+    parent, stuck, wrong = build(int(n_items), table)
+    if wrong >= 0:
+        raise ConstraintError(_no_triplet(n_items, wrong, table[wrong].tolist()))
     if len(stuck):
         return BuildResult(None, np.sort(stuck))
-    return BuildResult(_children_first(n_items, parent), None)
+    return BuildResult(parent, None)
 
 
-def _children_first(n_items: int, parent: IntArray) -> IntArray:
-    """Reverse the numbers of the inner nodes: the work list makes parents first."""
-    inner = len(parent) - n_items
-    number = np.arange(len(parent) + 1)
-    number[n_items : len(parent)] = n_items + inner - 1 - np.arange(inner)
-    number[-1] = -1
-    result = np.empty_like(parent)
-    result[number[:-1]] = number[parent]
-    return result
-
-
-@njit
-def _build(n: int, triplets: IntArray) -> tuple[IntArray, IntArray]:
-    """Parent array with parents before children among inner nodes, and the stuck set (empty when there is none)."""
-    parent = np.full(2 * n, -1, np.intp)
-    nodes = n
-    items = np.arange(n)
-    scratch = np.empty(n, np.intp)
-    m = len(triplets)
-    # segments of `items` and `triplets` still to be divided: item range, triplet range, node above
-    todo = np.empty((n + 1, 5), np.intp)
-    todo[0] = (0, n, 0, m, -1)
-    pending = 1
-    sets = make(n)
-    label = np.full(n, -1, np.intp)
-    start = np.empty(n + 1, np.intp)
-    while pending > 0:
-        pending -= 1
-        low, high, first, last, above = todo[pending]
-        if high - low == 1:
-            parent[items[low]] = above
-            continue
-        node = nodes
-        nodes += 1
-        parent[node] = above
-        for p in range(low, high):
-            sets.parent[items[p]] = items[p]
-            sets.size[items[p]] = 1
-        for t in range(first, last):
-            union(sets, triplets[t, 0], triplets[t, 1])
-        blocks = 0
-        for p in range(low, high):
-            root = find(sets, items[p])
-            if root == items[p]:
-                label[root] = blocks
-                start[blocks] = sets.size[root]
-                blocks += 1
-        if blocks == 1:
-            return parent[:0], items[low:high].copy()
-        total = low
-        for b in range(blocks):
-            size = start[b]
-            start[b] = total
-            total += size
-        for p in range(low, high):
-            b = label[find(sets, items[p])]
-            scratch[start[b]] = items[p]
-            start[b] += 1
-        for p in range(low, high):
-            items[p] = scratch[p]
-        # triplets inside one block move to the front, block by block, in place
-        kept = first
-        for t in range(first, last):
-            a = find(sets, triplets[t, 0])
-            if a == find(sets, triplets[t, 2]):
-                for column in range(3):
-                    triplets[kept, column] = triplets[t, column]
-                kept += 1
-        _sort_by_block(triplets, first, kept, label, sets, np.int64(blocks))
-        t = first
-        p = low
-        for b in range(blocks):
-            begin = t
-            while t < kept and label[find(sets, triplets[t, 0])] == b:
-                t += 1
-            if start[b] - p == 1:
-                parent[items[p]] = node
-            else:
-                todo[pending] = (p, start[b], begin, t, node)
-                pending += 1
-            p = start[b]
-    return parent[:nodes].copy(), items[:0].copy()
-
-
-@njit
-def _sort_by_block(
-    triplets: IntArray, first: int, last: int, label: IntArray, sets: tuple[IntArray, IntArray], k: int
-) -> None:
-    """Counting sort of ``triplets[first:last]`` by the block of their first item."""
-    if last - first < 2:
-        return
-    place = np.zeros(k + 1, np.intp)
-    block = np.empty(last - first, np.intp)
-    for t in range(first, last):
-        block[t - first] = label[find(sets, triplets[t, 0])]
-        place[block[t - first] + 1] += 1
-    for b in range(k):
-        place[b + 1] += place[b]
-    copy = triplets[first:last].copy()
-    for t in range(last - first):
-        to = first + place[block[t]]
-        place[block[t]] += 1
-        for column in range(3):
-            triplets[to, column] = copy[t, column]
+def _no_triplet(n_items: int, row: int, items: list[int]) -> str:
+    """Word what is wrong with a row."""
+    said = f"onetree: row {row} of the triplets is {tuple(items)}"
+    if min(items) < 0 or max(items) >= n_items:
+        known = f"items are numbered 0 to {n_items - 1}" if n_items else "there are no items"
+        return (
+            f"{said}, but {known}.\n"
+            "Hint: rows hold positions; number names with `np.unique(names, return_inverse=True)`."
+        )
+    return f"{said}, but ab|c speaks of three different items.\nHint: leave rows out that name one twice."
 
 
 @njit

@@ -149,10 +149,7 @@ def repair(
 
 
 def _as_hard(constraints: Constraints) -> Constraints:
-    weight = np.full(constraints.n_statements, np.inf)
-    return Constraints(
-        constraints.n_samples, constraints.kind, constraints.items, weight, constraints.row, (), constraints.ids
-    )
+    return constraints.with_weight(np.inf).with_rules()
 
 
 def _prices(constraints: Constraints) -> npt.NDArray[np.float64]:

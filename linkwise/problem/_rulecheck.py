@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -12,9 +14,13 @@ from scipy.sparse import csr_array
 from linkwise._kernels.disjoint_set import components
 from linkwise.constraints import MaxCentroidDistance, MinSeparation, NeighbourWithin, Rule, SizeBetween
 from linkwise.problem._blocks import hierarchy_of_blocks
+from linkwise.problem._choices import Choices
 from linkwise.problem._closure import must_links_within, neighbours_within
+from linkwise.problem._colouring import ConflictGraph, Outcome
 from linkwise.problem._conflict import Hard, shrink
-from linkwise.problem._explain import Explanation, explain
+from linkwise.problem._exactcolour import Sizes
+from linkwise.problem._explain import Explanation, explain, minimal_core
+from linkwise.problem._neighbourhoods import spread_neighbours
 from linkwise.problem._paths import LinkGraph
 from linkwise.result import Dendrogram
 
@@ -23,6 +29,7 @@ __all__ = ["settle_rules"]
 IntArray = npt.NDArray[np.intp]
 Status = Literal["feasible", "infeasible", "unknown"]
 Witness = Dendrogram | IntArray | None
+_SECONDS = 5.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,9 +63,21 @@ def settle_rules(
             return "infeasible", None, why, why.because
     if status == "unknown":
         return "unknown", None, None, ""
-    for candidate in _candidates(hard, block, witness, k, data):
+    choices = Choices.of(hard.constraints)
+    sizes = next((rule for rule in rules if isinstance(rule, SizeBetween)), None)
+    by_size = Outcome.UNDECIDED
+    found: list[Witness] = []
+    if sizes is not None and not len(hard.triplets):
+        by_size, labels_by_size = _divide(hard, block, rules, k)
+        if by_size is Outcome.IMPOSSIBLE:
+            why = _no_division(hard, rules, k)
+            return "infeasible", None, why, why.because
+        found = [labels_by_size] if by_size is Outcome.FOUND else []
+    for candidate in [*_candidates(hard, block, witness, k, data), *found]:
         labels = candidate.cut_marked() if isinstance(candidate, Dendrogram) else candidate
-        if labels is not None and all(_holds(rule, labels, data) for rule in rules):
+        if labels is None or not choices.held(labels).all():
+            continue
+        if all(_holds(rule, labels, data) for rule in rules):
             return "feasible", candidate, None, ""
     names = ", ".join(repr(rule) for rule in rules)
     if X is None and any(not isinstance(rule, SizeBetween) for rule in rules):
@@ -96,10 +115,12 @@ def _candidates(hard: Hard, block: IntArray, witness: Witness, k: int | None, da
     """Clusterings in which the statements hold, to try the rules on: fine, coarse, and joined along neighbours."""
     tried: list[Witness] = []
     if len(hard.triplets):
-        sizes = [None, 1] if k is None and not len(hard.cannot) else [k]
-        tried += [hierarchy_of_blocks(hard.n, block, hard.triplets, hard.cannot, size) for size in sizes]
+        sizes = [None, 1] if k is None and not hard.separates else [k]
+        tried += [hierarchy_of_blocks(hard.n, block, hard.triplets, hard.cannot, hard.apart, size) for size in sizes]
         return [tree for tree in tried if tree is not None]
     tried.append(witness)
+    if data.near:  # the strictest of several holds them all
+        tried.append(spread_neighbours(data.near[min(data.near)], block, k))
     for near in data.near.values():
         source = np.repeat(np.arange(hard.n), np.diff(near.indptr))
         tried.append(
@@ -111,16 +132,58 @@ def _candidates(hard: Hard, block: IntArray, witness: Witness, k: int | None, da
         labels
         for labels in tried
         if isinstance(labels, np.ndarray)
-        and not (labels[hard.cannot[:, 0]] == labels[hard.cannot[:, 1]]).any()
+        and not len(hard.broken(labels)[0])
         and k in (None, int(labels.max(initial=-1)) + 1)
     ]
+
+
+def _divide(hard: Hard, block: IntArray, rules: Sequence[Rule], k: int | None) -> tuple[Outcome, IntArray]:
+    """Search clusters of allowed sizes, for the wanted number or any; what is to be apart stays apart."""
+    bounds = [rule for rule in rules if isinstance(rule, SizeBetween)]
+    low = max(rule.low for rule in bounds)
+    high = min(hard.n if rule.high is None else rule.high for rule in bounds)
+    graph = ConflictGraph(block, hard.cannot, hard.apart)
+    sizes = Sizes(np.bincount(block), low, high)
+    fewest = max(len(graph.clique()), -(-hard.n // high))
+    numbers = range(fewest, min(graph.n, hard.n // low) + 1) if k is None else [k]
+    deadline = time.monotonic() + _SECONDS
+    undecided = False
+    for number in numbers:
+        left = deadline - time.monotonic()
+        outcome, colour = graph.divide(number, sizes, left) if left > 0 else (Outcome.UNDECIDED, block)
+        if outcome is Outcome.FOUND:
+            return outcome, np.unique(colour, return_inverse=True)[1].astype(np.intp)[block]
+        undecided |= outcome is Outcome.UNDECIDED
+    return (Outcome.UNDECIDED if undecided else Outcome.IMPOSSIBLE), block
+
+
+def _no_division(hard: Hard, rules: Sequence[Rule], k: int | None) -> Explanation:
+    """Sizes that do not fit, by exhaustive search: a minimal set of statements for which it still is so."""
+
+    def impossible(subset: IntArray) -> bool:
+        part = hard.only(subset)
+        block = components(hard.n, part.must)
+        return _divide(part, block, rules, k)[0] is Outcome.IMPOSSIBLE
+
+    everything = np.unique(np.concatenate([hard.must_at, hard.cannot_at, hard.apart.statement]))
+    core, complete = minimal_core(everything, impossible)
+    if impossible(core[:0]):
+        core = core[:0]
+    names = ", ".join(repr(rule) for rule in rules if isinstance(rule, SizeBetween))
+    where = "" if k is None else f" with {_clusters(k)}"
+    because = f"no way to keep together and apart what has to be{where} gives sizes for which {names} holds."
+    return hard.explain(core, because, goal="" if k is None else _clusters(k), complete=complete)
+
+
+def _clusters(k: int) -> str:
+    return f"{k} cluster{'' if k == 1 else 's'}"
 
 
 def _ruled_out(rule: Rule, hard: Hard, block: IntArray, k: int | None, data: _Data) -> Explanation | None:
     """Explain why no clustering can follow the rule, if that is certain."""
     n = hard.n
     if isinstance(rule, SizeBetween):
-        goal = "" if k is None else f"{k} cluster{'' if k == 1 else 's'}"
+        goal = "" if k is None else _clusters(k)
         if n < rule.low * (k or 1) or (k is not None and rule.high is not None and n > rule.high * k):
             because = f"{rule!r} cannot hold for {n:,} samples{' in ' + goal if goal else ''}."
             return explain(hard.constraints, (), because, goal=goal)
@@ -129,6 +192,13 @@ def _ruled_out(rule: Rule, hard: Hard, block: IntArray, k: int | None, data: _Da
             return _too_large(rule.high, rule, hard, block, int(np.argmax(size)))
     if isinstance(rule, NeighbourWithin) and data.known:
         alone = np.diff(data.near[rule.epsilon].indptr) == 0
+        fewest = int(alone.sum()) + bool(not alone.all())
+        if k is not None and k < fewest:
+            because = (
+                f"{int(alone.sum()):,} of {n:,} samples have no other near enough for {rule!r}, so there are at least "
+                f"{fewest:,} clusters, not {k}."
+            )
+            return explain(hard.constraints, (), because, goal=_clusters(k))
         held = np.flatnonzero(alone & (np.bincount(block, minlength=1)[block] > 1))
         if len(held):
             return _not_alone(rule, hard, block, int(held[0]))

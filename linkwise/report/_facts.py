@@ -250,7 +250,7 @@ def _clusters(labels: npt.NDArray[Any], names: npt.NDArray[Any] | None, max_memb
 def _kinds(certificate: Certificate | None) -> tuple[KindCount, ...]:
     if certificate is None:
         return ()
-    found = ((kind, *certificate.counts[kind.word]) for kind in Kind)
+    found = ((kind, *certificate.counts[kind.word]) for kind in Kind if kind.word in certificate.counts)
     return tuple(KindCount(kind, said, held) for kind, held, said in found if said)
 
 
@@ -272,6 +272,7 @@ def _arcs(
     found = (
         (kind, held, slots[(constraints.kind == kind) & (certificate.held == held)])
         for kind in Kind
+        if not kind.is_group
         for held in (True, False)
     )
     return tuple((kind, held, pairs) for kind, held, pairs in found if len(pairs))

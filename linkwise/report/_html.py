@@ -20,6 +20,10 @@ _MEANING = {
     Kind.MUST_LINK: ("must-link", "together", "these two samples belong to the same cluster"),
     Kind.CANNOT_LINK: ("cannot-link", "apart", "these two samples belong to different clusters"),
     Kind.TRIPLET: ("triplet", "closer", "the first two samples meet in the tree before either meets the third"),
+    Kind.TOGETHER: ("group together", "together", "all these samples belong to one cluster"),
+    Kind.APART: ("group apart", "apart", "no two of these samples belong to the same cluster"),
+    Kind.MUST_LINK_ANY: ("must-link choice", "together", "the first sample shares a cluster with one of the others"),
+    Kind.CANNOT_LINK_ANY: ("cannot-link choice", "apart", "the first sample is apart from one of the others"),
 }
 _MAX_CLUSTERS = 200
 
@@ -118,7 +122,7 @@ def _many(count: int, word: str) -> str:
 
 
 def _head(facts: Facts) -> str:
-    said = ", ".join(_many(kind.said, _MEANING[kind.kind][0]) for kind in facts.kinds) or "nothing"
+    said = ", ".join(kind.kind.count(kind.said) for kind in facts.kinds) or "nothing"
     where = f", in {_many(facts.n_roots, 'tree')} that may not be joined" if facts.n_roots > 1 else ""
     return (
         f"<h1>{safe(facts.title)}</h1>\n"

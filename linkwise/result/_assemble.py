@@ -13,7 +13,7 @@ from linkwise._kernels import njit
 from linkwise.exceptions import LinkwiseError, LinkwiseWarning
 from linkwise.result._read import read_names
 
-__all__ = ["Assembled", "assemble", "heights_of_lengths"]
+__all__ = ["Assembled", "assemble", "heights_of_lengths", "sample_numbers"]
 
 IntArray = npt.NDArray[np.intp]
 FloatArray = npt.NDArray[np.float64]
@@ -128,7 +128,7 @@ def assemble(above: Sequence[int], is_leaf: Sequence[bool], names: Sequence[Any]
     leaf = np.array(is_leaf, dtype=np.bool_)
     up, keep = _without_unary(np.array(above, dtype=np.intp), leaf)
     called = [names[v] for v in np.flatnonzero(leaf).tolist()]
-    sample, known = _sample_numbers(called, ids)
+    sample, known = sample_numbers(called, ids)
     n = len(called)
     raw = np.zeros(len(up)) if height is None else np.array(height, dtype=np.float64)
     post, level = _order_keys(up, raw.copy())
@@ -146,7 +146,7 @@ def assemble(above: Sequence[int], is_leaf: Sequence[bool], names: Sequence[Any]
     return Assembled(n, parent, None if height is None else heights, known, number[:-1])
 
 
-def _sample_numbers(called: list[Any], ids: Any) -> tuple[IntArray, npt.NDArray[Any] | None]:
+def sample_numbers(called: list[Any], ids: Any) -> tuple[IntArray, npt.NDArray[Any] | None]:
     """Match leaf names with samples: by ``ids``, else as numbers 0 to n - 1, else in order of appearance."""
     n = len(called)
     if ids is not None:

@@ -149,7 +149,7 @@ class Dendrogram(Exchange):
         """Say for every statement whether the hierarchy keeps it.
 
         A triplet ab|c holds when a and b meet strictly below where either meets c (or c is in another tree). A
-        must-link holds inside a marked cluster, a cannot-link across two; without marks, each tree is one cluster.
+        must-link or group holds inside a marked cluster, a cannot-link across two; without marks, each tree is one.
 
         Parameters
         ----------
@@ -177,7 +177,9 @@ class Dendrogram(Exchange):
         triplet = constraints.kind == Kind.TRIPLET
         holds = np.empty(constraints.n_statements, dtype=np.bool_)
         holds[triplet] = splits_off(self._lca, a[triplet], b[triplet], c[triplet])
-        pair = ~triplet
+        groups = constraints.groups
+        holds[groups.statement] = groups.hold(constraints.kind[groups.statement], self._mark_above)
+        pair = constraints.kind <= Kind.CANNOT_LINK
         together = self._mark_above[a[pair]] == self._mark_above[b[pair]]
         holds[pair] = together == (constraints.kind[pair] == Kind.MUST_LINK)
         return holds

@@ -206,9 +206,11 @@ def _travel_together(constraints: Constraints | None, branch: IntArray, k: int, 
     single = np.arange(n_units)
     if constraints is None:
         return single
-    pairs = branch[constraints.of(Kind.MUST_LINK)]
+    pairs = branch[constraints.must_links()[0]]
     pairs = pairs[(pairs >= k).all(axis=1)]
-    trios, apart = branch[constraints.of(Kind.TRIPLET)], branch[constraints.of(Kind.CANNOT_LINK)]
+    trios = branch[constraints.of(Kind.TRIPLET)]
+    groups = constraints.groups_of(Kind.APART).pairs_with(branch >= k)
+    apart = branch[np.concatenate([constraints.of(Kind.CANNOT_LINK), groups])]
     while True:
         group = components(n_units, pairs)
         broken = (_broken(group[trios]) & ~_broken(trios)).nonzero()[0]
@@ -269,6 +271,20 @@ def _means(unit: IntArray, n_units: int, X: FloatArray) -> FloatArray:
     return total / np.bincount(unit, minlength=n_units)[:, None]
 
 
+def _as_pairs(constraints: Constraints, moving: npt.NDArray[np.bool_]) -> tuple[npt.NDArray[np.int8], IntArray]:
+    """All statements with groups as pairs, as far as these concern a sample that is ``moving``."""
+    chain, at = constraints.must_links()
+    chain = chain[constraints.kind[at] == Kind.TOGETHER]
+    apart = constraints.groups_of(Kind.APART).pairs_with(moving)
+    single = constraints.kind <= Kind.TRIPLET
+    kind = np.concatenate(
+        [constraints.kind[single], np.repeat(np.array([MUST, CANNOT], dtype=np.int8), [len(chain), len(apart)])]
+    )
+    third = np.full((len(chain) + len(apart), 1), -1, dtype=np.intp)
+    pairs = np.concatenate([chain, apart])
+    return kind, np.concatenate([constraints.items[single], np.hstack([pairs, third])])
+
+
 def _statements_by_branch(
     constraints: Constraints | None, unit: IntArray, k: int, n_branches: int
 ) -> tuple[npt.NDArray[np.int8], IntArray, IntArray, IntArray]:
@@ -276,7 +292,7 @@ def _statements_by_branch(
     if constraints is None:
         none = np.empty(0, dtype=np.intp)
         return np.empty(0, dtype=np.int8), none.reshape(0, 3), np.zeros(n_branches + 1, dtype=np.intp), none
-    kind, items = constraints.kind.copy(), constraints.items.copy()
+    kind, items = _as_pairs(constraints, unit >= k)
     inside = np.where(items >= 0, unit[items], -1) - k
     rows, columns = np.nonzero(inside >= 0)
     key = np.unique(inside[rows, columns] * len(kind) + rows) if len(rows) else np.empty(0, dtype=np.intp)

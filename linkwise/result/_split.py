@@ -15,6 +15,7 @@ import numpy.typing as npt
 from linkwise._kernels import njit
 from linkwise._kernels.lca import query_many, splits_off
 from linkwise.constraints import Kind
+from linkwise.exceptions import UnsupportedConstraintError
 from linkwise.result._cuts import read_cluster_count
 from linkwise.result._kernels import by_first_appearance, nearest_flagged
 
@@ -41,22 +42,31 @@ class Split(NamedTuple):
 def urgency(tree: Tree, constraints: Constraints | None) -> IntArray:
     """Say for every node how urgently knowledge wants it split, most urgent 0.
 
-    0: a cannot-link meets at or below it, and stays unmet while it is whole; 1: it separates c from a, b of a triplet
-    ab|c; 2: nothing is known; 3: it separates a from b of a triplet; 4: it separates a must-link. A triplet the tree
-    does not display says nothing about where to split.
+    0: a cannot-link, or two of a group apart, meet at or below it, and stay unmet while it is whole; 1: it separates c
+    from a, b of a triplet ab|c; 2: nothing is known; 3: it separates a from b of a triplet; 4: it separates a must-link
+    or a group together. A triplet the tree does not display says nothing about where to split.
     """
     urgent = np.full(tree.n_nodes, ORDINARY, dtype=np.intp)
     if constraints is None or constraints.n_statements == 0:
         return urgent
+    choices = [kind.word for kind in Kind if kind.is_choice and (constraints.kind == kind).any()]
+    if choices:
+        msg = (
+            f"cutting by knowledge does not understand {' and '.join(choices)}.\n"
+            "Hint: leave them out with `constraints.select(...)`."
+        )
+        raise UnsupportedConstraintError(msg, tuple(choices))
     index = tree._lca
     a, b, c = (np.ascontiguousarray(column) for column in constraints.of(Kind.TRIPLET).T)
     shown = splits_off(index, a, b, c)
     a, b, c = a[shown], b[shown], c[shown]
     _put(urgent, query_many(index, a, b), CLOSE)
     _put(urgent, query_many(index, a, c), KNOWN)
-    i, j = (np.ascontiguousarray(column) for column in constraints.of(Kind.MUST_LINK).T)
+    i, j = (np.ascontiguousarray(column) for column in constraints.must_links()[0].T)
     _put(urgent, query_many(index, i, j), TOGETHER)
     i, j = (np.ascontiguousarray(column) for column in constraints.of(Kind.CANNOT_LINK).T)
+    _put(urgent, query_many(index, i, j), APART)
+    i, j = constraints.groups_of(Kind.APART).neighbours(tree.leaf_order)
     _put(urgent, query_many(index, i, j), APART)
     _lift(tree.parent, urgent)
     return urgent

@@ -14,7 +14,7 @@ from linkwise.exceptions import LinkwiseError
 if TYPE_CHECKING:
     from linkwise.result._tree import Tree
 
-__all__ = ["MOST_TRIPLETS", "triplets_of"]
+__all__ = ["MOST_TRIPLETS", "stretches", "triplets_of"]
 
 IntArray = npt.NDArray[np.intp]
 
@@ -70,7 +70,7 @@ def _all(
 def triplets_of(tree: Tree, minimal: bool) -> Constraints:
     """Collect the triplets ``tree`` displays; with ``minimal`` only one family per inner edge."""
     n, start, child, count = tree.n_samples, tree.child_start, tree.child, tree.leaf_count
-    begin = _stretches(tree)
+    begin = stretches(tree)
     if minimal:
         n_children = np.diff(start)
         beside = np.where(tree.parent >= 0, n_children[tree.parent], tree.n_roots) - 1
@@ -86,12 +86,10 @@ def triplets_of(tree: Tree, minimal: bool) -> Constraints:
         _refuse_many("triplets()", total, "`triplets(minimal=True)` says the same with about one triplet per merge.")
         rows = _all(n, start, child, tree.leaf_order, begin, count, round(total))
     made = Constraints.build(n, triplets=rows)
-    if tree.ids is None:
-        return made
-    return Constraints(n, made.kind, made.items, made.weight, made.row, made.rules, tree.ids)
+    return made.with_ids(tree.ids)
 
 
-def _stretches(tree: Tree) -> IntArray:
+def stretches(tree: Tree) -> IntArray:
     """Where the samples below each node begin in ``tree.leaf_order``."""
     begin = np.full(tree.n_nodes, tree.n_samples, dtype=np.intp)
     begin[tree.leaf_order] = np.arange(tree.n_samples)

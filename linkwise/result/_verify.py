@@ -20,7 +20,6 @@ __all__ = ["Certificate", "verify"]
 
 _SHOWN = 20
 _CHUNK = 1 << 18
-_WORDS = ("must-link", "cannot-link", "triplet")
 
 
 @dataclass(frozen=True, eq=False)
@@ -82,7 +81,7 @@ class Certificate:
             if len(self.violated) > len(self.shown):
                 lines.append(f"  ... and {len(self.violated) - len(self.shown):,} more")
         elif self.n_hard:
-            kinds = [_many(self.hard_counts[kind.word], _WORDS[kind]) for kind in Kind if self.hard_counts[kind.word]]
+            kinds = [kind.count(self.hard_counts[kind.word]) for kind in Kind if self.hard_counts.get(kind.word)]
             lead = "The 1 hard statement holds" if self.n_hard == 1 else f"All {self.n_hard:,} hard statements hold"
             lines.append(f"{lead}: {', '.join(kinds)}.")
         else:
@@ -147,7 +146,8 @@ def verify(result: Any, constraints: Constraints, *, X: Any = None, metric: str 
     -----
     In a hierarchy a must-link asks for one marked cluster, a cannot-link for two, and a triplet ab|c for a lowest
     common ancestor of a and b strictly below that of a and c, anywhere in the tree. Without a marked cut the trees of
-    the forest count as the clusters. In a label vector a triplet holds if c is with neither a nor b, or with both.
+    the forest count as the clusters. Groups and choices are judged by the same clusters. In a label vector a triplet
+    holds if c is with neither a nor b, or with both.
 
     **Cost** O((n + m) log depth) time and O(n log depth) memory; rules about distances O(n²) time in O(n) memory.
     **Guarantee** shares no code with the engines; a broken hard statement cannot pass.
@@ -175,7 +175,8 @@ def verify(result: Any, constraints: Constraints, *, X: Any = None, metric: str 
     held = np.zeros(constraints.n_statements, dtype=np.bool_)
     if not faults:
         together = label[a] == label[b]
-        held[:] = np.where(kind == Kind.MUST_LINK, together, ~together)
+        held[:] = np.where(kind == Kind.MUST_LINK, together, (kind == Kind.CANNOT_LINK) & ~together)
+        held[constraints.groups.statement] = _groups_held(constraints, label)
         rows = np.flatnonzero(kind == Kind.TRIPLET)
         held[rows] = triplet(a[rows], b[rows], c[rows])
     held.setflags(write=False)
@@ -183,6 +184,24 @@ def verify(result: Any, constraints: Constraints, *, X: Any = None, metric: str 
     if not faults:
         findings = check_rules(constraints, clustering, X, metric)
     return _certify(constraints, held, faults, findings)
+
+
+def _groups_held(constraints: Constraints, label: npt.NDArray[np.intp]) -> npt.NDArray[np.bool_]:
+    """Statements about groups, by how many clusters the samples of each lie in."""
+    statement, start, member = constraints.groups
+    size = np.diff(start)
+    owner = np.repeat(np.arange(len(size)), size)
+    cells = np.unique(np.stack([owner, label[member]]), axis=1)
+    clusters = np.bincount(cells[0], minlength=len(size))
+    first = label[member[start[:-1]]]
+    company = np.bincount(owner[label[member] == first[owner]], minlength=len(size)) - 1
+    held = np.zeros(len(size), dtype=np.bool_)
+    of = constraints.kind[statement]
+    held[of == Kind.TOGETHER] = clusters[of == Kind.TOGETHER] == 1
+    held[of == Kind.APART] = (clusters == size)[of == Kind.APART]
+    held[of == Kind.MUST_LINK_ANY] = company[of == Kind.MUST_LINK_ANY] >= 1
+    held[of == Kind.CANNOT_LINK_ANY] = clusters[of == Kind.CANNOT_LINK_ANY] >= 2
+    return held
 
 
 def _certify(
@@ -197,7 +216,11 @@ def _certify(
     return Certificate(
         n_statements=constraints.n_statements,
         held=held,
-        counts={kind.word: (int(held[mask].sum()), int(mask.sum())) for kind, mask in zip(Kind, of_kind, strict=True)},
+        counts={
+            kind.word: (int(held[mask].sum()), int(mask.sum()))
+            for kind, mask in zip(Kind, of_kind, strict=True)
+            if mask.any() or not kind.is_group
+        },
         violated=violated,
         soft_violated=tuple(np.flatnonzero(~hard & ~held).tolist()),
         rules=tuple((rule, state) for rule, state, _ in findings),

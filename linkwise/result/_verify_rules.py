@@ -13,7 +13,6 @@ from scipy.sparse.csgraph import connected_components
 
 from linkwise.constraints import (
     Constraints,
-    Kind,
     MaxCentroidDistance,
     MinSeparation,
     NeighbourWithin,
@@ -171,7 +170,8 @@ def _reach(
 def _forced_groups(constraints: Constraints, distances: _Distances) -> npt.NDArray[np.intp]:
     """Number the groups that hard must-links and the separation rule put together whatever the merges cost."""
     n = constraints.n_samples
-    pairs = constraints.items[(constraints.kind == Kind.MUST_LINK) & constraints.is_hard, :2]
+    pairs, statement = constraints.must_links()
+    pairs = pairs[constraints.is_hard[statement]]
     group = _joined(n, pairs[:, 0], pairs[:, 1])
     for rule in constraints.rules:
         if isinstance(rule, MinSeparation):

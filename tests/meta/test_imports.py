@@ -21,10 +21,26 @@ ALLOWED = {
     "result": BASE | {"_kernels", "constraints"},
     "problem": BASE | {"_kernels", "constraints", "result"},
     "engines": BASE | {"_kernels", "constraints", "result", "problem", "_compat"},
+    "sources": BASE | {"_kernels", "constraints", "result"},
     "_compat": set(),
+    "metrics": BASE | {"_kernels", "constraints", "result", "sources"},
     "plots": BASE | {"constraints", "result"},
     "report": BASE | {"constraints", "result", "plots"},
-    "cli": BASE | {"constraints", "result", "problem", "engines", "plots", "report"},
+    "datasets": BASE | {"constraints", "sources"},
+    "experiments": BASE | {"constraints", "result", "sources", "problem", "engines", "metrics", "datasets", "plots"},
+    "cli": BASE
+    | {
+        "constraints",
+        "result",
+        "problem",
+        "engines",
+        "metrics",
+        "plots",
+        "report",
+        "sources",
+        "datasets",
+        "experiments",
+    },
 }
 FILES = sorted(path for path in ROOT.rglob("*.py") if path != ROOT / "__init__.py")
 

@@ -129,3 +129,38 @@ def definition_42(labels: Sequence[int], items: Sequence[int]) -> bool:
     """If c shares a cluster with a or with b, all three share it."""
     a, b, c = (labels[i] for i in items)
     return c not in (a, b) or a == b == c
+
+
+def group_holds(word: str, members: Sequence[int], label: Sequence[int] | dict[int, int]) -> bool:
+    """A statement about any number of samples, from its meaning."""
+    first, others = members[0], members[1:]
+    return {
+        "together": all(label[x] == label[y] for x, y in combinations(members, 2)),
+        "apart": all(label[x] != label[y] for x, y in combinations(members, 2)),
+        "must_link_any": any(label[first] == label[y] for y in others),
+        "cannot_link_any": any(label[first] != label[y] for y in others),
+    }[word]
+
+
+def feasible_sizes_with_groups(
+    n: int,
+    must: Sequence[Sequence[int]],
+    cannot: Sequence[Sequence[int]],
+    triplets: Sequence[Sequence[int]],
+    groups: Sequence[tuple[str, Sequence[int]]],
+) -> set[int]:
+    """`feasible_sizes` with statements about groups; without triplets over all partitions, which is the same."""
+    leaves = tuple(range(n))
+    found: set[int] = set()
+    if triplets:
+        every = (
+            cut for tree in trees(leaves) if all(displays(tree, t) for t in triplets) for cut in cuts(tree, leaves)
+        )
+    else:
+        every = partitions(leaves)
+    for cut in every:
+        if len(cut) not in found and pairs_hold(cut, must, cannot):
+            label = {x: i for i, block in enumerate(cut) for x in block}
+            if all(group_holds(word, members, label) for word, members in groups):
+                found.add(len(cut))
+    return found

@@ -100,6 +100,18 @@ def consistent(triplets, n):
     return n == 0 or onetree([tuple(t) for t in triplets], range(n)) is not None
 
 
+def stuck_sets(triplets, items):
+    """Every set of items that OneTree would fail on, were it to go on with the others."""
+    items = frozenset(items)
+    if len(items) <= 2:
+        return set()
+    inside = within(triplets, items)
+    parts = components(items, [(a, b) for a, b, _ in inside])
+    if len(parts) == 1:
+        return {items}
+    return set().union(*(stuck_sets(inside, part) for part in parts))
+
+
 def levels(triplets, items):
     """OneTree level by level: the sets of each recursion depth, until all are single items; None for "fail"."""
     found = []
@@ -225,6 +237,51 @@ def recon(D, triplets, method="centroid"):
         assert pair is not None, "the literal algorithm met a dead end: the statements contradict each other"
         run.merge(*pair)
     return run.pairs, run.heights
+
+
+def finest_blocks(n, must, triplets):
+    """The finest clusters must-links and consistent triplets leave possible: two rules until nothing changes."""
+    pairs = [tuple(p) for p in must]
+    while True:
+        blocks = components(range(n), pairs)
+        of = {x: i for i, block in enumerate(blocks) for x in block}
+        new = [(x, y) for a, b, c in triplets if of[c] in (of[a], of[b]) for x, y in ((a, b), (a, c)) if of[x] != of[y]]
+        if not new:
+            over = [tuple(of[x] for x in t) for t in triplets]
+            stuck = stuck_sets([t for t in over if len(set(t)) == 3], range(len(blocks)))
+            if not stuck:
+                return of
+            first = [min(blocks[i]) for i in stuck.pop()]
+            new = [(first[0], x) for x in first[1:]]
+        pairs += new
+
+
+def recon_mixed(D, must, apart, triplets, method="centroid", k=1):
+    """ReCon with must-links and groups apart: what belongs together first, then to the cut, then to the root.
+
+    Returns merged nodes, heights and the clusters at the cut as sets of samples.
+    """
+    run = Agglomeration(D, triplets, method)
+    of = finest_blocks(run.n, must, run.C)
+    members = {i: {i} for i in range(run.n)}
+
+    def merge_while(allowed, enough):
+        while len(run.S) > enough:
+            barred = run.violated_now()
+            for i, j in run.closest_first():
+                if allowed(i, j) and frozenset((i, j)) not in barred and run.compatible(i, j):
+                    run.merge(i, j)
+                    members[i] |= members.pop(j)
+                    break
+            else:
+                return
+
+    merge_while(lambda i, j: of[i] == of[j], 1)
+    assert len(run.S) == len(set(of.values())), "every block can be merged into one cluster"
+    merge_while(lambda i, j: all(len(set(group) & (members[i] | members[j])) < 2 for group in apart), k)
+    cut = sorted(sorted(cluster) for cluster in members.values())
+    merge_while(lambda i, j: True, 1)
+    return run.pairs, run.heights, cut
 
 
 def naive_agglomeration(D, triplets, method="centroid"):

@@ -1,4 +1,10 @@
-"""ReCon: agglomeration under relative statements ab|c that always ends in one tree displaying all of them."""
+"""ReCon: agglomeration under relative statements ab|c that always ends in one tree displaying all of them.
+
+With statements about pairs and groups as well, the tree gets a marked cut: must-linked samples meet at or below it,
+samples apart meet above it. First every block of the finest clustering possible is merged into one cluster. From then
+on clusters and blocks are the same, so a merge keeps everything attainable if the triplets allow it and no two samples
+apart meet: no further test is needed and no dead end can come from the triplets. Above the cut only triplets count.
+"""
 
 from __future__ import annotations
 
@@ -18,15 +24,24 @@ from linkwise.engines.hierarchical._codes import EUCLIDEAN_ONLY, LINKAGES, linka
 from linkwise.engines.hierarchical._distances import scaled, square_distances
 from linkwise.engines.hierarchical._hierarchy import HierarchyMixin, as_dense, mark
 from linkwise.engines.hierarchical._memory import require_memory
-from linkwise.exceptions import LinkwiseError
+from linkwise.exceptions import DeadEndError, LinkwiseError, UnsupportedConstraintError
 from linkwise.problem import LiveTriplets, Problem, check
+from linkwise.problem._conflict import Hard, blocks_or_none
 from linkwise.problem._layers import Layers, grow
 from linkwise.result import Dendrogram
 
 __all__ = ["ReCon", "recon"]
 
 
-def recon(X: Any, constraints: Constraints, *, method: str = "centroid", metric: Any = "euclidean") -> Dendrogram:
+def recon(
+    X: Any,
+    constraints: Constraints,
+    *,
+    method: str = "centroid",
+    metric: Any = "euclidean",
+    n_clusters: int | None = None,
+    distance_threshold: float | None = None,
+) -> Dendrogram:
     """Build the tree that merges closest clusters first among the merges that leave every triplet attainable.
 
     Parameters
@@ -34,22 +49,27 @@ def recon(X: Any, constraints: Constraints, *, method: str = "centroid", metric:
     X : ndarray of shape (n_samples, n_features)
         Finite vectors, or square dissimilarities with ``metric="precomputed"``. Not modified.
     constraints : Constraints
-        Triplets ab|c; all are taken as hard.
+        Triplets ab|c, must-links, cannot-links and groups together and apart; all are taken as hard.
     method : {"centroid", "single", "complete", "average", "weighted", "ward", "median"}, default="centroid"
         How the distance of two clusters follows from their members; the paper uses centroid.
     metric : str or callable, default="euclidean"
         How vectors are compared.
+    n_clusters : int, optional
+        Size of the marked cut when there are statements about pairs or groups; default: as few clusters as merging
+        reaches. More are marked when greedy merging ends before (fewer may be NP-hard to find).
+    distance_threshold : float, optional
+        Draw the marked cut before the first merge at a larger distance.
 
     Returns
     -------
     Dendrogram
         One binary tree that displays every triplet. ``raw_height`` holds the distances at which clusters merged, which
-        need not rise; ``height`` does.
+        need not rise; ``height`` does. With statements about pairs or groups, the clusters they hold for are marked.
 
     Raises
     ------
     InfeasibleConstraintsError
-        No tree displays all triplets; the explanation names the few at fault.
+        No hierarchy with a cut satisfies all statements; the explanation names the few at fault.
 
     Notes
     -----
@@ -60,7 +80,8 @@ def recon(X: Any, constraints: Constraints, *, method: str = "centroid", metric:
     merges of the paper's algorithm, up to ties.
     **Departure from** [1]_ the compatibility test is not run afresh: an incremental BUILD structure answers it and
     rolls back, and a failed test refutes all pairs between two sets at once. Heights, left open there, are the merge
-    distances. Ties go to the pair whose younger cluster is oldest.
+    distances. Ties go to the pair whose younger cluster is oldest. Pairs and groups, future work there, are merged in
+    phases: what belongs together first, then up to the marked cut, then to the root.
 
     References
     ----------
@@ -80,17 +101,42 @@ def recon(X: Any, constraints: Constraints, *, method: str = "centroid", metric:
     require_fitting(method, metric if isinstance(metric, str) else "callable", who="recon")
     triplets = constraints.of(Kind.TRIPLET)
     n = constraints.n_samples
+    mixed = bool((constraints.kind != Kind.TRIPLET).any())
+    block = _blocks(constraints, n_clusters) if mixed else None
     involved, items = np.unique(triplets, return_inverse=True)
     live = LiveTriplets(len(involved), len(triplets))
     if live.add_many(items.reshape(-1, 3)) >= 0:
         check(constraints).raise_if_infeasible()
     vectors = code in EUCLIDEAN_ONLY and metric == "euclidean"
     state, factor = _make_state(np.asarray(X), code, metric, involved, vectors=vectors)
-    _run(state, live.layers, code, vectors, current_progress())
-    height = state.height * factor
+    run = _Run(state, live.layers, code, vectors, current_progress())
+    marked = None
+    if block is not None:
+        run.watch(constraints, block)
+        run.phase(kernels.INSIDE)
+        if run.n_alive != int(block.max()) + 1:
+            msg = "recon could not join what belongs together, which cannot be; please report the input."
+            raise LinkwiseError(msg)
+        limit = np.inf if distance_threshold is None else distance_threshold / factor
+        run.state.limit[0] = limit * limit if code in EUCLIDEAN_ONLY else limit
+        run.state.count[kernels.WANTED] = 1 if n_clusters is None else n_clusters
+        run.phase(kernels.BELOW)
+        marked = run.clusters()
+    run.phase(kernels.FREE)
+    height = run.state.height * factor
     if code in EUCLIDEAN_ONLY:
-        height = np.sqrt(np.maximum(state.height, 0.0)) * factor
-    return Dendrogram.from_merges(n, state.pairs, height, ids=constraints.ids)
+        height = np.sqrt(np.maximum(run.state.height, 0.0)) * factor
+    return Dendrogram.from_merges(n, run.state.pairs, height, marked=marked, ids=constraints.ids)
+
+
+def _blocks(constraints: Constraints, n_clusters: int | None) -> npt.NDArray[np.intp]:
+    """The finest clustering that must-links, groups and triplets leave possible, or the error that says why none."""
+    block = blocks_or_none(Hard.of(constraints.with_weight(np.inf)))
+    if block is None or (n_clusters is not None and n_clusters > int(block.max(initial=-1)) + 1):
+        check(constraints.with_weight(np.inf), n_clusters=n_clusters).raise_if_infeasible()
+        msg = "check found a way where there is none; please report the input."
+        raise LinkwiseError(msg)
+    return block
 
 
 def _make_state(
@@ -137,33 +183,86 @@ def _make_state(
         left=np.zeros(64 * words, np.int64),
         free=np.arange(64 * words),
         scratch=np.zeros((2, len(involved) + 1), np.int32),
+        block=np.full(slots, -1, np.intp),
+        tag=np.full(slots, -1, np.intp),
+        ends=np.zeros((2, 0), np.intp),
+        entry=np.zeros((2, 0), np.intp),
+        stamp=np.zeros(0, np.int64),
+        limit=np.full(1, np.inf),
         pairs=np.zeros((max(n - 1, 0), 2), np.intp),
         height=np.zeros(max(n - 1, 0)),
-        count=np.zeros(7, np.int64),
+        count=np.zeros(10, np.int64),
     )
-    state.bound[:n] = -1.0  # below every distance, so that all are searched before the first merge
     state.count[kernels.N_SLOTS] = state.count[kernels.N_ALIVE] = n
     state.count[kernels.N_FREE] = 64 * words
     return state, factor
 
 
-def _run(state: kernels.ReConState, layers: Layers, code: int, vectors: bool, progress: Progress | None) -> None:
-    """Drive the compiled loop to its end, giving it room and the user a word in between."""
-    n = len(state.pairs) + 1
-    chunk = max(100, 1_000_000_000 // (n * (len(state.centre) + 8)))
-    while True:
-        status = kernels.advance(state, layers, code, vectors, chunk)
-        if progress is not None:
-            progress(int(state.count[kernels.N_MERGED]), n - 1)
-        if status == kernels.DONE:
-            return
-        if status == kernels.MORE_ROOM:
-            layers = grow(layers)
-        elif status == kernels.MORE_CERTIFICATES:
-            state = _more_certificates(state)
-        elif status == kernels.STUCK:
-            msg = "recon found no compatible merge for consistent triplets, which cannot be; please report the input."
-            raise LinkwiseError(msg)
+class _Run:
+    """One run of the compiled loop, phase by phase, with room made and progress told in between."""
+
+    def __init__(
+        self, state: kernels.ReConState, layers: Layers, code: int, vectors: bool, progress: Progress | None
+    ) -> None:
+        self.state, self.layers = state, layers
+        self._code, self._vectors, self._progress = code, vectors, progress
+        self._n = len(state.pairs) + 1
+        self._chunk = max(100, 1_000_000_000 // (self._n * (len(state.centre) + 8)))
+
+    @property
+    def n_alive(self) -> int:
+        """Number of clusters now."""
+        return int(self.state.count[kernels.N_ALIVE])
+
+    def _alive(self) -> npt.NDArray[np.intp]:
+        return np.flatnonzero(self.state.gone[: self.state.count[kernels.N_SLOTS]] == 0.0)
+
+    def clusters(self) -> npt.NDArray[np.intp]:
+        """The nodes of the clusters there are now."""
+        return np.sort(self.state.node[self._alive()])
+
+    def watch(self, constraints: Constraints, block: npt.NDArray[np.intp]) -> None:
+        """Tell the loop about blocks and what is to be apart; a cannot-link is a group of two."""
+        n = len(block)
+        pairs, groups = constraints.of(Kind.CANNOT_LINK), constraints.groups_of(Kind.APART)
+        member = np.concatenate([pairs.ravel(), groups.member])
+        group = np.concatenate([np.repeat(np.arange(len(pairs)), 2), len(pairs) + groups.owner])
+        order = np.argsort(member, kind="stable")
+        held, first, size = np.unique(member[order], return_index=True, return_counts=True)
+        after = np.arange(1, len(order) + 1)
+        after[first + size - 1] = -1
+        self.state.block[:n] = block
+        self.state.tag[held] = np.arange(len(held))
+        self.state = self.state._replace(
+            ends=np.stack([first, first + size - 1]).astype(np.intp),
+            entry=np.stack([group[order], after]).astype(np.intp),
+            stamp=np.zeros(len(pairs) + len(groups.statement), np.int64),
+        )
+
+    def phase(self, phase: int) -> None:
+        """Merge until the phase has nothing left to merge."""
+        state, alive = self.state, self._alive()
+        state.count[kernels.PHASE] = phase
+        state.neighbour[alive] = -1
+        state.bound[alive] = -1.0  # below every distance, so that all are searched before the next merge
+        if phase == kernels.INSIDE:
+            lone = np.bincount(state.block[alive])[state.block[alive]] == 1
+            state.bound[alive[lone]] = np.inf
+        while True:
+            status = kernels.advance(self.state, self.layers, self._code, self._vectors, self._chunk)
+            if self._progress is not None:
+                self._progress(int(self.state.count[kernels.N_MERGED]), self._n - 1)
+            if status == kernels.MORE_ROOM:
+                self.layers = grow(self.layers)
+            elif status == kernels.MORE_CERTIFICATES:
+                self.state = _more_certificates(self.state)
+            elif status == kernels.STUCK and phase == kernels.FREE:
+                msg = (
+                    "recon found no compatible merge for consistent triplets, which cannot be; please report the input."
+                )
+                raise LinkwiseError(msg)
+            elif status != kernels.BUDGET:
+                return
 
 
 def _more_certificates(state: kernels.ReConState) -> kernels.ReConState:
@@ -185,10 +284,12 @@ def _more_certificates(state: kernels.ReConState) -> kernels.ReConState:
 class ReCon(HierarchyMixin, ConstrainedClusterer):
     """Build a tree that displays every relative statement ab|c, merging closest compatible clusters first.
 
+    Must-links, cannot-links and groups may be said as well: they hold in the clusters, which are marked in the tree.
+
     Parameters
     ----------
     n_clusters : int or None, default=2
-        Number of clusters of the cut; None with no ``distance_threshold`` gives one cluster.
+        Number of clusters of the cut; None with no ``distance_threshold`` gives as few as the statements allow.
     linkage : {"centroid", "average", "single", "complete", "weighted", "ward", "median"}, default="centroid"
         How the distance of two clusters follows from their members.
     metric : str or callable, default="euclidean"
@@ -197,10 +298,11 @@ class ReCon(HierarchyMixin, ConstrainedClusterer):
         Cut at this height instead of at a number of clusters; needs ``n_clusters=None``.
     cut : {"constraints", "merges"}, default="constraints"
         ``"constraints"`` splits first where a statement separates c from a and b, then the latest merges;
-        ``"merges"`` undoes the latest merges only.
+        ``"merges"`` undoes the latest merges only. With statements about pairs or groups the cut is drawn while
+        merging, and this plays no role.
     min_cluster_size : int or None, default=None
         Treat smaller branches as outliers: they are ignored while cutting and then given to the nearest cluster that
-        breaks no statement.
+        breaks no statement. Not together with statements about pairs or groups.
 
     Attributes
     ----------
@@ -222,8 +324,9 @@ class ReCon(HierarchyMixin, ConstrainedClusterer):
     Notes
     -----
     **Cost** see `recon`. **Guarantee** the tree displays every hard triplet and no dead end is ever met; labels satisfy
-    Definition 4.2 of [1]_: if c shares a cluster with a or b, all three share it. **Departure from** [1]_ see `recon`;
-    outliers go to the nearest *compatible* cluster, where the paper's nearest one can break statements.
+    Definition 4.2 of [1]_: if c shares a cluster with a or b, all three share it. Hard links and groups hold in the
+    labels; with cannot-links, greedy merging may end above a wanted ``n_clusters``. **Departure from** [1]_ see
+    `recon`; outliers go to the nearest *compatible* cluster, where the paper's nearest one can break statements.
 
     References
     ----------
@@ -241,7 +344,9 @@ class ReCon(HierarchyMixin, ConstrainedClusterer):
     All 2 hard statements hold: 2 triplets.
     """
 
-    understands: ClassVar[frozenset[Kind]] = frozenset({Kind.TRIPLET})
+    understands: ClassVar[frozenset[Kind]] = frozenset(
+        {Kind.TRIPLET, Kind.MUST_LINK, Kind.CANNOT_LINK, Kind.TOGETHER, Kind.APART}
+    )
     _explains_itself: ClassVar[bool] = True
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **HierarchyMixin._parameter_constraints,
@@ -270,7 +375,33 @@ class ReCon(HierarchyMixin, ConstrainedClusterer):
 
     def _solve(self, problem: Problem) -> Dendrogram:
         X, metric = as_dense(problem.X, problem.metric)
-        return recon(X, problem.constraints, method=self.linkage, metric=metric)
+        tree = recon(
+            X,
+            problem.constraints,
+            method=self.linkage,
+            metric=metric,
+            n_clusters=self.n_clusters,
+            distance_threshold=self.distance_threshold,
+        )
+        if tree.marked is not None and self.n_clusters is not None and len(tree.marked) > self.n_clusters:
+            reached = len(tree.marked)
+            msg = (
+                f"no legal merge was left at {reached} clusters, but n_clusters={self.n_clusters} was asked for: "
+                "greedy merging met a dead end.\n"
+                f"Hint: n_clusters=None or n_clusters={reached} takes what there is; another linkage may get further."
+            )
+            raise DeadEndError(msg, tree, reached)
+        return tree
+
+    def _refuse(self, constraints: Constraints) -> Constraints:
+        if self.min_cluster_size is not None and (constraints.kind != Kind.TRIPLET).any():
+            msg = (
+                f"ReCon with min_cluster_size={self.min_cluster_size} understands triplets only: giving outliers to "
+                "other clusters can break what was said about pairs.\nHint: leave min_cluster_size out."
+            )
+            words = tuple(kind.word for kind in Kind if kind is not Kind.TRIPLET and (constraints.kind == kind).any())
+            raise UnsupportedConstraintError(msg, words)
+        return super()._refuse(constraints)
 
     def _cut(self, tree: Dendrogram, constraints: Constraints) -> npt.NDArray[np.intp]:
         if self.n_clusters is None or self.cut == "merges":
@@ -278,7 +409,9 @@ class ReCon(HierarchyMixin, ConstrainedClusterer):
         return tree.cut_constrained(constraints, self.n_clusters)
 
     def _keep(self, outcome: Dendrogram, samples: Any, constraints: Constraints) -> None:
-        if self.min_cluster_size is None or self.n_clusters is None:
+        if outcome.marked is not None:
+            labels, tree = outcome.cut_marked(), outcome
+        elif self.min_cluster_size is None or self.n_clusters is None:
             labels = self._cut(outcome, constraints)
             tree = mark(outcome, labels)
         else:

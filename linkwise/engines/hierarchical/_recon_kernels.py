@@ -9,6 +9,10 @@ touches Y as long as the two have three or more clusters together. They are the 
 divided, each held together by triplets inside the set; that stays so when members merge with anything else.
 Certificates are bits: bit c of ``mask[0, r]`` says that the cluster of item r touches the X of certificate c, bit c of
 ``mask[1, r]`` its Y.
+
+A run has up to three phases. *Inside*: only clusters of one block are merged, so that must-links come first. *Below*
+the cut: clusters that hold two samples of one group apart (a cannot-link is a group of two) are not merged; every
+cluster keeps the list of the groups it holds. *Free*: triplets alone, the whole run when nobody spoke of pairs.
 """
 
 from __future__ import annotations
@@ -24,11 +28,24 @@ from linkwise.engines.hierarchical._codes import CENTROID, WARD, lance_williams
 from linkwise.problem import _layers
 from linkwise.problem._layers import CONFLICT, ROOM, Layers
 
-__all__ = ["BUDGET", "DONE", "MORE_CERTIFICATES", "MORE_ROOM", "STUCK", "ReConState", "advance"]
+__all__ = [
+    "BELOW",
+    "BUDGET",
+    "DONE",
+    "ENOUGH",
+    "FREE",
+    "INSIDE",
+    "MORE_CERTIFICATES",
+    "MORE_ROOM",
+    "STUCK",
+    "ReConState",
+    "advance",
+]
 
-DONE, BUDGET, MORE_ROOM, MORE_CERTIFICATES, STUCK = range(5)
+DONE, BUDGET, MORE_ROOM, MORE_CERTIFICATES, STUCK, ENOUGH = range(6)
 # slots of `count`
-N_SLOTS, N_ALIVE, N_MERGED, N_FREE, N_TESTS, N_REFUTED, N_SCANS = range(7)
+N_SLOTS, N_ALIVE, N_MERGED, N_FREE, N_TESTS, N_REFUTED, N_SCANS, PHASE, WANTED, TOKEN = range(10)
+FREE, INSIDE, BELOW = range(3)
 BLOCK = 256
 ONE = np.uint64(1)
 
@@ -54,9 +71,15 @@ class ReConState(NamedTuple):
     left: npt.NDArray[np.int64]  # [64 words] clusters each certificate has left
     free: npt.NDArray[np.int64]  # [64 words] stack of unused certificates
     scratch: npt.NDArray[np.int32]  # [2, items + 1]
+    block: npt.NDArray[np.intp]  # [slots] the block a cluster belongs to, used inside only
+    tag: npt.NDArray[np.intp]  # [slots] the list of groups apart that a cluster holds, or -1
+    ends: npt.NDArray[np.intp]  # [2, tags] first and last entry of each list
+    entry: npt.NDArray[np.intp]  # [2, entries] the group apart, and the next entry
+    stamp: npt.NDArray[np.int64]  # [groups apart] the search in which a group was last seen
+    limit: npt.NDArray[np.float64]  # [1] distance beyond which nothing is merged below the cut
     pairs: npt.NDArray[np.intp]  # [n - 1, 2] merges so far
     height: npt.NDArray[np.float64]  # [n - 1]
-    count: npt.NDArray[np.int64]  # type: ignore[assignment]  # [7]
+    count: npt.NDArray[np.int64]  # type: ignore[assignment]  # [10]
 
 
 @njit
@@ -111,9 +134,40 @@ def conflicting(mask: npt.NDArray[np.uint64], live: npt.NDArray[np.uint64], p: i
 
 
 @njit
+def stamp_groups(state: ReConState, slot: int) -> bool:
+    """Note which groups apart the cluster of ``slot`` holds; whether there are any and they matter now."""
+    if state.count[PHASE] != BELOW or state.tag[slot] < 0:
+        return False
+    state.count[TOKEN] += 1
+    e = state.ends[0, state.tag[slot]]
+    while e >= 0:
+        state.stamp[state.entry[0, e]] = state.count[TOKEN]
+        e = state.entry[1, e]
+    return True
+
+
+@njit
+def kept_apart(state: ReConState, slot: int) -> bool:
+    """Whether the cluster of ``slot`` holds a group that was stamped last."""
+    if state.tag[slot] < 0:
+        return False
+    e = state.ends[0, state.tag[slot]]
+    while e >= 0:
+        if state.stamp[state.entry[0, e]] == state.count[TOKEN]:
+            return True
+        e = state.entry[1, e]
+    return False
+
+
+@njit
 def settle(state: ReConState, slot: int) -> None:
-    """Find the nearest older slot that no certificate forbids, from the distances in ``row``."""
+    """Find the nearest older slot that no certificate and no group apart forbids, from the distances in ``row``."""
     row, least, item, mask, live = state.row, state.least, state.item, state.mask, state.live
+    if state.count[PHASE] == INSIDE:
+        for s in range(slot):
+            if state.block[s] != state.block[slot]:
+                row[s] = np.inf
+    watched = stamp_groups(state, slot)
     blocks = (slot + BLOCK - 1) // BLOCK
     for b in range(blocks):
         least[b] = block_least(row, b * BLOCK, min(slot, (b + 1) * BLOCK))
@@ -133,7 +187,9 @@ def settle(state: ReConState, slot: int) -> None:
         other = where * BLOCK
         while row[other] != best:
             other += 1
-        if mine < 0 or item[other] < 0 or not conflicting(mask, live, mine, np.int64(item[other])):
+        if (mine < 0 or item[other] < 0 or not conflicting(mask, live, mine, np.int64(item[other]))) and not (
+            watched and kept_apart(state, np.int64(other))
+        ):
             state.bound[slot] = best
             state.neighbour[slot] = other
             return
@@ -215,6 +271,16 @@ def inherit(state: ReConState, loser: int, winner: int) -> None:
 
 
 @njit
+def join_lists(state: ReConState, x: int, y: int) -> int:
+    """Put the groups apart of two clusters into one list; return it."""
+    if x < 0 or y < 0:
+        return max(x, y)
+    state.entry[1, state.ends[1, x]] = state.ends[0, y]
+    state.ends[1, x] = state.ends[1, y]
+    return x
+
+
+@njit
 def merge(state: ReConState, method: int, vectors: bool, i: int, j: int, item: int) -> None:
     """Merge slots i and j into a new youngest slot that ``item`` stands for."""
     count = state.count
@@ -233,6 +299,8 @@ def merge(state: ReConState, method: int, vectors: bool, i: int, j: int, item: i
     state.bound[j] = np.inf
     state.size[new] = n_i + n_j
     state.item[new] = item
+    state.block[new] = state.block[i]
+    state.tag[new] = join_lists(state, state.tag[i], state.tag[j])
     count[N_SLOTS] = new + 1
     count[N_MERGED] = step + 1
     count[N_ALIVE] -= 1
@@ -273,6 +341,8 @@ def compact(state: ReConState) -> None:
                 state.size[to] = state.size[s]
                 state.node[to] = state.node[s]
                 state.item[to] = state.item[s]
+                state.block[to] = state.block[s]
+                state.tag[to] = state.tag[s]
                 state.bound[to] = state.bound[s]
                 state.neighbour[to] = state.neighbour[s]
                 state.gone[to] = 0.0
@@ -296,7 +366,7 @@ def least_bound(bound: npt.NDArray[np.float64], slots: int) -> int:
 
 @njit
 def advance(state: ReConState, layers: Layers, method: int, vectors: bool, budget: int) -> int:
-    """Merge and search until done, ``budget`` searches are spent, or more room is needed."""
+    """Merge and search until done, the phase is over, ``budget`` searches are spent, or more room is needed."""
     state = borrowed(state)
     layers = borrowed(layers)
     count = state.count
@@ -304,6 +374,8 @@ def advance(state: ReConState, layers: Layers, method: int, vectors: bool, budge
     while count[N_ALIVE] > 1:
         if count[N_SCANS] - spent > budget:
             return BUDGET
+        if count[PHASE] == BELOW and count[N_ALIVE] <= count[WANTED]:
+            return ENOUGH
         slots = count[N_SLOTS]
         if slots == len(state.size) or slots > count[N_ALIVE] + count[N_ALIVE] // 3 + 32:
             compact(state)
@@ -315,6 +387,8 @@ def advance(state: ReConState, layers: Layers, method: int, vectors: bool, budge
         if v < 0 or state.gone[v] > 0.0:
             search(state, method, vectors, u)
             continue
+        if count[PHASE] == BELOW and state.bound[u] > state.limit[0]:
+            return ENOUGH
         i = np.int64(state.item[u])
         j = np.int64(state.item[v])
         item = max(i, j)

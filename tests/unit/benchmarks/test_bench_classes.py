@@ -18,16 +18,20 @@ import pytest
 import benchmarks
 import linkwise
 from benchmarks._data import (
+    SHAPES,
     blobs,
+    chain,
     digits,
     links_of_classes,
     random_tree,
     statements,
+    tree_of_shape,
     triplets_of_classes,
     triplets_of_tree,
 )
 from benchmarks._quality import adjusted_rand, share_held, tree_fscore
 from linkwise import Constraints, Dendrogram, Kind
+from linkwise.problem import onetree
 
 FOLDER = Path(benchmarks.__file__).parent
 MODULES = [importlib.import_module(f"benchmarks.{path.stem}") for path in sorted(FOLDER.glob("bench_*.py"))]
@@ -107,6 +111,33 @@ def test_a_random_tree_displays_the_triplets_drawn_from_it():
     assert tree.satisfies(constraints).all()
     assert len(np.unique(constraints.items)) == 60
     assert not random_tree(60, seed=9).satisfies(constraints).all()
+
+
+def test_trees_have_the_shape_they_are_named_for_and_display_what_is_drawn_from_them():
+    depth, widest = {}, {}
+    for shape in SHAPES:
+        tree = tree_of_shape(64, shape)
+        assert tree.is_tree
+        said = triplets_of_tree(tree, 500)
+        assert said.n_statements == 500
+        assert tree.satisfies(said).all()
+        widest[shape] = np.bincount(tree.parent[:-1]).max()
+        level = np.zeros(len(tree.parent), int)
+        for node in range(len(tree.parent) - 2, -1, -1):
+            level[node] = level[tree.parent[node]] + 1
+        depth[shape] = level.max()
+    assert widest == {"random": 2, "balanced": 2, "caterpillar": 2, "fans": 10}
+    assert (depth["balanced"], depth["caterpillar"]) == (6, 63)
+    assert depth["fans"] <= 3 < 6 < depth["random"] < 63
+
+
+def test_a_chain_says_just_enough_for_a_caterpillar():
+    rows = chain(50)
+    assert len(rows) == 48
+    parent = onetree(50, rows).parent
+    assert (np.bincount(parent[parent >= 0])[50:] == 2).all()
+    assert np.count_nonzero(parent[:50, None] == parent[:50]) == 52  # one cherry: the others have no leaf for a sister
+    assert len(onetree(50, rows[1:]).parent) < len(parent)
 
 
 def test_the_same_seed_draws_the_same_data():

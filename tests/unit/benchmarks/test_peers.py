@@ -14,6 +14,7 @@ import pytest
 import benchmarks
 from benchmarks import _child, _contenders
 from benchmarks._command import _short, main, read_arguments
+from benchmarks._data import SHAPES, tree_of_shape
 from benchmarks._measure import Comparison, Goal, Pair, Row, Spread, measure
 from benchmarks._sections import SECTIONS, TRIPLET_CASES, Plan
 from linkwise import agglomerate
@@ -64,6 +65,34 @@ def test_a_peer_that_fails_is_named_and_the_others_go_on():
     assert "error" not in ours
     assert theirs["error"]
     assert theirs["wall"] == []
+
+
+def test_whoever_builds_a_tree_of_triplets_builds_the_same():
+    who = ["onetree", *(["tralda"] if "tralda" not in _contenders.find_missing() else [])]
+    job = {"n": 12, "m": 4_000, "shape": "random", "contenders": who, "rounds": 2}
+    results = _child.build(job)
+    assert [len(one["wall"]) for one in results] == [2] * len(who)
+    # so many triplets tell the whole tree
+    assert {one["tree"] for one in results} == {_contenders.tree_digest(tree_of_shape(12, "random"), 12)}
+
+
+def test_the_build_section_names_its_peer_and_its_clock(monkeypatch):
+    jobs = []
+
+    def report(job):
+        jobs.append(job)
+        return [{"wall": [1.0, 2.0], "cpu": [1.0, 2.0], "tree": "x"} for _ in job["contenders"]]
+
+    monkeypatch.setattr("benchmarks._sections.run_child", report)
+    monkeypatch.setattr("benchmarks._contenders.importlib.util.find_spec", lambda _name: object())
+    rows = list(SECTIONS["build"](Plan()))
+    assert [(job["n"], job["m"]) for job in jobs[:3]] == [(1_000, 1_000), (1_000, 50_000), (5_000, 50_000)]
+    assert [job["shape"] for job in jobs[3:]] == [*SHAPES, "chain"]
+    assert {(job["n"], job["m"]) for job in jobs[3:]} == {(100_000, 1_000_000)}
+    assert [row.against for row in rows] == ["tralda"] * 3 + ["the clock"] * 5
+    assert all(row.notes == ["same tree"] for row in rows[:3])
+    assert [str(goal) for row in rows for goal, _ in row.verdicts()] == ["wall ≤ 0.04 x"] * 3 + ["seconds ≤ 30 s"] * 5
+    assert [met for row in rows for _, met in row.verdicts()] == [False] * 3 + [True] * 5
 
 
 def test_a_failure_of_ours_is_not_passed_over(monkeypatch, capsys):

@@ -72,7 +72,8 @@ def test_without_data_the_samples_are_those_named(read):
     ("rows", "words"),
     [
         ("mustlink,otter,mink,,", "line 2: the type is 'mustlink'.\nHint: did you mean must_link"),
-        ("zzz,otter,mink,,", "write must_link, cannot_link or triplet"),
+        ("zzz,otter,mink,,", "write must_link, cannot_link, triplet, together or apart"),
+        ("apart,otter,mink,,", "line 2: apart names two samples or more, in `samples`"),
         ("must_link,otter,,,", r"a must_link names 2 samples \(a, b\)"),
         ("must_link,otter,mink,seal,", r"a must_link names 2 samples \(a, b\)"),
         ("triplet,otter,mink,,", r"a triplet names 3 samples \(a, b, c\)"),
@@ -145,3 +146,40 @@ def test_python_that_repeats_the_statements_is_python(read):
         ("triplet", "otter", "mink", "walrus"),
     ]
     assert said.as_python(shown=1)[-1] == "# ... and 2 more"
+
+
+def test_groups_are_read_from_one_cell_or_a_list(read):
+    table = read(
+        "type,a,b,samples,weight\napart,,,otter; mink;seal,2\nmust_link,otter,walrus,,\ntogether,,,mink;seal,\n"
+    )
+    lines = read(
+        '{"type": "apart", "samples": ["otter", "mink", "seal"], "weight": 2.0}\n'
+        '{"type": "must_link", "a": "otter", "b": "walrus"}\n{"type": "together", "samples": ["mink", "seal"]}\n',
+        name="said.jsonl",
+    )
+    assert table.constraints == lines.constraints
+    assert sorted(table.word(i) for i in range(3)) == [
+        "line 2: apart(otter, mink, seal) weight 2",
+        "line 3: must_link(otter, walrus)",
+        "line 4: together(mink, seal)",
+    ]
+    assert "('apart', ['otter', 'mink', 'seal'], 2.0)" in table.as_python()
+    assert read("type,samples\nmust_link_any,otter;mink;seal\n").word(0) == "line 2: must_link_any(otter: mink, seal)"
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("type,a,b,samples\nmust_link,,,otter;mink\n", "a must_link names its samples in a, b, not in samples"),
+        ("type,samples\napart,otter\n", "line 2: apart names two samples or more"),
+        ("type,samples\napart,otter;mink;otter\n", "line 2: apart names 'otter' twice"),
+        ("type,samples\napart,otter;minks\n", r"'minks' \(line 2\)"),
+        ('{"type": "apart", "samples": "otter"}', "expected a list of samples"),
+        ('{"type": "apart", "samples": ["otter", 1.5]}', "expected text or a whole number"),
+        ('{"type": "apart", "samples": ["otter", null]}', "expected text or a whole number"),
+        ('{"type": "apart", "a": "otter", "samples": ["mink", "seal"]}', "names two samples or more, in `samples`"),
+    ],
+)
+def test_groups_that_cannot_be_read(read, text, words):
+    with pytest.raises(ConstraintError, match=words):
+        read(text, name="said.jsonl" if text.startswith("{") else "said.csv")

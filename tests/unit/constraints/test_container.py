@@ -12,7 +12,7 @@ import pytest
 from sklearn.model_selection import KFold, train_test_split
 
 from linkwise import Constraints, Kind, MinSeparation, NeighbourWithin
-from linkwise.constraints._container import _group
+from linkwise.constraints._alike import number_alike
 from linkwise.exceptions import ConstraintError
 
 
@@ -289,8 +289,8 @@ def test_statements_are_grouped_alike_when_numbers_are_too_large_for_one_key():
     few = Constraints.build(50, must_link=[(0, 1), (2, 3)], cannot_link=[(0, 1)], triplets=[(1, 0, 2), (0, 1, 2)])
     doubled = few | few
     huge = Constraints(2_000_000, doubled.kind, doubled.items, doubled.weight, doubled.row)
-    group, first = _group(huge)
-    small_group, small_first = _group(doubled)
+    group, first = number_alike(huge)
+    small_group, small_first = number_alike(doubled)
     assert group.tolist() == small_group.tolist()
     assert first.tolist() == small_first.tolist()
     assert huge.unique().n_statements == 4

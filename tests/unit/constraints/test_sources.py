@@ -145,7 +145,10 @@ def test_statements_mix_kinds_and_weights_and_keep_their_place():
     ("statements", "words"),
     [
         ([("mustlink", "otter", "mink")], r"statement 0 has the kind 'mustlink'.\nHint: did you mean 'must_link'"),
-        ([(7, "otter", "mink")], "statement 0 has the kind 7.\nHint: write 'must_link', 'cannot_link' or 'triplet'"),
+        (
+            [(7, "otter", "mink")],
+            "statement 0 has the kind 7.\nHint: write one of must_link, cannot_link, triplets, together",
+        ),
         ([("must_link", "otter")], r"statement 0 \(must_link\) has 1 values, expected 2"),
         ([("triplet", "otter", "mink", "seal", 1, 2)], r"has 5 values, expected 3"),
         ([("must_link", "otter", "minks")], r"'minks'.\nHint: did you mean 'mink'"),

@@ -332,6 +332,6 @@ def test_the_estimator_is_the_function():
     assert_array_equal(by_distances.fit(squareform(pdist(X)), constraints=constraints).labels_, model.labels_)
 
 
-def test_links_are_refused():
-    with pytest.raises(UnsupportedConstraintError, match="cannot_link"):
-        ReCon().fit(np.arange(6.0).reshape(3, 2), constraints=Constraints.build(3, cannot_link=[(0, 1)]))
+def test_choices_are_refused():
+    with pytest.raises(UnsupportedConstraintError, match="must_link_any"):
+        ReCon().fit(np.arange(6.0).reshape(3, 2), constraints=Constraints.build(3, must_link_any=[(0, 1, 2)]))

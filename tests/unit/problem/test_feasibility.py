@@ -332,6 +332,60 @@ def test_rules_agree_with_all_partitions_whenever_decided():
     assert decided > 0.7 * total
 
 
+@pytest.mark.parametrize(
+    ("delta", "epsilon", "sizes", "links", "numbers"),
+    [
+        (1.5, None, None, "", "all"),
+        (None, 1.0, None, "", "all"),
+        (None, 1.5, None, "", "all"),
+        (1.2, 1.5, None, "", "all"),
+        (2.3, 1.2, None, "", "all"),
+        (1.5, None, None, "m", "all"),
+        (None, 1.5, None, "m", "any"),  # with a given number NP-complete
+        (None, None, None, "mc", "all"),
+        (None, None, (2, 3), "mc", "all"),
+        (1.2, None, (2, 4), "c", "all"),
+    ],
+    ids=str,
+)
+def test_every_cell_of_the_table_that_can_be_decided_is(delta, epsilon, sizes, links, numbers):
+    rng = np.random.default_rng(7)
+    outcomes = set()
+    for _ in range(examples(12, 300)):
+        n = int(rng.integers(1, 9 if numbers == "all" and not links else 7))
+        X = rng.integers(0, 4, (n, 2)).astype(float)
+        D = np.linalg.norm(X[:, None] - X, axis=2)
+        must, cannot, _ = _draw(rng, n, (2 * ("m" in links), 3 * ("c" in links), 0)) if n > 1 else ([], [], [])
+        rules = [MinSeparation(delta)] if delta else []
+        rules += [NeighbourWithin(epsilon)] if epsilon else []
+        rules += [SizeBetween(*sizes)] if sizes else []
+        c = Constraints.build(n, must_link=must, cannot_link=cannot, rules=rules)
+        good = {
+            len(blocks)
+            for blocks in partitions(range(n))
+            if pairs_hold(blocks, must, cannot) and all(_rule_holds(rule, blocks, D) for rule in rules)
+        }
+        for k in [None, *(range(1, n + 1) if numbers == "all" else ())]:
+            verdict = check(c, n_clusters=k, X=X)
+            exists = bool(good) if k is None else k in good
+            assert verdict.status == ("feasible" if exists else "infeasible"), (X.tolist(), must, cannot, rules, k)
+            outcomes.add(verdict.status)
+            if exists:
+                assert verify(verdict.witness, c, X=X).ok
+                assert k in (None, len(np.unique(verdict.witness)))
+    assert "feasible" in outcomes
+
+
+def test_a_number_of_clusters_is_found_among_many_samples_with_near_neighbours():
+    X = np.random.default_rng(0).uniform(size=(5_000, 2))
+    c = Constraints.build(5_000, rules=[NeighbourWithin(0.04)])
+    for k in (50, 2_000, 4_990):
+        verdict = check(c, n_clusters=k, X=X)
+        assert verdict.status == "feasible"
+        assert len(np.unique(verdict.witness)) == k
+        assert verify(verdict.witness, c, X=X).ok
+
+
 def test_separation_rule_is_named_in_the_proof():
     c = Constraints.build(3, cannot_link=[(0, 2)], rules=[MinSeparation(1.5)])
     verdict = check(c, X=[[0.0], [1.0], [2.0]])

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import sys
 from itertools import compress, product
 
 import numba
 import numpy as np
 import pytest
 
+from linkwise.exceptions import ConstraintError
 from linkwise.problem import onetree
 from tests.oracles import generators, relative
 from tests.oracles.trees import clades, samples_below
@@ -200,18 +200,21 @@ def test_the_given_statements_are_not_modified():
     assert (said == before).all()
 
 
-def test_a_deep_caterpillar_needs_no_recursion():
-    n = 300 if SLOW else 3000
-    said = np.column_stack([np.zeros(n - 2, int), np.arange(1, n - 1), np.arange(2, n)])
-    onetree(3, said[:1])  # compiling may recurse, building may not
-    before, depth, frame = sys.getrecursionlimit(), 0, sys._getframe()
-    while frame is not None:
-        depth, frame = depth + 1, frame.f_back
-    sys.setrecursionlimit(depth + 100)
-    try:
-        parent = onetree(n, said).parent
-    finally:
-        sys.setrecursionlimit(before)
-    assert len(parent) == 2 * n - 1
-    assert parent[:n].tolist() == [n, n, *range(n + 1, 2 * n - 1)]
-    assert parent[n:].tolist() == [*range(n + 1, 2 * n - 1), -1]
+@pytest.mark.parametrize(
+    ("said", "problem"),
+    [
+        ([(0, 1, 2), (0, 1, 4)], r"row 1 of the triplets is \(0, 1, 4\), but items are numbered 0 to 3\.\nHint: "),
+        ([(-1, 1, 2)], r"row 0 of the triplets is \(-1, 1, 2\), but items are numbered 0 to 3\.\nHint: "),
+        ([(0, 1, 1)], r"row 0 .* is \(0, 1, 1\), but ab\|c speaks of three different items\.\nHint: "),
+        ([(1, 1, 0)], "three different items"),
+        ([(0, 1, 0)], "three different items"),
+    ],
+)
+def test_a_row_that_is_no_triplet_of_the_items_is_refused(said, problem):
+    with pytest.raises(ConstraintError, match=problem):
+        onetree(4, said)
+
+
+def test_statements_about_no_items_are_refused():
+    with pytest.raises(ConstraintError, match="but there are no items"):
+        onetree(0, [(0, 1, 2)])

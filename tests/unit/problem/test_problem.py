@@ -84,3 +84,34 @@ def test_expanding_something_else_is_refused():
         contraction.expand([0, 1, 2])
     with pytest.raises(LinkwiseError, match="2 groups"):
         contraction.expand(Dendrogram(3, [3, 3, 3, -1]))
+
+
+def test_groups_are_written_over_groups_when_samples_are_contracted():
+    said = Constraints.build(
+        8,
+        must_link=[(0, 1)],
+        together=[[2, 3, 4]],
+        apart=[[0, 2, 5], [6, 7]],
+        must_link_any=[[5, 0, 1, 6], [1, 0, 7]],
+        cannot_link_any=[[5, 6, 7], [2, 3, 7]],
+    )
+    problem, contraction = Problem(np.arange(8.0)[:, None], said).contract()
+    assert contraction.group.tolist() == [0, 0, 1, 1, 1, 2, 3, 4]
+    small = problem.constraints
+    assert [small.describe(i) for i in range(small.n_statements)] == [
+        "#2 apart(0, 1, 2)",
+        "#3 apart(3, 4)",
+        "#4 must_link_any(2: 0, 3)",
+        "#6 cannot_link_any(2: 3, 4)",
+        "#7 cannot_link_any(1: 4)",
+    ]
+
+
+def test_soft_groups_that_the_contraction_decides_are_dropped():
+    said = Constraints.build(
+        4, must_link=[(0, 1)], together=[[0, 1]], apart=[[0, 1, 2], [0, 3]], weight=[np.inf, 1, 1, 1]
+    )
+    problem, _ = Problem(np.arange(4.0)[:, None], said).contract()
+    assert [problem.constraints.describe(i) for i in range(problem.constraints.n_statements)] == [
+        "#3 apart(0, 2) weight 1"
+    ]

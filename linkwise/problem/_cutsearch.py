@@ -1,0 +1,66 @@
+"""Is there a hierarchy with exactly k clusters? Decided by joining or parting two blocks at a time.
+
+For any two blocks, either some solution joins them or every solution parts them. Joining runs the exact rules for
+must-links and triplets again, parting adds a cannot-link; bounds on the number of clusters close most branches.
+"""
+
+from __future__ import annotations
+
+import time
+from typing import Literal
+
+import numpy as np
+import numpy.typing as npt
+
+from linkwise.problem._blocks import hierarchy_of_blocks
+from linkwise.problem._colouring import ConflictGraph
+from linkwise.problem._conflict import Hard, blocks_or_none
+from linkwise.result import Dendrogram
+
+__all__ = ["search_cut"]
+
+IntArray = npt.NDArray[np.intp]
+_ASSUMED = -1  # number of a statement nobody made
+
+
+def search_cut(
+    hard: Hard, k: int, deadline: float
+) -> tuple[Literal["feasible", "infeasible", "unknown"], Dendrogram | None]:
+    """Search a hierarchy with a marked cut of ``k`` clusters in which all hard statements hold.
+
+    Notes
+    -----
+    **Cost** exponential at worst (the question is NP-complete). **Guarantee** exact unless the deadline passes.
+    """
+    stack = [hard]
+    while stack:
+        if time.monotonic() > deadline:
+            return "unknown", None
+        here = stack.pop()
+        block = blocks_or_none(here)
+        if block is None or int(block.max(initial=-1)) + 1 < k:
+            continue
+        graph = ConflictGraph(block, here.cannot, here.apart)
+        if len(graph.clique()) > k:
+            continue
+        tree = hierarchy_of_blocks(here.n, block, here.triplets, here.cannot, here.apart, k)
+        if tree is not None:
+            return "feasible", tree
+        pair = _undecided_pair(graph, block)
+        if pair is not None:
+            stack += [here.with_cannot(*pair, _ASSUMED), here.with_must(*pair, _ASSUMED)]
+    return "infeasible", None
+
+
+def _undecided_pair(graph: ConflictGraph, block: IntArray) -> tuple[int, int] | None:
+    """Samples of two blocks nothing keeps apart, the busier the better; None when all are kept apart."""
+    apart = graph.matrix()
+    np.fill_diagonal(apart, True)
+    busy = apart.sum(axis=1)
+    score = np.where(apart, -1, busy[:, None] + busy[None, :])
+    best = int(np.argmax(score))
+    if score.flat[best] < 0:
+        return None
+    first = np.unique(block, return_index=True)[1]
+    u, v = divmod(best, graph.n)
+    return int(first[u]), int(first[v])

@@ -1,0 +1,159 @@
+"""A clustering of a wanted size in which every sample has a near neighbour in its cluster, or is alone.
+
+Start with one cluster of all samples that have a neighbour at all, and take groups out of it one by one, each as a
+cluster of its own, as long as nobody left behind loses the last neighbour. Without must-links this ends with pairs of
+samples that have only each other, so every number of clusters from fewest to most is reached.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+from scipy.sparse import csr_array
+
+from linkwise._kernels import njit
+from linkwise._kernels.disjoint_set import components
+
+__all__ = ["spread_neighbours"]
+
+IntArray = npt.NDArray[np.intp]
+BoolArray = npt.NDArray[np.bool_]
+
+
+def spread_neighbours(near: csr_array, group: IntArray, k: int | None) -> IntArray | None:
+    """Search ``k`` clusters, or as few as possible, in which every sample has an ε-neighbour or is alone.
+
+    Parameters
+    ----------
+    near : csr_array of shape (n, n)
+        Who has whom within ε; symmetric, nothing on the diagonal.
+    group : ndarray of intp, shape (n,)
+        Samples that must share a cluster share a number, counted from 0 without gaps.
+    k : int, optional
+        Number of clusters.
+
+    Returns
+    -------
+    ndarray of intp or None
+        Labels, or None when none were found.
+
+    Notes
+    -----
+    **Cost** near-linear in the number of neighbours. **Guarantee** with must-links or separations that are never
+    longer than ε finds the clustering if there is one; with other must-links the question is NP-complete and None
+    proves nothing.
+    """
+    n = len(group)
+    start, neighbour = near.indptr.astype(np.intp), near.indices.astype(np.intp)
+    alone = np.diff(start) == 0
+    size = np.bincount(group)
+    if (alone & (size[group] > 1)).any():
+        return None
+    source = np.repeat(np.arange(n), np.diff(start))
+    inside = np.zeros(n, dtype=np.bool_)
+    inside[source[group[source] == group[neighbour]]] = True
+    legal_alone = np.ones(len(size), dtype=np.bool_)
+    legal_alone[group[~inside & (size[group] > 1)]] = False
+    lonely = np.zeros(len(size), dtype=np.bool_)
+    lonely[group[alone]] = True
+    fewest = int(lonely.sum()) + bool((~lonely).any())
+    wanted = (k if k is not None else fewest) - fewest
+    if wanted < 0:
+        return None
+    order = np.argsort(group, kind="stable")
+    begin = np.concatenate([[0], np.cumsum(size)]).astype(np.intp)
+    out = _take_out(start, neighbour, group, begin, order, legal_alone, ~lonely, wanted)
+    cluster = np.where(out | lonely, np.arange(len(size)), len(size))
+    wanted -= int((out & ~lonely).sum())
+    if wanted > 0:
+        wanted = _divide_rest(source, neighbour, group, legal_alone, cluster, wanted)
+    if wanted:
+        return None
+    labels = np.unique(cluster[group], return_inverse=True)[1]
+    return labels.astype(np.intp)
+
+
+def _divide_rest(
+    source: IntArray, neighbour: IntArray, group: IntArray, legal_alone: BoolArray, cluster: IntArray, wanted: int
+) -> int:
+    """Divide what is left into its connected parts, then parts into their groups; return how many are still wanted."""
+    n_groups = len(cluster)
+    left = np.flatnonzero(cluster == n_groups)
+    ends = np.column_stack([group[source], group[neighbour]])
+    ends = ends[(cluster[ends] == n_groups).all(axis=1)]
+    part = components(n_groups, ends)[left]
+    names = np.unique(part)
+    for name in names[1:]:
+        if wanted == 0:
+            return 0
+        cluster[left[part == name]] = left[part == name][0]
+        wanted -= 1
+    for name in names:
+        members = left[part == name]
+        if len(members) - 1 <= wanted and legal_alone[members].all():
+            cluster[members] = members
+            wanted -= len(members) - 1
+    return wanted
+
+
+@njit
+def _take_out(
+    start: IntArray,
+    neighbour: IntArray,
+    group: IntArray,
+    begin: IntArray,
+    member: IntArray,
+    legal_alone: BoolArray,
+    present: BoolArray,
+    wanted: int,
+) -> BoolArray:
+    """Take up to ``wanted`` groups out of the big cluster so that everybody left keeps a neighbour."""
+    n_groups = len(begin) - 1
+    out = np.zeros(n_groups, np.bool_)
+    left = 0
+    support = np.zeros(len(group), np.intp)  # neighbours in the big cluster
+    for v in range(len(group)):
+        support[v] = start[v + 1] - start[v]
+    todo = np.empty(n_groups, np.intp)
+    waiting = np.zeros(n_groups, np.bool_)
+    top = 0
+    for g in range(n_groups - 1, -1, -1):
+        if present[g]:
+            left += 1
+            if legal_alone[g]:
+                todo[top] = g
+                waiting[g] = True
+                top += 1
+    while top > 0 and wanted > 0 and left > 1:
+        top -= 1
+        g = todo[top]
+        waiting[g] = False
+        change = 1
+        fine = True
+        for step in range(2):  # try; take back if somebody loses the last neighbour
+            for p in range(begin[g], begin[g + 1]):
+                u = member[p]
+                for e in range(start[u], start[u + 1]):
+                    v = neighbour[e]
+                    if group[v] != g and not out[group[v]]:
+                        support[v] -= change
+                        if step == 0 and support[v] == 0:
+                            fine = False
+            if fine:
+                break
+            change = -1
+        if not fine:
+            continue
+        out[g] = True
+        left -= 1
+        wanted -= 1
+        # Who kept a member of this group company may now be free to go.
+        for p in range(begin[g], begin[g + 1]):
+            u = member[p]
+            for e in range(start[u], start[u + 1]):
+                h = group[neighbour[e]]
+                if not out[h] and present[h] and legal_alone[h] and not waiting[h]:
+                    waiting[h] = True
+                    todo[top] = h
+                    top += 1
+    return out

@@ -1,0 +1,52 @@
+"""Random numbers for samplers: what is drawn are the ranks of statements counted off in a row, so none is listed."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from linkwise.exceptions import LinkwiseError
+
+__all__ = ["MOST_RANKS", "draw_ranks", "read_random_state", "share_out"]
+
+IntArray = npt.NDArray[np.intp]
+
+MOST_RANKS = 2**63 - 1
+
+
+def read_random_state(random_state: Any) -> np.random.Generator:
+    """Make a generator from a seed, a generator, or None (fresh entropy)."""
+    try:
+        return np.random.default_rng(random_state)
+    except (TypeError, ValueError) as bad:
+        msg = f"random_state is {random_state!r}, expected a whole number >= 0, a NumPy Generator or None."
+        raise LinkwiseError(msg) from bad
+
+
+def draw_ranks(rng: np.random.Generator, who: str, what: str, total: int, m: int, replace: bool) -> IntArray:
+    """Draw ``m`` of the numbers below ``total``, each set (with ``replace``: each sequence) equally likely."""
+    if total > MOST_RANKS:
+        msg = f"{who}: there are {total:,} {what}, more than 64 bits can count.\nHint: take fewer samples first."
+        raise LinkwiseError(msg)
+    if m > total and (total == 0 or not replace):
+        hint = f"ask for at most {total:,}, or allow repeats with `replace=True`." if total else "nothing can be drawn."
+        msg = f"{who}: {m:,} {what} are wanted, but there are {total:,}.\nHint: {hint}"
+        raise LinkwiseError(msg)
+    if replace:
+        return rng.integers(total, size=m) if m else np.empty(0, dtype=np.intp)
+    return np.asarray(rng.choice(total, size=m, replace=False), dtype=np.intp) if m else np.empty(0, dtype=np.intp)
+
+
+def share_out(rng: np.random.Generator, m: int, capacity: IntArray) -> IntArray:
+    """Throw ``m`` balls into bins at random, every bin as likely as another until it is full; they fit."""
+    count = np.zeros(len(capacity), dtype=np.intp)
+    left = m
+    while left:  # each round places all that is left or fills a bin
+        free = np.flatnonzero(count < capacity)
+        count[free] += rng.multinomial(left, np.full(len(free), 1 / len(free)))
+        over = np.maximum(count - capacity, 0)
+        count -= over
+        left = int(over.sum())
+    return count

@@ -1,0 +1,208 @@
+"""One cell: what an engine is given, what is recorded, and what becomes of things that go wrong."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+
+from linkwise import Constraints, agglomerate
+from linkwise.datasets import load, noisy_taxonomy
+from linkwise.exceptions import LinkwiseError
+from linkwise.experiments import Cell, knowledge
+from linkwise.experiments._compute import compute
+from linkwise.experiments._measures import default_measures
+from linkwise.experiments._resolve import engine_named, prepare
+from tests.unit.experiments import toys
+
+SMALL = {"data": "xor", "data_params": {"n_samples": 24}}
+
+
+def toy(name, **more):
+    return Cell(f"{toys.HERE}:{name}", **{**SMALL, **more})
+
+
+def run(cell, **measures):
+    return compute(cell, measures or default_measures())
+
+
+def test_a_cell_that_is_done_says_everything():
+    record = run(Cell("ConstrainedAgglomerative", "iris", knowledge="must_link", amount=40))
+    assert record["status"] == "done", record["error"]
+    assert record["dead_end"] is None
+    assert record["n_samples"] == 150
+    assert record["n_statements"] == 40
+    assert record["n_wrong"] == 0
+    assert record["n_clusters"] == 3
+    assert record["seconds"] > 0
+    assert record["measures"]["kept"] == 1.0
+    assert 0 < record["measures"]["pairwise_f"] <= 1
+    json.dumps(record, allow_nan=False)
+
+
+def test_a_dead_end_is_measured_where_it_ended_and_said():
+    cells = [
+        Cell("ConstrainedAgglomerative", "iris", knowledge="cannot_link", amount=300, seed=seed) for seed in range(3)
+    ]
+    records = [run(cell) for cell in cells]
+    assert all(record["status"] == "done" for record in records)
+    ended = [record for record in records if record["dead_end"] is not None]
+    assert ended
+    for record in ended:
+        assert record["n_clusters"] == record["dead_end"] > 3
+        assert record["measures"]["kept"] == 1.0
+
+
+def test_the_same_cell_gives_the_same_and_another_seed_something_else():
+    first, again, other = (run(toy("chance", seed=seed))["measures"] for seed in (1, 1, 2))
+    assert first == again
+    assert first != other
+
+
+def test_engines_are_given_the_same_samples_and_the_same_knowledge():
+    heard = []
+    for params in ({}, {"n_clusters": 7}):
+        record = run(toy("Listener", amount=9, noise=0.34, seed=5, params=params))
+        assert record["status"] == "done"
+        assert record["n_wrong"] == 3
+        heard.append(toys.Listener.heard)
+    (X, said, n_clusters, seed), (X_again, said_again, n_given, seed_again) = heard
+    assert np.array_equal(X, X_again)
+    assert said == said_again
+    assert (n_clusters, n_given) == (2, 7)
+    assert seed == seed_again
+
+
+def test_an_engine_that_ruins_its_samples_ruins_no_other_cell():
+    spoiled = [run(toy("spoiling"), share=toys.share_of_first)["measures"] for _ in range(2)]
+    assert spoiled[0] == spoiled[1]
+    assert spoiled[0]["share"] < 1
+
+
+def test_a_method_without_knowledge_can_be_compared():
+    record = run(Cell("sklearn.cluster:KMeans", "iris", amount=10))
+    assert record["status"] == "done", record["error"]
+    assert record["measures"]["adjusted_rand"] > 0.6
+    record = run(Cell("sklearn.mixture:GaussianMixture", "iris"))
+    assert record["n_clusters"] == 3
+
+
+def test_a_function_may_return_a_tree():
+    record = run(toy("tree", knowledge="triplets", amount=6))
+    assert record["n_clusters"] == 2
+    assert record["measures"]["kept"] is not None
+
+
+def test_triplets_reach_the_engine_that_knows_them():
+    record = run(Cell("ReCon", knowledge="triplets", amount=12, **SMALL))
+    assert record["status"] == "done", record["error"]
+    assert record["measures"]["kept"] == 1.0
+
+
+@pytest.mark.parametrize(
+    ("cell", "error"),
+    [
+        (toy("failing"), "engine: RuntimeError: no luck today"),
+        (toy("short"), "engine: LinkwiseError: the labels have shape"),
+        (Cell("ReCon", knowledge="pairs", amount=3, **SMALL), "engine: UnsupportedConstraintError"),
+        (Cell("ReCon", knowledge="pairs", amount=9999, **SMALL), "knowledge: LinkwiseError: 9,999 different pairs"),
+        (toy("chance", data=f"{toys.HERE}:no_data", data_params={}), "data: LinkwiseError: .* returned int"),
+        (toy("chance", data_params={"n_samples": 1}), "data: LinkwiseError: xor: n_samples"),
+        (toy("chance", data_params={"colour": 1}), "data: TypeError"),
+        (toy("chance", data="iris"), "data: LinkwiseError: iris is loaded"),
+    ],
+)
+def test_what_goes_wrong_becomes_part_of_the_record(cell, error):
+    record = run(cell)
+    assert record["status"] == "failed"
+    assert record["measures"] == {}
+    with pytest.raises(AssertionError, match=error):
+        raise AssertionError(record["error"])
+
+
+def test_a_measure_that_fails_is_named_and_one_without_a_number_is_null():
+    assert "measure bad: ValueError: cannot measure" in run(toy("chance"), bad=toys.broken)["error"]
+    assert run(toy("chance"), none=toys.nothing)["measures"] == {"none": None}
+
+
+def test_a_missing_data_set_is_not_a_failure_of_the_engine(monkeypatch):
+    monkeypatch.delenv("LINKWISE_DATA", raising=False)
+    record = run(Cell("ReCon", "soybean"))
+    assert record["status"] == "unavailable"
+    assert "LINKWISE_DATA" in record["error"]
+
+
+def test_warnings_are_heard_and_do_not_stop():
+    assert run(toy("warning"))["warnings"] == ["careful"]
+
+
+def test_standard_preparation_fills_gaps_and_scales():
+    X = prepare(toys.gaps().X, "standard")
+    np.testing.assert_allclose(X.mean(axis=0), 0, atol=1e-12)
+    np.testing.assert_allclose(X.std(axis=0), [1, 0], atol=1e-12)
+    assert X[1, 0] == 0  # the gap became the mean
+    text = noisy_taxonomy(30, features="text", random_state=0).X
+    length = np.sqrt((prepare(text, "standard").toarray() ** 2).sum(axis=1))
+    np.testing.assert_allclose(length, 1)
+    raw = prepare(text, "raw")
+    assert raw is not text
+    assert (raw != text).nnz == 0
+
+
+def test_sparse_data_go_through_an_engine():
+    cell = Cell(
+        "ConstrainedAgglomerative",
+        "noisy_taxonomy",
+        amount=20,
+        prepare="standard",
+        params={"linkage": "average"},
+        data_params={"n_samples": 40, "n_nodes": 5, "features": "text"},
+    )
+    record = run(cell)
+    assert record["status"] == "done", record["error"]
+
+
+@pytest.mark.parametrize(
+    ("name", "hint"),
+    [
+        ("ReConn", "did you mean 'ReCon'"),
+        ("no.such:thing", "cannot be imported"),
+        ("numpy:nothing", "cannot be imported"),
+    ],
+)
+def test_an_engine_that_does_not_exist(name, hint):
+    with pytest.raises(LinkwiseError, match=hint):
+        engine_named(name)
+
+
+def test_knowledge_is_the_same_for_the_same_seed():
+    y = load("iris").y
+    assert knowledge(y, "pairs", 30, 0.1, 4) == knowledge(y, "pairs", 30, 0.1, 4)
+    assert knowledge(y, "pairs", 30, 0.1, 4) != knowledge(y, "pairs", 30, 0.1, 5)
+
+
+# -- the measures, from their definitions --------------------------------------------------------------------------
+
+
+def test_pairwise_f_by_counting_pairs():
+    rng = np.random.default_rng(0)
+    measure = default_measures()["pairwise_f"]
+    for _ in range(20):
+        y, labels = rng.integers(3, size=(2, 12))
+        pairs = [(i, j) for i in range(12) for j in range(i)]
+        both = sum(y[i] == y[j] and labels[i] == labels[j] for i, j in pairs)
+        precision = both / sum(labels[i] == labels[j] for i, j in pairs)
+        recall = both / sum(y[i] == y[j] for i, j in pairs)
+        expected = 2 * precision * recall / (precision + recall) if both else 0.0
+        assert measure(y, labels, None, None) == pytest.approx(expected)
+    assert measure([0, 1, 2], [2, 1, 0], None, None) == 1.0
+
+
+def test_kept_counts_pairs_in_labels_and_triplets_in_the_tree():
+    kept = default_measures()["kept"]
+    said = Constraints.build(4, must_link=[(0, 1), (0, 2)], cannot_link=[(0, 3)], triplets=[(0, 1, 2), (0, 3, 1)])
+    assert kept(None, [0, 0, 1, 1], None, said) == pytest.approx(2 / 3)
+    tree = agglomerate(np.array([[0.0], [0.1], [5.0], [6.0]]), method="average")
+    assert kept(None, [0, 0, 1, 1], tree, said) == pytest.approx(3 / 5)
+    assert np.isnan(kept(None, [0, 0, 1, 1], None, Constraints.build(4)))

@@ -1,0 +1,137 @@
+"""A run that is killed at any moment goes on where it was: what was finished is never begun again."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections import Counter
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from tests.profile import examples
+from tests.unit.experiments import toys
+
+ROOT = Path(__file__).resolve().parents[3]
+
+
+def start(store, log, n, nap, n_jobs):
+    code = f"from tests.unit.experiments.toys import main; main({str(store)!r}, {str(log)!r}, {n}, {nap}, {n_jobs})"
+    return subprocess.Popen(
+        [sys.executable, "-c", code],
+        cwd=ROOT,
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+
+
+def lines(log):
+    return log.read_text().splitlines() if log.exists() else []
+
+
+def begun(log):
+    return [line.removeprefix("begin ") for line in lines(log) if line.startswith("begin ")]
+
+
+def assert_silence(log):
+    """Nobody writes any more: a worker would, twenty times a second."""
+    end = time.monotonic() + 10
+    while True:
+        before = len(lines(log))
+        time.sleep(0.5)
+        if len(lines(log)) == before:
+            return
+        assert time.monotonic() < end, "a worker lives on"
+
+
+def wait_for(condition, run, seconds=60.0):
+    end = time.monotonic() + seconds
+    while not condition():
+        assert run.poll() is None or condition(), run.communicate()[1]
+        assert time.monotonic() < end, "nothing happened"
+        time.sleep(0.001)
+
+
+@pytest.mark.parametrize(
+    ("n_jobs", "n", "nap"),
+    [(1, examples(200, 1000), 0.0), (2, examples(16, 100), 0.05)],
+    ids=["writing most of the time", "two processes, computing"],
+)
+def test_a_killed_run_continues_without_repeating_a_cell(tmp_path, n_jobs, n, nap):
+    store, log = tmp_path / "store", tmp_path / "log"
+    rng = np.random.default_rng(n)
+    study = toys.study(store, log, n, nap)
+    kills, rounds = 0, examples(2, 20)
+    for _ in range(rounds):
+        finished = {str(record["params"]["tag"]) for record in study.records()}
+        before = len(begun(log))
+        run = start(store, log, n, nap, n_jobs)
+        target = before + int(rng.integers(1, n // rounds))
+        wait_for(lambda target=target, run=run: len(begun(log)) >= target or run.poll() is not None, run)
+        time.sleep(float(rng.uniform(0, 0.02)))
+        if run.poll() is None:
+            os.kill(run.pid, signal.SIGKILL)
+            kills += 1
+        run.communicate()
+        assert not finished & set(begun(log)[before:]), "a finished cell was begun again"
+    run = start(store, log, n, nap, n_jobs)
+    said = run.communicate(timeout=120)[1]
+    assert run.returncode == 0, said
+    records = study.records()
+    assert [record["params"]["tag"] for record in records] == list(range(n))
+    assert all(record["status"] == "done" for record in records)
+    times = Counter(begun(log))
+    assert kills >= 1
+    assert set(times) == {str(tag) for tag in range(n)}
+    assert sum(times.values()) <= n + kills * n_jobs  # only what was in the hands of a worker is begun anew
+    assert study.run().reused == n
+
+
+def test_workers_end_with_their_killed_parent(tmp_path):
+    store, log = tmp_path / "store", tmp_path / "log"
+    run = start(store, log, 4, 60.0, 2)
+    wait_for(lambda: len(begun(log)) >= 2, run)
+    os.kill(run.pid, signal.SIGKILL)
+    run.communicate()
+    assert_silence(log)
+
+
+def test_an_interrupt_ends_the_run_and_its_workers_and_keeps_what_is_finished(tmp_path):
+    store, log = tmp_path / "store", tmp_path / "log"
+    study = toys.study(store, log, 12, 0.3)
+    run = start(store, log, 12, 0.3, 2)
+    wait_for(lambda: len(begun(log)) >= 4, run)
+    os.kill(run.pid, signal.SIGINT)
+    said = run.communicate(timeout=30)[1]
+    assert "KeyboardInterrupt" in said
+    finished = {str(record["params"]["tag"]) for record in study.records()}
+    assert finished
+    assert_silence(log)
+    before = len(begun(log))
+    assert study.run().reused == len(finished)
+    assert not finished & set(begun(log)[before:])
+    assert len(study.records()) == 12
+
+
+def test_a_script_without_its_guard_is_told_so(tmp_path):
+    script = tmp_path / "script.py"
+    script.write_text(
+        "from tests.unit.experiments.toys import main\n"
+        f"main({str(tmp_path / 's')!r}, {str(tmp_path / 'l')!r}, 2, 0, 2)\n"
+    )
+    ended = subprocess.run(
+        [sys.executable, str(script)],
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=120,
+    )
+    assert ended.returncode != 0
+    assert "if __name__ == '__main__':" in ended.stderr.splitlines()[-1]
+    assert not (tmp_path / "l").exists()

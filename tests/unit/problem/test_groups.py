@@ -1,0 +1,185 @@
+"""check() with statements about groups: against brute force, against the same groups written out, and at scale."""
+
+from __future__ import annotations
+
+from itertools import combinations
+
+import networkx as nx
+import numpy as np
+import pytest
+
+from linkwise import Constraints, check, verify
+from linkwise.problem import _choices, _exactcolour
+from linkwise.problem._colouring import ConflictGraph, Outcome
+from tests.oracles.knowledge import feasible_sizes_with_groups
+from tests.profile import examples
+
+WORDS = ("together", "apart", "must_link_any", "cannot_link_any")
+
+
+def _draw(rng, n, triplets):
+    pair = lambda: tuple(rng.choice(n, 2, replace=False).tolist())  # noqa: E731
+    must = [pair() for _ in range(rng.integers(0, 2))]
+    cannot = [pair() for _ in range(rng.integers(0, 3))]
+    rows = [tuple(rng.choice(n, 3, replace=False).tolist()) for _ in range(rng.integers(0, triplets + 1))]
+    groups = [
+        (str(rng.choice(WORDS)), rng.choice(n, rng.integers(2, 4), replace=False).tolist())
+        for _ in range(rng.integers(1, 4))
+    ]
+    return must, cannot, rows, groups
+
+
+def _build(n, must, cannot, triplets, groups):
+    by_word = {word: [members for said, members in groups if said == word] for word in WORDS}
+    return Constraints.build(n, must_link=must, cannot_link=cannot, triplets=triplets, **by_word)
+
+
+def _clusters(witness):
+    return witness if isinstance(witness, np.ndarray) else witness.cut_marked()
+
+
+@pytest.mark.parametrize(("n", "triplets"), [(4, 0), (5, 0), (6, 0), (4, 3), (5, 4)])
+def test_the_verdict_agrees_with_all_partitions_or_trees_with_cuts(n, triplets):
+    rng = np.random.default_rng(10 * n + triplets)
+    seen = {"feasible": 0, "infeasible": 0}
+    for _ in range(examples(40, 800)):
+        parts = _draw(rng, n, triplets)
+        sizes = feasible_sizes_with_groups(n, *parts)
+        c = _build(n, *parts)
+        free = check(c)
+        assert (free.status == "feasible") == bool(sizes), (n, parts)
+        seen[free.status] += 1
+        if sizes:
+            assert verify(free.witness, c).ok
+            assert free.k_min <= min(sizes)
+            assert max(sizes) <= free.k_max
+        for k in range(1, n + 1):
+            given = check(c, n_clusters=k)
+            assert (given.status == "feasible") == (k in sizes), (n, parts, k)
+            if given.status == "feasible":
+                assert verify(given.witness, c).ok
+                assert len(np.unique(_clusters(given.witness))) == k
+    assert min(seen.values()) > 0
+
+
+def test_cores_with_groups_are_minimal():
+    rng = np.random.default_rng(0)
+    found = 0
+    while found < examples(40, 1000):
+        n = int(rng.integers(3, 6))
+        c = _build(n, *_draw(rng, n, 3))
+        k = None if rng.random() < 0.5 else int(rng.integers(1, n + 1))
+        verdict = check(c, n_clusters=k)
+        if verdict.status != "infeasible":
+            continue
+        found += 1
+        core = list(verdict.explanation.core)
+        k = k if verdict.explanation.goal else None  # a contradiction is one whatever number is asked for
+        assert check(c.select(core), n_clusters=k).status == "infeasible"
+        for left_out in core:
+            rest = [s for s in core if s != left_out]
+            assert check(c.select(rest), n_clusters=k).status == "feasible", (c, core, left_out)
+
+
+def test_groups_say_what_their_pairs_say():
+    rng = np.random.default_rng(1)
+    for _ in range(examples(60, 1000)):
+        n = int(rng.integers(5, 30))
+        sizes = rng.integers(2, 6, 4)
+        groups = [rng.choice(n, min(s, n), replace=False).tolist() for s in sizes]
+        must = [rng.choice(n, 2, replace=False).tolist() for _ in range(rng.integers(0, 5))]
+        whole = Constraints.build(n, must_link=must, together=groups[:1], apart=groups[1:])
+        pairs = Constraints.build(
+            n,
+            must_link=must + list(zip(groups[0], groups[0][1:], strict=False)),
+            cannot_link=[pair for group in groups[1:] for pair in combinations(group, 2)],
+        )
+        one, other = check(whole), check(pairs)
+        assert one.status == other.status
+        if one.status == "feasible":
+            assert (one.k_min, one.k_max) == (other.k_min, other.k_max)
+            assert np.array_equal(one.witness, other.witness)
+            for k in range(1, n + 1):
+                assert check(whole, n_clusters=k).status == check(pairs, n_clusters=k).status
+
+
+def test_a_hundred_thousand_samples_in_a_thousand_groups_are_ordinary():
+    source = np.random.default_rng(0).permutation(np.repeat(np.arange(1000), 100))
+    c = Constraints.from_groups(source, say="apart")
+    verdict = check(c, n_clusters=100)
+    assert verdict.status == "feasible"
+    assert verify(verdict.witness, c).ok
+    few = check(c, n_clusters=99)
+    assert few.because == "100 samples are pairwise apart, so at least 100 clusters are needed, not 99."
+    assert len(few.explanation.core) == 1
+    first, second, third = np.flatnonzero(source == 7)[:3].tolist()
+    other = int(np.flatnonzero(source == 8)[0])
+    wrong = c | Constraints.build(100_000, must_link=[(first, other), (other, second)])
+    why = check(wrong).explanation
+    assert len(why.core) == 3
+    assert "share one cluster" in why.because
+    assert len(why.suspects) == 3
+    both = c | Constraints.build(100_000, together=[[first, other, second, third]])
+    assert len(check(both).explanation.core) == 2
+
+
+def test_a_chain_through_a_group_names_each_statement_once():
+    c = Constraints.build(9, together=[[0, 1, 2, 3], [3, 4, 5]], must_link=[(5, 6)], apart=[[0, 6, 8]])
+    why = check(c).explanation
+    assert len(why.core) == 4
+    assert sorted(s for (s,) in why.suspects) == sorted(why.core)
+
+
+def test_choices_that_cannot_be_made_are_explained():
+    c = Constraints.from_ids(
+        ["a", "b", "c", "d"], [("must_link_any", ["a", "b", "c"]), ("cannot_link", "a", "b"), ("cannot_link", "a", "c")]
+    )
+    verdict = check(c)
+    assert verdict.status == "infeasible"
+    assert verdict.explanation.core == (0, 1, 2)
+    assert verdict.because == "whatever samples [a] choose breaks another statement."
+
+
+def test_a_search_over_choices_that_takes_too_long_says_so(monkeypatch):
+    monkeypatch.setattr(_choices, "_NODES", 1)
+    c = Constraints.build(6, must_link_any=[[0, 1, 2], [3, 4, 5]], cannot_link=[(0, 1), (3, 4)])
+    verdict = check(c)
+    assert verdict.status == "unknown"
+    assert "not decided in time" in verdict.because
+
+
+# -- solvers -------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("solve", [_exactcolour._with_highs, _exactcolour._with_cp_sat])
+def test_solvers_agree_with_the_search(solve):
+    rng = np.random.default_rng(2)
+    outcomes = set()
+    for _ in range(examples(12, 200)):
+        n = int(rng.integers(4, 10))
+        graph = nx.gnp_random_graph(n, 0.6, seed=int(rng.integers(1 << 30)))
+        pairs = np.array(graph.edges, dtype=np.intp).reshape(-1, 2)
+        if not len(pairs):
+            continue
+        search = ConflictGraph(np.arange(n), pairs, Constraints.build(n).groups)
+        for k in (2, 3, 4):
+            start = np.arange(0, 2 * len(pairs) + 1, 2)
+            answer, colour = solve(start, pairs.ravel(), n, k, np.empty(0, dtype=np.intp), 10.0)
+            assert answer == (search.colour(k)[0] is Outcome.FOUND)
+            outcomes.add(answer)
+            if answer:
+                assert (colour[pairs[:, 0]] != colour[pairs[:, 1]]).all()
+                assert colour.max() < k
+    assert outcomes == {True, False}
+
+
+def test_a_solver_settles_what_the_search_leaves_open(monkeypatch):
+    from linkwise.problem import _colouring
+
+    monkeypatch.setattr(_colouring, "_WORK", 0)
+    graph = nx.mycielski_graph(4)  # no triangle, yet three colours do not suffice
+    c = Constraints.build(graph.number_of_nodes(), cannot_link=np.array(graph.edges))
+    assert check(c, n_clusters=3).status == "infeasible"
+    verdict = check(c, n_clusters=4)
+    assert verdict.status == "feasible"
+    assert verify(verdict.witness, c).ok
