@@ -5,12 +5,13 @@ points that are near each other; with its centre and radius a block tells in one
 nearest, and is then skipped. The bound is widened by more than its rounding error: skipping never changes a result.
 
 Cannot-links are lists per slot of the slots it had links to when the blocks were last arranged; what was merged since
-is chained. Before a scan these are marked, and looked at only for a point that would improve the result.
+is chained. Before a scan these are marked, and looked at only for a point that would improve the result. A group apart
+is the list of its slots; whoever holds one of them marks the others.
 """
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -19,6 +20,9 @@ from linkwise._kernels import njit
 from linkwise._kernels.borrow import borrowed
 from linkwise.engines.hierarchical._codes import WARD
 from linkwise.engines.hierarchical._rounds import ALIVE, MERGES, NEW, PENDING, WIDTH
+
+if TYPE_CHECKING:
+    from linkwise.engines.hierarchical._points import Points
 
 __all__ = [
     "BLOCK",
@@ -30,6 +34,7 @@ __all__ = [
     "lane_of",
     "look_around",
     "make_cloud",
+    "make_marks",
     "mark_banned",
     "move_into",
     "nearer_lane",
@@ -63,6 +68,10 @@ class Cloud(NamedTuple):
     tail: Ints  # last slot of that list
     ban_start: Ints  # cannot-links of slot s: ban[ban_start[s]:ban_start[s + 1]], slots of the last arrangement
     ban: Ints
+    held_start: Ints  # groups apart that hold slot s: held[held_start[s]:held_start[s + 1]]
+    held: Ints
+    group_start: Ints  # slots in group g: member[group_start[g]:group_start[g + 1]]
+    member: Ints
     pending: Ints
     pair: Ints
     merges: Ints
@@ -125,21 +134,32 @@ def mark_banned(cloud: Cloud, mark: Ints, slot: int) -> None:
     Marks of earlier calls stay true, since clusters only grow.
     """
     ban, start, after = cloud.ban, cloud.ban_start, cloud.after
-    member = slot
-    while member >= 0:
-        for t in range(start[member], start[member + 1]):
+    held, held_start = cloud.held, cloud.held_start
+    at = slot
+    while at >= 0:
+        for t in range(start[at], start[at + 1]):
             mark[ban[t]] = slot
-        member = after[member]
+        for t in range(held_start[at], held_start[at + 1]):
+            for e in range(cloud.group_start[held[t]], cloud.group_start[held[t] + 1]):
+                mark[cloud.member[e]] = slot
+        at = after[at]
+
+
+@njit(nogil=True)
+def make_marks(cloud: Cloud) -> Ints:
+    """Return what `mark_banned` marks: nothing, where every merge is allowed."""
+    limited = cloud.ban.shape[0] > 0 or cloud.member.shape[0] > 0
+    return np.full(cloud.key.shape[0] if limited else 0, -1, np.intp)
 
 
 @njit(nogil=True)
 def is_banned(cloud: Cloud, mark: Ints, slot: int, other: int) -> bool:
     """Tell whether something merged into the cluster of slot ``other`` was marked for ``slot``."""
-    member = other
-    while member >= 0:
-        if mark[member] == slot:
+    at = other
+    while at >= 0:
+        if mark[at] == slot:
             return True
-        member = cloud.after[member]
+        at = cloud.after[at]
     return False
 
 
@@ -177,7 +197,7 @@ def nearer_lane(cloud: Cloud, mark: Ints, slot: int, first: int, gaps: Floats, b
     if value > most:
         return -1
     lane = lane_of(bits, value, key, first)
-    if cloud.ban.shape[0] > 0 and is_banned(cloud, mark, slot, first + lane):
+    if mark.shape[0] > 0 and is_banned(cloud, mark, slot, first + lane):
         for j in range(bits.shape[0]):
             if bits[j] <= most and is_banned(cloud, mark, slot, first + j):
                 gaps[j] = np.inf
@@ -206,7 +226,7 @@ def nearest_point(
     if method == WARD:
         for b in range(blocks):
             bound[b] *= 2 * weight * smallest[b] / (weight + smallest[b])
-    if cloud.ban.shape[0] > 0:
+    if mark.shape[0] > 0:
         mark_banned(cloud, mark, slot)
     best = -1
     gaps[0] = np.inf
@@ -246,7 +266,7 @@ def look_around(cloud: Cloud, method: int, slots: Ints, start: int, stop: int) -
     gaps = np.empty(lanes, cloud.points.dtype)
     bits = gaps.view(cloud.bits.dtype)
     bound = np.empty(blocks, cloud.points.dtype)
-    mark = np.full(cloud.key.shape[0] if cloud.ban.shape[0] > 0 else 1, -1, np.intp)
+    mark = make_marks(cloud)
     for t in range(start, stop):
         nearest_point(cloud, rows, method, slots[t], x, gaps, bits, bound, mark)
 
@@ -364,30 +384,61 @@ def _smallest_sizes(size: Floats, alive: npt.NDArray[np.bool_], smallest: Floats
 
 
 @njit(nogil=True)
-def _renew_bans(cloud: Cloud, keep: Ints, start: Ints, ban: Ints) -> int:
-    """Translate the cannot-links to new slots, each listed once; return how many there are."""
+def _new_slots(cloud: Cloud, keep: Ints) -> Ints:
+    """Return the new slot of every old one, given the old slots in their new order; -1 for finished roots."""
     new = np.full(cloud.key.shape[0], -1, np.intp)
     for t in range(keep.shape[0]):
-        member = keep[t]
-        while member >= 0:
-            new[member] = t
-            member = cloud.after[member]
+        at = keep[t]
+        while at >= 0:
+            new[at] = t
+            at = cloud.after[at]
+    return new
+
+
+@njit(nogil=True)
+def _renew_bans(cloud: Cloud, keep: Ints, new: Ints, start: Ints, ban: Ints) -> int:
+    """Translate the cannot-links to new slots, each listed once; return how many there are."""
     mark = np.full(keep.shape[0], -1, np.intp)
     old, old_start = cloud.ban, cloud.ban_start
     total = 0
     for t in range(keep.shape[0]):
         start[t] = total
-        member = keep[t]
-        while member >= 0:
-            for e in range(old_start[member], old_start[member + 1]):
+        at = keep[t]
+        while at >= 0:
+            for e in range(old_start[at], old_start[at + 1]):
                 other = new[old[e]]
                 if other >= 0 and mark[other] != t:
                     mark[other] = t
                     ban[total] = other
                     total += 1
-            member = cloud.after[member]
+            at = cloud.after[at]
     start[keep.shape[0] :] = total
     return total
+
+
+@njit(nogil=True)
+def _turn_round(start: Ints, member: Ints, held_start: Ints, held: Ints) -> None:
+    """From the members of each group to the groups of each member, by counting."""
+    for e in range(member.shape[0]):
+        held_start[member[e] + 1] += 1
+    for s in range(1, held_start.shape[0]):
+        held_start[s] += held_start[s - 1]
+    place = held_start.copy()
+    for g in range(start.shape[0] - 1):
+        for e in range(start[g], start[g + 1]):
+            held[place[member[e]]] = g
+            place[member[e]] += 1
+
+
+def _with_groups(cloud: Cloud, start: Ints, member: Ints) -> Cloud:
+    """Add groups apart, given by slots; entries of -1 are left out."""
+    there = member >= 0
+    if not there.all():
+        start = np.concatenate([[0], np.cumsum(there)]).astype(np.intp)[start]
+        member = member[there]
+    held = np.empty(len(member), np.intp)
+    _turn_round(start, member, cloud.held_start, held)
+    return cloud._replace(held=held, group_start=start, member=member)
 
 
 def _blank(P: Floats, order: Ints, n_samples: int) -> Cloud:
@@ -421,6 +472,10 @@ def _blank(P: Floats, order: Ints, n_samples: int) -> Cloud:
         tail=np.arange(slots, dtype=np.intp),
         ban_start=np.zeros(slots + 1, np.intp),
         ban=np.empty(0, np.intp),
+        held_start=np.zeros(slots + 1, np.intp),
+        held=np.empty(0, np.intp),
+        group_start=np.zeros(1, np.intp),
+        member=np.empty(0, np.intp),
         pending=np.empty(slots, np.intp),
         pair=np.empty((slots // 2, 2), np.intp),
         merges=np.empty((0, 2), np.intp),
@@ -431,39 +486,30 @@ def _blank(P: Floats, order: Ints, n_samples: int) -> Cloud:
     )
 
 
-def make_cloud(
-    P: Floats,
-    size: Floats,
-    key: Ints,
-    node: Ints,
-    forbidden: Ints | None,
-    merges: Ints,
-    height: npt.NDArray[np.float64],
-    done: int,
-) -> Cloud:
-    """Start from weighted points.
-
-    ``key`` and ``node`` number the clusters, ``forbidden`` holds pairs of rows of P, and the first ``done`` rows of
-    ``merges`` and ``height`` are filled already.
-    """
-    order = neighbourly_order(P)
-    n = len(P)
-    cloud = _blank(P, order, len(merges) + 1)
-    cloud.size[:n] = size[order]
-    cloud.key[:n] = key[order]
-    cloud.node[:n] = node[order]
+def make_cloud(start: Points) -> Cloud:
+    """Start from weighted points."""
+    order = neighbourly_order(start.P)
+    n = len(start.P)
+    cloud = _blank(start.P, order, len(start.merges) + 1)
+    cloud.size[:n] = start.size[order]
+    cloud.key[:n] = start.key[order]
+    cloud.node[:n] = start.node[order]
     _smallest_sizes(cloud.size, cloud.alive, cloud.smallest)
     cloud.pending[:n] = np.arange(n)
     cloud.tally[PENDING] = n
-    cloud.tally[MERGES] = done
-    cloud = cloud._replace(merges=merges, height=height)
-    if forbidden is None or len(forbidden) == 0:
+    cloud.tally[MERGES] = start.done
+    cloud = cloud._replace(merges=start.merges, height=start.height)
+    if start.forbidden is None and start.apart is None:
         return cloud
     slot_of = np.empty(n, np.intp)
     slot_of[order] = np.arange(n)
-    ban = np.empty(2 * len(forbidden), np.intp)
-    _list_bans(np.ascontiguousarray(forbidden, dtype=np.intp), slot_of, cloud.ban_start, ban)
-    return cloud._replace(ban=ban)
+    if start.apart is not None:
+        cloud = _with_groups(cloud, start.apart.start, slot_of[start.apart.member])
+    if start.forbidden is not None and len(start.forbidden):
+        ban = np.empty(2 * len(start.forbidden), np.intp)
+        _list_bans(np.ascontiguousarray(start.forbidden, dtype=np.intp), slot_of, cloud.ban_start, ban)
+        cloud = cloud._replace(ban=ban)
+    return cloud
 
 
 @njit(nogil=True)
@@ -504,8 +550,12 @@ def arrange(old: Cloud) -> Cloud:
     new.tally[PENDING] = pending
     new.tally[MERGES] = old.tally[MERGES]
     new = new._replace(merges=old.merges, height=old.height)
-    if len(old.ban) == 0:
-        return new
-    ban = np.empty(len(old.ban), np.intp)
-    total = _renew_bans(old, keep, new.ban_start, ban)
-    return new._replace(ban=ban[: max(total, 1)].copy())
+    if len(old.ban) or len(old.member):
+        slot_of = _new_slots(old, keep)
+    if len(old.member):
+        new = _with_groups(new, old.group_start, slot_of[old.member])
+    if len(old.ban):
+        ban = np.empty(len(old.ban), np.intp)
+        total = _renew_bans(old, keep, slot_of, new.ban_start, ban)
+        new = new._replace(ban=ban[: max(total, 1)].copy())
+    return new

@@ -18,9 +18,9 @@ from linkwise._kernels.borrow import borrowed
 from linkwise.engines.hierarchical._cloud import gaps_to_block
 from linkwise.engines.hierarchical._codes import MEDIAN
 from linkwise.engines.hierarchical._distances import Neighbours
+from linkwise.engines.hierarchical._points import Points
 from linkwise.engines.hierarchical._reciprocal import row_minimum
 from linkwise.engines.hierarchical._rounds import ALIVE, LOST, MERGES, NEW, WIDTH, note_merge
-from linkwise.engines.hierarchical._vector import Points
 
 __all__ = ["Few", "make_few", "merge_few"]
 

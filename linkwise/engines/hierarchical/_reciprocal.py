@@ -42,7 +42,7 @@ from linkwise.engines.hierarchical._rounds import (
 
 if TYPE_CHECKING:
     from linkwise.engines.hierarchical._distances import Neighbours
-    from linkwise.engines.hierarchical._vector import Points
+    from linkwise.engines.hierarchical._points import Points
 
 __all__ = ["MERGES", "Rows", "force", "make_rows", "run_rounds"]
 

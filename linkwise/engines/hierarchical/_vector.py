@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -19,6 +19,7 @@ from linkwise.engines.hierarchical._cloud import (
     lane_of,
     look_around,
     make_cloud,
+    make_marks,
     mark_banned,
     move_into,
     nearer_lane,
@@ -28,6 +29,7 @@ from linkwise.engines.hierarchical._cloud import (
 )
 from linkwise.engines.hierarchical._codes import MEDIAN, WARD
 from linkwise.engines.hierarchical._parallel import Workers
+from linkwise.engines.hierarchical._points import Points
 from linkwise.engines.hierarchical._rounds import (
     COMPACT,
     DONE,
@@ -48,7 +50,7 @@ from linkwise.engines.hierarchical._rounds import (
     pair_up,
 )
 
-__all__ = ["Points", "gather", "merge_points"]
+__all__ = ["merge_points"]
 
 Ints = npt.NDArray[np.intp]
 Floats = npt.NDArray[np.floating[Any]]
@@ -59,77 +61,12 @@ WIDE = 20_000_000
 BUDGET = 400_000_000
 
 
-class Points(NamedTuple):
-    """Where a run starts: one weighted point per must-linked group, whose merges are noted already."""
-
-    P: Floats
-    size: Floats
-    key: Ints  # lowest-numbered sample of each, ascending
-    node: Ints
-    forbidden: Ints | None  # pairs of rows of P
-    merges: Ints
-    height: npt.NDArray[np.float64]
-    done: int
-
-
-def gather(X: Floats, method: int, forced: Ints | None, forbidden: Ints | None) -> Points:
-    """Replace every must-linked group by one weighted point."""
-    n = len(X)
-    merges = np.empty((max(n - 1, 0), 2), np.intp)
-    height = np.zeros(max(n - 1, 0))
-    if forced is None:
-        samples = np.arange(n, dtype=np.intp)
-        return Points(X, np.ones(n, X.dtype), samples, samples, forbidden, merges, height, 0)
-    P, size, key, node, done = _gather_groups(X, method == MEDIAN, forced, merges)
-    if forbidden is not None:
-        row_of = np.empty(n, np.intp)
-        row_of[forced[key]] = np.arange(len(key))
-        forbidden = row_of[forced[forbidden]]
-    return Points(P, size, key, node, forbidden, merges, height, done)
-
-
 def merge_points(start: Points, method: int, workers: Workers, report: Callable[[int], object]) -> int:
     """Fill in merges and squared heights, of Ward in no particular order (children first); return how many."""
-    cloud = make_cloud(
-        start.P, start.size, start.key, start.node, start.forbidden, start.merges, start.height, start.done
-    )
+    cloud = make_cloud(start)
     if method == WARD:
         return _ward(cloud, workers, report)
     return _step_by_step(cloud, method, workers, report)
-
-
-@njit(nogil=True)
-def _gather_groups(X: Floats, midpoints: bool, forced: Ints, merges: Ints) -> tuple[Floats, Floats, Ints, Ints, int]:
-    """Replace every must-linked group by one weighted point, noting the merges at height 0 in index order."""
-    n, d = X.shape
-    first = np.full(n, -1, np.intp)
-    P = np.empty((n, d), X.dtype)
-    size = np.zeros(n, X.dtype)
-    key = np.empty(n, np.intp)
-    node = np.empty(n, np.intp)
-    groups = 0
-    done = 0
-    for i in range(n):
-        g = first[forced[i]]
-        if g < 0:
-            g = groups
-            groups += 1
-            first[forced[i]] = g
-            P[g] = X[i]
-            key[g] = i
-            node[g] = i
-        else:
-            share = size[g] / (size[g] + 1)
-            if midpoints:
-                share = share * 0 + 0.5
-            for k in range(d):
-                P[g, k] = share * P[g, k] + (1 - share) * X[i, k]
-            merges[done, 0] = node[g]
-            merges[done, 1] = i
-            node[g] = n + done
-            done += 1
-        size[g] += 1
-    return P[:groups].copy(), size[:groups].copy(), key[:groups].copy(), node[:groups].copy(), done
 
 
 # ------------------------------------------------------------------------------------------------------------- Ward
@@ -234,7 +171,7 @@ def _welcome(
 ) -> None:
     """Compare a new cluster with all others: find its nearest, and tell those it is nearest to."""
     blocks, d, lanes = cloud.points.shape
-    banned = cloud.ban.shape[0] > 0
+    banned = mark.shape[0] > 0
     key, gap, nearest = cloud.key, cloud.gap, cloud.nearest
     never = cloud.bits[0]
     own = kept // lanes
@@ -299,7 +236,7 @@ def _closest_steps(cloud: Cloud, method: int, low: Floats, high: Bits, at: Ints,
     gaps = np.empty(lanes, cloud.points.dtype)
     bits = gaps.view(cloud.bits.dtype)
     bound = np.empty(blocks, cloud.points.dtype)
-    mark = np.full(cloud.key.shape[0] if cloud.ban.shape[0] > 0 else 1, -1, np.intp)
+    mark = make_marks(cloud)
     for _ in range(budget):
         best = -1
         for b in range(blocks):
