@@ -29,7 +29,12 @@ _HOME = {
     "agglomerate": "linkwise.engines",
     "check": "linkwise.problem",
     "close": "linkwise.problem",
+    "conflicts": "linkwise.problem",
+    "implies": "linkwise.problem",
+    "informative": "linkwise.problem",
+    "minimal": "linkwise.problem",
     "repair": "linkwise.problem",
+    "utility": "linkwise.problem",
     "verify": "linkwise.result",
 }
 
@@ -52,7 +57,12 @@ __all__ = [
     "agglomerate",
     "check",
     "close",
+    "conflicts",
+    "implies",
+    "informative",
+    "minimal",
     "repair",
+    "utility",
     "verify",
 ]
 
@@ -66,7 +76,19 @@ if TYPE_CHECKING:
         SizeBetween,
     )
     from linkwise.engines import ConstrainedAgglomerative, ReCon, agglomerate
-    from linkwise.problem import Explanation, Repair, Verdict, check, close, repair
+    from linkwise.problem import (
+        Explanation,
+        Repair,
+        Verdict,
+        check,
+        close,
+        conflicts,
+        implies,
+        informative,
+        minimal,
+        repair,
+        utility,
+    )
     from linkwise.result import Certificate, Dendrogram, verify
     from linkwise.sources import Taxonomy
 

@@ -76,7 +76,8 @@ def _as_json(verdict: Verdict, statements: Statements) -> str:
         "k_max": verdict.k_max,
         "because": verdict.because if why is None else why.because,
         "conflict": [] if why is None else [_as_dict(statements, s) for s in why.core],
-        "fixes": [] if why is None else [_as_dict(statements, s) for group in why.suspects for s in group],
+        "fixes": [] if why is None else [_as_dict(statements, s) for (s,) in _single(why)],
+        "repairs": [] if why is None else [[_as_dict(statements, s) for s in group] for group in why.suspects],
     }
     return json.dumps(told, indent=2, ensure_ascii=False)
 
@@ -86,13 +87,17 @@ def _as_dict(statements: Statements, statement: int) -> dict[str, object]:
     return {"line": statements.lines[int(statements.constraints.row[statement])], "statement": words}
 
 
+def _single(why: Explanation) -> list[tuple[int, ...]]:
+    return [group for group in why.suspects if len(group) == 1]
+
+
 def conflict_text(why: Explanation, statements: Statements, shown: int = 20) -> str:
     """Word a conflict with the line numbers of the file: fixes first, then the proof."""
     lines = []
-    fixes = [statement for group in why.suspects for statement in group]
+    fixes = [" and ".join(statements.word(statement) for statement in group) for group in why.suspects]
     if fixes:
-        lines.append("Removing any one of these repairs it:")
-        lines += [f"  {statements.word(statement)}" for statement in fixes[:shown]]
+        lines.append("Removing any one of these repairs it:" if len(fixes) > 1 else "Removing this repairs it:")
+        lines += [f"  {fix}" for fix in fixes[:shown]]
         lines += [f"  ... or one of {len(fixes) - shown:,} more"] if len(fixes) > shown else []
     if why.core:
         goal = f" in {why.goal}" if why.goal else " together"
@@ -100,8 +105,8 @@ def conflict_text(why: Explanation, statements: Statements, shown: int = 20) -> 
         lines += [f"  {statements.word(statement)}" for statement in why.core[:shown]]
         lines += [f"  ... and {len(why.core) - shown:,} more"] if len(why.core) > shown else []
     lines += [f"  {rule}" for rule in why.rules]
-    because = why.because
+    argument = "\n".join([why.because, *(f"  {step}" for step in why.steps)])
     for statement in sorted(why.core, key=lambda s: -int(statements.constraints.row[s])):  # long numbers first
         row = int(statements.constraints.row[statement])
-        because = because.replace(f"#{row}", f"line {statements.lines[row]}")
-    return "\n".join([*lines, because])
+        argument = argument.replace(f"#{row}", f"line {statements.lines[row]}")
+    return "\n".join([*lines, argument])

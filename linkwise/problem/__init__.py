@@ -1,12 +1,18 @@
 """What follows from what was said: feasibility with proofs, closure, repair, and the problem an engine receives."""
 
 from linkwise.problem._closure import close, must_links_within, neighbours_within
+from linkwise.problem._comparisons import close_comparisons
+from linkwise.problem._conflicts import conflicts
 from linkwise.problem._contract import Contraction
 from linkwise.problem._explain import Explanation
 from linkwise.problem._feasibility import Verdict, check
+from linkwise.problem._implies import implies
+from linkwise.problem._informative import Selection, informative, label_triplets
+from linkwise.problem._minimal import minimal
 from linkwise.problem._onetree import LiveTriplets, onetree
 from linkwise.problem._problem import Problem
 from linkwise.problem._repair import Repair, repair
+from linkwise.problem._utility import Utility, utility
 
 __all__ = [
     "Contraction",
@@ -14,11 +20,20 @@ __all__ = [
     "LiveTriplets",
     "Problem",
     "Repair",
+    "Selection",
+    "Utility",
     "Verdict",
     "check",
     "close",
+    "close_comparisons",
+    "conflicts",
+    "implies",
+    "informative",
+    "label_triplets",
+    "minimal",
     "must_links_within",
     "neighbours_within",
     "onetree",
     "repair",
+    "utility",
 ]

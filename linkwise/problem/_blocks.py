@@ -7,6 +7,8 @@ are one. Every feasible cut is a coarsening of what results.
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 import numpy.typing as npt
 
@@ -14,23 +16,63 @@ from linkwise._kernels import njit
 from linkwise._kernels.disjoint_set import DisjointSet, components, find, labels
 from linkwise.constraints import Groups
 from linkwise.problem._blockcut import cut_of_size, levels
+from linkwise.problem._forest import grow_forest
 from linkwise.problem._onetree import onetree
 from linkwise.result import Dendrogram
 
-__all__ = ["finest_blocks", "hierarchy_of_blocks"]
+__all__ = ["BY_ITSELF", "BY_KNOT", "BY_THIRD", "Union", "finest_blocks", "hierarchy_of_blocks", "unite_blocks"]
 
 IntArray = npt.NDArray[np.intp]
+BY_ITSELF, BY_THIRD, BY_KNOT = 0, 1, 2
+
+
+class Union(NamedTuple):
+    """The finest blocks and the links that made them: a forest, in the order in which they joined two blocks.
+
+    Attributes
+    ----------
+    block : ndarray of intp, shape (n,)
+    link : ndarray of intp, shape (k, 2)
+        Samples that were joined: those of a must-link, or a and b of a triplet ab|c.
+    reason : ndarray of intp, shape (k,)
+        Which must-link, or after these which triplet, joined them.
+    step : ndarray of intp, shape (k,)
+        ``BY_ITSELF`` for a must-link, ``BY_THIRD`` for the conditional rule; from ``BY_KNOT`` on, links with the same
+        number belong to one contraction.
+    """
+
+    block: IntArray
+    link: IntArray
+    reason: IntArray
+    step: IntArray
 
 
 @njit
 def _join(
-    sets: DisjointSet, ring: IntArray, waiting: npt.NDArray[np.bool_], stack: IntArray, top: int, x: int, y: int
+    sets: DisjointSet,
+    ring: IntArray,
+    waiting: npt.NDArray[np.bool_],
+    stack: IntArray,
+    top: int,
+    x: int,
+    y: int,
+    log: IntArray,
+    count: IntArray,
+    reason: int,
+    step: int,
 ) -> int:
     """Unite two blocks; members of the smaller one wait to have their triplets looked at again."""
+    first, second = x, y
     x = find(sets, x)
     y = find(sets, y)
     if x == y:
         return top
+    place = count[0]
+    log[place, 0] = first
+    log[place, 1] = second
+    log[place, 2] = reason
+    log[place, 3] = step
+    count[0] = place + 1
     if sets.size[x] < sets.size[y]:
         x, y = y, x
     member = y
@@ -50,7 +92,17 @@ def _join(
 
 @njit
 def _settle(
-    sets: DisjointSet, ring: IntArray, pairs: IntArray, triplets: IntArray, start: IntArray, incident: IntArray
+    sets: DisjointSet,
+    ring: IntArray,
+    pairs: IntArray,
+    reasons: IntArray,
+    step: int,
+    triplets: IntArray,
+    offset: int,
+    start: IntArray,
+    incident: IntArray,
+    log: IntArray,
+    count: IntArray,
 ) -> None:
     """Unite the pairs and everything the conditional rule asks for; O((n + m) log n) over all calls."""
     n = len(ring)
@@ -58,7 +110,7 @@ def _settle(
     stack = np.empty(n, np.intp)
     top = 0
     for t in range(len(pairs)):
-        top = _join(sets, ring, waiting, stack, top, pairs[t, 0], pairs[t, 1])
+        top = _join(sets, ring, waiting, stack, top, pairs[t, 0], pairs[t, 1], log, count, reasons[t], step)
     while top > 0:
         top -= 1
         item = stack[top]
@@ -67,8 +119,8 @@ def _settle(
             a, b, c = triplets[incident[s], 0], triplets[incident[s], 1], triplets[incident[s], 2]
             third = find(sets, c)
             if third == find(sets, a) or third == find(sets, b):
-                top = _join(sets, ring, waiting, stack, top, a, b)
-                top = _join(sets, ring, waiting, stack, top, a, c)
+                why = offset + incident[s]  # c is with one of the two already, so uniting these unites all three
+                top = _join(sets, ring, waiting, stack, top, a, b, log, count, why, np.int64(BY_THIRD))
 
 
 def finest_blocks(n: int, must_link: IntArray, triplets: IntArray) -> IntArray:
@@ -83,19 +135,36 @@ def finest_blocks(n: int, must_link: IntArray, triplets: IntArray) -> IntArray:
     if not len(triplets) or not len(must_link):
         block: IntArray = components(n, must_link)
         return block
+    return unite_blocks(n, must_link, triplets).block
+
+
+def unite_blocks(n: int, must_link: IntArray, triplets: IntArray) -> Union:
+    """Do what `finest_blocks` does and tell which statements did it, one link for each."""
     start, incident = _incidence(n, triplets)
     sets = DisjointSet(np.arange(n), np.ones(n, np.intp))
     ring = np.arange(n)
-    pairs = must_link
+    log, count = np.empty((n, 4), dtype=np.intp), np.zeros(1, dtype=np.intp)
+    pairs, reasons, step, offset = np.ascontiguousarray(must_link), np.arange(len(must_link)), BY_ITSELF, len(must_link)
     while True:
-        _settle(sets, ring, pairs, triplets, start, incident)
+        _settle(sets, ring, pairs, reasons, step, triplets, offset, start, incident, log, count)
         block = labels(sets)
-        first = np.unique(block, return_index=True)[1]
-        stuck = onetree(len(first), _over(block, triplets)).stuck
+        rows, over = _over(block, triplets)
+        stuck = onetree(int(block.max(initial=-1)) + 1, over).stuck
         if stuck is None:
-            return block
-        united = first[stuck]
-        pairs = np.column_stack([np.full(len(united) - 1, united[0]), united[1:]]).astype(np.intp)
+            made = log[: count[0]]
+            return Union(block, made[:, :2], made[:, 2], made[:, 3])
+        tying = _tying(int(block.max()) + 1, over, stuck)
+        step = max(step, BY_THIRD) + 1
+        pairs, reasons = np.ascontiguousarray(triplets[rows[tying], :2]), offset + rows[tying]
+
+
+def _tying(n: int, triplets: IntArray, stuck: IntArray) -> IntArray:
+    """Triplets inside a stuck set whose close pairs tie it together, one fewer than it has members."""
+    inside = np.zeros(n, dtype=np.bool_)
+    inside[stuck] = True
+    rows = np.flatnonzero(inside[triplets].all(axis=1))
+    forest = grow_forest(n, np.ascontiguousarray(triplets[rows, :2]), stuck[:1])
+    return np.asarray(rows[forest.link[forest.link >= 0]], dtype=np.intp)
 
 
 def _incidence(n: int, triplets: IntArray) -> tuple[IntArray, IntArray]:
@@ -107,11 +176,12 @@ def _incidence(n: int, triplets: IntArray) -> tuple[IntArray, IntArray]:
     return start, order // 3
 
 
-def _over(block: IntArray, triplets: IntArray) -> IntArray:
-    """Write triplets over blocks; those whose three blocks differ."""
+def _over(block: IntArray, triplets: IntArray) -> tuple[IntArray, IntArray]:
+    """Write triplets over blocks: which of them are about three different blocks, and these."""
     over = block[triplets]
     a, b, c = over.T
-    return np.ascontiguousarray(over[(a != b) & (a != c) & (b != c)])
+    rows = np.flatnonzero((a != b) & (a != c) & (b != c))
+    return rows, over[rows]
 
 
 def hierarchy_of_blocks(
@@ -135,7 +205,7 @@ def hierarchy_of_blocks(
         None when the hierarchy that was built has no such cut with so few clusters. Another hierarchy might.
     """
     n_blocks = int(block.max(initial=-1)) + 1
-    upper = _built(n_blocks, _over(block, triplets))
+    upper = _built(n_blocks, _over(block, triplets)[1])
     if n_clusters is None:
         cut = np.arange(n_blocks)
     else:

@@ -21,7 +21,7 @@ from linkwise.problem._conflict import Hard, blocks_or_none
 from linkwise.problem._explain import minimal_core, name_list
 from linkwise.result import Dendrogram
 
-__all__ = ["Choices", "free_witness", "settle_choices"]
+__all__ = ["Choices", "choice_core", "free_witness", "make_choices", "settle_choices"]
 
 IntArray = npt.NDArray[np.intp]
 _SECONDS = 10.0
@@ -51,6 +51,11 @@ class Choices:
         keep = np.isin(self.groups.statement, numbers)
         return Choices(self.groups.pick(keep), self.is_must[keep])
 
+    def without(self, numbers: IntArray) -> Choices:
+        """The choices that are not among some statements."""
+        keep = ~np.isin(self.groups.statement, numbers)
+        return Choices(self.groups.pick(keep), self.is_must[keep])
+
     def held(self, labels: IntArray) -> npt.NDArray[np.bool_]:
         """Which choices hold when the samples of a cluster, or of a block, share a label."""
         kind = np.where(self.is_must, Kind.MUST_LINK_ANY, Kind.CANNOT_LINK_ANY).astype(np.int8)
@@ -64,7 +69,7 @@ def settle_choices(hard: Hard, choices: Choices, k: int | None) -> Number:
         msg = "contradictions are told before choices are looked at"
         raise AssertionError(msg)
     bounds = decide_number(hard, block, None)
-    status, witness = _search(hard, choices, k, time.monotonic() + _SECONDS)
+    status, witness = make_choices(hard, choices, k, time.monotonic() + _SECONDS)
     goal = "" if k is None else f"{k} cluster{'' if k == 1 else 's'}"
     where = f" in {goal}" if goal else ""
     if status == "feasible":
@@ -73,19 +78,21 @@ def settle_choices(hard: Hard, choices: Choices, k: int | None) -> Number:
     if status == "unknown":
         because = f"Whether the choices can be made so that all hard statements hold{where} was not decided in time."
         return Number("unknown", None, None, bounds.k_min, bounds.k_max, because)
-    everything = np.unique(
-        np.concatenate([hard.must_at, hard.cannot_at, hard.triplets_at, hard.apart.statement, choices.groups.statement])
-    )
-    deadline = time.monotonic() + _SECONDS
-    core, complete = minimal_core(
-        everything,
-        lambda some: _search(hard.only(some), choices.only(some), k, deadline)[0] == "infeasible",
-    )
+    core, complete = choice_core(hard, choices, k, time.monotonic() + _SECONDS)
     heads = choices.only(core).groups
     names = name_list(hard.constraints, np.unique(heads.member[heads.start[:-1]]))
     because = f"whatever samples {names} choose breaks another statement{where}."
     why = hard.explain(core, because, goal=goal, complete=complete)
     return Number("infeasible", None, why, bounds.k_min, bounds.k_max, why.because)
+
+
+def choice_core(hard: Hard, choices: Choices, k: int | None, deadline: float) -> tuple[IntArray, bool]:
+    """Shrink statements that leave no way to make the choices to a minimal set that does not."""
+    everything = np.union1d(hard.numbers, choices.groups.statement)
+    return minimal_core(
+        everything,
+        lambda some: make_choices(hard.only(some), choices.only(some), k, deadline)[0] == "infeasible",
+    )
 
 
 def free_witness(hard: Hard, block: IntArray, *, marked: bool = False) -> Dendrogram | IntArray:
@@ -101,7 +108,7 @@ def free_witness(hard: Hard, block: IntArray, *, marked: bool = False) -> Dendro
     return Dendrogram(hard.n, tree.parent, tree.raw_height)
 
 
-def _search(
+def make_choices(
     hard: Hard, choices: Choices, k: int | None, deadline: float
 ) -> tuple[Literal["feasible", "infeasible", "unknown"], Dendrogram | IntArray | None]:
     """Make one choice after the other, fewest possibilities first; take back what leads nowhere."""
@@ -129,7 +136,7 @@ def _search(
             head = int(choices.groups.of(int(waiting[best]))[0])
             stack += [here.with_must(head, int(y), statement) for y in reversed(options[best])]
             continue
-        number = decide_number(here, block, k)
+        number = decide_number(here, block, k, reasons=False)
         undecided |= number.status == "unknown"
         if number.status != "feasible":
             continue

@@ -13,24 +13,27 @@ from linkwise.constraints import Constraints, Kind
 from linkwise.constraints._distances import close_pairs, read_data
 from linkwise.exceptions import LinkwiseError
 
-__all__ = ["close", "must_links_within", "neighbours_within"]
+__all__ = ["close", "must_links_within", "neighbours_within", "not_in", "pairs_of_groups"]
 
 IntArray = npt.NDArray[np.intp]
 _LIMIT = 5_000_000
 
 
-def close(constraints: Constraints) -> Constraints:
-    """Add every must-link and cannot-link that the hard ones entail.
+def close(constraints: Constraints, *, triplets: bool = False) -> Constraints:
+    """Add every must-link and cannot-link that the hard ones entail, and if asked every triplet too.
 
     Parameters
     ----------
     constraints : Constraints
         Statements of any kind.
+    triplets : bool, default=False
+        Reason from must-links, cannot-links and triplets together, and write out all statements of the three kinds that
+        they entail; for up to 400 samples named in hard statements. By default only links among links are written.
 
     Returns
     -------
     Constraints
-        The given statements, in their order, followed by the entailed pairs that were not given; these are hard and
+        The given statements, in their order, followed by the entailed ones that were not given; these are hard and
         numbered after the given ones.
 
     Raises
@@ -38,15 +41,23 @@ def close(constraints: Constraints) -> Constraints:
     InfeasibleConstraintsError
         The hard statements contradict each other.
     LinkwiseError
-        More than five million pairs are entailed.
+        More than five million statements are entailed, or ``triplets`` is set and more than 400 samples are named.
+
+    See Also
+    --------
+    implies : ask about some statements without writing out all.
+    minimal : the opposite, drop what the rest implies.
 
     Notes
     -----
     Must-link is transitive, and a cannot-link between two must-linked groups forbids every pair between them. Soft
-    statements are kept and not reasoned from. Triplets are kept as given: neither what triplets entail among each other
-    nor what triplets and pairs entail together is written out.
+    statements are kept and not reasoned from. Unless ``triplets`` is set, triplets are kept as given: neither what they
+    entail among each other nor what triplets and pairs entail together is written out.
 
-    **Cost** linear in the number of entailed pairs. **Guarantee** closing twice changes nothing.
+    **Cost** linear in the number of entailed pairs; with ``triplets`` O(s**3) memory for s samples named, a few bytes
+    each, and as much time: under half a second for 200 samples. **Guarantee** closing twice changes nothing; what is
+    written holds in every hierarchy with a cut in which the given statements hold, and with ``triplets`` nothing else
+    does. A tree built from triplets displays more than they imply; that is never written.
 
     Examples
     --------
@@ -54,16 +65,30 @@ def close(constraints: Constraints) -> Constraints:
     >>> closed = close(Constraints.build(4, must_link=[(0, 1), (1, 2)], cannot_link=[(2, 3)]))
     >>> [closed.describe(i) for i in range(3, 6)]
     ['#3 must_link(0, 2)', '#4 cannot_link(0, 3)', '#5 cannot_link(1, 3)']
+    >>> close(Constraints.build(4, triplets=[(0, 1, 2), (1, 2, 3)]), triplets=True).items.tolist()
+    [[0, 1, 2], [1, 2, 3], [0, 1, 3], [0, 2, 3]]
     """
+    from linkwise.problem._entailed import all_entailed
     from linkwise.problem._feasibility import check
 
+    if triplets:
+        return constraints | all_entailed(constraints, _LIMIT)
     check(constraints).raise_if_infeasible()
     n, hard = constraints.n_samples, constraints.is_hard
     must = constraints.items[(constraints.kind == Kind.MUST_LINK) & hard, :2]
     cannot = constraints.items[(constraints.kind == Kind.CANNOT_LINK) & hard, :2]
     group: IntArray = components(n, must)
-    size = np.bincount(group, minlength=1)
     joined = np.unique(np.sort(group[cannot], axis=1), axis=0)
+    all_must, all_cannot = pairs_of_groups(group, joined)
+    new_must = not_in(all_must, must, n)
+    new_cannot = not_in(all_cannot, cannot, n)
+    entailed = type(constraints).build(n, must_link=new_must, cannot_link=new_cannot)
+    return constraints | entailed
+
+
+def pairs_of_groups(group: IntArray, joined: IntArray) -> tuple[IntArray, IntArray]:
+    """All pairs inside groups, and all pairs between the two groups of each row of ``joined``."""
+    size = np.bincount(group, minlength=1)
     n_must = int((size * (size - 1) // 2).sum())
     n_cannot = int((size[joined[:, 0]] * size[joined[:, 1]]).sum())
     if n_must + n_cannot > _LIMIT:
@@ -74,15 +99,10 @@ def close(constraints: Constraints) -> Constraints:
         raise LinkwiseError(msg)
     order = np.argsort(group, kind="stable")
     start = np.cumsum(size) - size
-    all_must = _pairs_inside(order, start, size)
-    all_cannot = _pairs_between(order, start, size, joined)
-    new_must = _not_in(all_must, must, n)
-    new_cannot = _not_in(all_cannot, cannot, n)
-    entailed = type(constraints).build(n, must_link=new_must, cannot_link=new_cannot)
-    return constraints | entailed
+    return _pairs_inside(order, start, size), _pairs_between(order, start, size, joined)
 
 
-def _not_in(pairs: IntArray, known: IntArray, n: int) -> IntArray:
+def not_in(pairs: IntArray, known: IntArray, n: int) -> IntArray:
     """Sorted pairs without the known ones."""
     key = np.sort(pairs.min(axis=1, initial=n) * n + pairs.max(axis=1, initial=0))
     key = np.setdiff1d(key, known.min(axis=1, initial=n) * n + known.max(axis=1, initial=0), assume_unique=False)

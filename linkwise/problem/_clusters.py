@@ -10,15 +10,18 @@ import numpy as np
 import numpy.typing as npt
 
 from linkwise._kernels.disjoint_set import components
+from linkwise.constraints import Kind
 from linkwise.problem._blocks import finest_blocks, hierarchy_of_blocks
 from linkwise.problem._colouring import ConflictGraph, Outcome, spread
 from linkwise.problem._conflict import Hard, shrink
 from linkwise.problem._cutsearch import search_cut
 from linkwise.problem._explain import Explanation, minimal_core, name_list
+from linkwise.problem._forest import bridges
 from linkwise.problem._paths import LinkGraph, spanning_links
+from linkwise.problem._suspects import Suspects
 from linkwise.result import Dendrogram
 
-__all__ = ["Number", "decide_number"]
+__all__ = ["Number", "decide_number", "tear_one_link"]
 
 IntArray = npt.NDArray[np.intp]
 _SECONDS = 5.0
@@ -37,18 +40,26 @@ class Number:
     because: str
 
 
-def decide_number(hard: Hard, block: IntArray, k: int | None) -> Number:
-    """Decide whether ``k`` clusters are possible, given the finest blocks of a contradiction-free input."""
+def decide_number(hard: Hard, block: IntArray, k: int | None, *, reasons: bool = True) -> Number:
+    """Decide whether ``k`` clusters are possible, given the finest blocks of a contradiction-free input.
+
+    ``reasons=False`` does without an explanation where they are not.
+    """
     k_max = int(block.max(initial=-1)) + 1
     graph = ConflictGraph(block, hard.cannot, hard.apart)
     clique = graph.clique()
     k_min = len(clique)
     if k is None:
         return Number("feasible", None, None, k_min, k_max, "All hard statements can hold together.")
+    no = Number("infeasible", None, None, k_min, k_max, "")
     if k > k_max:
+        if not reasons:
+            return no
         why = _too_many(hard, k, k_max)
         return Number("infeasible", None, why, k_min, k_max, why.because)
     if k < k_min:
+        if not reasons:
+            return no
         why = _too_few(hard, block, graph, clique, k)
         return Number("infeasible", None, why, k_min, k_max, why.because)
     if len(hard.triplets):
@@ -57,6 +68,8 @@ def decide_number(hard: Hard, block: IntArray, k: int | None) -> Number:
             return Number("feasible", tree, None, k_min, k_max, f"A hierarchy with {k} clusters exists.")
     outcome, colour = graph.colour(k)
     if outcome is Outcome.IMPOSSIBLE:
+        if not reasons:
+            return no
         why = _uncolourable(hard, k)
         return Number("infeasible", None, why, max(k_min, k + 1), k_max, why.because)
     if len(hard.triplets) and k_max <= _SEARCHED:
@@ -64,6 +77,8 @@ def decide_number(hard: Hard, block: IntArray, k: int | None) -> Number:
         if status == "feasible":
             return Number("feasible", tree, None, k_min, k_max, f"A hierarchy with {k} clusters exists.")
         if status == "infeasible":
+            if not reasons:
+                return no
             why = _no_such_cut(hard, k)
             return Number("infeasible", None, why, k_min, k_max, why.because)
     if outcome is Outcome.FOUND and not len(hard.triplets):
@@ -93,6 +108,17 @@ def _too_many(hard: Hard, k: int, k_max: int) -> Explanation:
     else:
         core, complete = shrink(hard, np.arange(hard.n), lambda block, _: bool(block.max() + 1 < k))
     return hard.explain(core, because, goal=_clusters(k), complete=complete)
+
+
+def tear_one_link(hard: Hard, k: int, k_max: int) -> Suspects | None:
+    """Which must-links, dropped alone, leave k groups where there are fewer; None where it is no matter of links."""
+    said = hard.must_at[hard.must_at < hard.constraints.n_statements]
+    if len(hard.triplets) or (hard.constraints.kind[said] == Kind.TOGETHER).any():
+        return None
+    if k - k_max > 1:
+        return Suspects((), k - k_max)
+    torn = hard.must_at[bridges(hard.n, np.ascontiguousarray(hard.must))]
+    return Suspects(tuple((int(s),) for s in torn[torn < hard.constraints.n_statements]))
 
 
 def _too_few(hard: Hard, block: IntArray, graph: ConflictGraph, clique: IntArray, k: int) -> Explanation:

@@ -1,17 +1,19 @@
-"""Why statements cannot hold together: the smallest proof, the single fixes, and the words for both."""
+"""Why statements cannot hold together: the few to drop, the smallest proof, and the words for both."""
 
 from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass, replace
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from linkwise.constraints import Constraints
+from linkwise.problem._suspects import Suspects
 
-__all__ = ["Explanation", "explain", "minimal_core", "name_list"]
+__all__ = ["Explanation", "explain", "minimal_core", "name_list", "with_suspects"]
 
 IntArray = npt.NDArray[np.intp]
 _SHOWN = 20
@@ -25,9 +27,10 @@ class Explanation:
     Attributes
     ----------
     suspects : tuple of tuple of int
-        Smallest removals that make *all* hard statements hold together again; here single statements of the core.
-        Empty when no single one does, because there are several conflicts, and not searched for a wanted number of
-        clusters.
+        Smallest repairs, the most suspicious first: each holds statements without which *all* other hard statements
+        hold together, single ones where any suffices, else the smallest sets, up to eight. They are sorted by
+        disagreement with the data where these are known, then by weight, then newest first. Empty when more than five
+        statements must go, or when none were searched for.
     core : tuple of int
         Positions of statements that conflict although every proper subset of them does not.
     because : str
@@ -37,11 +40,17 @@ class Explanation:
     goal : str
         What they were to hold in, such as "3 clusters"; empty when they contradict each other as such.
     lines, fixes : tuple of str
-        Wording of the first 20 statements of the core and of the suspects.
+        Wording of the first 20 statements of the core and of the first 20 suspects.
     rules : tuple of str
         What rules about clusters contribute to the proof.
     complete : bool
-        False when the conflict was too large to be made minimal or to be searched for single fixes.
+        False when the conflict was too large to be made minimal or to be searched for all smallest repairs.
+    steps : tuple of str
+        The argument step by step.
+    at_least : int
+        How many statements any repair drops, as far as known.
+    more : bool or None
+        From `conflicts`: whether there are further conflicts besides this one and those listed before it.
 
     Examples
     --------
@@ -49,17 +58,19 @@ class Explanation:
     >>> c = Constraints.build(4, must_link=[(0, 1), (1, 2)], cannot_link=[(0, 2), (0, 3)])
     >>> why = check(c).explanation
     >>> why.core, why.suspects
-    ((0, 1, 2), ((0,), (1,), (2,)))
+    ((0, 1, 2), ((2,), (1,), (0,)))
     >>> print(why)
     Any one of these changes repairs it:
-      drop #0 must_link(0, 1)
-      drop #1 must_link(1, 2)
       drop #2 cannot_link(0, 2)
+      drop #1 must_link(1, 2)
+      drop #0 must_link(0, 1)
     Why: 3 of 4 constraints contradict each other:
       #0 must_link(0, 1)
       #1 must_link(1, 2)
       #2 cannot_link(0, 2)
     must-link is transitive, so samples [0, 1, 2] share one cluster, which #2 forbids.
+    Step by step:
+      0 = 1 (#0) = 2 (#1), but #2 keeps 0 and 2 apart.
     """
 
     suspects: tuple[tuple[int, ...], ...]
@@ -71,6 +82,9 @@ class Explanation:
     fixes: tuple[str, ...] = ()
     rules: tuple[str, ...] = ()
     complete: bool = True
+    steps: tuple[str, ...] = ()
+    at_least: int = 1
+    more: bool | None = None
 
     @property
     def proof(self) -> str:
@@ -89,14 +103,32 @@ class Explanation:
 
     def __str__(self) -> str:
         if self.fixes:
-            lines = ["Any one of these changes repairs it:", *(f"  drop {line}" for line in self.fixes)]
+            several = len(self.suspects) > 1
+            head = "Any one of these changes repairs it:" if several else "This change repairs it:"
+            lines = [head, *(f"  drop {line}" for line in self.fixes)]
             if len(self.suspects) > len(self.fixes):
                 lines.append(f"  ... or one of {len(self.suspects) - len(self.fixes):,} more")
         elif self.core and self.complete and not self.goal:
-            lines = ["No single change repairs it; `repair(constraints)` finds a set that does."]
+            few = f", at least {self.at_least:,} are needed" if self.at_least > 1 else ""
+            lines = [f"No single change repairs it{few}; `repair(constraints)` finds a set that does."]
         else:
             lines = []
-        return "\n".join([*lines, "Why: " + self.proof])
+        steps = ["Step by step:", *(f"  {step}" for step in self.steps)] if self.steps else []
+        return "\n".join([*lines, "Why: " + self.proof, *steps])
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return everything as lists, strings, numbers and booleans, ready for JSON.
+
+        Examples
+        --------
+        >>> from linkwise import Constraints, check
+        >>> told = check(Constraints.build(3, triplets=[(0, 1, 2), (1, 2, 0)])).explanation.to_dict()
+        >>> told["suspects"], told["fixes"][0]
+        ([[1], [0]], '#1 triplet(1, 2 | 0)')
+        """
+        told = asdict(self)
+        told["suspects"] = [list(group) for group in self.suspects]
+        return {key: list(value) if isinstance(value, tuple) else value for key, value in told.items()}
 
     def message(self) -> str:
         """The text of the error that reports this conflict: the proof and what to do about it."""
@@ -113,23 +145,36 @@ def explain(
     core: Sequence[int],
     because: str,
     *,
-    suspects: Sequence[int] = (),
+    suspects: Suspects | None = None,
+    steps: Sequence[str] = (),
     goal: str = "",
     rules: Sequence[str] = (),
     complete: bool = True,
 ) -> Explanation:
     """Put a conflict into words."""
-    core, suspects = sorted(core), sorted(suspects)
-    return Explanation(
-        suspects=tuple((int(s),) for s in suspects),
+    core = sorted(core)
+    why = Explanation(
+        suspects=(),
         core=tuple(int(s) for s in core),
         because=because,
         n_statements=constraints.n_statements,
         goal=goal,
         lines=tuple(constraints.describe(s) for s in core[:_SHOWN]),
-        fixes=tuple(constraints.describe(s) for s in suspects[:_SHOWN]),
         rules=(*rules[:_SHOWN], *((f"... and {len(rules) - _SHOWN:,} more",) if len(rules) > _SHOWN else ())),
         complete=complete,
+        steps=tuple(steps),
+    )
+    return why if suspects is None else with_suspects(why, constraints, suspects)
+
+
+def with_suspects(why: Explanation, constraints: Constraints, suspects: Suspects) -> Explanation:
+    """Add what to drop."""
+    return replace(
+        why,
+        suspects=suspects.sets,
+        fixes=tuple(" and ".join(constraints.describe(s) for s in group) for group in suspects.sets[:_SHOWN]),
+        complete=why.complete and suspects.complete,
+        at_least=suspects.at_least,
     )
 
 

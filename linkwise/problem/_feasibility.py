@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from numbers import Integral
 from typing import Any, Literal
@@ -11,17 +13,21 @@ import numpy.typing as npt
 
 from linkwise.constraints import Constraints, MinSeparation
 from linkwise.exceptions import InfeasibleConstraintsError, LinkwiseError
-from linkwise.problem._choices import Choices, free_witness, settle_choices
+from linkwise.problem._choices import Choices, choice_core, free_witness, make_choices, settle_choices
 from linkwise.problem._closure import must_links_within
-from linkwise.problem._clusters import decide_number
+from linkwise.problem._clusters import Number, decide_number, tear_one_link
 from linkwise.problem._conflict import Hard, blocks_or_none, contradiction
-from linkwise.problem._explain import Explanation
+from linkwise.problem._disagreement import Doubt
+from linkwise.problem._explain import Explanation, with_suspects
 from linkwise.problem._rulecheck import settle_rules
+from linkwise.problem._suspects import find_suspects
 from linkwise.result import Dendrogram
 
-__all__ = ["Verdict", "check"]
+__all__ = ["Verdict", "check", "conflicts_of", "judge", "read_hard", "read_k"]
 
 IntArray = npt.NDArray[np.intp]
+_QUICK = 0.25
+_NOT_KNOWN = np.empty(0, dtype=np.intp)
 
 
 @dataclass(frozen=True, eq=False)
@@ -96,7 +102,8 @@ def check(
     n_clusters : int, optional
         Ask for a clustering with exactly so many clusters; default: any number.
     X : array-like, optional
-        The data; needed to decide about rules on distances.
+        The data; needed to decide about rules on distances, and used to doubt those statements first that they
+        contradict most.
     metric : str, default="euclidean"
         How distances follow from X; ``"precomputed"`` if X holds them.
 
@@ -133,63 +140,118 @@ def check(
     >>> check(triangle, n_clusters=2).because
     '3 groups of samples are pairwise apart, so at least 3 clusters are needed, not 2.'
     """
-    k = _read_k(n_clusters, constraints.n_samples)
-    hard = _read_hard(constraints, X, metric)
+    k = read_k(n_clusters, constraints, "check")
+    hard = read_hard(constraints, X, metric, "check")
+    verdict = judge(hard, Choices.of(constraints), k, X, metric, Doubt(constraints, X, metric))
+    soft = int((~constraints.is_hard).sum())
+    if not soft:
+        return verdict
+    left_out = f"{soft:,} soft statement{'s were' if soft > 1 else ' was'} left out."
+    return replace(verdict, because=f"{verdict.because} {left_out}")
+
+
+def judge(hard: Hard, choices: Choices, k: int | None, X: Any, metric: str, rank: Doubt | None) -> Verdict:
+    """Decide about statements that were read already; without ``rank`` no fixes are looked for."""
     block = blocks_or_none(hard)
     if block is None:
-        why = contradiction(hard)
-        return _with_soft(
-            Verdict("infeasible", None, why, None, None, "The hard statements contradict each other."), hard
-        )
-    choices = Choices.of(constraints)
+        why = contradiction(hard, fixes=rank is not None, rank=rank, also=conflicts_of(choices))
+        return Verdict("infeasible", None, why, None, None, "The hard statements contradict each other.")
+    began = time.monotonic()
     number = settle_choices(hard, choices, k) if len(choices) else decide_number(hard, block, k)
+    if number.explanation is not None and rank is not None:
+        number = replace(number, explanation=_with_fixes(hard, choices, k, number, rank, time.monotonic() - began))
     verdict = Verdict(number.status, number.witness, number.explanation, number.k_min, number.k_max, number.because)
     if verdict.status == "feasible" and verdict.witness is None:
         verdict = replace(verdict, witness=free_witness(hard, block))
-    if constraints.rules and verdict.status != "infeasible":
+    if hard.constraints.rules and verdict.status != "infeasible":
         status, witness, why_not, because = settle_rules(hard, block, verdict.witness, verdict.status, k, X, metric)
         because = verdict.because if status == verdict.status else because
         verdict = replace(verdict, status=status, witness=witness, explanation=why_not, because=because)
-    if isinstance(verdict.witness, Dendrogram) and constraints.ids is not None:
-        tree = verdict.witness
-        named = Dendrogram(tree.n_samples, tree.parent, tree.raw_height, marked=tree.marked, ids=constraints.ids)
+    if isinstance(verdict.witness, Dendrogram) and hard.constraints.ids is not None:
+        tree, ids = verdict.witness, hard.constraints.ids
+        named = Dendrogram(tree.n_samples, tree.parent, tree.raw_height, marked=tree.marked, ids=ids)
         verdict = replace(verdict, witness=named)
-    return _with_soft(verdict, hard)
+    return verdict
 
 
-def _read_k(n_clusters: Any, n: int) -> int | None:
+def _with_fixes(
+    hard: Hard, choices: Choices, k: int | None, number: Number, rank: Doubt, seconds: float
+) -> Explanation | None:
+    """Add the single statements without which choices can be made, or so many clusters are possible."""
+    why = number.explanation
+    if why is None or not why.core:
+        return why
+    if seconds > _QUICK:  # each test would take about as long
+        return replace(why, complete=False)
+    if k is not None and k > number.k_max and not len(choices):
+        exact = tear_one_link(hard, k, number.k_max)
+        if exact is not None:
+            singles = rank(np.array([s for (s,) in exact.sets], dtype=np.intp))
+            return with_suspects(why, hard.constraints, exact._replace(sets=tuple((int(s),) for s in singles)))
+
+    also = conflicts_of(choices, k)
+
+    def conflict_without(numbers: IntArray) -> IntArray | None:
+        left = hard.without(numbers)
+        if also is not None:
+            return also(left, numbers)
+        block = blocks_or_none(left)
+        if block is None or decide_number(left, block, k, reasons=False).status != "feasible":
+            return _NOT_KNOWN
+        return None
+
+    core = np.array(why.core, dtype=np.intp)
+    if len(choices) and k is None:
+        found = find_suspects(core, conflict_without, rank)
+    else:
+        found = find_suspects(core, conflict_without, rank, largest=1, seconds=2 * _QUICK)
+    return with_suspects(why, hard.constraints, found)
+
+
+def conflicts_of(choices: Choices, k: int | None = None) -> Callable[[Hard, IntArray], IntArray | None] | None:
+    """How to find a conflict with the choices once some statements are dropped; None when there are no choices."""
+    if not len(choices):
+        return None
+
+    def conflict(left: Hard, numbers: IntArray) -> IntArray | None:
+        remaining = choices.without(numbers)
+        deadline = time.monotonic() + _QUICK
+        status = make_choices(left, remaining, k, deadline)[0]
+        if status == "feasible":
+            return None
+        core, complete = choice_core(left, remaining, k, deadline) if status == "infeasible" else (_NOT_KNOWN, False)
+        return core[core < left.constraints.n_statements] if complete else _NOT_KNOWN
+
+    return conflict
+
+
+def read_k(n_clusters: Any, constraints: Constraints, who: str) -> int | None:
+    """Read a wanted number of clusters."""
+    n = constraints.n_samples
     if n_clusters is None:
         return None
     if isinstance(n_clusters, (bool, np.bool_)) or not isinstance(n_clusters, Integral):
-        msg = f"check: n_clusters is {n_clusters!r}, expected a whole number from 1 to {n}."
+        msg = f"{who}: n_clusters is {n_clusters!r}, expected a whole number from 1 to {n}."
         raise LinkwiseError(msg)
     if not 1 <= int(n_clusters) <= n:
-        msg = f"check: n_clusters is {n_clusters}, expected 1 to {n}, the number of samples."
+        msg = f"{who}: n_clusters is {n_clusters}, expected 1 to {n}, the number of samples."
         raise LinkwiseError(msg)
     return int(n_clusters)
 
 
-def _read_hard(constraints: Constraints, X: Any, metric: str) -> Hard:
+def read_hard(constraints: Constraints, X: Any, metric: str, who: str) -> Hard:
+    """Read the hard statements, and the must-links that a rule about distances adds."""
     if not isinstance(constraints, Constraints):
         what = type(constraints).__name__
-        msg = f"check: constraints are {what}, expected Constraints.\nHint: use `Constraints.build`."
+        msg = f"{who}: constraints are {what}, expected Constraints.\nHint: use `Constraints.build`."
         raise LinkwiseError(msg)
     if X is None:
         return Hard.of(constraints)
     rows = X.shape[0] if hasattr(X, "shape") else len(X)
     if rows != constraints.n_samples:
-        msg = f"check: X has {rows:,} rows, but the constraints speak about {constraints.n_samples:,} samples."
+        msg = f"{who}: X has {rows:,} rows, but the constraints speak about {constraints.n_samples:,} samples."
         raise LinkwiseError(msg)
     widest = max((r for r in constraints.rules if isinstance(r, MinSeparation)), key=lambda r: r.delta, default=None)
     if widest is None:
         return Hard.of(constraints)
     return Hard.of(constraints, must_links_within(X, widest.delta, metric=metric), repr(widest))
-
-
-def _with_soft(verdict: Verdict, hard: Hard) -> Verdict:
-    soft = int((~hard.constraints.is_hard).sum())
-    if not soft:
-        return verdict
-    return replace(
-        verdict, because=f"{verdict.because} {soft:,} soft statement{'s were' if soft > 1 else ' was'} left out."
-    )

@@ -26,11 +26,10 @@ def insert_in_order(table: Constraints, order: IntArray) -> BoolArray:
     refused statement. **Guarantee** the rest holds together, and no refused statement could be added to it.
     """
     refused = np.zeros(table.n_statements, dtype=np.bool_)
-    is_triplet = table.kind == Kind.TRIPLET
-    if not is_triplet.any():
+    if np.isin(table.kind, (Kind.MUST_LINK, Kind.CANNOT_LINK)).all():
         taken = _insert_pairs(table.n_samples, table.items[order], table.kind[order] == Kind.MUST_LINK)
         refused[order] = ~taken
-    elif is_triplet.all():
+    elif (table.kind == Kind.TRIPLET).all():
         _insert_triplets(table, order, refused)
     else:
         _insert_mixed(table, order, refused)

@@ -11,7 +11,9 @@ import pytest
 from linkwise import Constraints, close
 from linkwise.constraints import Kind
 from linkwise.exceptions import InfeasibleConstraintsError, LinkwiseError
-from linkwise.problem import must_links_within, neighbours_within
+from linkwise.problem import _closure, must_links_within, neighbours_within
+from tests.oracles import generators, relative
+from tests.oracles.entailment import bits, entailed, statements, worlds
 from tests.profile import examples
 
 
@@ -98,3 +100,67 @@ def test_exactly_at_the_radius_separation_is_strict_and_neighbourhood_is_not():
 def test_distances_must_be_square():
     with pytest.raises(LinkwiseError, match="square"):
         must_links_within([[0.0, 1.0]], 1.0, metric="precomputed")
+
+
+# -- triplets written out ------------------------------------------------------------------------------------------
+
+
+def triplets_of(c):
+    return {tuple(row) for row in c.of(Kind.TRIPLET).tolist()}
+
+
+def test_the_closure_of_triplets_is_extensive_monotone_idempotent_and_has_the_same_trees():
+    """T7."""
+    rng = np.random.default_rng(1)
+    grew = 0
+    for _ in range(examples(60, 2000)):
+        n = int(rng.integers(3, 7))
+        said = generators.consistent_triplets(rng, n)
+        c = Constraints.build(n, triplets=said)
+        closed = close(c, triplets=True)
+        assert triplets_of(c) <= triplets_of(closed)
+        assert close(closed, triplets=True) == closed
+        fewer = Constraints.build(n, triplets=said[::2])
+        assert triplets_of(close(fewer, triplets=True)) <= triplets_of(closed)
+        for tree in relative.binary_trees(tuple(range(n))):
+            shown = all(relative.displays(tree, s) for s in said)
+            assert shown == all(relative.displays(tree, s) for s in triplets_of(closed))
+        grew += closed.n_statements > c.unique().n_statements
+    assert grew > 10
+
+
+@pytest.mark.parametrize("pairs", [False, True])
+def test_everything_entailed_together_is_written_and_nothing_else(pairs):
+    rng = np.random.default_rng(2)
+    for _ in range(examples(60, 3000)):
+        n = int(rng.choice([3, 4, 5]))
+        world = worlds(n)[int(rng.integers(len(worlds(n))))]
+        held = [s for s in statements(n) if world & bits(n)[s] and (pairs or s[0] == "triplet")]
+        said = [s for s in held if rng.random() < rng.choice([0.1, 0.4])]
+        closed = close(Constraints.from_ids(range(n), said), triplets=True)
+        words = ("must_link", "cannot_link", "triplet")
+        found = [
+            (words[k], *(x for x in row if x >= 0)) for k, row in zip(closed.kind, closed.items.tolist(), strict=True)
+        ]
+        assert len(found) == len(set(found))
+        named = {x for s in said for x in s[1:]}
+        assert set(found) == {s for s in entailed(n, said) if named.issuperset(s[1:])}
+        assert entailed(n, said) == set(found)  # nothing is entailed about samples nobody named
+        assert close(closed, triplets=True) == closed
+
+
+def test_links_alone_are_closed_as_ever_and_their_triplets_added():
+    c = Constraints.build(4, must_link=[(0, 1), (1, 2)], cannot_link=[(2, 3)])
+    assert triplets_of(close(c)) == set()
+    assert triplets_of(close(c, triplets=True)) == {(0, 1, 3), (0, 2, 3), (1, 2, 3)}
+    assert close(c, triplets=True).select(slice(0, 6)) == close(c)
+
+
+def test_writing_out_too_much_is_refused(monkeypatch):
+    n = 402
+    chain = [(i, i + 1, i + 2) for i in range(400)]
+    with pytest.raises(LinkwiseError, match=r"name 402 samples[\s\S]*Hint: `implies"):
+        close(Constraints.build(n, triplets=chain), triplets=True)
+    monkeypatch.setattr(_closure, "_LIMIT", 3)
+    with pytest.raises(LinkwiseError, match="and 4 triplets are entailed, more than 3"):
+        close(Constraints.build(4, triplets=[(0, 1, 2), (1, 2, 3)]), triplets=True)

@@ -130,7 +130,7 @@ def test_single_fixes_of_link_conflicts_are_exact_with_cycles_and_several_cannot
         fixes = {
             (s,) for s in range(c.n_statements) if check(c.select(np.arange(c.n_statements) != s)).status == "feasible"
         }
-        assert fixes == set(verdict.explanation.suspects)
+        assert fixes == {some for some in verdict.explanation.suspects if len(some) == 1}
         seen += len(fixes) > 0
     assert seen > 20
 

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+from itertools import combinations
+
 import numpy as np
 import pytest
 
 from linkwise import Constraints, check, repair
 from linkwise.exceptions import InfeasibleConstraintsError, LinkwiseError
 from linkwise.problem._insert import insert_in_order
+from linkwise.problem._parts import part_of
+from tests.oracles.generators import flip, random_tree, tree_triplets
 from tests.oracles.knowledge import cheapest_repair, feasible_sizes, links_consistent
+from tests.oracles.repairs import cheapest_subset
 from tests.profile import examples
 
 
@@ -71,6 +76,117 @@ def test_mixed_knowledge_agrees_with_brute_force_when_optimal():
             _prices(c), lambda kept, rows=rows: bool(feasible_sizes(4, *_split([rows[i] for i in kept])))
         )
         assert fixed.cost == best
+
+
+KINDS = ("must_link", "cannot_link", "triplets")
+MIXES = [mix for k in (1, 2, 3) for mix in combinations(KINDS, k)]
+
+
+@pytest.mark.parametrize("mix", MIXES, ids="+".join)
+def test_every_mix_of_kinds_and_weights_agrees_with_brute_force(mix):
+    rng = np.random.default_rng(len(mix))
+    conflicts = 0
+    for _ in range(examples(12, 250)):
+        n, m = int(rng.integers(3, 6)), int(rng.integers(2, 13))
+        kinds = rng.integers(len(mix), size=m)
+        rows = {
+            kind: [rng.choice(n, 3 if kind == "triplets" else 2, replace=False) for _ in range((kinds == k).sum())]
+            for k, kind in enumerate(mix)
+        }
+        weight = [np.inf, 1.0, rng.choice([1.0, 2.5, 0.3], m), rng.choice([1.0, 2.0, np.inf], m)][rng.integers(4)]
+        c = Constraints.build(n, **rows, weight=weight)
+        fixed = repair(c)
+        _assert_sound(c, fixed)
+        assert fixed.optimal
+        assert fixed.lower_bound == pytest.approx(fixed.cost)
+        assert fixed.cost == pytest.approx(cheapest_subset(n, _rows(c), _prices(c).tolist()))
+        conflicts += len(fixed.dropped) > 0
+    if {"must_link", "cannot_link"} <= set(mix) or "triplets" in mix:
+        assert conflicts > 3
+
+
+def _wrong_triplets(seed, n, m, share):
+    rng = np.random.default_rng(seed)
+    said = tree_triplets(rng, random_tree(rng, range(n), "random"), m)
+    wrong = rng.random(len(said)) < share
+    return Constraints.build(n, triplets=[flip(t, rng) if w else t for t, w in zip(said, wrong, strict=True)]), wrong
+
+
+def _wrong_pairs(seed, n, k, m, share):
+    rng = np.random.default_rng(seed)
+    label = rng.integers(0, k, n)
+    pairs = np.unique(np.sort(rng.integers(0, n, (m, 2)), axis=1), axis=0)
+    pairs = pairs[pairs[:, 0] != pairs[:, 1]]
+    wrong = rng.random(len(pairs)) < share
+    same = (label[pairs[:, 0]] == label[pairs[:, 1]]) ^ wrong
+    wrong = np.concatenate([wrong[same], wrong[~same]])
+    return Constraints.build(n, must_link=pairs[same], cannot_link=pairs[~same]), wrong
+
+
+@pytest.mark.parametrize(
+    "make", [lambda s: _wrong_triplets(s, 25, 120, 0.08), lambda s: _wrong_pairs(s, 60, 4, 220, 0.1)]
+)
+def test_a_search_alone_is_sound_and_no_better_than_the_proven_repair(make):
+    for seed in range(examples(2, 20)):
+        c, wrong = make(seed)
+        exact = repair(c, time_limit=60.0)
+        assert exact.optimal
+        part = part_of(c, np.arange(c.n_statements), np.random.default_rng(0))
+        greedy = part.complete(np.arange(c.n_statements))
+        broken = part.search(greedy, np.ones(c.n_statements), np.inf)
+        found = part.complete(np.argsort(broken, kind="stable"))
+        assert not (found & ~broken).any()
+        kept = np.flatnonzero(~found)
+        assert check(c.select(kept)).status == "feasible"
+        for d in np.flatnonzero(found):
+            assert check(c.select(np.append(kept, d))).status == "infeasible"
+        assert exact.cost <= found.sum() <= 1.1 * exact.cost + 1
+        assert exact.cost <= min(greedy.sum(), wrong.sum())
+
+
+def test_noisy_triplets_lose_fewer_statements_than_are_wrong():
+    c, wrong = _wrong_triplets(7, 60, 300, 0.04)
+    fixed = repair(c, time_limit=3.0)
+    _assert_sound(c, fixed)
+    assert 0 < len(fixed.dropped) <= wrong.sum()
+    greedy = min(insert_in_order(c, np.random.default_rng(s).permutation(c.n_statements)).sum() for s in range(5))
+    assert len(fixed.dropped) <= greedy
+
+
+def test_a_cut_short_repair_is_no_worse_than_greedy_and_its_bound_is_true():
+    c, _ = _wrong_pairs(3, 80, 4, 300, 0.1)
+    full = repair(c, time_limit=20.0)
+    for limit in (0.0, 0.02, 0.3):
+        fixed = repair(c, time_limit=limit)
+        _assert_sound(c, fixed)
+        assert full.optimal
+        assert fixed.lower_bound <= full.cost <= fixed.cost
+        assert fixed.cost <= insert_in_order(c, np.arange(c.n_statements)).sum()
+
+
+@pytest.mark.parametrize(
+    ("make", "true"),
+    [
+        (lambda s: _wrong_triplets(s, 40, 400, 0.05), 0.05),
+        (lambda s: _wrong_triplets(s, 40, 400, 0.15), 0.15),
+        (lambda s: _wrong_pairs(s, 100, 4, 700, 0.03), 0.03),
+        (lambda s: _wrong_pairs(s, 100, 4, 700, 0.1), 0.1),
+    ],
+)
+def test_the_estimated_noise_is_near_the_planted_noise(make, true):
+    ratios = []
+    for seed in range(examples(3, 12)):
+        c, wrong = make(seed)
+        ratios.append(repair(c, time_limit=1.0).noise / wrong.mean())
+    assert 0.6 < np.mean(ratios) < 1.6, true
+
+
+def test_noise_is_nothing_without_conflicts_and_shared_among_equal_suspects():
+    assert repair(Constraints.build(3, must_link=[(0, 1)])).noise == 0.0
+    triangle = Constraints.build(3, must_link=[(0, 1), (1, 2)], cannot_link=[(0, 2)])
+    assert repair(triangle).noise == pytest.approx(1 / 3)
+    mixed = Constraints.build(4, must_link=[(0, 1), (1, 2)], cannot_link=[(0, 2)], triplets=[(0, 1, 3)])
+    assert repair(mixed).noise == pytest.approx(1 / 3)
 
 
 def test_larger_noisy_pairs_are_repaired_optimally_and_no_worse_than_greedy():

@@ -1,0 +1,112 @@
+"""How many answers are wrong, judged by those that can be checked; and which kept ones speak against a dropped one."""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+from linkwise._kernels.disjoint_set import components
+from linkwise.constraints import Constraints, Kind
+from linkwise.problem._conflict import Hard, blocks_or_none, contradiction
+from linkwise.problem._linkcycles import Incidence, blocks
+from linkwise.problem._treecores import frees, implied_rows, small_cores
+
+__all__ = ["contradicted_by", "share_of_wrong"]
+
+IntArray = npt.NDArray[np.intp]
+BoolArray = npt.NDArray[np.bool_]
+_SAMPLE = 300
+_DROPS = 60
+_FEW = 10  # so few checked answers of a kind do not make a rate of their own
+_PAIRS = (Kind.MUST_LINK, Kind.CANNOT_LINK)
+
+
+def contradicted_by(table: Constraints, kept: IntArray, statement: int) -> IntArray:
+    """Kept statements that contradict a dropped one, no fewer than needed; all are taken as hard."""
+    at = np.append(kept, statement)
+    if (table.kind[at] == Kind.TRIPLET).all():
+        rng = np.random.default_rng(0)
+        cores = [
+            small_cores(table.n_samples, np.array(table.items), np.zeros(table.n_statements), at, 1, rng)[1]
+            for _ in range(5 if len(at) < 5000 else 1)
+        ]
+        core = min(cores, key=len)
+    else:
+        core = at[np.array(contradiction(Hard.of(table.select(at)), fixes=False).core, dtype=np.intp)]
+    return np.sort(core[core != statement])
+
+
+def share_of_wrong(table: Constraints, off: BoolArray) -> float:
+    """Estimate the share of wrong answers from what a repair dropped; see `Repair.noise` for the model."""
+    if not off.any():
+        return 0.0
+    kept, dropped = np.flatnonzero(~off), np.flatnonzero(off)
+    looked, implied = _implied(table, kept)
+    some = dropped[np.linspace(0, len(dropped) - 1, min(_DROPS, len(dropped))).astype(np.intp)]
+    stands_for = len(dropped) / len(some)
+    blame = np.zeros(table.n_statements)
+    for statement in some:
+        equal = np.append(_exchangeable(table, kept, int(statement)), statement)
+        blame[equal] += stands_for / len(equal)
+    said, wrong, checked = [], [], []
+    for kind in np.unique(table.kind):
+        mine = table.kind == kind
+        share = float(implied[mine[looked]].mean()) if mine[looked].any() else 0.0
+        said.append(int(mine.sum()))
+        wrong.append(float(blame[mine].sum()))
+        swapped = stands_for * int((blame[kept[mine[kept]]] > 0).sum())
+        checked.append(int(mine[dropped].sum()) + share * int(mine[kept].sum()) + swapped)
+    pooled = sum(wrong) / sum(checked)
+    rates = [w / c if c >= _FEW else pooled for w, c in zip(wrong, checked, strict=True)]
+    return float(min(1.0, np.dot(said, rates) / sum(said)))
+
+
+def _implied(table: Constraints, kept: IntArray) -> tuple[IntArray, BoolArray]:
+    """Which kept statements follow from the other kept ones, for all of them or for a sample spread evenly."""
+    kind = table.kind[kept]
+    if np.isin(kind, _PAIRS).all():
+        return kept, _implied_pairs(table.n_samples, table.items[kept, :2], kind == Kind.MUST_LINK)
+    some = np.linspace(0, len(kept) - 1, min(_SAMPLE, len(kept))).astype(np.intp)
+    if (kind == Kind.TRIPLET).all():
+        return kept[some], implied_rows(table.n_samples, np.array(table.items), kept, kept[some])
+    known = some[np.isin(kind[some], (*_PAIRS, Kind.TRIPLET))]
+    return kept[known], np.array([_follows(table.select(kept), int(s)) for s in known], dtype=np.bool_)
+
+
+def _implied_pairs(n: int, pairs: IntArray, is_must: BoolArray) -> BoolArray:
+    """A must-link follows when it lies on a cycle of must-links, a cannot-link when its clusters have another."""
+    implied = np.zeros(len(pairs), dtype=np.bool_)
+    must = pairs[is_must]
+    graph = Incidence(n, must)
+    block = blocks(graph.start, graph.other, graph.link)
+    implied[is_must] = np.bincount(block, minlength=1)[block] > 1
+    ends = np.sort(components(n, must)[pairs[~is_must]], axis=1)
+    _, same, count = np.unique(ends[:, 0] * n + ends[:, 1], return_inverse=True, return_counts=True)
+    implied[~is_must] = count[same] > 1
+    return implied
+
+
+def _follows(table: Constraints, statement: int) -> bool:
+    """Whether every other answer to the question of one statement contradicts the rest."""
+    a, b, c = (int(v) for v in table.items[statement])
+    kind = int(table.kind[statement])
+    if kind == Kind.TRIPLET:
+        others = [(kind, (min(a, c), max(a, c), b)), (kind, (min(b, c), max(b, c), a))]
+    else:
+        others = [(Kind.CANNOT_LINK if kind == Kind.MUST_LINK else Kind.MUST_LINK, (a, b, c))]
+    for other, items in others:
+        kinds, rows = table.kind.copy(), table.items.copy()
+        kinds[statement], rows[statement] = other, items
+        if blocks_or_none(Hard.of(Constraints(table.n_samples, kinds, rows, table.weight, table.row))) is not None:
+            return False
+    return True
+
+
+def _exchangeable(table: Constraints, kept: IntArray, statement: int) -> IntArray:
+    """Kept statements that could go instead of a dropped one: they are in each of its contradictions."""
+    core = contradicted_by(table, kept, statement)
+    if (table.kind == Kind.TRIPLET).all():
+        free: BoolArray = frees(table.n_samples, np.array(table.items), np.append(kept, statement), core)
+        return core[free]
+    at = np.append(kept, statement)
+    return np.array([s for s in core if blocks_or_none(Hard.of(table.select(at[at != s]))) is not None], dtype=np.intp)

@@ -1,0 +1,179 @@
+"""Which few statements to drop: single ones if any of them repairs everything, else the smallest sets.
+
+A repair takes a member from every conflict. So only what all conflicts met so far have in common can be a single fix,
+and each candidate that fails yields a conflict without it, which rules out others as well. Sets are found the same
+way: the cheapest choice that takes a member from every conflict known is tried, and fails with a new conflict or is a
+smallest repair (implicit hitting sets).
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+__all__ = ["Suspects", "find_suspects"]
+
+IntArray = npt.NDArray[np.intp]
+_SECONDS = 3.0
+_LARGEST = 5  # nobody weighs sets of more statements against each other; `repair` is for them
+_SETS = 8
+
+
+class Suspects(NamedTuple):
+    """Smallest repairs, the most suspicious first; empty when they have more than five statements.
+
+    ``at_least`` is how many statements any repair has, ``complete`` is False when time was too short to find them all.
+    """
+
+    sets: tuple[tuple[int, ...], ...] = ()
+    at_least: int = 1
+    complete: bool = True
+
+
+def find_suspects(
+    core: IntArray,
+    conflict_without: Callable[[IntArray], IntArray | None],
+    rank: Callable[[IntArray], IntArray],
+    *,
+    candidates: IntArray | None = None,
+    largest: int = _LARGEST,
+    seconds: float = _SECONDS,
+) -> Suspects:
+    """Find the smallest sets of statements without which the rest holds together.
+
+    Parameters
+    ----------
+    core : ndarray of intp
+        Statements that conflict.
+    conflict_without : callable
+        A conflict among what is left when some statements are dropped, None when that holds together; empty when it is
+        not known to.
+    rank : callable
+        Sorts statements, the most suspicious first.
+    candidates : ndarray of intp, optional
+        Members of the core that single fixes are known to be among.
+    largest : int, default=5
+        Look for no sets with more statements.
+
+    Notes
+    -----
+    **Cost** one test per single fix and a few that fail. **Guarantee** every set repairs, and none has a proper subset
+    that does, because no smaller set does; up to eight sets are returned where no single statement repairs.
+    """
+    deadline = time.monotonic() + seconds
+    known = [core]
+    left = core if candidates is None else candidates
+    if len(left) > 2:
+        other = conflict_without(core)
+        if other is not None:
+            left = left[:0]
+            known += [other] if len(other) else []
+    found: list[int] = []
+    waiting = rank(left)
+    while len(waiting):
+        if time.monotonic() > deadline:
+            return Suspects(tuple((int(s),) for s in rank(np.array(found, dtype=np.intp))), 1, False)
+        first, waiting = waiting[:1], waiting[1:]
+        other = conflict_without(first)
+        if other is None:
+            found.append(int(first[0]))
+        elif len(other):
+            known.append(other)
+            waiting = waiting[np.isin(waiting, other)]
+    if found or largest < 2:
+        return Suspects(tuple((int(s),) for s in rank(np.array(found, dtype=np.intp))))
+    return _sets(known, conflict_without, rank, largest, deadline)
+
+
+def _sets(
+    known: list[IntArray],
+    conflict_without: Callable[[IntArray], IntArray | None],
+    rank: Callable[[IntArray], IntArray],
+    largest: int,
+    deadline: float,
+) -> Suspects:
+    apart = _disjoint(known)
+    while True:  # conflicts that share no statement: as many members has every repair
+        other = conflict_without(np.concatenate(apart))
+        if other is None:
+            break
+        if not len(other) or time.monotonic() > deadline:
+            return Suspects((), len(apart), False)
+        apart.append(other)
+        known.append(other)
+        if len(apart) > largest:
+            return Suspects((), len(apart))
+    found: list[IntArray] = []
+    size = max(len(apart), 2)
+    while len(found) < _SETS and size <= largest:
+        order = rank(np.unique(np.concatenate(known)))
+        chosen = _hit(known, found, order, size, deadline)
+        if time.monotonic() > deadline:
+            return Suspects(_ranked(found, rank), size, False)
+        if chosen is None:
+            if found:
+                break
+            size += 1
+            continue
+        other = conflict_without(chosen)
+        if other is None:
+            found.append(chosen)
+        elif len(other):
+            known.append(other)
+        else:
+            return Suspects(_ranked(found, rank), size, False)
+    return Suspects(_ranked(found, rank), size)
+
+
+def _ranked(found: list[IntArray], rank: Callable[[IntArray], IntArray]) -> tuple[tuple[int, ...], ...]:
+    """Sets whose members are suspicious first."""
+    if not found:
+        return ()
+    place = {int(s): p for p, s in enumerate(rank(np.unique(np.concatenate(found))))}
+    sets = [tuple(sorted((int(s) for s in some), key=lambda s: place[s])) for some in found]
+    return tuple(sorted(sets, key=lambda some: [place[s] for s in some]))
+
+
+def _disjoint(known: list[IntArray]) -> list[IntArray]:
+    kept: list[IntArray] = []
+    for core in sorted(known, key=len):
+        if not any(np.isin(core, other).any() for other in kept):
+            kept.append(core)
+    return kept
+
+
+def _hit(known: list[IntArray], found: list[IntArray], order: IntArray, size: int, deadline: float) -> IntArray | None:
+    """Up to ``size`` statements that take a member from every conflict and are not found yet, suspicious ones first."""
+    place = {int(s): p for p, s in enumerate(order)}
+    cores = [frozenset(place[int(s)] for s in core) for core in known]
+    taken = {frozenset(place[int(s)] for s in some) for some in found}
+
+    def search(chosen: frozenset[int], cores: list[frozenset[int]], left: int) -> Iterator[frozenset[int]]:
+        if not cores:
+            yield chosen
+        elif left == 1:
+            yield from (chosen | {p} for p in sorted(frozenset.intersection(*cores)))
+        elif time.monotonic() < deadline and _fewest(cores, left) <= left:
+            smallest = int(np.argmin([len(core) for core in cores]))
+            for p in sorted(cores[smallest]):
+                yield from search(chosen | {p}, [core for core in cores if p not in core], left - 1)
+
+    chosen = next((some for some in search(frozenset(), cores, size) if some not in taken), None)
+    return None if chosen is None else order[sorted(chosen)]
+
+
+def _fewest(cores: list[frozenset[int]], enough: int) -> int:
+    """How many statements it takes at least to hit all cores, counted up to one more than ``enough``."""
+    met: set[int] = set()
+    count = 0
+    for core in cores:
+        if met.isdisjoint(core):
+            count += 1
+            if count > enough:
+                break
+            met |= core
+    return count
