@@ -56,6 +56,14 @@ def truth(kind, y, seed, m=8):
             rows.append((a, b))
         if kind is Kind.TRIPLET and y[a] == y[b] != y[c]:
             rows.append((a, b, c))
+        if kind is Kind.TOGETHER and y[a] == y[b] == y[c]:
+            rows.append((a, b, c))
+        if kind is Kind.APART and len({y[a], y[b], y[c]}) == 3:
+            rows.append((a, b, c))
+        if kind is Kind.MUST_LINK_ANY and y[a] in (y[b], y[c]):
+            rows.append((a, b, c))
+        if kind is Kind.CANNOT_LINK_ANY and {y[a]} != {y[b], y[c]}:
+            rows.append((a, b, c))
     return rows
 
 

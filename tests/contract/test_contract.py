@@ -37,6 +37,8 @@ OPPOSITE = {
     Kind.MUST_LINK: {"must_link": [(0, 1)], "cannot_link": [(0, 1)]},
     Kind.CANNOT_LINK: {"must_link": [(0, 1), (1, 2)], "cannot_link": [(0, 2)]},
     Kind.TRIPLET: {"triplets": [(0, 1, 2), (0, 2, 1)]},
+    Kind.TOGETHER: {"cannot_link": [(0, 2)], "together": [(0, 1, 2)]},
+    Kind.APART: {"must_link": [(0, 2)], "apart": [(0, 1, 2)]},
 }
 
 each = pytest.mark.parametrize("estimator", ESTIMATORS, ids=lambda cls: cls.__name__)
@@ -54,9 +56,9 @@ def clusters(tree):
 
 def legal(groups, kind, rows):
     """Leave out clusters that split a must-link: how a forced group comes about follows the order of its rows."""
-    if kind is not Kind.MUST_LINK:
+    if kind not in (Kind.MUST_LINK, Kind.TOGETHER):
         return groups
-    return {group for group in groups if all((a in group) == (b in group) for a, b in rows)}
+    return {group for group in groups if all(len({a in group for a in row}) == 1 for row in rows)}
 
 
 def assert_same(a, b):
@@ -141,8 +143,8 @@ def broken_by_definition(model, kind, rows):
     if kind is Kind.TRIPLET:
         groups = clusters(model.dendrogram_)
         return sum(not any({a, b} <= g and c not in g for g in groups) for a, b, c in rows)
-    together = kind is Kind.MUST_LINK
-    return sum((model.labels_[a] == model.labels_[b]) is not np.bool_(together) for a, b in rows)
+    together = kind in (Kind.MUST_LINK, Kind.TOGETHER)
+    return sum(len(np.unique(model.labels_[list(row)])) != (1 if together else len(row)) for row in rows)
 
 
 @each_kind
@@ -229,7 +231,7 @@ def test_saying_it_twice_or_softly_changes_nothing(estimator, kind):
 def test_weight_zero_is_absence(estimator, kind):
     X, y = blobs(6)
     rows = truth(kind, y, 6)
-    wrong = {Kind.MUST_LINK: (0, 1), Kind.CANNOT_LINK: rows[0], Kind.TRIPLET: (*rows[0][1:], rows[0][0])}[kind]
+    wrong = (0, 1) if kind in (Kind.MUST_LINK, Kind.TOGETHER) else (*rows[0][1:], rows[0][0])
     weight = [np.inf] * len(rows) + [0]
     with_zero = said(kind, [*rows, wrong], len(X), weight=weight)
     assert_same(
@@ -285,8 +287,9 @@ def test_permuting_rows_permutes_the_result(estimator, kind, linkage):
     for seed in range(examples(3, 100)):
         X, y = blobs(seed)
         rows = truth(kind, y, seed)
-        if kind is Kind.MUST_LINK and linkage in ("weighted", "median"):
+        if kind in (Kind.MUST_LINK, Kind.TOGETHER) and linkage in ("weighted", "median"):
             # these weigh halves by history, and a forced group of three has one: that of its rows
+            rows = [row[:2] for row in rows]
             rows = [row for i, row in enumerate(rows) if not any(set(row) & set(other) for other in rows[:i])]
         c = said(kind, rows, len(X))
         order = np.random.default_rng(seed).permutation(len(X))

@@ -8,8 +8,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from linkwise._kernels import njit
+from linkwise.constraints import Groups
 from linkwise.engines._reading import require_numbers, warn_user
-from linkwise.engines.hierarchical import _generic, _reciprocal, _spanning, _vector
+from linkwise.engines.hierarchical import _few, _generic, _memory, _reciprocal, _spanning, _vector
 from linkwise.engines.hierarchical._codes import (
     COMPLETE,
     EUCLIDEAN_ONLY,
@@ -20,6 +22,7 @@ from linkwise.engines.hierarchical._codes import (
 )
 from linkwise.engines.hierarchical._distances import (
     Metric,
+    Neighbours,
     metric_name,
     read_dissimilarities,
     scaled,
@@ -27,6 +30,7 @@ from linkwise.engines.hierarchical._distances import (
 )
 from linkwise.engines.hierarchical._memory import leaner, require_memory, row_pitch
 from linkwise.engines.hierarchical._parallel import Workers
+from linkwise.engines.hierarchical._points import Points, gather
 from linkwise.exceptions import LinkwiseError
 
 if TYPE_CHECKING:
@@ -57,6 +61,7 @@ def merge_all(
     metric: Metric = "euclidean",
     forced: Ints | None = None,
     forbidden: Ints | None = None,
+    apart: Groups | None = None,
     gamma: float | None = None,
     epsilon: float | None = None,
     X: npt.NDArray[Any] | None = None,
@@ -77,6 +82,8 @@ def merge_all(
         Group number (0 to n - 1) per sample. Each group is merged first, in index order, at height 0.
     forbidden : ndarray of shape (c, 2), optional
         Pairs of samples that must never share a cluster; none of them within a forced group.
+    apart : Groups, optional
+        Groups of samples no two of which may share a cluster; no two of them within a forced group.
     gamma : float, optional
         Merge two clusters only while their centroids are at most this far apart (Euclidean).
     epsilon : float, optional
@@ -102,13 +109,15 @@ def merge_all(
     """
     code = linkage_code(method)
     kind = np.dtype(dtype)
-    run = _Run(code, metric_name(metric), metric, kind, forced, forbidden, progress)
+    if apart is not None:  # copies, since kernels would be compiled once more for arrays that cannot be written
+        apart = apart._replace(start=apart.start.copy(), member=apart.member.copy())
+    run = _Run(code, metric_name(metric), metric, kind, forced, forbidden, apart, progress)
     with Workers() as workers:
         if gamma is not None or epsilon is not None:
             return _dynamic(source, run, gamma, epsilon, X, workers)
         if run.metric == "euclidean" and code in EUCLIDEAN_ONLY:
-            return _from_cloud(source, run, workers)
-        if code == SINGLE and forbidden is None and run.metric == "euclidean":
+            return _from_points(source, run, workers)
+        if code == SINGLE and forbidden is None and apart is None and run.metric == "euclidean":
             return _from_tree(source, run)
         if code in REDUCIBLE and code != WARD:
             return _by_rounds(source, run, workers)
@@ -124,6 +133,7 @@ class _Run(NamedTuple):
     dtype: np.dtype[Any]
     forced: Ints | None
     forbidden: Ints | None
+    apart: Groups | None
     progress: Progress | None
 
 
@@ -132,7 +142,9 @@ def _report(run: _Run, done: int, total: int) -> None:
         run.progress(int(done), int(total))
 
 
-def _dense(source: npt.NDArray[Any], run: _Run, workers: Workers, *, squared: bool) -> tuple[Floats, float]:
+def _dense(
+    source: npt.NDArray[Any], run: _Run, workers: Workers, *, squared: bool, near: Neighbours | None = None
+) -> tuple[Floats, float]:
     """Return distances as a fresh padded square and the factor that restores their scale."""
     if run.metric == "precomputed":
         n = len(source) if source.ndim == 2 else (1 + round(np.sqrt(1 + 8 * len(source)))) // 2
@@ -151,31 +163,53 @@ def _dense(source: npt.NDArray[Any], run: _Run, workers: Workers, *, squared: bo
         vectors, factor = scaled(source, run.dtype)
     else:
         vectors, factor = source, 1.0
-    D = square_distances(vectors, run.given_metric, squared=squared, dtype=run.dtype, workers=workers, pitch=pitch)
+    D = square_distances(
+        vectors, run.given_metric, squared=squared, dtype=run.dtype, workers=workers, pitch=pitch, near=near
+    )
     return D, factor
 
 
-def _forbid(D: Floats, forbidden: Ints | None) -> None:
+def _forbid(D: Floats, forbidden: Ints | None, apart: Groups | None) -> None:
     if forbidden is not None and len(forbidden):
         D[forbidden[:, 0], forbidden[:, 1]] = np.inf
         D[forbidden[:, 1], forbidden[:, 0]] = np.inf
+    if apart is not None:
+        _part(D, apart.start, apart.member)
+
+
+@njit(nogil=True)
+def _part(D: Floats, start: Ints, member: Ints) -> None:
+    """Make the distances within groups infinite; the diagonal is left as it is."""
+    for g in range(start.shape[0] - 1):
+        for s in range(start[g], start[g + 1]):
+            row = D[member[s]]
+            for t in range(start[g], start[g + 1]):
+                if s != t:
+                    row[member[t]] = np.inf
 
 
 def _by_rounds(source: npt.NDArray[Any], run: _Run, workers: Workers) -> Merges:
     """Dense and reducible: rounds of reciprocal nearest neighbours."""
     # Minima and maxima are indifferent to squaring: the roots of n - 1 heights replace those of n^2 distances.
     squared = run.metric == "euclidean" and run.code in (SINGLE, COMPLETE)
-    D, factor = _dense(source, run, workers, squared=squared)
+    near = _neighbours(len(source), run)
+    D, factor = _dense(source, run, workers, squared=squared, near=near)
     n = len(D)
     np.fill_diagonal(D, np.inf)
-    _forbid(D, run.forbidden)
-    rows = _reciprocal.make_rows(D, n)
+    _forbid(D, run.forbidden, run.apart)
+    rows = _reciprocal.make_rows(D, n, near=near)
     if run.forced is not None:
         _reciprocal.force(rows, run.code, run.forced)
     _reciprocal.run_rounds(rows, run.code, workers, lambda done: _report(run, done, n - 1))
     done = int(rows.tally[_reciprocal.MERGES])
     height = rows.height[:done]
     return _in_order(rows.merges[:done], (np.sqrt(height) if squared else height) * factor, n)
+
+
+def _neighbours(n: int, run: _Run) -> Neighbours | None:
+    """Ask for nearest neighbours where the distances alone decide about them."""
+    free = run.metric == "euclidean" and run.forced is None and run.forbidden is None and run.apart is None
+    return Neighbours.of(n, run.dtype) if free else None
 
 
 def _in_order(pairs: Ints, height: npt.NDArray[np.float64], n: int) -> Merges:
@@ -216,7 +250,7 @@ def _dynamic(
         moved, scale = scaled(np.asarray(vectors, np.float64), np.float64)
         apart = square_distances(moved, squared=True, workers=workers)
         widest = (gamma / scale) ** 2
-    _forbid(D, run.forbidden)
+    _forbid(D, run.forbidden, run.apart)
     table = _generic.make_table(D, apart, near)
     if run.forced is not None:
         _generic.force_groups(table, run.code, run.forced)
@@ -233,17 +267,40 @@ def _dynamic(
     return Merges(pairs, height * factor)
 
 
-def _from_cloud(source: npt.NDArray[Any], run: _Run, workers: Workers) -> Merges:
-    """Ward, centroid and median on Euclidean vectors: distances come from centroids, never from a matrix."""
+def _from_points(source: npt.NDArray[Any], run: _Run, workers: Workers) -> Merges:
+    """Ward, centroid and median on Euclidean vectors: distances between clusters come from their centroids."""
     vectors, factor = scaled(source, run.dtype)
     n = len(vectors)
-    pairs, squares = _vector.merge_points(
-        vectors, run.code, run.forced, run.forbidden, workers, lambda done: _report(run, done, n - 1)
-    )
-    height = np.sqrt(squares) * factor
+    start = gather(vectors, run.code, run.forced, run.forbidden, run.apart)
+    if len(start.P) > _memory.FEW:
+        done = _vector.merge_points(start, run.code, workers, lambda done: _report(run, done, n - 1))
+    else:
+        done = _merge_few(start, run, workers)
+    height = np.sqrt(start.height[:done]) * factor
     if run.code == WARD:
-        return _in_order(pairs, height, n)
-    return Merges(np.sort(pairs, axis=1), height)
+        return _in_order(start.merges[:done], height, n)
+    return Merges(np.sort(start.merges[:done], axis=1), height)
+
+
+def _merge_few(start: Points, run: _Run, workers: Workers) -> int:
+    """Merge so few points that having all distances at hand is cheaper than computing them again and again."""
+    m, size = len(start.P), start.size
+    near = _neighbours(m, run)
+    pitch = row_pitch(m, run.dtype)
+    D = square_distances(start.P, squared=True, dtype=run.dtype, workers=workers, pitch=pitch, near=near)
+    np.fill_diagonal(D, np.inf)
+    _forbid(D, start.forbidden, start.apart)
+    if run.code == WARD:
+        if start.done:
+            D[:, :m] *= 2 * np.multiply.outer(size, size) / np.add.outer(size, size)
+        rows = _reciprocal.make_rows(D, m, start, near)
+        _reciprocal.run_rounds(rows, run.code, workers, lambda done: _report(run, done, len(start.merges)))
+        return int(rows.tally[_reciprocal.MERGES])
+    few = _few.make_few(start, D, near)
+    _few.merge_few(few, run.code, start.forbidden is not None or start.apart is not None)
+    done = int(few.tally[_reciprocal.MERGES])
+    _report(run, done, len(start.merges))
+    return done
 
 
 def _from_tree(source: npt.NDArray[Any], run: _Run) -> Merges:

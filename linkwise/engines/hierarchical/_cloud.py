@@ -4,13 +4,14 @@ Points lie in blocks of 64, each stored feature by feature so that one instructi
 points that are near each other; with its centre and radius a block tells in one step that none of its points can be the
 nearest, and is then skipped. The bound is widened by more than its rounding error: skipping never changes a result.
 
-Cannot-links are kept as lists of slots per cluster. They are marked before a scan, and looked at only where a marked
-slot lies in a block that would have improved the result.
+Cannot-links are lists per slot of the slots it had links to when the blocks were last arranged; what was merged since
+is chained. Before a scan these are marked, and looked at only for a point that would improve the result. A group apart
+is the list of its slots; whoever holds one of them marks the others.
 """
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -20,17 +21,23 @@ from linkwise._kernels.borrow import borrowed
 from linkwise.engines.hierarchical._codes import WARD
 from linkwise.engines.hierarchical._rounds import ALIVE, MERGES, NEW, PENDING, WIDTH
 
+if TYPE_CHECKING:
+    from linkwise.engines.hierarchical._points import Points
+
 __all__ = [
     "BLOCK",
     "Cloud",
     "arrange",
     "bounds_to_blocks",
     "gaps_to_block",
+    "is_banned",
     "lane_of",
     "look_around",
     "make_cloud",
+    "make_marks",
     "mark_banned",
     "move_into",
+    "nearer_lane",
     "nearest_point",
     "smallest_bits",
     "worth_arranging",
@@ -57,11 +64,14 @@ class Cloud(NamedTuple):
     centre: Floats  # (features, blocks)
     radius: Floats
     smallest: Floats  # a lower bound on the sizes in a block
-    home: Ints  # where the cluster of a slot lives now; itself unless merged since the last arrangement
     after: Ints  # next slot merged into the same cluster, or -1
     tail: Ints  # last slot of that list
     ban_start: Ints  # cannot-links of slot s: ban[ban_start[s]:ban_start[s + 1]], slots of the last arrangement
     ban: Ints
+    held_start: Ints  # groups apart that hold slot s: held[held_start[s]:held_start[s + 1]]
+    held: Ints
+    group_start: Ints  # slots in group g: member[group_start[g]:group_start[g + 1]]
+    member: Ints
     pending: Ints
     pair: Ints
     merges: Ints
@@ -119,23 +129,38 @@ def bounds_to_blocks(cloud: Cloud, x: Floats, out: Floats) -> None:
 
 @njit(nogil=True)
 def mark_banned(cloud: Cloud, mark: Ints, slot: int) -> None:
-    """Mark the slots a cluster must never be merged with, and their blocks.
+    """Mark, with the number of a slot, the slots of the last arrangement its cluster must never be merged with.
 
-    ``mark[s] == slot`` for such slots s, ``mark[slots + b] == slot`` for the blocks b they lie in.
+    Marks of earlier calls stay true, since clusters only grow.
     """
-    slots = cloud.key.shape[0]
-    lanes = cloud.points.shape[2]
-    home = cloud.home
-    member = slot
-    while member >= 0:
-        for t in range(cloud.ban_start[member], cloud.ban_start[member + 1]):
-            other = cloud.ban[t]
-            while home[other] != other:
-                home[other] = home[home[other]]  # threads may do this at once: each only shortens a path
-                other = home[other]
-            mark[other] = slot
-            mark[slots + other // lanes] = slot
-        member = cloud.after[member]
+    ban, start, after = cloud.ban, cloud.ban_start, cloud.after
+    held, held_start = cloud.held, cloud.held_start
+    at = slot
+    while at >= 0:
+        for t in range(start[at], start[at + 1]):
+            mark[ban[t]] = slot
+        for t in range(held_start[at], held_start[at + 1]):
+            for e in range(cloud.group_start[held[t]], cloud.group_start[held[t] + 1]):
+                mark[cloud.member[e]] = slot
+        at = after[at]
+
+
+@njit(nogil=True)
+def make_marks(cloud: Cloud) -> Ints:
+    """Return what `mark_banned` marks: nothing, where every merge is allowed."""
+    limited = cloud.ban.shape[0] > 0 or cloud.member.shape[0] > 0
+    return np.full(cloud.key.shape[0] if limited else 0, -1, np.intp)
+
+
+@njit(nogil=True)
+def is_banned(cloud: Cloud, mark: Ints, slot: int, other: int) -> bool:
+    """Tell whether something merged into the cluster of slot ``other`` was marked for ``slot``."""
+    at = other
+    while at >= 0:
+        if mark[at] == slot:
+            return True
+        at = cloud.after[at]
+    return False
 
 
 @njit(nogil=True)
@@ -162,6 +187,28 @@ def lane_of(bits: Bits, value: int, keys: Ints, first: int) -> int:
 
 
 @njit(nogil=True)
+def nearer_lane(cloud: Cloud, mark: Ints, slot: int, first: int, gaps: Floats, bits: Bits, most: int, best: int) -> Any:
+    """Return the lane of a block that is nearer than the ``best`` slot so far, whose gap is ``most``; -1 if none is.
+
+    Of several the nearest, of those the one with the lowest key; lanes ``slot`` must not be merged with do not count.
+    """
+    key = cloud.key
+    value = smallest_bits(bits)
+    if value > most:
+        return -1
+    lane = lane_of(bits, value, key, first)
+    if mark.shape[0] > 0 and is_banned(cloud, mark, slot, first + lane):
+        for j in range(bits.shape[0]):
+            if bits[j] <= most and is_banned(cloud, mark, slot, first + j):
+                gaps[j] = np.inf
+        value = smallest_bits(bits)
+        lane = lane_of(bits, value, key, first)
+    if value < most or (value == most and (best < 0 or key[first + lane] < key[best])):
+        return lane
+    return -1
+
+
+@njit(nogil=True)
 def nearest_point(
     cloud: Cloud, rows: Floats, method: int, slot: int, x: Floats, gaps: Floats, bits: Bits, bound: Floats, mark: Ints
 ) -> None:
@@ -171,7 +218,6 @@ def nearest_point(
     """
     blocks, d, lanes = cloud.points.shape
     size, smallest, key = cloud.size, cloud.smallest, cloud.key
-    banned = cloud.ban.shape[0] > 0
     own = slot // lanes
     for k in range(d):
         x[k] = rows[own * d + k, slot % lanes]
@@ -180,7 +226,7 @@ def nearest_point(
     if method == WARD:
         for b in range(blocks):
             bound[b] *= 2 * weight * smallest[b] / (weight + smallest[b])
-    if banned:
+    if mark.shape[0] > 0:
         mark_banned(cloud, mark, slot)
     best = -1
     gaps[0] = np.inf
@@ -201,19 +247,10 @@ def nearest_point(
                 continue
             for j in range(lanes):
                 gaps[j] *= 2 * weight * size[first + j] / (weight + size[first + j])
-        value = smallest_bits(bits)
-        if value > most:
-            continue
-        lane = lane_of(bits, value, key, first)
-        if banned and mark[first + lane] == slot:
-            for j in range(lanes):
-                if mark[first + j] == slot:
-                    gaps[j] = np.inf
-            value = smallest_bits(bits)
-            lane = lane_of(bits, value, key, first)
-        if value < most or (value == most and (best < 0 or key[first + lane] < key[best])):
+        lane = nearer_lane(cloud, mark, slot, first, gaps, bits, most, best)
+        if lane >= 0:
             low = gaps[lane]
-            most = value
+            most = bits[lane]
             best = first + lane
     cloud.nearest[slot] = best if best >= 0 else NEW
     cloud.gap[slot] = low
@@ -229,7 +266,7 @@ def look_around(cloud: Cloud, method: int, slots: Ints, start: int, stop: int) -
     gaps = np.empty(lanes, cloud.points.dtype)
     bits = gaps.view(cloud.bits.dtype)
     bound = np.empty(blocks, cloud.points.dtype)
-    mark = np.full(cloud.key.shape[0] + blocks if cloud.ban.shape[0] > 0 else 1, -1, np.intp)
+    mark = make_marks(cloud)
     for t in range(start, stop):
         nearest_point(cloud, rows, method, slots[t], x, gaps, bits, bound, mark)
 
@@ -259,7 +296,6 @@ def move_into(cloud: Cloud, kept: int, dropped: int, share: float) -> None:
     cloud.radius[b] = max(cloud.radius[b], np.sqrt(reach))
     cloud.points[c, 0, i] = np.inf
     cloud.key[kept] = min(cloud.key[kept], cloud.key[dropped])
-    cloud.home[dropped] = kept
     cloud.after[cloud.tail[kept]] = dropped
     cloud.tail[kept] = cloud.tail[dropped]
 
@@ -348,26 +384,61 @@ def _smallest_sizes(size: Floats, alive: npt.NDArray[np.bool_], smallest: Floats
 
 
 @njit(nogil=True)
-def _renew_bans(cloud: Cloud, keep: Ints, slot_of: Ints, start: Ints, ban: Ints) -> int:
+def _new_slots(cloud: Cloud, keep: Ints) -> Ints:
+    """Return the new slot of every old one, given the old slots in their new order; -1 for finished roots."""
+    new = np.full(cloud.key.shape[0], -1, np.intp)
+    for t in range(keep.shape[0]):
+        at = keep[t]
+        while at >= 0:
+            new[at] = t
+            at = cloud.after[at]
+    return new
+
+
+@njit(nogil=True)
+def _renew_bans(cloud: Cloud, keep: Ints, new: Ints, start: Ints, ban: Ints) -> int:
     """Translate the cannot-links to new slots, each listed once; return how many there are."""
     mark = np.full(keep.shape[0], -1, np.intp)
+    old, old_start = cloud.ban, cloud.ban_start
     total = 0
     for t in range(keep.shape[0]):
         start[t] = total
-        member = keep[t]
-        while member >= 0:
-            for e in range(cloud.ban_start[member], cloud.ban_start[member + 1]):
-                other = cloud.ban[e]
-                while cloud.home[other] != other:
-                    other = cloud.home[other]
-                new = slot_of[other]
-                if new >= 0 and mark[new] != t:
-                    mark[new] = t
-                    ban[total] = new
+        at = keep[t]
+        while at >= 0:
+            for e in range(old_start[at], old_start[at + 1]):
+                other = new[old[e]]
+                if other >= 0 and mark[other] != t:
+                    mark[other] = t
+                    ban[total] = other
                     total += 1
-            member = cloud.after[member]
+            at = cloud.after[at]
     start[keep.shape[0] :] = total
     return total
+
+
+@njit(nogil=True)
+def _turn_round(start: Ints, member: Ints, held_start: Ints, held: Ints) -> None:
+    """From the members of each group to the groups of each member, by counting."""
+    for e in range(member.shape[0]):
+        held_start[member[e] + 1] += 1
+    for s in range(1, held_start.shape[0]):
+        held_start[s] += held_start[s - 1]
+    place = held_start.copy()
+    for g in range(start.shape[0] - 1):
+        for e in range(start[g], start[g + 1]):
+            held[place[member[e]]] = g
+            place[member[e]] += 1
+
+
+def _with_groups(cloud: Cloud, start: Ints, member: Ints) -> Cloud:
+    """Add groups apart, given by slots; entries of -1 are left out."""
+    there = member >= 0
+    if not there.all():
+        start = np.concatenate([[0], np.cumsum(there)]).astype(np.intp)[start]
+        member = member[there]
+    held = np.empty(len(member), np.intp)
+    _turn_round(start, member, cloud.held_start, held)
+    return cloud._replace(held=held, group_start=start, member=member)
 
 
 def _blank(P: Floats, order: Ints, n_samples: int) -> Cloud:
@@ -385,7 +456,6 @@ def _blank(P: Floats, order: Ints, n_samples: int) -> Cloud:
     count = np.zeros(8, np.intp)
     count[WIDTH] = slots
     count[ALIVE] = n
-    own = np.arange(slots, dtype=np.intp)
     return Cloud(
         points=points,
         size=np.ones(slots, kind),
@@ -398,11 +468,14 @@ def _blank(P: Floats, order: Ints, n_samples: int) -> Cloud:
         centre=centre,
         radius=radius,
         smallest=np.ones(blocks, kind),
-        home=own,
         after=np.full(slots, -1, np.intp),
-        tail=own.copy(),
+        tail=np.arange(slots, dtype=np.intp),
         ban_start=np.zeros(slots + 1, np.intp),
         ban=np.empty(0, np.intp),
+        held_start=np.zeros(slots + 1, np.intp),
+        held=np.empty(0, np.intp),
+        group_start=np.zeros(1, np.intp),
+        member=np.empty(0, np.intp),
         pending=np.empty(slots, np.intp),
         pair=np.empty((slots // 2, 2), np.intp),
         merges=np.empty((0, 2), np.intp),
@@ -413,39 +486,30 @@ def _blank(P: Floats, order: Ints, n_samples: int) -> Cloud:
     )
 
 
-def make_cloud(
-    P: Floats,
-    size: Floats,
-    key: Ints,
-    node: Ints,
-    forbidden: Ints | None,
-    merges: Ints,
-    height: npt.NDArray[np.float64],
-    done: int,
-) -> Cloud:
-    """Start from weighted points.
-
-    ``key`` and ``node`` number the clusters, ``forbidden`` holds pairs of rows of P, and the first ``done`` rows of
-    ``merges`` and ``height`` are filled already.
-    """
-    order = neighbourly_order(P)
-    n = len(P)
-    cloud = _blank(P, order, len(merges) + 1)
-    cloud.size[:n] = size[order]
-    cloud.key[:n] = key[order]
-    cloud.node[:n] = node[order]
+def make_cloud(start: Points) -> Cloud:
+    """Start from weighted points."""
+    order = neighbourly_order(start.P)
+    n = len(start.P)
+    cloud = _blank(start.P, order, len(start.merges) + 1)
+    cloud.size[:n] = start.size[order]
+    cloud.key[:n] = start.key[order]
+    cloud.node[:n] = start.node[order]
     _smallest_sizes(cloud.size, cloud.alive, cloud.smallest)
     cloud.pending[:n] = np.arange(n)
     cloud.tally[PENDING] = n
-    cloud.tally[MERGES] = done
-    cloud = cloud._replace(merges=merges, height=height)
-    if forbidden is None or len(forbidden) == 0:
+    cloud.tally[MERGES] = start.done
+    cloud = cloud._replace(merges=start.merges, height=start.height)
+    if start.forbidden is None and start.apart is None:
         return cloud
     slot_of = np.empty(n, np.intp)
     slot_of[order] = np.arange(n)
-    ban = np.empty(2 * len(forbidden), np.intp)
-    _list_bans(np.ascontiguousarray(forbidden, dtype=np.intp), slot_of, cloud.ban_start, ban)
-    return cloud._replace(ban=ban)
+    if start.apart is not None:
+        cloud = _with_groups(cloud, start.apart.start, slot_of[start.apart.member])
+    if start.forbidden is not None and len(start.forbidden):
+        ban = np.empty(2 * len(start.forbidden), np.intp)
+        _list_bans(np.ascontiguousarray(start.forbidden, dtype=np.intp), slot_of, cloud.ban_start, ban)
+        cloud = cloud._replace(ban=ban)
+    return cloud
 
 
 @njit(nogil=True)
@@ -486,8 +550,12 @@ def arrange(old: Cloud) -> Cloud:
     new.tally[PENDING] = pending
     new.tally[MERGES] = old.tally[MERGES]
     new = new._replace(merges=old.merges, height=old.height)
-    if len(old.ban) == 0:
-        return new
-    ban = np.empty(len(old.ban), np.intp)
-    total = _renew_bans(old, keep, slot_of, new.ban_start, ban)
-    return new._replace(ban=ban[: max(total, 1)].copy())
+    if len(old.ban) or len(old.member):
+        slot_of = _new_slots(old, keep)
+    if len(old.member):
+        new = _with_groups(new, old.group_start, slot_of[old.member])
+    if len(old.ban):
+        ban = np.empty(len(old.ban), np.intp)
+        total = _renew_bans(old, keep, slot_of, new.ban_start, ban)
+        new = new._replace(ban=ban[: max(total, 1)].copy())
+    return new

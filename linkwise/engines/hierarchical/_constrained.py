@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 from linkwise._compat import StrOptions
 from linkwise._kernels.disjoint_set import components
-from linkwise.constraints import Constraints, Kind, MaxCentroidDistance, MinSeparation, NeighbourWithin, Rule
+from linkwise.constraints import Constraints, Groups, Kind, MaxCentroidDistance, MinSeparation, NeighbourWithin, Rule
 from linkwise.engines._base import ConstrainedClusterer
 from linkwise.engines._progress import current_progress
 from linkwise.engines.hierarchical._agglomerate import merge_all, require_fitting
@@ -23,6 +23,8 @@ from linkwise.result import Dendrogram
 __all__ = ["ConstrainedAgglomerative", "constrained_linkage"]
 
 IntArray = npt.NDArray[np.intp]
+
+UNDERSTOOD = frozenset({Kind.MUST_LINK, Kind.CANNOT_LINK, Kind.TOGETHER, Kind.APART})
 
 
 def constrained_linkage(
@@ -40,7 +42,7 @@ def constrained_linkage(
     X : ndarray of shape (n_samples, n_features)
         Finite vectors, or square dissimilarities with ``metric="precomputed"``. Not modified.
     constraints : Constraints
-        Must-links, cannot-links and the rules δ, ε, γ; all are taken as hard.
+        Must-links, cannot-links, groups together or apart, and the rules δ, ε, γ; all are taken as hard.
     method : {"single", "complete", "average", "weighted", "ward", "centroid", "median"}, default="average"
         How the distance of two clusters follows from their members.
     metric : str or callable, default="euclidean"
@@ -57,12 +59,15 @@ def constrained_linkage(
     ------
     InfeasibleConstraintsError
         The statements contradict each other.
+    UnsupportedConstraintError
+        There are statements of another kind, such as triplets.
     DeadEndError
         Must-links, cannot-links and ε together (an NP-complete question) could not be met by the greedy start.
 
     Notes
     -----
-    **Cost** that of `agglomerate`: cannot-links ride along as infinite distances. γ and ε can make an illegal merge
+    **Cost** that of `agglomerate`: cannot-links ride along as infinite distances; groups apart are never written out
+    as pairs, except into the matrix of distances where there is one. γ and ε can make an illegal merge
     legal later and need an n x n matrix and, at worst, O(n^3) time. **Guarantee** every clustering from the start to
     the roots satisfies all statements; merging stops only when no pair of clusters can be merged. A dead end may lie
     above the smallest feasible number of clusters, which is NP-hard to find. **Departure from** [1]_ cannot-links
@@ -92,6 +97,14 @@ def _grow(X: Any, constraints: Constraints, method: str, metric: Any, dtype: npt
     """Build the forest; return it with the number of clusters merging started from, of which no cut has more."""
     name = metric_name(metric, who="constrained_linkage")
     require_fitting(method, name, who="constrained_linkage")
+    foreign = tuple(kind.word for kind in Kind if kind not in UNDERSTOOD and (constraints.kind == kind).any())
+    if foreign:
+        msg = (
+            f"constrained_linkage does not understand {' and '.join(foreign)}; it understands "
+            f"{', '.join(kind.word for kind in Kind if kind in UNDERSTOOD)}.\n"
+            "Hint: leave the others out with `constraints.select(...)`; `recon` builds hierarchies under triplets."
+        )
+        raise UnsupportedConstraintError(msg, foreign)
     if constraints.rules:
         check(constraints, X=X, metric=metric).raise_if_infeasible()
     n = constraints.n_samples
@@ -105,21 +118,23 @@ def _grow(X: Any, constraints: Constraints, method: str, metric: Any, dtype: npt
             'Hint: pass dense vectors and metric="euclidean", or leave the rule out.'
         )
         raise UnsupportedConstraintError(msg, (type(gamma).__name__,))
-    pairs = constraints.of(Kind.MUST_LINK)
+    pairs, _ = constraints.must_links()
     if isinstance(delta, MinSeparation):
         pairs = np.concatenate([pairs, must_links_within(X, delta.delta, metric=metric)])
     forbidden = constraints.of(Kind.CANNOT_LINK)
+    apart = constraints.groups_of(Kind.APART)
     group = components(n, np.ascontiguousarray(pairs)) if len(pairs) else None
-    if group is not None and (group[forbidden[:, 0]] == group[forbidden[:, 1]]).any():
+    if group is not None and not _keeps_apart(group, forbidden, apart):
         check(constraints).raise_if_infeasible()
     if isinstance(epsilon, NeighbourWithin) and group is not None:
-        group = _with_neighbours(group, X, epsilon.epsilon, metric, forbidden)
+        group = _with_neighbours(group, X, epsilon.epsilon, metric, forbidden, apart)
     merges = merge_all(
         X,
         method=method,
         metric=metric,
         forced=group,
         forbidden=np.ascontiguousarray(forbidden) if len(forbidden) else None,
+        apart=apart if len(apart.statement) else None,
         gamma=gamma.gamma if isinstance(gamma, MaxCentroidDistance) else None,
         epsilon=epsilon.epsilon if isinstance(epsilon, NeighbourWithin) else None,
         dtype=dtype,
@@ -139,7 +154,16 @@ def _stricter(one: Rule | None, other: Rule) -> Rule:
     return other
 
 
-def _with_neighbours(group: IntArray, X: Any, epsilon: float, metric: Any, forbidden: IntArray) -> IntArray:
+def _keeps_apart(group: IntArray, forbidden: IntArray, apart: Groups) -> bool:
+    """Tell whether must-linked groups join nothing that is to be apart."""
+    if (group[forbidden[:, 0]] == group[forbidden[:, 1]]).any():
+        return False
+    return bool(apart.hold(np.full(len(apart.statement), Kind.APART, np.int8), group).all())
+
+
+def _with_neighbours(
+    group: IntArray, X: Any, epsilon: float, metric: Any, forbidden: IntArray, apart: Groups
+) -> IntArray:
     """Enlarge must-link groups until each member of a group has an ε-neighbour in it."""
     near = neighbours_within(X, epsilon, metric=metric)
     group = group.copy()
@@ -154,8 +178,8 @@ def _with_neighbours(group: IntArray, X: Any, epsilon: float, metric: Any, forbi
         x = int(lonely[0])
         span = slice(near.indptr[x], near.indptr[x + 1])
         candidates = near.indices[span][np.argsort(near.data[span], kind="stable")]
-        apart = _apart_from(group, int(group[x]), forbidden)
-        legal = [int(y) for y in candidates if group[y] != group[x] and group[y] not in apart]
+        rivals = _apart_from(group, int(group[x]), forbidden, apart)
+        legal = [int(y) for y in candidates if group[y] != group[x] and group[y] not in rivals]
         if not legal:
             msg = (
                 f"sample {x} is must-linked, but every sample within epsilon={epsilon:g} of it is in a cluster it "
@@ -166,10 +190,12 @@ def _with_neighbours(group: IntArray, X: Any, epsilon: float, metric: Any, forbi
         group[group == group[legal[0]]] = group[x]
 
 
-def _apart_from(group: IntArray, mine: int, forbidden: IntArray) -> set[int]:
-    """The groups that a cannot-link keeps away from group ``mine``."""
+def _apart_from(group: IntArray, mine: int, forbidden: IntArray, apart: Groups) -> set[int]:
+    """The groups that a cannot-link or a group apart keeps away from group ``mine``."""
     ends = group[forbidden]
-    return set(ends[ends[:, 0] == mine, 1].tolist()) | set(ends[ends[:, 1] == mine, 0].tolist())
+    rivals = set(ends[ends[:, 0] == mine, 1].tolist()) | set(ends[ends[:, 1] == mine, 0].tolist())
+    owner, members = apart.owner, group[apart.member]
+    return rivals | set(members[np.isin(owner, owner[members == mine])].tolist())
 
 
 class ConstrainedAgglomerative(HierarchyMixin, ConstrainedClusterer):
@@ -231,7 +257,7 @@ class ConstrainedAgglomerative(HierarchyMixin, ConstrainedClusterer):
     All 2 hard statements hold: 1 must-link, 1 cannot-link.
     """
 
-    understands: ClassVar[frozenset[Kind]] = frozenset({Kind.MUST_LINK, Kind.CANNOT_LINK})
+    understands: ClassVar[frozenset[Kind]] = UNDERSTOOD
     understands_rules: ClassVar[frozenset[type[Rule]]] = frozenset(
         {MinSeparation, NeighbourWithin, MaxCentroidDistance}
     )

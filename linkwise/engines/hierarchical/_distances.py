@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from difflib import get_close_matches
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -14,9 +14,10 @@ from linkwise._kernels.pairs import samples_from_length
 from linkwise.engines.hierarchical._parallel import Workers
 from linkwise.exceptions import LinkwiseError
 
-__all__ = ["METRICS", "Metric", "metric_name", "read_dissimilarities", "scaled", "square_distances"]
+__all__ = ["METRICS", "Metric", "Neighbours", "metric_name", "read_dissimilarities", "scaled", "square_distances"]
 
 Floats = npt.NDArray[np.floating[Any]]
+Bits = npt.NDArray[np.signedinteger[Any]]
 Metric = str | Callable[[Any, Any], float]
 
 _ALIASES = {"l2": "euclidean", "l1": "cityblock", "manhattan": "cityblock"}
@@ -86,21 +87,58 @@ def scaled(X: npt.NDArray[np.float64], dtype: npt.DTypeLike) -> tuple[Floats, fl
     return np.ascontiguousarray(np.ldexp(X, -exponent), dtype=dtype), float(np.ldexp(1.0, exponent))
 
 
+class Neighbours(NamedTuple):
+    """The nearest other row of every row, found while distances are computed; ties go to the lowest row."""
+
+    nearest: npt.NDArray[np.intp]
+    gap: Floats
+    bits: Bits  # the same memory read as integers
+
+    @classmethod
+    def of(cls, n: int, dtype: npt.DTypeLike) -> Neighbours:
+        """Nobody has met anybody yet."""
+        gap = np.full(n, np.inf, dtype)
+        return cls(np.full(n, -1, np.intp), gap, gap.view(np.int64 if gap.dtype == np.float64 else np.int32))
+
+
+@njit(nogil=True)
+def _meet(near: Neighbours, i: int, left: int, right: int, out: Floats, bits: Bits) -> None:
+    """Let row i and the rows from ``left`` to ``right`` know of each other, at the distances ``out``."""
+    if left <= i < right:
+        out[i - left] = np.inf
+    gap, nearest = near.gap[left:right], near.nearest[left:right]
+    low = bits[0]
+    for j in range(bits.shape[0]):
+        low = min(low, bits[j])
+    for j in range(out.shape[0]):
+        new, old, at = out[j], gap[j], nearest[j]
+        closer = new < old
+        nearest[j] = i if closer else at
+        gap[j] = new if closer else old
+    if low < near.bits[i]:
+        at = 0
+        while bits[at] != low:
+            at += 1
+        near.gap[i] = out[at]
+        near.nearest[i] = left + at
+
+
 TALL = 32
 WIDE = 256
 WIDE_ENOUGH = 2_000_000  # elements of work from which threads pay
 
 
-# 'contract' fuses multiply and add; no infinity occurs here.
+# 'contract' fuses multiply and add
 @njit(nogil=True, fastmath={"contract", "nsz"})
-def _fill_rows(columns: Floats, D: Floats, root: bool, start: int, stop: int) -> None:
+def _fill_rows(columns: Floats, D: Floats, root: bool, near: Neighbours, start: int, stop: int) -> None:
     """Write the (squared) Euclidean distances of some bands of TALL rows; ``columns`` is X transposed.
 
     Tiles on and right of the diagonal are computed and written twice, once mirrored: exactly symmetric, and cheaper
-    than computing both.
+    than computing both. If ``near`` holds anything, all bands must come in one call.
     """
     d, n = columns.shape
     tile = np.empty((TALL, WIDE), columns.dtype)
+    bits = tile.view(near.bits.dtype)
     for band in range(start, stop):
         top = band * TALL
         bottom = min(n, top + TALL)
@@ -132,6 +170,8 @@ def _fill_rows(columns: Floats, D: Floats, root: bool, start: int, stop: int) ->
                 if root:
                     for j in range(right - left):
                         out[j] = np.sqrt(out[j])
+                if near.nearest.shape[0] > 0:
+                    _meet(near, i, left, right, out, bits[i - top, : right - left])
                 D[i, left:right] = out
             for j in range(left, right):
                 row = D[j]
@@ -147,6 +187,7 @@ def square_distances(
     dtype: npt.DTypeLike = np.float64,
     workers: Workers | None = None,
     pitch: int | None = None,
+    near: Neighbours | None = None,
 ) -> Floats:
     """Compute the full square of distances between the rows of ``X``.
 
@@ -164,11 +205,13 @@ def square_distances(
         Threads to use; a fresh set by default.
     pitch : int, optional
         Entries from one row to the next; at least n_samples, which is the default.
+    near : Neighbours, optional
+        Filled in as well, unless there is so much to do that threads share it, or the metric is not Euclidean.
 
     Returns
     -------
     ndarray of shape (n_samples, pitch)
-        The diagonal is 0; columns from n_samples on hold nothing.
+        The diagonal is 0, or infinite where ``near`` was filled in; columns from n_samples on hold nothing.
 
     Examples
     --------
@@ -181,14 +224,15 @@ def square_distances(
     if name in ("euclidean", "sqeuclidean"):
         columns = np.ascontiguousarray(X.T, dtype=dtype)
         root = (name == "euclidean") and not squared
+        nobody = Neighbours.of(0, dtype)
         bands, cost = -(-n // TALL), TALL * n * (8 + X.shape[1]) // 32
         if bands * cost < WIDE_ENOUGH:
-            _fill_rows(columns, D, root, 0, bands)
+            _fill_rows(columns, D, root, nobody if near is None else near, 0, bands)
         elif workers is not None:
-            workers.over(_fill_rows, bands, cost, columns, D, root)
+            workers.over(_fill_rows, bands, cost, columns, D, root, nobody)
         else:
             with Workers() as own:
-                own.over(_fill_rows, bands, cost, columns, D, root)
+                own.over(_fill_rows, bands, cost, columns, D, root, nobody)
         if name == "sqeuclidean" and squared:
             np.square(D[:, :n], out=D[:, :n])
         return D

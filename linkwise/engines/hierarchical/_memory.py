@@ -13,11 +13,14 @@ import numpy.typing as npt
 from linkwise.engines.hierarchical._codes import EUCLIDEAN_ONLY, SINGLE, linkage_code
 from linkwise.exceptions import MemoryLimitError
 
-__all__ = ["available_memory", "plan_memory", "require_memory"]
+__all__ = ["available_memory", "leaner", "plan_memory", "require_memory", "row_pitch"]
 
 logger = logging.getLogger("linkwise")
 
 GIB = 1024**3
+
+# Points up to which a matrix of their distances pays for ward, centroid and median, which could do without (measured).
+FEW = 1250
 
 
 def plan_memory(n: int, method: str, metric: str, dtype: npt.DTypeLike = np.float64) -> int:
@@ -42,7 +45,7 @@ def plan_memory(n: int, method: str, metric: str, dtype: npt.DTypeLike = np.floa
     0
     """
     code = linkage_code(method)
-    if metric == "euclidean" and (code in EUCLIDEAN_ONLY or code == SINGLE):
+    if metric == "euclidean" and (code == SINGLE or (code in EUCLIDEAN_ONLY and n > FEW)):
         return 0
     return n * row_pitch(n, dtype) * np.dtype(dtype).itemsize
 

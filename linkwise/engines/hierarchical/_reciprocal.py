@@ -9,14 +9,14 @@ root. Ties go to the lowest slot, a cluster's slot being its lowest-numbered sam
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from linkwise._kernels import njit
 from linkwise._kernels.borrow import borrowed
-from linkwise.engines.hierarchical._codes import AVERAGE, COMPLETE, SINGLE
+from linkwise.engines.hierarchical._codes import AVERAGE, COMPLETE, SINGLE, WARD
 from linkwise.engines.hierarchical._parallel import Workers
 from linkwise.engines.hierarchical._rounds import (
     ALIVE,
@@ -40,10 +40,14 @@ from linkwise.engines.hierarchical._rounds import (
     pair_up,
 )
 
+if TYPE_CHECKING:
+    from linkwise.engines.hierarchical._distances import Neighbours
+    from linkwise.engines.hierarchical._points import Points
+
 __all__ = ["MERGES", "Rows", "force", "make_rows", "run_rounds"]
 
 # Elements a step must touch to be worth the hand-over to threads, and those one kernel call may touch altogether.
-WIDE = 500_000
+WIDE = 2_000_000
 BUDGET = 100_000_000
 
 Ints = npt.NDArray[np.intp]
@@ -65,7 +69,7 @@ class Rows(NamedTuple):
     gap: Floats  # distance to it
     floor: npt.NDArray[np.float64]  # height at which the slot's cluster was made
     log: Ints  # (merges, 2): kept slot, dropped slot
-    share: Floats  # (merges, 2): their weights in a mean
+    share: Floats  # (merges, 3): their weights in a mean; for ward their sizes and distance
     pending: Ints
     pair: Ints  # (pairs, 2)
     merges: Ints  # (n - 1, 2): node numbers
@@ -73,29 +77,39 @@ class Rows(NamedTuple):
     tally: Ints
 
 
-def make_rows(D: Floats, n: int) -> Rows:
-    """Start with ``n`` singletons, the upper left square of ``D`` (taken over, not copied; infinite diagonal)."""
+def make_rows(D: Floats, n: int, start: Points | None = None, near: Neighbours | None = None) -> Rows:
+    """Start with ``n`` clusters, the upper left square of ``D`` (taken over, not copied; infinite diagonal).
+
+    They are singletons, unless points tell their sizes and what was merged already. Nearest neighbours that are known
+    need not be looked up.
+    """
     kind = D.dtype
     count = np.zeros(8, np.intp)
     count[WIDTH] = count[ALIVE] = count[PENDING] = n
     slots = np.arange(n, dtype=np.intp)
+    merges, height = np.empty((max(n - 1, 0), 2), np.intp), np.empty(max(n - 1, 0))
+    if start is not None:
+        merges, height, count[MERGES] = start.merges, start.height, start.done
+    known = near is not None and n > 1 and near.nearest[0] >= 0
+    if known:
+        count[PHASE] = PAIR
     return Rows(
         D=D,
         bits=D.view(np.int64 if kind == np.float64 else np.int32),
         row_of=slots.copy(),
         replayed=np.zeros(n, np.intp),
-        size=np.ones(n, kind),
-        node=slots.copy(),
+        size=np.ones(n, kind) if start is None else start.size.copy(),
+        node=slots.copy() if start is None else start.node.copy(),
         alive=np.ones(n, np.bool_),
-        nearest=np.full(n, NEW, np.intp),
-        gap=np.zeros(n, kind),
+        nearest=near.nearest if near is not None and known else np.full(n, NEW, np.intp),
+        gap=near.gap if near is not None and known else np.zeros(n, kind),
         floor=np.zeros(n),
         log=np.empty((n, 2), np.intp),
-        share=np.empty((n, 2), kind),
+        share=np.empty((n, 3), kind),
         pending=slots.copy(),
         pair=np.empty((n // 2 + 1, 2), np.intp),
-        merges=np.empty((max(n - 1, 0), 2), np.intp),
-        height=np.empty(max(n - 1, 0)),
+        merges=merges,
+        height=height,
         tally=count,
     )
 
@@ -126,6 +140,15 @@ def row_minimum(bits: Bits, width: int) -> int:
 
 
 @njit(nogil=True)
+def _ward_rule(d_ik: float, d_jk: float, d_ij: float, n_i: float, n_j: float, n_k: float) -> Any:
+    """Return the squared Ward distance of i + j to k; reciprocal neighbours have no distance below ``d_ij``.
+
+    Hence no term is negative: nothing cancels, and what is infinite stays infinite.
+    """
+    return (n_i * d_ik + n_j * d_jk + n_k * (d_jk + (d_ik - d_ij))) / (n_i + n_j + n_k)
+
+
+@njit(nogil=True)
 def _replay(rows: Rows, method: int, slot: int) -> None:
     """Bring the row of a slot up to date with the log."""
     row = rows.D[rows.row_of[slot]]
@@ -146,6 +169,14 @@ def _replay(rows: Rows, method: int, slot: int) -> None:
             i = log[t, 0]
             j = log[t, 1]
             row[i] = max(row[i], row[j])
+            row[j] = np.inf
+    elif method == WARD:
+        # a cluster that grows brings its row up to date first, so its size now is its size at these merges
+        own = rows.size[slot]
+        for t in range(first, last):
+            i = log[t, 0]
+            j = log[t, 1]
+            row[i] = _ward_rule(row[i], row[j], share[t, 2], share[t, 0], share[t, 1], own)
             row[j] = np.inf
     else:
         for t in range(first, last):
@@ -183,6 +214,13 @@ def _combine(rows: Rows, method: int, kept: int, dropped: int) -> None:
     elif method == COMPLETE:
         for k in range(width):
             a[k] = max(a[k], b[k])
+    elif method == WARD:
+        n_a = rows.size[kept]
+        n_b = rows.size[dropped]
+        apart = rows.gap[kept]
+        size = rows.size
+        for k in range(width):
+            a[k] = _ward_rule(a[k], b[k], apart, n_a, n_b, size[k])
     else:
         n_a = rows.size[kept]
         n_b = rows.size[dropped]
@@ -219,6 +257,10 @@ def _record(rows: Rows, method: int, kept: int, dropped: int, height: float) -> 
     if method == AVERAGE:
         rows.share[entry, 0] = n_a / (n_a + n_b)
         rows.share[entry, 1] = n_b / (n_a + n_b)
+    elif method == WARD:
+        rows.share[entry, 0] = n_a
+        rows.share[entry, 1] = n_b
+        rows.share[entry, 2] = height
     else:
         rows.share[entry, 0] = 0.5
         rows.share[entry, 1] = 0.5

@@ -15,17 +15,21 @@ from linkwise.engines.hierarchical._cloud import (
     arrange,
     bounds_to_blocks,
     gaps_to_block,
+    is_banned,
     lane_of,
     look_around,
     make_cloud,
+    make_marks,
     mark_banned,
     move_into,
+    nearer_lane,
     nearest_point,
     smallest_bits,
     worth_arranging,
 )
 from linkwise.engines.hierarchical._codes import MEDIAN, WARD
 from linkwise.engines.hierarchical._parallel import Workers
+from linkwise.engines.hierarchical._points import Points
 from linkwise.engines.hierarchical._rounds import (
     COMPACT,
     DONE,
@@ -57,67 +61,12 @@ WIDE = 20_000_000
 BUDGET = 400_000_000
 
 
-def merge_points(
-    X: Floats,
-    method: int,
-    forced: Ints | None,
-    forbidden: Ints | None,
-    workers: Workers,
-    report: Callable[[int], object],
-) -> tuple[Ints, npt.NDArray[np.float64]]:
-    """Return merges and squared heights: of Ward in no particular order (children first), else in merge order."""
-    n = len(X)
-    merges = np.empty((max(n - 1, 0), 2), np.intp)
-    height = np.zeros(max(n - 1, 0))
-    samples = np.arange(n, dtype=np.intp)
-    if forced is None:
-        P, size, key, node, done = X, np.ones(n, X.dtype), samples, samples, 0
-    else:
-        P, size, key, node, done = _gather_groups(X, method == MEDIAN, forced, merges)
-        if forbidden is not None:
-            row_of = np.empty(n, np.intp)
-            row_of[forced[key]] = np.arange(len(key))
-            forbidden = row_of[forced[forbidden]]
-    cloud = make_cloud(P, size, key, node, forbidden, merges, height, done)
+def merge_points(start: Points, method: int, workers: Workers, report: Callable[[int], object]) -> int:
+    """Fill in merges and squared heights, of Ward in no particular order (children first); return how many."""
+    cloud = make_cloud(start)
     if method == WARD:
-        done = _ward(cloud, workers, report)
-    else:
-        done = _step_by_step(cloud, method, workers, report)
-    return merges[:done], height[:done]
-
-
-@njit(nogil=True)
-def _gather_groups(X: Floats, midpoints: bool, forced: Ints, merges: Ints) -> tuple[Floats, Floats, Ints, Ints, int]:
-    """Replace every must-linked group by one weighted point, noting the merges at height 0 in index order."""
-    n, d = X.shape
-    first = np.full(n, -1, np.intp)
-    P = np.empty((n, d), X.dtype)
-    size = np.zeros(n, X.dtype)
-    key = np.empty(n, np.intp)
-    node = np.empty(n, np.intp)
-    groups = 0
-    done = 0
-    for i in range(n):
-        g = first[forced[i]]
-        if g < 0:
-            g = groups
-            groups += 1
-            first[forced[i]] = g
-            P[g] = X[i]
-            key[g] = i
-            node[g] = i
-        else:
-            share = size[g] / (size[g] + 1)
-            if midpoints:
-                share = share * 0 + 0.5
-            for k in range(d):
-                P[g, k] = share * P[g, k] + (1 - share) * X[i, k]
-            merges[done, 0] = node[g]
-            merges[done, 1] = i
-            node[g] = n + done
-            done += 1
-        size[g] += 1
-    return P[:groups].copy(), size[:groups].copy(), key[:groups].copy(), node[:groups].copy(), done
+        return _ward(cloud, workers, report)
+    return _step_by_step(cloud, method, workers, report)
 
 
 # ------------------------------------------------------------------------------------------------------------- Ward
@@ -222,8 +171,9 @@ def _welcome(
 ) -> None:
     """Compare a new cluster with all others: find its nearest, and tell those it is nearest to."""
     blocks, d, lanes = cloud.points.shape
-    banned = cloud.ban.shape[0] > 0
+    banned = mark.shape[0] > 0
     key, gap, nearest = cloud.key, cloud.gap, cloud.nearest
+    never = cloud.bits[0]
     own = kept // lanes
     for k in range(d):
         x[k] = rows[own * d + k, kept % lanes]
@@ -243,31 +193,26 @@ def _welcome(
         gaps_to_block(rows, b * d, d, x, gaps)
         if b == own:
             gaps[kept - first] = np.inf
-        if banned and mark[key.shape[0] + b] == kept:
-            for j in range(lanes):
-                if mark[first + j] == kept:
-                    gaps[j] = np.inf
-        value = smallest_bits(bits)
-        if value <= most:
-            lane = lane_of(bits, value, key, first)
-            if value < most or best < 0 or key[first + lane] < key[best]:
-                least = gaps[lane]
-                most = value
-                best = first + lane
+        lane = nearer_lane(cloud, mark, kept, first, gaps, bits, most, best)
+        if lane >= 0:
+            least = gaps[lane]
+            most = bits[lane]
+            best = first + lane
+        before = gap_bits[first : first + lanes]
         closer = 0
         for j in range(lanes):
-            closer += gaps[j] <= gap[first + j]
+            closer += (bits[j] <= before[j]) & (bits[j] < never)
         if closer == 0:
             continue
         changed = False
         for j in range(lanes):
             s = first + j
-            if gaps[j] <= gap[s] and not np.isinf(gaps[j]):
-                before = nearest[s]
-                if gaps[j] < gap[s] or before < 0 or key[kept] < key[before]:
-                    nearest[s] = kept
-                    gap[s] = gaps[j]
-                    changed = True
+            if bits[j] > before[j] or bits[j] >= never or (banned and is_banned(cloud, mark, kept, s)):
+                continue
+            if bits[j] < before[j] or nearest[s] < 0 or key[kept] < key[nearest[s]]:
+                nearest[s] = kept
+                gap[s] = gaps[j]
+                changed = True
         if changed:
             _sum_up(cloud, gap_bits, b, low, high, at)
     cloud.nearest[kept] = best if best >= 0 else NEW
@@ -291,7 +236,7 @@ def _closest_steps(cloud: Cloud, method: int, low: Floats, high: Bits, at: Ints,
     gaps = np.empty(lanes, cloud.points.dtype)
     bits = gaps.view(cloud.bits.dtype)
     bound = np.empty(blocks, cloud.points.dtype)
-    mark = np.full(cloud.key.shape[0] + blocks if cloud.ban.shape[0] > 0 else 1, -1, np.intp)
+    mark = make_marks(cloud)
     for _ in range(budget):
         best = -1
         for b in range(blocks):

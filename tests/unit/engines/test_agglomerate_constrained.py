@@ -5,6 +5,7 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.spatial.distance import pdist, squareform
 
+from linkwise import Constraints, Kind
 from linkwise._kernels.disjoint_set import components
 from linkwise.engines.hierarchical._agglomerate import merge_all
 from tests.oracles.agglomeration import faults, greedy
@@ -13,6 +14,7 @@ from tests.profile import examples
 pytestmark = pytest.mark.kernels
 
 METHODS = ("single", "complete", "average", "weighted", "ward", "centroid", "median")
+MATRIX_FREE = ("ward without a matrix", "centroid without a matrix", "median without a matrix")
 
 
 def instance(seed, *, grid=False, n=None):
@@ -33,7 +35,7 @@ def listed(forbidden):
     return () if forbidden is None else forbidden
 
 
-@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("method", [*METHODS, *MATRIX_FREE], indirect=True)
 def test_must_and_cannot_links_follow_the_definition(method):
     forests = 0
     for seed in range(examples(40, 4000)):
@@ -47,7 +49,7 @@ def test_must_and_cannot_links_follow_the_definition(method):
 
 
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
-@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("method", [*METHODS, *MATRIX_FREE], indirect=True)
 def test_constrained_ties_go_to_some_legal_minimum(method, dtype):
     for seed in range(examples(25, 2000)):
         X, forced, forbidden = instance(seed, grid=True)
@@ -75,7 +77,7 @@ def test_constrained_matrix_equals_constrained_vectors(method):
         assert_allclose(a.height, b.height, rtol=1e-9, atol=1e-12)
 
 
-@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("method", [*METHODS, *MATRIX_FREE], indirect=True)
 def test_large_enough_to_rearrange_the_blocks(method):
     X, _, _ = instance(0, n=400)
     rng = np.random.default_rng(1)
@@ -97,7 +99,7 @@ def test_large_enough_to_rearrange_the_blocks(method):
     assert len(a.height) < 399
 
 
-@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("method", [*METHODS, *MATRIX_FREE], indirect=True)
 @pytest.mark.parametrize("rule", ["gamma", "epsilon", "both"])
 def test_gamma_and_epsilon_follow_the_definition(method, rule):
     forests = 0
@@ -129,7 +131,7 @@ def test_smallest_dead_end():
         assert merge_all(X, method=method, forbidden=forbidden).pairs.tolist() == [[2, 3]]
 
 
-@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("method", [*METHODS, *MATRIX_FREE], indirect=True)
 def test_everything_forced_or_everything_forbidden(method):
     X = np.random.default_rng(0).normal(size=(90, 2))
     together = merge_all(X, method=method, forced=np.zeros(90, np.intp))
@@ -139,10 +141,66 @@ def test_everything_forced_or_everything_forbidden(method):
     assert len(merge_all(X, method=method, forbidden=apart).height) == 0
 
 
-@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("method", [*METHODS, *MATRIX_FREE], indirect=True)
 def test_empty_rules_equal_no_rules(method):
     X = np.random.default_rng(3).normal(size=(80, 3))
     plain = merge_all(X, method=method)
     other = merge_all(X, method=method, forced=np.arange(80, dtype=np.intp), forbidden=np.empty((0, 2), np.intp))
     assert_array_equal(plain.pairs, other.pairs)
     assert_allclose(plain.height, other.height, rtol=1e-12)
+
+
+def groups_apart(seed, forced, n):
+    """Draw groups apart that no must-linked group contradicts; return them, and all their pairs."""
+    rng = np.random.default_rng([seed, 1])
+    group = np.arange(n) if forced is None else forced
+    told = []
+    for _ in range(int(rng.integers(1, 4))):
+        some = rng.permutation(n)[: int(rng.integers(2, n + 1))]
+        some = some[np.unique(group[some], return_index=True)[1]]
+        if len(some) > 1:
+            told.append(some.tolist())
+    if not told:
+        return None, None
+    pairs = np.array([(i, j) for some in told for i in some for j in some if i < j], np.intp)
+    return Constraints.build(n, apart=told).groups_of(Kind.APART), pairs
+
+
+def both(*pairs):
+    given = [some for some in pairs if some is not None]
+    return np.concatenate(given) if given else None
+
+
+@pytest.mark.parametrize("rule", [None, "gamma", "epsilon"])
+@pytest.mark.parametrize("method", [*METHODS, *MATRIX_FREE], indirect=True)
+def test_groups_apart_equal_all_their_pairs(method, rule):
+    groups = merged = 0
+    for seed in range(examples(30, 2000)):
+        X, forced, forbidden = instance(seed)
+        apart, pairs = groups_apart(seed, forced, len(X))
+        rules = {} if rule is None else {rule: 1.5}
+        told = merge_all(X, method=method, forced=forced, forbidden=forbidden, apart=apart, **rules)
+        written = merge_all(X, method=method, forced=forced, forbidden=both(forbidden, pairs), **rules)
+        assert_array_equal(told.pairs, written.pairs, err_msg=f"seed {seed}")
+        assert_array_equal(told.height, written.height, err_msg=f"seed {seed}")
+        groups += apart is not None
+        merged += len(told.height)
+    assert groups > 15
+    assert merged > 100
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+@pytest.mark.parametrize("method", [*METHODS, *MATRIX_FREE], indirect=True)
+def test_groups_apart_survive_rearranged_blocks(method, dtype):
+    X, _, _ = instance(0, n=400)
+    rng = np.random.default_rng(2)
+    forced = components(400, rng.integers(400, size=(40, 2)).astype(np.intp))
+    first = np.unique(forced, return_index=True)[1]  # one sample of each must-linked group
+    told = [first[k::60].tolist() for k in range(60)]
+    apart = Constraints.build(400, apart=told).groups_of(Kind.APART)
+    pairs = np.array([(i, j) for some in told for i in some for j in some if i < j], np.intp)
+    a = merge_all(X, method=method, forced=forced, apart=apart, dtype=dtype)
+    b = merge_all(X, method=method, forced=forced, forbidden=pairs, dtype=dtype)
+    assert_array_equal(a.pairs, b.pairs)
+    assert_array_equal(a.height, b.height)
+    assert 200 < len(a.height) < 399

@@ -1,0 +1,14 @@
+from __future__ import annotations
+
+import pytest
+
+from linkwise.engines.hierarchical import _memory
+
+
+@pytest.fixture
+def method(request, monkeypatch):
+    """Return a linkage; samples as few as in these tests would get a matrix even where one can do without."""
+    name, *rest = request.param.split()
+    if rest:
+        monkeypatch.setattr(_memory, "FEW", 0)
+    return name
