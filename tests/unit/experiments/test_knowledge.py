@@ -1,4 +1,4 @@
-"""What a study tells an engine: different statements, true of the classes or the taxonomy, and wrong as often as asked."""
+"""What a study tells an engine: different statements, true of classes or a taxonomy, and wrong as often as asked."""
 
 from __future__ import annotations
 
