@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from linkwise.constraints import Constraints, Kind
-from linkwise.exceptions import LinkwiseError
+from linkwise.exceptions import LinkwiseError, UnsupportedConstraintError
 from linkwise.problem._conflict import Hard, blocks_or_none
 from linkwise.problem._hitting import hit_conflicts
 from linkwise.problem._noise import contradicted_by, share_of_wrong
@@ -111,7 +111,7 @@ def repair(
     Parameters
     ----------
     constraints : Constraints
-        Statements of any kind; rules are not judged.
+        Statements of any kind but choices; rules are not judged.
     keep : {"most", "hard"}, default="most"
         "most" drops hard statements too, but never one more than necessary; "hard" refuses to.
     time_limit : float, default=10.0
@@ -128,6 +128,8 @@ def repair(
     ------
     InfeasibleConstraintsError
         ``keep="hard"`` and the hard statements contradict each other.
+    UnsupportedConstraintError
+        There are choices (``must_link_any``, ``cannot_link_any``) among the statements.
 
     Notes
     -----
@@ -156,6 +158,14 @@ def repair(
     if keep not in ("most", "hard"):
         msg = f'repair: keep is {keep!r}, expected "most" or "hard".'
         raise LinkwiseError(msg)
+    choices = [kind.word for kind in Kind if kind.is_choice and (constraints.kind == kind).any()]
+    if choices:
+        msg = (
+            f"repair does not weigh {' and '.join(choices)}.\n"
+            "Hint: leave them out with `constraints.select(constraints.kind < Kind.MUST_LINK_ANY)`, or look at "
+            "`conflicts(constraints)`."
+        )
+        raise UnsupportedConstraintError(msg, tuple(choices))
     if keep == "hard":
         from linkwise.problem._feasibility import check
 
