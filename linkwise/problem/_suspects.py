@@ -1,9 +1,9 @@
 """Which few statements to drop: single ones if any of them repairs everything, else the smallest sets.
 
-A repair takes a member from every conflict. So only what all conflicts met so far have in common can be a single fix,
-and each candidate that fails yields a conflict without it, which rules out others as well. Sets are found the same
-way: the cheapest choice that takes a member from every conflict known is tried, and fails with a new conflict or is a
-smallest repair (implicit hitting sets).
+A repair takes a member from every conflict. So only what all conflicts met so far have in common can be a single fix;
+and when many are dropped at once and a conflict is left, none of them is. Sets are found the same way: the fewest
+statements that take one from every conflict known are tried, and fail with a new conflict or are a smallest repair
+(implicit hitting sets).
 """
 
 from __future__ import annotations
@@ -61,31 +61,32 @@ def find_suspects(
 
     Notes
     -----
-    **Cost** one test per single fix and a few that fail. **Guarantee** every set repairs, and none has a proper subset
-    that does, because no smaller set does; up to eight sets are returned where no single statement repairs.
+    **Cost** O(log m) tests per single fix among m candidates. **Guarantee** every set repairs, and none has a proper
+    subset that does, because no smaller set does; up to eight sets are returned where no single statement repairs.
     """
     deadline = time.monotonic() + seconds
     known = [core]
-    left = core if candidates is None else candidates
-    if len(left) > 2:
-        other = conflict_without(core)
-        if other is not None:
-            left = left[:0]
-            known += [other] if len(other) else []
     found: list[int] = []
-    waiting = rank(left)
-    while len(waiting):
+    sure = True
+    blocks = [rank(core if candidates is None else candidates)]
+    while blocks and len(blocks[0]):  # drop many at once: if a conflict is left, none of them is a single fix
         if time.monotonic() > deadline:
             return Suspects(tuple((int(s),) for s in rank(np.array(found, dtype=np.intp))), 1, False)
-        first, waiting = waiting[:1], waiting[1:]
-        other = conflict_without(first)
-        if other is None:
-            found.append(int(first[0]))
-        elif len(other):
+        block = blocks.pop()
+        other = conflict_without(block)
+        if other is None and len(block) == 1:
+            found.append(int(block[0]))
+        elif other is None or (not len(other) and len(block) > 1):
+            blocks += np.array_split(block, 2)[::-1]
+        elif not len(other):
+            sure = False
+        else:
             known.append(other)
-            waiting = waiting[np.isin(waiting, other)]
+            blocks = [left for left in (rest[np.isin(rest, other)] for rest in blocks) if len(left)]
     if found or largest < 2:
-        return Suspects(tuple((int(s),) for s in rank(np.array(found, dtype=np.intp))))
+        return Suspects(
+            tuple((int(s),) for s in rank(np.array(found, dtype=np.intp))), 1 if found or not sure else 2, sure
+        )
     return _sets(known, conflict_without, rank, largest, deadline)
 
 
