@@ -83,7 +83,8 @@ def test_refining_a_tree_adds_triplets_and_contracting_an_edge_adds_none():
 
 def test_consistent_triplets_leave_a_partition_of_every_size_and_not_only_they():
     """H11."""
-    from tests.oracles.knowledge import definition_42, partitions
+    from tests.oracles.knowledge import partitions
+    from tests.oracles.trees import satisfied_by
 
     rng = np.random.default_rng(0)
     n = 6
@@ -91,7 +92,7 @@ def test_consistent_triplets_leave_a_partition_of_every_size_and_not_only_they()
     misled = 0
     for _ in range(examples(60, 1500)):
         said = generators.noise_triplets(rng, n, int(rng.integers(1, 6)))
-        sizes = {len(set(p.values())) for p in every if all(definition_42(p, s) for s in said)}
+        sizes = {len(set(p.values())) for p in every if all(satisfied_by(p, s) for s in said)}
         assert {1, n} <= sizes
         if relative.consistent(said, n):
             assert sizes == set(range(1, n + 1))
