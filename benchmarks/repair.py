@@ -6,8 +6,8 @@
 
 "wrong" counts the answers that were falsified, "greedy" what the best of five orders of insertion drops, "dropped" what
 `repair` drops, "at least" its lower bound, and "proven" whether the two meet. "noise" is the estimated share of wrong
-answers beside the true one. A goal that is missed is marked; goals are wall seconds, so look at the CPU seconds too when
-the machine is busy.
+answers beside the true one. A goal that is missed is marked; goals are wall seconds, so look at the CPU seconds too
+when the machine is busy.
 """
 
 from __future__ import annotations
