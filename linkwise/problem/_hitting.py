@@ -75,6 +75,12 @@ class _Programme:
         affordable = np.cumsum(length[order]) <= _ENTRIES * max(seconds, 0.0) ** (2 / 3)
         self.tight[order[1:][~affordable[1:]]] = False
 
+    def _fill(self) -> None:
+        """Take the shortest rows back in: integers gain from rows that fractions satisfy anyway, up to a size."""
+        length = np.array([len(row) for row in self.rows])
+        order = np.lexsort((length, ~self.tight))
+        self.tight[order] |= np.cumsum(length[order]) <= _ENTRIES
+
     def _matrix(self, rows: list[IntArray]) -> csr_array:
         start = np.concatenate([[0], np.cumsum([len(row) for row in rows])])
         member = np.concatenate(rows)
@@ -82,7 +88,9 @@ class _Programme:
 
     def solve(self, whole: bool, seconds: float) -> tuple[FloatArray | None, bool, float]:
         """A choice if there was time for one, whether it is the cheapest, and what no choice undercuts."""
-        if not whole:
+        if whole:
+            self._fill()
+        else:
             self._fit(seconds)
         rows = [row for row, tight in zip(self.rows, self.tight, strict=True) if tight]
         used = np.unique(np.concatenate(rows))
