@@ -40,7 +40,7 @@ class Case(NamedTuple):
 
 
 CASES = (
-    Case("triplets 500 / 100, 3 %", "triplets", (100, 500), 0.03, 1.5, 2.0, 1.1),
+    Case("triplets 500 / 100, 3 %", "triplets", (100, 500), 0.03, 0.6, 2.0, 1.1),
     Case("triplets 500 / 100, 3 %, longer", "triplets", (100, 500), 0.03, 30.0, 31.0, 1.1),
     Case("triplets 2,000 / 200, 5 %", "triplets", (200, 2000), 0.05, 55.0, 60.0, 1.3),
     Case("pairs 3,000 / 500, 2 %", "pairs", (500, 10, 3000), 0.02, 10.0, 1.0, 0.0),

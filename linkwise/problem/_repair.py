@@ -27,7 +27,7 @@ _ORDERS = 5
 _SMALL = 40  # so few statements are decided before a search would have warmed up
 _SEARCH = 0.4  # share of the time for the search, before the proof
 _LEAST = 0.5  # seconds a part may take however small it is; few need them
-_BLAME = 1.0  # seconds for the reasons
+_BLAME = 0.4  # seconds for wording why statements were dropped
 
 
 @dataclass(frozen=True, eq=False)
@@ -116,7 +116,8 @@ def repair(
         "most" drops hard statements too, but never one more than necessary; "hard" refuses to.
     time_limit : float, default=10.0
         Seconds of search and proof, after which the best so far is returned with a lower bound. Compiling on first use
-        and wording the reasons come on top. 0 gives the greedy repair.
+        and wording the reasons come on top, and an integer programme under way may overrun by a second. 0 gives the
+        greedy repair.
     random_state : int, optional
         Seed of the searches and of the orders in which equally heavy statements are tried first; default 0.
 
