@@ -179,7 +179,7 @@ def test_check_lists_sets_where_no_single_statement_repairs_it(here, capsys):
     assert main(["check", "said.csv", "--json"]) == 3
     told = json.loads(capsys.readouterr().out)
     assert told["fixes"] == []
-    assert [[item["line"] for item in group] for group in told["repairs"]][0] == [5, 3]
+    assert [item["line"] for item in told["repairs"][0]] == [5, 3]
     assert len(told["repairs"]) == 4
 
 
