@@ -27,7 +27,7 @@ IntArray = npt.NDArray[np.intp]
 CHAIN, KNOT, UNION = range(3)
 _PAIRS_TRIED = 16
 _PATIENCE = 12  # forests grown in vain before the smallest core is taken
-_SECONDS = 0.3
+_SECONDS = 0.3  # of the processor's time for this thread
 
 
 class Core(NamedTuple):
@@ -211,10 +211,10 @@ def _smallest(
         only = attempt(rows, rng)
         return only, only
     rng = np.random.default_rng(0)
-    deadline = time.monotonic() + seconds
+    deadline = time.thread_time() + seconds
     best = shared = attempt(rows, rng)
     vain = 0
-    while vain < _PATIENCE and len(best) > 2 and time.monotonic() < deadline:
+    while vain < _PATIENCE and len(best) > 2 and time.thread_time() < deadline:
         rows = inside(best, rows)
         again = attempt(rows, rng)
         shared = shared[np.isin(shared, again)]
@@ -246,9 +246,9 @@ def _union(hard: Hard, rng: np.random.Generator | None, seconds: float) -> Core 
     best, shared = first, first.numbers
     if rng is None:
         rng = np.random.default_rng(0)
-        deadline = time.monotonic() + seconds
+        deadline = time.thread_time() + seconds
         local, vain = hard, 0
-        while vain < _PATIENCE and time.monotonic() < deadline:
+        while vain < _PATIENCE and time.thread_time() < deadline:
             local = _about(local, best.numbers)
             again = _proof(local, rng)
             if again is None:
