@@ -1,0 +1,186 @@
+"""Ultrametrics and projections from their definitions: full matrices, plain loops, small cases only."""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy.optimize import linprog, minimize
+
+
+def minimax(D):
+    """The least, over all paths, of the longest step: Floyd and Warshall with max for plus."""
+    M = np.array(D, dtype=float)
+    for k in range(len(M)):
+        M = np.minimum(M, np.maximum(M[:, k, None], M[None, k]))
+    return M
+
+
+def is_ultrametric(U, rtol=1e-9):
+    """Symmetric, zero on the diagonal, nowhere negative, and of each triple the two largest are equal."""
+    U = np.asarray(U)
+    if not np.array_equal(U, U.T) or np.diagonal(U).any() or (U < 0).any():
+        return False
+    sides = np.sort(np.stack(np.broadcast_arrays(U[:, :, None], U[:, None, :], U[None, :, :])), axis=0)
+    return np.allclose(sides[1], sides[2], rtol=rtol, atol=0)
+
+
+def comparisons(triplets):
+    """Both comparisons (i, j, l), read d(i, j) < d(i, l), that a statement ab|c makes."""
+    return [one for a, b, c in triplets for one in ((a, b, c), (b, a, c))]
+
+
+def algorithm_2(D, compared, *, symmetric=True):
+    """Algorithm 2 of Zheng and Li, loop by loop, with the errata that make it run.
+
+    The minimum over the constraints of a pair starts at infinity for every pair, and indices run to N - 1. As printed,
+    only (i, j) is lowered; ``symmetric`` lowers (j, i) with it.
+    """
+    d, M, n = np.asarray(D, dtype=float), np.array(D, dtype=float), len(D)
+    of_pair = {}
+    for i, j, l in compared:
+        of_pair.setdefault((i, j), []).append((i, l))
+        if symmetric:
+            of_pair.setdefault((j, i), []).append((i, l))
+    for k in range(n):
+        for i in range(n):
+            for j in range(n):
+                least = min((d[p, q] for p, q in of_pair.get((i, j), ())), default=np.inf)
+                M[i, j] = min(M[i, j], max(M[i, k], M[k, j]), least)
+    np.fill_diagonal(M, 0.0)
+    return M
+
+
+def lowered(D, compared):
+    """D'(i, j) = min of D(i, j) and of D(i, l) over the comparisons (i, j, l), both entries alike."""
+    L = np.array(D, dtype=float)
+    for i, j, l in compared:
+        L[i, j] = L[j, i] = min(L[i, j], D[i][l])
+    return L
+
+
+def strict_fixpoint(D, triplets, margin, sweeps=100_000):
+    """The largest ultrametric below D with u(a, b) <= (1 - margin) min(u(a, c), u(b, c)), by lowering until nothing moves."""
+    U = minimax(D)
+    for _ in range(sweeps):
+        before = U.copy()
+        for a, b, c in triplets:
+            U[a, b] = U[b, a] = min(U[a, b], (1 - margin) * min(U[a, c], U[b, c]))
+        U = minimax(U)
+        if np.array_equal(U, before):
+            return U
+    return None
+
+
+def algorithm_1(d, C, W=None, *, sweeps=10_000, tol=1e-13, watch=None):
+    """Algorithm 1 of Zheng and Li: Dykstra's projection onto C a <= 0 with the multipliers u, errata applied.
+
+    The row used is ``p`` throughout; E in the steps is the inverse of the weights W in the loss; a whole sweep without
+    change ends it; without rows the answer is d. ``watch(a, u)`` sees every step.
+    """
+    a, C = np.array(d, dtype=float), np.asarray(C, dtype=float).reshape(-1, len(d))
+    E = np.eye(len(a)) if W is None else np.diag(1.0 / np.asarray(W, dtype=float))
+    u = np.zeros(len(C))
+    for _ in range(sweeps):
+        start = a.copy()
+        for p in range(len(C)):
+            s = a + E @ C[p] * u[p] / 2
+            u[p] = max(0.0, 2 * C[p] @ s / (C[p] @ E @ C[p]))
+            a = s - E @ C[p] * u[p] / 2
+            if watch is not None:
+                watch(a, u)
+        if np.abs(a - start).max(initial=0.0) <= tol * max(1.0, np.abs(a).max(initial=0.0)):
+            break
+    return a, u
+
+
+def project_by_qp(d, C, gap, W=None, *, floor=False):
+    """argmin of sum W (x - d)^2 under C x <= -gap (and x >= 0), by a general solver on the dual, coordinate by coordinate.
+
+    With x = d - W^-1 C^T u / 2 the dual is a non-negative quadratic programme; SciPy solves it to its own tolerance.
+    """
+    d = np.asarray(d, dtype=float)
+    W = np.ones(len(d)) if W is None else np.asarray(W, dtype=float)
+    C, g = np.asarray(C, dtype=float).reshape(-1, len(d)), np.broadcast_to(np.asarray(gap, float), (len(C),)).copy()
+    if floor:
+        C, g = np.vstack([C, -np.eye(len(d))]), np.concatenate([g, np.zeros(len(d))])
+    if not len(C):
+        return d, np.zeros(0)
+    H = (C / W) @ C.T / 4
+    f = C @ d + g
+    best = minimize(
+        lambda u: (u @ H @ u - u @ f, 2 * H @ u - f),
+        np.zeros(len(C)),
+        jac=True,
+        bounds=[(0, None)] * len(C),
+        method="L-BFGS-B",
+        options={"maxiter": 100_000, "maxfun": 1_000_000, "ftol": 0.0, "gtol": 1e-12, "maxcor": 30},
+    )
+    u = best.x
+    return d - (C.T @ u) / W / 2, u
+
+
+def least_absolute(d, C, gap):
+    """The least sum of |x - d| under C x <= -gap and x >= 0, by linear programming."""
+    k, m = len(d), len(C)
+    upper = np.block([[np.eye(k), -np.eye(k)], [-np.eye(k), -np.eye(k)], [np.asarray(C, float).reshape(m, k), np.zeros((m, k))]])
+    right = np.concatenate([d, -np.asarray(d), np.full(m, -float(gap))])
+    found = linprog(np.concatenate([np.zeros(k), np.ones(k)]), A_ub=upper, b_ub=right, bounds=[(0, None)] * (2 * k))
+    assert found.status == 0
+    return found.fun
+
+
+def heights_by_qp(n, parent, D):
+    """Least-squares heights of a given tree: every pair has the height of its meeting node, parents are no lower."""
+    parent = [int(p) for p in parent]
+
+    def up(v):
+        path = []
+        while v >= 0:
+            path.append(v)
+            v = parent[v]
+        return path
+
+    inner = list(range(n, len(parent)))
+    total, count = dict.fromkeys(inner, 0.0), dict.fromkeys(inner, 0)
+    for i in range(n):
+        above = set(up(i))
+        for j in range(i):
+            meet = next(v for v in up(j) if v in above)
+            total[meet] += D[i][j]
+            count[meet] += 1
+    C = []
+    for v in inner:
+        if parent[v] >= 0:
+            row = np.zeros(len(inner))
+            row[v - n], row[parent[v] - n] = 1, -1
+            C.append(row)
+    wish = np.array([total[v] / count[v] for v in inner])
+    return project_by_qp(wish, C, 0.0, [count[v] for v in inner])[0]
+
+
+def hacoc(D, triplets, cluster_distance):
+    """Greedy merging: the fewest statements newly broken first, then the closest; ``cluster_distance(A, B)``.
+
+    A merge breaks ab|c when it puts c with a or with b while a and b are still apart. Returns merges as pairs of sets,
+    with their distances and how many statements each broke.
+    """
+    clusters = [frozenset([i]) for i in range(len(D))]
+    merges = []
+
+    def breaks(A, B):
+        union, count = A | B, 0
+        for a, b, c in triplets:
+            whole = union if a in union else next(g for g in clusters if a in g)
+            together_before = any(a in g and b in g for g in clusters)
+            c_apart_before = not any(c in g and (a in g or b in g) for g in clusters)
+            count += not together_before and c_apart_before and c in union and (a in union) != (b in union)
+            del whole
+        return count
+
+    while len(clusters) > 1:
+        pairs = [(A, B) for x, A in enumerate(clusters) for B in clusters[x + 1 :]]
+        cost, distance, A, B = min(
+            ((breaks(A, B), cluster_distance(A, B), A, B) for A, B in pairs), key=lambda one: one[:2]
+        )
+        merges.append((A, B, distance, cost))
+        clusters = [g for g in clusters if g not in (A, B)] + [A | B]
+    return merges
