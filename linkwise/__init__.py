@@ -17,6 +17,8 @@ _HOME = {
     "Constraints": "linkwise.constraints",
     "Dendrogram": "linkwise.result",
     "Explanation": "linkwise.problem",
+    "HACoc": "linkwise.engines",
+    "IPoptim": "linkwise.engines",
     "Kind": "linkwise.constraints",
     "MaxCentroidDistance": "linkwise.constraints",
     "MinSeparation": "linkwise.constraints",
@@ -25,6 +27,7 @@ _HOME = {
     "Repair": "linkwise.problem",
     "SizeBetween": "linkwise.constraints",
     "Taxonomy": "linkwise.sources",
+    "UltraTran": "linkwise.engines",
     "Verdict": "linkwise.problem",
     "agglomerate": "linkwise.engines",
     "check": "linkwise.problem",
@@ -39,6 +42,8 @@ __all__ = [
     "Constraints",
     "Dendrogram",
     "Explanation",
+    "HACoc",
+    "IPoptim",
     "Kind",
     "MaxCentroidDistance",
     "MinSeparation",
@@ -47,6 +52,7 @@ __all__ = [
     "Repair",
     "SizeBetween",
     "Taxonomy",
+    "UltraTran",
     "Verdict",
     "__version__",
     "agglomerate",
@@ -65,7 +71,7 @@ if TYPE_CHECKING:
         NeighbourWithin,
         SizeBetween,
     )
-    from linkwise.engines import ConstrainedAgglomerative, ReCon, agglomerate
+    from linkwise.engines import ConstrainedAgglomerative, HACoc, IPoptim, ReCon, UltraTran, agglomerate
     from linkwise.problem import Explanation, Repair, Verdict, check, close, repair
     from linkwise.result import Certificate, Dendrogram, verify
     from linkwise.sources import Taxonomy

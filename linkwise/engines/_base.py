@@ -39,8 +39,8 @@ class ConstrainedClusterer(ClusterMixin, BaseEstimator):  # type: ignore[misc]
 
     understands: ClassVar[frozenset[Kind]] = frozenset()
     understands_rules: ClassVar[frozenset[type[Rule]]] = frozenset()
-    # True for methods of the literature that cannot promise what they were told: a broken statement is then warned about
-    # and listed in the certificate, where every other method withholds its result
+    # True for methods of the literature that cannot promise to keep what they are told: a broken statement is then
+    # warned about and listed in the certificate, where every other method withholds its result
     best_effort: ClassVar[bool] = False
     # whether the engine itself raises a contradiction, so that checking first would only do its work twice
     _explains_itself: ClassVar[bool] = False

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
-from scipy.optimize import linprog, minimize
+from scipy.optimize import linprog, nnls
 
 
 def minimax(D):
@@ -36,10 +36,10 @@ def algorithm_2(D, compared, *, symmetric=True):
     """
     d, M, n = np.asarray(D, dtype=float), np.array(D, dtype=float), len(D)
     of_pair = {}
-    for i, j, l in compared:
-        of_pair.setdefault((i, j), []).append((i, l))
+    for i, j, k in compared:
+        of_pair.setdefault((i, j), []).append((i, k))
         if symmetric:
-            of_pair.setdefault((j, i), []).append((i, l))
+            of_pair.setdefault((j, i), []).append((i, k))
     for k in range(n):
         for i in range(n):
             for j in range(n):
@@ -52,13 +52,13 @@ def algorithm_2(D, compared, *, symmetric=True):
 def lowered(D, compared):
     """D'(i, j) = min of D(i, j) and of D(i, l) over the comparisons (i, j, l), both entries alike."""
     L = np.array(D, dtype=float)
-    for i, j, l in compared:
-        L[i, j] = L[j, i] = min(L[i, j], D[i][l])
+    for i, j, k in compared:
+        L[i, j] = L[j, i] = min(L[i, j], D[i][k])
     return L
 
 
 def strict_fixpoint(D, triplets, margin, sweeps=100_000):
-    """The largest ultrametric below D with u(a, b) <= (1 - margin) min(u(a, c), u(b, c)), by lowering until nothing moves."""
+    """The largest ultrametric below D with u(a, b) <= (1 - margin) min(u(a, c), u(b, c)): lower until nothing moves."""
     U = minimax(D)
     for _ in range(sweeps):
         before = U.copy()
@@ -93,35 +93,33 @@ def algorithm_1(d, C, W=None, *, sweeps=10_000, tol=1e-13, watch=None):
 
 
 def project_by_qp(d, C, gap, W=None, *, floor=False):
-    """argmin of sum W (x - d)^2 under C x <= -gap (and x >= 0), by a general solver on the dual, coordinate by coordinate.
+    """argmin of sum W (x - d)^2 under C x <= -gap (and x >= 0).
 
-    With x = d - W^-1 C^T u / 2 the dual is a non-negative quadratic programme; SciPy solves it to its own tolerance.
+    Least distance programming of Lawson and Hanson: with y = W^(1/2) (x - d) the shortest y under G y >= h comes from
+    the residual of one non-negative least squares problem, which SciPy solves exactly.
     """
     d = np.asarray(d, dtype=float)
-    W = np.ones(len(d)) if W is None else np.asarray(W, dtype=float)
-    C, g = np.asarray(C, dtype=float).reshape(-1, len(d)), np.broadcast_to(np.asarray(gap, float), (len(C),)).copy()
+    root = np.ones(len(d)) if W is None else np.sqrt(np.asarray(W, dtype=float))
+    C = np.asarray(C, dtype=float).reshape(-1, len(d))
+    g = np.broadcast_to(np.asarray(gap, dtype=float), (len(C),))
     if floor:
         C, g = np.vstack([C, -np.eye(len(d))]), np.concatenate([g, np.zeros(len(d))])
-    if not len(C):
-        return d, np.zeros(0)
-    H = (C / W) @ C.T / 4
-    f = C @ d + g
-    best = minimize(
-        lambda u: (u @ H @ u - u @ f, 2 * H @ u - f),
-        np.zeros(len(C)),
-        jac=True,
-        bounds=[(0, None)] * len(C),
-        method="L-BFGS-B",
-        options={"maxiter": 100_000, "maxfun": 1_000_000, "ftol": 0.0, "gtol": 1e-12, "maxcor": 30},
-    )
-    u = best.x
-    return d - (C.T @ u) / W / 2, u
+    G, h = -C / root, g + C @ d
+    if not len(C) or (h <= 0).all():
+        return d
+    A = np.vstack([G.T, h])
+    goal = np.zeros(len(A))
+    goal[-1] = 1.0
+    residual = A @ nnls(A, goal)[0] - goal
+    return d - residual[:-1] / residual[-1] / root
 
 
 def least_absolute(d, C, gap):
     """The least sum of |x - d| under C x <= -gap and x >= 0, by linear programming."""
     k, m = len(d), len(C)
-    upper = np.block([[np.eye(k), -np.eye(k)], [-np.eye(k), -np.eye(k)], [np.asarray(C, float).reshape(m, k), np.zeros((m, k))]])
+    upper = np.block(
+        [[np.eye(k), -np.eye(k)], [-np.eye(k), -np.eye(k)], [np.asarray(C, float).reshape(m, k), np.zeros((m, k))]]
+    )
     right = np.concatenate([d, -np.asarray(d), np.full(m, -float(gap))])
     found = linprog(np.concatenate([np.zeros(k), np.ones(k)]), A_ub=upper, b_ub=right, bounds=[(0, None)] * (2 * k))
     assert found.status == 0
@@ -154,33 +152,27 @@ def heights_by_qp(n, parent, D):
             row[v - n], row[parent[v] - n] = 1, -1
             C.append(row)
     wish = np.array([total[v] / count[v] for v in inner])
-    return project_by_qp(wish, C, 0.0, [count[v] for v in inner])[0]
+    return project_by_qp(wish, C, 0.0, [count[v] for v in inner])
 
 
 def hacoc(D, triplets, cluster_distance):
-    """Greedy merging: the fewest statements newly broken first, then the closest; ``cluster_distance(A, B)``.
+    """Greedy merging: the fewest statements newly broken first, then the closest by ``cluster_distance(A, B)``.
 
-    A merge breaks ab|c when it puts c with a or with b while a and b are still apart. Returns merges as pairs of sets,
-    with their distances and how many statements each broke.
+    A merge breaks ab|c when it puts c with a or with b while a and b are still apart. Returns each merge as the set it
+    makes, its distance and how many statements it broke.
     """
     clusters = [frozenset([i]) for i in range(len(D))]
+    open_ = list(triplets)
     merges = []
 
-    def breaks(A, B):
-        union, count = A | B, 0
-        for a, b, c in triplets:
-            whole = union if a in union else next(g for g in clusters if a in g)
-            together_before = any(a in g and b in g for g in clusters)
-            c_apart_before = not any(c in g and (a in g or b in g) for g in clusters)
-            count += not together_before and c_apart_before and c in union and (a in union) != (b in union)
-            del whole
-        return count
+    def broken(A, B):
+        return [(a, b, c) for a, b, c in open_ if (c in A and (a in B or b in B)) or (c in B and (a in A or b in A))]
 
     while len(clusters) > 1:
         pairs = [(A, B) for x, A in enumerate(clusters) for B in clusters[x + 1 :]]
-        cost, distance, A, B = min(
-            ((breaks(A, B), cluster_distance(A, B), A, B) for A, B in pairs), key=lambda one: one[:2]
-        )
-        merges.append((A, B, distance, cost))
+        A, B = min(pairs, key=lambda pair: (len(broken(*pair)), cluster_distance(*pair)))
+        lost = broken(A, B)
+        merges.append((A | B, cluster_distance(A, B), len(lost)))
+        open_ = [t for t in open_ if t not in lost and not {t[0], t[1]} <= A | B]
         clusters = [g for g in clusters if g not in (A, B)] + [A | B]
     return merges

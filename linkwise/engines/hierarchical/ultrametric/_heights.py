@@ -91,7 +91,7 @@ def fit_heights(tree: Dendrogram, X: Any, *, metric: Any = "euclidean") -> Dendr
     >>> X = [[0.0], [1.0], [5.0], [6.5]]
     >>> tree = recon(X, Constraints.build(4, triplets=[(0, 2, 1)]))
     >>> fit_heights(tree, X).height[4:].tolist()
-    [3.5, 3.5, 3.5]
+    [1.5, 4.4, 4.4]
     """
     distances = read_distances(X, metric, who="fit_heights")
     if tree.n_samples != distances.n_samples:

@@ -68,14 +68,16 @@ class Distances(NamedTuple):
             read_dissimilarities(self.source)  # says which entry, and why
         return found
 
-    def square(self) -> Floats:
-        """A fresh square matrix of the distances."""
+    def square(self, *, checked: bool = True) -> Floats:
+        """A fresh square matrix of the distances; given ones are looked at unless somebody else will do so."""
         n = self.n_samples
         require_memory(n * n * 8, f"a dense {n} x {n} distance matrix", "cluster a sample of the rows.")
         if self.metric == "euclidean":
             vectors, factor = scaled(self.source, np.float64)
             D = square_distances(vectors)
             return np.asarray(D if factor == 1.0 else D * factor, dtype=np.float64)
+        if checked:
+            return np.asarray(read_dissimilarities(self.source), dtype=np.float64)
         return np.array(self.source, dtype=np.float64, order="C")
 
 
