@@ -5,6 +5,8 @@ from __future__ import annotations
 import numpy as np
 from scipy.optimize import linprog, nnls
 
+from tests.oracles.relative import Agglomeration
+
 
 def minimax(D):
     """The least, over all paths, of the longest step: Floyd and Warshall with max for plus."""
@@ -155,24 +157,20 @@ def heights_by_qp(n, parent, D):
     return project_by_qp(wish, C, 0.0, [count[v] for v in inner])
 
 
-def hacoc(D, triplets, cluster_distance):
-    """Greedy merging: the fewest statements newly broken first, then the closest by ``cluster_distance(A, B)``.
+def hacoc(D, triplets, method):
+    """Greedy merging: the fewest statements newly broken first, then the closest.
 
-    A merge breaks ab|c when it puts c with a or with b while a and b are still apart. Returns each merge as the set it
-    makes, its distance and how many statements it broke.
+    A merge breaks ab|c when it puts c with a or with b while those are apart. Returns merged nodes, heights and how
+    many statements were broken in all.
     """
-    clusters = [frozenset([i]) for i in range(len(D))]
-    open_ = list(triplets)
-    merges = []
+    run, broken = Agglomeration(D, triplets, method), 0
 
-    def broken(A, B):
-        return [(a, b, c) for a, b, c in open_ if (c in A and (a in B or b in B)) or (c in B and (a in A or b in A))]
+    def harm(i, j):
+        return sum({i, j} in ({a, c}, {b, c}) for a, b, c in run.C)
 
-    while len(clusters) > 1:
-        pairs = [(A, B) for x, A in enumerate(clusters) for B in clusters[x + 1 :]]
-        A, B = min(pairs, key=lambda pair: (len(broken(*pair)), cluster_distance(*pair)))
-        lost = broken(A, B)
-        merges.append((A | B, cluster_distance(A, B), len(lost)))
-        open_ = [t for t in open_ if t not in lost and not {t[0], t[1]} <= A | B]
-        clusters = [g for g in clusters if g not in (A, B)] + [A | B]
-    return merges
+    while len(run.S) > 1:
+        i, j = min(run.closest_first(), key=lambda pair: harm(*pair))  # the first of several is the closest
+        broken += harm(i, j)
+        run.merge(i, j)
+        run.C = [(a, b, c) for a, b, c in run.C if c not in (a, b)]
+    return run.pairs, run.heights, broken

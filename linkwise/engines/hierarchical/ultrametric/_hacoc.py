@@ -16,7 +16,7 @@ from linkwise.engines.hierarchical._codes import EUCLIDEAN_ONLY, LINKAGES, lance
 from linkwise.engines.hierarchical._distances import metric_name
 from linkwise.engines.hierarchical._hierarchy import HierarchyMixin, as_dense
 from linkwise.engines.hierarchical._memory import require_memory
-from linkwise.engines.hierarchical.ultrametric._wishes import TripletWishes, Wishes, read_distances, read_wishes
+from linkwise.engines.hierarchical.ultrametric._wishes import Wishes, _TripletWishes, read_distances, read_wishes
 from linkwise.problem import Problem
 from linkwise.result import Dendrogram
 
@@ -273,7 +273,7 @@ def hacoc(X: Any, constraints: Constraints, *, method: str = "average", metric: 
     return Dendrogram.from_merges(n, state.pairs, height, ids=constraints.ids)
 
 
-class HACoc(TripletWishes):
+class HACoc(_TripletWishes):
     """Merge closest clusters first among those whose merge breaks no triplet right away; a baseline.
 
     Triplets are wishes here: a tree that breaks some is returned, with a warning. ``satisfied_`` says how many hold.

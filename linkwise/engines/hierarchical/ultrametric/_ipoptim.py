@@ -22,7 +22,7 @@ from linkwise.engines.hierarchical.ultrametric._projection import (
     name_pairs,
     project,
 )
-from linkwise.engines.hierarchical.ultrametric._wishes import TripletWishes, Wishes, read_distances, read_wishes
+from linkwise.engines.hierarchical.ultrametric._wishes import Wishes, _TripletWishes, read_distances, read_wishes
 from linkwise.exceptions import LinkwiseError
 from linkwise.problem import Problem
 from linkwise.result import Dendrogram
@@ -196,7 +196,7 @@ def _widen(gap: Floats, named: Named, held: npt.NDArray[np.bool_], miss: Floats)
     return np.where(broken, wider, gap)
 
 
-class IPoptim(TripletWishes):
+class IPoptim(_TripletWishes):
     """Move the distances that triplets name as little as possible, then agglomerate what they became.
 
     Triplets are wishes here: a tree that breaks some is returned, with a warning. ``satisfied_`` says how many hold.

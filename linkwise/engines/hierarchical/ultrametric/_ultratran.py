@@ -13,7 +13,7 @@ from linkwise.engines._progress import current_progress
 from linkwise.engines.hierarchical._hierarchy import HierarchyMixin, as_dense
 from linkwise.engines.hierarchical.ultrametric._strict import divide
 from linkwise.engines.hierarchical.ultrametric._subdominant import join_sorted, spanning_edges
-from linkwise.engines.hierarchical.ultrametric._wishes import TripletWishes, read_distances, read_wishes
+from linkwise.engines.hierarchical.ultrametric._wishes import _TripletWishes, read_distances, read_wishes
 from linkwise.exceptions import LinkwiseError
 from linkwise.problem import Problem
 from linkwise.result import Dendrogram
@@ -101,7 +101,7 @@ def ultratran(
     return Dendrogram.from_merges(n, pairs, height, ids=constraints.ids)
 
 
-class UltraTran(TripletWishes):
+class UltraTran(_TripletWishes):
     """Lower distances to what triplets ask for and build the largest ultrametric below them (single linkage).
 
     In the variant of the paper, the default, triplets are wishes: a tree that breaks some is returned, with a warning.

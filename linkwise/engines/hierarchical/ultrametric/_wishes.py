@@ -17,7 +17,7 @@ from linkwise.exceptions import ConstraintError
 from linkwise.problem import check
 from linkwise.result import Dendrogram
 
-__all__ = ["Distances", "TripletWishes", "Wishes", "read_distances", "read_wishes"]
+__all__ = ["Distances", "Wishes", "read_distances", "read_wishes"]
 
 Ints = npt.NDArray[np.intp]
 Floats = npt.NDArray[np.float64]
@@ -97,7 +97,7 @@ def read_distances(X: Any, metric: Any, *, who: str) -> Distances:
     return Distances(square_distances(vectors, metric), "precomputed", n)
 
 
-class TripletWishes(HierarchyMixin, ConstrainedClusterer):
+class _TripletWishes(HierarchyMixin, ConstrainedClusterer):
     """Base of estimators that take triplets as wishes: contradictions are errors, broken wishes are told."""
 
     understands: ClassVar[frozenset[Kind]] = frozenset({Kind.TRIPLET})
