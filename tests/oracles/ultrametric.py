@@ -78,7 +78,7 @@ def algorithm_1(d, C, W=None, *, sweeps=10_000, tol=1e-13, watch=None):
     The row used is ``p`` throughout; E in the steps is the inverse of the weights W in the loss; a whole sweep without
     change ends it; without rows the answer is d. ``watch(a, u)`` sees every step.
     """
-    a, C = np.array(d, dtype=float), np.asarray(C, dtype=float).reshape(-1, len(d))
+    a, C = np.array(d, dtype=float), np.asarray(C, dtype=float).reshape(len(C), len(d))
     E = np.eye(len(a)) if W is None else np.diag(1.0 / np.asarray(W, dtype=float))
     u = np.zeros(len(C))
     for _ in range(sweeps):
@@ -102,7 +102,7 @@ def project_by_qp(d, C, gap, W=None, *, floor=False):
     """
     d = np.asarray(d, dtype=float)
     root = np.ones(len(d)) if W is None else np.sqrt(np.asarray(W, dtype=float))
-    C = np.asarray(C, dtype=float).reshape(-1, len(d))
+    C = np.asarray(C, dtype=float).reshape(len(C), len(d))
     g = np.broadcast_to(np.asarray(gap, dtype=float), (len(C),))
     if floor:
         C, g = np.vstack([C, -np.eye(len(d))]), np.concatenate([g, np.zeros(len(d))])

@@ -13,8 +13,6 @@ from linkwise.metrics import hierarchy_fscore
 from tests.oracles.generators import class_triplets, consistent_triplets
 from tests.oracles.ultrametric import algorithm_1, algorithm_2, comparisons, project_by_qp
 
-pytestmark = pytest.mark.kernels
-
 TABLE_1 = np.array(
     [
         [0, 138, 300, 262, 230],

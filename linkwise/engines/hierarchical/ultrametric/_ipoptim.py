@@ -7,7 +7,6 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
-from scipy.spatial.distance import squareform
 
 from linkwise._compat import Interval, StrOptions
 from linkwise._kernels.lca import prepare, query_many, splits_off
@@ -152,29 +151,23 @@ def run_ipoptim(
     named = name_pairs(n, wishes)
     before = distances_named(distances, named)
     gap = gaps(named, before, margin)
-    D = distances.square(checked=False)
+    condensed = distances.condensed()
+    place = distances.positions(*named.pairs.T)
 
-    def attempt(source: Floats) -> tuple[Merges, npt.NDArray[np.bool_], Floats]:
-        merges = merge_all(source, method=method, metric="precomputed", progress=current_progress())
+    def attempt(gap: Floats) -> tuple[Merges, npt.NDArray[np.bool_], Floats]:
+        condensed[place] = project(named, before, gap, norm=norm)
+        merges = merge_all(condensed, method=method, metric="precomputed", progress=current_progress())
         return merges, *_judge(n, merges.pairs, merges.height, wishes)
 
-    _write(D, named, project(named, before, gap, norm=norm))
-    merges, held, miss = attempt(D)
+    merges, held, miss = attempt(gap)
     best, most, rounds = merges, held.sum(), 1
     while enforce == "joint" and not held.all() and rounds < max_rounds:
         rounds += 1
         gap = _widen(gap, named, held, miss)
-        _write(D, named, project(named, before, gap, norm=norm))
-        merges, held, miss = attempt(squareform(D, checks=False))  # the first round has looked at every entry
+        merges, held, miss = attempt(gap)
         if held.sum() > most:
             best, most = merges, held.sum()
     return Run(Dendrogram.from_merges(n, best.pairs, best.height, ids=constraints.ids), rounds)
-
-
-def _write(D: Floats, named: Named, moved: Floats) -> None:
-    i, j = named.pairs.T
-    D[i, j] = moved
-    D[j, i] = moved
 
 
 def _judge(n: int, pairs: Ints, height: Floats, wishes: Wishes) -> tuple[npt.NDArray[np.bool_], Floats]:
