@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
-from scipy.optimize import linprog, nnls
+from scipy.optimize import linprog, minimize
 
 from tests.oracles.relative import Agglomeration
 
@@ -95,25 +95,22 @@ def algorithm_1(d, C, W=None, *, sweeps=10_000, tol=1e-13, watch=None):
 
 
 def project_by_qp(d, C, gap, W=None, *, floor=False):
-    """argmin of sum W (x - d)^2 under C x <= -gap (and x >= 0).
-
-    Least distance programming of Lawson and Hanson: with y = W^(1/2) (x - d) the shortest y under G y >= h comes from
-    the residual of one non-negative least squares problem, which SciPy solves exactly.
-    """
+    """argmin of sum W (x - d)^2 under C x <= -gap (and x >= 0), by SciPy's sequential quadratic programming."""
     d = np.asarray(d, dtype=float)
-    root = np.ones(len(d)) if W is None else np.sqrt(np.asarray(W, dtype=float))
+    W = np.ones(len(d)) if W is None else np.asarray(W, dtype=float)
     C = np.asarray(C, dtype=float).reshape(len(C), len(d))
-    g = np.broadcast_to(np.asarray(gap, dtype=float), (len(C),))
-    if floor:
-        C, g = np.vstack([C, -np.eye(len(d))]), np.concatenate([g, np.zeros(len(d))])
-    G, h = -C / root, g + C @ d
-    if not len(C) or (h <= 0).all():
+    if not len(C):
         return d
-    A = np.vstack([G.T, h])
-    goal = np.zeros(len(A))
-    goal[-1] = 1.0
-    residual = A @ nnls(A, goal)[0] - goal
-    return d - residual[:-1] / residual[-1] / root
+    found = minimize(
+        lambda x: (W * (x - d) ** 2).sum(),
+        d,
+        jac=lambda x: 2 * W * (x - d),
+        constraints={"type": "ineq", "fun": lambda x: -gap - C @ x, "jac": lambda _: -C},
+        bounds=[(0 if floor else None, None)] * len(d),
+        method="SLSQP",
+        options={"ftol": 1e-16, "maxiter": 1000},
+    )
+    return found.x
 
 
 def least_absolute(d, C, gap):

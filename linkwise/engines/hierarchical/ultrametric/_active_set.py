@@ -25,6 +25,8 @@ __all__ = ["least_squares"]
 Ints = npt.NDArray[np.intp]
 Floats = npt.NDArray[np.float64]
 
+ROUNDING = 1e-14  # of a sum of some products, generously
+
 
 class Ties(NamedTuple):
     """The problem, and which constraints are ties now."""
@@ -39,10 +41,12 @@ class Ties(NamedTuple):
     tied: npt.NDArray[np.bool_]
     x: Floats
     pull: Floats  # half the multiplier of each tie, where last computed
+    noise: Floats  # how far that can be off by rounding
     order: Ints  # work space: the variables of one block, parents first
     via: Ints  # the tie by which a variable was reached; -1 at the root
     offset: Floats
     force: Floats
+    error: Floats
     seen: Ints
     stamp: Ints  # one number
 
@@ -79,6 +83,11 @@ def _walk(p: Ties, root: int) -> int:
 def _settle(p: Ties, root: int) -> None:
     """Put the block of ``root`` where it is cheapest and compute what its ties pull."""
     size = _walk(p, root)
+    # Forces are added up from the leaves; the force of the root is in no sum, so let it be the one that rounds worst.
+    for k in range(1, size):
+        if p.weight[p.order[k]] > p.weight[root]:
+            root = p.order[k]
+    size = _walk(p, root)
     total = 0.0
     mass = 0.0
     for k in range(size):
@@ -89,11 +98,14 @@ def _settle(p: Ties, root: int) -> None:
         v = p.order[k]
         p.x[v] = total / mass + p.offset[v]
         p.force[v] = p.weight[v] * (p.x[v] - p.wish[v])
+        p.error[v] = p.weight[v] * (abs(p.x[v]) + abs(p.offset[v]) + abs(p.wish[v])) * ROUNDING
     for k in range(size - 1, 0, -1):
         v = p.order[k]
         c = p.via[v]
         up = p.left[c] if p.right[c] == v else p.right[c]
         p.force[up] += p.force[v]
+        p.error[up] += p.error[v]
+        p.noise[c] = p.error[v]
         p.pull[c] = p.force[v] if p.right[c] == v else -p.force[v]
 
 
@@ -145,8 +157,7 @@ def _solve(p: Ties, variables: Ints, constraints: Ints, tolerance: float, most: 
         opened = -1
         for k in range(len(constraints)):
             c = constraints[k]
-            lax = tolerance * min(p.weight[p.left[c]], p.weight[p.right[c]])
-            if p.tied[c] and p.pull[c] < -lax and (opened < 0 or p.pull[c] < p.pull[opened]):
+            if p.tied[c] and p.pull[c] < -p.noise[c] and (opened < 0 or p.pull[c] < p.pull[opened]):
                 opened = c
         if opened < 0:
             return step
@@ -205,10 +216,12 @@ def least_squares(
         tied=np.zeros(len(left), np.bool_),
         x=wish.copy(),
         pull=np.zeros(len(left)),
+        noise=np.zeros(len(left)),
         order=np.empty(k, np.intp),
         via=np.empty(k, np.intp),
         offset=np.empty(k),
         force=np.empty(k),
+        error=np.empty(k),
         seen=np.zeros(k, np.intp),
         stamp=np.zeros(1, np.intp),
     )
