@@ -18,6 +18,7 @@ __all__ = ["MODULE", "builder", "find_missing", "runner", "tree_digest"]
 MODULE = {
     "fastcluster": "fastcluster",
     "fastcluster.linkage_vector": "fastcluster",
+    "fastcluster + cophenet": "fastcluster",
     "scipy": "scipy",
     "scikit-learn": "sklearn",
     "genieclust": "genieclust",
@@ -59,7 +60,25 @@ def runner(spec: dict[str, Any]) -> Run:
         from linkwise import ReCon
 
         return lambda X, known: ReCon().fit(X, constraints=known).dendrogram_
+    if who.startswith(("ultratran", "ipoptim", "hacoc", "UltraTran")) or who == "linkwise on a matrix":
+        return _ultrametric(who, method)
     return _peer(who, method)
+
+
+def _ultrametric(who: str, method: str) -> Run:
+    from linkwise import UltraTran, agglomerate
+    from linkwise.engines import hacoc, ipoptim, ultratran
+
+    calls: dict[str, Run] = {
+        "ultratran": ultratran,
+        "ultratran, strict": lambda X, known: ultratran(X, known, variant="strict"),
+        "UltraTran, strict": lambda X, known: UltraTran(variant="strict").fit(X, constraints=known).dendrogram_,
+        # the warm-up sees the first rows of a matrix: take as many columns
+        "ipoptim": lambda D, known: ipoptim(D[:, : len(D)], known, method=method, metric="precomputed"),
+        "hacoc": lambda D, known: hacoc(D[:, : len(D)], known, method=method, metric="precomputed"),
+        "linkwise on a matrix": lambda D, _: agglomerate(D[:, : len(D)], method=method, metric="precomputed"),
+    }
+    return calls[who]
 
 
 def _peer(who: str, method: str) -> Run:
@@ -71,6 +90,16 @@ def _peer(who: str, method: str) -> Run:
         import fastcluster
 
         return lambda X, _: fastcluster.linkage_vector(X, method=method)
+    if who == "fastcluster + cophenet":
+        import fastcluster
+        from scipy.cluster.hierarchy import cophenet
+
+        def with_ultrametric(X: Any, _: Any) -> Any:
+            merges = fastcluster.linkage(X, method=method)
+            cophenet(merges)
+            return merges
+
+        return with_ultrametric
     if who == "scipy":
         from scipy.cluster.hierarchy import linkage
 

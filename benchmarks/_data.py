@@ -35,6 +35,15 @@ def digits(n: int | None = None) -> tuple[Floats, Ints]:
     return np.ascontiguousarray(X[:n], dtype=np.float64), np.asarray(y[:n], dtype=np.intp)
 
 
+def distances(n: int, **options: float) -> tuple[Floats, Ints]:
+    """Compute the matrix of distances between the samples of `blobs`."""
+    from scipy.spatial.distance import cdist
+
+    X, y = blobs(n, **options)  # type: ignore[arg-type]
+    D = cdist(X, X)
+    return (D + D.T) / 2, y
+
+
 def _classmates(y: Ints, m: int, rng: np.random.Generator) -> tuple[Ints, Ints, Ints]:
     """Draw m samples, for each another one of its class and one of any other class."""
     order = np.argsort(y, kind="stable")

@@ -221,6 +221,41 @@ def build(plan: Plan) -> Iterator[Row]:
         yield row
 
 
+# -- ultrametric -------------------------------------------------------------------------------------------------------
+
+MIXED = {"classes": 10, "spread": 1.0}
+
+
+def ultrametric(plan: Plan) -> Iterator[Row]:
+    """Methods that take triplets as wishes, as many as samples, against single linkage and the plain method."""
+    for n in plan.sizes_or(3_000):
+        said = ("triplets", n)
+        if plan.takes_part("fastcluster + cophenet"):
+            contenders = [{"who": "ultratran", "said": said}, {"who": "fastcluster + cophenet", "method": "single"}]
+            pairs = [Pair(0, 1, (Goal("wall", 0.3),))]
+            data = {"make": "blobs", "n": n}
+            yield from measure(
+                Comparison("ultrametric", f"faithful n={n:,}, warm", data, contenders, pairs), plan.repeats
+            )
+        contenders = [{"who": "linkwise on a matrix", "method": "average"}]
+        contenders += [{"who": who, "method": "average", "said": said} for who in ("ipoptim", "hacoc")]
+        pairs = [Pair(1, 0, (Goal("wall", 1.1),)), Pair(2, 0)]
+        data = {"make": "distances", "n": n}
+        yield from measure(
+            Comparison("ultrametric", f"average on a matrix n={n:,}, warm", data, contenders, pairs), plan.repeats
+        )
+    for n in plan.sizes_or(FULL):
+        for name, options in (("20 classes", {}), ("10 classes, spread 1", MIXED)):
+            for kind in ("triplets", "tree"):
+                said = (kind, n)
+                contenders = [{"who": "ultratran", "said": said}]
+                contenders += [{"who": who, "said": said} for who in ("ultratran, strict", "UltraTran, strict")]
+                pairs = [Pair(1, 0, (Goal("wall", 3.0),)), Pair(2, 0)]
+                data = {"make": "blobs", "n": n, **options}
+                case = f"strict, {kind}, {name} n={n:,}, warm"
+                yield from measure(Comparison("ultrametric", case, data, contenders, pairs), plan.repeats)
+
+
 # -- start -------------------------------------------------------------------------------------------------------------
 
 
@@ -267,5 +302,6 @@ SECTIONS = {
     "constrained": constrained,
     "recon": recon,
     "build": build,
+    "ultrametric": ultrametric,
     "start": start,
 }

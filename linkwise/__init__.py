@@ -17,6 +17,8 @@ _HOME = {
     "Constraints": "linkwise.constraints",
     "Dendrogram": "linkwise.result",
     "Explanation": "linkwise.problem",
+    "HACoc": "linkwise.engines",
+    "IPoptim": "linkwise.engines",
     "Kind": "linkwise.constraints",
     "MaxCentroidDistance": "linkwise.constraints",
     "MinSeparation": "linkwise.constraints",
@@ -25,6 +27,7 @@ _HOME = {
     "Repair": "linkwise.problem",
     "SizeBetween": "linkwise.constraints",
     "Taxonomy": "linkwise.sources",
+    "UltraTran": "linkwise.engines",
     "Verdict": "linkwise.problem",
     "agglomerate": "linkwise.engines",
     "check": "linkwise.problem",
@@ -44,6 +47,8 @@ __all__ = [
     "Constraints",
     "Dendrogram",
     "Explanation",
+    "HACoc",
+    "IPoptim",
     "Kind",
     "MaxCentroidDistance",
     "MinSeparation",
@@ -52,6 +57,7 @@ __all__ = [
     "Repair",
     "SizeBetween",
     "Taxonomy",
+    "UltraTran",
     "Verdict",
     "__version__",
     "agglomerate",
@@ -75,7 +81,7 @@ if TYPE_CHECKING:
         NeighbourWithin,
         SizeBetween,
     )
-    from linkwise.engines import ConstrainedAgglomerative, ReCon, agglomerate
+    from linkwise.engines import ConstrainedAgglomerative, HACoc, IPoptim, ReCon, UltraTran, agglomerate
     from linkwise.problem import (
         Explanation,
         Repair,

@@ -39,6 +39,9 @@ class ConstrainedClusterer(ClusterMixin, BaseEstimator):  # type: ignore[misc]
 
     understands: ClassVar[frozenset[Kind]] = frozenset()
     understands_rules: ClassVar[frozenset[type[Rule]]] = frozenset()
+    # True for methods of the literature that cannot promise to keep what they are told: a broken statement is then
+    # warned about and listed in the certificate, where every other method withholds its result
+    best_effort: ClassVar[bool] = False
     # whether the engine itself raises a contradiction, so that checking first would only do its work twice
     _explains_itself: ClassVar[bool] = False
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {}
@@ -62,7 +65,9 @@ class ConstrainedClusterer(ClusterMixin, BaseEstimator):  # type: ignore[misc]
             Ignored; knowledge comes in through ``constraints`` (see `Constraints.from_labels`).
         constraints : Constraints, optional
             What is known. Hard statements hold in the result or an error explains why they cannot; soft ones
-            (finite weight) hold unless they contradict others, and what was left out is warned about.
+            (finite weight) hold unless they contradict others, and what was left out is warned about. A method whose
+            ``best_effort`` is True takes them all as wishes: contradictions are still errors, but statements that could
+            hold may be broken, which a warning says and ``certificate_`` lists.
 
         Returns
         -------
@@ -169,10 +174,16 @@ class ConstrainedClusterer(ClusterMixin, BaseEstimator):  # type: ignore[misc]
         return wanted.select(kept)
 
     def _certify(self, result: Any, constraints: Constraints, samples: Any) -> Certificate:
-        """Check a result by code that shares nothing with the engines; a violation is never passed on."""
+        """Check a result by code that shares nothing with the engines; a violation is never passed on in silence."""
         data = samples if constraints.rules else None
         certificate = verify(result, constraints, X=data, metric=self._metric())
-        if not certificate.ok:
+        if self.best_effort and certificate.violated and not certificate.faults:
+            warn_user(
+                f"{type(self).__name__} promises nothing and broke {len(certificate.violated):,} of "
+                f"{certificate.n_hard:,} statements; `certificate_.violated` lists them.\n"
+                "Hint: ReCon builds a tree in which all triplets hold."
+            )
+        elif not certificate.ok:
             msg = (
                 f"{type(self).__name__} produced a result that breaks what was promised; it is withheld.\n"
                 f"{certificate}\n"

@@ -31,6 +31,20 @@ def estimators():
     return [found[name] for name in sorted(found)]
 
 
+def linkages(cls):
+    """The linkages an estimator offers; one that has no such choice is single linkage."""
+    offered = cls._parameter_constraints.get("linkage")
+    return tuple(name for name in LINKAGES if name in offered[0].options) if offered else ("single",)
+
+
+def make(cls, n_clusters=None, *, linkage=None, **options):
+    """Make an estimator; a linkage is passed on to those that have the choice."""
+    if linkage is not None and "linkage" in cls._parameter_constraints:
+        options["linkage"] = linkage
+    return cls(n_clusters, **options)
+
+
+LINKAGES = ("single", "complete", "average", "weighted", "ward", "centroid", "median")
 ESTIMATORS = estimators()
 CASES = [(cls, kind) for cls in ESTIMATORS for kind in Kind if kind in cls.understands]
 CASE_IDS = [f"{cls.__name__}-{kind.word}" for cls, kind in CASES]

@@ -5,18 +5,18 @@ from __future__ import annotations
 import pytest
 from sklearn.utils.estimator_checks import estimator_checks_generator, parametrize_with_checks
 
-from tests.contract.discovery import ESTIMATORS
+from tests.contract.discovery import ESTIMATORS, linkages, make
 
-LINKAGES = ("single", "complete", "average", "weighted", "ward", "centroid", "median")
 DRESSES = [
-    *({"linkage": linkage} for linkage in LINKAGES),
     {"linkage": "complete", "metric": "cityblock"},
     {"n_clusters": None},
     {"n_clusters": 1},
 ]
 OWN = {
     "ConstrainedAgglomerative": [{"dtype": "float32"}, {"dtype": "float32", "linkage": "ward"}],
+    "IPoptim": [{"enforce": "joint", "norm": "l1"}],
     "ReCon": [{"cut": "merges"}, {"min_cluster_size": 2}],
+    "UltraTran": [{"variant": "strict"}],
 }
 
 
@@ -28,20 +28,22 @@ array_api = pytest.mark.filterwarnings("ignore:.*SCIPY_ARRAY_API:sklearn.excepti
 
 
 def vectors():
-    return [cls(**dress) for cls in ESTIMATORS for dress in [*DRESSES, *OWN.get(cls.__name__, [])]]
+    for cls in ESTIMATORS:
+        dresses = [*({"linkage": name} for name in linkages(cls)), *DRESSES, *OWN.get(cls.__name__, [])]
+        yield from (make(cls, **{"n_clusters": 2, **dress}) for dress in dresses)
 
 
 def distances():
     for cls in ESTIMATORS:
-        for linkage in ("average", "single", "complete", "weighted", "centroid", "median"):
-            for estimator, check in estimator_checks_generator(cls(linkage=linkage, metric="precomputed")):
+        for linkage in [name for name in linkages(cls) if name != "ward"]:
+            for estimator, check in estimator_checks_generator(make(cls, 2, linkage=linkage, metric="precomputed")):
                 name = check.func.__name__
                 if name not in VECTORS_ONLY:
                     yield pytest.param(estimator, check, id=f"{cls.__name__}-{linkage}-{name}")
 
 
 @array_api
-@parametrize_with_checks(vectors(), expected_failed_checks=lambda estimator: {})
+@parametrize_with_checks(list(vectors()), expected_failed_checks=lambda estimator: {})
 def test_checks_on_vectors(estimator, check):
     check(estimator)
 

@@ -4,13 +4,37 @@ from linkwise.engines.hierarchical._agglomerate import agglomerate
 from linkwise.engines.hierarchical._constrained import ConstrainedAgglomerative, constrained_linkage
 from linkwise.engines.hierarchical._pivots import GammaRun, gamma_linkage
 from linkwise.engines.hierarchical._recon import ReCon, recon
+from linkwise.engines.hierarchical.ultrametric import (
+    HACoc,
+    IPoptim,
+    Projection,
+    UltraTran,
+    fit_heights,
+    fit_ultrametric,
+    hacoc,
+    ipoptim,
+    project_triplets,
+    subdominant_ultrametric,
+    ultratran,
+)
 
 __all__ = [
     "ConstrainedAgglomerative",
     "GammaRun",
+    "HACoc",
+    "IPoptim",
+    "Projection",
     "ReCon",
+    "UltraTran",
     "agglomerate",
     "constrained_linkage",
+    "fit_heights",
+    "fit_ultrametric",
     "gamma_linkage",
+    "hacoc",
+    "ipoptim",
+    "project_triplets",
     "recon",
+    "subdominant_ultrametric",
+    "ultratran",
 ]

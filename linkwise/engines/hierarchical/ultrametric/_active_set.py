@@ -1,0 +1,235 @@
+"""Least squares under x[left] + gap <= x[right]: an active-set solver that is exact after finitely many steps.
+
+Constraints that hold with equality tie variables into *blocks*: in a block all variables move together, at distances
+the gaps fix, so its best position is a weighted mean. While a constraint is broken, the two blocks it speaks about
+become one; if it lies within one block, that block is first opened at the tie between the two that pulls least. When
+nothing is broken, a tie whose multiplier is negative only hinders and is opened. No broken constraint and no negative
+multiplier are the Kuhn-Tucker conditions, so the end is the optimum.
+
+References
+----------
+.. [1] T. Dwyer, K. Marriott, P. J. Stuckey, "Fast Node Overlap Removal", Graph Drawing 2005.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from linkwise._kernels import njit
+
+__all__ = ["least_squares"]
+
+Ints = npt.NDArray[np.intp]
+Floats = npt.NDArray[np.float64]
+
+ROUNDING = 1e-14  # of a sum of some products, generously
+
+
+class Ties(NamedTuple):
+    """The problem, and which constraints are ties now."""
+
+    wish: Floats
+    weight: Floats
+    left: Ints
+    right: Ints
+    gap: Floats
+    start: Ints  # constraints at variable v: around[start[v]:start[v + 1]]
+    around: Ints
+    tied: npt.NDArray[np.bool_]
+    x: Floats
+    pull: Floats  # half the multiplier of each tie, where last computed
+    noise: Floats  # how far that can be off by rounding
+    order: Ints  # work space: the variables of one block, parents first
+    via: Ints  # the tie by which a variable was reached; -1 at the root
+    offset: Floats
+    force: Floats
+    error: Floats
+    seen: Ints
+    stamp: Ints  # one number
+
+
+@njit
+def _walk(p: Ties, root: int) -> int:
+    """List the variables of the block of ``root`` with their offsets from it; return how many there are."""
+    p.stamp[0] += 1
+    p.order[0] = root
+    p.via[root] = -1
+    p.offset[root] = 0.0
+    p.seen[root] = p.stamp[0]
+    size = 1
+    k = 0
+    while k < size:
+        v = p.order[k]
+        k += 1
+        for t in range(p.start[v], p.start[v + 1]):
+            c = p.around[t]
+            if not p.tied[c]:
+                continue
+            forward = p.left[c] == v
+            u = p.right[c] if forward else p.left[c]
+            if p.seen[u] != p.stamp[0]:
+                p.seen[u] = p.stamp[0]
+                p.via[u] = c
+                p.offset[u] = p.offset[v] + (p.gap[c] if forward else -p.gap[c])
+                p.order[size] = u
+                size += 1
+    return size
+
+
+@njit
+def _settle(p: Ties, root: int) -> None:
+    """Put the block of ``root`` where it is cheapest and compute what its ties pull."""
+    size = _walk(p, root)
+    # Forces are added up from the leaves; the force of the root is in no sum, so let it be the one that rounds worst.
+    for k in range(1, size):
+        if p.weight[p.order[k]] > p.weight[root]:
+            root = p.order[k]
+    size = _walk(p, root)
+    total = 0.0
+    mass = 0.0
+    for k in range(size):
+        v = p.order[k]
+        total += p.weight[v] * (p.wish[v] - p.offset[v])
+        mass += p.weight[v]
+    for k in range(size):
+        v = p.order[k]
+        p.x[v] = total / mass + p.offset[v]
+        p.force[v] = p.weight[v] * (p.x[v] - p.wish[v])
+        p.error[v] = p.weight[v] * (abs(p.x[v]) + abs(p.offset[v]) + abs(p.wish[v])) * ROUNDING
+    for k in range(size - 1, 0, -1):
+        v = p.order[k]
+        c = p.via[v]
+        up = p.left[c] if p.right[c] == v else p.right[c]
+        p.force[up] += p.force[v]
+        p.error[up] += p.error[v]
+        p.noise[c] = p.error[v]
+        p.pull[c] = p.force[v] if p.right[c] == v else -p.force[v]
+
+
+@njit
+def _weakest_between(p: Ties, c: int) -> int:
+    """The tie that pulls least among those which, opened, let ``right[c]`` move away from ``left[c]``; -1 if none."""
+    _walk(p, p.left[c])
+    weakest = -1
+    v = p.right[c]
+    while p.via[v] >= 0:
+        t = p.via[v]
+        if p.right[t] == v:  # the way from left[c] runs along the tie
+            if weakest < 0 or p.pull[t] < p.pull[weakest]:
+                weakest = t
+            v = p.left[t]
+        else:
+            v = p.right[t]
+    return weakest
+
+
+@njit
+def _solve(p: Ties, variables: Ints, constraints: Ints, tolerance: float, most: int) -> int:
+    """Solve one connected part; return the steps taken, or -1 when ``most`` were not enough or it is infeasible."""
+    for k in range(len(variables)):
+        p.x[variables[k]] = p.wish[variables[k]]
+    for step in range(most):
+        worst = -1
+        excess = tolerance
+        for k in range(len(constraints)):
+            c = constraints[k]
+            if not p.tied[c]:
+                over = p.x[p.left[c]] + p.gap[c] - p.x[p.right[c]]
+                if over > excess:
+                    excess = over
+                    worst = c
+        if worst >= 0:
+            _walk(p, p.left[worst])
+            if p.seen[p.right[worst]] == p.stamp[0]:
+                weakest = _weakest_between(p, worst)
+                if weakest < 0:
+                    return -1
+                p.tied[weakest] = False
+                p.tied[worst] = True
+                # the two halves are one block again, over the new tie
+            else:
+                p.tied[worst] = True
+            _settle(p, p.left[worst])
+            continue
+        opened = -1
+        for k in range(len(constraints)):
+            c = constraints[k]
+            if p.tied[c] and p.pull[c] < -p.noise[c] and (opened < 0 or p.pull[c] < p.pull[opened]):
+                opened = c
+        if opened < 0:
+            return step
+        p.tied[opened] = False
+        _settle(p, p.left[opened])
+        _settle(p, p.right[opened])
+    return -1
+
+
+@njit
+def _solve_all(p: Ties, v_start: Ints, v_list: Ints, c_start: Ints, c_list: Ints, tolerance: float) -> int:
+    """Solve every part; return -1, or the first part that could not be solved."""
+    for k in range(len(v_start) - 1):
+        variables = v_list[v_start[k] : v_start[k + 1]]
+        constraints = c_list[c_start[k] : c_start[k + 1]]
+        most = 1000 + 100 * len(constraints)
+        if _solve(p, variables, constraints, tolerance, most) < 0:
+            return k
+    return -1
+
+
+def least_squares(
+    wish: Floats, weight: Floats, left: Ints, right: Ints, gap: Floats, part: Ints
+) -> tuple[Floats, Floats, int]:
+    """Minimise sum(weight * (x - wish)^2) under ``x[left] + gap <= x[right]``.
+
+    Parameters
+    ----------
+    wish, weight : ndarray of shape (k,)
+        What each variable would like to be, and how much.
+    left, right, gap : ndarray of shape (m,)
+        The constraints.
+    part : ndarray of shape (k,)
+        Numbers of parts no constraint connects, 0 upwards; each is solved on its own.
+
+    Returns
+    -------
+    x : ndarray of shape (k,)
+    multiplier : ndarray of shape (m,)
+        Of the constraints, 0 or more.
+    stuck : int
+        -1, or a part that could not be solved: its constraints form a cycle.
+    """
+    k = len(wish)
+    ends = np.column_stack([left, right]).ravel()
+    order = np.argsort(ends, kind="stable")
+    start = np.searchsorted(ends[order], np.arange(k + 1)).astype(np.intp)
+    problem = Ties(
+        wish=wish,
+        weight=weight,
+        left=left,
+        right=right,
+        gap=gap,
+        start=start,
+        around=order // 2,
+        tied=np.zeros(len(left), np.bool_),
+        x=wish.copy(),
+        pull=np.zeros(len(left)),
+        noise=np.zeros(len(left)),
+        order=np.empty(k, np.intp),
+        via=np.empty(k, np.intp),
+        offset=np.empty(k),
+        force=np.empty(k),
+        error=np.empty(k),
+        seen=np.zeros(k, np.intp),
+        stamp=np.zeros(1, np.intp),
+    )
+    parts = np.arange(int(part.max(initial=-1)) + 2)
+    v_list = np.argsort(part, kind="stable")
+    c_list = np.argsort(part[left], kind="stable")
+    v_start = np.searchsorted(part[v_list], parts).astype(np.intp)
+    c_start = np.searchsorted(part[left][c_list], parts).astype(np.intp)
+    scale = max(float(np.abs(wish).max(initial=0.0)), float(np.abs(gap).max(initial=0.0)))
+    stuck = int(_solve_all(problem, v_start, v_list, c_start, c_list, 1e-13 * max(scale, 1e-300)))
+    return problem.x, np.where(problem.tied, np.maximum(2.0 * problem.pull, 0.0), 0.0), stuck
