@@ -5,8 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from benchmarks._data import blobs
-from benchmarks._quality import adjusted_rand, tree_fscore
+from benchmarks._quality import adjusted_rand
 from linkwise import agglomerate
+from linkwise.metrics import hierarchy_fscore
 
 
 class Agglomerate:
@@ -35,7 +36,7 @@ class Agglomerate:
         return adjusted_rand(agglomerate(self.X, **self.options), self.y)
 
     def track_fscore(self, *_):
-        return tree_fscore(agglomerate(self.X, **self.options), self.y)
+        return hierarchy_fscore(self.y, agglomerate(self.X, **self.options))
 
 
 class Precomputed:

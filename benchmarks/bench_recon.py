@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from benchmarks._data import blobs, digits, statements
-from benchmarks._quality import adjusted_rand, share_held, tree_fscore
+from benchmarks._quality import adjusted_rand, share_held
 from linkwise import ReCon
 from linkwise.engines import recon
+from linkwise.metrics import hierarchy_fscore
 
 
 class _Triplets:
@@ -40,7 +41,7 @@ class _Triplets:
         return adjusted_rand(self._tree(), self.y)
 
     def track_fscore(self, *_):
-        return tree_fscore(self._tree(), self.y)
+        return hierarchy_fscore(self.y, self._tree())
 
 
 class Overlapping(_Triplets):

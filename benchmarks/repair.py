@@ -6,7 +6,8 @@
 
 "wrong" counts the answers that were falsified, "greedy" what the best of five orders of insertion drops, "dropped" what
 `repair` drops, "at least" its lower bound, and "proven" whether the two meet. "noise" is the estimated share of wrong
-answers beside the true one. A goal that is missed is marked.
+answers beside the true one. A goal that is missed is marked; goals are wall seconds, so look at the CPU seconds too
+when the machine is busy.
 """
 
 from __future__ import annotations
@@ -39,7 +40,7 @@ class Case(NamedTuple):
 
 
 CASES = (
-    Case("triplets 500 / 100, 3 %", "triplets", (100, 500), 0.03, 1.5, 2.0, 1.1),
+    Case("triplets 500 / 100, 3 %", "triplets", (100, 500), 0.03, 0.6, 2.0, 1.1),
     Case("triplets 500 / 100, 3 %, longer", "triplets", (100, 500), 0.03, 30.0, 31.0, 1.1),
     Case("triplets 2,000 / 200, 5 %", "triplets", (200, 2000), 0.05, 55.0, 60.0, 1.3),
     Case("pairs 3,000 / 500, 2 %", "pairs", (500, 10, 3000), 0.02, 10.0, 1.0, 0.0),
@@ -91,14 +92,14 @@ def measure(case: Case, seeds: range) -> Iterator[str]:
         make = noisy_triplets if case.kind == "triplets" else noisy_pairs
         said, wrong = make(*case.sizes, case.noise, seed)
         greedy = len(repair(said, time_limit=0.0).dropped)
-        start = time.perf_counter()
+        start, cpu = time.perf_counter(), time.process_time()
         fixed = repair(said, time_limit=case.time_limit)
-        seconds = time.perf_counter() - start
+        seconds, cpu = time.perf_counter() - start, time.process_time() - cpu
         asked = fixed.optimal if case.ratio == 0 else len(fixed.dropped) <= case.ratio * wrong
         missed = "" if asked and seconds <= case.seconds else "   MISSED"
         yield (
             f"{case.name:<34} {seed:>4} {wrong:>6} {greedy:>7} {len(fixed.dropped):>8} {fixed.lower_bound:>9.0f} "
-            f"{'yes' if fixed.optimal else 'no':>7} {seconds:>6.2f} s {fixed.noise:>7.1%} "
+            f"{'yes' if fixed.optimal else 'no':>7} {seconds:>6.2f} s {cpu:>6.2f} s {fixed.noise:>7.1%} "
             f"{wrong / said.n_statements:>6.1%}{missed}"
         )
 
@@ -112,7 +113,7 @@ def main(arguments: list[str] | None = None) -> int:
     chosen = parser.parse_args(arguments)
     for make, sizes in ((noisy_pairs, (30, 3, 60)), (noisy_triplets, (12, 60))):  # compile
         _ = repair(make(*sizes, 0.1, 0)[0], time_limit=0.2).noise
-    print(f"{'workload':<34} seed  wrong  greedy  dropped  at least  proven     time   noise   true")
+    print(f"{'workload':<34} seed  wrong  greedy  dropped  at least  proven     wall      cpu   noise   true")
     for case in QUICK if chosen.quick else CASES:
         if chosen.only in case.name:
             for line in measure(case, range(1 if chosen.quick else chosen.seeds)):

@@ -9,76 +9,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from linkwise.exceptions import LinkwiseError
+from linkwise.sources import Taxonomy
 
-__all__ = ["Data", "Taxonomy"]
-
-
-@dataclass(frozen=True, eq=False)
-class Taxonomy:
-    """A tree (or forest) of classes; items may belong to inner nodes as well as to leaves.
-
-    Attributes
-    ----------
-    parent : ndarray of intp, shape (n_nodes,)
-        The node above each node, -1 above a top node.
-    names : tuple of str
-        What each node is called.
-    of_class : ndarray of intp, shape (n_classes,)
-        The node of each class, so that ``of_class[y]`` is the node of each sample; -1 for a class outside the tree.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from linkwise.datasets import Taxonomy
-    >>> tree = Taxonomy(np.array([-1, 0, 0]), ("animal", "bird", "fish"), np.array([1, 2]))
-    >>> tree.path(2)
-    ('fish', 'animal')
-    >>> tree.depth.tolist()
-    [0, 1, 1]
-    """
-
-    parent: npt.NDArray[np.intp]
-    names: tuple[str, ...]
-    of_class: npt.NDArray[np.intp]
-
-    def __post_init__(self) -> None:
-        n = len(self.names)
-        if self.parent.shape != (n,) or ((self.parent < -1) | (self.parent >= n)).any():
-            msg = f"parent has shape {self.parent.shape}, expected the number of a node or -1 for each of {n} nodes."
-            raise LinkwiseError(msg)
-        if ((self.of_class < -1) | (self.of_class >= n)).any():
-            msg = f"of_class names a node outside 0 to {n - 1}; -1 stands for a class outside the taxonomy."
-            raise LinkwiseError(msg)
-        if (self.depth < 0).any():
-            msg = "parent contains a cycle, expected a tree: every node leads to a top node, whose parent is -1."
-            raise LinkwiseError(msg)
-
-    @property
-    def n_nodes(self) -> int:
-        """How many nodes there are, inner ones included."""
-        return len(self.names)
-
-    @property
-    def depth(self) -> npt.NDArray[np.intp]:
-        """Steps from each node up to its top node; -1 for a node on a cycle, which the constructor refuses."""
-        depth = np.full(len(self.parent), -1, dtype=np.intp)
-        above = np.arange(len(self.parent))
-        for step in range(len(self.parent)):  # one pass per level, all nodes at once
-            above = np.where(above >= 0, self.parent[above], -1)
-            arrived = (above < 0) & (depth < 0)
-            depth[arrived] = step
-            if (depth >= 0).all():
-                break
-        return depth
-
-    def path(self, node: int) -> tuple[str, ...]:
-        """Names from ``node`` up to its top node."""
-        names = []
-        while node >= 0:
-            names.append(self.names[node])
-            node = int(self.parent[node])
-        return tuple(names)
+__all__ = ["Data"]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -106,8 +39,9 @@ class Data:
         Columns whose numbers are ranks of words and not measurements.
     ids : mapping from str to ndarray
         Columns that name samples rather than describe them.
-    taxonomy : Taxonomy or None
-        The tree the classes belong to.
+    taxonomy : linkwise.Taxonomy or None
+        The tree the classes belong to, with each sample on the node of its class (``taxonomy.node``, -1 for a class
+        outside the tree); samples of several classes sit on no node.
 
     Notes
     -----
@@ -155,15 +89,6 @@ class Data:
         k = len(self.label_names)
         many = np.asarray(self.y.sum(axis=0)).ravel() if self.y.ndim == 2 else np.bincount(self.y, minlength=k)
         return {name: int(count) for name, count in zip(self.label_names, many, strict=True)}
-
-    @property
-    def node(self) -> npt.NDArray[np.intp]:
-        """The node of the taxonomy each sample belongs to."""
-        if self.taxonomy is None or self.y.ndim == 2:
-            why = "has no taxonomy" if self.taxonomy is None else "lets a sample belong to several classes"
-            msg = f"{self.name} {why}, so there is no one node for each sample."
-            raise LinkwiseError(msg)
-        return np.asarray(self.taxonomy.of_class[self.y])
 
     def __repr__(self) -> str:
         """Name and size on one line."""

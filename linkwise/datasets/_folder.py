@@ -24,8 +24,9 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
-from linkwise.datasets._data import Data, Taxonomy
+from linkwise.datasets._data import Data
 from linkwise.exceptions import DamagedDatasetError, LinkwiseError
+from linkwise.sources import Taxonomy
 
 __all__ = ["Folder", "encode", "read_column"]
 
@@ -65,7 +66,7 @@ class Folder:
         data = self._plain(name) if name not in self.derived else self._cut(name, self.derived[name])
         tree = self._json("hierarchies.json").get(COARSE.get(name, name))
         if tree:
-            data = replace(data, taxonomy=_taxonomy(tree, data.label_names, self.path / "hierarchies.json"))
+            data = replace(data, taxonomy=_taxonomy(tree, data, self.path / "hierarchies.json"))
         self._check_shape(data)
         return data
 
@@ -267,9 +268,11 @@ def _read_npz(name: str, content: bytes, path: Path) -> Data:
     return Data(X, y, name, tuple(str(word) for word in words), label_names, str(path))
 
 
-def _taxonomy(tree: dict[str, str], label_names: tuple[str, ...], path: Path) -> Taxonomy:
+def _taxonomy(tree: dict[str, str], data: Data, path: Path) -> Taxonomy:
     with _damage(path):
-        names = tuple(tree)
-        place = {node: i for i, node in enumerate(names)}
+        place = {name: i for i, name in enumerate(tree)}
         parent = np.array([place[above] if above else -1 for above in tree.values()], dtype=np.intp)
-        return Taxonomy(parent, names, np.array([place.get(name, -1) for name in label_names], dtype=np.intp))
+        node = np.full(data.n_samples, -1, dtype=np.intp)
+        if data.y.ndim == 1:
+            node = np.array([place.get(name, -1) for name in data.label_names], dtype=np.intp)[data.y]
+        return Taxonomy(parent, node, names=list(tree))

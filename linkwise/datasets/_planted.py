@@ -7,10 +7,11 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from linkwise.constraints import Constraints
+from linkwise.constraints import Constraints, Kind
 from linkwise.datasets._data import Data
 from linkwise.datasets._shapes import read_sizes
 from linkwise.exceptions import LinkwiseError
+from linkwise.sources import flip, label_pairs
 
 __all__ = ["Planted", "blobs_with_knowledge"]
 
@@ -97,7 +98,6 @@ def blobs_with_knowledge(
     ('infeasible', 'feasible')
     """
     rng = read_sizes("blobs_with_knowledge", n_samples, noise, random_state)
-    right = n_statements - n_wrong
     known = _known(n_samples, n_clusters, n_statements, n_wrong) if n_known is None else n_known
     _check_numbers(n_samples, n_clusters, n_statements, n_wrong, n_features, known)
 
@@ -106,18 +106,19 @@ def blobs_with_knowledge(
     order = rng.permutation(n_samples)
     X, y = X[order], y[order]
 
-    spoken = _pick(y, n_clusters, known, rng)
-    first, second = (spoken[side] for side in np.triu_indices(known, 1))
-    # The backbone comes first: a chain through each class and one pair between any two classes entail all other pairs.
-    rank = np.where(_backbone(spoken, y, first, second), 0.0, 1.0 + rng.random(len(first)))
-    taken = np.argsort(rank, kind="stable")[:n_statements]
-    first, second = first[taken], second[taken]
-    wrong = np.arange(n_statements) >= right  # the backbone is among the right ones
-    together = (y[first] == y[second]) ^ wrong
+    spoken = np.full(n_samples, -1, dtype=np.intp)
+    chosen = _pick(y, known, rng)
+    spoken[chosen] = y[chosen]
+    # The backbone entails all other pairs. Wrong ones are only among these, so each contradicts the right ones.
+    backbone = Constraints.from_labels(spoken)
+    others = label_pairs(spoken, known * (known - 1) // 2, rng) - backbone
+    others = others.select(rng.permutation(others.n_statements)[: n_statements - backbone.n_statements])
+    others, flipped = flip(others, n_wrong / max(others.n_statements, 1), rng)
+    said = backbone | others
+    wrong = np.concatenate([np.zeros(backbone.n_statements, dtype=np.bool_), flipped])
     shuffle = rng.permutation(n_statements)
-    first, second, wrong, together = first[shuffle], second[shuffle], wrong[shuffle], together[shuffle]
-    pairs = np.column_stack([first, second])
-    said = Constraints.build(n_samples, must_link=pairs[together], cannot_link=pairs[~together])
+    pairs, wrong, must = said.items[shuffle, :2], wrong[shuffle], said.kind[shuffle] == Kind.MUST_LINK
+    said = Constraints.build(n_samples, must_link=pairs[must], cannot_link=pairs[~must])
     data = Data(
         X,
         y,
@@ -127,7 +128,7 @@ def blobs_with_knowledge(
         "generated",
         f"Round blobs; of {n_statements} statements about {known} samples {n_wrong} are wrong.",
     )
-    return Planted(data, said, np.concatenate([wrong[together], wrong[~together]]))
+    return Planted(data, said, np.concatenate([wrong[must], wrong[~must]]))
 
 
 def _known(n_samples: int, k: int, n_statements: int, n_wrong: int) -> int:
@@ -170,22 +171,10 @@ def _centres(k: int, n_features: int) -> npt.NDArray[np.float64]:
     return centres
 
 
-def _pick(y: npt.NDArray[np.intp], k: int, known: int, rng: np.random.Generator) -> npt.NDArray[np.intp]:
-    """Choose samples to speak about, evenly from all classes and sorted by class."""
+def _pick(y: npt.NDArray[np.intp], known: int, rng: np.random.Generator) -> npt.NDArray[np.intp]:
+    """Choose samples to speak about, evenly from all classes."""
     order = rng.permutation(len(y))
     by_class = order[np.argsort(y[order], kind="stable")]
-    starts = np.cumsum(np.bincount(y, minlength=k)) - np.bincount(y, minlength=k)
-    rank = np.arange(len(y)) - starts[y[by_class]]
-    chosen = by_class[np.argsort(rank, kind="stable")[:known]]
-    return chosen[np.argsort(y[chosen], kind="stable")]
-
-
-def _backbone(
-    spoken: npt.NDArray[np.intp], y: npt.NDArray[np.intp], first: npt.NDArray[np.intp], second: npt.NDArray[np.intp]
-) -> npt.NDArray[np.bool_]:
-    """Mask of the pairs that are neighbours in a class, or the first members of two classes."""
-    place = np.empty(len(y), dtype=np.intp)
-    place[spoken] = np.arange(len(spoken))
-    head = np.r_[True, y[spoken][1:] != y[spoken][:-1]]
-    chain = (place[second] == place[first] + 1) & (y[first] == y[second])
-    return np.asarray(chain | (head[place[first]] & head[place[second]]))
+    count = np.bincount(y)
+    rank = np.arange(len(y)) - np.repeat(np.cumsum(count) - count, count)
+    return by_class[np.argsort(rank, kind="stable")[:known]]

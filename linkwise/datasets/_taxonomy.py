@@ -8,9 +8,10 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
-from linkwise.datasets._data import Data, Taxonomy
+from linkwise.datasets._data import Data
 from linkwise.datasets._shapes import read_sizes
 from linkwise.exceptions import LinkwiseError
+from linkwise.sources import Taxonomy
 
 __all__ = ["noisy_taxonomy"]
 
@@ -55,7 +56,7 @@ def noisy_taxonomy(
     Returns
     -------
     Data
-        ``y`` is the class of each item, ``taxonomy`` the tree and ``node`` the node of each item. Text is sparse.
+        ``y`` is the class of each item, ``taxonomy`` the tree with the items on its nodes. Text is sparse.
 
     Notes
     -----
@@ -68,6 +69,8 @@ def noisy_taxonomy(
     >>> data = noisy_taxonomy(n_samples=60, n_nodes=6, random_state=0)
     >>> data
     Data(noisy_taxonomy: 60 samples, 30 features, 5 classes, a taxonomy of 6 nodes)
+    >>> data.taxonomy
+    Taxonomy(60 of 60 samples: 6 nodes, 4 levels)
     >>> data.taxonomy.parent.tolist()
     [-1, 0, 1, 2, 2, 2]
     """
@@ -75,17 +78,18 @@ def noisy_taxonomy(
     _check(n_samples, n_nodes, features, n_features, inner, noise)
     parent = np.array([-1, 0, 1, *(int(rng.integers(node)) for node in range(3, n_nodes))], dtype=np.intp)
     node = _assign(rng, n_samples, parent, inner)
-    draw = _vectors if features == "gaussian" else _texts
     names = tuple(f"node {i}" for i in range(n_nodes))
+    tree = Taxonomy(parent, node, names=names)
+    draw = _vectors if features == "gaussian" else _texts
     return Data(
-        draw(rng, node, parent, n_features, float(noise)),
+        draw(rng, tree, n_features, float(noise)),
         node - 1,
         "noisy_taxonomy",
         tuple(f"x{i}" if features == "gaussian" else f"word {i}" for i in range(n_features)),
         names[1:],
         "generated",
         "Items on a random tree of classes; inner nodes hold items too.",
-        taxonomy=Taxonomy(parent, names, np.arange(1, n_nodes, dtype=np.intp)),
+        taxonomy=tree,
     )
 
 
@@ -117,32 +121,23 @@ def _assign(rng: np.random.Generator, n_samples: int, parent: IntArray, inner: f
     return rng.permutation(np.concatenate([nodes, extra_inner, extra_leaf])).astype(np.intp)
 
 
-def _depth(parent: IntArray) -> IntArray:
-    depth = np.zeros(len(parent), dtype=np.intp)
-    for node in range(1, len(parent)):  # parents come first
-        depth[node] = depth[parent[node]] + 1
-    return depth
-
-
-def _vectors(rng: np.random.Generator, node: IntArray, parent: IntArray, n_features: int, noise: float) -> FloatArray:
-    step = rng.standard_normal((len(parent), n_features))
-    step *= (SHRINK ** (_depth(parent) - 1.0) / np.linalg.norm(step, axis=1))[:, None]
+def _vectors(rng: np.random.Generator, tree: Taxonomy, n_features: int, noise: float) -> FloatArray:
+    step = rng.standard_normal((tree.n_nodes, n_features))
+    step *= (SHRINK ** (tree.depth - 1.0) / np.linalg.norm(step, axis=1))[:, None]
     centre = np.zeros_like(step)
-    for i in range(1, len(parent)):
-        centre[i] = centre[parent[i]] + step[i]
-    return centre[node] + noise * rng.standard_normal((len(node), n_features))
+    for i in range(1, tree.n_nodes):  # parents come first
+        centre[i] = centre[tree.parent[i]] + step[i]
+    return centre[tree.node] + noise * rng.standard_normal((tree.n_samples, n_features))
 
 
-def _texts(
-    rng: np.random.Generator, node: IntArray, parent: IntArray, n_features: int, noise: float
-) -> sparse.csr_array:
+def _texts(rng: np.random.Generator, tree: Taxonomy, n_features: int, noise: float) -> sparse.csr_array:
     common = rng.dirichlet(np.full(n_features, 0.5))
-    use = np.zeros((len(parent), n_features))
+    use = np.zeros((tree.n_nodes, n_features))
     own = min(OWN_WORDS, n_features)
-    for i in range(1, len(parent)):
-        use[i] = use[parent[i]]
+    for i in range(1, tree.n_nodes):
+        use[i] = use[tree.parent[i]]
         use[i, rng.choice(n_features, size=own, replace=False)] += 1.0 / own
-    chance = use[node] / use[node].sum(axis=1, keepdims=True)
+    chance = use[tree.node] / use[tree.node].sum(axis=1, keepdims=True)
     chance = (1.0 - noise) * chance + noise * common
-    counts = rng.multinomial(1 + rng.poisson(WORDS - 1, size=len(node)), chance)
+    counts = rng.multinomial(1 + rng.poisson(WORDS - 1, size=tree.n_samples), chance)
     return sparse.csr_array(counts.astype(np.float64))

@@ -34,7 +34,7 @@ class ConstrainedClusterer(ClusterMixin, BaseEstimator):  # type: ignore[misc]
     >>> from linkwise import ReCon
     >>> from linkwise.engines import ConstrainedClusterer
     >>> issubclass(ReCon, ConstrainedClusterer), sorted(kind.word for kind in ReCon.understands)
-    (True, ['triplets'])
+    (True, ['apart', 'cannot_link', 'must_link', 'together', 'triplets'])
     """
 
     understands: ClassVar[frozenset[Kind]] = frozenset()

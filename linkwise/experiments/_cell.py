@@ -11,8 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from linkwise.datasets._statements import KINDS
 from linkwise.exceptions import LinkwiseError
+from linkwise.experiments._knowledge import KINDS
 
 __all__ = ["FIELDS", "PREPARATIONS", "Cell", "canonical", "grid"]
 
@@ -32,8 +32,10 @@ class Cell:
     data : str
         A generator of `linkwise.datasets`, such as ``"circles"``, a name that `linkwise.datasets.load` knows, or
         ``"module:name"`` of a function that returns a `Data`.
-    knowledge : {"none", "must_link", "cannot_link", "pairs", "triplets", "labels"}, default="pairs"
-        What kind of statements the classes are turned into.
+    knowledge : str, default="pairs"
+        What kind of statements the classes or the taxonomy are turned into: ``"none"``, ``"must_link"``,
+        ``"cannot_link"``, ``"pairs"``, ``"triplets"``, ``"informative"``, ``"taxonomy"`` or ``"labels"``, as in
+        `knowledge`.
     amount : int, default=0
         How many statements; for ``"labels"`` how many labelled samples.
     noise : float, default=0.0

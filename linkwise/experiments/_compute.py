@@ -13,10 +13,9 @@ import numpy as np
 import numpy.typing as npt
 from threadpoolctl import threadpool_limits
 
-from linkwise.datasets._statements import disagrees
 from linkwise.exceptions import DamagedDatasetError, DatasetNotFoundError, DeadEndError, LinkwiseError
 from linkwise.experiments._cell import Cell
-from linkwise.experiments._knowledge import knowledge
+from linkwise.experiments._knowledge import draw
 from linkwise.experiments._measures import Measure
 from linkwise.experiments._resolve import engine_named, fetch, prepare, solve
 from linkwise.result import Dendrogram
@@ -39,8 +38,9 @@ def compute(cell: Cell, measures: Mapping[str, Measure], folder: str | Path | No
     found: dict[str, Any] = {"n_samples": data.n_samples}
     where = "knowledge"
     try:
-        said = knowledge(data.y, cell.knowledge, cell.amount, cell.noise, _seed(cell, _KNOWLEDGE))
-        found |= {"n_statements": said.n_statements, "n_wrong": int(disagrees(said, data.y).sum())}
+        told = draw(data.y, cell.knowledge, cell.amount, cell.noise, _seed(cell, _KNOWLEDGE), data.taxonomy)
+        said = told.constraints
+        found |= {"n_statements": said.n_statements, "n_wrong": int(told.wrong.sum())}
         where = "engine"
         engine, X = engine_named(cell.engine), prepare(data.X, cell.prepare)
         # Linear algebra on one thread, whoever computes: sums add up in the same order, and times can be compared.
@@ -59,7 +59,7 @@ def compute(cell: Cell, measures: Mapping[str, Measure], folder: str | Path | No
         values = {}
         for name, measure in measures.items():
             where = f"measure {name}"
-            values[name] = _number(measure(data.y, labels, tree, said))
+            values[name] = _number(measure(data, labels, tree, said))
     except Exception as error:  # noqa: BLE001 - a failing engine must not stop the others
         return outcome(FAILED, _wording(error, where)) | found
     return outcome(DONE, None) | found | {"measures": values}

@@ -2,56 +2,77 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Mapping
 from typing import Any
 
-import numpy as np
-
+from linkwise import metrics
 from linkwise.constraints import Constraints, Kind
-from linkwise.result import Dendrogram, verify
+from linkwise.datasets import Data
+from linkwise.exceptions import LinkwiseWarning
+from linkwise.result import Dendrogram
 
 __all__ = ["Measure", "default_measures"]
 
-# y_true, labels, dendrogram (None where the engine gives none), constraints
-Measure = Callable[[Any, Any, Dendrogram | None, Constraints], float]
+# data, labels, dendrogram (None where the engine gives none), constraints
+Measure = Callable[[Data, Any, Dendrogram | None, Constraints], float]
+NOTHING_TO_JUDGE = float("nan")
 
 
 def default_measures() -> Mapping[str, Measure]:
     """The measures of a study that is given none."""
     return {
-        "adjusted_rand": _adjusted_rand,
-        "mutual_information": _mutual_information,
         "pairwise_f": _pairwise_f,
-        "kept": _kept,
+        "rand": _rand,
+        "adjusted_rand": _adjusted_rand,
+        "nmi": _nmi,
+        "constrained_rand": _constrained_rand,
+        "hierarchy_fscore": _hierarchy_fscore,
+        "h_correlation": _h_correlation,
+        "satisfaction": _satisfaction,
     }
 
 
-def _adjusted_rand(y_true: Any, labels: Any, _tree: Dendrogram | None, _constraints: Constraints) -> float:
-    from sklearn.metrics import adjusted_rand_score
-
-    return float(adjusted_rand_score(y_true, labels))
+def _pairwise_f(data: Data, labels: Any, _tree: Dendrogram | None, _said: Constraints) -> float:
+    return metrics.pairwise_f(data.y, labels)
 
 
-def _mutual_information(y_true: Any, labels: Any, _tree: Dendrogram | None, _constraints: Constraints) -> float:
-    from sklearn.metrics import normalized_mutual_info_score
-
-    return float(normalized_mutual_info_score(y_true, labels))
+def _rand(data: Data, labels: Any, _tree: Dendrogram | None, _said: Constraints) -> float:
+    return metrics.rand(data.y, labels)
 
 
-def _pairwise_f(y_true: Any, labels: Any, _tree: Dendrogram | None, _constraints: Constraints) -> float:
-    """Harmonic mean of precision and recall over pairs that share a cluster; 1 when neither side joins any pair."""
-    from sklearn.metrics.cluster import pair_confusion_matrix
-
-    (_, joined), (split, both) = pair_confusion_matrix(y_true, labels)
-    total = 2 * both + joined + split
-    return float(2 * both / total) if total else 1.0
+def _adjusted_rand(data: Data, labels: Any, _tree: Dendrogram | None, _said: Constraints) -> float:
+    return metrics.adjusted_rand(data.y, labels)
 
 
-def _kept(_y: Any, labels: Any, tree: Dendrogram | None, constraints: Constraints) -> float:
-    """Share of the pairs that hold in the labels and of the triplets that hold in the tree; NaN without either."""
-    pairs = constraints.select((constraints.kind == Kind.MUST_LINK) | (constraints.kind == Kind.CANNOT_LINK))
-    held = verify(labels, pairs.with_rules()).held
+def _nmi(data: Data, labels: Any, _tree: Dendrogram | None, _said: Constraints) -> float:
+    return metrics.nmi(data.y, labels)
+
+
+def _constrained_rand(data: Data, labels: Any, _tree: Dendrogram | None, said: Constraints) -> float:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", LinkwiseWarning)  # no pair is left to judge: the record says so by having none
+        return metrics.constrained_rand(data.y, labels, said)
+
+
+def _hierarchy_fscore(data: Data, _labels: Any, tree: Dendrogram | None, _said: Constraints) -> float:
+    return NOTHING_TO_JUDGE if tree is None else metrics.hierarchy_fscore(data.y, tree)
+
+
+def _h_correlation(data: Data, _labels: Any, tree: Dendrogram | None, _said: Constraints) -> float:
+    """Against the taxonomy of the data; without one there is no hierarchy to find."""
+    if tree is None or data.taxonomy is None or not len(data.taxonomy.items):
+        return NOTHING_TO_JUDGE
+    return metrics.h_correlation(data.taxonomy, tree)
+
+
+def _satisfaction(_data: Data, labels: Any, tree: Dendrogram | None, said: Constraints) -> float:
+    """Share of the statements that hold: triplets in the tree, if there is one, all others in the labels."""
+    triplet = said.kind == Kind.TRIPLET
+    judged = [(said.select(~triplet), labels)]
     if tree is not None:
-        triplets = constraints.select(constraints.kind == Kind.TRIPLET)
-        held = np.concatenate([held, verify(tree, triplets.with_rules()).held])
-    return float(held.mean()) if len(held) else float("nan")
+        judged.append((said.select(triplet), tree))
+    judged = [(part, result) for part, result in judged if part.n_statements]
+    n = sum(part.n_statements for part, _ in judged)
+    held = sum(metrics.satisfaction(part, result)["all"] * part.n_statements for part, result in judged)
+    return held / n if n else NOTHING_TO_JUDGE

@@ -80,8 +80,11 @@ class Study:
         A tag of the caller's for whatever else decides the results, such as the version of an engine of one's own.
         Results under another tag, or another version of linkwise, are not taken for these.
     measures : mapping from str to callable, optional
-        ``name -> f(y_true, labels, dendrogram, constraints)``, a number each; ``dendrogram`` is None for engines that
-        give none. By default the adjusted Rand index, mutual information, pairwise F, and the share of statements kept.
+        ``name -> f(data, labels, dendrogram, constraints)``, a number each; ``data`` is the `Data` with ``y`` and
+        ``taxonomy``, ``dendrogram`` is None for engines that give none. By default ``pairwise_f``, ``rand``,
+        ``adjusted_rand``, ``nmi``, ``constrained_rand``, ``hierarchy_fscore`` and ``h_correlation`` of
+        `linkwise.metrics`, and ``satisfaction``, the share of the statements that hold. What a result cannot be judged
+        by is null: a tree where there is none, a taxonomy where the data have none.
     data : path, optional
         Folder of data sets, as for `linkwise.datasets.load`.
 

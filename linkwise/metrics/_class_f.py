@@ -43,7 +43,7 @@ def class_f(truth: Any, dendrogram: Any, *, labelled: Any = None, unlabeled: Any
 
     Parameters
     ----------
-    truth : Dendrogram, taxonomy or array-like of shape (n_samples,)
+    truth : Dendrogram, Taxonomy or array-like of shape (n_samples,)
         The classes and their hierarchy, as in `h_correlation`.
     dendrogram : Dendrogram
         The learned tree.

@@ -8,9 +8,10 @@ import numpy as np
 import numpy.typing as npt
 
 from linkwise.exceptions import LinkwiseError
-from linkwise.metrics._kernels_triples import item_stretches, order_upwards
+from linkwise.metrics._kernels_triples import item_stretches
 from linkwise.metrics._read import read_classes
 from linkwise.result import Dendrogram
+from linkwise.sources import Taxonomy
 
 __all__ = ["Gold", "read_gold"]
 
@@ -39,12 +40,12 @@ class Gold(NamedTuple):
 
 
 def read_gold(who: str, truth: Any, unlabeled: Any = -1) -> Gold:
-    """Read a dendrogram, a taxonomy (anything with ``parent`` and ``node``) or one class per sample."""
+    """Read a dendrogram, a taxonomy or one class per sample."""
     if isinstance(truth, Dendrogram):
         n = truth.n_samples
         inner = np.arange(n, truth.n_nodes, dtype=np.intp)
         return _gold(n, np.arange(n, dtype=np.intp), truth.parent, inner, truth.n_nodes)
-    if hasattr(truth, "parent") and hasattr(truth, "node"):
+    if isinstance(truth, Taxonomy):
         return _from_taxonomy(who, truth)
     n, samples, classes, k = read_classes(who, truth, unlabeled)
     s = len(samples)
@@ -58,37 +59,14 @@ def _gold(n_samples: int, samples: IntArray, parent: IntArray, node: IntArray, n
     return Gold(n_samples, samples, parent, node, n_given, order, begin, size)
 
 
-def _numbers(who: str, name: str, values: Any) -> IntArray:
-    array = np.asarray(values)
-    if array.ndim != 1 or (len(array) and array.dtype.kind not in "iu"):
-        msg = f"{who}: {name} of the taxonomy is {array.dtype} of shape {array.shape}, expected whole numbers in a row."
+def _from_taxonomy(who: str, truth: Taxonomy) -> Gold:
+    if not len(truth.items):
+        msg = f"{who}: no sample has a place in the taxonomy.\nHint: place samples on it with `place`."
         raise LinkwiseError(msg)
-    return array.astype(np.intp)
-
-
-def _from_taxonomy(who: str, truth: Any) -> Gold:
-    parent, node = _numbers(who, "parent", truth.parent), _numbers(who, "node", truth.node)
-    for name, array in (("parent", parent), ("node", node)):
-        wrong = (array < -1) | (array >= len(parent))
-        if wrong.any():
-            first = int(np.argmax(wrong))
-            of = "node" if name == "parent" else "sample"
-            msg = (
-                f"{who}: the {name} of {of} {first} is {array[first]}, but the taxonomy's nodes are numbered 0 to "
-                f"{len(parent) - 1} (-1: none)."
-            )
-            raise LinkwiseError(msg)
-    upwards, reached = order_upwards(parent)
-    if reached < len(parent):
-        inside = np.setdiff1d(np.arange(len(parent)), upwards[:reached])
-        msg = f"{who}: node {int(inside[0])} of the taxonomy is above itself ({len(inside)} nodes on or above a cycle)."
-        raise LinkwiseError(msg)
-    samples = np.flatnonzero(node >= 0)
-    if len(samples) == 0:
-        msg = f"{who}: no sample has a place in the taxonomy.\nHint: `node` holds the node of each sample, -1 for none."
-        raise LinkwiseError(msg)
-    number = np.empty(len(parent) + 1, dtype=np.intp)  # the last entry serves the -1 above roots
-    number[upwards] = len(samples) + np.arange(len(parent))
+    upwards = np.argsort(-truth.depth, kind="stable")  # children before parents
+    n, m = len(truth.items), truth.n_nodes
+    number = np.empty(m + 1, dtype=np.intp)  # the last entry serves the -1 above roots
+    number[upwards] = n + np.arange(m)
     number[-1] = -1
-    above = np.concatenate([number[node[samples]], number[parent[upwards]]])
-    return _gold(len(node), samples, above, upwards, len(parent))
+    above = np.concatenate([number[truth.node[truth.items]], number[truth.parent[upwards]]])
+    return _gold(truth.n_samples, np.array(truth.items), above, upwards, m)

@@ -8,35 +8,9 @@ import numpy.typing as npt
 from linkwise._kernels import njit
 from linkwise.metrics._kernels_paths import BLUE, NONE, RED, WHITE, answer, heavy_children, lay_paths, recolour
 
-__all__ = ["count_found", "item_stretches", "order_upwards"]
+__all__ = ["count_found", "item_stretches"]
 
 IntArray = npt.NDArray[np.intp]
-
-
-@njit
-def order_upwards(parent: IntArray) -> tuple[IntArray, int]:
-    """List nodes so that children come before parents; also return how many there are outside of cycles."""
-    m = len(parent)
-    waiting_for = np.zeros(m, np.intp)
-    for v in range(m):
-        if parent[v] >= 0:
-            waiting_for[parent[v]] += 1
-    order = np.empty(m, np.intp)
-    found = 0
-    for v in range(m):
-        if waiting_for[v] == 0:
-            order[found] = v
-            found += 1
-    at = 0
-    while at < found:
-        p = parent[order[at]]
-        at += 1
-        if p >= 0:
-            waiting_for[p] -= 1
-            if waiting_for[p] == 0:
-                order[found] = p
-                found += 1
-    return order, found
 
 
 @njit

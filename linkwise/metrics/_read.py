@@ -44,7 +44,8 @@ def _array(who: str, name: str, values: Any) -> npt.NDArray[Any]:
         msg = f"{who}: {name} has entries of different lengths, expected one label per sample."
         raise LinkwiseError(msg) from ragged
     if given.ndim != 1:
-        msg = f"{who}: {name} has shape {given.shape}, expected one label per sample.\nHint: pass `np.ravel({name})`."
+        shape = np.shape(values)  # of a sparse matrix too, which NumPy takes for one object
+        msg = f"{who}: {name} has shape {shape}, expected one label per sample.\nHint: pass `np.ravel({name})`."
         raise LinkwiseError(msg)
     if len(given) == 0:
         msg = f"{who}: {name} is empty, expected at least one sample."

@@ -59,7 +59,7 @@ def count_triples(truth: Any, *, unlabeled: Any = -1) -> int:
 
     Parameters
     ----------
-    truth : Dendrogram, taxonomy or array-like of shape (n_samples,)
+    truth : Dendrogram, Taxonomy or array-like of shape (n_samples,)
         As in `h_correlation`.
     unlabeled : scalar or None, default=-1
         As in `h_correlation`.
@@ -87,10 +87,9 @@ def h_correlation(truth: Any, dendrogram: Any, *, weights: str = "node", unlabel
 
     Parameters
     ----------
-    truth : Dendrogram, taxonomy or array-like of shape (n_samples,)
-        The gold hierarchy: a tree over the same samples; anything with ``parent`` (parent of each node, -1 for a root)
-        and ``node`` (node each sample sits on, inner nodes included, -1 for samples that have no place in it); or one
-        class per sample, which makes a tree of two levels.
+    truth : Dendrogram, Taxonomy or array-like of shape (n_samples,)
+        The gold hierarchy: a tree over the same samples; a taxonomy with the samples on its nodes, inner ones included;
+        or one class per sample, which makes a tree of two levels.
     dendrogram : Dendrogram
         The learned tree; forests and many-way nodes are ordinary.
     weights : {"node", "uniform"}, default="node"
@@ -108,7 +107,7 @@ def h_correlation(truth: Any, dendrogram: Any, *, weights: str = "node", unlabel
     Raises
     ------
     LinkwiseError
-        The two are about different samples, or the taxonomy is none.
+        The two are about different samples, or no sample is in the taxonomy.
 
     Notes
     -----

@@ -19,7 +19,7 @@ IntArray = npt.NDArray[np.intp]
 _LIMIT = 5_000_000
 
 
-def close(constraints: Constraints, *, triplets: bool = False) -> Constraints:
+def close(constraints: Constraints, *, triplets: bool = False, groups: bool = False) -> Constraints:
     """Add every must-link and cannot-link that the hard ones entail, and if asked every triplet too.
 
     Parameters
@@ -29,6 +29,9 @@ def close(constraints: Constraints, *, triplets: bool = False) -> Constraints:
     triplets : bool, default=False
         Reason from must-links, cannot-links and triplets together, and write out all statements of the three kinds that
         they entail; for up to 400 samples named in hard statements. By default only links among links are written.
+    groups : bool, default=False
+        Write each set of samples that must-links and groups join as one group together, and nothing else: with these,
+        every cannot-link and group apart speaks for whole sets, so all links follow without being written out.
 
     Returns
     -------
@@ -75,15 +78,40 @@ def close(constraints: Constraints, *, triplets: bool = False) -> Constraints:
         return constraints | all_entailed(constraints, _LIMIT)
     check(constraints).raise_if_infeasible()
     n, hard = constraints.n_samples, constraints.is_hard
+    links, at = constraints.must_links()
+    group: IntArray = components(n, np.ascontiguousarray(links[hard[at]]))
+    if groups:
+        whole = type(constraints).from_groups(group)
+        told = constraints.select((constraints.kind == Kind.TOGETHER) & hard)
+        return constraints | (whole - told if told.n_statements else whole)
     must = constraints.items[(constraints.kind == Kind.MUST_LINK) & hard, :2]
     cannot = constraints.items[(constraints.kind == Kind.CANNOT_LINK) & hard, :2]
-    group: IntArray = components(n, must)
-    joined = np.unique(np.sort(group[cannot], axis=1), axis=0)
-    all_must, all_cannot = pairs_of_groups(group, joined)
+    apart = constraints.groups_of(Kind.APART)
+    apart = apart.pick(hard[apart.statement])
+    _refuse_many(0, int((apart.sizes * (apart.sizes - 1) // 2).sum()))
+    every = apart.pairs_with(np.ones(n, dtype=np.bool_))
+    all_must, all_cannot = pairs_of_groups(group, _joined(group, np.concatenate([cannot, every])))
     new_must = not_in(all_must, must, n)
     new_cannot = not_in(all_cannot, cannot, n)
     entailed = type(constraints).build(n, must_link=new_must, cannot_link=new_cannot)
     return constraints | entailed
+
+
+def _joined(group: IntArray, cannot: IntArray) -> IntArray:
+    """The pairs of groups that some cannot-link keeps apart, each once."""
+    k = int(group.max(initial=-1)) + 1
+    low, high = np.sort(group[cannot], axis=1).T
+    return np.column_stack(np.divmod(np.unique(low * k + high), max(k, 1)))
+
+
+def _refuse_many(n_must: int, n_cannot: int) -> None:
+    if n_must + n_cannot > _LIMIT:
+        msg = (
+            f"close: {n_must:,} must-links and {n_cannot:,} cannot-links are entailed, more than {_LIMIT:,}.\n"
+            "Hint: `close(constraints, groups=True)` says the same without writing out pairs; engines take the "
+            "constraints as they are."
+        )
+        raise LinkwiseError(msg)
 
 
 def pairs_of_groups(group: IntArray, joined: IntArray) -> tuple[IntArray, IntArray]:
@@ -91,12 +119,7 @@ def pairs_of_groups(group: IntArray, joined: IntArray) -> tuple[IntArray, IntArr
     size = np.bincount(group, minlength=1)
     n_must = int((size * (size - 1) // 2).sum())
     n_cannot = int((size[joined[:, 0]] * size[joined[:, 1]]).sum())
-    if n_must + n_cannot > _LIMIT:
-        msg = (
-            f"close: {n_must:,} must-links and {n_cannot:,} cannot-links are entailed, more than {_LIMIT:,}.\n"
-            "Hint: pass the constraints as they are; every engine reasons with the closure without writing it out."
-        )
-        raise LinkwiseError(msg)
+    _refuse_many(n_must, n_cannot)
     order = np.argsort(group, kind="stable")
     start = np.cumsum(size) - size
     return _pairs_inside(order, start, size), _pairs_between(order, start, size, joined)
@@ -104,8 +127,10 @@ def pairs_of_groups(group: IntArray, joined: IntArray) -> tuple[IntArray, IntArr
 
 def not_in(pairs: IntArray, known: IntArray, n: int) -> IntArray:
     """Sorted pairs without the known ones."""
-    key = np.sort(pairs.min(axis=1, initial=n) * n + pairs.max(axis=1, initial=0))
-    key = np.setdiff1d(key, known.min(axis=1, initial=n) * n + known.max(axis=1, initial=0), assume_unique=False)
+    key = np.sort(np.minimum(pairs[:, 0], pairs[:, 1]) * n + np.maximum(pairs[:, 0], pairs[:, 1]))
+    told = np.sort(np.minimum(known[:, 0], known[:, 1]) * n + np.maximum(known[:, 0], known[:, 1]))
+    if len(told):
+        key = key[told[np.minimum(np.searchsorted(told, key), len(told) - 1)] != key]
     return np.column_stack(np.divmod(key, max(n, 1)))
 
 

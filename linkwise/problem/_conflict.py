@@ -60,18 +60,18 @@ def _suspects(hard: Hard, core: Core, rank: Doubt, also: Also | None) -> Suspect
 
     def conflict_without(numbers: IntArray) -> IntArray | None:
         left = hard.without(numbers)
-        other = find_core(left, rng=rng)
+        other = find_core(left, rng=rng, sort=core.sort)  # none of the sorts before: the core would be one
         if other is None:
             return None if also is None else also(left, numbers)
         return other.numbers[other.numbers < m]
 
-    candidates = said
+    candidates = said if core.shared is None else np.intersect1d(said, core.shared)
     if core.sort == CHAIN:
         candidates = _cut_every_chain(hard, said)
         if len(candidates) and also is None and not len(hard.triplets) and not _has_groups(hard):
             return Suspects(tuple((int(s),) for s in rank(candidates)))
     elif core.sort == KNOT:
-        candidates = np.intersect1d(said, _ties(hard))
+        candidates = np.intersect1d(candidates, _ties(hard))
     return find_suspects(said, conflict_without, rank, candidates=candidates)
 
 

@@ -50,8 +50,9 @@ def conflicts(
     Returns
     -------
     tuple of Explanation
-        Empty when nothing conflicts. ``more`` of the last one is False when the rest holds together, True when time
-        ran out before. The suspects of each repair it while the other conflicts are set aside.
+        Empty when no conflict was found. ``more`` of the last one is False when the rest holds together, True when time
+        ran out before or rules are in the way that no statement could undo, None when it could not be decided (`check`
+        of the rest then says "unknown"). The suspects of each repair it while the other conflicts are set aside.
 
     See Also
     --------
@@ -76,39 +77,44 @@ def conflicts(
     [(0, 1, 2), (3, 4)]
     """
     deadline = time.monotonic() + time_limit
-    k = read_k(n_clusters, constraints, "conflicts")
     hard = read_hard(constraints, X, metric, "conflicts")
+    k = read_k(n_clusters, constraints, "conflicts")
     choices, rank = Choices.of(constraints), Doubt(constraints, X, metric)
     found: list[Explanation | Core] = []
     gone: list[IntArray] = []
-    more = True
+    more: bool | None = True
     while time.monotonic() < deadline:
-        why = _first(*_without(hard, choices, gone), k, X, metric)
+        why, decided = _first(*_without(hard, choices, gone), k, X, metric)
         if why is None:
-            more = False
+            more = False if decided else None
             break
-        core = _said(why, constraints)
+        numbers = _said(why, constraints)
         found.append(why)
-        if not len(core):  # the rules alone leave no clustering
+        if not len(numbers):  # the rules alone leave no clustering
             break
-        gone.append(core)
+        gone.append(numbers)
     listed = []
     for i, why in enumerate(found):
         others = gone[:i] + gone[i + 1 :]
         here = _without(hard, choices, others)
-        searched = not more and time.monotonic() < deadline
+        searched = more is not True and time.monotonic() < deadline
         if isinstance(why, Core):
-            told = contradiction(here[0], fixes=searched, rank=rank, core=why, also=conflicts_of(here[1]))
+            core = why._replace(shared=None)  # other cores met on the way may be gone by now
+            told = contradiction(here[0], fixes=searched, rank=rank, core=core, also=conflicts_of(here[1]))
         else:
             again = judge(*here, k, X, metric, rank).explanation if searched else None
             told = again if again is not None and again.core == why.core else replace(why, complete=False)
-        listed.append(replace(told, more=more or i + 1 < len(found)))
+        listed.append(replace(told, more=True if i + 1 < len(found) else more))
     return tuple(listed)
 
 
-def _first(hard: Hard, choices: Choices, k: int | None, X: Any, metric: str) -> Explanation | Core | None:
+def _first(hard: Hard, choices: Choices, k: int | None, X: Any, metric: str) -> tuple[Explanation | Core | None, bool]:
+    """A conflict if there is one, and whether that is certain."""
     core = find_core(hard, seconds=_SECONDS_EACH)
-    return core if core is not None else judge(hard, choices, k, X, metric, None).explanation
+    if core is not None:
+        return core, True
+    verdict = judge(hard, choices, k, X, metric, None)
+    return verdict.explanation, verdict.status != "unknown"
 
 
 def _said(why: Explanation | Core, constraints: Constraints) -> IntArray:

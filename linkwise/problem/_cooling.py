@@ -25,11 +25,19 @@ def cooling(
 
     The first cooling takes 30 steps per moving part for weights of one size, more in proportion to the logarithm of
     their range; each further one takes twice as many. The search ends when two in a row found nothing better, or at the
-    deadline, which is looked at between slices.
+    deadline, which is looked at between slices. A first sweep in the cold shows how long steps take; when time is short
+    the first cooling is made to fit it, since a quick one that ends is worth more than a slow one that does not.
     """
     light = float(np.quantile(weight, 0.1))
     hot, cold = 0.8 * float(weight.max()), 0.12 * light
     steps = int(_SWEEPS * moving * np.log(hot / cold) / np.log(0.8 / 0.12))
+    began = time.monotonic()
+    if began > deadline:
+        return
+    probe = min(slice_of, moving)
+    run(cold, cold, probe, 0, probe)
+    rate = probe / max(time.monotonic() - began, 1e-9)
+    steps = min(steps, max(1, int(min(1e15, 0.9 * rate * (deadline - time.monotonic())))))
     best, idle = -np.inf, 0
     while idle < _PATIENCE:
         before = best

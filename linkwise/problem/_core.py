@@ -27,7 +27,7 @@ IntArray = npt.NDArray[np.intp]
 CHAIN, KNOT, UNION = range(3)
 _PAIRS_TRIED = 16
 _PATIENCE = 12  # forests grown in vain before the smallest core is taken
-_SECONDS = 0.3
+_SECONDS = 0.3  # of the processor's time for this thread
 
 
 class Core(NamedTuple):
@@ -45,6 +45,8 @@ class Core(NamedTuple):
         The statement that keeps them apart, or -1.
     complete : bool
         False when time was too short to make it minimal.
+    shared : ndarray of intp or None
+        Its statements that every other core met on the way holds as well, if any was: only these can be single fixes.
     """
 
     numbers: IntArray
@@ -52,9 +54,12 @@ class Core(NamedTuple):
     pair: tuple[int, int] | None = None
     by: int = -1
     complete: bool = True
+    shared: IntArray | None = None
 
 
-def find_core(hard: Hard, *, rng: np.random.Generator | None = None, seconds: float = _SECONDS) -> Core | None:
+def find_core(
+    hard: Hard, *, rng: np.random.Generator | None = None, seconds: float = _SECONDS, sort: int = CHAIN
+) -> Core | None:
     """Find a minimal core, or None when the statements can hold together.
 
     Parameters
@@ -63,18 +68,21 @@ def find_core(hard: Hard, *, rng: np.random.Generator | None = None, seconds: fl
         Take one core at random and save the time for finding a small one.
     seconds : float, default=0.3
         Time for finding a small one, after the first.
+    sort : {CHAIN, KNOT, UNION}, default=CHAIN
+        Where to begin, if it is known that there is no conflict of the sorts before.
 
     Notes
     -----
     **Cost** one test of feasibility plus near-linear time per forest. **Guarantee** minimal; not the smallest there is.
     """
-    block = components(hard.n, hard.must)
-    pairs, at = hard.broken(block)
-    if len(pairs):
-        return _chain(hard, block, pairs, at, rng)
+    if sort == CHAIN:
+        block = components(hard.n, hard.must)
+        pairs, at = hard.broken(block)
+        if len(pairs):
+            return _chain(hard, block, pairs, at, rng)
     if not len(hard.triplets):
         return None
-    stuck = onetree(hard.n, hard.triplets).stuck
+    stuck = onetree(hard.n, hard.triplets).stuck if sort <= KNOT else None
     if stuck is not None:
         return _knot(hard, stuck, rng, seconds)
     if not len(hard.must) or not hard.separates:
@@ -187,7 +195,8 @@ def _knot(hard: Hard, stuck: IntArray, rng: np.random.Generator | None, seconds:
         chosen[hard.triplets[core]] = True
         return rows[chosen[hard.triplets[rows]].all(axis=1)]
 
-    return Core(np.sort(hard.triplets_at[_smallest(rows, attempt, inside, rng, seconds)]), KNOT)
+    best, shared = _smallest(rows, attempt, inside, rng, seconds)
+    return Core(np.sort(hard.triplets_at[best]), KNOT, shared=hard.triplets_at[shared])
 
 
 def _smallest(
@@ -196,20 +205,22 @@ def _smallest(
     inside: Callable[[IntArray, IntArray], IntArray],
     rng: np.random.Generator | None,
     seconds: float,
-) -> IntArray:
-    """Repeat an attempt inside the best result so far until it no longer helps."""
+) -> tuple[IntArray, IntArray]:
+    """Repeat an attempt inside the best result so far until it no longer helps; the best, and what all share."""
     if rng is not None:
-        return attempt(rows, rng)
+        only = attempt(rows, rng)
+        return only, only
     rng = np.random.default_rng(0)
-    deadline = time.monotonic() + seconds
-    best = attempt(rows, rng)
+    deadline = time.thread_time() + seconds
+    best = shared = attempt(rows, rng)
     vain = 0
-    while vain < _PATIENCE and len(best) > 2 and time.monotonic() < deadline:
+    while vain < _PATIENCE and len(best) > 2 and time.thread_time() < deadline:
         rows = inside(best, rows)
         again = attempt(rows, rng)
+        shared = shared[np.isin(shared, again)]
         vain = 0 if len(again) < len(best) else vain + 1
         best = again if len(again) <= len(best) else best
-    return best
+    return best, shared
 
 
 def _one_trio_two_ways(n: int, triplets: IntArray) -> IntArray | None:
@@ -232,16 +243,17 @@ def _union(hard: Hard, rng: np.random.Generator | None, seconds: float) -> Core 
     first = _proof(hard, np.random.default_rng(0) if rng is None else rng)
     if first is None:
         return None
-    best = first
+    best, shared = first, first.numbers
     if rng is None:
         rng = np.random.default_rng(0)
-        deadline = time.monotonic() + seconds
+        deadline = time.thread_time() + seconds
         local, vain = hard, 0
-        while vain < _PATIENCE and time.monotonic() < deadline:
+        while vain < _PATIENCE and time.thread_time() < deadline:
             local = _about(local, best.numbers)
             again = _proof(local, rng)
             if again is None:
                 break
+            shared = shared[np.isin(shared, again.numbers)]
             vain = 0 if len(again.numbers) < len(best.numbers) else vain + 1
             best = again if len(again.numbers) <= len(best.numbers) else best
     m = hard.constraints.n_statements
@@ -252,7 +264,7 @@ def _union(hard: Hard, rng: np.random.Generator | None, seconds: float) -> Core 
         left = hard.only(numbers)
         x, y = (int(v) for v in left.broken(finest_blocks(hard.n, left.must, left.triplets))[0][0])
         best, pair = best._replace(numbers=numbers), (x, y)
-    return best._replace(pair=pair, complete=complete)
+    return best._replace(pair=pair, complete=complete, shared=shared)
 
 
 def _about(hard: Hard, numbers: IntArray) -> Hard:

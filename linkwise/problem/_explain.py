@@ -50,7 +50,8 @@ class Explanation:
     at_least : int
         How many statements any repair drops, as far as known.
     more : bool or None
-        From `conflicts`: whether there are further conflicts besides this one and those listed before it.
+        From `conflicts`: whether there are further conflicts besides this one and those listed before it; None when
+        not known.
 
     Examples
     --------

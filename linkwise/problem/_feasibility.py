@@ -140,8 +140,8 @@ def check(
     >>> check(triangle, n_clusters=2).because
     '3 groups of samples are pairwise apart, so at least 3 clusters are needed, not 2.'
     """
-    k = read_k(n_clusters, constraints, "check")
     hard = read_hard(constraints, X, metric, "check")
+    k = read_k(n_clusters, constraints, "check")
     verdict = judge(hard, Choices.of(constraints), k, X, metric, Doubt(constraints, X, metric))
     soft = int((~constraints.is_hard).sum())
     if not soft:
@@ -188,7 +188,6 @@ def _with_fixes(
         if exact is not None:
             singles = rank(np.array([s for (s,) in exact.sets], dtype=np.intp))
             return with_suspects(why, hard.constraints, exact._replace(sets=tuple((int(s),) for s in singles)))
-
     also = conflicts_of(choices, k)
 
     def conflict_without(numbers: IntArray) -> IntArray | None:
@@ -196,9 +195,10 @@ def _with_fixes(
         if also is not None:
             return also(left, numbers)
         block = blocks_or_none(left)
-        if block is None or decide_number(left, block, k, reasons=False).status != "feasible":
-            return _NOT_KNOWN
-        return None
+        status = "infeasible" if block is None else decide_number(left, block, k, reasons=False).status
+        if status == "feasible":
+            return None
+        return left.numbers if status == "infeasible" else _NOT_KNOWN  # no core is needed: all that is left conflicts
 
     core = np.array(why.core, dtype=np.intp)
     if len(choices) and k is None:

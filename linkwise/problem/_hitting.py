@@ -22,6 +22,8 @@ FloatArray = npt.NDArray[np.float64]
 BoolArray = npt.NDArray[np.bool_]
 _TOLERANCE = 1e-6
 _MANY = 200
+_ENTRIES = 15_000  # of a linear programme that is solved in a second or less
+_LOOK = 0.3  # share of the time left that one look for contradictions may take
 _ROUNDS = 5  # rounds over which the bound must close a share of the gap for fractions to go on
 _SHARE = 0.02
 _PATIENCE = 0.4  # share of the time left that whole numbers may take before fractions come back
@@ -66,6 +68,19 @@ class _Programme:
         self.tight = np.append(self.tight, np.ones(len(self.rows) - before, dtype=np.bool_))
         return len(self.rows) - before + again
 
+    def _fit(self, seconds: float) -> None:
+        """Give up the longest rows if a linear programme of all would take too long; it does not look at the clock."""
+        length = np.array([len(row) for row in self.rows])
+        order = np.lexsort((length, ~self.tight))[: int(self.tight.sum())]
+        affordable = np.cumsum(length[order]) <= _ENTRIES * max(seconds, 0.0) ** (2 / 3)
+        self.tight[order[1:][~affordable[1:]]] = False
+
+    def _fill(self) -> None:
+        """Take the shortest rows back in: integers gain from rows that fractions satisfy anyway, up to a size."""
+        length = np.array([len(row) for row in self.rows])
+        order = np.lexsort((length, ~self.tight))
+        self.tight[order] |= np.cumsum(length[order]) <= _ENTRIES
+
     def _matrix(self, rows: list[IntArray]) -> csr_array:
         start = np.concatenate([[0], np.cumsum([len(row) for row in rows])])
         member = np.concatenate(rows)
@@ -73,6 +88,10 @@ class _Programme:
 
     def solve(self, whole: bool, seconds: float) -> tuple[FloatArray | None, bool, float]:
         """A choice if there was time for one, whether it is the cheapest, and what no choice undercuts."""
+        if whole:
+            self._fill()
+        else:
+            self._fit(seconds)
         rows = [row for row, tight in zip(self.rows, self.tight, strict=True) if tight]
         used = np.unique(np.concatenate(rows))
         matrix, limit = self._matrix(rows)[:, used], np.ones(len(rows))
@@ -162,7 +181,8 @@ def hit_conflicts(
     x = np.zeros(len(price))
     bound, history = base, [0.0]
     while time.monotonic() < deadline:
-        found = conflicts.find(x, deadline)
+        now = time.monotonic()
+        found = conflicts.find(x, now + _LOOK * (deadline - now))
         if not found and exact and (whole or not programme.rows):
             off = _cheaper(off, conflicts.complete(np.lexsort((-price, x))), price)
             return off, float(price[off].sum())

@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from linkwise._kernels.disjoint_set import components
+from linkwise._kernels import njit
+from linkwise._kernels.disjoint_set import components, find, make, union
 from linkwise.constraints import Constraints, Kind
 from linkwise.problem._conflict import Hard, blocks_or_none, contradiction
 from linkwise.problem._linkcycles import Incidence, blocks
@@ -15,8 +16,9 @@ __all__ = ["contradicted_by", "share_of_wrong"]
 
 IntArray = npt.NDArray[np.intp]
 BoolArray = npt.NDArray[np.bool_]
-_SAMPLE = 300
-_DROPS = 60
+_TESTS = 100_000  # statements looked at per question, so that large tables are judged by a sample
+_SAMPLE = (8, 300)
+_DROPS = (4, 60)
 _FEW = 10  # so few checked answers of a kind do not make a rate of their own
 _PAIRS = (Kind.MUST_LINK, Kind.CANNOT_LINK)
 
@@ -42,7 +44,7 @@ def share_of_wrong(table: Constraints, off: BoolArray) -> float:
         return 0.0
     kept, dropped = np.flatnonzero(~off), np.flatnonzero(off)
     looked, implied = _implied(table, kept)
-    some = dropped[np.linspace(0, len(dropped) - 1, min(_DROPS, len(dropped))).astype(np.intp)]
+    some = dropped[_spread(len(dropped), table.n_statements, _DROPS)]
     stands_for = len(dropped) / len(some)
     blame = np.zeros(table.n_statements)
     for statement in some:
@@ -61,12 +63,18 @@ def share_of_wrong(table: Constraints, off: BoolArray) -> float:
     return float(min(1.0, np.dot(said, rates) / sum(said)))
 
 
+def _spread(count: int, m: int, limits: tuple[int, int]) -> IntArray:
+    """Positions spread evenly over ``count``: all of them, or as many as the size of the table allows."""
+    size = min(count, int(np.clip(_TESTS // m, *limits)))
+    return np.linspace(0, count - 1, size).astype(np.intp)
+
+
 def _implied(table: Constraints, kept: IntArray) -> tuple[IntArray, BoolArray]:
     """Which kept statements follow from the other kept ones, for all of them or for a sample spread evenly."""
     kind = table.kind[kept]
     if np.isin(kind, _PAIRS).all():
         return kept, _implied_pairs(table.n_samples, table.items[kept, :2], kind == Kind.MUST_LINK)
-    some = np.linspace(0, len(kept) - 1, min(_SAMPLE, len(kept))).astype(np.intp)
+    some = _spread(len(kept), table.n_statements, _SAMPLE)
     if (kind == Kind.TRIPLET).all():
         return kept[some], implied_rows(table.n_samples, np.array(table.items), kept, kept[some])
     known = some[np.isin(kind[some], (*_PAIRS, Kind.TRIPLET))]
@@ -102,6 +110,23 @@ def _follows(table: Constraints, statement: int) -> bool:
     return True
 
 
+@njit
+def _separates(n: int, links: IntArray, bans: IntArray, pairs: IntArray, is_must: BoolArray) -> BoolArray:
+    """For each of the given pairs, whether the others hold together without it; equal pairs count as one."""
+    free = np.ones(len(pairs), np.bool_)
+    for i in range(len(pairs)):
+        a, b = pairs[i, 0], pairs[i, 1]
+        sets = make(n)
+        for t in range(len(links)):
+            if not (is_must[i] and links[t, 0] == a and links[t, 1] == b):
+                union(sets, links[t, 0], links[t, 1])
+        for t in range(len(bans)):
+            if (is_must[i] or bans[t, 0] != a or bans[t, 1] != b) and find(sets, bans[t, 0]) == find(sets, bans[t, 1]):
+                free[i] = False
+                break
+    return free
+
+
 def _exchangeable(table: Constraints, kept: IntArray, statement: int) -> IntArray:
     """Kept statements that could go instead of a dropped one: they are in each of its contradictions."""
     core = contradicted_by(table, kept, statement)
@@ -109,4 +134,9 @@ def _exchangeable(table: Constraints, kept: IntArray, statement: int) -> IntArra
         free: BoolArray = frees(table.n_samples, np.array(table.items), np.append(kept, statement), core)
         return core[free]
     at = np.append(kept, statement)
+    if np.isin(table.kind, _PAIRS).all():
+        is_must = table.kind == Kind.MUST_LINK
+        links, bans = (table.items[at[is_must[at] == side], :2] for side in (True, False))
+        free = _separates(table.n_samples, links, bans, table.items[core, :2], is_must[core])
+        return core[free]
     return np.array([s for s in core if blocks_or_none(Hard.of(table.select(at[at != s]))) is not None], dtype=np.intp)

@@ -1,9 +1,9 @@
 """Which few statements to drop: single ones if any of them repairs everything, else the smallest sets.
 
-A repair takes a member from every conflict. So only what all conflicts met so far have in common can be a single fix,
-and each candidate that fails yields a conflict without it, which rules out others as well. Sets are found the same
-way: the cheapest choice that takes a member from every conflict known is tried, and fails with a new conflict or is a
-smallest repair (implicit hitting sets).
+A repair takes a member from every conflict. So only what all conflicts met so far have in common can be a single fix;
+and when many are dropped at once and a conflict is left, none of them is. Sets are found the same way: the fewest
+statements that take one from every conflict known are tried, and fail with a new conflict or are a smallest repair
+(implicit hitting sets).
 """
 
 from __future__ import annotations
@@ -18,9 +18,10 @@ import numpy.typing as npt
 __all__ = ["Suspects", "find_suspects"]
 
 IntArray = npt.NDArray[np.intp]
-_SECONDS = 3.0
+_SECONDS = 3.0  # of the processor's time for this thread, so that a busy machine finds the same
 _LARGEST = 5  # nobody weighs sets of more statements against each other; `repair` is for them
 _SETS = 8
+_FEW = 2
 
 
 class Suspects(NamedTuple):
@@ -61,31 +62,34 @@ def find_suspects(
 
     Notes
     -----
-    **Cost** one test per single fix and a few that fail. **Guarantee** every set repairs, and none has a proper subset
-    that does, because no smaller set does; up to eight sets are returned where no single statement repairs.
+    **Cost** O(log m) tests per single fix among m candidates. **Guarantee** every set repairs, and none has a proper
+    subset that does, because no smaller set does; up to eight sets are returned where no single statement repairs.
     """
-    deadline = time.monotonic() + seconds
+    deadline = time.thread_time() + seconds
     known = [core]
-    left = core if candidates is None else candidates
-    if len(left) > 2:
-        other = conflict_without(core)
-        if other is not None:
-            left = left[:0]
-            known += [other] if len(other) else []
     found: list[int] = []
-    waiting = rank(left)
-    while len(waiting):
-        if time.monotonic() > deadline:
+    sure = True
+    blocks = [rank(core if candidates is None else candidates)]
+    while blocks and len(blocks[0]):  # drop many at once: if a conflict is left, none of them is a single fix
+        if time.thread_time() > deadline:
             return Suspects(tuple((int(s),) for s in rank(np.array(found, dtype=np.intp))), 1, False)
-        first, waiting = waiting[:1], waiting[1:]
-        other = conflict_without(first)
-        if other is None:
-            found.append(int(first[0]))
-        elif len(other):
+        block = blocks.pop()
+        other = conflict_without(block)
+        if other is None and len(block) == 1:
+            found.append(int(block[0]))
+            if len(found) <= _FEW and blocks:  # mostly there are no others, and then one test tells
+                blocks = [np.concatenate(blocks[::-1])]
+        elif other is None or (not len(other) and len(block) > 1):
+            blocks += np.array_split(block, 2)[::-1]
+        elif not len(other):
+            sure = False
+        else:
             known.append(other)
-            waiting = waiting[np.isin(waiting, other)]
+            blocks = [left for left in (rest[np.isin(rest, other)] for rest in blocks) if len(left)]
     if found or largest < 2:
-        return Suspects(tuple((int(s),) for s in rank(np.array(found, dtype=np.intp))))
+        return Suspects(
+            tuple((int(s),) for s in rank(np.array(found, dtype=np.intp))), 1 if found or not sure else 2, sure
+        )
     return _sets(known, conflict_without, rank, largest, deadline)
 
 
@@ -101,7 +105,7 @@ def _sets(
         other = conflict_without(np.concatenate(apart))
         if other is None:
             break
-        if not len(other) or time.monotonic() > deadline:
+        if not len(other) or time.thread_time() > deadline:
             return Suspects((), len(apart), False)
         apart.append(other)
         known.append(other)
@@ -112,7 +116,7 @@ def _sets(
     while len(found) < _SETS and size <= largest:
         order = rank(np.unique(np.concatenate(known)))
         chosen = _hit(known, found, order, size, deadline)
-        if time.monotonic() > deadline:
+        if time.thread_time() > deadline:
             return Suspects(_ranked(found, rank), size, False)
         if chosen is None:
             if found:
@@ -157,7 +161,7 @@ def _hit(known: list[IntArray], found: list[IntArray], order: IntArray, size: in
             yield chosen
         elif left == 1:
             yield from (chosen | {p} for p in sorted(frozenset.intersection(*cores)))
-        elif time.monotonic() < deadline and _fewest(cores, left) <= left:
+        elif time.thread_time() < deadline and _fewest(cores, left) <= left:
             smallest = int(np.argmin([len(core) for core in cores]))
             for p in sorted(cores[smallest]):
                 yield from search(chosen | {p}, [core for core in cores if p not in core], left - 1)

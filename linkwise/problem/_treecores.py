@@ -230,10 +230,14 @@ def implied_rows(n: int, triplets: IntArray, rows: IntArray, asked: IntArray) ->
 
 @njit
 def frees(n: int, triplets: IntArray, rows: IntArray, asked: IntArray) -> BoolArray:
-    """For each of the ``asked`` rows, whether ``rows`` hold together without it."""
+    """For each of the ``asked`` rows, whether ``rows``, which conflict, hold together without it.
+
+    They may conflict in one place only: ``rows`` are those of a repair and one more.
+    """
     sets = make(n)
     label = np.full(n, -1, np.intp)
     nothing = np.empty(0, np.intp)
+    rows = _divide(triplets, rows, sets, label, nothing)  # a row that is to free all must lie in this stuck set
     left = np.empty(len(rows), np.intp)
     free = np.zeros(len(asked), np.bool_)
     for i in range(len(asked)):

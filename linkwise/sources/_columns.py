@@ -21,6 +21,9 @@ def read_column(who: str, values: Any) -> npt.NDArray[Any]:
     if isinstance(values, (str, bytes, dict)) or not hasattr(values, "__iter__"):
         msg = f"{who} is {type(values).__name__}, expected one value per sample."
         raise LinkwiseError(msg)
+    if len(getattr(values, "shape", (0,))) != 1:  # before anything is copied: tables, and SciPy's sparse matrices
+        msg = f"{who} has shape {values.shape}, expected one value per sample."
+        raise LinkwiseError(msg)
     if hasattr(values, "__array__"):
         column = np.asarray(values)
     else:

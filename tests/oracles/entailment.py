@@ -5,7 +5,8 @@ from __future__ import annotations
 from functools import cache
 from itertools import combinations
 
-from tests.oracles.knowledge import cuts, displays, trees
+from tests.oracles.knowledge import cuts, trees
+from tests.oracles.trees import tree_displays
 
 
 @cache
@@ -37,7 +38,7 @@ def worlds(n):
     bit = bits(n)
     found = set()
     for tree in trees(leaves):
-        shown = sum(b for s, b in bit.items() if s[0] == "triplet" and displays(tree, s[1:]))
+        shown = sum(b for s, b in bit.items() if s[0] == "triplet" and tree_displays(tree, *s[1:]))
         for cut in cuts(tree, leaves):
             label = {x: i for i, block in enumerate(cut) for x in block}
             pairs = (("must_link" if label[a] == label[b] else "cannot_link", a, b) for a, b in combinations(leaves, 2))

@@ -6,6 +6,9 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cache
 from itertools import chain, combinations, product
 
+from tests.oracles.relative import components
+from tests.oracles.trees import ancestors, tree_displays
+
 Clade = frozenset[int]
 Tree = frozenset[Clade]  # the inner clades, the root's included
 
@@ -34,12 +37,6 @@ def trees(leaves: tuple[int, ...]) -> tuple[Tree, ...]:
             below = product(*(trees(part) for part in parts))
             found += [frozenset({frozenset(leaves)}).union(*subtrees) for subtrees in below]
     return tuple(found)
-
-
-def displays(tree: Tree, triplet: Sequence[int]) -> bool:
-    """Whether some clade holds a and b but not c."""
-    a, b, c = triplet
-    return any(a in clade and b in clade and c not in clade for clade in tree)
 
 
 def cuts(tree: Tree, leaves: Iterable[int]) -> Iterator[list[Clade]]:
@@ -72,7 +69,7 @@ def feasible_sizes(
     leaves = tuple(range(n))
     found: set[int] = set()
     for tree in trees(leaves):
-        if all(displays(tree, t) for t in triplets):
+        if all(tree_displays(tree, *t) for t in triplets):
             for cut in cuts(tree, leaves):
                 if len(cut) not in found and pairs_hold(cut, must, cannot):
                     found.add(len(cut))
@@ -97,19 +94,8 @@ def cheapest_repair(weights: Sequence[float], consistent: Callable[[tuple[int, .
 
 def links_consistent(n: int, must: Iterable[Sequence[int]], cannot: Iterable[Sequence[int]]) -> bool:
     """Whether no cannot-link joins two samples connected by must-links."""
-    group = list(range(n))
-    for a, b in must:
-        old, new = group[a], group[b]
-        group = [new if g == old else g for g in group]
-    return all(group[a] != group[b] for a, b in cannot)
-
-
-def ancestors(parent: Sequence[int], node: int) -> list[int]:
-    """The node and everything above it, in order."""
-    path = [node]
-    while parent[path[-1]] >= 0:
-        path.append(parent[path[-1]])
-    return path
+    groups = components(range(n), must)
+    return not any(group.issuperset(pair) for pair in cannot for group in groups)
 
 
 def statement_holds(parent: Sequence[int], marked: Sequence[int] | None, kind: int, items: Sequence[int]) -> bool:
@@ -123,12 +109,6 @@ def statement_holds(parent: Sequence[int], marked: Sequence[int] | None, kind: i
     up_c = ancestors(parent, c)
     shared = [v for v in up_a if v in up_b]
     return bool(shared) and shared[0] not in up_c
-
-
-def definition_42(labels: Sequence[int], items: Sequence[int]) -> bool:
-    """If c shares a cluster with a or with b, all three share it."""
-    a, b, c = (labels[i] for i in items)
-    return c not in (a, b) or a == b == c
 
 
 def group_holds(word: str, members: Sequence[int], label: Sequence[int] | dict[int, int]) -> bool:
@@ -153,9 +133,8 @@ def feasible_sizes_with_groups(
     leaves = tuple(range(n))
     found: set[int] = set()
     if triplets:
-        every = (
-            cut for tree in trees(leaves) if all(displays(tree, t) for t in triplets) for cut in cuts(tree, leaves)
-        )
+        shown = (tree for tree in trees(leaves) if all(tree_displays(tree, *t) for t in triplets))
+        every = (cut for tree in shown for cut in cuts(tree, leaves))
     else:
         every = partitions(leaves)
     for cut in every:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from itertools import combinations, permutations
+from itertools import combinations
 from math import log
 
-from tests.oracles.trees import ancestors, climb, samples_below
+from tests.oracles.relative import components
+from tests.oracles.sources import mlb_triples
+from tests.oracles.trees import ancestors, climb, samples_below, tree_displays
 
 NOWHERE = -1
 
@@ -38,11 +40,7 @@ def rand(y, labels, pairs=None):
 
 def free_pairs(n, must, cannot, soft=()):
     """The pairs that no chain of must-links, and no cannot-link between two such groups, decides or soft links name."""
-    group = {i: {i} for i in range(n)}
-    for a, b in must:
-        united = group[a] | group[b]
-        for i in united:
-            group[i] = united
+    group = {i: block for block in components(range(n), must) for i in block}
     decided = {frozenset((i, j)) for i in range(n) for j in group[i]} | {frozenset(pair) for pair in soft}
     for a, b in cannot:
         decided |= {frozenset((i, j)) for i in group[a] for j in group[b]}
@@ -143,19 +141,11 @@ def hangs_below(parent, node, v):
     return {i for i, place in enumerate(node) if place != NOWHERE and v in ancestors(parent, place)}
 
 
-def meeting_node(parent, node, x, y):
-    """The lowest node on or below which both samples sit; -1 across trees."""
-    return climb(parent, node[x], node[y])
-
-
 def gold_triples(parent, node):
     """All ordered (x, y, z) whose x and y meet strictly below where either meets z, by the node where x and y meet."""
-    items = [i for i, place in enumerate(node) if place != NOWHERE]
     found = {}
-    for x, y, z in permutations(items, 3):
-        low, high = meeting_node(parent, node, x, y), meeting_node(parent, node, x, z)
-        if low >= 0 and low != high and (high < 0 or high in ancestors(parent, low)):
-            found.setdefault(low, []).append((x, y, z))
+    for x, y, z in mlb_triples(parent, node):
+        found.setdefault(climb(parent, node[x], node[y]), []).append((x, y, z))
     return found
 
 
@@ -163,10 +153,7 @@ def h_correlation(parent, node, n, learned):
     """By node, and over all triples alike."""
     by_node = gold_triples(parent, node)
     below = samples_below(n, learned)
-    hits = {
-        v: [any(x in group and y in group and z not in group for group in below) for x, y, z in triples]
-        for v, triples in by_node.items()
-    }
+    hits = {v: [tree_displays(below, *triple) for triple in triples] for v, triples in by_node.items()}
     if not hits:
         return 1.0, 1.0
     every = [hit for of_node in hits.values() for hit in of_node]
@@ -187,20 +174,6 @@ def class_f(parent, node, n, learned, labelled=()):
 
 
 # -- random cases ------------------------------------------------------------------------------------------------
-
-
-def random_taxonomy(rng, n, *, places="any", absent=0.1):
-    """A hierarchy of up to eight nodes in any order, and a node for each sample; ``rng`` is a ``random.Random``."""
-    m = rng.randint(1, 8)
-    above = [-1] + [rng.choice([-1, *range(v)] if rng.random() < 0.2 else range(v)) for v in range(1, m)]
-    number = rng.sample(range(m), m)
-    parent = [0] * m
-    for v in range(m):
-        parent[number[v]] = number[above[v]] if above[v] >= 0 else -1
-    allowed = [v for v in range(m) if places == "any" or v not in parent]
-    node = [NOWHERE if rng.random() < absent else rng.choice(allowed) for _ in range(n)]
-    node[rng.randrange(n)] = rng.choice(allowed)
-    return parent, node
 
 
 def random_labels(rng, n, *, unlabeled=0.0):

@@ -43,12 +43,6 @@ def displays(tree, triplet):
     return lca(tree, a, b) < lca(tree, a, c) and lca(tree, a, c) == lca(tree, b, c)
 
 
-def satisfied_by(labels, triplet):
-    """Definition 4.2: if c shares a cluster with a or b, all three share it."""
-    a, b, c = (labels[x] for x in triplet)
-    return c not in (a, b) or a == b
-
-
 def all_triplets(n):
     """The three statements about each trio of n items."""
     return [

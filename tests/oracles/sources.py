@@ -6,16 +6,15 @@ from itertools import combinations, pairwise, permutations
 
 import numpy as np
 
+from tests.oracles.relative import components
+from tests.oracles.trees import ancestors
+
 # -- taxonomies: a parent list, and the node of each sample (-1: none) -------------------------------------------------
 
 
 def upwards(parent, node):
     """The node and everything above it, lowest first; "top" stands above all roots."""
-    path = []
-    while node >= 0:
-        path.append(node)
-        node = parent[node]
-    return [*path, "top"]
+    return [*ancestors(parent, node), "top"]
 
 
 def meeting_depth(parent, node, x, y):
@@ -113,14 +112,8 @@ def separated(position, limit, along=None, window=None):
 
 
 def joined(n, links):
-    """The partition that must-links make, as a list of frozensets."""
-    group = [{i} for i in range(n)]
-    for i, j in links:
-        if group[i] is not group[j]:
-            group[i] |= group[j]
-            for k in group[i]:
-                group[k] = group[i]
-    return {frozenset(g) for g in group}
+    """The partition that must-links make, as a set of frozensets."""
+    return set(components(range(n), links))
 
 
 # -- samplers ----------------------------------------------------------------------------------------------------------

@@ -79,51 +79,15 @@ def undo_merges(n, parent, k):
     return {frozenset().union(*(below[v] for v in piece)) for piece in pieces}
 
 
+def satisfied_by(labels, triplet):
+    """Definition 4.2 of Liu et al.: if c shares a cluster with a or b, all three share it."""
+    a, b, c = (labels[x] for x in triplet)
+    return c not in (a, b) or a == b
+
+
 def breaks_a_trio(labels, triplets):
     """Triplets ab|c for which c shares a cluster with a or b, but not all three do."""
-    return [
-        (a, b, c)
-        for a, b, c in triplets
-        if (labels[c] in (labels[a], labels[b])) and not labels[a] == labels[b] == labels[c]
-    ]
-
-
-def build(samples, triplets):
-    """BUILD by Aho et al., literally: the clusters of the tree it makes, or None when the triplets conflict."""
-    samples = frozenset(samples)
-    if len(samples) == 1:
-        return set()
-    if len(samples) == 2:
-        return {samples}
-    part = {s: {s} for s in samples}
-    inside = [t for t in triplets if set(t) <= samples]
-    for a, b, _ in inside:
-        united = part[a] | part[b]
-        for s in united:
-            part[s] = united
-    parts = {frozenset(group) for group in part.values()}
-    if len(parts) == 1:
-        return None
-    found = {samples}
-    for group in parts:
-        deeper = build(group, inside)
-        if deeper is None:
-            return None
-        found |= deeper
-    return found
-
-
-def binary_trees(n):
-    """All rooted binary trees on n samples, each as its set of clusters (3, 15, 105, 945 for n = 3..6)."""
-    trees = [{frozenset({0})}]
-    for new in range(1, n):
-        grown = []
-        for tree in trees:
-            for edge in tree:  # the new sample hangs from the edge above this cluster
-                lifted = {group | {new} if edge < group else group for group in tree}
-                grown.append(lifted | {edge, edge | {new}, frozenset({new})})
-        trees = grown
-    return [{group for group in tree if len(group) > 1} for tree in trees]
+    return [triplet for triplet in triplets if not satisfied_by(labels, triplet)]
 
 
 def tree_displays(tree, a, b, c):
@@ -165,17 +129,3 @@ def forest_of_classes(rng, labels):
         live[len(parent)] = live.pop(x) | live.pop(y)
         parent.append(-1)
     return parent
-
-
-def informative_triplets(labels):
-    """The complete informative set of a labelling: first and j-th of a class, against the head of each other class."""
-    classes = {}
-    for sample, label in enumerate(labels):
-        classes.setdefault(label, []).append(sample)
-    return [
-        (own[0], member, other[0])
-        for own in classes.values()
-        for member in own[1:]
-        for other in classes.values()
-        if other is not own
-    ]

@@ -7,23 +7,18 @@ import pytest
 from scipy.spatial.distance import pdist, squareform
 from sklearn.datasets import load_iris, load_wine
 
-from linkwise import Constraints, ReCon
+from linkwise import Constraints, ReCon, Taxonomy
+from linkwise.constraints import Kind
 from linkwise.engines import recon
+from linkwise.metrics import pairwise_f
 from linkwise.problem import LiveTriplets, onetree
-from tests.oracles import generators, relative
+from linkwise.sources import label_triplets_sample
+from tests.oracles import generators, relative, trees
+from tests.oracles import sources as oracle
 
 A, B, C, D = range(4)
 EXAMPLE = [(A, B, C), (C, D, A)]  # section 4.2
 NEAR_B_D = np.array([[3.0], [0.0], [-4.0], [0.5]])  # b and d are closest, everything else is far
-
-
-def pairwise_f(y, labels):
-    """The F-measure of section 5, over pairs of samples."""
-    same = np.triu(y[:, None] == y, 1)
-    found = np.triu(labels[:, None] == labels, 1)
-    both = (same & found).sum()
-    precision, recall = both / found.sum(), both / same.sum()
-    return 2 * precision * recall / (precision + recall)
 
 
 def test_figure_1c_is_the_tree_of_the_example_and_induces_four_triplets():
@@ -59,16 +54,37 @@ def test_ab_d_is_implied_although_no_single_statement_says_so():
         assert onetree(4, [one, (B, D, A)]).parent is not None
 
 
-@pytest.mark.parametrize("k", [2, 3, 4])
-def test_generate_constraints_makes_k_minus_1_times_n_minus_k_statements(k):
-    y = np.random.default_rng(k).permutation(np.arange(5 * k + 3) % k)
-    said = generators.informative_triplets(y)
-    assert len(said) == len(set(said)) == (k - 1) * (len(y) - k)
+def test_section_4_3_a_binary_hierarchy_is_carried_by_n_minus_2_triplets():
+    tree = Taxonomy.from_newick("(((0,1),(2,3)),((4,5),6));")
+    assert tree.triplets(minimal=True).n_statements == 5
+
+
+def test_section_5_1_draws_two_of_one_cluster_and_one_of_another():
+    y = [0, 0, 0, 1, 1, 2]
+    drawn = label_triplets_sample(y, 13, random_state=3).of(Kind.TRIPLET).tolist()
+    assert {tuple(row) for row in drawn} == oracle.label_statements(y)[2]
+
+
+def generate_constraints(y):
+    return generators.informative_triplets(y)
+
+
+def minimal_triplets(y):
+    return Taxonomy.from_levels([y]).triplets(minimal=True).of(Kind.TRIPLET).tolist()
+
+
+@pytest.mark.parametrize("informative", [generate_constraints, minimal_triplets])
+@pytest.mark.parametrize("sizes", [(4, 3), (3, 3, 2), (1, 5, 2), (4, 1), (6, 6, 6, 5)])
+def test_section_5_2_a_labelling_is_carried_by_k_minus_1_times_n_minus_k_triplets(informative, sizes):
+    """By the paper's GenerateConstraints and by the library's own minimal triplets."""
+    y = np.random.default_rng(len(sizes)).permutation(np.repeat(np.arange(len(sizes)), sizes))
+    said = [tuple(row) for row in informative(y)]
+    assert len(said) == len(set(said)) == (len(sizes) - 1) * (len(y) - len(sizes))  # not (k - 1) |D| as printed
     assert all(y[a] == y[b] != y[c] and a != b for a, b, c in said)
     # they define the two-level hierarchy: BUILD gives the classes under one root, and nothing below them
-    parent = onetree(len(y), said).parent
-    assert len(parent) == len(y) + k + 1
-    assert ((parent[: len(y), None] == parent[: len(y)]) == (y[:, None] == y)).all()
+    expected = {frozenset(np.flatnonzero(y == c).tolist()) for c in range(len(sizes))} | {frozenset(range(len(y)))}
+    made = trees.clades(len(y), onetree(len(y), said).parent.tolist())
+    assert made == {group for group in expected if len(group) > 1}
 
 
 @pytest.mark.parametrize("load", [load_iris, load_wine])

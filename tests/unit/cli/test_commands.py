@@ -169,6 +169,20 @@ def test_check_speaks_json(here, capsys):
     assert sorted(item["line"] for item in told["conflict"]) == [2, 3, 4]
 
 
+def test_check_lists_sets_where_no_single_statement_repairs_it(here, capsys):
+    rows = ["must_link,x,y", "cannot_link,x,y", "must_link,u,v", "cannot_link,u,v"]
+    (here / "said.csv").write_text("\n".join(["type,a,b", *rows]) + "\n")
+    assert main(["check", "said.csv"]) == 3
+    told = capsys.readouterr().out
+    assert "Removing any one of these repairs it:\n  line 5: cannot_link(u, v) and line 3: cannot_link(x, y)\n" in told
+    assert "x = y (line 2), but line 3 keeps x and y apart." in told
+    assert main(["check", "said.csv", "--json"]) == 3
+    told = json.loads(capsys.readouterr().out)
+    assert told["fixes"] == []
+    assert [item["line"] for item in told["repairs"][0]] == [5, 3]
+    assert len(told["repairs"]) == 4
+
+
 def test_info_shows_versions(capsys):
     assert main(["info"]) == 0
     told = capsys.readouterr().out

@@ -12,6 +12,7 @@ import pytest
 from scipy import sparse
 from sklearn.utils import Bunch
 
+from linkwise import Taxonomy
 from linkwise.datasets import load, names
 from linkwise.datasets._catalogue import BUNDLED, CATALOGUE
 from linkwise.exceptions import DamagedDatasetError, DatasetNotFoundError, LinkwiseError
@@ -62,6 +63,7 @@ def folder(tmp_path, monkeypatch):
     (tmp_path / "derived.json").write_text(json.dumps(derived))
     trees = {
         "words": {"a": "top", "b": "top", "top": ""},
+        "topics": {"t0": "", "t1": "t0"},
         "k1a": {"top": "", "other": "", "0": "top", "1": "other", "2": "top"},
     }
     (tmp_path / "hierarchies.json").write_text(json.dumps(trees))
@@ -111,21 +113,25 @@ def test_npz_with_vocabulary_and_taxonomy(folder):
     data = load("words", folder)
     np.testing.assert_array_equal(data.X.toarray(), TEXT.toarray())
     assert data.feature_names == ("p", "q", "r", "s")
-    assert data.taxonomy.path(0) == ("a", "top")
-    assert data.node.tolist() == [0, 1, -1, 1]  # class c is outside the tree
+    assert isinstance(data.taxonomy, Taxonomy)
+    assert data.taxonomy.names.tolist() == ["a", "b", "top"]
+    assert data.taxonomy.parent.tolist() == [2, 2, -1]
+    assert data.taxonomy.node.tolist() == [0, 1, -1, 1]  # class c is outside the tree
 
 
 def test_coarse_labels_of_the_same_matrix(folder):
     fine, coarse = load("k1a", folder), load("k1b", folder)
     assert coarse.label_names == ("top", "other")
     assert coarse.y.tolist() == [0, 1, 0, 1]
-    assert fine.taxonomy.parent[fine.node].tolist() == coarse.node.tolist()
+    assert fine.taxonomy.parent[fine.taxonomy.node].tolist() == coarse.taxonomy.node.tolist()
 
 
 def test_samples_of_several_classes(folder):
     data = load("topics", folder)
     assert data.y.toarray().tolist() == [[1, 1], [0, 1], [1, 0], [0, 0]]
-    assert data.counts == {"t0": 2, "t1": 2}
+    assert (data.n_classes, data.counts) == (2, {"t0": 2, "t1": 2})
+    assert data.taxonomy.names.tolist() == ["t0", "t1"]
+    assert len(data.taxonomy.items) == 0  # there is no one node for each
 
 
 def test_derived_sets(folder):

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
-from linkwise import Constraints, agglomerate
-from linkwise.datasets import load, noisy_taxonomy
+from linkwise import Constraints, Taxonomy, agglomerate, metrics
+from linkwise.datasets import Data, noisy_taxonomy
 from linkwise.exceptions import LinkwiseError
-from linkwise.experiments import Cell, knowledge
+from linkwise.experiments import Cell
 from linkwise.experiments._compute import compute
 from linkwise.experiments._measures import default_measures
 from linkwise.experiments._resolve import engine_named, prepare
@@ -36,7 +37,7 @@ def test_a_cell_that_is_done_says_everything():
     assert record["n_wrong"] == 0
     assert record["n_clusters"] == 3
     assert record["seconds"] > 0
-    assert record["measures"]["kept"] == 1.0
+    assert record["measures"]["satisfaction"] == 1.0
     assert 0 < record["measures"]["pairwise_f"] <= 1
     json.dumps(record, allow_nan=False)
 
@@ -51,7 +52,7 @@ def test_a_dead_end_is_measured_where_it_ended_and_said():
     assert ended
     for record in ended:
         assert record["n_clusters"] == record["dead_end"] > 3
-        assert record["measures"]["kept"] == 1.0
+        assert record["measures"]["satisfaction"] == 1.0
 
 
 def test_the_same_cell_gives_the_same_and_another_seed_something_else():
@@ -91,13 +92,22 @@ def test_a_method_without_knowledge_can_be_compared():
 def test_a_function_may_return_a_tree():
     record = run(toy("tree", knowledge="triplets", amount=6))
     assert record["n_clusters"] == 2
-    assert record["measures"]["kept"] is not None
+    assert record["measures"]["satisfaction"] is not None
 
 
-def test_triplets_reach_the_engine_that_knows_them():
-    record = run(Cell("ReCon", knowledge="triplets", amount=12, **SMALL))
+@pytest.mark.parametrize(
+    "cell",
+    [
+        Cell("ReCon", knowledge="triplets", amount=12, **SMALL),
+        Cell("ReCon", "noisy_taxonomy", knowledge="taxonomy", amount=12, data_params={"n_samples": 24, "n_nodes": 5}),
+    ],
+)
+def test_triplets_reach_the_engine_that_knows_them(cell):
+    record = run(cell)
     assert record["status"] == "done", record["error"]
-    assert record["measures"]["kept"] == 1.0
+    assert (record["n_statements"], record["n_wrong"]) == (12, 0)
+    assert (record["measures"]["h_correlation"] is None) == (cell.knowledge == "triplets")
+    assert record["measures"]["satisfaction"] == 1.0
 
 
 @pytest.mark.parametrize(
@@ -105,8 +115,12 @@ def test_triplets_reach_the_engine_that_knows_them():
     [
         (toy("failing"), "engine: RuntimeError: no luck today"),
         (toy("short"), "engine: LinkwiseError: the labels have shape"),
-        (Cell("ReCon", knowledge="pairs", amount=3, **SMALL), "engine: UnsupportedConstraintError"),
-        (Cell("ReCon", knowledge="pairs", amount=9999, **SMALL), "knowledge: LinkwiseError: 9,999 different pairs"),
+        (
+            Cell("ConstrainedAgglomerative", knowledge="triplets", amount=3, **SMALL),
+            "engine: UnsupportedConstraintError",
+        ),
+        (Cell("ReCon", knowledge="pairs", amount=9999, **SMALL), "knowledge: LinkwiseError: .*9,999 pairs .* are 276"),
+        (Cell("ReCon", knowledge="taxonomy", amount=3, **SMALL), "knowledge: LinkwiseError: .* needs a taxonomy"),
         (toy("chance", data=f"{toys.HERE}:no_data", data_params={}), "data: LinkwiseError: .* returned int"),
         (toy("chance", data_params={"n_samples": 1}), "data: LinkwiseError: xor: n_samples"),
         (toy("chance", data_params={"colour": 1}), "data: TypeError"),
@@ -176,31 +190,36 @@ def test_an_engine_that_does_not_exist(name, hint):
         engine_named(name)
 
 
-def test_knowledge_is_the_same_for_the_same_seed():
-    y = load("iris").y
-    assert knowledge(y, "pairs", 30, 0.1, 4) == knowledge(y, "pairs", 30, 0.1, 4)
-    assert knowledge(y, "pairs", 30, 0.1, 4) != knowledge(y, "pairs", 30, 0.1, 5)
+# -- the measures --------------------------------------------------------------------------
 
 
-# -- the measures, from their definitions --------------------------------------------------------------------------
-
-
-def test_pairwise_f_by_counting_pairs():
+def test_labels_are_judged_by_the_measures_of_the_library():
     rng = np.random.default_rng(0)
-    measure = default_measures()["pairwise_f"]
-    for _ in range(20):
-        y, labels = rng.integers(3, size=(2, 12))
-        pairs = [(i, j) for i in range(12) for j in range(i)]
-        both = sum(y[i] == y[j] and labels[i] == labels[j] for i, j in pairs)
-        precision = both / sum(labels[i] == labels[j] for i, j in pairs)
-        recall = both / sum(y[i] == y[j] for i, j in pairs)
-        expected = 2 * precision * recall / (precision + recall) if both else 0.0
-        assert measure(y, labels, None, None) == pytest.approx(expected)
-    assert measure([0, 1, 2], [2, 1, 0], None, None) == 1.0
+    y, labels = rng.integers(3, size=(2, 12))
+    data, said = Data(np.zeros((12, 1)), y, "dice"), Constraints.build(12, must_link=[(0, 1), (1, 2)])
+    given = default_measures()
+    for name in ("pairwise_f", "rand", "adjusted_rand", "nmi"):
+        assert given[name](data, labels, None, said) == getattr(metrics, name)(y, labels)
+    assert given["constrained_rand"](data, labels, None, said) == metrics.constrained_rand(y, labels, said)
+    decided = Constraints.from_labels(y)
+    assert np.isnan(given["constrained_rand"](data, labels, None, decided))
+    assert np.isnan(given["hierarchy_fscore"](data, labels, None, said))
+    assert np.isnan(given["h_correlation"](data, labels, None, said))
 
 
-def test_kept_counts_pairs_in_labels_and_triplets_in_the_tree():
-    kept = default_measures()["kept"]
+def test_trees_are_judged_by_classes_and_where_there_is_one_by_the_taxonomy():
+    data = noisy_taxonomy(40, n_nodes=5, random_state=0)
+    found = agglomerate(data.X, method="average")
+    given = default_measures()
+    assert given["hierarchy_fscore"](data, None, found, None) == metrics.hierarchy_fscore(data.y, found)
+    assert given["h_correlation"](data, None, found, None) == metrics.h_correlation(data.taxonomy, found) > 0.5
+    assert np.isnan(given["h_correlation"](replace(data, taxonomy=None), None, found, None))
+    nobody = Taxonomy(data.taxonomy.parent, np.full(40, -1))
+    assert np.isnan(given["h_correlation"](replace(data, taxonomy=nobody), None, found, None))
+
+
+def test_pairs_are_kept_in_labels_and_triplets_in_the_tree():
+    kept = default_measures()["satisfaction"]
     said = Constraints.build(4, must_link=[(0, 1), (0, 2)], cannot_link=[(0, 3)], triplets=[(0, 1, 2), (0, 3, 1)])
     assert kept(None, [0, 0, 1, 1], None, said) == pytest.approx(2 / 3)
     tree = agglomerate(np.array([[0.0], [0.1], [5.0], [6.0]]), method="average")

@@ -58,20 +58,20 @@ def wait_for(condition, run, seconds=60.0):
 
 
 @pytest.mark.parametrize(
-    ("n_jobs", "n", "nap"),
-    [(1, examples(200, 1000), 0.0), (2, examples(16, 100), 0.05)],
+    ("n_jobs", "n", "nap", "rounds"),
+    [(1, examples(100, 1000), 0.0, examples(2, 20)), (2, examples(16, 100), 0.05, examples(1, 20))],
     ids=["writing most of the time", "two processes, computing"],
 )
-def test_a_killed_run_continues_without_repeating_a_cell(tmp_path, n_jobs, n, nap):
+def test_a_killed_run_continues_without_repeating_a_cell(tmp_path, n_jobs, n, nap, rounds):
     store, log = tmp_path / "store", tmp_path / "log"
     rng = np.random.default_rng(n)
     study = toys.study(store, log, n, nap)
-    kills, rounds = 0, examples(2, 20)
+    kills = 0
     for _ in range(rounds):
         finished = {str(record["params"]["tag"]) for record in study.records()}
         before = len(begun(log))
         run = start(store, log, n, nap, n_jobs)
-        target = before + int(rng.integers(1, n // rounds))
+        target = before + int(rng.integers(1, n // (rounds + 1)))
         wait_for(lambda target=target, run=run: len(begun(log)) >= target or run.poll() is not None, run)
         time.sleep(float(rng.uniform(0, 0.02)))
         if run.poll() is None:
@@ -103,8 +103,9 @@ def test_workers_end_with_their_killed_parent(tmp_path):
 
 def test_an_interrupt_ends_the_run_and_its_workers_and_keeps_what_is_finished(tmp_path):
     store, log = tmp_path / "store", tmp_path / "log"
-    study = toys.study(store, log, 12, 0.3)
-    run = start(store, log, 12, 0.3, 2)
+    n, nap = 9, 0.2
+    study = toys.study(store, log, n, nap)
+    run = start(store, log, n, nap, 2)
     wait_for(lambda: len(begun(log)) >= 4, run)
     os.kill(run.pid, signal.SIGINT)
     said = run.communicate(timeout=30)[1]
@@ -115,7 +116,7 @@ def test_an_interrupt_ends_the_run_and_its_workers_and_keeps_what_is_finished(tm
     before = len(begun(log))
     assert study.run().reused == len(finished)
     assert not finished & set(begun(log)[before:])
-    assert len(study.records()) == 12
+    assert len(study.records()) == n
 
 
 def test_a_script_without_its_guard_is_told_so(tmp_path):

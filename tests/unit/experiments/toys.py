@@ -97,15 +97,15 @@ def no_data():
     return 3
 
 
-def share_of_first(y_true, labels, dendrogram, constraints):
+def share_of_first(data, labels, dendrogram, constraints):
     return float(np.mean(np.asarray(labels) == labels[0]))
 
 
-def nothing(y_true, labels, dendrogram, constraints):
+def nothing(data, labels, dendrogram, constraints):
     return float("nan")
 
 
-def broken(y_true, labels, dendrogram, constraints):
+def broken(data, labels, dendrogram, constraints):
     raise ValueError("cannot measure")
 
 

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import random
-from types import SimpleNamespace
 
 import numpy as np
 import pytest
 from scipy.sparse import coo_array, csr_matrix
 
-from linkwise import Dendrogram
+from linkwise import Dendrogram, Taxonomy
 from linkwise.exceptions import LinkwiseError
 from linkwise.metrics import class_f, dasgupta_cost, dendrogram_purity, hierarchy_fscore
 from tests.oracles import measures
+from tests.oracles.sources import random_taxonomy
 from tests.oracles.trees import random_forest
 from tests.profile import examples
 
@@ -29,6 +29,14 @@ def forest(rng, n):
         n_roots=1 if rng.random() < 0.6 else rng.randint(1, n),
         shape=rng.choice(["random", "caterpillar"]),
     )
+
+
+def hierarchy(rng, n, share=0.9):
+    """A taxonomy of up to eight nodes under one or two roots, with somebody on it."""
+    chance = np.random.default_rng(rng.getrandbits(32))
+    parent, node = random_taxonomy(chance, rng.randint(1, 8), n, n_roots=rng.randint(1, 2), share=share)
+    node[rng.randrange(n)] = rng.randrange(len(parent))
+    return parent, node
 
 
 @pytest.mark.parametrize("seed", SEEDS)
@@ -68,10 +76,10 @@ def test_class_f_equals_its_definition(seed):
     rng = random.Random(seed)
     n = rng.randint(1, 16)
     learned = forest(rng, n)
-    parent, node = measures.random_taxonomy(rng, n)
+    parent, node = hierarchy(rng, n)
     here = [i for i in range(n) if node[i] != -1]
     labelled = rng.sample(here, rng.randint(0, len(here) - 1))
-    truth = SimpleNamespace(parent=np.array(parent), node=np.array(node), n_samples=n)
+    truth = Taxonomy(parent, node)
     score = class_f(truth, Dendrogram(n, learned), labelled=labelled)
     leaf, higher = measures.class_f(parent, node, n, learned, labelled)
     assert score.leaf == pytest.approx(np.nan if leaf is None else leaf, nan_ok=True)
@@ -82,7 +90,7 @@ def test_class_f_equals_its_definition(seed):
 
 
 def test_class_f_says_what_each_class_has():
-    truth = SimpleNamespace(parent=np.array([1, 3, 3, -1]), node=np.array([0, 0, 1, 2, 2, -1]), n_samples=6)
+    truth = Taxonomy([1, 3, 3, -1], [0, 0, 1, 2, 2, -1])
     tree = Dendrogram.from_newick("(((0,1),2),(3,(4,5)));")
     score = class_f(truth, tree)
     # class 0 is {0, 1}, class 1 {0, 1, 2}, class 2 {3, 4}; the root is none, and sample 5 is looked through

@@ -164,3 +164,23 @@ def test_writing_out_too_much_is_refused(monkeypatch):
     monkeypatch.setattr(_closure, "_LIMIT", 3)
     with pytest.raises(LinkwiseError, match="and 4 triplets are entailed, more than 3"):
         close(Constraints.build(4, triplets=[(0, 1, 2), (1, 2, 3)]), triplets=True)
+
+
+def test_groups_are_closed_as_the_pairs_they_stand_for_or_as_groups():
+    said = Constraints.build(7, must_link=[(0, 1)], together=[[1, 2, 3]], apart=[[3, 4, 5]])
+    pairs = Constraints.build(7, must_link=[(0, 1), (1, 2), (2, 3)], cannot_link=[(3, 4), (4, 5), (3, 5)])
+    for kind in (Kind.MUST_LINK, Kind.CANNOT_LINK):
+        rows = [{tuple(pair) for pair in close(c).of(kind).tolist()} for c in (said, pairs)]
+        assert rows[0] == rows[1]
+    short = close(said, groups=True)
+    assert [short.describe(i) for i in range(said.n_statements, short.n_statements)] == ["#3 together(0, 1, 2, 3)"]
+    assert close(short, groups=True) == short
+
+
+def test_a_hundred_thousand_samples_in_groups_are_closed_as_groups():
+    source = np.repeat(np.arange(1000), 100)
+    said = Constraints.from_groups(source, say="apart") | Constraints.from_groups(np.tile(np.arange(100), 1000))
+    short = close(said, groups=True)
+    assert short.n_statements == said.n_statements
+    with pytest.raises(LinkwiseError, match=r"close\(constraints, groups=True\)"):
+        close(said)

@@ -8,7 +8,8 @@ import networkx as nx
 import numpy as np
 import pytest
 
-from linkwise import Constraints, check, verify
+from linkwise import Constraints, check, repair, verify
+from linkwise.exceptions import UnsupportedConstraintError
 from linkwise.problem import _choices, _exactcolour
 from linkwise.problem._colouring import ConflictGraph, Outcome
 from tests.oracles.knowledge import feasible_sizes_with_groups
@@ -183,3 +184,27 @@ def test_a_solver_settles_what_the_search_leaves_open(monkeypatch):
     verdict = check(c, n_clusters=4)
     assert verdict.status == "feasible"
     assert verify(verdict.witness, c).ok
+
+
+# -- repair --------------------------------------------------------------------------------------------------------
+
+
+def test_repair_weighs_groups_like_other_statements():
+    rng = np.random.default_rng(4)
+    for _ in range(examples(15, 300)):
+        n = 6
+        groups = [rng.choice(n, 3, replace=False).tolist() for _ in range(4)]
+        must = [rng.choice(n, 2, replace=False).tolist() for _ in range(3)]
+        c = Constraints.build(n, must_link=must, together=groups[:2], apart=groups[2:])
+        fixed = repair(c)
+        fewest = min(
+            c.n_statements - len(kept)
+            for size in range(c.n_statements + 1)
+            for kept in combinations(range(c.n_statements), size)
+            if check(c.select(list(kept))).status == "feasible"
+        )
+        assert len(fixed.dropped) == fewest == fixed.cost
+        assert fixed.optimal
+        assert check(fixed.kept).status == "feasible"
+    with pytest.raises(UnsupportedConstraintError, match="does not weigh must_link_any"):
+        repair(Constraints.build(3, must_link_any=[[0, 1, 2]], cannot_link=[(0, 1), (0, 2)]))

@@ -126,7 +126,7 @@ def test_spans_asked_for_and_written_out_are_those_of_the_definition():
 def test_cannot_links_follow_through_many_way_nodes():
     rng = np.random.default_rng(5)
     followed = 0
-    for _ in range(examples(60, 2000)):
+    for _ in range(examples(25, 2000)):
         n = int(rng.integers(5, 10))
         tree = generators.random_tree(rng, range(n), "fans")
         said = generators.tree_triplets(rng, tree, int(rng.integers(2, 2 * n)))
@@ -138,7 +138,7 @@ def test_cannot_links_follow_through_many_way_nodes():
             with_link = Constraints.build(n, triplets=said, cannot_link=cannot, must_link=[(a, b)])
             assert yes == (check(with_link).status == "infeasible")
         followed += int(answer.sum()) > len({frozenset(p) for p in cannot})
-    assert followed > 5
+    assert followed > 2
 
 
 def test_soft_statements_are_not_reasoned_from_and_weights_asked_about_play_no_role():

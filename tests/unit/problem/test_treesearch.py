@@ -96,10 +96,10 @@ def test_small_instances_reach_the_best_of_all_trees():
 
 def test_never_worse_than_the_start_and_the_same_for_the_same_seed():
     rng = np.random.default_rng(4)
-    triplets, weight, start = random_triplets(rng, 8, 30), np.ones(30), random_parent(rng, 8)
-    late = best_tree(8, triplets, weight, start, time.monotonic() - 1, np.random.default_rng(0))
+    triplets, weight, start = random_triplets(rng, 6, 20), np.ones(20), random_parent(rng, 6)
+    late = best_tree(6, triplets, weight, start, time.monotonic() - 1, np.random.default_rng(0))
     assert late.tolist() == start.tolist()
-    runs = [best_tree(8, triplets, weight, start, LATER, np.random.default_rng(5)) for _ in range(2)]
+    runs = [best_tree(6, triplets, weight, start, LATER, np.random.default_rng(5)) for _ in range(2)]
     assert runs[0].tolist() == runs[1].tolist()
     assert broken_weight(runs[0].tolist(), triplets, weight) <= broken_weight(start.tolist(), triplets, weight)
 

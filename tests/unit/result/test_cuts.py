@@ -9,7 +9,8 @@ import pytest
 
 from linkwise import Constraints, Dendrogram
 from linkwise.exceptions import LinkwiseError
-from tests.oracles.trees import blocks, breaks_a_trio, forest_of_classes, informative_triplets, refines
+from tests.oracles.generators import informative_triplets
+from tests.oracles.trees import blocks, breaks_a_trio, forest_of_classes, refines
 from tests.profile import examples
 
 

@@ -9,7 +9,8 @@ import pytest
 
 from linkwise import Dendrogram
 from linkwise.exceptions import LinkwiseError
-from tests.oracles.trees import all_triplets, binary_trees, build, clades, random_forest, tree_displays
+from tests.oracles.relative import binary_trees, onetree
+from tests.oracles.trees import all_triplets, clades, random_forest, tree_displays
 from tests.profile import examples
 
 
@@ -38,20 +39,20 @@ def test_build_gives_the_tree_back_from_all_and_from_few(widest):
         tree = Dendrogram(n, parent)
         few = rows(tree.triplets(minimal=True))
         assert set(few) <= all_triplets(n, parent)
-        assert build(range(n), few) == clades(n, parent), seed
-        assert build(range(n), rows(tree.triplets())) == clades(n, parent), seed
+        assert onetree(few, range(n)) == clades(n, parent), seed
+        assert onetree(rows(tree.triplets()), range(n)) == clades(n, parent), seed
 
 
 def test_the_few_imply_all_the_others():
     for _, n, parent in trees(examples(25, 400), widest=4):
         few = rows(Dendrogram(n, parent).triplets(minimal=True))
         for a, b, c in all_triplets(n, parent):
-            assert build(range(n), [*few, (a, c, b)]) is None
-            assert build(range(n), [*few, (b, c, a)]) is None
+            assert onetree([*few, (a, c, b)], range(n)) is None
+            assert onetree([*few, (b, c, a)], range(n)) is None
 
 
 def test_binary_trees_need_two_fewer_than_samples_and_none_can_be_dropped():
-    every = {n: binary_trees(n) for n in (4, 5, 6)}
+    every = {n: binary_trees(tuple(range(n))) for n in (4, 5, 6)}
     assert [len(every[n]) for n in (4, 5, 6)] == [15, 105, 945]
     for seed in range(examples(12, 200)):
         rng = random.Random(seed)

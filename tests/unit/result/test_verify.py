@@ -12,7 +12,8 @@ import pytest
 from linkwise import Constraints, verify
 from linkwise.constraints import MaxCentroidDistance, MinSeparation, NeighbourWithin, SizeBetween
 from linkwise.exceptions import LinkwiseError
-from tests.oracles.knowledge import definition_42, statement_holds
+from tests.oracles.knowledge import statement_holds
+from tests.oracles.trees import satisfied_by
 from tests.profile import examples
 
 
@@ -73,7 +74,7 @@ def test_labels_follow_definition_42():
         n = int(rng.integers(3, 9))
         labels, c = rng.integers(0, 3, n), _random_constraints(rng, n)
         expected = [
-            definition_42(labels, i) if k == 2 else (labels[i[0]] == labels[i[1]]) == (k == 0)
+            satisfied_by(labels, i) if k == 2 else (labels[i[0]] == labels[i[1]]) == (k == 0)
             for k, i in zip(c.kind.tolist(), c.items.tolist(), strict=True)
         ]
         assert verify(labels, c).held.tolist() == expected
