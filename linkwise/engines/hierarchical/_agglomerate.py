@@ -195,7 +195,8 @@ def _by_rounds(source: npt.NDArray[Any], run: _Run, workers: Workers) -> Merges:
     near = _neighbours(len(source), run)
     D, factor = _dense(source, run, workers, squared=squared, near=near)
     n = len(D)
-    np.fill_diagonal(D, np.inf)
+    if near is None or not near.found:
+        np.fill_diagonal(D, np.inf)
     _forbid(D, run.forbidden, run.apart)
     rows = _reciprocal.make_rows(D, n, near=near)
     if run.forced is not None:
@@ -288,7 +289,8 @@ def _merge_few(start: Points, run: _Run, workers: Workers) -> int:
     near = _neighbours(m, run)
     pitch = row_pitch(m, run.dtype)
     D = square_distances(start.P, squared=True, dtype=run.dtype, workers=workers, pitch=pitch, near=near)
-    np.fill_diagonal(D, np.inf)
+    if near is None or not near.found:
+        np.fill_diagonal(D, np.inf)
     _forbid(D, start.forbidden, start.apart)
     if run.code == WARD:
         if start.done:
@@ -397,12 +399,17 @@ def require_fitting(method: str, metric: str, *, who: str = "agglomerate") -> No
 
 def read_vectors(X: Any, *, who: str = "agglomerate") -> npt.NDArray[np.float64]:
     """Return finite vectors in double precision; warn when they look like a distance matrix."""
+    if type(X) is np.ndarray and X.ndim == 2 and X.dtype == np.float64 and X.size and np.isfinite(X).all():
+        # nothing to say about it: spare small inputs what costs a tenth of their clustering
+        vectors: npt.NDArray[np.float64] = np.ascontiguousarray(X)
+        warn_of_distances(vectors, who=who)
+        return vectors
     from sklearn.utils import check_array
 
     require_numbers(X)
     # the sum scikit-learn tries first may overflow, which says nothing about the entries
     with np.errstate(over="ignore", invalid="ignore"):
-        vectors: npt.NDArray[np.float64] = check_array(X, dtype=np.float64, order="C", input_name="X")
+        vectors = check_array(X, dtype=np.float64, order="C", input_name="X")
     warn_of_distances(vectors, who=who)
     return vectors
 

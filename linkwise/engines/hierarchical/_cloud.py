@@ -27,14 +27,16 @@ if TYPE_CHECKING:
 __all__ = [
     "BLOCK",
     "Cloud",
+    "Scratch",
     "arrange",
     "bounds_to_blocks",
     "gaps_to_block",
+    "gaps_within",
     "is_banned",
     "lane_of",
     "look_around",
     "make_cloud",
-    "make_marks",
+    "make_scratch",
     "mark_banned",
     "move_into",
     "nearer_lane",
@@ -82,13 +84,10 @@ class Cloud(NamedTuple):
 
 
 @njit(nogil=True, fastmath={"contract", "nsz"})
-def gaps_to_block(rows: Floats, top: int, d: int, x: Floats, out: Floats) -> None:
-    """Write the squared distances of ``x`` to the points of a block, whose features are rows ``top`` to ``top + d``."""
+def _add_features(rows: Floats, top: int, k: int, stop: int, x: Floats, out: Floats) -> None:
+    """Add the squared differences in features ``k`` to ``stop``, which are rows from ``top + k`` on."""
     lanes = out.shape[0]
-    for j in range(lanes):
-        out[j] = 0
-    k = 0
-    while k + 8 <= d:
+    while k + 8 <= stop:
         # eight features at a time, so that the running sums are loaded and stored only once in eight
         r = top + k
         x0, x1, x2, x3, x4, x5, x6, x7 = x[k], x[k + 1], x[k + 2], x[k + 3], x[k + 4], x[k + 5], x[k + 6], x[k + 7]
@@ -105,11 +104,41 @@ def gaps_to_block(rows: Floats, top: int, d: int, x: Floats, out: Floats) -> Non
                 + (rows[r + 7, j] - x7) ** 2
             )
         k += 8
-    while k < d:
+    while k < stop:
         y = x[k]
         for j in range(lanes):
             out[j] += (rows[top + k, j] - y) ** 2
         k += 1
+
+
+@njit(nogil=True)
+def gaps_to_block(rows: Floats, top: int, d: int, x: Floats, out: Floats) -> None:
+    """Write the squared distances of ``x`` to the points of a block, whose features are rows ``top`` to ``top + d``."""
+    for j in range(out.shape[0]):
+        out[j] = 0
+    _add_features(rows, top, 0, d, x, out)
+
+
+@njit(nogil=True)
+def gaps_within(rows: Floats, top: int, d: int, x: Floats, out: Floats, limit: float) -> Any:
+    """Write what `gaps_to_block` writes, unless all gaps exceed ``limit``; return how many do not.
+
+    Most blocks show after a few features that all their points are too far: sums of squares only grow.
+    """
+    for j in range(out.shape[0]):
+        out[j] = 0
+    k = 0
+    while True:
+        stop = 2 * k if k > 0 else 8
+        if d < 2 * stop:
+            stop = d
+        _add_features(rows, top, k, stop, x, out)
+        near = 0
+        for j in range(out.shape[0]):
+            near += out[j] <= limit
+        if near == 0 or stop == d:
+            return near
+        k = stop
 
 
 @njit(nogil=True, fastmath={"contract", "nsz"})
@@ -145,21 +174,35 @@ def mark_banned(cloud: Cloud, mark: Ints, slot: int) -> None:
         at = after[at]
 
 
+class Scratch(NamedTuple):
+    """What a search overwrites; one per thread, made outside the kernel that borrows it."""
+
+    x: Floats  # the point in question
+    gaps: Floats  # its squared distances to a block
+    bits: Bits  # the same, read as integers
+    bound: Floats  # lower bounds on its squared distances to the blocks
+    mark: Ints  # what `mark_banned` marks: empty, where every merge is allowed
+
+
 @njit(nogil=True)
-def make_marks(cloud: Cloud) -> Ints:
-    """Return what `mark_banned` marks: nothing, where every merge is allowed."""
+def make_scratch(cloud: Cloud) -> Scratch:
+    """Allocate what searches among these points overwrite."""
+    kind = cloud.points.dtype
+    blocks, d, lanes = cloud.points.shape
     limited = cloud.ban.shape[0] > 0 or cloud.member.shape[0] > 0
-    return np.full(cloud.key.shape[0] if limited else 0, -1, np.intp)
+    gaps = np.empty(lanes, kind)
+    mark = np.full(cloud.key.shape[0] if limited else 0, -1, np.intp)
+    return Scratch(np.empty(d, kind), gaps, gaps.view(cloud.bits.dtype), np.empty(blocks, kind), mark)
 
 
 @njit(nogil=True)
-def is_banned(cloud: Cloud, mark: Ints, slot: int, other: int) -> bool:
+def is_banned(after: Ints, mark: Ints, slot: int, other: int) -> bool:
     """Tell whether something merged into the cluster of slot ``other`` was marked for ``slot``."""
     at = other
     while at >= 0:
         if mark[at] == slot:
             return True
-        at = cloud.after[at]
+        at = after[at]
     return False
 
 
@@ -187,19 +230,21 @@ def lane_of(bits: Bits, value: int, keys: Ints, first: int) -> int:
 
 
 @njit(nogil=True)
-def nearer_lane(cloud: Cloud, mark: Ints, slot: int, first: int, gaps: Floats, bits: Bits, most: int, best: int) -> Any:
+def nearer_lane(
+    key: Ints, after: Ints, mark: Ints, slot: int, first: int, gaps: Floats, bits: Bits, most: int, best: int
+) -> Any:
     """Return the lane of a block that is nearer than the ``best`` slot so far, whose gap is ``most``; -1 if none is.
 
     Of several the nearest, of those the one with the lowest key; lanes ``slot`` must not be merged with do not count.
     """
-    key = cloud.key
+    # called for every block: two arrays of the cloud instead of the whole tuple make this a cheap call
     value = smallest_bits(bits)
     if value > most:
         return -1
     lane = lane_of(bits, value, key, first)
-    if mark.shape[0] > 0 and is_banned(cloud, mark, slot, first + lane):
+    if mark.shape[0] > 0 and is_banned(after, mark, slot, first + lane):
         for j in range(bits.shape[0]):
-            if bits[j] <= most and is_banned(cloud, mark, slot, first + j):
+            if bits[j] <= most and is_banned(after, mark, slot, first + j):
                 gaps[j] = np.inf
         value = smallest_bits(bits)
         lane = lane_of(bits, value, key, first)
@@ -209,15 +254,14 @@ def nearer_lane(cloud: Cloud, mark: Ints, slot: int, first: int, gaps: Floats, b
 
 
 @njit(nogil=True)
-def nearest_point(
-    cloud: Cloud, rows: Floats, method: int, slot: int, x: Floats, gaps: Floats, bits: Bits, bound: Floats, mark: Ints
-) -> None:
+def nearest_point(cloud: Cloud, rows: Floats, method: int, slot: int, scratch: Scratch) -> None:
     """Find the nearest neighbour of one slot; ties go to the lowest key.
 
-    ``rows`` are the points of the cloud with one row per block and feature; what follows ``slot`` is scratch.
+    ``rows`` are the points of the cloud with one row per block and feature.
     """
     blocks, d, lanes = cloud.points.shape
-    size, smallest, key = cloud.size, cloud.smallest, cloud.key
+    x, gaps, bits, bound, mark = scratch.x, scratch.gaps, scratch.bits, scratch.bound, scratch.mark
+    size, smallest, key, after = cloud.size, cloud.smallest, cloud.key, cloud.after
     own = slot // lanes
     for k in range(d):
         x[k] = rows[own * d + k, slot % lanes]
@@ -237,17 +281,18 @@ def nearest_point(
         if turn == own or (turn >= 0 and bound[b] > low):
             continue
         first = b * lanes
-        gaps_to_block(rows, b * d, d, x, gaps)
+        factor = weight * 0 + 1
+        if method == WARD:
+            # the factor grows with the size, so most blocks are refuted by their smallest before any division
+            factor = 2 * weight * smallest[b] / (weight + smallest[b]) * (1 - cloud.slack[0])
+        if gaps_within(rows, b * d, d, x, gaps, low / factor) == 0:
+            continue
         if b == own:
             gaps[slot - first] = np.inf
         if method == WARD:
-            # the factor grows with the size, so most blocks are refuted by their smallest before any division
-            least = gaps[lane_of(bits, smallest_bits(bits), key, first)]
-            if least * (2 * weight * smallest[b] / (weight + smallest[b])) * (1 - cloud.slack[0]) > low:
-                continue
             for j in range(lanes):
                 gaps[j] *= 2 * weight * size[first + j] / (weight + size[first + j])
-        lane = nearer_lane(cloud, mark, slot, first, gaps, bits, most, best)
+        lane = nearer_lane(key, after, mark, slot, first, gaps, bits, most, best)
         if lane >= 0:
             low = gaps[lane]
             most = bits[lane]
@@ -259,16 +304,17 @@ def nearest_point(
 @njit(nogil=True)
 def look_around(cloud: Cloud, method: int, slots: Ints, start: int, stop: int) -> None:
     """Find the nearest neighbours of some slots."""
+    _look_around(cloud, method, slots, start, stop, make_scratch(cloud))
+
+
+@njit(nogil=True)
+def _look_around(cloud: Cloud, method: int, slots: Ints, start: int, stop: int, scratch: Scratch) -> None:
     cloud = borrowed(cloud)
+    scratch = borrowed(scratch)
     blocks, d, lanes = cloud.points.shape
     rows = cloud.points.reshape(blocks * d, lanes)
-    x = np.empty(d, cloud.points.dtype)
-    gaps = np.empty(lanes, cloud.points.dtype)
-    bits = gaps.view(cloud.bits.dtype)
-    bound = np.empty(blocks, cloud.points.dtype)
-    mark = make_marks(cloud)
     for t in range(start, stop):
-        nearest_point(cloud, rows, method, slots[t], x, gaps, bits, bound, mark)
+        nearest_point(cloud, rows, method, slots[t], scratch)
 
 
 @njit(nogil=True)

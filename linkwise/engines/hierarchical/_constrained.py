@@ -283,6 +283,11 @@ class ConstrainedAgglomerative(HierarchyMixin, ConstrainedClusterer):
         self.distance_threshold = distance_threshold
         self.dtype = dtype
 
+    def _negotiate(self, constraints: Constraints, samples: Any) -> Constraints:
+        if self.n_clusters is None and constraints.is_hard.all():
+            return constraints  # a contradiction is met, and explained, where the forest starts from the must-links
+        return super()._negotiate(constraints, samples)
+
     def _solve(self, problem: Problem) -> Dendrogram:
         X, metric = as_dense(problem.X, problem.metric)
         tree, most = _grow(X, problem.constraints, self.linkage, metric, self.dtype)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from difflib import get_close_matches
 from typing import Any, NamedTuple
@@ -10,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from linkwise._kernels import njit
+from linkwise._kernels.borrow import borrowed
 from linkwise._kernels.pairs import samples_from_length
 from linkwise.engines.hierarchical._parallel import Workers
 from linkwise.exceptions import LinkwiseError
@@ -67,10 +69,8 @@ def scaled(X: npt.NDArray[np.float64], dtype: npt.DTypeLike) -> tuple[Floats, fl
     LinkwiseError
         When squared distances would overflow.
     """
-    largest = float(np.max(np.abs(X), initial=0.0))
-    with np.errstate(over="ignore"):
-        squares = 4.0 * np.float64(largest) * np.float64(largest) * max(1, X.shape[1])
-    if not np.isfinite(squares):
+    largest = max(float(X.max(initial=0.0)), -float(X.min(initial=0.0)))
+    if not math.isfinite(4.0 * largest * largest * max(1, X.shape[1])):
         msg = (
             f"X holds values up to {largest:.3g}: squared distances overflow double precision.\n"
             f"Hint: rescale, for example X / {largest:.0e}."
@@ -99,6 +99,11 @@ class Neighbours(NamedTuple):
         """Nobody has met anybody yet."""
         gap = np.full(n, np.inf, dtype)
         return cls(np.full(n, -1, np.intp), gap, gap.view(np.int64 if gap.dtype == np.float64 else np.int32))
+
+    @property
+    def found(self) -> bool:
+        """Whether they have been filled in."""
+        return len(self.nearest) > 1 and bool(self.nearest[0] >= 0)
 
 
 @njit(nogil=True)
@@ -136,6 +141,7 @@ def _fill_rows(columns: Floats, D: Floats, root: bool, near: Neighbours, start: 
     Tiles on and right of the diagonal are computed and written twice, once mirrored: exactly symmetric, and cheaper
     than computing both. If ``near`` holds anything, all bands must come in one call.
     """
+    near = borrowed(near)
     d, n = columns.shape
     tile = np.empty((TALL, WIDE), columns.dtype)
     bits = tile.view(near.bits.dtype)

@@ -17,6 +17,7 @@ import numpy.typing as npt
 from linkwise._kernels import njit
 from linkwise._kernels.borrow import borrowed
 from linkwise.engines.hierarchical._codes import AVERAGE, COMPLETE, SINGLE, WARD
+from linkwise.engines.hierarchical._distances import Neighbours
 from linkwise.engines.hierarchical._parallel import Workers
 from linkwise.engines.hierarchical._rounds import (
     ALIVE,
@@ -41,7 +42,6 @@ from linkwise.engines.hierarchical._rounds import (
 )
 
 if TYPE_CHECKING:
-    from linkwise.engines.hierarchical._distances import Neighbours
     from linkwise.engines.hierarchical._points import Points
 
 __all__ = ["MERGES", "Rows", "force", "make_rows", "run_rounds"]
@@ -90,9 +90,10 @@ def make_rows(D: Floats, n: int, start: Points | None = None, near: Neighbours |
     merges, height = np.empty((max(n - 1, 0), 2), np.intp), np.empty(max(n - 1, 0))
     if start is not None:
         merges, height, count[MERGES] = start.merges, start.height, start.done
-    known = near is not None and n > 1 and near.nearest[0] >= 0
-    if known:
+    if near is not None and near.found:
         count[PHASE] = PAIR
+    else:
+        near = Neighbours.of(n, kind)
     return Rows(
         D=D,
         bits=D.view(np.int64 if kind == np.float64 else np.int32),
@@ -101,8 +102,8 @@ def make_rows(D: Floats, n: int, start: Points | None = None, near: Neighbours |
         size=np.ones(n, kind) if start is None else start.size.copy(),
         node=slots.copy() if start is None else start.node.copy(),
         alive=np.ones(n, np.bool_),
-        nearest=near.nearest if near is not None and known else np.full(n, NEW, np.intp),
-        gap=near.gap if near is not None and known else np.zeros(n, kind),
+        nearest=near.nearest,
+        gap=near.gap,
         floor=np.zeros(n),
         log=np.empty((n, 2), np.intp),
         share=np.empty((n, 3), kind),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -12,14 +12,15 @@ from linkwise._kernels import njit
 from linkwise._kernels.borrow import borrowed
 from linkwise.engines.hierarchical._cloud import (
     Cloud,
+    Scratch,
     arrange,
     bounds_to_blocks,
-    gaps_to_block,
+    gaps_within,
     is_banned,
     lane_of,
     look_around,
     make_cloud,
-    make_marks,
+    make_scratch,
     mark_banned,
     move_into,
     nearer_lane,
@@ -137,10 +138,19 @@ def _look_in_parallel(cloud: Cloud, method: int, slots: Ints, workers: Workers) 
 # ------------------------------------------------------------------------------------------------- centroid, median
 
 
+class Summary(NamedTuple):
+    """What is known about the gaps of each block."""
+
+    low: Floats  # the smallest
+    high: Floats  # the largest finite one
+    at: Ints  # the slot of the smallest, -1 where all are infinite
+
+
 @njit(nogil=True)
-def _sum_up(cloud: Cloud, gap_bits: Bits, b: int, low: Floats, high: Bits, at: Ints) -> None:
-    """Renew what is known about the gaps of a block: the smallest, whose it is, the largest finite one (as bits)."""
+def _sum_up(cloud: Cloud, gap_bits: Bits, b: int, summary: Summary) -> None:
+    """Renew what is known about the gaps of a block."""
     lanes = cloud.points.shape[2]
+    low, high, at = summary.low, summary.high, summary.at
     first = b * lanes
     mine = gap_bits[first : first + lanes]
     lane = lane_of(mine, smallest_bits(mine), cloud.key, first)
@@ -151,7 +161,10 @@ def _sum_up(cloud: Cloud, gap_bits: Bits, b: int, low: Floats, high: Bits, at: I
     most = never * 0
     for j in range(lanes):
         most = max(most, mine[j] if mine[j] < never else 0)
-    high[b] = most
+    high[b] = 0
+    for j in range(lanes):
+        if mine[j] == most:
+            high[b] = cloud.gap[first + j]
 
 
 @njit(nogil=True)
@@ -160,25 +173,20 @@ def _welcome(
     rows: Floats,
     kept: int,
     gap_bits: Bits,
-    low: Floats,
-    high: Bits,
-    at: Ints,
-    x: Floats,
-    gaps: Floats,
-    bits: Bits,
-    bound: Floats,
-    mark: Ints,
+    summary: Summary,
+    scratch: Scratch,
 ) -> None:
     """Compare a new cluster with all others: find its nearest, and tell those it is nearest to."""
     blocks, d, lanes = cloud.points.shape
+    x, gaps, bits, bound, mark = scratch.x, scratch.gaps, scratch.bits, scratch.bound, scratch.mark
+    high = summary.high
     banned = mark.shape[0] > 0
-    key, gap, nearest = cloud.key, cloud.gap, cloud.nearest
+    key, gap, nearest, after = cloud.key, cloud.gap, cloud.nearest, cloud.after
     never = cloud.bits[0]
     own = kept // lanes
     for k in range(d):
         x[k] = rows[own * d + k, kept % lanes]
     bounds_to_blocks(cloud, x, bound)
-    bound_bits = bound.view(cloud.bits.dtype)
     if banned:
         mark_banned(cloud, mark, kept)
     best = -1
@@ -187,56 +195,62 @@ def _welcome(
     most = bits[0] - 1
     for turn in range(-1, blocks):
         b = own if turn < 0 else turn
-        if turn == own or (turn >= 0 and bound[b] > least and bound_bits[b] > high[b]):
+        if turn == own:
+            continue
+        # nobody beyond this distance is our nearest, or has us as the nearest
+        limit = max(least, high[b])
+        if turn >= 0 and bound[b] > limit:
+            continue
+        if gaps_within(rows, b * d, d, x, gaps, limit) == 0:
             continue
         first = b * lanes
-        gaps_to_block(rows, b * d, d, x, gaps)
         if b == own:
             gaps[kept - first] = np.inf
-        lane = nearer_lane(cloud, mark, kept, first, gaps, bits, most, best)
-        if lane >= 0:
-            least = gaps[lane]
-            most = bits[lane]
-            best = first + lane
-        before = gap_bits[first : first + lanes]
+        # one pass for both questions: is anyone here nearer than the best so far, and is anyone here nearer to us?
+        value = never
         closer = 0
         for j in range(lanes):
-            closer += (bits[j] <= before[j]) & (bits[j] < never)
+            value = min(value, bits[j])
+            closer += (bits[j] <= gap_bits[first + j]) & (bits[j] < never)
+        if value <= most:
+            lane = nearer_lane(key, after, mark, kept, first, gaps, bits, most, best)
+            if lane >= 0:
+                least = gaps[lane]
+                most = bits[lane]
+                best = first + lane
         if closer == 0:
             continue
         changed = False
         for j in range(lanes):
             s = first + j
-            if bits[j] > before[j] or bits[j] >= never or (banned and is_banned(cloud, mark, kept, s)):
+            if bits[j] > gap_bits[s] or bits[j] >= never or (banned and is_banned(after, mark, kept, s)):
                 continue
-            if bits[j] < before[j] or nearest[s] < 0 or key[kept] < key[nearest[s]]:
+            if bits[j] < gap_bits[s] or nearest[s] < 0 or key[kept] < key[nearest[s]]:
                 nearest[s] = kept
                 gap[s] = gaps[j]
                 changed = True
         if changed:
-            _sum_up(cloud, gap_bits, b, low, high, at)
+            _sum_up(cloud, gap_bits, b, summary)
     cloud.nearest[kept] = best if best >= 0 else NEW
     cloud.gap[kept] = least
-    _sum_up(cloud, gap_bits, own, low, high, at)
+    _sum_up(cloud, gap_bits, own, summary)
 
 
 @njit(nogil=True)
-def _closest_steps(cloud: Cloud, method: int, low: Floats, high: Bits, at: Ints, budget: int) -> None:
+def _closest_steps(cloud: Cloud, method: int, summary: Summary, scratch: Scratch, budget: int) -> None:
     """Merge the closest two clusters again and again, until done, out of budget, or half the slots are empty.
 
     A gap is exact while the neighbour lives; afterwards it is a lower bound, since whoever else is near was not nearer.
     """
     cloud = borrowed(cloud)
+    summary = borrowed(summary)
+    scratch = borrowed(scratch)
     blocks, d, lanes = cloud.points.shape
     count = cloud.tally
     nearest = cloud.nearest
     rows = cloud.points.reshape(blocks * d, lanes)
     gap_bits = cloud.gap.view(cloud.bits.dtype)
-    x = np.empty(d, cloud.points.dtype)
-    gaps = np.empty(lanes, cloud.points.dtype)
-    bits = gaps.view(cloud.bits.dtype)
-    bound = np.empty(blocks, cloud.points.dtype)
-    mark = make_marks(cloud)
+    low, at = summary.low, summary.at
     for _ in range(budget):
         best = -1
         for b in range(blocks):
@@ -250,8 +264,8 @@ def _closest_steps(cloud: Cloud, method: int, low: Floats, high: Bits, at: Ints,
             return
         a = at[best]
         if nearest[a] == LOST:
-            nearest_point(cloud, rows, method, a, x, gaps, bits, bound, mark)
-            _sum_up(cloud, gap_bits, best, low, high, at)
+            nearest_point(cloud, rows, method, a, scratch)
+            _sum_up(cloud, gap_bits, best, summary)
             continue
         kept = min(a, nearest[a])
         dropped = max(a, nearest[a])
@@ -264,19 +278,19 @@ def _closest_steps(cloud: Cloud, method: int, low: Floats, high: Bits, at: Ints,
         cloud.gap[dropped] = np.inf
         for s in range(nearest.shape[0]):
             nearest[s] = LOST if nearest[s] == kept or nearest[s] == dropped else nearest[s]
-        _sum_up(cloud, gap_bits, dropped // lanes, low, high, at)
-        _welcome(cloud, rows, kept, gap_bits, low, high, at, x, gaps, bits, bound, mark)
+        _sum_up(cloud, gap_bits, dropped // lanes, summary)
+        _welcome(cloud, rows, kept, gap_bits, summary, scratch)
         if worth_arranging(cloud):
             count[PHASE] = COMPACT
             return
 
 
 @njit(nogil=True)
-def _sum_up_all(cloud: Cloud, low: Floats, high: Bits, at: Ints) -> None:
+def _sum_up_all(cloud: Cloud, summary: Summary) -> None:
     cloud = borrowed(cloud)
     gap_bits = cloud.gap.view(cloud.bits.dtype)
-    for b in range(low.shape[0]):
-        _sum_up(cloud, gap_bits, b, low, high, at)
+    for b in range(summary.low.shape[0]):
+        _sum_up(cloud, gap_bits, b, summary)
 
 
 def _step_by_step(cloud: Cloud, method: int, workers: Workers, report: Callable[[int], object]) -> int:
@@ -285,12 +299,14 @@ def _step_by_step(cloud: Cloud, method: int, workers: Workers, report: Callable[
     cloud.tally[PENDING] = 0
     while cloud.tally[PHASE] != DONE:
         blocks = len(cloud.points)
-        low, high = np.empty(blocks, cloud.gap.dtype), np.empty(blocks, cloud.bits.dtype)
-        at = np.empty(blocks, np.intp)
-        _sum_up_all(cloud, low, high, at)
+        kind = cloud.gap.dtype
+        summary = Summary(np.empty(blocks, kind), np.empty(blocks, kind), np.empty(blocks, np.intp))
+        scratch = make_scratch(cloud)
+        _sum_up_all(cloud, summary)
         cloud.tally[PHASE] = SCAN
         while cloud.tally[PHASE] == SCAN:
-            _closest_steps(cloud, method, low, high, at, max(1, BUDGET // (len(cloud.key) * cloud.points.shape[1])))
+            budget = BUDGET // (len(cloud.key) * cloud.points.shape[1])
+            _closest_steps(cloud, method, summary, scratch, max(1, budget))
             report(int(cloud.tally[MERGES]))
         if cloud.tally[PHASE] == COMPACT:
             cloud = arrange(cloud)
