@@ -89,20 +89,6 @@ class LinkGraph:
         near = order[1 : count + 1]
         return self._links(near, above[near])
 
-    def distance(self, source: int, targets: IntArray) -> IntArray:
-        """Return the chain lengths from ``source`` to each target, for targets it reaches."""
-        order, above = self._search(source)
-        depth = np.zeros(self.n, dtype=np.intp)
-        pointer = np.arange(self.n)
-        pointer[order[1:]] = above[order[1:]]
-        depth[order[1:]] = 1
-        while True:
-            depth = depth + depth[pointer]
-            further = pointer[pointer]
-            if np.array_equal(further, pointer):
-                return depth[targets]
-            pointer = further
-
     def separators(self, source: int, links: IntArray, apart: IntArray) -> IntArray:
         """Return those of ``links`` without which no pair of ``apart`` is joined any more.
 
