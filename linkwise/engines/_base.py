@@ -14,7 +14,7 @@ from linkwise.engines._binding import bind
 from linkwise.engines._reading import require_finite, require_numbers, warn_user
 from linkwise.exceptions import UnsupportedConstraintError, ViolationError
 from linkwise.problem import Problem, Verdict, check, repair
-from linkwise.result import Certificate, Dendrogram, verify
+from linkwise.result import Certificate, verify
 
 __all__ = ["ConstrainedClusterer"]
 
@@ -42,6 +42,10 @@ class ConstrainedClusterer(ClusterMixin, BaseEstimator):  # type: ignore[misc]
     # True for methods of the literature that cannot promise to keep what they are told: a broken statement is then
     # warned about and listed in the certificate, where every other method withholds its result
     best_effort: ClassVar[bool] = False
+    _keeps_instead: ClassVar[str] = "ReCon builds a tree in which all triplets hold."
+    # True for methods that weigh soft statements against the data: these reach the engine with their weights, where
+    # every other method is told to hold them or, if they contradict others, not told of them at all
+    weighs: ClassVar[bool] = False
     # whether the engine itself raises a contradiction, so that checking first would only do its work twice
     _explains_itself: ClassVar[bool] = False
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {}
@@ -65,7 +69,8 @@ class ConstrainedClusterer(ClusterMixin, BaseEstimator):  # type: ignore[misc]
             Ignored; knowledge comes in through ``constraints`` (see `Constraints.from_labels`).
         constraints : Constraints, optional
             What is known. Hard statements hold in the result or an error explains why they cannot; soft ones
-            (finite weight) hold unless they contradict others, and what was left out is warned about. A method whose
+            (finite weight) hold unless they contradict others, and what was left out is warned about; a method whose
+            ``weighs`` is True sets their weights against the fit to the data instead. A method whose
             ``best_effort`` is True takes them all as wishes: contradictions are still errors, but statements that could
             hold may be broken, which a warning says and ``certificate_`` lists.
 
@@ -97,11 +102,11 @@ class ConstrainedClusterer(ClusterMixin, BaseEstimator):  # type: ignore[misc]
 
     # -- what a subclass writes ---------------------------------------------------------------------------------
 
-    def _solve(self, problem: Problem) -> Dendrogram:
+    def _solve(self, problem: Problem) -> Any:
         """Solve one validated, feasible problem."""
         raise NotImplementedError
 
-    def _keep(self, outcome: Dendrogram, samples: Any, constraints: Constraints) -> None:
+    def _keep(self, outcome: Any, samples: Any, constraints: Constraints) -> None:
         """Set the fitted attributes, `certificate_` among them."""
         raise NotImplementedError
 
@@ -151,7 +156,7 @@ class ConstrainedClusterer(ClusterMixin, BaseEstimator):  # type: ignore[misc]
         if constraints.is_hard.all() and self._explains_itself:
             return constraints
         judge(constraints).raise_if_infeasible()
-        if constraints.is_hard.all():
+        if constraints.is_hard.all() or self.weighs:
             return constraints
         wanted = constraints.with_weight(np.inf)
         if judge(wanted).status != "infeasible":
@@ -181,7 +186,7 @@ class ConstrainedClusterer(ClusterMixin, BaseEstimator):  # type: ignore[misc]
             warn_user(
                 f"{type(self).__name__} promises nothing and broke {len(certificate.violated):,} of "
                 f"{certificate.n_hard:,} statements; `certificate_.violated` lists them.\n"
-                "Hint: ReCon builds a tree in which all triplets hold."
+                f"Hint: {self._keeps_instead}"
             )
         elif not certificate.ok:
             msg = (

@@ -11,6 +11,7 @@ import numpy as np
 import linkwise
 from linkwise import Constraints, Kind
 from linkwise.engines import ConstrainedClusterer
+from linkwise.engines._partition import PartitionMixin
 
 
 def estimators():
@@ -45,7 +46,9 @@ def make(cls, n_clusters=None, *, linkage=None, **options):
 
 
 LINKAGES = ("single", "complete", "average", "weighted", "ward", "centroid", "median")
-ESTIMATORS = estimators()
+# Hierarchies; estimators that answer with labels alone have a contract of their own.
+ESTIMATORS = [cls for cls in estimators() if not issubclass(cls, PartitionMixin)]
+PARTITIONS = [cls for cls in estimators() if issubclass(cls, PartitionMixin)]
 CASES = [(cls, kind) for cls in ESTIMATORS for kind in Kind if kind in cls.understands]
 CASE_IDS = [f"{cls.__name__}-{kind.word}" for cls, kind in CASES]
 

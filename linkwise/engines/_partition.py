@@ -1,0 +1,48 @@
+"""What every estimator that answers with labels shares, whether it moves centres, fits a mixture or cuts a graph."""
+
+from __future__ import annotations
+
+from numbers import Integral
+from typing import Any, ClassVar
+
+import numpy as np
+import numpy.typing as npt
+
+from linkwise._compat import Interval, InvalidParameterError
+from linkwise.constraints import Constraints
+from linkwise.exceptions import LinkwiseError
+
+__all__ = ["PartitionMixin"]
+
+
+class PartitionMixin:
+    """A fixed number of clusters, and labels that are checked before anybody sees them.
+
+    A subclass overrides `_keep` to set what else it found, and passes the labels on.
+    """
+
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        "n_clusters": [Interval(Integral, 1, None, closed="left")],
+    }
+
+    n_clusters: int
+
+    def _read(self, X: Any) -> Any:
+        """Validate X, and refuse a number of clusters that cannot be before any work is done."""
+        name = type(self).__name__
+        if isinstance(self.n_clusters, (bool, np.bool_)):
+            msg = f"The 'n_clusters' parameter of {name} must be an int. Got {self.n_clusters!r} instead."
+            raise InvalidParameterError(msg)
+        samples = super()._read(X)  # type: ignore[misc]
+        if self.n_clusters > samples.shape[0]:
+            msg = (
+                f"{name} was asked for n_clusters={self.n_clusters}, but X has only n_samples={samples.shape[0]}.\n"
+                f"Hint: n_clusters between 1 and {samples.shape[0]}."
+            )
+            raise LinkwiseError(msg)
+        return samples
+
+    def _keep_labels(self, labels: npt.NDArray[np.intp], samples: Any, constraints: Constraints) -> None:
+        self.certificate_ = self._certify(labels, constraints, samples)  # type: ignore[attr-defined]
+        self.labels_ = labels
+        self.n_clusters_ = len(np.unique(labels))
