@@ -12,11 +12,14 @@ from typing import TYPE_CHECKING, Any
 __version__ = "0.1.0"
 
 _HOME = {
+    "BiHAC": "linkwise.engines",
+    "BiiHAC": "linkwise.engines",
     "Certificate": "linkwise.result",
     "ConstrainedAgglomerative": "linkwise.engines",
     "Constraints": "linkwise.constraints",
     "Dendrogram": "linkwise.result",
     "Explanation": "linkwise.problem",
+    "IHAC": "linkwise.engines",
     "Kind": "linkwise.constraints",
     "MaxCentroidDistance": "linkwise.constraints",
     "MinSeparation": "linkwise.constraints",
@@ -34,6 +37,9 @@ _HOME = {
 }
 
 __all__ = [
+    "IHAC",
+    "BiHAC",
+    "BiiHAC",
     "Certificate",
     "ConstrainedAgglomerative",
     "Constraints",
@@ -65,7 +71,7 @@ if TYPE_CHECKING:
         NeighbourWithin,
         SizeBetween,
     )
-    from linkwise.engines import ConstrainedAgglomerative, ReCon, agglomerate
+    from linkwise.engines import IHAC, BiHAC, BiiHAC, ConstrainedAgglomerative, ReCon, agglomerate
     from linkwise.problem import Explanation, Repair, Verdict, check, close, repair
     from linkwise.result import Certificate, Dendrogram, verify
     from linkwise.sources import Taxonomy

@@ -3,23 +3,37 @@
 from linkwise.engines._base import ConstrainedClusterer
 from linkwise.engines._progress import progress
 from linkwise.engines.hierarchical import (
+    IHAC,
+    AdaptiveRun,
+    BiHAC,
+    BiiHAC,
     ConstrainedAgglomerative,
     GammaRun,
     ReCon,
     agglomerate,
+    bihac,
+    biihac,
     constrained_linkage,
     gamma_linkage,
+    ihac,
     recon,
 )
 
 __all__ = [
+    "IHAC",
+    "AdaptiveRun",
+    "BiHAC",
+    "BiiHAC",
     "ConstrainedAgglomerative",
     "ConstrainedClusterer",
     "GammaRun",
     "ReCon",
     "agglomerate",
+    "bihac",
+    "biihac",
     "constrained_linkage",
     "gamma_linkage",
+    "ihac",
     "progress",
     "recon",
 ]

@@ -196,7 +196,7 @@ def bihac(
     >>> said = Constraints.build(4, triplets=[(0, 2, 1)])
     >>> run = bihac(X, said, learning_rate=0.3)
     >>> run.error, run.weights.round(2).tolist()
-    (0.0, [0.19, 0.0, 2.81])
+    (0.0, [0.0, 0.05, 2.95])
     """
     runner = Runner(X, constraints, who="bihac", method=method, score=score)
     return _learn(runner, learning_rate, max_iter, n_iter_no_change, tol, runner.start_weights(weights))

@@ -22,7 +22,6 @@ __all__ = [
     "CENTROID",
     "FREE",
     "LEGAL",
-    "N_EVENTS",
     "Merging",
     "Vectors",
     "adapt",
@@ -35,7 +34,6 @@ __all__ = [
 AVERAGE, CENTROID = 0, 1
 FREE, LEGAL = 0, 1  # merge whatever is most similar, or what breaks no triplet as long as there is such a pair
 BROKEN = 4.0  # similarities lie in [-1, 1]: below this much less, pairs that break a triplet come after all others
-N_EVENTS = 0
 
 IntArray = npt.NDArray[np.int64]
 FloatArray = npt.NDArray[np.float64]
@@ -66,7 +64,7 @@ class Merging(NamedTuple):
     similarity: FloatArray
     broken: IntArray  # triplets broken by each merge
     events: IntArray  # nodes c1, c2 that met too early, and what each should have met instead (-1: nothing)
-    count: IntArray
+    n_events: IntArray  # how many there are, alone in its array
 
 
 @njit
@@ -139,7 +137,7 @@ def _instead(run: Merging, live: Live, n_alive: int, i: int, but: int) -> int:
     best, partner = -np.inf, -1
     for at in range(n_alive):
         j = alive[at]
-        if j == i or j == but or (item[j] >= 0 and counts[item[j]] > 0):
+        if j in (i, but) or (item[j] >= 0 and counts[item[j]] > 0):
             continue
         key = row[j] * (inverse[i] * inverse[j])
         if key > best:
@@ -151,11 +149,11 @@ def _instead(run: Merging, live: Live, n_alive: int, i: int, but: int) -> int:
 def _remember(run: Merging, live: Live, n_alive: int, a: int, b: int, broken: int) -> None:
     """Note a merge that breaks triplets for the first time in both clusters."""
     if broken > 0 and not run.spoiled[a] and not run.spoiled[b]:
-        event = run.events[run.count[N_EVENTS]]
+        event = run.events[run.n_events[0]]
         event[0], event[1] = run.node[a], run.node[b]
         event[2] = _instead(run, live, n_alive, a, b)
         event[3] = _instead(run, live, n_alive, b, a)
-        run.count[N_EVENTS] += 1
+        run.n_events[0] += 1
 
 
 @njit
@@ -200,7 +198,7 @@ def _merge(run: Merging, triples: Triples, live: Live, method: int, mode: int, t
         if key > best:
             best, partner = key, i
         old = partners[i]
-        if old == a or old == b:
+        if old in (a, b):
             # Pairs of other clusters did not change, so the old value still bounds the row from above.
             partners[i] = a if key >= bound[i] else -1
             bound[i] = max(key, bound[i])

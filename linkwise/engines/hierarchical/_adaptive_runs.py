@@ -55,7 +55,7 @@ class Runner:
         self._triples = read_triples(constraints, nodes=score == "node")
         k = len(self._triples.sample)
         require_memory(
-            8 * self.n * self.n + 8 * k * k,
+            8 * self.n * self.n + 20 * k * k,
             f"{who} with a dense {self.n} x {self.n} matrix of similarities",
             "cluster a sample of the rows.",
         )
@@ -90,7 +90,7 @@ class Runner:
             merging.pairs,
             merging.similarity,
             merging.broken,
-            merging.events[: merging.count[kernels.N_EVENTS]],
+            merging.events[: merging.n_events[0]],
             1.0 - float(share.mean()) if len(share) else 0.0,
         )
 
@@ -133,14 +133,14 @@ class Runner:
             similarity=np.zeros(n - 1),
             broken=np.zeros(n - 1, dtype=np.int64),
             events=np.zeros((n - 1, 4), dtype=np.int64),
-            count=np.zeros(1, dtype=np.int64),
+            n_events=np.zeros(1, dtype=np.int64),
         )
 
 
 def _vectors(X: Any, who: str) -> kernels.Vectors:
     """Copy the rows, scaled by a power of two so that no square of a common size is lost; cosines do not change."""
     compressed = scipy.sparse.issparse(X)
-    given = scipy.sparse.csr_array(X, copy=True) if compressed else np.asarray(X)
+    given: Any = scipy.sparse.csr_array(X, copy=True) if compressed else np.asarray(X)
     if compressed:
         given.sum_duplicates()
     values = np.array(given.data if compressed else given, dtype=np.float64, order="C")
