@@ -60,7 +60,7 @@ class AdaptiveRun(NamedTuple):
 
 
 def ihac(
-    X: Any, constraints: Constraints, *, method: str = "average", weights: Any = None, score: str = "node"
+    X: Any, constraints: Constraints, *, method: str = "average", weights: Any = None, error_weights: str = "node"
 ) -> AdaptiveRun:
     """Build the tree that merges the most similar clusters first among the merges that break no triplet.
 
@@ -77,7 +77,7 @@ def ihac(
         Similarity of two clusters: the mean over pairs of members, or that of their centroids.
     weights : array-like of shape (n_features,), optional
         Weight of each feature in the cosine, at least 0; default: all 1.
-    score : {"node", "uniform"}, default="node"
+    error_weights : {"node", "uniform"}, default="node"
         What ``error`` is one minus of: the H-correlation that gives every node of the known hierarchy the same weight
         (of the tree that BUILD makes of the triplets), or the share of triplets that hold.
 
@@ -88,7 +88,7 @@ def ihac(
     Raises
     ------
     InfeasibleConstraintsError
-        With ``score="node"``: the triplets contradict each other, so they describe no hierarchy.
+        With ``error_weights="node"``: the triplets contradict each other, so they describe no hierarchy.
 
     See Also
     --------
@@ -119,7 +119,7 @@ def ihac(
     >>> ihac(X, said).dendrogram.satisfies(said).tolist()
     [True]
     """
-    runner = Runner(X, constraints, who="ihac", method=method, score=score)
+    runner = Runner(X, constraints, who="ihac", method=method, error_weights=error_weights)
     start = runner.start_weights(weights)
     return _outcome(runner, runner.run(start, kernels.LEGAL), start, [], [])
 
@@ -133,7 +133,7 @@ def bihac(
     max_iter: int = 50,
     n_iter_no_change: int | None = None,
     tol: float = 1e-6,
-    score: str = "node",
+    error_weights: str = "node",
     weights: Any = None,
 ) -> AdaptiveRun:
     """Learn feature weights under which plain agglomeration breaks few triplets; return the best tree met on the way.
@@ -145,8 +145,8 @@ def bihac(
 
     Parameters
     ----------
-    X, constraints, method, score
-        As in `ihac`; the error that decides between runs is that of ``score``.
+    X, constraints, method, error_weights
+        As in `ihac`; the error that decides between runs is that of ``error_weights``.
     learning_rate : float, default=5.0
         Length of a step of gradient ascent. The default is that of [1]_ for tf-idf vectors of 5,000 terms; a few dense
         features want much less, such as 0.1.
@@ -166,7 +166,7 @@ def bihac(
     Raises
     ------
     InfeasibleConstraintsError
-        With ``score="node"``: the triplets contradict each other, so they describe no hierarchy.
+        With ``error_weights="node"``: the triplets contradict each other, so they describe no hierarchy.
 
     See Also
     --------
@@ -198,7 +198,7 @@ def bihac(
     >>> run.error, run.weights.round(2).tolist()
     (0.0, [0.0, 0.05, 2.95])
     """
-    runner = Runner(X, constraints, who="bihac", method=method, score=score)
+    runner = Runner(X, constraints, who="bihac", method=method, error_weights=error_weights)
     return _learn(runner, learning_rate, max_iter, n_iter_no_change, tol, runner.start_weights(weights))
 
 
@@ -211,14 +211,14 @@ def biihac(
     max_iter: int = 50,
     n_iter_no_change: int | None = None,
     tol: float = 1e-6,
-    score: str = "node",
+    error_weights: str = "node",
     weights: Any = None,
 ) -> AdaptiveRun:
     """Learn feature weights as `bihac` does, then merge under them only what breaks no triplet, as `ihac` does.
 
     Parameters
     ----------
-    X, constraints, method, learning_rate, max_iter, n_iter_no_change, tol, score, weights
+    X, constraints, method, learning_rate, max_iter, n_iter_no_change, tol, error_weights, weights
         As in `bihac`.
 
     Returns
@@ -249,7 +249,7 @@ def biihac(
     >>> biihac(X, Constraints.build(4, triplets=[(0, 2, 1)]), learning_rate=0.3).error
     0.0
     """
-    runner = Runner(X, constraints, who="biihac", method=method, score=score)
+    runner = Runner(X, constraints, who="biihac", method=method, error_weights=error_weights)
     learned = _learn(runner, learning_rate, max_iter, n_iter_no_change, tol, runner.start_weights(weights), last=1)
     tree = runner.run(learned.weights, kernels.LEGAL, max_iter, max_iter + 1)
     return _outcome(runner, tree, learned.weights, learned.errors, learned.steps)

@@ -140,7 +140,7 @@ class IHAC(_Biased):
         self.distance_threshold = distance_threshold
 
     def _solve(self, problem: Problem) -> Dendrogram:
-        run = ihac(problem.X, problem.constraints, method=self.linkage, score="uniform")
+        run = ihac(problem.X, problem.constraints, method=self.linkage, error_weights="uniform")
         self.broken_ = run.broken
         return run.dendrogram
 
@@ -154,7 +154,7 @@ class _Learned(_Biased):
         "max_iter": [Interval(Integral, 1, None, closed="left")],
         "n_iter_no_change": [Interval(Integral, 1, None, closed="left"), None],
         "tol": [Interval(Real, 0, None, closed="left")],
-        "score": [StrOptions({"node", "uniform"})],
+        "error_weights": [StrOptions({"node", "uniform"})],
     }
 
     feature_weights_: npt.NDArray[np.float64]
@@ -173,7 +173,7 @@ class _Learned(_Biased):
         max_iter: int = 50,
         n_iter_no_change: int | None = None,
         tol: float = 1e-6,
-        score: str = "node",
+        error_weights: str = "node",
     ) -> None:
         self.n_clusters = n_clusters
         self.linkage = linkage
@@ -182,7 +182,7 @@ class _Learned(_Biased):
         self.max_iter = max_iter
         self.n_iter_no_change = n_iter_no_change
         self.tol = tol
-        self.score = score
+        self.error_weights = error_weights
 
     def _options(self) -> dict[str, Any]:
         return {
@@ -191,7 +191,7 @@ class _Learned(_Biased):
             "max_iter": self.max_iter,
             "n_iter_no_change": self.n_iter_no_change,
             "tol": self.tol,
-            "score": self.score,
+            "error_weights": self.error_weights,
         }
 
     def _remember(self, run: AdaptiveRun) -> Dendrogram:
@@ -272,7 +272,7 @@ class BiHAC(_Learned):
         End after so many runs without a smaller error; None: never for that reason.
     tol : float, default=1e-6
         End when no weight has changed by more in a run.
-    score : {"node", "uniform"}, default="node"
+    error_weights : {"node", "uniform"}, default="node"
         The error that decides between runs is one minus the H-correlation with equal weight to all nodes of the known
         hierarchy, or one minus the share of triplets that hold.
 
@@ -357,7 +357,7 @@ class BiiHAC(_Learned):
         End learning after so many runs without a smaller error; None: never for that reason.
     tol : float, default=1e-6
         End learning when no weight has changed by more in a run.
-    score : {"node", "uniform"}, default="node"
+    error_weights : {"node", "uniform"}, default="node"
         The error that decides between runs, as in `BiHAC`.
 
     Attributes

@@ -38,12 +38,12 @@ class Tree(NamedTuple):
 class Runner:
     """Rows and triplets made ready for any number of runs; ``who`` speaks in errors."""
 
-    def __init__(self, X: Any, constraints: Constraints, *, who: str, method: str, score: str) -> None:
+    def __init__(self, X: Any, constraints: Constraints, *, who: str, method: str, error_weights: str) -> None:
         if method not in METHODS:
             msg = f"{who}: method is {method!r}, expected {' or '.join(map(repr, METHODS))}."
             raise LinkwiseError(msg)
-        if score not in ("node", "uniform"):
-            msg = f"{who}: score is {score!r}, expected 'node' or 'uniform'."
+        if error_weights not in ("node", "uniform"):
+            msg = f"{who}: error_weights is {error_weights!r}, expected 'node' or 'uniform'."
             raise LinkwiseError(msg)
         if np.ndim(X) != 2 or np.shape(X)[0] != constraints.n_samples:
             msg = f"{who}: X has shape {np.shape(X)}, expected a row for each of {constraints.n_samples:,} samples."
@@ -52,7 +52,7 @@ class Runner:
         self.n, self.d = np.shape(X)
         self._method = METHODS[method]
         self._rows = _vectors(X, who)
-        self._triples = read_triples(constraints, nodes=score == "node")
+        self._triples = read_triples(constraints, nodes=error_weights == "node")
         k = len(self._triples.sample)
         require_memory(
             8 * self.n * self.n + 20 * k * k,

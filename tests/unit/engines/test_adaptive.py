@@ -74,10 +74,10 @@ def test_bihac_agrees_with_figure_5(method):
     compared = learned = 0
     for seed in range(n_cases):
         X, said, rows = instance(10_000 + seed)
-        options = {"tol": 1e-6, "score": ("node", "uniform")[seed % 2]}
+        options = {"error_weights": ("node", "uniform")[seed % 2]}
         rate, r_max, r_ni = (0.05, 0.3, 2.0)[seed % 3], 5, (None, 2)[seed % 2]
         merges, weights, errors, least = oracle.bihac(
-            X, _canonical(rows), method=method, rate=rate, r_max=r_max, r_ni=r_ni, **options
+            X, _canonical(rows), method=method, rate=rate, r_max=r_max, r_ni=r_ni, score=options["error_weights"]
         )
         run = bihac(X, said, method=method, learning_rate=rate, max_iter=r_max, n_iter_no_change=r_ni, **options)
         if least < 1e-9:
@@ -197,7 +197,7 @@ def test_the_error_is_that_of_the_measure():
     node = rng.integers(-1, 6, size=60)
     known = Taxonomy([-1, 0, 0, 1, 1, 2], node)
     for score in ("node", "uniform"):
-        run = bihac(X, known.triplets(), score=score, max_iter=3, learning_rate=0.2)
+        run = bihac(X, known.triplets(), error_weights=score, max_iter=3, learning_rate=0.2)
         assert run.error == pytest.approx(1 - h_correlation(known, run.dendrogram, weights=score), abs=1e-12)
         assert run.broken.sum() == (~run.dendrogram.satisfies(known.triplets())).sum()
 
@@ -267,14 +267,14 @@ def test_contradictions_are_explained():
         bihac(np.eye(3), said)
     assert caught.value.explanation.core == (0, 1)
     # the share of triplets needs no hierarchy
-    assert bihac(np.eye(3), said, score="uniform", max_iter=2).error == 0.5
+    assert bihac(np.eye(3), said, error_weights="uniform", max_iter=2).error == 0.5
 
 
 @pytest.mark.parametrize(
     ("options", "words"),
     [
         ({"method": "ward"}, "method is 'ward'"),
-        ({"score": "triples"}, "score is 'triples'"),
+        ({"error_weights": "triples"}, "error_weights is 'triples'"),
         ({"max_iter": 0}, "max_iter is 0"),
         ({"n_iter_no_change": 0}, "n_iter_no_change 0"),
         ({"learning_rate": -1.0}, "learning_rate is -1.0"),
