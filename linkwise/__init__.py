@@ -36,8 +36,7 @@ _HOME = {
     "verify": "linkwise.result",
 }
 
-__all__ = [
-    "IHAC",
+__all__ = [  # noqa: RUF022 - IHAC is no constant
     "BiHAC",
     "BiiHAC",
     "Certificate",
@@ -45,6 +44,7 @@ __all__ = [
     "Constraints",
     "Dendrogram",
     "Explanation",
+    "IHAC",
     "Kind",
     "MaxCentroidDistance",
     "MinSeparation",

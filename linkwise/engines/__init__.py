@@ -19,14 +19,14 @@ from linkwise.engines.hierarchical import (
     recon,
 )
 
-__all__ = [
-    "IHAC",
+__all__ = [  # noqa: RUF022 - IHAC is no constant
     "AdaptiveRun",
     "BiHAC",
     "BiiHAC",
     "ConstrainedAgglomerative",
     "ConstrainedClusterer",
     "GammaRun",
+    "IHAC",
     "ReCon",
     "agglomerate",
     "bihac",

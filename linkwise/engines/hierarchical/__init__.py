@@ -7,13 +7,13 @@ from linkwise.engines.hierarchical._constrained import ConstrainedAgglomerative,
 from linkwise.engines.hierarchical._pivots import GammaRun, gamma_linkage
 from linkwise.engines.hierarchical._recon import ReCon, recon
 
-__all__ = [
-    "IHAC",
+__all__ = [  # noqa: RUF022 - IHAC is no constant
     "AdaptiveRun",
     "BiHAC",
     "BiiHAC",
     "ConstrainedAgglomerative",
     "GammaRun",
+    "IHAC",
     "ReCon",
     "agglomerate",
     "bihac",
