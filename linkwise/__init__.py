@@ -12,12 +12,15 @@ from typing import TYPE_CHECKING, Any
 __version__ = "0.1.0"
 
 _HOME = {
+    "BiHAC": "linkwise.engines",
+    "BiiHAC": "linkwise.engines",
     "Certificate": "linkwise.result",
     "ConstrainedAgglomerative": "linkwise.engines",
     "Constraints": "linkwise.constraints",
     "Dendrogram": "linkwise.result",
     "Explanation": "linkwise.problem",
     "HACoc": "linkwise.engines",
+    "IHAC": "linkwise.engines",
     "IPoptim": "linkwise.engines",
     "Kind": "linkwise.constraints",
     "MaxCentroidDistance": "linkwise.constraints",
@@ -41,13 +44,16 @@ _HOME = {
     "verify": "linkwise.result",
 }
 
-__all__ = [
+__all__ = [  # noqa: RUF022 - IHAC is no constant
+    "BiHAC",
+    "BiiHAC",
     "Certificate",
     "ConstrainedAgglomerative",
     "Constraints",
     "Dendrogram",
     "Explanation",
     "HACoc",
+    "IHAC",
     "IPoptim",
     "Kind",
     "MaxCentroidDistance",
@@ -81,7 +87,17 @@ if TYPE_CHECKING:
         NeighbourWithin,
         SizeBetween,
     )
-    from linkwise.engines import ConstrainedAgglomerative, HACoc, IPoptim, ReCon, UltraTran, agglomerate
+    from linkwise.engines import (
+        IHAC,
+        BiHAC,
+        BiiHAC,
+        ConstrainedAgglomerative,
+        HACoc,
+        IPoptim,
+        ReCon,
+        UltraTran,
+        agglomerate,
+    )
     from linkwise.problem import (
         Explanation,
         Repair,

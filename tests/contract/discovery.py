@@ -46,9 +46,10 @@ def make(cls, n_clusters=None, *, linkage=None, **options):
 
 
 LINKAGES = ("single", "complete", "average", "weighted", "ward", "centroid", "median")
-# Hierarchies; estimators that answer with labels alone have a contract of their own.
-ESTIMATORS = [cls for cls in estimators() if not issubclass(cls, PartitionMixin)]
+# Estimators that answer with labels alone have a contract of their own, and so have those that make their own metric.
 PARTITIONS = [cls for cls in estimators() if issubclass(cls, PartitionMixin)]
+ADAPTIVE = [cls for cls in estimators() if cls not in PARTITIONS and "metric" not in cls._parameter_constraints]
+ESTIMATORS = [cls for cls in estimators() if cls not in PARTITIONS + ADAPTIVE]
 CASES = [(cls, kind) for cls in ESTIMATORS for kind in Kind if kind in cls.understands]
 CASE_IDS = [f"{cls.__name__}-{kind.word}" for cls, kind in CASES]
 

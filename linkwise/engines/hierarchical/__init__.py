@@ -1,5 +1,7 @@
 """Engines whose answer is a dendrogram."""
 
+from linkwise.engines.hierarchical._adaptive import AdaptiveRun, bihac, biihac, ihac
+from linkwise.engines.hierarchical._adaptive_estimators import IHAC, BiHAC, BiiHAC
 from linkwise.engines.hierarchical._agglomerate import agglomerate
 from linkwise.engines.hierarchical._constrained import ConstrainedAgglomerative, constrained_linkage
 from linkwise.engines.hierarchical._pivots import GammaRun, gamma_linkage
@@ -18,20 +20,27 @@ from linkwise.engines.hierarchical.ultrametric import (
     ultratran,
 )
 
-__all__ = [
+__all__ = [  # noqa: RUF022 - IHAC is no constant
+    "AdaptiveRun",
+    "BiHAC",
+    "BiiHAC",
     "ConstrainedAgglomerative",
     "GammaRun",
     "HACoc",
+    "IHAC",
     "IPoptim",
     "Projection",
     "ReCon",
     "UltraTran",
     "agglomerate",
+    "bihac",
+    "biihac",
     "constrained_linkage",
     "fit_heights",
     "fit_ultrametric",
     "gamma_linkage",
     "hacoc",
+    "ihac",
     "ipoptim",
     "project_triplets",
     "recon",
