@@ -14,6 +14,7 @@ __version__ = "0.1.0"
 _HOME = {
     "Certificate": "linkwise.result",
     "ConstrainedAgglomerative": "linkwise.engines",
+    "ConstrainedCompleteLink": "linkwise.engines",
     "Constraints": "linkwise.constraints",
     "Dendrogram": "linkwise.result",
     "Explanation": "linkwise.problem",
@@ -29,6 +30,7 @@ _HOME = {
     "agglomerate": "linkwise.engines",
     "check": "linkwise.problem",
     "close": "linkwise.problem",
+    "propagate": "linkwise.engines",
     "repair": "linkwise.problem",
     "verify": "linkwise.result",
 }
@@ -36,6 +38,7 @@ _HOME = {
 __all__ = [
     "Certificate",
     "ConstrainedAgglomerative",
+    "ConstrainedCompleteLink",
     "Constraints",
     "Dendrogram",
     "Explanation",
@@ -52,6 +55,7 @@ __all__ = [
     "agglomerate",
     "check",
     "close",
+    "propagate",
     "repair",
     "verify",
 ]
@@ -65,7 +69,7 @@ if TYPE_CHECKING:
         NeighbourWithin,
         SizeBetween,
     )
-    from linkwise.engines import ConstrainedAgglomerative, ReCon, agglomerate
+    from linkwise.engines import ConstrainedAgglomerative, ConstrainedCompleteLink, ReCon, agglomerate, propagate
     from linkwise.problem import Explanation, Repair, Verdict, check, close, repair
     from linkwise.result import Certificate, Dendrogram, verify
     from linkwise.sources import Taxonomy
