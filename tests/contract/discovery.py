@@ -50,12 +50,18 @@ def truth(kind, y, seed, m=8):
     n, rows = len(y), []
     while len(rows) < m:
         a, b, c = rng.choice(n, size=3, replace=False).tolist()
-        if kind is Kind.MUST_LINK and y[a] == y[b]:
-            rows.append((a, b))
-        if kind is Kind.CANNOT_LINK and y[a] != y[b]:
-            rows.append((a, b))
-        if kind is Kind.TRIPLET and y[a] == y[b] != y[c]:
-            rows.append((a, b, c))
+        same = y[a] == y[b]
+        holds = {
+            Kind.MUST_LINK: same,
+            Kind.CANNOT_LINK: not same,
+            Kind.TRIPLET: same and y[b] != y[c],
+            Kind.TOGETHER: same and y[b] == y[c],
+            Kind.APART: not same and y[c] not in (y[a], y[b]),
+            Kind.MUST_LINK_ANY: same,
+            Kind.CANNOT_LINK_ANY: not same,
+        }[kind]
+        if holds:
+            rows.append((a, b, c)[: kind.arity or 3])
     return rows
 
 

@@ -16,6 +16,7 @@ DRESSES = [
 ]
 OWN = {
     "ConstrainedAgglomerative": [{"dtype": "float32"}, {"dtype": "float32", "linkage": "ward"}],
+    "ConstrainedCompleteLink": [{"dtype": "float32"}, {"metric_input": False}],
     "ReCon": [{"cut": "merges"}, {"min_cluster_size": 2}],
 }
 
