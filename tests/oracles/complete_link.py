@@ -130,7 +130,7 @@ class Active:
         apart = set()
         while True:
             legal = [
-                (gap[frozenset(p)], min(min(p[0]), min(p[1])), max(min(p[0]), min(p[1])), p)
+                (gap[frozenset(p)], *sorted(min(cluster) for cluster in p), p)
                 for p in combinations(clusters, 2)
                 if frozenset(p) not in apart
             ]

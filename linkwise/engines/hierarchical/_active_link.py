@@ -210,16 +210,16 @@ def active_complete_link(
     Returns
     -------
     ActiveCompleteLink
-        Call ``ask()`` for two samples and ``tell(pair, answer)`` with True, False or None, until ``ask()`` returns None;
-        ``dendrogram`` and ``constraints`` hold what came out.
+        Call ``ask()`` for two samples and ``tell(pair, answer)`` with True, False or None, until ``ask()`` returns
+        None; ``dendrogram`` and ``constraints`` hold what came out.
 
     Notes
     -----
     Without answers, complete link would end with ``budget`` merges above ``alpha``. Merges up to ``alpha`` are made
-    without asking. Any other is asked about, as the question whether the medoids of the two clusters belong together. A yes
-    merges the clusters at height 0 and draws everything near them together (see `propagate`), so that further merges may
-    come to lie below ``alpha``; a no keeps them apart for good; "don't know" leaves the merge to the distances. When the
-    questions are used up, merging goes on without.
+    without asking. Any other is asked about, as the question whether the medoids of the two clusters belong together. A
+    yes merges the clusters at height 0 and draws everything near them together (see `propagate`), so that further
+    merges may come to lie below ``alpha``; a no keeps them apart for good; "don't know" leaves the merge to the
+    distances. When the questions are used up, merging goes on without.
 
     **Cost** O(n^2) to begin with, then O(budget^2) per question. Two n x n matrices. **Guarantee** at most ``budget``
     questions, none twice and none whose answer follows from earlier ones; the answers are consistent whatever they are,

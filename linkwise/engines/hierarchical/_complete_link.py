@@ -61,9 +61,9 @@ def propagated_linkage(
     Notes
     -----
     **Cost** that of `propagate` and then of `agglomerate`, with two n x n matrices; without must-links that of
-    `constrained_linkage`. **Guarantee** must-linked samples are merged first, at height 0; no merge joins a cannot-link;
-    merging stops only when no pair of clusters can be merged. **Departure from** [1]_ the paper goes on, merging across
-    cannot-links above all other distances. Here the roots are what is left at the first such merge.
+    `constrained_linkage`. **Guarantee** must-linked samples are merged first, at height 0; no merge joins a
+    cannot-link; merging stops only when no pair of clusters can be merged. **Departure from** [1]_ the paper goes on,
+    merging across cannot-links above all other distances. Here the roots are what is left at the first such merge.
 
     References
     ----------

@@ -160,9 +160,9 @@ def _by_eight(out: Floats, R: Floats, pivot: Ints, length: Floats, low: int, hig
     d0, d1, d2, d3 = length[0], length[1], length[2], length[3]
     d4, d5, d6, d7 = length[4], length[5], length[6], length[7]
     for j in range(high - low):
-        a = min(min(d0 + r0[j], d1 + r1[j]), min(d2 + r2[j], d3 + r3[j]))
-        b = min(min(d4 + r4[j], d5 + r5[j]), min(d6 + r6[j], d7 + r7[j]))
-        out[j] = min(out[j], min(a, b))
+        a = min(d0 + r0[j], d1 + r1[j], d2 + r2[j], d3 + r3[j])
+        b = min(d4 + r4[j], d5 + r5[j], d6 + r6[j], d7 + r7[j])
+        out[j] = min(out[j], a, b)
 
 
 @njit(nogil=True)

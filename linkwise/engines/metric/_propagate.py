@@ -202,13 +202,13 @@ def propagate(
     Must-linked pairs get distance 0, then every pair the length of its shortest path. Without must-links nothing is
     shortened, so dissimilarities that break the triangle inequality stay as they are.
 
-    **Cost** one n x n matrix of ``dtype``, and 3 n p numbers for p must-linked components; O(n^2 p) time at worst, O(n^3)
-    when the triangle inequality is not known to hold. Ways that cannot be shorter are mostly not tried: on points in the
-    plane a few per cent of them are. **Guarantee** no pair of samples gets farther apart, except by a cannot-link; the
-    result without cannot-links is a metric; computing it again changes nothing (each up to rounding). **Departure
-    from** [1]_ components of the given must-links take the place of pairs at distance 0, so that copies of a sample
-    are not taken as linked; cannot-links reach all samples of both components; the largest distance is doubled, as adding
-    1 may vanish in rounding.
+    **Cost** one n x n matrix of ``dtype``, and 3 n p numbers for p must-linked components; O(n^2 p) time at worst,
+    O(n^3) when the triangle inequality is not known to hold. Ways that cannot be shorter are mostly not tried: on
+    points in the plane a few per cent of them are. **Guarantee** no pair of samples gets farther apart, except by a
+    cannot-link; the result without cannot-links is a metric; computing it again changes nothing (each up to rounding).
+    **Departure from** [1]_ components of the given must-links take the place of pairs at distance 0, so that copies of
+    a sample are not taken as linked; cannot-links reach all samples of both components; the largest distance is
+    doubled, as adding 1 may vanish in rounding.
 
     References
     ----------

@@ -155,7 +155,7 @@ def test_inputs_are_left_alone():
     before = D.copy()
     D.setflags(write=False)
     answer_all(active_complete_link(D, 8, metric="precomputed"), lambda i, j: i % 2 == j % 2)
-    assert (D == before).all()
+    np.testing.assert_array_equal(D, before)
 
 
 def test_misunderstandings_are_worded():

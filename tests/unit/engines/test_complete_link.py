@@ -96,7 +96,8 @@ def test_the_order_of_merges_does_not_depend_on_how_far_cannot_links_are_put():
         X, must, cannot, _ = instance(seed, kind="distinct")
         D = constrain_proximities(cdist(X, X), must, cannot, full=False)
         near = propagate_must_links(cdist(X, X), must, full=False)
-        farther = np.where(D == sentinel(near), 1e6 * sentinel(near), D)
+        far = sentinel(near)
+        farther = np.where(far == D, 1e6 * far, D)
         limit = near.max() * (1 + 1e-9)
         one, other = ([m for m in complete_link(M, must) if m[2] <= limit] for M in (D, farther))
         assert one == other
