@@ -120,11 +120,13 @@ def medoid(D, members):
 class Active:
     """Section 5.5 by plain loops: ask about medoids above alpha; `answer(i, j)` says True, False or None."""
 
-    def __init__(self, D, budget, answer, *, full):
+    def __init__(self, D, budget, answer, *, full, begin=None):
         n = len(D)
+        left = budget if begin is None else begin - 1
         heights = [h for _, _, h in complete_link(D)]
-        self.alpha = heights[n - 2 - budget] if budget < n - 1 else -np.inf
+        self.alpha = heights[n - 2 - left] if left < n - 1 else -np.inf
         self.asked, self.must, self.cannot, self.merges = [], [], [], []
+        self.below = False  # whether a merge came to lie below alpha again after the first question
         clusters = [frozenset([i]) for i in range(n)]
         gap = {frozenset((a, b)): D[min(a)][min(b)] for a, b in combinations(clusters, 2)}
         apart = set()
@@ -137,6 +139,7 @@ class Active:
             if not legal:
                 break
             height, _, _, (a, b) = min(legal, key=lambda entry: entry[:3])
+            self.below |= bool(self.asked) and height <= self.alpha
             reply = None
             if height > self.alpha and len(self.asked) < budget:
                 pair = tuple(sorted((medoid(D, a), medoid(D, b))))

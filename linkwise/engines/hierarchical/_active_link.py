@@ -48,14 +48,14 @@ class ActiveCompleteLink:
     n_asked: int
     alpha: float
 
-    def __init__(self, D: npt.NDArray[np.float64], budget: int, *, triangle: bool) -> None:
+    def __init__(self, D: npt.NDArray[np.float64], budget: int, begin: int, *, triangle: bool) -> None:
         n = len(D)
         self.budget = budget
         self.n_asked = 0
         self._D = D
         self._triangle = triangle
         plain = merge_all(D, method="complete", metric="precomputed")
-        self.alpha = float(plain.height[n - 2 - budget]) if budget < n - 1 else -np.inf
+        self.alpha = float(plain.height[n - 1 - begin]) if begin < n else -np.inf
         done = int(np.searchsorted(plain.height, self.alpha, side="right"))
         self._merges: list[Pair] = [(int(a), int(b)) for a, b in plain.pairs[:done]]
         self._heights: list[float] = plain.height[:done].tolist()
@@ -192,7 +192,12 @@ class ActiveCompleteLink:
 
 
 def active_complete_link(
-    X: Any, budget: int, *, metric: Metric = "euclidean", metric_input: bool | None = None
+    X: Any,
+    budget: int,
+    *,
+    begin: int | None = None,
+    metric: Metric = "euclidean",
+    metric_input: bool | None = None,
 ) -> ActiveCompleteLink:
     """Start a complete-link clustering that asks up to ``budget`` questions about its last, most doubtful merges.
 
@@ -202,6 +207,9 @@ def active_complete_link(
         Vectors; or with ``metric="precomputed"`` dissimilarities. Not modified.
     budget : int
         Questions somebody is willing to answer.
+    begin : int, optional
+        Number of clusters at which questions begin; by default ``budget + 1``, which is a question for each merge left.
+        Fewer leave questions over for the merges that a "no" prevents.
     metric : str or callable, default="euclidean"
         How vectors are compared, or ``"precomputed"``.
     metric_input : bool, optional
@@ -215,16 +223,21 @@ def active_complete_link(
 
     Notes
     -----
-    Without answers, complete link would end with ``budget`` merges above ``alpha``. Merges up to ``alpha`` are made
+    Without answers, complete link would end with ``begin - 1`` merges above ``alpha``. Merges up to ``alpha`` are made
     without asking. Any other is asked about, as the question whether the medoids of the two clusters belong together. A
-    yes merges the clusters at height 0 and draws everything near them together (see `propagate`), so that further
-    merges may come to lie below ``alpha``; a no keeps them apart for good; "don't know" leaves the merge to the
-    distances. When the questions are used up, merging goes on without.
+    yes merges the clusters at height 0 and draws everything near them together (see `propagate`); a no keeps them
+    apart for good; "don't know" leaves the merge to the distances. When the questions are used up, merging goes on
+    without.
+
+    Shortest paths between clusters that are all farther apart than ``alpha`` are longer than ``alpha`` too, so every
+    merge after the first question takes another one. Where classes consist of several heaps, most noes come at the end,
+    when a question per merge leaves none for them: half of the budget is then a better ``begin``.
 
     **Cost** O(n^2) to begin with, then O(budget^2) per question. Two n x n matrices. **Guarantee** at most ``budget``
     questions, none twice and none whose answer follows from earlier ones; the answers are consistent whatever they are,
     and the tree keeps them. **Departure from** [1]_ the paper leaves open which samples are asked about and where
-    questions begin: here medoids, and the height of the merge number n - 1 - budget.
+    questions begin: here medoids, and the height of the merge number n - 1 - budget. It expects some merges after a yes
+    to come below ``alpha``, which cannot be when distances between clusters are shortened.
 
     References
     ----------
@@ -243,15 +256,18 @@ def active_complete_link(
     >>> run.constraints
     Constraints(5 samples: 1 must-link, 2 cannot-links; all hard)
     """
-    if isinstance(budget, (bool, np.bool_)) or not isinstance(budget, Integral) or budget < 0:
-        msg = f"active_complete_link: budget is {budget!r}, expected a number of questions, 0 or more."
-        raise LinkwiseError(msg)
+    for name, value, least, what in (("budget", budget, 0, "questions"), ("begin", begin, 1, "clusters")):
+        if name == "begin" and value is None:
+            continue
+        if isinstance(value, (bool, np.bool_)) or not isinstance(value, Integral) or value < least:
+            msg = f"active_complete_link: {name} is {value!r}, expected a number of {what}, {least} or more."
+            raise LinkwiseError(msg)
     source, n, metric, triangle = read_source(X, metric, metric_input, who="active_complete_link")
     require_memory(2 * n * n * 8, f"two dense {n} x {n} distance matrices", "cluster a sample of the rows.")
     with Workers() as workers:
         D = fresh_distances(source, metric, np.dtype(np.float64), workers)
         mirror(D, n)
-    return ActiveCompleteLink(D, int(budget), triangle=triangle)
+    return ActiveCompleteLink(D, int(budget), int(budget + 1 if begin is None else begin), triangle=triangle)
 
 
 def _tops(tree: Dendrogram) -> npt.NDArray[np.intp]:

@@ -52,10 +52,12 @@ def test_questions_answers_and_tree_are_those_of_the_plain_loops(kind, strange):
         budget = int(rng.integers(0, n + 3))
         _, answer = oracle(rng, n, kind)
         D = strange_distances(rng, n) if strange else cdist(X := points(rng, n, "distinct"), X)
-        expected = Active(D, budget, answer, full=strange)
-        run = active_complete_link(D, budget, metric="precomputed", metric_input=not strange)
+        begin = None if seed % 2 else int(rng.integers(1, n + 2))
+        expected = Active(D, budget, answer, full=strange, begin=begin)
+        run = active_complete_link(D, budget, begin=begin, metric="precomputed", metric_input=not strange)
         assert run.alpha == pytest.approx(expected.alpha)
         assert answer_all(run, answer) == expected.asked
+        assert not expected.below, "paths between clusters farther apart than alpha are longer than alpha"
         tree = run.dendrogram
         inner = {group for group in clades(n, tree.parent.tolist()) if len(group) > 1}
         assert inner == {a | b for a, b, _ in expected.merges}
@@ -149,6 +151,22 @@ def test_a_yes_draws_the_surroundings_together():
     assert run.dendrogram.raw_height.max() == 20.0  # from 30 to the farther end of the nearer cluster, not to 0
 
 
+def test_beginning_later_leaves_questions_for_noes():
+    """Four heaps, of which those across the diagonal are one class: a question per merge is three too few."""
+    rng = np.random.default_rng(5)
+    corner = np.arange(40) % 4
+    X = np.array([[-1, -1], [1, 1], [-1, 1], [1, -1]])[corner] + 0.1 * rng.normal(size=(40, 2))
+    y = corner // 2
+    right = []
+    for begin in (None, 6):
+        run = active_complete_link(X, 10, begin=begin)
+        answer_all(run, lambda i, j: bool(y[i] == y[j]))
+        tree = run.dendrogram
+        labels = tree.cut(n_clusters=max(2, tree.n_roots))
+        right.append(bool(((labels[:, None] == labels) == (y[:, None] == y)).all()))
+    assert right == [False, True]
+
+
 def test_inputs_are_left_alone():
     X = np.random.default_rng(4).normal(size=(12, 2))
     D = cdist(X, X)
@@ -163,6 +181,8 @@ def test_misunderstandings_are_worded():
     for wrong in (-1, 2.5, True, "many"):
         with pytest.raises(LinkwiseError, match="expected a number of questions"):
             active_complete_link(X, wrong)
+        with pytest.raises(LinkwiseError, match=r"begin is .* expected a number of clusters, 1 or more"):
+            active_complete_link(X, 1, begin=wrong)
     run = active_complete_link(np.array([[0.0], [1.0], [5.0]]), 1)
     with pytest.raises(LinkwiseError, match="but nothing was asked"):
         run.tell((0, 1), True)
