@@ -114,7 +114,7 @@ def triplets_of_tree(tree: Dendrogram, m: int, *, seed: int = 3) -> Constraints:
 
 
 def statements(y: Ints, kind: str, m: int) -> Constraints:
-    """State m ``"links"``, ``"must-links"``, ``"cannot-links"`` or ``"triplets"`` of the classes, or of a random tree."""
+    """State m ``"links"``, ``"must-links"``, ``"cannot-links"`` or ``"triplets"`` of classes, or of a random tree."""
     if m == 0:
         return Constraints.build(len(y))
     if kind == "links":

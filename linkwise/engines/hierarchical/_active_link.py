@@ -22,6 +22,7 @@ from linkwise.result import Dendrogram
 __all__ = ["ActiveCompleteLink", "active_complete_link"]
 
 Pair = tuple[int, int]
+Floats = npt.NDArray[np.floating[Any]]
 
 
 class ActiveCompleteLink:
@@ -48,7 +49,7 @@ class ActiveCompleteLink:
     n_asked: int
     alpha: float
 
-    def __init__(self, D: npt.NDArray[np.float64], budget: int, begin: int, *, triangle: bool) -> None:
+    def __init__(self, D: Floats, budget: int, begin: int, *, triangle: bool) -> None:
         n = len(D)
         self.budget = budget
         self.n_asked = 0
