@@ -60,8 +60,8 @@ def propagated_linkage(
 
     Notes
     -----
-    **Cost** that of `propagate` and then of `agglomerate`, with two n x n matrices; without must-links that of
-    `constrained_linkage`. **Guarantee** must-linked samples are merged first, at height 0; no merge joins a
+    **Cost** that of `propagate` and then of `agglomerate`, with one and a half n x n matrices; without must-links that
+    of `constrained_linkage`. **Guarantee** must-linked samples are merged first, at height 0; no merge joins a
     cannot-link; merging stops only when no pair of clusters can be merged. **Departure from** [1]_ the paper goes on,
     merging across cannot-links above all other distances. Here the roots are what is left at the first such merge.
 
@@ -88,8 +88,12 @@ def propagated_linkage(
     source, n = X, constraints.n_samples
     forced = None
     if len(links.size) < n:
+        from scipy.spatial.distance import squareform
+
         forced = links.group
-        source = adjust(X, links, metric, dtype, triangle=obeys_triangle(metric, metric_input), far=False)
+        near = adjust(X, links, metric, dtype, triangle=obeys_triangle(metric, metric_input), far=False)
+        source = squareform(near, checks=False)  # half the memory while merging, and no doubt about its symmetry
+        del near
         metric = "precomputed"
     first = np.full(len(links.size), -1, dtype=np.intp)
     first[links.group[::-1]] = np.arange(n)[::-1]  # a sample that speaks for its component
@@ -150,7 +154,7 @@ class ConstrainedCompleteLink(HierarchyMixin, ConstrainedClusterer):
     meant to correct single outliers, `ConstrainedAgglomerative` is the better choice. Under complete link a cannot-link
     spreads by merging: who joins one side can no longer join the other.
 
-    **Cost** O(n^2 p) time at worst for p must-linked components, two n x n matrices; without must-links as
+    **Cost** O(n^2 p) time at worst for p must-linked components, one and a half n x n matrices; without must-links as
     `ConstrainedAgglomerative`. **Guarantee** every hard statement holds in ``labels_`` and in every coarser legal cut,
     re-checked after each fit. **Departure from** [1]_ must-linked samples are merged before all others rather than
     trusted to be closest; merging stops where it would cross a cannot-link; see also `propagate`.
