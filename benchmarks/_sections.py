@@ -235,7 +235,8 @@ def start(plan: Plan) -> Iterator[Row]:
             row.figures[clock] = Spread.of_ratio(ours, theirs)
             row.seconds[clock] = min(ours), min(theirs)
         yield row
-    for estimator, said in (("ConstrainedAgglomerative", "links"), ("ReCon", "triplets")):
+    estimators = (("ConstrainedAgglomerative", "links"), ("ConstrainedCompleteLink", "links"), ("ReCon", "triplets"))
+    for estimator, said in estimators:
         yield from _first_fits(plan, {"job": "first_fit", "estimator": estimator, "said": said, "n": 500})
 
 
