@@ -52,6 +52,14 @@ def runner(spec: dict[str, Any]) -> Run:
         from linkwise import ConstrainedAgglomerative
 
         return lambda X, known: ConstrainedAgglomerative(None, linkage=method).fit(X, constraints=known).dendrogram_
+    if who == "propagated_linkage":
+        from linkwise.engines import propagated_linkage
+
+        return lambda X, known: propagated_linkage(X, known, method=method)
+    if who == "ConstrainedCompleteLink":
+        from linkwise import ConstrainedCompleteLink
+
+        return lambda X, known: ConstrainedCompleteLink(None, linkage=method).fit(X, constraints=known).dendrogram_
     if who == "recon":
         from linkwise.engines import recon
 

@@ -79,6 +79,17 @@ def cannot_links_of_classes(y: Ints, m: int, *, seed: int = 1) -> Constraints:
     return Constraints.build(len(y), cannot_link=np.column_stack([a, c]))
 
 
+def must_links_of_classes(y: Ints, m: int, *, seed: int = 1) -> Constraints:
+    """State m must-links within classes, no two of them about the same sample, or as many as there can be."""
+    order = np.random.default_rng(seed).permutation(len(y))
+    order = order[np.argsort(y[order], kind="stable")]
+    first = np.flatnonzero(np.diff(y[order], prepend=-1))
+    place = np.arange(len(y)) - np.repeat(first, np.diff(first, append=len(y)))
+    at = np.flatnonzero((place[:-1] % 2 == 0) & (np.diff(place) == 1))
+    at = np.sort(np.random.default_rng(seed + 1).permutation(at)[:m])
+    return Constraints.build(len(y), must_link=np.column_stack([order[at], order[at + 1]]))
+
+
 def random_tree(n: int, *, seed: int = 2) -> Dendrogram:
     """Draw a binary tree by merging two random roots until one is left; it knows nothing of any data."""
     rng = np.random.default_rng(seed)
@@ -156,16 +167,18 @@ def chain(n: int, *, seed: int = 4) -> Ints:
 
 
 def statements(y: Ints, kind: str, m: int) -> Constraints:
-    """State m ``"links"``, ``"cannot-links"`` or ``"triplets"`` of the classes, or triplets of a random ``"tree"``."""
+    """State m ``"links"``, ``"must-links"``, ``"cannot-links"`` or ``"triplets"`` of classes, or of a random tree."""
     if m == 0:
         return Constraints.build(len(y))
     if kind == "links":
         return links_of_classes(y, m)
     if kind == "cannot-links":
         return cannot_links_of_classes(y, m)
+    if kind == "must-links":
+        return must_links_of_classes(y, m)
     if kind == "triplets":
         return triplets_of_classes(y, m)
     if kind == "tree":
         return triplets_of_tree(random_tree(len(y)), m)
-    msg = f"statements are 'links', 'cannot-links', 'triplets' or of a 'tree', not {kind!r}."
+    msg = f"statements are 'links', 'must-links', 'cannot-links', 'triplets' or of a 'tree', not {kind!r}."
     raise ValueError(msg)

@@ -136,6 +136,35 @@ def constrained(plan: Plan) -> Iterator[Row]:
             )
 
 
+# -- propagate ---------------------------------------------------------------------------------------------------------
+
+
+def propagate(plan: Plan) -> Iterator[Row]:
+    """Shortest paths through must-links against NumPy's plain loop; the whole method against plain complete link."""
+    for n in plan.sizes_or(3_000):
+        for d, classes, dtype in ((16, 20, "float64"), (16, 20, "float32"), (2, 3, "float64")):
+            linked = n // 3
+            job = {"job": "propagation", "n": n, "d": d, "classes": classes, "linked": linked, "dtype": dtype}
+            # the loop takes half a minute a time; two of them will do
+            ours, theirs = run_child({**job, "rounds": min(plan.repeats, 2)})
+            case = f"{ours['linked']:,} of {n:,} samples linked, {d} features, {dtype}, warm"
+            row = Row("propagate", case, "propagate", "loop over pivots in NumPy")
+            row.goals = [Goal("wall", 0.2)] if n >= 3_000 else []
+            for clock in ("wall", "cpu"):
+                row.figures[clock] = Spread.of_ratio(ours[clock], theirs[clock])
+                row.seconds[clock] = min(ours[clock]), min(theirs[clock])
+            row.notes.append(f"largest difference {ours['off']:.0e} of the largest distance")
+            yield row
+        contenders: list[dict[str, Any]] = [{"who": "linkwise", "method": "complete"}]
+        pairs = []
+        for who in ("propagated_linkage", "ConstrainedCompleteLink"):
+            for said in (("must-links", n // 20), ("must-links", n // 6), ("links", n), ("cannot-links", n)):
+                pairs.append(Pair(len(contenders), 0))
+                contenders.append({"who": who, "method": "complete", "said": said})
+        case = f"complete n={n:,}, warm"
+        yield from measure(Comparison("propagate", case, {"make": "blobs", "n": n}, contenders, pairs), plan.repeats)
+
+
 # -- recon -------------------------------------------------------------------------------------------------------------
 
 # name, size the goal is about, data, kind of triplets, goal
@@ -276,7 +305,8 @@ def start(plan: Plan) -> Iterator[Row]:
             row.figures[clock] = Spread.of_ratio(ours, theirs)
             row.seconds[clock] = min(ours), min(theirs)
         yield row
-    for estimator, said in (("ConstrainedAgglomerative", "links"), ("ReCon", "triplets")):
+    estimators = (("ConstrainedAgglomerative", "links"), ("ConstrainedCompleteLink", "links"), ("ReCon", "triplets"))
+    for estimator, said in estimators:
         yield from _first_fits(plan, {"job": "first_fit", "estimator": estimator, "said": said, "n": 500})
 
 
@@ -303,5 +333,6 @@ SECTIONS = {
     "recon": recon,
     "build": build,
     "ultrametric": ultrametric,
+    "propagate": propagate,
     "start": start,
 }

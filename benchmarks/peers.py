@@ -1,7 +1,8 @@
 """Hold linkwise against other libraries on the same data; see README.md beside this file.
 
     python benchmarks/peers.py                       everything (half an hour or more)
-    python benchmarks/peers.py --section recon       one section: dense, vectors, constrained, recon, build, start
+    python benchmarks/peers.py --section recon       one section: dense, vectors, constrained, recon, build,
+                                                     ultrametric, propagate, start
     python benchmarks/peers.py --quick               tiny sizes: does it run?
 
 Installs nothing. A peer that cannot be imported is named with the command that gets it, and left out.

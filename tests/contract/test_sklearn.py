@@ -15,6 +15,7 @@ DRESSES = [
 OWN = {
     "ConstrainedAgglomerative": [{"dtype": "float32"}, {"dtype": "float32", "linkage": "ward"}],
     "IPoptim": [{"enforce": "joint", "norm": "l1"}],
+    "ConstrainedCompleteLink": [{"dtype": "float32"}, {"metric_input": False}],
     "ReCon": [{"cut": "merges"}, {"min_cluster_size": 2}],
     "UltraTran": [{"variant": "strict"}],
 }

@@ -1,8 +1,10 @@
 """Engines whose answer is a dendrogram."""
 
+from linkwise.engines.hierarchical._active_link import ActiveCompleteLink, active_complete_link
 from linkwise.engines.hierarchical._adaptive import AdaptiveRun, bihac, biihac, ihac
 from linkwise.engines.hierarchical._adaptive_estimators import IHAC, BiHAC, BiiHAC
 from linkwise.engines.hierarchical._agglomerate import agglomerate
+from linkwise.engines.hierarchical._complete_link import ConstrainedCompleteLink, propagated_linkage
 from linkwise.engines.hierarchical._constrained import ConstrainedAgglomerative, constrained_linkage
 from linkwise.engines.hierarchical._pivots import GammaRun, gamma_linkage
 from linkwise.engines.hierarchical._recon import ReCon, recon
@@ -21,10 +23,12 @@ from linkwise.engines.hierarchical.ultrametric import (
 )
 
 __all__ = [  # noqa: RUF022 - IHAC is no constant
+    "ActiveCompleteLink",
     "AdaptiveRun",
     "BiHAC",
     "BiiHAC",
     "ConstrainedAgglomerative",
+    "ConstrainedCompleteLink",
     "GammaRun",
     "HACoc",
     "IHAC",
@@ -32,6 +36,7 @@ __all__ = [  # noqa: RUF022 - IHAC is no constant
     "Projection",
     "ReCon",
     "UltraTran",
+    "active_complete_link",
     "agglomerate",
     "bihac",
     "biihac",
@@ -43,6 +48,7 @@ __all__ = [  # noqa: RUF022 - IHAC is no constant
     "ihac",
     "ipoptim",
     "project_triplets",
+    "propagated_linkage",
     "recon",
     "subdominant_ultrametric",
     "ultratran",

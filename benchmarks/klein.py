@@ -1,0 +1,186 @@
+"""How many statements does it take? A table after Figures 8 and 9 of Klein, Kamvar and Manning (ICML 2002).
+
+    python benchmarks/klein.py                          10 seeds, all sets: some minutes
+    python benchmarks/klein.py --seeds 3 --data circles iris
+    python benchmarks/klein.py --quick                  tiny: does it run?
+
+Pairs are drawn at random and said to be what the classes make them, or asked for by the active method. Each figure is
+the mean, over seeds, of the constrained Rand index: the Rand index over pairs that the statements do not decide; a
+dash where they decide all.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import warnings
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+if __name__ == "__main__":
+    # Run as a file, Python searches the folder of this file; the package lies in the one above.
+    sys.path[0] = str(Path(__file__).resolve().parents[1])
+
+import numpy as np
+import numpy.typing as npt
+
+from linkwise import ConstrainedAgglomerative, ConstrainedCompleteLink, Constraints, Dendrogram
+from linkwise.engines import active_complete_link
+from linkwise.exceptions import LinkwiseWarning
+from linkwise.metrics import constrained_rand
+from linkwise.sources import label_pairs
+
+Floats = npt.NDArray[np.float64]
+Ints = npt.NDArray[np.intp]
+GRID = (0, 5, 10, 20, 40, 80, 160, 320)
+WANTED = 0.9
+
+
+# -- data: sketches of the paper's pictures, which come without points -------------------------------------------------
+
+
+def _ring(rng: np.random.Generator, n: int, radius: float, centre: tuple[float, float] = (0.0, 0.0)) -> Floats:
+    angle = rng.uniform(0, 2 * np.pi, n)
+    return radius * np.column_stack([np.cos(angle), np.sin(angle)]) + centre
+
+
+def circles(rng: np.random.Generator, n: int) -> tuple[Floats, Ints]:
+    """A circle around another."""
+    X = np.concatenate([_ring(rng, n // 2, 1.0), _ring(rng, n - n // 2, 0.4)])
+    return X + 0.06 * rng.normal(size=X.shape), np.repeat([0, 1], [n // 2, n - n // 2])
+
+
+def cellwalls(rng: np.random.Generator, n: int) -> tuple[Floats, Ints]:
+    """Two circles side by side are one class, their two middles the other."""
+    third = n // 3
+    sizes = [third, third, (n - 2 * third) // 2, n - 2 * third - (n - 2 * third) // 2]
+    places = [(1.0, (-1.25, 0.0)), (1.0, (1.25, 0.0)), (0.1, (-1.25, 0.0)), (0.1, (1.25, 0.0))]
+    X = np.concatenate([_ring(rng, size, *place) for size, place in zip(sizes, places, strict=True)])
+    return X + 0.06 * rng.normal(size=X.shape), np.repeat([0, 0, 1, 1], sizes)
+
+
+def xor(rng: np.random.Generator, n: int) -> tuple[Floats, Ints]:
+    """Four heaps; those across the diagonal are one class."""
+    corner = np.arange(n) % 4
+    X = np.array([[-1.0, -1.0], [1.0, 1.0], [-1.0, 1.0], [1.0, -1.0]])[corner] + 0.25 * rng.normal(size=(n, 2))
+    return X, corner // 2
+
+
+def stormclouds(rng: np.random.Generator, n: int) -> tuple[Floats, Ints]:
+    """Two flat layers, one above the other, each wider than they are apart."""
+    layer = np.arange(n) % 2
+    return np.column_stack([rng.uniform(-2, 2, n), layer + 0.12 * rng.normal(size=n)]), layer
+
+
+def iris(_rng: np.random.Generator, n: int) -> tuple[Floats, Ints]:
+    """Fisher's flowers, or every so many-th of them."""
+    from sklearn.datasets import load_iris
+
+    X, y = load_iris(return_X_y=True)
+    step = max(1, len(y) // n)
+    return X[::step], y[::step]
+
+
+DATA: dict[str, Callable[[np.random.Generator, int], tuple[Floats, Ints]]] = {
+    "circles": circles,
+    "cellwalls": cellwalls,
+    "xor": xor,
+    "stormclouds": stormclouds,
+    "iris": iris,
+}
+
+# -- methods: from data and m statements to labels and what was said ---------------------------------------------------
+
+Outcome = tuple[Ints, Constraints]
+
+
+def _cut(tree: Dendrogram, k: int) -> Ints:
+    """As many clusters as classes, or as few as the statements left possible."""
+    return tree.cut(n_clusters=max(k, tree.n_roots))
+
+
+def _fitted(model: Any, X: Floats, y: Ints, m: int, seed: int) -> Outcome:
+    known = label_pairs(y, m, seed)
+    return _cut(model.fit(X, constraints=known).dendrogram_, len(np.unique(y))), known
+
+
+def propagated(X: Floats, y: Ints, m: int, seed: int) -> Outcome:
+    """Constrained complete link."""
+    return _fitted(ConstrainedCompleteLink(None), X, y, m, seed)
+
+
+def imposed(X: Floats, y: Ints, m: int, seed: int) -> Outcome:
+    """Complete link that keeps the links and infers nothing about their surroundings."""
+    return _fitted(ConstrainedAgglomerative(None, linkage="complete"), X, y, m, seed)
+
+
+def _asked(X: Floats, y: Ints, m: int, begin: int) -> Outcome:
+    run = active_complete_link(X, m, begin=begin)
+    while (pair := run.ask()) is not None:
+        run.tell(pair, bool(y[pair[0]] == y[pair[1]]))
+    return _cut(run.dendrogram, len(np.unique(y))), run.constraints
+
+
+def asked(X: Floats, y: Ints, m: int, _seed: int) -> Outcome:
+    """Constrained complete link that chooses its questions, as many as merges are left when they begin."""
+    return _asked(X, y, m, m + 1)
+
+
+def asked_late(X: Floats, y: Ints, m: int, _seed: int) -> Outcome:
+    """The same, beginning when half as many merges are left, so that there are questions over for noes."""
+    return _asked(X, y, m, m // 2 + 1)
+
+
+# a further method, such as constrained k-means, is one more function here
+METHODS: dict[str, Callable[[Floats, Ints, int, int], Outcome]] = {
+    "imposed, not propagated": imposed,
+    "propagated": propagated,
+    "propagated, asked": asked,
+    "propagated, asked late": asked_late,
+}
+
+
+def curve(data: str, method: str, grid: Sequence[int], seeds: int, n: int) -> list[float]:
+    """Mean constrained Rand index for each number of statements; the same points and pairs for every method."""
+    scores = np.empty((seeds, len(grid)))
+    for seed in range(seeds):
+        X, y = DATA[data](np.random.default_rng(seed), n)
+        for at, m in enumerate(grid):
+            labels, known = METHODS[method](X, y, m, seed)
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore", LinkwiseWarning)  # nan, as the statements decide every pair
+                scores[seed, at] = constrained_rand(y, labels, known)
+    decided = np.isnan(scores)
+    return np.where(decided.all(axis=0), np.nan, np.where(decided, 1.0, scores).mean(axis=0)).tolist()
+
+
+def needed(grid: Sequence[int], scores: Sequence[float], wanted: float = WANTED) -> str:
+    """The fewest statements of the grid from which on the wanted score is kept; where all is decided, it is."""
+    short = [at for at, score in enumerate(scores) if score < wanted]
+    first = short[-1] + 1 if short else 0
+    return str(grid[first]) if first < len(grid) else f"> {grid[-1]}"
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Print the table."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("--data", nargs="+", choices=DATA, default=list(DATA))
+    parser.add_argument("--seeds", type=int, default=10)
+    parser.add_argument("--samples", type=int, default=200)
+    parser.add_argument("--quick", action="store_true", help="tiny: does it run?")
+    given = parser.parse_args(arguments)
+    seeds, n = (2, 40) if given.quick else (given.seeds, given.samples)
+    grid = GRID[:4] if given.quick else GRID
+    print("constrained Rand index, mean over", seeds, "seeds, for so many statements; last, how many", WANTED, "takes")
+    print(f"{'':36}" + "".join(f"{m:>7}" for m in grid) + f"{'needs':>8}")
+    for data in given.data:
+        for method in METHODS:
+            scores = curve(data, method, grid, seeds, n)
+            row = "".join(f"{'-' if np.isnan(score) else f'{score:.3f}':>7}" for score in scores)
+            print(f"{data:12}{method:24}{row}{needed(grid, scores):>8}", flush=True)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
