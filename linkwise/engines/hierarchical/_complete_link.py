@@ -84,7 +84,8 @@ def propagated_linkage(
     """
     who = "propagated_linkage"
     require_fitting(method, metric_name(metric, who=who), who=who)
-    links = read_links(constraints, who=who)
+    links = read_links(constraints, who=who, write_out=False)
+    apart = constraints.groups_of(Kind.APART)
     source, n = X, constraints.n_samples
     forced = None
     if len(links.size) < n:
@@ -103,6 +104,7 @@ def propagated_linkage(
         metric=metric,
         forced=forced,
         forbidden=np.ascontiguousarray(first[links.apart]) if len(links.apart) else None,
+        apart=apart if len(apart.statement) else None,
         dtype=dtype,
         progress=current_progress(),
     )
@@ -176,7 +178,7 @@ class ConstrainedCompleteLink(HierarchyMixin, ConstrainedClusterer):
     The 1 hard statement holds: 1 must-link.
     """
 
-    understands: ClassVar[frozenset[Kind]] = frozenset({Kind.MUST_LINK, Kind.CANNOT_LINK})
+    understands: ClassVar[frozenset[Kind]] = frozenset({Kind.MUST_LINK, Kind.CANNOT_LINK, Kind.TOGETHER, Kind.APART})
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **HierarchyMixin._parameter_constraints,
         "linkage": [StrOptions(set(LINKAGES))],

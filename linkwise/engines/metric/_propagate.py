@@ -61,8 +61,8 @@ class Links(NamedTuple):
     apart: Ints
 
 
-def read_links(constraints: Constraints, *, who: str = "propagate") -> Links:
-    """Close must-links and carry cannot-links over to their components.
+def read_links(constraints: Constraints, *, who: str = "propagate", write_out: bool = True) -> Links:
+    """Close must-links and carry cannot-links over to their components; groups apart as well, if ``write_out``.
 
     Raises
     ------
@@ -89,10 +89,14 @@ def read_links(constraints: Constraints, *, who: str = "propagate") -> Links:
     pairs, _ = constraints.must_links()
     group: Ints = components(constraints.n_samples, np.ascontiguousarray(pairs))
     said = constraints.groups_of(Kind.APART)
-    every = np.zeros(constraints.n_samples, dtype=np.bool_)
-    every[said.member] = True
-    apart = np.sort(group[np.concatenate([constraints.of(Kind.CANNOT_LINK), said.pairs_with(every)])], axis=1)
-    if (apart[:, 0] == apart[:, 1]).any():
+    apart = constraints.of(Kind.CANNOT_LINK)
+    if write_out:
+        every = np.zeros(constraints.n_samples, dtype=np.bool_)
+        every[said.member] = True
+        apart = np.concatenate([apart, said.pairs_with(every)])
+    apart = np.sort(group[apart], axis=1)
+    kind = np.full(len(said.statement), Kind.APART, dtype=np.int8)
+    if (apart[:, 0] == apart[:, 1]).any() or not said.hold(kind, group).all():
         check(constraints.with_weight(np.inf)).raise_if_infeasible()
     return Links(group, np.bincount(group), np.unique(apart, axis=0))
 
