@@ -2,6 +2,7 @@
 
     python benchmarks/klein.py                          10 seeds, all sets: some minutes
     python benchmarks/klein.py --seeds 3 --data circles iris
+    LINKWISE_DATA=folder python benchmarks/klein.py --data crabs soybean
     python benchmarks/klein.py --quick                  tiny: does it run?
 
 Pairs are drawn at random and said to be what the classes make them, or asked for by the active method. Each figure is
@@ -25,7 +26,7 @@ if __name__ == "__main__":
 import numpy as np
 import numpy.typing as npt
 
-from linkwise import ConstrainedAgglomerative, ConstrainedCompleteLink, Constraints, Dendrogram
+from linkwise import ConstrainedAgglomerative, ConstrainedCompleteLink, Constraints, Dendrogram, datasets
 from linkwise.engines import active_complete_link
 from linkwise.exceptions import LinkwiseWarning
 from linkwise.metrics import constrained_rand
@@ -33,62 +34,26 @@ from linkwise.sources import label_pairs
 
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.intp]
-GRID = (0, 5, 10, 20, 40, 80, 160, 320)
+GRID = (0, 4, 6, 8, 10, 12, 14, 16, 20, 24, 28, 32, 40, 48, 64, 80, 112, 160, 224, 320)
 WANTED = 0.9
 
 
-# -- data: sketches of the paper's pictures, which come without points -------------------------------------------------
+# -- data: pictures of the paper, which come without points, drawn anew for every seed; the others as they are ---------
+
+SHAPES = {"circles": datasets.circles, "cellwalls": datasets.cellwalls, "xor": datasets.xor}
+SHAPES |= {"stormclouds": datasets.stormclouds}
+REAL = ("iris", "crabs", "soybean")  # all but iris from the folder LINKWISE_DATA names
 
 
-def _ring(rng: np.random.Generator, n: int, radius: float, centre: tuple[float, float] = (0.0, 0.0)) -> Floats:
-    angle = rng.uniform(0, 2 * np.pi, n)
-    return radius * np.column_stack([np.cos(angle), np.sin(angle)]) + centre
+def points(name: str, seed: int, n: int) -> tuple[Floats, Ints]:
+    """Draw or load a data set; of a real one every so many-th sample if fewer are wanted than it has."""
+    if name in SHAPES:
+        data = SHAPES[name](n, random_state=seed)
+        return data.X, data.y
+    data = datasets.load(name)
+    step = 1 if n >= 150 else -(-len(data.y) // n)
+    return data.X[::step], data.y[::step]
 
-
-def circles(rng: np.random.Generator, n: int) -> tuple[Floats, Ints]:
-    """A circle around another."""
-    X = np.concatenate([_ring(rng, n // 2, 1.0), _ring(rng, n - n // 2, 0.4)])
-    return X + 0.06 * rng.normal(size=X.shape), np.repeat([0, 1], [n // 2, n - n // 2])
-
-
-def cellwalls(rng: np.random.Generator, n: int) -> tuple[Floats, Ints]:
-    """Two circles side by side are one class, their two middles the other."""
-    third = n // 3
-    sizes = [third, third, (n - 2 * third) // 2, n - 2 * third - (n - 2 * third) // 2]
-    places = [(1.0, (-1.25, 0.0)), (1.0, (1.25, 0.0)), (0.1, (-1.25, 0.0)), (0.1, (1.25, 0.0))]
-    X = np.concatenate([_ring(rng, size, *place) for size, place in zip(sizes, places, strict=True)])
-    return X + 0.06 * rng.normal(size=X.shape), np.repeat([0, 0, 1, 1], sizes)
-
-
-def xor(rng: np.random.Generator, n: int) -> tuple[Floats, Ints]:
-    """Four heaps; those across the diagonal are one class."""
-    corner = np.arange(n) % 4
-    X = np.array([[-1.0, -1.0], [1.0, 1.0], [-1.0, 1.0], [1.0, -1.0]])[corner] + 0.25 * rng.normal(size=(n, 2))
-    return X, corner // 2
-
-
-def stormclouds(rng: np.random.Generator, n: int) -> tuple[Floats, Ints]:
-    """Two flat layers, one above the other, each wider than they are apart."""
-    layer = np.arange(n) % 2
-    return np.column_stack([rng.uniform(-2, 2, n), layer + 0.12 * rng.normal(size=n)]), layer
-
-
-def iris(_rng: np.random.Generator, n: int) -> tuple[Floats, Ints]:
-    """Fisher's flowers, or every so many-th of them."""
-    from sklearn.datasets import load_iris
-
-    X, y = load_iris(return_X_y=True)
-    step = max(1, len(y) // n)
-    return X[::step], y[::step]
-
-
-DATA: dict[str, Callable[[np.random.Generator, int], tuple[Floats, Ints]]] = {
-    "circles": circles,
-    "cellwalls": cellwalls,
-    "xor": xor,
-    "stormclouds": stormclouds,
-    "iris": iris,
-}
 
 # -- methods: from data and m statements to labels and what was said ---------------------------------------------------
 
@@ -115,7 +80,7 @@ def imposed(X: Floats, y: Ints, m: int, seed: int) -> Outcome:
     return _fitted(ConstrainedAgglomerative(None, linkage="complete"), X, y, m, seed)
 
 
-def _asked(X: Floats, y: Ints, m: int, begin: int) -> Outcome:
+def _asked(X: Floats, y: Ints, m: int, begin: int | None) -> Outcome:
     run = active_complete_link(X, m, begin=begin)
     while (pair := run.ask()) is not None:
         run.tell(pair, bool(y[pair[0]] == y[pair[1]]))
@@ -123,13 +88,13 @@ def _asked(X: Floats, y: Ints, m: int, begin: int) -> Outcome:
 
 
 def asked(X: Floats, y: Ints, m: int, _seed: int) -> Outcome:
-    """Constrained complete link that chooses its questions, as many as merges are left when they begin."""
+    """Constrained complete link that chooses its questions."""
+    return _asked(X, y, m, None)
+
+
+def asked_early(X: Floats, y: Ints, m: int, _seed: int) -> Outcome:
+    """The same, beginning when as many merges are left as there are questions."""
     return _asked(X, y, m, m + 1)
-
-
-def asked_late(X: Floats, y: Ints, m: int, _seed: int) -> Outcome:
-    """The same, beginning when half as many merges are left, so that there are questions over for noes."""
-    return _asked(X, y, m, m // 2 + 1)
 
 
 # a further method, such as constrained k-means, is one more function here
@@ -137,7 +102,7 @@ METHODS: dict[str, Callable[[Floats, Ints, int, int], Outcome]] = {
     "imposed, not propagated": imposed,
     "propagated": propagated,
     "propagated, asked": asked,
-    "propagated, asked late": asked_late,
+    "propagated, asked early": asked_early,
 }
 
 
@@ -145,7 +110,7 @@ def curve(data: str, method: str, grid: Sequence[int], seeds: int, n: int) -> li
     """Mean constrained Rand index for each number of statements; the same points and pairs for every method."""
     scores = np.empty((seeds, len(grid)))
     for seed in range(seeds):
-        X, y = DATA[data](np.random.default_rng(seed), n)
+        X, y = points(data, seed, n)
         for at, m in enumerate(grid):
             labels, known = METHODS[method](X, y, m, seed)
             with warnings.catch_warnings():
@@ -165,7 +130,7 @@ def needed(grid: Sequence[int], scores: Sequence[float], wanted: float = WANTED)
 def main(arguments: Sequence[str] | None = None) -> int:
     """Print the table."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
-    parser.add_argument("--data", nargs="+", choices=DATA, default=list(DATA))
+    parser.add_argument("--data", nargs="+", choices=[*SHAPES, *REAL], default=[*SHAPES, "iris"])
     parser.add_argument("--seeds", type=int, default=10)
     parser.add_argument("--samples", type=int, default=200)
     parser.add_argument("--quick", action="store_true", help="tiny: does it run?")

@@ -122,7 +122,8 @@ class Active:
 
     def __init__(self, D, budget, answer, *, full, begin=None):
         n = len(D)
-        left = budget if begin is None else begin - 1
+        kept_back = budget - budget * 4 // 5 if budget > 1 else 0  # for noes
+        left = budget - kept_back if begin is None else begin - 1
         heights = [h for _, _, h in complete_link(D)]
         self.alpha = heights[n - 2 - left] if left < n - 1 else -np.inf
         self.asked, self.must, self.cannot, self.merges = [], [], [], []

@@ -209,8 +209,8 @@ def active_complete_link(
     budget : int
         Questions somebody is willing to answer.
     begin : int, optional
-        Number of clusters at which questions begin; by default ``budget + 1``, which is a question for each merge left.
-        Fewer leave questions over for the merges that a "no" prevents.
+        Number of clusters at which questions begin. With ``budget + 1`` there is a question for each merge left, and
+        none for the merges that a "no" prevents; by default a fifth of the questions is kept back for those.
     metric : str or callable, default="euclidean"
         How vectors are compared, or ``"precomputed"``.
     metric_input : bool, optional
@@ -231,14 +231,15 @@ def active_complete_link(
     without.
 
     Shortest paths between clusters that are all farther apart than ``alpha`` are longer than ``alpha`` too, so every
-    merge after the first question takes another one. Where classes consist of several heaps, most noes come at the end,
-    when a question per merge leaves none for them: half of the budget is then a better ``begin``.
+    merge after the first question takes another one. Where classes consist of several heaps, most noes come at the end:
+    with a question per merge none is left for them, and the last merges, which matter most, are made blindly.
 
     **Cost** O(n^2) to begin with, then O(budget^2) per question. Two n x n matrices. **Guarantee** at most ``budget``
     questions, none twice and none whose answer follows from earlier ones; the answers are consistent whatever they are,
     and the tree keeps them. **Departure from** [1]_ the paper leaves open which samples are asked about and where
-    questions begin: here medoids, and the height of the merge number n - 1 - budget. It expects some merges after a yes
-    to come below ``alpha``, which cannot be when distances between clusters are shortened.
+    questions begin, "without expecting to need more" than there are: here medoids, and the height at which four fifths
+    of the budget would do if every answer were yes. It expects some merges after a yes to come below ``alpha``, which
+    cannot be when distances between clusters are shortened.
 
     References
     ----------
@@ -268,7 +269,8 @@ def active_complete_link(
     with Workers() as workers:
         D = fresh_distances(source, metric, np.dtype(np.float64), workers)
         mirror(D, n)
-    return ActiveCompleteLink(D, int(budget), int(budget + 1 if begin is None else begin), triangle=triangle)
+    merges = min(budget, max(1, 4 * budget // 5))
+    return ActiveCompleteLink(D, int(budget), int(merges + 1 if begin is None else begin), triangle=triangle)
 
 
 def _tops(tree: Dendrogram) -> npt.NDArray[np.intp]:

@@ -13,18 +13,18 @@ from linkwise import Kind
 def test_the_quick_table_has_a_row_for_every_set_and_method(capsys):
     assert klein.main(["--quick"]) == 0
     lines = capsys.readouterr().out.splitlines()
-    assert len(lines) == 2 + len(klein.DATA) * len(klein.METHODS)
+    assert len(lines) == 2 + (len(klein.SHAPES) + 1) * len(klein.METHODS)
     for line in lines[2:]:
         figures = [float(v) for v in line[36:].split()[: len(klein.GRID[:4])]]
         assert all(0 <= v <= 1 for v in figures)
 
 
-@pytest.mark.parametrize("name", klein.DATA)
+@pytest.mark.parametrize("name", [*klein.SHAPES, "iris"])
 def test_data_have_the_size_asked_for_and_the_same_seed_gives_the_same(name):
-    X, y = klein.DATA[name](np.random.default_rng(3), 50)
+    X, y = klein.points(name, 3, 50)
     assert X.shape[0] == len(y) == 50
     assert len(np.unique(y)) == (3 if name == "iris" else 2)
-    np.testing.assert_array_equal(X, klein.DATA[name](np.random.default_rng(3), 50)[0])
+    np.testing.assert_array_equal(X, klein.points(name, 3, 50)[0])
 
 
 def test_what_is_needed_is_counted_from_the_last_shortfall():

@@ -135,7 +135,7 @@ def test_a_question_left_open_changes_nothing_and_the_tree_can_be_looked_at_on_t
 
 def test_not_knowing_leaves_the_merge_to_the_distances():
     X = np.random.default_rng(3).normal(size=(20, 2))
-    run = active_complete_link(X, 19)
+    run = active_complete_link(X, 19, begin=20)
     assert len(answer_all(run, lambda i, j: None)) == 19
     assert run.dendrogram.parent.tolist() == agglomerate(X, method="complete").parent.tolist()
     assert not run.constraints
@@ -143,7 +143,7 @@ def test_not_knowing_leaves_the_merge_to_the_distances():
 
 def test_a_yes_draws_the_surroundings_together():
     X = np.array([[0.0], [1.0], [10.0], [11.5], [30.0]])
-    run = active_complete_link(X, 2)
+    run = active_complete_link(X, 2, begin=3)
     assert run.alpha == 1.5
     first = run.ask()
     assert sorted(X[list(first), 0].tolist()) == [0.0, 10.0]
@@ -152,13 +152,13 @@ def test_a_yes_draws_the_surroundings_together():
 
 
 def test_beginning_later_leaves_questions_for_noes():
-    """Four heaps, of which those across the diagonal are one class: a question per merge is three too few."""
+    """Four heaps, of which those across the diagonal are one class: a question per merge leaves too few."""
     rng = np.random.default_rng(5)
     corner = np.arange(40) % 4
     X = np.array([[-1, -1], [1, 1], [-1, 1], [1, -1]])[corner] + 0.1 * rng.normal(size=(40, 2))
     y = corner // 2
     right = []
-    for begin in (None, 6):
+    for begin in (11, None):
         run = active_complete_link(X, 10, begin=begin)
         answer_all(run, lambda i, j: bool(y[i] == y[j]))
         tree = run.dendrogram
