@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from numbers import Integral, Real
 from typing import Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
+from scipy.sparse import issparse
+from sklearn.metrics.pairwise import cosine_distances
 
 from linkwise._compat import Interval, StrOptions
 from linkwise.constraints import Constraints, Kind
 from linkwise.engines._base import ConstrainedClusterer
 from linkwise.engines.hierarchical._adaptive import AdaptiveRun, bihac, biihac, ihac
 from linkwise.engines.hierarchical._adaptive_runs import METHODS
+from linkwise.engines.hierarchical._codes import AVERAGE
 from linkwise.engines.hierarchical._hierarchy import HierarchyMixin, mark
+from linkwise.engines.hierarchical._place import CHUNK
 from linkwise.exceptions import LinkwiseError
 from linkwise.problem import Problem
 from linkwise.result import Dendrogram
@@ -46,10 +51,19 @@ class _Biased(HierarchyMixin, ConstrainedClusterer):
     def _metric(self) -> str:
         return "cosine"
 
+    def _gaps(self, new: Any) -> tuple[Iterator[npt.NDArray[np.float64]], int, bool]:
+        """One minus the mean cosine with a cluster's samples, under the learned weights if there are any."""
+        scale = np.sqrt(getattr(self, "feature_weights_", np.ones(new.shape[1])))
+        tables: tuple[Any, Any] = (new, self._samples)
+        new, old = (table.multiply(scale).tocsr() if issparse(table) else table * scale for table in tables)
+        step = max(1, CHUNK // (8 * old.shape[0]))
+        parts = (cosine_distances(new[start : start + step], old) for start in range(0, new.shape[0], step))
+        return parts, AVERAGE, False
+
     def _keep(self, outcome: Dendrogram, samples: Any, constraints: Constraints) -> None:
         labels = self._cut(outcome, constraints)
         tree = mark(outcome, labels)
-        self._keep_tree(tree, labels, self._certify(tree, constraints, samples))
+        self._keep_tree(tree, labels, self._certify(tree, constraints, samples), samples)
 
 
 class IHAC(_Biased):

@@ -303,4 +303,4 @@ class ConstrainedAgglomerative(HierarchyMixin, ConstrainedClusterer):
     def _keep(self, outcome: Dendrogram, samples: Any, constraints: Constraints) -> None:
         labels = self._cut(outcome, constraints)
         tree = mark(outcome, labels)
-        self._keep_tree(tree, labels, self._certify(tree, constraints, samples))
+        self._keep_tree(tree, labels, self._certify(tree, constraints, samples), samples)

@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from numbers import Integral, Real
 from typing import Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
 import scipy.sparse
+from sklearn.utils.validation import check_array, check_is_fitted
 
-from linkwise._compat import Interval, InvalidParameterError
+from linkwise._compat import Interval, InvalidParameterError, validate_data
 from linkwise._kernels import njit
 from linkwise.constraints import Constraints
+from linkwise.engines._reading import require_finite, require_numbers
 from linkwise.engines.hierarchical._agglomerate import require_fitting, warn_of_distances
 from linkwise.engines.hierarchical._codes import EUCLIDEAN_ONLY, LINKAGES
 from linkwise.engines.hierarchical._distances import metric_name, read_dissimilarities
 from linkwise.engines.hierarchical._memory import require_memory
+from linkwise.engines.hierarchical._place import Places, find_places, insert, new_distances, sparse_distances
 from linkwise.exceptions import DeadEndError, LinkwiseError
 from linkwise.result import Certificate, Dendrogram
 
@@ -38,6 +42,7 @@ class HierarchyMixin:
     linkage: str
     metric: Any
     dendrogram_: Dendrogram
+    labels_: IntArray
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()  # type: ignore[misc]
@@ -101,14 +106,90 @@ class HierarchyMixin:
             raise DeadEndError(msg, tree, tree.n_roots)
         return tree.cut(n_clusters=self.n_clusters)
 
-    def _keep_tree(self, tree: Dendrogram, labels: IntArray, certificate: Certificate) -> None:
+    def _keep_tree(self, tree: Dendrogram, labels: IntArray, certificate: Certificate, samples: Any) -> None:
         self.dendrogram_ = tree
+        self._samples = None if getattr(self, "metric", None) == "precomputed" else samples
         self.labels_ = labels
         self.certificate_ = certificate
         self.n_clusters_ = int(labels.max()) + 1
         self.n_leaves_ = tree.n_samples
         self.n_connected_components_ = tree.n_roots
         self.k_min_ = tree.n_roots
+
+    def predict(self, X: Any) -> IntArray:
+        """Return the cluster each new sample joins; the tree, its clusters and what holds in them stay as they are.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_new, n_features)
+            New samples; with ``metric="precomputed"`` their dissimilarities from the samples of the fit, in its order.
+
+        Returns
+        -------
+        ndarray of shape (n_new,)
+            For each new sample the label of the cluster it would have been merged into first, had it come last.
+
+        Notes
+        -----
+        **Cost** O(n d) time for each new sample, and no more than 64 MiB of distances at a time. **Guarantee** a
+        sample of the fit gets its own label back, unless a copy of it has another one.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from linkwise import ConstrainedAgglomerative
+        >>> model = ConstrainedAgglomerative(n_clusters=2).fit([[0.0], [1.0], [9.0], [12.0]])
+        >>> model.predict([[0.2], [10.0]]).tolist()
+        [0, 1]
+        """
+        return self._places(X).label
+
+    def place(self, X: Any) -> Dendrogram:
+        """Return the tree with new samples in it, numbered after those of the fit; the old part is unchanged.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_new, n_features)
+            New samples, as for `predict`.
+
+        Returns
+        -------
+        Dendrogram
+            A tree of ``n_samples + n_new`` samples. Without the new ones it is ``dendrogram_``; its marked clusters
+            contain the new samples where `predict` says.
+
+        Notes
+        -----
+        **Guarantee** every statement about old samples that held before still holds.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from linkwise import ConstrainedAgglomerative
+        >>> model = ConstrainedAgglomerative(n_clusters=2).fit([[0.0], [1.0], [9.0], [12.0]])
+        >>> tree = model.place([[0.2], [10.0]])
+        >>> tree.cut_marked().tolist(), tree.cut(height=0.5).tolist()
+        ([0, 0, 1, 1, 0, 1], [0, 1, 2, 3, 0, 4])
+        """
+        return insert(self.dendrogram_, self._places(X))
+
+    def _places(self, X: Any) -> Places:
+        check_is_fitted(self)
+        require_numbers(X)
+        sparse = "csr" if self.__sklearn_tags__().input_tags.sparse else False
+        new = check_array(X, accept_sparse=sparse, dtype=np.float64, ensure_all_finite=False, estimator=self)
+        require_finite(new, X, who=f"{type(self).__name__}.predict")
+        validate_data(self, X, reset=False, skip_check_array=True)  # the features are those of the fit
+        gaps, code, of_nodes = self._gaps(new)
+        return find_places(self.dendrogram_, self.labels_, gaps, code, of_nodes=of_nodes)
+
+    def _gaps(self, new: Any) -> tuple[Iterator[npt.NDArray[np.float64]], int, bool]:
+        """Distances of new samples, the linkage that makes them distances from clusters, and whether they are so."""
+        code = LINKAGES[getattr(self, "linkage", "single")]
+        if self._samples is None:
+            _require_no_negatives(new, type(self).__name__)
+            return iter([new]), code, False
+        return new_distances(new, self._samples, self._metric(), self.dendrogram_, code), code, code in EUCLIDEAN_ONLY
 
     @property
     def children_(self) -> IntArray:
@@ -175,8 +256,6 @@ def as_dense(X: Any, metric: Any) -> tuple[Any, Any]:
     """Turn sparse vectors into their distances, leave everything else as it is."""
     if not scipy.sparse.issparse(X):
         return X, metric
-    from sklearn.metrics import pairwise_distances
-
     n = X.shape[0]
     zero = np.flatnonzero(np.asarray(abs(X).sum(axis=1)).ravel() == 0)
     if metric == "cosine" and len(zero):
@@ -187,8 +266,6 @@ def as_dense(X: Any, metric: Any) -> tuple[Any, Any]:
         )
         raise LinkwiseError(msg)
     require_memory(2 * n * n * 8, f"a dense {n} x {n} distance matrix", "cluster a sample of the rows.")
-    if X.indices.dtype != np.int32 and X.nnz < 2**31:  # all that scikit-learn's city-block kernel takes
-        X = type(X)((X.data, X.indices.astype(np.int32), X.indptr.astype(np.int32)), shape=X.shape)
-    distances = pairwise_distances(X, metric=metric)
+    distances = sparse_distances(X, X, metric)
     np.fill_diagonal(distances, 0.0)
     return (distances + distances.T) / 2, "precomputed"

@@ -421,4 +421,4 @@ class ReCon(HierarchyMixin, ConstrainedClusterer):
             )
             labels, tree = found.labels, outcome
             self._certify(labels, constraints, samples)
-        self._keep_tree(tree, labels, self._certify(tree, constraints, samples))
+        self._keep_tree(tree, labels, self._certify(tree, constraints, samples), samples)

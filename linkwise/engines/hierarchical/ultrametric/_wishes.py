@@ -146,6 +146,6 @@ class _TripletWishes(HierarchyMixin, ConstrainedClusterer):
     def _keep(self, outcome: Dendrogram, samples: Any, constraints: Constraints) -> None:
         labels = self._cut(outcome, constraints)
         tree = mark(outcome, labels)
-        self._keep_tree(tree, labels, self._certify(tree, constraints, samples))
+        self._keep_tree(tree, labels, self._certify(tree, constraints, samples), samples)
         held = self.certificate_.held
         self.satisfied_ = float(held.mean()) if len(held) else 1.0
