@@ -23,8 +23,14 @@ MODULE = {
     "scikit-learn": "sklearn",
     "genieclust": "genieclust",
     "tralda": "tralda",
+    "constrained-linkage": "constrained_linkage",
+    "pyannote.core": "pyannote.core",
 }
-GET = {"genieclust": "pip install 'genieclust>=1.3'"}
+GET = {
+    "genieclust": "pip install 'genieclust>=1.3'",
+    "constrained_linkage": "pip install constrained-linkage",
+    "pyannote.core": "pip install pyannote.core",
+}
 
 Run = Callable[[Any, Any], Any]
 
@@ -32,9 +38,12 @@ Run = Callable[[Any, Any], Any]
 def find_missing() -> dict[str, str]:
     """Name the libraries that cannot be imported, each with the command that installs it."""
     modules = sorted(set(MODULE.values()))
-    return {
-        name: GET.get(name, "pip install linkwise[bench]") for name in modules if importlib.util.find_spec(name) is None
-    }
+    return {name: GET.get(name, "pip install linkwise[bench]") for name in modules if not _is_there(name)}
+
+
+def _is_there(module: str) -> bool:
+    package = module.partition(".")[0]
+    return importlib.util.find_spec(package) is not None and importlib.util.find_spec(module) is not None
 
 
 def runner(spec: dict[str, Any]) -> Run:
@@ -123,8 +132,43 @@ def _peer(who: str, method: str) -> Run:
 
         # With this threshold Genie is single linkage. A model remembers its last spanning tree: make one per call.
         return lambda X, _: genieclust.Genie(n_clusters=2, gini_threshold=1.0).fit(X).children_
+    if who == "constrained-linkage":
+        return _penalised(method)
+    if who == "pyannote.core":
+        return _pooled()
     msg = f"no contender is called {who!r}; expected one of {sorted(MODULE)} or a function of linkwise."
     raise ValueError(msg)
+
+
+def _penalised(method: str) -> Run:
+    """Statements as penalties, far larger than any distance: the package knows no hard ones."""
+    import constrained_linkage
+    import numpy as np
+    from scipy.spatial.distance import pdist
+
+    from linkwise import Kind
+
+    def run(X: Any, known: Any) -> Any:
+        distances = pdist(X)
+        penalty = np.zeros((len(X), len(X)))
+        for kind, sign in ((Kind.MUST_LINK, -10.0), (Kind.CANNOT_LINK, 10.0)):
+            i, j = known.of(kind).T
+            penalty[i, j] = penalty[j, i] = sign * distances.max()
+        return constrained_linkage.constrained_linkage(distances, method, constraint_matrix=penalty)
+
+    return run
+
+
+def _pooled() -> Run:
+    from pyannote.core.utils.hierarchy import linkage
+
+    from linkwise import Kind
+
+    def run(X: Any, known: Any) -> Any:
+        must, cannot = ([tuple(row) for row in known.of(kind).tolist()] for kind in (Kind.MUST_LINK, Kind.CANNOT_LINK))
+        return linkage(X, method="pool", metric="euclidean", must_link=must, cannot_link=cannot)
+
+    return run
 
 
 def builder(who: str, n: int, triplets: Any) -> tuple[Callable[[], Any], Callable[[Any], Any]]:

@@ -35,6 +35,14 @@ def digits(n: int | None = None) -> tuple[Floats, Ints]:
     return np.ascontiguousarray(X[:n], dtype=np.float64), np.asarray(y[:n], dtype=np.intp)
 
 
+def iris() -> tuple[Floats, Ints]:
+    """Load Fisher's flowers (150 x 4, 3 classes)."""
+    from sklearn.datasets import load_iris
+
+    X, y = load_iris(return_X_y=True)
+    return np.ascontiguousarray(X, dtype=np.float64), np.asarray(y, dtype=np.intp)
+
+
 def distances(n: int, **options: float) -> tuple[Floats, Ints]:
     """Compute the matrix of distances between the samples of `blobs`."""
     from scipy.spatial.distance import cdist

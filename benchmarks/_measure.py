@@ -190,4 +190,6 @@ def _row(comparison: Comparison, pair: Pair, results: list[dict[str, Any]]) -> R
         row.notes.append("same tree" if ours["tree"] == theirs["tree"] else "another tree")
     if ours.get("broken") is not None:
         row.notes.append(f"{ours['broken']} statements broken")
+    if theirs.get("broken") is not None and "k" in specs[1]:
+        row.notes.append(f"{theirs['broken']} by the other")
     return row

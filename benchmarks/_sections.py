@@ -136,6 +136,28 @@ def constrained(plan: Plan) -> Iterator[Row]:
             )
 
 
+# -- rivals ------------------------------------------------------------------------------------------------------------
+
+
+def rivals(plan: Plan) -> Iterator[Row]:
+    """Average linkage under links, against packages that offer it; what is broken in as many clusters as classes."""
+    sets: list[tuple[str, dict[str, Any], int]] = []
+    for n in plan.sizes_or(2_000):
+        sets.append((f"average n={n:,}", {"make": "blobs", "n": n}, 20))
+        sets.append((f"average, 10 mixed classes n={n:,}", {"make": "blobs", "n": n, **MIXED}, 10))
+    sets.append(("average, iris", {"make": "iris"}, 3))
+    for case, data, k in sets:
+        m = 80 if data["make"] == "iris" else data["n"] // 10
+        said = {"method": "average", "said": ("links", m), "k": k}
+        who = [name for name in ("constrained-linkage", "pyannote.core") if plan.takes_part(name)]
+        contenders = [{"who": name, **said} for name in ("constrained_linkage", *who)]
+        # the others take half a minute a time; two of them will do
+        pairs = [Pair(0, 1 + at, (Goal("wall", 0.01),) if "n=" in case else ()) for at in range(len(who))]
+        if pairs:
+            comparison = Comparison("rivals", f"{case}, {m} links, warm", data, contenders, pairs)
+            yield from measure(comparison, min(plan.repeats, 2))
+
+
 # -- propagate ---------------------------------------------------------------------------------------------------------
 
 
@@ -334,5 +356,6 @@ SECTIONS = {
     "build": build,
     "ultrametric": ultrametric,
     "propagate": propagate,
+    "rivals": rivals,
     "start": start,
 }

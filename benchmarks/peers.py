@@ -2,7 +2,7 @@
 
     python benchmarks/peers.py                       everything (half an hour or more)
     python benchmarks/peers.py --section recon       one section: dense, vectors, constrained, recon, build,
-                                                     ultrametric, propagate, start
+                                                     ultrametric, propagate, rivals, start
     python benchmarks/peers.py --quick               tiny sizes: does it run?
 
 Installs nothing. A peer that cannot be imported is named with the command that gets it, and left out.
