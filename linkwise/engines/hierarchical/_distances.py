@@ -379,9 +379,12 @@ def read_dissimilarities(
             'Hint: pass vectors with metric="euclidean", or n x n dissimilarities with metric="precomputed".'
         )
         raise LinkwiseError(msg)
-    _require_dissimilarities(given, n, who)
     base = np.empty((n, n if pitch is None else pitch), dtype=dtype)
     out = base[:, :n]
+    plain = given.ndim == 2 and given.dtype in (np.float64, np.float32) and given.flags.c_contiguous
+    if plain and _copy_if_fair(given, base, 1e-8 if base.dtype == np.float64 else 1e-5):
+        return base
+    _require_dissimilarities(given, n, who)
     with np.errstate(over="ignore"):
         if given.ndim == 2:
             out[...] = given
@@ -396,6 +399,35 @@ def read_dissimilarities(
     if given.ndim == 2:
         _require_symmetry(out, f"{who}: the matrix")
     return base
+
+
+@njit(nogil=True)
+def _copy_if_fair(D: Floats, out: Floats, tolerance: float) -> bool:
+    """Copy a square and say whether it is one of dissimilarities; what it says no to needs a closer look.
+
+    One pass, in tiles, so that the mirrored entries are read while they are in cache.
+    """
+    n = D.shape[0]
+    tile = 64
+    for top in range(0, n, tile):
+        bottom = min(n, top + tile)
+        for left in range(top, n, tile):
+            right = min(n, left + tile)
+            fair = True
+            for i in range(top, bottom):
+                for j in range(left, right):
+                    v, w = D[i, j], D[j, i]
+                    # false also for what is no number
+                    fair &= (v >= 0) & (abs(v - w) <= tolerance * max(v, w))
+                    out[i, j] = abs(v)
+                    out[j, i] = abs(w)
+                    fair &= out[i, j] < np.inf
+            if not fair:
+                return False
+    fair = True
+    for i in range(n):
+        fair &= D[i, i] == 0
+    return fair
 
 
 def _require_dissimilarities(given: npt.NDArray[Any], n: int, who: str) -> None:
