@@ -17,6 +17,6 @@ def test_the_table_is_printed(capsys):
 
 def test_all_informative_triplets_give_the_classes_and_half_of_them_help():
     X, y = load_iris(return_X_y=True)
-    found = liu.row(X, y, 2, "centroid")
+    found = liu.row(X, y, 2)
     assert found["all"] == [1.0]
     assert np.mean(found["informative"][-1]) > found["nothing"][0]
