@@ -65,6 +65,7 @@ def merge_all(
     gamma: float | None = None,
     epsilon: float | None = None,
     X: npt.NDArray[Any] | None = None,
+    moved: tuple[Ints, npt.NDArray[np.float64]] | None = None,
     dtype: npt.DTypeLike = np.float64,
     progress: Progress | None = None,
 ) -> Merges:
@@ -90,6 +91,8 @@ def merge_all(
         Merge a singleton only into a cluster that holds a sample within this distance of it.
     X : ndarray of shape (n, d), optional
         Vectors for gamma when ``source`` holds dissimilarities.
+    moved : tuple of ndarrays of shape (p, 2) and (p,), optional
+        Pairs of samples and what their distances are to be instead; for linkages that work on a matrix.
     dtype : {float64, float32}
         Type to compute in.
     progress : callable, optional
@@ -111,13 +114,13 @@ def merge_all(
     kind = np.dtype(dtype)
     if apart is not None:  # copies, since kernels would be compiled once more for arrays that cannot be written
         apart = apart._replace(start=apart.start.copy(), member=apart.member.copy())
-    run = _Run(code, metric_name(metric), metric, kind, forced, forbidden, apart, progress)
+    run = _Run(code, metric_name(metric), metric, kind, forced, forbidden, apart, moved, progress)
     with Workers() as workers:
         if gamma is not None or epsilon is not None:
             return _dynamic(source, run, gamma, epsilon, X, workers)
         if run.metric == "euclidean" and code in EUCLIDEAN_ONLY:
             return _from_points(source, run, workers)
-        if code == SINGLE and forbidden is None and apart is None and run.metric == "euclidean":
+        if code == SINGLE and forbidden is None and apart is None and moved is None and run.metric == "euclidean":
             return _from_tree(source, run)
         if code in REDUCIBLE and code != WARD:
             return _by_rounds(source, run, workers)
@@ -134,6 +137,7 @@ class _Run(NamedTuple):
     forced: Ints | None
     forbidden: Ints | None
     apart: Groups | None
+    moved: tuple[Ints, npt.NDArray[np.float64]] | None
     progress: Progress | None
 
 
@@ -197,6 +201,9 @@ def _by_rounds(source: npt.NDArray[Any], run: _Run, workers: Workers) -> Merges:
     n = len(D)
     if near is None or not near.found:
         np.fill_diagonal(D, np.inf)
+    if run.moved is not None:
+        (i, j), value = run.moved[0].T, run.moved[1] / factor
+        D[i, j] = D[j, i] = value**2 if squared else value
     _forbid(D, run.forbidden, run.apart)
     rows = _reciprocal.make_rows(D, n, near=near)
     if run.forced is not None:
@@ -209,7 +216,8 @@ def _by_rounds(source: npt.NDArray[Any], run: _Run, workers: Workers) -> Merges:
 
 def _neighbours(n: int, run: _Run) -> Neighbours | None:
     """Ask for nearest neighbours where the distances alone decide about them."""
-    free = run.metric == "euclidean" and run.forced is None and run.forbidden is None and run.apart is None
+    bare = run.forced is None and run.forbidden is None and run.apart is None and run.moved is None
+    free = run.metric == "euclidean" and bare
     return Neighbours.of(n, run.dtype) if free else None
 
 

@@ -151,12 +151,12 @@ def run_ipoptim(
     named = name_pairs(n, wishes)
     before = distances_named(distances, named)
     gap = gaps(named, before, margin)
-    condensed = distances.condensed()
-    place = distances.positions(*named.pairs.T)
 
     def attempt(gap: Floats) -> tuple[Merges, npt.NDArray[np.bool_], Floats]:
-        condensed[place] = project(named, before, gap, norm=norm)
-        merges = merge_all(condensed, method=method, metric="precomputed", progress=current_progress())
+        moved = named.pairs, project(named, before, gap, norm=norm)
+        merges = merge_all(
+            distances.source, method=method, metric=distances.metric, moved=moved, progress=current_progress()
+        )
         return merges, *_judge(n, merges.pairs, merges.height, wishes)
 
     merges, held, miss = attempt(gap)

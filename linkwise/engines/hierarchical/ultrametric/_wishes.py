@@ -7,7 +7,6 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from linkwise._kernels import njit
 from linkwise.constraints import Constraints, Kind
 from linkwise.engines._base import ConstrainedClusterer
 from linkwise.engines.hierarchical._agglomerate import read_vectors
@@ -23,31 +22,6 @@ __all__ = ["Distances", "Wishes", "read_distances", "read_wishes"]
 Ints = npt.NDArray[np.intp]
 Floats = npt.NDArray[np.float64]
 _CHUNK = 1 << 16
-
-
-@njit
-def _condense(D: Floats, out: Floats) -> bool:
-    """Write the upper triangle row by row; say whether the matrix could be one of dissimilarities.
-
-    Works in tiles, so that the mirrored entries are read while they are in the cache.
-    """
-    n = len(D)
-    tile = 64
-    fine = True
-    for top in range(0, n, tile):
-        bottom = min(n, top + tile)
-        for left in range(top, n, tile):
-            right = min(n, left + tile)
-            for i in range(top, bottom):
-                base = np.int64(i) * n - np.int64(i) * (i + 1) // 2 - i - 1
-                for j in range(max(left, i + 1), right):
-                    v = D[i, j]
-                    # false also for what is negative or no number
-                    fine &= abs(v - D[j, i]) <= 1e-8 * v
-                    out[base + j] = v
-    for i in range(n):
-        fine &= D[i, i] == 0.0
-    return fine
 
 
 class Wishes(NamedTuple):
@@ -103,19 +77,6 @@ class Distances(NamedTuple):
             D = square_distances(vectors)
             return np.asarray(D if factor == 1.0 else D * factor, dtype=np.float64)
         return np.asarray(read_dissimilarities(self.source), dtype=np.float64)
-
-    def condensed(self) -> Floats:
-        """A fresh vector of the distances of all pairs, row by row; of given ones both triangles are looked at."""
-        D = self.square() if self.metric == "euclidean" else np.ascontiguousarray(self.source, dtype=np.float64)
-        out = np.empty(self.n_samples * (self.n_samples - 1) // 2)
-        if not _condense(D, out):
-            read_dissimilarities(self.source)  # has the words; what it lets pass is fine
-        return out
-
-    def positions(self, i: Ints, j: Ints) -> Ints:
-        """Where pairs stand in the condensed vector."""
-        low, high = np.minimum(i, j), np.maximum(i, j)
-        return np.asarray(low * self.n_samples - low * (low + 1) // 2 + (high - low - 1), dtype=np.intp)
 
 
 def read_distances(X: Any, metric: Any, *, who: str) -> Distances:
