@@ -6,7 +6,7 @@
 
 The complete informative set of (k - 1)(n - k) triplets must give the classes exactly. Random parts of it, and as many
 triplets drawn at random from the classes, give the mean pairwise F over draws, beside the same linkage told nothing and
-cut in the same way. Features are scaled to [0, 1]. Branches smaller than half an average class are taken as outliers
+cut in the same way. Features are scaled to [0, 1]. Branches smaller than two fifths of an average class are outliers
 while cutting (section 4.2.1); ``--outliers keep`` lets them be clusters.
 """
 
@@ -46,7 +46,7 @@ def row(X: Floats, y: Ints, draws: int, *, linkage: str = "centroid", outliers: 
     everything = (k - 1) * (n - k)
 
     def score(known: Constraints | None) -> float:
-        model = ReCon(k, linkage=linkage, min_cluster_size=max(1, n // (2 * k)) if outliers else None)
+        model = ReCon(k, linkage=linkage, min_cluster_size=max(1, 2 * n // (5 * k)) if outliers else None)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", LinkwiseWarning)  # fewer large branches than classes: a lower threshold
             return float(pairwise_f(y, model.fit(X, constraints=known).labels_))
