@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 __version__ = "0.1.0"
 
 _HOME = {
+    "COPKMeans": "linkwise.engines",
     "Certificate": "linkwise.result",
     "ConstrainedAgglomerative": "linkwise.engines",
     "Constraints": "linkwise.constraints",
@@ -42,6 +43,7 @@ _HOME = {
 }
 
 __all__ = [
+    "COPKMeans",
     "Certificate",
     "ConstrainedAgglomerative",
     "Constraints",
@@ -81,7 +83,7 @@ if TYPE_CHECKING:
         NeighbourWithin,
         SizeBetween,
     )
-    from linkwise.engines import ConstrainedAgglomerative, HACoc, IPoptim, ReCon, UltraTran, agglomerate
+    from linkwise.engines import ConstrainedAgglomerative, COPKMeans, HACoc, IPoptim, ReCon, UltraTran, agglomerate
     from linkwise.problem import (
         Explanation,
         Repair,

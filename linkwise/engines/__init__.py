@@ -22,18 +22,22 @@ from linkwise.engines.hierarchical import (
     subdominant_ultrametric,
     ultratran,
 )
+from linkwise.engines.partitional import COPKMeans, KMeansRun, cop_kmeans
 
 __all__ = [
+    "COPKMeans",
     "ConstrainedAgglomerative",
     "ConstrainedClusterer",
     "GammaRun",
     "HACoc",
     "IPoptim",
+    "KMeansRun",
     "Projection",
     "ReCon",
     "UltraTran",
     "agglomerate",
     "constrained_linkage",
+    "cop_kmeans",
     "fit_heights",
     "fit_ultrametric",
     "gamma_linkage",
