@@ -15,6 +15,7 @@ _HOME = {
     "COPKMeans": "linkwise.engines",
     "Certificate": "linkwise.result",
     "ConstrainedAgglomerative": "linkwise.engines",
+    "ConstrainedKMeans": "linkwise.engines",
     "Constraints": "linkwise.constraints",
     "Dendrogram": "linkwise.result",
     "Explanation": "linkwise.problem",
@@ -26,6 +27,7 @@ _HOME = {
     "NeighbourWithin": "linkwise.constraints",
     "ReCon": "linkwise.engines",
     "Repair": "linkwise.problem",
+    "SeededKMeans": "linkwise.engines",
     "SizeBetween": "linkwise.constraints",
     "Taxonomy": "linkwise.sources",
     "UltraTran": "linkwise.engines",
@@ -46,6 +48,7 @@ __all__ = [
     "COPKMeans",
     "Certificate",
     "ConstrainedAgglomerative",
+    "ConstrainedKMeans",
     "Constraints",
     "Dendrogram",
     "Explanation",
@@ -57,6 +60,7 @@ __all__ = [
     "NeighbourWithin",
     "ReCon",
     "Repair",
+    "SeededKMeans",
     "SizeBetween",
     "Taxonomy",
     "UltraTran",
@@ -83,7 +87,17 @@ if TYPE_CHECKING:
         NeighbourWithin,
         SizeBetween,
     )
-    from linkwise.engines import ConstrainedAgglomerative, COPKMeans, HACoc, IPoptim, ReCon, UltraTran, agglomerate
+    from linkwise.engines import (
+        ConstrainedAgglomerative,
+        ConstrainedKMeans,
+        COPKMeans,
+        HACoc,
+        IPoptim,
+        ReCon,
+        SeededKMeans,
+        UltraTran,
+        agglomerate,
+    )
     from linkwise.problem import (
         Explanation,
         Repair,

@@ -22,20 +22,31 @@ from linkwise.engines.hierarchical import (
     subdominant_ultrametric,
     ultratran,
 )
-from linkwise.engines.partitional import COPKMeans, KMeansRun, cop_kmeans
+from linkwise.engines.partitional import (
+    ConstrainedKMeans,
+    COPKMeans,
+    KMeansRun,
+    SeededKMeans,
+    constrained_kmeans,
+    cop_kmeans,
+    seeded_kmeans,
+)
 
 __all__ = [
     "COPKMeans",
     "ConstrainedAgglomerative",
     "ConstrainedClusterer",
+    "ConstrainedKMeans",
     "GammaRun",
     "HACoc",
     "IPoptim",
     "KMeansRun",
     "Projection",
     "ReCon",
+    "SeededKMeans",
     "UltraTran",
     "agglomerate",
+    "constrained_kmeans",
     "constrained_linkage",
     "cop_kmeans",
     "fit_heights",
@@ -46,6 +57,7 @@ __all__ = [
     "progress",
     "project_triplets",
     "recon",
+    "seeded_kmeans",
     "subdominant_ultrametric",
     "ultratran",
 ]

@@ -13,7 +13,7 @@ from linkwise.engines.partitional._lloyd import KMeansRun, Place, Watch
 from linkwise.engines.partitional._places import ExactPlaces, GreedyPlaces
 from linkwise.engines.partitional._restarts import Loop, expand, judge, read_problem, run_from_starts
 from linkwise.engines.partitional._sizes import SizedPlaces, size_bounds
-from linkwise.engines.partitional._start import make_generator, read_init
+from linkwise.engines.partitional._start import Start, make_generator, read_init
 from linkwise.exceptions import LinkwiseError, UnsupportedConstraintError
 from linkwise.problem import Problem
 
@@ -112,7 +112,7 @@ def cop_kmeans(
         raise LinkwiseError(msg)
     rows, k = read_problem(X, constraints, n_clusters, LINKS, _RULES, who)
     loop = Loop(who, n_init, max_iter, tol, watch)
-    start = read_init(init, k, rows.shape[1], who)
+    given = read_init(init, k, rows.shape[1], who)
     rng = make_generator(random_state)
     if not constraints.is_hard.all():
         constraints = constraints.with_weight(float("inf"))
@@ -130,7 +130,7 @@ def cop_kmeans(
             return GreedyPlaces(cloud, constraints, rng)
         return ExactPlaces(cloud, witness)
 
-    return expand(run_from_starts(cloud, start, k, place, loop, rows, rng), cloud, rows)
+    return expand(run_from_starts(cloud, Start(given, cloud, k, rng), place, loop, rows), cloud, rows)
 
 
 class COPKMeans(CentroidMixin, ConstrainedClusterer):

@@ -1,4 +1,4 @@
-"""Two ways to assign rows that are to be apart: at least cost, or one after the other as the paper does."""
+"""Ways to assign rows that are to be apart: at least cost, once for all, or one after the other as in COP-KMeans."""
 
 from __future__ import annotations
 
@@ -13,13 +13,26 @@ from linkwise.engines.partitional._apart import Apart
 from linkwise.engines.partitional._assign import assign
 from linkwise.engines.partitional._cloud import Cloud
 from linkwise.engines.partitional._lloyd import Placement
-from linkwise.engines.partitional._rows import nearest, squared
+from linkwise.engines.partitional._rows import nearest, squared, squared_to
 from linkwise.exceptions import GaveUpError
 
-__all__ = ["ExactPlaces", "GreedyPlaces"]
+__all__ = ["ExactPlaces", "FixedPlaces", "FreePlaces", "GreedyPlaces"]
 
 IntArray = npt.NDArray[np.intp]
 FloatArray = npt.NDArray[np.float64]
+
+
+class FreePlaces:
+    """Nearest centres for all rows, as in plain k-means."""
+
+    random = False
+
+    def __init__(self, cloud: Cloud) -> None:
+        self.cloud = cloud
+
+    def __call__(self, centers: FloatArray, before: IntArray | None) -> Placement:  # noqa: ARG002
+        """Assign all rows."""
+        return Placement(*nearest(self.cloud.X, centers))
 
 
 class ExactPlaces:
@@ -53,6 +66,27 @@ class ExactPlaces:
         labels[node] = found.labels
         distance[node] = away[np.arange(len(node)), found.labels]
         return Placement(labels, distance, found.best)
+
+
+class FixedPlaces(ExactPlaces):
+    """Assign what is known once, at least cost; from then on only rows move about which nothing was said."""
+
+    def __init__(self, cloud: Cloud, witness: Callable[[], IntArray]) -> None:
+        super().__init__(cloud, witness)
+        known = cloud.weight > 1
+        known[cloud.apart.node] = True
+        self._known = np.flatnonzero(known)
+        self._rows = cloud.X[self._known]
+        self._movable = ~known
+
+    def __call__(self, centers: FloatArray, before: IntArray | None) -> Placement:
+        """Assign all rows."""
+        if before is None:
+            return super().__call__(centers, before)
+        labels, distance = nearest(self.cloud.X, centers)
+        labels[self._known] = before[self._known]
+        distance[self._known] = squared_to(self._rows, centers, labels[self._known])
+        return Placement(labels, distance, movable=self._movable)
 
 
 class GreedyPlaces:

@@ -13,7 +13,7 @@ from linkwise.constraints import Constraints, Kind, Rule
 from linkwise.engines.partitional._cloud import Cloud
 from linkwise.engines.partitional._lloyd import KMeansRun, Place, Settled, Watch, run_lloyd
 from linkwise.engines.partitional._rows import read_rows, squared_to, typical_variance
-from linkwise.engines.partitional._start import first_centers, is_random
+from linkwise.engines.partitional._start import Start
 from linkwise.exceptions import ConstraintError, GaveUpError, LinkwiseError, UnsupportedConstraintError
 from linkwise.problem import check
 
@@ -98,35 +98,27 @@ def judge(constraints: Constraints, k: int, who: str, *, later: bool = False) ->
     return witness
 
 
-def run_from_starts(
-    cloud: Cloud, init: Any, k: int, place: Callable[[], Place], loop: Loop, X: Any, rng: np.random.Generator
-) -> Settled:
+def run_from_starts(cloud: Cloud, start: Start, place: Callable[[], Place], loop: Loop, X: Any) -> Settled:
     """Run the loop from several starts and return where the best one ended; of equals the first.
 
-    ``place`` makes what assigns rows in one run; one that always gives the same and a start without chance are run
-    once. A run in which the assignment gives up does not count; if all do, the last error is raised.
+    ``place`` makes what assigns rows in one run. Where neither start nor assignment leaves anything to chance one run
+    is enough. A run in which the assignment gives up does not count; if all do, the last error is raised.
     """
     tolerance = loop.tol * typical_variance(X)
     best: Settled | None = None
     error: GaveUpError | None = None
-    done, start = 0, is_random(init, cloud, k)
+    done = 0
     for _ in range(_TRIES * loop.n_init):
         assigned = place()
+        centers = start.centers()
         try:
-            ended = run_lloyd(
-                cloud,
-                first_centers(init, cloud, k, rng),
-                assigned,
-                max_iter=loop.max_iter,
-                tolerance=tolerance,
-                watch=loop.watch,
-            )
+            ended = run_lloyd(cloud, centers, assigned, max_iter=loop.max_iter, tolerance=tolerance, watch=loop.watch)
         except GaveUpError as gave_up:
             error = gave_up
         else:
             done += 1
             best = ended if best is None or ended.cost < best.cost else best
-        if done == loop.n_init or not (start or getattr(assigned, "random", False)):
+        if done == loop.n_init or not (start.varies or getattr(assigned, "random", False)):
             break
     if best is None:
         raise error if error is not None else AssertionError

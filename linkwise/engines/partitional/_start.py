@@ -12,11 +12,12 @@ from linkwise.engines.partitional._cloud import Cloud
 from linkwise.engines.partitional._rows import one_row, squared
 from linkwise.exceptions import LinkwiseError
 
-__all__ = ["first_centers", "is_random", "make_generator", "neighbourhoods", "read_init", "spread_centers"]
+__all__ = ["INITS", "Start", "make_generator", "neighbourhoods", "read_init", "spread_centers"]
 
 IntArray = npt.NDArray[np.intp]
 FloatArray = npt.NDArray[np.float64]
 INITS = ("k-means++", "neighbourhoods")
+_NONE = np.empty(0, dtype=np.intp)
 
 
 def make_generator(random_state: Any) -> np.random.Generator:
@@ -49,19 +50,21 @@ def read_init(init: Any, n_clusters: int, n_features: int, who: str) -> Any:
     return centers
 
 
-def is_random(init: Any, cloud: Cloud, k: int) -> bool:
-    """Whether another run would start elsewhere."""
-    if isinstance(init, np.ndarray):
-        return False
-    return not (init == "neighbourhoods" and len(neighbourhoods(cloud, k)) == k)
+class Start:
+    """Draws centres to start from; ``init`` is a name, or centres that were read by `read_init`."""
 
+    def __init__(self, init: Any, cloud: Cloud, k: int, rng: np.random.Generator) -> None:
+        self.cloud, self.k, self.rng = cloud, k, rng
+        self._given = init if isinstance(init, np.ndarray) else None
+        self._chosen = neighbourhoods(cloud, k) if isinstance(init, str) and init == "neighbourhoods" else _NONE
+        # whether the next centres would be others
+        self.varies = self._given is None and len(self._chosen) < k
 
-def first_centers(init: Any, cloud: Cloud, k: int, rng: np.random.Generator) -> FloatArray:
-    """Return ``k`` centres to start from; ``init`` was read by `read_init`."""
-    if isinstance(init, np.ndarray):
-        return init.copy()
-    chosen = neighbourhoods(cloud, k) if init == "neighbourhoods" else np.empty(0, dtype=np.intp)
-    return spread_centers(cloud, chosen, k, rng)
+    def centers(self) -> FloatArray:
+        """Return centres to start from."""
+        if self._given is not None:
+            return np.array(self._given)
+        return spread_centers(self.cloud, self._chosen, self.k, self.rng)
 
 
 def neighbourhoods(cloud: Cloud, k: int) -> IntArray:
