@@ -76,6 +76,12 @@ def match(costs: FloatArray, rows: IntArray, answer: IntArray) -> bool:
 
 
 @njit
+def _forget(places: IntArray, labels: IntArray) -> None:
+    for p in places:
+        labels[p] = -1
+
+
+@njit
 def _pair(costs: FloatArray, p: int, q: int, labels: IntArray) -> bool:
     """Two places apart from each other: one takes its cheapest cluster, the other its cheapest of the rest."""
     k = costs.shape[1]
@@ -140,7 +146,7 @@ def _tree(costs: FloatArray, apart: Apart, places: IntArray, labels: IntArray, a
             if c != taken and below[t, c] < np.inf and (best < 0 or below[t, c] < below[t, best]):
                 best = c
         if best < 0:
-            labels[places] = -1
+            _forget(places, labels)
             return False
         given[t] = best
     for t in range(s):
@@ -194,7 +200,7 @@ def _start(
             if taken[pick, c] == 0 and costs[p, c] < np.inf and (best < 0 or costs[p, c] < costs[p, best]):
                 best = c
         if best < 0:
-            labels[places] = -1
+            _forget(places, labels)
             return False
         labels[p] = best
         _note(apart, p, best, 1, local, taken)
@@ -291,8 +297,6 @@ def _search(
             best += costs[p, labels[p]]
     given = np.full(s, -1, np.intp)
     chosen = np.empty(s, np.intp)
-    pointer = np.empty(s, np.intp)
-    order = np.empty((s, k), np.intp)
     so_far = np.zeros(s + 1)
     depth, fresh = 0, True
     while depth >= 0:
@@ -320,20 +324,24 @@ def _search(
                 depth, fresh = depth - 1, False
                 continue
             chosen[depth] = pick
-            order[depth] = np.argsort(costs[places[pick]], kind="mergesort")
-            pointer[depth] = 0
         t = chosen[depth]
         p = places[t]
-        if given[t] >= 0:
-            _note(apart, p, given[t], -1, local, taken)
+        last = given[t]
+        if last >= 0:
+            _note(apart, p, last, -1, local, taken)
             given[t] = -1
-        while pointer[depth] < k and taken[t, order[depth, pointer[depth]]] > 0:
-            pointer[depth] += 1
-        if pointer[depth] == k or costs[p, order[depth, pointer[depth]]] == np.inf:
+        c = -1  # the cheapest free cluster after the last one tried; of equals the lowest-numbered first
+        for b in range(k):
+            cost = costs[p, b]
+            if taken[t, b] > 0 or cost == np.inf:
+                continue
+            if last >= 0 and (cost < costs[p, last] or (cost == costs[p, last] and b <= last)):
+                continue
+            if c < 0 or cost < costs[p, c]:
+                c = b
+        if c < 0:
             depth, fresh = depth - 1, False
             continue
-        c = order[depth, pointer[depth]]
-        pointer[depth] += 1
         given[t] = c
         _note(apart, p, c, 1, local, taken)
         so_far[depth + 1] = so_far[depth] + costs[p, c]
@@ -390,5 +398,5 @@ def assign_parts(costs: FloatArray, apart: Apart, labels: IntArray) -> IntArray:
         else:
             outcome[part], visits, work = _other(costs, apart, places, labels, scratch, visits, work)
         if outcome[part] == UNSOLVED:
-            labels[places] = -1
+            _forget(places, labels)
     return outcome
