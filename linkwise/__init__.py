@@ -14,9 +14,11 @@ __version__ = "0.1.0"
 _HOME = {
     "BiHAC": "linkwise.engines",
     "BiiHAC": "linkwise.engines",
+    "COPKMeans": "linkwise.engines",
     "Certificate": "linkwise.result",
     "ConstrainedAgglomerative": "linkwise.engines",
     "ConstrainedCompleteLink": "linkwise.engines",
+    "ConstrainedKMeans": "linkwise.engines",
     "Constraints": "linkwise.constraints",
     "Dendrogram": "linkwise.result",
     "Explanation": "linkwise.problem",
@@ -29,6 +31,7 @@ _HOME = {
     "NeighbourWithin": "linkwise.constraints",
     "ReCon": "linkwise.engines",
     "Repair": "linkwise.problem",
+    "SeededKMeans": "linkwise.engines",
     "SizeBetween": "linkwise.constraints",
     "Taxonomy": "linkwise.sources",
     "UltraTran": "linkwise.engines",
@@ -49,9 +52,11 @@ _HOME = {
 __all__ = [  # noqa: RUF022 - IHAC is no constant
     "BiHAC",
     "BiiHAC",
+    "COPKMeans",
     "Certificate",
     "ConstrainedAgglomerative",
     "ConstrainedCompleteLink",
+    "ConstrainedKMeans",
     "Constraints",
     "Dendrogram",
     "Explanation",
@@ -64,6 +69,7 @@ __all__ = [  # noqa: RUF022 - IHAC is no constant
     "NeighbourWithin",
     "ReCon",
     "Repair",
+    "SeededKMeans",
     "SizeBetween",
     "Taxonomy",
     "UltraTran",
@@ -97,9 +103,12 @@ if TYPE_CHECKING:
         BiiHAC,
         ConstrainedAgglomerative,
         ConstrainedCompleteLink,
+        ConstrainedKMeans,
+        COPKMeans,
         HACoc,
         IPoptim,
         ReCon,
+        SeededKMeans,
         UltraTran,
         agglomerate,
         propagate,
@@ -117,8 +126,14 @@ if TYPE_CHECKING:
         repair,
         utility,
     )
-    from linkwise.result import Certificate, Dendrogram, verify
-    from linkwise.sources import Taxonomy
+    from linkwise.result import (
+        Certificate,
+        Dendrogram,
+        verify,
+    )
+    from linkwise.sources import (
+        Taxonomy,
+    )
 
 
 def __getattr__(name: str) -> Any:

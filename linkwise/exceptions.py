@@ -7,6 +7,7 @@
         ├── ConstraintError              a statement that makes no sense on its own (out of range, self-contradictory)
         ├── InfeasibleConstraintsError   statements that cannot hold together      .explanation
         ├── UnsupportedConstraintError   kinds or rules a method does not know     .kinds
+        ├── GaveUpError                  nothing was found, nothing was disproved .statements
         ├── DeadEndError                 the merges ended before the wanted cut    .dendrogram  .k_min
         ├── ViolationError               a result failed the independent check     .certificate
         ├── MemoryLimitError             an allocation that cannot fit, refused    .needed  .available
@@ -32,6 +33,7 @@ __all__ = [
     "DamagedDatasetError",
     "DatasetNotFoundError",
     "DeadEndError",
+    "GaveUpError",
     "InfeasibleConstraintsError",
     "LinkwiseError",
     "LinkwiseWarning",
@@ -67,6 +69,17 @@ class UnsupportedConstraintError(LinkwiseError):
     def __init__(self, message: str, kinds: tuple[str, ...] = ()) -> None:
         super().__init__(message)
         self.kinds = kinds
+
+
+class GaveUpError(LinkwiseError):
+    """A search ended without an answer and without a proof that there is none.
+
+    ``statements`` are the positions of those it got stuck on, where it can tell.
+    """
+
+    def __init__(self, message: str, statements: tuple[int, ...] = ()) -> None:
+        super().__init__(message)
+        self.statements = statements
 
 
 class DeadEndError(LinkwiseError):

@@ -1,7 +1,11 @@
 """Who solves it: the estimators, and the functions behind them."""
 
-from linkwise.engines._base import ConstrainedClusterer
-from linkwise.engines._progress import progress
+from linkwise.engines._base import (
+    ConstrainedClusterer,
+)
+from linkwise.engines._progress import (
+    progress,
+)
 from linkwise.engines.hierarchical import (
     IHAC,
     ActiveCompleteLink,
@@ -33,28 +37,45 @@ from linkwise.engines.hierarchical import (
     subdominant_ultrametric,
     ultratran,
 )
-from linkwise.engines.metric import propagate
+from linkwise.engines.metric import (
+    propagate,
+)
+from linkwise.engines.partitional import (
+    ConstrainedKMeans,
+    COPKMeans,
+    KMeansRun,
+    SeededKMeans,
+    constrained_kmeans,
+    cop_kmeans,
+    seeded_kmeans,
+)
 
 __all__ = [  # noqa: RUF022 - IHAC is no constant
     "ActiveCompleteLink",
     "AdaptiveRun",
     "BiHAC",
     "BiiHAC",
+    "COPKMeans",
     "ConstrainedAgglomerative",
     "ConstrainedClusterer",
     "ConstrainedCompleteLink",
+    "ConstrainedKMeans",
     "GammaRun",
     "HACoc",
     "IHAC",
     "IPoptim",
+    "KMeansRun",
     "Projection",
     "ReCon",
+    "SeededKMeans",
     "UltraTran",
     "active_complete_link",
     "agglomerate",
     "bihac",
     "biihac",
+    "constrained_kmeans",
     "constrained_linkage",
+    "cop_kmeans",
     "fit_heights",
     "fit_ultrametric",
     "gamma_linkage",
@@ -66,6 +87,7 @@ __all__ = [  # noqa: RUF022 - IHAC is no constant
     "propagate",
     "propagated_linkage",
     "recon",
+    "seeded_kmeans",
     "subdominant_ultrametric",
     "ultratran",
 ]

@@ -1,0 +1,103 @@
+"""Who is to be apart from whom, cut into connected parts that can be assigned to clusters one by one.
+
+What keeps samples apart is a list of cliques: a cannot-link is one of two samples, a group apart one of as many as it
+names. Groups are never written out as pairs.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from linkwise._kernels.disjoint_set import components
+from linkwise.constraints import Groups
+
+__all__ = ["CLIQUE", "OTHER", "TREE", "Apart", "keep_apart"]
+
+IntArray = npt.NDArray[np.intp]
+
+# What a connected part looks like decides how it is solved.
+CLIQUE, TREE, OTHER = 0, 1, 2
+
+
+class Apart(NamedTuple):
+    """Samples that are to be apart from others, as arrays for kernels.
+
+    Samples are numbered among those that are named: place p is sample ``node[p]``. Clique q holds the places
+    ``member[start[q]:start[q + 1]]``; place p is in the cliques ``clique[first[p]:first[p + 1]]``. Part t is made of
+    the places ``place[begin[t]:begin[t + 1]]`` and has the shape ``shape[t]``.
+    """
+
+    node: IntArray
+    start: IntArray
+    member: IntArray
+    first: IntArray
+    clique: IntArray
+    begin: IntArray
+    place: IntArray
+    shape: IntArray
+
+    @property
+    def n_places(self) -> int:
+        """How many samples are named."""
+        return len(self.node)
+
+    def broken(self, labels: IntArray) -> int:
+        """Count cliques in which two places share a label."""
+        owner = np.repeat(np.arange(len(self.start) - 1), np.diff(self.start))
+        key = np.stack([owner, labels[self.member]])
+        order = np.lexsort(key[::-1])
+        owner, label = key[:, order]
+        twice = (owner[1:] == owner[:-1]) & (label[1:] == label[:-1])
+        return len(np.unique(owner[1:][twice]))
+
+
+def keep_apart(n_nodes: int, pairs: IntArray, groups: Groups) -> Apart:
+    """Gather cannot-links and groups apart between ``n_nodes`` samples.
+
+    Parameters
+    ----------
+    n_nodes : int
+        Number of samples, after must-linked ones became one.
+    pairs : ndarray of intp, shape (p, 2)
+        Cannot-links; none within one sample. Repeats are dropped.
+    groups : Groups
+        Groups apart over the same numbers.
+    """
+    two = groups.sizes == 2
+    owner = groups.owner
+    pairs = np.concatenate([pairs, groups.member[two[owner]].reshape(-1, 2)])
+    low, high = pairs.min(axis=1, initial=n_nodes), pairs.max(axis=1, initial=0)
+    key = np.unique(low * n_nodes + high)
+    large = groups.pick(~two) if two.any() else groups
+    ends = np.stack(np.divmod(key, max(n_nodes, 1)), axis=1).ravel()
+    named = np.concatenate([ends, large.member]).astype(np.intp)
+    node, member = np.unique(named, return_inverse=True)
+    member = member.reshape(-1).astype(np.intp)
+    start = np.concatenate([np.arange(0, 2 * len(key), 2), 2 * len(key) + large.start]).astype(np.intp)
+    size = np.diff(start)
+    by_place = np.argsort(member, kind="stable")
+    first = np.zeros(len(node) + 1, dtype=np.intp)
+    np.cumsum(np.bincount(member, minlength=len(node)), out=first[1:])
+    which = np.repeat(np.arange(len(size)), size)
+    # a clique is connected through its first member
+    part = components(len(node), np.column_stack([member[start[:-1]][which], member]).astype(np.intp))
+    n_parts = int(part.max(initial=-1)) + 1
+    begin = np.zeros(n_parts + 1, dtype=np.intp)
+    np.cumsum(np.bincount(part, minlength=n_parts), out=begin[1:])
+    shape = _shapes(part[member[start[:-1]]], size, np.diff(begin))
+    place = np.argsort(part, kind="stable").astype(np.intp)
+    return Apart(node.astype(np.intp), start, member, first, which[by_place].astype(np.intp), begin, place, shape)
+
+
+def _shapes(part: IntArray, clique_size: IntArray, part_size: IntArray) -> IntArray:
+    """Tell parts in which all are apart from all, parts without cycles, and the others."""
+    n_parts = len(part_size)
+    largest = np.zeros(n_parts, dtype=np.intp)
+    np.maximum.at(largest, part, clique_size)
+    links = np.bincount(part, minlength=n_parts)
+    whole = (largest == part_size) | ((largest == 2) & (links == part_size * (part_size - 1) // 2))
+    tree = (largest == 2) & (links == part_size - 1)
+    return np.where(whole, CLIQUE, np.where(tree, TREE, OTHER)).astype(np.intp)

@@ -1,0 +1,159 @@
+"""Ways to assign rows that are to be apart: at least cost, once for all, or one after the other as in COP-KMeans."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+import numpy.typing as npt
+
+from linkwise._kernels import njit
+from linkwise.constraints import Constraints, Kind
+from linkwise.engines.partitional._apart import Apart
+from linkwise.engines.partitional._assign import assign
+from linkwise.engines.partitional._cloud import Cloud
+from linkwise.engines.partitional._lloyd import Placement
+from linkwise.engines.partitional._rows import nearest, squared, squared_to
+from linkwise.exceptions import GaveUpError
+
+__all__ = ["ExactPlaces", "FixedPlaces", "FreePlaces", "GreedyPlaces"]
+
+IntArray = npt.NDArray[np.intp]
+FloatArray = npt.NDArray[np.float64]
+
+
+class FreePlaces:
+    """Nearest centres for all rows, as in plain k-means."""
+
+    random = False
+
+    def __init__(self, cloud: Cloud) -> None:
+        self.cloud = cloud
+
+    def __call__(self, centers: FloatArray, before: IntArray | None) -> Placement:  # noqa: ARG002
+        """Assign all rows."""
+        return Placement(*nearest(self.cloud.X, centers))
+
+
+class ExactPlaces:
+    """Nearest centres for rows that nothing binds, the least total cost for those that are to be apart.
+
+    Called with centres and the labels before, as `run_lloyd` does. ``witness`` returns labels of all samples in which
+    all statements hold, or raises; it is asked only when the assignment finds none of its own.
+    """
+
+    random = False
+
+    def __init__(self, cloud: Cloud, witness: Callable[[], IntArray]) -> None:
+        self.cloud = cloud
+        self.witness = witness
+        self._bound = cloud.X[cloud.apart.node]
+        self._weight = cloud.weight[cloud.apart.node][:, None]
+
+    def __call__(self, centers: FloatArray, before: IntArray | None) -> Placement:
+        """Assign all rows."""
+        labels, distance = nearest(self.cloud.X, centers)
+        node = self.cloud.apart.node
+        if not len(node):
+            return Placement(labels, distance)
+        away = squared(self._bound, centers)
+        costs = self._weight * away
+        found = assign(costs, self.cloud.apart, None if before is None else before[node])
+        if not found.solved:
+            colours = np.empty(self.cloud.n_nodes, dtype=np.intp)
+            colours[self.cloud.group] = self.witness()
+            found = assign(costs, self.cloud.apart, colours[node])
+        labels[node] = found.labels
+        distance[node] = away[np.arange(len(node)), found.labels]
+        return Placement(labels, distance, found.best)
+
+
+class FixedPlaces(ExactPlaces):
+    """Assign what is known once, at least cost; from then on only rows move about which nothing was said."""
+
+    def __init__(self, cloud: Cloud, witness: Callable[[], IntArray]) -> None:
+        super().__init__(cloud, witness)
+        known = cloud.weight > 1
+        known[cloud.apart.node] = True
+        self._known = np.flatnonzero(known)
+        self._rows = cloud.X[self._known]
+        self._movable = ~known
+
+    def __call__(self, centers: FloatArray, before: IntArray | None) -> Placement:
+        """Assign all rows."""
+        if before is None:
+            return super().__call__(centers, before)
+        labels, distance = nearest(self.cloud.X, centers)
+        labels[self._known] = before[self._known]
+        distance[self._known] = squared_to(self._rows, centers, labels[self._known])
+        return Placement(labels, distance, movable=self._movable)
+
+
+class GreedyPlaces:
+    """Rows one after the other, each to the nearest centre that no row before it forbids, as in COP-KMeans.
+
+    The order is drawn once per run. A row for which no cluster is left ends the run with `GaveUpError`.
+    """
+
+    def __init__(self, cloud: Cloud, constraints: Constraints, rng: np.random.Generator) -> None:
+        self.cloud = cloud
+        self.constraints = constraints
+        self.order: IntArray = rng.permutation(cloud.apart.n_places)
+        self._bound = cloud.X[cloud.apart.node]
+        self.random = cloud.apart.n_places > 0
+
+    def __call__(self, centers: FloatArray, before: IntArray | None) -> Placement:  # noqa: ARG002
+        """Assign all rows."""
+        labels, distance = nearest(self.cloud.X, centers)
+        node = self.cloud.apart.node
+        if not len(node):
+            return Placement(labels, distance)
+        away = squared(self._bound, centers)
+        found = np.full(len(node), -1, dtype=np.intp)
+        stuck = _assign_in_order(away, self.cloud.apart, self.order, found)
+        if stuck >= 0:
+            raise self._gave_up(int(node[stuck]), len(centers))
+        labels[node] = found
+        distance[node] = away[np.arange(len(node)), found]
+        return Placement(labels, distance, best=False)
+
+    def _gave_up(self, node: int, k: int) -> GaveUpError:
+        """Name the sample that found no cluster and what keeps it out of them."""
+        c, mine = self.constraints, self.cloud.group == node
+        pairs = np.flatnonzero(c.kind == Kind.CANNOT_LINK)
+        at = pairs[mine[c.items[pairs, :2]].any(axis=1)].tolist()
+        groups = c.groups_of(Kind.APART)
+        at += groups.statement[np.unique(groups.owner[mine[groups.member]])].tolist()
+        listed = "\n".join(f"  {c.describe(int(i))}" for i in sorted(at)[:5])
+        more = len(at) - 5
+        name = c.name(int(np.argmax(mine)))
+        msg = (
+            f"COP-KMeans gave up: each of the {k} clusters already held a sample that sample {name} must be apart "
+            f"from:\n{listed}"
+            + (f"\n  and {more} more" if more > 0 else "")
+            + "\nThat proves nothing: the samples before it were assigned without looking ahead.\n"
+            'Hint: assignment="exact" looks ahead; a larger n_init tries more orders.'
+        )
+        return GaveUpError(msg, tuple(sorted(at)))
+
+
+@njit
+def _assign_in_order(costs: FloatArray, apart: Apart, order: IntArray, labels: IntArray) -> int:
+    """Give each place in turn its cheapest cluster without a rival; return the place that has none, or -1."""
+    k = costs.shape[1]
+    taken = np.full(k, -1, np.intp)
+    for p in order:
+        for e in range(apart.first[p], apart.first[p + 1]):
+            q = apart.clique[e]
+            for t in range(apart.start[q], apart.start[q + 1]):
+                c = labels[apart.member[t]]
+                if c >= 0:
+                    taken[c] = p
+        best = -1
+        for c in range(k):
+            if taken[c] != p and (best < 0 or costs[p, c] < costs[p, best]):
+                best = c
+        if best < 0:
+            return p  # type: ignore[no-any-return]
+        labels[p] = best
+    return -1

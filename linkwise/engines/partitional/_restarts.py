@@ -1,0 +1,132 @@
+"""What all k-means functions do around the loop: read, refuse, judge, run from several starts, keep the best."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from numbers import Integral
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from linkwise.constraints import Constraints, Kind, Rule
+from linkwise.engines.partitional._cloud import Cloud
+from linkwise.engines.partitional._lloyd import KMeansRun, Place, Settled, Watch, run_lloyd
+from linkwise.engines.partitional._rows import read_rows, squared_to, typical_variance
+from linkwise.engines.partitional._start import Start
+from linkwise.exceptions import ConstraintError, GaveUpError, LinkwiseError, UnsupportedConstraintError
+from linkwise.problem import check
+
+__all__ = ["Loop", "expand", "judge", "read_problem", "run_from_starts"]
+
+IntArray = npt.NDArray[np.intp]
+FloatArray = npt.NDArray[np.float64]
+# A start from which the assignment gave up is replaced by another, up to so many times the runs that were asked for.
+_TRIES = 10
+
+
+class Loop:
+    """The parameters of Lloyd's loop, checked.
+
+    ``watch``, if given, is called with the labels and centres of the contracted rows after each half-step.
+    """
+
+    def __init__(self, who: str, n_init: int, max_iter: int, tol: float, watch: Watch | None = None) -> None:
+        for name, value in (("n_init", n_init), ("max_iter", max_iter)):
+            if isinstance(value, bool) or not isinstance(value, Integral) or value < 1:
+                msg = f"{who}: {name} is {value!r}, expected a whole number >= 1."
+                raise LinkwiseError(msg)
+        if not tol >= 0:
+            msg = f"{who}: tol is {tol!r}, expected a number >= 0."
+            raise LinkwiseError(msg)
+        self.n_init, self.max_iter, self.tol, self.watch = int(n_init), int(max_iter), float(tol), watch
+
+
+def read_problem(
+    X: Any,
+    constraints: Constraints,
+    n_clusters: Any,
+    kinds: frozenset[Kind],
+    rules: frozenset[type[Rule]],
+    who: str,
+) -> tuple[Any, int]:
+    """Return X as rows and the number of clusters; refuse what the function does not understand."""
+    rows = read_rows(X, who)
+    n = rows.shape[0]
+    if constraints.n_samples != n:
+        msg = f"{who}: constraints speak about {constraints.n_samples} samples, but X has {n} rows."
+        raise ConstraintError(msg)
+    if isinstance(n_clusters, bool) or not isinstance(n_clusters, Integral) or not 1 <= int(n_clusters) <= n:
+        msg = f"{who}: n_clusters is {n_clusters!r}, expected a whole number from 1 to {n}, the number of samples."
+        raise LinkwiseError(msg)
+    foreign = [kind.word for kind in Kind if kind not in kinds and (constraints.kind == kind).any()]
+    foreign += [type(rule).__name__ for rule in constraints.rules if type(rule) not in rules]
+    if foreign:
+        mine = [kind.word for kind in Kind if kind in kinds] + sorted(rule.__name__ for rule in rules)
+        msg = (
+            f"{who} does not understand {' and '.join(foreign)}; it understands {', '.join(mine)}.\n"
+            "Hint: leave the others out with `constraints.select(...)`, or use a method that knows them."
+        )
+        raise UnsupportedConstraintError(msg, tuple(foreign))
+    return rows, int(n_clusters)
+
+
+def judge(constraints: Constraints, k: int, who: str, *, later: bool = False) -> Callable[[], IntArray]:
+    """Raise if the statements cannot hold in ``k`` clusters; return what shows labels in which they do.
+
+    What is returned raises `GaveUpError` when the question was left open. With ``later`` rules are judged only when it
+    is called, unless the numbers of samples and clusters rule them out at once: deciding about sizes can take long.
+    """
+    for rule in constraints.rules if later else ():
+        n, high = constraints.n_samples, getattr(rule, "high", None)
+        later &= k * getattr(rule, "low", 1) <= n and (high is None or n <= k * high)
+    verdict = check(constraints.with_rules() if later else constraints, n_clusters=k)
+    verdict.raise_if_infeasible()
+
+    def witness() -> IntArray:
+        final = check(constraints, n_clusters=k) if later else verdict
+        final.raise_if_infeasible()
+        if isinstance(final.witness, np.ndarray):
+            return final.witness
+        msg = (
+            f"{who} gave up: it found no {k} clusters in which all statements hold, nor a proof that there are none.\n"
+            f"{final.because}\n"
+            "Hint: a larger n_clusters makes it easier; `repair(constraints)` finds statements to drop."
+        )
+        raise GaveUpError(msg)
+
+    return witness
+
+
+def run_from_starts(cloud: Cloud, start: Start, place: Callable[[], Place], loop: Loop, X: Any) -> Settled:
+    """Run the loop from several starts and return where the best one ended; of equals the first.
+
+    ``place`` makes what assigns rows in one run. Where neither start nor assignment leaves anything to chance one run
+    is enough. A run in which the assignment gives up does not count; if all do, the last error is raised.
+    """
+    tolerance = loop.tol * typical_variance(X)
+    best: Settled | None = None
+    error: GaveUpError | None = None
+    done = 0
+    for _ in range(_TRIES * loop.n_init):
+        assigned = place()
+        centers = start.centers()
+        try:
+            ended = run_lloyd(cloud, centers, assigned, max_iter=loop.max_iter, tolerance=tolerance, watch=loop.watch)
+        except GaveUpError as gave_up:
+            error = gave_up
+        else:
+            done += 1
+            best = ended if best is None or ended.cost < best.cost else best
+        if done == loop.n_init or not (start.varies or getattr(assigned, "random", False)):
+            break
+    if best is None:
+        raise error if error is not None else AssertionError
+    return best
+
+
+def expand(ended: Settled, cloud: Cloud, X: Any) -> KMeansRun:
+    """Carry a result back to the samples."""
+    labels = ended.labels[cloud.group]
+    inertia = float(squared_to(X, ended.centers, labels).sum())
+    return KMeansRun(labels, ended.centers, inertia, ended.n_iter, ended.best)

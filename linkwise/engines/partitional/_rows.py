@@ -1,0 +1,213 @@
+"""Rows and centres: squared distances, the nearest centre of every row, weighted means; dense or sparse rows.
+
+Dense distances are sums of squared differences, so nothing cancels: data far from the origin lose no digits. Where the
+table of rows and centres is wide a matrix product does the bulk of the work, and every row whose nearest centre the
+product leaves in doubt is looked at again; both ways give the same labels. Sparse rows are never made dense.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import scipy.sparse
+
+from linkwise._kernels import njit
+from linkwise.engines._reading import require_finite
+from linkwise.engines.hierarchical._parallel import Workers
+from linkwise.exceptions import LinkwiseError
+
+__all__ = ["join_rows", "means", "nearest", "one_row", "read_rows", "squared", "squared_to", "typical_variance"]
+
+IntArray = npt.NDArray[np.intp]
+FloatArray = npt.NDArray[np.float64]
+_CHUNK = 2048  # rows whose distances to all centres are in memory at a time
+_WIDE = 600  # features times centres from which the matrix product is quicker
+_LARGE = 4_000_000  # features times centres times rows from which threads are
+
+
+def read_rows(X: Any, who: str) -> Any:
+    """Read samples as C-ordered float64 or CSR, all finite."""
+    if scipy.sparse.issparse(X):
+        rows = scipy.sparse.csr_array(X, dtype=np.float64)
+    else:
+        rows = np.ascontiguousarray(X, dtype=np.float64)
+    if rows.ndim != 2:
+        msg = f"{who}: X has shape {rows.shape}, expected (n_samples, n_features)."
+        raise LinkwiseError(msg)
+    require_finite(rows, X, who=who)
+    return rows
+
+
+def nearest(X: Any, centers: FloatArray) -> tuple[IntArray, FloatArray]:
+    """Return the nearest centre of each row, the lowest-numbered of several, and the squared distance to it."""
+    m = X.shape[0]
+    labels, cost = np.empty(m, dtype=np.intp), np.empty(m)
+    if scipy.sparse.issparse(X):
+        for at in range(0, m, _CHUNK):
+            block = _sparse_squared(X[at : at + _CHUNK], centers)
+            labels[at : at + _CHUNK] = block.argmin(axis=1)
+            cost[at : at + _CHUNK] = block.min(axis=1)
+        return labels, cost
+    across = np.ascontiguousarray(centers.T)
+    if centers.size >= _WIDE:
+        norm = (centers**2).sum(axis=1)
+        for at in range(0, m, _CHUNK):
+            rows = X[at : at + _CHUNK]
+            _settle(rows, across, norm, rows @ across, labels[at : at + _CHUNK], cost[at : at + _CHUNK])
+    elif m * centers.size >= _LARGE:
+        with Workers() as workers:
+            workers.over(_nearest, m, centers.size, X, across, labels, cost)
+    else:
+        _nearest(X, across, labels, cost, 0, m)
+    return labels, cost
+
+
+def squared(X: Any, centers: FloatArray) -> FloatArray:
+    """Return the squared distances of all rows to all centres."""
+    if scipy.sparse.issparse(X):
+        return _sparse_squared(X, centers)
+    out = np.empty((X.shape[0], len(centers)))
+    _squared(X, np.ascontiguousarray(centers.T), out)
+    return out
+
+
+def squared_to(X: Any, centers: FloatArray, labels: IntArray) -> FloatArray:
+    """Return the squared distance of each row to the centre of its label."""
+    if not scipy.sparse.issparse(X):
+        return _squared_to(X, centers, labels)  # type: ignore[no-any-return]
+    out = np.empty(X.shape[0])
+    for at in range(0, len(out), _CHUNK):
+        part = labels[at : at + _CHUNK]
+        out[at : at + _CHUNK] = _sparse_squared(X[at : at + _CHUNK], centers)[np.arange(len(part)), part]
+    return out
+
+
+def means(X: Any, weight: FloatArray, labels: IntArray, k: int) -> FloatArray:
+    """Return the weighted mean of the rows of each label; every label has a row."""
+    if scipy.sparse.issparse(X):
+        total, mass = join_rows(X, weight, labels, k).toarray(), np.bincount(labels, weights=weight, minlength=k)
+    else:
+        total, mass = _sums(X, weight, labels, k)
+    return np.asarray(total / mass[:, None])
+
+
+def join_rows(X: Any, weight: FloatArray, group: IntArray, n_groups: int) -> Any:
+    """Return the weighted sum of the sparse rows of each group, sparse."""
+    pick = scipy.sparse.csr_array((weight, (group, np.arange(len(group)))), shape=(n_groups, len(group)))
+    return scipy.sparse.csr_array(pick @ X)
+
+
+def one_row(X: Any, row: int) -> FloatArray:
+    """Return one row, dense."""
+    if scipy.sparse.issparse(X):
+        return np.asarray(X[[row]].toarray()[0])
+    return np.array(X[row])
+
+
+def typical_variance(X: Any) -> float:
+    """Return the mean variance of the features: the scale a tolerance is relative to, as in scikit-learn."""
+    if not scipy.sparse.issparse(X):
+        return float(np.mean(np.var(X, axis=0)))
+    from sklearn.utils.sparsefuncs import mean_variance_axis
+
+    return float(np.mean(mean_variance_axis(X, axis=0)[1]))
+
+
+def _sparse_squared(X: Any, centers: FloatArray) -> FloatArray:
+    norm = np.asarray(X.multiply(X).sum(axis=1)).reshape(-1, 1)
+    out = (centers**2).sum(axis=1) - 2.0 * np.asarray(X @ centers.T) + norm
+    return np.asarray(np.maximum(out, 0.0, out=out))
+
+
+@njit(nogil=True)
+def _distances(row: FloatArray, across: FloatArray, out: FloatArray) -> None:
+    d, k = across.shape
+    for c in range(k):
+        out[c] = 0.0
+    for j in range(d):
+        x = row[j]
+        for c in range(k):
+            gap = x - across[j, c]
+            out[c] += gap * gap
+
+
+@njit(nogil=True)
+def _nearest(X: FloatArray, across: FloatArray, labels: IntArray, cost: FloatArray, start: int, stop: int) -> None:
+    k = across.shape[1]
+    row = np.empty(k)
+    for i in range(start, stop):
+        _distances(X[i], across, row)
+        best = 0
+        for c in range(1, k):
+            if row[c] < row[best]:
+                best = c
+        labels[i] = best
+        cost[i] = row[best]
+
+
+@njit
+def _settle(
+    X: FloatArray, across: FloatArray, norm: FloatArray, product: FloatArray, labels: IntArray, cost: FloatArray
+) -> None:
+    """Read nearest centres off a matrix product; where rounding could have changed the answer, compute it again."""
+    m, d = X.shape
+    k = len(norm)
+    longest = np.sqrt(norm.max())
+    row = np.empty(k)
+    for i in range(m):
+        size = 0.0
+        for j in range(d):
+            size += X[i, j] * X[i, j]
+        best, first, second = 0, norm[0] - 2.0 * product[i, 0], np.inf
+        for c in range(1, k):
+            value = norm[c] - 2.0 * product[i, c]
+            if value < first:
+                best, first, second = c, value, first
+            elif value < second:
+                second = value
+        doubt = 4e-16 * (d + 4) * (longest * longest + 2.0 * longest * np.sqrt(size))
+        if second - first <= 2.0 * doubt:
+            _distances(X[i], across, row)
+            best = 0
+            for c in range(1, k):
+                if row[c] < row[best]:
+                    best = c
+        exact = 0.0
+        for j in range(d):
+            gap = X[i, j] - across[j, best]
+            exact += gap * gap
+        labels[i] = best
+        cost[i] = exact
+
+
+@njit
+def _squared(X: FloatArray, across: FloatArray, out: FloatArray) -> None:
+    for i in range(len(X)):
+        _distances(X[i], across, out[i])
+
+
+@njit
+def _squared_to(X: FloatArray, centers: FloatArray, labels: IntArray) -> FloatArray:
+    out = np.empty(len(X))
+    for i in range(len(X)):
+        total = 0.0
+        for j in range(X.shape[1]):
+            gap = X[i, j] - centers[labels[i], j]
+            total += gap * gap
+        out[i] = total
+    return out
+
+
+@njit
+def _sums(X: FloatArray, weight: FloatArray, labels: IntArray, k: int) -> tuple[FloatArray, FloatArray]:
+    total = np.zeros((k, X.shape[1]))
+    mass = np.zeros(k)
+    for i in range(len(X)):
+        c = labels[i]
+        w = weight[i]
+        mass[c] += w
+        for j in range(X.shape[1]):
+            total[c, j] += w * X[i, j]
+    return total, mass

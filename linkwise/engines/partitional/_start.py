@@ -1,0 +1,156 @@
+"""Where centres start: k-means++, the neighbourhoods that must-links make, or what the user gives."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import scipy.sparse
+
+from linkwise.engines.partitional._cloud import Cloud
+from linkwise.engines.partitional._rows import one_row, squared
+from linkwise.exceptions import LinkwiseError
+
+__all__ = ["INITS", "Start", "make_generator", "neighbourhoods", "read_init", "spread_centers"]
+
+IntArray = npt.NDArray[np.intp]
+FloatArray = npt.NDArray[np.float64]
+INITS = ("k-means++", "neighbourhoods")
+_NONE = np.empty(0, dtype=np.intp)
+
+
+def make_generator(random_state: Any) -> np.random.Generator:
+    """Make a generator of our own from a seed, a `RandomState`, a `Generator` or None; the global one is not touched.
+
+    A `RandomState` or `Generator` is drawn from, as scikit-learn does, so that two calls differ.
+    """
+    if isinstance(random_state, np.random.RandomState):
+        return np.random.default_rng(random_state.randint(0, 2**32, size=4, dtype=np.uint32))
+    return np.random.default_rng(random_state)
+
+
+def read_init(init: Any, n_clusters: int, n_features: int, who: str) -> Any:
+    """Return the name of a way to start, or centres as a float64 copy."""
+    if isinstance(init, str):
+        if init not in INITS:
+            msg = f"{who}: init is {init!r}, expected {' or '.join(map(repr, INITS))}, or an array of centres."
+            raise LinkwiseError(msg)
+        return init
+    if scipy.sparse.issparse(init):
+        init = init.toarray()
+    centers = np.array(init, dtype=np.float64, order="C")
+    if centers.shape != (n_clusters, n_features) or not np.isfinite(centers).all():
+        what = "values that are not finite" if centers.shape == (n_clusters, n_features) else f"shape {centers.shape}"
+        msg = (
+            f"{who}: the array given as init has {what}, expected finite centres of shape "
+            f"({n_clusters}, {n_features}), one row for each of n_clusters."
+        )
+        raise LinkwiseError(msg)
+    return centers
+
+
+class Start:
+    """Draws centres to start from; ``init`` is a name, or centres that were read by `read_init`."""
+
+    def __init__(self, init: Any, cloud: Cloud, k: int, rng: np.random.Generator) -> None:
+        self.cloud, self.k, self.rng = cloud, k, rng
+        self._given = init if isinstance(init, np.ndarray) else None
+        self._chosen = neighbourhoods(cloud, k) if isinstance(init, str) and init == "neighbourhoods" else _NONE
+        # whether the next centres would be others
+        self.varies = self._given is None and len(self._chosen) < k
+
+    def centers(self) -> FloatArray:
+        """Return centres to start from."""
+        if self._given is not None:
+            return np.array(self._given)
+        return spread_centers(self.cloud, self._chosen, self.k, self.rng)
+
+
+def neighbourhoods(cloud: Cloud, k: int) -> IntArray:
+    """Choose up to ``k`` rows to start from: must-linked groups, then samples apart from all rows chosen so far.
+
+    Of more than ``k`` groups those are taken that are large and far from the others: first the largest, then again
+    and again the one with most samples times distance to the nearest chosen.
+    """
+    groups = np.flatnonzero(cloud.weight > 1)
+    if len(groups) > k:
+        return _farthest_first(cloud, groups, k)
+    chosen = groups.tolist()
+    apart = cloud.apart
+    # how many of the chosen rows each row must be apart from; the rows that have them all may start a cluster
+    rivals = np.zeros(apart.n_places, dtype=np.intp)
+    taken = np.zeros(apart.n_places, dtype=np.bool_)
+    spot = np.searchsorted(apart.node, groups)
+    here = spot < apart.n_places
+    here[here] = apart.node[spot[here]] == groups[here]
+    if not here.all():
+        return np.array(chosen, dtype=np.intp)  # nothing is apart from a group that is apart from nothing
+    for place in spot.tolist():
+        _mark(apart, place, rivals, taken)
+    while len(chosen) < k and apart.n_places:
+        able = np.flatnonzero((rivals == len(chosen)) & ~taken)
+        if not len(able):
+            break
+        chosen.append(int(apart.node[able[0]]))
+        _mark(apart, int(able[0]), rivals, taken)
+    return np.array(chosen, dtype=np.intp)
+
+
+def _mark(apart: Any, place: int, rivals: IntArray, taken: npt.NDArray[np.bool_]) -> None:
+    cliques = apart.clique[apart.first[place] : apart.first[place + 1]]
+    spans = [apart.member[apart.start[q] : apart.start[q + 1]] for q in cliques.tolist()]
+    around = np.unique(np.concatenate(spans)) if spans else np.empty(0, dtype=np.intp)
+    rivals[around] += 1
+    taken[place] = True
+
+
+def _farthest_first(cloud: Cloud, groups: IntArray, k: int) -> IntArray:
+    weight = cloud.weight[groups]
+    rows = cloud.X[groups]
+    chosen = [int(np.argmax(weight))]
+    near = np.full(len(groups), np.inf)
+    while len(chosen) < k:
+        near = np.minimum(near, np.sqrt(squared(rows, one_row(rows, chosen[-1])[None])[:, 0]))
+        score = weight * near
+        score[chosen] = -1.0
+        chosen.append(int(np.argmax(score)))
+    return np.asarray(groups[np.array(chosen)], dtype=np.intp)
+
+
+def spread_centers(cloud: Cloud, chosen: IntArray, k: int, rng: np.random.Generator) -> FloatArray:
+    """Take the chosen rows as centres and add others by k-means++: far from all so far, best of a few draws.
+
+    Notes
+    -----
+    Rows count by their weights. As in scikit-learn each step draws 2 + log k candidates with probability proportional
+    to weight times squared distance, and keeps the one that lowers the total most.
+    """
+    centers = np.empty((k, cloud.X.shape[1]))
+    for i, row in enumerate(chosen[:k].tolist()):
+        centers[i] = one_row(cloud.X, row)
+    have = min(len(chosen), k)
+    if have == 0:
+        centers[0] = one_row(cloud.X, int(_draw(cloud.weight, 1, rng)[0]))
+        have = 1
+    if have == k:
+        return centers
+    trials = 2 + int(np.log(k))
+    near = squared(cloud.X, centers[:have]).min(axis=1)
+    for i in range(have, k):
+        rows = np.unique(_draw(cloud.weight * near, trials, rng))
+        candidates = np.stack([one_row(cloud.X, int(row)) for row in rows])
+        closer = np.minimum(squared(cloud.X, candidates), near[:, None])
+        best = int(np.argmin(cloud.weight @ closer))
+        near = np.ascontiguousarray(closer[:, best])
+        centers[i] = candidates[best]
+    return centers
+
+
+def _draw(mass: FloatArray, size: int, rng: np.random.Generator) -> IntArray:
+    """Draw positions with probability proportional to ``mass``; when all of it is zero, any."""
+    total = np.cumsum(mass)
+    if total[-1] <= 0:
+        return rng.integers(len(mass), size=size)
+    found = np.searchsorted(total, rng.random(size) * total[-1], side="right")
+    return np.asarray(np.minimum(found, len(mass) - 1), dtype=np.intp)
