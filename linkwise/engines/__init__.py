@@ -3,6 +3,10 @@
 from linkwise.engines._base import (
     ConstrainedClusterer,
 )
+from linkwise.engines._choose import (
+    Clustering,
+    cluster,
+)
 from linkwise.engines._progress import (
     progress,
 )
@@ -56,6 +60,7 @@ __all__ = [  # noqa: RUF022 - IHAC is no constant
     "BiHAC",
     "BiiHAC",
     "COPKMeans",
+    "Clustering",
     "ConstrainedAgglomerative",
     "ConstrainedClusterer",
     "ConstrainedCompleteLink",
@@ -73,6 +78,7 @@ __all__ = [  # noqa: RUF022 - IHAC is no constant
     "agglomerate",
     "bihac",
     "biihac",
+    "cluster",
     "constrained_kmeans",
     "constrained_linkage",
     "cop_kmeans",

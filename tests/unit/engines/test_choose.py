@@ -1,0 +1,109 @@
+"""The front door picks a method that understands what was said, says why, and every hard statement holds."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+import scipy.sparse as sp
+from scipy.spatial.distance import cdist
+from sklearn.datasets import load_iris
+
+from linkwise import Constraints, MinSeparation, SizeBetween, cluster, verify
+from linkwise.engines import _choose
+from linkwise.exceptions import InfeasibleConstraintsError, LinkwiseError
+from linkwise.sources import label_pairs, label_triplets_sample
+
+X, y = load_iris(return_X_y=True)
+N = len(y)
+PAIRS = label_pairs(y, 30, 0)
+TRIPLETS = label_triplets_sample(y, 30, 0)
+
+
+@pytest.mark.parametrize(
+    ("said", "k", "expected"),
+    [
+        (None, 3, "ConstrainedAgglomerative"),
+        (PAIRS, 3, "ConstrainedCompleteLink"),
+        (PAIRS, None, "ConstrainedCompleteLink"),
+        (TRIPLETS, 3, "ReCon"),
+        (TRIPLETS | PAIRS, None, "ReCon"),
+        (PAIRS.with_rules(MinSeparation(0.01)), None, "ConstrainedAgglomerative"),
+        (Constraints.build(N, rules=SizeBetween(40, 60)), 3, "COPKMeans"),
+    ],
+)
+def test_the_method_follows_from_what_was_said(said, k, expected):
+    found = cluster(X, said, k)
+    assert type(found.estimator).__name__ == expected
+    assert expected in found.reasons[0]
+    assert found.certificate.ok
+    assert len(found.labels) == N
+    assert found.n_clusters == len(np.unique(found.labels))
+    if k is not None:
+        assert found.n_clusters == k
+    if said is not None:
+        assert verify(found.labels, said.select(said.kind != 2) if expected == "ReCon" else said, X=X).ok
+    assert expected in repr(found)
+    assert "How:" in str(found)
+
+
+def test_many_samples_get_no_matrix(monkeypatch):
+    monkeypatch.setattr(_choose, "MATRIX", 100)
+    found = cluster(X, PAIRS, 3)
+    assert type(found.estimator).__name__ == "COPKMeans"
+    assert "150 samples are too many" in found.reasons[0]
+    assert found.dendrogram is None
+    found = cluster(X, PAIRS)
+    assert (type(found.estimator).__name__, found.estimator.linkage) == ("ConstrainedAgglomerative", "ward")
+
+
+def test_sparse_text_is_compared_by_cosine_and_distances_are_taken_as_given():
+    found = cluster(sp.csr_matrix(X), PAIRS, 3)
+    assert found.estimator.metric == "cosine"
+    assert any("cosine" in reason for reason in found.reasons)
+    given = cluster(cdist(X, X), PAIRS, 3, metric="precomputed")
+    assert given.labels.tolist() == cluster(X, PAIRS, 3).labels.tolist()
+
+
+def test_without_a_number_the_largest_step_of_the_heights_decides():
+    rng = np.random.default_rng(0)
+    heaps = np.concatenate([rng.normal(c, 0.1, size=(20, 2)) for c in (0, 5, 10, 20)])
+    found = cluster(heaps)
+    assert found.n_clusters == 4
+    assert found.dendrogram.cut_marked().tolist() == found.labels.tolist()
+    assert "4 clusters: the largest step" in found.reasons[-1]
+    assert cluster(np.zeros((5, 2))).n_clusters == 1
+    assert cluster([[1.0]]).n_clusters == 1
+    assert cluster([[1.0], [2.0]]).n_clusters in (1, 2)
+    apart = Constraints.build(80, cannot_link=[(0, 1), (1, 2), (0, 2)])
+    found = cluster(heaps, apart)
+    assert found.n_clusters >= 3
+    assert found.certificate.ok
+    trios = Constraints.build(80, triplets=[(0, 79, 1)])
+    assert cluster(heaps, trios).certificate.ok
+
+
+def test_scales_are_mentioned_and_names_bind():
+    wide = X * [1, 1, 1, 1000]
+    assert any("decides alone" in reason for reason in cluster(wide, n_clusters=3).reasons)
+    assert not any("decides alone" in reason for reason in cluster(X, n_clusters=3).reasons)
+    frame = pd.DataFrame(X, index=[f"f{i}" for i in range(N)])
+    named = Constraints.from_ids([f"f{i}" for i in range(N)], cannot_link=[("f0", "f1")])
+    labels = cluster(frame, named, 3).labels
+    assert labels[0] != labels[1]
+
+
+def test_what_cannot_be_is_said():
+    with pytest.raises(InfeasibleConstraintsError):
+        cluster(X, Constraints.build(N, must_link=[(0, 1)], cannot_link=[(0, 1)]))
+    with pytest.raises(LinkwiseError, match=r"needs to be told how many"):
+        cluster(X, Constraints.build(N, rules=SizeBetween(40)))
+    with pytest.raises(LinkwiseError, match="plain vectors"):
+        cluster(sp.csr_matrix(X), Constraints.build(N, rules=SizeBetween(40)), 3)
+    with pytest.raises(LinkwiseError, match="X has shape"):
+        cluster([1.0, 2.0])
+    with pytest.raises(LinkwiseError, match="NaN"):
+        cluster([[1.0], [np.nan]])
+    choice = Constraints.build(N, must_link_any=[(0, 1, 2)])
+    with pytest.raises(LinkwiseError, match="must_link_any"):
+        cluster(X, choice)
