@@ -180,9 +180,9 @@ def test_a_broken_engine_is_caught_by_the_certificate(monkeypatch):
 
 
 def test_a_broken_triplet_engine_is_caught_as_well(monkeypatch):
-    honest = _recon.recon
-    forgetful = lambda X, constraints, **rest: honest(X, Constraints.build(6), **rest)  # noqa: E731
-    monkeypatch.setattr(_recon, "recon", forgetful)
+    honest = _recon._grow
+    forgetful = lambda X, constraints, *rest, **more: honest(X, Constraints.build(6), *rest, **more)  # noqa: E731
+    monkeypatch.setattr(_recon, "_grow", forgetful)
     with pytest.raises(ViolationError) as caught:
         ReCon().fit(X, constraints=links(triplets=[(0, 5, 1)]))
     assert caught.value.certificate.violated == (0,)
