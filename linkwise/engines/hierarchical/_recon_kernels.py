@@ -22,6 +22,7 @@ from linkwise.engines.hierarchical._codes import CENTROID, WARD, lance_williams
 from linkwise.engines.hierarchical._recon_search import (
     ABOVE,
     BELOW,
+    BLOCK,
     DIED,
     EARLIER,
     LATEST,
@@ -42,6 +43,7 @@ from linkwise.engines.hierarchical._recon_search import (
     ReConState,
     block_least,
     conflicting,
+    measure_block,
     search,
 )
 from linkwise.problem import _layers
@@ -187,6 +189,9 @@ def recognise(state: ReConState, past: Past, i: int, j: int, new: int) -> None:
         node[WHERE, a] = -1
     if b != NEVER:
         node[WHERE, b] = -1
+    block = new // BLOCK
+    past.edge[0, block] = max(past.edge[0, block], old[new])
+    past.edge[1, block] = min(past.edge[1, block], died[new])
     old[i] = -1
     old[j] = -1
     died[i] = NEVER
@@ -210,7 +215,10 @@ def merge(state: ReConState, past: Past, method: int, vectors: bool, i: int, j: 
     state.gone[new] = 0.0
     state.bound[i] = np.inf
     state.bound[j] = np.inf
-    state.bound[new] = -1.0
+    state.bound[new] = -np.inf
+    state.low[i // BLOCK] = -np.inf
+    state.low[j // BLOCK] = -np.inf
+    state.low[new // BLOCK] = -np.inf
     state.neighbour[new] = -1
     state.size[new] = n_i + n_j
     state.item[new] = item
@@ -272,18 +280,29 @@ def compact(state: ReConState, past: Past) -> None:
             state.neighbour[to] = moved[old] if old >= 0 else -1
             to += 1
     count[N_SLOTS] = to
+    for b in range(len(state.low)):
+        state.low[b] = -np.inf
+    for b in range(past.edge.shape[1]):  # past the last slot there is nobody, and a block without edges
+        measure_block(past, np.int64(b), to)
 
 
 @njit
-def least_bound(bound: npt.NDArray[np.float64], slots: int) -> int:
-    """The slot with the least bound; the lowest such slot."""
-    best = block_least(bound, np.int64(0), slots)
-    if best == np.inf:
-        return -1
-    slot = 0
+def least_bound(bound: FloatArray, low: FloatArray, slots: int) -> int:
+    """The slot with the least bound; the lowest such slot, -1 when all are infinite."""
+    best = np.inf
+    where = -1
+    for b in range((slots + BLOCK - 1) // BLOCK):
+        if low[b] == -np.inf:
+            low[b] = block_least(bound, b * BLOCK, min(slots, (b + 1) * BLOCK))
+        if low[b] < best:
+            best = low[b]
+            where = b
+    if where < 0:
+        return np.int64(-1)
+    slot = where * BLOCK
     while bound[slot] != best:
         slot += 1
-    return slot
+    return np.int64(slot)
 
 
 @njit
@@ -307,7 +326,7 @@ def advance(state: ReConState, past: Past, layers: Layers, method: int, vectors:
         if slots == len(state.size) or slots > count[N_ALIVE] + count[N_ALIVE] // 3 + 32:
             compact(state, past)
             slots = count[N_SLOTS]
-        u = least_bound(state.bound, slots)
+        u = least_bound(state.bound, state.low, slots)
         if u < 0:
             return STUCK
         v = state.neighbour[u]

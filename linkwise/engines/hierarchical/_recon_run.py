@@ -58,6 +58,7 @@ def make_state(
         node=np.arange(slots),
         item=np.full(slots, -1, np.int32),
         bound=np.full(slots, np.inf),
+        low=np.full(slots // search.BLOCK + 2, -np.inf),
         neighbour=np.full(slots, -1, np.intp),
         row=np.zeros(slots),
         least=np.zeros(slots // search.BLOCK + 2),
@@ -99,8 +100,14 @@ def make_past(slots: int, n_triplets: int, memory: Memory | None, *, record: boo
         node[search.WHERE, :n] = old[:n] = np.arange(n)
         died[:n] = node[search.DIED, :n]
         kernels.link_entries(entry, node)
+    edge = np.zeros((2, 0 if tree is None else slots // search.BLOCK + 2), np.int32)
+    edge[0], edge[1] = -1, search.NEVER
+    for block in range(edge.shape[1]):
+        within = slice(block * search.BLOCK, min((block + 1) * search.BLOCK, 0 if tree is None else tree.n_samples))
+        edge[0, block] = old[within].max(initial=-1)
+        edge[1, block] = died[within].min(initial=search.NEVER)
     used = np.full(n_triplets if record else 0, search.NEVER, np.int64)
-    return search.Past(entry, far, node, old, died, np.zeros((3, room), np.int64), np.zeros(room), used)
+    return search.Past(entry, far, node, old, died, edge, np.zeros((3, room), np.int64), np.zeros(room), used)
 
 
 def more_certificates(state: search.ReConState) -> search.ReConState:
@@ -188,10 +195,11 @@ class Run:
         state, alive = self.state, self._alive()
         state.count[search.PHASE] = phase
         state.neighbour[alive] = -1
-        state.bound[alive] = -1.0  # below every distance, so that all are searched before the next merge
+        state.bound[alive] = -np.inf  # below every distance, so that all are searched before the next merge
         if phase == search.INSIDE:
             lone = np.bincount(state.block[alive])[state.block[alive]] == 1
             state.bound[alive[lone]] = np.inf
+        state.low[:] = -np.inf
         while True:
             status = kernels.advance(self.state, self.past, self.layers, self._code, self._vectors, self._chunk)
             if self._progress is not None:

@@ -30,6 +30,8 @@ WHO, WHEN, NEAREST, EARLIER = range(4)
 # rows of `Past.node`: newest entry about it, merges after which it was gone, node it became part of, its slot now
 LATEST, DIED, ABOVE, WHERE = range(4)
 NEVER = 2**31 - 1
+LARGEST = 2**63 - 1
+INFINITY_AS_INTEGER = 0x7FF0000000000000
 
 
 class ReConState(NamedTuple):
@@ -42,7 +44,8 @@ class ReConState(NamedTuple):
     gone: npt.NDArray[np.float64]  # [slots] inf once merged, else 0: added to distances, it hides dead slots
     node: npt.NDArray[np.intp]  # [slots] node of the dendrogram
     item: npt.NDArray[np.int32]  # [slots] item that stands for the cluster among the triplets, or -1
-    bound: npt.NDArray[np.float64]  # [slots] at most the distance to the nearest older compatible cluster; -1 new
+    bound: npt.NDArray[np.float64]  # [slots] at most the distance to the nearest older compatible cluster; -inf new
+    low: npt.NDArray[np.float64]  # [slots / BLOCK + 2] minimum of each block of `bound`; -inf when it may have changed
     neighbour: npt.NDArray[np.intp]  # [slots] the older slot that gave it
     row: npt.NDArray[np.float64]  # [slots] scratch
     least: npt.NDArray[np.float64]  # [slots / BLOCK + 1] scratch: minimum of each block of `row`
@@ -70,6 +73,7 @@ class Past(NamedTuple):
     node: npt.NDArray[np.int64]  # [4, nodes] the clusters of the earlier run
     old: npt.NDArray[np.int32]  # [slots] the cluster of the earlier run a slot equals; NEVER if none, -1 for dead slots
     died: npt.NDArray[np.int32]  # [slots] merges after which that cluster was gone
+    edge: npt.NDArray[np.int32]  # [2, slots / BLOCK + 2] in each block at least the largest `old`, at most the least `died`
     note: npt.NDArray[np.int64]  # [3, room] searches of this run
     note_far: npt.NDArray[np.float64]  # [room]
     used: npt.NDArray[np.int64]  # [triplets] merges before the first refutation that a triplet took part in
@@ -140,10 +144,15 @@ def fill_row(state: ReConState, method: int, vectors: bool, slot: int) -> None:
 
 @njit
 def block_least(row: npt.NDArray[np.float64], start: int, stop: int) -> float:
-    best = np.inf
-    for s in range(start, stop):
-        best = row[s] if row[s] < best else best  # noqa: FURB136  (this form is turned into SIMD minima)
-    return best
+    """The least number of a stretch, found among integers in the same order: processors compare those many at a time."""
+    part = row[start:stop].view(np.int64)
+    best = INFINITY_AS_INTEGER
+    for s in range(stop - start):
+        x = part[s]
+        x ^= (x >> 63) & LARGEST  # negative floats fall as their integers rise
+        best = min(best, x)
+    best ^= (best >> 63) & LARGEST
+    return np.int64(best).view(np.float64)
 
 
 @njit
@@ -248,6 +257,19 @@ def settle(state: ReConState, past: Past, slot: int) -> None:
 
 
 @njit
+def measure_block(past: Past, block: int, stop: int) -> None:
+    """Bring ``edge`` of one block up to date."""
+    old, died = past.old, past.died
+    largest = np.int32(-1)
+    least = np.int32(NEVER)
+    for s in range(block * BLOCK, min(stop, (block + 1) * BLOCK)):
+        largest = old[s] if old[s] > largest else largest  # noqa: FURB136
+        least = died[s] if died[s] < least else least  # noqa: FURB136
+    past.edge[0, block] = largest
+    past.edge[1, block] = least
+
+
+@njit
 def recall(state: ReConState, past: Past, method: int, vectors: bool, slot: int) -> bool:
     """Do what `search` does from what an earlier run has found; False when that does not get further."""
     old, died = past.old, past.died
@@ -270,18 +292,17 @@ def recall(state: ReConState, past: Past, method: int, vectors: bool, slot: int)
             other = np.int64(-1)
     tied = False
     strangers = 0
-    for start in range(0, slot, BLOCK):
-        stop = min(slot, start + BLOCK)
-        unseen = 0
-        for s in range(start, stop):
-            unseen += (old[s] >= asker) | (died[s] <= then)
-        if unseen == 0:
+    for b in range((slot + BLOCK - 1) // BLOCK):
+        if past.edge[0, b] < asker and past.edge[1, b] > then:
             continue
-        strangers += unseen
-        if 8 * strangers > slot + 256:
-            return False
-        for s in range(start, stop):
+        measure_block(past, np.int64(b), count[N_SLOTS])
+        if past.edge[0, b] < asker and past.edge[1, b] > then:
+            continue
+        for s in range(b * BLOCK, min(slot, (b + 1) * BLOCK)):
             if old[s] >= asker or died[s] <= then:
+                strangers += 1
+                if 8 * strangers > slot + 256:
+                    return False
                 far = apart_by(state, method, vectors, slot, np.int64(s))
                 if far < best or (far == best and 0 <= other and s < other):
                     tied = far == best
@@ -306,6 +327,7 @@ def recall(state: ReConState, past: Past, method: int, vectors: bool, slot: int)
 def search(state: ReConState, past: Past, method: int, vectors: bool, slot: int) -> None:
     """Renew the nearest older neighbour of ``slot``."""
     state.count[N_SCANS] += 1
+    state.low[slot // BLOCK] = -np.inf
     if state.count[PHASE] == INSIDE:
         fill_row_inside(state, method, vectors, slot)
     elif recall(state, past, method, vectors, slot):
