@@ -25,6 +25,7 @@ from linkwise.engines.hierarchical._recon_search import (
     BLOCK,
     DIED,
     EARLIER,
+    INSIDE,
     LATEST,
     N_ALIVE,
     N_FREE,
@@ -43,70 +44,95 @@ from linkwise.engines.hierarchical._recon_search import (
     ReConState,
     block_least,
     conflicting,
+    fill_row,
+    keep_inside,
     measure_block,
-    search,
+    recall,
+    settle,
 )
 from linkwise.problem import _layers
 from linkwise.problem._layers import CONFLICT, ROOM, Layers
 
-__all__ = ["BUDGET", "DONE", "ENOUGH", "MORE_CERTIFICATES", "MORE_ROOM", "STUCK", "advance", "clusters_after", "link_entries", "redo"]
+__all__ = [
+    "BUDGET",
+    "DONE",
+    "ENOUGH",
+    "MORE_CERTIFICATES",
+    "MORE_ROOM",
+    "STUCK",
+    "advance",
+    "clusters_after",
+    "link_entries",
+    "redo",
+]
 
 DONE, BUDGET, MORE_ROOM, MORE_CERTIFICATES, STUCK, ENOUGH = range(6)
 ONE = np.uint64(1)
 
 IntArray = npt.NDArray[np.intp]
 FloatArray = npt.NDArray[np.float64]
+LongArray = npt.NDArray[np.int64]
+ShortArray = npt.NDArray[np.int32]
+BitArray = npt.NDArray[np.uint64]
 
 
 @njit
-def purge(state: ReConState) -> None:
-    """Clear the bits of certificates no longer in force, so that their numbers can be used again."""
-    mask, live = state.mask, state.live
+def purge(mask: BitArray, live: BitArray, left: LongArray, free: LongArray) -> int:
+    """Clear the bits of certificates no longer in force; return how many numbers can now be used again."""
     for kind in range(2):
         for r in range(mask.shape[1]):
             for w in range(len(live)):
                 mask[kind, r, w] &= live[w]
-    free = 0
-    for certificate in range(len(state.left)):
+    unused = 0
+    for certificate in range(len(left)):
         if live[certificate >> 6] >> np.uint64(certificate & 63) & ONE == np.uint64(0):
-            state.free[free] = certificate
-            free += 1
-    state.count[N_FREE] = free
+            free[unused] = certificate
+            unused += 1
+    return unused
 
 
 @njit
-def mark(state: ReConState, layers: Layers, kind: int, size: int, certificate: int) -> int:
-    """Set a certificate's bit for the clusters of the items in ``scratch[kind]``; return how many clusters."""
+def mark(mask: BitArray, item: ShortArray, count: LongArray, members: ShortArray, size: int, certificate: int) -> int:
+    """Set a certificate's bit for the clusters of ``size`` items; return how many clusters."""
     word = certificate >> 6
     bit = ONE << np.uint64(certificate & 63)
     clusters = 0
-    mask, scratch, item, count = state.mask, state.scratch, layers.item, layers.count
     for p in range(size):
-        r = _layers.top(item, count, np.int64(scratch[kind, p]))
-        if mask[kind, r, word] & bit == np.uint64(0):
-            mask[kind, r, word] |= bit
+        r = _layers.top(item, count, np.int64(members[p]))
+        if mask[r, word] & bit == np.uint64(0):
+            mask[r, word] |= bit
             clusters += 1
     return clusters
 
 
 @njit
-def vouch(state: ReConState, layers: Layers, used: npt.NDArray[np.int64], n_x: int, n_y: int, clusters: int) -> None:
-    """Note which triplets prove a certificate: enough to hold each of its two sets together, used ones first."""
-    item, count, triplet, scratch = layers.item, layers.count, layers.triplet, state.scratch
-    now = state.count[N_MERGED]
+def vouch(
+    mask: BitArray,
+    item: ShortArray,
+    count: LongArray,
+    triplet: ShortArray,
+    used: LongArray,
+    certificate: int,
+    apart: int,
+    now: int,
+) -> None:
+    """Note which triplets prove a certificate: enough to hold each of its two sets together, used ones first.
+
+    That takes as many triplets as there are clusters, less two: ``apart``.
+    """
+    word = certificate >> 6
+    bit = ONE << np.uint64(certificate & 63)
     up = np.arange(len(item))
-    side = np.full(len(item), -1, np.int64)
-    for p in range(n_x + n_y):
-        kind = np.int64(p >= n_x)
-        side[_layers.top(item, count, np.int64(scratch[kind, p - kind * n_x]))] = kind
-    apart = clusters - 2
     for fresh in range(2):
         for t in range(len(used)):
             if apart == 0 or (used[t] > now) != (fresh == 1):
                 continue
             a = _layers.top(item, count, np.int64(triplet[t, 0]))
             b = _layers.top(item, count, np.int64(triplet[t, 1]))
-            if side[a] < 0 or side[a] != side[b] or side[_layers.top(item, count, np.int64(triplet[t, 2]))] < 0:
+            c = _layers.top(item, count, np.int64(triplet[t, 2]))
+            if ((mask[0, a, word] & mask[0, b, word]) | (mask[1, a, word] & mask[1, b, word])) & (
+                mask[0, c, word] | mask[1, c, word]
+            ) & bit == np.uint64(0):
                 continue
             while up[a] != a:
                 up[a] = up[up[a]]
@@ -124,27 +150,27 @@ def vouch(state: ReConState, layers: Layers, used: npt.NDArray[np.int64], n_x: i
 
 
 @njit
-def learn(state: ReConState, layers: Layers, used: npt.NDArray[np.int64], i: int, j: int) -> None:
+def learn(state: ReConState, layers: Layers, used: LongArray, i: int, j: int) -> None:
     """Turn the failed merge of items i and j, still in place, into a certificate, and undo it."""
-    level = layers.count[_layers.SPLIT_LEVEL]
-    n_x = _layers.ring(layers, level, i, state.scratch[0])
-    n_y = _layers.ring(layers, level, j, state.scratch[1])
+    mask, scratch, item, count = state.mask, state.scratch, layers.item, layers.count
+    level = count[_layers.SPLIT_LEVEL]
+    n_x = _layers.ring(layers, level, i, scratch[0])
+    n_y = _layers.ring(layers, level, j, scratch[1])
     _layers.undo(layers, np.int64(0))
     state.count[N_FREE] -= 1
     certificate = state.free[state.count[N_FREE]]
-    clusters = mark(state, layers, np.int64(0), n_x, certificate)
-    clusters += mark(state, layers, np.int64(1), n_y, certificate)
+    clusters = mark(mask[0], item, count, scratch[0], n_x, certificate)
+    clusters += mark(mask[1], item, count, scratch[1], n_y, certificate)
     if len(used):
-        vouch(state, layers, used, n_x, n_y, clusters)
+        vouch(mask, item, count, layers.triplet, used, certificate, clusters - 2, state.count[N_MERGED])
     state.left[certificate] = clusters
     state.live[certificate >> 6] |= ONE << np.uint64(certificate & 63)
 
 
 @njit
-def inherit(state: ReConState, loser: int, winner: int) -> None:
+def inherit(mask: BitArray, live: BitArray, left: LongArray, loser: int, winner: int) -> None:
     """Give the certificates of one item to the item that now stands for both; drop those that are used up."""
-    mask, live, left = state.mask, state.live, state.left
-    for w in range(mask.shape[2]):
+    for w in range(len(live)):
         mine = mask[0, loser, w] | mask[1, loser, w]
         both = mine & (mask[0, winner, w] | mask[1, winner, w]) & live[w]
         mask[0, winner, w] |= mask[0, loser, w]
@@ -160,23 +186,24 @@ def inherit(state: ReConState, loser: int, winner: int) -> None:
 
 
 @njit
-def join_lists(state: ReConState, x: int, y: int) -> int:
+def join_lists(ends: IntArray, entry: IntArray, x: int, y: int) -> int:
     """Put the groups apart of two clusters into one list; return it."""
     if x < 0 or y < 0:
         return max(x, y)
-    state.entry[1, state.ends[1, x]] = state.ends[0, y]
-    state.ends[1, x] = state.ends[1, y]
+    entry[1, ends[1, x]] = ends[0, y]
+    ends[1, x] = ends[1, y]
     return x
 
 
 @njit
-def recognise(state: ReConState, past: Past, i: int, j: int, new: int) -> None:
+def recognise(
+    node: LongArray, old: ShortArray, died: ShortArray, edge: ShortArray, count: LongArray, i: int, j: int, new: int
+) -> None:
     """Say which cluster of the earlier run the one in slot ``new`` equals: the one made by the very same merge."""
-    node, old, died = past.node, past.old, past.died
     a = np.int64(old[i])
     b = np.int64(old[j])
     above = np.int64(-1)
-    if a != NEVER and b != NEVER and b < a and node[ABOVE, a] == node[ABOVE, b]:
+    if a != NEVER and b < a and node[ABOVE, a] == node[ABOVE, b]:
         above = node[ABOVE, a]
     old[new] = NEVER
     died[new] = 0
@@ -184,14 +211,14 @@ def recognise(state: ReConState, past: Past, i: int, j: int, new: int) -> None:
         old[new] = above
         died[new] = node[DIED, above]
         node[WHERE, above] = new
-        state.count[THEN] = max(state.count[THEN], above - len(state.pairs))
+        count[THEN] = max(count[THEN], node[DIED, a])
     if a != NEVER:
         node[WHERE, a] = -1
     if b != NEVER:
         node[WHERE, b] = -1
     block = new // BLOCK
-    past.edge[0, block] = max(past.edge[0, block], old[new])
-    past.edge[1, block] = min(past.edge[1, block], died[new])
+    edge[0, block] = max(edge[0, block], old[new])
+    edge[1, block] = min(edge[1, block], died[new])
     old[i] = -1
     old[j] = -1
     died[i] = NEVER
@@ -223,7 +250,7 @@ def merge(state: ReConState, past: Past, method: int, vectors: bool, i: int, j: 
     state.size[new] = n_i + n_j
     state.item[new] = item
     state.block[new] = state.block[i]
-    state.tag[new] = join_lists(state, state.tag[i], state.tag[j])
+    state.tag[new] = join_lists(state.ends, state.entry, state.tag[i], state.tag[j])
     count[N_SLOTS] = new + 1
     count[N_MERGED] = step + 1
     count[N_ALIVE] -= 1
@@ -246,7 +273,7 @@ def merge(state: ReConState, past: Past, method: int, vectors: bool, i: int, j: 
                 state.matrix[b, k] = d
                 state.matrix[k, b] = d
     if len(past.old):
-        recognise(state, past, i, j, new)
+        recognise(past.node, past.old, past.died, past.edge, count, i, j, new)
     return new
 
 
@@ -283,7 +310,7 @@ def compact(state: ReConState, past: Past) -> None:
     for b in range(len(state.low)):
         state.low[b] = -np.inf
     for b in range(past.edge.shape[1]):  # past the last slot there is nobody, and a block without edges
-        measure_block(past, np.int64(b), to)
+        measure_block(past.old, past.died, past.edge, b, to)
 
 
 @njit
@@ -316,7 +343,13 @@ def advance(state: ReConState, past: Past, layers: Layers, method: int, vectors:
     asks = np.int64(-1)  # the slot whose neighbour is to be renewed first
     while count[N_ALIVE] > 1:
         if asks >= 0:
-            search(state, past, method, vectors, asks)
+            count[N_SCANS] += 1
+            state.low[asks // BLOCK] = -np.inf
+            if not (len(past.old) > 0 and count[PHASE] != INSIDE and recall(state, past, method, asks)):
+                fill_row(state, method, vectors, asks)
+                if count[PHASE] == INSIDE:
+                    keep_inside(state.row, state.block, asks)
+                settle(state, past, asks)
             asks = np.int64(-1)
         if count[N_SCANS] - spent > budget:
             return BUDGET
@@ -343,7 +376,7 @@ def advance(state: ReConState, past: Past, layers: Layers, method: int, vectors:
                 asks = u
                 continue
             if count[N_FREE] == 0:
-                purge(state)
+                count[N_FREE] = purge(state.mask, state.live, state.left, state.free)
                 if 4 * count[N_FREE] < len(state.left):
                     return MORE_CERTIFICATES
             count[N_TESTS] += 1
@@ -356,7 +389,7 @@ def advance(state: ReConState, past: Past, layers: Layers, method: int, vectors:
                 asks = u
                 continue
             item = _layers.top(layers.item, layers.count, i)
-            inherit(state, i if item == j else j, item)
+            inherit(state.mask, state.live, state.left, i if item == j else j, item)
         asks = merge(state, past, method, vectors, u, v, item)
     return DONE
 

@@ -22,7 +22,7 @@ import numpy.typing as npt
 
 from linkwise.constraints import Constraints, Groups, Kind
 from linkwise.engines.hierarchical._recon_kernels import clusters_after
-from linkwise.engines.hierarchical._recon_search import NEVER, WHEN
+from linkwise.engines.hierarchical._recon_search import NEVER
 from linkwise.problem import LiveTriplets
 from linkwise.result import Dendrogram
 
@@ -170,11 +170,6 @@ class Memory:
             better = still_there(middle)
             low, high, found = (low, middle, found) if better is None else (middle, high, better)
         return low, found
-
-    def searches_before(self, merges: int) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.float64]]:
-        """The part of the recording that the first merges go with."""
-        early = self.entry[WHEN] < merges
-        return self.entry[:, early], self.far[early]
 
 
 def carry(old_keys: IntArray, old: npt.NDArray[np.int64], keys: IntArray, merges: int) -> npt.NDArray[np.int64]:

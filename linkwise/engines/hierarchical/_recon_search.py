@@ -34,6 +34,11 @@ LARGEST = 2**63 - 1
 INFINITY_AS_INTEGER = 0x7FF0000000000000
 
 
+IntArray = npt.NDArray[np.intp]
+FloatArray = npt.NDArray[np.float64]
+LongArray = npt.NDArray[np.int64]
+
+
 class ReConState(NamedTuple):
     """Everything the loop needs between two calls; all arrays, so that a call can stop and go on."""
 
@@ -73,18 +78,17 @@ class Past(NamedTuple):
     node: npt.NDArray[np.int64]  # [4, nodes] the clusters of the earlier run
     old: npt.NDArray[np.int32]  # [slots] the cluster of the earlier run a slot equals; NEVER if none, -1 for dead slots
     died: npt.NDArray[np.int32]  # [slots] merges after which that cluster was gone
-    edge: npt.NDArray[np.int32]  # [2, slots / BLOCK + 2] in each block at least the largest `old`, at most the least `died`
+    edge: npt.NDArray[
+        np.int32
+    ]  # [2, slots / BLOCK + 2] in each block at least the largest `old`, at most the least `died`
     note: npt.NDArray[np.int64]  # [3, room] searches of this run
     note_far: npt.NDArray[np.float64]  # [room]
     used: npt.NDArray[np.int64]  # [triplets] merges before the first refutation that a triplet took part in
 
 
 @njit
-def apart_by(state: ReConState, method: int, vectors: bool, u: int, v: int) -> float:
-    """The distance of two slots, bit by bit as `fill_row` computes it."""
-    if not vectors:
-        return state.matrix[state.place[u], state.place[v]]
-    centre = state.centre
+def apart_by(centre: FloatArray, size: FloatArray, ward: bool, u: int, v: int) -> float:
+    """The distance of the vectors in two slots, bit by bit as `fill_row` computes it."""
     far = 0.0
     for f in range(0, len(centre), 4):
         t0 = centre[f, v] - centre[f, u]
@@ -92,20 +96,17 @@ def apart_by(state: ReConState, method: int, vectors: bool, u: int, v: int) -> f
         t2 = centre[f + 2, v] - centre[f + 2, u]
         t3 = centre[f + 3, v] - centre[f + 3, u]
         far += (t0 * t0 + t1 * t1) + (t2 * t2 + t3 * t3)
-    if method == WARD:
-        far *= 2.0 * state.size[u] * state.size[v] / (state.size[u] + state.size[v])
+    if ward:
+        far *= 2.0 * size[u] * size[v] / (size[u] + size[v])
     return far
 
 
 @njit
-def fill_row_inside(state: ReConState, method: int, vectors: bool, slot: int) -> None:
-    """Write the distances of ``slot`` to older slots of its block into ``row``, infinite for all others."""
-    row, block, gone = state.row, state.block, state.gone
-    mine = block[slot]
+def keep_inside(row: FloatArray, block: IntArray, slot: int) -> None:
+    """Hide all slots that are not of the block of ``slot``."""
     for s in range(slot):
-        row[s] = np.inf
-        if block[s] == mine and gone[s] == 0.0:
-            row[s] = apart_by(state, method, vectors, slot, np.int64(s))
+        if block[s] != block[slot]:
+            row[s] = np.inf
 
 
 @njit
@@ -144,7 +145,7 @@ def fill_row(state: ReConState, method: int, vectors: bool, slot: int) -> None:
 
 @njit
 def block_least(row: npt.NDArray[np.float64], start: int, stop: int) -> float:
-    """The least number of a stretch, found among integers in the same order: processors compare those many at a time."""
+    """The least number of a stretch, found among integers in the same order, which are compared many at a time."""
     part = row[start:stop].view(np.int64)
     best = INFINITY_AS_INTEGER
     for s in range(stop - start):
@@ -161,17 +162,16 @@ def conflicting(mask: npt.NDArray[np.uint64], live: npt.NDArray[np.uint64], p: i
     hit = np.uint64(0)
     for w in range(len(live)):
         hit |= ((mask[0, p, w] & mask[1, q, w]) | (mask[1, p, w] & mask[0, q, w])) & live[w]
-    return hit != np.uint64(0)
+    return bool(hit != np.uint64(0))
 
 
 @njit
-def stamp_groups(state: ReConState, slot: int) -> bool:
-    """Note which groups apart the cluster of ``slot`` holds; whether there are any and they matter now."""
-    if state.count[PHASE] != BELOW or state.tag[slot] < 0:
+def stamp_groups(ends: IntArray, entry: IntArray, stamp: LongArray, count: LongArray, tag: int) -> bool:
+    """Note which groups apart a list names; whether there are any and they matter now."""
+    if count[PHASE] != BELOW or tag < 0:
         return False
-    stamp, entry, count = state.stamp, state.entry, state.count
     count[TOKEN] += 1
-    e = state.ends[0, state.tag[slot]]
+    e = ends[0, tag]
     while e >= 0:
         stamp[0, entry[0, e]] = count[TOKEN]
         e = entry[1, e]
@@ -179,12 +179,11 @@ def stamp_groups(state: ReConState, slot: int) -> bool:
 
 
 @njit
-def kept_apart(state: ReConState, slot: int) -> bool:
-    """Whether the cluster of ``slot`` holds a group that was stamped last."""
-    if state.tag[slot] < 0:
+def kept_apart(ends: IntArray, entry: IntArray, stamp: LongArray, count: LongArray, tag: int) -> bool:
+    """Whether a list names a group that was stamped last."""
+    if tag < 0:
         return False
-    stamp, entry, count = state.stamp, state.entry, state.count
-    e = state.ends[0, state.tag[slot]]
+    e = ends[0, tag]
     while e >= 0:
         group = entry[0, e]
         if stamp[0, group] == count[TOKEN]:
@@ -195,37 +194,28 @@ def kept_apart(state: ReConState, slot: int) -> bool:
 
 
 @njit
-def refused(state: ReConState, watched: bool, mine: int, other: int) -> bool:
-    """Whether a certificate or a group apart forbids merging item ``mine``, its groups stamped, with slot ``other``."""
-    theirs = np.int64(state.item[other])
-    if mine >= 0 and theirs >= 0 and conflicting(state.mask, state.live, mine, theirs):
-        return True
-    return watched and kept_apart(state, other)
-
-
-@njit
-def write_down(state: ReConState, past: Past, slot: int, far: float, other: int, tied: bool) -> None:
-    """Record who is nearest; of several merged clusters that are, it may be another one in another run."""
-    place = state.count[N_NOTED]
-    if place < len(past.note_far):
-        past.note[WHO, place] = state.node[slot]
-        past.note[WHEN, place] = state.count[N_MERGED]
-        past.note[NEAREST, place] = -1 if other < 0 or tied else state.node[other]
-        past.note_far[place] = far
-        state.count[N_NOTED] = place + 1
+def write_down(note: LongArray, note_far: FloatArray, count: LongArray, who: int, far: float, nearest: int) -> None:
+    """Record who is nearest: -1 when nobody is, or in another run another may be."""
+    place = count[N_NOTED]
+    if place < len(note_far):
+        note[WHO, place] = who
+        note[WHEN, place] = count[N_MERGED]
+        note[NEAREST, place] = nearest
+        note_far[place] = far
+        count[N_NOTED] = place + 1
 
 
 @njit
 def settle(state: ReConState, past: Past, slot: int) -> None:
     """Find the nearest older slot that no certificate and no group apart forbids, from the distances in ``row``."""
-    row, least, node = state.row, state.least, state.node
-    watched = stamp_groups(state, slot)
-    recording = len(past.note_far) > 0 and state.count[PHASE] != INSIDE
+    row, least, node, item, tag, count = state.row, state.least, state.node, state.item, state.tag, state.count
+    watched = stamp_groups(state.ends, state.entry, state.stamp, count, tag[slot])
+    recording = len(past.note_far) > 0 and count[PHASE] != INSIDE
     n_samples = len(state.pairs) + 1
     blocks = (slot + BLOCK - 1) // BLOCK
     for b in range(blocks):
         least[b] = block_least(row, b * BLOCK, min(slot, (b + 1) * BLOCK))
-    mine = np.int64(state.item[slot])
+    mine = np.int64(item[slot])
     while True:
         best = np.inf
         where = -1
@@ -239,16 +229,20 @@ def settle(state: ReConState, past: Past, slot: int) -> None:
             other += 1
         if recording:
             recording = False
-            tied = False
-            if where >= 0 and node[other] >= n_samples:  # samples keep their order, so the first of them stays first
+            nearest = node[other] if where >= 0 else np.int64(-1)
+            if nearest >= n_samples:  # samples keep their order, so the first of them stays first
                 for s in range(other + 1, slot):
-                    tied |= row[s] == best
-            write_down(state, past, slot, best, np.int64(other), tied)
+                    if row[s] == best:
+                        nearest = np.int64(-1)
+            write_down(past.note, past.note_far, count, node[slot], best, nearest)
         if where < 0:
             state.bound[slot] = np.inf
             state.neighbour[slot] = -1
             return
-        if not refused(state, watched, mine, np.int64(other)):
+        theirs = np.int64(item[other])
+        if (mine < 0 or theirs < 0 or not conflicting(state.mask, state.live, mine, theirs)) and not (
+            watched and kept_apart(state.ends, state.entry, state.stamp, count, tag[other])
+        ):
             state.bound[slot] = best
             state.neighbour[slot] = other
             return
@@ -257,81 +251,70 @@ def settle(state: ReConState, past: Past, slot: int) -> None:
 
 
 @njit
-def measure_block(past: Past, block: int, stop: int) -> None:
+def measure_block(
+    old: npt.NDArray[np.int32], died: npt.NDArray[np.int32], edge: npt.NDArray[np.int32], block: int, stop: int
+) -> None:
     """Bring ``edge`` of one block up to date."""
-    old, died = past.old, past.died
     largest = np.int32(-1)
     least = np.int32(NEVER)
     for s in range(block * BLOCK, min(stop, (block + 1) * BLOCK)):
         largest = old[s] if old[s] > largest else largest  # noqa: FURB136
         least = died[s] if died[s] < least else least  # noqa: FURB136
-    past.edge[0, block] = largest
-    past.edge[1, block] = least
+    edge[0, block] = largest
+    edge[1, block] = least
 
 
 @njit
-def recall(state: ReConState, past: Past, method: int, vectors: bool, slot: int) -> bool:
-    """Do what `search` does from what an earlier run has found; False when that does not get further."""
-    old, died = past.old, past.died
-    if len(old) == 0 or old[slot] == NEVER:
-        return False
-    count = state.count
+def recall(state: ReConState, past: Past, method: int, slot: int) -> bool:
+    """Do what a search does from what an earlier run has found; False when that does not get further."""
+    old, died, edge, node, count = past.old, past.died, past.edge, past.node, state.count
     mine = np.int64(old[slot])
-    entry = past.node[LATEST, mine]
+    if mine == NEVER:
+        return False
+    entry = node[LATEST, mine]
     while entry >= 0 and past.entry[WHEN, entry] > count[THEN]:
         entry = past.entry[EARLIER, entry]
     if entry < 0:
         return False
-    when = past.entry[WHEN, entry]
-    asker, then = np.int32(mine), np.int32(when)  # as narrow as what they are compared with
+    asker, then = np.int32(mine), np.int32(past.entry[WHEN, entry])  # as narrow as what they are compared with
     best = past.far[entry]
-    other = np.int64(-1)
-    if past.entry[NEAREST, entry] >= 0:
-        other = past.node[WHERE, past.entry[NEAREST, entry]]
+    other = past.entry[NEAREST, entry]
+    if other >= 0:
+        other = node[WHERE, other]
         if other >= slot:
             other = np.int64(-1)
     tied = False
     strangers = 0
     for b in range((slot + BLOCK - 1) // BLOCK):
-        if past.edge[0, b] < asker and past.edge[1, b] > then:
+        if edge[0, b] < asker and edge[1, b] > then:
             continue
-        measure_block(past, np.int64(b), count[N_SLOTS])
-        if past.edge[0, b] < asker and past.edge[1, b] > then:
-            continue
+        measure_block(old, died, edge, b, count[N_SLOTS])
         for s in range(b * BLOCK, min(slot, (b + 1) * BLOCK)):
-            if old[s] >= asker or died[s] <= then:
-                strangers += 1
-                if 8 * strangers > slot + 256:
-                    return False
-                far = apart_by(state, method, vectors, slot, np.int64(s))
-                if far < best or (far == best and 0 <= other and s < other):
-                    tied = far == best
-                    best = far
-                    other = np.int64(s)
-                elif far == best:
-                    tied = True
-    if other >= 0 and not refused(state, stamp_groups(state, slot), np.int64(state.item[slot]), other):
-        state.bound[slot] = best
-        state.neighbour[slot] = other
-    elif best > state.bound[slot]:  # only a bound, but a better one than before
-        state.bound[slot] = best
-        state.neighbour[slot] = -1
-    else:
-        return False
+            if old[s] < asker and died[s] > then:
+                continue
+            strangers += 1
+            if 8 * strangers > slot + 256:
+                return False
+            far = apart_by(state.centre, state.size, method == WARD, slot, s)
+            if far < best or (far == best and other >= 0 and s < other):
+                tied = far == best
+                best = far
+                other = s
+            elif far == best:
+                tied = True
+    fine = other >= 0
+    if fine:
+        p, q = np.int64(state.item[slot]), np.int64(state.item[other])
+        fine = p < 0 or q < 0 or not conflicting(state.mask, state.live, p, q)
+        if fine and stamp_groups(state.ends, state.entry, state.stamp, count, state.tag[slot]):
+            fine = not kept_apart(state.ends, state.entry, state.stamp, count, state.tag[other])
+    if not fine and best <= state.bound[slot]:
+        return False  # not even a better bound
+    state.bound[slot] = best
+    state.neighbour[slot] = other if fine else -1
     count[N_RECALLED] += 1
-    write_down(state, past, slot, best, other, tied and state.node[max(other, 0)] > len(state.pairs))
+    nearest = state.node[other] if other >= 0 else np.int64(-1)
+    if tied and nearest > len(state.pairs):
+        nearest = np.int64(-1)
+    write_down(past.note, past.note_far, count, state.node[slot], best, nearest)
     return True
-
-
-@njit
-def search(state: ReConState, past: Past, method: int, vectors: bool, slot: int) -> None:
-    """Renew the nearest older neighbour of ``slot``."""
-    state.count[N_SCANS] += 1
-    state.low[slot // BLOCK] = -np.inf
-    if state.count[PHASE] == INSIDE:
-        fill_row_inside(state, method, vectors, slot)
-    elif recall(state, past, method, vectors, slot):
-        return
-    else:
-        fill_row(state, method, vectors, slot)
-    settle(state, past, slot)
