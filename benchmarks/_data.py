@@ -35,6 +35,14 @@ def digits(n: int | None = None) -> tuple[Floats, Ints]:
     return np.ascontiguousarray(X[:n], dtype=np.float64), np.asarray(y[:n], dtype=np.intp)
 
 
+def catalogued(name: str, n: int | None = None) -> tuple[Floats, Ints]:
+    """Load a data set of `linkwise.datasets` that lies in the folder LINKWISE_DATA names."""
+    from linkwise.datasets import load
+
+    data = load(name)
+    return np.ascontiguousarray(data.X[:n], dtype=np.float64), np.asarray(data.y[:n], dtype=np.intp)
+
+
 def _classmates(y: Ints, m: int, rng: np.random.Generator) -> tuple[Ints, Ints, Ints]:
     """Draw m samples, for each another one of its class and one of any other class."""
     order = np.argsort(y, kind="stable")

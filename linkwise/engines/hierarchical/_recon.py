@@ -27,7 +27,7 @@ from linkwise.engines.hierarchical._recon_memory import Contracted, Memory, Said
 from linkwise.engines.hierarchical._recon_run import Run, make_past, make_state
 from linkwise.engines.hierarchical._recon_search import BELOW, FREE, INSIDE, N_NOTED, NEVER, WANTED, WHEN
 from linkwise.exceptions import DeadEndError, LinkwiseError, UnsupportedConstraintError
-from linkwise.problem import Problem, check
+from linkwise.problem import LiveTriplets, Problem, check
 from linkwise.problem._conflict import Hard, blocks_or_none
 from linkwise.result import Dendrogram
 
@@ -123,23 +123,23 @@ def _grow(
     mixed = bool((constraints.kind != Kind.TRIPLET).any())
     said = Said.of(constraints, _blocks(constraints, n_clusters) if mixed else None)
     wanted = 1 if n_clusters is None else n_clusters
-    kept, end, contracted = 0, -1, None
+    kept, end, at = 0, -1, np.arange(n)
     if memory is not None:
         end = memory.cut_after(said, wanted, _limit(distance_threshold, memory.factor, code))
-        kept, contracted = memory.n_kept(said, end)
+        kept = memory.n_kept(said, end)
         if kept == n - 1:
             return *_unchanged(memory, said, end, constraints.ids), kept
-    if contracted is None:
-        at = np.arange(n) if memory is None else clusters_after(memory.tree.parent, n, kept)
-        contracted = contract(said.triplets, at)
-    if contracted is None:
+        at = clusters_after(memory.tree.parent, n, max(kept, 0))
+    contracted = contract(said.triplets, at)
+    live = None if contracted is None else LiveTriplets(len(contracted.involved), len(contracted.origin))
+    if kept < 0 or contracted is None or live is None or live.add_many(contracted.items) >= 0:
         check(constraints.with_weight(np.inf)).raise_if_infeasible()
         msg = "check found a way where there is none; please report the input."
         raise LinkwiseError(msg)
     vectors = code in EUCLIDEAN_ONLY and metric == "euclidean"
     state, factor = make_state(X, code, metric, len(contracted.involved), vectors=vectors)
     past = make_past(len(state.size), len(contracted.origin), memory, record=record, room=6 * n + 64 if vectors else 0)
-    run = Run(state, past, contracted.live.layers, code, vectors, current_progress())
+    run = Run(state, past, live.layers, code, vectors, current_progress())
     if said.block is not None:
         run.watch(said.links, said.groups, said.block)
     if memory is not None:

@@ -123,17 +123,25 @@ def vouch(
     word = certificate >> 6
     bit = ONE << np.uint64(certificate & 63)
     up = np.arange(len(item))
+    inside = np.empty(len(used), np.int64)
+    n_inside = 0
+    for t in range(len(used)):
+        a = _layers.top(item, count, np.int64(triplet[t, 0]))
+        if (mask[0, a, word] | mask[1, a, word]) & bit == np.uint64(0):
+            continue
+        b = _layers.top(item, count, np.int64(triplet[t, 1]))
+        c = _layers.top(item, count, np.int64(triplet[t, 2]))
+        held = (mask[0, a, word] & mask[0, b, word]) | (mask[1, a, word] & mask[1, b, word])
+        if a != b and held & (mask[0, c, word] | mask[1, c, word]) & bit != np.uint64(0):
+            inside[n_inside] = t
+            n_inside += 1
     for fresh in range(2):
-        for t in range(len(used)):
+        for p in range(n_inside):
+            t = inside[p]
             if apart == 0 or (used[t] > now) != (fresh == 1):
                 continue
             a = _layers.top(item, count, np.int64(triplet[t, 0]))
             b = _layers.top(item, count, np.int64(triplet[t, 1]))
-            c = _layers.top(item, count, np.int64(triplet[t, 2]))
-            if ((mask[0, a, word] & mask[0, b, word]) | (mask[1, a, word] & mask[1, b, word])) & (
-                mask[0, c, word] | mask[1, c, word]
-            ) & bit == np.uint64(0):
-                continue
             while up[a] != a:
                 up[a] = up[up[a]]
                 a = up[a]

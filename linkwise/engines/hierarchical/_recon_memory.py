@@ -23,7 +23,7 @@ import numpy.typing as npt
 from linkwise.constraints import Constraints, Groups, Kind
 from linkwise.engines.hierarchical._recon_kernels import clusters_after
 from linkwise.engines.hierarchical._recon_search import NEVER
-from linkwise.problem import LiveTriplets
+from linkwise.problem import onetree
 from linkwise.result import Dendrogram
 
 __all__ = ["Contracted", "Memory", "Said", "carry", "contract"]
@@ -80,23 +80,20 @@ def _pair_keys(n: int, pairs: IntArray) -> IntArray:
 class Contracted(NamedTuple):
     """Triplets about clusters, those already fulfilled left out."""
 
-    live: LiveTriplets
     involved: IntArray  # the clusters, by node
+    items: IntArray  # [k, 3] triplets about them
     origin: IntArray  # position of each triplet among all
 
 
 def contract(triplets: IntArray, at: IntArray) -> Contracted | None:
-    """Say the triplets about the clusters that hold the samples; None when they can no longer be had."""
+    """Say the triplets about the clusters that hold the samples; None when a cluster breaks one."""
     moved = at[triplets]
     origin = np.flatnonzero(moved[:, 0] != moved[:, 1])
     involved, items = np.unique(moved[origin], return_inverse=True)
     items = items.reshape(-1, 3)
     if ((items[:, 2] == items[:, 0]) | (items[:, 2] == items[:, 1])).any():
         return None
-    live = LiveTriplets(len(involved), len(origin))
-    if live.add_many(items) >= 0:
-        return None
-    return Contracted(live, involved, origin)
+    return Contracted(involved, items, origin)
 
 
 @dataclass(frozen=True)
@@ -128,11 +125,11 @@ class Memory:
         beyond = np.flatnonzero(self.height > limit)
         return int(min(said.n - n_clusters, beyond[0] if len(beyond) else said.n - 1))
 
-    def n_kept(self, said: Said, end: int) -> tuple[int, Contracted | None]:
-        """How many of the first merges other statements leave in place, and the triplets after them if looked at."""
+    def n_kept(self, said: Said, end: int) -> int:
+        """How many of the first merges other statements leave in place; -1 when the triplets cannot be had at all."""
         n = said.n
         if not np.array_equal(self.said.blocks, said.blocks):
-            return 0, None
+            return 0
         kept = n - 1
         gone = ~np.isin(self.said.triplet_keys, said.triplet_keys, assume_unique=True)
         kept = min(kept, int(self.used[gone].min(initial=kept)))
@@ -147,29 +144,27 @@ class Memory:
         fresh = said.triplets[~np.isin(said.triplet_keys, self.said.triplet_keys, assume_unique=True)]
         return self._before_contradiction(said.triplets, fresh, kept)
 
-    def _before_contradiction(self, triplets: IntArray, fresh: IntArray, kept: int) -> tuple[int, Contracted | None]:
-        """The last moment, ``kept`` merges at most, at which all triplets can still be had."""
+    def _before_contradiction(self, triplets: IntArray, fresh: IntArray, kept: int) -> int:
+        """The last moment, ``kept`` merges at most, at which all triplets can still be had; -1 if there is none."""
         n = self.tree.n_samples
         a, b, c = fresh.T
         pair = self.tree.lca(a, b)
         first = np.minimum(self.tree.lca(a, c), self.tree.lca(b, c))
         if (pair < first).all():  # the whole tree displays what is new, and the rest anyway
-            return kept, None
+            return kept
         kept = min(kept, int((first[pair >= first] - n).min()))
 
-        def still_there(merges: int) -> Contracted | None:
-            return contract(triplets, clusters_after(self.tree.parent, n, merges))
+        def lost_after(merges: int) -> bool:
+            left = contract(triplets, clusters_after(self.tree.parent, n, merges))
+            return left is None or onetree(len(left.involved), left.items).parent is None
 
-        found = still_there(kept)
-        low, high, step = kept, kept, 1  # can be had after `low` merges if anything was found, not after `high`
-        while found is None and low > 0:
-            high, low, step = low, max(low - step, 0), 4 * step
-            found = still_there(low)
-        while found is not None and high - low > 1:
+        low, high, step = kept, kept + 1, 1  # lost after `high` merges at the latest
+        while low >= 0 and lost_after(low):
+            low, high, step = max(low - step, 0) if low else -1, low, 4 * step
+        while high - low > 1:
             middle = (low + high) // 2
-            better = still_there(middle)
-            low, high, found = (low, middle, found) if better is None else (middle, high, better)
-        return low, found
+            low, high = (low, middle) if lost_after(middle) else (middle, high)
+        return low
 
 
 def carry(old_keys: IntArray, old: npt.NDArray[np.int64], keys: IntArray, merges: int) -> npt.NDArray[np.int64]:

@@ -293,7 +293,7 @@ def recall(state: ReConState, past: Past, method: int, slot: int) -> bool:
             if old[s] < asker and died[s] > then:
                 continue
             strangers += 1
-            if 8 * strangers > slot + 256:
+            if 32 * strangers > slot + 128:  # searching is faster then
                 return False
             far = apart_by(state.centre, state.size, method == WARD, slot, s)
             if far < best or (far == best and other >= 0 and s < other):
