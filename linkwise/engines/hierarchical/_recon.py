@@ -262,6 +262,8 @@ class ReCon(HierarchyMixin, ConstrainedClusterer):
         As in `ConstrainedAgglomerative`.
     constraints_ : Constraints
         The statements in force, numbered like the rows of X.
+    dropped_ : Constraints
+        The soft statements that were left out because they contradict others; ``dropped_.row`` says where they stood.
     n_reused_ : int
         How many of the first merges were taken over from the fit before, of ``n_samples - 1``; 0 without a warm start.
 
