@@ -57,6 +57,7 @@ __all__ = [
     "BUDGET",
     "DONE",
     "ENOUGH",
+    "LEARNED",
     "MORE_CERTIFICATES",
     "MORE_ROOM",
     "STUCK",
@@ -64,9 +65,10 @@ __all__ = [
     "clusters_after",
     "link_entries",
     "redo",
+    "vouch",
 ]
 
-DONE, BUDGET, MORE_ROOM, MORE_CERTIFICATES, STUCK, ENOUGH = range(6)
+DONE, BUDGET, MORE_ROOM, MORE_CERTIFICATES, STUCK, ENOUGH, LEARNED = range(7)
 ONE = np.uint64(1)
 
 IntArray = npt.NDArray[np.intp]
@@ -106,59 +108,7 @@ def mark(mask: BitArray, item: ShortArray, count: LongArray, members: ShortArray
 
 
 @njit
-def vouch(
-    mask: BitArray,
-    item: ShortArray,
-    count: LongArray,
-    triplet: ShortArray,
-    used: LongArray,
-    certificate: int,
-    apart: int,
-    now: int,
-) -> None:
-    """Note which triplets prove a certificate: enough to hold each of its two sets together, used ones first.
-
-    That takes as many triplets as there are clusters, less two: ``apart``.
-    """
-    word = certificate >> 6
-    bit = ONE << np.uint64(certificate & 63)
-    up = np.arange(len(item))
-    inside = np.empty(len(used), np.int64)
-    n_inside = 0
-    for t in range(len(used)):
-        a = _layers.top(item, count, np.int64(triplet[t, 0]))
-        if (mask[0, a, word] | mask[1, a, word]) & bit == np.uint64(0):
-            continue
-        b = _layers.top(item, count, np.int64(triplet[t, 1]))
-        c = _layers.top(item, count, np.int64(triplet[t, 2]))
-        held = (mask[0, a, word] & mask[0, b, word]) | (mask[1, a, word] & mask[1, b, word])
-        if a != b and held & (mask[0, c, word] | mask[1, c, word]) & bit != np.uint64(0):
-            inside[n_inside] = t
-            n_inside += 1
-    for fresh in range(2):
-        for p in range(n_inside):
-            t = inside[p]
-            if apart == 0 or (used[t] > now) != (fresh == 1):
-                continue
-            a = _layers.top(item, count, np.int64(triplet[t, 0]))
-            b = _layers.top(item, count, np.int64(triplet[t, 1]))
-            while up[a] != a:
-                up[a] = up[up[a]]
-                a = up[a]
-            while up[b] != b:
-                up[b] = up[up[b]]
-                b = up[b]
-            if a != b:
-                up[a] = b
-                apart -= 1
-                used[t] = min(used[t], now)
-    if apart > 0:  # no proof was found, so any triplet may belong to one
-        for t in range(len(used)):
-            used[t] = min(used[t], now)
-
-
-@njit
-def learn(state: ReConState, layers: Layers, used: LongArray, i: int, j: int) -> None:
+def learn(state: ReConState, layers: Layers, i: int, j: int) -> None:
     """Turn the failed merge of items i and j, still in place, into a certificate, and undo it."""
     mask, scratch, item, count = state.mask, state.scratch, layers.item, layers.count
     level = count[_layers.SPLIT_LEVEL]
@@ -169,8 +119,6 @@ def learn(state: ReConState, layers: Layers, used: LongArray, i: int, j: int) ->
     certificate = state.free[state.count[N_FREE]]
     clusters = mark(mask[0], item, count, scratch[0], n_x, certificate)
     clusters += mark(mask[1], item, count, scratch[1], n_y, certificate)
-    if len(used):
-        vouch(mask, item, count, layers.triplet, used, certificate, clusters - 2, state.count[N_MERGED])
     state.left[certificate] = clusters
     state.live[certificate >> 6] |= ONE << np.uint64(certificate & 63)
 
@@ -318,7 +266,7 @@ def compact(state: ReConState, past: Past) -> None:
     for b in range(len(state.low)):
         state.low[b] = -np.inf
     for b in range(past.edge.shape[1]):  # past the last slot there is nobody, and a block without edges
-        measure_block(past.old, past.died, past.edge, b, to)
+        measure_block(past.old, past.died, past.edge, np.int64(b), np.int64(to))
 
 
 @njit
@@ -342,7 +290,10 @@ def least_bound(bound: FloatArray, low: FloatArray, slots: int) -> int:
 
 @njit
 def advance(state: ReConState, past: Past, layers: Layers, method: int, vectors: bool, budget: int) -> int:
-    """Merge and search until done, the phase is over, ``budget`` searches are spent, or more room is needed."""
+    """Merge and search until done, the phase is over, ``budget`` searches are spent, or more room is needed.
+
+    A run that is recorded also stops after each refutation, so that `vouch` can note what it rests on.
+    """
     state = borrowed(state)
     past = borrowed(past)
     layers = borrowed(layers)
@@ -393,7 +344,9 @@ def advance(state: ReConState, past: Past, layers: Layers, method: int, vectors:
                 return MORE_ROOM
             if answer == CONFLICT:
                 count[N_REFUTED] += 1
-                learn(state, layers, past.used, i, j)
+                learn(state, layers, i, j)
+                if len(past.used):
+                    return LEARNED
                 asks = u
                 continue
             item = _layers.top(layers.item, layers.count, i)
@@ -414,6 +367,59 @@ def redo(state: ReConState, past: Past, method: int, vectors: bool, pairs: IntAr
         i = where[pairs[step, 1]]
         state.bound[i] = height[step]
         merge(state, past, method, vectors, i, where[pairs[step, 0]], np.int64(-1))
+
+
+@njit
+def vouch(
+    mask: BitArray,
+    item: ShortArray,
+    count: LongArray,
+    triplet: ShortArray,
+    used: LongArray,
+    certificate: int,
+    apart: int,
+    now: int,
+) -> None:
+    """Note which triplets prove a new certificate: enough to hold each of its two sets together, used ones first.
+
+    That takes as many triplets as there are clusters, less two: ``apart``. It is no part of `advance`, so that a run
+    that is not recorded need not compile it.
+    """
+    word = certificate >> 6
+    bit = ONE << np.uint64(certificate & 63)
+    up = np.arange(len(item))
+    inside = np.empty(len(used), np.int64)
+    n_inside = 0
+    for t in range(len(used)):
+        a = _layers.top(item, count, np.int64(triplet[t, 0]))
+        if (mask[0, a, word] | mask[1, a, word]) & bit == np.uint64(0):
+            continue
+        b = _layers.top(item, count, np.int64(triplet[t, 1]))
+        c = _layers.top(item, count, np.int64(triplet[t, 2]))
+        held = (mask[0, a, word] & mask[0, b, word]) | (mask[1, a, word] & mask[1, b, word])
+        if a != b and held & (mask[0, c, word] | mask[1, c, word]) & bit != np.uint64(0):
+            inside[n_inside] = t
+            n_inside += 1
+    for fresh in range(2):
+        for p in range(n_inside):
+            t = inside[p]
+            if apart == 0 or (used[t] > now) != (fresh == 1):
+                continue
+            a = _layers.top(item, count, np.int64(triplet[t, 0]))
+            b = _layers.top(item, count, np.int64(triplet[t, 1]))
+            while up[a] != a:
+                up[a] = up[up[a]]
+                a = up[a]
+            while up[b] != b:
+                up[b] = up[up[b]]
+                b = up[b]
+            if a != b:
+                up[a] = b
+                apart -= 1
+                used[t] = min(used[t], now)
+    if apart > 0:  # no proof was found, so any triplet may belong to one
+        for t in range(len(used)):
+            used[t] = min(used[t], now)
 
 
 @njit

@@ -190,6 +190,21 @@ class Run:
         alive = self._alive()
         self.state.item[alive] = number[self.state.node[alive]]
 
+    def _vouch(self) -> None:
+        """Record what the newest certificate rests on."""
+        state, layers = self.state, self.layers
+        certificate = int(state.free[state.count[search.N_FREE]])
+        kernels.vouch(
+            state.mask,
+            layers.item,
+            layers.count,
+            layers.triplet,
+            self.past.used,
+            certificate,
+            int(state.left[certificate]) - 2,
+            self.n_merged,
+        )
+
     def phase(self, phase: int) -> None:
         """Merge until the phase has nothing left to merge."""
         state, alive = self.state, self._alive()
@@ -206,6 +221,8 @@ class Run:
                 self._progress(self.n_merged, self._n - 1)
             if status == kernels.MORE_ROOM:
                 self.layers = grow(self.layers)
+            elif status == kernels.LEARNED:
+                self._vouch()
             elif status == kernels.MORE_CERTIFICATES:
                 self.state = more_certificates(self.state)
             elif status == kernels.STUCK and phase == search.FREE:

@@ -288,7 +288,7 @@ def recall(state: ReConState, past: Past, method: int, slot: int) -> bool:
     for b in range((slot + BLOCK - 1) // BLOCK):
         if edge[0, b] < asker and edge[1, b] > then:
             continue
-        measure_block(old, died, edge, b, count[N_SLOTS])
+        measure_block(old, died, edge, np.int64(b), count[N_SLOTS])
         for s in range(b * BLOCK, min(slot, (b + 1) * BLOCK)):
             if old[s] < asker and died[s] > then:
                 continue
