@@ -81,6 +81,11 @@ class OneStatement:
 
 def rows(n: int, rounds: int) -> Iterator[str]:
     """Lines of the table."""
+    X, y = blobs(60, classes=3)  # so that nothing measured compiles
+    known = statements(y, "tree", 60)
+    model = ReCon(None, warm_start=True).fit(X, constraints=known)
+    for kind in CHANGES:
+        model.fit(X, constraints=change(y, known, kind, np.random.default_rng(7))[1])
     for name, make in DATA.items():
         X, y = make(n)
         known = statements(y, "triplets", len(y))
