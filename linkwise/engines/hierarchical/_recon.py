@@ -282,8 +282,8 @@ class ReCon(HierarchyMixin, ConstrainedClusterer):
     stay in place up to the first one that a new triplet or cannot-link forbids, and up to the first refusal that a
     withdrawn one had a part in; the tree is resumed there. Where a statement changes what belongs together, as
     must-links do, no merge stays, but on Euclidean vectors with centroid, ward or median linkage the searches for
-    nearest clusters are recalled. It costs a copy of X, and O(n) memory for vectors; a fit that records takes up to a
-    quarter longer. Not in [1]_.
+    nearest clusters are recalled. It costs a copy of X and O(n) memory; a fit that records takes up to a quarter
+    longer, and where statements and data disagree a change may cost as much as a fit from scratch. Not in [1]_.
 
     References
     ----------
