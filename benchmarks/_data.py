@@ -35,14 +35,6 @@ def digits(n: int | None = None) -> tuple[Floats, Ints]:
     return np.ascontiguousarray(X[:n], dtype=np.float64), np.asarray(y[:n], dtype=np.intp)
 
 
-def iris() -> tuple[Floats, Ints]:
-    """Load Fisher's flowers (150 x 4, 3 classes)."""
-    from sklearn.datasets import load_iris
-
-    X, y = load_iris(return_X_y=True)
-    return np.ascontiguousarray(X, dtype=np.float64), np.asarray(y, dtype=np.intp)
-
-
 def distances(n: int, **options: float) -> tuple[Floats, Ints]:
     """Compute the matrix of distances between the samples of `blobs`."""
     from scipy.spatial.distance import cdist
@@ -50,6 +42,14 @@ def distances(n: int, **options: float) -> tuple[Floats, Ints]:
     X, y = blobs(n, **options)  # type: ignore[arg-type]
     D = cdist(X, X)
     return (D + D.T) / 2, y
+
+
+def catalogued(name: str, n: int | None = None) -> tuple[Floats, Ints]:
+    """Load a data set of `linkwise.datasets` that lies in the folder LINKWISE_DATA names."""
+    from linkwise.datasets import load
+
+    data = load(name)
+    return np.ascontiguousarray(data.X[:n], dtype=np.float64), np.asarray(data.y[:n], dtype=np.intp)
 
 
 def _classmates(y: Ints, m: int, rng: np.random.Generator) -> tuple[Ints, Ints, Ints]:

@@ -56,6 +56,7 @@ class ConstrainedClusterer(ClusterMixin, BaseEstimator):  # type: ignore[misc]
     n_clusters_: int
     certificate_: Certificate
     constraints_: Constraints
+    dropped_: Constraints
 
     @_fit_context(prefer_skip_nested_validation=True)  # type: ignore[untyped-decorator]
     def fit(self, X: Any, y: Any = None, *, constraints: Constraints | None = None) -> Self:  # noqa: ARG002
@@ -146,6 +147,7 @@ class ConstrainedClusterer(ClusterMixin, BaseEstimator):  # type: ignore[misc]
 
     def _negotiate(self, constraints: Constraints, samples: Any) -> Constraints:
         """Raise if hard statements contradict each other; leave out soft ones that cannot be had as well."""
+        self.dropped_ = constraints.with_rules().select(np.zeros(0, np.intp))
         if not constraints:
             return constraints
         data = samples if constraints.rules else None
@@ -170,6 +172,7 @@ class ConstrainedClusterer(ClusterMixin, BaseEstimator):  # type: ignore[misc]
                 verdict.raise_if_infeasible()
             kept = kept[kept != soft[np.argmin(constraints.weight[soft])]]
         dropped = np.setdiff1d(np.arange(constraints.n_statements), kept)
+        self.dropped_ = constraints.with_rules().select(dropped)
         listed = "\n".join(f"  {constraints.describe(int(i))}" for i in dropped[:5])
         more = len(dropped) - 5
         warn_user(

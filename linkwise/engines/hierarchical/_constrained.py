@@ -228,6 +228,8 @@ class ConstrainedAgglomerative(HierarchyMixin, ConstrainedClusterer):
         As in scikit-learn's `AgglomerativeClustering`.
     constraints_ : Constraints
         The statements in force, numbered like the rows of X.
+    dropped_ : Constraints
+        The soft statements that were left out because they contradict others; ``dropped_.row`` says where they stood.
 
     See Also
     --------

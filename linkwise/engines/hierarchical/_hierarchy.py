@@ -213,8 +213,9 @@ def _cluster_tops(parent: IntArray, labels: IntArray) -> npt.NDArray[np.bool_]:
     """Mask of the highest nodes all of whose samples have one label."""
     mixed = -1
     unseen = -2
-    label = np.full(len(parent), unseen, np.intp)
-    label[: len(labels)] = labels
+    label = np.empty(len(parent), np.intp)
+    for node in range(len(parent)):  # assigning a slice would compile ten times as long
+        label[node] = labels[node] if node < len(labels) else unseen
     for node in range(len(parent)):  # children come before parents
         above = parent[node]
         if above >= 0:

@@ -104,6 +104,33 @@ def test_contradicting_soft_triplets_are_left_out_too():
     assert model.dendrogram_.satisfies(said).tolist() == [False, True, True]
 
 
+def test_what_was_left_out_can_be_looked_at():
+    said = links(must_link=[(0, 1), (1, 2)], cannot_link=[(0, 2)], weight=[5, 1, np.inf])
+    with pytest.warns(LinkwiseWarning):
+        model = ConstrainedAgglomerative().fit(X, constraints=said)
+    assert [model.dropped_.describe(i) for i in range(model.dropped_.n_statements)] == ["#1 must_link(1, 2) weight 1"]
+    assert model.dropped_.row.tolist() == [1]
+    assert not model.fit(X, constraints=said.select([0, 2])).dropped_
+    assert not model.fit(X).dropped_
+
+
+def test_of_soft_hard_and_mixed_knowledge_the_lightest_gives_way():
+    said = links(
+        must_link=[(2, 3), (0, 4)],
+        cannot_link=[(3, 2), (4, 0)],
+        triplets=[(0, 1, 5), (1, 5, 0), (2, 3, 0)],
+        weight=[np.inf, 9, 1, 3, 2, 1, 4],
+    )
+    for start in (False, True):
+        model = ReCon(None, warm_start=start)
+        with pytest.warns(LinkwiseWarning, match="3 soft statement"):
+            model.fit(X, constraints=said)
+        left_out = [model.dropped_.describe(i).split()[0] for i in range(3)]
+        assert left_out == ["#2", "#3", "#5"]  # against a hard one; lighter than #1; lighter than #4
+        assert model.certificate_.ok
+        assert model.constraints_.n_statements == 4
+
+
 def test_many_left_out_statements_are_counted():
     pairs = [(0, 1), (0, 2), (0, 3), (1, 2), (1, 3), (2, 3), (0, 4), (1, 4)]
     chain = [(i, i + 1) for i in range(5)]
@@ -180,9 +207,9 @@ def test_a_broken_engine_is_caught_by_the_certificate(monkeypatch):
 
 
 def test_a_broken_triplet_engine_is_caught_as_well(monkeypatch):
-    honest = _recon.recon
-    forgetful = lambda X, constraints, **rest: honest(X, Constraints.build(6), **rest)  # noqa: E731
-    monkeypatch.setattr(_recon, "recon", forgetful)
+    honest = _recon._grow
+    forgetful = lambda X, constraints, *rest, **more: honest(X, Constraints.build(6), *rest, **more)  # noqa: E731
+    monkeypatch.setattr(_recon, "_grow", forgetful)
     with pytest.raises(ViolationError) as caught:
         ReCon().fit(X, constraints=links(triplets=[(0, 5, 1)]))
     assert caught.value.certificate.violated == (0,)
