@@ -1,0 +1,131 @@
+"""Gaussians with four kinds of covariance: fitted from responsibilities, asked for log-densities."""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+from scipy.linalg import solve_triangular
+
+from linkwise._kernels import njit
+from linkwise.exceptions import LinkwiseError
+
+__all__ = ["COVARIANCE_TYPES", "Gaussians", "count_parameters", "fit_gaussians", "log_density", "normalise_rows"]
+
+FloatArray = npt.NDArray[np.float64]
+
+COVARIANCE_TYPES = ("full", "tied", "diag", "spherical")
+
+
+class Gaussians(NamedTuple):
+    """One Gaussian per cluster; shapes of ``covariances`` and ``cholesky`` follow the covariance type, as in
+    scikit-learn's `GaussianMixture`. ``cholesky`` is of the precisions."""
+
+    means: FloatArray
+    covariances: FloatArray
+    cholesky: FloatArray
+
+
+def fit_gaussians(X: FloatArray, responsibility: FloatArray, covariance_type: str, reg_covar: float) -> Gaussians:
+    """Estimate means and covariances from responsibilities: the M-step.
+
+    Variances are sums of squared differences, never differences of squares, so that data far from the origin lose no
+    digits.
+    """
+    weight = responsibility.sum(axis=0) + 10 * np.finfo(np.float64).eps
+    means = (responsibility.T @ X) / weight[:, None]
+    k, d = means.shape
+    difference, weighted = np.empty_like(X), np.empty_like(X)
+    scatter = np.empty((k, d, d) if covariance_type in ("full", "tied") else (k, d))
+    for j in range(k):
+        np.subtract(X, means[j], out=difference)
+        np.multiply(difference, responsibility[:, j, None], out=weighted)
+        if scatter.ndim == 3:
+            np.matmul(weighted.T, difference, out=scatter[j])
+        else:
+            np.einsum("ij,ij->j", weighted, difference, out=scatter[j])
+    if covariance_type == "tied":
+        covariances = scatter.sum(axis=0) / weight.sum()
+    else:
+        covariances = scatter / weight.reshape(-1, *[1] * (scatter.ndim - 1))
+    if covariance_type == "spherical":
+        covariances = covariances.mean(axis=1)
+    if covariance_type in ("full", "tied"):
+        covariances[..., np.arange(d), np.arange(d)] += reg_covar
+    else:
+        covariances += reg_covar
+    return Gaussians(means, covariances, _cholesky_of_precision(covariances, covariance_type))
+
+
+def _cholesky_of_precision(covariances: FloatArray, covariance_type: str) -> FloatArray:
+    if covariance_type in ("diag", "spherical"):
+        if not (covariances > 0).all():
+            raise LinkwiseError(_COLLAPSED)
+        return np.asarray(1.0 / np.sqrt(covariances))
+    try:
+        lower = np.linalg.cholesky(covariances)
+    except np.linalg.LinAlgError:
+        raise LinkwiseError(_COLLAPSED) from None
+    identity = np.eye(covariances.shape[-1])
+    if covariance_type == "tied":
+        return np.ascontiguousarray(solve_triangular(lower, identity, lower=True).T)
+    return np.stack([solve_triangular(one, identity, lower=True).T for one in lower])
+
+
+_COLLAPSED = (
+    "the covariance of a cluster collapsed: too few different samples belong to it.\n"
+    'Hint: a larger reg_covar, fewer clusters, or covariance_type="diag" or "tied".'
+)
+
+
+def log_density(X: FloatArray, gaussians: Gaussians, covariance_type: str) -> FloatArray:
+    """Return the log-density of every row of X under every Gaussian, shape (n_samples, n_clusters)."""
+    means, _, cholesky = gaussians
+    k, d = means.shape
+    out = np.empty((len(X), k))
+    scaled = np.empty_like(X)
+    for j in range(k):
+        if covariance_type in ("full", "tied"):
+            one = cholesky[j] if covariance_type == "full" else cholesky
+            np.matmul(X, one, out=scaled)
+            scaled -= means[j] @ one
+        else:
+            np.subtract(X, means[j], out=scaled)
+            scaled *= cholesky[j]
+        np.einsum("ij,ij->i", scaled, scaled, out=out[:, j])
+    if covariance_type == "full":
+        log_det = np.log(np.diagonal(cholesky, axis1=1, axis2=2)).sum(axis=1)
+    elif covariance_type == "tied":
+        log_det = np.log(np.diagonal(cholesky)).sum()
+    elif covariance_type == "diag":
+        log_det = np.log(cholesky).sum(axis=1)
+    else:
+        log_det = d * np.log(cholesky)
+    out *= -0.5
+    out += log_det - 0.5 * d * math.log(2 * math.pi)
+    return out
+
+
+def count_parameters(k: int, d: int, covariance_type: str) -> int:
+    """Number of free parameters of a mixture."""
+    covariance = {"full": k * d * (d + 1) // 2, "tied": d * (d + 1) // 2, "diag": k * d, "spherical": k}
+    return covariance[covariance_type] + k * d + k - 1
+
+
+@njit
+def normalise_rows(log_weight: FloatArray, out: FloatArray, total: FloatArray) -> None:
+    """Turn rows of logarithms into probabilities in ``out``, and put the logarithm of each row's sum into ``total``."""
+    n, k = log_weight.shape
+    for i in range(n):
+        top = log_weight[i, 0]
+        for j in range(1, k):
+            top = max(top, log_weight[i, j])
+        s = 0.0
+        for j in range(k):
+            out[i, j] = np.exp(log_weight[i, j] - top)
+            s += out[i, j]
+        for j in range(k):
+            out[i, j] /= s
+        total[i] = top + np.log(s)
