@@ -1,0 +1,6 @@
+"""Engines that say how probable each cluster is: mixtures of Gaussians given statements, or weighed against them."""
+
+from linkwise.engines.probabilistic._constrained import ConstrainedGaussianMixture, constrained_mixture
+from linkwise.engines.probabilistic._em import Mixture
+
+__all__ = ["ConstrainedGaussianMixture", "Mixture", "constrained_mixture"]

@@ -62,6 +62,9 @@ class Given:
         counts = self.power @ chance + 10 * np.finfo(np.float64).eps
         return self.normaliser.best_weights(counts, weights)
 
+    def forget(self) -> None:
+        """Nothing is carried from one E-step to the next."""
+
     def decide(self, unary: FloatArray) -> IntArray:
         """Return the most probable label of every chunklet, jointly in each component of the cannot-links."""
         labels = np.argmax(unary, axis=1)

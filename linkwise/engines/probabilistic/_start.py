@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 from sklearn.cluster import KMeans, kmeans_plusplus
+from sklearn.exceptions import ConvergenceWarning
 
 from linkwise.engines.probabilistic._chunklets import Chunklets, sum_rows
 
@@ -46,7 +48,9 @@ def start(
         out[chosen, np.arange(k)] = 1
         return out
     if isinstance(init, str):
-        found: Any = KMeans(n_clusters=k, n_init=1, random_state=random).fit(points, sample_weight=weight)
+        with warnings.catch_warnings():  # that k-means left a cluster empty is of no interest: it is only a start
+            warnings.simplefilter("ignore", ConvergenceWarning)
+            found: Any = KMeans(n_clusters=k, n_init=1, random_state=random).fit(points, sample_weight=weight)
         labels, centres = found.labels_, found.cluster_centers_
     else:
         labels, centres = None, init
