@@ -14,6 +14,7 @@ __version__ = "0.1.0"
 _HOME = {
     "Certificate": "linkwise.result",
     "ConstrainedAgglomerative": "linkwise.engines",
+    "ConstrainedGaussianMixture": "linkwise.engines",
     "Constraints": "linkwise.constraints",
     "Dendrogram": "linkwise.result",
     "Explanation": "linkwise.problem",
@@ -23,6 +24,7 @@ _HOME = {
     "MaxCentroidDistance": "linkwise.constraints",
     "MinSeparation": "linkwise.constraints",
     "NeighbourWithin": "linkwise.constraints",
+    "PenalizedMixture": "linkwise.engines",
     "ReCon": "linkwise.engines",
     "Repair": "linkwise.problem",
     "SizeBetween": "linkwise.constraints",
@@ -44,6 +46,7 @@ _HOME = {
 __all__ = [
     "Certificate",
     "ConstrainedAgglomerative",
+    "ConstrainedGaussianMixture",
     "Constraints",
     "Dendrogram",
     "Explanation",
@@ -53,6 +56,7 @@ __all__ = [
     "MaxCentroidDistance",
     "MinSeparation",
     "NeighbourWithin",
+    "PenalizedMixture",
     "ReCon",
     "Repair",
     "SizeBetween",
@@ -81,7 +85,16 @@ if TYPE_CHECKING:
         NeighbourWithin,
         SizeBetween,
     )
-    from linkwise.engines import ConstrainedAgglomerative, HACoc, IPoptim, ReCon, UltraTran, agglomerate
+    from linkwise.engines import (
+        ConstrainedAgglomerative,
+        ConstrainedGaussianMixture,
+        HACoc,
+        IPoptim,
+        PenalizedMixture,
+        ReCon,
+        UltraTran,
+        agglomerate,
+    )
     from linkwise.problem import (
         Explanation,
         Repair,

@@ -1,4 +1,4 @@
-"""What statements say about chunklets: must-linked samples are one variable, everything else a factor of two of them."""
+"""What statements say about chunklets: must-linked samples are one variable, all else is a factor of two of them."""
 
 from __future__ import annotations
 
@@ -104,7 +104,9 @@ def read_chunklets(constraints: Constraints, k: int, max_states: int, who: str) 
         groups = soft.groups_of(group)
         _require_few(groups, who)
         more = _pairs_of(groups)
-        price = np.concatenate([weight, np.repeat(soft.weight[groups.statement], groups.sizes * (groups.sizes - 1) // 2)])
+        price = np.concatenate(
+            [weight, np.repeat(soft.weight[groups.statement], groups.sizes * (groups.sizes - 1) // 2)]
+        )
         pairs.append(of[np.concatenate([soft.of(kind), more])])
         same.append(-price if cost is same else np.zeros(len(price)))
         other.append(-price if cost is other else np.zeros(len(price)))
@@ -114,7 +116,7 @@ def read_chunklets(constraints: Constraints, k: int, max_states: int, who: str) 
     if (settled == -np.inf).any():
         check(hard).raise_if_infeasible()
     key, inverse = np.unique(ends[~within, 0] * len(size) + ends[~within, 1], return_inverse=True)
-    total = [np.bincount(inverse, np.concatenate(part)[~within], len(key)) for part in (same, other)]
+    total = [np.bincount(inverse, np.concatenate(part)[~within], len(key)).astype(np.float64) for part in (same, other)]
     unique = np.column_stack([key // max(len(size), 1), key % max(len(size), 1)])
     return Chunklets(of, size, unique, total[0], total[1], float(settled.sum()))
 
@@ -129,8 +131,8 @@ def _require_few(groups: Groups, who: str) -> None:
     count = int((groups.sizes * (groups.sizes - 1) // 2).sum())
     if count > MOST_PAIRS:
         msg = (
-            f"{who}: soft groups stand for their pairs, and there are {count:,} of these, expected at most {MOST_PAIRS:,}."
-            "\nHint: make the groups hard, or state fewer pairs of them."
+            f"{who}: soft groups stand for their pairs; these are {count:,}, expected at most {MOST_PAIRS:,}.\n"
+            "Hint: make the groups hard, or state fewer pairs of them."
         )
         raise LinkwiseError(msg)
 
@@ -148,8 +150,9 @@ def _require_writable(hard: Constraints, k: int, max_states: int, who: str) -> N
 def too_wide(who: str, n_chunklets: int, width: int, k: int, max_states: int, what: str) -> str:
     """Word the refusal of statements that tie too many chunklets together for exact inference."""
     return (
-        f"{who}: {what} ties {n_chunklets:,} groups of samples together so closely (width {width}) that exact inference "
-        f"needs tables over {width + 1} of them at once, {k}**{width + 1} states; max_states={max_states:,} allows fewer.\n"
+        f"{who}: {what} ties {n_chunklets:,} groups of samples together so closely (width {width}) that exact "
+        f"inference needs tables over {width + 1} of them at once, {k}**{width + 1} states; max_states={max_states:,} "
+        "allows fewer.\n"
         "Hint: state fewer cannot-links among these samples, raise max_states, or use "
         'PenalizedMixture(wide="gibbs"), which samples where it cannot sum.'
     )

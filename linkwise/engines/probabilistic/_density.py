@@ -139,7 +139,7 @@ class MixtureMixin(PartitionMixin):
 
         For the samples of `fit` see ``labels_``, which the statements have a part in.
         """
-        return np.argmax(self._joint(X), axis=1)
+        return np.asarray(np.argmax(self._joint(X), axis=1))
 
     def predict_proba(self, X: Any) -> FloatArray:
         """Return the probability of each cluster for each row of X."""
@@ -180,7 +180,8 @@ class MixtureMixin(PartitionMixin):
         return rows, labels
 
     def _n_parameters(self) -> int:
-        return count_parameters(*self.means_.shape, self.covariance_type)
+        k, d = self.means_.shape
+        return count_parameters(k, d, self.covariance_type)
 
     def _joint(self, X: Any) -> FloatArray:
         check_is_fitted(self)

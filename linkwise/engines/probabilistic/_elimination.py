@@ -1,4 +1,4 @@
-"""In which order to sum variables out, and the tables that needs: a tree of small tables instead of k^n joint states."""
+"""In which order to sum variables out, and the tables that takes: a tree of small ones instead of k^n joint states."""
 
 from __future__ import annotations
 
@@ -96,16 +96,16 @@ def eliminate(n: int, pairs: IntArray, most: int) -> tuple[IntArray, IntArray, I
     key = np.full(n, -1, np.int64)
     heap = [(np.int64(0), np.int64(0))]
     heap.pop()
-    for v in range(n):
-        if degree[v] <= most:
-            key[v] = _missing(found, _alive(v, head, follow, to, gone, found), n, edges)
-            heap.append((key[v], np.int64(v)))
+    for u in range(n):
+        if degree[u] <= most:
+            key[u] = _missing(found, _alive(u, head, follow, to, gone, found), n, edges)
+            heap.append((key[u], np.int64(u)))
     heapq.heapify(heap)
     order, start, member = np.empty(n, np.int64), np.zeros(n + 1, np.int64), np.empty(room, np.int64)
     done = filled = 0
     while len(heap) > 0:
-        k, v = heapq.heappop(heap)
-        if gone[v] or k != key[v]:
+        waiting, v = heapq.heappop(heap)
+        if gone[v] or waiting != key[v]:
             continue
         count = _alive(v, head, follow, to, gone, mine)
         gone[v] = True
@@ -130,8 +130,7 @@ def eliminate(n: int, pairs: IntArray, most: int) -> tuple[IntArray, IntArray, I
                     used += 2
                     degree[a] += 1
                     degree[b] += 1
-        for i in range(count):
-            u = mine[i]
+        for u in mine[:count]:
             key[u] = -1  # whatever waits for it in the heap is out of date
             if degree[u] <= most:
                 key[u] = _missing(found, _alive(u, head, follow, to, gone, found), n, edges)

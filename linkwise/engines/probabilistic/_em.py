@@ -119,14 +119,10 @@ def climb(X: FloatArray, beliefs: Beliefs, k: int, settings: Settings) -> Mixtur
     random = check_random_state(settings.random_state)
     graph = beliefs.graph
     init = settings.init if isinstance(settings.init, str) else np.asarray(settings.init, dtype=np.float64) - shift
-    best: _Run | None = None
-    for _ in range(settings.n_init):
-        beliefs.forget()
-        chance = start(centred, graph, k, init, random, beliefs.decide)
-        run = _climb_once(centred, beliefs, chance, k, settings)
-        if best is None or run.bounds[-1] > best.bounds[-1]:
-            best = run
-    assert best is not None
+    best = _climb_once(centred, beliefs, k, init, random, settings)
+    for _ in range(settings.n_init - 1):
+        run = _climb_once(centred, beliefs, k, init, random, settings)
+        best = run if run.bounds[-1] > best.bounds[-1] else best
     if not best.converged:
         warnings.warn(
             f"EM did not converge in {settings.max_iter} iterations; the best found so far is returned.\n"
@@ -149,8 +145,12 @@ def climb(X: FloatArray, beliefs: Beliefs, k: int, settings: Settings) -> Mixtur
     )
 
 
-def _climb_once(X: FloatArray, beliefs: Beliefs, chance: FloatArray, k: int, settings: Settings) -> _Run:
+def _climb_once(
+    X: FloatArray, beliefs: Beliefs, k: int, init: Any, random: np.random.RandomState, settings: Settings
+) -> _Run:
     graph, kind = beliefs.graph, settings.covariance_type
+    beliefs.forget()
+    chance = start(X, graph, k, init, random, beliefs.decide)
     weights = beliefs.weigh(chance, np.full(k, 1.0 / k))
     gaussians = fit_gaussians(X, graph.spread(chance), kind, settings.reg_covar)
     bounds: list[float] = []

@@ -70,7 +70,9 @@ def widest_table(k: int, max_states: int) -> int:
     return most if k > 1 else 64
 
 
-def divide(graph: Chunklets, nodes: IntArray, pairs: BoolArray, k: int, max_states: int) -> tuple[Exact, Wide]:
+def divide(
+    graph: Chunklets, nodes: IntArray, pairs: BoolArray, k: int, max_states: int, *, tables_only: bool = False
+) -> tuple[Exact, Wide]:
     """Split ``nodes`` under the chosen ``pairs`` into components, and find a way through each that is exact.
 
     Nodes without pairs become components of their own. ``nodes`` rise and hold the ends of all chosen pairs.
@@ -78,7 +80,7 @@ def divide(graph: Chunklets, nodes: IntArray, pairs: BoolArray, k: int, max_stat
     ends = np.searchsorted(nodes, graph.pairs[pairs])
     same, other = graph.same[pairs], graph.other[pairs]
     component = components(len(nodes), np.ascontiguousarray(ends))
-    clique = _cliques(component, ends, (same == -np.inf) & (other == 0), k, max_states)
+    clique = _cliques(component, ends, (same == -np.inf) & (other == 0), k, 0 if tables_only else max_states)
     tried = _find_order(component, ends, ~clique, k, max_states)
     wide = tried.width > 0
     narrow = ~clique & ~wide

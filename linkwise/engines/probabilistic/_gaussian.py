@@ -20,8 +20,7 @@ COVARIANCE_TYPES = ("full", "tied", "diag", "spherical")
 
 
 class Gaussians(NamedTuple):
-    """One Gaussian per cluster; shapes of ``covariances`` and ``cholesky`` follow the covariance type, as in
-    scikit-learn's `GaussianMixture`. ``cholesky`` is of the precisions."""
+    """One Gaussian per cluster, in arrays shaped as in scikit-learn; ``cholesky`` is of the precisions."""
 
     means: FloatArray
     covariances: FloatArray

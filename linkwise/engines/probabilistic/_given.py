@@ -67,7 +67,7 @@ class Given:
 
     def decide(self, unary: FloatArray) -> IntArray:
         """Return the most probable label of every chunklet, jointly in each component of the cannot-links."""
-        labels = np.argmax(unary, axis=1)
+        labels: IntArray = np.argmax(unary, axis=1)
         if len(self.exact.node):
             sums, labels[self.exact.node] = self.exact.best(unary[self.exact.node])
             self._require_possible(sums)

@@ -38,7 +38,7 @@ def _spell_out(plan: Plan, t: int, unary: FloatArray, table: FloatArray) -> None
 def _strides(plan: Plan, t: int, k: int, stride: IntArray) -> int:
     """How far a step of each variable of the parent's table moves in the message of table t."""
     p = plan.parent[t]
-    width = plan.start[p + 1] - plan.start[p] + 1
+    width = int(plan.start[p + 1] - plan.start[p]) + 1
     stride[:width] = 0
     step = 1
     for e in range(plan.start[t], plan.start[t + 1]):
@@ -115,7 +115,7 @@ def one_marginal(
     stride: IntArray,
 ) -> float:
     """Fill in the label probabilities of the tables of component c; return the log of its sum over all labellings."""
-    total = _collect(plan, c, unary, table, message, digit, stride, False)
+    total: float = _collect(plan, c, unary, table, message, digit, stride, False)
     k = unary.shape[1]
     if total == -np.inf:
         return total
@@ -159,7 +159,7 @@ def one_best(
     stride: IntArray,
 ) -> float:
     """Put the most probable joint labels of component c into ``label``; ties go to the lowest label."""
-    total = _collect(plan, c, unary, table, message, digit, stride, True)
+    total: float = _collect(plan, c, unary, table, message, digit, stride, True)
     k = unary.shape[1]
     for t in range(plan.first[c + 1] - 1, plan.first[c] - 1, -1):
         at, step = plan.offset[t], k

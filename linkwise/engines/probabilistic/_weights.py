@@ -1,16 +1,13 @@
-"""Mixing weights under cannot-links: the prior is a sum over allowed labellings, and that sum depends on the weights."""
+"""Mixing weights under cannot-links: the prior sums over allowed labellings, and its sum depends on the weights."""
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 import numpy.typing as npt
-from scipy.optimize import minimize
-from scipy.special import logsumexp
 
 from linkwise.engines.probabilistic._chunklets import Chunklets
 from linkwise.engines.probabilistic._exact import Exact, divide
+from linkwise.engines.probabilistic._gaussian import normalise_rows
 
 __all__ = ["Normaliser"]
 
@@ -50,9 +47,10 @@ class Normaliser:
     def log_z(self, log_weight: FloatArray) -> tuple[float, FloatArray]:
         """Return log Z and its gradient, the number of draws each cluster is expected to get."""
         free = self.free_power[:, None] * log_weight
-        each = logsumexp(free, axis=1)
+        each, chance = np.empty(len(free)), np.empty_like(free)
+        normalise_rows(free, chance, each)
         total = float(self.free_count @ each)
-        counts = (self.free_count * self.free_power) @ np.exp(free - each[:, None])
+        counts = (self.free_count * self.free_power) @ chance
         if len(self.shapes.node):
             sums, chance = self.shapes.marginals(self.row_power[:, None] * log_weight)
             total += float(self.shape_count @ sums)
@@ -65,28 +63,46 @@ class Normaliser:
         The logarithm of that likelihood is concave in the log-weights; where the search ends early the weights are no
         worse than those given, which is all that the likelihood needs in order not to fall.
         """
-        plain = counts / counts.sum()
+        plain: FloatArray = counts / counts.sum()
         if self.is_one:
             return plain
-        scale = float(counts.sum())
-
-        def loss(log_weight: FloatArray) -> tuple[float, FloatArray]:
-            total, expected = self.log_z(log_weight)
-            return (total - float(counts @ log_weight)) / scale, (expected - counts) / scale
-
         starts = [np.log(weights), np.log(plain)]
-        losses = [loss(start)[0] for start in starts]
-        least = int(np.argmin(losses))
-        found: Any = minimize(
-            loss,
-            starts[least],
-            jac=True,
-            method="L-BFGS-B",
-            bounds=[(-60.0, 20.0)] * len(counts),
-            options={"maxiter": _STEPS, "ftol": 1e-16, "gtol": 1e-11},
-        )
-        best = found.x if found.fun < losses[least] else starts[least]
-        return np.asarray(np.exp(best - logsumexp(best)))
+        likely = [float(counts @ start) - self.log_z(start)[0] for start in starts]
+        best = self._climb(counts, starts[int(np.argmax(likely))])
+        chance = np.exp(best - best.max())
+        return np.asarray(chance / chance.sum())
+
+    def _climb(self, counts: FloatArray, log_weight: FloatArray) -> FloatArray:
+        """Maximise counts @ log_weight - log Z by quasi-Newton steps, none of which is taken unless it helps.
+
+        The first guess at the curvature is that without cannot-links, which is nearly right when these are few.
+        """
+        total, expected = self.log_z(log_weight)
+        value, gradient = float(counts @ log_weight) - total, counts - expected
+        inverse = np.diag(1.0 / counts)
+        for _ in range(_STEPS):
+            step = inverse @ gradient
+            gain = float(gradient @ step)
+            if np.abs(gradient).max() <= 1e-11 * counts.sum() or gain <= 0:
+                break
+            step *= min(1.0, 5.0 / np.abs(step).max())
+            gain, shorter = float(gradient @ step), 1.0
+            while True:
+                tried = log_weight + shorter * step
+                total, expected = self.log_z(tried)
+                better = float(counts @ tried) - total
+                if better >= value + 1e-4 * shorter * gain:
+                    break
+                shorter /= 2
+                if shorter < 1e-6:
+                    return log_weight
+            moved, bent = tried - log_weight, gradient - (counts - expected)
+            log_weight, value, gradient = tried, better, counts - expected
+            curvature = float(moved @ bent)
+            if curvature > 0:
+                turn = np.eye(len(counts)) - np.outer(moved, bent) / curvature
+                inverse = turn @ inverse @ turn.T + np.outer(moved, moved) / curvature
+        return log_weight
 
 
 def _free(graph: Chunklets, power: FloatArray) -> tuple[FloatArray, FloatArray]:
