@@ -90,8 +90,8 @@ def constrained_mixture(
     never falls; adding to the variances, as `GaussianMixture` does too, can lower it by about as much as is added.
     Without statements the result is that of `GaussianMixture`. **Departure from** [1]_ the mixing weights have no
     closed form under cannot-links (nor under must-links with ``sampling="points"``), because the chance that all
-    statements hold depends on them. The paper takes gradient steps or approximates that chance; here it is exact and
-    the concave problem is solved in every M-step.
+    statements hold depends on them. The paper takes gradient steps or approximates that chance; here it is exact, and
+    quasi-Newton steps solve the concave problem in every M-step (a few of them where each is as dear as an E-step).
 
     References
     ----------

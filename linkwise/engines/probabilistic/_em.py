@@ -32,6 +32,9 @@ class Beliefs(Protocol):
     def expect(self, log_density: FloatArray, weights: FloatArray) -> tuple[float, FloatArray]:
         """Return the objective and the label probabilities of each chunklet."""
 
+    def counts(self, chance: FloatArray) -> FloatArray:
+        """Return how often the weight of each cluster is expected to count."""
+
     def weigh(self, chance: FloatArray, weights: FloatArray) -> FloatArray:
         """Return the mixing weights for these label probabilities."""
 
@@ -151,7 +154,9 @@ def _climb_once(
     graph, kind = beliefs.graph, settings.covariance_type
     beliefs.forget()
     chance = start(X, graph, k, init, random, beliefs.decide)
-    weights = beliefs.weigh(chance, np.full(k, 1.0 / k))
+    # what a start believes may contradict the statements, and then no weights would make it likely
+    counts = beliefs.counts(chance)
+    weights = counts / counts.sum()
     gaussians = fit_gaussians(X, graph.spread(chance), kind, settings.reg_covar)
     bounds: list[float] = []
     for _ in range(settings.max_iter):

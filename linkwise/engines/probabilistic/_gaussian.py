@@ -28,25 +28,13 @@ class Gaussians(NamedTuple):
 
 
 def fit_gaussians(X: FloatArray, responsibility: FloatArray, covariance_type: str, reg_covar: float) -> Gaussians:
-    """Estimate means and covariances from responsibilities: the M-step.
-
-    Variances are sums of squared differences, never differences of squares, so that data far from the origin lose no
-    digits.
-    """
+    """Estimate means and covariances from responsibilities: the M-step."""
     weight = responsibility.sum(axis=0) + 10 * np.finfo(np.float64).eps
     means = (responsibility.T @ X) / weight[:, None]
-    k, d = means.shape
-    difference, weighted = np.empty_like(X), np.empty_like(X)
-    scatter = np.empty((k, d, d) if covariance_type in ("full", "tied") else (k, d))
-    for j in range(k):
-        np.subtract(X, means[j], out=difference)
-        np.multiply(difference, responsibility[:, j, None], out=weighted)
-        if scatter.ndim == 3:
-            np.matmul(weighted.T, difference, out=scatter[j])
-        else:
-            np.einsum("ij,ij->j", weighted, difference, out=scatter[j])
+    d = X.shape[1]
+    scatter = _scatter(X, responsibility, means, full=covariance_type in ("full", "tied"))
     if covariance_type == "tied":
-        covariances = scatter.sum(axis=0) / weight.sum()
+        covariances: FloatArray = scatter.sum(axis=0) / weight.sum()
     else:
         covariances = scatter / weight.reshape(-1, *[1] * (scatter.ndim - 1))
     if covariance_type == "spherical":
@@ -56,6 +44,21 @@ def fit_gaussians(X: FloatArray, responsibility: FloatArray, covariance_type: st
     else:
         covariances += reg_covar
     return Gaussians(means, covariances, _cholesky_of_precision(covariances, covariance_type))
+
+
+def _scatter(X: FloatArray, responsibility: FloatArray, means: FloatArray, *, full: bool) -> FloatArray:
+    """Sums of squared differences from the means, never differences of squares, so that no digits are lost."""
+    k, d = means.shape
+    difference, weighted = np.empty_like(X), np.empty_like(X)
+    out = np.empty((k, d, d) if full else (k, d))
+    for j in range(k):
+        np.subtract(X, means[j], out=difference)
+        np.multiply(difference, responsibility[:, j, None], out=weighted)
+        if full:
+            np.matmul(weighted.T, difference, out=out[j])
+        else:
+            np.einsum("ij,ij->j", weighted, difference, out=out[j])
+    return out
 
 
 def _cholesky_of_precision(covariances: FloatArray, covariance_type: str) -> FloatArray:

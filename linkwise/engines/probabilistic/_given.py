@@ -57,10 +57,13 @@ class Given:
             value -= self.normaliser.log_z(np.log(weights))[0]
         return value, chance
 
+    def counts(self, chance: FloatArray) -> FloatArray:
+        """How often the weight of each cluster is expected to count."""
+        return np.asarray(self.power @ chance + 10 * np.finfo(np.float64).eps)
+
     def weigh(self, chance: FloatArray, weights: FloatArray) -> FloatArray:
         """Return the mixing weights that make these beliefs most likely."""
-        counts = self.power @ chance + 10 * np.finfo(np.float64).eps
-        return self.normaliser.best_weights(counts, weights)
+        return self.normaliser.best_weights(self.counts(chance), weights)
 
     def forget(self) -> None:
         """Nothing is carried from one E-step to the next."""

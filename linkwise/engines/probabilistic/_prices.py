@@ -84,9 +84,13 @@ class Penalised:
             value += bound
         return value, chance
 
+    def counts(self, chance: FloatArray) -> FloatArray:
+        """How many samples each cluster is expected to have."""
+        return np.asarray(self.size @ chance + 10 * np.finfo(np.float64).eps)
+
     def weigh(self, chance: FloatArray, weights: FloatArray) -> FloatArray:  # noqa: ARG002
         """Return the share of the samples each cluster is expected to have."""
-        counts = self.size @ chance + 10 * np.finfo(np.float64).eps
+        counts = self.counts(chance)
         return np.asarray(counts / counts.sum())
 
     def decide(self, unary: FloatArray) -> IntArray:

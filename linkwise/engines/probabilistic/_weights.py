@@ -15,6 +15,9 @@ IntArray = npt.NDArray[np.intp]
 FloatArray = npt.NDArray[np.float64]
 
 _STEPS = 60
+_FEW_STEPS = 4  # where each is as dear as an E-step: EM comes back to the weights anyway
+_CHEAP = 10_000
+_LEAST = 600.0  # weights further apart than this (in logarithms) would no longer be positive numbers
 
 
 class Normaliser:
@@ -36,6 +39,8 @@ class Normaliser:
         count[node] = self.count
         self.row_count = count[self.shapes.node]
         self.row_power = power[self.shapes.node]
+        # the E-step asks where the M-step ended, and the M-step begins where the E-step asked
+        self._last: tuple[FloatArray, float, FloatArray] = (np.empty(0), 0.0, np.empty(0))
         first = np.unique(self.shapes.component, return_index=True)[1]
         self.shape_count = self.row_count[first]
 
@@ -46,6 +51,8 @@ class Normaliser:
 
     def log_z(self, log_weight: FloatArray) -> tuple[float, FloatArray]:
         """Return log Z and its gradient, the number of draws each cluster is expected to get."""
+        if np.array_equal(log_weight, self._last[0]):
+            return self._last[1], self._last[2]
         free = self.free_power[:, None] * log_weight
         each, chance = np.empty(len(free)), np.empty_like(free)
         normalise_rows(free, chance, each)
@@ -55,6 +62,7 @@ class Normaliser:
             sums, chance = self.shapes.marginals(self.row_power[:, None] * log_weight)
             total += float(self.shape_count @ sums)
             counts = counts + (self.row_count * self.row_power) @ chance
+        self._last = (log_weight, total, counts)
         return total, counts
 
     def best_weights(self, counts: FloatArray, weights: FloatArray) -> FloatArray:
@@ -63,12 +71,9 @@ class Normaliser:
         The logarithm of that likelihood is concave in the log-weights; where the search ends early the weights are no
         worse than those given, which is all that the likelihood needs in order not to fall.
         """
-        plain: FloatArray = counts / counts.sum()
         if self.is_one:
-            return plain
-        starts = [np.log(weights), np.log(plain)]
-        likely = [float(counts @ start) - self.log_z(start)[0] for start in starts]
-        best = self._climb(counts, starts[int(np.argmax(likely))])
+            return np.asarray(counts / counts.sum())
+        best = self._climb(counts, np.log(weights))
         chance = np.exp(best - best.max())
         return np.asarray(chance / chance.sum())
 
@@ -80,10 +85,10 @@ class Normaliser:
         total, expected = self.log_z(log_weight)
         value, gradient = float(counts @ log_weight) - total, counts - expected
         inverse = np.diag(1.0 / counts)
-        for _ in range(_STEPS):
+        for _ in range(_STEPS if self.shapes.plan.n_states.sum() < _CHEAP else _FEW_STEPS):
             step = inverse @ gradient
             gain = float(gradient @ step)
-            if np.abs(gradient).max() <= 1e-11 * counts.sum() or gain <= 0:
+            if np.abs(gradient).max() <= 1e-9 * counts.sum() or gain <= 0 or np.ptp(log_weight) > _LEAST:
                 break
             step *= min(1.0, 5.0 / np.abs(step).max())
             gain, shorter = float(gradient @ step), 1.0
