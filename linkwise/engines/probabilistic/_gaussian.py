@@ -17,6 +17,7 @@ __all__ = ["COVARIANCE_TYPES", "Gaussians", "count_parameters", "fit_gaussians",
 FloatArray = npt.NDArray[np.float64]
 
 COVARIANCE_TYPES = ("full", "tied", "diag", "spherical")
+_SMALL = 64
 
 
 class Gaussians(NamedTuple):
@@ -70,10 +71,31 @@ def _cholesky_of_precision(covariances: FloatArray, covariance_type: str) -> Flo
         lower = np.linalg.cholesky(covariances)
     except np.linalg.LinAlgError:
         raise LinkwiseError(_COLLAPSED) from None
-    identity = np.eye(covariances.shape[-1])
     if covariance_type == "tied":
-        return np.ascontiguousarray(solve_triangular(lower, identity, lower=True).T)
-    return np.stack([solve_triangular(one, identity, lower=True).T for one in lower])
+        return _inverse(lower).T.copy()
+    return np.stack([_inverse(one).T for one in lower])
+
+
+def _inverse(lower: FloatArray) -> FloatArray:
+    """Invert a lower triangle; small ones here, because LAPACK would wake its threads for every one of them."""
+    if len(lower) > _SMALL:
+        return np.asarray(solve_triangular(lower, np.eye(len(lower)), lower=True))
+    out = np.zeros_like(lower)
+    invert_lower(lower, out)
+    return out
+
+
+@njit
+def invert_lower(lower: FloatArray, out: FloatArray) -> None:
+    """Put the inverse of a lower triangle into ``out``, which is zero, by forward substitution."""
+    n = len(lower)
+    for j in range(n):
+        out[j, j] = 1.0 / lower[j, j]
+        for i in range(j + 1, n):
+            total = 0.0
+            for m in range(j, i):
+                total += lower[i, m] * out[m, j]
+            out[i, j] = -total / lower[i, i]
 
 
 _COLLAPSED = (

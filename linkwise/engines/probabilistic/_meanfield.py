@@ -39,7 +39,7 @@ class MeanField:
         if len(wide.node):
             worst = int(np.argmax(wide.width))
             many = int((wide.component == worst).sum())
-            what = "one connected set of hard cannot-links"
+            what = "one connected set of hard cannot-links (and the soft statements inside it)"
             raise LinkwiseError(too_wide(who, many, int(wide.width[worst]), k, max_states, what))
         self.node, self.plan, self.n_sweeps = exact.node, exact.plan, n_sweeps
         row = np.empty(graph.n, dtype=np.intp)
@@ -148,7 +148,7 @@ def settle(plan: Plan, near: Near, unary: FloatArray, chance: FloatArray, label:
                 for x in range(k):
                     field[t, x] = unary[t, x]
                     for e in range(start[t], start[t + 1]):
-                        share = chance[to[e], x] if turn == 0 else float(label[to[e]] == x)
+                        share = chance[to[e], x] if turn == 0 else (1.0 if label[to[e]] == x else 0.0)
                         field[t, x] += other[e] + (same[e] - other[e]) * share
             one_best(plan, c, field, label, table, message, digit, stride)
         if turn > 0 and (before == label).all():

@@ -107,9 +107,7 @@ def test_without_statements_it_is_the_plain_mixture(cls, kind, init):
     assert_array_equal(ours.predict(new), plain.predict(new))
     assert_allclose(ours.predict_proba(new), plain.predict_proba(new), atol=1e-7)
     assert_allclose(ours.score_samples(new), plain.score_samples(new), rtol=1e-7)
-    assert_allclose(
-        [ours.score(new), ours.bic(new), ours.aic(new)], [plain.score(new), plain.bic(new), plain.aic(new)]
-    )
+    assert_allclose([ours.score(new), ours.bic(new), ours.aic(new)], [plain.score(new), plain.bic(new), plain.aic(new)])
 
 
 @not_converged
@@ -119,7 +117,14 @@ def test_the_likelihood_does_not_fall(kind, sampling):
     for seed in range(examples(6, 100)):
         X, y = blobs(seed, 80, 3, 2, apart=1.0)
         model = ConstrainedGaussianMixture(
-            3, covariance_type=kind, sampling=sampling, reg_covar=0, tol=0, max_iter=40, init="random", random_state=seed
+            3,
+            covariance_type=kind,
+            sampling=sampling,
+            reg_covar=0,
+            tol=0,
+            max_iter=40,
+            init="random",
+            random_state=seed,
         )
         bounds = model.fit(X, constraints=truth(y, 50, seed)).lower_bounds_
         assert len(bounds) == 40

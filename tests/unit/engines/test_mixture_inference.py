@@ -107,7 +107,9 @@ def test_groups_apart_go_by_sets_of_clusters_and_by_tables_to_the_same_end(n, k)
     by_tables, _ = divide(graph, np.arange(n), everywhere, k, 2**20, tables_only=True)
     assert len(by_sets.clique) == 2
     assert len(by_tables.clique) == 1
-    for one, other in zip(by_sets.marginals(unary[by_sets.node]), by_tables.marginals(unary[by_tables.node]), strict=True):
+    for one, other in zip(
+        by_sets.marginals(unary[by_sets.node]), by_tables.marginals(unary[by_tables.node]), strict=True
+    ):
         order = np.argsort(by_tables.node) if one.ndim == 2 else slice(None)
         assert_allclose(one, other[order], rtol=1e-9, atol=1e-9)
     assert_allclose(by_sets.best(unary[by_sets.node])[0], by_tables.best(unary[by_tables.node])[0])
@@ -180,5 +182,5 @@ def test_components_of_one_shape_are_counted_instead_of_computed_again():
     assert len(beliefs.normaliser.shapes.node) == 5
     weights = np.array([0.5, 0.3, 0.2])
     pair = np.log(1 - (weights**2).sum())
-    three = np.log(((weights * (1 - weights) ** 2)).sum())
+    three = np.log((weights * (1 - weights) ** 2).sum())
     assert_allclose(beliefs.normaliser.log_z(np.log(weights))[0], 300 * pair + 100 * three)
