@@ -50,16 +50,40 @@ def fit_gaussians(X: FloatArray, responsibility: FloatArray, covariance_type: st
 def _scatter(X: FloatArray, responsibility: FloatArray, means: FloatArray, *, full: bool) -> FloatArray:
     """Sums of squared differences from the means, never differences of squares, so that no digits are lost."""
     k, d = means.shape
+    if not full:
+        out = np.zeros((k, d))
+        sum_squares(X, responsibility, means, out)
+        return out
     difference, weighted = np.empty_like(X), np.empty_like(X)
-    out = np.empty((k, d, d) if full else (k, d))
+    out = np.empty((k, d, d))
     for j in range(k):
         np.subtract(X, means[j], out=difference)
         np.multiply(difference, responsibility[:, j, None], out=weighted)
-        if full:
-            np.matmul(weighted.T, difference, out=out[j])
-        else:
-            np.einsum("ij,ij->j", weighted, difference, out=out[j])
+        np.matmul(weighted.T, difference, out=out[j])
     return out
+
+
+@njit
+def sum_squares(X: FloatArray, responsibility: FloatArray, means: FloatArray, out: FloatArray) -> None:
+    """Add up weighted squared differences from the means, feature by feature."""
+    for i in range(len(X)):
+        for j in range(len(means)):
+            share = responsibility[i, j]
+            for f in range(X.shape[1]):
+                difference = X[i, f] - means[j, f]
+                out[j, f] += share * difference * difference
+
+
+@njit
+def square_distances(X: FloatArray, means: FloatArray, scale: FloatArray, out: FloatArray) -> None:
+    """Squared distances from the means, with the features of each scaled."""
+    for i in range(len(X)):
+        for j in range(len(means)):
+            total = 0.0
+            for f in range(X.shape[1]):
+                difference = (X[i, f] - means[j, f]) * scale[j, f]
+                total += difference * difference
+            out[i, j] = total
 
 
 def _cholesky_of_precision(covariances: FloatArray, covariance_type: str) -> FloatArray:
@@ -68,7 +92,7 @@ def _cholesky_of_precision(covariances: FloatArray, covariance_type: str) -> Flo
             raise LinkwiseError(_COLLAPSED)
         return np.asarray(1.0 / np.sqrt(covariances))
     try:
-        lower = np.linalg.cholesky(covariances)
+        lower: FloatArray = np.linalg.cholesky(covariances).astype(np.float64, copy=False)
     except np.linalg.LinAlgError:
         raise LinkwiseError(_COLLAPSED) from None
     if covariance_type == "tied":
@@ -109,16 +133,15 @@ def log_density(X: FloatArray, gaussians: Gaussians, covariance_type: str) -> Fl
     means, _, cholesky = gaussians
     k, d = means.shape
     out = np.empty((len(X), k))
-    scaled = np.empty_like(X)
-    for j in range(k):
-        if covariance_type in ("full", "tied"):
+    if covariance_type in ("full", "tied"):
+        scaled = np.empty_like(X)
+        for j in range(k):
             one = cholesky[j] if covariance_type == "full" else cholesky
             np.matmul(X, one, out=scaled)
             scaled -= means[j] @ one
-        else:
-            np.subtract(X, means[j], out=scaled)
-            scaled *= cholesky[j]
-        np.einsum("ij,ij->i", scaled, scaled, out=out[:, j])
+            np.einsum("ij,ij->i", scaled, scaled, out=out[:, j])
+    else:
+        square_distances(X, means, np.ascontiguousarray(np.broadcast_to(cholesky.reshape(k, -1), (k, d))), out)
     if covariance_type == "full":
         log_det = np.log(np.diagonal(cholesky, axis1=1, axis2=2)).sum(axis=1)
     elif covariance_type == "tied":

@@ -73,7 +73,7 @@ def test_em_agrees_with_enumeration(kind, sampling):
         seed = int(rng.integers(1000))
         begin = np.random.RandomState(seed).uniform(size=(model.of.max() + 1, k))
         begin = (begin / begin.sum(axis=1)[:, None])[model.of]
-        weights, means, covariances, responsibilities, values = em(X, model, begin, kind, 0.05, 4)
+        _, means, covariances, responsibilities, values = em(X, model, begin, kind, 0.05, 4)
         found = constrained_mixture(
             X, said, k, covariance_type=kind, sampling=sampling, tol=0, reg_covar=0.05, max_iter=4, init="random",
             random_state=seed,
@@ -154,13 +154,13 @@ def test_hard_statements_hold_against_the_data(cls, kind):
         y = rng.integers(3, size=30)  # nothing to do with X
         rows = []
         while len(rows) < 6:
-            i, j, l = (int(v) for v in rng.choice(30, size=3, replace=False))
+            i, j, m = (int(v) for v in rng.choice(30, size=3, replace=False))
             if kind in (Kind.MUST_LINK, Kind.CANNOT_LINK) and (y[i] == y[j]) == (kind is Kind.MUST_LINK):
                 rows.append((i, j))
-            if kind is Kind.TOGETHER and y[i] == y[j] == y[l]:
-                rows.append((i, j, l))
-            if kind is Kind.APART and len({y[i], y[j], y[l]}) == 3:
-                rows.append((i, j, l))
+            if kind is Kind.TOGETHER and y[i] == y[j] == y[m]:
+                rows.append((i, j, m))
+            if kind is Kind.APART and len({y[i], y[j], y[m]}) == 3:
+                rows.append((i, j, m))
         model = cls(3, random_state=seed, max_iter=300).fit(X, constraints=Constraints.build(30, **{kind.word: rows}))
         assert model.certificate_.ok
         assert model.certificate_.n_hard == 6
@@ -198,11 +198,11 @@ def test_foreign_statements_are_refused(cls):
 def test_the_same_seed_gives_the_same_answer_and_leaves_everything_as_it_was(cls):
     X, y = blobs(2)
     said, before = truth(y, 30), X.copy()
-    state = np.random.get_state()[1].copy()
+    state = np.random.get_state()[1].copy()  # noqa: NPY002  (the global one, which must not move)
     one = cls(3, random_state=7).fit(X, constraints=said)
     other = clone(one).fit(np.asfortranarray(X), constraints=said)
     assert_array_equal(X, before)
-    assert_array_equal(np.random.get_state()[1], state)
+    assert_array_equal(np.random.get_state()[1], state)  # noqa: NPY002
     for model in (other, one.fit(X, constraints=said), pickle.loads(pickle.dumps(one))):
         assert_array_equal(model.labels_, one.labels_)
         assert_array_equal(model.means_, one.means_)

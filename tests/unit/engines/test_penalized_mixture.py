@@ -163,7 +163,7 @@ def test_sampling_agrees_with_enumeration_up_to_chance():
 
 
 def test_two_copies_are_one_of_their_summed_weight_and_weight_zero_is_none():
-    X, y = blobs(1)
+    X, _ = blobs(1)
     pairs = [(0, 5), (7, 9), (5, 30), (30, 0)]
     options = {"random_state": 0, "wide": "mean_field", "max_states": 9}
     for word in ("must_link", "cannot_link"):
