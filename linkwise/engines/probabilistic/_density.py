@@ -113,6 +113,7 @@ class MixtureMixin(PartitionMixin):
     lower_bounds_: FloatArray
     converged_: bool
     n_iter_: int
+    n_approximated_: int
 
     def _read(self, X: Any) -> Any:
         refuse_sparse(X, type(self).__name__)
@@ -130,6 +131,7 @@ class MixtureMixin(PartitionMixin):
         self.responsibilities_ = outcome.responsibilities
         self.lower_bound_, self.lower_bounds_ = outcome.lower_bound, outcome.lower_bounds
         self.converged_, self.n_iter_ = outcome.converged, outcome.n_iter
+        self.n_approximated_ = outcome.n_approximated
         self._keep_labels(outcome.labels, samples, constraints)
 
     # -- new rows -----------------------------------------------------------------------------------------------

@@ -25,6 +25,7 @@ class Beliefs(Protocol):
     """What EM needs to know of the labels of chunklets; `Given` and `Penalised` say it."""
 
     graph: Chunklets
+    rough_samples: int
 
     def log_weight(self, log_density: FloatArray, weights: FloatArray) -> FloatArray:
         """Log of density times prior of every chunklet in every cluster."""
@@ -73,6 +74,8 @@ class Mixture:
         The objective per sample after every E-step; the last entry is ``lower_bound``.
     converged : bool
         Whether the objective changed by less than ``tol`` in the end.
+    n_approximated : int
+        How many samples are tied together too closely for exact inference, so that their probabilities are rough.
 
     Examples
     --------
@@ -93,6 +96,7 @@ class Mixture:
     precisions_cholesky: FloatArray
     lower_bounds: FloatArray
     converged: bool
+    n_approximated: int
 
     @property
     def n_iter(self) -> int:
@@ -145,6 +149,7 @@ def climb(X: FloatArray, beliefs: Beliefs, k: int, settings: Settings) -> Mixtur
         best.gaussians.cholesky,
         np.array(best.bounds),
         best.converged,
+        beliefs.rough_samples,
     )
 
 

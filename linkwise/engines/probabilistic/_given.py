@@ -24,6 +24,8 @@ class Given:
     its samples ("points").
     """
 
+    rough_samples = 0
+
     def __init__(self, graph: Chunklets, k: int, sampling: str, max_states: int, who: str) -> None:
         self.graph = graph
         self.power = graph.size.astype(np.float64) if sampling == "points" else np.ones(graph.n)

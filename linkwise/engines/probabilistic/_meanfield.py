@@ -17,8 +17,9 @@ __all__ = ["MeanField", "Near", "neighbours"]
 
 IntArray = npt.NDArray[np.intp]
 FloatArray = npt.NDArray[np.float64]
+BoolArray = npt.NDArray[np.bool_]
 
-_SETTLED = 1e-7
+_SETTLED = 1e-5
 
 
 class MeanField:
@@ -41,7 +42,7 @@ class MeanField:
             many = int((wide.component == worst).sum())
             what = "one connected set of hard cannot-links (and the soft statements inside it)"
             raise LinkwiseError(too_wide(who, many, int(wide.width[worst]), k, max_states, what))
-        self.node, self.plan, self.n_sweeps = exact.node, exact.plan, n_sweeps
+        self.node, self.plan, self.block, self.n_sweeps = exact.node, exact.plan, exact.component, n_sweeps
         row = np.empty(graph.n, dtype=np.intp)
         row[exact.node] = np.arange(len(exact.node))
         between = inner & ~within
@@ -60,14 +61,17 @@ class MeanField:
 
     def _improve(self, unary: FloatArray, chance: FloatArray | None) -> tuple[FloatArray, FloatArray]:
         inner = np.zeros(len(self.plan.first) - 1)
+        waiting = np.ones(len(inner), dtype=np.bool_)
         if chance is None:
             chance = np.zeros_like(unary)
-            sweep(self.plan, self.near, unary, chance, inner, False)
+            sweep(self.plan, self.near, self.block, unary, chance, inner, waiting, False)
+            waiting[:] = True
         else:
             chance = chance.copy()
         for _ in range(self.n_sweeps):
-            if sweep(self.plan, self.near, unary, chance, inner, True) < _SETTLED:
+            if not waiting.any():
                 break
+            sweep(self.plan, self.near, self.block, unary, chance, inner, waiting, True)
         return chance, inner
 
     def decide(self, unary: FloatArray) -> IntArray:
@@ -106,19 +110,30 @@ def expected_factors(near: Near, chance: FloatArray) -> float:
 
 
 @njit
-def sweep(plan: Plan, near: Near, unary: FloatArray, chance: FloatArray, inner: FloatArray, listen: bool) -> float:
-    """Give every block in turn its best beliefs under the averages of the others; return the largest change.
+def sweep(
+    plan: Plan,
+    near: Near,
+    block: IntArray,
+    unary: FloatArray,
+    chance: FloatArray,
+    inner: FloatArray,
+    waiting: BoolArray,
+    listen: bool,
+) -> None:
+    """Give every waiting block in turn its best beliefs under the averages of the others.
 
-    ``inner`` gets the entropy of each block plus the expected log-factors inside it. With ``listen=False`` blocks do
-    not look at others, which makes a beginning.
+    A block whose beliefs change makes its neighbours wait. ``inner`` gets the entropy of each block plus the expected
+    log-factors inside it. With ``listen=False`` blocks do not look at others, which makes a beginning.
     """
     k = unary.shape[1]
     start, to, same, other = near
     table, message = np.empty(plan.scratch), np.empty(plan.scratch // k + 1)
     digit, stride = np.empty(plan.widest, np.int64), np.empty(plan.widest, np.int64)
     field, before = np.empty(unary.shape), chance.copy()
-    change = 0.0
     for c in range(len(plan.first) - 1):
+        if not waiting[c]:
+            continue
+        waiting[c] = False
         for t in range(plan.first[c], plan.first[c + 1]):
             for x in range(k):
                 field[t, x] = unary[t, x]
@@ -127,10 +142,13 @@ def sweep(plan: Plan, near: Near, unary: FloatArray, chance: FloatArray, inner: 
                         field[t, x] += other[e] + (same[e] - other[e]) * chance[to[e], x]
         inner[c] = one_marginal(plan, c, field, chance, table, message, digit, stride)
         for t in range(plan.first[c], plan.first[c + 1]):
+            change = 0.0
             for x in range(k):
                 inner[c] -= chance[t, x] * field[t, x]
                 change = max(change, abs(chance[t, x] - before[t, x]))
-    return change
+            if change > _SETTLED:
+                for e in range(start[t], start[t + 1]):
+                    waiting[block[to[e]]] = True
 
 
 @njit

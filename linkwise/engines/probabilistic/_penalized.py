@@ -73,6 +73,7 @@ def penalized_mixture(
     Mixture
         ``lower_bounds`` is the objective per sample: the log of the sum, over all labellings, of density, mixing
         weights and exp(-weight) of what is broken; for wide components a lower bound of their part of it.
+        ``n_approximated`` says how many samples these hold.
 
     Raises
     ------
@@ -180,6 +181,8 @@ class PenalizedMixture(MixtureMixin, ConstrainedClusterer):
         As in `GaussianMixture`.
     lower_bound_, lower_bounds_ : float, ndarray
         The objective per sample, in the last and in every iteration; see `penalized_mixture`.
+    n_approximated_ : int
+        How many samples are tied together too closely for exact inference, so that ``wide`` applied to them.
     n_clusters_ : int
         How many clusters got samples.
     certificate_ : Certificate

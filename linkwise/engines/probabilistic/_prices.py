@@ -39,6 +39,7 @@ class Penalised:
         everywhere = np.ones(len(graph.pairs), dtype=np.bool_)
         self.exact, rest = divide(graph, np.unique(graph.pairs), everywhere, k, max_states)
         self.rough: MeanField | Gibbs | None = None
+        self.rough_samples = int(graph.size[rest.node].sum())
         if len(rest.node):
             if wide == "refuse":
                 worst = int(np.argmax(rest.width))
