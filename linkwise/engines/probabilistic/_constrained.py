@@ -53,11 +53,17 @@ def constrained_mixture(
     sampling : {"chunklets", "points"}, default="chunklets"
         How the data came about: must-linked samples were drawn as a whole, so that the weight of their cluster counts
         once; or samples were drawn one by one and later found to belong together, so that it counts for each.
-    tol, reg_covar, max_iter, n_init
-        As in `GaussianMixture`: smallest change of the objective per sample, what is added to variances, most
-        iterations, number of starts.
-    init : {"kmeans", "k-means++", "random", "random_from_data"} or array of shape (n_clusters, n_features)
-        How to start, as in `GaussianMixture` but on chunklets; or means to start from.
+    tol : float, default=1e-3
+        EM ends when the objective per sample changes by less.
+    reg_covar : float, default=1e-6
+        Added to variances, so that none is zero.
+    max_iter : int, default=100
+        Most iterations.
+    n_init : int, default=1
+        Number of starts, of which the best is kept.
+    init : {"kmeans", "k-means++", "random", "random_from_data"} or array, default="kmeans"
+        How to start, as in `GaussianMixture` but on chunklets;
+        or means to start from, of shape (n_clusters, n_features).
     max_states : int, default=2**20
         Largest table exact inference may use; see Notes.
     random_state : int, RandomState instance or None, default=None
@@ -88,7 +94,9 @@ def constrained_mixture(
     **Cost** per iteration that of plain EM plus the tables: n_clusters**2 for a single cannot-link. **Guarantee**
     labels are the most probable joint labelling and every statement holds in it. With ``reg_covar=0`` the objective
     never falls; adding to the variances, as `GaussianMixture` does too, can lower it by about as much as is added.
-    Without statements the result is that of `GaussianMixture`. **Departure from** [1]_ the mixing weights have no
+    Without statements the result is that of `GaussianMixture` from the same start (which differs for tied covariances
+    started by "k-means++" or "random_from_data": there the first covariance of scikit-learn depends on where the origin
+    lies). **Departure from** [1]_ the mixing weights have no
     closed form under cannot-links (nor under must-links with ``sampling="points"``), because the chance that all
     statements hold depends on them. The paper takes gradient steps or approximates that chance; here it is exact, and
     quasi-Newton steps solve the concave problem in every M-step (a few of them where each is as dear as an E-step).
@@ -141,10 +149,17 @@ class ConstrainedGaussianMixture(MixtureMixin, ConstrainedClusterer):
     sampling : {"chunklets", "points"}, default="chunklets"
         Whether must-linked samples were drawn as a whole, so that the weight of their cluster counts once, or one by
         one, so that it counts for each.
-    tol, reg_covar, max_iter, n_init
-        As in `GaussianMixture`.
-    init : {"kmeans", "k-means++", "random", "random_from_data"} or array of shape (n_clusters, n_features)
-        How to start, as in `GaussianMixture` but on chunklets; or means to start from.
+    tol : float, default=1e-3
+        EM ends when the objective per sample changes by less.
+    reg_covar : float, default=1e-6
+        Added to variances, so that none is zero.
+    max_iter : int, default=100
+        Most iterations.
+    n_init : int, default=1
+        Number of starts, of which the best is kept.
+    init : {"kmeans", "k-means++", "random", "random_from_data"} or array, default="kmeans"
+        How to start, as in `GaussianMixture` but on chunklets;
+        or means to start from, of shape (n_clusters, n_features).
     max_states : int, default=2**20
         Largest table exact inference may use; wider sets of cannot-links are refused.
     random_state : int, RandomState instance or None, default=None
@@ -162,6 +177,8 @@ class ConstrainedGaussianMixture(MixtureMixin, ConstrainedClusterer):
         Log-likelihood per sample of the data given the statements, in the last and in every iteration.
     n_clusters_ : int
         How many clusters got samples; a Gaussian that is nobody's most probable one keeps its number.
+    n_approximated_ : int
+        Always 0 here: inference is exact.
     certificate_ : Certificate
         What the independent check found to hold.
     constraints_ : Constraints

@@ -8,7 +8,6 @@ from typing import Any, ClassVar
 import numpy as np
 import numpy.typing as npt
 import scipy.sparse
-from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from linkwise._compat import Interval, StrOptions, validate_data
@@ -24,7 +23,7 @@ from linkwise.engines.probabilistic._gaussian import (
     log_density,
     normalise_rows,
 )
-from linkwise.engines.probabilistic._start import STARTS
+from linkwise.engines.probabilistic._start import STARTS, random_source
 from linkwise.exceptions import LinkwiseError
 
 __all__ = ["MixtureMixin", "read_data", "read_settings"]
@@ -167,7 +166,7 @@ class MixtureMixin(PartitionMixin):
     def sample(self, n_samples: int = 1) -> tuple[FloatArray, IntArray]:
         """Draw rows from the mixture; return them with the cluster each was drawn from."""
         check_is_fitted(self)
-        random = check_random_state(self.random_state)
+        random = random_source(self.random_state)
         labels = np.sort(random.choice(len(self.weights_), size=n_samples, p=self.weights_)).astype(np.intp)
         k, d = self.means_.shape
         covariances = self.covariances_

@@ -9,11 +9,10 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 import numpy.typing as npt
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils import check_random_state
 
 from linkwise.engines.probabilistic._chunklets import Chunklets
 from linkwise.engines.probabilistic._gaussian import Gaussians, fit_gaussians, log_density
-from linkwise.engines.probabilistic._start import start
+from linkwise.engines.probabilistic._start import random_source, start
 
 __all__ = ["Beliefs", "Mixture", "Settings", "climb"]
 
@@ -123,7 +122,7 @@ def climb(X: FloatArray, beliefs: Beliefs, k: int, settings: Settings) -> Mixtur
     """
     shift = X.mean(axis=0)
     centred = X - shift
-    random = check_random_state(settings.random_state)
+    random = random_source(settings.random_state)
     graph = beliefs.graph
     init = settings.init if isinstance(settings.init, str) else np.asarray(settings.init, dtype=np.float64) - shift
     best = _climb_once(centred, beliefs, k, init, random, settings)

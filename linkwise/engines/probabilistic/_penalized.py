@@ -7,7 +7,6 @@ from typing import Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
-from sklearn.utils import check_random_state
 
 from linkwise._compat import Interval, StrOptions
 from linkwise.constraints import Constraints, Kind
@@ -17,6 +16,7 @@ from linkwise.engines.probabilistic._constrained import MAX_STATES
 from linkwise.engines.probabilistic._density import MixtureMixin, read_data, read_settings
 from linkwise.engines.probabilistic._em import Mixture, Settings, climb
 from linkwise.engines.probabilistic._prices import Penalised
+from linkwise.engines.probabilistic._start import random_source
 from linkwise.exceptions import LinkwiseError
 from linkwise.problem import Problem, check
 
@@ -59,10 +59,17 @@ def penalized_mixture(
         averages, approximate by sampling, or raise an error.
     n_sweeps : int, default=50
         Passes over such samples in every E-step; mean field stops earlier when nothing changes.
-    tol, reg_covar, max_iter, n_init
-        As in `GaussianMixture`.
-    init : {"kmeans", "k-means++", "random", "random_from_data"} or array of shape (n_clusters, n_features)
-        How to start, as in `GaussianMixture`; or means to start from.
+    tol : float, default=1e-3
+        EM ends when the objective per sample changes by less.
+    reg_covar : float, default=1e-6
+        Added to variances, so that none is zero.
+    max_iter : int, default=100
+        Most iterations.
+    n_init : int, default=1
+        Number of starts, of which the best is kept.
+    init : {"kmeans", "k-means++", "random", "random_from_data"} or array, default="kmeans"
+        How to start, as in `GaussianMixture`;
+        or means to start from, of shape (n_clusters, n_features).
     max_states : int, default=2**20
         Largest table exact inference may use.
     random_state : int, RandomState instance or None, default=None
@@ -133,7 +140,7 @@ def _fit(problem: Problem, k: int, wide: str, n_sweeps: int, max_states: int, se
     graph = read_chunklets(problem.constraints, k, np.iinfo(np.intp).max if wide == "gibbs" else max_states, who)
     allowed, seed = None, 0
     if wide == "gibbs":
-        seed = int(check_random_state(settings.random_state).randint(2**31 - 1))
+        seed = int(random_source(settings.random_state).randint(2**31 - 1))
         if (graph.same == -np.inf).any():
             allowed = _one_labelling(problem.constraints, graph.of, graph.n, k)
     return climb(problem.X, Penalised(graph, k, wide, max_states, n_sweeps, allowed, seed, who), k, settings)
@@ -162,10 +169,17 @@ class PenalizedMixture(MixtureMixin, ConstrainedClusterer):
         What to do where statements tie so many samples together that exact inference is out of reach.
     n_sweeps : int, default=50
         Passes over such samples in every E-step.
-    tol, reg_covar, max_iter, n_init
-        As in `GaussianMixture`.
-    init : {"kmeans", "k-means++", "random", "random_from_data"} or array of shape (n_clusters, n_features)
-        How to start, as in `GaussianMixture`; or means to start from.
+    tol : float, default=1e-3
+        EM ends when the objective per sample changes by less.
+    reg_covar : float, default=1e-6
+        Added to variances, so that none is zero.
+    max_iter : int, default=100
+        Most iterations.
+    n_init : int, default=1
+        Number of starts, of which the best is kept.
+    init : {"kmeans", "k-means++", "random", "random_from_data"} or array, default="kmeans"
+        How to start, as in `GaussianMixture`;
+        or means to start from, of shape (n_clusters, n_features).
     max_states : int, default=2**20
         Largest table exact inference may use.
     random_state : int, RandomState instance or None, default=None

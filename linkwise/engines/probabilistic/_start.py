@@ -10,15 +10,21 @@ import numpy as np
 import numpy.typing as npt
 from sklearn.cluster import KMeans, kmeans_plusplus
 from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils import check_random_state
 
 from linkwise.engines.probabilistic._chunklets import Chunklets, sum_rows
 
-__all__ = ["STARTS", "start"]
+__all__ = ["STARTS", "random_source", "start"]
 
 FloatArray = npt.NDArray[np.float64]
 IntArray = npt.NDArray[np.intp]
 
 STARTS = ("kmeans", "k-means++", "random", "random_from_data")
+
+
+def random_source(random_state: Any) -> np.random.RandomState:
+    """Where random numbers come from; None stands for new ones, never for NumPy's global generator."""
+    return np.random.RandomState() if random_state is None else check_random_state(random_state)
 
 
 def start(
@@ -77,5 +83,6 @@ def _nearest(
     for j, centre in enumerate(centres):
         difference = X - centre
         np.einsum("ij,ij->i", difference, difference, out=square[:, j])
-    variance = max(float(square.min(axis=1).mean()) / X.shape[1], np.finfo(np.float64).tiny)
+    variance = float(square.min(axis=1).mean()) / X.shape[1]
+    variance = max(variance, np.finfo(np.float64).eps * float(square.max())) or 1.0  # samples may lie on the centres
     return decide(graph.gather(square / (-2 * variance)))

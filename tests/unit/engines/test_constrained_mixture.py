@@ -202,6 +202,7 @@ def test_the_same_seed_gives_the_same_answer_and_leaves_everything_as_it_was(cls
     one = cls(3, random_state=7).fit(X, constraints=said)
     other = clone(one).fit(np.asfortranarray(X), constraints=said)
     assert_array_equal(X, before)
+    clone(one).set_params(random_state=None).fit(X, constraints=said).sample(3)
     assert_array_equal(np.random.get_state()[1], state)  # noqa: NPY002
     for model in (other, one.fit(X, constraints=said), pickle.loads(pickle.dumps(one))):
         assert_array_equal(model.labels_, one.labels_)
@@ -281,6 +282,13 @@ def test_a_group_apart_too_large_for_any_exact_way_is_refused_before_its_pairs_a
     X = np.random.default_rng(0).normal(size=(5000, 1))
     with pytest.raises(LinkwiseError, match=r"a group apart ties 4,000 groups"):
         constrained_mixture(X, Constraints.build(5000, apart=[range(4000)]), 4500)
+
+
+def test_a_start_on_the_samples_themselves_does_not_overflow():
+    X = np.array([[0.0], [1.0], [1e-200], [5.0]])
+    said = Constraints.build(4, cannot_link=[(0, 2)])
+    assert constrained_mixture(X, said, 4, random_state=0).labels[0] >= 0
+    assert constrained_mixture(np.zeros((4, 1)), said, 2, random_state=0).labels.max() == 1
 
 
 def test_bad_settings_are_refused():

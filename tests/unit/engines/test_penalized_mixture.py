@@ -67,6 +67,7 @@ def test_em_under_prices_agrees_with_enumeration():
         assert_allclose(found.responsibilities, responsibilities, atol=1e-8)
 
 
+@pytest.mark.kernels
 def test_mean_field_says_what_its_beliefs_prove():
     rng = np.random.default_rng(1)
     below = 0
@@ -96,6 +97,7 @@ def test_mean_field_says_what_its_beliefs_prove():
     assert below > 10
 
 
+@pytest.mark.kernels
 def test_mean_field_keeps_hard_pairs_exactly_and_its_bound_holds():
     rng = np.random.default_rng(2)
     seen = 0
@@ -160,6 +162,30 @@ def test_sampling_agrees_with_enumeration_up_to_chance():
         )  # so few states are all seen
     assert len(errors) > 10
     assert max(errors) < 0.08
+
+
+@pytest.mark.kernels
+def test_sampling_visits_only_allowed_labellings_and_says_what_the_best_is_worth():
+    rng = np.random.default_rng(4)
+    seen = 0
+    for turn in range(examples(15, 300)):
+        n, k = 6, 3
+        prices, cannot, table = tangle(rng, n, hard=0.8)
+        model = Enumeration(n, k, cannot=cannot, prices=prices, sampling="points", normalised=False)
+        beliefs = beliefs_of(table, k, "gibbs", max_states=9, n_sweeps=20, seed=turn)
+        if beliefs.rough is None or len(beliefs.rough.node) < n:
+            continue
+        seen += 1
+        log_density, weights = rng.normal(size=(n, k)), rng.dirichlet(np.ones(k) * 3)
+        value, chance = beliefs.expect(log_density, weights)
+        labels = beliefs.rough.label[np.argsort(beliefs.rough.node)]
+        at = np.flatnonzero((model.rows == labels).all(axis=1))
+        assert len(at) == 1
+        assert_allclose(value, model.log_weights(log_density, weights)[at[0]])
+        assert_allclose(chance.sum(axis=1), 1)
+        again = beliefs.expect(log_density, weights)[0]
+        assert again >= value - 1e-9  # it begins at the best labelling known
+    assert seen > 5
 
 
 def test_two_copies_are_one_of_their_summed_weight_and_weight_zero_is_none():
