@@ -1,0 +1,173 @@
+"""Expectation-maximisation: the loop, and what comes out of it."""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass
+from typing import Any, NamedTuple, Protocol
+
+import numpy as np
+import numpy.typing as npt
+from sklearn.exceptions import ConvergenceWarning
+
+from linkwise.engines.probabilistic._chunklets import Chunklets
+from linkwise.engines.probabilistic._gaussian import Gaussians, fit_gaussians, log_density
+from linkwise.engines.probabilistic._start import random_source, start
+
+__all__ = ["Beliefs", "Mixture", "Settings", "climb"]
+
+IntArray = npt.NDArray[np.intp]
+FloatArray = npt.NDArray[np.float64]
+
+
+class Beliefs(Protocol):
+    """What EM needs to know of the labels of chunklets; `Given` and `Penalised` say it."""
+
+    graph: Chunklets
+    rough_samples: int
+
+    def log_weight(self, log_density: FloatArray, weights: FloatArray) -> FloatArray:
+        """Log of density times prior of every chunklet in every cluster."""
+
+    def expect(self, log_density: FloatArray, weights: FloatArray) -> tuple[float, FloatArray]:
+        """Return the objective and the label probabilities of each chunklet."""
+
+    def counts(self, chance: FloatArray) -> FloatArray:
+        """Return how often the weight of each cluster is expected to count."""
+
+    def weigh(self, chance: FloatArray, weights: FloatArray) -> FloatArray:
+        """Return the mixing weights for these label probabilities."""
+
+    def decide(self, unary: FloatArray) -> IntArray:
+        """Return labels in which every hard statement holds."""
+
+    def forget(self) -> None:
+        """Begin anew: another start is tried."""
+
+
+class Settings(NamedTuple):
+    """How to climb; see `ConstrainedGaussianMixture`."""
+
+    covariance_type: str
+    tol: float
+    reg_covar: float
+    max_iter: int
+    n_init: int
+    init: Any
+    random_state: Any
+
+
+@dataclass(frozen=True, eq=False)
+class Mixture:
+    """A mixture of Gaussians and what it says of the samples it was fitted to.
+
+    Attributes
+    ----------
+    labels : ndarray of shape (n_samples,)
+        Most probable labels, decided jointly where statements tie samples together.
+    responsibilities : ndarray of shape (n_samples, n_clusters)
+        Probability of each cluster for each sample, the statements taken into account.
+    weights, means, covariances, precisions_cholesky : ndarray
+        The mixture, shaped as in scikit-learn's `GaussianMixture`.
+    lower_bounds : ndarray of shape (n_iter,)
+        The objective per sample after every E-step; the last entry is ``lower_bound``.
+    converged : bool
+        Whether the objective changed by less than ``tol`` in the end.
+    n_approximated : int
+        How many samples are tied together too closely for exact inference, so that their probabilities are rough.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from linkwise import Constraints
+    >>> from linkwise.engines import constrained_mixture
+    >>> X = np.array([[0.0], [0.2], [5.0], [5.3]])
+    >>> found = constrained_mixture(X, Constraints.build(4), 2, random_state=0)
+    >>> found.n_iter == len(found.lower_bounds), found.converged
+    (True, True)
+    """
+
+    labels: IntArray
+    responsibilities: FloatArray
+    weights: FloatArray
+    means: FloatArray
+    covariances: FloatArray
+    precisions_cholesky: FloatArray
+    lower_bounds: FloatArray
+    converged: bool
+    n_approximated: int
+
+    @property
+    def n_iter(self) -> int:
+        """Number of EM iterations of the best start."""
+        return len(self.lower_bounds)
+
+    @property
+    def lower_bound(self) -> float:
+        """The objective per sample in the last iteration."""
+        return float(self.lower_bounds[-1])
+
+
+class _Run(NamedTuple):
+    weights: FloatArray
+    gaussians: Gaussians
+    bounds: list[float]
+    converged: bool
+
+
+def climb(X: FloatArray, beliefs: Beliefs, k: int, settings: Settings) -> Mixture:
+    """Fit a mixture by EM from ``n_init`` starts, and keep the best.
+
+    Works on centred data, so that where the origin lies costs no digits.
+    """
+    shift = X.mean(axis=0)
+    centred = X - shift
+    random = random_source(settings.random_state)
+    graph = beliefs.graph
+    init = settings.init if isinstance(settings.init, str) else np.asarray(settings.init, dtype=np.float64) - shift
+    best = _climb_once(centred, beliefs, k, init, random, settings)
+    for _ in range(settings.n_init - 1):
+        run = _climb_once(centred, beliefs, k, init, random, settings)
+        best = run if run.bounds[-1] > best.bounds[-1] else best
+    if not best.converged:
+        warnings.warn(
+            f"EM did not converge in {settings.max_iter} iterations; the best found so far is returned.\n"
+            "Hint: a larger max_iter or tol, or more starts (n_init).",
+            ConvergenceWarning,
+            stacklevel=2,
+        )
+    density = log_density(centred, best.gaussians, settings.covariance_type)
+    _, chance = beliefs.expect(density, best.weights)
+    labels = beliefs.decide(beliefs.log_weight(density, best.weights))
+    return Mixture(
+        labels[graph.of].astype(np.intp),
+        graph.spread(chance),
+        best.weights,
+        best.gaussians.means + shift,
+        best.gaussians.covariances,
+        best.gaussians.cholesky,
+        np.array(best.bounds),
+        best.converged,
+        beliefs.rough_samples,
+    )
+
+
+def _climb_once(
+    X: FloatArray, beliefs: Beliefs, k: int, init: Any, random: np.random.RandomState, settings: Settings
+) -> _Run:
+    graph, kind = beliefs.graph, settings.covariance_type
+    beliefs.forget()
+    chance = start(X, graph, k, init, random, beliefs.decide)
+    # what a start believes may contradict the statements, and then no weights would make it likely
+    counts = beliefs.counts(chance)
+    weights = counts / counts.sum()
+    gaussians = fit_gaussians(X, graph.spread(chance), kind, settings.reg_covar)
+    bounds: list[float] = []
+    for _ in range(settings.max_iter):
+        value, chance = beliefs.expect(log_density(X, gaussians, kind), weights)
+        bounds.append(value / len(X))
+        weights = beliefs.weigh(chance, weights)
+        gaussians = fit_gaussians(X, graph.spread(chance), kind, settings.reg_covar)
+        if len(bounds) > 1 and abs(bounds[-1] - bounds[-2]) < settings.tol:
+            return _Run(weights, gaussians, bounds, True)
+    return _Run(weights, gaussians, bounds, False)

@@ -1,0 +1,154 @@
+"""Mixtures under statements by their definition: every labelling is written down, judged and weighed.
+
+Imports nothing of linkwise. Statements are plain lists: ``must`` and ``cannot`` are hard pairs, ``prices`` are
+``(i, j, together, weight)``: breaking the wish of i and j to be together (or apart) costs ``weight``.
+"""
+
+from __future__ import annotations
+
+import itertools
+
+import numpy as np
+from scipy.optimize import minimize
+from scipy.special import logsumexp
+from scipy.stats import multivariate_normal
+
+
+def log(weights):
+    """Logarithms that stay finite: a weight may be as good as zero."""
+    return np.log(np.maximum(weights, 1e-200))
+
+
+def labellings(n, k, must=(), cannot=()):
+    """All labellings of n samples in which the hard pairs hold, one per row."""
+    rows = np.array(list(itertools.product(range(k), repeat=n)), dtype=int).reshape(-1, n)
+    for i, j in must:
+        rows = rows[rows[:, i] == rows[:, j]]
+    for i, j in cannot:
+        rows = rows[rows[:, i] != rows[:, j]]
+    return rows
+
+
+def chunklets(n, must):
+    """The chunklet of each sample, numbered by first appearance."""
+    of = list(range(n))
+    for _ in range(n):
+        for i, j in must:
+            of[i] = of[j] = min(of[i], of[j])
+    names = sorted(set(of))
+    return np.array([names.index(v) for v in of])
+
+
+def draws(rows, of, k, sampling):
+    """How often the weight of each cluster counts in each labelling, shape (labellings, clusters)."""
+    counted = rows if sampling == "points" else rows[:, [list(of).index(c) for c in range(of.max() + 1)]]
+    return np.stack([(counted == j).sum(axis=1) for j in range(k)], axis=1).astype(float)
+
+
+def price(rows, prices):
+    """What each labelling pays."""
+    paid = np.zeros(len(rows))
+    for i, j, together, weight in prices:
+        same = rows[:, i] == rows[:, j]
+        paid += weight * (~same if together else same)
+    return paid
+
+
+class Enumeration:
+    """The model itself: log-weights of all labellings."""
+
+    def __init__(self, n, k, must=(), cannot=(), prices=(), sampling="chunklets", normalised=True):
+        self.n, self.k, self.normalised = n, k, normalised
+        self.rows = labellings(n, k, must, cannot)
+        self.of = chunklets(n, must)
+        self.draws = draws(self.rows, self.of, k, sampling)
+        self.paid = price(self.rows, prices)
+
+    def log_weights(self, log_density, weights):
+        """Log of prior, price and density of each labelling."""
+        value = self.draws @ log(weights) - self.paid
+        return value + np.array([log_density[np.arange(self.n), row].sum() for row in self.rows])
+
+    def log_z(self, weights):
+        """Log of the prior's sum."""
+        return logsumexp(self.draws @ log(weights) - self.paid) if self.normalised else 0.0
+
+    def expect(self, log_density, weights):
+        """The objective, and the responsibilities of the samples."""
+        value = self.log_weights(log_density, weights)
+        total = logsumexp(value)
+        chance = np.exp(value - total)
+        out = np.stack([chance @ (self.rows == j) for j in range(self.k)], axis=1)
+        return total - self.log_z(weights), out
+
+    def counts(self, responsibilities):
+        """Expected draws of each cluster, from responsibilities that are equal within chunklets."""
+        if self.draws[0].sum() == self.n:
+            return responsibilities.sum(axis=0)
+        first = [list(self.of).index(c) for c in range(self.of.max() + 1)]
+        return responsibilities[first].sum(axis=0)
+
+    def prior_counts(self, weights):
+        """Draws of each cluster that the prior expects."""
+        value = self.draws @ log(weights) - self.paid
+        return np.exp(value - logsumexp(value)) @ self.draws
+
+    def best_weights(self, counts):
+        """Mixing weights under which the counts are most likely."""
+        if not self.normalised:
+            return counts / counts.sum()
+
+        def loss(theta):
+            weights = np.exp(theta - logsumexp(theta))
+            return self.log_z(weights) - counts @ log(weights), self.prior_counts(weights) - counts
+
+        found = minimize(loss, np.log(counts / counts.sum()), jac=True, method="BFGS", options={"gtol": 1e-10})
+        return np.exp(found.x - logsumexp(found.x))
+
+
+def densities(X, means, covariances):
+    """Log-densities by SciPy, full covariances."""
+    return np.stack(
+        [multivariate_normal(m, c).logpdf(X).reshape(len(X)) for m, c in zip(means, covariances, strict=True)], axis=1
+    )
+
+
+def gaussians(X, responsibilities, covariance_type, reg_covar):
+    """Means and full covariances from responsibilities, sample by sample."""
+    k, d = responsibilities.shape[1], X.shape[1]
+    weight = responsibilities.sum(axis=0) + 10 * np.finfo(float).eps
+    means = np.array([sum(r * x for r, x in zip(responsibilities[:, j], X, strict=True)) for j in range(k)])
+    means /= weight[:, None]
+    full = np.zeros((k, d, d))
+    for j in range(k):
+        for r, x in zip(responsibilities[:, j], X, strict=True):
+            full[j] += r * np.outer(x - means[j], x - means[j])
+    if covariance_type == "tied":
+        full[:] = full.sum(axis=0) / weight.sum()
+    else:
+        full /= weight[:, None, None]
+    if covariance_type in ("diag", "spherical"):
+        full = np.stack([np.diag(np.diag(one)) for one in full])
+    if covariance_type == "spherical":
+        full = np.stack([np.eye(d) * np.diag(one).mean() for one in full])
+    return means, full + reg_covar * np.eye(d)
+
+
+def em(X, model, responsibilities, covariance_type, reg_covar, n_iter):
+    """EM from given responsibilities; returns weights, means, full covariances, responsibilities and the objectives."""
+    weights = model.counts(responsibilities) / model.counts(responsibilities).sum()
+    means, full = gaussians(X, responsibilities, covariance_type, reg_covar)
+    values = []
+    for _ in range(n_iter):
+        value, responsibilities = model.expect(densities(X, means, full), weights)
+        values.append(value / len(X))
+        weights = model.best_weights(model.counts(responsibilities))
+        means, full = gaussians(X, responsibilities, covariance_type, reg_covar)
+    return weights, means, full, model.expect(densities(X, means, full), weights)[1], np.array(values)
+
+
+def bound_of_independent_labels(model, log_density, weights, responsibilities):
+    """What independent labels with these probabilities prove about the log-sum; every sample its own chunklet."""
+    log_q = np.log(np.maximum(responsibilities, 1e-300))
+    each = np.array([log_q[np.arange(model.n), row].sum() for row in model.rows])
+    return float(np.exp(each) @ (model.log_weights(log_density, weights) - each))
