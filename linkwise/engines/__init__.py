@@ -11,6 +11,7 @@ from linkwise.engines._progress import (
     progress,
 )
 from linkwise.engines.hierarchical import (
+    IHAC,
     ActiveCompleteLink,
     AdaptiveRun,
     BiHAC,
@@ -19,7 +20,6 @@ from linkwise.engines.hierarchical import (
     ConstrainedCompleteLink,
     GammaRun,
     HACoc,
-    IHAC,
     IPoptim,
     Projection,
     ReCon,
@@ -45,23 +45,20 @@ from linkwise.engines.metric import (
     propagate,
 )
 from linkwise.engines.partitional import (
-    COPKMeans,
-    ConstrainedGaussianMixture,
     ConstrainedKMeans,
+    COPKMeans,
     KMeansRun,
-    Mixture,
-    PenalizedMixture,
     SeededKMeans,
     constrained_kmeans,
-    constrained_mixture,
     cop_kmeans,
-    engines,
-    from,
-    import,
-    linkwise,
-    penalized_mixture,
-    probabilistic,
     seeded_kmeans,
+)
+from linkwise.engines.probabilistic import (
+    ConstrainedGaussianMixture,
+    Mixture,
+    PenalizedMixture,
+    constrained_mixture,
+    penalized_mixture,
 )
 
 __all__ = [  # noqa: RUF022 - IHAC is no constant
@@ -96,18 +93,13 @@ __all__ = [  # noqa: RUF022 - IHAC is no constant
     "constrained_linkage",
     "constrained_mixture",
     "cop_kmeans",
-    "engines",
     "fit_heights",
     "fit_ultrametric",
-    "from",
     "gamma_linkage",
     "hacoc",
     "ihac",
-    "import",
     "ipoptim",
-    "linkwise",
     "penalized_mixture",
-    "probabilistic",
     "progress",
     "project_triplets",
     "propagate",
