@@ -54,7 +54,14 @@ class ConstrainedEstimator(BaseEstimator):  # type: ignore[misc]
         raise NotImplementedError
 
     def _read(self, X: Any) -> Any:
-        """Validate X; sparse input is let through when the tags say the method takes it."""
+        """Validate X to be learned from."""
+        return self._validate(X, reset=True)
+
+    def _validate(self, X: Any, *, reset: bool) -> Any:
+        """Validate X; sparse input is let through when the tags say the method takes it.
+
+        ``reset`` says whether X sets the number and names of features, or has to have those seen before.
+        """
         require_numbers(X)
         samples = validate_data(
             self,
@@ -63,7 +70,7 @@ class ConstrainedEstimator(BaseEstimator):  # type: ignore[misc]
             dtype=np.float64,
             order="C",
             ensure_all_finite=False,
-            reset=True,
+            reset=reset,
         )
         require_finite(samples, X, who=type(self).__name__)
         return samples

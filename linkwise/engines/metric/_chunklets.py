@@ -1,0 +1,94 @@
+"""Scatter within chunklets, the groups that must-links join, and its directions against a scatter one wants to see."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from linkwise._kernels.disjoint_set import components
+from linkwise.constraints import Constraints
+from linkwise.engines.metric._kernels import join_means
+from linkwise.engines.metric._learner import LearnedMetric
+from linkwise.engines.metric._matrices import generalised_axes, root
+from linkwise.engines.metric._statements import apart_pairs, finite_weights
+
+__all__ = ["Chunklets", "apart_scatter", "chunklet_means", "chunklets", "directions", "whitening"]
+
+FloatArray = npt.NDArray[np.float64]
+
+
+class Chunklets(NamedTuple):
+    """Covariance within chunklets, and what each sample weighs in it: 0 outside of chunklets."""
+
+    within: FloatArray
+    weight: FloatArray
+
+
+def chunklets(X: FloatArray, constraints: Constraints) -> Chunklets | None:
+    """Return the covariance within the chunklets that must-links and groups together form; None if there are none.
+
+    With weights, chunklets are formed anew at each level of weight, of the statements that weigh at least as much, and
+    their scatters are added up, each times the height of its level. So equal weights give plain chunklets, a weight
+    that falls to 0 makes its statement vanish gradually, and adding the samples' largest weights counts the samples.
+    """
+    pairs, statement = constraints.must_links()
+    if not len(pairs):
+        return None
+    weight = finite_weights(constraints)[statement]
+    order = np.argsort(-weight, kind="stable")
+    named, inverse = np.unique(pairs, return_inverse=True)
+    local = np.ascontiguousarray(inverse.reshape(pairs.shape)[order].astype(np.intp))
+    step, mass = join_means(np.ascontiguousarray(X[named]), local, weight[order])
+    largest = np.zeros(len(X))
+    np.maximum.at(largest, pairs.ravel(), np.repeat(weight, 2))
+    return Chunklets((step * mass[:, None]).T @ step / largest.sum(), largest)
+
+
+def chunklet_means(X: FloatArray, constraints: Constraints) -> tuple[npt.NDArray[np.intp], FloatArray]:
+    """Number of the chunklet of each sample, samples alone being chunklets too, and the mean of each chunklet."""
+    pairs, _ = constraints.must_links()
+    part = components(len(X), np.ascontiguousarray(pairs))
+    total = np.zeros((int(part.max()) + 1, X.shape[1]))
+    np.add.at(total, part, X)
+    return part, total / np.bincount(part)[:, None]
+
+
+def apart_scatter(X: FloatArray, constraints: Constraints) -> FloatArray | None:
+    """Mean outer product of the differences between chunklets that are said to be apart; None if none are.
+
+    Each pair of chunklets counts once, with the largest weight of what keeps it apart.
+    """
+    said = apart_pairs(constraints)
+    if not len(said.first):
+        return None
+    part, mean = chunklet_means(X, constraints)
+    ends = np.sort(np.column_stack([part[said.first], part[said.second]]), axis=1)
+    kept = ends[:, 0] != ends[:, 1]
+    if not kept.any():
+        return None
+    key, inverse = np.unique(ends[kept, 0] * len(mean) + ends[kept, 1], return_inverse=True)
+    weight = np.zeros(len(key))
+    np.maximum.at(weight, inverse.ravel(), said.weight[kept])
+    rows = mean[key // len(mean)] - mean[key % len(mean)]
+    return np.asarray((rows * weight[:, None]).T @ rows / weight.sum())
+
+
+def whitening(total: FloatArray, within: FloatArray, share: float) -> LearnedMetric:
+    """The metric in which chunklets are round and of size 1: the inverse root of their covariance."""
+    map_ = root(within, -0.5)
+    return LearnedMetric(map_, _information(np.linalg.eigvalsh(map_ @ total @ map_)), shrinkage=share)
+
+
+def directions(wanted: FloatArray, within: FloatArray, share: float, n_components: int | None) -> LearnedMetric:
+    """The directions that show most of ``wanted`` for what they show within chunklets, scaled to 1 within."""
+    axes, ratio = generalised_axes(wanted, within)
+    seen = int((ratio > 1e-10 * ratio[0]).sum())
+    kept = min(seen, n_components or seen)
+    return LearnedMetric(axes[:kept], _information(ratio[:kept]), shrinkage=share)
+
+
+def _information(ratio: npt.NDArray[np.floating[Any]]) -> float:
+    """Logarithm of the product of what is not 0."""
+    return float(np.log(ratio[ratio > 1e-10 * ratio.max(initial=0.0)]).sum())
