@@ -14,7 +14,7 @@ from linkwise.engines.metric._learner import LearnedMetric
 from linkwise.engines.metric._matrices import generalised_axes, root
 from linkwise.engines.metric._statements import apart_pairs, finite_weights
 
-__all__ = ["Chunklets", "apart_scatter", "chunklet_means", "chunklets", "directions", "whitening"]
+__all__ = ["Chunklets", "apart_scatter", "chunklets", "directions", "whitening"]
 
 FloatArray = npt.NDArray[np.float64]
 
@@ -46,33 +46,28 @@ def chunklets(X: FloatArray, constraints: Constraints) -> Chunklets | None:
     return Chunklets((step * mass[:, None]).T @ step / largest.sum(), largest)
 
 
-def chunklet_means(X: FloatArray, constraints: Constraints) -> tuple[npt.NDArray[np.intp], FloatArray]:
-    """Number of the chunklet of each sample, samples alone being chunklets too, and the mean of each chunklet."""
-    pairs, _ = constraints.must_links()
-    part = components(len(X), np.ascontiguousarray(pairs))
-    total = np.zeros((int(part.max()) + 1, X.shape[1]))
-    np.add.at(total, part, X)
-    return part, total / np.bincount(part)[:, None]
-
-
 def apart_scatter(X: FloatArray, constraints: Constraints) -> FloatArray | None:
     """Mean outer product of the differences between chunklets that are said to be apart; None if none are.
 
-    Each pair of chunklets counts once, with the largest weight of what keeps it apart.
+    Samples alone are chunklets too, and each pair of chunklets counts once. With weights, this is done at each level
+    of weight, for the statements that weigh at least as much, as in `chunklets`.
     """
     said = apart_pairs(constraints)
-    if not len(said.first):
-        return None
-    part, mean = chunklet_means(X, constraints)
-    ends = np.sort(np.column_stack([part[said.first], part[said.second]]), axis=1)
-    kept = ends[:, 0] != ends[:, 1]
-    if not kept.any():
-        return None
-    key, inverse = np.unique(ends[kept, 0] * len(mean) + ends[kept, 1], return_inverse=True)
-    weight = np.zeros(len(key))
-    np.maximum.at(weight, inverse.ravel(), said.weight[kept])
-    rows = mean[key // len(mean)] - mean[key % len(mean)]
-    return np.asarray((rows * weight[:, None]).T @ rows / weight.sum())
+    links, statement = constraints.must_links()
+    weight = finite_weights(constraints)[statement]
+    levels = np.unique(np.concatenate([said.weight, weight]))
+    scatter, count = np.zeros((X.shape[1], X.shape[1])), 0.0
+    for level, height in zip(levels, np.diff(levels, prepend=0.0), strict=True):
+        part = components(len(X), np.ascontiguousarray(links[weight >= level]))
+        size = np.bincount(part)
+        mean = np.column_stack([np.bincount(part, column) for column in X.T]) / size[:, None]
+        heavy = said.weight >= level
+        ends = np.sort(np.column_stack([part[said.first[heavy]], part[said.second[heavy]]]), axis=1)
+        pair = np.unique((ends[:, 0] * len(size) + ends[:, 1])[ends[:, 0] != ends[:, 1]])
+        rows = mean[pair // len(size)] - mean[pair % len(size)]
+        scatter += height * (rows.T @ rows)
+        count += height * len(pair)
+    return scatter / count if count else None
 
 
 def whitening(total: FloatArray, within: FloatArray, share: float) -> LearnedMetric:

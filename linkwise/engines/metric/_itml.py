@@ -31,7 +31,7 @@ __all__ = ["ITML", "itml"]
 
 FloatArray = npt.NDArray[np.float64]
 
-MOST_SAMPLES = 2000
+MOST_SAMPLES = 1000
 SWEEPS = 10
 
 
@@ -61,7 +61,7 @@ def itml(
         Price of giving way; a statement's weight multiplies it.
     bounds : pair of float, optional
         u and l, squared distances. By default the 5th and 95th percentile of the positive squared distances between
-        the samples that were named (at most 2,000 of them, evenly spaced), under the prior.
+        samples (1,000 of them, evenly spaced, if there are more), under the prior.
     prior : {"identity", "covariance"} or array-like, default="identity"
         The metric to stay near; "covariance" is the inverse of X's covariance.
     solver : {"lbfgs", "bregman"}, default="lbfgs"
@@ -108,7 +108,7 @@ def itml(
     long_, long_weight = without_coincident(X, apart_pairs(constraints), who="ITML")
     D = before.towards(np.concatenate([differences(X, short), long_]))
     near = np.arange(len(D)) < len(short.first)
-    limit = _bounds(before.towards(X), constraints, bounds)
+    limit = _bounds(before.towards(X), bounds)
     if limit is None or not D.any():
         warn_user("ITML: all samples that were named coincide, so no metric can tell them apart; it stays as it was.")
         return LearnedMetric(np.eye(X.shape[1]) if before.root is None else before.root)
@@ -157,19 +157,16 @@ def _by_projections(
     return Near(A, axes, value, gap, max(done, 1))
 
 
-def _bounds(X: FloatArray, constraints: Constraints, bounds: Any) -> tuple[float, float] | None:
-    """The bounds given, or percentiles of the squared distances between the samples that were named."""
+def _bounds(X: FloatArray, bounds: Any) -> tuple[float, float] | None:
+    """The bounds given, or percentiles of the squared distances between samples; None if all samples coincide."""
     if bounds is not None:
         given = np.asarray(bounds, dtype=np.float64)
         if given.shape != (2,) or not np.isfinite(given).all() or (given <= 0).any():
             msg = f"bounds is {bounds!r}, expected two positive numbers, squared distances, as in bounds=(1.0, 9.0)."
             raise LinkwiseError(msg)
         return float(given[0]), float(given[1])
-    named = np.unique(np.concatenate([constraints.items[:, :2].ravel(), constraints.groups.member]))
-    named = named[named >= 0]
-    if len(named) > MOST_SAMPLES:
-        named = named[np.linspace(0, len(named) - 1, MOST_SAMPLES).astype(np.intp)]
-    apart = pdist(X[named], "sqeuclidean")
+    few = X if len(X) <= MOST_SAMPLES else X[np.linspace(0, len(X) - 1, MOST_SAMPLES).astype(np.intp)]
+    apart = pdist(few, "sqeuclidean")
     apart = apart[apart > 0]
     if not len(apart):
         return None
@@ -186,7 +183,7 @@ class ITML(MetricLearner):
         Price of a bound that gives way; a statement's weight multiplies it.
     bounds : pair of float, optional
         Squared distances that must-links should stay below and cannot-links above; by default the 5th and 95th
-        percentile of those between the samples named.
+        percentile of those between samples.
     prior : {"identity", "covariance"} or array-like, default="identity"
         The metric to stay near.
     solver : {"lbfgs", "bregman"}, default="lbfgs"

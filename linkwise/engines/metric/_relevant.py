@@ -108,9 +108,10 @@ def discriminative_components(
 
     Notes
     -----
-    **Cost** O((n + m) d²) + O(d³). **Guarantee** closed form, a generalised eigenproblem. **Departure from** [1]_ the
+    **Cost** O((n + m) d²) for each level of weight there is, and O(d³). **Guarantee** closed form, a generalised
+    eigenproblem. **Departure from** [1]_ the
     scatter within is pooled over samples, as in `relevant_components`, where the paper averages over chunklets first;
-    each pair of chunklets kept apart counts once, with its largest weight. Without must-links a round scatter stands
+    weights count as there. Without must-links a round scatter stands
     for the one within; without cannot-links the result is that of `relevant_components`, with a warning.
 
     References

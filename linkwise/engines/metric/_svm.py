@@ -87,6 +87,9 @@ def svm_metric(
     a, b, c = said.items.T
     D = _squared(Z[a] - Z[c]) - _squared(Z[a] - Z[b])
     used = np.flatnonzero(abs(D).sum(axis=0))  # a feature in which no comparison differs gets no weight
+    if not len(used):
+        warn_user("SVM metric: no feature tells any triplet's samples apart; the metric stays Euclidean.")
+        return identity_metric(X)
     H = None
     if A is not None:
         angle = A.T @ A
