@@ -9,6 +9,7 @@ lies below its tangents. At the optimum the bound is met: this proves how near t
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -42,24 +43,29 @@ def spread_full(U: FloatArray, weight: FloatArray, *, max_iter: int, tol: float)
     """
     d = U.shape[1]
 
-    def value(flat: FloatArray) -> tuple[float, FloatArray]:
-        M = flat.reshape(d, d)
-        moved = U @ M.T
-        length = np.maximum(np.sqrt(np.einsum("ij,ij->i", moved, moved)), TINY)
-        total, size = float(weight @ length), float(flat @ flat)
-        slope = (moved * (weight / length)[:, None]).T @ U
-        return 0.5 * np.log(size) - np.log(total), (M / size - slope / total).ravel()
-
     def judge(flat: FloatArray) -> tuple[float, float]:
-        M = flat.reshape(d, d) / np.linalg.norm(flat)
-        moved = U @ M.T
-        length = np.maximum(np.sqrt(np.einsum("ij,ij->i", moved, moved)), TINY)
-        total = float(weight @ length)
-        G = (U * (0.5 * weight / length)[:, None]).T @ U
-        largest = float(np.linalg.eigvalsh(G)[-1])
-        return total, float(np.sqrt(max(2 * largest / total, 1.0)) - 1.0)
+        M = flat.reshape(d, d)
+        total, _, gap = _value_of(M.T @ M, U, weight)
+        return total, gap
 
-    return _climb(value, judge, np.eye(d).ravel() / np.sqrt(d), (d, d), max_iter, tol)
+    return _climb(partial(full_value, U=U, weight=weight), judge, np.eye(d).ravel() / np.sqrt(d), (d, d), max_iter, tol)
+
+
+def full_value(flat: FloatArray, U: FloatArray, weight: FloatArray) -> tuple[float, FloatArray]:
+    """Return log ‖M‖ - log Σ w ‖M u‖, which knows no scale, and its slope."""
+    M = flat.reshape(-1, U.shape[1])
+    moved = U @ M.T
+    length = np.maximum(np.sqrt(np.einsum("ij,ij->i", moved, moved)), TINY)
+    total, size = float(weight @ length), float(flat @ flat)
+    slope = (moved * (weight / length)[:, None]).T @ U
+    return 0.5 * np.log(size) - np.log(total), (M / size - slope / total).ravel()
+
+
+def diagonal_value(z: FloatArray, V: Any, weight: FloatArray) -> tuple[float, FloatArray]:
+    """Return log ‖z‖ - log Σ w √(v·z²), and its slope."""
+    length = np.maximum(np.sqrt(V @ (z * z)), TINY)
+    total, size = float(weight @ length), float(z @ z)
+    return 0.5 * np.log(size) - np.log(total), z / size - z * (V.T @ (weight / length)) / total
 
 
 def _climb(
@@ -134,15 +140,11 @@ def spread_diagonal(V: Any, weight: FloatArray, *, max_iter: int, tol: float) ->
     d = V.shape[1]
     if scipy.sparse.issparse(V) or d > NEWTON:
 
-        def value(z: FloatArray) -> tuple[float, FloatArray]:
-            length = np.maximum(np.sqrt(V @ (z * z)), TINY)
-            total, size = float(weight @ length), float(z @ z)
-            return 0.5 * np.log(size) - np.log(total), z / size - z * (V.T @ (weight / length)) / total
-
         def judge(z: FloatArray) -> tuple[float, float]:
             length = np.maximum(np.sqrt(V @ (z * z) / float(z @ z)), TINY)
             return _bound(V, weight, length)
 
+        value = partial(diagonal_value, V=V, weight=weight)
         return _climb(value, judge, np.full(d, 1 / np.sqrt(d)), (d,), max_iter, tol)
     return _newton(np.asarray(V), weight, max_iter, tol)
 
@@ -167,17 +169,14 @@ def _newton(V: FloatArray, weight: FloatArray, max_iter: int, tol: float) -> Spr
         if gap <= tol or done >= max_iter:
             return Spread(np.sqrt(b / b.sum()), total, gap, max(done, 1))
         done += 1
-        now = float(weight @ length)
-        slope = V.T @ (0.5 * weight / length)
-        gradient = 1.0 - slope / now
+        level, gradient, bend = newton_terms(b, V, weight)
         held = (b <= 1e-12 * b.max()) & (gradient > 0)
         free = np.flatnonzero(~held)
-        W = V[:, free]
-        bend = (W * (0.25 * weight / (length**3 * now))[:, None]).T @ W + np.outer(slope[free], slope[free]) / now**2
+        bend = bend[np.ix_(free, free)]
         bend[np.diag_indices_from(bend)] += 1e-12 * np.trace(bend)
         step = np.zeros_like(b)
         step[free] = -np.linalg.solve(bend, gradient[free])
-        level, size, moved = float(b.sum()) - np.log(now), 1.0, False
+        size, moved = 1.0, False
         for _ in range(30):
             new = np.where(held, 0.0, np.maximum(b + size * step, 0.0))
             reach = V @ new
@@ -188,8 +187,17 @@ def _newton(V: FloatArray, weight: FloatArray, max_iter: int, tol: float) -> Spr
                     break
             size /= 2
         if not moved:
-            new = b * (slope / now) ** 2
+            new = b * (1.0 - gradient) ** 2
             new *= 0.5 / new.sum()
             if np.allclose(new / new.sum(), b / b.sum(), rtol=1e-14, atol=0):  # rounding errors end it
                 return Spread(np.sqrt(b / b.sum()), total, gap, done)
         b = new
+
+
+def newton_terms(b: FloatArray, V: FloatArray, weight: FloatArray) -> tuple[float, FloatArray, FloatArray]:
+    """Return Σ b - log Σ w √(v·b), its gradient and its matrix of second derivatives."""
+    length = np.maximum(np.sqrt(V @ b), TINY)
+    total = float(weight @ length)
+    slope = V.T @ (0.5 * weight / length) / total
+    bend = (V * (0.25 * weight / (length**3 * total))[:, None]).T @ V + np.outer(slope, slope)
+    return float(b.sum()) - np.log(total), 1.0 - slope, bend
