@@ -36,7 +36,7 @@ def lsml(
     C: float = 1.0,
     prior: Any = "identity",
     max_iter: int = 2000,
-    tol: float = 1e-5,
+    tol: float = 1e-7,
 ) -> LearnedMetric:
     """Change a prior metric as little as possible so that what was said to be nearer is nearer.
 
@@ -59,7 +59,7 @@ def lsml(
         The metric to stay near; "covariance" is the inverse of X's covariance.
     max_iter : int, default=2000
         Most rounds of the solver.
-    tol : float, default=1e-5
+    tol : float, default=1e-7
         Gap to the optimum, relative to 1 + objective, at which it stops; proved, not guessed.
 
     Returns
@@ -204,7 +204,7 @@ class LSML(MetricLearner):
         The metric to stay near.
     max_iter : int, default=2000
         Most rounds of the solver.
-    tol : float, default=1e-5
+    tol : float, default=1e-7
         Gap to the optimum, relative to 1 + objective, that is good enough.
 
     Attributes
@@ -246,7 +246,7 @@ class LSML(MetricLearner):
         C: float = 1.0,
         prior: Any = "identity",
         max_iter: int = 2000,
-        tol: float = 1e-5,
+        tol: float = 1e-7,
     ) -> None:
         self.loss = loss
         self.C = C

@@ -15,7 +15,6 @@ from linkwise.engines.metric._farthest import diagonal_value, full_value, newton
 from linkwise.exceptions import LinkwiseError, LinkwiseWarning
 from tests.oracles.metrics_learned import best_xing, central_differences, xing_sums
 
-
 # pairs drawn at random contradict each other; the sum does not mind
 contradictory = pytest.mark.filterwarnings(
     "ignore:.*keep apart what must-links join:linkwise.exceptions.LinkwiseWarning"
