@@ -36,7 +36,7 @@ if __name__ == "__main__":
 
 from linkwise import ITML, LSML, RCA, Constraints, XingMetric
 
-# What the peer's Python runs: one fit of the whole after one of a few rows, its seconds and its matrix.
+# What the peer's Python runs: one fit of the whole after a brief one, its seconds and its matrix.
 CHILD = """
 import json, sys, time, warnings
 import numpy as np
@@ -48,14 +48,15 @@ pairs = X[np.concatenate([must, cannot])]
 y = np.r_[np.ones(len(must), int), -np.ones(len(cannot), int)]
 few = np.r_[0:4, len(must):len(must) + 4]
 quad = X[np.concatenate([trio[:, [0, 1, 0, 2]], trio[:, [0, 1, 1, 2]]])]
-def learn(small):
+def learn(small):  # a first fit of a few rounds loads what is loaded lazily
+    told, brief = ((pairs[few], y[few]), {"max_iter": 2}) if small else ((pairs, y), {})
     if name.startswith("MMC"):
-        model = ml.MMC(diagonal=name.endswith("diagonal"))
-        return model.fit(*((pairs[few], y[few]) if small else (pairs, y)))
+        brief = {"max_iter": 2, "max_proj": 5} if small else {}
+        return ml.MMC(diagonal=name.endswith("diagonal"), **brief).fit(*told)
     if name == "ITML":
-        return ml.ITML().fit(*((pairs[few], y[few]) if small else (pairs, y)), bounds=data["bounds"].copy())
+        return ml.ITML(**brief).fit(*told, bounds=data["bounds"].copy())
     if name == "LSML":
-        return ml.LSML().fit(quad[:4] if small else quad)
+        return ml.LSML(**brief).fit(quad[:4] if small else quad)
     return ml.RCA().fit(X, chunk)
 try:
     learn(True)

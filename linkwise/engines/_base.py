@@ -23,11 +23,6 @@ class ConstrainedEstimator(BaseEstimator):  # type: ignore[misc]
     """Base of all that learns from data and statements: reads both, refuses what it does not know, keeps old state.
 
     A subclass says what it understands, writes `_learn`, and offers a documented ``fit`` that calls `_fit`.
-
-    Notes
-    -----
-    A fit that fails or is interrupted leaves the estimator as it was. An estimator must not be fitted from two threads
-    at once; give each thread its own `clone`.
     """
 
     understands: ClassVar[frozenset[Kind]] = frozenset()
@@ -94,6 +89,11 @@ class ConstrainedClusterer(ClusterMixin, ConstrainedEstimator):  # type: ignore[
     """Base of all clusterers: owns `fit`; a subclass writes ``_solve`` and says what it understands.
 
     Think three times before adding anything here: it is a base of every method.
+
+    Notes
+    -----
+    A fit that fails or is interrupted leaves the estimator as it was. An estimator must not be fitted from two threads
+    at once; give each thread its own `clone`.
 
     Examples
     --------
