@@ -181,7 +181,13 @@ METHODS = (
     Method("MMC diagonal", lambda _: XingMetric("diagonal"), _links, xing_objective, True),
     Method("RCA", lambda _: RCA(), lambda c: Constraints.build(len(c.X), must_link=c.must), rca_objective, True),
     Method("ITML", lambda case: ITML(bounds=case.bounds), _links, itml_objective, False),
-    Method("LSML", lambda _: LSML(), lambda c: Constraints.build(len(c.X), triplets=c.trio), lsml_objective, False),
+    Method(
+        "LSML",
+        lambda _: LSML(C=1.0, unit=1.0),
+        lambda c: Constraints.build(len(c.X), triplets=c.trio),
+        lsml_objective,
+        False,
+    ),
 )
 
 

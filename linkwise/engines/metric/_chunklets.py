@@ -11,10 +11,10 @@ from linkwise._kernels.disjoint_set import components
 from linkwise.constraints import Constraints
 from linkwise.engines.metric._kernels import join_means
 from linkwise.engines.metric._learner import LearnedMetric
-from linkwise.engines.metric._matrices import generalised_axes, root
+from linkwise.engines.metric._matrices import generalised_axes, whiten
 from linkwise.engines.metric._statements import apart_pairs, finite_weights
 
-__all__ = ["Chunklets", "apart_scatter", "chunklets", "directions", "whitening"]
+__all__ = ["Chunklets", "apart_scatter", "chunklets", "covariance", "directions", "whitening"]
 
 FloatArray = npt.NDArray[np.float64]
 
@@ -70,10 +70,23 @@ def apart_scatter(X: FloatArray, constraints: Constraints) -> FloatArray | None:
     return scatter / count if count else None
 
 
-def whitening(total: FloatArray, within: FloatArray, share: float) -> LearnedMetric:
+def whitening(X: FloatArray, within: FloatArray, shrinkage: float | str) -> LearnedMetric:
     """The metric in which chunklets are round and of size 1: the inverse root of their covariance."""
-    map_ = root(within, -0.5)
-    return LearnedMetric(map_, _information(np.linalg.eigvalsh(map_ @ total @ map_)), shrinkage=share)
+    map_, values, share = whiten(within, shrinkage)
+    sign, kept = np.linalg.slogdet(covariance(X))
+    kept = kept - np.log(values).sum()
+    if sign <= 0 or not np.isfinite(kept):  # some directions hold nothing that could be kept
+        kept = _information(np.linalg.eigvalsh(map_ @ covariance(X) @ map_))
+    return LearnedMetric(map_, float(kept), shrinkage=share)
+
+
+def covariance(X: FloatArray, weight: FloatArray | None = None) -> FloatArray:
+    """Covariance of the rows of X, each with its weight."""
+    if weight is None:
+        centred = X - X.mean(axis=0)
+        return np.asarray(centred.T @ centred / len(X))
+    centred = X - weight @ X / weight.sum()
+    return np.asarray((centred * weight[:, None]).T @ centred / weight.sum())
 
 
 def directions(wanted: FloatArray, within: FloatArray, share: float, n_components: int | None) -> LearnedMetric:

@@ -25,6 +25,7 @@ TINY = 1e-150
 # features up to which the diagonal form is solved by Newton's method, with a matrix of second derivatives
 NEWTON = 600
 ROUND = 25
+FIRST = 30
 
 
 class Spread(NamedTuple):
@@ -158,10 +159,12 @@ def _bound(V: Any, weight: FloatArray, length: FloatArray) -> tuple[float, float
 def _newton(V: FloatArray, weight: FloatArray, max_iter: int, tol: float) -> Spread:
     """Newton's method on Xing's convex form Σ b - log g(b), b ≥ 0, whose scale the logarithm settles.
 
-    Features at 0 that the slope keeps there are left out of a step. Where Newton's step does not descend,
-    b_j G_j² takes its place, which never does worse.
+    A few steps b_j G_j², which never do worse, first show which features are wanted. Features near 0 that the slope
+    keeps there are left out of a step and set to 0. Where Newton's step does not descend, b_j G_j² takes its place.
     """
     b = np.full(V.shape[1], 1.0 / V.shape[1])
+    for _ in range(FIRST):
+        b = _growth(b, V.T @ (weight / np.sqrt(V @ b)))
     done = 0
     while True:
         length = np.maximum(np.sqrt(V @ b), TINY)
@@ -169,35 +172,47 @@ def _newton(V: FloatArray, weight: FloatArray, max_iter: int, tol: float) -> Spr
         if gap <= tol or done >= max_iter:
             return Spread(np.sqrt(b / b.sum()), total, gap, max(done, 1))
         done += 1
-        level, gradient, bend = newton_terms(b, V, weight)
-        held = (b <= 1e-12 * b.max()) & (gradient > 0)
-        free = np.flatnonzero(~held)
-        bend = bend[np.ix_(free, free)]
-        bend[np.diag_indices_from(bend)] += 1e-12 * np.trace(bend)
-        step = np.zeros_like(b)
-        step[free] = -np.linalg.solve(bend, gradient[free])
-        size, moved = 1.0, False
-        for _ in range(30):
-            new = np.where(held, 0.0, np.maximum(b + size * step, 0.0))
-            reach = V @ new
-            if reach.min() > 1e-12 * reach.max():
-                lower = float(new.sum()) - np.log(float(weight @ np.sqrt(reach)))
-                if lower < level - 1e-4 * float(gradient @ (b - new)):
-                    moved = True
-                    break
-            size /= 2
-        if not moved:
-            new = b * (1.0 - gradient) ** 2
-            new *= 0.5 / new.sum()
+        slope = V.T @ (0.5 * weight / length) / float(weight @ length)
+        left = float(np.linalg.norm(b - np.maximum(b - (1.0 - slope) * b.max(), 0.0)))
+        held = (b <= min(0.01 * b.max(), left)) & (slope < 1.0)
+        new = _newton_step(b, V, weight, held)
+        if new is None:
+            new = _growth(b, slope)
             if np.allclose(new / new.sum(), b / b.sum(), rtol=1e-14, atol=0):  # rounding errors end it
                 return Spread(np.sqrt(b / b.sum()), total, gap, done)
         b = new
 
 
-def newton_terms(b: FloatArray, V: FloatArray, weight: FloatArray) -> tuple[float, FloatArray, FloatArray]:
-    """Return Σ b - log Σ w √(v·b), its gradient and its matrix of second derivatives."""
+def _growth(b: FloatArray, slope: FloatArray) -> FloatArray:
+    """Let wanted features grow and others fade; the sum is that of the optimum."""
+    grown = b * slope**2
+    return np.asarray(grown * (0.5 / grown.sum()))
+
+
+def _newton_step(b: FloatArray, V: FloatArray, weight: FloatArray, held: npt.NDArray[np.bool_]) -> FloatArray | None:
+    """The point that Newton's step, halved until it descends enough, leads to; None if it never does."""
+    free = np.flatnonzero(~held)
+    level, gradient, bend = newton_terms(b, V, weight, free)
+    bend[np.diag_indices_from(bend)] += 1e-12 * np.trace(bend)
+    step = np.where(held, -b, 0.0)
+    step[free] = -np.linalg.solve(bend, gradient[free])
+    for halved in range(30):
+        new = np.maximum(b + step / 2.0**halved, 0.0)
+        reach = V @ new
+        if reach.min() > 1e-12 * reach.max():
+            lower = float(new.sum()) - np.log(float(weight @ np.sqrt(reach)))
+            if lower < level - 1e-4 * float(gradient @ (b - new)):
+                return new
+    return None
+
+
+def newton_terms(
+    b: FloatArray, V: FloatArray, weight: FloatArray, free: npt.NDArray[np.intp]
+) -> tuple[float, FloatArray, FloatArray]:
+    """Return Σ b - log Σ w √(v·b), its gradient, and its second derivatives along ``free`` features."""
     length = np.maximum(np.sqrt(V @ b), TINY)
     total = float(weight @ length)
     slope = V.T @ (0.5 * weight / length) / total
-    bend = (V * (0.25 * weight / (length**3 * total))[:, None]).T @ V + np.outer(slope, slope)
+    W = V[:, free]
+    bend = (W * (0.25 * weight / (length**3 * total))[:, None]).T @ W + np.outer(slope[free], slope[free])
     return float(b.sum()) - np.log(total), 1.0 - slope, bend

@@ -33,7 +33,8 @@ def lsml(
     constraints: Constraints,
     *,
     loss: str = "residual",
-    C: float = 1.0,
+    C: float = 100.0,
+    unit: float | str = "auto",
     prior: Any = "identity",
     max_iter: int = 2000,
     tol: float = 1e-7,
@@ -53,8 +54,11 @@ def lsml(
         weighs as much as its triplet, or the product of its two links.
     loss : {"residual", "margin"}, default="residual"
         (d(near) - d(far))² where near is the longer one; or (1 + d²(near) - d²(far))² where positive, a margin.
-    C : float, default=1.0
+    C : float, default=100.0
         Price of the mean loss.
+    unit : "auto" or float, default="auto"
+        The length in which distances are measured in the loss. "auto" is the root mean square of those compared, under
+        the prior, so that neither the units of X nor its number of features matter; 1.0 takes X as it is.
     prior : {"identity", "covariance"} or array-like, default="identity"
         The metric to stay near; "covariance" is the inverse of X's covariance.
     max_iter : int, default=2000
@@ -72,7 +76,8 @@ def lsml(
     **Cost** per round O(m r²) + O(r³) for m pairs that span r directions; all comparisons of must-links with
     cannot-links are looked at, in O(m log m), without being written out. **Guarantee** ``gap`` bounds what any metric
     could do better. **Departure from** [1]_ comparisons of links are all those there are, where they are usually drawn
-    at random; the margin is an addition. Comparisons whose far pair coincides are dropped with a warning.
+    at random; the margin and the unit are additions (``C=1.0, unit=1.0`` is the paper's). Comparisons whose far pair
+    coincides are dropped with a warning.
 
     References
     ----------
@@ -85,9 +90,9 @@ def lsml(
     >>> from linkwise import Constraints
     >>> from linkwise.engines import lsml
     >>> X = np.array([[0.0, 0.0], [0.0, 2.0], [1.0, 0.0]])
-    >>> found = lsml(X, Constraints.build(3, triplets=[(0, 1, 2)]), C=100.0)
-    >>> bool(np.linalg.norm(found.components @ X[1]) < 1.02 * np.linalg.norm(found.components @ X[2]))
-    True
+    >>> found = lsml(X, Constraints.build(3, triplets=[(0, 1, 2)]))
+    >>> (np.linalg.norm((X[1:] - X[0]) @ found.components, axis=1)).round(2).tolist()
+    [1.29, 1.25]
     """
     X = np.asarray(X, dtype=np.float64)
     rows, trios, short, long_ = _named(X, constraints)
@@ -101,8 +106,23 @@ def lsml(
     before = read_prior(prior, X)
     total = trios.weight.sum() + short.sum() * long_.sum()
     price = _loss(loss, trios.first, trios.second, trios.weight * (C / total), short, long_, C / total)
-    found = nearest_to_prior(before.towards(rows), price, max_iter=max_iter, tol=tol)
+    D = before.towards(rows)
+    scale = _mean_square(squared_lengths(D), trios, short, long_) if unit == "auto" else float(unit) ** 2
+
+    def measured(p: FloatArray) -> tuple[float, FloatArray]:
+        value, slope = price(p / scale)
+        return value, slope / scale
+
+    found = nearest_to_prior(D, measured, max_iter=max_iter, tol=tol)
     return LearnedMetric(components_near(found, before, X.shape[1]), found.value, found.n_iter, found.gap)
+
+
+def _mean_square(p: FloatArray, trios: Pairs, short: FloatArray, long_: FloatArray) -> float:
+    """Mean squared distance over both sides of all comparisons, each with its weight."""
+    start, middle = len(p) - len(short) - len(long_), len(p) - len(long_)
+    total = float(trios.weight @ (p[trios.first] + p[trios.second]))
+    total += float(short @ p[start:middle] * long_.sum() + long_ @ p[middle:] * short.sum())
+    return total / float(2 * (trios.weight.sum() + short.sum() * long_.sum()))
 
 
 def _named(X: FloatArray, constraints: Constraints) -> tuple[FloatArray, Pairs, FloatArray, FloatArray]:
@@ -198,8 +218,10 @@ class LSML(MetricLearner):
     loss : {"residual", "margin"}, default="residual"
         Squared difference of the distances where they stand the wrong way round; or squared shortfall of a margin of 1
         between squared distances.
-    C : float, default=1.0
+    C : float, default=100.0
         Price of the mean loss.
+    unit : "auto" or float, default="auto"
+        The length in which distances are measured in the loss; "auto" is the root mean square of those compared.
     prior : {"identity", "covariance"} or array-like, default="identity"
         The metric to stay near.
     max_iter : int, default=2000
@@ -225,15 +247,16 @@ class LSML(MetricLearner):
     >>> import numpy as np
     >>> from linkwise import Constraints, LSML
     >>> X = np.array([[0.0, 0.0], [0.0, 2.0], [1.0, 0.0]])
-    >>> model = LSML(C=100.0).fit(X, constraints=Constraints.build(3, triplets=[(0, 1, 2)]))
+    >>> model = LSML().fit(X, constraints=Constraints.build(3, triplets=[(0, 1, 2)]))
     >>> model.pair_distance(X[[(0, 1), (0, 2)]]).round(2).tolist()
-    [1.27, 1.26]
+    [1.29, 1.25]
     """
 
     understands = frozenset({Kind.MUST_LINK, Kind.CANNOT_LINK, Kind.TRIPLET, Kind.TOGETHER, Kind.APART})
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "loss": [StrOptions({"residual", "margin"})],
         "C": [Interval(Real, 0, None, closed="neither")],
+        "unit": [StrOptions({"auto"}), Interval(Real, 0, None, closed="neither")],
         "prior": PRIOR,
         "max_iter": [Interval(Integral, 1, None, closed="left")],
         "tol": [Interval(Real, 0, None, closed="left")],
@@ -243,13 +266,15 @@ class LSML(MetricLearner):
         self,
         loss: str = "residual",
         *,
-        C: float = 1.0,
+        C: float = 100.0,
+        unit: float | str = "auto",
         prior: Any = "identity",
         max_iter: int = 2000,
         tol: float = 1e-7,
     ) -> None:
         self.loss = loss
         self.C = C
+        self.unit = unit
         self.prior = prior
         self.max_iter = max_iter
         self.tol = tol
@@ -260,6 +285,7 @@ class LSML(MetricLearner):
             constraints,
             loss=self.loss,
             C=self.C,
+            unit=self.unit,
             prior=self.prior,
             max_iter=self.max_iter,
             tol=self.tol,

@@ -12,7 +12,7 @@ import scipy.linalg
 from linkwise._compat import Interval, StrOptions
 from linkwise.exceptions import LinkwiseError
 
-__all__ = ["SHRINKAGE", "generalised_axes", "root", "shrink", "span", "upright"]
+__all__ = ["SHRINKAGE", "generalised_axes", "root", "shrink", "shrink_values", "span", "upright", "whiten"]
 
 FloatArray = npt.NDArray[np.float64]
 
@@ -23,18 +23,15 @@ REGULAR = 1e-10
 ROUND = 0.1
 
 
-def shrink(scatter: FloatArray, shrinkage: float | str) -> tuple[FloatArray, float]:
-    """Mix a scatter with a round one of the same trace; return it and the share of the round one.
+def shrink_values(values: FloatArray, shrinkage: float | str) -> tuple[FloatArray, float]:
+    """Mix the eigenvalues of a scatter with their mean; return them and the share of the mean.
 
-    ``"auto"`` leaves a scatter of full rank alone and mixes 0.1 into any other. A vector stands for the diagonal of a
-    diagonal scatter.
+    ``"auto"`` leaves a scatter of full rank alone and mixes 0.1 into any other.
     """
-    flat = scatter.ndim == 1
     share = 0.0 if shrinkage == "auto" else float(shrinkage)
     if share == 0.0:
-        values = scatter if flat else np.linalg.eigvalsh(scatter)
         if values.min() > REGULAR * values.max():
-            return scatter, share
+            return values, share
         if shrinkage != "auto":
             msg = (
                 "must-links say nothing about some direction, so the metric could stretch it without end, and "
@@ -43,9 +40,21 @@ def shrink(scatter: FloatArray, shrinkage: float | str) -> tuple[FloatArray, flo
             )
             raise LinkwiseError(msg)
         share = ROUND
-    mean = (scatter.sum() if flat else np.trace(scatter)) / len(scatter)
-    even = mean if flat else mean * np.eye(len(scatter))
-    return (1 - share) * scatter + share * even, share
+    return (1 - share) * np.maximum(values, 0.0) + share * values.mean(), share
+
+
+def shrink(scatter: FloatArray, shrinkage: float | str) -> tuple[FloatArray, float]:
+    """Mix a scatter with a round one of the same trace; return it and the share of the round one."""
+    values = np.linalg.eigvalsh(scatter)
+    share = shrink_values(values, shrinkage)[1]
+    return (1 - share) * scatter + share * values.mean() * np.eye(len(scatter)), share
+
+
+def whiten(scatter: FloatArray, shrinkage: float | str) -> tuple[FloatArray, FloatArray, float]:
+    """Inverse root of a scatter, shrunk; its eigenvalues and the share of the round one."""
+    values, axes = np.linalg.eigh(scatter)
+    values, share = shrink_values(values, shrinkage)
+    return np.asarray((axes / np.sqrt(values)) @ axes.T), values, share
 
 
 def root(M: FloatArray, power: float = 0.5) -> FloatArray:

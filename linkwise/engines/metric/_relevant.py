@@ -11,7 +11,7 @@ import numpy.typing as npt
 from linkwise._compat import Interval
 from linkwise.constraints import Constraints, Kind
 from linkwise.engines._reading import warn_user
-from linkwise.engines.metric._chunklets import Chunklets, apart_scatter, chunklets, directions, whitening
+from linkwise.engines.metric._chunklets import Chunklets, apart_scatter, chunklets, covariance, directions, whitening
 from linkwise.engines.metric._learner import LearnedMetric, MetricLearner, identity_metric
 from linkwise.engines.metric._matrices import SHRINKAGE, shrink
 from linkwise.exceptions import LinkwiseError
@@ -76,12 +76,13 @@ def relevant_components(
     """
     X = np.asarray(X, dtype=np.float64)
     _require_components(n_components, X.shape[1])
-    total = _covariance(X, np.ones(len(X)))
     found = chunklets(X, constraints)
-    within, share = _within(found, X.shape[1], shrinkage)
     if n_components is not None and n_components < X.shape[1]:
-        return directions(total, within, share, n_components)
-    return identity_metric(X) if found is None else whitening(total, within, share)
+        within, share = _within(found, X.shape[1], shrinkage)
+        return directions(covariance(X), within, share, n_components)
+    if found is None or not found.within.any():
+        return identity_metric(X)._replace(shrinkage=0.0 if found is None else 1.0)
+    return whitening(X, found.within, shrinkage)
 
 
 def discriminative_components(
@@ -189,7 +190,7 @@ def chunklet_lda(
     found = chunklets(X, constraints)
     if found is None:
         return relevant_components(X, constraints, n_components=n_components)
-    between = _covariance(X, found.weight) - found.within
+    between = covariance(X, found.weight) - found.within
     if np.trace(between) <= 1e-12 * np.trace(found.within):
         warn_user(
             "discriminants part chunklets, but the must-links form only one, or all have the same mean; the relevant "
@@ -205,11 +206,6 @@ def _within(found: Chunklets | None, d: int, shrinkage: float | str) -> tuple[Fl
     if found is None or not found.within.any():
         return np.eye(d), 0.0 if found is None else 1.0
     return shrink(found.within, shrinkage)
-
-
-def _covariance(X: FloatArray, weight: FloatArray) -> FloatArray:
-    centred = X - weight @ X / weight.sum()
-    return np.asarray((centred * weight[:, None]).T @ centred / weight.sum())
 
 
 def _require_components(n_components: int | None, d: int) -> None:

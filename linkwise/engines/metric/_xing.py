@@ -13,7 +13,7 @@ from linkwise.constraints import Constraints, Kind
 from linkwise.engines._reading import warn_user
 from linkwise.engines.metric._farthest import spread_diagonal, spread_full, spread_full_by_projection
 from linkwise.engines.metric._learner import LearnedMetric, MetricLearner, identity_metric
-from linkwise.engines.metric._matrices import SHRINKAGE, root, shrink, span
+from linkwise.engines.metric._matrices import SHRINKAGE, root, shrink_values, span, whiten
 from linkwise.engines.metric._statements import apart_pairs, together_scatter, without_coincident
 
 __all__ = ["XingMetric", "xing_metric"]
@@ -96,9 +96,9 @@ def xing_metric(
             "Hint: `RCA` learns from must-links alone, `SVMMetric` and `LSML` from triplets."
         )
         return identity_metric(X)
-    near, share = shrink(near, shrinkage)
     total = float(spread.sum())
     if form == "diagonal":
+        near, share = shrink_values(near, shrinkage)
         V = far.multiply(far) @ scipy.sparse.diags(1 / near) if scipy.sparse.issparse(far) else far * far / near
         found = spread_diagonal(V, spread / total, max_iter=max_iter, tol=tol)
         weights = found.root / np.sqrt(near)
@@ -106,7 +106,7 @@ def xing_metric(
             scipy.sparse.csr_array(scipy.sparse.diags(weights)) if scipy.sparse.issparse(X) else np.diag(weights)
         )
     else:
-        unit = root(near, -0.5)
+        unit, _, share = whiten(near, shrinkage)
         U = far @ unit
         axes = span(U) if len(U) < U.shape[1] else np.eye(U.shape[1])
         solve = spread_full if solver == "lbfgs" else spread_full_by_projection

@@ -140,7 +140,7 @@ def test_lsml_is_the_minimum_of_the_sum_written_out(loss):
     for seed in range(3):
         X, c, said = trios(seed)
         told = said["triplets"], said["must_link"], said["cannot_link"]
-        found = lsml(X, c, loss=loss, C=20.0, tol=1e-9)
+        found = lsml(X, c, loss=loss, C=20.0, unit=1.0, tol=1e-9)
         value = lsml_value(matrix(found), X, *told, C=20.0, margin=loss == "margin")
         assert_allclose(value, found.objective, rtol=1e-8)
         best, A = best_lsml(X, *told, C=20.0, margin=loss == "margin")
@@ -156,8 +156,21 @@ def test_lsml_of_triplets_alone_and_of_links_alone():
             np.flatnonzero(np.isin(c.kind, [{"must_link": 0, "cannot_link": 1, "triplets": 2}[k] for k in kinds]))
         )
         told = [said[k] if k in kinds else [] for k in ("triplets", "must_link", "cannot_link")]
-        found = lsml(X, part, C=5.0)
+        found = lsml(X, part, C=5.0, unit=1.0)
         assert_allclose(found.objective, best_lsml(X, *told, C=5.0, margin=False)[0], rtol=1e-5)
+
+
+def test_the_unit_is_that_of_the_distances_compared():
+    X, c, said = trios(6)
+    compared = [pair for (a, b, e), w in said["triplets"] for pair in (((a, b), 2 * w), ((a, e), w), ((b, e), w))]
+    compared += [(p, w * v) for p, w in said["must_link"] for _, v in said["cannot_link"]]
+    compared += [(q, w * v) for _, w in said["must_link"] for q, v in said["cannot_link"]]
+    mean = sum(w * ((X[i] - X[j]) ** 2).sum() for (i, j), w in compared) / sum(w for _, w in compared)
+    for loss in ("residual", "margin"):
+        auto, by_hand = lsml(X, c, loss=loss, C=9.0), lsml(X, c, loss=loss, C=9.0, unit=np.sqrt(mean))
+        assert_allclose(auto.components, by_hand.components, rtol=1e-6)
+        for scale in (1e-5, 1e5):
+            assert_allclose(lsml(X * scale, c, loss=loss, C=9.0).components, auto.components, rtol=1e-3, atol=1e-4)
 
 
 def test_comparisons_with_coincident_samples_are_told():
