@@ -9,14 +9,17 @@ from the inverse of T proves how near the optimum A is. Directions no difference
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
+import scipy.linalg
 import scipy.optimize
 
 from linkwise._compat import StrOptions
 from linkwise.engines.metric._matrices import root, shrink, span
+from linkwise.engines.metric._statements import squared_lengths
 from linkwise.exceptions import LinkwiseError
 
 __all__ = ["PRIOR", "Near", "Prior", "certify_near", "components_near", "nearest_to_prior", "read_prior"]
@@ -26,6 +29,8 @@ Loss = Callable[[FloatArray], tuple[float, FloatArray]]
 
 PRIOR: list[Any] = [StrOptions({"identity", "covariance"}), "array-like"]
 ROUND = 25
+# share of a row's squared length outside of the directions looked at that counts as none
+INSIDE = 1e-12
 
 
 class Prior(NamedTuple):
@@ -73,54 +78,85 @@ def read_prior(prior: Any, X: FloatArray) -> Prior:
 def nearest_to_prior(rows: FloatArray, loss: Loss, *, max_iter: int, tol: float) -> Near:
     """Minimise the divergence from the identity plus a convex loss of the rows' squared lengths.
 
-    Quasi-Newton steps on a root of the matrix, in the span of the rows, until the gap is proved to be ``tol``.
+    Quasi-Newton steps on a root of the matrix until the gap is proved to be ``tol``. Rows on which the loss has no
+    slope pull nowhere, so only directions of rows that pull are looked at; others are added when they begin to.
     """
-    axes = span(rows)
-    D = rows @ axes
-    d = D.shape[1]
-
-    def value(flat: FloatArray) -> tuple[float, FloatArray]:
-        return value_and_slope(flat.reshape(d, d), D, loss)
-
-    at, done, patience = np.eye(d), 0, 1e-2 * tol
-    best, gap = certify_near(at.T @ at, D, loss)
-    while gap > tol and done < max_iter and patience > 1e-18:
+    square = squared_lengths(rows)
+    axes, D = np.empty((rows.shape[1], 0)), np.empty((len(rows), 0))
+    at, done, patience = np.empty((0, 0)), 0, 1e-2 * tol
+    while True:
+        rest = np.maximum(square - squared_lengths(D), 0.0)
+        best, theta = _value(at.T @ at, D, rest, loss)
+        new = (theta != 0) & (rest > INSIDE * square)
+        if new.any() and axes.shape[1] < rows.shape[1]:
+            axes = _extended(axes, rows[new])
+            D = rows @ axes
+            at = scipy.linalg.block_diag(at, np.eye(D.shape[1] - len(at)))
+            patience = 1e-2 * tol
+            continue
+        gap = certify_near(at.T @ at, D, loss, rest)[1]
+        if gap <= tol or done >= max_iter or patience <= 1e-18:
+            return Near(at.T @ at, axes, best, gap, max(done, 1))
         step = scipy.optimize.minimize(
-            value,
+            partial(_flat_value, D=D, loss=loss, rest=rest),
             at.ravel(),
             jac=True,
             method="L-BFGS-B",
             options={"maxiter": min(ROUND, max_iter - done), "maxcor": 20, "ftol": patience, "gtol": 0.0},
         )
         done += int(step.nit)
-        at = step.x.reshape(d, d)
-        best, gap = certify_near(at.T @ at, D, loss)
-        if step.nit < ROUND:  # it fell too little to go on, and yet there is less to be had
+        at = step.x.reshape(at.shape)
+        if step.nit < ROUND:  # it fell too little to go on, and yet there may be less to be had
             patience *= 1e-3
-    return Near(at.T @ at, axes, best, gap, max(done, 1))
 
 
-def value_and_slope(L: FloatArray, D: FloatArray, loss: Loss) -> tuple[float, FloatArray]:
-    """F at L'L, and its slope along the entries of L."""
+def _extended(axes: FloatArray, rows: FloatArray) -> FloatArray:
+    """An orthonormal basis, as columns, of ``axes`` and rows; the old columns stay where they are."""
+    d, r = axes.shape
+    if r == 0 and len(rows) >= d:
+        return np.eye(d)
+    beyond = rows - (rows @ axes) @ axes.T
+    beyond -= (beyond @ axes) @ axes.T  # once more, as the first time leaves rounding errors
+    return np.ascontiguousarray(np.column_stack([axes, span(beyond)[:, : d - r]]))
+
+
+def _flat_value(flat: FloatArray, D: FloatArray, loss: Loss, rest: FloatArray) -> tuple[float, FloatArray]:
+    return value_and_slope(flat.reshape(D.shape[1], D.shape[1]), D, loss, rest)
+
+
+def value_and_slope(
+    L: FloatArray, D: FloatArray, loss: Loss, rest: FloatArray | float = 0.0
+) -> tuple[float, FloatArray]:
+    """F at L'L, and its slope along the entries of L; ``rest`` is what squared lengths have in other directions."""
     moved = D @ L.T
-    price, theta = loss(np.einsum("ij,ij->i", moved, moved))
-    sign, logdet = np.linalg.slogdet(L)
-    if sign == 0:
+    price, theta = loss(rest + np.einsum("ij,ij->i", moved, moved))
+    factor, pivot, singular = scipy.linalg.lapack.dgetrf(L)
+    if singular:
         return np.inf, np.zeros(L.size)
-    slope = L + (moved * theta[:, None]).T @ D - np.linalg.inv(L).T
+    logdet = float(np.log(np.abs(np.diagonal(factor))).sum())
+    inverse = scipy.linalg.lapack.dgetri(factor, pivot)[0]
+    slope = L + (moved * theta[:, None]).T @ D - inverse.T
     return float(np.sum(L * L) - 2 * logdet - len(L) + price), 2 * slope.ravel()
 
 
-def certify_near(A: FloatArray, D: FloatArray, loss: Loss) -> tuple[float, float]:
-    """F at A, and the proved gap to its minimum, relative to 1 + |F|; inf where there is no proof."""
-    price, theta = loss(np.einsum("ij,ij->i", D @ A, D))
-    logdet = np.linalg.slogdet(A)[1]
-    F = float(np.trace(A) - logdet - len(A) + price)
-    T = np.eye(len(A)) + (D * theta[:, None]).T @ D
-    sign, bent = np.linalg.slogdet(T)
-    if sign <= 0 or np.linalg.eigvalsh((T + T.T) / 2)[0] <= 0:
+def _value(A: FloatArray, D: FloatArray, rest: FloatArray | float, loss: Loss) -> tuple[float, FloatArray]:
+    """F at A, and the slopes of the loss."""
+    price, theta = loss(rest + np.einsum("ij,ij->i", D @ A, D))
+    return float(np.trace(A) - np.linalg.slogdet(A)[1] - len(A) + price), theta
+
+
+def certify_near(A: FloatArray, D: FloatArray, loss: Loss, rest: FloatArray | float = 0.0) -> tuple[float, float]:
+    """F at A, and the proved gap to its minimum, relative to 1 + |F|; inf where there is no proof.
+
+    All rows that pull must lie in the directions looked at.
+    """
+    F, theta = _value(A, D, rest, loss)
+    pulling = theta != 0
+    T = np.eye(len(A)) + (D[pulling] * theta[pulling, None]).T @ D[pulling]
+    values = np.linalg.eigvalsh((T + T.T) / 2)
+    if values.min(initial=1.0) <= 0:
         return F, np.inf
-    lack = float(np.sum(A * T) - logdet - bent - len(A))
+    lack = float(np.sum(A * T) - np.linalg.slogdet(A)[1] - np.log(values).sum() - len(A))
     return F, max(lack, 0.0) / (1.0 + abs(F))
 
 

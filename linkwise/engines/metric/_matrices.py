@@ -46,7 +46,7 @@ def shrink_values(values: FloatArray, shrinkage: float | str) -> tuple[FloatArra
 def shrink(scatter: FloatArray, shrinkage: float | str) -> tuple[FloatArray, float]:
     """Mix a scatter with a round one of the same trace; return it and the share of the round one."""
     values = np.linalg.eigvalsh(scatter)
-    share = shrink_values(values, shrinkage)[1]
+    share = shrink_values(values.astype(np.float64), shrinkage)[1]
     return (1 - share) * scatter + share * values.mean() * np.eye(len(scatter)), share
 
 
