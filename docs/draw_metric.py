@@ -29,7 +29,7 @@ def draw(ax: Any, X: Any, y: Any, triplets: Any, title: str) -> None:
         ax.plot(*X[[a, b]].T, color="black", lw=1.2)
         ax.plot(*X[[b, c]].T, color="black", lw=1.0, ls=":")
     ax.set_aspect("equal")
-    ax.set_title(f"{title}\nK-Means agrees with the classes: {adjusted_rand_score(y, cluster) + 0.0:.2f}", fontsize=10)
+    ax.set_title(f"{title}\nadjusted Rand index of K-Means: {adjusted_rand_score(y, cluster) + 0.0:.2f}", fontsize=10)
 
 
 def main() -> None:

@@ -19,7 +19,17 @@ from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from linkwise import ConstrainedAgglomerative, Constraints, Kind, MinSeparation, ReCon, verify
+from linkwise import (
+    RCA,
+    ConstrainedAgglomerative,
+    Constraints,
+    Kind,
+    MinSeparation,
+    ReCon,
+    SVMMetric,
+    XingMetric,
+    verify,
+)
 from linkwise.engines import MetricLearner
 from linkwise.exceptions import LinkwiseWarning, UnsupportedConstraintError
 from tests.contract.discovery import estimators, said, truth
@@ -28,7 +38,7 @@ LEARNERS = estimators(MetricLearner)
 DRESSES = {
     "ChunkletLDA": [{}, {"n_components": 1}, {"shrinkage": 0.5}],
     "DiscriminativeRCA": [{}, {"n_components": 1}],
-    "ITML": [{}, {"solver": "bregman"}, {"prior": "covariance"}, {"gamma": 0.1}],
+    "ITML": [{}, {"solver": "bregman", "tol": 1e-5}, {"prior": "covariance"}, {"gamma": 0.1}],
     "LSML": [{}, {"loss": "margin"}, {"prior": "covariance"}],
     "RCA": [{}, {"n_components": 1}, {"shrinkage": 0.2}],
     "SVMMetric": [{}, {"C": 10.0}],
@@ -326,11 +336,20 @@ def test_copies_and_second_fits_agree_to_the_last_bit(model):
         pickle.loads(pickle.dumps(told)),
         clone(told).fit(X, constraints=c),
         told.fit(X, constraints=c),
-        *joblib.Parallel(n_jobs=2)(joblib.delayed(clone(told).fit)(X, constraints=c) for _ in range(1)),
     ):
         assert_array_equal(other.components_, told.components_)
     assert_allclose(told.transform(X), fitted(model, np.asfortranarray(X), c).transform(X))
     assert told.constraints_ == c
+
+
+def test_joblib_fits_in_other_processes_as_here():
+    X, y = data(13)
+    models = [XingMetric(), RCA(), SVMMetric()]
+    jobs = [(model, knowledge(model, y)) for model in models]
+    there = joblib.Parallel(n_jobs=2)(joblib.delayed(clone(model).fit)(X, constraints=c) for model, c in jobs)
+    for (model, c), told in zip(jobs, there, strict=True):
+        assert_array_equal(told.components_, fitted(model, X, c).components_)
+        assert told.constraints_ == c
 
 
 @each

@@ -44,7 +44,7 @@ def itml(
     prior: Any = "identity",
     solver: str = "lbfgs",
     max_iter: int = 2000,
-    tol: float = 1e-7,
+    tol: float = 1e-6,
 ) -> LearnedMetric:
     """Change a prior metric as little as possible so that must-links become short and cannot-links long.
 
@@ -68,7 +68,7 @@ def itml(
         Quasi-Newton steps on the problem without bounds, or cyclic projections onto them as in the paper.
     max_iter : int, default=2000
         Most rounds of the solver.
-    tol : float, default=1e-7
+    tol : float, default=1e-6
         Gap to the optimum, relative to 1 + objective, at which it stops; proved, not guessed.
 
     Returns
@@ -190,7 +190,7 @@ class ITML(MetricLearner):
         Quasi-Newton steps, or the paper's cyclic projections; both end at the same optimum.
     max_iter : int, default=2000
         Most rounds of the solver.
-    tol : float, default=1e-7
+    tol : float, default=1e-6
         Gap to the optimum, relative to 1 + objective, that is good enough.
 
     Attributes
@@ -235,7 +235,7 @@ class ITML(MetricLearner):
         prior: Any = "identity",
         solver: str = "lbfgs",
         max_iter: int = 2000,
-        tol: float = 1e-7,
+        tol: float = 1e-6,
     ) -> None:
         self.gamma = gamma
         self.bounds = bounds
