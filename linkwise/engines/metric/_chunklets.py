@@ -89,10 +89,15 @@ def covariance(X: FloatArray, weight: FloatArray | None = None) -> FloatArray:
     return np.asarray((centred * weight[:, None]).T @ centred / weight.sum())
 
 
-def directions(wanted: FloatArray, within: FloatArray, share: float, n_components: int | None) -> LearnedMetric:
-    """The directions that show most of ``wanted`` for what they show within chunklets, scaled to 1 within."""
+def directions(
+    wanted: FloatArray, within: FloatArray, share: float, n_components: int | None, *, seen_only: bool = True
+) -> LearnedMetric:
+    """The directions that show most of ``wanted`` for what they show within chunklets, scaled to 1 within.
+
+    ``seen_only`` leaves out directions that show nothing of it, even if fewer than asked for are left.
+    """
     axes, ratio = generalised_axes(wanted, within)
-    seen = int((ratio > 1e-10 * ratio[0]).sum())
+    seen = int((ratio > 1e-10 * ratio[0]).sum()) if seen_only else len(ratio)
     kept = min(seen, n_components or seen)
     return LearnedMetric(axes[:kept], _information(ratio[:kept]), shrinkage=share)
 

@@ -79,7 +79,7 @@ def relevant_components(
     found = chunklets(X, constraints)
     if n_components is not None and n_components < X.shape[1]:
         within, share = _within(found, X.shape[1], shrinkage)
-        return directions(covariance(X), within, share, n_components)
+        return directions(covariance(X), within, share, n_components, seen_only=False)
     if found is None or not found.within.any():
         return identity_metric(X)._replace(shrinkage=0.0 if found is None else 1.0)
     return whitening(X, found.within, shrinkage)
