@@ -1,4 +1,4 @@
-"""The one `fit` of the library: validate, bind, refuse, check, pose, solve, verify, keep."""
+"""The one way to fit: validate, bind, refuse; then a clusterer checks, poses, solves, verifies and keeps."""
 
 from __future__ import annotations
 
@@ -16,11 +16,77 @@ from linkwise.exceptions import UnsupportedConstraintError, ViolationError
 from linkwise.problem import Problem, Verdict, check, repair
 from linkwise.result import Certificate, verify
 
-__all__ = ["ConstrainedClusterer"]
+__all__ = ["ConstrainedClusterer", "ConstrainedEstimator"]
 
 
-class ConstrainedClusterer(ClusterMixin, BaseEstimator):  # type: ignore[misc]
-    """Base of all estimators: owns `fit`; a subclass writes ``_solve`` and says what it understands.
+class ConstrainedEstimator(BaseEstimator):  # type: ignore[misc]
+    """Base of all that learns from data and statements: reads both, refuses what it does not know, keeps old state.
+
+    A subclass says what it understands, writes `_learn`, and offers a documented ``fit`` that calls `_fit`.
+    """
+
+    understands: ClassVar[frozenset[Kind]] = frozenset()
+    understands_rules: ClassVar[frozenset[type[Rule]]] = frozenset()
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {}
+    # lets a Pipeline pass constraints on without the user asking for it when metadata routing is enabled
+    __metadata_request__fit: ClassVar[dict[str, bool]] = {"constraints": True}
+
+    def _fit(self, X: Any, constraints: Constraints | None) -> Self:
+        """Read, bind, refuse and learn; if any of it fails, nothing has happened."""
+        before = dict(self.__dict__)
+        try:
+            samples = self._read(X)
+            self._learn(samples, self._refuse(bind(constraints, X, samples.shape[0])))
+            remember_features(self, X)
+        except BaseException:
+            self.__dict__.clear()
+            self.__dict__.update(before)
+            raise
+        return self
+
+    def _learn(self, samples: Any, constraints: Constraints) -> None:
+        """Set the fitted attributes from validated samples and statements about them."""
+        raise NotImplementedError
+
+    def _read(self, X: Any) -> Any:
+        """Validate X to be learned from."""
+        return self._validate(X, reset=True)
+
+    def _validate(self, X: Any, *, reset: bool) -> Any:
+        """Validate X; sparse input is let through when the tags say the method takes it.
+
+        ``reset`` says whether X sets the number and names of features, or has to have those seen before.
+        """
+        require_numbers(X)
+        samples = validate_data(
+            self,
+            X,
+            accept_sparse="csr" if self.__sklearn_tags__().input_tags.sparse else False,
+            dtype=np.float64,
+            order="C",
+            ensure_all_finite=False,
+            reset=reset,
+        )
+        require_finite(samples, X, who=type(self).__name__)
+        return samples
+
+    def _refuse(self, constraints: Constraints) -> Constraints:
+        """Let only the kinds and rules through that this method understands."""
+        kinds = [kind.word for kind in Kind if kind not in self.understands and (constraints.kind == kind).any()]
+        kinds += [type(rule).__name__ for rule in constraints.rules if type(rule) not in self.understands_rules]
+        if kinds:
+            mine = [kind.word for kind in Kind if kind in self.understands]
+            mine += sorted(rule.__name__ for rule in self.understands_rules)
+            msg = (
+                f"{type(self).__name__} does not understand {' and '.join(kinds)}; it understands {', '.join(mine)}.\n"
+                "Hint: leave the others out with `constraints.select(...)`, or use a method that knows them."
+            )
+            raise UnsupportedConstraintError(msg, tuple(kinds))
+        return constraints
+
+
+class ConstrainedClusterer(ClusterMixin, ConstrainedEstimator):  # type: ignore[misc]
+    """Base of all clusterers: owns `fit`; a subclass writes ``_solve`` and says what it understands.
 
     Think three times before adding anything here: it is a base of every method.
 
@@ -37,8 +103,6 @@ class ConstrainedClusterer(ClusterMixin, BaseEstimator):  # type: ignore[misc]
     (True, ['apart', 'cannot_link', 'must_link', 'together', 'triplets'])
     """
 
-    understands: ClassVar[frozenset[Kind]] = frozenset()
-    understands_rules: ClassVar[frozenset[type[Rule]]] = frozenset()
     # True for methods of the literature that cannot promise to keep what they are told: a broken statement is then
     # warned about and listed in the certificate, where every other method withholds its result
     best_effort: ClassVar[bool] = False
@@ -48,9 +112,6 @@ class ConstrainedClusterer(ClusterMixin, BaseEstimator):  # type: ignore[misc]
     weighs: ClassVar[bool] = False
     # whether the engine itself raises a contradiction, so that checking first would only do its work twice
     _explains_itself: ClassVar[bool] = False
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {}
-    # lets a Pipeline pass constraints on without the user asking for it when metadata routing is enabled
-    __metadata_request__fit: ClassVar[dict[str, bool]] = {"constraints": True}
 
     labels_: npt.NDArray[np.intp]
     n_clusters_: int
@@ -86,20 +147,12 @@ class ConstrainedClusterer(ClusterMixin, BaseEstimator):  # type: ignore[misc]
         UnsupportedConstraintError
             The method does not know a kind of statement or rule.
         """
-        before = dict(self.__dict__)
-        try:
-            samples = self._read(X)
-            bound = self._refuse(bind(constraints, X, samples.shape[0]))
-            held = self._negotiate(bound, samples)
-            outcome = self._solve(Problem(samples, held, metric=self._metric()))
-            self._keep(outcome, samples, held)
-            self.constraints_ = held
-            remember_features(self, X)
-        except BaseException:
-            self.__dict__.clear()
-            self.__dict__.update(before)
-            raise
-        return self
+        return self._fit(X, constraints)
+
+    def _learn(self, samples: Any, constraints: Constraints) -> None:
+        held = self._negotiate(constraints, samples)
+        self._keep(self._solve(Problem(samples, held, metric=self._metric())), samples, held)
+        self.constraints_ = held
 
     # -- what a subclass writes ---------------------------------------------------------------------------------
 
@@ -115,35 +168,6 @@ class ConstrainedClusterer(ClusterMixin, BaseEstimator):  # type: ignore[misc]
         return getattr(self, "metric", "euclidean")
 
     # -- the steps ----------------------------------------------------------------------------------------------
-
-    def _read(self, X: Any) -> Any:
-        """Validate X; sparse input is let through when the tags say the method takes it."""
-        require_numbers(X)
-        samples = validate_data(
-            self,
-            X,
-            accept_sparse="csr" if self.__sklearn_tags__().input_tags.sparse else False,
-            dtype=np.float64,
-            order="C",
-            ensure_all_finite=False,
-            reset=True,
-        )
-        require_finite(samples, X, who=type(self).__name__)
-        return samples
-
-    def _refuse(self, constraints: Constraints) -> Constraints:
-        """Let only the kinds and rules through that this method understands."""
-        kinds = [kind.word for kind in Kind if kind not in self.understands and (constraints.kind == kind).any()]
-        kinds += [type(rule).__name__ for rule in constraints.rules if type(rule) not in self.understands_rules]
-        if kinds:
-            mine = [kind.word for kind in Kind if kind in self.understands]
-            mine += sorted(rule.__name__ for rule in self.understands_rules)
-            msg = (
-                f"{type(self).__name__} does not understand {' and '.join(kinds)}; it understands {', '.join(mine)}.\n"
-                "Hint: leave the others out with `constraints.select(...)`, or use a method that knows them."
-            )
-            raise UnsupportedConstraintError(msg, tuple(kinds))
-        return constraints
 
     def _negotiate(self, constraints: Constraints, samples: Any) -> Constraints:
         """Raise if hard statements contradict each other; leave out soft ones that cannot be had as well."""

@@ -14,12 +14,12 @@ from linkwise.engines import ConstrainedClusterer
 from linkwise.engines._partition import PartitionMixin
 
 
-def estimators():
-    """Return the public estimator classes, by name."""
+def estimators(base=ConstrainedClusterer):
+    """Return the public estimator classes below a base, by name."""
     for module in pkgutil.walk_packages(linkwise.__path__, "linkwise."):
         if not module.name.endswith("__main__"):
             importlib.import_module(module.name)
-    found, waiting = {}, [ConstrainedClusterer]
+    found, waiting = {}, [base]
     while waiting:
         for cls in waiting.pop().__subclasses__():
             waiting.append(cls)

@@ -1,5 +1,36 @@
 """Engines that change how far samples are from each other."""
 
+from linkwise.engines.metric._itml import ITML, itml
+from linkwise.engines.metric._learner import LearnedMetric, MetricLearner
+from linkwise.engines.metric._lsml import LSML, lsml
 from linkwise.engines.metric._propagate import propagate
+from linkwise.engines.metric._relevant import (
+    RCA,
+    ChunkletLDA,
+    DiscriminativeRCA,
+    chunklet_lda,
+    discriminative_components,
+    relevant_components,
+)
+from linkwise.engines.metric._svm import SVMMetric, svm_metric
+from linkwise.engines.metric._xing import XingMetric, xing_metric
 
-__all__ = ["propagate"]
+__all__ = [  # noqa: RUF022 - methods known by their initials are no constants
+    "ChunkletLDA",
+    "DiscriminativeRCA",
+    "ITML",
+    "LSML",
+    "LearnedMetric",
+    "MetricLearner",
+    "RCA",
+    "SVMMetric",
+    "XingMetric",
+    "chunklet_lda",
+    "discriminative_components",
+    "itml",
+    "lsml",
+    "propagate",
+    "relevant_components",
+    "svm_metric",
+    "xing_metric",
+]

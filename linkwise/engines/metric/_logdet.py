@@ -1,0 +1,166 @@
+"""Metrics near a prior: minimise the LogDet divergence from it plus a convex loss of the distances that were named.
+
+In coordinates where the prior is Euclid's metric: over positive definite A, F(A) = tr A - log det A - d + loss(p),
+where p_k = v_k' A v_k are the squared lengths of the differences v_k. With the slopes θ = ∂loss/∂p and
+T = I + Σ θ_k v_k v_k', convexity gives F(A') ≥ F(A) - (tr(A T) - log det(A T) - d) for every A': the divergence of A
+from the inverse of T proves how near the optimum A is. Directions no difference has anything of keep the prior.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+import scipy.linalg
+import scipy.optimize
+
+from linkwise._compat import StrOptions
+from linkwise.engines.metric._matrices import root, shrink, span
+from linkwise.engines.metric._statements import squared_lengths
+from linkwise.exceptions import LinkwiseError
+
+__all__ = ["PRIOR", "Near", "Prior", "certify_near", "components_near", "nearest_to_prior", "read_prior"]
+
+FloatArray = npt.NDArray[np.float64]
+Loss = Callable[[FloatArray], tuple[float, FloatArray]]
+
+PRIOR: list[Any] = [StrOptions({"identity", "covariance"}), "array-like"]
+ROUND = 25
+# share of a row's squared length outside of the directions looked at that counts as none
+INSIDE = 1e-12
+
+
+class Prior(NamedTuple):
+    """Root of the prior's matrix; None for Euclid's."""
+
+    root: FloatArray | None
+
+    def towards(self, rows: FloatArray) -> FloatArray:
+        """Rows in coordinates where the prior is Euclid's metric."""
+        return rows if self.root is None else rows @ self.root
+
+
+class Near(NamedTuple):
+    """The matrix in the span of the differences (columns of ``axes``), its value, relative gap and rounds."""
+
+    matrix: FloatArray
+    axes: FloatArray
+    value: float
+    gap: float
+    n_iter: int
+
+
+def read_prior(prior: Any, X: FloatArray) -> Prior:
+    """Read a prior: "identity", "covariance" (the inverse of X's), or a positive definite matrix."""
+    d = X.shape[1]
+    if isinstance(prior, str):
+        if prior == "identity":
+            return Prior(None)
+        scatter = np.atleast_2d(np.cov(X, rowvar=False, bias=True))
+        return Prior(root(shrink(scatter, "auto")[0], -0.5) if scatter.any() else None)
+    M = np.asarray(prior, dtype=np.float64)
+    if M.shape != (d, d) or not np.isfinite(M).all() or not np.allclose(M, M.T):
+        msg = f"prior has shape {M.shape}, expected a symmetric matrix of shape ({d}, {d})."
+        raise LinkwiseError(msg)
+    values = np.linalg.eigvalsh(M)
+    if values[0] <= 1e-12 * values[-1]:
+        msg = (
+            f"prior has an eigenvalue of {values[0]:.3g}, expected a positive definite matrix.\n"
+            "Hint: add a little of the identity, as in prior + 1e-6 * np.eye(len(prior))."
+        )
+        raise LinkwiseError(msg)
+    return Prior(root(M))
+
+
+def nearest_to_prior(rows: FloatArray, loss: Loss, *, max_iter: int, tol: float) -> Near:
+    """Minimise the divergence from the identity plus a convex loss of the rows' squared lengths.
+
+    Quasi-Newton steps on a root of the matrix until the gap is proved to be ``tol``. Rows on which the loss has no
+    slope pull nowhere, so only directions of rows that pull are looked at; others are added when they begin to.
+    """
+    square = squared_lengths(rows)
+    axes, D = np.empty((rows.shape[1], 0)), np.empty((len(rows), 0))
+    at, done, patience = np.empty((0, 0)), 0, 1e-2 * tol
+    while True:
+        rest = np.maximum(square - squared_lengths(D), 0.0)
+        best, theta = _value(at.T @ at, D, rest, loss)
+        new = (theta != 0) & (rest > INSIDE * square)
+        if new.any() and axes.shape[1] < rows.shape[1]:
+            axes = _extended(axes, rows[new])
+            D = rows @ axes
+            at = scipy.linalg.block_diag(at, np.eye(D.shape[1] - len(at)))
+            patience = 1e-2 * tol
+            continue
+        gap = certify_near(at.T @ at, D, loss, rest)[1]
+        if gap <= tol or done >= max_iter or patience <= 1e-18:
+            return Near(at.T @ at, axes, best, gap, max(done, 1))
+        step = scipy.optimize.minimize(
+            partial(_flat_value, D=D, loss=loss, rest=rest),
+            at.ravel(),
+            jac=True,
+            method="L-BFGS-B",
+            options={"maxiter": min(ROUND, max_iter - done), "maxcor": 20, "ftol": patience, "gtol": 0.0},
+        )
+        done += int(step.nit)
+        at = step.x.reshape(at.shape)
+        if step.nit < ROUND:  # it fell too little to go on, and yet there may be less to be had
+            patience *= 1e-3
+
+
+def _extended(axes: FloatArray, rows: FloatArray) -> FloatArray:
+    """An orthonormal basis, as columns, of ``axes`` and rows; the old columns stay where they are."""
+    d, r = axes.shape
+    if r == 0 and len(rows) >= d:
+        return np.eye(d)
+    beyond = rows - (rows @ axes) @ axes.T
+    beyond -= (beyond @ axes) @ axes.T  # once more, as the first time leaves rounding errors
+    return np.ascontiguousarray(np.column_stack([axes, span(beyond)[:, : d - r]]))
+
+
+def _flat_value(flat: FloatArray, D: FloatArray, loss: Loss, rest: FloatArray) -> tuple[float, FloatArray]:
+    return value_and_slope(flat.reshape(D.shape[1], D.shape[1]), D, loss, rest)
+
+
+def value_and_slope(
+    L: FloatArray, D: FloatArray, loss: Loss, rest: FloatArray | float = 0.0
+) -> tuple[float, FloatArray]:
+    """F at L'L, and its slope along the entries of L; ``rest`` is what squared lengths have in other directions."""
+    moved = D @ L.T
+    price, theta = loss(rest + np.einsum("ij,ij->i", moved, moved))
+    factor, pivot, singular = scipy.linalg.lapack.dgetrf(L)
+    if singular:
+        return np.inf, np.zeros(L.size)
+    logdet = float(np.log(np.abs(np.diagonal(factor))).sum())
+    inverse = scipy.linalg.lapack.dgetri(factor, pivot)[0]
+    slope = L + (moved * theta[:, None]).T @ D - inverse.T
+    return float(np.sum(L * L) - 2 * logdet - len(L) + price), 2 * slope.ravel()
+
+
+def _value(A: FloatArray, D: FloatArray, rest: FloatArray | float, loss: Loss) -> tuple[float, FloatArray]:
+    """F at A, and the slopes of the loss."""
+    price, theta = loss(rest + np.einsum("ij,ij->i", D @ A, D))
+    return float(np.trace(A) - np.linalg.slogdet(A)[1] - len(A) + price), theta
+
+
+def certify_near(A: FloatArray, D: FloatArray, loss: Loss, rest: FloatArray | float = 0.0) -> tuple[float, float]:
+    """F at A, and the proved gap to its minimum, relative to 1 + |F|; inf where there is no proof.
+
+    All rows that pull must lie in the directions looked at.
+    """
+    F, theta = _value(A, D, rest, loss)
+    pulling = theta != 0
+    T = np.eye(len(A)) + (D[pulling] * theta[pulling, None]).T @ D[pulling]
+    values = np.linalg.eigvalsh((T + T.T) / 2)
+    if values.min(initial=1.0) <= 0:
+        return F, np.inf
+    lack = float(np.sum(A * T) - np.linalg.slogdet(A)[1] - np.log(values).sum() - len(A))
+    return F, max(lack, 0.0) / (1.0 + abs(F))
+
+
+def components_near(found: Near, prior: Prior, d: int) -> FloatArray:
+    """Symmetric root of the matrix in all directions and in the coordinates of X."""
+    K = np.eye(d) + found.axes @ (found.matrix - np.eye(len(found.matrix))) @ found.axes.T
+    return root(K if prior.root is None else prior.root @ K @ prior.root)
