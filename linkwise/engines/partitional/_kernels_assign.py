@@ -1,9 +1,10 @@
 """Assign places to clusters at least cost so that no clique has two places in one cluster: part by part.
 
 Cliques are assignment problems (shortest augmenting paths), parts without cycles are solved by dynamic programming;
-both exactly. Other parts start from labels in which the cliques hold and get better in two ways that keep them: two
-clusters are swapped along the whole chain of places that the swap drags along (Kempe), and places that form trees are
-assigned anew while the others stay. Then they are searched by branch and bound within a fixed number of steps. A cost of inf forbids a cluster.
+both exactly. Other parts start from labels in which the cliques hold, which greed or else a tabu search finds, and get
+better in two ways that keep them: two clusters are swapped along the whole chain of places that the swap drags along
+(Kempe), and places that form trees are assigned anew while the others stay. Then branch and bound has a fixed number
+of steps. A cost of inf forbids a cluster.
 """
 
 from __future__ import annotations
@@ -13,9 +14,9 @@ import numpy.typing as npt
 
 from linkwise._kernels import njit
 from linkwise._kernels.disjoint_set import find, make, union
-from linkwise.engines.partitional._apart import CLIQUE, TREE, Apart
+from linkwise.engines.partitional._apart import CLIQUE, OTHER, TREE, Apart
 
-__all__ = ["UNSOLVED", "assign_parts", "match"]
+__all__ = ["BEST", "UNSOLVED", "assign_easy", "assign_others", "match"]
 
 IntArray = npt.NDArray[np.intp]
 FloatArray = npt.NDArray[np.float64]
@@ -26,6 +27,7 @@ STEPS_SMALL = 2_000_000
 WORK = 4_000_000  # steps of the search times what one step looks at, for one larger part
 WORK_IN_ALL = 100_000_000  # the same for all larger parts of one call
 ROUNDS, IDLE = 60, 6  # of choosing trees: at most, and how many without a gain end it
+MOVES = 40_000_000  # places that the search for any labels at all looks at
 REPLANTED = 300_000  # places that one sequence of rounds looks at
 VISITS = 200_000_000  # places that chains may visit in one call
 
@@ -174,7 +176,8 @@ def _tree(costs: FloatArray, apart: Apart, places: IntArray, labels: IntArray, s
     own = np.empty((len(places), costs.shape[1]))
     for t in range(len(places)):
         scratch[places[t]] = t
-        own[t] = costs[places[t]]
+        for c in range(costs.shape[1]):
+            own[t, c] = costs[places[t], c]
     return _trees(own, apart, places, np.ones(len(places), np.bool_), scratch, labels)
 
 
@@ -204,7 +207,7 @@ def _choices(costs: FloatArray, p: int, taken: npt.NDArray[np.int32]) -> tuple[f
 
 @njit
 def _ahead(key: FloatArray, item: IntArray, i: int, j: int) -> bool:
-    return key[i] > key[j] or (key[i] == key[j] and item[i] < item[j])
+    return key[i] > key[j] or (key[i] == key[j] and item[i] < item[j])  # type: ignore[no-any-return]
 
 
 @njit
@@ -363,7 +366,8 @@ def _choose_forest(
     s = len(places)
     sets = make(s)
     mark = np.full(s, -1, np.intp)
-    inside[:] = False
+    for t in range(s):
+        inside[t] = False
     for t in order:
         p = places[t]
         fits = True
@@ -386,9 +390,7 @@ def _choose_forest(
 
 
 @njit
-def _replant(
-    costs: FloatArray, apart: Apart, places: IntArray, labels: IntArray, local: IntArray, rounds: int
-) -> bool:
+def _replant(costs: FloatArray, apart: Apart, places: IntArray, labels: IntArray, local: IntArray, rounds: int) -> bool:
     """Choose some places that form trees and assign them anew at least cost, the others staying; round after round.
 
     Returns whether the cost fell. It never rises: what is has always been one of the ways.
@@ -412,7 +414,8 @@ def _replant(
             if not inside[t]:
                 continue
             p = places[t]
-            own[t] = costs[p]
+            for c in range(k):
+                own[t, c] = costs[p, c]
             for e in range(apart.first[p], apart.first[p + 1]):
                 q = apart.clique[e]
                 for i in range(apart.start[q], apart.start[q + 1]):
@@ -500,6 +503,77 @@ def _search(
 
 
 @njit
+def _settle_conflicts(
+    costs: FloatArray,
+    apart: Apart,
+    places: IntArray,
+    labels: IntArray,
+    local: IntArray,
+    taken: npt.NDArray[np.int32],
+    moves: int,
+) -> bool:
+    """Search labels in which all is apart, whatever they cost: move places in conflict, and not back too soon (tabu).
+
+    ``labels`` is written only when such labels are found. ``taken`` is all zero.
+    """
+    s, k = len(places), costs.shape[1]
+    given = np.empty(s, np.intp)
+    for t in range(s):  # few conflicts first, then cheap
+        p, best = places[t], -1
+        for c in range(k):
+            if costs[p, c] < np.inf and (
+                best < 0
+                or taken[t, c] < taken[t, best]
+                or (taken[t, c] == taken[t, best] and costs[p, c] < costs[p, best])
+            ):
+                best = c
+        if best < 0:
+            return False
+        given[t] = best
+        _note(apart, p, best, 1, local, taken)
+    until = np.zeros((s, k), np.intp)
+    least = s * s
+    state = np.uint64(88172645463325252)
+    for move in range(moves):
+        conflicts, pick, to, change, ties = 0, -1, -1, 0, 0
+        for t in range(s):
+            if taken[t, given[t]] == 0:
+                continue
+            conflicts += taken[t, given[t]]
+        for t in range(s):
+            own = taken[t, given[t]]
+            if own == 0:
+                continue
+            for c in range(k):
+                gain = taken[t, c] - own
+                # a move that is barred is made all the same when it leads where nobody has been
+                barred = until[t, c] > move and conflicts + 2 * gain >= least
+                if c == given[t] or barred or costs[places[t], c] == np.inf:
+                    continue
+                if pick < 0 or gain < change:
+                    pick, to, change, ties = t, c, gain, 1
+                elif gain == change:
+                    ties += 1
+                    state ^= state << np.uint64(13)
+                    state ^= state >> np.uint64(7)
+                    state ^= state << np.uint64(17)
+                    if state % np.uint64(ties) == 0:
+                        pick, to = t, c
+        if conflicts == 0:
+            for t in range(s):
+                labels[places[t]] = given[t]
+            return True
+        least = min(least, int(conflicts))
+        if pick < 0:
+            continue
+        until[pick, given[pick]] = move + 1 + np.intp(state % np.uint64(10)) + (3 * conflicts) // 10
+        _note(apart, places[pick], given[pick], -1, local, taken)
+        given[pick] = to
+        _note(apart, places[pick], to, 1, local, taken)
+    return False
+
+
+@njit
 def _other(
     costs: FloatArray, apart: Apart, places: IntArray, labels: IntArray, scratch: IntArray, visits: int, work: int
 ) -> tuple[int, int, int]:
@@ -510,6 +584,9 @@ def _other(
         scratch[places[t]] = t
     if labels[places[0]] < 0:
         _start(costs, apart, places, labels, scratch, taken)
+        taken[:] = 0
+    if s > SMALL and labels[places[0]] < 0:
+        _settle_conflicts(costs, apart, places, labels, scratch, taken, MOVES // s)
         taken[:] = 0
     if labels[places[0]] >= 0:
         _rename(costs, places, labels)
@@ -530,30 +607,36 @@ def _other(
         work -= steps * s * k
     proved = _search(costs, apart, places, labels, scratch, taken, steps)
     if labels[places[0]] < 0:
+        _forget(places, labels)
         return UNSOLVED, visits, work
     return (BEST if proved else GOOD), visits, work
 
 
 @njit
-def assign_parts(costs: FloatArray, apart: Apart, labels: IntArray) -> IntArray:
-    """Assign every part; ``labels`` holds labels in which all is apart, or -1 for whole parts, and gets the answer.
-
-    Returns for each part whether the answer is the best one, a good one or missing. The cost of a part never rises.
-    """
-    outcome = np.empty(len(apart.shape), np.intp)
+def assign_easy(costs: FloatArray, apart: Apart, labels: IntArray, outcome: IntArray) -> None:
+    """Assign the parts that are cliques or have no cycles; ``labels`` and ``outcome`` get the answers."""
     scratch = np.empty(len(labels), np.intp)
-    visits, work = VISITS, WORK_IN_ALL
     for part in range(len(outcome)):
         places = apart.place[apart.begin[part] : apart.begin[part + 1]]
         if len(places) == 2:
-            outcome[part] = BEST if _pair(costs, places[0], places[1], labels) else UNSOLVED
+            found = _pair(costs, places[0], places[1], labels)
         elif apart.shape[part] == CLIQUE:
             found = len(places) <= costs.shape[1] and match(costs, places, labels)
-            outcome[part] = BEST if found else UNSOLVED
         elif apart.shape[part] == TREE:
-            outcome[part] = BEST if _tree(costs, apart, places, labels, scratch) else UNSOLVED
+            found = _tree(costs, apart, places, labels, scratch)
         else:
-            outcome[part], visits, work = _other(costs, apart, places, labels, scratch, visits, work)
-        if outcome[part] == UNSOLVED:
+            continue
+        outcome[part] = BEST if found else UNSOLVED
+        if not found:
             _forget(places, labels)
-    return outcome
+
+
+@njit
+def assign_others(costs: FloatArray, apart: Apart, labels: IntArray, outcome: IntArray) -> None:
+    """Assign the other parts, starting from ``labels`` where a part has them (-1 where not); their cost never rises."""
+    scratch = np.empty(len(labels), np.intp)
+    visits, work = VISITS, WORK_IN_ALL
+    for part in range(len(outcome)):
+        if apart.shape[part] == OTHER:
+            places = apart.place[apart.begin[part] : apart.begin[part + 1]]
+            outcome[part], visits, work = _other(costs, apart, places, labels, scratch, visits, work)
