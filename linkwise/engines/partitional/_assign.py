@@ -8,7 +8,8 @@ import numpy as np
 import numpy.typing as npt
 
 from linkwise.engines.partitional._apart import OTHER, Apart
-from linkwise.engines.partitional._kernels_assign import BEST, UNSOLVED, assign_easy, assign_others
+from linkwise.engines.partitional._kernels_easy import BEST, UNSOLVED, assign_easy
+from linkwise.engines.partitional._kernels_others import assign_others
 
 __all__ = ["Assignment", "assign"]
 

@@ -10,7 +10,7 @@ from scipy.optimize import linear_sum_assignment
 from linkwise import Constraints, Kind, check
 from linkwise.engines.partitional._apart import CLIQUE, OTHER, TREE, keep_apart
 from linkwise.engines.partitional._assign import assign
-from linkwise.engines.partitional._kernels_assign import match
+from linkwise.engines.partitional._kernels_easy import match
 from tests.oracles.centres import cheapest_assignment
 from tests.profile import examples
 
