@@ -38,7 +38,7 @@ LEARNERS = estimators(MetricLearner)
 DRESSES = {
     "ChunkletLDA": [{}, {"n_components": 1}, {"shrinkage": 0.5}],
     "DiscriminativeRCA": [{}, {"n_components": 1}],
-    "ITML": [{}, {"solver": "bregman", "tol": 1e-5}, {"prior": "covariance"}, {"gamma": 0.1}],
+    "ITML": [{}, {"solver": "lbfgs"}, {"solver": "bregman", "tol": 1e-5}, {"prior": "covariance"}, {"gamma": 0.1}],
     "LSML": [{}, {"loss": "margin"}, {"prior": "covariance"}],
     "RCA": [{}, {"n_components": 1}, {"shrinkage": 0.2}],
     "SVMMetric": [{}, {"C": 10.0}],

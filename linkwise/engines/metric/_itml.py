@@ -12,6 +12,7 @@ from scipy.spatial.distance import pdist
 from linkwise._compat import Interval, StrOptions
 from linkwise.constraints import Constraints, Kind
 from linkwise.engines._reading import warn_user
+from linkwise.engines.metric._dual import matrix_by_dual_newton
 from linkwise.engines.metric._kernels import project_onto_bounds
 from linkwise.engines.metric._learner import LearnedMetric, MetricLearner, identity_metric
 from linkwise.engines.metric._logdet import (
@@ -33,6 +34,8 @@ FloatArray = npt.NDArray[np.float64]
 
 MOST_SAMPLES = 1000
 SWEEPS = 10
+FEW_PAIRS = 300
+FEW_STEPS = 100
 
 
 def itml(
@@ -42,7 +45,7 @@ def itml(
     gamma: float = 1.0,
     bounds: Any = None,
     prior: Any = "identity",
-    solver: str = "lbfgs",
+    solver: str = "auto",
     max_iter: int = 2000,
     tol: float = 1e-6,
 ) -> LearnedMetric:
@@ -64,8 +67,9 @@ def itml(
         samples (1,000 of them, evenly spaced, if there are more), under the prior.
     prior : {"identity", "covariance"} or array-like, default="identity"
         The metric to stay near; "covariance" is the inverse of X's covariance.
-    solver : {"lbfgs", "bregman"}, default="lbfgs"
-        Quasi-Newton steps on the problem without bounds, or cyclic projections onto them as in the paper.
+    solver : {"auto", "lbfgs", "bregman"}, default="auto"
+        Quasi-Newton steps on the problem without bounds, or cyclic projections onto them as in the paper; "auto" first
+        tries Newton's method on a multiplier per pair, if there are at most 300.
     max_iter : int, default=2000
         Most rounds of the solver.
     tol : float, default=1e-6
@@ -78,12 +82,12 @@ def itml(
 
     Notes
     -----
-    **Cost** per round O(m r²) + O(r³), r ≤ min(m, d) being the rank of the differences; outside their span the prior
-    stays. **Guarantee** ``gap`` bounds what any metric could do better; the result does not depend on the order of
-    the statements nor, with a prior that turns along, on how the axes of X are turned. **Departure from** [1]_ how far
-    a bound best gives way is known in closed form, and what is left is smooth and convex, so it is solved as such; the
-    step of the projections is the exact one, where the algorithm as printed has the factor γ at another place.
-    Cannot-links between samples that coincide are dropped with a warning.
+    **Cost** per round O(m r²) + O(r³), r ≤ min(m, d) being the rank of the differences, and O(m³) for Newton's method;
+    outside their span the prior stays. **Guarantee** ``gap`` bounds what any metric could do better; the result does
+    not depend on the order of the statements nor, with a prior that turns along, on how the axes of X are turned.
+    **Departure from** [1]_ how far a bound best gives way is known in closed form, and what is left is smooth and
+    convex, so it is solved as such; the step of the projections is the exact one, where the algorithm as printed has
+    the factor γ at another place. Cannot-links between samples that coincide are dropped with a warning.
 
     References
     ----------
@@ -115,10 +119,14 @@ def itml(
     bound = np.where(near, *limit)
     price = gamma * np.concatenate([short.weight, long_weight])
     loss = _loss(near, bound, price)
-    if solver == "lbfgs":
-        found = nearest_to_prior(D, loss, max_iter=max_iter, tol=tol)
-    else:
+    found = None
+    if solver == "bregman":
         found = _by_projections(D, near, bound, price, loss, max_iter=max_iter, tol=tol)
+    elif solver == "auto" and len(D) <= FEW_PAIRS:
+        found = _by_multipliers(D, near, bound, price, loss, max_iter=min(max_iter, FEW_STEPS), tol=tol)
+    if found is None or (solver == "auto" and found.gap > tol):  # multipliers of very uneven statements are too uneven
+        other = nearest_to_prior(D, loss, max_iter=max_iter, tol=tol)
+        found = other if found is None or other.gap < found.gap else found
     return LearnedMetric(components_near(found, before, X.shape[1]), found.value, found.n_iter, found.gap)
 
 
@@ -126,10 +134,29 @@ def _loss(near: npt.NDArray[np.bool_], bound: FloatArray, price: FloatArray) -> 
     """What the bounds cost that give way to squared lengths p: γ (p/b - log(p/b) - 1) where p is beyond b, else 0."""
 
     def loss(p: FloatArray) -> tuple[float, FloatArray]:
-        ratio = np.where(near, np.maximum(p / bound, 1.0), np.clip(p / bound, 1e-300, 1.0))
-        return float(price @ (ratio - np.log(ratio) - 1.0)), price * (1.0 - 1.0 / ratio) / bound
+        over = p / bound - 1.0  # not p/b itself, whose distance to 1 would be lost in rounding
+        over = np.where(near, np.maximum(over, 0.0), np.clip(over, 1e-15 - 1.0, 0.0))
+        return float(price @ (over - np.log1p(over))), price * over / ((1.0 + over) * bound)
 
     return loss
+
+
+def _by_multipliers(
+    D: FloatArray,
+    near: npt.NDArray[np.bool_],
+    bound: FloatArray,
+    price: FloatArray,
+    loss: Loss,
+    *,
+    max_iter: int,
+    tol: float,
+) -> Near:
+    """Newton's method on the dual."""
+    axes = np.eye(D.shape[1]) if len(D) >= D.shape[1] else span(D)
+    rows = D @ axes
+    # the metric follows the multipliers with the root of their error, and Newton's method squares it with each step
+    A, done = matrix_by_dual_newton(rows, near, bound, price, max_iter=max_iter, tol=1e-6 * tol)
+    return Near(A, axes, *certify_near(A, rows, loss), done)
 
 
 def _by_projections(
@@ -186,8 +213,9 @@ class ITML(MetricLearner):
         percentile of those between samples.
     prior : {"identity", "covariance"} or array-like, default="identity"
         The metric to stay near.
-    solver : {"lbfgs", "bregman"}, default="lbfgs"
-        Quasi-Newton steps, or the paper's cyclic projections; both end at the same optimum.
+    solver : {"auto", "lbfgs", "bregman"}, default="auto"
+        Quasi-Newton steps, or the paper's cyclic projections; "auto" first tries Newton's method on the dual, if there
+        are at most 300 pairs. All end at the same optimum.
     max_iter : int, default=2000
         Most rounds of the solver.
     tol : float, default=1e-6
@@ -222,7 +250,7 @@ class ITML(MetricLearner):
         "gamma": [Interval(Real, 0, None, closed="neither")],
         "bounds": ["array-like", None],
         "prior": PRIOR,
-        "solver": [StrOptions({"lbfgs", "bregman"})],
+        "solver": [StrOptions({"auto", "lbfgs", "bregman"})],
         "max_iter": [Interval(Integral, 1, None, closed="left")],
         "tol": [Interval(Real, 0, None, closed="left")],
     }
@@ -233,7 +261,7 @@ class ITML(MetricLearner):
         *,
         bounds: Any = None,
         prior: Any = "identity",
-        solver: str = "lbfgs",
+        solver: str = "auto",
         max_iter: int = 2000,
         tol: float = 1e-6,
     ) -> None:

@@ -90,8 +90,11 @@ def nearest_to_prior(rows: FloatArray, loss: Loss, *, max_iter: int, tol: float)
         new = (theta != 0) & (rest > INSIDE * square)
         if new.any() and axes.shape[1] < rows.shape[1]:
             axes = _extended(axes, rows[new])
+            fresh = not len(at)
             D = rows @ axes
             at = scipy.linalg.block_diag(at, np.eye(D.shape[1] - len(at)))
+            if fresh:
+                at *= _first_scale(D, np.maximum(square - squared_lengths(D), 0.0), loss)
             patience = 1e-2 * tol
             continue
         gap = certify_near(at.T @ at, D, loss, rest)[1]
@@ -108,6 +111,22 @@ def nearest_to_prior(rows: FloatArray, loss: Loss, *, max_iter: int, tol: float)
         at = step.x.reshape(at.shape)
         if step.nit < ROUND:  # it fell too little to go on, and yet there may be less to be had
             patience *= 1e-3
+
+
+def _first_scale(D: FloatArray, rest: FloatArray, loss: Loss) -> float:
+    """The factor of the identity to start from: 1, unless the loss pulls so hard that steps from there would fail."""
+    square, d = squared_lengths(D), D.shape[1]
+    if abs(float(loss(rest + square)[1] @ square)) <= 100.0 * d:
+        return 1.0
+
+    def value(log: float) -> float:
+        t = float(np.exp(log))
+        return float(d * (t - log) + loss(rest + t * square)[0])
+
+    grid = np.linspace(-40.0, 40.0, 81)
+    best = float(grid[int(np.argmin([value(log) for log in grid]))])
+    found = scipy.optimize.minimize_scalar(value, bounds=(best - 1.0, best + 1.0), method="bounded")
+    return float(np.exp(0.5 * found.x))
 
 
 def _extended(axes: FloatArray, rows: FloatArray) -> FloatArray:

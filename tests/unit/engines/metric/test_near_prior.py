@@ -8,6 +8,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 from linkwise import ITML, LSML, Constraints
 from linkwise.engines import itml, lsml
+from linkwise.engines.metric._dual import dual_terms
 from linkwise.engines.metric._itml import _loss as itml_loss
 from linkwise.engines.metric._kernels import project_onto_bounds
 from linkwise.engines.metric._logdet import certify_near, value_and_slope
@@ -41,7 +42,7 @@ def matrix(found):
 # -- ITML -------------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("solver", ["lbfgs", "bregman"])
+@pytest.mark.parametrize("solver", ["auto", "lbfgs", "bregman"])
 def test_itml_is_the_minimum_with_bounds_written_out(solver):
     for seed in range(4):
         X, c, chosen, weight, near = pairs(seed)
@@ -61,10 +62,27 @@ def test_solvers_of_itml_agree_where_many_things_were_said():
     both = both[both[:, 0] != both[:, 1]]
     same = y[both[:, 0]] == y[both[:, 1]]
     c = Constraints.build(60, must_link=both[same], cannot_link=both[~same])
-    a, b = (itml(X, c, solver=solver, gamma=0.1, tol=1e-7, max_iter=20_000) for solver in ("lbfgs", "bregman"))
-    assert max(a.gap, b.gap) <= 1e-7
-    assert_allclose(a.objective, b.objective, rtol=1e-6)
-    assert_allclose(matrix(a), matrix(b), atol=1e-2 * matrix(a).max())
+    for gamma in (0.1, 10.0):
+        a, *others = (
+            itml(X, c, solver=solver, gamma=gamma, tol=1e-6, max_iter=20_000) for solver in ("auto", "lbfgs", "bregman")
+        )
+        assert a.gap <= 1e-6
+        for b in others:
+            assert b.gap <= 1e-6
+            assert_allclose(a.objective, b.objective, rtol=1e-5)
+            assert_allclose(matrix(a), matrix(b), atol=1e-2 * matrix(a).max())
+
+
+def test_derivatives_of_the_dual_are_those_of_central_differences():
+    rng = np.random.default_rng(2)
+    D, bound, gamma = rng.normal(size=(5, 3)), rng.uniform(1, 2, size=5), rng.uniform(0.5, 2, size=5)
+    theta = np.array([0.05, -0.02, 0.1, 0.0, -0.03])
+    at = dual_terms(theta, D, bound, gamma)
+    assert_allclose(at.gradient, central_differences(lambda t: dual_terms(t, D, bound, gamma).value, theta), atol=1e-7)
+    by_hand = [central_differences(lambda t, k=k: dual_terms(t, D, bound, gamma).gradient[k], theta) for k in range(5)]
+    assert_allclose(-at.bend, by_hand, atol=1e-6)
+    assert dual_terms(theta - 10, D, bound, gamma) is None
+    assert dual_terms(theta + 10, D, bound, gamma) is None
 
 
 def test_projections_agree_with_their_slow_twin():
@@ -85,7 +103,7 @@ def test_a_pair_that_coincides_breaks_nothing():
     X, c, _, _, _ = pairs(2)
     X[1] = X[0]
     c = c | Constraints.build(10, must_link=[(0, 1)])
-    for solver in ("lbfgs", "bregman"):
+    for solver in ("auto", "lbfgs", "bregman"):
         assert np.isfinite(itml(X, c, solver=solver).components).all()
 
 
