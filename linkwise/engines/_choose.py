@@ -16,7 +16,7 @@ from linkwise.engines._binding import bind
 from linkwise.engines.hierarchical import ConstrainedAgglomerative, ConstrainedCompleteLink, ReCon
 from linkwise.engines.hierarchical._hierarchy import mark
 from linkwise.engines.partitional import COPKMeans
-from linkwise.exceptions import LinkwiseError
+from linkwise.exceptions import DeadEndError, LinkwiseError
 from linkwise.result import Certificate, Dendrogram, verify
 
 __all__ = ["Clustering", "cluster"]
@@ -109,6 +109,8 @@ def cluster(
         Hard statements contradict each other; the error names them.
     LinkwiseError
         No single method understands all that was said, or n_clusters is missing where a method needs it.
+    DeadEndError
+        Greedy merging ended above ``n_clusters``, and no other method knows this kind of data or statement.
 
     See Also
     --------
@@ -120,7 +122,8 @@ def cluster(
     sizes: `COPKMeans`. Pairs and groups: `ConstrainedCompleteLink` with average linkage, which lets statements pull
     their surroundings along, up to 20,000 samples; beyond, where no matrix of distances should be held, `COPKMeans`, or
     without ``n_clusters`` `ConstrainedAgglomerative` with Ward linkage. Nothing said: Ward linkage, average where the
-    data are no plain vectors.
+    data are no plain vectors. Where greedy merging ends above the number of clusters asked for, `COPKMeans` takes over,
+    if it can.
 
     **Cost** that of the method chosen. **Guarantee** that of the method chosen: every hard statement holds.
 
@@ -144,13 +147,18 @@ def cluster(
     compare = metric or ("cosine" if sparse else "euclidean")
     task = _Task(shape[0], known, n_clusters, compare, sparse, random_state)
     model, why = _choose(task)
-    name = f"{type(model).__name__}({_options(model)})"
-    reasons = [f"{name}: {why}"]
+    try:
+        model.fit(X, constraints=known)
+    except DeadEndError as end:
+        first = type(model).__name__
+        model, why = _instead(task, end)
+        why = f"{first} met a dead end at {end.k_min} clusters; {why}"
+        model.fit(X, constraints=known)
+    reasons = [f"{type(model).__name__}({_options(model)}): {why}"]
     if metric is None and sparse:
         reasons.append("cosine distances, since X is sparse.")
     if not sparse and compare == "euclidean":
         reasons += _scales(X)
-    model.fit(X, constraints=known)
     labels, tree = model.labels_, getattr(model, "dendrogram_", None)
     certificate = model.certificate_
     if n_clusters is None:
@@ -212,6 +220,13 @@ def _choose(task: _Task) -> tuple[Any, str]:
         return made, f"{task.n:,} samples; Ward linkage needs no matrix of distances." if task.is_plain else "pairs."
     linkage = "ward" if task.is_plain else "average"
     return ConstrainedAgglomerative(k, linkage=linkage, metric=task.metric), "nothing was said that asks for more."
+
+
+def _instead(task: _Task, end: DeadEndError) -> tuple[Any, str]:
+    """What goes on where greedy merging cannot: a method that assigns instead of merging."""
+    if not task.is_plain or task.n_clusters is None or task.says(Kind.TRIPLET) or task.known.rules:
+        raise end
+    return _kmeans(COPKMeans, task, "assigning instead of merging has none.")
 
 
 def _kmeans(kind: Callable[..., Any], task: _Task, why: str) -> tuple[Any, str]:

@@ -7,11 +7,12 @@ import pandas as pd
 import pytest
 import scipy.sparse as sp
 from scipy.spatial.distance import cdist
-from sklearn.datasets import load_iris
+from sklearn.datasets import load_iris, load_wine
+from sklearn.preprocessing import scale
 
-from linkwise import Constraints, MinSeparation, SizeBetween, cluster, verify
+from linkwise import ConstrainedCompleteLink, Constraints, MinSeparation, SizeBetween, cluster, verify
 from linkwise.engines import _choose
-from linkwise.exceptions import InfeasibleConstraintsError, LinkwiseError
+from linkwise.exceptions import DeadEndError, InfeasibleConstraintsError, LinkwiseError
 from linkwise.sources import label_pairs, label_triplets_sample
 
 X, y = load_iris(return_X_y=True)
@@ -91,6 +92,20 @@ def test_scales_are_mentioned_and_names_bind():
     named = Constraints.from_ids([f"f{i}" for i in range(N)], cannot_link=[("f0", "f1")])
     labels = cluster(frame, named, 3).labels
     assert labels[0] != labels[1]
+
+
+def test_a_dead_end_of_greedy_merging_is_not_the_end():
+    points, classes = load_wine(return_X_y=True)
+    said = label_pairs(classes, 60, 0)
+    with pytest.raises(DeadEndError):
+        ConstrainedCompleteLink(3, linkage="average").fit(scale(points), constraints=said)
+    found = cluster(scale(points), said, 3)
+    assert type(found.estimator).__name__ == "COPKMeans"
+    assert "ConstrainedCompleteLink met a dead end at 4 clusters" in found.reasons[0]
+    assert found.certificate.ok
+    assert found.n_clusters == 3
+    with pytest.raises(DeadEndError):
+        cluster(cdist(scale(points), scale(points)), said, 3, metric="precomputed")
 
 
 def test_what_cannot_be_is_said():
