@@ -12,6 +12,12 @@ from typing import TYPE_CHECKING, Any
 __version__ = "0.1.0"
 
 _HOME = {
+    "CVQE": "linkwise.engines",
+    "HMRFKMeans": "linkwise.engines",
+    "LCVQE": "linkwise.engines",
+    "MKMeans": "linkwise.engines",
+    "MPCKMeans": "linkwise.engines",
+    "PCKMeans": "linkwise.engines",
     "COPKMeans": "linkwise.engines",
     "Certificate": "linkwise.result",
     "ConstrainedAgglomerative": "linkwise.engines",
@@ -45,6 +51,8 @@ _HOME = {
 }
 
 __all__ = [
+    "CVQE",
+    "LCVQE",
     "COPKMeans",
     "Certificate",
     "ConstrainedAgglomerative",
@@ -53,11 +61,15 @@ __all__ = [
     "Dendrogram",
     "Explanation",
     "HACoc",
+    "HMRFKMeans",
     "IPoptim",
     "Kind",
+    "MKMeans",
+    "MPCKMeans",
     "MaxCentroidDistance",
     "MinSeparation",
     "NeighbourWithin",
+    "PCKMeans",
     "ReCon",
     "Repair",
     "SeededKMeans",
@@ -88,11 +100,17 @@ if TYPE_CHECKING:
         SizeBetween,
     )
     from linkwise.engines import (
+        CVQE,
+        LCVQE,
         ConstrainedAgglomerative,
         ConstrainedKMeans,
         COPKMeans,
         HACoc,
+        HMRFKMeans,
         IPoptim,
+        MKMeans,
+        MPCKMeans,
+        PCKMeans,
         ReCon,
         SeededKMeans,
         UltraTran,
