@@ -80,18 +80,19 @@ def cvqe(
 
     Notes
     -----
-    The objective is half the sum of squared distances to the centres, and for each broken soft statement half its weight
-    times the squared distance between the two centres (must-link) or from the centre to the nearest other (cannot-link).
+    The objective is half the sum of squared distances to the centres, and for each broken soft statement half its
+    weight times the squared distance between the two centres (must-link) or from the centre to the nearest other
+    (cannot-link).
     **Cost** O(n d k + k^3) per iteration, and O(k^2) for each link and sweep over the samples that are named.
-    **Guarantee** with "symmetric" the objective never rises
-    from one half-step to the next; all ``n_clusters`` clusters have samples: one left empty takes the sample that gains
-    most.
-    **Departure from** [1]_ "symmetric" moves all centres together to where the objective is least, by one linear system;
-    the printed update ignores statements in which a cluster comes second.
+    **Guarantee** with "symmetric" the objective never rises from one half-step to the next; all ``n_clusters`` clusters
+    have samples: one left empty takes the sample that gains most.
+    **Departure from** [1]_ "symmetric" moves all centres together to where the objective is least, by one linear
+    system; the printed update ignores statements in which a cluster comes second.
 
     References
     ----------
-    .. [1] I. Davidson, S. S. Ravi, "Clustering with Constraints: Feasibility Issues and the k-Means Algorithm", SDM 2005.
+    .. [1] I. Davidson, S. S. Ravi, "Clustering with Constraints: Feasibility Issues and the k-Means Algorithm",
+       SDM 2005.
     .. [2] I. Davidson, S. Basu, "A Survey of Clustering with Instance Level Constraints", KDD tutorial 2006.
 
     Examples
@@ -103,7 +104,7 @@ def cvqe(
     >>> known = Constraints.build(4, must_link=[(0, 2)], weight=10.0)
     >>> run = cvqe(X, known, 2, init=[[0.0], [9.0]])
     >>> run.labels.tolist(), run.objective
-    X
+    ([0, 0, 0, 1], 19.0)
     """
     refuse_word(update, UPDATES, "update", "cvqe")
     return solve(
@@ -178,14 +179,15 @@ class CVQE(SoftMixin, ConstrainedClusterer):
     Notes
     -----
     **Cost** O(n d k + k^3) per iteration, and O(k^2) for each link and sweep over the samples that are named.
-    **Guarantee** hard statements hold in ``labels_``, re-checked after each fit; with "symmetric" the objective never rises
-    from one half-step to the next; all ``n_clusters`` clusters have samples: one left empty takes the sample that gains
-    most.
+    **Guarantee** hard statements hold in ``labels_``, re-checked after each fit; with "symmetric" the objective never
+    rises from one half-step to the next; all ``n_clusters`` clusters have samples: one left empty takes the sample that
+    gains most.
     **Departure from** [1]_ see `cvqe`.
 
     References
     ----------
-    .. [1] I. Davidson, S. S. Ravi, "Clustering with Constraints: Feasibility Issues and the k-Means Algorithm", SDM 2005.
+    .. [1] I. Davidson, S. S. Ravi, "Clustering with Constraints: Feasibility Issues and the k-Means Algorithm",
+       SDM 2005.
 
     Examples
     --------
@@ -195,7 +197,7 @@ class CVQE(SoftMixin, ConstrainedClusterer):
     >>> known = Constraints.build(4, must_link=[(0, 2)], weight=10.0)
     >>> model = CVQE(2, init=[[0.0], [9.0]]).fit(X, constraints=known)
     >>> model.labels_.tolist(), model.objective_
-    X
+    ([0, 0, 0, 1], 19.0)
     """
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
@@ -296,20 +298,20 @@ def lcvqe(
 
     Notes
     -----
-    The objective is half the sum of squared distances to the centres and, for each broken soft statement, its weight times
-    a quarter of the squared distances of each sample to the centre of the other (must-link), or half the squared distance
-    from the sample that is farther from the shared centre to its next one (cannot-link).
+    The objective is half the sum of squared distances to the centres and, for each broken soft statement, its weight
+    times a quarter of the squared distances of each sample to the centre of the other (must-link), or half the squared
+    distance from the sample that is farther from the shared centre to its next one (cannot-link).
     **Cost** O(n d k) per iteration, as k-means, and O(k) for each link and sweep over the samples that are named.
-    **Guarantee** the objective never rises
-    from one half-step to the next; all ``n_clusters`` clusters have samples: one left empty takes the sample that gains
-    most.
+    **Guarantee** the objective never rises from one half-step to the next; all ``n_clusters`` clusters have samples:
+    one left empty takes the sample that gains most.
     **Departure from** [1]_ all clusters are considered for each sample and not three pairs of them; who pays for a
     cannot-link can change as centres move, and a step of the centres that would raise the objective is shortened.
 
     References
     ----------
     .. [1] D. Pelleg, D. Baras, "K-Means with Large and Noisy Constraint Sets", ECML 2007.
-    .. [2] I. Davidson, S. S. Ravi, "Clustering with Constraints: Feasibility Issues and the k-Means Algorithm", SDM 2005.
+    .. [2] I. Davidson, S. S. Ravi, "Clustering with Constraints: Feasibility Issues and the k-Means Algorithm",
+       SDM 2005.
 
     Examples
     --------
@@ -320,7 +322,7 @@ def lcvqe(
     >>> known = Constraints.build(4, must_link=[(0, 2)], weight=10.0)
     >>> run = lcvqe(X, known, 2, init=[[0.0], [9.0]])
     >>> run.labels.tolist(), run.objective
-    X
+    ([0, 0, 0, 1], 19.0)
     """
     return solve(
         X,
@@ -390,9 +392,8 @@ class LCVQE(SoftMixin, ConstrainedClusterer):
     Notes
     -----
     **Cost** O(n d k) per iteration, as k-means, and O(k) for each link and sweep over the samples that are named.
-    **Guarantee** hard statements hold in ``labels_``, re-checked after each fit; the objective never rises
-    from one half-step to the next; all ``n_clusters`` clusters have samples: one left empty takes the sample that gains
-    most.
+    **Guarantee** hard statements hold in ``labels_``, re-checked after each fit; the objective never rises from one
+    half-step to the next; all ``n_clusters`` clusters have samples: one left empty takes the sample that gains most.
     **Departure from** [1]_ see `lcvqe`.
 
     References
@@ -407,7 +408,7 @@ class LCVQE(SoftMixin, ConstrainedClusterer):
     >>> known = Constraints.build(4, must_link=[(0, 2)], weight=10.0)
     >>> model = LCVQE(2, init=[[0.0], [9.0]]).fit(X, constraints=known)
     >>> model.labels_.tolist(), model.objective_
-    X
+    ([0, 0, 0, 1], 19.0)
     """
 
     def __init__(

@@ -23,7 +23,7 @@ _HALVINGS = 6
 
 
 class BetweenCenters(SoftMethod):
-    """CVQE: a broken must-link costs half the squared distance of the two centres, a cannot-link that to the nearest."""
+    """CVQE: a broken must-link costs what the two centres are apart, a cannot-link what the nearest other is."""
 
     scale = 0.5
 
@@ -57,12 +57,12 @@ class BetweenCenters(SoftMethod):
                 centers = (sums + drawn @ state.centers) / (mass + drawn.sum(axis=1))[:, None]
             else:
                 drawn = drawn + drawn.T
-                centers = np.linalg.solve(np.diag(mass + drawn.sum(axis=1)) - drawn, sums)
+                centers = np.asarray(np.linalg.solve(np.diag(mass + drawn.sum(axis=1)) - drawn, sums), dtype=np.float64)
         yield "centers", State(np.ascontiguousarray(centers))
 
 
 class ToCenters(SoftMethod):
-    """LCVQE: each sample of a broken must-link pays for the other's centre, one of a cannot-link for its next centre."""
+    """LCVQE: samples of a broken must-link pay for each other's centre, one of a cannot-link for its next."""
 
     scale = 0.5
 
@@ -73,9 +73,8 @@ class ToCenters(SoftMethod):
         quarter = np.where(pairs.must, 0.25 * pairs.weight, 0.0)[:, None]
         _, next_one = _next(one)
         _, next_two = _next(two)
-        same = np.where(
-            pairs.must[:, None], 0.0, 0.5 * pairs.weight[:, None] * np.where(one >= two, next_one, next_two)
-        )
+        half = np.where(pairs.must, 0.0, 0.5 * pairs.weight)[:, None]
+        same = half * np.where(one >= two, next_one, next_two)
         return PairCharges(quarter * two, quarter * one, same, pairs.weight, _NO_TABLE)
 
     def updates(self, labels: IntArray, state: State) -> Iterator[tuple[str, State]]:
@@ -132,6 +131,5 @@ def _next(table: FloatArray) -> tuple[IntArray, FloatArray]:
     rest[p, first] = np.inf
     second = rest.argmin(axis=1)
     mine = np.arange(table.shape[1]) == first[:, None]
-    return np.where(mine, second[:, None], first[:, None]), np.where(
-        mine, table[p, second][:, None], table[p, first][:, None]
-    )
+    to = np.where(mine, second[:, None], first[:, None])
+    return to, table[p[:, None], to]

@@ -35,7 +35,7 @@ def hmrf_kmeans(
     random_state: Any = None,
     watch: SoftWatch | None = None,
 ) -> SoftRun:
-    """Find the labels that a hidden Markov random field thinks likeliest: near their centres, and with few statements broken.
+    """Find the labels a hidden Markov random field thinks likeliest: near their centres, with few statements broken.
 
     Parameters
     ----------
@@ -92,13 +92,11 @@ def hmrf_kmeans(
     With "cosine" the largest is 1 if no number is negative, else 2; with "kl" two samples are as far apart as both are
     from their mean, at most 2 log 2.
     **Cost** O(n d k) per iteration, O(n d^2 k) with "full", and with cannot-links the search for the two samples
-    farthest apart, O(n^2 d) at worst. Sparse rows cost
-    their non-zeros times k.
-    **Guarantee** the objective never rises
-    from one half-step to the next; all ``n_clusters`` clusters have samples: one left empty takes the sample that gains
-    most.
-    **Departure from** [1]_ the metric is learned in closed form with a log-determinant, and for squared distances
-    only; with "kl" centres are means with a hundredth of a sample of the overall mean added, whose divergence is in the
+    farthest apart, O(n^2 d) at worst. Sparse rows cost their non-zeros times k.
+    **Guarantee** the objective never rises from one half-step to the next; all ``n_clusters`` clusters have samples:
+    one left empty takes the sample that gains most.
+    **Departure from** [1]_ the metric is learned in closed form with a log-determinant, and for squared distances only;
+    with "kl" centres are means with a hundredth of a sample of the overall mean added, whose divergence is in the
     objective.
 
     References
@@ -115,7 +113,7 @@ def hmrf_kmeans(
     >>> known = Constraints.build(4, must_link=[(0, 2)], weight=1.0)
     >>> run = hmrf_kmeans(X, known, 2, init=[[0.0], [9.0]])
     >>> run.labels.tolist(), run.objective
-    X
+    ([0, 0, 0, 1], 38.0)
     """
     return solve(
         X,
@@ -196,11 +194,9 @@ class HMRFKMeans(SoftMixin, ConstrainedClusterer):
     Notes
     -----
     **Cost** O(n d k) per iteration, O(n d^2 k) with "full", and with cannot-links the search for the two samples
-    farthest apart, O(n^2 d) at worst. Sparse rows cost
-    their non-zeros times k.
-    **Guarantee** hard statements hold in ``labels_``, re-checked after each fit; the objective never rises
-    from one half-step to the next; all ``n_clusters`` clusters have samples: one left empty takes the sample that gains
-    most.
+    farthest apart, O(n^2 d) at worst. Sparse rows cost their non-zeros times k.
+    **Guarantee** hard statements hold in ``labels_``, re-checked after each fit; the objective never rises from one
+    half-step to the next; all ``n_clusters`` clusters have samples: one left empty takes the sample that gains most.
     **Departure from** [1]_ see `hmrf_kmeans`.
 
     References
@@ -215,7 +211,7 @@ class HMRFKMeans(SoftMixin, ConstrainedClusterer):
     >>> known = Constraints.build(4, must_link=[(0, 2)], weight=1.0)
     >>> model = HMRFKMeans(2, init=[[0.0], [9.0]]).fit(X, constraints=known)
     >>> model.labels_.tolist(), model.objective_
-    X
+    ([0, 0, 0, 1], 38.0)
     """
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {

@@ -33,7 +33,7 @@ def mk_means(
     random_state: Any = None,
     watch: SoftWatch | None = None,
 ) -> SoftRun:
-    """Learn a metric in which must-linked samples are close and cannot-linked ones far, and cluster around centres in it.
+    """Learn a metric in which must-linked samples are close and cannot-linked ones far, and cluster in it.
 
     Parameters
     ----------
@@ -86,9 +86,8 @@ def mk_means(
     largest squared distance of any two samples (cannot-link), whatever the labels.
     **Cost** O(n d k) per iteration, O(n d^2 k) with "full", and with cannot-links the search for the two samples
     farthest apart, O(n^2 d) at worst.
-    **Guarantee** the objective never rises
-    from one half-step to the next; all ``n_clusters`` clusters have samples: one left empty takes the sample that gains
-    most.
+    **Guarantee** the objective never rises from one half-step to the next; all ``n_clusters`` clusters have samples:
+    one left empty takes the sample that gains most.
     **Departure from** [1]_ all soft statements shape the metric and not only broken ones, so that labels that ignore
     them are best for the objective, which then cannot rise; hard statements hold and shape nothing; a small multiple of
     the trace keeps the metric finite.
@@ -108,7 +107,7 @@ def mk_means(
     >>> known = Constraints.build(4, must_link=[(0, 2)], weight=1.0)
     >>> run = mk_means(X, known, 2, init=[[0.0], [9.0]])
     >>> run.labels.tolist(), run.metric.shape
-    X
+    ([0, 0, 1, 1], (1,))
     """
     return solve(
         X,
@@ -185,9 +184,8 @@ class MKMeans(SoftMixin, ConstrainedClusterer):
     -----
     **Cost** O(n d k) per iteration, O(n d^2 k) with "full", and with cannot-links the search for the two samples
     farthest apart, O(n^2 d) at worst.
-    **Guarantee** hard statements hold in ``labels_``, re-checked after each fit; the objective never rises
-    from one half-step to the next; all ``n_clusters`` clusters have samples: one left empty takes the sample that gains
-    most.
+    **Guarantee** hard statements hold in ``labels_``, re-checked after each fit; the objective never rises from one
+    half-step to the next; all ``n_clusters`` clusters have samples: one left empty takes the sample that gains most.
     **Departure from** [1]_ see `mk_means`.
 
     References
@@ -203,7 +201,7 @@ class MKMeans(SoftMixin, ConstrainedClusterer):
     >>> known = Constraints.build(4, must_link=[(0, 2)], weight=1.0)
     >>> model = MKMeans(2, init=[[0.0], [9.0]]).fit(X, constraints=known)
     >>> model.labels_.tolist(), model.metric_.shape
-    X
+    ([0, 0, 1, 1], (1,))
     """
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
@@ -327,12 +325,11 @@ def mpck_means(
     metrics where these differ) or what is missing to the largest squared distance of any two samples (cannot-link).
     **Cost** O(n d k) per iteration, O(n d^2 k) with "full", and with cannot-links the search for the two samples
     farthest apart, O(n^2 d) at worst.
-    **Guarantee** the objective never rises
-    from one half-step to the next; all ``n_clusters`` clusters have samples: one left empty takes the sample that gains
-    most.
+    **Guarantee** the objective never rises from one half-step to the next; all ``n_clusters`` clusters have samples:
+    one left empty takes the sample that gains most.
     **Departure from** [1]_ the largest distance is taken under the metric of the moment, so that no charge is negative;
-    as it moves with the metric, a metric step that would raise the objective is shortened; a small multiple of the trace
-    keeps the metric finite.
+    as it moves with the metric, a metric step that would raise the objective is shortened; a small multiple of the
+    trace keeps the metric finite.
 
     References
     ----------
@@ -349,7 +346,7 @@ def mpck_means(
     >>> known = Constraints.build(4, must_link=[(0, 2)], weight=1.0)
     >>> run = mpck_means(X, known, 2, init=[[0.0], [9.0]])
     >>> run.labels.tolist(), run.metric.shape
-    X
+    ([0, 0, 0, 1], (1,))
     """
     return solve(
         X,
@@ -428,9 +425,8 @@ class MPCKMeans(SoftMixin, ConstrainedClusterer):
     -----
     **Cost** O(n d k) per iteration, O(n d^2 k) with "full", and with cannot-links the search for the two samples
     farthest apart, O(n^2 d) at worst.
-    **Guarantee** hard statements hold in ``labels_``, re-checked after each fit; the objective never rises
-    from one half-step to the next; all ``n_clusters`` clusters have samples: one left empty takes the sample that gains
-    most.
+    **Guarantee** hard statements hold in ``labels_``, re-checked after each fit; the objective never rises from one
+    half-step to the next; all ``n_clusters`` clusters have samples: one left empty takes the sample that gains most.
     **Departure from** [1]_ see `mpck_means`.
 
     References
@@ -446,7 +442,7 @@ class MPCKMeans(SoftMixin, ConstrainedClusterer):
     >>> known = Constraints.build(4, must_link=[(0, 2)], weight=1.0)
     >>> model = MPCKMeans(2, init=[[0.0], [9.0]]).fit(X, constraints=known)
     >>> model.labels_.tolist(), model.metric_.shape
-    X
+    ([0, 0, 0, 1], (1,))
     """
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {

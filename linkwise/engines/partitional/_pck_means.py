@@ -77,11 +77,10 @@ def pck_means(
     weight is what breaking may save in squared distance.
     **Cost** O(n d k) per iteration, as k-means, and O(k) for each link and sweep over the samples that are named.
     Samples that no statement names are assigned as in k-means.
-    **Guarantee** the objective never rises
-    from one half-step to the next; all ``n_clusters`` clusters have samples: one left empty takes the sample that gains
-    most.
-    **Departure from** [1]_ neighbourhoods of must-links, hard or soft, only start the clusters; the assignment may
-    move whole trees of statements.
+    **Guarantee** the objective never rises from one half-step to the next; all ``n_clusters`` clusters have samples:
+    one left empty takes the sample that gains most.
+    **Departure from** [1]_ neighbourhoods of must-links, hard or soft, only start the clusters; the assignment may move
+    whole trees of statements.
 
     References
     ----------
@@ -97,7 +96,7 @@ def pck_means(
     >>> known = Constraints.build(4, must_link=[(0, 2)], weight=100.0)
     >>> run = pck_means(X, known, 2, init=[[0.0], [9.0]])
     >>> run.labels.tolist(), run.objective
-    X
+    ([0, 0, 0, 1], 38.0)
     """
     return solve(
         X,
@@ -168,9 +167,8 @@ class PCKMeans(SoftMixin, ConstrainedClusterer):
     -----
     **Cost** O(n d k) per iteration, as k-means, and O(k) for each link and sweep over the samples that are named.
     Samples that no statement names are assigned as in k-means.
-    **Guarantee** hard statements hold in ``labels_``, re-checked after each fit; the objective never rises
-    from one half-step to the next; all ``n_clusters`` clusters have samples: one left empty takes the sample that gains
-    most.
+    **Guarantee** hard statements hold in ``labels_``, re-checked after each fit; the objective never rises from one
+    half-step to the next; all ``n_clusters`` clusters have samples: one left empty takes the sample that gains most.
     **Departure from** [1]_ see `pck_means`.
 
     References
@@ -185,7 +183,7 @@ class PCKMeans(SoftMixin, ConstrainedClusterer):
     >>> known = Constraints.build(4, must_link=[(0, 2)], weight=100.0)
     >>> model = PCKMeans(2, init=[[0.0], [9.0]]).fit(X, constraints=known)
     >>> model.labels_.tolist(), model.objective_
-    X
+    ([0, 0, 0, 1], 38.0)
     """
 
     def __init__(
