@@ -97,11 +97,9 @@ class Field:
         k, n_links = charges.same.shape[1], len(self.graph.ends)
         at = np.flatnonzero(self.link >= 0)
         turn = self.flipped[at, None]
-        sides = (
-            np.where(turn, charges.second[at], charges.first[at]),
-            np.where(turn, charges.first[at], charges.second[at]),
-        )
-        left, right, same = (_sum_rows(rows, self.link[at], n_links) for rows in (*sides, charges.same[at]))
+        first, second = charges.first[at], charges.second[at]
+        sides = np.where(turn, second, first), np.where(turn, first, second), charges.same[at]
+        left, right, same = (_sum_rows(rows, self.link[at], n_links) for rows in sides)
         same[self.n_soft :] = np.inf
         # a hard link may join nodes that a soft pair joins as well
         weight = np.bincount(self.link[at], weights=charges.weight[at], minlength=n_links).astype(np.float64)
@@ -180,7 +178,7 @@ def _hard_pairs(apart: Apart) -> IntArray:
     for q in np.flatnonzero(sizes > 2).tolist():
         members = apart.member[apart.start[q] : apart.start[q + 1]]
         parts.append(np.column_stack([members[i] for i in np.triu_indices(len(members), 1)]))
-    return apart.node[np.concatenate(parts)].reshape(-1, 2)
+    return np.asarray(apart.node[np.concatenate(parts)].reshape(-1, 2), dtype=np.intp)
 
 
 def _make_graph(n_nodes: int, ends: IntArray) -> Graph:

@@ -1,4 +1,4 @@
-"""Squared Euclidean distances under a metric that is learned: one weight per feature or a matrix, for all or each cluster.
+"""Squared distances under a metric that is learned: weights of features or a matrix, for all or for each cluster.
 
 A metric A makes the cost of sample x in cluster h ``(x - c)' A (x - c) - log det A + ridge * trace A``. Without the
 log-determinant A = 0 would be best; the ridge, small beside the variance, keeps A finite where the data are flat.
@@ -16,7 +16,7 @@ from linkwise.engines.partitional._farthest import farthest_pair
 from linkwise.engines.partitional._measures import SquaredEuclidean, State
 from linkwise.engines.partitional._rows import nearest, squared, squared_to, typical_variance
 
-__all__ = ["METRICS", "Learned", "Metric", "Pull"]
+__all__ = ["METRICS", "Learned", "Metric", "Pull", "ridge_of"]
 
 IntArray = npt.NDArray[np.intp]
 FloatArray = npt.NDArray[np.float64]
@@ -62,14 +62,19 @@ class Pull:
     far: FloatArray
 
 
+def ridge_of(rows: FloatArray) -> float:
+    """Return how much the trace of a metric counts for these rows."""
+    variance = typical_variance(rows)
+    return _RIDGE * variance if variance > 0 else 1.0
+
+
 class Learned(SquaredEuclidean):
     """Squared distances under a learned metric; centres are means whatever the metric."""
 
     def __init__(self, rows: FloatArray, k: int, *, full: bool, per_cluster: bool, far: bool) -> None:
         super().__init__(rows, k)
         self.full, self.n_metrics, self.wants_far = full, k if per_cluster else 1, far
-        variance = typical_variance(rows)
-        self.ridge = _RIDGE * variance if variance > 0 else 1.0
+        self.ridge = ridge_of(rows)
 
     def start(self, centers: FloatArray) -> State:
         """Start from plain distances."""
@@ -109,7 +114,7 @@ class Learned(SquaredEuclidean):
 
     def table(self, state: State, rows: Any) -> FloatArray:
         """Return the cost of each row for each centre."""
-        return self._squared(state, rows) + state.metric.offset
+        return np.asarray(self._squared(state, rows) + state.metric.offset)
 
     def _squared(self, state: State, rows: FloatArray) -> FloatArray:
         root = state.metric.root

@@ -210,7 +210,8 @@ class Divergence(Measure):
     def between(self, state: State, first: IntArray, second: IntArray) -> FloatArray:  # noqa: ARG002
         """Return the sum of the divergences of two rows to their mean."""
         a, b = self.rows[first], self.rows[second]
-        return (_plogp(a) + _plogp(b) - 2.0 * _plogp((a + b) / 2.0)).clip(min=0.0).reshape(-1, 1)
+        away = _plogp(a) + _plogp(b) - 2.0 * _plogp((a + b) / 2.0)
+        return np.asarray(np.maximum(away, 0.0)).reshape(-1, 1)
 
     def largest(self, state: State) -> FloatArray:  # noqa: ARG002
         """Return the most that two distributions can be apart: 2 log 2."""

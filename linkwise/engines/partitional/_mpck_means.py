@@ -236,11 +236,6 @@ class MKMeans(SoftMixin, ConstrainedClusterer):
     def _spread(self) -> Spread:
         return Spread("squared_euclidean", self.metric, self.per_cluster)
 
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = self.metric == "none"
-        return tags
-
     def _solve(self, problem: Problem) -> SoftRun:
         return mk_means(
             problem.X,
@@ -476,11 +471,6 @@ class MPCKMeans(SoftMixin, ConstrainedClusterer):
 
     def _spread(self) -> Spread:
         return Spread("squared_euclidean", self.metric, self.per_cluster)
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = self.metric == "none"
-        return tags
 
     def _solve(self, problem: Problem) -> SoftRun:
         return mpck_means(

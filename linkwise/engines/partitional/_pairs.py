@@ -66,10 +66,8 @@ def _write_out(groups: Groups, soft: npt.NDArray[np.bool_], who: str) -> tuple[I
             "Hint: a hard group (weight inf) costs no more than its samples."
         )
         raise LinkwiseError(msg)
-    pairs = [
-        np.column_stack([m[i] for i in np.triu_indices(len(m), 1)])
-        for m in map(groups.of, range(len(groups.start) - 1))
-    ]
+    members = [groups.of(g) for g in range(len(groups.statement))]
+    pairs = [np.column_stack([m[i] for i in np.triu_indices(len(m), 1)]) for m in members]
     owner = np.repeat(groups.statement, groups.sizes * (groups.sizes - 1) // 2)
     return np.concatenate([np.empty((0, 2), dtype=np.intp), *pairs]), owner
 
@@ -78,6 +76,6 @@ def _merge(pairs: IntArray, weight: FloatArray, n: int, *, ordered: bool, must: 
     if not ordered:
         pairs = np.sort(pairs, axis=1)
     key, alike = np.unique(pairs[:, 0] * n + pairs[:, 1], return_inverse=True)
-    total = np.bincount(alike.reshape(-1), weights=weight, minlength=len(key))
+    total = np.bincount(alike.reshape(-1), weights=weight, minlength=len(key)).astype(np.float64)
     first, second = np.divmod(key, max(n, 1))
     return SoftPairs(first.astype(np.intp), second.astype(np.intp), np.full(len(key), must), total)

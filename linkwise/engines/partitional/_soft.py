@@ -20,7 +20,7 @@ from linkwise.engines.partitional._measures import DISTORTIONS, Measure, make_me
 from linkwise.engines.partitional._pairs import SoftPairs, soft_pairs
 from linkwise.engines.partitional._restarts import Loop, judge, read_problem
 from linkwise.engines.partitional._rows import squared_to, typical_variance
-from linkwise.engines.partitional._soft_loop import Alternation, Ended, SoftWatch
+from linkwise.engines.partitional._soft_loop import Alternation, SoftWatch
 from linkwise.engines.partitional._soft_methods import SoftMethod
 from linkwise.engines.partitional._start import Start, make_generator, read_init
 from linkwise.exceptions import LinkwiseError
@@ -150,13 +150,10 @@ def solve(
     alternation = Alternation(
         method, field, witness, inference=inference, max_iter=loop.max_iter, tolerance=tolerance, watch=watch
     )
-    best: Ended | None = None
-    for _ in range(loop.n_init):
+    best = alternation.run(start.centers(), rng)
+    for _ in range(1, loop.n_init if start.varies or alternation.random else 1):
         ended = alternation.run(start.centers(), rng)
-        best = ended if best is None or ended.objective < best.objective else best
-        if not (start.varies or alternation.random):
-            break
-    assert best is not None
+        best = ended if ended.objective < best.objective else best
     centers, metric = best.state.centers, best.state.metric
     if spread.distortion == "squared_euclidean":
         inertia = float(squared_to(rows, centers, best.labels).sum())

@@ -11,7 +11,7 @@ from linkwise._compat import StrOptions
 from linkwise.constraints import Constraints, Kind
 from linkwise.engines.partitional._centroids import LINKS, CentroidMixin
 from linkwise.engines.partitional._field import INFERENCES
-from linkwise.engines.partitional._learned import Learned
+from linkwise.engines.partitional._learned import Learned, ridge_of
 from linkwise.engines.partitional._measures import Measure, State, make_measure
 from linkwise.engines.partitional._soft import SoftRun, Spread
 
@@ -52,13 +52,10 @@ class SoftMixin(CentroidMixin):
         self.objectives_ = np.array(outcome.objectives)
         self.n_iter_ = outcome.n_iter
         self.best_assignment_ = outcome.best_assignment
-        spread = self._spread()
-        if spread.metric != "none":
+        self.__dict__.pop("metric_", None)
+        if self._spread().metric != "none":
             self.metric_ = outcome.metric
-        # what a distance to new rows needs besides the centres
-        self._ridge = (
-            Learned(samples, 1, full=False, per_cluster=False, far=False).ridge if hasattr(self, "metric_") else 0.0
-        )
+            self._ridge = ridge_of(samples)  # what the cost of a new row needs besides centre and metric
 
     def predict(self, X: Any) -> npt.NDArray[np.intp]:
         """Return the centre that costs each row of X least.
@@ -100,3 +97,8 @@ class SoftMixin(CentroidMixin):
             matrix = np.asarray(self.metric_)
             return learned, State(self.cluster_centers_, learned.make(matrix if spread.per_cluster else matrix[None]))
         return make_measure(spread.distortion, rows, k, who), State(self.cluster_centers_)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = self._spread().metric == "none"
+        return tags

@@ -90,14 +90,8 @@ class ByDistance(SoftMethod):
         if not pairs.must.all():
             missing = pairs.weight[:, None] * self.measure.largest(state) - away
             same = np.where(pairs.must[:, None], 0.0, np.maximum(missing, 0.0))
-        shape = (len(away), k)
-        return PairCharges(
-            np.broadcast_to(half, shape),
-            np.broadcast_to(half, shape),
-            np.broadcast_to(same, shape),
-            pairs.weight,
-            _NO_TABLE,
-        )
+        half, same = (np.broadcast_to(table, (len(away), k)) for table in (half, same))
+        return PairCharges(half, half, same, pairs.weight, _NO_TABLE)
 
     def updates(self, labels: IntArray, state: State) -> Iterator[tuple[str, State]]:
         """Yield means, then the metric that is better for them."""
@@ -134,7 +128,7 @@ class ByDistance(SoftMethod):
 
 
 class MetricOnly(ByDistance):
-    """Statements shape the metric and nothing else: all of them do, broken or not, so that labels need not heed them."""
+    """Statements shape the metric and nothing else: all do, broken or not, so that labels need not heed them."""
 
     @property
     def held(self) -> SoftPairs:
