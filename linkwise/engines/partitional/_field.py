@@ -65,6 +65,8 @@ class Field:
         Soft pairs; ``link`` gives the link of each, or -1 for a pair within one node, which is ``inner`` then.
     apart : Apart
         What must be apart, over places; ``place`` gives their nodes.
+    part : ndarray of intp
+        The connected part each node is in.
     """
 
     sample: IntArray
@@ -78,6 +80,12 @@ class Field:
     inner: IntArray
     apart: Apart
     place: IntArray
+    part: IntArray
+
+    @property
+    def tree(self) -> npt.NDArray[np.bool_]:
+        """Which parts have no cycle."""
+        return self.graph.tree
 
     @property
     def exact(self) -> bool:
@@ -121,7 +129,8 @@ class Field:
         nothing, and keep the better for each part; "trees" then moves whole trees. ``witness`` returns labels of all
         samples in which the hard statements hold, or raises; it is asked only when the assignment finds none.
         """
-        start = own.argmin(axis=1)
+        cheapest = np.ascontiguousarray(own.argmin(axis=1), dtype=np.intp)
+        labels = cheapest.copy()
         if len(self.place):
             costs = own[self.place]
             found = assign(costs, self.apart, None if before is None else before[self.place])
@@ -129,19 +138,20 @@ class Field:
                 colours = np.empty(self.n_nodes, dtype=np.intp)
                 colours[self.node] = witness()[self.sample]
                 found = assign(costs, self.apart, colours[self.place])
-            start[self.place] = found.labels
-        labels = np.ascontiguousarray(start, dtype=np.intp)
-        descend(own, self.graph, charges, order, labels)
-        value = energies(own, self.graph, charges, labels)
+            labels[self.place] = found.labels
+        if inference == "trees":  # which need no start where they are the whole part
+            order = order[~self.tree[self.part[order]]]
+        if len(order):
+            descend(own, self.graph, charges, order, labels)
         if before is not None:
             other = np.array(before, dtype=np.intp)
-            descend(own, self.graph, charges, order, other)
-            stay = energies(own, self.graph, charges, other) <= value
-            part = np.empty(self.n_nodes, dtype=np.intp)
-            part[self.graph.place] = np.repeat(np.arange(len(stay)), np.diff(self.graph.begin))
-            labels = np.where(stay[part], other, labels)
+            if len(order):
+                descend(own, self.graph, charges, order, other)
+                better = energies(own, self.graph, charges, labels) < energies(own, self.graph, charges, other)
+                other = np.where(better[self.part], labels, other)
+            labels = other
         if inference == "trees":
-            improve_by_trees(own, self.graph, charges, labels)
+            return labels, float(improve_by_trees(own, self.graph, charges, cheapest, labels))
         return labels, float(energies(own, self.graph, charges, labels).sum())
 
 
@@ -168,7 +178,10 @@ def bind_samples(cloud: Cloud, pairs: SoftPairs) -> Field:
     ends = np.stack(np.divmod(keys, max(n_nodes, 1)), axis=1).astype(np.intp)
     graph = _make_graph(n_nodes, ends)
     place = number[cloud.apart.node].astype(np.intp)
-    return Field(sample, node, n_nodes, graph, len(soft_key), pairs, link, u > v, u.astype(np.intp), cloud.apart, place)
+    part = np.empty(n_nodes, dtype=np.intp)
+    part[graph.place] = np.repeat(np.arange(len(graph.tree)), np.diff(graph.begin))
+    inner = u.astype(np.intp)
+    return Field(sample, node, n_nodes, graph, len(soft_key), pairs, link, u > v, inner, cloud.apart, place, part)
 
 
 def _hard_pairs(apart: Apart) -> IntArray:

@@ -55,25 +55,23 @@ class Charges(NamedTuple):
 
 
 @njit
-def _charge(charges: Charges, q: int, side: int, a: int, b: int) -> float:
-    """Charge of link ``q`` when the node on ``side`` has label ``a`` and its other end has ``b``."""
-    if a == b:
-        return charges.same[q, a]  # type: ignore[no-any-return]
-    value = charges.left[q, a] + charges.right[q, b] if side == 0 else charges.right[q, a] + charges.left[q, b]
-    if len(charges.between):
-        value += charges.weight[q] * charges.between[a, b]
-    return value  # type: ignore[no-any-return]
-
-
-@njit
 def _part_energy(own: FloatArray, graph: Graph, charges: Charges, labels: IntArray, t: int) -> float:
     total = 0.0
+    place, first, other, link, side = graph.place, graph.first, graph.other, graph.link, graph.side
+    left, right, same = charges.left, charges.right, charges.same
     for p in range(graph.begin[t], graph.begin[t + 1]):
-        u = graph.place[p]
-        total += own[u, labels[u]]
-        for e in range(graph.first[u], graph.first[u + 1]):
-            if graph.side[e] == 0:
-                total += _charge(charges, graph.link[e], 0, labels[u], labels[graph.other[e]])
+        u = place[p]
+        a = labels[u]
+        total += own[u, a]
+        for e in range(first[u], first[u + 1]):
+            if side[e] == 0:
+                q, b = link[e], labels[other[e]]
+                if a == b:
+                    total += same[q, a]
+                else:
+                    total += left[q, a] + right[q, b]
+                    if len(charges.between):
+                        total += charges.weight[q] * charges.between[a, b]
     return total
 
 
@@ -87,14 +85,30 @@ def energies(own: FloatArray, graph: Graph, charges: Charges, labels: IntArray) 
 
 
 @njit
+def _add_charges(cost: FloatArray, u: int, e: int, graph: Graph, charges: Charges, b: int) -> None:
+    """Add what entry ``e`` of node ``u`` charges for each of its labels while the other end has label ``b``."""
+    q = graph.link[e]
+    mine, theirs = (charges.left, charges.right) if graph.side[e] == 0 else (charges.right, charges.left)
+    together = cost[u, b] + charges.same[q, b]
+    there = theirs[q, b]
+    for a in range(cost.shape[1]):
+        cost[u, a] += mine[q, a] + there
+    if len(charges.between):
+        for a in range(cost.shape[1]):
+            cost[u, a] += charges.weight[q] * charges.between[a, b]
+    cost[u, b] = together
+
+
+@njit
 def descend(own: FloatArray, graph: Graph, charges: Charges, order: IntArray, labels: IntArray) -> None:
     """Give nodes, one after the other, the label that is best while all others stay, until none moves (ICM).
 
     A node moves only for a lower energy; a node is looked at again only after a neighbour moved.
     """
     k = own.shape[1]
-    cost = np.empty(k)
+    cost = np.empty((1, k))
     waiting = np.ones(len(own), np.bool_)
+    first, other = graph.first, graph.other
     for _ in range(_SWEEPS):
         moved = False
         for u in order:
@@ -102,21 +116,21 @@ def descend(own: FloatArray, graph: Graph, charges: Charges, order: IntArray, la
                 continue
             waiting[u] = False
             for a in range(k):
-                cost[a] = own[u, a]
-            for e in range(graph.first[u], graph.first[u + 1]):
-                b = labels[graph.other[e]]
-                for a in range(k):
-                    cost[a] += _charge(charges, graph.link[e], graph.side[e], a, b)
-            best, mine = labels[u], labels[u]
+                cost[0, a] = own[u, a]
+            for e in range(first[u], first[u + 1]):
+                _add_charges(cost, 0, e, graph, charges, labels[other[e]])
+            mine = labels[u]
+            best = mine
             for a in range(k):
-                if cost[a] < cost[best]:
+                if cost[0, a] < cost[0, best]:
                     best = a
             # rounding must not send two nodes round in circles
-            if best != mine and cost[best] < cost[mine] - 1e-13 * (abs(cost[mine]) if cost[mine] < np.inf else 0.0):
+            now = cost[0, mine]
+            if best != mine and cost[0, best] < now - 1e-13 * (abs(now) if now < np.inf else 0.0):
                 labels[u] = best
                 moved = True
-                for e in range(graph.first[u], graph.first[u + 1]):
-                    waiting[graph.other[e]] = True
+                for e in range(first[u], first[u + 1]):
+                    waiting[other[e]] = True
         if not moved:
             break
 
@@ -161,39 +175,41 @@ def _pick_forest(
 
 
 @njit
-def _send(charges: Charges, q: int, side: int, cost: FloatArray, best: IntArray, out: FloatArray) -> None:
-    """Add to ``out[b]`` the least cost of a node given that its parent has label ``b``; ``best[b]`` is its label then.
+def _send(charges: Charges, q: int, side: int, cost: FloatArray, best: IntArray, u: int, above: int) -> None:
+    """Add to ``cost[above, b]`` the least cost of node ``u`` given label ``b`` above it.
 
-    ``side`` is where the node stands on link ``q``.
+    The label it has then becomes ``best[u, b]``; ``side`` is where ``u`` stands on link ``q``.
     """
-    k = len(cost)
+    k = cost.shape[1]
+    mine, theirs = (charges.left, charges.right) if side == 0 else (charges.right, charges.left)
     if len(charges.between):
         for b in range(k):
-            least, at = np.inf, 0
+            least, at = cost[u, b] + charges.same[q, b], b
             for a in range(k):
-                value = cost[a] + _charge(charges, q, side, a, b)
-                if value < least:
+                value = cost[u, a] + mine[q, a] + theirs[q, b] + charges.weight[q] * charges.between[a, b]
+                if a != b and value < least:
                     least, at = value, a
-            out[b] += least
-            best[b] = at
+            cost[above, b] += least
+            best[u, b] = at
         return
-    mine, theirs = (charges.left, charges.right) if side == 0 else (charges.right, charges.left)
     first, second, low, next_low = 0, 0, np.inf, np.inf
     for a in range(k):
-        value = cost[a] + mine[q, a]
+        value = cost[u, a] + mine[q, a]
         if value < low:
             second, next_low = first, low
             first, low = a, value
         elif value < next_low:
             second, next_low = a, value
     for b in range(k):
-        at, least = (first, low) if first != b else (second, next_low)
+        least, at = low, first
+        if first == b:
+            least, at = next_low, second
         least += theirs[q, b]
-        together = cost[b] + charges.same[q, b]
+        together = cost[u, b] + charges.same[q, b]
         if together <= least:
-            at, least = b, together
-        out[b] += least
-        best[b] = at
+            least, at = together, b
+        cost[above, b] += least
+        best[u, b] = at
 
 
 @njit
@@ -235,15 +251,14 @@ def _solve_forest(
                         queue[tail] = v
                         tail += 1
                 else:
-                    for a in range(k):
-                        cost[u, a] += _charge(charges, graph.link[e], graph.side[e], a, labels[v])
+                    _add_charges(cost, u, e, graph, charges, labels[v])
     for i in range(tail - 1, -1, -1):
         u = queue[i]
         e = parent[u]
         if e >= 0:
             q = graph.link[e]
             above = graph.ends[q, graph.side[e]]
-            _send(charges, q, 1 - graph.side[e], cost[u], best[u], cost[above])
+            _send(charges, q, 1 - graph.side[e], cost, best, u, above)
     for i in range(tail):
         u = queue[i]
         e = parent[u]
@@ -257,11 +272,33 @@ def _solve_forest(
 
 
 @njit
-def improve_by_trees(own: FloatArray, graph: Graph, charges: Charges, labels: IntArray) -> None:
+def _fits(graph: Graph, charges: Charges, cheapest: IntArray, t: int) -> bool:
+    """Whether no link of a part charges anything when each node has its cheapest label."""
+    first, other, link, side = graph.first, graph.other, graph.link, graph.side
+    for p in range(graph.begin[t], graph.begin[t + 1]):
+        u = graph.place[p]
+        a = cheapest[u]
+        for e in range(first[u], first[u + 1]):
+            if side[e] == 0:
+                q, b = link[e], cheapest[other[e]]
+                if a == b:
+                    if charges.same[q, a] > 0.0:
+                        return False
+                elif charges.left[q, a] + charges.right[q, b] > 0.0 or (
+                    len(charges.between) and charges.weight[q] > 0.0
+                ):
+                    return False
+    return True
+
+
+@njit
+def improve_by_trees(own: FloatArray, graph: Graph, charges: Charges, cheapest: IntArray, labels: IntArray) -> float:
     """Lower the energy by moving all nodes of a forest at once, part by part; parts without cycles end at their least.
 
-    Labels change only where that lowers the energy of a part.
+    Labels change only where that lowers the energy of a part. ``cheapest`` is the label of least own cost of each node:
+    where links charge nothing for these, nothing is better. Returns the energy of all parts.
     """
+    total = 0.0
     n, k = own.shape
     inside = np.ones(n, np.bool_)
     above, seen = np.empty(n, np.intp), np.empty(n, np.intp)
@@ -269,6 +306,12 @@ def improve_by_trees(own: FloatArray, graph: Graph, charges: Charges, labels: In
     cost, best = np.empty((n, k)), np.empty((n, k), np.intp)
     kept = labels.copy()
     for t in range(len(graph.begin) - 1):
+        if _fits(graph, charges, cheapest, t):
+            for p in range(graph.begin[t], graph.begin[t + 1]):
+                u = graph.place[p]
+                labels[u] = cheapest[u]
+                total += own[u, cheapest[u]]
+            continue
         value = _part_energy(own, graph, charges, labels, t)
         idle = 0
         for turn in range(1 if graph.tree[t] else _FORESTS):
@@ -286,3 +329,5 @@ def improve_by_trees(own: FloatArray, graph: Graph, charges: Charges, labels: In
                     labels[graph.place[p]] = kept[graph.place[p]]
             if idle == _PATIENCE:
                 break
+        total += value
+    return total

@@ -169,7 +169,7 @@ class Cosine(Measure):
     def centers_of(self, rows: Any) -> FloatArray:
         """Return the direction of the sum of all these rows."""
         middle = super().centers_of(rows)
-        return _directions((middle if (middle**2).sum() > _NOTHING else one_row(rows, 0))[None])[0]
+        return np.asarray(_directions((middle if (middle**2).sum() > _NOTHING else one_row(rows, 0))[None])[0])
 
 
 class Divergence(Measure):

@@ -102,7 +102,8 @@ class Alternation:
         """Assign all samples; the objective is not above that of the labels before."""
         method, field = self.method, self.field
         labels, cost = method.measure.nearest(state)
-        total = self.method.scale * float(cost[self._free].sum()) + method.constant(state)
+        cost[field.sample] = 0.0
+        total = method.scale * float(cost.sum()) + method.constant(state)
         if field.n_nodes:
             table = method.scale * method.measure.table(state, self._bound)
             if self._charges is None or not method.fixed:
