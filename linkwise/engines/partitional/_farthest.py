@@ -14,6 +14,7 @@ from linkwise.engines.partitional._rows import one_row, squared
 __all__ = ["farthest_pair"]
 
 FloatArray = npt.NDArray[np.float64]
+_RUN = 128  # rows whose distances to one are computed side by side
 _BLOCK = 256  # sparse rows whose distances to others are in memory at a time
 
 
@@ -48,29 +49,39 @@ def farthest_pair(X: Any, guess: tuple[int, int] | None = None) -> tuple[int, in
     if scipy.sparse.issparse(X):
         p, q, best = _scan_sparse(X[order], radius[order], best)
     else:
-        p, q, best = _scan(X[order], radius[order], best)
+        rows = X[order]
+        p, q, best = _scan(rows, np.ascontiguousarray(rows.T), radius[order], best)
     return (*pair, best) if p < 0 else (int(order[p]), int(order[q]), best)
 
 
 @njit
-def _scan(X: FloatArray, radius: FloatArray, best: float) -> tuple[int, int, float]:
-    """Look at all pairs that could beat ``best``; rows come with falling distance from the mean."""
+def _scan(X: FloatArray, across: FloatArray, radius: FloatArray, best: float) -> tuple[int, int, float]:
+    """Look at all pairs that could beat ``best``; rows come with falling distance from the mean.
+
+    ``across`` is X with features as rows, so that distances to many rows are computed side by side.
+    """
     n, d = X.shape
     at, to = -1, -1
+    away = np.empty(_RUN)
     length = np.sqrt(best) * (1 - 1e-12)
     for p in range(n):
         if 2.0 * radius[p] < length:
             break
-        for q in range(p + 1, n):
-            if radius[p] + radius[q] < length:
+        for low in range(p + 1, n, _RUN):
+            if radius[p] + radius[low] < length:
                 break
-            total = 0.0
+            size = min(_RUN, n - low)
+            for i in range(size):
+                away[i] = 0.0
             for j in range(d):
-                gap = X[p, j] - X[q, j]
-                total += gap * gap
-            if total > best:
-                best, at, to = total, p, q
-                length = np.sqrt(best) * (1 - 1e-12)
+                x = X[p, j]
+                for i in range(size):
+                    gap = x - across[j, low + i]
+                    away[i] += gap * gap
+            for i in range(size):
+                if away[i] > best:
+                    best, at, to = away[i], p, low + i
+                    length = np.sqrt(best) * (1 - 1e-12)
     return at, to, best
 
 
