@@ -1,9 +1,9 @@
 """Assign places to clusters at least cost so that no clique has two places in one cluster: part by part.
 
 Cliques are assignment problems (shortest augmenting paths), parts without cycles are solved by dynamic programming;
-both exactly. Other parts start from labels in which the cliques hold, get better by swapping two clusters along the
-whole chain of places that the swap drags along (Kempe), and are then searched by branch and bound within a fixed
-number of steps. A cost of inf forbids a cluster.
+both exactly. Other parts start from labels in which the cliques hold and get better in two ways that keep them: two
+clusters are swapped along the whole chain of places that the swap drags along (Kempe), and places that form trees are
+assigned anew while the others stay. Then they are searched by branch and bound within a fixed number of steps. A cost of inf forbids a cluster.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from linkwise._kernels import njit
+from linkwise._kernels.disjoint_set import find, make, union
 from linkwise.engines.partitional._apart import CLIQUE, TREE, Apart
 
 __all__ = ["UNSOLVED", "assign_parts", "match"]
@@ -24,6 +25,8 @@ SMALL = 12  # parts of up to so many places are searched to the end
 STEPS_SMALL = 2_000_000
 WORK = 4_000_000  # steps of the search times what one step looks at, for one larger part
 WORK_IN_ALL = 100_000_000  # the same for all larger parts of one call
+ROUNDS, IDLE = 60, 6  # of choosing trees: at most, and how many without a gain end it
+REPLANTED = 300_000  # places that one sequence of rounds looks at
 VISITS = 200_000_000  # places that chains may visit in one call
 
 
@@ -105,31 +108,42 @@ def _pair(costs: FloatArray, p: int, q: int, labels: IntArray) -> bool:
 
 
 @njit
-def _tree(costs: FloatArray, apart: Apart, places: IntArray, labels: IntArray, above: IntArray) -> bool:
-    """Solve a part without cycles: cheapest ways below each place from the leaves up, then choices downwards."""
-    s, k = len(places), costs.shape[1]
+def _trees(
+    costs: FloatArray, apart: Apart, places: IntArray, inside: npt.NDArray[np.bool_], local: IntArray, labels: IntArray
+) -> bool:
+    """Solve the places inside, which form trees: cheapest ways from the leaves up, then choices downwards.
+
+    ``costs`` has a row for each of ``places``, where place p is at ``local[p]``; so has ``inside``. False when inf
+    leaves no way, and then nothing is written.
+    """
+    s, k = costs.shape
     order = np.empty(s, np.intp)
-    order[0] = places[0]
-    above[places[0]] = -1
-    seen = 1
-    for t in range(s):
-        p = order[t]
-        for e in range(apart.first[p], apart.first[p + 1]):
-            at = apart.start[apart.clique[e]]
-            q = apart.member[at] if apart.member[at] != p else apart.member[at + 1]
-            if q != above[p]:
-                above[q] = p
-                order[seen] = q
-                seen += 1
-    turn = np.empty(s, np.intp)  # position of a place's parent in the order; filled going down, used going up
-    below = np.empty((s, k))
-    position = labels  # labels are written last, so they can hold positions until then
-    for t in range(s):
-        position[order[t]] = t
-        for c in range(k):
-            below[t, c] = costs[order[t], c]
-    for t in range(s - 1, 0, -1):
-        turn[t] = position[above[order[t]]]
+    above = np.full(s, -2, np.intp)  # position of the parent; -1 for a root, -2 when not met yet
+    met = 0
+    for root in range(s):
+        if not inside[root] or above[root] != -2:
+            continue
+        done = met
+        order[met] = root
+        above[root] = -1
+        met += 1
+        while done < met:
+            t = order[done]
+            done += 1
+            p = places[t]
+            for e in range(apart.first[p], apart.first[p + 1]):
+                q = apart.clique[e]
+                for i in range(apart.start[q], apart.start[q + 1]):
+                    u = local[apart.member[i]]
+                    if inside[u] and above[u] == -2:
+                        above[u] = t
+                        order[met] = u
+                        met += 1
+    below = costs.copy()
+    for i in range(met - 1, -1, -1):
+        t = order[i]
+        if above[t] < 0:
+            continue
         least, second, best = np.inf, np.inf, -1
         for c in range(k):
             if below[t, c] < least:
@@ -137,21 +151,31 @@ def _tree(costs: FloatArray, apart: Apart, places: IntArray, labels: IntArray, a
             elif below[t, c] < second:
                 second = below[t, c]
         for c in range(k):
-            below[turn[t], c] += second if c == best else least
+            below[above[t], c] += second if c == best else least
     given = np.empty(s, np.intp)
-    for t in range(s):
-        taken = given[turn[t]] if t else -1
+    for i in range(met):
+        t = order[i]
+        taken = given[above[t]] if above[t] >= 0 else -1
         best = -1
         for c in range(k):
             if c != taken and below[t, c] < np.inf and (best < 0 or below[t, c] < below[t, best]):
                 best = c
         if best < 0:
-            _forget(places, labels)
             return False
         given[t] = best
-    for t in range(s):
-        labels[order[t]] = given[t]
+    for i in range(met):
+        labels[places[order[i]]] = given[order[i]]
     return True
+
+
+@njit
+def _tree(costs: FloatArray, apart: Apart, places: IntArray, labels: IntArray, scratch: IntArray) -> bool:
+    """Solve a part without cycles."""
+    own = np.empty((len(places), costs.shape[1]))
+    for t in range(len(places)):
+        scratch[places[t]] = t
+        own[t] = costs[places[t]]
+    return _trees(own, apart, places, np.ones(len(places), np.bool_), scratch, labels)
 
 
 @njit
@@ -179,22 +203,66 @@ def _choices(costs: FloatArray, p: int, taken: npt.NDArray[np.int32]) -> tuple[f
 
 
 @njit
+def _ahead(key: FloatArray, item: IntArray, i: int, j: int) -> bool:
+    return key[i] > key[j] or (key[i] == key[j] and item[i] < item[j])
+
+
+@njit
+def _push(key: FloatArray, item: IntArray, size: int, value: float, what: int) -> int:
+    """Put an entry on a heap whose largest key is first; return the new size."""
+    key[size], item[size] = value, what
+    i = size
+    while i > 0 and _ahead(key, item, i, (i - 1) // 2):
+        j = (i - 1) // 2
+        key[i], key[j] = key[j], key[i]
+        item[i], item[j] = item[j], item[i]
+        i = j
+    return size + 1
+
+
+@njit
+def _pop(key: FloatArray, item: IntArray, size: int) -> int:
+    """Take the first entry off a heap; return the new size."""
+    size -= 1
+    key[0], item[0] = key[size], item[size]
+    i = 0
+    while True:
+        j = 2 * i + 1
+        if j >= size:
+            return size
+        if j + 1 < size and _ahead(key, item, j + 1, j):
+            j += 1
+        if not _ahead(key, item, j, i):
+            return size
+        key[i], key[j] = key[j], key[i]
+        item[i], item[j] = item[j], item[i]
+        i = j
+
+
+@njit
 def _start(
     costs: FloatArray, apart: Apart, places: IntArray, labels: IntArray, local: IntArray, taken: npt.NDArray[np.int32]
 ) -> bool:
     """Fill in labels, the place with most to lose first; False when some place is left without a cluster."""
     s, k = len(places), costs.shape[1]
+    room = s  # a place is put on the heap again whenever a neighbour takes one of its clusters
+    for p in places:
+        for e in range(apart.first[p], apart.first[p + 1]):
+            room += apart.start[apart.clique[e] + 1] - apart.start[apart.clique[e]]
+    key, item = np.empty(room), np.empty(room, np.intp)
     regret = np.empty(s)
+    size = 0
     for t in range(s):
         least, second = _choices(costs, places[t], taken[t])
         regret[t] = second - least if second < np.inf else np.inf
         labels[places[t]] = -1
-    for _ in range(s):
-        pick = -1
-        for t in range(s):
-            if labels[places[t]] < 0 and (pick < 0 or regret[t] > regret[pick]):
-                pick = t
+        size = _push(key, item, size, regret[t], t)
+    while size > 0:
+        pick, stale = item[0], key[0] != regret[item[0]]
+        size = _pop(key, item, size)
         p = places[pick]
+        if stale or labels[p] >= 0:
+            continue
         best = -1
         for c in range(k):
             if taken[pick, c] == 0 and costs[p, c] < np.inf and (best < 0 or costs[p, c] < costs[p, best]):
@@ -211,6 +279,7 @@ def _start(
                 if labels[apart.member[t]] < 0:
                     least, second = _choices(costs, apart.member[t], taken[other])
                     regret[other] = second - least if second < np.inf else np.inf
+                    size = _push(key, item, size, regret[other], other)
     return True
 
 
@@ -276,6 +345,87 @@ def _swap_chains(
                         labels[chain[t]] = b if labels[chain[t]] == a else a
                     improved = True
     return visits
+
+
+@njit
+def _total(costs: FloatArray, places: IntArray, labels: IntArray) -> float:
+    total = 0.0
+    for p in places:
+        total += costs[p, labels[p]]
+    return total
+
+
+@njit
+def _choose_forest(
+    apart: Apart, places: IntArray, local: IntArray, order: IntArray, inside: npt.NDArray[np.bool_]
+) -> None:
+    """Take places in this order as long as those taken form trees."""
+    s = len(places)
+    sets = make(s)
+    mark = np.full(s, -1, np.intp)
+    inside[:] = False
+    for t in order:
+        p = places[t]
+        fits = True
+        for e in range(apart.first[p], apart.first[p + 1]):
+            q = apart.clique[e]
+            for i in range(apart.start[q], apart.start[q + 1]):
+                u = local[apart.member[i]]
+                if inside[u]:
+                    tree = find(sets, u)
+                    fits &= mark[tree] != t
+                    mark[tree] = t
+        if fits:
+            inside[t] = True
+            for e in range(apart.first[p], apart.first[p + 1]):
+                q = apart.clique[e]
+                for i in range(apart.start[q], apart.start[q + 1]):
+                    u = local[apart.member[i]]
+                    if inside[u] and u != t:
+                        union(sets, t, u)
+
+
+@njit
+def _replant(
+    costs: FloatArray, apart: Apart, places: IntArray, labels: IntArray, local: IntArray, rounds: int
+) -> bool:
+    """Choose some places that form trees and assign them anew at least cost, the others staying; round after round.
+
+    Returns whether the cost fell. It never rises: what is has always been one of the ways.
+    """
+    s, k = len(places), costs.shape[1]
+    order = np.arange(s)
+    inside = np.empty(s, np.bool_)
+    own = np.empty((s, k))
+    before = first = _total(costs, places, labels)
+    idle = 0
+    state = np.uint64(88172645463325252)  # any number: the rounds differ, and are the same in every run
+    for _ in range(rounds):
+        for i in range(s - 1, 0, -1):
+            state ^= state << np.uint64(13)
+            state ^= state >> np.uint64(7)
+            state ^= state << np.uint64(17)
+            j = np.intp(state % np.uint64(i + 1))
+            order[i], order[j] = order[j], order[i]
+        _choose_forest(apart, places, local, order, inside)
+        for t in range(s):
+            if not inside[t]:
+                continue
+            p = places[t]
+            own[t] = costs[p]
+            for e in range(apart.first[p], apart.first[p + 1]):
+                q = apart.clique[e]
+                for i in range(apart.start[q], apart.start[q + 1]):
+                    other = apart.member[i]
+                    if not inside[local[other]]:
+                        own[t, labels[other]] = np.inf
+        _trees(own, apart, places, inside, local, labels)
+        now = _total(costs, places, labels)
+        idle = 0 if now < before - 1e-12 * abs(before) else idle + 1
+        before = now
+        if idle == IDLE:
+            break
+    return before < first - 1e-12 * abs(first)  # type: ignore[no-any-return]
 
 
 @njit
@@ -363,13 +513,20 @@ def _other(
         taken[:] = 0
     if labels[places[0]] >= 0:
         _rename(costs, places, labels)
-        visits = _swap_chains(costs, apart, places, labels, scratch, visits)
-        for t in range(s):
-            scratch[places[t]] = t
+        better = True
+        while better:
+            visits = _swap_chains(costs, apart, places, labels, scratch, visits)
+            for t in range(s):
+                scratch[places[t]] = t
+            rounds = min(ROUNDS, REPLANTED // s, visits // s)
+            better = s > SMALL and rounds > 0 and _replant(costs, apart, places, labels, scratch, rounds)
+            visits -= rounds * s
     if s <= SMALL:
         steps = STEPS_SMALL
     else:
         steps = min(WORK, max(work, 0)) // (s * k)
+        if steps < 4 * s:  # hardly enough to reach a second leaf
+            steps = 0
         work -= steps * s * k
     proved = _search(costs, apart, places, labels, scratch, taken, steps)
     if labels[places[0]] < 0:

@@ -1,0 +1,105 @@
+"""Slow twins of what k-means methods do, from the definitions: loops, enumerations, slots."""
+
+from __future__ import annotations
+
+from itertools import product
+
+import numpy as np
+
+from tests.oracles.knowledge import partitions
+
+
+def squared_distances(X, centers):
+    """Squared distances, one pair at a time."""
+    return np.array([[sum((a - b) ** 2 for a, b in zip(x, c, strict=True)) for c in centers] for x in np.asarray(X)])
+
+
+def keeps(labels, cannot_link=(), must_link=(), low=1, high=None):
+    """Whether labels keep pairs together and apart, and sizes within bounds."""
+    sizes = [list(labels).count(c) for c in set(labels)]
+    return (
+        all(labels[a] != labels[b] for a, b in cannot_link)
+        and all(labels[a] == labels[b] for a, b in must_link)
+        and all(low <= size <= (len(labels) if high is None else high) for size in sizes)
+    )
+
+
+def cheapest_assignment(costs, cliques):
+    """Least cost of giving rows columns so that no clique has two rows in one column; inf when there is no way."""
+    best = np.inf
+    for labels in product(range(costs.shape[1]), repeat=len(costs)):
+        if all(len({labels[v] for v in clique}) == len(clique) for clique in cliques):
+            best = min(best, sum(costs[i, c] for i, c in enumerate(labels)))
+    return best
+
+
+def cheapest_sized(costs, low, high, weight=None, cliques=()):
+    """The same with a number of samples per column within bounds."""
+    m, k = costs.shape
+    weight = [1] * m if weight is None else weight
+    best = np.inf
+    for labels in product(range(k), repeat=m):
+        sizes = [sum(w for w, c in zip(weight, labels, strict=True) if c == column) for column in range(k)]
+        fits = all(low <= size <= high for size in sizes)
+        if fits and all(len({labels[v] for v in clique}) == len(clique) for clique in cliques):
+            best = min(best, sum(costs[i, c] for i, c in enumerate(labels)))
+    return best
+
+
+def inertia(X, labels):
+    """Sum of squared distances to the means of the clusters."""
+    X, labels = np.asarray(X), np.asarray(labels)
+    return float(sum(((X[labels == c] - X[labels == c].mean(axis=0)) ** 2).sum() for c in np.unique(labels)))
+
+
+def least_inertia(X, k, **kept):
+    """The best of all partitions into k clusters that keep what was said; inf when there is none."""
+    best = np.inf
+    for blocks in partitions(tuple(range(len(X)))):
+        if len(blocks) != k:
+            continue
+        labels = np.empty(len(X), dtype=int)
+        for c, block in enumerate(blocks):
+            labels[list(block)] = c
+        if keeps(labels.tolist(), **kept):
+            best = min(best, inertia(X, labels))
+    return best
+
+
+def feasible(n, k, cannot_link=(), must_link=()):
+    """Whether k clusters exist that keep all pairs, by backtracking over samples in their order."""
+    together = [{i} for i in range(n)]
+    for a, b in must_link:
+        joined = together[a] | together[b]
+        for i in joined:
+            together[i] = joined
+    head = [min(group) for group in together]
+    heads = sorted(set(head))
+    rivals = {h: set() for h in heads}
+    for a, b in cannot_link:
+        if head[a] == head[b]:
+            return False
+        rivals[head[a]].add(head[b])
+        rivals[head[b]].add(head[a])
+    if len(heads) < k:
+        return False
+    heads.sort(key=lambda h: -len(rivals[h]))
+    colour = {}
+    tried = [0]
+    while True:
+        h = heads[len(tried) - 1]
+        limit = min(k, max(colour.values(), default=-1) + 2)
+        c = tried[-1]
+        while c < limit and any(colour.get(r) == c for r in rivals[h]):
+            c += 1
+        if c < limit:
+            colour[h] = c
+            if len(colour) == len(heads):
+                return True
+            tried[-1] = c + 1
+            tried.append(0)
+            continue
+        tried.pop()
+        if not tried:
+            return False
+        colour.pop(heads[len(tried) - 1])

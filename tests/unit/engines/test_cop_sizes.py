@@ -1,0 +1,171 @@
+"""Sizes within bounds: by flow where that is exact, together with links by search and repair."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+import numpy as np
+import pytest
+from numpy.testing import assert_array_equal
+from scipy.optimize import linear_sum_assignment
+
+from linkwise import Constraints, COPKMeans, SizeBetween, verify
+from linkwise.engines import cop_kmeans
+from linkwise.engines.partitional import _sizes
+from linkwise.engines.partitional._kernels_sizes import flow_within
+from linkwise.exceptions import GaveUpError, InfeasibleConstraintsError, UnsupportedConstraintError
+from tests.oracles.centres import cheapest_sized, squared_distances
+from tests.profile import examples
+
+
+def cost_of(costs, labels):
+    return costs[np.arange(len(labels)), labels].sum()
+
+
+@pytest.mark.kernels
+def test_the_flow_is_the_least_cost_by_enumeration():
+    for seed in range(examples(80, 2000)):
+        rng = np.random.default_rng(seed)
+        m, k = int(rng.integers(2, 7)), int(rng.integers(1, 4))
+        costs = rng.random((m, k)) if seed % 2 else rng.integers(0, 3, (m, k)).astype(float)
+        low, high = int(rng.integers(0, m // k + 1)), int(rng.integers(-(-m // k), m + 1))
+        labels = np.empty(m, dtype=np.intp)
+        flow_within(costs, low, high, labels)
+        sizes = np.bincount(labels, minlength=k)
+        assert low <= sizes.min() <= sizes.max() <= high
+        assert cost_of(costs, labels) == pytest.approx(cheapest_sized(costs, low, high))
+
+
+def test_the_flow_agrees_with_an_assignment_to_slots():
+    """With equal sizes every cluster is a number of slots, and rows and slots are matched one to one."""
+    for seed in range(examples(5, 100)):
+        rng = np.random.default_rng(seed)
+        k, each = int(rng.integers(2, 6)), int(rng.integers(10, 40))
+        costs = rng.normal(size=(k * each, 2)) @ rng.normal(size=(2, k))
+        labels = np.empty(len(costs), dtype=np.intp)
+        flow_within(costs, each, each, labels)
+        slots = np.repeat(costs, each, axis=1)
+        assert np.bincount(labels).tolist() == [each] * k
+        assert cost_of(costs, labels) == pytest.approx(slots[linear_sum_assignment(slots)].sum())
+
+
+@pytest.mark.parametrize(("low", "high"), [(1, 20), (10, None), (14, 16), (15, 15), (1, None)])
+def test_sizes_hold(low, high):
+    for seed in range(5):
+        rng = np.random.default_rng(seed)
+        X = rng.normal(size=(60, 2)) * [[1.0, 4.0]]
+        c = Constraints.build(60, rules=SizeBetween(low, high))
+        model = COPKMeans(4, random_state=seed).fit(X, constraints=c)
+        sizes = np.bincount(model.labels_)
+        assert low <= sizes.min()
+        assert sizes.max() <= (60 if high is None else high)
+        assert model.certificate_.rules == ((SizeBetween(low, high), True),)
+        assert model.best_assignment_
+
+
+def test_bounds_that_do_not_bind_change_nothing():
+    X = np.random.default_rng(0).normal(size=(50, 2))
+    plain = COPKMeans(3, random_state=0).fit(X)
+    loose = COPKMeans(3, random_state=0).fit(X, constraints=Constraints.build(50, rules=SizeBetween(2, 45)))
+    assert_array_equal(plain.labels_, loose.labels_)
+
+
+def test_several_rules_are_all_kept():
+    c = Constraints.build(60, rules=[SizeBetween(5, 40), SizeBetween(12, 50), SizeBetween(1, 25)])
+    model = COPKMeans(4, random_state=0).fit(np.random.default_rng(1).exponential(size=(60, 2)), constraints=c)
+    assert 12 <= np.bincount(model.labels_).min() <= np.bincount(model.labels_).max() <= 25
+
+
+@pytest.mark.parametrize("cells", [0, 10**6], ids=["repair", "solver"])
+def test_sizes_and_links_hold_together(cells, monkeypatch):
+    monkeypatch.setattr(_sizes, "_CELLS", cells)
+    for seed in range(examples(15, 500)):
+        rng = np.random.default_rng(seed)
+        k = int(rng.integers(2, 5))
+        y = rng.permutation(np.arange(10 * k) % k)
+        pairs = rng.integers(len(y), size=(8 * k, 2))
+        pairs = pairs[pairs[:, 0] != pairs[:, 1]]
+        same = y[pairs[:, 0]] == y[pairs[:, 1]]
+        c = Constraints.build(len(y), must_link=pairs[same], cannot_link=pairs[~same], rules=SizeBetween(8, 12))
+        X = rng.normal(size=(len(y), 2))
+        seen = []
+
+        def watch(labels, centers, seen=seen):
+            seen.append((labels, centers))
+
+        run = cop_kmeans(X, c, k, n_init=1, random_state=seed, watch=watch)
+        assert verify(run.labels, c).ok
+        assert 8 <= np.bincount(run.labels).min() <= np.bincount(run.labels).max() <= 12
+        cloud = _cloud(X, c)
+        costs = [
+            float(cloud.weight @ squared_distances(cloud.X, centers)[np.arange(len(labels)), labels])
+            for labels, centers in seen
+        ]
+        assert all(later <= earlier * (1 + 1e-9) for earlier, later in pairwise(costs))
+
+
+def _cloud(X, c):
+    from linkwise.engines.partitional._cloud import contract
+
+    return contract(X, c)
+
+
+def test_few_samples_are_assigned_at_least_cost_under_sizes_and_links():
+    for seed in range(examples(10, 200)):
+        rng = np.random.default_rng(seed)
+        X = rng.normal(size=(7, 2))
+        c = Constraints.build(7, must_link=[(0, 1)], cannot_link=[(0, 2), (3, 4)], rules=SizeBetween(2, 4))
+        start = rng.normal(size=(3, 2))
+        cloud = _cloud(X, c)
+        places = _sizes.SizedPlaces(cloud, (2, 4), lambda: pytest.fail("no witness is needed"))
+        placed = places(start, None)
+        costs = cloud.weight[:, None] * squared_distances(cloud.X, start)
+        least = cheapest_sized(costs, 2, 4, cloud.weight.tolist(), [(0, 1), (2, 3)])
+        assert placed.best
+        assert cost_of(costs, placed.labels) == pytest.approx(least)
+
+
+def test_sizes_that_cannot_be_are_explained():
+    X = np.random.default_rng(0).normal(size=(10, 2))
+    with pytest.raises(InfeasibleConstraintsError, match="SizeBetween"):
+        COPKMeans(3).fit(X, constraints=Constraints.build(10, rules=SizeBetween(4)))
+    large = Constraints.build(10, together=[[0, 1, 2, 3, 4]], rules=SizeBetween(1, 4))
+    with pytest.raises(InfeasibleConstraintsError, match="5 samples into one cluster"):
+        COPKMeans(3).fit(X, constraints=large)
+    uneven = Constraints.build(10, together=[[0, 1, 2], [3, 4, 5], [6, 7, 8]], rules=SizeBetween(5, 5))
+    with pytest.raises(InfeasibleConstraintsError, match="gives sizes for which"):
+        COPKMeans(2).fit(X, constraints=uneven)
+
+
+def test_a_division_the_filling_misses_is_looked_up():
+    """Heavy groups first puts 3 + 3 together and leaves no room for 2 + 2 + 2 in clusters of six otherwise."""
+    groups = [[0, 1, 2], [3, 4, 5], [6, 7], [8, 9], [10, 11]]
+    c = Constraints.build(12, together=groups, rules=SizeBetween(6, 6))
+    X = np.zeros((12, 1))
+    X[3:6] = 1.0
+    model = COPKMeans(2, init=[[0.0], [1.0]]).fit(X, constraints=c)
+    assert np.bincount(model.labels_).tolist() == [6, 6]
+    assert verify(model.labels_, c).ok
+
+
+def test_greedy_refuses_sizes_by_name():
+    c = Constraints.build(10, rules=SizeBetween(3))
+    with pytest.raises(UnsupportedConstraintError, match='SizeBetween with assignment="greedy"') as no:
+        COPKMeans(2, assignment="greedy").fit(np.eye(10), constraints=c)
+    assert no.value.kinds == ("SizeBetween",)
+
+
+def test_sizes_left_undecided_say_so(monkeypatch):
+    from dataclasses import replace
+
+    from linkwise import check
+    from linkwise.engines.partitional import _restarts
+
+    def unknown(*args, **options):
+        return replace(check(*args, **options), status="unknown", witness=None)
+
+    monkeypatch.setattr(_restarts, "check", unknown)
+    monkeypatch.setattr(_sizes, "fill_within", lambda *_: False)
+    c = Constraints.build(8, must_link=[(0, 1)], rules=SizeBetween(3, 5))
+    with pytest.raises(GaveUpError, match="gave up"):
+        COPKMeans(2).fit(np.random.default_rng(0).normal(size=(8, 1)), constraints=c)
