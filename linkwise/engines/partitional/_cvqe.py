@@ -46,7 +46,8 @@ def cvqe(
         Number of clusters; each gets a sample.
     update : {"symmetric", "printed"}, default="symmetric"
         How centres answer to broken statements: all those concerned, at once, or as printed in [1]_ that of the first
-        sample of each pair alone, whereby the order of a pair matters and the objective can rise.
+        sample of each pair alone, the one with the lower number, whereby the order of samples matters and the objective
+        can rise.
     inference : {"trees", "icm"}, default="trees"
         How samples named by statements are assigned: one after the other until none moves ("icm", in an order drawn
         from ``random_state``), or that and then whole trees of statements at once, which is never worse.
@@ -119,7 +120,6 @@ def cvqe(
         loop=Loop("cvqe", n_init, max_iter, tol),
         random_state=random_state,
         watch=watch,
-        ordered=update == "printed",
     )
 
 
@@ -132,7 +132,8 @@ class CVQE(SoftMixin, ConstrainedClusterer):
         Number of clusters; each gets a sample.
     update : {"symmetric", "printed"}, default="symmetric"
         How centres answer to broken statements: all those concerned, at once, or as printed in [1]_ that of the first
-        sample of each pair alone, whereby the order of a pair matters and the objective can rise.
+        sample of each pair alone, the one with the lower number, whereby the order of samples matters and the objective
+        can rise.
     inference : {"trees", "icm"}, default="trees"
         How samples named by statements are assigned: one after the other until none moves ("icm", in an order drawn
         from ``random_state``), or that and then whole trees of statements at once, which is never worse.

@@ -26,6 +26,7 @@ class BetweenCenters(SoftMethod):
     """CVQE: a broken must-link costs what the two centres are apart, a cannot-link what the nearest other is."""
 
     scale = 0.5
+    remembers = True
 
     def __init__(self, measure: Measure, pairs: SoftPairs, *, printed: bool) -> None:
         super().__init__(measure, pairs)
@@ -65,6 +66,7 @@ class ToCenters(SoftMethod):
     """LCVQE: samples of a broken must-link pay for each other's centre, one of a cannot-link for its next."""
 
     scale = 0.5
+    remembers = True
 
     def charges(self, state: State) -> PairCharges:
         """Return the charges for the current centres."""

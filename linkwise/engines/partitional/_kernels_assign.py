@@ -386,9 +386,7 @@ def _choose_forest(
 
 
 @njit
-def _replant(
-    costs: FloatArray, apart: Apart, places: IntArray, labels: IntArray, local: IntArray, rounds: int
-) -> bool:
+def _replant(costs: FloatArray, apart: Apart, places: IntArray, labels: IntArray, local: IntArray, rounds: int) -> bool:
     """Choose some places that form trees and assign them anew at least cost, the others staying; round after round.
 
     Returns whether the cost fell. It never rises: what is has always been one of the ways.

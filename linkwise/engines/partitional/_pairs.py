@@ -40,11 +40,11 @@ class SoftPairs(NamedTuple):
         return SoftPairs(self.first[keep], self.second[keep], self.must[keep], self.weight[keep])
 
 
-def soft_pairs(constraints: Constraints, who: str, *, ordered: bool = False) -> SoftPairs:
+def soft_pairs(constraints: Constraints, who: str) -> SoftPairs:
     """Gather the soft statements as pairs; a group stands for all pairs of its samples, each with its weight.
 
     Pairs come sorted, weights of equal ones are added, so neither the order of statements nor how often a pair was
-    given matters. With ``ordered`` (a, b) and (b, a) are told apart.
+    given matters.
     """
     soft = ~constraints.is_hard
     parts = []
@@ -53,7 +53,7 @@ def soft_pairs(constraints: Constraints, who: str, *, ordered: bool = False) -> 
         pairs, statement = _write_out(constraints.groups_of(group), soft, who)
         pairs = np.concatenate([constraints.items[at, :2], pairs])
         weight = constraints.weight[np.concatenate([at, statement])]
-        parts.append(_merge(pairs, weight, constraints.n_samples, ordered=ordered, must=must))
+        parts.append(_merge(pairs, weight, constraints.n_samples, must=must))
     return SoftPairs(*(np.concatenate(columns) for columns in zip(*parts, strict=True)))
 
 
@@ -72,9 +72,8 @@ def _write_out(groups: Groups, soft: npt.NDArray[np.bool_], who: str) -> tuple[I
     return np.concatenate([np.empty((0, 2), dtype=np.intp), *pairs]), owner
 
 
-def _merge(pairs: IntArray, weight: FloatArray, n: int, *, ordered: bool, must: bool) -> SoftPairs:
-    if not ordered:
-        pairs = np.sort(pairs, axis=1)
+def _merge(pairs: IntArray, weight: FloatArray, n: int, *, must: bool) -> SoftPairs:
+    pairs = np.sort(pairs, axis=1)
     key, alike = np.unique(pairs[:, 0] * n + pairs[:, 1], return_inverse=True)
     total = np.bincount(alike.reshape(-1), weights=weight, minlength=len(key)).astype(np.float64)
     first, second = np.divmod(key, max(n, 1))

@@ -128,11 +128,10 @@ def solve(
     loop: Loop,
     random_state: Any,
     watch: SoftWatch | None,
-    ordered: bool = False,
 ) -> SoftRun:
     """Run a soft method from several starts and return the best; hard statements hold in it.
 
-    ``make`` makes the method from a measure and the soft pairs; ``ordered`` keeps which sample of a pair came first.
+    ``make`` makes the method from a measure and the soft pairs.
     """
     spread.check(who)
     refuse_word(inference, INFERENCES, "inference", who)
@@ -140,13 +139,14 @@ def solve(
     given = read_init(init, k, rows.shape[1], who)
     rng = make_generator(random_state)
     witness = judge(constraints, k, who)
-    pairs = soft_pairs(constraints, who, ordered=ordered)
+    pairs = soft_pairs(constraints, who)
     measure = spread.measure(rows, k, who, far=not pairs.must.all())
     method = make(measure, pairs)
     cloud = contract(measure.rows, constraints)
     field = bind_samples(cloud, method.held)
     start = Start(given, cloud if isinstance(given, np.ndarray) else _wishes(measure.rows, constraints, cloud), k, rng)
-    tolerance = loop.tol * typical_variance(measure.rows)
+    # centres that only come nearer and nearer to where they end never stand still to the last digit
+    tolerance = max(loop.tol, 1e-14 if method.remembers else 0.0) * typical_variance(measure.rows)
     alternation = Alternation(
         method, field, witness, inference=inference, max_iter=loop.max_iter, tolerance=tolerance, watch=watch
     )

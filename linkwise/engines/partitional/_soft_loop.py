@@ -77,9 +77,10 @@ class Alternation:
             for step, moved in self.method.updates(labels, state):
                 self._tell(step, labels, moved)
             shift = float(((moved.centers - state.centers) ** 2).sum())
-            settled = _alike(moved.metric, state.metric)
+            still = shift <= self.tolerance
+            settled = _alike(moved.metric, state.metric) and (still or not self.method.remembers)
             state, before = moved, labels
-            if shift <= self.tolerance and settled:
+            if still and settled:
                 break
         for _ in range(measure.k + 1):  # a cluster filled now has a new centre, which may be nearer to others
             labels, after, value = self._assign(state, before, rng)

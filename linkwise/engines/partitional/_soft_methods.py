@@ -23,10 +23,12 @@ _HALVINGS = 6  # of a step that would raise the objective, before it is not take
 class SoftMethod:
     """A measure, pairs, and what these charge.
 
-    ``held`` are the pairs that the assignment weighs, ``fixed`` says that their charges never change.
+    ``held`` are the pairs that the assignment weighs; ``fixed`` says that their charges never change, ``remembers`` that
+    centres depend on those before, so that they can move while labels stay.
     """
 
     fixed = False
+    remembers = False
 
     def __init__(self, measure: Measure, pairs: SoftPairs) -> None:
         self.measure, self.pairs = measure, pairs
