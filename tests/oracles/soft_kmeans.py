@@ -75,7 +75,7 @@ class Definition:
                 total += w * self.cannot_cost(i, j, labels[i], C, A)
         return total
 
-    def best_labels(self, C, A):
+    def best_labels(self, C, A, before=None):
         """Enumerate all labellings; costs are looked up in tables so that it ends."""
         n, k = len(self.X), self.k
         every = np.array(list(product(range(k), repeat=n)))
@@ -134,9 +134,9 @@ class Definition:
 
     def run(self, C, steps):
         """Alternate; return the objective after each assignment, or None if a cluster was ever empty."""
-        A, values = self.first_metric(), []
+        A, values, labels = self.first_metric(), [], None
         for _ in range(steps):
-            labels, value = self.best_labels(C, A)
+            labels, value = self.best_labels(C, A, labels)
             if len(set(labels.tolist())) < self.k:
                 return None
             values.append(value)
@@ -214,35 +214,14 @@ class EntropyHMRF(Definition):
 
 
 class MK(HMRF):
-    """Statements shape the metric, all of them and whatever the labels; they charge no label."""
+    """Statements shape the metric; samples go to the nearest centre unless that raises the objective."""
 
-    def __init__(self, X, k, must, cannot, **options):
-        super().__init__(X, k, [], [], **options)
-        self.said_must, self.said_cannot = must, cannot
-
-    def rest(self, C, A):
-        total = 0.0
-        for M in A:
-            total += sum(w * squared(self.X[i], self.X[j], M) for i, j, w in self.said_must) / self.k
-            top = largest(self.X, M) if self.said_cannot else 0.0
-            total += sum(w * (top - squared(self.X[i], self.X[j], M)) for i, j, w in self.said_cannot) / self.k
-        return total
-
-    def scatter(self, labels, C, A, h):
-        S, share = super().scatter(labels, C, A, h), 1.0 if h is None else 1.0 / self.k
-        for i, j, w in self.said_must:
-            S += share * w * np.outer(self.X[i] - self.X[j], self.X[i] - self.X[j])
-        for i, j, w in self.said_cannot:
-            x, y = self.farthest(A[0 if h is None else h])
-            S += share * w * (np.outer(x - y, x - y) - np.outer(self.X[i] - self.X[j], self.X[i] - self.X[j]))
-        return S
-
-    def next_metric(self, labels, C, A):
-        self.cannot = [(0, 0, 0.0)] if self.said_cannot else []  # only tells whether the step needs a check
-        try:
-            return super().next_metric(labels, C, A)
-        finally:
-            self.cannot = []
+    def best_labels(self, C, A, before=None):
+        k, n = self.k, len(self.X)
+        labels = np.array([min(range(k), key=lambda h: self.sample_cost(i, h, C, A)) for i in range(n)])
+        if before is not None and self.objective(labels, C, A) > self.objective(before, C, A):
+            labels = before
+        return labels, self.objective(labels, C, A)
 
 
 class CVQE(Definition):

@@ -33,7 +33,7 @@ def mk_means(
     random_state: Any = None,
     watch: SoftWatch | None = None,
 ) -> SoftRun:
-    """Learn a metric in which must-linked samples are close and cannot-linked ones far, and cluster in it.
+    """Learn a metric from broken soft statements and cluster in it, without looking at them.
 
     Parameters
     ----------
@@ -81,16 +81,14 @@ def mk_means(
 
     Notes
     -----
-    The objective is the sum of squared distances to the centres under a metric A, less log det A for each sample, and
-    for each soft statement its weight times the squared distance of its samples (must-link) or what is missing to the
-    largest squared distance of any two samples (cannot-link), whatever the labels.
+    The objective is that of `mpck_means`: the sum of squared distances to the centres under a metric A, less log det A for
+    each sample, and what broken soft statements charge by distance. Samples go to the nearest centre all the same.
     **Cost** O(n d k) per iteration, O(n d^2 k) with "full", and with cannot-links the search for the two samples
     farthest apart, O(n^2 d) at worst.
     **Guarantee** the objective never rises from one half-step to the next; all ``n_clusters`` clusters have samples:
     one left empty takes the sample that gains most.
-    **Departure from** [1]_ all soft statements shape the metric and not only broken ones, so that labels that ignore
-    them are best for the objective, which then cannot rise; hard statements hold and shape nothing; a small multiple of
-    the trace keeps the metric finite.
+    **Departure from** [1]_ labels that would raise the objective, since they break more, are not taken, which ends the
+    run; hard statements hold and shape nothing; a small multiple of the trace keeps the metric finite.
 
     References
     ----------

@@ -108,7 +108,7 @@ class Alternation:
         if field.n_nodes:
             table = method.scale * method.measure.table(state, self._bound)
             if self._charges is None or not method.fixed:
-                self._charges = method.charges(state)
+                self._charges = method.held_charges(state)
                 self._links = field.link_charges(self._charges)
             own = field.own_costs(table, self._charges)
             was = None
@@ -124,6 +124,11 @@ class Alternation:
             total += energy
         if (np.bincount(labels, minlength=method.measure.k) == 0).any():
             labels, state, total = self._fill(labels, cost, state, before)
+        elif len(method.held.weight) < len(method.pairs.weight):
+            # the assignment did not look at all that the objective holds; labels that raise it are not taken
+            total = method.objective(labels, state)
+            if before is not None and total > (stay := method.objective(before, state)):
+                labels, total = before, stay
         self._tell("assign", labels, state, total)
         return labels, state, total
 
@@ -159,7 +164,7 @@ class Alternation:
         pairs, out = self.method.held, np.zeros(len(labels))
         if not len(pairs.weight):
             return out
-        charges = self.method.charges(state)
+        charges = self.method.held_charges(state)
         a, b = labels[pairs.first], labels[pairs.second]
         now, there = charges.at(a, b), np.full(len(a), c)
         np.add.at(out, pairs.first, charges.at(there, b) - now)

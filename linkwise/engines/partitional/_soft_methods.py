@@ -38,6 +38,10 @@ class SoftMethod:
         """Pairs that the assignment weighs."""
         return self.pairs
 
+    def held_charges(self, state: State) -> PairCharges:
+        """Return what these charge."""
+        return self.charges(state)
+
     def charges(self, state: State) -> PairCharges:
         """Return what each pair charges."""
         raise NotImplementedError
@@ -54,7 +58,7 @@ class SoftMethod:
 
     def objective(self, labels: IntArray, state: State) -> float:
         """Compute the objective from scratch."""
-        pairs = self.held
+        pairs = self.pairs
         broken = self.charges(state).at(labels[pairs.first], labels[pairs.second])
         fit = self.scale * float(self.measure.costs_to(state, labels).sum())
         return fit + float(broken.sum()) + self.constant(state)
@@ -130,27 +134,14 @@ class ByDistance(SoftMethod):
 
 
 class MetricOnly(ByDistance):
-    """Statements shape the metric and nothing else: all do, broken or not, so that labels need not heed them."""
+    """What is broken shapes the metric, but the assignment does not look at it."""
 
     @property
     def held(self) -> SoftPairs:
         """No pair binds an assignment."""
         return self.pairs.pick(np.zeros(len(self.pairs.weight), dtype=np.bool_))
 
-    def charges(self, state: State) -> PairCharges:  # noqa: ARG002
+    def held_charges(self, state: State) -> PairCharges:  # noqa: ARG002
         """Return nothing."""
         none = np.empty((0, self.measure.k))
         return PairCharges(none, none, none, np.empty(0), _NO_TABLE)
-
-    def constant(self, state: State) -> float:
-        """Return what all statements charge, as the mean over the metrics of the clusters."""
-        if not isinstance(self.measure, Learned):
-            return 0.0
-        all_of = super().charges(state)
-        return float((2.0 * all_of.first + all_of.same).mean(axis=1).sum())
-
-    def _pull(self, labels: IntArray, n_metrics: int) -> Pull:  # noqa: ARG002
-        pairs = self.pairs
-        weight = np.repeat((np.where(pairs.must, pairs.weight, -pairs.weight) / n_metrics)[:, None], n_metrics, axis=1)
-        far = np.full(n_metrics, pairs.weight[~pairs.must].sum() / n_metrics)
-        return Pull(pairs.first, pairs.second, weight, far)
