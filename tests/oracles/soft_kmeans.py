@@ -16,9 +16,14 @@ def squared(x, y, A=None):
     return float(gap @ gap) if A is None else float(gap @ A @ gap)
 
 
-def spread_of(X, ridge=1e-3):
-    variance = float(np.mean(np.var(X, axis=0)))
-    return ridge * variance if variance > 0 else 1.0
+def ridge_of(X, *, diagonal):
+    """A thousandth of the covariance; where that is flat, of the mean variance."""
+    S = np.atleast_2d(np.cov(X.T, bias=True))
+    typical = float(np.mean(np.diag(S))) or 1.0
+    if diagonal:
+        return np.diag([1e-3 * (v if v > 0 else typical) for v in np.diag(S)])
+    value, vector = np.linalg.eigh(S)
+    return vector @ np.diag([1e-3 * (v if v > 1e-14 * max(value) else typical) for v in value]) @ vector.T
 
 
 def largest(X, A=None):
@@ -44,7 +49,7 @@ class Definition:
     def __init__(self, X, k, must, cannot, *, metric="none", per_cluster=False):
         self.X, self.k, self.must, self.cannot = np.asarray(X, float), k, must, cannot
         self.metric, self.per_cluster = metric, per_cluster
-        self.ridge = spread_of(self.X)
+        self.ridge = ridge_of(self.X, diagonal=metric == "diagonal")
 
     def first_metric(self):
         return None if self.metric == "none" else [np.eye(self.X.shape[1])] * self.k
@@ -52,7 +57,7 @@ class Definition:
     def sample_cost(self, i, h, C, A):
         if A is None:
             return squared(self.X[i], C[h])
-        return squared(self.X[i], C[h], A[h]) - np.log(np.linalg.det(A[h])) + self.ridge * np.trace(A[h])
+        return squared(self.X[i], C[h], A[h]) - np.log(np.linalg.det(A[h])) + np.trace(A[h] @ self.ridge)
 
     def must_cost(self, i, j, a, b, C, A):
         raise NotImplementedError
@@ -118,10 +123,12 @@ class Definition:
             count = len(labels) if h is None else int((labels == h).sum())
             S = self.scatter(labels, C, A, h)
             if self.metric == "diagonal":
-                new = np.diag(count / (np.maximum(np.diag(S), 0.0) + self.ridge * count))
-            else:
-                value, vector = np.linalg.eigh(S)
-                new = vector @ np.diag(count / (np.maximum(value, 0.0) + self.ridge * count)) @ vector.T
+                new = np.diag(count / (np.maximum(np.diag(S), 0.0) + np.diag(self.ridge) * count))
+            else:  # in coordinates where the ridge is 1
+                L = np.linalg.cholesky(self.ridge)
+                value, vector = np.linalg.eigh(np.linalg.solve(L, np.linalg.solve(L, S).T))
+                half = np.linalg.solve(L.T, vector)
+                new = half @ np.diag(count / (np.maximum(value, 0.0) + count)) @ half.T
             wanted.append(new)
         if not self.per_cluster:
             wanted = wanted * self.k

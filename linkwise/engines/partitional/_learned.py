@@ -1,7 +1,7 @@
 """Squared distances under a metric that is learned: weights of features or a matrix, for all or for each cluster.
 
-A metric A makes the cost of sample x in cluster h ``(x - c)' A (x - c) - log det A + ridge * trace A``. Without the
-log-determinant A = 0 would be best; the ridge, small beside the variance, keeps A finite where the data are flat.
+A metric A makes the cost of sample x in cluster h ``(x - c)' A (x - c) - log det A + trace(A ridge)``. Without the
+log-determinant A = 0 would be best; the ridge, small beside the covariance, keeps A finite where a cluster is flat.
 """
 
 from __future__ import annotations
@@ -14,14 +14,15 @@ import numpy.typing as npt
 
 from linkwise.engines.partitional._farthest import farthest_pair
 from linkwise.engines.partitional._measures import SquaredEuclidean, State
-from linkwise.engines.partitional._rows import nearest, squared, squared_to, typical_variance
+from linkwise.engines.partitional._rows import nearest, squared, squared_to
 
 __all__ = ["METRICS", "Learned", "Metric", "Pull", "ridge_of"]
 
 IntArray = npt.NDArray[np.intp]
 FloatArray = npt.NDArray[np.float64]
 METRICS = ("none", "diagonal", "full")
-_RIDGE = 1e-3  # relative to the typical variance of the features
+_RIDGE = 1e-3  # relative to the variance of the features
+_FLAT = 1e-14  # variance that is rounding only, relative to the largest
 
 
 @dataclass(frozen=True, eq=False)
@@ -62,10 +63,19 @@ class Pull:
     far: FloatArray
 
 
-def ridge_of(rows: FloatArray) -> float:
-    """Return how much the trace of a metric counts for these rows."""
-    variance = typical_variance(rows)
-    return _RIDGE * variance if variance > 0 else 1.0
+def ridge_of(rows: FloatArray, *, full: bool) -> FloatArray:
+    """Return a thousandth of the variance of each feature or of the covariance; of the typical where data are flat.
+
+    It goes with the data: features in other units, or turned ones if ``full``, get a ridge that is changed alike.
+    """
+    variance = np.var(rows, axis=0)
+    typical = float(variance.mean()) if variance.any() else 1.0
+    if not full:
+        return np.asarray(_RIDGE * np.where(variance > _FLAT * variance.max(), variance, typical))
+    gap = rows - rows.mean(axis=0)
+    value, vector = np.linalg.eigh(gap.T @ gap / len(rows))
+    value = np.where(value > _FLAT * value.max(), value, typical)
+    return np.asarray((vector * (_RIDGE * value)) @ vector.T)
 
 
 class Learned(SquaredEuclidean):
@@ -74,7 +84,7 @@ class Learned(SquaredEuclidean):
     def __init__(self, rows: FloatArray, k: int, *, full: bool, per_cluster: bool, far: bool) -> None:
         super().__init__(rows, k)
         self.full, self.n_metrics, self.wants_far = full, k if per_cluster else 1, far
-        self.ridge = ridge_of(rows)
+        self.ridge = ridge_of(rows, full=full)
 
     def start(self, centers: FloatArray) -> State:
         """Start from plain distances."""
@@ -88,16 +98,16 @@ class Learned(SquaredEuclidean):
             value, vector = np.linalg.eigh(matrix)
             value = np.maximum(value, 0.0)
             root = vector * np.sqrt(value)[:, None, :]
-            log_det, trace = np.log(value).sum(axis=1), value.sum(axis=1)
+            log_det, extra = np.log(value).sum(axis=1), np.einsum("hij,ij->h", matrix, self.ridge)
         else:
             root = np.sqrt(matrix)
-            log_det, trace = np.log(matrix).sum(axis=1), matrix.sum(axis=1)
+            log_det, extra = np.log(matrix).sum(axis=1), matrix @ self.ridge
         rows = self._turn(self.rows, root[0]) if self.n_metrics == 1 else None
         far = []
         for h in range(self.n_metrics if self.wants_far else 0):
             guess = before.far[h][:2] if before is not None else None
             far.append(farthest_pair(rows if rows is not None else self._turn(self.rows, root[h]), guess))
-        return Metric(matrix, root, -log_det + self.ridge * trace, far, rows)
+        return Metric(matrix, root, -log_det + extra, far, rows)
 
     def _turn(self, rows: FloatArray, root: FloatArray) -> FloatArray:
         return np.ascontiguousarray(rows @ root if self.full else rows * root)
@@ -167,8 +177,10 @@ class Learned(SquaredEuclidean):
 
     def _invert(self, gap: FloatArray, weight: FloatArray, count: int) -> FloatArray:
         """Return ``count`` times the inverse of the weighted scatter; what is negative in it counts as flat."""
-        floor = self.ridge * count
         if not self.full:
-            return np.asarray(count / (np.maximum(weight @ gap**2, 0.0) + floor))
-        value, vector = np.linalg.eigh((gap * weight[:, None]).T @ gap)
-        return np.asarray((vector * (count / (np.maximum(value, 0.0) + floor))) @ vector.T)
+            return np.asarray(count / (np.maximum(weight @ gap**2, 0.0) + count * self.ridge))
+        size, axes = np.linalg.eigh(self.ridge)
+        white = (axes / np.sqrt(size)) @ axes.T
+        value, vector = np.linalg.eigh(white @ ((gap * weight[:, None]).T @ gap) @ white)
+        turned = white @ vector
+        return np.asarray((turned * (count / (np.maximum(value, 0.0) + count))) @ turned.T)

@@ -81,14 +81,14 @@ def mk_means(
 
     Notes
     -----
-    The objective is that of `mpck_means`: the sum of squared distances to the centres under a metric A, less log det A for
-    each sample, and what broken soft statements charge by distance. Samples go to the nearest centre all the same.
+    The objective is that of `mpck_means`: the sum of squared distances to the centres under a metric A, less log det A
+    for each sample, and what broken soft statements charge by distance. Samples go to the nearest centre all the same.
     **Cost** O(n d k) per iteration, O(n d^2 k) with "full", and with cannot-links the search for the two samples
     farthest apart, O(n^2 d) at worst.
     **Guarantee** the objective never rises from one half-step to the next; all ``n_clusters`` clusters have samples:
     one left empty takes the sample that gains most.
     **Departure from** [1]_ labels that would raise the objective, since they break more, are not taken, which ends the
-    run; hard statements hold and shape nothing; a small multiple of the trace keeps the metric finite.
+    run; hard statements hold and shape nothing; a thousandth of the covariance keeps the metric finite.
 
     References
     ----------

@@ -55,7 +55,9 @@ class SoftMixin(CentroidMixin):
         self.__dict__.pop("metric_", None)
         if self._spread().metric != "none":
             self.metric_ = outcome.metric
-            self._ridge = ridge_of(samples)  # what the cost of a new row needs besides centre and metric
+            self._ridge = ridge_of(
+                samples, full=self._spread().metric == "full"
+            )  # what the cost of a new row needs besides centre and metric
 
     def predict(self, X: Any) -> npt.NDArray[np.intp]:
         """Return the centre that costs each row of X least.

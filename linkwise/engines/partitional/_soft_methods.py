@@ -23,8 +23,8 @@ _HALVINGS = 6  # of a step that would raise the objective, before it is not take
 class SoftMethod:
     """A measure, pairs, and what these charge.
 
-    ``held`` are the pairs that the assignment weighs; ``fixed`` says that their charges never change, ``remembers`` that
-    centres depend on those before, so that they can move while labels stay.
+    ``held`` are the pairs that the assignment weighs; ``fixed`` says that their charges never change, ``remembers``
+    that centres depend on those before, so that they can move while labels stay.
     """
 
     fixed = False

@@ -199,8 +199,9 @@ def test_metrics_are_positive_and_new_rows_are_measured_by_them(metric, per_clus
     gap = X[:, None] - model.cluster_centers_
     away = np.einsum("nkd,kde,nke->nk", gap, full, gap)
     assert_allclose(model.transform(X), np.sqrt(away))
-    ridge = 1e-3 * np.var(X, axis=0).mean()
-    cost = away - np.linalg.slogdet(full)[1] + ridge * np.trace(full, axis1=1, axis2=2)
+    covariance = np.cov(X.T, bias=True)
+    ridge = 1e-3 * (covariance if metric == "full" else np.diag(np.diag(covariance)))
+    cost = away - np.linalg.slogdet(full)[1] + np.trace(full @ ridge, axis1=1, axis2=2)
     assert_array_equal(model.predict(X), cost.argmin(axis=1))
     free = np.setdiff1d(np.arange(40), np.ravel(must + cannot))
     assert_array_equal(model.labels_[free], model.predict(X)[free])
@@ -215,6 +216,15 @@ def test_full_metrics_turn_with_the_data():
     b = mpck_means(X @ turn + 4.0, c, 3, metric="full", init=X[:3] @ turn + 4.0)
     assert_array_equal(a.labels, b.labels)
     assert_allclose(turn.T @ a.metric @ turn, b.metric, rtol=1e-6, atol=1e-9)
+
+
+def test_weights_of_features_go_with_their_units():
+    X, _ = loose(6)
+    X = X * [1e3, 1.0, 1e-3]
+    for metric in ("diagonal", "full"):
+        found = mpck_means(X, Constraints.build(40), 1, metric=metric).metric
+        wanted = np.diag(1 / np.var(X, axis=0)) if metric == "diagonal" else np.linalg.inv(np.cov(X.T, bias=True))
+        assert_allclose(found, (np.diag(wanted) if metric == "diagonal" else wanted) / 1.001, rtol=1e-6)
 
 
 @pytest.mark.parametrize("function", [mk_means, mpck_means])
