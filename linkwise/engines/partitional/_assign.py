@@ -7,8 +7,9 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from linkwise.engines.partitional._apart import Apart
-from linkwise.engines.partitional._kernels_assign import BEST, UNSOLVED, assign_parts
+from linkwise.engines.partitional._apart import OTHER, Apart
+from linkwise.engines.partitional._kernels_easy import BEST, UNSOLVED, assign_easy
+from linkwise.engines.partitional._kernels_others import assign_others
 
 __all__ = ["Assignment", "assign"]
 
@@ -48,5 +49,9 @@ def assign(costs: FloatArray, apart: Apart, labels: IntArray | None = None) -> A
     along a chain lowers it, better where branch and bound ends in time.
     """
     answer = np.full(apart.n_places, -1, dtype=np.intp) if labels is None else np.array(labels, dtype=np.intp)
-    outcome = assign_parts(np.ascontiguousarray(costs, dtype=np.float64), apart, answer)
+    costs = np.ascontiguousarray(costs, dtype=np.float64)
+    outcome = np.empty(len(apart.shape), dtype=np.intp)
+    assign_easy(costs, apart, answer, outcome)
+    if (apart.shape == OTHER).any():  # apart, so that nobody waits for a compiler without need
+        assign_others(costs, apart, answer, outcome)
     return Assignment(answer, bool((outcome == BEST).all()), not (outcome == UNSOLVED).any())

@@ -14,8 +14,8 @@ from linkwise.engines.partitional._places import ExactPlaces, GreedyPlaces
 from linkwise.engines.partitional._restarts import Loop, expand, judge, read_problem, run_from_starts
 from linkwise.engines.partitional._sizes import SizedPlaces, size_bounds
 from linkwise.engines.partitional._start import Start, make_generator, read_init
-from linkwise.exceptions import LinkwiseError, UnsupportedConstraintError
-from linkwise.problem import Problem
+from linkwise.exceptions import GaveUpError, LinkwiseError, UnsupportedConstraintError
+from linkwise.problem import Problem, check
 
 __all__ = ["COPKMeans", "cop_kmeans"]
 
@@ -117,7 +117,7 @@ def cop_kmeans(
     if not constraints.is_hard.all():
         constraints = constraints.with_weight(float("inf"))
     bounds = size_bounds(constraints)
-    witness = judge(constraints, k, who, later=bounds is not None)
+    witness = judge(constraints, k, who)
     cloud = contract(rows, constraints)
     if bounds is not None and assignment == "greedy":
         msg = 'cop_kmeans does not keep SizeBetween with assignment="greedy".\nHint: assignment="exact" does.'
@@ -130,7 +130,13 @@ def cop_kmeans(
             return GreedyPlaces(cloud, constraints, rng)
         return ExactPlaces(cloud, witness)
 
-    return expand(run_from_starts(cloud, Start(given, cloud, k, rng), place, loop, rows), cloud, rows)
+    try:
+        ended = run_from_starts(cloud, Start(given, cloud, k, rng), place, loop, rows)
+    except GaveUpError as stuck:
+        if stuck.statements:  # perhaps nobody could have done better
+            check(constraints, n_clusters=k).raise_if_infeasible()
+        raise
+    return expand(ended, cloud, rows)
 
 
 class COPKMeans(CentroidMixin, ConstrainedClusterer):

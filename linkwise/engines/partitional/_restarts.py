@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from linkwise.constraints import Constraints, Kind, Rule
+from linkwise.constraints import Constraints, Kind, Rule, SizeBetween
 from linkwise.engines.partitional._cloud import Cloud
 from linkwise.engines.partitional._lloyd import KMeansRun, Place, Settled, Watch, run_lloyd
 from linkwise.engines.partitional._rows import read_rows, squared_to, typical_variance
@@ -71,20 +71,25 @@ def read_problem(
     return rows, int(n_clusters)
 
 
-def judge(constraints: Constraints, k: int, who: str, *, later: bool = False) -> Callable[[], IntArray]:
-    """Raise if the statements cannot hold in ``k`` clusters; return what shows labels in which they do.
+def judge(constraints: Constraints, k: int, who: str) -> Callable[[], IntArray]:
+    """Raise if the statements contradict each other or bounds rule ``k`` clusters out; return what decides the rest.
 
-    What is returned raises `GaveUpError` when the question was left open. With ``later`` rules are judged only when it
-    is called, unless the numbers of samples and clusters rule them out at once: deciding about sizes can take long.
+    Whether cannot-links leave ``k`` clusters, and of which sizes, can take long to decide, so that is asked only when a
+    method finds no labels itself. What is returned then shows some, raises the explanation why there are none, or
+    raises `GaveUpError` when the question is left open.
     """
-    for rule in constraints.rules if later else ():
-        n, high = constraints.n_samples, getattr(rule, "high", None)
-        later &= k * getattr(rule, "low", 1) <= n and (high is None or n <= k * high)
-    verdict = check(constraints.with_rules() if later else constraints, n_clusters=k)
+    verdict = check(constraints.with_rules())
     verdict.raise_if_infeasible()
+    n = constraints.n_samples
+    ruled_out = any(
+        isinstance(rule, SizeBetween) and not k * rule.low <= n <= k * (n if rule.high is None else rule.high)
+        for rule in constraints.rules
+    )
+    if ruled_out or not (verdict.k_min or 1) <= k <= (verdict.k_max or n):
+        check(constraints, n_clusters=k).raise_if_infeasible()
 
     def witness() -> IntArray:
-        final = check(constraints, n_clusters=k) if later else verdict
+        final = check(constraints, n_clusters=k)
         final.raise_if_infeasible()
         if isinstance(final.witness, np.ndarray):
             return final.witness

@@ -12,7 +12,7 @@ from linkwise.engines.partitional._lloyd import KMeansRun, Watch
 from linkwise.engines.partitional._places import FixedPlaces, FreePlaces
 from linkwise.engines.partitional._restarts import Loop, expand, judge, read_problem, run_from_starts
 from linkwise.engines.partitional._start import Start, make_generator
-from linkwise.problem import Problem
+from linkwise.problem import Problem, check
 
 __all__ = ["ConstrainedKMeans", "SeededKMeans", "constrained_kmeans", "seeded_kmeans"]
 
@@ -86,7 +86,7 @@ def seeded_kmeans(
     loop = Loop(who, n_init, max_iter, tol, watch)
     if not constraints.is_hard.all():
         constraints = constraints.with_weight(float("inf"))
-    judge(constraints, k, who)
+    check(constraints, n_clusters=k).raise_if_infeasible()
     start = Start("neighbourhoods", contract(rows, constraints), k, make_generator(random_state))
     cloud = contract(rows, Constraints.build(len(constraints)))
     return expand(run_from_starts(cloud, start, lambda: FreePlaces(cloud), loop, rows), cloud, rows)

@@ -10,7 +10,7 @@ from scipy.optimize import linear_sum_assignment
 from linkwise import Constraints, Kind, check
 from linkwise.engines.partitional._apart import CLIQUE, OTHER, TREE, keep_apart
 from linkwise.engines.partitional._assign import assign
-from linkwise.engines.partitional._kernels_assign import match
+from linkwise.engines.partitional._kernels_easy import match
 from tests.oracles.centres import cheapest_assignment
 from tests.profile import examples
 
@@ -172,3 +172,15 @@ def test_nothing_to_keep_apart_is_an_empty_answer():
     assert found.solved
     assert found.best
     assert len(found.labels) == 0
+
+
+def test_a_start_that_greed_misses_is_found_by_tabu_search():
+    """Near the density at which colourings cease to exist; the classes they were drawn from are one."""
+    solved = 0
+    for seed in range(examples(4, 40)):
+        y, apart, costs, _ = large_case(seed, n=80, m=350, k=4)
+        found = assign(costs[apart.node], apart)
+        solved += found.solved
+        assert not found.solved or apart.broken(found.labels) == 0
+        assert y.max() == 3
+    assert solved >= 0.9 * examples(4, 40)

@@ -155,7 +155,8 @@ def test_the_status_agrees_with_an_oracle():
         pairs = {"must_link": links[must].tolist(), "cannot_link": links[~must].tolist()}
         possible = feasible(n, k, **pairs) if k <= n else False
         outcomes[possible] += 1
-        model, c, solved = COPKMeans(k, n_init=1, random_state=seed), Constraints.build(n, **pairs), True
+        c, solved = Constraints.build(n, **pairs), True
+        model = COPKMeans(k, n_init=1, random_state=seed)
         try:
             model.fit(rng.normal(size=(n, 2)), constraints=c)
         except InfeasibleConstraintsError as no:
@@ -163,6 +164,15 @@ def test_the_status_agrees_with_an_oracle():
         assert solved == possible
         assert not solved or verify(model.labels_, c).ok
     assert min(outcomes.values()) > 20
+
+
+def test_a_greedy_run_that_nobody_could_finish_is_explained():
+    """No three are pairwise apart, so no clique tells that a cycle of five needs a third cluster."""
+    c = Constraints.build(5, cannot_link=[(i, (i + 1) % 5) for i in range(5)])
+    for assignment in ("greedy", "exact"):
+        with pytest.raises(InfeasibleConstraintsError) as no:
+            COPKMeans(2, assignment=assignment).fit(np.arange(5.0)[:, None], constraints=c)
+        assert no.value.explanation.core == (0, 1, 2, 3, 4)
 
 
 def test_greedy_gets_stuck_where_exact_looks_ahead():

@@ -1,0 +1,165 @@
+"""Hold `COPKMeans` against a peer and against scikit-learn's unconstrained KMeans: seconds, inertia, broken statements.
+
+    python benchmarks/kmeans.py                                everything (some minutes)
+    python benchmarks/kmeans.py --peer-python PATH/bin/python  the peer lives in another environment
+    python benchmarks/kmeans.py --quick                        tiny sizes: does it run?
+
+The peer is COPKMeans of active-semi-supervised-clustering 0.0.1 (pip install active-semi-supervised-clustering). It runs
+in a process of its own, with a time limit, and only its fit is timed. Statements are drawn from classes that overlap:
+two samples by chance, and their classes say which. "ratio" is linkwise / the other, of the least of several runs; the
+first run of linkwise is a warm-up and is not kept. Every seed of linkwise and of the peer is another start.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+if __name__ == "__main__":
+    sys.path[0] = str(Path(__file__).resolve().parents[1])
+
+from benchmarks._data import blobs
+from linkwise import Constraints, COPKMeans, Kind, verify
+
+CLASSES = 10
+# (samples, statements, with the peer)
+CASES = (
+    (1_000, 100, True),
+    (1_000, 1_000, True),
+    (10_000, 1_000, True),
+    (10_000, 10_000, False),
+    (100_000, 5_000, False),
+)
+QUICK = ((200, 20, False),)
+CHILD = """
+import json, sys, time
+import numpy as np
+from active_semi_clustering.semi_supervised.pairwise_constraints import COPKMeans
+data = np.load(sys.argv[1])
+ml, cl = [[tuple(row) for row in data[name].tolist()] for name in ("must", "cannot")]
+np.random.seed(int(sys.argv[2]))
+model = COPKMeans(n_clusters=int(sys.argv[3]), max_iter=100)
+start = time.perf_counter()
+try:
+    model.fit(data["X"], ml=ml, cl=cl)
+    print(json.dumps({"seconds": time.perf_counter() - start, "labels": model.labels_.tolist()}))
+except Exception as error:
+    print(json.dumps({"seconds": time.perf_counter() - start, "error": type(error).__name__}))
+"""
+
+
+class Run(NamedTuple):
+    """What one contender did on one seed."""
+
+    seconds: float
+    inertia: float
+    broken: int
+    said: str = ""
+
+
+def draw(n: int, m: int, seed: int = 0) -> tuple[Any, Constraints]:
+    """Samples of overlapping classes, and statements about random pairs of them."""
+    X, y = blobs(n, classes=CLASSES, spread=1.0, seed=seed)
+    pairs = np.random.default_rng(seed).integers(n, size=(2 * m, 2))
+    pairs = pairs[pairs[:, 0] != pairs[:, 1]][:m]
+    same = y[pairs[:, 0]] == y[pairs[:, 1]]
+    return X, Constraints.build(n, must_link=pairs[same], cannot_link=pairs[~same])
+
+
+def judge(X: Any, labels: Any, c: Constraints) -> tuple[float, int]:
+    """Inertia around the means of the labels, and how many statements these break."""
+    labels = np.asarray(labels, dtype=np.intp)
+    cost = sum(((X[labels == j] - X[labels == j].mean(axis=0)) ** 2).sum() for j in np.unique(labels))
+    return float(cost), len(verify(labels, c).violated)
+
+
+def ours(X: Any, c: Constraints, seed: int, **options: Any) -> Run:
+    """One fit of linkwise."""
+    start = time.perf_counter()
+    model = COPKMeans(CLASSES, random_state=seed, **options).fit(X, constraints=c)
+    return Run(time.perf_counter() - start, *judge(X, model.labels_, c))
+
+
+def plain(X: Any, c: Constraints, seed: int) -> Run:
+    """One fit of scikit-learn, which is told nothing."""
+    from sklearn.cluster import KMeans
+
+    start = time.perf_counter()
+    model = KMeans(CLASSES, n_init=1, random_state=seed).fit(X)
+    return Run(time.perf_counter() - start, *judge(X, model.labels_, c))
+
+
+def peer(python: str, limit: float) -> Callable[[Any, Constraints, int], Run]:
+    """One fit of the peer in a process of its own."""
+
+    def run(X: Any, c: Constraints, seed: int) -> Run:
+        with tempfile.TemporaryDirectory() as folder:
+            path = Path(folder, "data.npz")
+            np.savez(path, X=X, must=c.of(Kind.MUST_LINK), cannot=c.of(Kind.CANNOT_LINK))
+            command = [python, "-W", "ignore", "-c", CHILD, str(path), str(seed), str(CLASSES)]
+            try:
+                done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=limit)
+            except subprocess.TimeoutExpired:
+                return Run(limit, np.nan, -1, f"not done after {limit:g} s")
+        if done.returncode:
+            return Run(np.nan, np.nan, -1, "does not run: " + done.stderr.strip().splitlines()[-1])
+        found = json.loads(done.stdout)
+        if "error" in found:
+            return Run(found["seconds"], np.nan, -1, "failed: " + found["error"])
+        return Run(found["seconds"], *judge(X, found["labels"], c))
+
+    return run
+
+
+def table(cases: Any, seeds: int, python: str, limit: float) -> list[str]:
+    """Run every case and word one line per contender."""
+    lines = [f"{'n':>7} {'said':>6} {'who':<22} {'least s':>9} {'ratio':>8} {'mean inertia':>13} {'broken':>7}  notes"]
+    for n, m, with_peer in cases:
+        X, c = draw(n, m)
+        contenders: dict[str, Callable[[Any, Constraints, int], Run]] = {
+            "linkwise": ours,
+            "linkwise, one start": lambda X, c, seed: ours(X, c, seed, n_init=1),
+            "scikit-learn, untold": plain,
+        }
+        if with_peer:
+            contenders["the peer"] = peer(python, limit)
+        ours(X, c, 0)
+        runs: dict[str, list[Run]] = {who: [] for who in contenders}
+        for seed in range(seeds):
+            for who, run in contenders.items():
+                runs[who].append(run(X, c, seed))
+        own = min(run.seconds for run in runs["linkwise"])
+        for who, found in runs.items():
+            least = min(run.seconds for run in found)
+            fine = [run for run in found if not run.said]
+            cost = f"{np.mean([run.inertia for run in fine]):.6g}" if fine else "-"
+            broken = "/".join("-" if run.broken < 0 else str(run.broken) for run in found)
+            notes = "; ".join(sorted({run.said for run in found if run.said}))
+            lines.append(f"{n:>7} {m:>6} {who:<22} {least:>9.4f} {own / least:>8.4f} {cost:>13} {broken:>7}  {notes}")
+    return lines
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Print the table."""
+    parser = argparse.ArgumentParser(prog="kmeans.py", description=__doc__)
+    parser.add_argument("--seeds", type=int, default=3, help="starts of each contender (default 3)")
+    parser.add_argument("--peer-python", default=sys.executable, help="interpreter that has the peer")
+    parser.add_argument("--limit", type=float, default=120.0, help="seconds after which a run of the peer is ended")
+    parser.add_argument("--quick", action="store_true", help="tiny sizes: shows that it runs")
+    given = parser.parse_args(arguments)
+    for line in table(QUICK if given.quick else CASES, given.seeds, given.peer_python, given.limit):
+        print(line.rstrip())
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
