@@ -12,13 +12,8 @@ from typing import TYPE_CHECKING, Any
 __version__ = "0.1.0"
 
 _HOME = {
-    "CVQE": "linkwise.engines",
-    "HMRFKMeans": "linkwise.engines",
-    "LCVQE": "linkwise.engines",
-    "MKMeans": "linkwise.engines",
-    "MPCKMeans": "linkwise.engines",
-    "PCKMeans": "linkwise.engines",
     "COPKMeans": "linkwise.engines",
+    "CVQE": "linkwise.engines",
     "Certificate": "linkwise.result",
     "ConstrainedAgglomerative": "linkwise.engines",
     "ConstrainedKMeans": "linkwise.engines",
@@ -26,11 +21,16 @@ _HOME = {
     "Dendrogram": "linkwise.result",
     "Explanation": "linkwise.problem",
     "HACoc": "linkwise.engines",
+    "HMRFKMeans": "linkwise.engines",
     "IPoptim": "linkwise.engines",
     "Kind": "linkwise.constraints",
+    "LCVQE": "linkwise.engines",
+    "MKMeans": "linkwise.engines",
+    "MPCKMeans": "linkwise.engines",
     "MaxCentroidDistance": "linkwise.constraints",
     "MinSeparation": "linkwise.constraints",
     "NeighbourWithin": "linkwise.constraints",
+    "PCKMeans": "linkwise.engines",
     "ReCon": "linkwise.engines",
     "Repair": "linkwise.problem",
     "SeededKMeans": "linkwise.engines",
@@ -50,10 +50,9 @@ _HOME = {
     "verify": "linkwise.result",
 }
 
-__all__ = [
-    "CVQE",
-    "LCVQE",
+__all__ = [  # noqa: RUF022 - plain order: CVQE and LCVQE are names of methods, not of constants
     "COPKMeans",
+    "CVQE",
     "Certificate",
     "ConstrainedAgglomerative",
     "ConstrainedKMeans",
@@ -64,6 +63,7 @@ __all__ = [
     "HMRFKMeans",
     "IPoptim",
     "Kind",
+    "LCVQE",
     "MKMeans",
     "MPCKMeans",
     "MaxCentroidDistance",

@@ -45,10 +45,9 @@ from linkwise.engines.partitional import (
     seeded_kmeans,
 )
 
-__all__ = [
-    "CVQE",
-    "LCVQE",
+__all__ = [  # noqa: RUF022 - plain order: CVQE and LCVQE are names of methods, not of constants
     "COPKMeans",
+    "CVQE",
     "ConstrainedAgglomerative",
     "ConstrainedClusterer",
     "ConstrainedKMeans",
@@ -57,6 +56,7 @@ __all__ = [
     "HMRFKMeans",
     "IPoptim",
     "KMeansRun",
+    "LCVQE",
     "MKMeans",
     "MPCKMeans",
     "PCKMeans",

@@ -14,13 +14,13 @@ from linkwise.engines.partitional._seeded import (
 )
 from linkwise.engines.partitional._soft import SoftRun
 
-__all__ = [
-    "CVQE",
-    "LCVQE",
+__all__ = [  # noqa: RUF022 - plain order: CVQE and LCVQE are names of methods, not of constants
     "COPKMeans",
+    "CVQE",
     "ConstrainedKMeans",
     "HMRFKMeans",
     "KMeansRun",
+    "LCVQE",
     "MKMeans",
     "MPCKMeans",
     "PCKMeans",
