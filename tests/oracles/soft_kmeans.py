@@ -48,7 +48,7 @@ class Definition:
 
     def __init__(self, X, k, must, cannot, *, metric="none", per_cluster=False):
         self.X, self.k, self.must, self.cannot = np.asarray(X, float), k, must, cannot
-        self.metric, self.per_cluster = metric, per_cluster
+        self.metric, self.per_cluster, self.tied = metric, per_cluster, False
         self.ridge = ridge_of(self.X, diagonal=metric == "diagonal")
 
     def first_metric(self):
@@ -92,7 +92,9 @@ class Definition:
         for i, j, w in self.cannot:
             table = np.array([w * self.cannot_cost(i, j, a, C, A) for a in range(k)])
             total += np.where(every[:, i] == every[:, j], table[every[:, i]], 0.0)
-        return every[np.argmin(total)], float(total.min()) + self.rest(C, A)
+        first, second = np.partition(total, 1)[:2]
+        self.tied |= bool(second - first <= 1e-9 * (1 + abs(first)))
+        return every[np.argmin(total)], float(first) + self.rest(C, A)
 
     def centers(self, labels, C, A):
         return np.array([self.X[labels == h].mean(axis=0) for h in range(self.k)])
@@ -140,11 +142,11 @@ class Definition:
         return A
 
     def run(self, C, steps):
-        """Alternate; return the objective after each assignment, or None if a cluster was ever empty."""
+        """Alternate; return the objective after each assignment, or None if a cluster was empty or two labellings best."""
         A, values, labels = self.first_metric(), [], None
         for _ in range(steps):
             labels, value = self.best_labels(C, A, labels)
-            if len(set(labels.tolist())) < self.k:
+            if self.tied or len(set(labels.tolist())) < self.k:
                 return None
             values.append(value)
             C = self.centers(labels, C, A)
@@ -226,7 +228,8 @@ class MK(HMRF):
     def best_labels(self, C, A, before=None):
         k, n = self.k, len(self.X)
         labels = np.array([min(range(k), key=lambda h: self.sample_cost(i, h, C, A)) for i in range(n)])
-        if before is not None and self.objective(labels, C, A) > self.objective(before, C, A):
+        full = len(set(labels.tolist())) == k
+        if full and before is not None and self.objective(labels, C, A) > self.objective(before, C, A):
             labels = before
         return labels, self.objective(labels, C, A)
 

@@ -55,7 +55,7 @@ def cvqe(
         Centres to start from: spread out by chance, the means of must-linked samples, soft or hard, or given.
     n_init : int, default=3
         Runs from different starts, of which the one with the least objective is kept; one is enough where nothing is
-        left to chance.
+        left to chance. Of "neighbourhoods" there is one, further runs start as with "k-means++".
     max_iter : int, default=300
         Most iterations of one run.
     tol : float, default=1e-4
@@ -141,7 +141,7 @@ class CVQE(SoftMixin, ConstrainedClusterer):
         Centres to start from: spread out by chance, the means of must-linked samples, soft or hard, or given.
     n_init : int, default=3
         Runs from different starts, of which the one with the least objective is kept; one is enough where nothing is
-        left to chance.
+        left to chance. Of "neighbourhoods" there is one, further runs start as with "k-means++".
     max_iter : int, default=300
         Most iterations of one run.
     tol : float, default=1e-4
@@ -273,7 +273,7 @@ def lcvqe(
         Centres to start from: spread out by chance, the means of must-linked samples, soft or hard, or given.
     n_init : int, default=3
         Runs from different starts, of which the one with the least objective is kept; one is enough where nothing is
-        left to chance.
+        left to chance. Of "neighbourhoods" there is one, further runs start as with "k-means++".
     max_iter : int, default=300
         Most iterations of one run.
     tol : float, default=1e-4
@@ -354,7 +354,7 @@ class LCVQE(SoftMixin, ConstrainedClusterer):
         Centres to start from: spread out by chance, the means of must-linked samples, soft or hard, or given.
     n_init : int, default=3
         Runs from different starts, of which the one with the least objective is kept; one is enough where nothing is
-        left to chance.
+        left to chance. Of "neighbourhoods" there is one, further runs start as with "k-means++".
     max_iter : int, default=300
         Most iterations of one run.
     tol : float, default=1e-4

@@ -47,7 +47,7 @@ def pck_means(
         Centres to start from: spread out by chance, the means of must-linked samples, soft or hard, or given.
     n_init : int, default=3
         Runs from different starts, of which the one with the least objective is kept; one is enough where nothing is
-        left to chance.
+        left to chance. Of "neighbourhoods" there is one, further runs start as with "k-means++".
     max_iter : int, default=300
         Most iterations of one run.
     tol : float, default=1e-4
@@ -127,7 +127,7 @@ class PCKMeans(SoftMixin, ConstrainedClusterer):
         Centres to start from: spread out by chance, the means of must-linked samples, soft or hard, or given.
     n_init : int, default=3
         Runs from different starts, of which the one with the least objective is kept; one is enough where nothing is
-        left to chance.
+        left to chance. Of "neighbourhoods" there is one, further runs start as with "k-means++".
     max_iter : int, default=300
         Most iterations of one run.
     tol : float, default=1e-4

@@ -144,15 +144,18 @@ def solve(
     method = make(measure, pairs)
     cloud = contract(measure.rows, constraints)
     field = bind_samples(cloud, method.held)
-    start = Start(given, cloud if isinstance(given, np.ndarray) else _wishes(measure.rows, constraints, cloud), k, rng)
+    drawn_from = cloud if isinstance(given, np.ndarray) else _wishes(measure.rows, constraints, cloud)
+    start = Start(given, drawn_from, k, rng)
+    # neighbourhoods are one good start; what else there is shows only elsewhere
+    others = Start("k-means++", drawn_from, k, rng) if isinstance(given, str) and given == "neighbourhoods" else start
     # centres that only come nearer and nearer to where they end never stand still to the last digit
     tolerance = max(loop.tol, 1e-14 if method.remembers else 0.0) * typical_variance(measure.rows)
     alternation = Alternation(
         method, field, witness, inference=inference, max_iter=loop.max_iter, tolerance=tolerance, watch=watch
     )
     best = alternation.run(start.centers(), rng)
-    for _ in range(1, loop.n_init if start.varies or alternation.random else 1):
-        ended = alternation.run(start.centers(), rng)
+    for _ in range(1, loop.n_init if others.varies or alternation.random else 1):
+        ended = alternation.run(others.centers(), rng)
         best = ended if ended.objective < best.objective else best
     centers, metric = best.state.centers, best.state.metric
     if spread.distortion == "squared_euclidean":
