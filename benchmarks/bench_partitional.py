@@ -74,10 +74,16 @@ class Sizes:
     def setup(self, n):
         self.X, _ = blobs(n, classes=CLASSES, spread=1.0)
         self.constraints = Constraints.build(n, rules=SizeBetween(int(0.95 * n / CLASSES), int(1.05 * n / CLASSES)))
-        self.time_fit()
+        self._fit()
+
+    def _fit(self):
+        return COPKMeans(CLASSES, n_init=1, random_state=0).fit(self.X, constraints=self.constraints)
 
     def time_fit(self, *_):
-        COPKMeans(CLASSES, n_init=1, random_state=0).fit(self.X, constraints=self.constraints)
+        self._fit()
+
+    def track_inertia_per_sample(self, *_):
+        return self._fit().inertia_ / len(self.X)
 
 
 class SoftKMeans:

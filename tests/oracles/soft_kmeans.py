@@ -142,7 +142,7 @@ class Definition:
         return A
 
     def run(self, C, steps):
-        """Alternate; return the objective after each assignment, or None if a cluster was empty or two labellings best."""
+        """Alternate; return the objective after each assignment, or None if a cluster was empty or labels tied."""
         A, values, labels = self.first_metric(), [], None
         for _ in range(steps):
             labels, value = self.best_labels(C, A, labels)

@@ -14,7 +14,7 @@ from linkwise.engines.partitional._kernels_easy import match
 from tests.oracles.centres import cheapest_assignment
 from tests.profile import examples
 
-pytestmark = pytest.mark.kernels
+kernels = pytest.mark.kernels  # on the tests that stay quick when run interpreted
 
 
 def gather(n, pairs=(), groups=()):
@@ -38,6 +38,7 @@ def random_case(seed):
     return apart, costs, [[place[v] for v in clique] for clique in [*pairs, *groups]]
 
 
+@kernels
 def test_the_answer_is_the_least_cost_by_enumeration():
     solved = 0
     for seed in range(examples(150, 5000)):
@@ -53,6 +54,7 @@ def test_the_answer_is_the_least_cost_by_enumeration():
     assert solved > 40
 
 
+@kernels
 def test_forbidden_clusters_stay_forbidden():
     for seed in range(examples(80, 2000)):
         apart, costs, cliques = random_case(seed)
@@ -64,6 +66,7 @@ def test_forbidden_clusters_stay_forbidden():
             assert cost_of(costs, found.labels) == pytest.approx(least)
 
 
+@kernels
 def test_cliques_are_matched_as_scipy_does():
     for seed in range(examples(40, 1000)):
         rng = np.random.default_rng(seed)
@@ -82,6 +85,7 @@ def test_parts_are_told_apart_by_their_shape():
     assert apart.shape.tolist() == [CLIQUE, CLIQUE, TREE, OTHER, CLIQUE, OTHER]
 
 
+@kernels
 def test_repeats_and_pairs_within_groups_change_nothing():
     costs = np.random.default_rng(0).random((4, 5))
     once = assign(costs, gather(4, groups=[[0, 1, 2, 3]]))
@@ -95,6 +99,7 @@ def test_a_group_is_not_written_out_as_pairs():
     assert len(apart.member) == n
 
 
+@kernels
 def test_a_long_chain_is_solved_exactly_without_recursion():
     n = 300
     rng = np.random.default_rng(0)
@@ -107,16 +112,17 @@ def test_a_long_chain_is_solved_exactly_without_recursion():
     assert cost_of(costs, found.labels) == pytest.approx(ways.min())
 
 
-def large_case(seed, n=60, m=140, k=5):
+def large_case(seed, n=40, m=90, k=5):
     rng = np.random.default_rng(seed)
     y = rng.integers(k, size=n)
     pairs = [(a, b) for a, b in rng.integers(n, size=(4 * m, 2)).tolist() if y[a] != y[b]][:m]
     return y, gather(n, pairs), rng.random((n, k)), pairs
 
 
-def test_large_parts_keep_apart_what_is_and_never_cost_more_than_where_they_started():
-    for seed in range(examples(5, 200)):
-        y, apart, costs, _ = large_case(seed)
+@pytest.mark.parametrize("n", [pytest.param(14, marks=kernels), 40])
+def test_large_parts_keep_apart_what_is_and_never_cost_more_than_where_they_started(n):
+    for seed in range(examples(3, 200)):
+        y, apart, costs, _ = large_case(seed, n=n, m=2 * n)
         own = costs[apart.node]
         start = y[apart.node]
         found = assign(own, apart, start)
@@ -167,6 +173,7 @@ def test_the_same_input_gives_the_same_labels_and_nothing_is_modified():
     assert_array_equal(start, kept[1])
 
 
+@kernels
 def test_nothing_to_keep_apart_is_an_empty_answer():
     found = assign(np.empty((0, 3)), gather(5))
     assert found.solved
@@ -178,7 +185,7 @@ def test_a_start_that_greed_misses_is_found_by_tabu_search():
     """Near the density at which colourings cease to exist; the classes they were drawn from are one."""
     solved = 0
     for seed in range(examples(4, 40)):
-        y, apart, costs, _ = large_case(seed, n=80, m=350, k=4)
+        y, apart, costs, _ = large_case(seed, n=40, m=150, k=4)
         found = assign(costs[apart.node], apart)
         solved += found.solved
         assert not found.solved or apart.broken(found.labels) == 0
