@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import linkwise
 from benchmarks._data import blobs, statements
 from linkwise import ConstrainedKMeans, Constraints, COPKMeans, SeededKMeans, SizeBetween
 from linkwise.metrics import rand
@@ -83,3 +84,25 @@ class Sizes:
 
     def track_inertia_per_sample(self, *_):
         return self._fit().inertia_ / len(self.X)
+
+
+class SoftKMeans:
+    """Links that are weighed, a tenth as many as samples: each method that weighs, one start."""
+
+    params = (["PCKMeans", "MKMeans", "MPCKMeans", "HMRFKMeans", "CVQE", "LCVQE"], [1_000, 10_000])
+    param_names = ("method", "n")
+    timeout = 600
+
+    def setup(self, method, n):
+        self.X, self.y = blobs(n, classes=CLASSES, spread=1.0)
+        self.constraints = statements(self.y, "links", n // 10).with_weight(2.0)
+        self._fit(method)
+
+    def _fit(self, method):
+        return getattr(linkwise, method)(CLASSES, n_init=1, random_state=0).fit(self.X, constraints=self.constraints)
+
+    def time_fit(self, method, _):
+        self._fit(method)
+
+    def track_rand(self, method, _):
+        return rand(self._fit(method).labels_, self.y)

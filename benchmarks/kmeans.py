@@ -1,14 +1,19 @@
-"""Hold `COPKMeans` against a peer and against scikit-learn's unconstrained KMeans: seconds, inertia, broken statements.
+"""Hold `COPKMeans` and `PCKMeans` against a peer and scikit-learn's KMeans: seconds, inertia, broken statements.
 
     python benchmarks/kmeans.py                                everything (some minutes)
     python benchmarks/kmeans.py --peer-python PATH/bin/python  the peer lives in another environment
+    python benchmarks/kmeans.py --soft                         the methods that weigh statements
     python benchmarks/kmeans.py --quick                        tiny sizes: does it run?
 
-The peer is COPKMeans of active-semi-supervised-clustering 0.0.1 (pip install active-semi-supervised-clustering). It
-runs in a process of its own, with a time limit, and only its fit is timed. Statements are drawn from classes that
-overlap: two samples by chance, and their classes say which. "ratio" is linkwise from one start / the other, of the
-least of several runs: the others have one start, linkwise has three unless told otherwise. The first run of linkwise
-is a warm-up and is not kept. Every seed is another start.
+The peer is COPKMeans of active-semi-supervised-clustering 0.0.1 (pip install active-semi-supervised-clustering), or its
+PCKMeans with --soft. It runs in a process of its own, with a time limit, and only its fit is timed. Statements are
+drawn from classes that overlap: two samples by chance, and their classes say which. "ratio" is linkwise from one start
+/ the other, of the least of several runs: the others have one start, linkwise has three unless told otherwise. The
+first run of linkwise is a warm-up and is not kept. Every seed is another start.
+
+With --soft, `PCKMeans` is held against the peer on statements that were closed first, as the peer does, by the peer's
+objective doubled: inertia and 2 for each broken statement. `pck_means` is held against one Lloyd iteration of KMeans
+from the same centres, and `MPCKMeans` against the clock.
 """
 
 from __future__ import annotations
@@ -29,7 +34,8 @@ if __name__ == "__main__":
     sys.path[0] = str(Path(__file__).resolve().parents[1])
 
 from benchmarks._data import blobs
-from linkwise import Constraints, COPKMeans, Kind, verify
+from linkwise import Constraints, COPKMeans, Kind, MPCKMeans, PCKMeans, close, verify
+from linkwise.engines import pck_means
 
 CLASSES = 10
 # (samples, statements, with the peer)
@@ -44,11 +50,11 @@ QUICK = ((200, 20, False),)
 CHILD = """
 import json, sys, time
 import numpy as np
-from active_semi_clustering.semi_supervised.pairwise_constraints import COPKMeans
+from active_semi_clustering.semi_supervised import pairwise_constraints
 data = np.load(sys.argv[1])
 ml, cl = [[tuple(row) for row in data[name].tolist()] for name in ("must", "cannot")]
 np.random.seed(int(sys.argv[2]))
-model = COPKMeans(n_clusters=int(sys.argv[3]), max_iter=100)
+model = getattr(pairwise_constraints, sys.argv[4])(n_clusters=int(sys.argv[3]), max_iter=100)
 start = time.perf_counter()
 try:
     model.fit(data["X"], ml=ml, cl=cl)
@@ -99,14 +105,14 @@ def plain(X: Any, c: Constraints, seed: int) -> Run:
     return Run(time.perf_counter() - start, *judge(X, model.labels_, c))
 
 
-def peer(python: str, limit: float) -> Callable[[Any, Constraints, int], Run]:
+def peer(python: str, limit: float, method: str = "COPKMeans") -> Callable[[Any, Constraints, int], Run]:
     """One fit of the peer in a process of its own."""
 
     def run(X: Any, c: Constraints, seed: int) -> Run:
         with tempfile.TemporaryDirectory() as folder:
             path = Path(folder, "data.npz")
             np.savez(path, X=X, must=c.of(Kind.MUST_LINK), cannot=c.of(Kind.CANNOT_LINK))
-            command = [python, "-W", "ignore", "-c", CHILD, str(path), str(seed), str(CLASSES)]
+            command = [python, "-W", "ignore", "-c", CHILD, str(path), str(seed), str(CLASSES), method]
             try:
                 done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=limit)
             except subprocess.TimeoutExpired:
@@ -149,6 +155,82 @@ def table(cases: Any, seeds: int, python: str, limit: float) -> list[str]:
     return lines
 
 
+# -- methods that weigh statements -------------------------------------------------------------------------------------
+
+
+def soft_against_peer(n: int, m: int, seeds: int, python: str, limit: float) -> list[str]:
+    """Hold PCKMeans against the peer's: seconds, and the objective both make small."""
+    X, c = draw(n, m)
+    c = close(c)
+    softly = c.with_weight(2.0)
+
+    def fit(X: Any, c: Constraints, seed: int, **options: Any) -> Run:
+        start = time.perf_counter()
+        model = PCKMeans(CLASSES, random_state=seed, **options).fit(X, constraints=softly)
+        return Run(time.perf_counter() - start, *judge(X, model.labels_, c))
+
+    fit(X, c, 0)
+    contenders: dict[str, Callable[[Any, Constraints, int], Run]] = {
+        "PCKMeans, one start": lambda X, c, seed: fit(X, c, seed, n_init=1, init="k-means++"),
+        "PCKMeans": fit,
+        "the peer's PCKMeans": peer(python, limit, "PCKMeans"),
+    }
+    lines, own = [], np.nan
+    for who, run in contenders.items():
+        found = [run(X, c, seed) for seed in range(seeds)]
+        least = min(one.seconds for one in found)
+        own = least if who == "PCKMeans, one start" else own
+        objective = "/".join("-" if one.said else f"{one.inertia + 2 * one.broken:.6g}" for one in found)
+        notes = "; ".join(sorted({one.said for one in found if one.said}))
+        lines.append(
+            f"{n:>7} {m:>6} {who:<22} {least:>9.4f} {own / least:>8.4f}  objective {objective} {notes}".rstrip()
+        )
+    return lines
+
+
+def soft_per_iteration(n: int, m: int, repeats: int) -> list[str]:
+    """Hold one iteration of pck_means against one of KMeans from the same centres."""
+    from sklearn.cluster import KMeans
+
+    X, c = draw(n, m)
+    c, steps = c.with_weight(2.0), 20
+    start = X[np.random.default_rng(0).choice(n, CLASSES, replace=False)]
+    plain = KMeans(CLASSES, init=start, n_init=1, max_iter=steps, tol=0.0, algorithm="lloyd")
+    runs: dict[str, Callable[[], int]] = {
+        "pck_means, per step": lambda: pck_means(X, c, CLASSES, init=start, max_iter=steps, tol=0.0).n_iter,
+        "KMeans, per step": lambda: int(plain.fit(X).n_iter_),
+    }
+    least = dict.fromkeys(runs, np.inf)
+    for turn in range(repeats + 1):  # the first turn is a warm-up
+        for who, run in runs.items():
+            begin = time.perf_counter()
+            done = run()
+            if turn:
+                least[who] = min(least[who], (time.perf_counter() - begin) / done)
+    own = least["pck_means, per step"]
+    return [f"{n:>7} {m:>6} {who:<22} {took:>9.4f} {own / took:>8.4f}" for who, took in least.items()]
+
+
+def soft_by_the_clock(n: int, m: int, repeats: int) -> list[str]:
+    """Time MPCKMeans, from several starts as it does by default."""
+    X, c = draw(n, m)
+    c, least = c.with_weight(1.0), np.inf
+    for turn in range(repeats + 1):
+        begin = time.perf_counter()
+        MPCKMeans(CLASSES, random_state=0).fit(X, constraints=c)
+        least = min(least, time.perf_counter() - begin) if turn else least
+    return [f"{n:>7} {m:>6} {'MPCKMeans':<22} {least:>9.4f}"]
+
+
+def soft_table(seeds: int, python: str, limit: float, *, quick: bool) -> list[str]:
+    """Run all that is about methods that weigh statements."""
+    lines = [f"{'n':>7} {'said':>6} {'who':<22} {'least s':>9} {'ratio':>8}"]
+    for n, m in ((200, 20),) if quick else ((1_000, 100), (10_000, 1_000)):
+        lines += soft_against_peer(n, m, seeds, python, limit)
+    lines += soft_per_iteration(*((500, 50, 1) if quick else (100_000, 5_000, 7)))
+    return lines + soft_by_the_clock(*((200, 20, 1) if quick else (10_000, 1_000, 3)))
+
+
 def main(arguments: list[str] | None = None) -> int:
     """Print the table."""
     parser = argparse.ArgumentParser(prog="kmeans.py", description=__doc__)
@@ -156,7 +238,11 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--peer-python", default=sys.executable, help="interpreter that has the peer")
     parser.add_argument("--limit", type=float, default=120.0, help="seconds after which a run of the peer is ended")
     parser.add_argument("--quick", action="store_true", help="tiny sizes: shows that it runs")
+    parser.add_argument("--soft", action="store_true", help="the methods that weigh statements")
     given = parser.parse_args(arguments)
+    if given.soft:
+        print("\n".join(soft_table(given.seeds, given.peer_python, given.limit, quick=given.quick)))
+        return 0
     for line in table(QUICK if given.quick else CASES, given.seeds, given.peer_python, given.limit):
         print(line.rstrip())
     return 0

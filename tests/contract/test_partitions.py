@@ -34,8 +34,16 @@ pytestmark = pytest.mark.filterwarnings("ignore:.* promises nothing and broke:li
 # How an estimator without centres is shown to be the plain method when nothing was said: a function of X, the number
 # of clusters and a seed that returns labels. Those with centres are compared with scikit-learn's KMeans.
 PLAIN = {}
+# Methods that learn a metric are plain k-means without one.
+LEARNS = {"MKMeans": {"metric": "none"}, "MPCKMeans": {"metric": "none"}}
 # Other dresses for scikit-learn's checks.
-OWN = {"COPKMeans": [{"assignment": "greedy"}, {"init": "neighbourhoods"}]}
+OWN = {
+    "COPKMeans": [{"assignment": "greedy"}, {"init": "neighbourhoods"}],
+    "PCKMeans": [{"inference": "icm"}],
+    "MPCKMeans": [{"metric": "full", "per_cluster": True}],
+    "HMRFKMeans": [{"metric": "diagonal"}],
+    "CVQE": [{"update": "printed"}],
+}
 
 CASES = [(cls, kind) for cls in PARTITIONS for kind in Kind if kind in cls.understands]
 each = pytest.mark.parametrize("estimator", PARTITIONS, ids=lambda cls: cls.__name__)
@@ -90,7 +98,7 @@ def test_without_statements_it_is_the_plain_method(estimator):
             continue
         if "init" in estimator._parameter_constraints:
             start = X[np.random.default_rng(seed).choice(len(X), 3, replace=False)]
-            model = make(estimator, 3, init=start).fit(X)
+            model = make(estimator, 3, init=start, **LEARNS.get(estimator.__name__, {})).fit(X)
             plain = KMeans(3, init=start, n_init=1).fit(X)
         else:  # what was found is where k-means stays
             model = make(estimator, 3, seed, tol=0.0).fit(X)
@@ -363,8 +371,9 @@ def test_translation_rotation_and_scale_keep_the_partition(estimator):
     c = said(Kind.MUST_LINK, truth(Kind.MUST_LINK, y, 11), len(X))
     turn = np.array([[0.6, -0.8], [0.8, 0.6]])
     start = X[:3]
-    a = make(estimator, init=start).fit(X, constraints=c)
-    b = make(estimator, init=8.0 * (start @ turn) + 5.0).fit(8.0 * (X @ turn) + 5.0, constraints=c)
+    learns = {"metric": "full"} if estimator.__name__ in LEARNS else {}
+    a = make(estimator, init=start, **learns).fit(X, constraints=c)
+    b = make(estimator, init=8.0 * (start @ turn) + 5.0, **learns).fit(8.0 * (X @ turn) + 5.0, constraints=c)
     assert_array_equal(a.labels_, b.labels_)
 
 
@@ -451,7 +460,7 @@ def test_distances_to_centres_are_what_transform_gives(estimator):
     if not hasattr(estimator, "transform"):
         return
     X, _ = blobs(3)
-    model = make(estimator).fit(X)
+    model = make(estimator, **LEARNS.get(estimator.__name__, {})).fit(X)
     away = np.sqrt(((X[:, None] - model.cluster_centers_) ** 2).sum(axis=2))
     assert_allclose(model.transform(X), away)
     assert list(model.get_feature_names_out()) == [f"{estimator.__name__.lower()}{i}" for i in range(3)]

@@ -7,11 +7,13 @@ product leaves in doubt is looked at again; both ways give the same labels. Spar
 
 from __future__ import annotations
 
+from functools import cache
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 import scipy.sparse
+from threadpoolctl import ThreadpoolController
 
 from linkwise._kernels import njit
 from linkwise.engines._reading import require_finite
@@ -23,7 +25,7 @@ __all__ = ["join_rows", "means", "nearest", "one_row", "read_rows", "squared", "
 IntArray = npt.NDArray[np.intp]
 FloatArray = npt.NDArray[np.float64]
 _CHUNK = 2048  # rows whose distances to all centres are in memory at a time
-_WIDE = 600  # features times centres from which the matrix product is quicker
+_WIDE = 2_000  # features times centres from which the matrix product is quicker
 _LARGE = 4_000_000  # features times centres times rows from which threads are
 
 
@@ -53,9 +55,9 @@ def nearest(X: Any, centers: FloatArray) -> tuple[IntArray, FloatArray]:
     across = np.ascontiguousarray(centers.T)
     if centers.size >= _WIDE:
         norm = (centers**2).sum(axis=1)
-        for at in range(0, m, _CHUNK):
-            rows = X[at : at + _CHUNK]
-            _settle(rows, across, norm, rows @ across, labels[at : at + _CHUNK], cost[at : at + _CHUNK])
+        # products of a chunk are small: threads of BLAS would wait for each other longer than they work
+        with _blas().limit(limits=1, user_api="blas"), Workers() as workers:
+            workers.over(_by_product, m, centers.size, X, across, norm, labels, cost)
     elif m * centers.size >= _LARGE:
         with Workers() as workers:
             workers.over(_nearest, m, centers.size, X, across, labels, cost)
@@ -115,6 +117,19 @@ def typical_variance(X: Any) -> float:
     return float(np.mean(mean_variance_axis(X, axis=0)[1]))
 
 
+@cache
+def _blas() -> ThreadpoolController:
+    return ThreadpoolController()
+
+
+def _by_product(
+    X: FloatArray, across: FloatArray, norm: FloatArray, labels: IntArray, cost: FloatArray, start: int, stop: int
+) -> None:
+    for at in range(start, stop, _CHUNK):
+        end = min(stop, at + _CHUNK)
+        _settle(X[at:end], across, norm, X[at:end] @ across, labels[at:end], cost[at:end])
+
+
 def _sparse_squared(X: Any, centers: FloatArray) -> FloatArray:
     norm = np.asarray(X.multiply(X).sum(axis=1)).reshape(-1, 1)
     out = (centers**2).sum(axis=1) - 2.0 * np.asarray(X @ centers.T) + norm
@@ -147,7 +162,7 @@ def _nearest(X: FloatArray, across: FloatArray, labels: IntArray, cost: FloatArr
         cost[i] = row[best]
 
 
-@njit
+@njit(nogil=True)
 def _settle(
     X: FloatArray, across: FloatArray, norm: FloatArray, product: FloatArray, labels: IntArray, cost: FloatArray
 ) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 
+from benchmarks import davidson
 from benchmarks.kmeans import draw, main, peer
 from linkwise import check
 
@@ -28,3 +29,18 @@ def test_a_peer_that_does_not_run_says_why():
     run = peer(sys.executable, 60.0)(X, said, 0)
     assert run.said.startswith("does not run: ModuleNotFoundError")
     assert run.broken == -1
+
+
+def test_the_quick_run_of_methods_that_weigh(capsys):
+    assert main(["--quick", "--soft", "--seeds", "1"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    who = [line.split()[2] for line in lines[1:]]
+    assert who == ["PCKMeans,", "PCKMeans", "the", "pck_means,", "KMeans,", "MPCKMeans"]
+    assert "does not run: ModuleNotFoundError" in lines[3]
+
+
+def test_the_tables_about_random_pairs_are_printed(capsys):
+    assert davidson.main(["--quick"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert sum(line.startswith("| iris |") for line in lines) == 2
+    assert all(name in lines[0] for name in davidson.METHODS)

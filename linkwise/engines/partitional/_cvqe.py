@@ -1,0 +1,445 @@
+"""CVQE and LCVQE: broken statements cost distances, in the units of the fit."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+from linkwise._compat import StrOptions
+from linkwise.constraints import Constraints
+from linkwise.engines._base import ConstrainedClusterer
+from linkwise.engines.partitional._cvqe_methods import BetweenCenters, ToCenters
+from linkwise.engines.partitional._restarts import Loop
+from linkwise.engines.partitional._soft import SoftRun, Spread, refuse_word, solve
+from linkwise.engines.partitional._soft_base import SoftMixin
+from linkwise.engines.partitional._soft_loop import SoftWatch
+from linkwise.problem import Problem
+
+__all__ = ["CVQE", "LCVQE", "cvqe", "lcvqe"]
+
+UPDATES = ("symmetric", "printed")
+
+
+def cvqe(
+    X: Any,
+    constraints: Constraints,
+    n_clusters: int,
+    *,
+    update: str = "symmetric",
+    inference: str = "trees",
+    init: Any = "k-means++",
+    n_init: int = 3,
+    max_iter: int = 300,
+    tol: float = 1e-4,
+    random_state: Any = None,
+    watch: SoftWatch | None = None,
+) -> SoftRun:
+    """Cluster around centres where a broken statement costs as much as centres are apart.
+
+    Parameters
+    ----------
+    X : array-like or sparse matrix of shape (n_samples, n_features)
+        Finite vectors. Not modified; sparse ones are not made dense.
+    constraints : Constraints
+        Must-links, cannot-links, groups together or apart. Hard ones hold; soft ones are weighed, a group as all pairs
+        of its samples.
+    n_clusters : int
+        Number of clusters; each gets a sample.
+    update : {"symmetric", "printed"}, default="symmetric"
+        How centres answer to broken statements: all those concerned, at once, or as printed in [1]_ that of the first
+        sample of each pair alone, the one with the lower number, whereby the order of samples matters and the objective
+        can rise.
+    inference : {"trees", "icm"}, default="trees"
+        How samples named by statements are assigned: one after the other until none moves ("icm", in an order drawn
+        from ``random_state``), or that and then whole trees of statements at once, which is never worse.
+    init : {"k-means++", "neighbourhoods"} or array-like of shape (n_clusters, n_features), default="k-means++"
+        Centres to start from: spread out by chance, the means of must-linked samples, soft or hard, or given.
+    n_init : int, default=3
+        Runs from different starts, of which the one with the least objective is kept; one is enough where nothing is
+        left to chance. Of "neighbourhoods" there is one, further runs start as with "k-means++".
+    max_iter : int, default=300
+        Most iterations of one run.
+    tol : float, default=1e-4
+        A run ends when the centres together move less than this, squared, relative to the variance of the features.
+    random_state : None, int, RandomState or Generator
+        Seed of all that is left to chance.
+    watch : callable, optional
+        Called as ``watch(step, labels, centers, metric, objective)`` after each half-step.
+
+    Returns
+    -------
+    SoftRun
+        Labels, centres and the objective, iteration by iteration.
+
+    Raises
+    ------
+    InfeasibleConstraintsError
+        Hard statements cannot hold together in so many clusters; the error explains why.
+    GaveUpError
+        No clustering under the hard statements was found, and no proof that there is none.
+    UnsupportedConstraintError
+        There are statements of another kind, such as triplets, or rules.
+
+    Notes
+    -----
+    The objective is half the sum of squared distances to the centres, and for each broken soft statement half its
+    weight times the squared distance between the two centres (must-link) or from the centre to the nearest other
+    (cannot-link).
+    **Cost** O(n d k + k^3) per iteration, and O(k^2) for each link and sweep over the samples that are named.
+    **Guarantee** with "symmetric" the objective never rises from one half-step to the next; all ``n_clusters`` clusters
+    have samples: one left empty takes the sample that gains most.
+    **Departure from** [1]_ "symmetric" moves all centres together to where the objective is least, by one linear
+    system; the printed update ignores statements in which a cluster comes second.
+
+    References
+    ----------
+    .. [1] I. Davidson, S. S. Ravi, "Clustering with Constraints: Feasibility Issues and the k-Means Algorithm",
+       SDM 2005.
+    .. [2] I. Davidson, S. Basu, "A Survey of Clustering with Instance Level Constraints", KDD tutorial 2006.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from linkwise import Constraints
+    >>> from linkwise.engines import cvqe
+    >>> X = np.array([[0.0], [1.0], [8.0], [9.0]])
+    >>> known = Constraints.build(4, must_link=[(0, 2)], weight=10.0)
+    >>> run = cvqe(X, known, 2, init=[[0.0], [9.0]])
+    >>> run.labels.tolist(), run.objective
+    ([0, 0, 0, 1], 19.0)
+    """
+    refuse_word(update, UPDATES, "update", "cvqe")
+    return solve(
+        X,
+        constraints,
+        n_clusters,
+        lambda measure, pairs: BetweenCenters(measure, pairs, printed=update == "printed"),
+        who="cvqe",
+        spread=Spread(),
+        inference=inference,
+        init=init,
+        loop=Loop("cvqe", n_init, max_iter, tol),
+        random_state=random_state,
+        watch=watch,
+    )
+
+
+class CVQE(SoftMixin, ConstrainedClusterer):
+    """Cluster around centres; a broken soft statement costs what centres are apart.
+
+    Parameters
+    ----------
+    n_clusters : int, default=2
+        Number of clusters; each gets a sample.
+    update : {"symmetric", "printed"}, default="symmetric"
+        How centres answer to broken statements: all those concerned, at once, or as printed in [1]_ that of the first
+        sample of each pair alone, the one with the lower number, whereby the order of samples matters and the objective
+        can rise.
+    inference : {"trees", "icm"}, default="trees"
+        How samples named by statements are assigned: one after the other until none moves ("icm", in an order drawn
+        from ``random_state``), or that and then whole trees of statements at once, which is never worse.
+    init : {"k-means++", "neighbourhoods"} or array-like of shape (n_clusters, n_features), default="k-means++"
+        Centres to start from: spread out by chance, the means of must-linked samples, soft or hard, or given.
+    n_init : int, default=3
+        Runs from different starts, of which the one with the least objective is kept; one is enough where nothing is
+        left to chance. Of "neighbourhoods" there is one, further runs start as with "k-means++".
+    max_iter : int, default=300
+        Most iterations of one run.
+    tol : float, default=1e-4
+        A run ends when the centres together move less than this, squared, relative to the variance of the features.
+    random_state : int, RandomState instance or None, default=None
+        Seed of all that is left to chance.
+
+    Attributes
+    ----------
+    labels_ : ndarray of shape (n_samples,)
+        Cluster of each sample: a row of ``cluster_centers_``.
+    cluster_centers_ : ndarray of shape (n_clusters, n_features)
+        Centres of the clusters.
+    objective_ : float
+        What was made small: misfit and what broken statements charge.
+    objectives_ : ndarray
+        The objective after each assignment of the run that was kept; never rises.
+    inertia_ : float
+        Sum of squared Euclidean distances of the samples to the centres of their clusters.
+    n_iter_ : int
+        Iterations of the run that was kept.
+    best_assignment_ : bool
+        Whether each step of that run assigned at least cost: "trees", and no statements run in a circle.
+    n_clusters_ : int
+        Number of clusters found: always ``n_clusters``.
+    certificate_ : Certificate
+        What the independent check found to hold, soft statements among them.
+    constraints_ : Constraints
+        The statements in force, numbered like the rows of X.
+
+    See Also
+    --------
+    LCVQE : charges distances between samples and centres, and is less drawn together.
+    PCKMeans : a broken statement costs its weight alone.
+
+    Notes
+    -----
+    **Cost** O(n d k + k^3) per iteration, and O(k^2) for each link and sweep over the samples that are named.
+    **Guarantee** hard statements hold in ``labels_``, re-checked after each fit; with "symmetric" the objective never
+    rises from one half-step to the next; all ``n_clusters`` clusters have samples: one left empty takes the sample that
+    gains most.
+    **Departure from** [1]_ see `cvqe`.
+
+    References
+    ----------
+    .. [1] I. Davidson, S. S. Ravi, "Clustering with Constraints: Feasibility Issues and the k-Means Algorithm",
+       SDM 2005.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from linkwise import Constraints, CVQE
+    >>> X = np.array([[0.0], [1.0], [8.0], [9.0]])
+    >>> known = Constraints.build(4, must_link=[(0, 2)], weight=10.0)
+    >>> model = CVQE(2, init=[[0.0], [9.0]]).fit(X, constraints=known)
+    >>> model.labels_.tolist(), model.objective_
+    ([0, 0, 0, 1], 19.0)
+    """
+
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        **SoftMixin._parameter_constraints,
+        "update": [StrOptions(set(UPDATES))],
+    }
+
+    def __init__(
+        self,
+        n_clusters: int = 2,
+        *,
+        update: str = "symmetric",
+        inference: str = "trees",
+        init: Any = "k-means++",
+        n_init: int = 3,
+        max_iter: int = 300,
+        tol: float = 1e-4,
+        random_state: Any = None,
+    ) -> None:
+        self.n_clusters = n_clusters
+        self.update = update
+        self.inference = inference
+        self.init = init
+        self.n_init = n_init
+        self.max_iter = max_iter
+        self.tol = tol
+        self.random_state = random_state
+
+    def _solve(self, problem: Problem) -> SoftRun:
+        return cvqe(
+            problem.X,
+            problem.constraints,
+            self.n_clusters,
+            update=self.update,
+            inference=self.inference,
+            init=self.init,
+            n_init=self.n_init,
+            max_iter=self.max_iter,
+            tol=self.tol,
+            random_state=self.random_state,
+        )
+
+
+def lcvqe(
+    X: Any,
+    constraints: Constraints,
+    n_clusters: int,
+    *,
+    inference: str = "trees",
+    init: Any = "k-means++",
+    n_init: int = 3,
+    max_iter: int = 300,
+    tol: float = 1e-4,
+    random_state: Any = None,
+    watch: SoftWatch | None = None,
+) -> SoftRun:
+    """Cluster around centres where a broken statement costs as far as its samples are from where they should be.
+
+    Parameters
+    ----------
+    X : array-like or sparse matrix of shape (n_samples, n_features)
+        Finite vectors. Not modified; sparse ones are not made dense.
+    constraints : Constraints
+        Must-links, cannot-links, groups together or apart. Hard ones hold; soft ones are weighed, a group as all pairs
+        of its samples.
+    n_clusters : int
+        Number of clusters; each gets a sample.
+    inference : {"trees", "icm"}, default="trees"
+        How samples named by statements are assigned: one after the other until none moves ("icm", in an order drawn
+        from ``random_state``), or that and then whole trees of statements at once, which is never worse.
+    init : {"k-means++", "neighbourhoods"} or array-like of shape (n_clusters, n_features), default="k-means++"
+        Centres to start from: spread out by chance, the means of must-linked samples, soft or hard, or given.
+    n_init : int, default=3
+        Runs from different starts, of which the one with the least objective is kept; one is enough where nothing is
+        left to chance. Of "neighbourhoods" there is one, further runs start as with "k-means++".
+    max_iter : int, default=300
+        Most iterations of one run.
+    tol : float, default=1e-4
+        A run ends when the centres together move less than this, squared, relative to the variance of the features.
+    random_state : None, int, RandomState or Generator
+        Seed of all that is left to chance.
+    watch : callable, optional
+        Called as ``watch(step, labels, centers, metric, objective)`` after each half-step.
+
+    Returns
+    -------
+    SoftRun
+        Labels, centres and the objective, iteration by iteration.
+
+    Raises
+    ------
+    InfeasibleConstraintsError
+        Hard statements cannot hold together in so many clusters; the error explains why.
+    GaveUpError
+        No clustering under the hard statements was found, and no proof that there is none.
+    UnsupportedConstraintError
+        There are statements of another kind, such as triplets, or rules.
+
+    Notes
+    -----
+    The objective is half the sum of squared distances to the centres and, for each broken soft statement, its weight
+    times a quarter of the squared distances of each sample to the centre of the other (must-link), or half the squared
+    distance from the sample that is farther from the shared centre to its next one (cannot-link).
+    **Cost** O(n d k) per iteration, as k-means, and O(k) for each link and sweep over the samples that are named.
+    **Guarantee** the objective never rises from one half-step to the next; all ``n_clusters`` clusters have samples:
+    one left empty takes the sample that gains most.
+    **Departure from** [1]_ all clusters are considered for each sample and not three pairs of them; who pays for a
+    cannot-link can change as centres move, and a step of the centres that would raise the objective is shortened.
+
+    References
+    ----------
+    .. [1] D. Pelleg, D. Baras, "K-Means with Large and Noisy Constraint Sets", ECML 2007.
+    .. [2] I. Davidson, S. S. Ravi, "Clustering with Constraints: Feasibility Issues and the k-Means Algorithm",
+       SDM 2005.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from linkwise import Constraints
+    >>> from linkwise.engines import lcvqe
+    >>> X = np.array([[0.0], [1.0], [8.0], [9.0]])
+    >>> known = Constraints.build(4, must_link=[(0, 2)], weight=10.0)
+    >>> run = lcvqe(X, known, 2, init=[[0.0], [9.0]])
+    >>> run.labels.tolist(), run.objective
+    ([0, 0, 0, 1], 19.0)
+    """
+    return solve(
+        X,
+        constraints,
+        n_clusters,
+        ToCenters,
+        who="lcvqe",
+        spread=Spread(),
+        inference=inference,
+        init=init,
+        loop=Loop("lcvqe", n_init, max_iter, tol),
+        random_state=random_state,
+        watch=watch,
+    )
+
+
+class LCVQE(SoftMixin, ConstrainedClusterer):
+    """Cluster around centres; a broken soft statement costs the distance of its samples to where they should be.
+
+    Parameters
+    ----------
+    n_clusters : int, default=2
+        Number of clusters; each gets a sample.
+    inference : {"trees", "icm"}, default="trees"
+        How samples named by statements are assigned: one after the other until none moves ("icm", in an order drawn
+        from ``random_state``), or that and then whole trees of statements at once, which is never worse.
+    init : {"k-means++", "neighbourhoods"} or array-like of shape (n_clusters, n_features), default="k-means++"
+        Centres to start from: spread out by chance, the means of must-linked samples, soft or hard, or given.
+    n_init : int, default=3
+        Runs from different starts, of which the one with the least objective is kept; one is enough where nothing is
+        left to chance. Of "neighbourhoods" there is one, further runs start as with "k-means++".
+    max_iter : int, default=300
+        Most iterations of one run.
+    tol : float, default=1e-4
+        A run ends when the centres together move less than this, squared, relative to the variance of the features.
+    random_state : int, RandomState instance or None, default=None
+        Seed of all that is left to chance.
+
+    Attributes
+    ----------
+    labels_ : ndarray of shape (n_samples,)
+        Cluster of each sample: a row of ``cluster_centers_``.
+    cluster_centers_ : ndarray of shape (n_clusters, n_features)
+        Centres of the clusters.
+    objective_ : float
+        What was made small: misfit and what broken statements charge.
+    objectives_ : ndarray
+        The objective after each assignment of the run that was kept; never rises.
+    inertia_ : float
+        Sum of squared Euclidean distances of the samples to the centres of their clusters.
+    n_iter_ : int
+        Iterations of the run that was kept.
+    best_assignment_ : bool
+        Whether each step of that run assigned at least cost: "trees", and no statements run in a circle.
+    n_clusters_ : int
+        Number of clusters found: always ``n_clusters``.
+    certificate_ : Certificate
+        What the independent check found to hold, soft statements among them.
+    constraints_ : Constraints
+        The statements in force, numbered like the rows of X.
+
+    See Also
+    --------
+    CVQE : charges distances between centres.
+    PCKMeans : a broken statement costs its weight alone.
+
+    Notes
+    -----
+    **Cost** O(n d k) per iteration, as k-means, and O(k) for each link and sweep over the samples that are named.
+    **Guarantee** hard statements hold in ``labels_``, re-checked after each fit; the objective never rises from one
+    half-step to the next; all ``n_clusters`` clusters have samples: one left empty takes the sample that gains most.
+    **Departure from** [1]_ see `lcvqe`.
+
+    References
+    ----------
+    .. [1] D. Pelleg, D. Baras, "K-Means with Large and Noisy Constraint Sets", ECML 2007.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from linkwise import Constraints, LCVQE
+    >>> X = np.array([[0.0], [1.0], [8.0], [9.0]])
+    >>> known = Constraints.build(4, must_link=[(0, 2)], weight=10.0)
+    >>> model = LCVQE(2, init=[[0.0], [9.0]]).fit(X, constraints=known)
+    >>> model.labels_.tolist(), model.objective_
+    ([0, 0, 0, 1], 19.0)
+    """
+
+    def __init__(
+        self,
+        n_clusters: int = 2,
+        *,
+        inference: str = "trees",
+        init: Any = "k-means++",
+        n_init: int = 3,
+        max_iter: int = 300,
+        tol: float = 1e-4,
+        random_state: Any = None,
+    ) -> None:
+        self.n_clusters = n_clusters
+        self.inference = inference
+        self.init = init
+        self.n_init = n_init
+        self.max_iter = max_iter
+        self.tol = tol
+        self.random_state = random_state
+
+    def _solve(self, problem: Problem) -> SoftRun:
+        return lcvqe(
+            problem.X,
+            problem.constraints,
+            self.n_clusters,
+            inference=self.inference,
+            init=self.init,
+            n_init=self.n_init,
+            max_iter=self.max_iter,
+            tol=self.tol,
+            random_state=self.random_state,
+        )

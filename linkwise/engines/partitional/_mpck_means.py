@@ -1,0 +1,486 @@
+"""k-means that learns a metric, with soft statements weighed in the assignment or not."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+from linkwise._compat import StrOptions
+from linkwise.constraints import Constraints
+from linkwise.engines._base import ConstrainedClusterer
+from linkwise.engines.partitional._learned import METRICS
+from linkwise.engines.partitional._restarts import Loop
+from linkwise.engines.partitional._soft import SoftRun, Spread, solve
+from linkwise.engines.partitional._soft_base import SoftMixin
+from linkwise.engines.partitional._soft_loop import SoftWatch
+from linkwise.engines.partitional._soft_methods import ByDistance, MetricOnly
+from linkwise.problem import Problem
+
+__all__ = ["MKMeans", "MPCKMeans", "mk_means", "mpck_means"]
+
+
+def mk_means(
+    X: Any,
+    constraints: Constraints,
+    n_clusters: int,
+    *,
+    metric: str = "diagonal",
+    per_cluster: bool = False,
+    inference: str = "trees",
+    init: Any = "k-means++",
+    n_init: int = 3,
+    max_iter: int = 300,
+    tol: float = 1e-4,
+    random_state: Any = None,
+    watch: SoftWatch | None = None,
+) -> SoftRun:
+    """Learn a metric from broken soft statements and cluster in it, without looking at them.
+
+    Parameters
+    ----------
+    X : array-like of shape (n_samples, n_features)
+        Finite vectors. Not modified. Sparse ones are taken with ``metric="none"`` only.
+    constraints : Constraints
+        Must-links, cannot-links, groups together or apart. Hard ones hold; soft ones are weighed, a group as all pairs
+        of its samples.
+    n_clusters : int
+        Number of clusters; each gets a sample.
+    metric : {"diagonal", "full", "none"}, default="diagonal"
+        What is learned: a weight for each feature, a matrix, or nothing.
+    per_cluster : bool, default=False
+        Whether each cluster has a metric of its own.
+    inference : {"trees", "icm"}, default="trees"
+        How samples named by statements are assigned: one after the other until none moves ("icm", in an order drawn
+        from ``random_state``), or that and then whole trees of statements at once, which is never worse.
+    init : {"k-means++", "neighbourhoods"} or array-like of shape (n_clusters, n_features), default="k-means++"
+        Centres to start from: spread out by chance, the means of must-linked samples, soft or hard, or given.
+    n_init : int, default=3
+        Runs from different starts, of which the one with the least objective is kept; one is enough where nothing is
+        left to chance. Of "neighbourhoods" there is one, further runs start as with "k-means++".
+    max_iter : int, default=300
+        Most iterations of one run.
+    tol : float, default=1e-4
+        A run ends when the centres together move less than this, squared, relative to the variance of the features.
+    random_state : None, int, RandomState or Generator
+        Seed of all that is left to chance.
+    watch : callable, optional
+        Called as ``watch(step, labels, centers, metric, objective)`` after each half-step.
+
+    Returns
+    -------
+    SoftRun
+        Labels, centres and the objective, iteration by iteration.
+
+    Raises
+    ------
+    InfeasibleConstraintsError
+        Hard statements cannot hold together in so many clusters; the error explains why.
+    GaveUpError
+        No clustering under the hard statements was found, and no proof that there is none.
+    UnsupportedConstraintError
+        There are statements of another kind, such as triplets, or rules.
+
+    Notes
+    -----
+    The objective is that of `mpck_means`: the sum of squared distances to the centres under a metric A, less log det A
+    for each sample, and what broken soft statements charge by distance. Samples go to the nearest centre all the same.
+    **Cost** O(n d k) per iteration, O(n d^2 k) with "full", and with cannot-links the search for the two samples
+    farthest apart, O(n^2 d) at worst.
+    **Guarantee** the objective never rises from one half-step to the next; all ``n_clusters`` clusters have samples:
+    one left empty takes the sample that gains most.
+    **Departure from** [1]_ labels that would raise the objective, since they break more, are not taken, which ends the
+    run; hard statements hold and shape nothing; a thousandth of the covariance keeps the metric finite.
+
+    References
+    ----------
+    .. [1] M. Bilenko, S. Basu, R. J. Mooney, "Integrating Constraints and Metric Learning in Semi-Supervised
+       Clustering", ICML 2004.
+    .. [2] I. Davidson, S. Basu, "A Survey of Clustering with Instance Level Constraints", KDD tutorial 2006.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from linkwise import Constraints
+    >>> from linkwise.engines import mk_means
+    >>> X = np.array([[0.0], [1.0], [8.0], [9.0]])
+    >>> known = Constraints.build(4, must_link=[(0, 2)], weight=1.0)
+    >>> run = mk_means(X, known, 2, init=[[0.0], [9.0]])
+    >>> run.labels.tolist(), run.metric.shape
+    ([0, 0, 1, 1], (1,))
+    """
+    return solve(
+        X,
+        constraints,
+        n_clusters,
+        MetricOnly,
+        who="mk_means",
+        spread=Spread(metric=metric, per_cluster=per_cluster),
+        inference=inference,
+        init=init,
+        loop=Loop("mk_means", n_init, max_iter, tol),
+        random_state=random_state,
+        watch=watch,
+    )
+
+
+class MKMeans(SoftMixin, ConstrainedClusterer):
+    """Cluster around centres in a metric learned from soft statements, which bind no sample themselves.
+
+    Parameters
+    ----------
+    n_clusters : int, default=2
+        Number of clusters; each gets a sample.
+    metric : {"diagonal", "full", "none"}, default="diagonal"
+        What is learned: a weight for each feature, a matrix, or nothing.
+    per_cluster : bool, default=False
+        Whether each cluster has a metric of its own.
+    inference : {"trees", "icm"}, default="trees"
+        How samples named by statements are assigned: one after the other until none moves ("icm", in an order drawn
+        from ``random_state``), or that and then whole trees of statements at once, which is never worse.
+    init : {"k-means++", "neighbourhoods"} or array-like of shape (n_clusters, n_features), default="k-means++"
+        Centres to start from: spread out by chance, the means of must-linked samples, soft or hard, or given.
+    n_init : int, default=3
+        Runs from different starts, of which the one with the least objective is kept; one is enough where nothing is
+        left to chance. Of "neighbourhoods" there is one, further runs start as with "k-means++".
+    max_iter : int, default=300
+        Most iterations of one run.
+    tol : float, default=1e-4
+        A run ends when the centres together move less than this, squared, relative to the variance of the features.
+    random_state : int, RandomState instance or None, default=None
+        Seed of all that is left to chance.
+
+    Attributes
+    ----------
+    labels_ : ndarray of shape (n_samples,)
+        Cluster of each sample: a row of ``cluster_centers_``.
+    cluster_centers_ : ndarray of shape (n_clusters, n_features)
+        Centres of the clusters.
+    objective_ : float
+        What was made small: misfit and what broken statements charge.
+    objectives_ : ndarray
+        The objective after each assignment of the run that was kept; never rises.
+    inertia_ : float
+        Sum of squared Euclidean distances of the samples to the centres of their clusters.
+    metric_ : ndarray
+        The learned metric: one weight per feature or a matrix, one more axis in front with ``per_cluster``; not set
+        with ``metric="none"``.
+    n_iter_ : int
+        Iterations of the run that was kept.
+    best_assignment_ : bool
+        Whether each step of that run assigned at least cost: "trees", and no statements run in a circle.
+    n_clusters_ : int
+        Number of clusters found: always ``n_clusters``.
+    certificate_ : Certificate
+        What the independent check found to hold, soft statements among them.
+    constraints_ : Constraints
+        The statements in force, numbered like the rows of X.
+
+    See Also
+    --------
+    MPCKMeans : weighs the statements in the assignment as well.
+
+    Notes
+    -----
+    **Cost** O(n d k) per iteration, O(n d^2 k) with "full", and with cannot-links the search for the two samples
+    farthest apart, O(n^2 d) at worst.
+    **Guarantee** hard statements hold in ``labels_``, re-checked after each fit; the objective never rises from one
+    half-step to the next; all ``n_clusters`` clusters have samples: one left empty takes the sample that gains most.
+    **Departure from** [1]_ see `mk_means`.
+
+    References
+    ----------
+    .. [1] M. Bilenko, S. Basu, R. J. Mooney, "Integrating Constraints and Metric Learning in Semi-Supervised
+       Clustering", ICML 2004.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from linkwise import Constraints, MKMeans
+    >>> X = np.array([[0.0], [1.0], [8.0], [9.0]])
+    >>> known = Constraints.build(4, must_link=[(0, 2)], weight=1.0)
+    >>> model = MKMeans(2, init=[[0.0], [9.0]]).fit(X, constraints=known)
+    >>> model.labels_.tolist(), model.metric_.shape
+    ([0, 0, 1, 1], (1,))
+    """
+
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        **SoftMixin._parameter_constraints,
+        "metric": [StrOptions(set(METRICS))],
+        "per_cluster": ["boolean"],
+    }
+
+    def __init__(
+        self,
+        n_clusters: int = 2,
+        *,
+        metric: str = "diagonal",
+        per_cluster: bool = False,
+        inference: str = "trees",
+        init: Any = "k-means++",
+        n_init: int = 3,
+        max_iter: int = 300,
+        tol: float = 1e-4,
+        random_state: Any = None,
+    ) -> None:
+        self.n_clusters = n_clusters
+        self.metric = metric
+        self.per_cluster = per_cluster
+        self.inference = inference
+        self.init = init
+        self.n_init = n_init
+        self.max_iter = max_iter
+        self.tol = tol
+        self.random_state = random_state
+
+    def _spread(self) -> Spread:
+        return Spread("squared_euclidean", self.metric, self.per_cluster)
+
+    def _solve(self, problem: Problem) -> SoftRun:
+        return mk_means(
+            problem.X,
+            problem.constraints,
+            self.n_clusters,
+            metric=self.metric,
+            per_cluster=self.per_cluster,
+            inference=self.inference,
+            init=self.init,
+            n_init=self.n_init,
+            max_iter=self.max_iter,
+            tol=self.tol,
+            random_state=self.random_state,
+        )
+
+
+def mpck_means(
+    X: Any,
+    constraints: Constraints,
+    n_clusters: int,
+    *,
+    metric: str = "diagonal",
+    per_cluster: bool = False,
+    inference: str = "trees",
+    init: Any = "neighbourhoods",
+    n_init: int = 3,
+    max_iter: int = 300,
+    tol: float = 1e-4,
+    random_state: Any = None,
+    watch: SoftWatch | None = None,
+) -> SoftRun:
+    """Weigh soft statements in the assignment, and learn a metric from those that are broken.
+
+    Parameters
+    ----------
+    X : array-like of shape (n_samples, n_features)
+        Finite vectors. Not modified. Sparse ones are taken with ``metric="none"`` only.
+    constraints : Constraints
+        Must-links, cannot-links, groups together or apart. Hard ones hold; soft ones are weighed, a group as all pairs
+        of its samples.
+    n_clusters : int
+        Number of clusters; each gets a sample.
+    metric : {"diagonal", "full", "none"}, default="diagonal"
+        What is learned: a weight for each feature, a matrix, or nothing.
+    per_cluster : bool, default=False
+        Whether each cluster has a metric of its own.
+    inference : {"trees", "icm"}, default="trees"
+        How samples named by statements are assigned: one after the other until none moves ("icm", in an order drawn
+        from ``random_state``), or that and then whole trees of statements at once, which is never worse.
+    init : {"k-means++", "neighbourhoods"} or array-like of shape (n_clusters, n_features), default="neighbourhoods"
+        Centres to start from: spread out by chance, the means of must-linked samples, soft or hard, or given.
+    n_init : int, default=3
+        Runs from different starts, of which the one with the least objective is kept; one is enough where nothing is
+        left to chance. Of "neighbourhoods" there is one, further runs start as with "k-means++".
+    max_iter : int, default=300
+        Most iterations of one run.
+    tol : float, default=1e-4
+        A run ends when the centres together move less than this, squared, relative to the variance of the features.
+    random_state : None, int, RandomState or Generator
+        Seed of all that is left to chance.
+    watch : callable, optional
+        Called as ``watch(step, labels, centers, metric, objective)`` after each half-step.
+
+    Returns
+    -------
+    SoftRun
+        Labels, centres and the objective, iteration by iteration.
+
+    Raises
+    ------
+    InfeasibleConstraintsError
+        Hard statements cannot hold together in so many clusters; the error explains why.
+    GaveUpError
+        No clustering under the hard statements was found, and no proof that there is none.
+    UnsupportedConstraintError
+        There are statements of another kind, such as triplets, or rules.
+
+    Notes
+    -----
+    The objective is the sum of squared distances to the centres under a metric A, less log det A for each sample, and
+    for each broken soft statement its weight times the squared distance of its samples (must-link; the mean of the two
+    metrics where these differ) or what is missing to the largest squared distance of any two samples (cannot-link).
+    **Cost** O(n d k) per iteration, O(n d^2 k) with "full", and with cannot-links the search for the two samples
+    farthest apart, O(n^2 d) at worst.
+    **Guarantee** the objective never rises from one half-step to the next; all ``n_clusters`` clusters have samples:
+    one left empty takes the sample that gains most.
+    **Departure from** [1]_ the largest distance is taken under the metric of the moment, so that no charge is negative;
+    as it moves with the metric, a metric step that would raise the objective is shortened; a small multiple of the
+    trace keeps the metric finite.
+
+    References
+    ----------
+    .. [1] M. Bilenko, S. Basu, R. J. Mooney, "Integrating Constraints and Metric Learning in Semi-Supervised
+       Clustering", ICML 2004.
+    .. [2] I. Davidson, S. Basu, "A Survey of Clustering with Instance Level Constraints", KDD tutorial 2006.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from linkwise import Constraints
+    >>> from linkwise.engines import mpck_means
+    >>> X = np.array([[0.0], [1.0], [8.0], [9.0]])
+    >>> known = Constraints.build(4, must_link=[(0, 2)], weight=1.0)
+    >>> run = mpck_means(X, known, 2, init=[[0.0], [9.0]])
+    >>> run.labels.tolist(), run.metric.shape
+    ([0, 0, 0, 1], (1,))
+    """
+    return solve(
+        X,
+        constraints,
+        n_clusters,
+        ByDistance,
+        who="mpck_means",
+        spread=Spread(metric=metric, per_cluster=per_cluster),
+        inference=inference,
+        init=init,
+        loop=Loop("mpck_means", n_init, max_iter, tol),
+        random_state=random_state,
+        watch=watch,
+    )
+
+
+class MPCKMeans(SoftMixin, ConstrainedClusterer):
+    """Cluster around centres in a metric that is learned while soft statements are weighed.
+
+    Parameters
+    ----------
+    n_clusters : int, default=2
+        Number of clusters; each gets a sample.
+    metric : {"diagonal", "full", "none"}, default="diagonal"
+        What is learned: a weight for each feature, a matrix, or nothing.
+    per_cluster : bool, default=False
+        Whether each cluster has a metric of its own.
+    inference : {"trees", "icm"}, default="trees"
+        How samples named by statements are assigned: one after the other until none moves ("icm", in an order drawn
+        from ``random_state``), or that and then whole trees of statements at once, which is never worse.
+    init : {"k-means++", "neighbourhoods"} or array-like of shape (n_clusters, n_features), default="neighbourhoods"
+        Centres to start from: spread out by chance, the means of must-linked samples, soft or hard, or given.
+    n_init : int, default=3
+        Runs from different starts, of which the one with the least objective is kept; one is enough where nothing is
+        left to chance. Of "neighbourhoods" there is one, further runs start as with "k-means++".
+    max_iter : int, default=300
+        Most iterations of one run.
+    tol : float, default=1e-4
+        A run ends when the centres together move less than this, squared, relative to the variance of the features.
+    random_state : int, RandomState instance or None, default=None
+        Seed of all that is left to chance.
+
+    Attributes
+    ----------
+    labels_ : ndarray of shape (n_samples,)
+        Cluster of each sample: a row of ``cluster_centers_``.
+    cluster_centers_ : ndarray of shape (n_clusters, n_features)
+        Centres of the clusters.
+    objective_ : float
+        What was made small: misfit and what broken statements charge.
+    objectives_ : ndarray
+        The objective after each assignment of the run that was kept; never rises.
+    inertia_ : float
+        Sum of squared Euclidean distances of the samples to the centres of their clusters.
+    metric_ : ndarray
+        The learned metric: one weight per feature or a matrix, one more axis in front with ``per_cluster``; not set
+        with ``metric="none"``.
+    n_iter_ : int
+        Iterations of the run that was kept.
+    best_assignment_ : bool
+        Whether each step of that run assigned at least cost: "trees", and no statements run in a circle.
+    n_clusters_ : int
+        Number of clusters found: always ``n_clusters``.
+    certificate_ : Certificate
+        What the independent check found to hold, soft statements among them.
+    constraints_ : Constraints
+        The statements in force, numbered like the rows of X.
+
+    See Also
+    --------
+    PCKMeans : learns no metric.
+    MKMeans : statements shape the metric only.
+    HMRFKMeans : other distortions.
+
+    Notes
+    -----
+    **Cost** O(n d k) per iteration, O(n d^2 k) with "full", and with cannot-links the search for the two samples
+    farthest apart, O(n^2 d) at worst.
+    **Guarantee** hard statements hold in ``labels_``, re-checked after each fit; the objective never rises from one
+    half-step to the next; all ``n_clusters`` clusters have samples: one left empty takes the sample that gains most.
+    **Departure from** [1]_ see `mpck_means`.
+
+    References
+    ----------
+    .. [1] M. Bilenko, S. Basu, R. J. Mooney, "Integrating Constraints and Metric Learning in Semi-Supervised
+       Clustering", ICML 2004.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from linkwise import Constraints, MPCKMeans
+    >>> X = np.array([[0.0], [1.0], [8.0], [9.0]])
+    >>> known = Constraints.build(4, must_link=[(0, 2)], weight=1.0)
+    >>> model = MPCKMeans(2, init=[[0.0], [9.0]]).fit(X, constraints=known)
+    >>> model.labels_.tolist(), model.metric_.shape
+    ([0, 0, 0, 1], (1,))
+    """
+
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        **SoftMixin._parameter_constraints,
+        "metric": [StrOptions(set(METRICS))],
+        "per_cluster": ["boolean"],
+    }
+
+    def __init__(
+        self,
+        n_clusters: int = 2,
+        *,
+        metric: str = "diagonal",
+        per_cluster: bool = False,
+        inference: str = "trees",
+        init: Any = "neighbourhoods",
+        n_init: int = 3,
+        max_iter: int = 300,
+        tol: float = 1e-4,
+        random_state: Any = None,
+    ) -> None:
+        self.n_clusters = n_clusters
+        self.metric = metric
+        self.per_cluster = per_cluster
+        self.inference = inference
+        self.init = init
+        self.n_init = n_init
+        self.max_iter = max_iter
+        self.tol = tol
+        self.random_state = random_state
+
+    def _spread(self) -> Spread:
+        return Spread("squared_euclidean", self.metric, self.per_cluster)
+
+    def _solve(self, problem: Problem) -> SoftRun:
+        return mpck_means(
+            problem.X,
+            problem.constraints,
+            self.n_clusters,
+            metric=self.metric,
+            per_cluster=self.per_cluster,
+            inference=self.inference,
+            init=self.init,
+            n_init=self.n_init,
+            max_iter=self.max_iter,
+            tol=self.tol,
+            random_state=self.random_state,
+        )

@@ -1,0 +1,186 @@
+"""What all soft k-means functions do around the loop: read, judge, bind, run from several starts, keep the best."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import scipy.sparse
+
+from linkwise._kernels.disjoint_set import components
+from linkwise.constraints import Constraints, Kind
+from linkwise.engines.partitional._centroids import LINKS
+from linkwise.engines.partitional._cloud import Cloud, contract
+from linkwise.engines.partitional._field import INFERENCES, bind_samples
+from linkwise.engines.partitional._learned import METRICS, Learned
+from linkwise.engines.partitional._measures import DISTORTIONS, Measure, make_measure
+from linkwise.engines.partitional._pairs import SoftPairs, soft_pairs
+from linkwise.engines.partitional._restarts import Loop, judge, read_problem
+from linkwise.engines.partitional._rows import squared_to, typical_variance
+from linkwise.engines.partitional._soft_loop import Alternation, SoftWatch
+from linkwise.engines.partitional._soft_methods import SoftMethod
+from linkwise.engines.partitional._start import Start, make_generator, read_init
+from linkwise.exceptions import LinkwiseError
+
+__all__ = ["SoftRun", "Spread", "refuse_word", "solve"]
+
+IntArray = npt.NDArray[np.intp]
+FloatArray = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class SoftRun:
+    """What a k-means function that weighs statements found.
+
+    Attributes
+    ----------
+    labels : ndarray of intp, shape (n_samples,)
+        Cluster of each sample: a row of ``centers``.
+    centers : ndarray of shape (n_clusters, n_features)
+        Centre of each cluster.
+    objective : float
+        What was made small: the misfit to the centres and what broken statements charge.
+    objectives : tuple of float
+        The objective after each assignment of the run that was kept; never rises.
+    inertia : float
+        Misfit alone: the sum of squared distances of samples to centres, plain even where a metric was learned; with
+        another distortion the sum of that.
+    n_iter : int
+        Iterations of the run that was kept.
+    best_assignment : bool
+        Whether each step of that run assigned at least cost: the graph of statements has no cycle.
+    metric : ndarray or None
+        The learned metric: one weight per feature or a matrix, one more axis in front if each cluster has its own.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from linkwise import Constraints
+    >>> from linkwise.engines import pck_means
+    >>> X = np.array([[0.0], [1.0], [8.0], [9.0]])
+    >>> run = pck_means(X, Constraints.build(4, cannot_link=[(0, 1)], weight=2.0), 2, random_state=0)
+    >>> run.labels[0] == run.labels[1], run.inertia, run.objective
+    (np.True_, 1.0, 3.0)
+    """
+
+    labels: IntArray
+    centers: FloatArray
+    objective: float
+    objectives: tuple[float, ...]
+    inertia: float
+    n_iter: int
+    best_assignment: bool
+    metric: FloatArray | None = None
+
+
+@dataclass(frozen=True)
+class Spread:
+    """How far samples are from centres: a distortion, and the metric that is learned for it."""
+
+    distortion: str = "squared_euclidean"
+    metric: str = "none"
+    per_cluster: bool = False
+
+    def check(self, who: str) -> None:
+        """Refuse words that mean nothing, and what no method here does."""
+        refuse_word(self.distortion, DISTORTIONS, "distortion", who)
+        refuse_word(self.metric, METRICS, "metric", who)
+        if self.distortion != "squared_euclidean" and self.metric != "none":
+            msg = (
+                f'{who} learns no metric with distortion="{self.distortion}".\n'
+                'Hint: metric="none", or distortion="squared_euclidean".'
+            )
+            raise LinkwiseError(msg)
+
+    def measure(self, rows: Any, k: int, who: str, *, far: bool) -> Measure:
+        """Prepare rows; ``far`` says that the largest distance will be asked for."""
+        if self.metric == "none":
+            return make_measure(self.distortion, rows, k, who)
+        if scipy.sparse.issparse(rows):
+            msg = (
+                f"{who} learns a metric from dense rows only, but X is sparse.\n"
+                'Hint: metric="none"; or reduce X first, as with sklearn.decomposition.TruncatedSVD.'
+            )
+            raise LinkwiseError(msg)
+        return Learned(rows, k, full=self.metric == "full", per_cluster=self.per_cluster, far=far)
+
+
+def refuse_word(word: Any, words: tuple[str, ...], name: str, who: str) -> None:
+    """Refuse a word that is not among those expected."""
+    if word not in words:
+        msg = f"{who}: {name} is {word!r}, expected one of {', '.join(map(repr, words))}."
+        raise LinkwiseError(msg)
+
+
+def solve(
+    X: Any,
+    constraints: Constraints,
+    n_clusters: int,
+    make: Callable[[Measure, SoftPairs], SoftMethod],
+    *,
+    who: str,
+    spread: Spread,
+    inference: str,
+    init: Any,
+    loop: Loop,
+    random_state: Any,
+    watch: SoftWatch | None,
+) -> SoftRun:
+    """Run a soft method from several starts and return the best; hard statements hold in it.
+
+    ``make`` makes the method from a measure and the soft pairs.
+    """
+    spread.check(who)
+    refuse_word(inference, INFERENCES, "inference", who)
+    rows, k = read_problem(X, constraints, n_clusters, LINKS, frozenset(), who)
+    given = read_init(init, k, rows.shape[1], who)
+    rng = make_generator(random_state)
+    witness = judge(constraints, k, who)
+    pairs = soft_pairs(constraints, who)
+    measure = spread.measure(rows, k, who, far=not pairs.must.all())
+    method = make(measure, pairs)
+    cloud = contract(measure.rows, constraints)
+    field = bind_samples(cloud, method.held)
+    drawn_from = cloud if isinstance(given, np.ndarray) else _wishes(measure.rows, constraints, cloud)
+    start = Start(given, drawn_from, k, rng)
+    # neighbourhoods are one good start; what else there is shows only elsewhere
+    others = Start("k-means++", drawn_from, k, rng) if isinstance(given, str) and given == "neighbourhoods" else start
+    # centres that only come nearer and nearer to where they end never stand still to the last digit
+    tolerance = max(loop.tol, 1e-14 if method.remembers else 0.0) * typical_variance(measure.rows)
+    alternation = Alternation(
+        method, field, witness, inference=inference, max_iter=loop.max_iter, tolerance=tolerance, watch=watch
+    )
+    best = alternation.run(start.centers(), rng)
+    for _ in range(1, loop.n_init if others.varies or alternation.random else 1):
+        ended = alternation.run(others.centers(), rng)
+        best = ended if ended.objective < best.objective else best
+    centers, metric = best.state.centers, best.state.metric
+    if spread.distortion == "squared_euclidean":
+        inertia = float(squared_to(rows, centers, best.labels).sum())
+    else:
+        inertia = float(measure.costs_to(best.state, best.labels).sum())
+    matrix = None if metric is None else metric.matrix if spread.per_cluster else metric.matrix[0]
+    exact = field.exact and inference == "trees"
+    return SoftRun(best.labels, centers, best.objective, best.objectives, inertia, best.n_iter, exact, matrix)
+
+
+def _wishes(rows: Any, constraints: Constraints, cloud: Cloud) -> Cloud:
+    """Return what starts are drawn from: must-linked samples are one, softly or not, unless told to be apart."""
+    if constraints.is_hard.all():
+        return cloud
+    n = constraints.n_samples
+    must, _ = constraints.must_links()
+    part = components(n, np.ascontiguousarray(must)) if len(must) else np.arange(n)
+    keep = np.ones(constraints.n_statements, dtype=np.bool_)
+    pairs = np.flatnonzero(constraints.kind == Kind.CANNOT_LINK)
+    ends = part[constraints.items[pairs, :2]]
+    keep[pairs[ends[:, 0] == ends[:, 1]]] = False
+    groups = constraints.groups_of(Kind.APART)
+    owner, of = groups.owner, part[groups.member]
+    order = np.lexsort((of, owner))
+    twice = (np.diff(owner[order]) == 0) & (np.diff(of[order]) == 0)
+    keep[groups.statement[owner[order[1:]][twice]]] = False
+    return contract(rows, constraints.select(np.flatnonzero(keep)).with_weight(np.inf))

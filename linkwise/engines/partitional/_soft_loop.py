@@ -1,0 +1,179 @@
+"""The loop of all soft k-means methods: assign samples, move centres and metric, again, until nothing moves."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from linkwise.engines.partitional._field import Field, PairCharges
+from linkwise.engines.partitional._kernels_field import Charges
+from linkwise.engines.partitional._measures import State
+from linkwise.engines.partitional._soft_methods import SoftMethod
+
+__all__ = ["Alternation", "Ended", "SoftWatch"]
+
+IntArray = npt.NDArray[np.intp]
+FloatArray = npt.NDArray[np.float64]
+SoftWatch = Callable[[str, IntArray, FloatArray, Any, float], None]
+
+
+@dataclass(frozen=True, eq=False)
+class Ended:
+    """Where a run ended."""
+
+    labels: IntArray
+    state: State
+    objective: float
+    objectives: tuple[float, ...]
+    n_iter: int
+
+
+class Alternation:
+    """One method on one field, run from given centres.
+
+    ``witness`` shows labels in which the hard statements hold; ``watch`` is called after each half-step.
+    """
+
+    def __init__(
+        self,
+        method: SoftMethod,
+        field: Field,
+        witness: Callable[[], IntArray],
+        *,
+        inference: str,
+        max_iter: int,
+        tolerance: float,
+        watch: SoftWatch | None = None,
+    ) -> None:
+        self.method, self.field, self.witness = method, field, witness
+        self.inference, self.max_iter, self.tolerance, self.watch = inference, max_iter, tolerance, watch
+        self._bound = method.measure.rows[field.sample]
+        self._free = np.ones(method.measure.rows.shape[0], dtype=np.bool_)
+        self._free[field.sample] = False
+        self._charges: PairCharges | None = None
+        self._links: Charges
+
+    @property
+    def random(self) -> bool:
+        """Whether the order of assignment is left to chance."""
+        return self.inference == "icm" and len(self.field.graph.ends) > 0
+
+    def run(self, centers: FloatArray, rng: np.random.Generator) -> Ended:
+        """Alternate from these centres until labels repeat or centres stand still."""
+        measure = self.method.measure
+        state, before = measure.start(centers), None
+        values: list[float] = []
+        settled = False
+        for n_iter in range(1, self.max_iter + 1):
+            labels, state, value = self._assign(state, before, rng)
+            values.append(value)
+            if before is not None and settled and np.array_equal(labels, before):
+                return self._end(labels, state, values, n_iter)
+            moved = state
+            for step, moved in self.method.updates(labels, state):
+                self._tell(step, labels, moved)
+            shift = float(((moved.centers - state.centers) ** 2).sum())
+            still = shift <= self.tolerance
+            settled = _alike(moved.metric, state.metric) and (still or not self.method.remembers)
+            state, before = moved, labels
+            if still and settled:
+                break
+        for _ in range(measure.k + 1):  # a cluster filled now has a new centre, which may be nearer to others
+            labels, after, value = self._assign(state, before, rng)
+            values.append(value)
+            kept, state, before = state, after, labels
+            if state is kept:
+                break
+        return self._end(labels, state, values, n_iter)
+
+    def _end(self, labels: IntArray, state: State, values: list[float], n_iter: int) -> Ended:
+        return Ended(labels, state, self.method.objective(labels, state), tuple(values), n_iter)
+
+    def _tell(self, step: str, labels: IntArray, state: State, value: float | None = None) -> None:
+        if self.watch is not None:
+            matrix = None if state.metric is None else state.metric.matrix
+            value = self.method.objective(labels, state) if value is None else value
+            self.watch(step, labels, state.centers, matrix, value)
+
+    def _assign(self, state: State, before: IntArray | None, rng: np.random.Generator) -> tuple[IntArray, State, float]:
+        """Assign all samples; the objective is not above that of the labels before."""
+        method, field = self.method, self.field
+        labels, cost = method.measure.nearest(state)
+        cost[field.sample] = 0.0
+        total = method.scale * float(cost.sum()) + method.constant(state)
+        if field.n_nodes:
+            table = method.scale * method.measure.table(state, self._bound)
+            if self._charges is None or not method.fixed:
+                self._charges = method.held_charges(state)
+                self._links = field.link_charges(self._charges)
+            own = field.own_costs(table, self._charges)
+            was = None
+            if before is not None:
+                was = np.empty(field.n_nodes, dtype=np.intp)
+                was[field.node] = before[field.sample]
+            order = rng.permutation(field.n_nodes) if self.inference == "icm" else np.arange(field.n_nodes)
+            found, energy = field.settle(
+                own, self._links, was, inference=self.inference, order=order, witness=self.witness
+            )
+            labels[field.sample] = found[field.node]
+            cost[field.sample] = table[np.arange(len(table)), labels[field.sample]] / method.scale
+            total += energy
+        if (np.bincount(labels, minlength=method.measure.k) == 0).any():
+            labels, state, total = self._fill(labels, cost, state, before)
+        elif len(method.held.weight) < len(method.pairs.weight):
+            # the assignment did not look at all that the objective holds; labels that raise it are not taken
+            total = method.objective(labels, state)
+            if before is not None and total > (stay := method.objective(before, state)):
+                labels, total = before, stay
+        self._tell("assign", labels, state, total)
+        return labels, state, total
+
+    def _fill(
+        self, labels: IntArray, cost: FloatArray, state: State, before: IntArray | None
+    ) -> tuple[IntArray, State, float]:
+        """Give every empty cluster the sample that gains most; keep the labels before if the objective would rise."""
+        method, field, k = self.method, self.field, self.method.measure.k
+        labels, cost, centers = labels.copy(), method.scale * cost, state.centers.copy()
+        group = np.full(len(labels), -1, dtype=np.intp)
+        group[field.sample] = field.node
+        size = np.bincount(field.node, minlength=field.n_nodes)
+        single = self._free | (size[group] == 1) if field.n_nodes else self._free
+        for c in np.flatnonzero(np.bincount(labels, minlength=k) == 0).tolist():
+            count = np.bincount(labels, minlength=k)
+            gain = cost - self._extra(labels, c, State(centers, state.metric))
+            able = np.where(single & (count[labels] > 1), gain, -np.inf)
+            if not np.isfinite(able).any():  # only hard must-linked samples are left to move, all of a group at once
+                able = np.where(count[labels] > np.where(single, 1, size[group]), gain, -np.inf)
+            row = int(np.argmax(able))
+            moving = np.flatnonzero(group == group[row]) if group[row] >= 0 else np.array([row])
+            labels[moving] = c
+            cost[moving] = 0.0
+            centers[c] = method.measure.only(moving)
+        filled = State(centers, state.metric)
+        value = method.objective(labels, filled)
+        if before is not None and value > (stay := method.objective(before, state)):
+            return before, state, stay
+        return labels, filled, value
+
+    def _extra(self, labels: IntArray, c: int, state: State) -> FloatArray:
+        """Return what each sample would have its statements charge more if it moved, alone, to cluster ``c``."""
+        pairs, out = self.method.held, np.zeros(len(labels))
+        if not len(pairs.weight):
+            return out
+        charges = self.method.held_charges(state)
+        a, b = labels[pairs.first], labels[pairs.second]
+        now, there = charges.at(a, b), np.full(len(a), c)
+        np.add.at(out, pairs.first, charges.at(there, b) - now)
+        np.add.at(out, pairs.second, charges.at(a, there) - now)
+        return out
+
+
+def _alike(a: Any, b: Any) -> bool:
+    """Whether two metrics are the same but for what hardly any label would notice."""
+    if a is b:
+        return True
+    return bool((np.abs(a.matrix - b.matrix) <= 1e-4 * np.abs(b.matrix).max(axis=-1, keepdims=True)).all())

@@ -1,0 +1,147 @@
+"""What each soft k-means method charges for broken statements, and how centres and metric answer to that."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+import numpy.typing as npt
+
+from linkwise.engines.partitional._field import PairCharges
+from linkwise.engines.partitional._learned import Learned, Pull
+from linkwise.engines.partitional._measures import Measure, State
+from linkwise.engines.partitional._pairs import SoftPairs
+
+__all__ = ["ByDistance", "Flat", "MetricOnly", "SoftMethod"]
+
+IntArray = npt.NDArray[np.intp]
+FloatArray = npt.NDArray[np.float64]
+_NO_TABLE = np.empty((0, 0))
+_HALVINGS = 6  # of a step that would raise the objective, before it is not taken
+
+
+class SoftMethod:
+    """A measure, pairs, and what these charge.
+
+    ``held`` are the pairs that the assignment weighs; ``fixed`` says that their charges never change, ``remembers``
+    that centres depend on those before, so that they can move while labels stay.
+    """
+
+    fixed = False
+    remembers = False
+
+    def __init__(self, measure: Measure, pairs: SoftPairs) -> None:
+        self.measure, self.pairs = measure, pairs
+
+    @property
+    def held(self) -> SoftPairs:
+        """Pairs that the assignment weighs."""
+        return self.pairs
+
+    def held_charges(self, state: State) -> PairCharges:
+        """Return what these charge."""
+        return self.charges(state)
+
+    def charges(self, state: State) -> PairCharges:
+        """Return what each pair charges."""
+        raise NotImplementedError
+
+    def updates(self, labels: IntArray, state: State) -> Iterator[tuple[str, State]]:
+        """Yield, one after the other, what is better for these labels, and the name of the step."""
+        yield "centers", State(self.measure.centers(labels), state.metric)
+
+    def constant(self, state: State) -> float:
+        """Return what the objective holds that no label changes."""
+        return self.measure.constant(state)
+
+    scale = 1.0  # of distances in the objective
+
+    def objective(self, labels: IntArray, state: State) -> float:
+        """Compute the objective from scratch."""
+        pairs = self.pairs
+        broken = self.charges(state).at(labels[pairs.first], labels[pairs.second])
+        fit = self.scale * float(self.measure.costs_to(state, labels).sum())
+        return fit + float(broken.sum()) + self.constant(state)
+
+
+class Flat(SoftMethod):
+    """A broken statement costs its weight."""
+
+    fixed = True
+
+    def charges(self, state: State) -> PairCharges:  # noqa: ARG002
+        """Return the weights."""
+        weight, k = self.pairs.weight[:, None], self.measure.k
+        half = np.repeat(np.where(self.pairs.must[:, None], weight / 2.0, 0.0), k, axis=1)
+        same = np.repeat(np.where(self.pairs.must[:, None], 0.0, weight), k, axis=1)
+        return PairCharges(half, half, same, self.pairs.weight, _NO_TABLE)
+
+
+class ByDistance(SoftMethod):
+    """A broken must-link costs weight times distance, a broken cannot-link weight times what is missing to the largest.
+
+    Where a metric is learned, it learns from what is broken.
+    """
+
+    def __init__(self, measure: Measure, pairs: SoftPairs) -> None:
+        super().__init__(measure, pairs)
+        self.fixed = not isinstance(measure, Learned)
+
+    def charges(self, state: State) -> PairCharges:
+        """Return the charges under the current metric."""
+        pairs, k = self.pairs, self.measure.k
+        away = pairs.weight[:, None] * self.measure.between(state, pairs.first, pairs.second)
+        half = np.where(pairs.must[:, None], away / 2.0, 0.0)
+        same = np.zeros_like(away)
+        if not pairs.must.all():
+            missing = pairs.weight[:, None] * self.measure.largest(state) - away
+            same = np.where(pairs.must[:, None], 0.0, np.maximum(missing, 0.0))
+        half, same = (np.broadcast_to(table, (len(away), k)) for table in (half, same))
+        return PairCharges(half, half, same, pairs.weight, _NO_TABLE)
+
+    def updates(self, labels: IntArray, state: State) -> Iterator[tuple[str, State]]:
+        """Yield means, then the metric that is better for them."""
+        for step, moved in super().updates(labels, state):
+            yield step, moved
+            if isinstance(self.measure, Learned):
+                yield "metric", self._learn(self.measure, labels, moved)
+
+    def _pull(self, labels: IntArray, n_metrics: int) -> Pull:
+        """Broken must-links pull together, broken cannot-links push apart, the farthest samples pay for these."""
+        pairs = self.pairs
+        a, b = labels[pairs.first], labels[pairs.second]
+        broken = np.where(pairs.must, a != b, a == b) * pairs.weight
+        together, apart = np.where(pairs.must, broken, 0.0), np.where(pairs.must, 0.0, broken)
+        if n_metrics == 1:
+            return Pull(pairs.first, pairs.second, (together - apart)[:, None], np.array([apart.sum()]))
+        clusters = np.arange(n_metrics)
+        mine, theirs = a[:, None] == clusters, b[:, None] == clusters
+        weight = together[:, None] * (mine + theirs.astype(np.float64)) / 2.0 - apart[:, None] * mine
+        return Pull(pairs.first, pairs.second, weight, (apart[:, None] * mine).sum(axis=0))
+
+    def _learn(self, measure: Learned, labels: IntArray, state: State) -> State:
+        """Step to the metric that is best while the farthest samples stay so, less far if the objective would rise."""
+        wanted = measure.best_matrix(state, labels, self._pull(labels, measure.n_metrics))
+        matrix = state.metric.matrix
+        if not measure.wants_far:  # nothing depends on who is farthest, so this is the best there is
+            return State(state.centers, measure.make(wanted, state.metric))
+        value = self.objective(labels, state)
+        for i in range(_HALVINGS):
+            trial = State(state.centers, measure.make(matrix + (wanted - matrix) / 2**i, state.metric))
+            if self.objective(labels, trial) <= value:
+                return trial
+        return state
+
+
+class MetricOnly(ByDistance):
+    """What is broken shapes the metric, but the assignment does not look at it."""
+
+    @property
+    def held(self) -> SoftPairs:
+        """No pair binds an assignment."""
+        return self.pairs.pick(np.zeros(len(self.pairs.weight), dtype=np.bool_))
+
+    def held_charges(self, state: State) -> PairCharges:  # noqa: ARG002
+        """Return nothing."""
+        none = np.empty((0, self.measure.k))
+        return PairCharges(none, none, none, np.empty(0), _NO_TABLE)

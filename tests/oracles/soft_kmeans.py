@@ -1,0 +1,338 @@
+"""Soft k-means from the definitions: objectives by loops over samples and pairs, assignments by enumeration.
+
+A problem is ``(X, k, must, cannot)`` with ``must`` and ``cannot`` lists of ``(i, j, weight)``; ``A`` is a list with one
+matrix per cluster, or None.
+"""
+
+from __future__ import annotations
+
+from itertools import product
+
+import numpy as np
+
+
+def squared(x, y, A=None):
+    gap = np.asarray(x, float) - np.asarray(y, float)
+    return float(gap @ gap) if A is None else float(gap @ A @ gap)
+
+
+def ridge_of(X, *, diagonal):
+    """A thousandth of the covariance; where that is flat, of the mean variance."""
+    S = np.atleast_2d(np.cov(X.T, bias=True))
+    typical = float(np.mean(np.diag(S))) or 1.0
+    if diagonal:
+        return np.diag([1e-3 * (v if v > 0 else typical) for v in np.diag(S)])
+    value, vector = np.linalg.eigh(S)
+    return vector @ np.diag([1e-3 * (v if v > 1e-14 * max(value) else typical) for v in value]) @ vector.T
+
+
+def largest(X, A=None):
+    return max((squared(x, y, A) for x in X for y in X), default=0.0)
+
+
+def cosine(x, y):
+    return 1.0 - float(x @ y) / (np.sqrt(float(x @ x)) * np.sqrt(float(y @ y)))
+
+
+def relative_entropy(p, q):
+    return float(sum(a * np.log(a / b) for a, b in zip(p, q, strict=True) if a > 0))
+
+
+def to_mean(p, q):
+    mean = (np.asarray(p) + np.asarray(q)) / 2
+    return relative_entropy(p, mean) + relative_entropy(q, mean)
+
+
+class Definition:
+    """One method: what a sample costs, what a broken pair costs, where centres and metric go."""
+
+    def __init__(self, X, k, must, cannot, *, metric="none", per_cluster=False):
+        self.X, self.k, self.must, self.cannot = np.asarray(X, float), k, must, cannot
+        self.metric, self.per_cluster, self.tied = metric, per_cluster, False
+        self.ridge = ridge_of(self.X, diagonal=metric == "diagonal")
+
+    def first_metric(self):
+        return None if self.metric == "none" else [np.eye(self.X.shape[1])] * self.k
+
+    def sample_cost(self, i, h, C, A):
+        if A is None:
+            return squared(self.X[i], C[h])
+        return squared(self.X[i], C[h], A[h]) - np.log(np.linalg.det(A[h])) + np.trace(A[h] @ self.ridge)
+
+    def must_cost(self, i, j, a, b, C, A):
+        raise NotImplementedError
+
+    def cannot_cost(self, i, j, a, C, A):
+        raise NotImplementedError
+
+    def rest(self, C, A):
+        return 0.0
+
+    def objective(self, labels, C, A=None):
+        total = self.rest(C, A)
+        for i, h in enumerate(labels):
+            total += self.sample_cost(i, h, C, A)
+        for i, j, w in self.must:
+            if labels[i] != labels[j]:
+                total += w * self.must_cost(i, j, labels[i], labels[j], C, A)
+        for i, j, w in self.cannot:
+            if labels[i] == labels[j]:
+                total += w * self.cannot_cost(i, j, labels[i], C, A)
+        return total
+
+    def best_labels(self, C, A, before=None):
+        """Enumerate all labellings; costs are looked up in tables so that it ends."""
+        n, k = len(self.X), self.k
+        every = np.array(list(product(range(k), repeat=n)))
+        own = np.array([[self.sample_cost(i, h, C, A) for h in range(k)] for i in range(n)])
+        total = own[np.arange(n), every].sum(axis=1)
+        for i, j, w in self.must:
+            table = [[0.0 if a == b else w * self.must_cost(i, j, a, b, C, A) for b in range(k)] for a in range(k)]
+            total += np.array(table)[every[:, i], every[:, j]]
+        for i, j, w in self.cannot:
+            table = np.array([w * self.cannot_cost(i, j, a, C, A) for a in range(k)])
+            total += np.where(every[:, i] == every[:, j], table[every[:, i]], 0.0)
+        first, second = np.partition(total, 1)[:2]
+        self.tied |= bool(second - first <= 1e-9 * (1 + abs(first)))
+        return every[np.argmin(total)], float(first) + self.rest(C, A)
+
+    def centers(self, labels, C, A):
+        return np.array([self.X[labels == h].mean(axis=0) for h in range(self.k)])
+
+    def scatter(self, labels, C, A, h):
+        """Weighted scatter that the metric of cluster ``h``, or of all with None, answers to."""
+        d = self.X.shape[1]
+        S, clusters = np.zeros((d, d)), range(self.k) if h is None else [h]
+        for i, a in enumerate(labels):
+            if a in clusters:
+                S += np.outer(self.X[i] - C[a], self.X[i] - C[a])
+        for i, j, w in self.must:
+            if labels[i] != labels[j]:
+                share = sum(a in clusters for a in (labels[i], labels[j])) / 2
+                S += w * share * np.outer(self.X[i] - self.X[j], self.X[i] - self.X[j])
+        for i, j, w in self.cannot:
+            if labels[i] == labels[j] and labels[i] in clusters:
+                x, y = self.farthest(A[labels[i]])
+                S += w * (np.outer(x - y, x - y) - np.outer(self.X[i] - self.X[j], self.X[i] - self.X[j]))
+        return S
+
+    def farthest(self, A):
+        return max(((x, y) for x in self.X for y in self.X), key=lambda pair: squared(*pair, A))
+
+    def next_metric(self, labels, C, A):
+        wanted = []
+        for h in range(self.k) if self.per_cluster else [None]:
+            count = len(labels) if h is None else int((labels == h).sum())
+            S = self.scatter(labels, C, A, h)
+            if self.metric == "diagonal":
+                new = np.diag(count / (np.maximum(np.diag(S), 0.0) + np.diag(self.ridge) * count))
+            else:  # in coordinates where the ridge is 1
+                L = np.linalg.cholesky(self.ridge)
+                value, vector = np.linalg.eigh(np.linalg.solve(L, np.linalg.solve(L, S).T))
+                half = np.linalg.solve(L.T, vector)
+                new = half @ np.diag(count / (np.maximum(value, 0.0) + count)) @ half.T
+            wanted.append(new)
+        if not self.per_cluster:
+            wanted = wanted * self.k
+        now = self.objective(labels, C, A)
+        for halvings in range(6 if self.cannot else 1):
+            trial = [a + (b - a) / 2**halvings for a, b in zip(A, wanted, strict=True)]
+            if not self.cannot or self.objective(labels, C, trial) <= now:
+                return trial
+        return A
+
+    def run(self, C, steps):
+        """Alternate; return the objective after each assignment, or None if a cluster was empty or labels tied."""
+        A, values, labels = self.first_metric(), [], None
+        for _ in range(steps):
+            labels, value = self.best_labels(C, A, labels)
+            if self.tied or len(set(labels.tolist())) < self.k:
+                return None
+            values.append(value)
+            C = self.centers(labels, C, A)
+            if A is not None:
+                A = self.next_metric(labels, C, A)
+        return values
+
+
+class PCK(Definition):
+    def must_cost(self, i, j, a, b, C, A):
+        return 1.0
+
+    def cannot_cost(self, i, j, a, C, A):
+        return 1.0
+
+
+class HMRF(Definition):
+    """Also MPCK, which is this with a metric."""
+
+    def must_cost(self, i, j, a, b, C, A):
+        if A is None:
+            return squared(self.X[i], self.X[j])
+        return (squared(self.X[i], self.X[j], A[a]) + squared(self.X[i], self.X[j], A[b])) / 2
+
+    def cannot_cost(self, i, j, a, C, A):
+        M = None if A is None else A[a]
+        return largest(self.X, M) - squared(self.X[i], self.X[j], M)
+
+
+class CosineHMRF(Definition):
+    def __init__(self, X, k, must, cannot):
+        super().__init__(X, k, must, cannot)
+        self.top = 1.0 if (self.X >= 0).all() else 2.0
+
+    def sample_cost(self, i, h, C, A):
+        return cosine(self.X[i], C[h])
+
+    def must_cost(self, i, j, a, b, C, A):
+        return cosine(self.X[i], self.X[j])
+
+    def cannot_cost(self, i, j, a, C, A):
+        return self.top - cosine(self.X[i], self.X[j])
+
+    def centers(self, labels, C, A):
+        unit = self.X / np.sqrt((self.X**2).sum(axis=1, keepdims=True))
+        sums = np.array([unit[labels == h].sum(axis=0) for h in range(self.k)])
+        return sums / np.sqrt((sums**2).sum(axis=1, keepdims=True))
+
+
+class EntropyHMRF(Definition):
+    PULL = 0.01
+
+    def __init__(self, X, k, must, cannot):
+        X = np.asarray(X, float)
+        super().__init__(X / X.sum(axis=1, keepdims=True), k, must, cannot)
+
+    def sample_cost(self, i, h, C, A):
+        return relative_entropy(self.X[i], C[h])
+
+    def must_cost(self, i, j, a, b, C, A):
+        return to_mean(self.X[i], self.X[j])
+
+    def cannot_cost(self, i, j, a, C, A):
+        return 2 * np.log(2) - to_mean(self.X[i], self.X[j])
+
+    def rest(self, C, A):
+        return self.PULL * sum(relative_entropy(self.X.mean(axis=0), c) for c in C)
+
+    def centers(self, labels, C, A):
+        overall = self.PULL * self.X.mean(axis=0)
+        return np.array(
+            [(self.X[labels == h].sum(axis=0) + overall) / ((labels == h).sum() + self.PULL) for h in range(self.k)]
+        )
+
+
+class MK(HMRF):
+    """Statements shape the metric; samples go to the nearest centre unless that raises the objective."""
+
+    def best_labels(self, C, A, before=None):
+        k, n = self.k, len(self.X)
+        labels = np.array([min(range(k), key=lambda h: self.sample_cost(i, h, C, A)) for i in range(n)])
+        full = len(set(labels.tolist())) == k
+        if full and before is not None and self.objective(labels, C, A) > self.objective(before, C, A):
+            labels = before
+        return labels, self.objective(labels, C, A)
+
+
+class CVQE(Definition):
+    def sample_cost(self, i, h, C, A):
+        return squared(self.X[i], C[h]) / 2
+
+    def must_cost(self, i, j, a, b, C, A):
+        return squared(C[a], C[b]) / 2
+
+    def nearest(self, a, C):
+        return min((h for h in range(self.k) if h != a), key=lambda h: squared(C[a], C[h]))
+
+    def cannot_cost(self, i, j, a, C, A):
+        return squared(C[a], C[self.nearest(a, C)]) / 2
+
+    def centers(self, labels, C, A):
+        """Normal equations of the objective, with the nearest other centres as they were."""
+        M = np.diag([float((labels == h).sum()) for h in range(self.k)])
+        for a, b, w in self.drawn(labels, C):
+            M[a, a] += w
+            M[b, b] += w
+            M[a, b] -= w
+            M[b, a] -= w
+        return np.linalg.solve(M, np.array([self.X[labels == h].sum(axis=0) for h in range(self.k)]))
+
+    def drawn(self, labels, C):
+        out = [(labels[i], labels[j], w) for i, j, w in self.must if labels[i] != labels[j]]
+        return out + [(labels[i], self.nearest(labels[i], C), w) for i, j, w in self.cannot if labels[i] == labels[j]]
+
+
+class PrintedCVQE(CVQE):
+    def centers(self, labels, C, A):
+        out = []
+        for h in range(self.k):
+            total, count = self.X[labels == h].sum(axis=0), float((labels == h).sum())
+            for a, b, w in self.drawn(labels, C):
+                if a == h:
+                    total, count = total + w * C[b], count + w
+            out.append(total / count)
+        return np.array(out)
+
+
+class LCVQE(Definition):
+    def sample_cost(self, i, h, C, A):
+        return squared(self.X[i], C[h]) / 2
+
+    def must_cost(self, i, j, a, b, C, A):
+        return (squared(self.X[i], C[b]) + squared(self.X[j], C[a])) / 4
+
+    def payer(self, i, j, a, C):
+        r = i if squared(self.X[i], C[a]) >= squared(self.X[j], C[a]) else j
+        return r, min((h for h in range(self.k) if h != a), key=lambda h: squared(self.X[r], C[h]))
+
+    def cannot_cost(self, i, j, a, C, A):
+        r, v = self.payer(i, j, a, C)
+        return squared(self.X[r], C[v]) / 2
+
+    def centers(self, labels, C, A):
+        total = np.array([self.X[labels == h].sum(axis=0) for h in range(self.k)])
+        count = np.array([float((labels == h).sum()) for h in range(self.k)])
+        for i, j, w in self.must:
+            if labels[i] != labels[j]:
+                for sample, h in ((j, labels[i]), (i, labels[j])):
+                    total[h] += w / 2 * self.X[sample]
+                    count[h] += w / 2
+        broken = [(i, j, w) for i, j, w in self.cannot if labels[i] == labels[j]]
+        for i, j, w in broken:
+            r, v = self.payer(i, j, labels[i], C)
+            total[v] += w * self.X[r]
+            count[v] += w
+        wanted = total / count[:, None]
+        for halvings in range(6 if broken else 1):
+            trial = C + (wanted - C) / 2**halvings
+            if not broken or self.objective(labels, trial) <= self.objective(labels, C):
+                return trial
+        return C
+
+
+def descend_by_definition(own, links, order, labels):
+    """Sweep over all nodes in order, each to its best label while the others stay, until a sweep moves none.
+
+    ``links`` are ``(u, v, table)`` with ``table[a][b]`` the charge for label ``a`` at ``u`` and ``b`` at ``v``.
+    """
+    labels, moved = list(labels), True
+    while moved:
+        moved = False
+        for u in order:
+            cost = [float(own[u][a]) for a in range(len(own[u]))]
+            for x, y, table in links:
+                for a in range(len(cost)):
+                    cost[a] += table[a][labels[y]] if x == u else table[labels[x]][a] if y == u else 0.0
+            best = min(range(len(cost)), key=lambda a: cost[a])
+            if cost[best] < cost[labels[u]]:
+                labels[u], moved = best, True
+    return labels
+
+
+def energy_by_definition(own, links, labels):
+    return sum(own[u][a] for u, a in enumerate(labels)) + sum(t[labels[u]][labels[v]] for u, v, t in links)
+
+
+def least_energy(own, links):
+    n, k = len(own), len(own[0])
+    return min(energy_by_definition(own, links, labels) for labels in product(range(k), repeat=n))

@@ -1,0 +1,262 @@
+"""Soft k-means against the definitions: objectives from scratch, half-steps that never rise, whole runs, optima."""
+
+from __future__ import annotations
+
+from itertools import product
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+
+from linkwise import Constraints, verify
+from linkwise.engines import cvqe, hmrf_kmeans, lcvqe, mk_means, mpck_means, pck_means
+from tests.oracles import soft_kmeans as twins
+from tests.profile import examples
+
+METHODS = {
+    "pck": (pck_means, {}, twins.PCK),
+    "mk-diagonal": (mk_means, {"metric": "diagonal"}, twins.MK),
+    "mk-full": (mk_means, {"metric": "full"}, twins.MK),
+    "mk-diagonal-each": (mk_means, {"metric": "diagonal", "per_cluster": True}, twins.MK),
+    "mpck-diagonal": (mpck_means, {"metric": "diagonal"}, twins.HMRF),
+    "mpck-full": (mpck_means, {"metric": "full"}, twins.HMRF),
+    "mpck-diagonal-each": (mpck_means, {"metric": "diagonal", "per_cluster": True}, twins.HMRF),
+    "mpck-full-each": (mpck_means, {"metric": "full", "per_cluster": True}, twins.HMRF),
+    "hmrf": (hmrf_kmeans, {}, twins.HMRF),
+    "hmrf-cosine": (hmrf_kmeans, {"distortion": "cosine"}, twins.CosineHMRF),
+    "hmrf-kl": (hmrf_kmeans, {"distortion": "kl"}, twins.EntropyHMRF),
+    "cvqe": (cvqe, {}, twins.CVQE),
+    "cvqe-printed": (cvqe, {"update": "printed"}, twins.PrintedCVQE),
+    "lcvqe": (lcvqe, {}, twins.LCVQE),
+}
+each = pytest.mark.parametrize("name", METHODS)
+
+
+def problem(seed, n, m, *, forest=False):
+    """Draw loose classes and soft pairs that do not care about them; with ``forest`` no pairs run in a circle."""
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n, 2)) + 2.0 * rng.integers(3, size=(n, 1))
+    must, cannot, above = [], [], list(range(n))
+
+    def root(i):
+        while above[i] != i:
+            i = above[i]
+        return i
+
+    while len(must) + len(cannot) < m:
+        i, j = rng.choice(n, 2, replace=False).tolist()
+        if forest and root(i) == root(j):
+            continue
+        above[root(i)] = root(j)
+        i, j = min(i, j), max(i, j)  # as statements are kept
+        (must if rng.random() < 0.5 else cannot).append((i, j, float(rng.uniform(0.1, 3.0))))
+    return X, must, cannot
+
+
+def statements(n, must, cannot, extra_must=(), extra_cannot=()):
+    return Constraints.build(
+        n,
+        must_link=[*((i, j) for i, j, _ in must), *extra_must],
+        cannot_link=[*((i, j) for i, j, _ in cannot), *extra_cannot],
+        weight={
+            "must_link": [*(w for *_, w in must), *[np.inf] * len(extra_must)],
+            "cannot_link": [*(w for *_, w in cannot), *[np.inf] * len(extra_cannot)],
+        },
+    )
+
+
+def definition(name, X, k, must, cannot):
+    _, options, twin = METHODS[name]
+    return twin(X, k, must, cannot, **{o: v for o, v in options.items() if o in ("metric", "per_cluster")})
+
+
+def matrices(metric, k):
+    """One full matrix per cluster from what `watch` is told."""
+    if metric is None:
+        return None
+    full = [np.diag(m) if m.ndim == 1 else m for m in metric]
+    return full if len(full) == k else full * k
+
+
+def positive(name, X):
+    return np.abs(X) + 0.1 if name == "hmrf-kl" else X
+
+
+@each
+@pytest.mark.parametrize("inference", ["trees", "icm"])
+def test_the_objective_is_what_the_definition_says_and_no_half_step_raises_it(name, inference):
+    function, options, _ = METHODS[name]
+    rises = steps = 0
+    for seed in range(examples(6, 100)):
+        X, must, cannot = problem(seed, 14, 16)
+        X, k = positive(name, X), 3
+        twin = definition(name, X, k, must, cannot)
+        seen = []
+
+        def watch(step, labels, centers, metric, value, seen=seen, twin=twin, k=k):
+            seen.append((step, value))
+            assert_allclose(value, twin.objective(labels, centers, matrices(metric, k)), rtol=1e-8, atol=1e-9)
+
+        run = function(
+            X, statements(14, must, cannot), k, inference=inference, random_state=seed, n_init=1, watch=watch, **options
+        )
+        values = np.array([value for _, value in seen])
+        rises += int((np.diff(values) > 1e-9 * (1 + np.abs(values[:-1]))).sum())
+        steps += len(values)
+        assert {step for step, _ in seen} == (
+            {"assign", "centers", "metric"} if "metric" in options else {"assign", "centers"}
+        )
+        assert_allclose(run.objective, values[-1], rtol=1e-9, atol=1e-9)
+        assert_allclose(run.objectives, [value for step, value in seen if step == "assign"])
+        assert sorted(set(run.labels.tolist())) == [0, 1, 2]
+    assert steps > 20
+    if name != "cvqe-printed":
+        assert rises == 0
+
+
+@each
+def test_hard_statements_hold_while_soft_ones_are_weighed_and_nothing_rises(name):
+    function, options, _ = METHODS[name]
+    for seed in range(examples(6, 100)):
+        X, must, cannot = problem(seed, 16, 12)
+        X, k = positive(name, X), 3
+        c = statements(16, must, cannot, extra_must=[(0, 1), (1, 2)], extra_cannot=[(0, 3), (3, 4), (4, 5), (5, 2)])
+        values = []
+        run = function(
+            X,
+            c,
+            k,
+            random_state=seed,
+            n_init=1,
+            watch=lambda step, labels, centers, metric, v, values=values: values.append(v),
+            **options,
+        )
+        certificate = verify(run.labels, c)
+        assert certificate.ok
+        twin = definition(name, X, k, must, cannot)
+        metric = run.metric
+        if metric is not None and not options.get("per_cluster"):
+            metric = metric[None]
+        value = twin.objective(run.labels, run.centers, matrices(metric, k))
+        assert_allclose(run.objective, value, rtol=1e-8, atol=1e-9)
+        if name != "cvqe-printed":
+            assert (np.diff(values) <= 1e-9 * (1 + np.abs(values[:-1]))).all()
+
+
+@each
+def test_runs_agree_with_the_definition_where_statements_run_in_no_circle(name):
+    function, options, _ = METHODS[name]
+    agreed, seed = 0, 0
+    while agreed < examples(8, 500):
+        seed += 1
+        X, must, cannot = problem(seed, 7, 4, forest=True)
+        X, k = positive(name, X), 2 + seed % 2
+        start = X[np.random.default_rng(seed).choice(7, k, replace=False)]
+        twin = definition(name, X, k, must, cannot)
+        C = start
+        if name == "hmrf-kl":
+            unit = start / start.sum(axis=1, keepdims=True)
+            C = (unit + twin.PULL * twin.X.mean(axis=0)) / (1 + twin.PULL)
+        expected = twin.run(C, 3)
+        if expected is None:
+            continue
+        run = function(X, statements(7, must, cannot), k, init=start, max_iter=3, tol=0.0, n_init=1, **options)
+        assert run.best_assignment
+        m = min(len(run.objectives), 3)
+        assert_allclose(run.objectives[:m], expected[:m], rtol=1e-7, atol=1e-9)
+        assert_allclose(expected[m:], expected[m - 1], rtol=1e-4)  # it stopped because nothing moved any more
+        agreed += 1
+
+
+@pytest.mark.parametrize("name", ["pck", "hmrf", "cvqe", "lcvqe"])
+def test_nothing_beats_the_optimum_of_all_labellings(name):
+    """For each labelling with all clusters the centres are the best ones; CVQE's and LCVQE's are found by iterating."""
+    function, options, _ = METHODS[name]
+    reached = 0
+    for seed in range(examples(6, 60)):
+        n, k = 6, 2 + seed % 2
+        X, must, cannot = problem(seed, n, 5)
+        twin = definition(name, X, k, must, cannot)
+        best = np.inf
+        for labels in map(np.array, product(range(k), repeat=n)):
+            if len(set(labels.tolist())) < k:
+                continue
+            C = np.array([X[labels == h].mean(axis=0) for h in range(k)])
+            for _ in range(1 if name in ("pck", "hmrf") else 12):
+                C = twin.centers(labels, C, None)
+            best = min(best, twin.objective(labels, C))
+        for inference in ("trees", "icm"):
+            run = function(
+                X,
+                statements(n, must, cannot),
+                k,
+                inference=inference,
+                n_init=10,
+                init="k-means++",
+                random_state=seed,
+                **options,
+            )
+            if name in ("pck", "hmrf"):
+                assert run.objective >= best - 1e-9
+            reached += run.objective <= best * (1 + 1e-6)
+    assert reached >= examples(6, 60)  # at least half the time it is found
+
+
+@each
+def test_charges_are_never_negative(name):
+    """K5: the largest distance is taken under the metric of the moment."""
+    function, options, _ = METHODS[name]
+    X, _, cannot = problem(3, 12, 30)
+    X = positive(name, X)
+    twin = definition(name, X, 3, [], cannot)
+
+    def watch(step, labels, centers, metric, value):
+        A = matrices(metric, 3)
+        for i, j, _ in cannot:
+            for h in range(3):
+                assert twin.cannot_cost(i, j, h, centers, A) >= -1e-12
+
+    run = function(X, statements(12, [], cannot), 3, random_state=0, watch=watch, **options)
+    assert run.n_iter >= 2
+
+
+def test_the_printed_update_of_cvqe_can_raise_the_objective_and_the_symmetric_one_does_not():
+    """Points 0 and 3 with a broken must-link and centres 1 and 2: from 1.5 to 2.5 as printed."""
+    twin = twins.PrintedCVQE([[0.0], [3.0]], 2, [(0, 1, 1.0)], [])
+    labels, C = np.array([0, 1]), np.array([[1.0], [2.0]])
+    assert twin.objective(labels, C) == 1.5
+    assert twin.objective(labels, twin.centers(labels, C, None)) == 2.5
+    symmetric = twins.CVQE([[0.0], [3.0]], 2, [(0, 1, 1.0)], [])
+    assert symmetric.objective(labels, symmetric.centers(labels, C, None)) <= 1.5
+    seen = {}
+    for update in ("printed", "symmetric"):
+        values = []
+        cvqe(
+            np.array([[0.0], [3.0]]),
+            Constraints.build(2, must_link=[(0, 1)], weight=1.0),
+            2,
+            init=[[1.0], [2.0]],
+            update=update,
+            watch=lambda step, labels, centers, metric, v, values=values: values.append(v),
+        )
+        seen[update] = values[:2]
+    assert seen["printed"] == [1.5, 2.5]
+    assert seen["symmetric"][0] == 1.5
+    assert seen["symmetric"][1] <= 1.5
+
+
+def test_the_order_of_samples_matters_to_the_printed_update_only():
+    """A pair is kept with its lower number first, so counting samples from behind swaps all pairs."""
+    differs = 0
+    for seed in range(20):
+        X, must, cannot = problem(seed, 14, 10, forest=True)
+        behind = [[(13 - i, 13 - j, w) for i, j, w in said] for said in (must, cannot)]
+        for update in ("symmetric", "printed"):
+            a = cvqe(X, statements(14, must, cannot), 3, init=X[:3], update=update)
+            b = cvqe(X[::-1], statements(14, *behind), 3, init=X[:3], update=update)
+            if update == "symmetric":
+                assert (a.labels == b.labels[::-1]).all()
+                assert_allclose(a.objective, b.objective)
+            else:
+                differs += abs(a.objective - b.objective) > 1e-6
+    assert differs > 0
