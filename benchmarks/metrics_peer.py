@@ -63,13 +63,16 @@ try:
     learn(True)
 except Exception:
     pass
-start = time.process_time()
-try:
-    M = learn(False).get_mahalanobis_matrix()
-    failure = ""
-except Exception as error:
-    M, failure = np.full((X.shape[1],) * 2, np.nan), type(error).__name__
-print(json.dumps({"seconds": time.process_time() - start, "M": M.tolist(), "failure": failure}))
+seconds = []
+while sum(seconds) < 0.1 and len(seconds) < 7:  # what is over in no time is measured several times
+    start = time.process_time()
+    try:
+        M = learn(False).get_mahalanobis_matrix()
+        failure = ""
+    except Exception as error:
+        M, failure = np.full((X.shape[1],) * 2, np.nan), type(error).__name__
+    seconds.append(time.process_time() - start)
+print(json.dumps({"seconds": min(seconds), "M": M.tolist(), "failure": failure}))
 """
 
 # seconds after which the peer is not asked again: no round would change the picture
@@ -222,9 +225,12 @@ def measure(method: Method, case: Case, python: str, rounds: int, limit: float) 
         model.fit(case.X, constraints=told)  # loads what is loaded lazily
         ours, theirs, failure, M = [], [], "", None
         for _ in range(rounds):
-            start = time.process_time()
-            model.fit(case.X, constraints=told)
-            ours.append(time.process_time() - start)
+            spent: list[float] = []
+            while sum(spent) < 0.1 and len(spent) < 7:  # as the peer does
+                start = time.process_time()
+                model.fit(case.X, constraints=told)
+                spent.append(time.process_time() - start)
+            ours += spent
             if not theirs or theirs[-1] < LONG:
                 seconds, M, failure = run_peer(python, data, method.name, limit)
                 theirs.append(seconds)
@@ -250,13 +256,14 @@ def main(arguments: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--peer", required=True, help="the Python of an environment with metric-learn")
     parser.add_argument("--quick", action="store_true", help="tiny sizes")
+    parser.add_argument("--only", default="", help="methods whose names contain this")
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--limit", type=float, default=60.0, help="seconds the peer may take")
     chosen = parser.parse_args(arguments)
     sizes = ((60, 3, 20),) if chosen.quick else tuple((1000, d, m) for d in (10, 100) for m in (100, 2000))
     times, values = f"{'ours s':>9} {'peer s':>9} {'ratio':>7}", f"{'ours':>14} {'peer':>14}"
     print(f"{'method':13} {'d':>4} {'told':>6}  {times}  {values}  objective")
-    for method in METHODS:
+    for method in [method for method in METHODS if chosen.only in method.name]:
         for n, d, m in sizes:
             print(measure(method, make_case(n, d, m), chosen.peer, 1 if chosen.quick else chosen.rounds, chosen.limit))
             sys.stdout.flush()

@@ -46,7 +46,11 @@ def matrix_by_dual_newton(
             return at.matrix, done
         step = np.zeros(len(D))
         bend = at.bend[np.ix_(free, free)]
-        step[free] = scipy.linalg.solve(bend, at.gradient[free], assume_a="pos")
+        unit = 1.0 / np.sqrt(np.diagonal(bend))
+        factor, failed = scipy.linalg.lapack.dpotrf(bend * unit * unit[:, None], lower=1)
+        if failed:  # rounding errors have made pairs indistinguishable
+            return at.matrix, done
+        step[free] = unit * scipy.linalg.lapack.dpotrs(factor, unit * at.gradient[free], lower=1)[0].ravel()
         promised = float(at.gradient @ step)
         if promised <= tol * (1.0 + abs(at.value)):
             return at.matrix, done
