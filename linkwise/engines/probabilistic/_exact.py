@@ -79,7 +79,7 @@ def divide(
     """
     ends = np.searchsorted(nodes, graph.pairs[pairs])
     same, other = graph.same[pairs], graph.other[pairs]
-    component = components(len(nodes), np.ascontiguousarray(ends))
+    component = components(len(nodes), np.ascontiguousarray(ends)) if len(nodes) else nodes
     clique = _cliques(component, ends, (same == -np.inf) & (other == 0), k, 0 if tables_only else max_states)
     tried = _find_order(component, ends, ~clique, k, max_states)
     wide = tried.width > 0
@@ -87,7 +87,7 @@ def divide(
     way = _find_order(component, ends, narrow, k, max_states) if wide.any() else tried
     number = np.cumsum(narrow) - 1
     inside = narrow[component[ends[:, 0]]] if len(ends) else np.zeros(0, dtype=np.bool_)
-    local = way.place[ends[inside]]
+    local = way.place[ends[inside]] if len(way.rows) else np.zeros((0, 2), dtype=np.intp)
     of = number[component[way.rows]]
     plan = make_plan(len(way.rows), of, np.sort(local, axis=1), same[inside], other[inside], way.found, k)
     members = np.flatnonzero(clique[component])
@@ -126,6 +126,9 @@ class _Way(NamedTuple):
 def _find_order(component: IntArray, ends: IntArray, wanted: BoolArray, k: int, max_states: int) -> _Way:
     """Order the nodes of the wanted components; note which of these are too wide, and how wide at least."""
     rows = np.flatnonzero(wanted[component])
+    if not len(rows):  # the most common case, and the one that need not wait for anything to be compiled
+        nothing = np.zeros(0, dtype=np.intp)
+        return _Way(rows, nothing, (nothing, np.zeros(1, dtype=np.intp), nothing), np.zeros(len(wanted), dtype=np.intp))
     place = np.full(len(component), -1, dtype=np.intp)
     place[rows] = np.arange(len(rows))
     inside = place[ends[:, 0]] >= 0
