@@ -93,6 +93,8 @@ class IHAC(_Biased):
         The independent check of the result: which statements hold and which do not.
     constraints_ : Constraints
         The statements that were followed.
+    dropped_ : Constraints
+        The soft statements that were left out.
     broken_ : ndarray of shape (n_samples - 1,)
         How many statements each merge broke.
     children_, distances_, n_leaves_, n_connected_components_
@@ -296,6 +298,8 @@ class BiHAC(_Learned):
         The independent check of the result: which statements hold and which do not.
     constraints_ : Constraints
         The statements that were followed.
+    dropped_ : Constraints
+        The soft statements that were left out.
     broken_ : ndarray of shape (n_samples - 1,)
         How many statements each merge broke.
     children_, distances_, n_leaves_, n_connected_components_
@@ -380,6 +384,8 @@ class BiiHAC(_Learned):
         The independent check of the result: which statements hold and which do not.
     constraints_ : Constraints
         The statements that were followed.
+    dropped_ : Constraints
+        The soft statements that were left out.
     broken_ : ndarray of shape (n_samples - 1,)
         How many statements each merge broke.
     children_, distances_, n_leaves_, n_connected_components_

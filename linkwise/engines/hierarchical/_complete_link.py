@@ -144,6 +144,8 @@ class ConstrainedCompleteLink(HierarchyMixin, ConstrainedClusterer):
         As in scikit-learn's `AgglomerativeClustering`.
     constraints_ : Constraints
         The statements in force, numbered like the rows of X.
+    dropped_ : Constraints
+        The soft statements that were left out.
 
     See Also
     --------

@@ -178,6 +178,8 @@ class COPKMeans(CentroidMixin, ConstrainedClusterer):
         What the independent check found to hold.
     constraints_ : Constraints
         The statements in force, numbered like the rows of X.
+    dropped_ : Constraints
+        The soft statements that were left out.
 
     See Also
     --------

@@ -171,6 +171,8 @@ class CVQE(SoftMixin, ConstrainedClusterer):
         What the independent check found to hold, soft statements among them.
     constraints_ : Constraints
         The statements in force, numbered like the rows of X.
+    dropped_ : Constraints
+        Empty: soft statements are weighed, not left out.
 
     See Also
     --------
@@ -384,6 +386,8 @@ class LCVQE(SoftMixin, ConstrainedClusterer):
         What the independent check found to hold, soft statements among them.
     constraints_ : Constraints
         The statements in force, numbered like the rows of X.
+    dropped_ : Constraints
+        Empty: soft statements are weighed, not left out.
 
     See Also
     --------

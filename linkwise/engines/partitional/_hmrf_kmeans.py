@@ -185,6 +185,8 @@ class HMRFKMeans(SoftMixin, ConstrainedClusterer):
         What the independent check found to hold, soft statements among them.
     constraints_ : Constraints
         The statements in force, numbered like the rows of X.
+    dropped_ : Constraints
+        Empty: soft statements are weighed, not left out.
 
     See Also
     --------

@@ -173,6 +173,8 @@ class MKMeans(SoftMixin, ConstrainedClusterer):
         What the independent check found to hold, soft statements among them.
     constraints_ : Constraints
         The statements in force, numbered like the rows of X.
+    dropped_ : Constraints
+        Empty: soft statements are weighed, not left out.
 
     See Also
     --------
@@ -407,6 +409,8 @@ class MPCKMeans(SoftMixin, ConstrainedClusterer):
         What the independent check found to hold, soft statements among them.
     constraints_ : Constraints
         The statements in force, numbered like the rows of X.
+    dropped_ : Constraints
+        Empty: soft statements are weighed, not left out.
 
     See Also
     --------

@@ -227,6 +227,8 @@ class SeededKMeans(_FromSeeds):
         What the independent check found to hold, and what not.
     constraints_ : Constraints
         The statements in force, numbered like the rows of X.
+    dropped_ : Constraints
+        The soft statements that were left out.
 
     See Also
     --------
@@ -300,6 +302,8 @@ class ConstrainedKMeans(_FromSeeds):
         What the independent check found to hold.
     constraints_ : Constraints
         The statements in force, numbered like the rows of X.
+    dropped_ : Constraints
+        The soft statements that were left out.
 
     See Also
     --------

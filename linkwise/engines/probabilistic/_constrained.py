@@ -183,6 +183,8 @@ class ConstrainedGaussianMixture(MixtureMixin, ConstrainedClusterer):
         What the independent check found to hold.
     constraints_ : Constraints
         The statements in force, numbered like the rows of X.
+    dropped_ : Constraints
+        The soft statements that were left out.
 
     See Also
     --------

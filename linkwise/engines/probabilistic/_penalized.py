@@ -203,6 +203,8 @@ class PenalizedMixture(MixtureMixin, ConstrainedClusterer):
         What the independent check found to hold; ``soft_violated`` lists the soft statements that were overruled.
     constraints_ : Constraints
         The statements in force, numbered like the rows of X.
+    dropped_ : Constraints
+        Empty: soft statements are weighed, not left out.
 
     See Also
     --------

@@ -303,6 +303,8 @@ class HACoc(_TripletWishes):
         As in `ConstrainedAgglomerative`.
     constraints_ : Constraints
         The statements in force, numbered like the rows of X.
+    dropped_ : Constraints
+        The soft statements that were left out.
 
     See Also
     --------

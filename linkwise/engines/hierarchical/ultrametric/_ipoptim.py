@@ -230,6 +230,8 @@ class IPoptim(_TripletWishes):
         As in `ConstrainedAgglomerative`.
     constraints_ : Constraints
         The statements in force, numbered like the rows of X.
+    dropped_ : Constraints
+        The soft statements that were left out.
 
     See Also
     --------
