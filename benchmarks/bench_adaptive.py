@@ -22,7 +22,7 @@ class Texts:
 
     def setup(self, texts, labelled):
         data = noisy_taxonomy(texts, n_nodes=12, features="text", n_features=5_000, noise=0.8, random_state=0)
-        node = data.taxonomy.of_class[data.y]
+        node = data.taxonomy.node
         told = np.concatenate([np.flatnonzero(node == v)[:labelled] for v in np.unique(node)])
         known = np.full(texts, -1)
         known[told] = node[told]
