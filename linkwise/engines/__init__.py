@@ -60,6 +60,14 @@ from linkwise.engines.probabilistic import (
     constrained_mixture,
     penalized_mixture,
 )
+from linkwise.engines.spectral import (
+    CorrelationClustering,
+    CorrelationRun,
+    SpectralLearning,
+    SpectralRun,
+    correlation_clustering,
+    spectral_learning,
+)
 
 __all__ = [  # noqa: RUF022 - IHAC is no constant
     "ActiveCompleteLink",
@@ -73,6 +81,8 @@ __all__ = [  # noqa: RUF022 - IHAC is no constant
     "ConstrainedCompleteLink",
     "ConstrainedGaussianMixture",
     "ConstrainedKMeans",
+    "CorrelationClustering",
+    "CorrelationRun",
     "GammaRun",
     "HACoc",
     "IHAC",
@@ -83,6 +93,8 @@ __all__ = [  # noqa: RUF022 - IHAC is no constant
     "Projection",
     "ReCon",
     "SeededKMeans",
+    "SpectralLearning",
+    "SpectralRun",
     "UltraTran",
     "active_complete_link",
     "agglomerate",
@@ -93,6 +105,7 @@ __all__ = [  # noqa: RUF022 - IHAC is no constant
     "constrained_linkage",
     "constrained_mixture",
     "cop_kmeans",
+    "correlation_clustering",
     "fit_heights",
     "fit_ultrametric",
     "gamma_linkage",
@@ -106,6 +119,7 @@ __all__ = [  # noqa: RUF022 - IHAC is no constant
     "propagated_linkage",
     "recon",
     "seeded_kmeans",
+    "spectral_learning",
     "subdominant_ultrametric",
     "ultratran",
 ]

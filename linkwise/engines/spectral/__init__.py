@@ -1,0 +1,13 @@
+"""Graphs and kernels that statements have bent: spectral learning, kernel k-means, and statements alone."""
+
+from linkwise.engines.spectral._correlation import CorrelationClustering, CorrelationRun, correlation_clustering
+from linkwise.engines.spectral._spectral import SpectralLearning, SpectralRun, spectral_learning
+
+__all__ = [
+    "CorrelationClustering",
+    "CorrelationRun",
+    "SpectralLearning",
+    "SpectralRun",
+    "correlation_clustering",
+    "spectral_learning",
+]
