@@ -63,9 +63,12 @@ from linkwise.engines.probabilistic import (
 from linkwise.engines.spectral import (
     CorrelationClustering,
     CorrelationRun,
+    KernelKMeans,
+    KernelRun,
     SpectralLearning,
     SpectralRun,
     correlation_clustering,
+    kernel_kmeans,
     spectral_learning,
 )
 
@@ -88,6 +91,8 @@ __all__ = [  # noqa: RUF022 - IHAC is no constant
     "IHAC",
     "IPoptim",
     "KMeansRun",
+    "KernelKMeans",
+    "KernelRun",
     "Mixture",
     "PenalizedMixture",
     "Projection",
@@ -112,6 +117,7 @@ __all__ = [  # noqa: RUF022 - IHAC is no constant
     "hacoc",
     "ihac",
     "ipoptim",
+    "kernel_kmeans",
     "penalized_mixture",
     "progress",
     "project_triplets",
