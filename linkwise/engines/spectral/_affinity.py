@@ -105,7 +105,7 @@ def _squared(X: Any) -> FloatArray:
         from sklearn.metrics.pairwise import euclidean_distances
 
         square = np.asarray(euclidean_distances(X, squared=True))
-        return (square + square.T) / 2
+        return np.asarray((square + square.T) / 2)
     return np.asarray(squareform(pdist(X, "sqeuclidean"), checks=False)).reshape(len(X), len(X))
 
 

@@ -144,7 +144,7 @@ def make_gram(affinity: Any, objective: str, leanings: Leanings, group: IntArray
         table[i, j] += half
         table[j, i] += half
         table = _join(table, group)
-    return Gram(table, np.bincount(group, weights=mass), np.array(table.diagonal()), constant)
+    return Gram(table, np.bincount(group, weights=mass).astype(np.float64), np.array(table.diagonal()), constant)
 
 
 def _join(table: Any, group: IntArray) -> Any:

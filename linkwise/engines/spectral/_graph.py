@@ -44,7 +44,7 @@ class Graph:
     def degree(self) -> FloatArray:
         """Sum of the affinities of each sample."""
         size = np.bincount(self.group)[self.group]
-        return np.asarray(self.table.sum(axis=1)).reshape(-1) + self.top * (size - 1.0)
+        return np.asarray(np.asarray(self.table.sum(axis=1)).reshape(-1) + self.top * (size - 1.0))
 
     def times(self, x: FloatArray) -> FloatArray:
         """Multiply the affinities by a vector."""

@@ -66,7 +66,9 @@ def run_kernel_kmeans(loop: Loop, start: IntArray) -> Ended:
     history = [value]
     size = max(abs(gram.constant), float(np.abs(gram.diagonal / gram.mass).sum()), 1e-300)
     alone = _places_of(loop.apart, gram.n)
-    for n_iter in range(1, loop.max_iter + 1):
+    n_iter = 0
+    while n_iter < loop.max_iter:
+        n_iter += 1
         placed, sure = _place(loop, labels, _costs(loop, labels, sums), legal=True)
         after = gram.sums(placed, k)
         lower = criterion(gram, placed, after)
@@ -86,7 +88,8 @@ def run_kernel_kmeans(loop: Loop, start: IntArray) -> Ended:
 def _inside(gram: Gram, labels: IntArray, sums: FloatArray) -> tuple[FloatArray, FloatArray]:
     k = sums.shape[1]
     inner = np.bincount(labels, weights=sums[np.arange(len(labels)), labels], minlength=k)
-    return inner, np.bincount(labels, weights=gram.mass, minlength=k)
+    mass = np.bincount(labels, weights=gram.mass, minlength=k)
+    return inner.astype(np.float64), mass.astype(np.float64)
 
 
 def _costs(loop: Loop, labels: IntArray, sums: FloatArray) -> FloatArray:

@@ -50,7 +50,7 @@ class KernelStart:
 
     def __init__(self, start: Any, gram: Gram, cloud: Cloud, k: int, rng: np.random.Generator) -> None:
         self.gram, self.cloud, self.k, self.rng = gram, cloud, k, rng
-        self._labels = None
+        self._labels: IntArray | None = None
         self._rows: Any = None
         self._chosen = _NONE
         if not isinstance(start, str):
@@ -100,9 +100,8 @@ def _leading(gram: Gram, k: int) -> FloatArray:
     else:
         try:
             # only a start: a few digits are enough, and what has converged is used
-            vector = eigsh(gram.scaled(), k, which="LA", v0=start_vector(n), tol=1e-4, ncv=min(n - 1, max(4 * k, 40)))[
-                1
-            ]
+            width = min(n - 1, max(4 * k, 40))
+            vector = eigsh(gram.scaled(), k, which="LA", v0=start_vector(n), tol=1e-4, ncv=width)[1]
         except ArpackNoConvergence as part:
             vector = part.eigenvectors if part.eigenvectors.size else start_vector(n)[:, None]
     return np.ascontiguousarray(vector / np.sqrt(gram.mass)[:, None])

@@ -39,6 +39,8 @@ class SpectralRun:
         Their eigenvalues, falling from 1; a large step after the first k says that k clusters are in the graph.
     inertia : float
         Sum of squared distances of the rows to the centres of their clusters.
+    n_iter : int
+        Iterations of the k-means that was kept.
 
     Examples
     --------
@@ -55,6 +57,7 @@ class SpectralRun:
     embedding: Any
     eigenvalues: npt.NDArray[np.float64]
     inertia: float
+    n_iter: int
 
 
 def spectral_learning(
@@ -132,7 +135,7 @@ def spectral_learning(
     >>> X = np.array([[0.0], [1.0], [2.0], [8.0], [9.0]])
     >>> known = Constraints.build(5, must_link=[(2, 3)])
     >>> spectral_learning(X, known, 2, random_state=0).labels[[2, 3]].tolist()
-    [1, 1]
+    [0, 0]
     """
     who = "spectral_learning"
     if affinity not in AFFINITIES:
@@ -145,7 +148,7 @@ def spectral_learning(
     vectors, values = embed(graph, k, who)
     points = normalise_rows(vectors)
     run = cop_kmeans(points, hard, k, n_init=n_init, max_iter=max_iter, random_state=random_state)
-    return SpectralRun(run.labels, points, values, run.inertia)
+    return SpectralRun(run.labels, points, values, run.inertia, run.n_iter)
 
 
 class SpectralLearning(PartitionMixin, ConstrainedClusterer):
@@ -177,6 +180,8 @@ class SpectralLearning(PartitionMixin, ConstrainedClusterer):
         Leading eigenvectors, rows scaled to length 1.
     eigenvalues_ : ndarray of shape (n_components,)
         Their eigenvalues, falling from 1.
+    n_iter_ : int
+        Iterations of the k-means that was kept.
     n_clusters_ : int
         Number of clusters found: always ``n_clusters``.
     certificate_ : Certificate
@@ -226,6 +231,7 @@ class SpectralLearning(PartitionMixin, ConstrainedClusterer):
 
     embedding_: Any
     eigenvalues_: npt.NDArray[np.float64]
+    n_iter_: int
 
     def __init__(
         self,
@@ -263,6 +269,7 @@ class SpectralLearning(PartitionMixin, ConstrainedClusterer):
         self._keep_labels(outcome.labels, samples, constraints)
         self.embedding_ = outcome.embedding
         self.eigenvalues_ = outcome.eigenvalues
+        self.n_iter_ = outcome.n_iter
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
