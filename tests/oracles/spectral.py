@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import itertools
+import functools
 
 import numpy as np
 
@@ -95,11 +95,17 @@ def weights_matrix(n, must, cannot):
     return W
 
 
+@functools.cache
+def _partitions(n):
+    rows = [()]
+    for _ in range(n):
+        rows = [(*row, c) for row in rows for c in range(max(row, default=-1) + 2)]
+    return rows
+
+
 def labellings(n, k=None):
     """Every partition of n samples once, as labels in order of appearance; with k clusters only if that is given."""
-    for labels in itertools.product(range(n), repeat=n):
-        if all(labels[i] <= max(labels[:i], default=-1) + 1 for i in range(n)) and (k is None or max(labels) + 1 == k):
-            yield np.array(labels)
+    return (np.array(row) for row in _partitions(n) if k is None or max(row) + 1 == k)
 
 
 def correlation_cost(labels, must, cannot):

@@ -101,7 +101,8 @@ def correlation_clustering(
     --------
     >>> from linkwise import Constraints
     >>> from linkwise.engines import correlation_clustering
-    >>> said = Constraints.build(5, must_link=[(0, 1), (1, 2), (3, 4)], cannot_link=[(0, 2), (2, 3)], weight=[1, 2, 2, 3, 2])
+    >>> weight = {"must_link": [1, 2, 2], "cannot_link": [3, 2]}
+    >>> said = Constraints.build(5, must_link=[(0, 1), (1, 2), (3, 4)], cannot_link=[(0, 2), (2, 3)], weight=weight)
     >>> run = correlation_clustering(said)
     >>> run.labels.tolist(), run.cost
     ([0, 1, 1, 2, 2], 1.0)

@@ -51,7 +51,7 @@ def embed(graph: Graph, k: int, who: str) -> tuple[Any, FloatArray]:
     operator = LinearOperator((n, n), matvec=times, dtype=np.float64)
     try:
         v0 = start - known @ (known.T @ start)
-        value, vector = eigsh(operator, wanted, which="LA", v0=v0, ncv=min(n - 1, max(4 * wanted, 40)), tol=1e-8)
+        value, vector = eigsh(operator, wanted, which="LA", v0=v0, ncv=min(n - 1, max(4 * wanted, 40)), tol=1e-10)
     except ArpackNoConvergence as no:
         msg = (
             f"{who} gave up: after {n * 10:,} steps only {len(no.eigenvalues)} of {wanted} eigenvectors were found.\n"
