@@ -156,7 +156,7 @@ def test_sparse_and_dense_graphs_give_the_same_labels():
 
 
 def test_rings_are_told_apart():
-    X, y = rings()
+    X, y = rings(400)
     for affinity in ("rbf", "nearest_neighbors"):
         assert adjusted_rand_score(SpectralLearning(2, affinity=affinity, random_state=0).fit(X).labels_, y) == 1.0
 
