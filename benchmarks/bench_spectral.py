@@ -1,4 +1,4 @@
-"""Graphs and kernels under must- and cannot-links: what statements cost beside the plain method, and what they are worth.
+"""Graphs and kernels under must- and cannot-links: what statements cost beside the plain method, and what they bring.
 
 ``python -m benchmarks.bench_spectral`` prints times relative to scikit-learn's `SpectralClustering`, and the agreement
 with the classes.
