@@ -21,6 +21,7 @@ from tests.contract.discovery import blobs
 from tests.oracles import spectral
 from tests.profile import examples
 
+pytestmark = pytest.mark.kernels
 CUTS = [name for name in OBJECTIVES if name != "hmrf"]
 
 
