@@ -48,8 +48,12 @@ def make(cls, n_clusters=None, *, linkage=None, **options):
 LINKAGES = ("single", "complete", "average", "weighted", "ward", "centroid", "median")
 # Estimators that answer with labels alone have a contract of their own, and so have those that make their own metric.
 PARTITIONS = [cls for cls in estimators() if issubclass(cls, PartitionMixin)]
-ADAPTIVE = [cls for cls in estimators() if cls not in PARTITIONS and "metric" not in cls._parameter_constraints]
-ESTIMATORS = [cls for cls in estimators() if cls not in PARTITIONS + ADAPTIVE]
+# ... and those that find the number of clusters themselves.
+COUNTING = [cls for cls in estimators() if "n_clusters" not in cls._parameter_constraints]
+ADAPTIVE = [
+    cls for cls in estimators() if cls not in PARTITIONS + COUNTING and "metric" not in cls._parameter_constraints
+]
+ESTIMATORS = [cls for cls in estimators() if cls not in PARTITIONS + ADAPTIVE + COUNTING]
 CASES = [(cls, kind) for cls in ESTIMATORS for kind in Kind if kind in cls.understands]
 CASE_IDS = [f"{cls.__name__}-{kind.word}" for cls, kind in CASES]
 

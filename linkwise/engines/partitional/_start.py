@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -12,7 +13,7 @@ from linkwise.engines.partitional._cloud import Cloud
 from linkwise.engines.partitional._rows import one_row, squared
 from linkwise.exceptions import LinkwiseError
 
-__all__ = ["INITS", "Start", "make_generator", "neighbourhoods", "read_init", "spread_centers"]
+__all__ = ["INITS", "Start", "draw_rows", "make_generator", "neighbourhoods", "read_init", "spread_centers"]
 
 IntArray = npt.NDArray[np.intp]
 FloatArray = npt.NDArray[np.float64]
@@ -67,15 +68,16 @@ class Start:
         return spread_centers(self.cloud, self._chosen, self.k, self.rng)
 
 
-def neighbourhoods(cloud: Cloud, k: int) -> IntArray:
+def neighbourhoods(cloud: Cloud, k: int, gap: Callable[[IntArray, int], FloatArray] | None = None) -> IntArray:
     """Choose up to ``k`` rows to start from: must-linked groups, then samples apart from all rows chosen so far.
 
     Of more than ``k`` groups those are taken that are large and far from the others: first the largest, then again
-    and again the one with most samples times distance to the nearest chosen.
+    and again the one with most samples times distance to the nearest chosen. ``gap(rows, row)`` returns the distances
+    of some rows to one; without it they are Euclidean.
     """
     groups = np.flatnonzero(cloud.weight > 1)
     if len(groups) > k:
-        return _farthest_first(cloud, groups, k)
+        return _farthest_first(cloud, groups, k, gap or _euclidean(cloud))
     chosen = groups.tolist()
     apart = cloud.apart
     # how many of the chosen rows each row must be apart from; the rows that have them all may start a cluster
@@ -105,13 +107,19 @@ def _mark(apart: Any, place: int, rivals: IntArray, taken: npt.NDArray[np.bool_]
     taken[place] = True
 
 
-def _farthest_first(cloud: Cloud, groups: IntArray, k: int) -> IntArray:
+def _euclidean(cloud: Cloud) -> Callable[[IntArray, int], FloatArray]:
+    def gap(rows: IntArray, row: int) -> FloatArray:
+        return np.asarray(np.sqrt(squared(cloud.X[rows], one_row(cloud.X, row)[None])[:, 0]))
+
+    return gap
+
+
+def _farthest_first(cloud: Cloud, groups: IntArray, k: int, gap: Callable[[IntArray, int], FloatArray]) -> IntArray:
     weight = cloud.weight[groups]
-    rows = cloud.X[groups]
     chosen = [int(np.argmax(weight))]
     near = np.full(len(groups), np.inf)
     while len(chosen) < k:
-        near = np.minimum(near, np.sqrt(squared(rows, one_row(rows, chosen[-1])[None])[:, 0]))
+        near = np.minimum(near, gap(groups, int(groups[chosen[-1]])))
         score = weight * near
         score[chosen] = -1.0
         chosen.append(int(np.argmax(score)))
@@ -131,14 +139,14 @@ def spread_centers(cloud: Cloud, chosen: IntArray, k: int, rng: np.random.Genera
         centers[i] = one_row(cloud.X, row)
     have = min(len(chosen), k)
     if have == 0:
-        centers[0] = one_row(cloud.X, int(_draw(cloud.weight, 1, rng)[0]))
+        centers[0] = one_row(cloud.X, int(draw_rows(cloud.weight, 1, rng)[0]))
         have = 1
     if have == k:
         return centers
     trials = 2 + int(np.log(k))
     near = squared(cloud.X, centers[:have]).min(axis=1)
     for i in range(have, k):
-        rows = np.unique(_draw(cloud.weight * near, trials, rng))
+        rows = np.unique(draw_rows(cloud.weight * near, trials, rng))
         candidates = np.stack([one_row(cloud.X, int(row)) for row in rows])
         closer = np.minimum(squared(cloud.X, candidates), near[:, None])
         best = int(np.argmin(cloud.weight @ closer))
@@ -147,7 +155,7 @@ def spread_centers(cloud: Cloud, chosen: IntArray, k: int, rng: np.random.Genera
     return centers
 
 
-def _draw(mass: FloatArray, size: int, rng: np.random.Generator) -> IntArray:
+def draw_rows(mass: FloatArray, size: int, rng: np.random.Generator) -> IntArray:
     """Draw positions with probability proportional to ``mass``; when all of it is zero, any."""
     total = np.cumsum(mass)
     if total[-1] <= 0:

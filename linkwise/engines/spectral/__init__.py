@@ -1,0 +1,17 @@
+"""Graphs and kernels that statements have bent: spectral learning, kernel k-means, and statements alone."""
+
+from linkwise.engines.spectral._correlation import CorrelationClustering, CorrelationRun, correlation_clustering
+from linkwise.engines.spectral._kernel_kmeans import KernelKMeans, KernelRun, kernel_kmeans
+from linkwise.engines.spectral._spectral import SpectralLearning, SpectralRun, spectral_learning
+
+__all__ = [
+    "CorrelationClustering",
+    "CorrelationRun",
+    "KernelKMeans",
+    "KernelRun",
+    "SpectralLearning",
+    "SpectralRun",
+    "correlation_clustering",
+    "kernel_kmeans",
+    "spectral_learning",
+]
