@@ -15,7 +15,7 @@ from linkwise.engines._base import ConstrainedClusterer
 from linkwise.engines._binding import bind
 from linkwise.engines.hierarchical import ConstrainedAgglomerative, ConstrainedCompleteLink, ReCon
 from linkwise.engines.hierarchical._hierarchy import mark
-from linkwise.engines.partitional import COPKMeans
+from linkwise.engines.partitional import COPKMeans, PCKMeans
 from linkwise.exceptions import DeadEndError, LinkwiseError
 from linkwise.result import Certificate, Dendrogram, verify
 
@@ -121,8 +121,8 @@ def cluster(
     Triplets, alone or with pairs and groups: `ReCon`. Rules about distances: `ConstrainedAgglomerative`. Rules about
     sizes: `COPKMeans`. Pairs and groups: `ConstrainedCompleteLink` with average linkage, which lets statements pull
     their surroundings along, up to 20,000 samples; beyond, where no matrix of distances should be held, `COPKMeans`, or
-    without ``n_clusters`` `ConstrainedAgglomerative` with Ward linkage. Nothing said: Ward linkage, average where the
-    data are no plain vectors. Where greedy merging ends above the number of clusters asked for, `COPKMeans` takes over,
+    `PCKMeans` if some are soft, or without ``n_clusters`` `ConstrainedAgglomerative` with Ward linkage. Nothing said:
+    Ward linkage, average where the data are no plain vectors. Where greedy merging ends above the number of clusters asked for, `COPKMeans` takes over,
     if it can.
 
     **Cost** that of the method chosen. **Guarantee** that of the method chosen: every hard statement holds.
@@ -214,7 +214,9 @@ def _choose(task: _Task) -> tuple[Any, str]:
             return made, "what pairs say tells something about their neighbours too."
         if task.is_plain and k is not None:
             many = f"{task.n:,} samples are too many for a matrix of distances"
-            return _kmeans(COPKMeans, task, f"{many}.")
+            if task.known.is_hard.all():
+                return _kmeans(COPKMeans, task, f"{many}.")
+            return _kmeans(PCKMeans, task, f"{many}, and soft statements are weighed against them.")
         linkage = "ward" if task.is_plain else "average"
         made = ConstrainedAgglomerative(k, linkage=linkage, metric=task.metric)
         return made, f"{task.n:,} samples; Ward linkage needs no matrix of distances." if task.is_plain else "pairs."

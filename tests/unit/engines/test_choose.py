@@ -54,6 +54,9 @@ def test_many_samples_get_no_matrix(monkeypatch):
     assert type(found.estimator).__name__ == "COPKMeans"
     assert "150 samples are too many" in found.reasons[0]
     assert found.dendrogram is None
+    found = cluster(X, PAIRS.with_weight(2.0), 3)
+    assert type(found.estimator).__name__ == "PCKMeans"
+    assert "weighed" in found.reasons[0]
     found = cluster(X, PAIRS)
     assert (type(found.estimator).__name__, found.estimator.linkage) == ("ConstrainedAgglomerative", "ward")
 
