@@ -122,8 +122,8 @@ def cluster(
     sizes: `COPKMeans`. Pairs and groups: `ConstrainedCompleteLink` with average linkage, which lets statements pull
     their surroundings along, up to 20,000 samples; beyond, where no matrix of distances should be held, `COPKMeans`, or
     `PCKMeans` if some are soft, or without ``n_clusters`` `ConstrainedAgglomerative` with Ward linkage. Nothing said:
-    Ward linkage, average where the data are no plain vectors. Where greedy merging ends above the number of clusters asked for, `COPKMeans` takes over,
-    if it can.
+    Ward linkage, average where the data are no plain vectors. Where greedy merging ends above the number of clusters
+    asked for, `COPKMeans` takes over, if it can.
 
     **Cost** that of the method chosen. **Guarantee** that of the method chosen: every hard statement holds.
 
