@@ -29,7 +29,7 @@ def peak_bytes() -> int | None:
 def compare(job: dict[str, Any]) -> list[dict[str, Any]]:
     """Run every contender once per round, in alternating order; round zero is a warm-up and is not kept.
 
-    With ``fresh`` the warm-up sees the first 50 samples only, so that the measured call is the first of its size and
+    With ``fresh`` the warm-up sees the first samples only, so that the measured call is the first of its size and
     meets memory that the process has not touched yet.
     """
     from benchmarks import _data
@@ -37,14 +37,14 @@ def compare(job: dict[str, Any]) -> list[dict[str, Any]]:
 
     make = dict(job["data"])
     X, y = getattr(_data, make.pop("make"))(**make)
-    contenders = job["contenders"]
+    contenders, few = job["contenders"], job.get("warm-up", TINY)
     known = [_data.statements(y, *spec.get("said", ("links", 0))) for spec in contenders]
     results: list[dict[str, Any]] = [{"wall": [], "cpu": []} for _ in contenders]
     runs: list[Any] = []
     for spec, result, said in zip(contenders, results, known, strict=True):
         try:
             run = runner(spec)
-            run(X[:TINY], said[:TINY])
+            run(X[:few], said[:few])
             if not job["fresh"]:
                 run(X, said)
         except Exception as error:  # noqa: BLE001  a peer may fail in any way; the table says so

@@ -124,6 +124,7 @@ class Comparison:
     pairs: list[Pair]
     fresh: bool = False
     notes: tuple[str, ...] = ()
+    warm_up: int = 50  # samples of the small call that loads the code
 
 
 def name_of(spec: dict[str, Any]) -> str:
@@ -141,7 +142,7 @@ def measure(comparison: Comparison, rounds: int) -> list[Row]:
     """Run a comparison and return one row per pair."""
     if not comparison.pairs:  # no peer takes part
         return []
-    job = {"job": "compare", "data": comparison.data, "fresh": comparison.fresh}
+    job = {"job": "compare", "data": comparison.data, "fresh": comparison.fresh, "warm-up": comparison.warm_up}
     if comparison.fresh:
         results = _in_fresh_processes(job, comparison, rounds)
     else:

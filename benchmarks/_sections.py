@@ -79,6 +79,10 @@ def dense(plan: Plan) -> Iterator[Row]:
 # -- vectors -----------------------------------------------------------------------------------------------------------
 
 
+# Few samples get a matrix even here; the warm-up must be large enough to load the code that does without.
+WARM_UP = 1_300
+
+
 def vectors(plan: Plan) -> Iterator[Row]:
     """Linkages that need no distance matrix, float64, first call of a process, against peers that need none either."""
     for n in plan.sizes_or(3_000, FULL, 20_000):
@@ -91,14 +95,15 @@ def vectors(plan: Plan) -> Iterator[Row]:
             sides = _against(plan, ours, rivals, {"fastcluster.linkage_vector": goals})
             case = f"{method} n={n:,}, first call"
             yield from measure(
-                Comparison("vectors", case, {"make": "blobs", "n": n}, **sides, fresh=True), plan.repeats
+                Comparison("vectors", case, {"make": "blobs", "n": n}, **sides, fresh=True, warm_up=WARM_UP),
+                plan.repeats,
             )
     if plan.large:
         yield _large()
 
 
 def _large() -> Row:
-    job = {"job": "compare", "data": {"make": "blobs", "n": 100_000}, "fresh": True, "rounds": 1}
+    job = {"job": "compare", "data": {"make": "blobs", "n": 100_000}, "fresh": True, "rounds": 1, "warm-up": WARM_UP}
     (one,) = run_child({**job, "contenders": [{"who": "linkwise", "method": "ward"}]})
     row = Row("vectors", "ward n=100,000, first call, once", "linkwise float64", "the clock")
     row.failed, row.ours_failed = one.get("error", ""), "error" in one
