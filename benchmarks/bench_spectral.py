@@ -63,7 +63,7 @@ class Correlation:
     timeout = 600
 
     def setup(self, n):
-        self.X, self.y = blobs(n, d=2, classes=CLUSTERS)
+        self.X, self.y = blobs(n, d=2, classes=3)
         self.said = noisy(self.y, 10 * n, 0.05)
 
     def _fit(self):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from dataclasses import dataclass
 from numbers import Integral, Real
 from typing import Any, ClassVar
@@ -14,10 +15,16 @@ from linkwise._kernels.disjoint_set import components
 from linkwise.constraints import Constraints, Kind
 from linkwise.engines._base import ConstrainedClusterer
 from linkwise.engines.partitional._centroids import LINKS
+from linkwise.engines.partitional._cloud import contract
+from linkwise.engines.spectral._said import apart_pairs
 from linkwise.exceptions import LinkwiseError, UnsupportedConstraintError
 from linkwise.problem import Problem, repair
+from linkwise.problem._partitionsearch import best_partition, broken_in
 
 __all__ = ["CorrelationClustering", "CorrelationRun", "correlation_clustering"]
+
+IntArray = npt.NDArray[np.intp]
+BoolArray = npt.NDArray[np.bool_]
 
 
 @dataclass(frozen=True, eq=False)
@@ -65,7 +72,8 @@ def correlation_clustering(
         Must-links, cannot-links, groups together or apart. Soft ones may be broken at the price of their weight, a
         group as a whole at the price of one; hard ones hold.
     time_limit : float, default=10.0
-        Seconds of search and proof, as in `repair`; 0 takes statements greedily, the heaviest first.
+        Seconds of search and proof, as in `repair`, and as there some may come on top; 0 takes statements greedily,
+        the heaviest first.
     random_state : int, optional
         Seed of the search; default 0.
 
@@ -84,8 +92,10 @@ def correlation_clustering(
     Notes
     -----
     Statements that hold together are those that some clustering keeps, so the best clustering breaks exactly what the
-    cheapest `repair` drops [1]_: that is what searches and proves. Its clusters are the samples that the must-links it
-    keeps join: of the clusterings that break just these the finest. A sample no must-link names is alone.
+    cheapest `repair` drops [1]_: that is what searches and proves. Where it proves nothing within half of the time, its
+    search over partitions runs once more from samples that are alone, and the cheaper answer is kept. Clusters are the
+    samples that the must-links it keeps join: of the clusterings that break just these the finest. A sample no
+    must-link names is alone.
 
     **Cost** NP-hard; see `repair`. **Guarantee** hard statements hold; ``lower_bound`` is proven; the cost never
     exceeds that of taking statements greedily. The same input gives the same answer unless the time limit cuts the
@@ -120,11 +130,56 @@ def correlation_clustering(
     if not time_limit >= 0:
         msg = f"{who}: time_limit is {time_limit!r}, expected seconds >= 0."
         raise LinkwiseError(msg)
-    fixed = repair(constraints, keep="hard", time_limit=time_limit, random_state=random_state)
-    links = fixed.kept.must_links()[0]
-    n = constraints.n_samples
-    labels = components(n, np.ascontiguousarray(links)) if len(links) else np.arange(n)
-    return CorrelationRun(labels, fixed.dropped, fixed.cost, fixed.optimal, fixed.lower_bound)
+    fixed = repair(constraints, keep="hard", time_limit=time_limit / 2, random_state=random_state)
+    if not fixed.optimal and time_limit > 0:
+        broken = _search(constraints, time.monotonic() + time_limit / 2, 0 if random_state is None else random_state)
+        cost = float(constraints.weight[broken].sum()) if broken is not None else np.inf
+        if broken is not None and cost < fixed.cost:
+            labels = _joined(constraints, ~broken)
+            return CorrelationRun(labels, np.flatnonzero(broken), cost, False, fixed.lower_bound)
+    held = np.ones(constraints.n_statements, dtype=np.bool_)
+    held[fixed.dropped] = False
+    return CorrelationRun(_joined(constraints, held), fixed.dropped, fixed.cost, fixed.optimal, fixed.lower_bound)
+
+
+def _joined(constraints: Constraints, held: BoolArray) -> IntArray:
+    """The clusters that the must-links which hold make."""
+    n, links = constraints.n_samples, constraints.select(held).must_links()[0]
+    labels: IntArray = components(n, np.ascontiguousarray(links)) if len(links) else np.arange(n)
+    return labels
+
+
+def _search(constraints: Constraints, deadline: float, seed: int) -> BoolArray | None:
+    """Anneal from clusters of one sample, and mask what is broken where that ends; None if it does not apply.
+
+    Where much is wrong a repair that takes statements one by one joins classes early, and its search is long in taking
+    them apart again. Nothing comes of it with soft groups, which break as one, or if a hard cannot-link breaks.
+    """
+    hard = constraints.is_hard
+    if not hard[constraints.groups.statement].all():
+        return None
+    cloud = contract(np.zeros((constraints.n_samples, 0)), constraints)
+    soft = constraints.select(~hard)
+    pairs, is_must = cloud.group[soft.items[:, :2]], soft.kind == Kind.MUST_LINK
+    bans = apart_pairs(cloud.apart)
+    across = pairs[:, 0] != pairs[:, 1]
+    label = best_partition(
+        np.concatenate([pairs[across], bans]),
+        np.concatenate([is_must[across], np.zeros(len(bans), dtype=np.bool_)]),
+        np.concatenate([soft.weight[across], np.full(len(bans), 1.0 + soft.weight.sum())]),
+        np.arange(cloud.n_nodes),
+        deadline,
+        np.random.default_rng(seed),
+    )
+    if (label[bans[:, 0]] == label[bans[:, 1]]).any():
+        return None
+    # a cluster that no must-link holds together falls apart, which can only mend cannot-links
+    held = hard.copy()
+    held[~hard] = ~broken_in(label, pairs, is_must)
+    finest = _joined(constraints, held)
+    broken = np.zeros(len(hard), dtype=np.bool_)
+    broken[~hard] = broken_in(finest, soft.items[:, :2], is_must)
+    return broken
 
 
 class CorrelationClustering(ConstrainedClusterer):

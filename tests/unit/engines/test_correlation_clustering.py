@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 import pickle
+import time
 
 import numpy as np
 import pytest
@@ -14,6 +15,7 @@ from sklearn.utils.estimator_checks import estimator_checks_generator
 
 from linkwise import Constraints, CorrelationClustering, Kind, SizeBetween, repair, verify
 from linkwise.engines import correlation_clustering
+from linkwise.engines.spectral._correlation import _joined, _search
 from linkwise.exceptions import InfeasibleConstraintsError, LinkwiseError, UnsupportedConstraintError
 from tests.contract.discovery import COUNTING
 from tests.oracles import spectral
@@ -81,6 +83,25 @@ def test_a_planted_clustering_is_found_again():
     planted = float((same != (y[i] == y[j])).sum())
     assert run.lower_bound <= run.cost <= planted
     assert run.cost == repair(said, time_limit=1.0).cost
+
+
+def test_the_search_from_single_samples_keeps_hard_statements_and_counts_what_it_breaks():
+    for seed in range(examples(4, 100)):
+        rng = np.random.default_rng(seed)
+        y = rng.integers(3, size=60)
+        drawn = [(i, j) for i, j in rng.integers(60, size=(600, 2)).tolist() if i != j]
+        wrong = rng.uniform(size=len(drawn)) < 0.1
+        must = [(i, j, 1.0) for (i, j), w in zip(drawn, wrong, strict=True) if (y[i] == y[j]) != w]
+        cannot = [(i, j, 1.0) for (i, j), w in zip(drawn, wrong, strict=True) if (y[i] == y[j]) == w]
+        a, b = next((i, j) for i, j in drawn if y[i] != y[j])
+        hard = Constraints.build(60, must_link=[(i, j) for i, j in drawn[:30] if y[i] == y[j]], cannot_link=[(a, b)])
+        said = hard | build(60, must, cannot)
+        broken = _search(said, time.monotonic() + 1.0, seed)
+        labels = _joined(said, ~broken)
+        assert verify(labels, hard).ok
+        assert_array_equal(np.flatnonzero(broken), verify(labels, said).soft_violated)
+        assert broken.sum() <= wrong.sum() + 3
+    assert _search(Constraints.build(4, together=[[0, 1, 2]], weight=1.0), 0.0, 0) is None
 
 
 def test_foreign_statements_and_wrong_parameters_are_named():
