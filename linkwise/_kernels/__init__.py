@@ -1,5 +1,5 @@
-"""Compiled structures everybody shares, and the one decorator that compiles them."""
+"""Compiled structures everybody shares, and the decorators that compile them."""
 
-from linkwise._kernels._jit import njit
+from linkwise._kernels._jit import inner, njit
 
-__all__ = ["njit"]
+__all__ = ["inner", "njit"]

@@ -11,7 +11,7 @@ from typing import Any
 import numba
 from numba.core import event
 
-__all__ = ["njit"]
+__all__ = ["inner", "njit"]
 
 
 def njit(function: Callable[..., Any] | None = None, **options: Any) -> Any:
@@ -27,6 +27,14 @@ def njit(function: Callable[..., Any] | None = None, **options: Any) -> Any:
         # version of a kernel in another file; one stamp for the whole package makes every edit renew all of them.
         dispatcher._cache._cache_file._source_stamp = _STAMP
     return dispatcher
+
+
+def inner(function: Callable[..., Any]) -> Any:
+    """Compile a kernel that only other kernels call.
+
+    It gets no entry from Python, which for a state of thirty arrays takes as long to compile as the kernel itself.
+    """
+    return njit(function, no_cpython_wrapper=True)
 
 
 def _package_stamp() -> tuple[float, int]:

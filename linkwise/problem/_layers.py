@@ -17,7 +17,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from linkwise._kernels import njit
+from linkwise._kernels import inner, njit
 
 __all__ = ["CONFLICT", "OK", "ROOM", "Layers", "grow", "make_layers", "ring", "try_add", "try_merge", "undo"]
 
@@ -115,7 +115,7 @@ def top(item: IntArray, count: npt.NDArray[np.int64], x: int) -> int:
     return x
 
 
-@njit
+@inner
 def find(item: IntArray, parent: IntArray, level: int, x: int) -> int:
     """The item that stands for the component of ``x`` at ``level`` >= 1; it stores no such level if it is alone."""
     while True:
@@ -125,7 +125,7 @@ def find(item: IntArray, parent: IntArray, level: int, x: int) -> int:
         x = above
 
 
-@njit
+@inner
 def seat(item: IntArray, parent: IntArray, level: int, x: int) -> int:
     """Pool row of the component of ``x`` at ``level``; the component must be stored."""
     if level == 0:
@@ -145,7 +145,7 @@ def note(log: IntArray, count: npt.NDArray[np.int64], kind: int, a: int, b: int,
     count[N_LOG] = place + 1
 
 
-@njit
+@inner
 def deepen(layers: Layers, x: int, level: int) -> bool:
     """Let item ``x``, a cluster of its own below, store levels up to ``level``; False when there is no room."""
     item, pool, parent, count = layers.item, layers.pool, layers.parent, layers.count
@@ -176,7 +176,7 @@ def deepen(layers: Layers, x: int, level: int) -> bool:
     return True
 
 
-@njit
+@inner
 def promote(
     queue: IntArray, stage: IntArray, log: IntArray, count: npt.NDArray[np.int64], t: int, level: int, x: int
 ) -> None:
@@ -189,7 +189,7 @@ def promote(
     note(log, count, STAGE, t, 0, 0, 0)
 
 
-@njit
+@inner
 def union(layers: Layers, level: int, x: int, y: int, above: int) -> int:
     """Unite two stored components of ``level`` in the component at pool row ``above``; the item left, or ROOM.
 
@@ -230,7 +230,7 @@ def union(layers: Layers, level: int, x: int, y: int, above: int) -> int:
     return x
 
 
-@njit
+@inner
 def append(layers: Layers, row: int, level: int, x: int, waiting: int) -> None:
     """Add an entry (2 * triplet + side) to the waiting list of component ``x`` of ``level``, stored at ``row``."""
     pool, entry, count = layers.pool, layers.entry, layers.count
@@ -288,7 +288,7 @@ def undo(layers: Layers, upto: int) -> None:
             count[LINKED] = 0
 
 
-@njit
+@inner
 def join_queued(layers: Layers, level: int, i: int, j: int) -> int:
     """Join a and b of every triplet queued for ``level``; ``i`` and ``j`` are clusters being merged, or -1."""
     item, pool, parent, count = layers.item, layers.pool, layers.parent, layers.count
@@ -365,7 +365,7 @@ def try_add(layers: Layers, a: int, b: int, c: int) -> int:
     return OK
 
 
-@njit
+@inner
 def try_merge(layers: Layers, i: int, j: int) -> int:
     """Merge two clusters, given by their `top` items; ROOM leaves the state as it was.
 
@@ -397,7 +397,7 @@ def try_merge(layers: Layers, i: int, j: int) -> int:
     return OK
 
 
-@njit
+@inner
 def merge_level(layers: Layers, level: int, i: int, j: int, both: int) -> tuple[int, int]:
     """Unite the components of i and j at one level; the answer, and the item of what they become (-1: it is done)."""
     item, pool, parent, count = layers.item, layers.pool, layers.parent, layers.count
@@ -431,7 +431,7 @@ def merge_level(layers: Layers, level: int, i: int, j: int, both: int) -> tuple[
     return OK, x
 
 
-@njit
+@inner
 def ring(layers: Layers, level: int, x: int, out: npt.NDArray[np.int32]) -> int:
     """Write the items of the component of ``x`` at ``level`` to ``out``; return how many."""
     item, pool = layers.item, layers.pool

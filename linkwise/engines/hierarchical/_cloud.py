@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from linkwise._kernels import njit
+from linkwise._kernels import inner, njit
 from linkwise._kernels.borrow import borrowed
 from linkwise.engines.hierarchical._codes import WARD
 from linkwise.engines.hierarchical._rounds import ALIVE, MERGES, NEW, PENDING, WIDTH
@@ -156,7 +156,7 @@ def bounds_to_blocks(cloud: Cloud, x: Floats, out: Floats) -> None:
         out[b] = low * low
 
 
-@njit(nogil=True)
+@inner
 def mark_banned(cloud: Cloud, mark: Ints, slot: int) -> None:
     """Mark, with the number of a slot, the slots of the last arrangement its cluster must never be merged with.
 
@@ -253,7 +253,7 @@ def nearer_lane(
     return -1
 
 
-@njit(nogil=True)
+@inner
 def nearest_point(cloud: Cloud, rows: Floats, method: int, slot: int, scratch: Scratch) -> None:
     """Find the nearest neighbour of one slot; ties go to the lowest key.
 
@@ -307,7 +307,7 @@ def look_around(cloud: Cloud, method: int, slots: Ints, start: int, stop: int) -
     _look_around(cloud, method, slots, start, stop, make_scratch(cloud))
 
 
-@njit(nogil=True)
+@inner
 def _look_around(cloud: Cloud, method: int, slots: Ints, start: int, stop: int, scratch: Scratch) -> None:
     cloud = borrowed(cloud)
     scratch = borrowed(scratch)
@@ -317,14 +317,14 @@ def _look_around(cloud: Cloud, method: int, slots: Ints, start: int, stop: int, 
         nearest_point(cloud, rows, method, slots[t], scratch)
 
 
-@njit(nogil=True)
+@inner
 def worth_arranging(cloud: Cloud) -> bool:
     """Tell whether two blocks in five would be saved."""
     blocks, _, lanes = cloud.points.shape
     return bool(5 * ((cloud.tally[ALIVE] + lanes - 1) // lanes) <= 3 * blocks)
 
 
-@njit(nogil=True)
+@inner
 def move_into(cloud: Cloud, kept: int, dropped: int, share: float) -> None:
     """Put the point ``share * kept + (1 - share) * dropped`` into slot ``kept`` and clear slot ``dropped``."""
     lanes = cloud.points.shape[2]

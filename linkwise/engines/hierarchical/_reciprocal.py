@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from linkwise._kernels import njit
+from linkwise._kernels import inner, njit
 from linkwise._kernels.borrow import borrowed
 from linkwise.engines.hierarchical._codes import AVERAGE, COMPLETE, SINGLE, WARD
 from linkwise.engines.hierarchical._distances import Neighbours
@@ -149,7 +149,7 @@ def _ward_rule(d_ik: float, d_jk: float, d_ij: float, n_i: float, n_j: float, n_
     return (n_i * d_ik + n_j * d_jk + n_k * (d_jk + (d_ik - d_ij))) / (n_i + n_j + n_k)
 
 
-@njit(nogil=True)
+@inner
 def _replay(rows: Rows, method: int, slot: int) -> None:
     """Bring the row of a slot up to date with the log."""
     row = rows.D[rows.row_of[slot]]
@@ -201,7 +201,7 @@ def scan_pending(rows: Rows, method: int, start: int, stop: int) -> None:
         rows.nearest[slot] = NEW if np.isinf(low) else at
 
 
-@njit(nogil=True)
+@inner
 def _combine(rows: Rows, method: int, kept: int, dropped: int) -> None:
     """Turn the row of ``kept`` into that of the union; columns are left as they are."""
     width = rows.tally[WIDTH]
@@ -247,7 +247,7 @@ def join_pairs(rows: Rows, method: int, start: int, stop: int) -> None:
         _combine(rows, method, kept, dropped)
 
 
-@njit(nogil=True)
+@inner
 def _record(rows: Rows, method: int, kept: int, dropped: int, height: float) -> None:
     """Note one merge in the result and in the log."""
     n_a = rows.size[kept]

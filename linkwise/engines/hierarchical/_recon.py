@@ -138,7 +138,10 @@ def _grow(
         raise LinkwiseError(msg)
     vectors = code in EUCLIDEAN_ONLY and metric == "euclidean"
     state, factor = make_state(X, code, metric, len(contracted.involved), vectors=vectors)
-    past = make_past(len(state.size), len(contracted.origin), memory, record=record, room=6 * n + 64 if vectors else 0)
+    past = None
+    if record or memory is not None:
+        room = 6 * n + 64 if vectors else 0
+        past = make_past(len(state.size), len(contracted.origin), memory, record=record, room=room)
     run = Run(state, past, live.layers, code, vectors, current_progress())
     if said.block is not None:
         run.watch(said.links, said.groups, said.block)

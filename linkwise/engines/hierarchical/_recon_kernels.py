@@ -13,10 +13,12 @@ cluster keeps the list of the groups it holds. *Free*: triplets alone, the whole
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import numpy.typing as npt
 
-from linkwise._kernels import njit
+from linkwise._kernels import inner, njit
 from linkwise._kernels.borrow import borrowed
 from linkwise.engines.hierarchical._codes import CENTROID, WARD, lance_williams
 from linkwise.engines.hierarchical._recon_search import (
@@ -78,7 +80,7 @@ ShortArray = npt.NDArray[np.int32]
 BitArray = npt.NDArray[np.uint64]
 
 
-@njit
+@inner
 def purge(mask: BitArray, live: BitArray, left: LongArray, free: LongArray) -> int:
     """Clear the bits of certificates no longer in force; return how many numbers can now be used again."""
     for kind in range(2):
@@ -93,7 +95,7 @@ def purge(mask: BitArray, live: BitArray, left: LongArray, free: LongArray) -> i
     return unused
 
 
-@njit
+@inner
 def mark(mask: BitArray, item: ShortArray, count: LongArray, members: ShortArray, size: int, certificate: int) -> int:
     """Set a certificate's bit for the clusters of ``size`` items; return how many clusters."""
     word = certificate >> 6
@@ -107,7 +109,7 @@ def mark(mask: BitArray, item: ShortArray, count: LongArray, members: ShortArray
     return clusters
 
 
-@njit
+@inner
 def learn(state: ReConState, layers: Layers, i: int, j: int) -> None:
     """Turn the failed merge of items i and j, still in place, into a certificate, and undo it."""
     mask, scratch, item, count = state.mask, state.scratch, layers.item, layers.count
@@ -123,7 +125,7 @@ def learn(state: ReConState, layers: Layers, i: int, j: int) -> None:
     state.live[certificate >> 6] |= ONE << np.uint64(certificate & 63)
 
 
-@njit
+@inner
 def inherit(mask: BitArray, live: BitArray, left: LongArray, loser: int, winner: int) -> None:
     """Give the certificates of one item to the item that now stands for both; drop those that are used up."""
     for w in range(len(live)):
@@ -141,7 +143,7 @@ def inherit(mask: BitArray, live: BitArray, left: LongArray, loser: int, winner:
             certificate += 1
 
 
-@njit
+@inner
 def join_lists(ends: IntArray, entry: IntArray, x: int, y: int) -> int:
     """Put the groups apart of two clusters into one list; return it."""
     if x < 0 or y < 0:
@@ -151,7 +153,7 @@ def join_lists(ends: IntArray, entry: IntArray, x: int, y: int) -> int:
     return x
 
 
-@njit
+@inner
 def recognise(
     node: LongArray, old: ShortArray, died: ShortArray, edge: ShortArray, count: LongArray, i: int, j: int, new: int
 ) -> None:
@@ -181,8 +183,8 @@ def recognise(
     died[j] = NEVER
 
 
-@njit
-def merge(state: ReConState, past: Past, method: int, vectors: bool, i: int, j: int, item: int) -> int:
+@inner
+def merge(state: ReConState, past: Any, method: int, vectors: bool, i: int, j: int, item: int) -> int:
     """Merge slot i and the older j into a new youngest slot that ``item`` stands for; return it."""
     count = state.count
     new = count[N_SLOTS]
@@ -228,13 +230,14 @@ def merge(state: ReConState, past: Past, method: int, vectors: bool, i: int, j: 
                 d = lance_williams(method, state.matrix[a, k], state.matrix[b, k], d_ij, n_i, n_j, state.size[s])
                 state.matrix[b, k] = d
                 state.matrix[k, b] = d
-    if len(past.old):
-        recognise(past.node, past.old, past.died, past.edge, count, i, j, new)
+    if past is not None:
+        if len(past.old):
+            recognise(past.node, past.old, past.died, past.edge, count, i, j, new)
     return new
 
 
-@njit
-def compact(state: ReConState, past: Past) -> None:
+@inner
+def compact(state: ReConState, past: Any) -> None:
     """Move the living slots to the front, keeping their order."""
     count = state.count
     moved = np.full(count[N_SLOTS], -1, np.intp)
@@ -254,22 +257,24 @@ def compact(state: ReConState, past: Past) -> None:
                 state.bound[to] = state.bound[s]
                 state.neighbour[to] = state.neighbour[s]
                 state.gone[to] = 0.0
-                if len(past.old):
-                    past.old[to] = past.old[s]
-                    past.died[to] = past.died[s]
-                    if past.old[to] != NEVER:
-                        past.node[WHERE, past.old[to]] = to
+                if past is not None:
+                    if len(past.old):
+                        past.old[to] = past.old[s]
+                        past.died[to] = past.died[s]
+                        if past.old[to] != NEVER:
+                            past.node[WHERE, past.old[to]] = to
             old = state.neighbour[to]
             state.neighbour[to] = moved[old] if old >= 0 else -1
             to += 1
     count[N_SLOTS] = to
     for b in range(len(state.low)):
         state.low[b] = -np.inf
-    for b in range(past.edge.shape[1]):  # past the last slot there is nobody, and a block without edges
-        measure_block(past.old, past.died, past.edge, np.int64(b), np.int64(to))
+    if past is not None:
+        for b in range(past.edge.shape[1]):  # past the last slot there is nobody, and a block without edges
+            measure_block(past.old, past.died, past.edge, np.int64(b), np.int64(to))
 
 
-@njit
+@inner
 def least_bound(bound: FloatArray, low: FloatArray, slots: int) -> int:
     """The slot with the least bound; the lowest such slot, -1 when all are infinite."""
     best = np.inf
@@ -289,14 +294,15 @@ def least_bound(bound: FloatArray, low: FloatArray, slots: int) -> int:
 
 
 @njit
-def advance(state: ReConState, past: Past, layers: Layers, method: int, vectors: bool, budget: int) -> int:
+def advance(state: ReConState, past: Any, layers: Layers, method: int, vectors: bool, budget: int) -> int:
     """Merge and search until done, the phase is over, ``budget`` searches are spent, or more room is needed.
 
-    A run that is recorded also stops after each refutation, so that `vouch` can note what it rests on.
+    A run that is recorded also stops after each refutation, so that `vouch` can note what it rests on. Without a past
+    there is nothing to recall or record, and nothing of it is compiled: Numba drops branches on arguments that are None.
     """
     state = borrowed(state)
-    past = borrowed(past)
     layers = borrowed(layers)
+    lent: Any = None if past is None else borrowed(past)
     count = state.count
     spent = count[N_SCANS]
     asks = np.int64(-1)  # the slot whose neighbour is to be renewed first
@@ -304,11 +310,15 @@ def advance(state: ReConState, past: Past, layers: Layers, method: int, vectors:
         if asks >= 0:
             count[N_SCANS] += 1
             state.low[asks // BLOCK] = -np.inf
-            if not (len(past.old) > 0 and count[PHASE] != INSIDE and recall(state, past, method, asks)):
+            recalled = False
+            if past is not None:
+                if len(lent.old) > 0 and count[PHASE] != INSIDE:
+                    recalled = recall(state, lent, method, asks)
+            if not recalled:
                 fill_row(state, method, vectors, asks)
                 if count[PHASE] == INSIDE:
                     keep_inside(state.row, state.block, asks)
-                settle(state, past, asks)
+                settle(state, lent, asks)
             asks = np.int64(-1)
         if count[N_SCANS] - spent > budget:
             return BUDGET
@@ -316,7 +326,7 @@ def advance(state: ReConState, past: Past, layers: Layers, method: int, vectors:
             return ENOUGH
         slots = count[N_SLOTS]
         if slots == len(state.size) or slots > count[N_ALIVE] + count[N_ALIVE] // 3 + 32:
-            compact(state, past)
+            compact(state, lent)
             slots = count[N_SLOTS]
         u = least_bound(state.bound, state.low, slots)
         if u < 0:
@@ -345,13 +355,14 @@ def advance(state: ReConState, past: Past, layers: Layers, method: int, vectors:
             if answer == CONFLICT:
                 count[N_REFUTED] += 1
                 learn(state, layers, i, j)
-                if len(past.used):
-                    return LEARNED
+                if past is not None:
+                    if len(lent.used):
+                        return LEARNED
                 asks = u
                 continue
             item = _layers.top(layers.item, layers.count, i)
             inherit(state.mask, state.live, state.left, i if item == j else j, item)
-        asks = merge(state, past, method, vectors, u, v, item)
+        asks = merge(state, lent, method, vectors, u, v, item)
     return DONE
 
 

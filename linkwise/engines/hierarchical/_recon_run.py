@@ -132,7 +132,7 @@ class Run:
     def __init__(
         self,
         state: search.ReConState,
-        past: search.Past,
+        past: Any,
         layers: Layers,
         code: int,
         vectors: bool,

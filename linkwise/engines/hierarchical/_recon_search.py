@@ -12,12 +12,12 @@ were not are compared anew. Recalling gives the very numbers that searching woul
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
-from linkwise._kernels import njit
+from linkwise._kernels import inner
 from linkwise.engines.hierarchical._codes import WARD
 
 # slots of `count`
@@ -86,7 +86,7 @@ class Past(NamedTuple):
     used: npt.NDArray[np.int64]  # [triplets] merges before the first refutation that a triplet took part in
 
 
-@njit
+@inner
 def apart_by(centre: FloatArray, size: FloatArray, ward: bool, u: int, v: int) -> float:
     """The distance of the vectors in two slots, bit by bit as `fill_row` computes it."""
     far = 0.0
@@ -101,7 +101,7 @@ def apart_by(centre: FloatArray, size: FloatArray, ward: bool, u: int, v: int) -
     return far
 
 
-@njit
+@inner
 def keep_inside(row: FloatArray, block: IntArray, slot: int) -> None:
     """Hide all slots that are not of the block of ``slot``."""
     for s in range(slot):
@@ -109,7 +109,7 @@ def keep_inside(row: FloatArray, block: IntArray, slot: int) -> None:
             row[s] = np.inf
 
 
-@njit
+@inner
 def fill_row(state: ReConState, method: int, vectors: bool, slot: int) -> None:
     """Write the distances of ``slot`` to all older slots into ``row``, infinite for dead ones."""
     row = state.row
@@ -143,7 +143,7 @@ def fill_row(state: ReConState, method: int, vectors: bool, slot: int) -> None:
                 part[s] *= 2.0 * mine * sizes[s] / (mine + sizes[s])
 
 
-@njit
+@inner
 def block_least(row: npt.NDArray[np.float64], start: int, stop: int) -> float:
     """The least number of a stretch, found among integers in the same order, which are compared many at a time."""
     part = row[start:stop].view(np.int64)
@@ -156,7 +156,7 @@ def block_least(row: npt.NDArray[np.float64], start: int, stop: int) -> float:
     return np.int64(best).view(np.float64)
 
 
-@njit
+@inner
 def conflicting(mask: npt.NDArray[np.uint64], live: npt.NDArray[np.uint64], p: int, q: int) -> bool:
     """Whether some certificate forbids merging the clusters of items p and q."""
     hit = np.uint64(0)
@@ -165,7 +165,7 @@ def conflicting(mask: npt.NDArray[np.uint64], live: npt.NDArray[np.uint64], p: i
     return bool(hit != np.uint64(0))
 
 
-@njit
+@inner
 def stamp_groups(ends: IntArray, entry: IntArray, stamp: LongArray, count: LongArray, tag: int) -> bool:
     """Note which groups apart a list names; whether there are any and they matter now."""
     if count[PHASE] != BELOW or tag < 0:
@@ -178,7 +178,7 @@ def stamp_groups(ends: IntArray, entry: IntArray, stamp: LongArray, count: LongA
     return True
 
 
-@njit
+@inner
 def kept_apart(ends: IntArray, entry: IntArray, stamp: LongArray, count: LongArray, tag: int) -> bool:
     """Whether a list names a group that was stamped last."""
     if tag < 0:
@@ -193,7 +193,7 @@ def kept_apart(ends: IntArray, entry: IntArray, stamp: LongArray, count: LongArr
     return False
 
 
-@njit
+@inner
 def write_down(note: LongArray, note_far: FloatArray, count: LongArray, who: int, far: float, nearest: int) -> None:
     """Record who is nearest: -1 when nobody is, or in another run another may be."""
     place = count[N_NOTED]
@@ -205,12 +205,14 @@ def write_down(note: LongArray, note_far: FloatArray, count: LongArray, who: int
         count[N_NOTED] = place + 1
 
 
-@njit
-def settle(state: ReConState, past: Past, slot: int) -> None:
+@inner
+def settle(state: ReConState, past: Any, slot: int) -> None:
     """Find the nearest older slot that no certificate and no group apart forbids, from the distances in ``row``."""
     row, least, node, item, tag, count = state.row, state.least, state.node, state.item, state.tag, state.count
     watched = stamp_groups(state.ends, state.entry, state.stamp, count, tag[slot])
-    recording = len(past.note_far) > 0 and count[PHASE] != INSIDE
+    recording = False
+    if past is not None:
+        recording = len(past.note_far) > 0 and count[PHASE] != INSIDE
     n_samples = len(state.pairs) + 1
     blocks = (slot + BLOCK - 1) // BLOCK
     for b in range(blocks):
@@ -227,7 +229,7 @@ def settle(state: ReConState, past: Past, slot: int) -> None:
         other = where * BLOCK
         while where >= 0 and row[other] != best:
             other += 1
-        if recording:
+        if past is not None and recording:
             recording = False
             nearest = node[other] if where >= 0 else np.int64(-1)
             if nearest >= n_samples:  # samples keep their order, so the first of them stays first
@@ -250,7 +252,7 @@ def settle(state: ReConState, past: Past, slot: int) -> None:
         least[where] = block_least(row, where * BLOCK, stop)
 
 
-@njit
+@inner
 def measure_block(
     old: npt.NDArray[np.int32], died: npt.NDArray[np.int32], edge: npt.NDArray[np.int32], block: int, stop: int
 ) -> None:
@@ -264,7 +266,7 @@ def measure_block(
     edge[1, block] = least
 
 
-@njit
+@inner
 def recall(state: ReConState, past: Past, method: int, slot: int) -> bool:
     """Do what a search does from what an earlier run has found; False when that does not get further."""
     old, died, edge, node, count = past.old, past.died, past.edge, past.node, state.count

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from linkwise._kernels import njit
+from linkwise._kernels import inner
 
 __all__ = [
     "ALIVE",
@@ -64,7 +64,7 @@ DROPPED = -3
 LOST = -4  # its neighbour was merged; looked up again only when somebody's nearest is this one
 
 
-@njit(nogil=True)
+@inner
 def pair_up(rows: Any) -> None:
     """List the reciprocal pairs. Only a slot just scanned can have become part of one."""
     nearest = rows.nearest
@@ -85,7 +85,7 @@ def pair_up(rows: Any) -> None:
     rows.tally[PAIRS] = found
 
 
-@njit(nogil=True)
+@inner
 def closest_pair(rows: Any) -> None:
     """List the pair with the smallest gap when no pair is reciprocal.
 
@@ -106,7 +106,7 @@ def closest_pair(rows: Any) -> None:
         rows.tally[PAIRS] = 1
 
 
-@njit(nogil=True)
+@inner
 def note_merge(rows: Any, kept: int, dropped: int, height: float) -> None:
     """Record that the cluster in slot ``kept`` has taken in the one in slot ``dropped``."""
     count = rows.tally
@@ -126,7 +126,7 @@ def note_merge(rows: Any, kept: int, dropped: int, height: float) -> None:
     count[ALIVE] -= 1
 
 
-@njit(nogil=True)
+@inner
 def list_pending(rows: Any) -> None:
     """List the slots that must look around now, after the merged ones were set to NEW and DROPPED."""
     count = rows.tally

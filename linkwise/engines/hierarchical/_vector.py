@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from linkwise._kernels import njit
+from linkwise._kernels import inner, njit
 from linkwise._kernels.borrow import borrowed
 from linkwise.engines.hierarchical._cloud import (
     Cloud,
@@ -146,7 +146,7 @@ class Summary(NamedTuple):
     at: Ints  # the slot of the smallest, -1 where all are infinite
 
 
-@njit(nogil=True)
+@inner
 def _sum_up(cloud: Cloud, gap_bits: Bits, b: int, summary: Summary) -> None:
     """Renew what is known about the gaps of a block."""
     lanes = cloud.points.shape[2]
@@ -167,7 +167,7 @@ def _sum_up(cloud: Cloud, gap_bits: Bits, b: int, summary: Summary) -> None:
             high[b] = cloud.gap[first + j]
 
 
-@njit(nogil=True)
+@inner
 def _welcome(
     cloud: Cloud,
     rows: Floats,
