@@ -32,7 +32,8 @@ def njit(function: Callable[..., Any] | None = None, **options: Any) -> Any:
 def inner(function: Callable[..., Any]) -> Any:
     """Compile a kernel that only other kernels call.
 
-    It gets no entry from Python, which for a state of thirty arrays takes as long to compile as the kernel itself.
+    It gets no entry from Python, which for a state of thirty arrays takes as long to compile as the kernel itself; so
+    Python must not call it: Numba has no check for that and would crash. Tests reach it through its callers.
     """
     return njit(function, no_cpython_wrapper=True)
 

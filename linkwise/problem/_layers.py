@@ -365,7 +365,7 @@ def try_add(layers: Layers, a: int, b: int, c: int) -> int:
     return OK
 
 
-@inner
+@njit
 def try_merge(layers: Layers, i: int, j: int) -> int:
     """Merge two clusters, given by their `top` items; ROOM leaves the state as it was.
 
@@ -431,7 +431,7 @@ def merge_level(layers: Layers, level: int, i: int, j: int, both: int) -> tuple[
     return OK, x
 
 
-@inner
+@njit
 def ring(layers: Layers, level: int, x: int, out: npt.NDArray[np.int32]) -> int:
     """Write the items of the component of ``x`` at ``level`` to ``out``; return how many."""
     item, pool = layers.item, layers.pool

@@ -298,7 +298,7 @@ def advance(state: ReConState, past: Any, layers: Layers, method: int, vectors: 
     """Merge and search until done, the phase is over, ``budget`` searches are spent, or more room is needed.
 
     A run that is recorded also stops after each refutation, so that `vouch` can note what it rests on. Without a past
-    there is nothing to recall or record, and nothing of it is compiled: Numba drops branches on arguments that are None.
+    there is nothing to recall or record, and none of it is compiled: Numba drops branches on arguments that are None.
     """
     state = borrowed(state)
     layers = borrowed(layers)
