@@ -73,12 +73,15 @@ def test_a_misnamed_fragment_is_refused(tmp_path):
     assert "is not named" in done.stderr
 
 
-@pytest.mark.parametrize("script", ["scripts/demo", "scripts/test", "scripts/test-kernels", "scripts/_setup", ".ci/run"])
+COMMANDS = ("scripts/demo", "scripts/test", "scripts/test-kernels", ".ci/run")
+
+
+@pytest.mark.parametrize("script", [*COMMANDS, "scripts/_setup"])
 def test_shell_scripts_parse(script):
     subprocess.run(["bash", "-n", str(ROOT / script)], check=True)
 
 
-@pytest.mark.parametrize("script", ["scripts/demo", "scripts/test", "scripts/test-kernels", "scripts/changelog", ".ci/run"])
+@pytest.mark.parametrize("script", [*COMMANDS, "scripts/changelog"])
 def test_commands_are_executable(script):
     assert os.access(ROOT / script, os.X_OK)
 
