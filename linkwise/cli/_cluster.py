@@ -15,7 +15,6 @@ if TYPE_CHECKING:
 __all__ = ["cluster"]
 
 LINKAGES = ("average", "complete", "single", "ward", "weighted", "centroid", "median")
-_UNEQUAL = 20.0
 
 
 @click.command(short_help="Cluster a CSV file, obeying a file of statements.")
@@ -95,6 +94,7 @@ def cluster(
 def _scaled(table: Table, standardise: bool) -> Any:
     import warnings
 
+    from linkwise.engines._choose import UNEQUAL
     from linkwise.exceptions import LinkwiseWarning
 
     spread = table.X.std(axis=0)
@@ -102,7 +102,7 @@ def _scaled(table: Table, standardise: bool) -> Any:
         spread[spread == 0] = 1.0
         return (table.X - table.X.mean(axis=0)) / spread
     wide, narrow = spread.argmax(), spread.argmin()
-    if spread[narrow] > 0 and spread[wide] > _UNEQUAL * spread[narrow]:
+    if spread[narrow] > 0 and spread[wide] > UNEQUAL * spread[narrow]:
         warnings.warn(
             f"column {table.columns[wide]} spreads {spread[wide] / spread[narrow]:.0f} times as far as "
             f"{table.columns[narrow]} and will decide alone; --standardise makes them count alike.",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -162,12 +162,16 @@ def cluster(
     labels, tree = model.labels_, getattr(model, "dendrogram_", None)
     certificate = model.certificate_
     if n_clusters is None:
+        reason = f"{model.n_clusters_} clusters: the fewest the statements leave to this method."
         if tree is not None and model.n_clusters_ == 1:
-            labels, tree, reason = _by_step(tree, known)
-            certificate = verify(tree, known)
-            reasons.append(reason)
-        else:
-            reasons.append(f"{model.n_clusters_} clusters: the fewest the statements leave to this method.")
+            reason = "1 cluster: no step in the heights of the tree gives clusters in which all statements hold."
+            for labels_k, tree_k in _by_steps(tree, model.constraints_):
+                checked = verify(tree_k, model.constraints_, X=X if known.rules else None, metric=compare)
+                if checked.ok:
+                    labels, tree, certificate = labels_k, tree_k, checked
+                    reason = f"{int(labels.max()) + 1} clusters: the largest step in the heights of the tree."
+                    break
+        reasons.append(reason)
     return Clustering(labels, int(labels.max()) + 1, tree, certificate, model, tuple(reasons))
 
 
@@ -276,13 +280,11 @@ def _scales(X: Any) -> list[str]:
     return [f"one feature spreads {times:,.0f} times as far as another and decides alone; consider scaling them."]
 
 
-def _by_step(tree: Dendrogram, known: Constraints) -> tuple[IntArray, Dendrogram, str]:
-    """Cut where the height of the tree makes its largest step, among 2 to 20 clusters."""
+def _by_steps(tree: Dendrogram, known: Constraints) -> Iterator[tuple[IntArray, Dendrogram]]:
+    """Cut into 2 to 20 clusters, first where the height of the tree makes its largest step."""
     heights = np.sort(tree.height[tree.n_samples :])[::-1]
-    most = min(20, tree.n_samples - 1, len(heights) - 1)
-    steps = heights[:most] / np.maximum(heights[1 : most + 1], np.finfo(float).tiny) if most > 0 else np.empty(0)
-    if not len(steps) or heights[0] <= 0:
-        return tree.cut(n_clusters=1), tree, "1 cluster: the heights of the tree suggest no other number."
-    k = int(np.argmax(steps)) + 2
-    labels = tree.cut_constrained(known, k) if (known.kind == Kind.TRIPLET).any() else tree.cut(n_clusters=k)
-    return labels, mark(tree, labels), f"{k} clusters: the largest step in the heights of the tree; n_clusters decides."
+    heights = heights[heights > 0]  # what is together at height 0 stays together
+    steps = heights[:19] / np.append(heights[1:20], heights[-1:])[: len(heights[:19])]
+    for k in (np.argsort(-steps, kind="stable") + 2).tolist():
+        labels = tree.cut_constrained(known, k) if (known.kind == Kind.TRIPLET).any() else tree.cut(n_clusters=k)
+        yield labels, mark(tree, labels)

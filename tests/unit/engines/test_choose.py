@@ -87,6 +87,20 @@ def test_without_a_number_the_largest_step_of_the_heights_decides():
     assert cluster(heaps, trios).certificate.ok
 
 
+@pytest.mark.parametrize("seed", range(5))
+def test_what_was_said_holds_in_the_number_of_clusters_the_heights_suggest(seed):
+    rng = np.random.default_rng(seed)
+    heaps = np.concatenate([rng.normal(c, 0.1, size=(6, 2)) for c in (0, 5, 9)])
+    pairs = Constraints.build(18, must_link=[(0, 6), (1, 12)])
+    for said in (pairs, pairs | Constraints.build(18, triplets=[(2, 3, 4)])):
+        found = cluster(heaps, said)
+        assert found.certificate.ok
+        assert verify(found.labels, pairs).ok
+    apart = Constraints.build(18, rules=MinSeparation(4.5))
+    assert verify(cluster(heaps, apart).labels, apart, X=heaps).ok
+    assert cluster(np.repeat([[0.0], [5.0]], 4, axis=0)).n_clusters == 2
+
+
 def test_scales_are_mentioned_and_names_bind():
     wide = X * [1, 1, 1, 1000]
     assert any("decides alone" in reason for reason in cluster(wide, n_clusters=3).reasons)

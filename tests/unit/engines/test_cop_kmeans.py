@@ -243,7 +243,7 @@ def test_a_witness_is_used_where_the_assignment_finds_nothing_itself(monkeypatch
     X, _, k, c = planted(5, n=30, k=3, m=40)
     run = cop_kmeans(X, c, k, n_init=1, random_state=0)
     assert verify(run.labels, c).ok
-    assert True in seen
+    assert any(seen)  # without labels to start from, once
 
 
 # -- groups, empty clusters, arguments ------------------------------------------------------------------------------
