@@ -12,7 +12,6 @@ from linkwise.engines.partitional._restarts import Loop
 from linkwise.engines.partitional._soft import SoftRun, Spread, refuse_word, solve
 from linkwise.engines.partitional._soft_base import SoftMixin
 from linkwise.engines.partitional._soft_loop import SoftWatch
-from linkwise.problem import Problem
 
 __all__ = ["CVQE", "LCVQE", "cvqe", "lcvqe"]
 
@@ -229,19 +228,7 @@ class CVQE(SoftMixin, ConstrainedClusterer):
         self.tol = tol
         self.random_state = random_state
 
-    def _solve(self, problem: Problem) -> SoftRun:
-        return cvqe(
-            problem.X,
-            problem.constraints,
-            self.n_clusters,
-            update=self.update,
-            inference=self.inference,
-            init=self.init,
-            n_init=self.n_init,
-            max_iter=self.max_iter,
-            tol=self.tol,
-            random_state=self.random_state,
-        )
+    _function: ClassVar[Any] = staticmethod(cvqe)
 
 
 def lcvqe(
@@ -435,15 +422,4 @@ class LCVQE(SoftMixin, ConstrainedClusterer):
         self.tol = tol
         self.random_state = random_state
 
-    def _solve(self, problem: Problem) -> SoftRun:
-        return lcvqe(
-            problem.X,
-            problem.constraints,
-            self.n_clusters,
-            inference=self.inference,
-            init=self.init,
-            n_init=self.n_init,
-            max_iter=self.max_iter,
-            tol=self.tol,
-            random_state=self.random_state,
-        )
+    _function: ClassVar[Any] = staticmethod(lcvqe)

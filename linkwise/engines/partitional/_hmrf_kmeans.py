@@ -14,7 +14,6 @@ from linkwise.engines.partitional._soft import SoftRun, Spread, solve
 from linkwise.engines.partitional._soft_base import SoftMixin
 from linkwise.engines.partitional._soft_loop import SoftWatch
 from linkwise.engines.partitional._soft_methods import ByDistance
-from linkwise.problem import Problem
 
 __all__ = ["HMRFKMeans", "hmrf_kmeans"]
 
@@ -251,18 +250,4 @@ class HMRFKMeans(SoftMixin, ConstrainedClusterer):
     def _spread(self) -> Spread:
         return Spread(self.distortion, self.metric, self.per_cluster)
 
-    def _solve(self, problem: Problem) -> SoftRun:
-        return hmrf_kmeans(
-            problem.X,
-            problem.constraints,
-            self.n_clusters,
-            distortion=self.distortion,
-            metric=self.metric,
-            per_cluster=self.per_cluster,
-            inference=self.inference,
-            init=self.init,
-            n_init=self.n_init,
-            max_iter=self.max_iter,
-            tol=self.tol,
-            random_state=self.random_state,
-        )
+    _function: ClassVar[Any] = staticmethod(hmrf_kmeans)

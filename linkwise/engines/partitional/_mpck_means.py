@@ -13,7 +13,6 @@ from linkwise.engines.partitional._soft import SoftRun, Spread, solve
 from linkwise.engines.partitional._soft_base import SoftMixin
 from linkwise.engines.partitional._soft_loop import SoftWatch
 from linkwise.engines.partitional._soft_methods import ByDistance, MetricOnly
-from linkwise.problem import Problem
 
 __all__ = ["MKMeans", "MPCKMeans", "mk_means", "mpck_means"]
 
@@ -236,20 +235,7 @@ class MKMeans(SoftMixin, ConstrainedClusterer):
     def _spread(self) -> Spread:
         return Spread("squared_euclidean", self.metric, self.per_cluster)
 
-    def _solve(self, problem: Problem) -> SoftRun:
-        return mk_means(
-            problem.X,
-            problem.constraints,
-            self.n_clusters,
-            metric=self.metric,
-            per_cluster=self.per_cluster,
-            inference=self.inference,
-            init=self.init,
-            n_init=self.n_init,
-            max_iter=self.max_iter,
-            tol=self.tol,
-            random_state=self.random_state,
-        )
+    _function: ClassVar[Any] = staticmethod(mk_means)
 
 
 def mpck_means(
@@ -474,17 +460,4 @@ class MPCKMeans(SoftMixin, ConstrainedClusterer):
     def _spread(self) -> Spread:
         return Spread("squared_euclidean", self.metric, self.per_cluster)
 
-    def _solve(self, problem: Problem) -> SoftRun:
-        return mpck_means(
-            problem.X,
-            problem.constraints,
-            self.n_clusters,
-            metric=self.metric,
-            per_cluster=self.per_cluster,
-            inference=self.inference,
-            init=self.init,
-            n_init=self.n_init,
-            max_iter=self.max_iter,
-            tol=self.tol,
-            random_state=self.random_state,
-        )
+    _function: ClassVar[Any] = staticmethod(mpck_means)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
 from linkwise.constraints import Constraints
 from linkwise.engines._base import ConstrainedClusterer
@@ -11,7 +11,6 @@ from linkwise.engines.partitional._soft import SoftRun, Spread, solve
 from linkwise.engines.partitional._soft_base import SoftMixin
 from linkwise.engines.partitional._soft_loop import SoftWatch
 from linkwise.engines.partitional._soft_methods import Flat
-from linkwise.problem import Problem
 
 __all__ = ["PCKMeans", "pck_means"]
 
@@ -207,15 +206,4 @@ class PCKMeans(SoftMixin, ConstrainedClusterer):
         self.tol = tol
         self.random_state = random_state
 
-    def _solve(self, problem: Problem) -> SoftRun:
-        return pck_means(
-            problem.X,
-            problem.constraints,
-            self.n_clusters,
-            inference=self.inference,
-            init=self.init,
-            n_init=self.n_init,
-            max_iter=self.max_iter,
-            tol=self.tol,
-            random_state=self.random_state,
-        )
+    _function: ClassVar[Any] = staticmethod(pck_means)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, ClassVar
 
 import numpy as np
@@ -14,6 +15,7 @@ from linkwise.engines.partitional._field import INFERENCES
 from linkwise.engines.partitional._learned import Learned, ridge_of
 from linkwise.engines.partitional._measures import Measure, State, make_measure
 from linkwise.engines.partitional._soft import SoftRun, Spread
+from linkwise.problem import Problem
 
 __all__ = ["SoftMixin"]
 
@@ -23,7 +25,8 @@ FloatArray = npt.NDArray[np.float64]
 class SoftMixin(CentroidMixin):
     """Hard statements hold, soft ones are weighed; new rows go to the centre that costs them least.
 
-    A subclass writes ``_solve`` and returns a `SoftRun`; one that has a distortion or metric says so in ``_spread``.
+    A subclass names its function, whose arguments are its parameters, and says in ``_spread`` if it has a distortion or
+    a metric.
     """
 
     understands: ClassVar[frozenset[Kind]] = LINKS
@@ -34,9 +37,14 @@ class SoftMixin(CentroidMixin):
         "inference": [StrOptions(set(INFERENCES))],
     }
 
+    _function: ClassVar[Callable[..., SoftRun]]
+
     objective_: float
     objectives_: FloatArray
     best_assignment_: bool
+
+    def _solve(self, problem: Problem) -> SoftRun:
+        return type(self)._function(problem.X, problem.constraints, **self.get_params(deep=False))
 
     def _spread(self) -> Spread:
         return Spread()
