@@ -17,6 +17,7 @@ from typing import Any
 import click
 
 from linkwise import __version__
+from linkwise.cli._ask import ask
 from linkwise.cli._check import check
 from linkwise.cli._cluster import cluster
 from linkwise.cli._demo import demo
@@ -55,7 +56,7 @@ def commands() -> None:
     """Clustering that obeys what you know: must-links, cannot-links and triplets."""
 
 
-for _verb in (demo, cluster, check, warmup, info):
+for _verb in (demo, cluster, check, ask, warmup, info):
     commands.add_command(_verb)
 
 
