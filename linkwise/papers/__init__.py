@@ -1,13 +1,15 @@
 """The papers linkwise comes from, found anew: their figures and tables beside what they print."""
 
-from linkwise.papers._exhibit import Exhibit, Figure, Found, Paper, Settings, Table, mean_and_error
+from linkwise.papers._exhibit import Exhibit, Figure, Found, Panel, Paper, Picture, Settings, Table, mean_and_error
 from linkwise.papers._reproduce import find_paper, reproduce
 
 __all__ = [
     "Exhibit",
     "Figure",
     "Found",
+    "Panel",
     "Paper",
+    "Picture",
     "Settings",
     "Table",
     "find_paper",

@@ -8,8 +8,9 @@ from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
+import numpy.typing as npt
 
-__all__ = ["Exhibit", "Figure", "Found", "Paper", "Settings", "Table", "mean_and_error"]
+__all__ = ["Exhibit", "Figure", "Found", "Panel", "Paper", "Picture", "Settings", "Table", "Verdict", "mean_and_error"]
 
 Verdict = Literal["same", "better", "different", "open"]
 
@@ -105,6 +106,40 @@ class Figure(Exhibit):
     y_label: str = ""
     log_x: bool = False
     log_y: bool = False
+
+
+@dataclass(frozen=True)
+class Panel:
+    """Samples in the plane with their clusters, and the pairs that were said to belong together or not.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from linkwise.papers import Panel
+    >>> none = np.empty((0, 2), dtype=np.intp)
+    >>> Panel("two", np.zeros((2, 2)), np.array([0, 1]), none, none).title
+    'two'
+    """
+
+    title: str
+    X: npt.NDArray[np.float64]
+    labels: npt.NDArray[np.intp]
+    must_link: npt.NDArray[np.intp]
+    cannot_link: npt.NDArray[np.intp]
+
+
+@dataclass(frozen=True)
+class Picture(Exhibit):
+    """Clusters drawn beside each other.
+
+    Examples
+    --------
+    >>> from linkwise.papers import Picture
+    >>> Picture("Figure 12", "clusters", (), "open", "").panels
+    ()
+    """
+
+    panels: tuple[Panel, ...] = ()
 
 
 @dataclass(frozen=True)

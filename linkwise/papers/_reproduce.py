@@ -8,13 +8,15 @@ from pathlib import Path
 
 from linkwise.exceptions import LinkwiseError
 from linkwise.papers._exhibit import Exhibit, Paper, Settings
+from linkwise.papers._klein import KLEIN
+from linkwise.papers._liu import LIU
 from linkwise.papers._write import write_paper
 from linkwise.papers._zheng import ZHENG
 
 __all__ = ["NUMBERS", "PAPERS", "find_paper", "reproduce"]
 
-PAPERS: dict[str, Paper] = {paper.name: paper for paper in (ZHENG,)}
-NUMBERS = {"002": "zheng2011"}
+PAPERS: dict[str, Paper] = {paper.name: paper for paper in (LIU, ZHENG, KLEIN)}
+NUMBERS = {"000": "liu2011", "002": "zheng2011", "003": "klein2002"}
 
 
 def find_paper(name: str) -> Paper:

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from linkwise._files import write_whole
-from linkwise.papers._exhibit import Exhibit, Figure, Found, Paper, Table
+from linkwise.papers._exhibit import Exhibit, Figure, Found, Panel, Paper, Picture, Table
 from linkwise.plots._palette import cluster_colour
 
 __all__ = ["draw", "page", "slug", "table_csv", "write_paper"]
@@ -52,7 +52,31 @@ def table_csv(exhibits: Sequence[Exhibit]) -> str:
     return text.getvalue()
 
 
-def draw(figure: Figure) -> bytes:
+def draw(exhibit: Figure | Picture) -> bytes:
+    """Draw an exhibit as PNG."""
+    return _panels(exhibit.panels) if isinstance(exhibit, Picture) else _curves(exhibit)
+
+
+def _panels(panels: Sequence[Panel]) -> bytes:
+    """Draw clusters beside each other, three in a row; must-links are lines, cannot-links dashed."""
+    from matplotlib.collections import LineCollection
+    from matplotlib.figure import Figure as Canvas
+
+    rows = -(-len(panels) // 3)
+    canvas = Canvas(figsize=(9.0, 2.9 * rows), layout="constrained")
+    axes = canvas.subplots(rows, 3, squeeze=False).ravel()
+    for ax, panel in zip(axes, panels, strict=False):
+        colours = [cluster_colour(label) for label in panel.labels.tolist()]
+        for pairs, style in ((panel.must_link, "solid"), (panel.cannot_link, "dashed")):
+            ax.add_collection(LineCollection(list(panel.X[pairs]), colors="#39424e", linewidths=0.8, linestyles=style))
+        ax.scatter(*panel.X.T, c=colours, s=9)
+        ax.set_title(panel.title, fontsize=9)
+    for ax in axes:
+        ax.set_axis_off()
+    return _png(canvas)
+
+
+def _curves(figure: Figure) -> bytes:
     """Draw curves with the axes of the paper; printed values are hollow marks."""
     from matplotlib.figure import Figure as Canvas
 
@@ -79,6 +103,10 @@ def draw(figure: Figure) -> bytes:
         ax.set_yscale("log")
     ax.spines[["top", "right"]].set_visible(False)
     ax.legend(frameon=False, fontsize=8)
+    return _png(canvas)
+
+
+def _png(canvas: Any) -> bytes:
     picture = io.BytesIO()
     canvas.savefig(picture, format="png", dpi=120)
     return picture.getvalue()
@@ -107,7 +135,7 @@ def page(paper: Paper, exhibits: Sequence[Exhibit], command: str, notes: Sequenc
         badge = f"<span class='verdict {exhibit.verdict}'>{exhibit.verdict}</span>"
         parts.append(f"<h2 id='{slug(exhibit.key)}'>{say(exhibit.key)}: {say(exhibit.title)} {badge}</h2>")
         parts.append(f"<p>{say(exhibit.why)}</p>")
-        if isinstance(exhibit, Figure):
+        if isinstance(exhibit, (Figure, Picture)):
             coded = base64.b64encode(draw(exhibit)).decode()
             parts.append(f"<img alt='{say(exhibit.key)}' src='data:image/png;base64,{coded}'>")
         else:
@@ -122,7 +150,7 @@ def write_paper(
     made = {f"{paper.name}.html": page(paper, exhibits, command, notes).encode()}
     made[f"{paper.name}.csv"] = table_csv(exhibits).encode()
     for exhibit in exhibits:
-        if isinstance(exhibit, Figure):
+        if isinstance(exhibit, (Figure, Picture)):
             made[f"{paper.name}-{slug(exhibit.key)}.png"] = draw(exhibit)
     for name, content in made.items():
         write_whole(folder / name, content)
