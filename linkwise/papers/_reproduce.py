@@ -7,6 +7,8 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 
 from linkwise.exceptions import LinkwiseError
+from linkwise.papers._bade import BADE
+from linkwise.papers._davidson import DAVIDSON
 from linkwise.papers._exhibit import Exhibit, Paper, Settings
 from linkwise.papers._klein import KLEIN
 from linkwise.papers._liu import LIU
@@ -15,8 +17,14 @@ from linkwise.papers._zheng import ZHENG
 
 __all__ = ["NUMBERS", "PAPERS", "find_paper", "reproduce"]
 
-PAPERS: dict[str, Paper] = {paper.name: paper for paper in (LIU, ZHENG, KLEIN)}
-NUMBERS = {"000": "liu2011", "002": "zheng2011", "003": "klein2002"}
+PAPERS: dict[str, Paper] = {paper.name: paper for paper in (LIU, DAVIDSON, ZHENG, KLEIN, BADE)}
+NUMBERS = {
+    "000": "liu2011",
+    "001": "davidson2007",
+    "002": "zheng2011",
+    "003": "klein2002",
+    "004": "bade2009",
+}
 
 
 def find_paper(name: str) -> Paper:
