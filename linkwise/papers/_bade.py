@@ -16,6 +16,7 @@ from linkwise.engines import bihac, ihac
 from linkwise.metrics import class_f, h_correlation
 from linkwise.papers._exhibit import Exhibit, Figure, Found, Paper, Settings, Verdict, mean_and_error
 from linkwise.papers._kept import compute_all
+from linkwise.papers._sets import on_hand
 from linkwise.sources import Taxonomy
 
 __all__ = ["BADE"]
@@ -109,7 +110,7 @@ def texts(number: str) -> Callable[[Settings], Iterator[Exhibit]]:
     def show(settings: Settings) -> Iterator[Exhibit]:
         amounts = (10,) if settings.quick else PER_CLASS
         draws, runs, terms = settings.repeats(5, 1), settings.repeats(50, 10), settings.repeats(5000, 1000)
-        for data in SETS[number]:
+        for data in on_hand(settings, SETS[number]):
             places = [(setting, amount) for setting in SETTINGS for amount in amounts]
             tasks = [
                 {"data": data, "setting": s, "per_class": a, "draw": d, "runs": runs, "terms": terms}

@@ -17,6 +17,7 @@ from linkwise.engines import cop_kmeans, gamma_linkage, mk_means, mpck_means, pc
 from linkwise.metrics import rand
 from linkwise.papers._exhibit import Exhibit, Found, Paper, Settings, Table, mean_and_error
 from linkwise.papers._kept import compute_all
+from linkwise.papers._sets import on_hand
 from linkwise.problem import must_links_within
 
 __all__ = ["DAVIDSON"]
@@ -83,7 +84,7 @@ def _labels(method: str, X: Floats, known: Constraints, k: int, start: Floats, s
 
 def k_means_tables(settings: Settings) -> Iterator[Exhibit]:
     """The Rand index without and with pairs, and the share of sets of pairs that hurt."""
-    sets = [name for name in SETS if not settings.quick or name in PRINTED]
+    sets = on_hand(settings, [name for name in SETS if not settings.quick or name in PRINTED])
     blocks = settings.repeats(10, 1)
     tasks = [{"data": name, "first": 10 * b, "n_trials": 10} for name in sets for b in range(blocks)]
     made = compute_all(settings, "davidson2007", trials, tasks)
@@ -146,7 +147,7 @@ def _n_blocks(n: int, pairs: npt.NDArray[np.intp]) -> int:
 
 def count_tables(settings: Settings) -> Iterator[Exhibit]:
     """Distance calculations that δ and γ save."""
-    sets = [name for name in COUNTS if not settings.quick or name in ("iris", "breast")]
+    sets = on_hand(settings, [name for name in COUNTS if not settings.quick or name in ("iris", "breast")])
     made = compute_all(settings, "davidson2007", count, [{"data": name} for name in sets])
     found = []
     for name, values in zip(sets, made, strict=True):

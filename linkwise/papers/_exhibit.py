@@ -178,6 +178,8 @@ class Settings:
         Processes.
     say : callable
         Takes a line about what is being done.
+    notes : list of str
+        What has to be said on the page, such as data sets that could not be had.
 
     Examples
     --------
@@ -191,6 +193,7 @@ class Settings:
     data: Path | None = None
     jobs: int = 1
     say: Callable[[str], object] = field(default=_say_nothing, compare=False)
+    notes: list[str] = field(default_factory=list, compare=False)
 
     def repeats(self, full: int, quick: int) -> int:
         """Return how often to repeat."""

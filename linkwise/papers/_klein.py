@@ -18,10 +18,11 @@ from linkwise.engines import (
     COPKMeans,
     active_complete_link,
 )
-from linkwise.exceptions import DatasetNotFoundError, LinkwiseWarning
+from linkwise.exceptions import LinkwiseWarning
 from linkwise.metrics import constrained_rand
 from linkwise.papers._exhibit import Exhibit, Figure, Found, Panel, Paper, Picture, Settings, mean_and_error
 from linkwise.papers._kept import compute_all
+from linkwise.papers._sets import on_hand
 from linkwise.result import Dendrogram
 from linkwise.sources import label_pairs
 
@@ -37,6 +38,7 @@ SHAPES: dict[str, Callable[..., datasets.Data]] = {
     "xor": datasets.xor,
     "stormclouds": datasets.stormclouds,
 }
+DRAWN = ("circles", "cellwalls", "xor", "stormclouds")
 NOMINAL = ("soybean",)
 LINES = ("CCL", "active CCL", "CKM", "complete link, links imposed only")
 MIXES = {"must-links only": 1.0, "cannot-links only": 0.0, "half and half": 0.5, "as in the data": None}
@@ -123,7 +125,7 @@ def accuracy(number: str, sets: Sequence[str]) -> Callable[[Settings], Iterator[
     """Figures 8 and 9: accuracy over the number of constraints."""
 
     def show(settings: Settings) -> Iterator[Exhibit]:
-        for data in sets:
+        for data in _sets(settings, sets):
             if settings.quick and data == "soybean":
                 continue
             grid = _grid(settings, data)
@@ -147,6 +149,11 @@ def accuracy(number: str, sets: Sequence[str]) -> Callable[[Settings], Iterator[
     return show
 
 
+def _sets(settings: Settings, names: Sequence[str]) -> list[str]:
+    real = on_hand(settings, [name for name in names if name not in DRAWN])
+    return [name for name in names if name in DRAWN or name in real]
+
+
 def _grid(settings: Settings, data: str) -> tuple[int, ...]:
     grid: tuple[int, ...] = WIDE if data == "soybean" else GRID
     return grid[::3] if settings.quick else grid
@@ -158,7 +165,7 @@ def _count(value: float, last: int) -> str:
 
 def mixes(settings: Settings) -> Iterator[Exhibit]:
     """Figure 11: any mix of must-links and cannot-links helps."""
-    for data in ("iris", "crabs") if settings.quick else ("iris", "crabs", "soybean"):
+    for data in _sets(settings, ("iris", "crabs") if settings.quick else ("iris", "crabs", "soybean")):
         grid = _grid(settings, data)
         lines = [(name, "CCL", share) for name, share in MIXES.items()] + [("CKM, as in the data", "CKM", None)]
         found = _curve(settings, data, lines, grid)
@@ -182,12 +189,8 @@ def mixes(settings: Settings) -> Iterator[Exhibit]:
 
 def pictures(settings: Settings) -> Iterator[Exhibit]:
     """Figure 12: what a few constraints do to the clusters."""
-    for data in ("circles", "stormclouds", "xor", "iris", "crabs"):
-        try:
-            X, y, metric = points(data, 0, 150, settings.data)
-        except DatasetNotFoundError as missing:
-            settings.say(f"without {data}: {missing}")
-            continue
+    for data in _sets(settings, ("circles", "stormclouds", "xor", "iris", "crabs")):
+        X, y, metric = points(data, 0, 150, settings.data)
         panels = []
         for line, amounts in (("CKM", (0, 20)), ("CCL", (0, 10, 20)), ("active CCL", (10,))):
             for amount in amounts:

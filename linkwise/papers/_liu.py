@@ -17,7 +17,7 @@ from linkwise.experiments import knowledge
 from linkwise.metrics import pairwise_f
 from linkwise.papers._exhibit import Exhibit, Figure, Found, Paper, Settings, Verdict, mean_and_error
 from linkwise.papers._kept import compute_all
-from linkwise.papers._sets import scaled
+from linkwise.papers._sets import on_hand, scaled
 from linkwise.sources import label_triplets_sample
 
 __all__ = ["LIU"]
@@ -26,6 +26,7 @@ Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.intp]
 
 SETS = ("iris", "wine", "ionosphere", "transfusion", "digits_389", "letters_ijlt")
+TIMED = ("letters_ijlt", "digits_389", "letters_3000", "digits_3000")
 SMALL = ("iris", "wine", "ionosphere")
 SCHEMES = ("ReCon + Euclidean", "ReCon + SVM-Metric", "K-Means + SVM-Metric", "Hierarchical", "K-Means")
 Held = dict[tuple[str, float], list[dict[str, float]]]
@@ -92,7 +93,7 @@ def accuracy(number: str, kind: str) -> Callable[[Settings], Iterator[Exhibit]]:
     """Figures 2 and 4: the five schemes with random and with informative constraints."""
 
     def show(settings: Settings) -> Iterator[Exhibit]:
-        for data in SMALL if settings.quick else SETS:
+        for data in on_hand(settings, SMALL if settings.quick else SETS):
             held = _curves(settings, data, SCHEMES, kind, settings.repeats(20, 2))
             found = tuple(
                 Found(scheme, _n_statements(data, kind, share, settings), *mean_and_error([v["f"] for v in values]))
@@ -137,7 +138,7 @@ def _judge(data: str, kind: str, held: Held) -> tuple[Verdict, str]:
 
 def variance(settings: Settings) -> Iterator[Exhibit]:
     """Figure 3: how much single runs differ."""
-    for data in ("iris",) if settings.quick else ("letters_ijlt", "digits_389"):
+    for data in on_hand(settings, ("iris",) if settings.quick else ("letters_ijlt", "digits_389")):
         held = _curves(settings, data, ("ReCon + Euclidean",), "random", settings.repeats(50, 3))
         found = []
         for (_, share), values in held.items():
@@ -163,7 +164,7 @@ def variance(settings: Settings) -> Iterator[Exhibit]:
 
 def timing(settings: Settings) -> Iterator[Exhibit]:
     """Figure 5: seconds over the number of constraints."""
-    for data in ("iris",) if settings.quick else ("letters_ijlt", "digits_389", "letters_3000", "digits_3000"):
+    for data in on_hand(settings, ("iris",) if settings.quick else TIMED):
         held = _curves(settings, data, ("ReCon + Euclidean",), "random", settings.repeats(5, 2))
         found = tuple(
             Found(scheme, _n_statements(data, "random", share, settings), _middle(values), repeats=len(values))

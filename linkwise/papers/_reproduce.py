@@ -113,4 +113,4 @@ def reproduce(
     command += " --quick" * quick
     if data is not None or "LINKWISE_DATA" in os.environ:
         command = f"LINKWISE_DATA=folder {command}"
-    return write_paper(found, exhibits, folder, command)
+    return write_paper(found, exhibits, folder, command, settings.notes)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import replace
 from typing import Any
 
@@ -9,11 +10,29 @@ import numpy as np
 import scipy.sparse
 
 from linkwise.datasets import Data, load
+from linkwise.exceptions import DatasetNotFoundError
+from linkwise.papers._exhibit import Settings
 
-__all__ = ["SCALED", "scaled"]
+__all__ = ["SCALED", "on_hand", "scaled"]
 
 SCALED = "linkwise.papers._sets:scaled"
 SAMPLES = {"letters_3000": "letter", "digits_3000": "pendigits"}  # 3,000 rows of all classes
+
+
+def on_hand(settings: Settings, sets: Iterable[str]) -> list[str]:
+    """Return the sets that can be loaded here; of each other one the page says that it was left out."""
+    there = []
+    for name in sets:
+        try:
+            load(SAMPLES.get(name, name), settings.data)
+        except DatasetNotFoundError:
+            note = f"Without {name}: it is not on this machine (docs/datasets.md says how to get it)."
+            if note not in settings.notes:
+                settings.notes.append(note)
+                settings.say(note)
+        else:
+            there.append(name)
+    return there
 
 
 def _sample(name: str, data: Any) -> Data:

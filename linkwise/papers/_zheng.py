@@ -11,7 +11,7 @@ import numpy as np
 from linkwise.experiments import Cell
 from linkwise.papers._cells import run_cells
 from linkwise.papers._exhibit import Exhibit, Figure, Found, Paper, Settings, Table, mean_and_error
-from linkwise.papers._sets import SCALED
+from linkwise.papers._sets import SCALED, on_hand
 
 __all__ = ["ZHENG"]
 
@@ -82,7 +82,9 @@ def _cells(settings: Settings, there: str, method: str, amount: int | None) -> l
 
 
 def _sets(settings: Settings) -> list[str]:
-    return [there for there in SETS if not settings.quick or there in SMALL]
+    wanted = [there for there in SETS if not settings.quick or there in SMALL]
+    real = on_hand(settings, [SETS[there][0] for there in wanted])
+    return [there for there in wanted if SETS[there][0] in real]
 
 
 def table_4(settings: Settings) -> Iterator[Exhibit]:
