@@ -1,4 +1,4 @@
-"""The page of errata: every entry is there once, is in the table, shows itself by running, and says what linkwise does."""
+"""The page of errata: every entry is listed once, has an example, and says what linkwise does instead."""
 
 from __future__ import annotations
 
