@@ -84,7 +84,7 @@ def pck_means(
     References
     ----------
     .. [1] S. Basu, A. Banerjee, R. J. Mooney, "Active Semi-Supervision for Pairwise Constrained Clustering", SDM 2004.
-    .. [2] I. Davidson, S. Basu, "A Survey of Clustering with Instance Level Constraints", KDD tutorial 2006.
+    .. [2] S. Basu, I. Davidson, "Clustering with Constraints", tutorial, KDD 2006.
 
     Examples
     --------
