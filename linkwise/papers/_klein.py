@@ -131,7 +131,9 @@ def accuracy(number: str, sets: Sequence[str]) -> Callable[[Settings], Iterator[
             grid = _grid(settings, data)
             lines = [(line, line, None) for line in LINES]
             found = _curve(settings, data, lines, grid)
-            need = {line: needed(found, line) for line in LINES[:3]}
+            start = next(one.value for one in found if one.line == "CKM" and one.x == 0)
+            wanted = max(WANTED, start + 0.01)  # soybean: k-means starts above 0.9
+            need = {line: needed(found, line, wanted) for line in LINES[:3]}
             ordered = need["active CCL"] <= need["CCL"] <= need["CKM"] and need["active CCL"] < need["CKM"]
             words = ", ".join(f"{line} {_count(value, grid[-1])}" for line, value in need.items())
             yield Figure(
@@ -139,7 +141,7 @@ def accuracy(number: str, sets: Sequence[str]) -> Callable[[Settings], Iterator[
                 "accuracy over the number of constraints",
                 found,
                 "same" if ordered else "different",
-                f"Constraints for a constrained Rand index of {WANTED}: {words}. The paper's finding, that propagating "
+                f"Constraints for a constrained Rand index of {wanted:.2f}: {words}. The paper's finding, that propagating "
                 "needs fewer constraints than COP-KMeans and asking fewer still, "
                 + ("holds here." if ordered else "does not hold here at this level; see the curves."),
                 x_label="constraints",
