@@ -69,7 +69,9 @@ class BoostedDistance(NamedTuple):
 
     def embed(self, X: FloatArray) -> FloatArray:
         """Return vectors, one per row of X, whose city-block distance is the learned one."""
-        return np.hstack([w / 2 * one.memberships(X) for w, one in zip(self.weights, self.mixtures, strict=True)])
+        with one_thread(X.shape[1]):
+            parts = [w / 2 * one.memberships(X) for w, one in zip(self.weights, self.mixtures, strict=True)]
+        return np.hstack(parts)
 
 
 def distboost(
@@ -164,6 +166,9 @@ def distboost(
     settings = Settings(covariance_type, EM_TOL, reg_covar * unit, max_iter, 1, "k-means++", random)
     settings = read_settings(settings, n_clusters, samples.shape, WHO)
     apart = distinct_pairs(samples, apart_pairs(constraints), who=WHO)
+    if n_clusters == 1 and len(apart.first):
+        msg = f"{WHO}: n_clusters=1 keeps nothing apart, but there are cannot-links.\nHint: n_clusters=2 or more."
+        raise LinkwiseError(msg)
     pairs = label_pairs_of(together_pairs(constraints), apart)
     fitted: list[WeakMixture] = []
 
@@ -252,7 +257,7 @@ class DistBoost(DistanceLearner):
 
     understands = frozenset({Kind.MUST_LINK, Kind.CANNOT_LINK, Kind.TOGETHER, Kind.APART})
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        "n_clusters": [Interval(Integral, 2, None, closed="left")],
+        "n_clusters": [Interval(Integral, 1, None, closed="left")],
         "n_rounds": [Interval(Integral, 1, None, closed="left")],
         "covariance_type": [StrOptions(set(COVARIANCE_TYPES))],
         "reg_covar": [Interval(Real, 0, None, closed="neither")],

@@ -65,7 +65,8 @@ def fit_weak_mixture(
     graph = read_chunklets(told, k, k * k, WHO)
     k = min(k, graph.n)
     weights, gaussians = climb_weighted(X, Given(graph, k, "chunklets", k * k, WHO), k, settings, sample_weight)
-    return WeakMixture(weights, gaussians.means, gaussians.cholesky, settings.covariance_type)
+    # a copy in C order, as a pickled one will be: the last digits of products depend on it
+    return WeakMixture(weights, gaussians.means, np.ascontiguousarray(gaussians.cholesky), settings.covariance_type)
 
 
 def draw_forest(n: int, pairs: Labelled, weight: FloatArray, random: np.random.RandomState) -> IntArray:
