@@ -143,7 +143,7 @@ def distboost(
     .. [1] T. Hertz, A. Bar-Hillel, D. Weinshall, "Boosting margin based distance functions for clustering", ICML 2004.
     .. [2] R. E. Schapire, Y. Singer, "Improved boosting algorithms using confidence-rated predictions", Machine
        Learning 37, 1999.
-    .. [3] S. Basu, I. Davidson, "Clustering with constraints: theory and practice", tutorial, KDD 2006.
+    .. [3] S. Basu, I. Davidson, "Clustering with Constraints", tutorial, 2006.
 
     Examples
     --------
