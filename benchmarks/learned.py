@@ -1,7 +1,8 @@
 """Does learning a metric help? K-Means and ReCon with and without learned metrics, on the sets of Liu et al. (2011).
 
-    LINKWISE_DATA=folder python benchmarks/learned.py               20 draws, all sets: half an hour
+    LINKWISE_DATA=folder python benchmarks/learned.py               20 draws, all sets: some twenty minutes
     python benchmarks/learned.py --data iris wine --draws 5         what scikit-learn brings needs no folder
+    python benchmarks/learned.py --learners none DistBoost          some of the columns
     python benchmarks/learned.py --quick                            tiny: does it run?
 
 Each draw says as many random triplets of classes as half the samples, and as many random pairs; learners of triplets
