@@ -225,7 +225,7 @@ def test_distance_and_losses_follow_from_the_mixtures_by_definition():
 
 def test_it_is_a_distance_between_zero_and_one():
     X, y = ring(2)
-    model = DistBoost(random_state=0).fit(X, constraints=label_pairs(y, 30, random_state=0))
+    model = DistBoost(n_rounds=12, random_state=0).fit(X, constraints=label_pairs(y, 30, random_state=0))
     D = model.distance_matrix(np.vstack([X, X[:5]]))
     assert_array_equal(D, D.T)
     assert_array_equal(np.diag(D), 0.0)
@@ -238,10 +238,10 @@ def test_it_is_a_distance_between_zero_and_one():
 
 
 def test_what_is_alike_comes_nearer_where_euclid_fails():
-    for seed in range(5):
+    for seed in range(3):
         X, y = ring(seed)
         said = label_pairs(y, 40, random_state=seed)
-        model = DistBoost(random_state=seed).fit(X, constraints=said)
+        model = DistBoost(n_rounds=12, random_state=seed).fit(X, constraints=said)
         D, far = model.distance_matrix(X)[y == 1], cdist(X, X)[y == 1]
         assert far[:, y == 1].mean() > far[:, y == 0].mean()  # for the ring the other class is nearer than its own
         assert D[:, y == 1].mean() < 0.3 * D[:, y == 0].mean()
@@ -267,13 +267,13 @@ def test_hierarchies_take_it_as_a_matrix_as_vectors_and_as_a_function():
 
 def test_wrong_statements_that_weigh_little_do_little():
     gains = []
-    for seed in range(4):
+    for seed in range(3):
         X, y = ring(seed)
         right = label_pairs(y, 30, random_state=seed)
         wrong = label_pairs(1 - y[np.random.default_rng(seed).permutation(80)], 30, random_state=seed + 50)
 
         def gap(c, X=X, y=y, seed=seed):
-            D = DistBoost(random_state=seed).fit(X, constraints=c).distance_matrix(X)
+            D = DistBoost(n_rounds=12, random_state=seed).fit(X, constraints=c).distance_matrix(X)
             same = y[:, None] == y
             return D[~same].mean() - D[same].mean()
 
