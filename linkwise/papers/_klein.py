@@ -141,8 +141,8 @@ def accuracy(number: str, sets: Sequence[str]) -> Callable[[Settings], Iterator[
                 "accuracy over the number of constraints",
                 found,
                 "same" if ordered else "different",
-                f"Constraints for a constrained Rand index of {wanted:.2f}: {words}. The paper's finding, that propagating "
-                "needs fewer constraints than COP-KMeans and asking fewer still, "
+                f"Constraints for a constrained Rand index of {wanted:.2f}: {words}. The paper's finding, that "
+                "propagating needs fewer constraints than COP-KMeans and asking fewer still, "
                 + ("holds here." if ordered else "does not hold here at this level; see the curves."),
                 x_label="constraints",
                 y_label="constrained Rand index",
