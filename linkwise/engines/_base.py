@@ -179,10 +179,11 @@ class ConstrainedClusterer(ClusterMixin, ConstrainedEstimator):  # type: ignore[
         def judge(said: Constraints) -> Verdict:
             return check(said, n_clusters=getattr(self, "n_clusters", None), X=data, metric=self._metric())
 
-        if constraints.is_hard.all() and self._explains_itself:
+        as_given = constraints.is_hard.all() or self.weighs
+        if as_given and self._explains_itself:
             return constraints
         judge(constraints).raise_if_infeasible()
-        if constraints.is_hard.all() or self.weighs:
+        if as_given:
             return constraints
         wanted = constraints.with_weight(np.inf)
         if judge(wanted).status != "infeasible":

@@ -10,8 +10,10 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+import scipy.sparse
 
-from linkwise.engines.partitional._rows import means, nearest
+from linkwise._kernels import njit
+from linkwise.engines.partitional._rows import is_small, means, nearest, sum_rows, write_nearest
 from linkwise.engines.partitional._start import Start
 
 __all__ = ["RACE", "RUNNERS", "STEPS", "advance", "race"]
@@ -46,8 +48,28 @@ def advance(X: Any, weight: FloatArray, centers: FloatArray, steps: int) -> tupl
 
     A centre to which no row is nearest stays where it is.
     """
+    if not scipy.sparse.issparse(X) and is_small(X, centers):
+        moved = np.array(centers)
+        return _advance(X, weight, moved, steps), moved
     cost = np.zeros(len(weight))
     for _ in range(steps):
         labels, cost = nearest(X, centers)
         centers = means(X, weight, labels, len(centers), otherwise=centers)
     return float(weight @ cost), centers
+
+
+@njit
+def _advance(X: FloatArray, weight: FloatArray, centers: FloatArray, steps: int) -> float:
+    """Do the same on few dense rows, where calls from Python would take longer than the work."""
+    n, k = len(X), len(centers)
+    labels, cost = np.empty(n, np.intp), np.zeros(n)
+    for _ in range(steps):
+        write_nearest(X, centers, labels, cost, 0, n)
+        total, mass = sum_rows(X, weight, labels, k)
+        for c in range(k):
+            if mass[c] > 0:
+                centers[c] = total[c] / mass[c]
+    out = 0.0
+    for i in range(n):
+        out += weight[i] * cost[i]
+    return out

@@ -24,6 +24,7 @@ from linkwise.engines.hierarchical._parallel import Workers
 from linkwise.exceptions import LinkwiseError
 
 __all__ = [
+    "is_small",
     "join_rows",
     "means",
     "nearest",
@@ -31,7 +32,9 @@ __all__ = [
     "read_rows",
     "squared",
     "squared_to",
+    "sum_rows",
     "typical_variance",
+    "write_nearest",
     "write_squared",
 ]
 
@@ -74,10 +77,15 @@ def nearest(X: Any, centers: FloatArray) -> tuple[IntArray, FloatArray]:
             workers.over(_by_product, m, centers.size, X, across, norm, labels, cost)
     elif m * centers.size >= _LARGE:
         with Workers() as workers:
-            workers.over(_nearest, m, centers.size, X, centers, labels, cost)
+            workers.over(write_nearest, m, centers.size, X, centers, labels, cost)
     else:
-        _nearest(X, centers, labels, cost, 0, m)
+        write_nearest(X, centers, labels, cost, 0, m)
     return labels, cost
+
+
+def is_small(X: Any, centers: FloatArray) -> bool:
+    """Whether neither a matrix product nor threads help `nearest` with these dense rows."""
+    return centers.size < _WIDE and X.shape[0] * centers.size < _LARGE
 
 
 def squared(X: Any, centers: FloatArray) -> FloatArray:
@@ -108,7 +116,7 @@ def means(X: Any, weight: FloatArray, labels: IntArray, k: int, *, otherwise: Fl
     if scipy.sparse.issparse(X):
         total, mass = join_rows(X, weight, labels, k).toarray(), np.bincount(labels, weights=weight, minlength=k)
     else:
-        total, mass = _sums(X, weight, labels, k)
+        total, mass = sum_rows(X, weight, labels, k)
     if otherwise is None or mass.all():
         return np.asarray(total / mass[:, None])
     return np.where(mass[:, None] > 0, total / np.where(mass > 0, mass, 1.0)[:, None], otherwise)
@@ -176,7 +184,10 @@ def _away(tile: FloatArray, size: int, center: FloatArray, out: FloatArray) -> N
 
 
 @njit(nogil=True)
-def _nearest(X: FloatArray, centers: FloatArray, labels: IntArray, cost: FloatArray, start: int, stop: int) -> None:
+def write_nearest(
+    X: FloatArray, centers: FloatArray, labels: IntArray, cost: FloatArray, start: int, stop: int
+) -> None:
+    """Write the nearest centre of each dense row from ``start`` to ``stop``, and the squared distance to it."""
     tile, away, least = np.empty((X.shape[1], _TILE)), np.empty(_TILE), np.empty(_TILE)
     best = np.empty(_TILE, np.intp)
     for low in range(start, stop, _TILE):
@@ -258,7 +269,8 @@ def _squared_to(X: FloatArray, centers: FloatArray, labels: IntArray) -> FloatAr
 
 
 @njit
-def _sums(X: FloatArray, weight: FloatArray, labels: IntArray, k: int) -> tuple[FloatArray, FloatArray]:
+def sum_rows(X: FloatArray, weight: FloatArray, labels: IntArray, k: int) -> tuple[FloatArray, FloatArray]:
+    """Return the weighted sum of the dense rows of each label, and the sum of the weights."""
     total = np.zeros((k, X.shape[1]))
     mass = np.zeros(k)
     for i in range(len(X)):
