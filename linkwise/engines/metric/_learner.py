@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
 from functools import cache, partial
-from typing import Any, ClassVar, NamedTuple, Self
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -88,9 +88,6 @@ class MetricLearner(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Constrain
     (True, ['must_link', 'together'])
     """
 
-    # what to do instead with sparse X; None for methods that take it
-    _dense_only: ClassVar[str | None] = "reduce the features first, as with sklearn.decomposition.TruncatedSVD."
-
     components_: Any
     constraints_: Constraints
     objective_: float
@@ -145,14 +142,8 @@ class MetricLearner(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Constrain
         """Learn from validated samples; nothing may have been said."""
         raise NotImplementedError
 
-    def _validate(self, X: Any, *, reset: bool) -> Any:
-        if scipy.sparse.issparse(X) and self._dense_only is not None and not self._takes_sparse():
-            msg = f"{type(self).__name__} needs dense X, but X is sparse.\nHint: {self._dense_only}"
-            raise TypeError(msg)
-        return super()._validate(X, reset=reset)
-
     def _takes_sparse(self) -> bool:
-        return self._dense_only is None
+        return False
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
