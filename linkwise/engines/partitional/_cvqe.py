@@ -297,8 +297,10 @@ def lcvqe(
     **Cost** O(n d k) per iteration, as k-means, and O(k) for each link and sweep over the samples that are named.
     **Guarantee** the objective never rises from one half-step to the next; all ``n_clusters`` clusters have samples:
     one left empty takes the sample that gains most.
-    **Departure from** [1]_ all clusters are considered for each sample and not three pairs of them; who pays for a
-    cannot-link can change as centres move, and a step of the centres that would raise the objective is shortened.
+    **Departure from** [1]_ the objective and the centres are written from memory of the paper, not with its text at
+    hand, and no figure of it was reproduced. All clusters are considered for each sample and not three pairs of them;
+    who pays for a cannot-link can change as centres move, and a step of the centres that would raise the objective is
+    shortened.
 
     References
     ----------
