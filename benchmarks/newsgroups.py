@@ -6,9 +6,9 @@
 
 Counts become tf-idf, rows get length 1, so that Euclidean methods compare by cosine; methods that have the choice are
 told "cosine". Pairs of postings are drawn by chance and their groups say whether they are together; methods that take
-no pairs get as many triplets. The first fit compiles and is not kept, the second is timed, and "peak" is what Python and NumPy had in
-memory at most during the third, beyond the data; dense data of the same shape would take what the first line says. Methods that refuse sparse data are listed with
-their words.
+no pairs get as many triplets. The first fit compiles and is not kept, the second is timed, and "peak" is what Python
+and NumPy had in memory at most during the third, beyond the data; dense data of the same shape would take what the
+first line says. Methods that refuse sparse data are listed with their words.
 """
 
 from __future__ import annotations
