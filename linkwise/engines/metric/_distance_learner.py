@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
 from functools import cache
-from typing import Any, ClassVar, Self
+from typing import Any, Self
 
 import numpy as np
 import numpy.typing as npt
-import scipy.sparse
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin, _fit_context
 from threadpoolctl import ThreadpoolController
 
@@ -43,9 +42,6 @@ class DistanceLearner(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Constra
     >>> issubclass(RCA, DistanceLearner), issubclass(DistBoost, DistanceLearner)
     (True, True)
     """
-
-    # what to do instead with sparse X; None for methods that take it
-    _dense_only: ClassVar[str | None] = "reduce the features first, as with sklearn.decomposition.TruncatedSVD."
 
     constraints_: Constraints
     n_features_in_: int
@@ -84,14 +80,8 @@ class DistanceLearner(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Constra
         """Set the fitted attributes from validated samples; nothing may have been said."""
         raise NotImplementedError
 
-    def _validate(self, X: Any, *, reset: bool) -> Any:
-        if scipy.sparse.issparse(X) and not self._takes_sparse():
-            msg = f"{type(self).__name__} needs dense X, but X is sparse.\nHint: {self._dense_only}"
-            raise TypeError(msg)
-        return super()._validate(X, reset=reset)
-
     def _takes_sparse(self) -> bool:
-        return self._dense_only is None
+        return False
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
