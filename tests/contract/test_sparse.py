@@ -13,16 +13,17 @@ from sklearn.base import clone
 from linkwise import Constraints, Kind, verify
 from linkwise.engines import ConstrainedClusterer
 from linkwise.engines._base import ConstrainedEstimator
-from linkwise.engines.metric._learner import MetricLearner
+from linkwise.engines.metric import DistanceLearner, MetricLearner
 from linkwise.problem import Problem
 from tests.contract.discovery import estimators
 
-ALL = [cls for cls in estimators(ConstrainedEstimator) if cls not in (ConstrainedClusterer, MetricLearner)]
+BASES = (ConstrainedClusterer, DistanceLearner, MetricLearner)
+ALL = [cls for cls in estimators(ConstrainedEstimator) if cls not in BASES]
 NAMES = [cls.__name__ for cls in ALL]
 # Estimators that work on covariances, centroids or matrices of features, for which wide sparse data are no input.
 REFUSE = {
-    *("ChunkletLDA", "ConstrainedGaussianMixture", "DiscriminativeRCA", "ITML", "LSML", "MKMeans", "MPCKMeans"),
-    *("PenalizedMixture", "RCA", "ReCon", "XingMetric"),
+    *("ChunkletLDA", "ConstrainedGaussianMixture", "DiscriminativeRCA", "DistBoost", "ITML", "LSML", "MKMeans"),
+    *("MPCKMeans", "PenalizedMixture", "RCA", "ReCon", "XingMetric"),
 }
 # Other ways to use some of them: what they are told, and whether they take sparse data then.
 OTHERS = (
