@@ -94,7 +94,7 @@ def cluster(
 def _scaled(table: Table, standardise: bool) -> Any:
     import warnings
 
-    from linkwise.engines._choose import UNEQUAL
+    from linkwise.choosing._choose import UNEQUAL
     from linkwise.exceptions import LinkwiseWarning
 
     spread = table.X.std(axis=0)

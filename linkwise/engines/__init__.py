@@ -3,15 +3,10 @@
 from linkwise.engines._base import (
     ConstrainedClusterer,
 )
-from linkwise.engines._choose import (
-    Clustering,
-    cluster,
-)
 from linkwise.engines._progress import (
     progress,
 )
 from linkwise.engines.hierarchical import (
-    IHAC,
     ActiveCompleteLink,
     AdaptiveRun,
     BiHAC,
@@ -20,6 +15,7 @@ from linkwise.engines.hierarchical import (
     ConstrainedCompleteLink,
     GammaRun,
     HACoc,
+    IHAC,
     IPoptim,
     Projection,
     ReCon,
@@ -42,13 +38,13 @@ from linkwise.engines.hierarchical import (
     ultratran,
 )
 from linkwise.engines.metric import (
-    ITML,
-    LSML,
-    RCA,
     ChunkletLDA,
     DiscriminativeRCA,
+    ITML,
+    LSML,
     LearnedMetric,
     MetricLearner,
+    RCA,
     SVMMetric,
     XingMetric,
     chunklet_lda,
@@ -61,12 +57,12 @@ from linkwise.engines.metric import (
     xing_metric,
 )
 from linkwise.engines.partitional import (
-    CVQE,
-    LCVQE,
-    ConstrainedKMeans,
     COPKMeans,
+    CVQE,
+    ConstrainedKMeans,
     HMRFKMeans,
     KMeansRun,
+    LCVQE,
     MKMeans,
     MPCKMeans,
     PCKMeans,
@@ -109,7 +105,6 @@ __all__ = [  # noqa: RUF022 - IHAC is no constant
     "COPKMeans",
     "CVQE",
     "ChunkletLDA",
-    "Clustering",
     "ConstrainedAgglomerative",
     "ConstrainedClusterer",
     "ConstrainedCompleteLink",
@@ -151,7 +146,6 @@ __all__ = [  # noqa: RUF022 - IHAC is no constant
     "bihac",
     "biihac",
     "chunklet_lda",
-    "cluster",
     "constrained_kmeans",
     "constrained_linkage",
     "constrained_mixture",
