@@ -1,4 +1,4 @@
-"""The models to choose among: written out from grids, told apart by name, fitted together where one tree serves many."""
+"""The models to choose among: written out from grids, named, and fitted together where one tree serves many."""
 
 from __future__ import annotations
 
@@ -38,7 +38,9 @@ class Candidate:
 
     def make(self) -> Any:
         """A fresh estimator with the parameters set."""
-        return clone(self.estimator).set_params(**{name: clone(value, safe=False) for name, value in self.params.items()})
+        return clone(self.estimator).set_params(
+            **{name: clone(value, safe=False) for name, value in self.params.items()}
+        )
 
     @property
     def method(self) -> str:
@@ -85,8 +87,8 @@ def read_candidates(estimator: Any, param_grid: Any) -> list[Candidate]:
                 "Hint: KnowledgeSearchCV(COPKMeans(), {'n_clusters': [2, 3]}), or a list of such pairs."
             )
             raise LinkwiseError(msg)
-        for params in ParameterGrid(pair[1] if pair[1] is not None else {}):
-            found.append(Candidate(place, pair[0], params))
+        grid = ParameterGrid(pair[1] if pair[1] is not None else {})
+        found += [Candidate(place, pair[0], params) for params in grid]
     if not found:
         msg = "KnowledgeSearchCV: there is no candidate, expected at least one.\nHint: give a grid that is not empty."
         raise LinkwiseError(msg)

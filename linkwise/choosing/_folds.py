@@ -202,11 +202,11 @@ def _first_of(set_of: IntArray, chosen: BoolArray) -> IntArray:
 def _names(constraints: Constraints, chosen: BoolArray) -> BoolArray:
     """Whether each statement names a chosen sample."""
     padded = np.append(chosen, False)  # -1 pads statements about two samples
-    named = padded[constraints.items].any(axis=1)
+    named: BoolArray = np.asarray(padded[constraints.items].any(axis=1))
     groups = constraints.groups
     if len(groups.statement):
         named[groups.statement] = np.maximum.reduceat(chosen[groups.member], groups.start[:-1])
-    return np.asarray(named)
+    return named
 
 
 def _without(constraints: Constraints, held: BoolArray) -> Constraints:
@@ -218,6 +218,6 @@ def _without(constraints: Constraints, held: BoolArray) -> Constraints:
         left = [members[~held[members]] for members in np.split(cut.groups.member, cut.groups.start[1:-1])]
         rest = [t for t, members in enumerate(left) if len(members) > 1]
         if rest:
-            told = {kind.word: [left[t] for t in rest]}
+            told: dict[str, Any] = {kind.word: [left[t] for t in rest]}
             inside = inside | Constraints.build(cut.n_samples, **told, weight=cut.weight[rest])
     return inside

@@ -88,4 +88,3 @@ def score_of(scoring: str, counts: Counts) -> float:
     if counts[2, 1]:
         parts.append(float(counts[2, 0] / counts[2, 1]))
     return float(np.mean(parts)) if parts else float("nan")
-

@@ -45,7 +45,9 @@ def _can(name: str) -> Callable[[Any], bool]:
         if hasattr(self, "best_estimator_"):
             return hasattr(self.best_estimator_, name)
         given = self.estimator
-        return any(hasattr(pair[0], name) for pair in given) if isinstance(given, (list, tuple)) else hasattr(given, name)
+        return (
+            any(hasattr(pair[0], name) for pair in given) if isinstance(given, (list, tuple)) else hasattr(given, name)
+        )
 
     return check
 
@@ -215,8 +217,7 @@ class KnowledgeSearchCV(ClusterMixin, MetaEstimatorMixin, BaseEstimator):  # typ
         known = bind(constraints, X, n)
         candidates = read_candidates(self.estimator, self.param_grid)
         folds = self._folds(known)
-        tasks = [Fold(known, known, np.empty(0, dtype=np.intp)), *folds]
-        outcomes = self._fit_all(candidates, X, tasks)
+        outcomes = self._fit_all(candidates, X, known, folds)
         _raise_if_all_failed(candidates, outcomes)
         self.folds_ = folds
         self.cv_results_ = collect(candidates, outcomes, self.scoring)
@@ -248,20 +249,24 @@ class KnowledgeSearchCV(ClusterMixin, MetaEstimatorMixin, BaseEstimator):  # typ
             raise LinkwiseError(msg)
         return knowledge_folds(known, self.cv, random_state=self.random_state)
 
-    def _fit_all(self, candidates: Sequence[Candidate], X: Any, tasks: Sequence[Fold]) -> list[list[_Judged]]:
+    def _fit_all(
+        self, candidates: Sequence[Candidate], X: Any, known: Constraints, folds: Sequence[Fold]
+    ) -> list[list[_Judged]]:
         """What became of each candidate (row) with everything told (first) and in each fold."""
+        tasks = [Fold(known, known, np.empty(0, dtype=np.intp)), *folds]
         groups = families(candidates, tasks[0].train)
         jobs = [(group, fold) for fold in range(len(tasks)) for group in groups]
         found: list[list[Any]] = [[None] * len(tasks) for _ in candidates]
-        report, total, done = current_progress(), len(jobs), 0
+        report = current_progress()
         calls = ([candidates[at] for at in group] for group, _ in jobs)
-        answers = self._run((family, X, tasks[fold], self.scoring) for family, (_, fold) in zip(calls, jobs, strict=True))
-        for (group, fold), answer in zip(jobs, answers, strict=True):
+        answers = self._run(
+            (family, X, tasks[fold], self.scoring) for family, (_, fold) in zip(calls, jobs, strict=True)
+        )
+        for done, ((group, fold), answer) in enumerate(zip(jobs, answers, strict=True)):
             for at, one in zip(group, answer, strict=True):
                 found[at][fold] = one
-            done += 1
             if report is not None:
-                report(done, total)
+                report(done + 1, len(jobs))
         return found
 
     def _run(self, calls: Iterator[tuple[Any, ...]]) -> Iterator[list[_Judged]]:

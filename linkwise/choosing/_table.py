@@ -42,7 +42,9 @@ def table_of(results: dict[str, Any], best: int, n_rows: int | None) -> str:
     if failed:
         lines.append(f"{len(failed)} of {len(mean)} could not be:")
         limit = len(failed) if n_rows is None else n_rows
-        lines += [f"  {results['method'][at]}({results['words'][at]}): {results['trouble'][at]}" for at in failed[:limit]]
+        lines += [
+            f"  {results['method'][at]}({results['words'][at]}): {results['trouble'][at]}" for at in failed[:limit]
+        ]
         lines += [f"  and {len(failed) - limit} more."] if len(failed) > limit else []
     return "\n".join(lines)
 

@@ -7,6 +7,7 @@ from linkwise.engines._progress import (
     progress,
 )
 from linkwise.engines.hierarchical import (
+    IHAC,
     ActiveCompleteLink,
     AdaptiveRun,
     BiHAC,
@@ -15,7 +16,6 @@ from linkwise.engines.hierarchical import (
     ConstrainedCompleteLink,
     GammaRun,
     HACoc,
-    IHAC,
     IPoptim,
     Projection,
     ReCon,
@@ -38,13 +38,13 @@ from linkwise.engines.hierarchical import (
     ultratran,
 )
 from linkwise.engines.metric import (
-    ChunkletLDA,
-    DiscriminativeRCA,
     ITML,
     LSML,
+    RCA,
+    ChunkletLDA,
+    DiscriminativeRCA,
     LearnedMetric,
     MetricLearner,
-    RCA,
     SVMMetric,
     XingMetric,
     chunklet_lda,
@@ -57,12 +57,12 @@ from linkwise.engines.metric import (
     xing_metric,
 )
 from linkwise.engines.partitional import (
-    COPKMeans,
     CVQE,
+    LCVQE,
     ConstrainedKMeans,
+    COPKMeans,
     HMRFKMeans,
     KMeansRun,
-    LCVQE,
     MKMeans,
     MPCKMeans,
     PCKMeans,

@@ -22,12 +22,14 @@ ALLOWED = {
     "problem": BASE | {"_kernels", "constraints", "result"},
     "engines": BASE | {"_kernels", "constraints", "result", "problem", "_compat"},
     "sources": BASE | {"_kernels", "constraints", "result"},
+    "choosing": BASE | {"_kernels", "constraints", "result", "problem", "engines", "metrics", "_compat"},
     "_compat": set(),
     "metrics": BASE | {"_kernels", "constraints", "result", "sources"},
     "plots": BASE | {"constraints", "result"},
-    "report": BASE | {"constraints", "result", "plots"},
+    "report": BASE | {"constraints", "result", "plots", "choosing"},
     "datasets": BASE | {"constraints", "sources"},
-    "experiments": BASE | {"constraints", "result", "sources", "problem", "engines", "metrics", "datasets", "plots"},
+    "experiments": BASE
+    | {"constraints", "result", "sources", "problem", "engines", "metrics", "datasets", "plots", "choosing"},
     "cli": BASE
     | {
         "constraints",
@@ -40,6 +42,7 @@ ALLOWED = {
         "sources",
         "datasets",
         "experiments",
+        "choosing",
     },
 }
 FILES = sorted(path for path in ROOT.rglob("*.py") if path != ROOT / "__init__.py")
