@@ -132,10 +132,8 @@ def _rivals(results: dict[str, Any], best: int) -> list[str]:
         return [f"{score}; it was the only candidate that could be fitted."]
     if mean[top] > mean[best]:
         alike = int(results["tied"].sum())
-        return [
-            f"{score}, and {mean[top]:.2f} for {_name(results, top)}: {alike} candidates are within one standard error, "
-            "and of these it is the best with the fewest clusters."
-        ]
+        ahead = f"{score}, and {mean[top]:.2f} for {_name(results, top)}"
+        return [f"{ahead}: {alike} candidates are within one standard error, and of these it has the fewest clusters."]
     return [f"{score}, ahead of {_name(results, others[0])} with {mean[others[0]]:.2f}."]
 
 

@@ -28,9 +28,10 @@ from linkwise.choosing._folds import Fold, knowledge_folds
 from linkwise.choosing._results import Results, choose, collect
 from linkwise.choosing._scores import SCORES, tally
 from linkwise.choosing._table import table_of
-from linkwise.constraints import Constraints
+from linkwise.constraints import Constraints, Kind
 from linkwise.engines._binding import bind
 from linkwise.engines._progress import current_progress
+from linkwise.engines._reading import warn_user
 from linkwise.exceptions import LinkwiseError
 
 __all__ = ["KnowledgeSearchCV"]
@@ -247,7 +248,14 @@ class KnowledgeSearchCV(ClusterMixin, MetaEstimatorMixin, BaseEstimator):  # typ
                 '`linkwise.cluster(X, n_clusters="auto")`.'
             )
             raise LinkwiseError(msg)
-        return knowledge_folds(known, self.cv, random_state=self.random_state)
+        folds = knowledge_folds(known, self.cv, random_state=self.random_state)
+        asked = np.concatenate([fold.test.kind for fold in folds])
+        if len(np.unique(asked)) == 1 and asked[0] != Kind.TRIPLET and not callable(self.scoring):
+            warn_user(
+                f"KnowledgeSearchCV: all that can be held out is {Kind(int(asked[0])).word}, which cannot tell too few "
+                "clusters from too many.\nHint: say of some samples that they belong together, of others that not."
+            )
+        return folds
 
     def _fit_all(
         self, candidates: Sequence[Candidate], X: Any, known: Constraints, folds: Sequence[Fold]

@@ -69,8 +69,8 @@ def plot_search(search: Any, param: str | None = None, *, title: str | None = No
         rest = {key.rpartition("__")[2]: value for key, value in params.items() if key not in names}
         words = ", ".join(f"{key}={value!r}" for key, value in rest.items())
         lines.setdefault(f"{results['method'][at]}({words})" if words else str(results["method"][at]), []).append(at)
-    for number, (label, members) in enumerate(lines.items()):
-        members = sorted(members, key=lambda at: places[values[at]])
+    for number, (label, unsorted) in enumerate(lines.items()):
+        members = sorted(unsorted, key=lambda at: places[values[at]])
         colour = cluster_colour(number)
         x = np.array([places[values[at]] for at in members], dtype=np.float64)
         shift = 0.04 * (number - (len(lines) - 1) / 2)  # lest error bars hide each other
