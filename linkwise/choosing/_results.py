@@ -13,7 +13,7 @@ from linkwise.choosing._candidates import Candidate
 from linkwise.choosing._scores import KINDS, score_of
 from linkwise.metrics import adjusted_rand
 
-__all__ = ["Results", "choose", "collect"]
+__all__ = ["Results", "choose", "collect", "score_folds", "tied"]
 
 Results = dict[str, Any]
 FloatArray = npt.NDArray[np.float64]
@@ -44,7 +44,7 @@ def collect(candidates: Sequence[Candidate], outcomes: Sequence[Sequence[Any]], 
         if whole.labels is None or 2 * done.sum() <= n_folds:
             continue
         n_clusters[at] = int(whole.labels.max()) + 1
-        splits[at], mean[at], without[at] = _score(folds, done, scoring)
+        splits[at], mean[at], without[at] = score_folds(folds, done, scoring)
         counts = np.sum([fold.counts for fold in folds], axis=0)
         kept[at] = np.divide(counts[:, 0], counts[:, 1], out=np.full(3, np.nan), where=counts[:, 1] > 0)
         stability[at] = np.mean([adjusted_rand(whole.labels, fold.labels) for fold in folds if fold.labels is not None])
@@ -60,11 +60,13 @@ def collect(candidates: Sequence[Candidate], outcomes: Sequence[Sequence[Any]], 
     results["n_clusters"] = n_clusters
     results["mean_fit_time"] = np.array([np.mean([one.seconds for one in row]) for row in outcomes])
     results["trouble"] = np.array([_trouble(row) for row in outcomes], dtype=object)
-    results["tied"] = _tied(mean, without)
+    results["tied"] = tied(mean, without)
     return results
 
 
-def _score(folds: Sequence[Any], done: npt.NDArray[np.bool_], scoring: Any) -> tuple[FloatArray, float, FloatArray]:
+def score_folds(
+    folds: Sequence[Any], done: npt.NDArray[np.bool_], scoring: Any
+) -> tuple[FloatArray, float, FloatArray]:
     """The score of each fold, of all together, and of all but each."""
     if callable(scoring):
         single = np.array([fold.score for fold in folds])
@@ -89,7 +91,7 @@ def _spread(without: FloatArray) -> FloatArray:
     return np.asarray(np.where(m > 1, np.sqrt((m - 1) / np.maximum(m, 1) * square), np.nan))
 
 
-def _tied(mean: FloatArray, without: FloatArray) -> npt.NDArray[np.bool_]:
+def tied(mean: FloatArray, without: FloatArray) -> npt.NDArray[np.bool_]:
     """Who is within one standard error of the best, the error being that of the difference to the best."""
     if not np.isfinite(mean).any():
         return np.zeros(len(mean), dtype=np.bool_)
@@ -118,7 +120,7 @@ def _trouble(row: Sequence[Any]) -> str:
 
 
 def choose(results: Results, ties: str) -> int:
-    """The place of the winner: the best, or among those tied with it the simplest or the most stable."""
+    """The place of the winner: the best, or among those tied with it the simplest (then the most stable) or the most stable."""
     mean, stability = results["mean_test_score"], np.nan_to_num(results["stability"], nan=-1.0)
     if not np.isfinite(mean).any():
         return 0
@@ -126,7 +128,7 @@ def choose(results: Results, ties: str) -> int:
     rivals = np.flatnonzero(results["tied"]) if ties != "best" else np.flatnonzero(np.isfinite(mean))
     keys = {
         "best": (clusters, -stability, -mean),
-        "simple": (-stability, -mean, clusters),
+        "simple": (-mean, -stability, clusters),
         "stable": (clusters, -mean, -stability),
     }[ties]
     return int(rivals[np.lexsort(tuple(key[rivals] for key in keys))[0]])

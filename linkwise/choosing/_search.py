@@ -74,7 +74,7 @@ class KnowledgeSearchCV(ClusterMixin, MetaEstimatorMixin, BaseEstimator):  # typ
         kept counts, and where there are links too the mean of both scores.
     ties : {"simple", "stable", "best"}, default="simple"
         Who wins among candidates whose score is within one standard error of the best: the one with the fewest
-        clusters, the one whose clusters change least between folds, or the best in spite of it.
+        clusters and of several the most stable, the one whose clusters change least between folds, or the best.
     refit : bool, default=True
         Fit the winner again with everything that is known.
     n_jobs : int, optional
@@ -243,7 +243,8 @@ class KnowledgeSearchCV(ClusterMixin, MetaEstimatorMixin, BaseEstimator):  # typ
             return self.cv
         if not known.n_statements:
             msg = (
-                "KnowledgeSearchCV: nothing is known about these samples, so nothing can be held out to choose by.\n"
+                f"KnowledgeSearchCV: nothing is known about X (n_samples={known.n_samples}), so nothing can be held out to "
+                "choose by.\n"
                 "Hint: pass statements, as in search.fit(X, constraints=...); without any there is "
                 '`linkwise.cluster(X, n_clusters="auto")`.'
             )

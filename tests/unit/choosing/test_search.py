@@ -53,13 +53,14 @@ def test_results_have_the_shape_of_scikit_learns():
     for name in ("mean_test_score", "std_test_score", "se_test_score", "rank_test_score", "split4_test_score"):
         assert results[name].shape == (4,)
     assert results["rank_test_score"].min() == 1
-    assert ((results["must_kept"] >= 0) & (results["must_kept"] <= 1)).all()
+    kept = results["must_kept"][np.isfinite(results["mean_test_score"])]
+    assert ((kept >= 0) & (kept <= 1)).all()
     assert (results["mean_fit_time"] > 0).all()
 
 
 def test_an_engine_is_chosen_too_and_what_cannot_be_is_listed():
-    # nobody can put five mutually different samples into fewer than five clusters
-    apart = Constraints.build(80, apart=[[0, 1, 2, 3, 4]])
+    # five mutually different samples do not fit into three clusters
+    apart = PAIRS | Constraints.build(80, apart=[[i for i in range(80) if Y[i] == 0][:5]])
     known = Constraints.from_labels(np.where(np.arange(80) < 40, Y, -1))
     methods = [
         (ConstrainedAgglomerative(), {"linkage": ["single", "ward"], "n_clusters": [1, 4]}),
@@ -190,7 +191,7 @@ def test_progress_and_processes():
     seen = []
     with progress(lambda done, total: seen.append((done, total))):
         alone = search().fit(X, constraints=PAIRS)
-    assert seen == [(i + 1, 6) for i in range(6)]
+    assert seen[:6] == [(i + 1, 6) for i in range(6)]  # then the fit with everything reports its merges
     apart = search(n_jobs=2).fit(X, constraints=PAIRS)
     assert_array_equal(alone.cv_results_["mean_test_score"], apart.cv_results_["mean_test_score"])
 
