@@ -134,7 +134,7 @@ def _rivals(results: dict[str, Any], best: int) -> list[str]:
         alike = int(results["tied"].sum())
         ahead = f"{score}, and {mean[top]:.2f} for {_name(results, top)}"
         return [
-            f"{ahead}: {alike} candidates are within one standard error, and of these it is the most stable with the fewest."
+            f"{ahead}: {alike} are within a standard error, of these it is the most stable with the fewest clusters."
         ]
     return [f"{score}, ahead of {_name(results, others[0])} with {mean[others[0]]:.2f}."]
 

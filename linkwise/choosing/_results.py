@@ -120,7 +120,7 @@ def _trouble(row: Sequence[Any]) -> str:
 
 
 def choose(results: Results, ties: str) -> int:
-    """The place of the winner: the best, or among those tied with it the simplest (then the most stable) or the most stable."""
+    """The place of the winner: the best, or among those tied with it the simplest or most stable."""
     mean, stability = results["mean_test_score"], np.nan_to_num(results["stability"], nan=-1.0)
     if not np.isfinite(mean).any():
         return 0

@@ -132,13 +132,12 @@ class KnowledgeSearchCV(ClusterMixin, MetaEstimatorMixin, BaseEstimator):  # typ
     Examples
     --------
     >>> from sklearn.datasets import load_iris
-    >>> from linkwise import ConstrainedAgglomerative, KnowledgeSearchCV
+    >>> from linkwise import COPKMeans, KnowledgeSearchCV
     >>> from linkwise.sources import label_pairs
     >>> X, y = load_iris(return_X_y=True)
-    >>> grid = {"linkage": ["ward", "single"], "n_clusters": [2, 3, 4]}
-    >>> search = KnowledgeSearchCV(ConstrainedAgglomerative(), grid, random_state=0)
+    >>> search = KnowledgeSearchCV(COPKMeans(random_state=0), {"n_clusters": [2, 3, 4, 5]}, random_state=0)
     >>> search.fit(X, constraints=label_pairs(y, 100, 0)).best_params_
-    {'linkage': 'ward', 'n_clusters': 3}
+    {'n_clusters': 3}
     """
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
@@ -243,8 +242,8 @@ class KnowledgeSearchCV(ClusterMixin, MetaEstimatorMixin, BaseEstimator):  # typ
             return self.cv
         if not known.n_statements:
             msg = (
-                f"KnowledgeSearchCV: nothing is known about X (n_samples={known.n_samples}), so nothing can be held out to "
-                "choose by.\n"
+                f"KnowledgeSearchCV: nothing is known about X (n_samples={known.n_samples}), so nothing can be held "
+                "out to choose by.\n"
                 "Hint: pass statements, as in search.fit(X, constraints=...); without any there is "
                 '`linkwise.cluster(X, n_clusters="auto")`.'
             )
@@ -316,7 +315,12 @@ class KnowledgeSearchCV(ClusterMixin, MetaEstimatorMixin, BaseEstimator):  # typ
         >>> known = Constraints.from_labels([0, 0, 0, -1, -1, -1, -1, -1, 1, 1, 1, -1] + [-1] * 4 + [2] * 3 + [-1] * 5)
         >>> grid = {"n_clusters": [2, 3]}
         >>> search = KnowledgeSearchCV(COPKMeans(random_state=0), grid, cv=3, random_state=0).fit(X, constraints=known)
-        >>> print(search.table())  # doctest: +ELLIPSIS
+        >>> print(search.table())
+           method     parameters    score           must-links kept  cannot-links kept  stability  clusters
+        *  COPKMeans  n_clusters=3  1.000 +- 0.000  100%             100%               1.00       3
+        * chosen
+        1 of 2 could not be:
+          COPKMeans(n_clusters=2): statements cannot hold in so many clusters
         """
         check_is_fitted(self, "cv_results_")
         return table_of(self.cv_results_, self.best_index_, n_rows)
