@@ -18,7 +18,7 @@ _HOME = {
     "CVQE": "linkwise.engines",
     "Certificate": "linkwise.result",
     "ChunkletLDA": "linkwise.engines",
-    "Clustering": "linkwise.engines",
+    "Clustering": "linkwise.choosing",
     "ConstrainedAgglomerative": "linkwise.engines",
     "ConstrainedCompleteLink": "linkwise.engines",
     "ConstrainedGaussianMixture": "linkwise.engines",
@@ -36,6 +36,7 @@ _HOME = {
     "ITML": "linkwise.engines",
     "KernelKMeans": "linkwise.engines",
     "Kind": "linkwise.constraints",
+    "KnowledgeSearchCV": "linkwise.choosing",
     "LCVQE": "linkwise.engines",
     "LSML": "linkwise.engines",
     "MKMeans": "linkwise.engines",
@@ -59,7 +60,7 @@ _HOME = {
     "agglomerate": "linkwise.engines",
     "check": "linkwise.problem",
     "close": "linkwise.problem",
-    "cluster": "linkwise.engines",
+    "cluster": "linkwise.choosing",
     "conflicts": "linkwise.problem",
     "implies": "linkwise.problem",
     "informative": "linkwise.problem",
@@ -95,6 +96,7 @@ __all__ = [  # noqa: RUF022 - IHAC is no constant
     "ITML",
     "KernelKMeans",
     "Kind",
+    "KnowledgeSearchCV",
     "LCVQE",
     "LSML",
     "MKMeans",
@@ -131,6 +133,11 @@ __all__ = [  # noqa: RUF022 - IHAC is no constant
 ]
 
 if TYPE_CHECKING:
+    from linkwise.choosing import (
+        Clustering,
+        KnowledgeSearchCV,
+        cluster,
+    )
     from linkwise.constraints import (
         Constraints,
         Kind,
@@ -149,7 +156,6 @@ if TYPE_CHECKING:
         BiHAC,
         BiiHAC,
         ChunkletLDA,
-        Clustering,
         ConstrainedAgglomerative,
         ConstrainedCompleteLink,
         ConstrainedGaussianMixture,
@@ -173,7 +179,6 @@ if TYPE_CHECKING:
         UltraTran,
         XingMetric,
         agglomerate,
-        cluster,
         propagate,
     )
     from linkwise.problem import (

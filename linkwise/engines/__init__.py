@@ -3,10 +3,6 @@
 from linkwise.engines._base import (
     ConstrainedClusterer,
 )
-from linkwise.engines._choose import (
-    Clustering,
-    cluster,
-)
 from linkwise.engines._progress import (
     progress,
 )
@@ -114,7 +110,6 @@ __all__ = [  # noqa: RUF022 - IHAC is no constant
     "COPKMeans",
     "CVQE",
     "ChunkletLDA",
-    "Clustering",
     "ConstrainedAgglomerative",
     "ConstrainedClusterer",
     "ConstrainedCompleteLink",
@@ -158,7 +153,6 @@ __all__ = [  # noqa: RUF022 - IHAC is no constant
     "bihac",
     "biihac",
     "chunklet_lda",
-    "cluster",
     "constrained_kmeans",
     "constrained_linkage",
     "constrained_mixture",

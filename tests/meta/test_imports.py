@@ -22,15 +22,16 @@ ALLOWED = {
     "problem": BASE | {"_kernels", "constraints", "result"},
     "engines": BASE | {"_kernels", "constraints", "result", "problem", "_compat"},
     "sources": BASE | {"_kernels", "constraints", "result"},
+    "choosing": BASE | {"_kernels", "constraints", "result", "problem", "engines", "metrics", "_compat"},
     "_compat": set(),
     "_files": set(),
     "metrics": BASE | {"_kernels", "constraints", "result", "sources"},
     "plots": BASE | {"constraints", "result"},
-    "report": BASE | {"constraints", "result", "plots"},
+    "report": BASE | {"constraints", "result", "plots", "choosing"},
     "datasets": BASE | {"constraints", "sources"},
-    "active": BASE | {"_kernels", "_files", "constraints", "result", "sources", "problem", "engines"},
+    "active": BASE | {"_kernels", "_files", "constraints", "result", "sources", "problem", "engines", "choosing"},
     "experiments": BASE
-    | {"_files", "constraints", "result", "sources", "problem", "engines", "metrics", "datasets", "plots"},
+    | {"_files", "constraints", "result", "sources", "problem", "engines", "metrics", "datasets", "plots", "choosing"},
     "papers": BASE
     | {"_files", "constraints", "result", "sources", "problem", "engines", "metrics", "datasets", "plots"}
     | {"experiments", "active"},
@@ -48,6 +49,7 @@ ALLOWED = {
         "experiments",
         "active",
         "papers",
+        "choosing",
     },
 }
 FILES = sorted(path for path in ROOT.rglob("*.py") if path != ROOT / "__init__.py")
