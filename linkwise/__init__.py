@@ -54,6 +54,7 @@ _HOME = {
     "Taxonomy": "linkwise.sources",
     "UltraTran": "linkwise.engines",
     "Verdict": "linkwise.problem",
+    "Why": "linkwise.problem",
     "XingMetric": "linkwise.engines",
     "agglomerate": "linkwise.engines",
     "check": "linkwise.problem",
@@ -67,6 +68,7 @@ _HOME = {
     "repair": "linkwise.problem",
     "utility": "linkwise.problem",
     "verify": "linkwise.result",
+    "why": "linkwise.problem",
 }
 
 __all__ = [  # noqa: RUF022 - IHAC is no constant
@@ -112,6 +114,7 @@ __all__ = [  # noqa: RUF022 - IHAC is no constant
     "Taxonomy",
     "UltraTran",
     "Verdict",
+    "Why",
     "XingMetric",
     "__version__",
     "agglomerate",
@@ -126,6 +129,7 @@ __all__ = [  # noqa: RUF022 - IHAC is no constant
     "repair",
     "utility",
     "verify",
+    "why",
 ]
 
 if TYPE_CHECKING:
@@ -177,6 +181,7 @@ if TYPE_CHECKING:
         Explanation,
         Repair,
         Verdict,
+        Why,
         check,
         close,
         conflicts,
@@ -185,6 +190,7 @@ if TYPE_CHECKING:
         minimal,
         repair,
         utility,
+        why,
     )
     from linkwise.result import (
         Certificate,
