@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -91,7 +91,8 @@ class Knowledge:
         return tuple(s for s in tried if blocks_or_none(hard.without(np.array([place[s]]))) is not None)
 
     def _suppose(self, kind: Kind, samples: tuple[int, ...]) -> Hard:
-        return Hard.of(self.said | Constraints.build(self.said.n_samples, **{kind.word: [samples]}))
+        said: dict[str, Any] = {kind.word: [samples]}
+        return Hard.of(self.said | Constraints.build(self.said.n_samples, **said))
 
     def _given(self, statements: IntArray) -> tuple[int, ...]:
         return tuple(int(s) for s in np.sort(self.at[statements]))

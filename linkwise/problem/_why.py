@@ -321,7 +321,7 @@ def _bound(known: Knowledge, said: Constraints, tree: Dendrogram, x: int, y: int
     if proof is None:  # entailment and feasibility answer the same question by different code
         msg = f"why: triplet({x}, {y} | {z}) was found to be implied, but has no proof"
         raise AssertionError(msg)
-    x, y = min(x, y, key=lambda s: said.name(s)), max(x, y, key=lambda s: said.name(s))
+    x, y = sorted((x, y), key=said.name)
     text = f"{said.name(x)} and {said.name(y)} meet before {said.name(z)} joins them"
     meets = tree.lca(x, y)
     held = bool(meets >= 0 and (tree.lca(x, z) < 0 or not tree.is_below(z, meets)))
@@ -347,7 +347,7 @@ def _change(known: Knowledge, said: Constraints, aim: str, kind: Kind, *samples:
 
 
 def _tree_changes(known: Knowledge, said: Constraints, tree: Dendrogram | None, a: int, b: int) -> tuple[Change, ...]:
-    """Triplets the tree breaks: one that has the two meet before somebody in between, one that lets another in first."""
+    """Triplets the tree breaks: one has the two meet before somebody in between, one lets another in first."""
     if tree is None:
         return ()
     node = int(tree.lca(a, b))
@@ -386,10 +386,9 @@ def _notes(said: Constraints, known: Knowledge, a: int, b: int) -> tuple[str, ..
     if len(soft):
         about = soft[((said.items[soft] == a) | (said.items[soft] == b)).sum(axis=1) == 2]
         named = ", ".join(said.describe(int(s)) for s in about[:3])
-        notes.append(
-            f"{len(soft):,} soft statement{'s are wishes and force' if len(soft) > 1 else ' is a wish and forces'} nothing"
-            + (f"; about these two: {named}." if len(about) else ".")
-        )
+        many = "s are wishes and force" if len(soft) > 1 else " is a wish and forces"
+        tail = f"; about these two: {named}." if len(about) else "."
+        notes.append(f"{len(soft):,} soft statement{many} nothing{tail}")
     choices = int((said.is_hard & (said.kind >= Kind.MUST_LINK_ANY)).sum())
     if choices:
         notes.append(f"{choices:,} choice{'s were' if choices > 1 else ' was'} not reasoned from.")

@@ -63,8 +63,8 @@ def read_outcome(result: Any, labels: Any = None, *, who: str) -> Outcome:
         found = Outcome(result.n_samples, result, None if result.marked is None else result.cut_marked(), None)
     elif hasattr(result, "dendrogram_") or hasattr(result, "labels_"):
         tree, own = getattr(result, "dendrogram_", None), getattr(result, "labels_", None)
-        n = tree.n_samples if tree is not None else len(own)
         own = None if own is None else np.asarray(own)
+        n = tree.n_samples if tree is not None else 0 if own is None else len(own)
         found = Outcome(int(n), tree, own, getattr(result, "constraints_", None), result)
     elif hasattr(result, "estimator") and hasattr(result, "labels"):
         said = getattr(result.estimator, "constraints_", None)
