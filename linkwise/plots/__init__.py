@@ -1,6 +1,9 @@
-"""How it looks: dendrograms and clusters with matplotlib, which is needed only when something is drawn."""
+"""How it looks: trees, samples, tables, curves and conflicts with matplotlib, needed only when something is drawn."""
 
-from linkwise.plots._clusters import plot_clusters
+from linkwise.plots._conflict import plot_conflict
+from linkwise.plots._curve import plot_curve
 from linkwise.plots._dendrogram import plot_dendrogram
+from linkwise.plots._heatmap import plot_heatmap
+from linkwise.plots._links import plot_clusters, plot_links
 
-__all__ = ["plot_clusters", "plot_dendrogram"]
+__all__ = ["plot_clusters", "plot_conflict", "plot_curve", "plot_dendrogram", "plot_heatmap", "plot_links"]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import colorsys
 
-__all__ = ["APART", "CLOSER", "INK", "TOGETHER", "cluster_colour"]
+__all__ = ["APART", "BLAMED", "CLOSER", "INK", "TOGETHER", "cluster_colour"]
 
 # Told apart by most kinds of colour vision, on white and on near-black; lightness differs between neighbours.
 _FIRST = ("#2f6db5", "#e08a1e", "#1b9e77", "#b8559a", "#69a9d8", "#c4532a", "#7d6bb3", "#8a8a2e", "#d98ba8", "#4f7f7a")
@@ -14,6 +14,7 @@ INK = "#6b7280"  # branches that belong to no single cluster
 TOGETHER = "#15803d"  # must-link: solid
 APART = "#dc2626"  # cannot-link: dashed, so that colour is never the only difference
 CLOSER = "#7c3aed"  # triplet: dotted
+BLAMED = "#fbbf24"  # glow behind statements that are blamed for a conflict
 
 
 def cluster_colour(label: int) -> str:
