@@ -88,6 +88,7 @@ def plot_heatmap(
     if labels is None and dendrogram.marked is not None:
         labels = dendrogram.cut_marked()
     order = np.argsort(lay_out(dendrogram).slot)
+    scale: dict[str, Any]
     if distances or metric == "precomputed":
         shown = order[:: every(n, _MOST_ROWS)]
         image, scale, across = _compare(X, shown, metric), {"cmap": "viridis"}, None
@@ -134,7 +135,7 @@ def _telling(X: Any, labels: Any) -> IntArray:
     d = X.shape[1] if hasattr(X, "shape") else len(X[0])
     if d <= _MOST_FEATURES:
         return np.arange(d)
-    table = X.tocsr() if hasattr(X, "tocsr") else np.asarray(X, dtype=np.float64)
+    table: Any = X.tocsr() if hasattr(X, "tocsr") else np.asarray(X, dtype=np.float64)
     groups = np.zeros(table.shape[0], dtype=np.intp) if labels is None else np.unique(labels, return_inverse=True)[1]
     means = np.array([np.asarray(table[groups == g].mean(axis=0)).ravel() for g in range(int(groups.max()) + 1)])
     overall = np.asarray(table.mean(axis=0)).ravel()

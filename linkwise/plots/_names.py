@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import unicodedata
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping
 from functools import cache
 from typing import Any
 
@@ -92,9 +92,10 @@ def _fallback() -> str | None:
 def _usual() -> str:
     from matplotlib import rcParams
 
-    family: Sequence[str] = rcParams["font.family"]
-    first = family[0] if not isinstance(family, str) else family
-    return str(rcParams[f"font.{first}"][0]) if f"font.{first}" in rcParams else first
+    settings: Mapping[str, Any] = dict(rcParams)
+    family = settings["font.family"]
+    first = str(family if isinstance(family, str) else family[0])
+    return str(settings[f"font.{first}"][0]) if f"font.{first}" in settings else first
 
 
 def fonts_for(texts: Iterable[str]) -> list[str]:
