@@ -19,25 +19,7 @@ from matplotlib.figure import Figure
 from linkwise import ConstrainedAgglomerative, Constraints, ReCon, check
 from linkwise.plots import plot_conflict, plot_curve, plot_dendrogram, plot_heatmap, plot_links
 
-WORDS = [
-    "otter",
-    "mink",
-    "seal",
-    "walrus",
-    "badger",
-    "stoat",
-    "weasel",
-    "marten",
-    "polecat",
-    "ferret",
-    "skunk",
-    "raccoon",
-    "coati",
-    "panda",
-    "bear",
-    "wolf",
-    "fox",
-]
+WORDS = ("otter", "mink", "seal", "walrus", "badger", "stoat", "weasel", "marten", "polecat", "ferret", "skunk", "bear")
 STATEMENTS = {10: 2, 150: 10, 3_000: 40, 50_000: 60}
 
 

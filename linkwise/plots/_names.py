@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import unicodedata
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from functools import cache
 from typing import Any
 
@@ -46,7 +46,7 @@ def shorten(text: str, longest: int = 24) -> str:
     --------
     >>> from linkwise.plots._names import shorten
     >>> shorten("measurement 2026-11-16 06:48", 16)
-    'measurem… 06:48'
+    'measureme…06:48'
     """
     if width_of(text) <= longest:
         return text
@@ -92,7 +92,7 @@ def _fallback() -> str | None:
 def _usual() -> str:
     from matplotlib import rcParams
 
-    settings: Mapping[str, Any] = dict(rcParams)
+    settings: Any = rcParams
     family = settings["font.family"]
     first = str(family if isinstance(family, str) else family[0])
     return str(settings[f"font.{first}"][0]) if f"font.{first}" in settings else first

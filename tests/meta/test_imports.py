@@ -26,7 +26,7 @@ ALLOWED = {
     "_files": set(),
     "metrics": BASE | {"_kernels", "constraints", "result", "sources"},
     "plots": BASE | {"constraints", "result"},
-    "report": BASE | {"constraints", "result", "plots"},
+    "report": BASE | {"constraints", "result", "metrics", "plots"},
     "datasets": BASE | {"constraints", "sources"},
     "active": BASE | {"_kernels", "_files", "constraints", "result", "sources", "problem", "engines"},
     "experiments": BASE
