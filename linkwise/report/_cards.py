@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from linkwise.plots._palette import cluster_colour
 from linkwise.report._facts import Cluster, Comparison, Facts, Trait
+from linkwise.report._svg import before_svg
 from linkwise.report._text import many, safe
 from linkwise.report._words import change_words, compared, number, trait_words
 
 __all__ = ["change_section", "cluster_section", "doubt_section", "question_section"]
 
 _MAX_CLUSTERS = 200
-_FULL_BAR = 3.0  # standard deviations at which a bar is as long as it gets
+_LEAST_BAR = 1.0  # standard deviations for a bar of full length, at least
 
 
 def swatch(label: int) -> str:
@@ -52,22 +53,23 @@ def _card(cluster: Cluster, facts: Facts, largest: int) -> str:
         f'<article data-cluster="{cluster.label}" style="--mine:{colour}"><h3>{swatch(cluster.label)} '
         f'{many(cluster.size, "sample")}<span class="soft">, {part:.0%}{margin}</span></h3>'
         f'<span class="bar"><span style="width:{share:.1f}%;background:{colour}"></span></span>'
-        f"{_traits(cluster.traits, facts.texts)}{typical}"
+        f"{_traits(cluster.traits, facts)}{typical}"
         f'<details><summary>members</summary><ul class="members">{members}</ul>{more}</details></article>'
     )
 
 
-def _traits(traits: tuple[Trait, ...], texts: bool) -> str:
+def _traits(traits: tuple[Trait, ...], facts: Facts) -> str:
     if not traits:
         return ""
-    if texts:
+    if facts.texts:
         return "<p class='terms'>" + "".join(f"<b>{safe(t.feature, 60)}</b>" for t in traits) + "</p>"
-    rows = []
+    full = max(_LEAST_BAR, *(abs(t.difference) for cluster in facts.clusters for t in cluster.traits))
+    rows = ["<tr><th></th><th></th><th class='n'>sd</th><th class='n'>mean</th></tr>"]
     for trait in traits:
-        reach = 50 * min(abs(trait.difference), _FULL_BAR) / _FULL_BAR
+        reach = 50 * abs(trait.difference) / full
         left = 50 if trait.difference > 0 else 50 - reach
         rows.append(
-            f'<tr title="{safe(trait_words(trait, texts))}"><td><bdi>{safe(trait.feature, 60)}</bdi></td>'
+            f'<tr title="{safe(trait_words(trait, facts.texts))}"><td><bdi>{safe(trait.feature, 60)}</bdi></td>'
             f'<td class="dev"><i style="left:{left:.1f}%;width:{reach:.1f}%"></i></td>'
             f'<td class="n">{trait.difference:+.1f}</td><td class="n soft">{number(trait.mean)}</td></tr>'
         )
@@ -80,7 +82,13 @@ def change_section(facts: Facts) -> str:
     if found is None:
         return ""
     told = "".join(f"<p>{safe(sentence)}</p>" for sentence in compared(facts, found))
-    return f"<h2>What the knowledge changed</h2>\n{told}{_flows(facts, found)}{_needed(found)}{_moves(found)}"
+    drawing = before_svg(facts)
+    if drawing:
+        drawing = (
+            f'<figure><div class="wide">{drawing}</div><figcaption>The tree without the knowledge, its clusters in the '
+            "colours of those they became; thick arcs are statements it breaks.</figcaption></figure>"
+        )
+    return f"<h2>What the knowledge changed</h2>\n{told}{drawing}{_flows(facts, found)}{_needed(found)}{_moves(found)}"
 
 
 def _flows(facts: Facts, found: Comparison) -> str:
@@ -120,7 +128,7 @@ def _needed(found: Comparison) -> str:
     if not found.changes:
         return ""
     rows = "".join(
-        f"<tr><td><code>{safe(change.text)}</code></td><td>{safe(change_words(change))}</td></tr>"
+        f"<li><code>{safe(change.text)}</code> <span class='soft'>{safe(change_words(change))}</span></li>"
         for change in found.changes
     )
     left_out = found.n_changes - len(found.changes)
@@ -128,7 +136,7 @@ def _needed(found: Comparison) -> str:
     few = " open" if found.n_changes <= 8 else ""
     return (
         f"<details{few}><summary>{many(found.n_changes, 'statement')} forced or refused a merge</summary>"
-        f"<div class='wide'><table class='changes'>{rows}</table></div>{more}</details>"
+        f"<ul class='changes'>{rows}</ul>{more}</details>"
     )
 
 
@@ -152,14 +160,14 @@ def doubt_section(facts: Facts) -> str:
         return ""
     rows = "".join(
         f"<tr><td><bdi>{safe(one.name, 80)}</bdi></td><td>{swatch(one.cluster)}</td><td>{swatch(one.other)}</td>"
-        f"<td class='n'>{one.margin:+.2f}</td><td class='n'>{one.statements:,}</td></tr>"
+        f"<td class='n'>{round(one.margin, 2) + 0.0:+.2f}</td><td class='n'>{one.statements:,}</td></tr>"
         for one in facts.doubtful
     )
     head = '<tr><th>sample</th><th>in</th><th>next</th><th class="n">margin</th><th class="n">statements</th></tr>'
     return (
         "<h2>Least certain</h2>\n<p class='soft'>Samples nearly as close to another cluster as to their own; the "
-        "margin is 1 in the middle of a cluster, 0 halfway, and below 0 for those that are closer to the other one, often "
-        "because a statement or the tree wants it so.</p>\n"
+        "margin is 1 in the middle of a cluster, 0 halfway, and below 0 for those that are closer to the other one, "
+        "often because a statement or the tree wants it so.</p>\n"
         f"<div class='wide'><table>{head}{rows}</table></div>"
     )
 

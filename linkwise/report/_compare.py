@@ -10,7 +10,7 @@ import numpy.typing as npt
 from linkwise.constraints import Kind
 from linkwise.exceptions import LinkwiseError
 from linkwise.metrics import adjusted_rand
-from linkwise.plots._layout import lay_out
+from linkwise.plots._layout import Sketch, lay_out
 from linkwise.report._facts import Change, Comparison, Flow, Move
 from linkwise.result import verify
 
@@ -19,9 +19,10 @@ if TYPE_CHECKING:
     from linkwise.result import Dendrogram
     from linkwise.result._outcome import Outcome
 
-__all__ = ["compare", "match_clusters"]
+__all__ = ["compare", "match_clusters", "slots_joined"]
 
 IntArray = npt.NDArray[np.intp]
+_MAX_ARCS = 150
 _MOVES = 60
 _FLOWS = 40
 _CHANGES = 60
@@ -79,6 +80,8 @@ def compare(
         n_branches=total,
         changes=changes,
         n_changes=len(needed),
+        sketch=(sketch := None if before.tree is None else lay_out(before.tree, renamed)),
+        arcs=slots_joined(constraints, earlier, sketch),
     )
 
 
@@ -139,3 +142,19 @@ def _sums(tree: Dendrogram, code: npt.NDArray[np.uint64]) -> set[tuple[int, int]
     start = sketch.start[inner]
     sums = total[start + tree.leaf_count[inner]] - total[start]
     return set(map(tuple, sums.tolist()))
+
+
+def slots_joined(
+    constraints: Constraints | None, held: npt.NDArray[np.bool_] | None, sketch: Sketch | None
+) -> tuple[tuple[Kind, bool, IntArray], ...]:
+    """The leaves that statements join, by kind and whether they hold; nothing when they are too many to draw."""
+    if constraints is None or held is None or sketch is None or not 0 < constraints.n_statements <= _MAX_ARCS:
+        return ()
+    slots = sketch.slot[constraints.items[:, :2]]
+    found = (
+        (kind, keeps, slots[(constraints.kind == kind) & (held == keeps)])
+        for kind in Kind
+        if not kind.is_group
+        for keeps in (True, False)
+    )
+    return tuple((kind, keeps, pairs) for kind, keeps, pairs in found if len(pairs))

@@ -145,6 +145,8 @@ class Comparison:
         Branches of the tree before (with at least two samples, not all) that are branches after, of how many.
     changes : tuple of Change
         Statements the knowledge was needed for; ``n_changes`` counts all.
+    sketch, arcs
+        Where the tree before is drawn, as in `Facts`.
     """
 
     adjusted_rand: float
@@ -159,6 +161,8 @@ class Comparison:
     n_branches: int | None
     changes: tuple[Change, ...]
     n_changes: int
+    sketch: Sketch | None = None
+    arcs: tuple[tuple[Kind, bool, npt.NDArray[np.intp]], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

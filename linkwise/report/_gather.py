@@ -11,9 +11,9 @@ import numpy.typing as npt
 
 from linkwise import __version__
 from linkwise.constraints import Kind
-from linkwise.plots._layout import Sketch, lay_out
+from linkwise.plots._layout import lay_out
 from linkwise.plots._plane import to_plane
-from linkwise.report._compare import compare
+from linkwise.report._compare import compare, slots_joined
 from linkwise.report._facts import Cluster, Conflict, Doubtful, Facts, KindCount, Map, Score, Statement
 from linkwise.report._profiles import Profiles, profile
 from linkwise.result import verify
@@ -25,10 +25,10 @@ if TYPE_CHECKING:
 
 __all__ = ["gather_facts"]
 
-_MAX_ARCS = 150
 _MAX_NAMES = 20_000
 _MAX_POINTS = 5_000
 _DOUBTFUL = 12
+_CLEAR = 0.5  # samples with a larger margin are not doubtful; three are told all the same
 _QUESTIONS = 5
 
 
@@ -143,7 +143,7 @@ def gather_facts(
         conflicts=tuple(_conflict(one) for one in conflicts),
         scores=tuple(scores),
         sketch=sketch,
-        arcs=_arcs(constraints, certificate, sketch),
+        arcs=slots_joined(constraints, None if certificate is None else certificate.held, sketch),
         names=tuple(_names(listed, names)),
         version=__version__,
         name_labels=tuple(clusters[listed].tolist()),
@@ -198,6 +198,7 @@ def _doubtful(
         np.add.at(spoken, constraints.items[constraints.items >= 0], 1)
         np.add.at(spoken, constraints.groups.member, 1)
     first = np.argsort(found.margin, kind="stable")[:_DOUBTFUL]
+    first = first[(found.margin[first] < _CLEAR) | (np.arange(len(first)) < 3)]
     rows = zip(
         _names(first, names),
         labels[first].tolist(),
@@ -270,18 +271,3 @@ def _statements(
         return ()
     broken_first = np.argsort(certificate.held, kind="stable")[:max_statements]
     return tuple(Statement(constraints.describe(i), bool(certificate.held[i])) for i in broken_first.tolist())
-
-
-def _arcs(
-    constraints: Constraints | None, certificate: Certificate | None, sketch: Sketch | None
-) -> tuple[tuple[Kind, bool, npt.NDArray[np.intp]], ...]:
-    if constraints is None or certificate is None or sketch is None or not 0 < constraints.n_statements <= _MAX_ARCS:
-        return ()
-    slots = sketch.slot[constraints.items[:, :2]]
-    found = (
-        (kind, held, slots[(constraints.kind == kind) & (certificate.held == held)])
-        for kind in Kind
-        if not kind.is_group
-        for held in (True, False)
-    )
-    return tuple((kind, held, pairs) for kind, held, pairs in found if len(pairs))

@@ -99,7 +99,7 @@ def _head(facts: Facts) -> str:
     return (
         f"<header><h1>{safe(facts.title)}</h1>\n"
         f'<p class="lead">{safe(lead(facts))} {safe(asked(facts))}</p>'
-        + (f'<p class="soft"><code>{safe(facts.method)}</code></p>' if facts.method else "")
+        + (f'<p class="soft"><code>{safe(facts.method)}</code></p>' if facts.method and not reasons else "")
         + (f'<ul class="soft">{reasons}</ul>' if reasons else "")
         + "</header>"
     )
@@ -238,6 +238,6 @@ def _scripts(facts: Facts) -> str:
         names = [name if len(name) <= 120 else name[:119] + "…" for name in facts.names]
         data = (
             f'<script type="application/json" id="names">{script_json(names)}</script>\n'
-            f'<script type="application/json" id="clusters">{script_json(facts.name_labels)}</script>\n'
+            f'<script type="application/json" id="labels">{script_json(facts.name_labels)}</script>\n'
         )
     return f"{data}<script>\n{_asset('page.js')}</script>"

@@ -41,13 +41,12 @@ def to_json(facts: Facts, *, indent: int | None = 2) -> str:
     >>> told["n_samples"], [cluster["size"] for cluster in told["clusters"]]
     (3, [2, 1])
     """
-    told = {field.name: _plain(getattr(facts, field.name)) for field in fields(facts) if field.name not in _DRAWING}
-    return json.dumps(told, indent=indent, allow_nan=False)
+    return json.dumps(_plain(facts), indent=indent, allow_nan=False)
 
 
 def _plain(value: Any) -> Any:
     if is_dataclass(value) and not isinstance(value, type):
-        return {field.name: _plain(getattr(value, field.name)) for field in fields(value)}
+        return {f.name: _plain(getattr(value, f.name)) for f in fields(value) if f.name not in _DRAWING}
     if isinstance(value, Kind):
         return value.word
     if isinstance(value, Enum):

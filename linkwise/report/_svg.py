@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import numpy as np
 
@@ -12,7 +13,7 @@ from linkwise.plots._palette import cluster_colour
 from linkwise.report._facts import Facts, Map
 from linkwise.report._text import safe
 
-__all__ = ["LEFT", "WIDTH", "map_svg", "tree_svg"]
+__all__ = ["LEFT", "WIDTH", "before_svg", "map_svg", "tree_svg"]
 
 WIDTH, LEFT, RIGHT = 1000, 46, 6
 _TREE, _TOP = 330, 14
@@ -49,6 +50,14 @@ def tree_svg(facts: Facts) -> str:
         '<g class="pins"></g></svg>',
     ]
     return "\n".join(part for part in parts if part)
+
+
+def before_svg(facts: Facts) -> str:
+    """Draw the tree without the knowledge in the same way, without names."""
+    found = facts.comparison
+    if found is None or found.sketch is None:
+        return ""
+    return tree_svg(replace(facts, sketch=found.sketch, arcs=found.arcs, names=()))
 
 
 def _y(height: float, sketch: Sketch, floor: float) -> float:
@@ -149,7 +158,7 @@ def map_svg(found: Map) -> str:
     span = np.where(high > low, high - low, 1.0)
     x = np.round(edge + (found.points[:, 0] - low[0]) / span[0] * (width - 2 * edge), 1)
     y = np.round(height - edge - (found.points[:, 1] - low[1]) / span[1] * (height - 2 * edge), 1)
-    size = float(np.clip(260 / math.sqrt(max(len(x), 1)), 3.0, 9.0))
+    size = float(np.clip(120 / math.sqrt(max(len(x), 1)), 2.5, 8.0))
     dots, numbers = [], []
     kinds, counts = np.unique(found.labels, return_counts=True)
     for label in kinds[np.argsort(-counts, kind="stable")].tolist():  # small clusters on top
@@ -165,7 +174,7 @@ def map_svg(found: Map) -> str:
     texts = "".join(f'<text x="{a:.1f}" y="{b + 6:.1f}">{label}</text>' for a, b, label in kept)
     names = (
         f'<text class="name" x="{width - edge}" y="{height - 8}" text-anchor="end">{safe(found.axes[0])} →</text>'
-        f'<text class="name" x="{edge}" y="18">↑ {safe(found.axes[1])}</text>'
+        f'<text class="name top" x="{edge}" y="7">↑ {safe(found.axes[1])}</text>'
     )
     return (
         f'<svg viewBox="0 0 {width} {height}" role="img" aria-label="Map of {len(x)} samples">'

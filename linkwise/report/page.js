@@ -15,7 +15,7 @@
   const box = document.querySelector("#find");
   if (!svg || !box) return;
   const names = JSON.parse(document.querySelector("#names").textContent);
-  const clusters = JSON.parse(document.querySelector("#clusters").textContent);
+  const clusters = JSON.parse(document.querySelector("#labels").textContent);
   const pins = svg.querySelector(".pins");
   const said = document.querySelector("#found");
   const { left, step, floor } = svg.dataset;

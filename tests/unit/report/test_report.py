@@ -154,7 +154,7 @@ def test_the_drawing_is_well_formed_and_small_even_for_many_leaves():
 def test_every_sample_can_be_found_by_name():
     page = render_html(gather_facts(TREE, ids=["w", "x", "y", "z"]))
     names = re.search(r'id="names">(.*?)</script>', page)[1]
-    clusters = re.search(r'id="clusters">(.*?)</script>', page)[1]
+    clusters = re.search(r'id="labels">(.*?)</script>', page)[1]
     found = dict(zip(eval(names), eval(clusters), strict=True))
     assert found == {"w": 0, "x": 0, "y": 1, "z": 1}
 
