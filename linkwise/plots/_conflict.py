@@ -13,8 +13,9 @@ from linkwise.constraints import Kind
 from linkwise.exceptions import LinkwiseError
 from linkwise.plots._marks import ARC_STYLES
 from linkwise.plots._matplotlib import axes_for
-from linkwise.plots._names import every, fonts_for, name_of
+from linkwise.plots._names import every, name_of
 from linkwise.plots._palette import BLAMED, INK
+from linkwise.plots._texts import Note, write_apart
 
 if TYPE_CHECKING:
     from linkwise.constraints import Constraints
@@ -81,7 +82,7 @@ def plot_conflict(
         place = {sample: place[sample] for sample in samples[:_MOST_SAMPLES]}
         edges = [edge for edge in edges if all(s in place for s in edge[2])]
     _draw_edges(ax, edges, place, singles, constraints if len(core) <= _NUMBERED else None)
-    _draw_samples(ax, place, ids if ids is not None else constraints.ids)
+    _draw_samples(ax, place)
     ax.set_xlim(-1.75, 1.75)
     ax.set_ylim(-1.3, 1.3)
     ax.set_aspect("equal")
@@ -91,6 +92,7 @@ def plot_conflict(
     more = f" ({_MOST_SAMPLES} of {len(samples):,} samples drawn)" if left_out > 0 else ""
     heading = f"{many} cannot hold together{more}" if title is None else title
     ax.set_title(heading, loc="left", fontsize=11, parse_math=False)
+    write_apart(ax, _names_around(place, ids if ids is not None else constraints.ids), within_axes=False)
     return ax
 
 
@@ -178,27 +180,23 @@ def _bent(a: FloatArray, b: FloatArray, bow: float) -> FloatArray:
     return np.asarray(a + way * (b - a) + 4 * bow * way * (1 - way) * aside)
 
 
-def _draw_samples(ax: Any, place: dict[int, FloatArray], ids: Any) -> None:
+def _draw_samples(ax: Any, place: dict[int, FloatArray]) -> None:
     spots = np.array(list(place.values()))
     size = float(np.clip(900 / len(place), 8, 60))
     ax.scatter(*spots.T, s=size, color=INK, edgecolors="white", linewidths=0.8, zorder=5)
-    step = every(len(place), _MOST_NAMES)
-    names = {sample: name_of(ids, sample, 18) for sample in list(place)[::step]}
-    families = fonts_for(names.values())
-    for sample, name in names.items():
+
+
+def _names_around(place: dict[int, FloatArray], ids: Any) -> list[Note]:
+    """Names outside the circle, thinned; both ends of a chain come first."""
+    samples = list(place)
+    some = samples[:: every(len(place), _MOST_NAMES)]
+    size = 9.0 if len(place) <= 12 else 7.0
+    notes = []
+    for sample in dict.fromkeys([some[0], samples[-1], *some]):
         x, y = place[sample]
-        ax.annotate(
-            name,
-            (x, y),
-            xytext=(9 * x, 9 * y),
-            textcoords="offset points",
-            ha="left" if x > 0.12 else "right" if x < -0.12 else "center",
-            va="center" if abs(x) > 0.12 else "bottom" if y > 0 else "top",
-            fontsize=9 if len(place) <= 12 else 7,
-            fontfamily=families,
-            parse_math=False,
-            zorder=6,
-        )
+        away = (9.0 * x if abs(x) > 0.12 else 0.0, 9.0 * y if abs(x) <= 0.12 or abs(y) > 0.5 else 0.0)
+        notes.append(Note((x, y), name_of(ids, sample, 18), (away,), size))
+    return notes
 
 
 def _write_legend(ax: Any, edges: list[tuple[int, Kind, tuple[int, ...]]], singles: set[int]) -> None:

@@ -19,9 +19,10 @@ from linkwise.plots._marks import (
     legend_handles,
 )
 from linkwise.plots._matplotlib import axes_for
-from linkwise.plots._names import fonts_for, name_of
+from linkwise.plots._names import name_of
 from linkwise.plots._palette import BLAMED, cluster_colour
 from linkwise.plots._plane import to_plane
+from linkwise.plots._texts import Note, write_apart
 
 if TYPE_CHECKING:
     from linkwise.constraints import Constraints
@@ -31,7 +32,6 @@ __all__ = ["plot_clusters", "plot_links"]
 FloatArray = npt.NDArray[np.float64]
 _MOST_NAMES = 60
 _FEW_SAMPLES = 300
-_CORNERS = ((4, 3), (-4, 3), (4, -3), (-4, -3))  # where a name may stand, in points from its sample
 
 
 def plot_links(
@@ -125,8 +125,8 @@ def plot_links(
     if ids is None and constraints is not None:
         ids = constraints.ids
     named = _worth_naming(len(points), drawn)
-    texts = [(points[s], name_of(ids, s, 20), "left") for s in named] if ids is not None else []
-    write_apart(ax, [*_cluster_numbers(points, labels), *texts])
+    notes = [Note(points[s], name_of(ids, s, 20)) for s in named] if ids is not None else []
+    write_apart(ax, [*_cluster_numbers(points, labels), *notes])
     return ax
 
 
@@ -175,49 +175,6 @@ def plot_clusters(
     return plot_links(X, constraints, labels=labels, max_lines=max_lines, title=title, ax=ax)
 
 
-def write_apart(ax: Any, texts: list[tuple[Any, str, str]]) -> None:
-    """Write texts at places of a picture, in order, leaving out those that would overlap earlier ones or stick out.
-
-    ``texts`` holds (place, text, align); what is centred stands on its place, in bold, the rest beside it.
-    """
-    if not texts:
-        return
-    from matplotlib.patheffects import withStroke
-    from matplotlib.transforms import Bbox
-
-    families = fonts_for([text for _, text, _ in texts])
-    ax.figure.draw_without_rendering()  # sizes are known only once the layout is
-    renderer = ax.figure.canvas.get_renderer() if hasattr(ax.figure.canvas, "get_renderer") else None
-    frame = ax.get_window_extent()
-    taken: list[Any] = []
-    for place, text, align in texts:
-        centred = align == "center"
-        made = ax.annotate(
-            text,
-            place,
-            xytext=(0, 0),
-            textcoords="offset points",
-            ha="center",
-            va="center",
-            fontsize=10 if centred else 7.5,
-            fontweight="bold" if centred else "normal",
-            fontfamily=families,
-            parse_math=False,
-            path_effects=[withStroke(linewidth=2.5, foreground="white")],
-            zorder=6,
-        )
-        for dx, dy in ((0, 0),) if centred else _CORNERS:
-            if not centred:
-                made.set(position=(dx, dy), ha="left" if dx > 0 else "right", va="bottom" if dy > 0 else "top")
-            box = made.get_window_extent(renderer).padded(1.5)
-            inside = frame.x0 <= box.x0 and box.x1 <= frame.x1 and frame.y0 <= box.y0 and box.y1 <= frame.y1
-            if inside and all(Bbox.intersection(box, other) is None for other in taken):
-                taken.append(box)
-                break
-        else:
-            made.remove()
-
-
 def _worth_naming(n: int, drawn: list[Drawn]) -> list[int]:
     """Samples to name, the first first: of blamed and broken statements, of few samples also of others, then all."""
     order: list[int] = []
@@ -230,7 +187,7 @@ def _worth_naming(n: int, drawn: list[Drawn]) -> list[int]:
     return found[: 3 * _MOST_NAMES]
 
 
-def _cluster_numbers(points: FloatArray, labels: Any) -> list[tuple[Any, str, str]]:
+def _cluster_numbers(points: FloatArray, labels: Any) -> list[Note]:
     if labels is None:
         return []
     clusters = np.asarray(labels)
@@ -238,7 +195,11 @@ def _cluster_numbers(points: FloatArray, labels: Any) -> list[tuple[Any, str, st
     if not 1 < len(kinds) <= 60 or sizes.max() < 5:
         return []
     largest_first = kinds[np.argsort(-sizes, kind="stable")].tolist()
-    return [(np.median(points[clusters == label], axis=0), str(label), "center") for label in largest_first]
+    middles = [np.median(points[clusters == label], axis=0) for label in largest_first]
+    return [
+        Note(middle, str(label), ((0.0, 0.0),), 10.0, True)
+        for middle, label in zip(middles, largest_first, strict=True)
+    ]
 
 
 def _draw_points(ax: Any, points: FloatArray, labels: Any) -> None:
