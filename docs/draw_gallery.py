@@ -2,7 +2,7 @@
 
 ``python docs/draw_gallery.py OUT`` writes OUT/<picture>-<n>.png for n = 10, 150, 3,000 and 50,000 samples and a report
 for each, and prints a table; ``--sizes 10 150`` draws fewer. The largest tree takes a minute or two to build; the times
-are those of the pictures alone, from arrays to file.
+are those of the pictures alone, from arrays to file. ``--page`` also writes docs/img/pictures.png, six of them in one.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ from matplotlib.figure import Figure
 
 from linkwise import ConstrainedAgglomerative, Constraints, ReCon, check
 from linkwise.plots import plot_conflict, plot_curve, plot_dendrogram, plot_heatmap, plot_links
+from linkwise.report import write_report
 
 WORDS = ("otter", "mink", "seal", "walrus", "badger", "stoat", "weasel", "marten", "polecat", "ferret", "skunk", "bear")
 STATEMENTS = {10: 2, 150: 10, 3_000: 40, 50_000: 60}
@@ -91,8 +92,22 @@ def pictures(n: int, example: Example) -> dict[str, Callable[[Any], Any]]:
     }
 
 
+def draw_page(path: Path) -> None:
+    """Draw six pictures of 150 samples into one."""
+    figure = Figure(figsize=(13.0, 13.5), layout="constrained")
+    chosen = list(pictures(150, make(150)).items())
+    wanted = ("dendrogram", "folded", "links", "heatmap", "curve", "conflict")
+    for ax, (_, draw) in zip(figure.subplots(3, 2).flat, [p for p in chosen if p[0] in wanted], strict=True):
+        draw(ax)
+    figure.savefig(path, dpi=70)
+
+
 def _title(n: int) -> str:
     return f"{n:,} samples"
+
+
+def _tell(name: str, n: int, start: float, more: str = "") -> None:
+    print(f"{name:12} {n:7,} samples {time.perf_counter() - start:6.2f} s {more}", flush=True)
 
 
 def main() -> None:
@@ -100,15 +115,30 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("out", type=Path)
     parser.add_argument("--sizes", type=int, nargs="+", default=list(STATEMENTS))
+    parser.add_argument("--page", action="store_true")
     chosen = parser.parse_args()
+    if chosen.page:
+        draw_page(Path(__file__).parent / "img" / "pictures.png")
     chosen.out.mkdir(parents=True, exist_ok=True)
     for n in chosen.sizes:
-        for name, draw in pictures(n, make(n)).items():
+        example = make(n)
+        for name, draw in pictures(n, example).items():
             start = time.perf_counter()
             figure = Figure(figsize=(9.0, 5.0), layout="constrained")
             draw(figure.subplots())
             figure.savefig(chosen.out / f"{name}-{n}.png", dpi=100)
-            print(f"{name:12} {n:7,} samples {time.perf_counter() - start:6.2f} s", flush=True)
+            _tell(name, n, start)
+        start = time.perf_counter()
+        page = write_report(
+            chosen.out / f"report-{n}.html",
+            example.model,
+            X=example.X,
+            constraints=example.said,
+            before=example.plain,
+            ids=example.ids,
+            title=_title(n),
+        )
+        _tell("report", n, start, f"{page.stat().st_size / 1e6:6.2f} MB")
 
 
 if __name__ == "__main__":

@@ -77,14 +77,24 @@ def cluster(
     statements = None if constraints is None else read_statements(constraints, table.ids)
     linkage = linkage or ("centroid" if method == "recon" else "average")
     with working("clustering", quiet=quiet):
-        model = _fit(_scaled(table, standardise), statements, method, clusters, linkage)
+        X = _scaled(table, standardise)
+        model = _fit(X, statements, method, clusters, linkage)
     said = None if statements is None else statements.constraints
     heading = title or f"{'samples' if data == '-' else Path(data).stem} in {model.n_clusters_} clusters"
     with folder:
         folder.write("labels.csv", labels_csv(table.ids, model.labels_))
         folder.write("tree.nwk", model.dendrogram_.to_newick() + "\n")
         recipe = _recipe(data, id_column, drop, statements, method, clusters, linkage, standardise)
-        write_report(folder.path("report.html"), model, constraints=said, ids=table.ids, title=heading, recipe=recipe)
+        write_report(
+            folder.path("report.html"),
+            model,
+            X=X,
+            features=table.columns,
+            constraints=said,
+            ids=table.ids,
+            title=heading,
+            recipe=recipe,
+        )
         if can_draw():
             draw_tree(folder.path("dendrogram.png"), model, constraints=said, ids=table.ids, title=heading)
     if not quiet:
