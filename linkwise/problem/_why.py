@@ -11,68 +11,12 @@ import numpy.typing as npt
 from linkwise.constraints import Constraints, Kind
 from linkwise.exceptions import LinkwiseError
 from linkwise.problem._forced import Knowledge, Proof
-from linkwise.result import Dendrogram
+from linkwise.problem._meeting import Bound, Change, bounds, pair_changes, proof_lines, tree_changes
 from linkwise.result._outcome import Outcome, place_of, read_outcome
 
-__all__ = ["Bound", "Change", "Why", "why"]
+__all__ = ["Why", "why"]
 
 IntArray = npt.NDArray[np.intp]
-
-
-@dataclass(frozen=True)
-class Bound:
-    """One thing that is forced about where two samples meet: a triplet with a third sample that always holds.
-
-    Attributes
-    ----------
-    triplet : tuple of int
-        Samples x, y, z; x and y meet before either meets z, in every hierarchy in which what was said holds.
-    text : str
-        The same in words.
-    statements : tuple of int
-        The statements that force it; none can be spared.
-    lines : tuple of str
-        Their wording.
-    held : bool
-        Whether the result agrees.
-    """
-
-    triplet: tuple[int, int, int]
-    text: str
-    statements: tuple[int, ...]
-    lines: tuple[str, ...]
-    held: bool
-
-
-@dataclass(frozen=True)
-class Change:
-    """A statement that does not hold in the result; where it holds, something about the two samples is different.
-
-    Attributes
-    ----------
-    aim : {"together", "apart", "closer", "farther"}
-        What it would bring about.
-    statement : tuple
-        As in ``("must_link", 3, 8)`` or ``("triplet", 3, 8, 5)``, with sample numbers.
-    text : str
-        The same with the samples' names.
-    possible : bool
-        Whether it can be added to all hard statements.
-    against : tuple of int
-        Otherwise the statements that stand against it; none can be spared.
-    lines : tuple of str
-        Their wording.
-    keys : tuple of int
-        Those of the first 60 of them that each, dropped alone, make room for it.
-    """
-
-    aim: str
-    statement: tuple[Any, ...]
-    text: str
-    possible: bool
-    against: tuple[int, ...] = ()
-    lines: tuple[str, ...] = ()
-    keys: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -216,7 +160,7 @@ def why(
     What is *forced* holds in every hierarchy with a cut in which the hard statements hold. The statements named for it
     are a minimal core of the contradiction with its contrary: they force it alone, and without any one of them the
     others named do not. There may be other such sets. "The distances decided" means that the statements leave it open;
-    they may still have steered what the method did with other samples.
+    they may still have steered what the method did with other samples, and so may a wanted number of clusters.
 
     **Cost** a few tests of feasibility, near-linear each, and for trees the entailment of triplets with every sample
     that was spoken of. **Guarantee** every claim about statements is exact; `minimal` says if one set could not be made
@@ -285,99 +229,14 @@ def _explain(outcome: Outcome, said: Constraints, a: int, b: int, before: Any) -
         size=None if tree is None or node < 0 else int(tree.leaf_count[node]),
         forced=forced,
         statements=proof.statements,
-        lines=_lines(said, proof),
+        lines=proof_lines(said, proof),
         steps=proof.steps,
         minimal=proof.minimal,
-        bounds=() if tree is None else _bounds(known, said, tree, a, b),
-        changes=(*_pair_changes(known, said, together, a, b), *_tree_changes(known, said, tree, a, b)),
+        bounds=() if tree is None else bounds(known, said, tree, a, b),
+        changes=(*pair_changes(known, said, together, a, b), *tree_changes(known, said, tree, a, b)),
         before=None if earlier is None else bool(earlier[a] == earlier[b]),
         notes=_notes(said, known, a, b),
     )
-
-
-def _lines(said: Constraints, proof: Proof | None) -> tuple[str, ...]:
-    return () if proof is None else tuple(said.describe(s) for s in proof.statements)
-
-
-def _bounds(known: Knowledge, said: Constraints, tree: Dendrogram, a: int, b: int) -> tuple[Bound, ...]:
-    """The tightest forced triplets with a third sample: who must join later, and who must have joined before."""
-    found = known.resolved_with(a, b)
-    if found is None:
-        return ()
-    third, later, with_a, with_b = found
-    made = []
-    if later.any():
-        c = third[later]
-        made.append((a, b, int(c[np.argmin(tree.cophenetic(a, c))])))
-    earlier = [(x, y, third[mask]) for x, y, mask in ((a, b, with_a), (b, a, with_b)) if mask.any()]
-    if earlier:
-        best = [(x, int(c[np.argmax(tree.cophenetic(x, c))]), y) for x, y, c in earlier]
-        made.append(max(best, key=lambda t: float(tree.cophenetic(t[0], t[1]))))
-    return tuple(_bound(known, said, tree, *triplet) for triplet in made)
-
-
-def _bound(known: Knowledge, said: Constraints, tree: Dendrogram, x: int, y: int, z: int) -> Bound:
-    proof = known.proves(x, y, z)
-    if proof is None:  # entailment and feasibility answer the same question by different code
-        msg = f"why: triplet({x}, {y} | {z}) was found to be implied, but has no proof"
-        raise AssertionError(msg)
-    x, y = sorted((x, y), key=said.name)
-    text = f"{said.name(x)} and {said.name(y)} meet before {said.name(z)} joins them"
-    meets = tree.lca(x, y)
-    held = bool(meets >= 0 and (tree.lca(x, z) < 0 or not tree.is_below(z, meets)))
-    return Bound((x, y, z), text, proof.statements, _lines(said, proof), held)
-
-
-def _pair_changes(known: Knowledge, said: Constraints, together: bool | None, a: int, b: int) -> tuple[Change, ...]:
-    if together is None:
-        return ()
-    aim, kind = ("apart", Kind.CANNOT_LINK) if together else ("together", Kind.MUST_LINK)
-    return (_change(known, said, aim, kind, a, b),)
-
-
-def _change(known: Knowledge, said: Constraints, aim: str, kind: Kind, *samples: int) -> Change:
-    word = "triplet" if kind is Kind.TRIPLET else kind.word
-    called = [said.name(s) for s in samples]
-    text = f"{word}({called[0]}, {called[1]} | {called[2]})" if len(called) == 3 else f"{word}({', '.join(called)})"
-    proof = known.against(kind, *samples)
-    if proof is None:
-        return Change(aim, (word, *samples), text, True)
-    keys = known.single_keys(proof, kind, *samples)
-    return Change(aim, (word, *samples), text, False, proof.statements, _lines(said, proof), keys)
-
-
-def _tree_changes(known: Knowledge, said: Constraints, tree: Dendrogram | None, a: int, b: int) -> tuple[Change, ...]:
-    """Triplets the tree breaks: one has the two meet before somebody in between, one lets another in first."""
-    if tree is None:
-        return ()
-    node = int(tree.lca(a, b))
-    made = []
-    if node >= 0:
-        inside = _company(tree, node, a, b)
-        if inside >= 0:
-            made.append(_change(known, said, "closer", Kind.TRIPLET, a, b, inside))
-        above = int(tree.parent[node])
-        if above >= 0:
-            outside = _some_leaf(tree, next(int(c) for c in tree.children(above) if c != node))
-            made.append(_change(known, said, "farther", Kind.TRIPLET, a, outside, b))
-    return tuple(made)
-
-
-def _company(tree: Dendrogram, node: int, a: int, b: int) -> int:
-    """A sample other than the two below their meeting point, from where the last one came in; -1 if there is none."""
-    sides = [int(c) for c in tree.children(node)]
-    for x in (a, b):
-        mine = next(c for c in sides if tree.is_below(x, c))
-        if mine != x:
-            return _some_leaf(tree, next(int(c) for c in tree.children(mine) if not tree.is_below(x, int(c))))
-    others = [c for c in sides if not tree.is_below(a, c) and not tree.is_below(b, c)]
-    return _some_leaf(tree, others[0]) if others else -1
-
-
-def _some_leaf(tree: Dendrogram, node: int) -> int:
-    while node >= tree.n_samples:
-        node = int(tree.children(node)[0])  # children are in rising order: samples come first
-    return node
 
 
 def _notes(said: Constraints, known: Knowledge, a: int, b: int) -> tuple[str, ...]:

@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from linkwise.problem._why import Change, Why
+    from linkwise.problem._meeting import Change
+    from linkwise.problem._why import Why
 
 __all__ = ["tell"]
 
@@ -18,7 +19,7 @@ def tell(why: Why) -> str:
     """Word an answer of `why`."""
     lines = [_where(why), *_meeting(why), *_reason(why)]
     lines += [_bound(bound.text, bound.lines, bound.held) for bound in why.bounds]
-    lines += [_wish(change) for change in why.changes]
+    lines += [_wish(change, bool(why.notes)) for change in why.changes]
     return "\n".join([*lines, *(f"Note: {note}" for note in why.notes)])
 
 
@@ -62,6 +63,8 @@ def _reason(why: Why) -> list[str]:
         return ["Nothing that was said forces them into one cluster or into two."]
     state, contrary = ("together", "apart") if why.together else ("apart", "together")
     lines = [f"No statement forces them {state} or {contrary}: the distances decided."]
+    if why.notes:
+        lines = [f"No hard statement forces them {state} or {contrary}: the distances decided, or what the notes name."]
     if why.before is not None and why.before != why.together:
         lines.append(f"Without what was said they would be {contrary}: statements about others moved them.")
     elif why.before is not None:
@@ -89,10 +92,11 @@ def _bound(text: str, lines: Sequence[str], held: bool) -> str:
     return f"In the tree, {text}; {_numbers(lines)} {verb} that."
 
 
-def _wish(change: Change) -> str:
+def _wish(change: Change, noted: bool) -> str:
     head = f"To have them {_AIMS[change.aim]}:"
     if change.possible:
-        return f"{head} say {change.text}; it is consistent with everything said."
+        what = "the hard statements, apart from what the notes name" if noted else "everything said"
+        return f"{head} say {change.text}; it is consistent with {what}."
     single = len(change.against) == 1
     told = f"{head} {change.text} contradicts {_numbers(change.lines)}"
     if not change.keys:

@@ -10,6 +10,7 @@ import numpy.typing as npt
 from linkwise.constraints import Kind
 from linkwise.exceptions import LinkwiseError
 from linkwise.metrics import adjusted_rand
+from linkwise.plots import match_labels
 from linkwise.plots._layout import Sketch, lay_out
 from linkwise.report._facts import Change, Comparison, Flow, Move
 from linkwise.result import verify
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
     from linkwise.result import Dendrogram
     from linkwise.result._outcome import Outcome
 
-__all__ = ["compare", "match_clusters", "slots_joined"]
+__all__ = ["compare", "slots_joined"]
 
 IntArray = npt.NDArray[np.intp]
 _MAX_ARCS = 150
@@ -48,7 +49,7 @@ def compare(
     old = before.labels
     if old is None:
         old = before.tree.cut(n_clusters=len(np.unique(labels))) if before.tree is not None else np.zeros_like(labels)
-    renamed = match_clusters(old, labels)
+    renamed = match_labels(old, labels)
     moved = np.flatnonzero(renamed != labels)
     spoken = np.zeros(len(labels), dtype=np.bool_)
     if constraints is not None:
@@ -83,21 +84,6 @@ def compare(
         sketch=(sketch := None if before.tree is None else lay_out(before.tree, renamed)),
         arcs=slots_joined(constraints, earlier, sketch),
     )
-
-
-def match_clusters(old: npt.NDArray[Any], new: npt.NDArray[Any]) -> npt.NDArray[Any]:
-    """Give old clusters the labels of the new ones they overlap most with in all; what is left over gets fresh ones."""
-    from scipy.optimize import linear_sum_assignment
-
-    old_kinds, i = np.unique(old, return_inverse=True)
-    new_kinds, j = np.unique(new, return_inverse=True)
-    overlap = np.zeros((len(old_kinds), len(new_kinds)), dtype=np.int64)
-    np.add.at(overlap, (i.ravel(), j.ravel()), 1)
-    rows, columns = linear_sum_assignment(-overlap)
-    fresh = int(new_kinds.max()) + 1 + np.arange(len(old_kinds))
-    name = fresh.astype(new_kinds.dtype)
-    name[rows] = new_kinds[columns]
-    return np.asarray(name[i.ravel()])
 
 
 def _held_without(before: Outcome, old: npt.NDArray[Any], constraints: Constraints) -> npt.NDArray[np.bool_]:

@@ -12,8 +12,8 @@ from sklearn.metrics import adjusted_rand_score
 from linkwise import ConstrainedAgglomerative, Constraints, Dendrogram, ReCon, check, cluster, repair
 from linkwise.active import Query
 from linkwise.exceptions import LinkwiseError
+from linkwise.plots import match_labels
 from linkwise.report import gather_facts
-from linkwise.report._compare import match_clusters
 from linkwise.report._profiles import profile
 
 RNG = np.random.default_rng(0)
@@ -101,7 +101,7 @@ def test_clusters_are_matched_so_that_fewest_samples_move(seed):
     rng = np.random.default_rng(seed)
     k_old, k_new = rng.integers(1, 5, size=2)
     old, new = rng.integers(k_old, size=15), rng.integers(k_new, size=15)
-    moved = int((match_clusters(old, new) != new).sum())
+    moved = int((match_labels(old, new) != new).sum())
     kinds = np.unique(new).tolist() + [-1 - i for i in range(4)]
     olds = np.unique(old)
     fewest = min(
@@ -109,7 +109,7 @@ def test_clusters_are_matched_so_that_fewest_samples_move(seed):
         for names in permutations(kinds, len(olds))
     )
     assert moved == fewest
-    renamed = match_clusters(old, new)
+    renamed = match_labels(old, new)
     assert adjusted_rand_score(renamed, old) == 1.0 or len(set(old.tolist())) == 1  # only names have changed
 
 
