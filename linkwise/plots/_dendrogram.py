@@ -20,7 +20,7 @@ from linkwise.plots._marks import (
 )
 from linkwise.plots._matplotlib import axes_for
 from linkwise.plots._names import every, fonts_for, name_of
-from linkwise.plots._palette import BLAMED, INK, cluster_colour
+from linkwise.plots._palette import BLAMED, INK, cluster_colour, text_on
 
 if TYPE_CHECKING:
     from linkwise.constraints import Constraints
@@ -190,10 +190,11 @@ def _draw_strip(ax: Any, sketch: Sketch) -> None:
     runs = sketch.ground(2000)
     corners = [[(left, low), (right, low), (right, high), (left, high)] for left, right, _ in runs]
     ax.add_collection(PolyCollection(corners, facecolors=[cluster_colour(c) for *_, c in runs], edgecolors="none"))
-    style = {"color": "white", "fontsize": 7, "fontweight": "bold", "ha": "center", "va": "center"}
+    style = {"fontsize": 7, "fontweight": "bold", "ha": "center", "va": "center"}
     for left, right, cluster in runs:
         if right - left > 0.02 * sketch.n_leaves:
-            ax.annotate(str(cluster), ((left + right) / 2, (low + high) / 2), **style)
+            ink = text_on(cluster_colour(cluster))
+            ax.annotate(str(cluster), ((left + right) / 2, (low + high) / 2), color=ink, **style)
 
 
 def _draw_arcs(ax: Any, sketch: Sketch, part: Drawn) -> None:

@@ -11,7 +11,7 @@ from linkwise.exceptions import LinkwiseError
 from linkwise.plots._layout import lay_out
 from linkwise.plots._matplotlib import axes_for
 from linkwise.plots._names import every, fonts_for, name_of
-from linkwise.plots._palette import cluster_colour
+from linkwise.plots._palette import cluster_colour, text_on
 
 if TYPE_CHECKING:
     from linkwise.result import Dendrogram
@@ -216,10 +216,9 @@ def _draw_band(ax: Any, labels: npt.NDArray[Any]) -> None:
                 (a + b - 1) / 2,
                 str(label),
                 transform=ax.get_yaxis_transform(),
-                color="white",
+                color=text_on(cluster_colour(int(label))),
                 fontsize=7,
                 fontweight="bold",
                 ha="center",
                 va="center",
-                rotation=0,
             )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from linkwise.plots._palette import cluster_colour
+from linkwise.plots._palette import cluster_colour, text_on
 from linkwise.report._facts import Cluster, Comparison, Facts, Trait
 from linkwise.report._svg import before_svg
 from linkwise.report._text import many, safe
@@ -16,7 +16,8 @@ _LEAST_BAR = 1.0  # standard deviations for a bar of full length, at least
 
 def swatch(label: int) -> str:
     """A coloured square with the number of its cluster."""
-    return f'<span class="chip" style="background:{cluster_colour(label)}">{label}</span>'
+    colour = cluster_colour(label)
+    return f'<span class="chip" style="background:{colour};color:{text_on(colour)}">{label}</span>'
 
 
 def cluster_section(facts: Facts) -> str:

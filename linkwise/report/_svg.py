@@ -9,7 +9,7 @@ import numpy as np
 
 from linkwise.constraints import Kind
 from linkwise.plots._layout import Sketch, draw_lines
-from linkwise.plots._palette import cluster_colour
+from linkwise.plots._palette import cluster_colour, text_on
 from linkwise.report._facts import Facts, Map
 from linkwise.report._text import safe
 
@@ -121,7 +121,8 @@ def _strip(sketch: Sketch, step: float, ground: float) -> str:
             f'data-cluster="{label}"><title>cluster {label}</title></rect>'
         )
         if width > 18:
-            parts.append(f'<text x="{x + width / 2:.1f}" y="{ground + _STRIP - 2.5}">{label}</text>')
+            ink = text_on(cluster_colour(label))
+            parts.append(f'<text x="{x + width / 2:.1f}" y="{ground + _STRIP - 2.5}" style="fill:{ink}">{label}</text>')
     return "".join(parts) + "</g>"
 
 

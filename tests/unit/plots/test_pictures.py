@@ -15,7 +15,7 @@ from matplotlib.figure import Figure
 from linkwise import Constraints, Dendrogram, check
 from linkwise.exceptions import LinkwiseError
 from linkwise.plots import plot_clusters, plot_conflict, plot_curve, plot_dendrogram, plot_heatmap, plot_links
-from linkwise.plots._palette import BLAMED, cluster_colour
+from linkwise.plots._palette import BLAMED, cluster_colour, luminance, text_on
 
 TREE = Dendrogram.from_merges(4, np.array([[0, 1], [2, 3], [4, 5]]), np.array([1.0, 3.0, 5.0]))
 
@@ -34,6 +34,13 @@ def test_a_cluster_keeps_its_colour_whatever_the_number_of_clusters():
     many = [cluster_colour(label) for label in range(60)]
     assert len(set(many)) == 60
     assert many[3] == cluster_colour(3)
+
+
+def test_numbers_on_cluster_colours_can_be_read():
+    for label in range(-1, 80):
+        colour = cluster_colour(label)
+        light, dark = sorted((luminance(colour), luminance(text_on(colour))), reverse=True)
+        assert (light + 0.05) / (dark + 0.05) >= 4.3  # WCAG asks for 4.5, and for 3 when the letters are bold and large
 
 
 def test_names_stand_under_their_leaves_in_drawn_order():

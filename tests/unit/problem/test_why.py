@@ -164,6 +164,26 @@ def test_names_that_are_not_unique_need_numbers():
     assert why(TREE, 0, 1, ids=["x", "x", "y", "z"]).names == ("x", "x")
 
 
+@pytest.mark.parametrize("wrong", ["labels", [[0, 1]], [0.5, 1.5], None, []])
+def test_what_is_no_result_is_refused(wrong):
+    with pytest.raises(LinkwiseError, match="expected a fitted estimator, a Dendrogram or integer labels"):
+        why(wrong, 0, 1)
+
+
+def test_statements_about_other_samples_are_refused():
+    with pytest.raises(LinkwiseError, match="the result is about 4 samples, but the constraints about 5"):
+        why(TREE, 0, 1, Constraints.build(5))
+
+
+def test_a_tree_without_a_cut_has_no_clusters_but_bounds():
+    tree = Dendrogram.from_merges(3, [(0, 1), (3, 2)], [1.0, 2.0])
+    told = why(tree, 0, 1, Constraints.build(3, triplets=[(0, 1, 2)]))
+    assert told.together is None
+    assert told.bounds[0].statements == (0,)
+    assert [change.aim for change in told.changes] == ["farther"]
+    assert "the tree is not cut" in str(told)
+
+
 def test_contradictions_are_refused():
     with pytest.raises(InfeasibleConstraintsError):
         why(TREE, 0, 1, Constraints.build(4, must_link=[(0, 1)], cannot_link=[(0, 1)]))
