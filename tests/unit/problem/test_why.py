@@ -222,3 +222,29 @@ def test_knowledge_agrees_with_check():
     for made, _ in consistent_sets(10, 77):
         assert check(made).status == "feasible"
         assert Knowledge.of(made).said.n_statements == made.n_statements
+
+
+@pytest.mark.parametrize("seed", range(examples(4, 40)))
+def test_groups_force_what_their_pairs_force_and_none_can_be_spared(seed):
+    rng = np.random.default_rng(seed)
+    n = 6
+    pick = [rng.choice(n, int(rng.integers(2, 4)), replace=False).tolist() for _ in range(3)]
+    trio = [tuple(rng.choice(n, 3, replace=False).tolist()) for _ in range(2)]
+    said = Constraints.build(n, triplets=trio, together=pick[:1], apart=pick[1:])
+    if check(said).status == "infeasible":
+        said = said.select(said.kind != 2)
+    if check(said).status == "infeasible":
+        said = said.select(said.kind == 4)
+    pairs = Knowledge.of(said).written_out
+    for a in range(n):
+        for b in range(a + 1, n):
+            told = why(np.zeros(n, dtype=int), a, b, said)
+            assert told.forced == why(np.zeros(n, dtype=int), a, b, pairs).forced
+            if told.forced:
+                contrary = {"must_link" if told.forced == "apart" else "cannot_link": [(a, b)]}
+                supposed = Constraints.build(n, **contrary)
+                named = list(told.statements)
+                assert check(said.select(named) | supposed).status == "infeasible"
+                for left_out in named:
+                    rest = [s for s in named if s != left_out]
+                    assert check(said.select(rest) | supposed).status == "feasible"
