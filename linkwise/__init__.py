@@ -56,6 +56,7 @@ _HOME = {
     "Taxonomy": "linkwise.sources",
     "UltraTran": "linkwise.engines",
     "Verdict": "linkwise.problem",
+    "Why": "linkwise.problem",
     "XingMetric": "linkwise.engines",
     "agglomerate": "linkwise.engines",
     "check": "linkwise.problem",
@@ -69,6 +70,7 @@ _HOME = {
     "repair": "linkwise.problem",
     "utility": "linkwise.problem",
     "verify": "linkwise.result",
+    "why": "linkwise.problem",
 }
 
 __all__ = [  # noqa: RUF022 - IHAC is no constant
@@ -116,6 +118,7 @@ __all__ = [  # noqa: RUF022 - IHAC is no constant
     "Taxonomy",
     "UltraTran",
     "Verdict",
+    "Why",
     "XingMetric",
     "__version__",
     "agglomerate",
@@ -130,6 +133,7 @@ __all__ = [  # noqa: RUF022 - IHAC is no constant
     "repair",
     "utility",
     "verify",
+    "why",
 ]
 
 if TYPE_CHECKING:
@@ -185,6 +189,7 @@ if TYPE_CHECKING:
         Explanation,
         Repair,
         Verdict,
+        Why,
         check,
         close,
         conflicts,
@@ -193,6 +198,7 @@ if TYPE_CHECKING:
         minimal,
         repair,
         utility,
+        why,
     )
     from linkwise.result import (
         Certificate,

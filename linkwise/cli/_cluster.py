@@ -113,7 +113,16 @@ def cluster(
         folder.write("labels.csv", labels_csv(table.ids, model.labels_))
         folder.write("tree.nwk", model.dendrogram_.to_newick() + "\n")
         recipe = _recipe(data, id_column, drop, statements, method, clusters, linkage, standardise)
-        write_report(folder.path("report.html"), model, constraints=said, ids=table.ids, title=heading, recipe=recipe)
+        write_report(
+            folder.path("report.html"),
+            model,
+            X=X,
+            features=table.columns,
+            constraints=said,
+            ids=table.ids,
+            title=heading,
+            recipe=recipe,
+        )
         if can_draw():
             draw_tree(folder.path("dendrogram.png"), model, constraints=said, ids=table.ids, title=heading)
     if not quiet:

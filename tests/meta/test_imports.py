@@ -27,7 +27,7 @@ ALLOWED = {
     "_files": set(),
     "metrics": BASE | {"_kernels", "constraints", "result", "sources"},
     "plots": BASE | {"constraints", "result"},
-    "report": BASE | {"constraints", "result", "plots", "choosing"},
+    "report": BASE | {"constraints", "result", "metrics", "plots", "choosing"},
     "datasets": BASE | {"constraints", "sources"},
     "active": BASE | {"_kernels", "_files", "constraints", "result", "sources", "problem", "engines", "choosing"},
     "experiments": BASE
