@@ -1,4 +1,4 @@
-"""How it looks: trees, samples, tables, curves, conflicts and searches with matplotlib, loaded when something is drawn."""
+"""How it looks: trees, samples, tables, curves, conflicts and searches with matplotlib, loaded only for drawing."""
 
 from linkwise.plots._conflict import plot_conflict
 from linkwise.plots._curve import plot_curve
