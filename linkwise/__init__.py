@@ -64,6 +64,8 @@ _HOME = {
     "informative": "linkwise.problem",
     "minimal": "linkwise.problem",
     "propagate": "linkwise.engines",
+    "read_data": "linkwise.io",
+    "read_knowledge": "linkwise.io",
     "repair": "linkwise.problem",
     "utility": "linkwise.problem",
     "verify": "linkwise.result",
@@ -123,6 +125,8 @@ __all__ = [  # noqa: RUF022 - IHAC is no constant
     "informative",
     "minimal",
     "propagate",
+    "read_data",
+    "read_knowledge",
     "repair",
     "utility",
     "verify",
@@ -172,6 +176,10 @@ if TYPE_CHECKING:
         agglomerate,
         cluster,
         propagate,
+    )
+    from linkwise.io import (
+        read_data,
+        read_knowledge,
     )
     from linkwise.problem import (
         Explanation,

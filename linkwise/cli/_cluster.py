@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 if TYPE_CHECKING:
-    from linkwise.cli._data import Table
-    from linkwise.cli._statements import Statements
+    from linkwise.io import Knowledge, Table
 
 __all__ = ["cluster", "scaled"]
 
@@ -58,10 +57,8 @@ def cluster(
 
     Writes labels.csv, tree.nwk, report.html and, with matplotlib, dendrogram.png; either all of them or none.
     """
-    from linkwise.cli._data import read_table
-    from linkwise.cli._show import can_draw, draw_tree, labels_csv, working
-    from linkwise.cli._statements import read_statements
-    from linkwise.cli._write import Folder
+    from linkwise.cli._show import can_draw, draw_tree, working
+    from linkwise.io import Folder, labels_csv, read_data, read_knowledge
     from linkwise.report import write_report
 
     if data == constraints == "-":
@@ -70,11 +67,11 @@ def cluster(
     names = ["labels.csv", "tree.nwk", "report.html"] + (["dendrogram.png"] if can_draw() else [])
     inputs = [data] + ([constraints] if constraints else [])
     folder = Folder(output, names, force=force, inputs=inputs)
-    table = read_table(data, id_column=id_column, drop=drop)
+    table = read_data(data, id=id_column, drop=drop)
     if clusters > len(table.X):
         msg = f"-k {clusters}: {data} has only {len(table.X)} rows."
         raise click.UsageError(msg)
-    statements = None if constraints is None else read_statements(constraints, table.ids)
+    statements = None if constraints is None else read_knowledge(constraints, table)
     linkage = linkage or ("centroid" if method == "recon" else "average")
     with working("clustering", quiet=quiet):
         model = _fit(scaled(table, standardise), statements, method, clusters, linkage)
@@ -113,9 +110,8 @@ def scaled(table: Table, standardise: bool) -> Any:
     return table.X
 
 
-def _fit(X: Any, statements: Statements | None, method: str, clusters: int, linkage: str) -> Any:
+def _fit(X: Any, statements: Knowledge | None, method: str, clusters: int, linkage: str) -> Any:
     from linkwise import ConstrainedAgglomerative, ReCon
-    from linkwise.cli._check import conflict_text
     from linkwise.exceptions import InfeasibleConstraintsError
 
     kind = ReCon if method == "recon" else ConstrainedAgglomerative
@@ -125,7 +121,7 @@ def _fit(X: Any, statements: Statements | None, method: str, clusters: int, link
     except InfeasibleConstraintsError as conflict:
         if conflict.explanation is None or statements is None:
             raise
-        text = conflict_text(conflict.explanation, statements)
+        text = statements.explain(conflict.explanation)
         msg = f"the statements cannot all hold.\n{text}"
         raise InfeasibleConstraintsError(msg, conflict.explanation) from conflict
 
@@ -146,7 +142,7 @@ def _recipe(
     data: str,
     id_column: str | None,
     drop: tuple[str, ...],
-    statements: Statements | None,
+    statements: Knowledge | None,
     method: str,
     clusters: int,
     linkage: str,

@@ -21,14 +21,15 @@ ALLOWED = {
     "result": BASE | {"_kernels", "constraints"},
     "problem": BASE | {"_kernels", "constraints", "result"},
     "engines": BASE | {"_kernels", "constraints", "result", "problem", "_compat"},
-    "sources": BASE | {"_kernels", "constraints", "result"},
+    "sources": BASE | {"_kernels", "_files", "constraints", "result"},
     "_compat": set(),
-    "_files": set(),
+    "_files": BASE,
     "metrics": BASE | {"_kernels", "constraints", "result", "sources"},
     "plots": BASE | {"constraints", "result"},
     "report": BASE | {"constraints", "result", "plots"},
     "datasets": BASE | {"constraints", "sources"},
     "active": BASE | {"_kernels", "_files", "constraints", "result", "sources", "problem", "engines"},
+    "io": BASE | {"_files", "constraints", "result", "sources", "problem", "engines", "active"},
     "experiments": BASE
     | {"_files", "constraints", "result", "sources", "problem", "engines", "metrics", "datasets", "plots"},
     "cli": BASE
@@ -44,6 +45,7 @@ ALLOWED = {
         "datasets",
         "experiments",
         "active",
+        "io",
     },
 }
 FILES = sorted(path for path in ROOT.rglob("*.py") if path != ROOT / "__init__.py")
