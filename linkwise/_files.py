@@ -12,7 +12,7 @@ from pathlib import Path
 
 from linkwise.exceptions import LinkwiseError
 
-__all__ = ["PARTIAL", "decode", "lock_file", "read_bytes", "read_text_file", "write_whole"]
+__all__ = ["PARTIAL", "decode", "lock_file", "read_bytes", "read_text_file", "require_file", "write_whole"]
 
 PARTIAL = ".partial"
 _LARGE, _USUAL = 2**28, 100  # what unpacks to more than 256 MiB and a hundred times its size is no table
@@ -26,18 +26,23 @@ _NOT_TEXT = (
 # -- reading -----------------------------------------------------------------------------------------------------------
 
 
-def read_bytes(path: str | Path) -> bytes:
-    """Read a whole file; a folder, a pipe and a file that changes meanwhile are refused."""
-    place = Path(path)
-    before = place.stat()
-    if stat.S_ISDIR(before.st_mode):
+def require_file(path: str | Path) -> os.stat_result:
+    """Refuse a folder, and a pipe or device, which might be waited for without end."""
+    found = Path(path).stat()
+    if stat.S_ISDIR(found.st_mode):
         msg = f"{path} is a folder, expected a file."
         raise LinkwiseError(msg)
-    if not stat.S_ISREG(before.st_mode):
+    if not stat.S_ISREG(found.st_mode):
         msg = f"{path} is a pipe or device, expected a file.\nHint: to read from a pipe, write `-` for standard input."
         raise LinkwiseError(msg)
-    raw = place.read_bytes()
-    after = place.stat()
+    return found
+
+
+def read_bytes(path: str | Path) -> bytes:
+    """Read a whole file; one that changes meanwhile is refused."""
+    before = require_file(path)
+    raw = Path(path).read_bytes()
+    after = Path(path).stat()
     if (before.st_size, before.st_mtime_ns, before.st_ino) != (after.st_size, after.st_mtime_ns, after.st_ino):
         msg = f"{path} was changed while it was read.\nHint: read it again when whatever writes to it is done."
         raise LinkwiseError(msg)

@@ -174,7 +174,7 @@ def is_entry(row: dict[str, Any]) -> bool:
             return type(row["undo"]) is int
         query = Query(tuple(row["items"]))
         read_entry(row, 0)
-        return list(query.items) == row["items"] and query.read(row["answer"]) == row["answer"]
+        return bool(list(query.items) == row["items"] and query.read(row["answer"]) == row["answer"])
     except (KeyError, TypeError, ValueError):
         return False
 

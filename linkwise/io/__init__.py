@@ -3,6 +3,7 @@
 from linkwise.io._data import read_data
 from linkwise.io._folder import Folder
 from linkwise.io._knowledge import Knowledge, read_knowledge, write_knowledge
+from linkwise.io._model import load, save
 from linkwise.io._prepare import Preparation
 from linkwise.io._results import csv_line, labels_csv, write_labels, write_tree
 from linkwise.io._table import Table
@@ -14,8 +15,10 @@ __all__ = [
     "Table",
     "csv_line",
     "labels_csv",
+    "load",
     "read_data",
     "read_knowledge",
+    "save",
     "write_knowledge",
     "write_labels",
     "write_tree",

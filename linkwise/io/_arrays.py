@@ -29,7 +29,7 @@ def npy_of_array(array: npt.NDArray[Any]) -> Iterator[bytes | memoryview]:
     np.lib.format.write_array_header_1_0(head, described)
     yield head.getvalue()
     if plain.nbytes:
-        yield memoryview(plain.reshape(-1).view(np.uint8))
+        yield plain.reshape(-1).view(np.uint8).data
 
 
 def array_of_npy(raw: bytes | memoryview, name: str) -> npt.NDArray[Any]:

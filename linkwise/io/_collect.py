@@ -77,15 +77,14 @@ class Collector:
 
     def add(self, kind: Kind, samples: Sequence[str], weight: float, line: int, note: str = "") -> None:
         """Take one statement in; one that says nothing is dropped with a warning."""
-        if kind is Kind.MUST_LINK or kind is Kind.TRIPLET:
-            if samples[0] == samples[1]:
-                said = f"{singular(kind)}({', '.join(samples)})"
-                warnings.warn(
-                    f"{self.name}, line {line}: {said} holds for every clustering and was dropped.",
-                    LinkwiseWarning,
-                    stacklevel=6,
-                )
-                return
+        if kind in (Kind.MUST_LINK, Kind.TRIPLET) and samples[0] == samples[1]:
+            said = f"{singular(kind)}({', '.join(samples)})"
+            warnings.warn(
+                f"{self.name}, line {line}: {said} holds for every clustering and was dropped.",
+                LinkwiseWarning,
+                stacklevel=6,
+            )
+            return
         unknown = len(self._unknown)
         codes = [self.code(sample, line) for sample in samples]
         if self.skip_bad and len(self._unknown) > unknown:
@@ -134,13 +133,13 @@ class Collector:
                 given[one.word] = member[start[rows][:, None] + np.arange(one.arity)]
         rows = np.concatenate(order)
         made = Constraints.build(len(ids), **given, weight=weight[rows], rules=self.rules)
-        names = self._check_names(ids, member) if named else None
+        names = self._check_names(ids) if named else None
         made = Constraints(
             made.n_samples, made.kind, made.items, made.weight, rows[made.row], made.rules, names, made.groups
         )
         return made, np.array(self._file, dtype=np.intp), np.array(self._line, dtype=np.intp)
 
-    def _check_names(self, ids: npt.NDArray[Any], member: IntArray) -> npt.NDArray[Any]:
+    def _check_names(self, ids: npt.NDArray[Any]) -> npt.NDArray[Any]:
         """Warn of names that look like others or hold what nobody sees."""
         if ids.dtype.kind != "U":
             return ids

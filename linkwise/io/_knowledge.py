@@ -324,10 +324,9 @@ def _read_json(into: Collector, text: str) -> None:
         _read_objects(into, text)  # lines of which the first is broken: say so by its number
         return
     document = parse_json(text, into.name)
-    if isinstance(document, list) and document and all(isinstance(one, dict) for one in document):
-        if all({"kind", "type"} & set(one) for one in document):
-            read_json_statements(into, iter(enumerate(document, start=1)))
-            return
+    if isinstance(document, list) and all(isinstance(one, dict) and {"kind", "type"} & set(one) for one in document):
+        read_json_statements(into, iter(enumerate(document, start=1)))
+        return
     if isinstance(document, dict) and "format" in document:
         if str(document["format"]).startswith("linkwise.dendrogram/"):
             trees.read_tree(into, text)

@@ -111,7 +111,7 @@ class Preparation:
                 LinkwiseWarning,
                 stacklevel=4,
             )
-        return (code[:, None] == np.arange(len(values))).astype(np.float64)
+        return np.asarray(code[:, None] == np.arange(len(values)), dtype=np.float64)
 
     def _vectorizer(self) -> Any:
         from sklearn.feature_extraction.text import TfidfVectorizer

@@ -36,7 +36,7 @@ def csv_line(*values: object, delimiter: str = ",") -> str:
 
 
 def labels_csv(ids: Any, labels: Any, *, delimiter: str = ",") -> str:
-    """Word labels as CSV with a header, one row per sample.
+    r"""Word labels as CSV with a header, one row per sample.
 
     Parameters
     ----------
@@ -50,7 +50,7 @@ def labels_csv(ids: Any, labels: Any, *, delimiter: str = ",") -> str:
     >>> import numpy as np
     >>> from linkwise.io import labels_csv
     >>> labels_csv(np.array(["otter", "seal"]), np.array([0, 1]))
-    'sample,cluster\\notter,0\\nseal,1\\n'
+    'sample,cluster\notter,0\nseal,1\n'
     """
     given = np.asarray(labels).tolist()
     names = range(len(given)) if ids is None else np.asarray(ids).tolist()
@@ -62,7 +62,7 @@ def labels_csv(ids: Any, labels: Any, *, delimiter: str = ",") -> str:
 
 
 def write_labels(path: Any, labels: Any, ids: Any = None) -> None:
-    """Write the cluster of each sample: .csv, .tsv or .parquet; the file appears whole or not at all.
+    r"""Write the cluster of each sample: .csv, .tsv or .parquet; the file appears whole or not at all.
 
     Parameters
     ----------
@@ -84,7 +84,7 @@ def write_labels(path: Any, labels: Any, ids: Any = None) -> None:
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     write_labels(pathlib.Path(folder, "labels.csv"), [0, 0, 1])
     ...     pathlib.Path(folder, "labels.csv").read_text()
-    'sample,cluster\\n0,0\\n1,0\\n2,1\\n'
+    'sample,cluster\n0,0\n1,0\n2,1\n'
     """
     place = Path(path)
     ending = place.suffix.lower()
@@ -115,7 +115,7 @@ def _labels_parquet(ids: Any, labels: Any) -> bytes:
 
 
 def write_tree(path: Any, tree: Dendrogram, *, ids: Any = None) -> None:
-    """Write a hierarchy: .nwk (Newick), .json (everything) or .npy (a SciPy linkage matrix).
+    r"""Write a hierarchy: .nwk (Newick), .json (everything) or .npy (a SciPy linkage matrix).
 
     Parameters
     ----------
@@ -134,7 +134,7 @@ def write_tree(path: Any, tree: Dendrogram, *, ids: Any = None) -> None:
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     write_tree(pathlib.Path(folder, "tree.nwk"), Dendrogram(2, [2, 2, -1]), ids=["otter", "seal"])
     ...     pathlib.Path(folder, "tree.nwk").read_text()
-    '(otter:1.0,seal:1.0);\\n'
+    '(otter:1.0,seal:1.0);\n'
     """
     place = Path(path)
     ending = place.suffix.lower()
