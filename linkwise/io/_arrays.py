@@ -17,7 +17,7 @@ from linkwise.exceptions import LinkwiseError
 __all__ = ["MAGIC", "array_of_npy", "arrays_of_npz", "npy_of_array"]
 
 MAGIC = b"\x93NUMPY"
-_KINDS = "biufU"
+_KINDS = "biufUS"
 
 
 def npy_of_array(array: npt.NDArray[Any]) -> Iterator[bytes | memoryview]:

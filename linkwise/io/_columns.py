@@ -182,7 +182,9 @@ class ArrayColumns(Columns):
         self.n_rows = array.shape[0]
         self.names = list(map(str, range(array.shape[1]) if names is None else names))
         if len(self.names) != array.shape[1] or not array.size:
-            msg = f"{name} has the shape {array.shape} and {len(self.names)} names of columns, expected rows and as many."
+            msg = (
+                f"{name} has the shape {array.shape} and {len(self.names)} names of columns, expected rows and as many."
+            )
             raise LinkwiseError(msg)
         self._refuse_repeats()
 

@@ -41,6 +41,7 @@ __all__ = ["FORMATS", "Knowledge", "read_knowledge", "write_knowledge"]
 IntArray = npt.NDArray[np.intp]
 FORMATS = ("statements", "lines", "groups", "paths", "parents", "newick", "json")
 _LONGEST = 2**23
+_JSON_LINES = (".jsonl", ".ndjson")
 _NEWICK = (".nwk", ".newick", ".tree", ".tre", ".nh")
 
 
@@ -229,7 +230,7 @@ def _read_one(into: Collector, text: str, form: str | None, source: Any) -> None
         trees.read_newick(into, text)
     elif form == "lines":
         read_lines(into, text)
-    elif form == "statements" and text.lstrip().startswith("{"):
+    elif form == "statements" and (ending in _JSON_LINES or text.lstrip().startswith("{")):
         _read_objects(into, text)
     elif form == "statements":
         read_csv_statements(into, text)
@@ -246,7 +247,7 @@ def _read_one(into: Collector, text: str, form: str | None, source: Any) -> None
 def _recognise(text: str, ending: str) -> str | None:
     """Which form a text has; None when there is nothing in it but comments."""
     start = text.lstrip()
-    if ending in (".jsonl", ".ndjson"):
+    if ending in _JSON_LINES:
         return "statements"
     if ending in _NEWICK or start.startswith("("):
         return "newick"

@@ -10,6 +10,7 @@ import numpy as np
 import scipy.sparse
 
 from linkwise.constraints import Constraints, Kind, Rule
+from linkwise.engines import ConstrainedClusterer
 
 __all__ = ["check_constraints", "check_estimator", "check_record"]
 
@@ -119,7 +120,7 @@ def check_estimator(made: Any) -> None:
     said, d = has.get("constraints_"), has.get("n_features_in_")
     _require(isinstance(said, Constraints) and _is_count(d, 1), "what was learned is missing")
     n = said.n_samples  # type: ignore[union-attr]
-    if hasattr(type(made), "labels_") or "labels_" in type(made).__mro__[0].__annotations__ or "labels_" in has:
+    if isinstance(made, ConstrainedClusterer):
         _check_labels(has, n)
     names = has.get("feature_names_in_")
     if names is not None:

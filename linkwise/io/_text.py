@@ -21,7 +21,7 @@ NUMBER = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?", re
 
 def shown(text: str, longest: int = 40) -> str:
     """Quote a value for a message, escaped and shortened; what cannot be seen is written as its code."""
-    short = text if len(text) <= longest else text[: longest - 1] + "…"
+    short = str(text) if len(text) <= longest else text[: longest - 1] + "…"
     return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in repr(short))
 
 

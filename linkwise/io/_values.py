@@ -80,6 +80,10 @@ class Writer:
 
     def _array(self, value: Any, where: str) -> Any:
         if value.dtype.kind in "biufU":
+            axes = sorted(range(value.ndim), key=lambda axis: -value.strides[axis])
+            if axes != list(range(value.ndim)) and value.transpose(axes).flags.c_contiguous:
+                # where values lie decides in which order they are summed: the last digit of an answer hangs on it
+                return {"turned": [self._store(value.transpose(axes)), axes]}
             return {"array": self._store(value)}
         if value.dtype.kind == "O" and value.ndim == 1:
             return {"objects": [self.write(one, f"{where}[{i}]") for i, one in enumerate(value.tolist())]}
@@ -164,6 +168,9 @@ class Reader:
             return float(inside)
         if tag == "array" and type(inside) is int:
             return self._fetch(inside)
+        if tag == "turned":
+            number, axes = inside
+            return self._fetch(number).transpose(np.argsort(axes))
         if tag in ("list", "tuple", "objects") and isinstance(inside, list):
             listed = [self.read(one, depth + 1) for one in inside]
             if tag == "objects":
