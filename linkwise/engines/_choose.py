@@ -169,6 +169,8 @@ def cluster(
                 checked = verify(tree_k, model.constraints_, X=X if known.rules else None, metric=compare)
                 if checked.ok:
                     labels, tree, certificate = labels_k, tree_k, checked
+                    model.set_params(n_clusters=int(labels.max()) + 1)
+                    model._keep_tree(tree, labels, certificate, model._samples)  # so that `predict` knows them
                     reason = f"{int(labels.max()) + 1} clusters: the largest step in the heights of the tree."
                     break
         reasons.append(reason)

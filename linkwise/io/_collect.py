@@ -41,8 +41,8 @@ class Collector:
         self.files: list[str] = []
         self.trimmed = 0
         self._unknown: list[tuple[str, int, str]] = []
-        self._code: dict[str, int] = {} if ids is None else {str(v): i for i, v in enumerate(ids.tolist())}
-        if ids is not None and len(self._code) < len(ids):
+        self.known: dict[str, int] = {} if ids is None else {str(v): i for i, v in enumerate(ids.tolist())}
+        if ids is not None and len(self.known) < len(ids):
             msg = "ids contains values that look alike as text, expected names that tell the samples apart."
             raise ConstraintError(msg)
         self._kind, self._size, self._member = array("b"), array("q"), array("q")
@@ -67,12 +67,12 @@ class Collector:
 
     def code(self, sample: str, line: int) -> int:
         """The number of a sample, -1 and a remark if nobody knows it."""
-        found = self._code.get(sample)
+        found = self.known.get(sample)
         if found is None:
             if self.ids is not None:
                 self._unknown.append((self.name, line, sample))
                 return -1
-            found = self._code[sample] = len(self._code)
+            found = self.known[sample] = len(self.known)
         return found
 
     def add(self, kind: Kind, samples: Sequence[str], weight: float, line: int, note: str = "") -> None:
@@ -101,6 +101,15 @@ class Collector:
         self._file.append(len(self.files) - 1)
         self._line.append(line)
 
+    def add_plain(self, kind: Kind, codes: tuple[int, ...], line: int) -> None:
+        """Take in one hard statement about different samples, by their numbers."""
+        self._kind.append(kind)
+        self._size.append(len(codes))
+        self._member.extend(codes)
+        self._weight.append(np.inf)
+        self._file.append(len(self.files) - 1)
+        self._line.append(line)
+
     def add_many(self, kind: Kind, names: Sequence[str], items: IntArray, lines: IntArray) -> None:
         """Take hard statements in that name samples by their places in ``names``, such as those of a taxonomy."""
         codes = np.array([self.code(name, 0) for name in names], dtype=np.int64)
@@ -118,7 +127,7 @@ class Collector:
         """Return the constraints, and file and line of each statement by its ``row``."""
         if self._unknown:
             raise ConstraintError(self._word_unknown())
-        ids = np.array(list(self._code), dtype=str) if self.ids is None else self.ids
+        ids = np.array(list(self.known), dtype=str) if self.ids is None else self.ids
         kind, size = np.array(self._kind, dtype=np.int8), np.array(self._size, dtype=np.intp)
         member, weight = np.array(self._member, dtype=np.intp), np.array(self._weight, dtype=np.float64)
         start = np.cumsum(size) - size

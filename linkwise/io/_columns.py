@@ -70,8 +70,15 @@ class DelimitedColumns(Columns):
     def __init__(self, text: str, name: str, delimiter: str | None = None) -> None:
         self.name = name
         rows = read_rows(text, name, delimiter)
-        line, header = next(rows)
+        line, header = next(rows, (1, []))
         self.names = [cell.strip() for cell in header]
+        if "" in self.names or not self.names:
+            which = f"column {self.names.index('') + 1}" if self.names else "the table"
+            msg = (
+                f"{name}, line {line}: {which} has no name.\n"
+                "Hint: write one into the first line; a column of row numbers can then be left out or name samples."
+            )
+            raise LinkwiseError(msg)
         if all(NUMBER.fullmatch(cell) for cell in self.names):
             msg = (
                 f"{name} starts with numbers, expected a first line with column names.\n"

@@ -78,8 +78,8 @@ def read_data(
 
     Notes
     -----
-    A pickle is never read. **Cost** about 0.4 s for a CSV of 50,000 rows and 16 columns. **Guarantee** identifiers stay
-    text as written: 007 is not 7, and NA is a name.
+    A pickle is never read. **Cost** about a second for a CSV of 50,000 rows and 16 columns. **Guarantee** identifiers
+    stay text as written: 007 is not 7, and NA is a name.
 
     Examples
     --------

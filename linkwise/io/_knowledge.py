@@ -1,9 +1,8 @@
-"""Knowledge from files of any of the forms people keep it in, each statement with its file and line; and back."""
+"""Knowledge from files of any of the forms people keep it in, each statement with its file and line."""
 
 from __future__ import annotations
 
 import io
-import json
 import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -13,17 +12,13 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 import numpy.typing as npt
 
-from linkwise._files import write_whole
-from linkwise.constraints import Constraints, Kind
+from linkwise.constraints import Constraints
 from linkwise.exceptions import ConstraintError, LinkwiseError, LinkwiseWarning
 from linkwise.io import _trees as trees
 from linkwise.io._answers import is_dialogue, read_answers
 from linkwise.io._collect import Collector, singular
 from linkwise.io._lines import read_lines
 from linkwise.io._statements import (
-    FORMAT,
-    RULES,
-    escaped,
     header_keys,
     json_lines,
     parse_json,
@@ -32,11 +27,12 @@ from linkwise.io._statements import (
 )
 from linkwise.io._table import Table
 from linkwise.io._text import delimiter_of, is_path, read_rows, read_text, source_name
+from linkwise.io._write import statements_of
 
 if TYPE_CHECKING:
     from linkwise.problem import Explanation
 
-__all__ = ["FORMATS", "Knowledge", "read_knowledge", "write_knowledge"]
+__all__ = ["FORMATS", "Knowledge", "read_knowledge"]
 
 IntArray = npt.NDArray[np.intp]
 FORMATS = ("statements", "lines", "groups", "paths", "parents", "newick", "json")
@@ -107,7 +103,7 @@ class Knowledge:
         """Word the statements as the tuples `Constraints.from_ids` takes; the last entry says what was left out."""
         said = self.constraints
         lines = []
-        for kind, named, weight, _ in _statements(said, shown):
+        for kind, named, weight, _ in statements_of(said, shown):
             given = [named] if kind.is_group else named
             lines.append(repr((singular(kind), *given, *([] if np.isinf(weight) else [weight]))))
         left_out = said.n_statements - len(lines)
@@ -338,112 +334,3 @@ def _read_json(into: Collector, text: str) -> None:
     else:
         msg = f"{into.name} holds {type(document).__name__} {str(document)[:40]!r}, expected statements or a taxonomy."
         raise ConstraintError(msg)
-
-
-# -- writing -----------------------------------------------------------------------------------------------------------
-
-
-def write_knowledge(path: Any, said: Constraints | Knowledge) -> None:
-    """Write statements so that `read_knowledge` with the same ids gives them back: weights, names, notes and rules.
-
-    Parameters
-    ----------
-    path : str or Path
-        Where to; ``.jsonl`` (one JSON object per line), ``.csv`` or ``.tsv``. The file appears whole or not at all.
-    said : Constraints or Knowledge
-        What to write; samples without names are written by row number.
-
-    Notes
-    -----
-    **Guarantee** ``read_knowledge(path, ids).constraints == said``, statements in the order they were given. In CSV,
-    text that a spreadsheet would take for a formula gets an apostrophe in front, which reading takes away again.
-
-    Examples
-    --------
-    >>> import tempfile, pathlib
-    >>> from linkwise import Constraints, read_knowledge
-    >>> from linkwise.io import write_knowledge
-    >>> said = Constraints.build(4, must_link=[(0, 1)], apart=[[0, 2, 3]], weight=0.5)
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     path = pathlib.Path(folder, "said.csv")
-    ...     write_knowledge(path, said)
-    ...     read_knowledge(path, 4).constraints == said
-    True
-    """
-    place = Path(path)
-    constraints = said.constraints if isinstance(said, Knowledge) else said
-    notes = said.notes if isinstance(said, Knowledge) else {}
-    ending = place.suffix.lower()
-    if ending in (".jsonl", ".ndjson"):
-        text = _as_json_lines(constraints, notes)
-    elif ending in (".csv", ".tsv"):
-        text = _as_csv(constraints, notes, "\t" if ending == ".tsv" else ",")
-    else:
-        msg = f"write_knowledge: {place.name} ends in {ending!r}, expected .jsonl, .csv or .tsv."
-        raise LinkwiseError(msg)
-    try:
-        write_whole(place, text.encode())
-    except UnicodeEncodeError as bad:
-        msg = f"write_knowledge: a name or note holds half of a surrogate pair, which is no character ({bad.reason})."
-        raise LinkwiseError(msg) from bad
-
-
-def _statements(said: Constraints, shown: int | None = None) -> list[tuple[Kind, list[Any], float, int]]:
-    """Kind, names, weight and row of each statement, in the order they were given."""
-    order = np.argsort(said.row, kind="stable")[:shown].tolist()
-    kinds, items, weights, rows = said.kind.tolist(), said.items.tolist(), said.weight.tolist(), said.row.tolist()
-    group = {s: g for g, s in enumerate(said.groups.statement.tolist())}
-    names = None if said.ids is None else said.ids.tolist()
-    made = []
-    for s in order:
-        kind = Kind(kinds[s])
-        members = said.groups.of(group[s]).tolist() if kind.is_group else items[s][: kind.arity]
-        made.append((kind, members if names is None else [names[i] for i in members], weights[s], rows[s]))
-    return made
-
-
-def _rule_values(rule: Any) -> tuple[str, list[Any]]:
-    word = next(word for word, kind in RULES.items() if kind is type(rule))
-    return word, [value for value in (getattr(rule, key) for key in rule.__dataclass_fields__) if value is not None]
-
-
-def _as_json_lines(said: Constraints, notes: Mapping[int, str]) -> str:
-    rows: list[dict[str, Any]] = [{"format": FORMAT}]
-    for rule in said.rules:
-        word, values = _rule_values(rule)
-        rows.append({"kind": word, **dict(zip("ab", values, strict=False))})
-    for kind, named, weight, row in _statements(said):
-        plain = [name if isinstance(name, str) else str(name) if not isinstance(name, int) else name for name in named]
-        given = {"samples": plain} if kind.is_group else dict(zip("abc", plain, strict=False))
-        extra: dict[str, Any] = {} if np.isinf(weight) else {"weight": float(weight)}
-        rows.append({"kind": singular(kind), **given, **extra, **({"note": notes[row]} if row in notes else {})})
-    return "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows)
-
-
-def _as_csv(said: Constraints, notes: Mapping[int, str], delimiter: str) -> str:
-    import csv
-
-    sink = io.StringIO()
-    write = csv.writer(sink, delimiter=delimiter, lineterminator="\n")
-    sink.write(f"# {FORMAT}\n")
-    write.writerow(["kind", "a", "b", "c", "samples", "weight", "note"])
-    for rule in said.rules:
-        word, values = _rule_values(rule)
-        write.writerow([word, *map(repr, values), *[""] * (6 - len(values))])
-    for kind, named, weight, row in _statements(said):
-        names = [_cell(name, in_group=kind.is_group) for name in named]
-        cells = ["", "", "", ";".join(names)] if kind.is_group else [*map(escaped, names), *[""] * (4 - len(names))]
-        if kind.is_group:
-            cells[3] = escaped(cells[3])
-        price = "" if np.isinf(weight) else repr(float(weight))
-        write.writerow([singular(kind), *cells, price, escaped(notes.get(row, ""))])
-    return sink.getvalue()
-
-
-def _cell(name: Any, *, in_group: bool) -> str:
-    text = str(name)
-    if text != text.strip() or not text or (in_group and ";" in text):
-        what = "a semicolon" if text.strip() == text and text else "spaces at its ends, or nothing"
-        msg = f"write_knowledge: the sample {text!r} has {what} in its name, which CSV cannot say.\nHint: write .jsonl."
-        raise LinkwiseError(msg)
-    return text

@@ -66,6 +66,8 @@ def test_one_row_is_enough(table):
         (b"", "is empty"),
         (b" \n", "is empty"),
         (b"a,b\n", "a header but no rows"),
+        (b",\n,\n", "the table has no name"),
+        (b",a\n0,1\n1,2\n", "line 1: column 1 has no name"),
         (b"1,2\n3,4\n", "expected a first line with column names"),
         (b"a,a\n1,2\n", "names the column 'a' more than once"),
         (b"a,b\n1,2\n3\n", "line 3 has 1 values, but the header names 2 columns"),
