@@ -1,29 +1,121 @@
-"""Files that survive: written whole or not at all, and held by one process at a time."""
+"""Files as people keep them: read with words for what is none, written whole or not at all, held by one process."""
 
 from __future__ import annotations
 
 import os
+import secrets
+import stat
 import sys
-import tempfile
+import zlib
+from collections.abc import Iterable
 from pathlib import Path
 
-__all__ = ["PARTIAL", "lock_file", "write_whole"]
+from linkwise.exceptions import LinkwiseError
+
+__all__ = ["PARTIAL", "decode", "lock_file", "read_bytes", "read_text_file", "require_file", "write_whole"]
 
 PARTIAL = ".partial"
+_LARGE, _USUAL = 2**28, 100  # what unpacks to more than 256 MiB and a hundred times its size is no table
+_NOT_TEXT = (
+    (b"PK\x03\x04", "is a spreadsheet or zip archive", "save it as CSV first."),
+    (b"\x80", "looks like a pickle or joblib file, which can run code and is never read", "export the data as CSV."),
+    (b"\xff\xfe", "is encoded as UTF-16", "save it as UTF-8, or: iconv -f UTF-16 -t UTF-8 FILE"),
+    (b"\xfe\xff", "is encoded as UTF-16", "save it as UTF-8, or: iconv -f UTF-16 -t UTF-8 FILE"),
+)
+
+# -- reading -----------------------------------------------------------------------------------------------------------
 
 
-def write_whole(path: Path, content: bytes) -> None:
+def require_file(path: str | Path) -> os.stat_result:
+    """Refuse a folder, and a pipe or device, which might be waited for without end."""
+    found = Path(path).stat()
+    if stat.S_ISDIR(found.st_mode):
+        msg = f"{path} is a folder, expected a file."
+        raise LinkwiseError(msg)
+    if not stat.S_ISREG(found.st_mode):
+        msg = f"{path} is a pipe or device, expected a file.\nHint: to read from a pipe, write `-` for standard input."
+        raise LinkwiseError(msg)
+    return found
+
+
+def read_bytes(path: str | Path) -> bytes:
+    """Read a whole file; one that changes meanwhile is refused."""
+    before = require_file(path)
+    raw = Path(path).read_bytes()
+    after = Path(path).stat()
+    if (before.st_size, before.st_mtime_ns, before.st_ino) != (after.st_size, after.st_mtime_ns, after.st_ino):
+        msg = f"{path} was changed while it was read.\nHint: read it again when whatever writes to it is done."
+        raise LinkwiseError(msg)
+    return raw
+
+
+def read_text_file(path: str | Path) -> str:
+    """Read a whole UTF-8 text file, packed with gzip or not, with line ends made one."""
+    return decode(read_bytes(path), str(path))
+
+
+def decode(raw: bytes, name: str) -> str:
+    """Turn the bytes of a text file into text with one kind of line end, or say what they are instead."""
+    if raw.startswith(b"\x1f\x8b"):
+        raw = _unpacked(raw, name)
+    if not raw.strip():
+        msg = f"{name} is empty."
+        raise LinkwiseError(msg)
+    for magic, what, hint in _NOT_TEXT:
+        if raw.startswith(magic):
+            msg = f"{name} {what}.\nHint: {hint}"
+            raise LinkwiseError(msg)
+    if b"\x00" in raw:
+        msg = f"{name} holds a NUL byte at offset {raw.index(0)}, so it is no text file."
+        raise LinkwiseError(msg)
+    try:
+        text = raw.decode("utf-8-sig")
+    except UnicodeDecodeError as bad:
+        msg = f"{name} is not UTF-8: byte {raw[bad.start]:#04x} at offset {bad.start}.\nHint: save it as UTF-8."
+        raise LinkwiseError(msg) from bad
+    return text.replace("\r\n", "\n").replace("\r", "\n")
+
+
+def _unpacked(raw: bytes, name: str) -> bytes:
+    """Unpack gzip, one member or several, but never without end."""
+    most = max(_LARGE, _USUAL * len(raw))
+    parts, total = [], 0
+    try:
+        while raw:
+            engine = zlib.decompressobj(wbits=31)
+            parts.append(engine.decompress(raw, most - total + 1))
+            total += len(parts[-1])
+            if total > most:
+                msg = (
+                    f"{name} unpacks to more than {most // 2**20:,} MiB, which no packed table does; nothing was read."
+                )
+                raise LinkwiseError(msg)
+            if not engine.eof:
+                msg = f"{name} is packed with gzip, but its end is missing.\nHint: copy or download it again."
+                raise LinkwiseError(msg)
+            raw = engine.unused_data.lstrip(b"\x00")
+    except zlib.error as bad:
+        msg = f"{name} is packed with gzip, but damaged ({bad}).\nHint: copy or download it again."
+        raise LinkwiseError(msg) from bad
+    return b"".join(parts)
+
+
+# -- writing -----------------------------------------------------------------------------------------------------------
+
+
+def write_whole(path: Path, content: bytes | Iterable[bytes | memoryview]) -> None:
     """Write a file so that it appears whole or not at all: beside its place, then moved there."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    handle, name = tempfile.mkstemp(prefix=f".{path.name}.", suffix=PARTIAL, dir=path.parent)
+    beside = path.parent / f".{path.name[:40]}.{secrets.token_hex(8)}{PARTIAL}"
     try:
-        with os.fdopen(handle, "wb") as file:
-            file.write(content)
+        with beside.open("xb") as file:
+            for part in (content,) if isinstance(content, bytes) else content:
+                file.write(part)
             file.flush()
             os.fsync(file.fileno())
-        Path(name).replace(path)
+        beside.replace(path)
     except BaseException:
-        Path(name).unlink(missing_ok=True)
+        beside.unlink(missing_ok=True)
         raise
     if sys.platform != "win32":  # the name itself must reach the disk, too
         folder = os.open(path.parent, os.O_RDONLY)

@@ -12,7 +12,7 @@ from linkwise._files import lock_file
 from linkwise.active._query import Answer, Query, Told
 from linkwise.exceptions import LinkwiseError
 
-__all__ = ["FORMAT", "Log", "standing"]
+__all__ = ["FORMAT", "Log", "is_entry", "standing"]
 
 FORMAT = "linkwise.dialogue/1"
 
@@ -167,16 +167,20 @@ def _parse(line: str, number: int, path: Path) -> dict[str, Any]:
     return row
 
 
-def _require_entry(row: dict[str, Any], number: int, path: Path) -> None:
+def is_entry(row: dict[str, Any]) -> bool:
+    """Whether a line of a log is an answer, or takes one back."""
     try:
         if "undo" in row:
-            fits = type(row["undo"]) is int
-        else:
-            query = Query(tuple(row["items"]))
-            fits = list(query.items) == row["items"] and query.read(row["answer"]) == row["answer"]
+            return type(row["undo"]) is int
+        query = Query(tuple(row["items"]))
+        read_entry(row, 0)
+        return bool(list(query.items) == row["items"] and query.read(row["answer"]) == row["answer"])
     except (KeyError, TypeError, ValueError):
-        fits = False
-    if not fits:
+        return False
+
+
+def _require_entry(row: dict[str, Any], number: int, path: Path) -> None:
+    if not is_entry(row):
         msg = (
             f"{path}, line {number}: neither an answer nor one taken back.\n"
             "Hint: restore the file from a copy, or delete the line and those after it."

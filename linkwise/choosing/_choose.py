@@ -236,6 +236,9 @@ def _settle(model: Any, X: Any, task: _Task, reasons: list[str]) -> Clustering:
     if tree is not None:
         cut = cut_by_steps(model, X, task.metric)
         made = cut.labels, int(cut.labels.max()) + 1, cut.tree, cut.certificate
+        if made[1] != model.n_clusters_:
+            model.set_params(n_clusters=made[1])
+            model._keep_tree(cut.tree, cut.labels, cut.certificate, model._samples)  # so that `predict` knows them
         return Clustering(*made, model, (*reasons, cut.reason))
     reason = f"{model.n_clusters_} clusters: the fewest the statements leave to this method."
     return Clustering(model.labels_, model.n_clusters_, None, model.certificate_, model, (*reasons, reason))

@@ -10,7 +10,7 @@ import click
 
 if TYPE_CHECKING:
     from linkwise.active import Dialogue, Query
-    from linkwise.cli._data import Table
+    from linkwise.io import Table
 
 __all__ = ["Interview", "ask"]
 
@@ -59,12 +59,11 @@ def ask(
     """
     from linkwise.active import Dialogue
     from linkwise.cli._cluster import scaled
-    from linkwise.cli._data import read_table
-    from linkwise.cli._statements import read_statements
+    from linkwise.io import read_data, read_knowledge
 
     chosen = _strategy(strategy, clusters, budget)
-    table = read_table(data, id_column=id_column, drop=drop)
-    known = None if constraints is None else read_statements(constraints, table.ids).constraints
+    table = read_data(data, id=id_column, drop=drop)
+    known = None if constraints is None else read_knowledge(constraints, table).constraints
     talk = Dialogue(
         scaled(table, standardise),
         constraints=known,

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 import click
 
 if TYPE_CHECKING:
-    from linkwise.cli._statements import Statements
+    from linkwise.io import Knowledge
     from linkwise.problem import Explanation, Verdict
 
-__all__ = ["check", "conflict_text"]
+__all__ = ["check"]
 
 UNDECIDED, CONFLICT = 1, 3
 
@@ -35,8 +35,7 @@ def check(constraints: str, data_path: str | None, id_column: str | None, cluste
 
     Exits with 0 when they can hold, 3 when they cannot, 1 when it could not be decided.
     """
-    from linkwise.cli._data import read_table
-    from linkwise.cli._statements import read_statements
+    from linkwise.io import read_data, read_knowledge
     from linkwise.problem import check as decide
 
     if id_column is not None and data_path is None:
@@ -44,8 +43,8 @@ def check(constraints: str, data_path: str | None, id_column: str | None, cluste
         raise click.UsageError(msg)
     ids = None
     if data_path is not None:
-        ids = read_table(data_path, id_column=id_column).ids
-    statements = read_statements(constraints, ids)
+        ids = read_data(data_path, id=id_column).ids
+    statements = read_knowledge(constraints, ids)
     said = statements.constraints
     if clusters is not None and clusters > said.n_samples:
         msg = f"-k {clusters}: there are only {said.n_samples} samples."
@@ -55,18 +54,18 @@ def check(constraints: str, data_path: str | None, id_column: str | None, cluste
     return {"feasible": 0, "infeasible": CONFLICT}.get(verdict.status, UNDECIDED)
 
 
-def _as_text(verdict: Verdict, statements: Statements) -> str:
+def _as_text(verdict: Verdict, statements: Knowledge) -> str:
     said = statements.constraints
     about = f"{said.n_statements:,} statements about {said.n_samples:,} samples"
     if verdict.status == "feasible":
         fewest = f" They allow {verdict.k_min:,} to {verdict.k_max:,} clusters." if verdict.k_min is not None else ""
         return f"{about} can all hold together.{fewest}"
     if verdict.explanation is not None:
-        return f"{about} cannot all hold.\n{conflict_text(verdict.explanation, statements)}"
+        return f"{about} cannot all hold.\n{statements.explain(verdict.explanation)}"
     return f"{about}: not decided. {verdict.because}"
 
 
-def _as_json(verdict: Verdict, statements: Statements) -> str:
+def _as_json(verdict: Verdict, statements: Knowledge) -> str:
     why = verdict.explanation
     told = {
         "status": verdict.status,
@@ -82,31 +81,10 @@ def _as_json(verdict: Verdict, statements: Statements) -> str:
     return json.dumps(told, indent=2, ensure_ascii=False)
 
 
-def _as_dict(statements: Statements, statement: int) -> dict[str, object]:
+def _as_dict(statements: Knowledge, statement: int) -> dict[str, object]:
     words = statements.constraints.describe(statement).split(" ", 1)[1]
-    return {"line": statements.lines[int(statements.constraints.row[statement])], "statement": words}
+    return {"line": statements.line_of(statement), "statement": words}
 
 
 def _single(why: Explanation) -> list[tuple[int, ...]]:
     return [group for group in why.suspects if len(group) == 1]
-
-
-def conflict_text(why: Explanation, statements: Statements, shown: int = 20) -> str:
-    """Word a conflict with the line numbers of the file: fixes first, then the proof."""
-    lines = []
-    fixes = [" and ".join(statements.word(statement) for statement in group) for group in why.suspects]
-    if fixes:
-        lines.append("Removing any one of these repairs it:" if len(fixes) > 1 else "Removing this repairs it:")
-        lines += [f"  {fix}" for fix in fixes[:shown]]
-        lines += [f"  ... or one of {len(fixes) - shown:,} more"] if len(fixes) > shown else []
-    if why.core:
-        goal = f" in {why.goal}" if why.goal else " together"
-        lines.append(f"Why: these {len(why.core):,} cannot hold{goal}:")
-        lines += [f"  {statements.word(statement)}" for statement in why.core[:shown]]
-        lines += [f"  ... and {len(why.core) - shown:,} more"] if len(why.core) > shown else []
-    lines += [f"  {rule}" for rule in why.rules]
-    argument = "\n".join([why.because, *(f"  {step}" for step in why.steps)])
-    for statement in sorted(why.core, key=lambda s: -int(statements.constraints.row[s])):  # long numbers first
-        row = int(statements.constraints.row[statement])
-        argument = argument.replace(f"#{row}", f"line {statements.lines[row]}")
-    return "\n".join([*lines, argument])

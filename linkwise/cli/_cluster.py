@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 if TYPE_CHECKING:
-    from linkwise.cli._data import Table
-    from linkwise.cli._statements import Statements
+    from linkwise.io import Knowledge, Table
 
 __all__ = ["cluster", "scaled"]
 
@@ -34,7 +33,7 @@ LINKAGES = ("average", "complete", "single", "ward", "weighted", "centroid", "me
 @click.argument("data", metavar="DATA.csv", type=click.Path(allow_dash=True))
 @click.option("--id", "id_column", metavar="COLUMN", help="Column that names the samples; else they are 0, 1, 2, ...")
 @click.option("--drop", multiple=True, metavar="COLUMN", help="Leave a column out; may be repeated.")
-@click.option("-c", "--constraints", metavar="FILE", type=click.Path(allow_dash=True), help="Statements, CSV or JSONL.")
+@click.option("-c", "--constraints", metavar="FILE", type=click.Path(allow_dash=True), help="Knowledge, CSV or JSONL.")
 @click.option(
     "-k",
     "--clusters",
@@ -76,16 +75,14 @@ def cluster(
 ) -> None:
     """Cluster the rows of DATA.csv (a header, then numbers) and obey what FILE says about them.
 
-    Statements are rows type,a,b,c,weight: must_link and cannot_link name two samples, triplet three (a and b are closer
+    Statements are rows kind,a,b,c,weight: must_link and cannot_link name two samples, triplet three (a and b are closer
     to each other than to c); together and apart name any number in a column samples, as in x;y;z. Without a weight a
     statement is hard: it holds in the result, or you are told why not.
 
     Writes labels.csv, tree.nwk, report.html and, with matplotlib, dendrogram.png; either all of them or none.
     """
-    from linkwise.cli._data import read_table
-    from linkwise.cli._show import can_draw, draw_tree, labels_csv, working
-    from linkwise.cli._statements import read_statements
-    from linkwise.cli._write import Folder
+    from linkwise.cli._show import can_draw, draw_tree, working
+    from linkwise.io import Folder, labels_csv, read_data, read_knowledge
     from linkwise.report import write_report
 
     if data == constraints == "-":
@@ -94,11 +91,11 @@ def cluster(
     names = ["labels.csv", "tree.nwk", "report.html"] + (["dendrogram.png"] if can_draw() else [])
     inputs = [data] + ([constraints] if constraints else [])
     folder = Folder(output, names, force=force, inputs=inputs)
-    table = read_table(data, id_column=id_column, drop=drop)
+    table = read_data(data, id=id_column, drop=drop)
     if isinstance(clusters, int) and clusters > len(table.X):
         msg = f"-k {clusters}: {data} has only {len(table.X)} rows."
         raise click.UsageError(msg)
-    statements = None if constraints is None else read_statements(constraints, table.ids)
+    statements = None if constraints is None else read_knowledge(constraints, table)
     X = scaled(table, standardise)
     reasons: tuple[str, ...] = ()
     if isinstance(clusters, str):
@@ -151,9 +148,7 @@ def scaled(table: Table, standardise: bool) -> Any:
     return table.X
 
 
-def _decide(
-    X: Any, statements: Statements | None, method: str, linkage: str | None
-) -> tuple[int, str, tuple[str, ...]]:
+def _decide(X: Any, statements: Knowledge | None, method: str, linkage: str | None) -> tuple[int, str, tuple[str, ...]]:
     """Number of clusters and linkage when neither is given, and why."""
     from linkwise import ConstrainedAgglomerative, Constraints, ReCon
     from linkwise.choosing._steps import decide_cut
@@ -165,7 +160,7 @@ def _decide(
         return decide_cut(estimator, (linkage,) if linkage else usual, X, known)
 
 
-def _fit(X: Any, statements: Statements | None, method: str, clusters: int, linkage: str) -> Any:
+def _fit(X: Any, statements: Knowledge | None, method: str, clusters: int, linkage: str) -> Any:
     from linkwise import ConstrainedAgglomerative, ReCon
 
     kind = ReCon if method == "recon" else ConstrainedAgglomerative
@@ -175,9 +170,8 @@ def _fit(X: Any, statements: Statements | None, method: str, clusters: int, link
 
 
 @contextmanager
-def _explained(statements: Statements | None) -> Iterator[None]:
+def _explained(statements: Knowledge | None) -> Iterator[None]:
     """Tell a contradiction in the words of the file."""
-    from linkwise.cli._check import conflict_text
     from linkwise.exceptions import InfeasibleConstraintsError
 
     try:
@@ -185,7 +179,7 @@ def _explained(statements: Statements | None) -> Iterator[None]:
     except InfeasibleConstraintsError as conflict:
         if conflict.explanation is None or statements is None:
             raise
-        text = conflict_text(conflict.explanation, statements)
+        text = statements.explain(conflict.explanation)
         msg = f"the statements cannot all hold.\n{text}"
         raise InfeasibleConstraintsError(msg, conflict.explanation) from conflict
 
@@ -208,7 +202,7 @@ def _recipe(
     data: str,
     id_column: str | None,
     drop: tuple[str, ...],
-    statements: Statements | None,
+    statements: Knowledge | None,
     method: str,
     clusters: int,
     linkage: str,

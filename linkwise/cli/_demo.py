@@ -31,7 +31,7 @@ def demo(output: str, data: str, force: bool, quiet: bool) -> None:
 
     from linkwise.cli._example import load_example
     from linkwise.cli._show import can_draw, working
-    from linkwise.cli._write import Folder
+    from linkwise.io import Folder
 
     names = ["report.html", "labels.csv", "tree.nwk"]
     if can_draw():
@@ -115,7 +115,8 @@ def _tell_conflict(console: Any, example: Example) -> None:
 
 
 def _write(folder: Any, example: Example, plain: Any, model: Any) -> None:
-    from linkwise.cli._show import can_draw, draw_before_and_after, labels_csv
+    from linkwise.cli._show import can_draw, draw_before_and_after
+    from linkwise.io import labels_csv
     from linkwise.report import Score, write_report
 
     scores = [

@@ -9,12 +9,10 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from linkwise.cli._write import csv_line
-
 if TYPE_CHECKING:
     from linkwise.constraints import Constraints
 
-__all__ = ["can_draw", "draw_before_and_after", "draw_tree", "labels_csv", "working"]
+__all__ = ["can_draw", "draw_before_and_after", "draw_tree", "working"]
 
 
 def can_draw() -> bool:
@@ -48,12 +46,6 @@ def draw_before_and_after(
         labels = match_labels(model.labels_, after.labels_)
         plot_dendrogram(model.dendrogram_, labels=labels, constraints=constraints, ids=ids, title=title, ax=ax)
     figure.savefig(path, dpi=120)
-
-
-def labels_csv(ids: Any, labels: Any) -> str:
-    """Word the labels as CSV with a header."""
-    rows = (csv_line(name, label) for name, label in zip(ids.tolist(), labels.tolist(), strict=True))
-    return "sample,cluster\n" + "".join(rows)
 
 
 @contextmanager

@@ -14,13 +14,13 @@ from linkwise.active import Dialogue, LabelAnswerer, RandomPairs
 from linkwise.active import _log as log_module
 from linkwise.cli import main
 from linkwise.cli._ask import Interview
-from linkwise.cli._data import Table
+from linkwise.io import Table
 from tests.profile import examples
 
 N, ANSWERS = 30, 50
 X = np.random.default_rng(0).normal(size=(N, 3))
 Y = np.arange(N) % 10
-TABLE = Table(X, np.array([f"s{i}" for i in range(N)]), ("a", "b", "c"), True)
+TABLE = Table(X, np.array([f"s{i}" for i in range(N)]), ("a", "b", "c"))
 
 
 @pytest.fixture

@@ -21,15 +21,16 @@ ALLOWED = {
     "result": BASE | {"_kernels", "constraints"},
     "problem": BASE | {"_kernels", "constraints", "result"},
     "engines": BASE | {"_kernels", "constraints", "result", "problem", "_compat"},
-    "sources": BASE | {"_kernels", "constraints", "result"},
+    "sources": BASE | {"_kernels", "_files", "constraints", "result"},
     "choosing": BASE | {"_kernels", "constraints", "result", "problem", "engines", "metrics", "_compat"},
     "_compat": set(),
-    "_files": set(),
+    "_files": BASE,
     "metrics": BASE | {"_kernels", "constraints", "result", "sources"},
     "plots": BASE | {"constraints", "result"},
     "report": BASE | {"constraints", "result", "metrics", "plots", "choosing"},
     "datasets": BASE | {"constraints", "sources"},
     "active": BASE | {"_kernels", "_files", "constraints", "result", "sources", "problem", "engines", "choosing"},
+    "io": BASE | {"_files", "constraints", "result", "sources", "problem", "engines", "choosing", "active"},
     "experiments": BASE
     | {"_files", "constraints", "result", "sources", "problem", "engines", "metrics", "datasets", "plots", "choosing"},
     "papers": BASE
@@ -50,6 +51,7 @@ ALLOWED = {
         "active",
         "papers",
         "choosing",
+        "io",
     },
 }
 FILES = sorted(path for path in ROOT.rglob("*.py") if path != ROOT / "__init__.py")

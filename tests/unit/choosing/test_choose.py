@@ -76,6 +76,7 @@ def test_without_a_number_the_largest_step_of_the_heights_decides():
     assert found.n_clusters == 4
     assert found.dendrogram.cut_marked().tolist() == found.labels.tolist()
     assert "4 clusters: the largest step" in found.reasons[-1]
+    assert found.estimator.predict(heaps).tolist() == found.estimator.labels_.tolist() == found.labels.tolist()
     assert cluster(np.zeros((5, 2))).n_clusters == 1
     assert cluster([[1.0]]).n_clusters == 1
     assert cluster([[1.0], [2.0]]).n_clusters in (1, 2)

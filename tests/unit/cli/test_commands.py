@@ -112,11 +112,11 @@ def test_a_contradiction_exits_3_and_names_lines(here, capsys):
         (["cluster", "none.csv", "-o", "out"], 1, "none.csv: No such file"),
         (["cluster", ".", "-o", "out"], 1, "is a folder"),
         (["cluster", "data.csv", "-o", "out"], 1, "Hint: name the samples with --id name"),
-        (["cluster", "data.csv", "--id", "nme", "-o", "out"], 1, "has no such column"),
+        (["cluster", "data.csv", "--id", "nme", "-o", "out"], 1, "which data.csv does not have"),
         (["cluster", "data.csv", "--id", "name", "-o", "data.csv"], 1, "is a file, expected a folder"),
         (["check", "said.csv", "--id", "name"], 2, "needs --data"),
         (["check", "none.csv"], 1, "No such file"),
-        (["check", "data.csv"], 1, "expected type,a,b,c,weight"),
+        (["check", "data.csv"], 1, "expected kind,a,b,c,weight"),
         (["check", "said.csv", "-k", "50"], 2, "there are only 3 samples"),
     ],
 )

@@ -7,8 +7,8 @@ import io
 
 import pytest
 
-from linkwise.cli._write import Folder, csv_line
 from linkwise.exceptions import LinkwiseError
+from linkwise.io import Folder, csv_line
 
 
 def test_files_take_their_places_together(tmp_path):

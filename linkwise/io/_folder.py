@@ -8,14 +8,35 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
-from linkwise.cli._text import NUMBER
 from linkwise.exceptions import LinkwiseError
 
-__all__ = ["Folder", "csv_line"]
+__all__ = ["Folder"]
 
 
 class Folder:
-    """An output folder as a context: on success all files take their places, on any failure none does."""
+    """An output folder as a context: on success all files take their places, on any failure none does.
+
+    Parameters
+    ----------
+    folder : str or Path
+        Where the files go; made if it is not there.
+    names : sequence of str
+        The files that will be written.
+    force : bool
+        Whether files that are there already may be replaced.
+    inputs : iterable of str
+        Files that are read, and must not be among those written.
+
+    Examples
+    --------
+    >>> import tempfile, pathlib
+    >>> from linkwise.io import Folder
+    >>> with tempfile.TemporaryDirectory() as place:
+    ...     with Folder(place, ["a.txt"], force=False) as folder:
+    ...         folder.write("a.txt", "hello")
+    ...     pathlib.Path(place, "a.txt").read_text()
+    'hello'
+    """
 
     def __init__(self, folder: str | Path, names: Sequence[str], *, force: bool, inputs: Iterable[str] = ()) -> None:
         self.folder = Path(folder)
@@ -63,16 +84,3 @@ class Folder:
         finally:
             for name in self._made:
                 self.path(name).unlink(missing_ok=True)
-
-
-def csv_line(*values: object) -> str:
-    """Word one CSV row; text that a spreadsheet would run as a formula gets a leading apostrophe."""
-    cells = []
-    for value in values:
-        text = str(value)
-        if text[:1] in {"=", "+", "-", "@", "\t"} and not NUMBER.fullmatch(text):
-            text = "'" + text
-        if any(mark in text for mark in ',"\n\r'):
-            text = '"' + text.replace('"', '""') + '"'
-        cells.append(text)
-    return ",".join(cells) + "\n"

@@ -1,0 +1,26 @@
+"""How it comes and goes: samples, knowledge, results and models as files."""
+
+from linkwise.io._data import read_data
+from linkwise.io._folder import Folder
+from linkwise.io._knowledge import Knowledge, read_knowledge
+from linkwise.io._model import load, save
+from linkwise.io._prepare import Preparation
+from linkwise.io._results import csv_line, labels_csv, write_labels, write_tree
+from linkwise.io._table import Table
+from linkwise.io._write import write_knowledge
+
+__all__ = [
+    "Folder",
+    "Knowledge",
+    "Preparation",
+    "Table",
+    "csv_line",
+    "labels_csv",
+    "load",
+    "read_data",
+    "read_knowledge",
+    "save",
+    "write_knowledge",
+    "write_labels",
+    "write_tree",
+]

@@ -1,0 +1,54 @@
+"""The log of a dialogue as knowledge: the answers that stand, hold together and say something."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from typing import Any
+
+from linkwise.exceptions import ConstraintError
+from linkwise.io._collect import KINDS, Collector
+
+__all__ = ["is_dialogue", "read_answers"]
+
+
+def is_dialogue(first: Any) -> bool:
+    """Whether the first object of a file begins the log of a dialogue."""
+    return isinstance(first, dict) and str(first.get("format", "")).startswith("linkwise.dialogue/")
+
+
+def read_answers(into: Collector, objects: Iterator[tuple[int, dict[str, Any]]]) -> None:
+    """Take the trusted answers in; the log names samples by row number."""
+    from linkwise.active._known import Known
+    from linkwise.active._log import FORMAT, is_entry, standing
+
+    _, header = next(objects)
+    n = header.get("n_samples")
+    if header["format"] != FORMAT or type(n) is not int or n < 0:
+        msg = f"{into.name} is the log of a dialogue of the format {header['format']!r}, expected {FORMAT!r}."
+        raise ConstraintError(msg)
+    if into.ids is not None and len(into.ids) != n:
+        msg = (
+            f"{into.name} is the log of a dialogue about {n:,} samples, but the data has {len(into.ids):,}.\n"
+            "Hint: a log names samples by row number and belongs to the data it was asked about."
+        )
+        raise ConstraintError(msg)
+    entries, lines = [], []
+    for line, entry in objects:
+        if not is_entry(entry) or max(entry.get("items", [0])) >= n:
+            into.skip(ConstraintError(f"{into.name}, line {line}: neither an answer nor one taken back."))
+            continue
+        entries.append(entry)
+        if "undo" not in entry:
+            lines.append(line)
+    known = Known(n)
+    for told in standing(entries):
+        known.take(told)
+    names = [str(i) for i in range(n)] if into.ids is None else [str(v) for v in into.ids.tolist()]
+    if into.ids is None:
+        for name in names:
+            into.code(name, 0)
+    for told in known.trusted:
+        if told.statement is not None:
+            word, *items = told.statement
+            into.add(KINDS[word], [names[i] for i in items], math.inf, lines[told.number], told.who)

@@ -1,0 +1,200 @@
+"""Statements gathered from files: names to numbers, each with its file and line; then one table of constraints."""
+
+from __future__ import annotations
+
+import difflib
+import unicodedata
+import warnings
+from array import array
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from linkwise.constraints import Constraints, Kind, Rule
+from linkwise.exceptions import ConstraintError, LinkwiseError, LinkwiseWarning
+from linkwise.io._text import shown
+
+__all__ = ["KINDS", "Collector", "in_file", "singular"]
+
+IntArray = npt.NDArray[np.intp]
+
+
+def singular(kind: Kind) -> str:
+    """How files call one statement of a kind."""
+    return "triplet" if kind is Kind.TRIPLET else kind.word
+
+
+KINDS = {singular(kind): kind for kind in Kind}
+
+
+class Collector:
+    """Takes statements in one by one or many at once, and says at the end which samples nobody knows."""
+
+    def __init__(self, ids: npt.NDArray[Any] | None, *, skip_bad: bool = False) -> None:
+        self.ids = ids
+        self.skip_bad = skip_bad
+        self.skipped: list[str] = []
+        self.rules: list[Rule] = []
+        self.notes: dict[int, str] = {}
+        self.files: list[str] = []
+        self.trimmed = 0
+        self._unknown: list[tuple[str, int, str]] = []
+        self.known: dict[str, int] = {} if ids is None else {str(v): i for i, v in enumerate(ids.tolist())}
+        if ids is not None and len(self.known) < len(ids):
+            msg = "ids contains values that look alike as text, expected names that tell the samples apart."
+            raise ConstraintError(msg)
+        self._kind, self._size, self._member = array("b"), array("q"), array("q")
+        self._weight, self._file, self._line = array("d"), array("i"), array("q")
+
+    # -- taking in ---------------------------------------------------------------------------------------------------
+
+    def skip(self, bad: ConstraintError) -> None:
+        """Raise what is wrong with one line, or with ``skip_bad`` remember it and go on."""
+        if not self.skip_bad:
+            raise bad
+        self.skipped.append(str(bad).split("\n", 1)[0])
+
+    def open_file(self, name: str) -> None:
+        """Say which file the next statements come from."""
+        self.files.append(name)
+
+    @property
+    def name(self) -> str:
+        """The file being read."""
+        return self.files[-1]
+
+    def code(self, sample: str, line: int) -> int:
+        """The number of a sample, -1 and a remark if nobody knows it."""
+        found = self.known.get(sample)
+        if found is None:
+            if self.ids is not None:
+                self._unknown.append((self.name, line, sample))
+                return -1
+            found = self.known[sample] = len(self.known)
+        return found
+
+    def add(self, kind: Kind, samples: Sequence[str], weight: float, line: int, note: str = "") -> None:
+        """Take one statement in; one that says nothing is dropped with a warning."""
+        if kind in (Kind.MUST_LINK, Kind.TRIPLET) and samples[0] == samples[1]:
+            said = f"{singular(kind)}({', '.join(samples)})"
+            warnings.warn(
+                f"{self.name}, line {line}: {said} holds for every clustering and was dropped.",
+                LinkwiseWarning,
+                stacklevel=6,
+            )
+            return
+        unknown = len(self._unknown)
+        codes = [self.code(sample, line) for sample in samples]
+        if self.skip_bad and len(self._unknown) > unknown:
+            names = ", ".join(shown(sample) for _, _, sample in self._unknown[unknown:])
+            del self._unknown[unknown:]
+            self.skipped.append(f"{self.name}, line {line} names samples that are not in the data: {names}.")
+            return
+        if note:
+            self.notes[len(self._kind)] = note
+        self._kind.append(kind)
+        self._size.append(len(codes))
+        self._member.extend(codes)
+        self._weight.append(weight)
+        self._file.append(len(self.files) - 1)
+        self._line.append(line)
+
+    def add_plain(self, kind: Kind, codes: tuple[int, ...], line: int) -> None:
+        """Take in one hard statement about different samples, by their numbers."""
+        self._kind.append(kind)
+        self._size.append(len(codes))
+        self._member.extend(codes)
+        self._weight.append(np.inf)
+        self._file.append(len(self.files) - 1)
+        self._line.append(line)
+
+    def add_many(self, kind: Kind, names: Sequence[str], items: IntArray, lines: IntArray) -> None:
+        """Take hard statements in that name samples by their places in ``names``, such as those of a taxonomy."""
+        codes = np.array([self.code(name, 0) for name in names], dtype=np.int64)
+        rows, arity = items.shape
+        self._kind.extend([int(kind)] * rows)
+        self._size.extend([arity] * rows)
+        self._member.frombytes(codes[items].tobytes())
+        self._weight.extend([np.inf] * rows)
+        self._file.extend([len(self.files) - 1] * rows)
+        self._line.frombytes(lines.astype(np.int64).tobytes())
+
+    # -- handing out -------------------------------------------------------------------------------------------------
+
+    def finish(self, *, named: bool = True) -> tuple[Constraints, IntArray, IntArray]:
+        """Return the constraints, and file and line of each statement by its ``row``."""
+        if self._unknown:
+            raise ConstraintError(self._word_unknown())
+        ids = np.array(list(self.known), dtype=str) if self.ids is None else self.ids
+        kind, size = np.array(self._kind, dtype=np.int8), np.array(self._size, dtype=np.intp)
+        member, weight = np.array(self._member, dtype=np.intp), np.array(self._weight, dtype=np.float64)
+        start = np.cumsum(size) - size
+        given: dict[str, Any] = {}
+        order = []
+        for one in Kind:
+            rows = np.flatnonzero(kind == one)
+            order.append(rows)
+            if one.is_group:
+                given[one.word] = [member[start[r] : start[r] + size[r]] for r in rows.tolist()]
+            else:
+                given[one.word] = member[start[rows][:, None] + np.arange(one.arity)]
+        rows = np.concatenate(order)
+        made = Constraints.build(len(ids), **given, weight=weight[rows], rules=self.rules)
+        names = self._check_names(ids) if named else None
+        made = Constraints(
+            made.n_samples, made.kind, made.items, made.weight, rows[made.row], made.rules, names, made.groups
+        )
+        return made, np.array(self._file, dtype=np.intp), np.array(self._line, dtype=np.intp)
+
+    def _check_names(self, ids: npt.NDArray[Any]) -> npt.NDArray[Any]:
+        """Warn of names that look like others or hold what nobody sees."""
+        if ids.dtype.kind != "U":
+            return ids
+        odd = [name for name in ids.tolist() if not name.isascii()]
+        hidden = [name for name in odd if any(unicodedata.category(c) == "Cf" for c in name)]
+        if hidden:
+            warnings.warn(
+                f"{len(hidden)} name(s) hold characters that cannot be seen, such as {hidden[0]!a}.",
+                LinkwiseWarning,
+                stacklevel=5,
+            )
+        forms: dict[str, str] = {}
+        for name in odd:
+            twin = forms.setdefault(unicodedata.normalize("NFC", name), name)
+            if twin != name:
+                warnings.warn(
+                    f"two samples have names that look alike: {twin!a} and {name!a} (composed differently).",
+                    LinkwiseWarning,
+                    stacklevel=5,
+                )
+        return ids
+
+    def _word_unknown(self) -> str:
+        ids = self.ids if self.ids is not None else np.empty(0)
+        names = [str(value) for value in ids[:100_000].tolist()]
+        several = len(self.files) > 1
+        listed = ", ".join(
+            shown(sample)
+            + (f" ({file if several else ''}{', ' if several and line else ''}{f'line {line}' * (line > 0)})")
+            for file, line, sample in self._unknown[:5]
+        ).replace(" ()", "")
+        more = f" and {len(self._unknown) - 5:,} more" if len(self._unknown) > 5 else ""
+        who = self._unknown[0][0] if not several else "the knowledge"
+        first = self._unknown[0][2]
+        near = difflib.get_close_matches(first, names, n=1)
+        if ids.dtype.kind in "iu":
+            hint = f"without --id, samples are row numbers 0 to {len(ids) - 1}; give --id COLUMN to use names."
+            if any(sample == str(len(ids)) for _, _, sample in self._unknown):
+                hint += " If your file counts from 1, subtract 1."
+        elif unicodedata.normalize("NFC", first) in {unicodedata.normalize("NFC", name) for name in names}:
+            hint = "there is a name with the same letters, composed differently; save both files in the form NFC."
+        else:
+            hint = f"did you mean {near[0]!r}?" if near else "names are compared exactly, including case."
+        return f"{who} names samples that are not in the data: {listed}{more}.\nHint: {hint}"
+
+
+def in_file(name: str, bad: LinkwiseError) -> ConstraintError:
+    """Word an error of a tree reader with the file it happened in."""
+    return ConstraintError(f"{name}: {bad}")

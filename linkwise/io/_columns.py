@@ -1,0 +1,208 @@
+"""Columns before they are features: of a delimited text, or of a data frame; numbers and words with their places."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from linkwise.exceptions import LinkwiseError
+from linkwise.io._text import NUMBER, read_rows, shown
+
+__all__ = ["ArrayColumns", "Columns", "DelimitedColumns", "FrameColumns"]
+
+FloatArray = npt.NDArray[np.float64]
+_MISSING = frozenset({"", "na", "n/a", "nan", "null", "none", "?"})
+_OF_NUMBERS = b"0123456789+-.eE \t"
+
+
+class Columns(ABC):
+    """Named columns of equal length, and how to call a row in a message."""
+
+    name: str
+    names: list[str]
+    n_rows: int
+    unit: str
+
+    @abstractmethod
+    def place(self, row: int) -> int:
+        """The number by which a person finds a row."""
+
+    @abstractmethod
+    def numbers(self, column: int) -> tuple[FloatArray, int]:
+        """One column as numbers, NaN for what is missing; and the first row that is neither, or -1."""
+
+    @abstractmethod
+    def words(self, column: int) -> list[str]:
+        """One column as text without spaces around it; "" for what is missing."""
+
+    def where(self, row: int) -> str:
+        """Name a row for a message, as in ``samples.csv, line 7``."""
+        return f"{self.name}, {self.unit} {self.place(row)}"
+
+    def find(self, option: str, wanted: Sequence[str]) -> list[int]:
+        """Positions of columns by name; ``option`` is what asked for them."""
+        at = {column: i for i, column in enumerate(self.names)}
+        for column in wanted:
+            if column not in at:
+                msg = (
+                    f"{option} asks for the column {shown(column)}, which {self.name} does not have.\n"
+                    f"Hint: it has {', '.join(map(str, self.names[:20]))}{', ...' if len(self.names) > 20 else ''}."
+                )
+                raise LinkwiseError(msg)
+        return [at[column] for column in wanted]
+
+    def _refuse_repeats(self) -> None:
+        if len(set(self.names)) < len(self.names):
+            twice = next(column for column in self.names if self.names.count(column) > 1)
+            msg = f"{self.name} names the column {shown(twice)} more than once."
+            raise LinkwiseError(msg)
+
+
+class DelimitedColumns(Columns):
+    """The columns of a CSV text with a header."""
+
+    unit = "line"
+
+    def __init__(self, text: str, name: str, delimiter: str | None = None) -> None:
+        self.name = name
+        rows = read_rows(text, name, delimiter)
+        line, header = next(rows, (1, []))
+        self.names = [cell.strip() for cell in header]
+        if "" in self.names or not self.names:
+            which = f"column {self.names.index('') + 1}" if self.names else "the table"
+            msg = (
+                f"{name}, line {line}: {which} has no name.\n"
+                "Hint: write one into the first line; a column of row numbers can then be left out or name samples."
+            )
+            raise LinkwiseError(msg)
+        if all(NUMBER.fullmatch(cell) for cell in self.names):
+            msg = (
+                f"{name} starts with numbers, expected a first line with column names.\n"
+                "Hint: add one, for example: a,b,c"
+            )
+            raise LinkwiseError(msg)
+        self._refuse_repeats()
+        self._lines: list[int] = []
+        cells: list[list[str]] = []
+        width = len(header)
+        for line, row in rows:
+            if len(row) != width:
+                msg = f"{name}, line {line} has {len(row)} values, but the header names {width} columns."
+                raise LinkwiseError(msg)
+            self._lines.append(line)
+            cells.append(row)
+        self.n_rows = len(cells)
+        if not cells:
+            msg = f"{name} has a header but no rows."
+            raise LinkwiseError(msg)
+        self._columns = list(zip(*cells, strict=True))
+        self._read: dict[int, tuple[FloatArray, int]] = {}
+
+    def place(self, row: int) -> int:
+        """The line of the file."""
+        return self._lines[row]
+
+    def numbers(self, column: int) -> tuple[FloatArray, int]:
+        """Convert all at once where every character belongs to numbers, else cell by cell."""
+        if column not in self._read:
+            self._read[column] = self._convert(self._columns[column])
+        found, odd = self._read[column]
+        return found.copy(), odd
+
+    def _convert(self, cells: tuple[str, ...]) -> tuple[FloatArray, int]:
+        if not "".join(cells).encode().translate(None, _OF_NUMBERS):
+            try:
+                return np.fromiter(map(float, cells), dtype=np.float64, count=len(cells)), -1
+            except ValueError:
+                pass  # an empty cell, or marks of numbers that make none: look closely
+        found = np.full(len(cells), np.nan)
+        for row, cell in enumerate(map(str.strip, cells)):
+            if NUMBER.fullmatch(cell):
+                found[row] = float(cell)
+            elif cell.lower() not in _MISSING:
+                return found, row
+        return found, -1
+
+    def words(self, column: int) -> list[str]:
+        """Cells as they stand."""
+        return [cell.strip() for cell in self._columns[column]]
+
+
+class FrameColumns(Columns):
+    """The columns of a pandas, polars or pyarrow table, seen through narwhals."""
+
+    unit = "row"
+
+    def __init__(self, frame: Any, name: str) -> None:
+        self.name = name
+        self._frame = frame
+        self.names = [str(column) for column in frame.columns]
+        self._refuse_repeats()
+        self.n_rows = len(frame)
+        if not self.n_rows:
+            msg = f"{name} has no rows."
+            raise LinkwiseError(msg)
+
+    def place(self, row: int) -> int:
+        """The number of the row, from 0."""
+        return row
+
+    def numbers(self, column: int) -> tuple[FloatArray, int]:
+        """Numbers and truth values as they are; text only where it reads as numbers."""
+        series = self._frame[self._frame.columns[column]]
+        if series.dtype.is_numeric() or str(series.dtype) == "Boolean":
+            plain = series.to_list() if series.null_count() else series.to_numpy()
+            found = np.array([np.nan if v is None else v for v in plain] if isinstance(plain, list) else plain)
+            return found.astype(np.float64), -1
+        if str(series.dtype) not in ("String", "Object"):
+            return np.full(self.n_rows, np.nan), 0
+        found = np.full(self.n_rows, np.nan)
+        for row, value in enumerate(series.to_list()):
+            text = "" if value is None or value != value else str(value).strip()  # noqa: PLR0124 - NaN
+            if NUMBER.fullmatch(text):
+                found[row] = float(text)
+            elif text.lower() not in _MISSING:
+                return found, row
+        return found, -1
+
+    def words(self, column: int) -> list[str]:
+        """Values as text."""
+        values = self._frame[self._frame.columns[column]].to_list()
+        return ["" if value is None or value != value else str(value).strip() for value in values]  # noqa: PLR0124
+
+
+class ArrayColumns(Columns):
+    """The columns of a two-dimensional array of numbers, called 0, 1, 2, ... unless they have names."""
+
+    unit = "row"
+
+    def __init__(self, array: npt.NDArray[Any], name: str, names: Sequence[str] | None = None) -> None:
+        self.name = name
+        if array.ndim != 2 or array.dtype.kind not in "biuf":
+            msg = f"{name} is an array of shape {array.shape} of {array.dtype}, expected a table of numbers."
+            raise LinkwiseError(msg)
+        self._array = array
+        self.n_rows = array.shape[0]
+        self.names = list(map(str, range(array.shape[1]) if names is None else names))
+        if len(self.names) != array.shape[1] or not array.size:
+            msg = (
+                f"{name} has the shape {array.shape} and {len(self.names)} names of columns, expected rows and as many."
+            )
+            raise LinkwiseError(msg)
+        self._refuse_repeats()
+
+    def place(self, row: int) -> int:
+        """The number of the row, from 0."""
+        return row
+
+    def numbers(self, column: int) -> tuple[FloatArray, int]:
+        """One column."""
+        return self._array[:, column].astype(np.float64), -1
+
+    def words(self, column: int) -> list[str]:
+        """One column as text, such as numbers that name the samples."""
+        return [str(value) for value in self._array[:, column].tolist()]

@@ -1,0 +1,180 @@
+"""A zip file laid out in exactly one way, so that every byte of it is either expected or vouched for by a checksum.
+
+Members are stored as they are, one after the other, the manifest first; it lists the others with their sizes and
+SHA-256. From the manifest alone all headers of the archive follow, and a file that differs from them in a single bit is
+refused: nothing can be packed, hidden, doubled or overlap. Any zip program can open it.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import struct
+import zlib
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from io import BufferedReader
+from typing import Any, NamedTuple
+
+from linkwise.exceptions import LinkwiseError
+
+__all__ = ["MANIFEST", "Archive", "Member", "measure", "pack"]
+
+MANIFEST = "manifest.json"
+LARGEST_MANIFEST = 2**28
+_FULL = 0xFFFFFFFF  # a size that needs the larger fields of zip64
+_DATE = 0x21  # the first day zip files know, 1 January 1980: no file says when it was made
+Chunk = bytes | memoryview
+
+
+class Member(NamedTuple):
+    """One file in the archive."""
+
+    name: str
+    size: int
+    crc: int
+    sha256: str
+
+
+def measure(name: str, content: Iterable[Chunk]) -> Member:
+    """Take the measures of a member that will be written."""
+    size, crc, digest = 0, 0, hashlib.sha256()
+    for part in content:
+        size += len(part)
+        crc = zlib.crc32(part, crc)
+        digest.update(part)
+    return Member(name, size, crc, digest.hexdigest())
+
+
+def pack(members: Sequence[tuple[Member, Callable[[], Iterable[Chunk]]]]) -> Iterator[Chunk]:
+    """Write members one after the other, then the directory."""
+    for member, content in members:
+        yield _local_header(member)
+        yield from content()
+    yield _directory([member for member, _ in members])
+
+
+def _local_header(member: Member) -> bytes:
+    name = member.name.encode("ascii")
+    large = member.size >= _FULL
+    extra = struct.pack("<HHQQ", 1, 16, member.size, member.size) if large else b""
+    size = _FULL if large else member.size
+    version = 45 if large else 20
+    fixed = (b"PK\x03\x04", version, 0, 0, 0, _DATE, member.crc, size, size, len(name), len(extra))
+    return struct.pack("<4sHHHHHIIIHH", *fixed) + name + extra
+
+
+def _directory(members: Sequence[Member]) -> bytes:
+    made, offset = b"", 0
+    entries = []
+    for member in members:
+        name = member.name.encode("ascii")
+        large = member.size >= _FULL or offset >= _FULL
+        extra = struct.pack("<HHQQQ", 1, 24, member.size, member.size, offset) if large else b""
+        size, at = (_FULL, _FULL) if large else (member.size, offset)
+        version = 45 if large else 20
+        fixed = (b"PK\x01\x02", 3 << 8 | version, version, 0, 0, 0, _DATE, member.crc, size, size, len(name))
+        entries.append(struct.pack("<4sHHHHHHIIIHHHHHII", *fixed, len(extra), 0, 0, 0, 0o600 << 16, at) + name + extra)
+        offset += len(_local_header(member)) + member.size
+    made = b"".join(entries)
+    count, length = len(members), len(made)
+    if offset >= _FULL or count >= 0xFFFF:
+        wide = (b"PK\x06\x06", 44, 3 << 8 | 45, 45, 0, 0, count, count, length, offset)
+        made += struct.pack("<4sQHHIIQQQQ", *wide) + struct.pack("<4sIQI", b"PK\x06\x07", 0, offset + length, 1)
+        count, length, offset = min(count, 0xFFFF), min(length, _FULL), _FULL
+    return made + struct.pack("<4sHHHHIIH", b"PK\x05\x06", 0, 0, count, count, length, offset, 0)
+
+
+class Archive:
+    """An open archive: its manifest at once, other members when asked for."""
+
+    def __init__(self, file: BufferedReader, name: str) -> None:
+        self.name = name
+        self._file = file
+        self._total = os.fstat(file.fileno()).st_size
+        self._at: dict[str, tuple[int, Member]] = {}
+        self.manifest = self._read_manifest()
+
+    def _read_manifest(self) -> bytes:
+        head = self._file.read(30)
+        if len(head) < 30 or head[:4] != b"PK\x03\x04":
+            raise LinkwiseError(foreign(self.name, head + self._file.read(64)))
+        crc, size, _, length, extra = struct.unpack("<IIIHH", head[14:30])
+        name = self._file.read(length) if length == len(MANIFEST) else b""
+        if name != MANIFEST.encode() or extra or size > min(LARGEST_MANIFEST, self._total):
+            raise LinkwiseError(foreign(self.name, head + self._file.read(64)))
+        content = self._file.read(size)
+        if head + name != _local_header(Member(MANIFEST, size, crc, "")) or zlib.crc32(content) != crc:
+            self._damaged("its manifest does not fit its checksum")
+        self._first = Member(MANIFEST, size, crc, "")
+        return content
+
+    def _damaged(self, why: str) -> None:
+        msg = f"{self.name} is damaged: {why}.\nHint: copy it again from where it was saved."
+        raise LinkwiseError(msg)
+
+    def expect(self, members: Sequence[Member]) -> None:
+        """Compare the file with the layout that follows from the list of members."""
+        everything = [self._first, *members]
+        offset = 0
+        for member in everything:
+            start = offset + len(_local_header(member))
+            self._at[member.name] = (start, member)
+            offset = start + member.size
+        directory = _directory(everything)
+        missing = offset + len(directory) - self._total
+        if missing:
+            self._damaged(f"it has {abs(missing):,} bytes {'fewer' if missing > 0 else 'more'} than its manifest lists")
+        self._file.seek(offset)
+        if self._file.read(len(directory)) != directory:
+            self._damaged("its table of contents differs from its manifest")
+        for member in members:
+            header = _local_header(member)
+            self._file.seek(self._at[member.name][0] - len(header))
+            if self._file.read(len(header)) != header:
+                self._damaged(f"the place of {member.name} differs from its manifest")
+
+    def read(self, name: str) -> bytes:
+        """Read one member and hold it against its checksum."""
+        start, member = self._at[name]
+        self._file.seek(start)
+        content = self._file.read(member.size)
+        if len(content) != member.size or hashlib.sha256(content).hexdigest() != member.sha256:
+            self._damaged(f"{name} does not fit its checksum")
+        return content
+
+
+_FOREIGN: tuple[tuple[bytes, str], ...] = (
+    (b"\x80", "is a pickle, which can run code and is never read.\nHint: save models with `linkwise.save`."),
+    (b"x\x9c", "is a joblib file, which can run code and is never read.\nHint: save models with `linkwise.save`."),
+    (b"\x89HDF", "is an HDF5 file, expected a model saved by `linkwise.save`."),
+    (b"SQLite format 3\x00", "is a project database.\nHint: open it with the app, or export its model from there."),
+    (b"\x1f\x8b", "is packed with gzip.\nHint: unpack it first: gunzip -k FILE"),
+)
+
+
+def foreign(name: str, head: bytes) -> str:
+    """Say what a file is that is no archive of ours."""
+    if not head:
+        return f"{name} is empty, expected a model saved by `linkwise.save`."
+    for magic, what in _FOREIGN:
+        if head.startswith(magic):
+            return f"{name} {what}"
+    if head.startswith(b"PK"):
+        return (
+            f"{name} is a zip archive, but no model of linkwise.\n"
+            "Hint: models of skops are read by skops; save models with `linkwise.save`."
+        )
+    return f"{name} is no model: it does not begin as `linkwise.save` writes it."
+
+
+def read_member(entry: Any) -> Member:
+    """Read one entry of the manifest's list."""
+    name, size, crc, sha256 = entry
+    fits = type(name) is str and name.isascii() and 0 < len(name) < 100 and type(size) is int and size >= 0
+    if not (fits and type(crc) is int and 0 <= crc <= _FULL and type(sha256) is str and len(sha256) == 64):
+        raise ValueError
+    if not all(
+        part and part.strip(".") and part.replace(".", "").replace("_", "").isalnum() for part in name.split("/")
+    ):
+        raise ValueError  # no way out of the archive, no drive letters
+    return Member(name, size, crc, sha256)

@@ -1,0 +1,336 @@
+"""Knowledge from files of any of the forms people keep it in, each statement with its file and line."""
+
+from __future__ import annotations
+
+import io
+import warnings
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+import numpy.typing as npt
+
+from linkwise.constraints import Constraints
+from linkwise.exceptions import ConstraintError, LinkwiseError, LinkwiseWarning
+from linkwise.io import _trees as trees
+from linkwise.io._answers import is_dialogue, read_answers
+from linkwise.io._collect import Collector, singular
+from linkwise.io._lines import read_lines
+from linkwise.io._statements import (
+    header_keys,
+    json_lines,
+    parse_json,
+    read_csv_statements,
+    read_json_statements,
+)
+from linkwise.io._table import Table
+from linkwise.io._text import delimiter_of, is_path, read_rows, read_text, source_name
+from linkwise.io._write import statements_of
+
+if TYPE_CHECKING:
+    from linkwise.problem import Explanation
+
+__all__ = ["FORMATS", "Knowledge", "read_knowledge"]
+
+IntArray = npt.NDArray[np.intp]
+FORMATS = ("statements", "lines", "groups", "paths", "parents", "newick", "json")
+_LONGEST = 2**23
+_JSON_LINES = (".jsonl", ".ndjson")
+_NEWICK = (".nwk", ".newick", ".tree", ".tre", ".nh")
+
+
+@dataclass(frozen=True, eq=False)
+class Knowledge:
+    r"""Constraints, and where each statement was read; made by `read_knowledge`.
+
+    Attributes
+    ----------
+    constraints : Constraints
+        What was said.
+    files : tuple of str
+        The files, as messages call them.
+    file, line : ndarray of intp
+        By the statement's ``row``: which file, and which line of it; 0 where a statement comes from a tree as a whole.
+    notes : mapping of int to str
+        By the statement's ``row``: what somebody noted beside it.
+    skipped : tuple of str
+        What is wrong with lines that were passed over, with ``skip_bad=True``.
+
+    Examples
+    --------
+    >>> import io
+    >>> from linkwise import read_knowledge
+    >>> said = read_knowledge(io.StringIO("otter mink | seal\notter != seal\n"))
+    >>> said.constraints
+    Constraints(3 samples: 1 cannot-link, 1 triplet; all hard)
+    >>> said.word(0)
+    'line 2: cannot_link(otter, seal)'
+    """
+
+    constraints: Constraints
+    files: tuple[str, ...]
+    file: IntArray
+    line: IntArray
+    notes: Mapping[int, str] = field(default_factory=dict)
+    skipped: tuple[str, ...] = ()
+
+    def file_of(self, statement: int) -> str:
+        """The file a statement was read from."""
+        return self.files[int(self.file[self.constraints.row[statement]])]
+
+    def line_of(self, statement: int) -> int:
+        """The line a statement was read from; 0 when it comes from a tree as a whole."""
+        return int(self.line[self.constraints.row[statement]])
+
+    def note_of(self, statement: int) -> str:
+        """What somebody noted beside a statement, or ""."""
+        return self.notes.get(int(self.constraints.row[statement]), "")
+
+    def where(self, statement: int) -> str:
+        """Name the place of a statement: its line, and its file where there are several."""
+        line, file = self.line_of(statement), self.file_of(statement)
+        if not line:
+            return file
+        return f"line {line}" if len(self.files) == 1 else f"{file}, line {line}"
+
+    def word(self, statement: int) -> str:
+        """Word a statement with its place."""
+        return f"{self.where(statement)}: {self.constraints.describe(statement).split(' ', 1)[1]}"
+
+    def as_python(self, shown: int = 200) -> list[str]:
+        """Word the statements as the tuples `Constraints.from_ids` takes; the last entry says what was left out."""
+        said = self.constraints
+        lines = []
+        for kind, named, weight, _ in statements_of(said, shown):
+            given = [named] if kind.is_group else named
+            lines.append(repr((singular(kind), *given, *([] if np.isinf(weight) else [weight]))))
+        left_out = said.n_statements - len(lines)
+        return [*lines, f"# ... and {left_out:,} more"] if left_out else lines
+
+    def explain(self, why: Explanation, shown: int = 20) -> str:
+        """Word a conflict with the places of the statements: fixes first, then the proof."""
+        lines = []
+        fixes = [" and ".join(self.word(statement) for statement in group) for group in why.suspects]
+        if fixes:
+            lines.append("Removing any one of these repairs it:" if len(fixes) > 1 else "Removing this repairs it:")
+            lines += [f"  {fix}" for fix in fixes[:shown]]
+            lines += [f"  ... or one of {len(fixes) - shown:,} more"] if len(fixes) > shown else []
+        if why.core:
+            goal = f" in {why.goal}" if why.goal else " together"
+            lines.append(f"Why: these {len(why.core):,} cannot hold{goal}:")
+            lines += [f"  {self.word(statement)}" for statement in why.core[:shown]]
+            lines += [f"  ... and {len(why.core) - shown:,} more"] if len(why.core) > shown else []
+        lines += [f"  {rule}" for rule in why.rules]
+        argument = "\n".join([why.because, *(f"  {step}" for step in why.steps)])
+        for statement in sorted(why.core, key=lambda s: -int(self.constraints.row[s])):  # long numbers first
+            argument = argument.replace(f"#{int(self.constraints.row[statement])}", self.where(statement))
+        return "\n".join([*lines, argument])
+
+    def __repr__(self) -> str:
+        return f"Knowledge({', '.join(self.files)}: {self.constraints!r})"
+
+
+# -- reading -----------------------------------------------------------------------------------------------------------
+
+
+def read_knowledge(
+    source: Any,
+    ids: Any = None,
+    *,
+    format: Literal["statements", "lines", "groups", "paths", "parents", "newick", "json"] | None = None,  # noqa: A002
+    skip_bad: bool = False,
+) -> Knowledge:
+    r"""Read what is known about samples from one file or several.
+
+    Parameters
+    ----------
+    source : str, Path, file, or a sequence of them
+        CSV or JSON lines of statements, plain lines such as ``a b | c``, groups, taxonomies (paths, child and parent,
+        Newick, nested JSON), or the log of a `linkwise.active.Dialogue`; ``"-"`` for standard input. All files together
+        make one table.
+    ids : array-like, Table or int, optional
+        The names of the samples in the order of the rows of X; a number n for the names 0 to n - 1. Without it the
+        samples are those the files name.
+    format : {"statements", "lines", "groups", "paths", "parents", "newick", "json"}, optional
+        What the files hold; by default found out from their endings and first lines.
+    skip_bad : bool, default=False
+        Pass over lines that cannot be read, and list them in ``skipped``.
+
+    Returns
+    -------
+    Knowledge
+
+    Raises
+    ------
+    ConstraintError
+        A line cannot be read or names a sample nobody knows; the message names file and line.
+
+    See Also
+    --------
+    write_knowledge : the way back.
+    linkwise.check : whether all of it can hold together.
+
+    Notes
+    -----
+    The forms are described in docs/files.md. A taxonomy becomes the fewest triplets that determine it. Of a dialogue's
+    log only answers count that were not taken back and that hold together. **Cost** O(size of the files).
+
+    Examples
+    --------
+    >>> import io
+    >>> from linkwise import read_knowledge
+    >>> text = "kind,a,b,c,weight\nmust_link,otter,mink,,\ntriplet,otter,mink,seal,2\n"
+    >>> read_knowledge(io.StringIO(text), ids=["mink", "seal", "otter"]).constraints
+    Constraints(3 samples: 1 must-link, 1 triplet; 1 of 2 soft)
+    """
+    if format is not None and format not in FORMATS:
+        msg = f"read_knowledge: format is {format!r}, expected {', '.join(map(repr, FORMATS))} or None."
+        raise LinkwiseError(msg)
+    sources = list(source) if isinstance(source, (list, tuple)) else [source]
+    into = Collector(_read_ids(ids), skip_bad=skip_bad)
+    for one in sources:
+        into.open_file(source_name(one))
+        before = into.trimmed
+        _read_one(into, read_text(one), format, one)
+        if into.trimmed > before:
+            warnings.warn(
+                f"{into.name}: {into.trimmed - before:,} name(s) had spaces around them, which were taken away.",
+                LinkwiseWarning,
+                stacklevel=2,
+            )
+    made, file, line = into.finish(named=not isinstance(ids, (int, np.integer)))
+    if not made and not into.skipped:
+        warnings.warn(f"{', '.join(into.files)}: nothing is said.", LinkwiseWarning, stacklevel=2)
+    return Knowledge(made, tuple(into.files), file, line, into.notes, tuple(into.skipped))
+
+
+def _read_ids(ids: Any) -> npt.NDArray[Any] | None:
+    from linkwise.constraints._sources import read_ids
+
+    if ids is None:
+        return None
+    if isinstance(ids, (int, np.integer)) and not isinstance(ids, bool):
+        return np.arange(int(ids))
+    return read_ids(ids.ids if isinstance(ids, Table) else ids)
+
+
+def _read_one(into: Collector, text: str, form: str | None, source: Any) -> None:
+    _refuse_long_lines(into.name, text)
+    ending = Path(into.name.removesuffix(".gz")).suffix.lower() if is_path(source) else ""
+    form = form or _recognise(text, ending)
+    if form == "json":
+        _read_json(into, text)
+    elif form == "newick":
+        trees.read_newick(into, text)
+    elif form == "lines":
+        read_lines(into, text)
+    elif form == "statements" and (ending in _JSON_LINES or text.lstrip().startswith("{")):
+        _read_objects(into, text)
+    elif form == "statements":
+        read_csv_statements(into, text)
+    elif form is not None:
+        keys = _header(text)
+        reader = {"groups": trees.read_groups, "paths": trees.read_paths, "parents": trees.read_parents}[form]
+        if form != _of_columns(keys):
+            wanted = {"groups": "sample,group", "paths": "sample,path", "parents": "child,parent"}[form]
+            msg = f"{into.name}: the header is {', '.join(keys)}, expected {wanted}."
+            raise ConstraintError(msg)
+        reader(into, text, keys)
+
+
+def _recognise(text: str, ending: str) -> str | None:
+    """Which form a text has; None when there is nothing in it but comments."""
+    start = text.lstrip()
+    if ending in _JSON_LINES:
+        return "statements"
+    if ending in _NEWICK or start.startswith("("):
+        return "newick"
+    if start.startswith(("{", "[")) or ending == ".json":
+        return "json"
+    lines = (line.strip() for line in text.split("\n"))
+    first = next((line for line in lines if line and not line.startswith("#")), None)
+    if first is None:
+        return None
+    keys = _header(text)
+    found = _of_columns(keys)
+    if found is not None:
+        return found
+    begins = first.lower().lstrip('"')
+    if ending in (".csv", ".tsv") and "|" not in first:
+        return "statements"  # its reader says what a header looks like
+    return "statements" if begins.startswith(("kind|", "type|", "kind ", "type ")) else "lines"
+
+
+def _header(text: str) -> list[str]:
+    rows = (cells for _, cells in read_rows(text, "", delimiter_of(text)) if not cells[0].lstrip().startswith("#"))
+    try:
+        return header_keys(next(rows, []))
+    except LinkwiseError:  # a quotation mark in a plain line
+        return []
+
+
+def _of_columns(keys: list[str]) -> str | None:
+    """What a table with these columns says, if it is one of those known."""
+    if "kind" in keys:
+        return "statements"
+    if any(key in keys for key in trees.SAMPLES):
+        if "path" in keys:
+            return "paths"
+        if any(key in keys for key in trees.GROUPS):
+            return "groups"
+    if "parent" in keys and any(key in keys for key in ("child", "node", *trees.SAMPLES)):
+        return "parents"
+    return None
+
+
+def _refuse_long_lines(name: str, text: str) -> None:
+    if len(text) <= _LONGEST or name.lower().endswith((*_NEWICK, ".json")):
+        return  # a tree may well stand on one line
+    for number, line in enumerate(io.StringIO(text), start=1):
+        if len(line) > _LONGEST and line.lstrip()[:1] not in ("(", "["):
+            msg = f"{name}, line {number} is {len(line):,} characters long, at most {_LONGEST:,} are read."
+            raise ConstraintError(msg)
+
+
+def _read_objects(into: Collector, text: str) -> None:
+    """Read JSON lines: statements, or the log of a dialogue."""
+    try:
+        head = parse_json(text.lstrip().split("\n", 1)[0], into.name)
+    except ConstraintError:
+        head = None  # worded with its line below
+    if is_dialogue(head):
+        read_answers(into, json_lines(into, text[: text.rfind("\n") + 1]))  # a line cut short was never acknowledged
+    else:
+        read_json_statements(into, json_lines(into, text))
+
+
+def _read_json(into: Collector, text: str) -> None:
+    """Read JSON lines, a list of statements, a dendrogram or a nested taxonomy."""
+    first = text.lstrip().split("\n", 1)[0]
+    rest = text.lstrip()[len(first) :].strip()
+    try:
+        head = parse_json(first, into.name)
+    except ConstraintError:
+        head = None
+    if isinstance(head, dict) and ({"kind", "type"} & set(head) or (rest and "format" in head) or is_dialogue(head)):
+        _read_objects(into, text)
+        return
+    if head is None and rest.lstrip().startswith("{") and text.lstrip().startswith("{") and first.strip() != "{":
+        _read_objects(into, text)  # lines of which the first is broken: say so by its number
+        return
+    document = parse_json(text, into.name)
+    if isinstance(document, list) and all(isinstance(one, dict) and {"kind", "type"} & set(one) for one in document):
+        read_json_statements(into, iter(enumerate(document, start=1)))
+        return
+    if isinstance(document, dict) and "format" in document:
+        if str(document["format"]).startswith("linkwise.dendrogram/"):
+            trees.read_tree(into, text)
+        else:
+            read_json_statements(into, iter([(1, document)]))
+    elif isinstance(document, (dict, list)):
+        trees.read_nested(into, text)
+    else:
+        msg = f"{into.name} holds {type(document).__name__} {str(document)[:40]!r}, expected statements or a taxonomy."
+        raise ConstraintError(msg)

@@ -1,0 +1,254 @@
+"""From columns to features, the same way every time: gaps filled, scales made equal, words weighed; kept for later."""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from linkwise.exceptions import LinkwiseError, LinkwiseWarning
+from linkwise.io._columns import Columns
+from linkwise.io._text import shown
+
+__all__ = ["IMPUTE", "SCALE", "Preparation", "learn"]
+
+FloatArray = npt.NDArray[np.float64]
+IMPUTE = ("mean", "median", "most_frequent")
+SCALE = ("standard", "minmax")
+_NONE = np.empty(0)
+
+
+@dataclass(frozen=True, eq=False)
+class Preparation:
+    r"""How columns became features, so that new rows can be treated alike; made by `read_data`.
+
+    Attributes
+    ----------
+    id : str or None
+        The column that named the samples.
+    columns : tuple of str
+        Columns of numbers, in the order of the features.
+    categories : tuple of (str, tuple of str)
+        Columns of words with few values, each value a feature of 0 and 1; after the numbers.
+    text : tuple of str
+        Columns of text, whose words are features; last.
+    impute, scale : str or None
+        What was asked for.
+    fill, shift, factor : ndarray of shape (len(columns),)
+        What stands in for a missing number, is taken away from every number, and divides what is left.
+    words : tuple of str
+        The words that are features.
+    idf : ndarray of shape (len(words),)
+        How rare each word is.
+
+    Examples
+    --------
+    >>> import io
+    >>> from linkwise import read_data
+    >>> table = read_data(io.StringIO("a,b\n1,10\n3,30\n"), scale="standard")
+    >>> table.preparation.shift.tolist(), read_data(io.StringIO("a,b\n2,20\n"), like=table).X.tolist()
+    ([2.0, 20.0], [[0.0, 0.0]])
+    """
+
+    id: str | None = None
+    columns: tuple[str, ...] = ()
+    categories: tuple[tuple[str, tuple[str, ...]], ...] = ()
+    text: tuple[str, ...] = ()
+    impute: str | None = None
+    scale: str | None = None
+    fill: FloatArray = field(default_factory=_NONE.copy)
+    shift: FloatArray = field(default_factory=_NONE.copy)
+    factor: FloatArray = field(default_factory=_NONE.copy)
+    words: tuple[str, ...] = ()
+    idf: FloatArray = field(default_factory=_NONE.copy)
+
+    @property
+    def features(self) -> tuple[str, ...]:
+        """What each column of X is called."""
+        chosen = tuple(f"{column}={value}" for column, values in self.categories for value in values)
+        return self.columns + chosen + self.words
+
+    def apply(self, source: Columns, *, fill: bool = True) -> Any:
+        """Turn rows into features: an array, or with text a sparse matrix.
+
+        Parameters
+        ----------
+        source : Columns
+            Columns by name; others than those named here are passed over.
+        fill : bool, default=True
+            Whether missing values may be filled, if ``impute`` says how.
+        """
+        parts = [(self._numbers(source, fill) - self.shift) / self.factor] if self.columns else []
+        parts += [self._indicators(source, column, values) for column, values in self.categories]
+        if not self.text:
+            return np.ascontiguousarray(np.hstack(parts))
+        import scipy.sparse
+
+        weighed = self._vectorizer().transform(join_texts(source, self.text))
+        return scipy.sparse.csr_matrix(scipy.sparse.hstack([*parts, weighed]) if parts else weighed)
+
+    def _numbers(self, source: Columns, fill: bool) -> FloatArray:
+        X = read_numbers(source, self.columns)
+        gaps = np.isnan(X)
+        if gaps.any():
+            if self.impute is None or not fill:
+                refuse_gaps(source, self.columns, gaps)
+            X[gaps] = np.broadcast_to(self.fill, X.shape)[gaps]
+        return X
+
+    def _indicators(self, source: Columns, column: str, values: tuple[str, ...]) -> FloatArray:
+        found = source.words(source.find("the table", [column])[0])
+        place = {value: i for i, value in enumerate(values)}
+        code = np.array([place.get(word, -1) for word in found], dtype=np.intp)
+        odd = np.flatnonzero(code < 0)
+        if len(odd):
+            warnings.warn(
+                f"{source.where(int(odd[0]))}: {column} is {shown(found[odd[0]])}, a value not seen before, and so in "
+                f"{len(odd):,} row(s); they count as none of {', '.join(values[:5])}.",
+                LinkwiseWarning,
+                stacklevel=4,
+            )
+        return np.asarray(code[:, None] == np.arange(len(values)), dtype=np.float64)
+
+    def _vectorizer(self) -> Any:
+        from sklearn.feature_extraction.text import TfidfVectorizer
+
+        made = TfidfVectorizer(vocabulary={word: i for i, word in enumerate(self.words)})
+        made.idf_ = self.idf
+        return made
+
+
+def learn(
+    source: Columns,
+    *,
+    id_column: str | None,
+    columns: tuple[str, ...],
+    categories: tuple[str, ...],
+    text: tuple[str, ...],
+    impute: str | None,
+    scale: str | None,
+) -> Preparation:
+    """Choose what `Preparation` needs from the rows at hand."""
+    for option, value, allowed in (("impute", impute, IMPUTE), ("scale", scale, SCALE)):
+        if value is not None and value not in allowed:
+            msg = f"read_data: {option} is {value!r}, expected {', '.join(map(repr, allowed))} or None."
+            raise LinkwiseError(msg)
+    X = read_numbers(source, columns)
+    gaps = np.isnan(X)
+    if gaps.any() and impute is None:
+        refuse_gaps(source, columns, gaps)
+    fill = _fill(source, X, gaps, columns, impute)
+    X[gaps] = np.broadcast_to(fill, X.shape)[gaps]
+    shift, factor = np.zeros(len(columns)), np.ones(len(columns))
+    if scale == "standard":
+        shift, factor = X.mean(axis=0), X.std(axis=0)
+    elif scale == "minmax":
+        shift, factor = X.min(axis=0), np.ptp(X, axis=0)
+    factor = np.where(factor > 0, factor, 1.0)
+    values = tuple((column, _values(source, column)) for column in categories)
+    words, idf = _weigh(source, text) if text else ((), _NONE.copy())
+    return Preparation(id_column, columns, values, text, impute, scale, fill, shift, factor, words, idf)
+
+
+def read_numbers(source: Columns, columns: tuple[str, ...]) -> FloatArray:
+    """Read columns as numbers, NaN for what is missing; refuse words and what is too large."""
+    X = np.empty((source.n_rows, len(columns)))
+    wordy: list[tuple[str, int, str]] = []
+    for at, i in enumerate(source.find("the table", columns)):
+        X[:, at], odd = source.numbers(i)
+        if odd >= 0:
+            wordy.append((columns[at], odd, source.words(i)[odd]))
+    if wordy:
+        refuse_words(source, wordy)
+    if np.isinf(X).any():
+        row, at = np.argwhere(np.isinf(X))[0].tolist()
+        msg = f"{source.where(row)}, column {columns[at]}: the number is too large."
+        raise LinkwiseError(msg)
+    return X
+
+
+def refuse_words(source: Columns, wordy: list[tuple[str, int, str]]) -> None:
+    """Name columns that hold words, and what can be done with each."""
+    listed = "; ".join(
+        f"{column} ({source.unit} {source.place(row)}: {shown(word)})" for column, row, word in wordy[:5]
+    )
+    more = f" and {len(wordy) - 5} more" if len(wordy) > 5 else ""
+    first = wordy[0][0]
+    flags = " ".join(f"--drop {column}" for column, _, _ in wordy[:5])
+    msg = (
+        f"{source.name}: {len(wordy)} column(s) are not numbers: {listed}{more}.\n"
+        f"Hint: name the samples with --id {first}, or leave columns out: {flags}. "
+        f"In Python: id={first!r}, drop=[{first!r}], categories=[{first!r}] or text={first!r}."
+    )
+    raise LinkwiseError(msg)
+
+
+def refuse_gaps(source: Columns, columns: tuple[str, ...], gaps: npt.NDArray[np.bool_]) -> None:
+    """Count missing values and name the first."""
+    row, at = np.argwhere(gaps)[0].tolist()
+    msg = (
+        f"{source.name}: {int(gaps.sum()):,} value(s) are missing, the first in {source.unit} {source.place(row)}, "
+        f"column {columns[at]}.\n"
+        "Hint: fill them in or remove these rows; or ask for it with impute='median' (also 'mean', 'most_frequent')."
+    )
+    raise LinkwiseError(msg)
+
+
+def _fill(
+    source: Columns, X: FloatArray, gaps: npt.NDArray[np.bool_], columns: tuple[str, ...], impute: str | None
+) -> FloatArray:
+    if impute is None:
+        return np.zeros(len(columns))
+    empty = gaps.all(axis=0)
+    if empty.any():
+        column = columns[int(np.argmax(empty))]
+        msg = (
+            f"{source.name}: the column {shown(column)} is empty, so there is nothing to fill it with.\nHint: drop it."
+        )
+        raise LinkwiseError(msg)
+    if impute != "most_frequent":
+        return np.asarray((np.nanmean if impute == "mean" else np.nanmedian)(X, axis=0), dtype=np.float64)
+    found = []
+    for column, gap in zip(X.T, gaps.T, strict=True):
+        value, count = np.unique(column[~gap], return_counts=True)
+        found.append(value[np.argmax(count)])  # of equals the smallest
+    return np.array(found)
+
+
+def _values(source: Columns, column: str) -> tuple[str, ...]:
+    words = source.words(source.find("categories", [column])[0])
+    if "" in words:
+        msg = (
+            f"{source.where(words.index(''))}: {column} is missing, as in {words.count('')} row(s).\n"
+            'Hint: write a value of its own there, such as "unknown".'
+        )
+        raise LinkwiseError(msg)
+    found = sorted(set(words))
+    if len(found) > max(20, len(words) // 2):
+        msg = (
+            f"{source.name}: {column} has {len(found):,} different values in {len(words):,} rows, "
+            f"which are no categories.\nHint: id={column!r} if it names the samples, text={column!r} if it is text."
+        )
+        raise LinkwiseError(msg)
+    return tuple(found)
+
+
+def join_texts(source: Columns, columns: tuple[str, ...]) -> list[str]:
+    """The text of each row: that of all columns one after the other."""
+    found = [source.words(i) for i in source.find("text", columns)]
+    return [" ".join(parts) for parts in zip(*found, strict=True)]
+
+
+def _weigh(source: Columns, columns: tuple[str, ...]) -> tuple[tuple[str, ...], FloatArray]:
+    from sklearn.feature_extraction.text import TfidfVectorizer
+
+    made = TfidfVectorizer()
+    try:
+        made.fit(join_texts(source, columns))
+    except ValueError as nothing:
+        msg = f"{source.name}: {', '.join(columns)} holds no words of two letters or more."
+        raise LinkwiseError(msg) from nothing
+    return tuple(made.get_feature_names_out().tolist()), np.asarray(made.idf_, dtype=np.float64)

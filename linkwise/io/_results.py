@@ -1,0 +1,151 @@
+"""Results as files: labels as CSV or Parquet, trees as Newick, JSON or a linkage matrix."""
+
+from __future__ import annotations
+
+import io
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from linkwise._files import write_whole
+from linkwise.exceptions import LinkwiseError
+from linkwise.io._arrays import npy_of_array
+from linkwise.io._statements import escaped
+from linkwise.result import Dendrogram
+
+__all__ = ["csv_line", "labels_csv", "write_labels", "write_tree"]
+
+
+def csv_line(*values: object, delimiter: str = ",") -> str:
+    """Word one row of CSV; text that a spreadsheet would run as a formula gets a leading apostrophe.
+
+    Examples
+    --------
+    >>> from linkwise.io import csv_line
+    >>> print(csv_line("@cmd", "a,b", -5), end="")
+    '@cmd,"a,b",-5
+    """
+    cells = []
+    for value in values:
+        text = escaped(str(value))
+        if any(mark in text for mark in (delimiter, '"', "\n", "\r")):
+            text = '"' + text.replace('"', '""') + '"'
+        cells.append(text)
+    return delimiter.join(cells) + "\n"
+
+
+def labels_csv(ids: Any, labels: Any, *, delimiter: str = ",") -> str:
+    r"""Word labels as CSV with a header, one row per sample.
+
+    Parameters
+    ----------
+    ids : ndarray or None
+        Names of the samples; None for row numbers.
+    labels : ndarray of shape (n_samples,)
+        The cluster of each.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from linkwise.io import labels_csv
+    >>> labels_csv(np.array(["otter", "seal"]), np.array([0, 1]))
+    'sample,cluster\notter,0\nseal,1\n'
+    """
+    given = np.asarray(labels).tolist()
+    names = range(len(given)) if ids is None else np.asarray(ids).tolist()
+    if len(names) != len(given):
+        msg = f"there are {len(given):,} labels for {len(names):,} samples, expected one each."
+        raise LinkwiseError(msg)
+    rows = (csv_line(name, label, delimiter=delimiter) for name, label in zip(names, given, strict=True))
+    return csv_line("sample", "cluster", delimiter=delimiter) + "".join(rows)
+
+
+def write_labels(path: Any, labels: Any, ids: Any = None) -> None:
+    r"""Write the cluster of each sample: .csv, .tsv or .parquet; the file appears whole or not at all.
+
+    Parameters
+    ----------
+    path : str or Path
+        Where to; the ending says in which form. Parquet needs pyarrow.
+    labels : array-like of shape (n_samples,)
+        The cluster of each sample.
+    ids : array-like of shape (n_samples,), optional
+        Names of the samples; by default row numbers.
+
+    Notes
+    -----
+    In CSV, a name that a spreadsheet would run as a formula gets a leading apostrophe.
+
+    Examples
+    --------
+    >>> import tempfile, pathlib
+    >>> from linkwise.io import write_labels
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     write_labels(pathlib.Path(folder, "labels.csv"), [0, 0, 1])
+    ...     pathlib.Path(folder, "labels.csv").read_text()
+    'sample,cluster\n0,0\n1,0\n2,1\n'
+    """
+    place = Path(path)
+    ending = place.suffix.lower()
+    if ending in (".csv", ".tsv"):
+        write_whole(place, labels_csv(ids, labels, delimiter="\t" if ending == ".tsv" else ",").encode())
+    elif ending in (".parquet", ".pq"):
+        write_whole(place, _labels_parquet(ids, labels))
+    else:
+        msg = f"write_labels: {place.name} ends in {ending!r}, expected .csv, .tsv or .parquet."
+        raise LinkwiseError(msg)
+
+
+def _labels_parquet(ids: Any, labels: Any) -> bytes:
+    try:
+        import pyarrow as pa
+        import pyarrow.parquet
+    except ImportError as missing:
+        msg = "write_labels needs pyarrow to write Parquet.\nHint: pip install 'linkwise[io]', or write .csv."
+        raise LinkwiseError(msg) from missing
+    given = np.asarray(labels)
+    names = np.arange(len(given)) if ids is None else np.asarray(ids)
+    if len(names) != len(given):
+        msg = f"there are {len(given):,} labels for {len(names):,} samples, expected one each."
+        raise LinkwiseError(msg)
+    sink = io.BytesIO()
+    pa.parquet.write_table(pa.table({"sample": names.tolist(), "cluster": given.tolist()}), sink)
+    return sink.getvalue()
+
+
+def write_tree(path: Any, tree: Dendrogram, *, ids: Any = None) -> None:
+    r"""Write a hierarchy: .nwk (Newick), .json (everything) or .npy (a SciPy linkage matrix).
+
+    Parameters
+    ----------
+    path : str or Path
+        Where to; the ending says in which form. The file appears whole or not at all.
+    tree : Dendrogram
+        What to write. A linkage matrix holds one tree, of merges of two.
+    ids : array-like of shape (n_samples,), optional
+        Names of the samples, where the tree itself has none.
+
+    Examples
+    --------
+    >>> import tempfile, pathlib
+    >>> from linkwise import Dendrogram
+    >>> from linkwise.io import write_tree
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     write_tree(pathlib.Path(folder, "tree.nwk"), Dendrogram(2, [2, 2, -1]), ids=["otter", "seal"])
+    ...     pathlib.Path(folder, "tree.nwk").read_text()
+    '(otter:1.0,seal:1.0);\n'
+    """
+    place = Path(path)
+    ending = place.suffix.lower()
+    if ids is not None and tree.ids is None:
+        tree = Dendrogram(tree.n_samples, tree.parent, tree.raw_height, marked=tree.marked, ids=ids)
+    if ending in (".nwk", ".newick", ".tree", ".tre"):
+        write_whole(place, tree.to_newick().encode())
+    elif ending == ".json":
+        write_whole(place, tree.to_json().encode() + b"\n")
+    elif ending == ".npy":
+        write_whole(place, npy_of_array(tree.to_linkage()))
+    else:
+        msg = f"write_tree: {place.name} ends in {ending!r}, expected .nwk, .json or .npy."
+        raise LinkwiseError(msg)

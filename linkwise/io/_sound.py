@@ -1,0 +1,194 @@
+"""What must be true of a value from a file before compiled code, which checks no bounds, may see it."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import scipy.sparse
+
+from linkwise.constraints import Constraints, Kind, Rule
+from linkwise.engines import ConstrainedClusterer
+
+__all__ = ["check_constraints", "check_estimator", "check_record"]
+
+_CLOSE = 1e-8
+_LAST = max(Kind)
+
+
+def _require(holds: Any, what: str) -> None:
+    if not holds:
+        raise ValueError(what)
+
+
+def _is(array: Any, kinds: str, *shape: int | None) -> bool:
+    """Whether a value is an array of such types and sides; None is any side."""
+    return (
+        isinstance(array, np.ndarray)
+        and array.dtype.kind in kinds
+        and array.ndim == len(shape)
+        and all(want is None or side == want for side, want in zip(array.shape, shape, strict=True))
+    )
+
+
+def _is_count(value: Any, least: int = 0) -> bool:
+    return type(value) is int and value >= least
+
+
+def check_constraints(said: Constraints) -> None:
+    """Refuse a table of statements that `Constraints.build` would never make."""
+    n, m = said.n_samples, len(said.kind) if isinstance(said.kind, np.ndarray) else -1
+    _require(_is_count(n) and _is(said.kind, "i", m), "the kinds of statements are no list")
+    _require(said.kind.dtype == np.int8 and said.items.dtype == np.intp, "statements have the wrong type")
+    _require(_is(said.items, "i", m, 3) and _is(said.row, "i", m), "statements have the wrong shape")
+    _require(
+        _is(said.weight, "f", m) and not (np.isnan(said.weight) | (said.weight <= 0)).any(), "a weight is not above 0"
+    )
+    _require(((said.kind >= 0) & (said.kind <= _LAST)).all(), "a statement is of no known kind")
+    _require((said.items >= -1).all() and (said.items < n).all(), "a statement names a sample that does not exist")
+    arity = np.array([kind.arity for kind in Kind])[said.kind]
+    _require(((said.items >= 0) == (np.arange(3) < arity[:, None])).all(), "a statement names too few samples")
+    few = arity > 0
+    a, b, c = said.items.T
+    _require((a[few] < b[few]).all() and ((c != a) & (c != b))[arity == 3].all(), "a statement names a sample twice")
+    _check_groups(said)
+    _require(isinstance(said.rules, tuple) and all(isinstance(r, Rule) for r in said.rules), "a rule is none")
+    _require(said.ids is None or (isinstance(said.ids, np.ndarray) and said.ids.shape == (n,)), "names are missing")
+
+
+def _check_groups(said: Constraints) -> None:
+    groups = said.groups
+    g = len(groups.statement)
+    fits = _is(groups.statement, "i", g) and _is(groups.start, "i", g + 1) and _is(groups.member, "i", None)
+    _require(fits, "groups have the wrong shape")
+    _require(groups.start[0] == 0 and groups.start[-1] == len(groups.member), "groups have no ends")
+    _require((np.diff(groups.start) >= 2).all() or g == 0, "a group has fewer than two samples")
+    expected = np.flatnonzero(said.kind >= Kind.TOGETHER)
+    _require(np.array_equal(groups.statement, expected), "groups belong to no statement")
+    _require(
+        ((groups.member >= 0) & (groups.member < said.n_samples)).all(), "a group names a sample that does not exist"
+    )
+
+
+def check_record(made: Any) -> None:
+    """Refuse a certificate, table or the like whose parts do not fit each other."""
+    name = type(made).__name__
+    if name == "Certificate":
+        _require(_is_count(made.n_statements) and _is(made.held, "b", made.n_statements), "a certificate is incomplete")
+        _require(isinstance(made.counts, dict) and isinstance(made.hard_counts, dict), "a certificate counts nothing")
+        for values in (made.violated, made.soft_violated):
+            _require(
+                isinstance(values, tuple) and all(_is_count(v) for v in values), "a certificate names no statements"
+            )
+        _require(
+            all(isinstance(v, str) for v in (*made.faults, *made.shown, *made.notes)), "a certificate has no words"
+        )
+        _require(len(made.rules) == len(made.notes), "a certificate lacks the notes of its rules")
+    elif name == "Table":
+        _require(len(getattr(made.X, "shape", ())) == 2, "the samples are no table")
+        _require(_is(made.ids, "iuU", made.X.shape[0]), "the samples have no names")
+        _require(len(made.columns) == made.X.shape[1] and _is_finite(made.X), "the samples do not fit their columns")
+        _require(type(made.preparation).__name__ == "Preparation", "the samples have no preparation")
+    elif name == "Preparation":
+        d = len(made.columns)
+        for array in (made.fill, made.shift, made.factor):
+            _require(
+                _is(array, "f", None) and len(array) in (d, 0) and _is_finite(array), "a preparation has no numbers"
+            )
+        _require((made.factor > 0).all(), "a preparation divides by nothing")
+        _require(_is(made.idf, "f", len(made.words)) and _is_finite(made.idf), "a preparation has no weights of words")
+        texts = (*made.columns, *made.text, *made.words)
+        _require(all(isinstance(v, str) for v in texts) and len(set(texts)) == len(texts), "a feature is named twice")
+    elif name == "Clustering":
+        n = made.estimator.labels_.shape[0]
+        _require(_is(made.labels, "i", n) and (made.labels >= 0).all(), "labels are out of range")
+        _require(_is_count(made.n_clusters, 1) and made.labels.max() < made.n_clusters, "labels are out of range")
+        _require(made.dendrogram is None or made.dendrogram.n_samples == n, "the tree is of other samples")
+    elif dataclasses.is_dataclass(made):
+        return
+
+
+def _is_finite(values: Any) -> bool:
+    return bool(np.isfinite(values.data if scipy.sparse.issparse(values) else values).all())
+
+
+def check_estimator(made: Any) -> None:
+    """Refuse a fitted estimator whose arrays do not fit each other."""
+    has = vars(made)
+    said, d = has.get("constraints_"), has.get("n_features_in_")
+    _require(isinstance(said, Constraints) and _is_count(d, 1), "what was learned is missing")
+    n = said.n_samples  # type: ignore[union-attr]
+    if isinstance(made, ConstrainedClusterer):
+        _check_labels(has, n)
+    names = has.get("feature_names_in_")
+    if names is not None:
+        fits = _is(names, "O", d) and all(isinstance(name, str) for name in names)
+        _require(fits and len(set(names.tolist())) == d, "features have no names of their own")
+    for name, array, shape in _shaped(has, n, d):  # type: ignore[arg-type]
+        fits = array is None or (len(np.shape(array)) == len(shape) and _sides(array, shape) and _is_finite(array))
+        _require(fits, f"{name} has the wrong shape, or values that are not finite")
+    _check_spread(made, has)
+
+
+def _check_labels(has: dict[str, Any], n: int) -> None:
+    labels, k = has.get("labels_"), has.get("n_clusters_")
+    _require(_is(labels, "i", n) and n and _is_count(k, 1), "labels_ has the wrong shape")
+    centres = has.get("cluster_centers_", has.get("means_"))
+    top = k if centres is None else max(k, len(centres))  # type: ignore[type-var,arg-type]
+    _require((labels >= -1).all() and (labels < top).all(), "labels_ names clusters that do not exist")  # type: ignore[operator,union-attr]
+    certificate = has.get("certificate_")
+    _require(type(certificate).__name__ == "Certificate", "certificate_ is missing")
+    for name in ("dendrogram_", "dropped_"):
+        if name in has:
+            _require(getattr(has[name], "n_samples", None) == n, f"{name} is of other samples")
+
+
+def _sides(array: Any, shape: tuple[int | None, ...]) -> bool:
+    return array.dtype.kind == "f" and all(want in (None, side) for side, want in zip(array.shape, shape, strict=True))
+
+
+def _shaped(has: dict[str, Any], n: int, d: int) -> Iterator[tuple[str, Any, tuple[int | None, ...]]]:
+    """Arrays whose shape follows from the numbers of samples and features."""
+    expected: dict[str, tuple[int | None, ...]] = {
+        "_samples": (n, d),
+        "cluster_centers_": (None, d),
+        "means_": (None, d),
+        "components_": (None, d),
+        "feature_weights_": (d,),
+        "embedding_": (n, None),
+        "responsibilities_": (n, None),
+    }
+    for name, shape in expected.items():
+        if name in has:
+            yield name, has[name], shape
+    if "means_" in has and hasattr(has["means_"], "shape"):
+        k = len(has["means_"])
+        shapes = {"full": (k, d, d), "tied": (d, d), "diag": (k, d), "spherical": (k,)}
+        for name in ("covariances_", "precisions_cholesky_"):
+            yield name, has.get(name), shapes[has["covariance_type"]]
+        yield "weights_", has.get("weights_"), (k,)
+    if "metric_" in has:
+        full = (d, d) if has["metric"] == "full" else (d,)
+        k = len(has["cluster_centers_"])
+        yield "metric_", has["metric_"], (k, *full) if has["per_cluster"] else full
+
+
+def _check_spread(made: Any, has: dict[str, Any]) -> None:
+    """Weights are chances, metrics measure no negative squares."""
+    if "weights_" in has:
+        weights = has["weights_"]
+        _require((weights >= 0).all() and abs(weights.sum() - 1) < 1e-6, "weights_ are no chances")
+    if "feature_weights_" in has:
+        _require((has["feature_weights_"] >= 0).all(), "feature_weights_ are negative")
+    metric = has.get("metric_")
+    if metric is None:
+        return
+    if made.metric != "full":
+        _require((metric >= 0).all(), "metric_ is negative")
+        return
+    turned = np.swapaxes(metric, -1, -2)
+    _require(np.allclose(metric, turned, rtol=_CLOSE, atol=_CLOSE * np.abs(metric).max()), "metric_ is not symmetric")
+    least = np.linalg.eigvalsh((metric + turned) / 2).min()
+    _require(least >= -_CLOSE * np.abs(metric).max(), "metric_ is not positive semidefinite")

@@ -1,0 +1,334 @@
+"""Statements in rows: CSV with the columns kind, a, b, c, samples, weight, note, or one JSON object per line."""
+
+from __future__ import annotations
+
+import difflib
+import json
+import math
+import re
+import warnings
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any, NoReturn
+
+from linkwise.constraints import Kind, MaxCentroidDistance, MinSeparation, NeighbourWithin, Rule, SizeBetween
+from linkwise.exceptions import ConstraintError, LinkwiseWarning
+from linkwise.io._collect import KINDS, Collector
+from linkwise.io._text import NUMBER, read_rows, shown
+
+__all__ = [
+    "FORMAT",
+    "RULES",
+    "escaped",
+    "header_keys",
+    "json_lines",
+    "parse_json",
+    "read_csv_statements",
+    "read_json_statements",
+    "take",
+]
+
+FORMAT = "linkwise.knowledge/1"
+RULES: dict[str, type[Rule]] = {
+    "min_separation": MinSeparation,
+    "neighbour_within": NeighbourWithin,
+    "max_centroid_distance": MaxCentroidDistance,
+    "size_between": SizeBetween,
+}
+_KEYS = ("kind", "a", "b", "c", "samples", "weight", "note")
+_OTHER_WORDS = {"type": "kind", "comment": "note"}
+_FORMULA = re.compile(r"'*[=+\-@\t]")
+_EXPECTED = "expected kind,a,b,c,weight,note (c, weight and note optional)"
+
+
+# -- CSV ---------------------------------------------------------------------------------------------------------------
+
+
+def header_keys(cells: Sequence[str]) -> list[str]:
+    """The columns of a header by the words used here, whatever their case and the spaces around them."""
+    plain = [cell.strip().strip('"').lower() for cell in cells]
+    return [_OTHER_WORDS.get(key, key) for key in plain]
+
+
+def escaped(text: str) -> str:
+    """Write text so that no spreadsheet takes it for a formula: with an apostrophe in front."""
+    return "'" + text if _FORMULA.match(text) and not NUMBER.fullmatch(text) else text
+
+
+def _unescaped(text: str) -> str:
+    return text[1:] if text.startswith("'") and _FORMULA.match(text) else text
+
+
+def read_csv_statements(into: Collector, text: str) -> None:
+    """Read rows under a header."""
+    name = into.name
+    ours = text.startswith("# linkwise.knowledge/")
+    if ours:
+        check_format(name, text[2:].split("\n", 1)[0].strip())
+    rows = ((line, cells) for line, cells in read_rows(text, name) if not cells[0].lstrip().startswith("#"))
+    line, header = next(rows, (1, []))
+    keys = header_keys(header)
+    if "kind" not in keys or not ({"a", "b"} <= set(keys) or "samples" in keys):
+        msg = (
+            f"{name}, line {line}: the header is {', '.join(keys)}, {_EXPECTED}.\n"
+            "Hint: divide columns by commas, semicolons or tabs; groups such as apart name their samples in a column "
+            "`samples`, divided by semicolons."
+        )
+        raise ConstraintError(msg)
+    _check_keys(name, line, keys)
+    quick = _quick_reader(into, keys, ours)
+    for at, cells in rows:
+        if quick(at, cells):
+            continue
+        try:
+            take(into, at, _by_key(into, at, keys, cells, ours))
+        except ConstraintError as bad:
+            into.skip(bad)
+
+
+def _quick_reader(into: Collector, keys: list[str], ours: bool) -> Callable[[int, list[str]], bool]:
+    """Return what takes in a plain hard statement about known samples, and says of any other row that it did not.
+
+    Most rows of a large file are such, and all they need is to be looked up.
+    """
+    if not {"a", "b"} <= set(keys):
+        return lambda _line, _cells: False
+    word, a, b = keys.index("kind"), keys.index("a"), keys.index("b")
+    c = keys.index("c") if "c" in keys else None
+    rest = [i for i, key in enumerate(keys) if key not in ("kind", "a", "b", "c")]
+    kinds = {name: kind for name, kind in KINDS.items() if not kind.is_group and (c is not None or kind.arity == 2)}
+    known, width, line_up = into.known, len(keys), into.add_plain
+
+    def take_plain(line: int, cells: list[str]) -> bool:
+        kind = kinds.get(cells[word]) if len(cells) == width else None
+        if kind is None or any(cells[i] for i in rest) or (ours and "'" in (cells[a][:1], cells[b][:1])):
+            return False
+        first, second = known.get(cells[a]), known.get(cells[b])
+        if first is None or second is None or first == second:
+            return False
+        if kind is Kind.TRIPLET:
+            third = known.get(cells[c])  # type: ignore[index]
+            if third is None or third in (first, second) or (ours and cells[c][:1] == "'"):  # type: ignore[index]
+                return False
+            line_up(kind, (first, second, third), line)
+        elif c is not None and cells[c]:
+            return False
+        else:
+            line_up(kind, (first, second), line)
+        return True
+
+    return take_plain
+
+
+def _by_key(into: Collector, line: int, keys: list[str], cells: list[str], ours: bool) -> dict[str, Any]:
+    if len(cells) > len(keys):
+        msg = f"{into.name}, line {line} has {len(cells)} values, but the header names {len(keys)} columns."
+        raise ConstraintError(msg)
+    given: dict[str, Any] = {}
+    for key, cell in zip(keys, cells, strict=False):
+        plain = cell.strip()
+        if plain:
+            into.trimmed += len(plain) < len(cell) and key in "abc"
+            given[key] = _unescaped(plain) if ours else plain
+    if "samples" in given:
+        given["samples"] = [part.strip() for part in given["samples"].split(";") if part.strip()]
+    return given
+
+
+def check_format(name: str, found: Any) -> None:
+    """Refuse a file made for another version."""
+    if found != FORMAT:
+        msg = (
+            f"{name} says it is {shown(str(found))}, expected {FORMAT!r}.\n"
+            "Hint: a newer version of linkwise may have written it: pip install --upgrade linkwise"
+        )
+        raise ConstraintError(msg)
+
+
+def _check_keys(name: str, line: int, keys: Sequence[str]) -> None:
+    twice = next((key for key in keys if keys.count(key) > 1), None)
+    if twice is not None:
+        msg = f"{name}, line {line}: {shown(twice)} stands there twice."
+        raise ConstraintError(msg)
+    odd = [key for key in keys if key not in _KEYS]
+    if odd:
+        warnings.warn(
+            f"{name}, line {line}: {', '.join(map(shown, odd[:5]))} means nothing here and is passed over; known are "
+            f"{', '.join(_KEYS)}.",
+            LinkwiseWarning,
+            stacklevel=5,
+        )
+
+
+# -- JSON --------------------------------------------------------------------------------------------------------------
+
+
+def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        msg = "a key stands there twice"
+        raise ValueError(msg)
+    return found
+
+
+def _no_constant(word: str) -> NoReturn:
+    msg = f"{word} is not a JSON number"
+    raise ValueError(msg)
+
+
+def parse_json(text: str, where: str) -> Any:
+    """Read JSON strictly: no repeated keys, no NaN, no halves of characters."""
+    try:
+        found = json.loads(text, object_pairs_hook=_unique, parse_constant=_no_constant)
+        if "\\u" in text:
+            json.dumps(found, ensure_ascii=False).encode()
+    except (ValueError, RecursionError) as bad:
+        why = "nested too deeply" if isinstance(bad, RecursionError) else str(bad)
+        if isinstance(bad, UnicodeEncodeError):
+            why = "half of a surrogate pair, which is no character"
+        msg = f"{where} is not one JSON object: {why}."
+        raise ConstraintError(msg) from bad
+    return found
+
+
+def json_lines(into: Collector, text: str) -> Iterator[tuple[int, dict[str, Any]]]:
+    """Read one object per line."""
+    for line, raw in enumerate(text.split("\n"), start=1):
+        if not raw.strip():
+            continue
+        try:
+            given = parse_json(raw, f"{into.name}, line {line}")
+            if not isinstance(given, dict):
+                msg = (
+                    f'{into.name}, line {line}: expected an object such as {{"kind": "must_link", "a": "x", "b": "y"}}.'
+                )
+                raise ConstraintError(msg)  # noqa: TRY301 - one place decides what happens to a bad line
+        except ConstraintError as bad:
+            into.skip(bad)
+        else:
+            yield line, given
+
+
+def read_json_statements(into: Collector, objects: Iterator[tuple[int, dict[str, Any]]]) -> None:
+    """Take objects in, of which the first may say the format."""
+    warned: set[str] = set()
+    for number, (line, given) in enumerate(objects):
+        if number == 0 and "format" in given:
+            check_format(into.name, given["format"])
+            continue
+        try:
+            keys = _renamed(into.name, line, given)
+            if not warned.issuperset(keys):
+                _check_keys(into.name, line, [key for key in keys if key not in warned])
+                warned |= set(keys)
+            take(into, line, {key: _plain(into.name, line, key, keys[key]) for key in keys if keys[key] is not None})
+        except ConstraintError as bad:
+            into.skip(bad)
+
+
+def _renamed(name: str, line: int, given: dict[str, Any]) -> dict[str, Any]:
+    keys = {_OTHER_WORDS.get(key, key): value for key, value in given.items()}
+    if len(keys) < len(given):
+        msg = f"{name}, line {line}: kind or note stands there twice, under two names."
+        raise ConstraintError(msg)
+    return keys
+
+
+def _plain(name: str, line: int, key: str, value: Any) -> Any:
+    """A value of an object as text, or a list of texts for ``samples``."""
+    listed = value if key == "samples" and isinstance(value, list) else [value]
+    if key == "samples" and not isinstance(value, list):
+        msg = f"{name}, line {line}: samples is {shown(json.dumps(value))}, expected a list of samples."
+        raise ConstraintError(msg)
+    for one in listed:
+        number = isinstance(one, float) and key in ("weight", "a", "b")
+        if not (isinstance(one, str) or (isinstance(one, int) and not isinstance(one, bool)) or number):
+            msg = f"{name}, line {line}: {key} is {shown(json.dumps(value))}, expected text or a whole number."
+            raise ConstraintError(msg)
+    return [str(one) for one in value] if isinstance(value, list) else value if isinstance(value, float) else str(value)
+
+
+# -- one statement -----------------------------------------------------------------------------------------------------
+
+
+def take(into: Collector, line: int, given: Mapping[str, Any]) -> None:
+    """Check one statement given by its keys, and take it in."""
+    where = f"{into.name}, line {line}"
+    word = str(given.get("kind", "")).lower().replace("-", "_").replace(" ", "_")
+    if word in RULES:
+        into.rules.append(_rule(where, word, given))
+        return
+    kind = KINDS.get("triplet" if word == "triplets" else word)
+    if kind is None:
+        near = difflib.get_close_matches(word, [*KINDS, *RULES], n=1)
+        hint = f"did you mean {near[0]}?" if near else "write must_link, cannot_link, triplet, together or apart."
+        msg = f"{where}: the kind is {shown(str(given.get('kind', '')))}.\nHint: {hint}"
+        raise ConstraintError(msg)
+    for key in "ab":
+        if isinstance(given.get(key), float):
+            msg = f"{where}: {key} is {given[key]}, expected text or a whole number."
+            raise ConstraintError(msg)
+    samples = _members(where, word, given) if kind.is_group else _few(where, word, kind, given)
+    into.add(kind, samples, _weight(where, given.get("weight", "")), line, given.get("note", ""))
+
+
+def _rule(where: str, word: str, given: Mapping[str, Any]) -> Rule:
+    values = []
+    for key in "ab":
+        text = str(given.get(key, ""))
+        if text and not NUMBER.fullmatch(text):
+            msg = f"{where}: {word} has {shown(text)} in {key}, expected a number."
+            raise ConstraintError(msg)
+        if text:
+            values.append(int(text) if word == "size_between" and text.isdigit() and len(text) < 19 else float(text))
+    try:
+        return RULES[word](*values)
+    except TypeError as wrong:
+        count = "one or two numbers" if word == "size_between" else "one number"
+        msg = f"{where}: {word} has {len(values)} numbers, expected {count}, in a{' and b' * (count != 'one number')}."
+        raise ConstraintError(msg) from wrong
+    except ConstraintError as wrong:
+        msg = f"{where}: {wrong}"
+        raise ConstraintError(msg) from wrong
+
+
+def _few(where: str, word: str, kind: Kind, given: Mapping[str, Any]) -> tuple[str, ...]:
+    needed = ", ".join("abc"[: kind.arity])
+    if "samples" in given:
+        msg = f"{where}: a {word} names its samples in {needed}, not in samples."
+        raise ConstraintError(msg)
+    samples = (given.get("a", ""), given.get("b", ""), given.get("c", ""))
+    used = samples[: kind.arity]
+    if "" in used or any(samples[kind.arity :]):
+        msg = f"{where}: a {word} names {kind.arity} samples ({needed})."
+        raise ConstraintError(msg)
+    if (kind is Kind.CANNOT_LINK and used[0] == used[1]) or (kind is Kind.TRIPLET and used[2] in used[:2]):
+        said = f"{word}({', '.join(map(str, used))})"
+        msg = f"{where}: {said} can never hold, since a sample is never apart from itself."
+        raise ConstraintError(msg)
+    return used
+
+
+def _members(where: str, word: str, given: Mapping[str, Any]) -> tuple[str, ...]:
+    members = tuple(given.get("samples", ()))
+    if any(key in given for key in "abc") or len(members) < 2:
+        msg = (
+            f"{where}: {word} names two samples or more, in `samples`.\n"
+            'Hint: write {"kind": "apart", "samples": ["x", "y", "z"]}, or in CSV a column samples with x;y;z.'
+        )
+        raise ConstraintError(msg)
+    if len(set(members)) < len(members):
+        seen: set[str] = set()
+        twice = next(sample for sample in members if sample in seen or seen.add(sample))  # type: ignore[func-returns-value]
+        msg = f"{where}: {word} names {shown(twice)} twice."
+        raise ConstraintError(msg)
+    return members
+
+
+def _weight(where: str, given: Any) -> float:
+    if given == "":
+        return math.inf
+    value = given if isinstance(given, float) else float(given) if NUMBER.fullmatch(given) else math.nan
+    if not (value > 0 and math.isfinite(value)):
+        msg = f"{where}: the weight is {shown(str(given))}, expected a number above 0, or nothing (hard)."
+        raise ConstraintError(msg)
+    return value

@@ -1,0 +1,81 @@
+"""Text as people write it: where it comes from, what counts as a number, rows between commas, semicolons or tabs."""
+
+from __future__ import annotations
+
+import csv
+import io
+import re
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from linkwise._files import decode, read_bytes
+from linkwise.exceptions import LinkwiseError
+
+__all__ = ["NUMBER", "delimiter_of", "is_path", "read_raw", "read_rows", "read_text", "shown", "source_name"]
+
+# float() also takes "1_0", "nan" and digits of other scripts; a column of those is not a column of numbers
+NUMBER = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?", re.ASCII)
+
+
+def shown(text: str, longest: int = 40) -> str:
+    """Quote a value for a message, escaped and shortened; what cannot be seen is written as its code."""
+    short = str(text) if len(text) <= longest else text[: longest - 1] + "…"
+    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in repr(short))
+
+
+def is_path(source: Any) -> bool:
+    """Whether a source is the name of a file (or ``-``, standard input) rather than something in memory."""
+    return isinstance(source, (str, Path))
+
+
+def source_name(source: Any) -> str:
+    """How messages call a source."""
+    if is_path(source):
+        return "standard input" if str(source) == "-" else str(source)
+    named = getattr(source, "name", None)
+    return named if isinstance(named, str) else f"the {type(source).__name__}"
+
+
+def read_raw(source: Any) -> bytes:
+    """Read all bytes of a file, of standard input (``-``) or of an open file."""
+    if is_path(source) and str(source) != "-":
+        return read_bytes(source)
+    if is_path(source):
+        if sys.stdin is None or sys.stdin.closed:
+            msg = "standard input is closed.\nHint: name a file instead of `-`."
+            raise LinkwiseError(msg)
+        source = getattr(sys.stdin, "buffer", sys.stdin)
+    content = source.read()
+    return content.encode("utf-8", errors="surrogatepass") if isinstance(content, str) else bytes(content)
+
+
+def read_text(source: Any) -> str:
+    """Read a whole UTF-8 text, with line ends made one."""
+    return decode(read_raw(source), source_name(source))
+
+
+def delimiter_of(text: str) -> str:
+    """Return what divides cells: of comma, semicolon and tab the most frequent in the first line that is no comment."""
+    head = next((line for line in text.split("\n", 50) if line.strip() and not line.lstrip().startswith("#")), "")
+    plain = re.sub(r'"[^"]*"', "", head)
+    return max(",;\t", key=plain.count)  # of equals the first
+
+
+def read_rows(text: str, name: str, delimiter: str | None = None) -> Iterator[tuple[int, list[str]]]:
+    """Read delimited rows as (line number, cells); empty lines are passed over."""
+    mark = delimiter_of(text) if delimiter is None else delimiter
+    before = csv.field_size_limit(sys.maxsize if sys.maxsize < 2**31 else 2**31 - 1)
+    reader = csv.reader(io.StringIO(text, newline=""), delimiter=mark, strict=True)
+    line = 1
+    try:
+        for cells in reader:
+            if any(cells) and any(map(str.strip, cells)):
+                yield line, cells
+            line = reader.line_num + 1
+    except csv.Error as bad:
+        msg = f"{name}, line {line}: {bad}.\nHint: look for a quotation mark that is never closed."
+        raise LinkwiseError(msg) from bad
+    finally:
+        csv.field_size_limit(before)

@@ -1,0 +1,441 @@
+"""The catalogue of bad model files, M1 to M64: each is refused in one sentence, and nothing in it is run."""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+import pickle
+import re
+import struct
+import warnings
+import zipfile
+import zlib
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from linkwise import (
+    ConstrainedAgglomerative,
+    Constraints,
+    COPKMeans,
+    Kind,
+    MPCKMeans,
+    load,
+    save,
+    verify,
+)
+from linkwise.exceptions import LinkwiseError, LinkwiseWarning
+from linkwise.io._arrays import npy_of_array
+from linkwise.io._container import MANIFEST, measure, pack
+from tests.contract.discovery import blobs, truth
+from tests.profile import examples
+
+X, Y = blobs(0)
+SAID = Constraints.build(len(Y), must_link=truth(Kind.MUST_LINK, Y, 1, 3), cannot_link=truth(Kind.CANNOT_LINK, Y, 1, 3))
+
+
+@pytest.fixture(scope="module")
+def tree_model():
+    return ConstrainedAgglomerative(3).fit(X, constraints=SAID)
+
+
+@pytest.fixture(scope="module")
+def models(tree_model, tmp_path_factory):
+    """Bytes of saved models: a hierarchy, centres, and a full metric."""
+    folder = tmp_path_factory.mktemp("models")
+    made = {"tree": tree_model}
+    made["centres"] = COPKMeans(3, random_state=0).fit(X, constraints=SAID)
+    made["metric"] = MPCKMeans(3, metric="full", random_state=0).fit(X, constraints=SAID)
+    for name, model in made.items():
+        save(model, folder / name)
+    return {name: (folder / name).read_bytes() for name in made}
+
+
+def unpack(raw):
+    with zipfile.ZipFile(io.BytesIO(raw)) as archive:
+        return json.loads(archive.read(MANIFEST)), {
+            name: np.load(io.BytesIO(archive.read(name))) for name in archive.namelist() if name != MANIFEST
+        }
+
+
+def repack(manifest, contents):
+    """Write a container whose checksums are all right, whatever it holds."""
+    measured = {name: measure(name, [content]) for name, content in contents.items()}
+    if isinstance(manifest, dict):
+        manifest["members"] = [list(member) for member in measured.values()]
+        manifest = json.dumps(manifest).encode()
+    parts = [(measure(MANIFEST, [manifest]), lambda: [manifest])]
+    parts += [(measured[name], lambda content=content: [content]) for name, content in contents.items()]
+    return b"".join(bytes(part) for part in pack(parts))
+
+
+def forged(raw, change):
+    """Change the manifest and arrays of a model, and sign it anew."""
+    manifest, arrays = unpack(raw)
+    change(manifest, arrays)
+    contents = {
+        name: array if isinstance(array, bytes) else b"".join(bytes(part) for part in npy_of_array(array))
+        for name, array in arrays.items()
+    }
+    return repack(manifest, contents)
+
+
+def fitted(name, change):
+    """Change one array of what was learned."""
+
+    def forge(manifest, arrays):
+        node = manifest["model"]["fitted"]
+        for part in name.split("."):
+            node = node[part] if "fields" not in node else node["fields"][part]
+        key = f"arrays/{len(arrays)}.npy"
+        old = arrays[f"arrays/{node['array']}.npy"]
+        node["array"] = len(arrays)
+        arrays[key] = change(np.array(old))
+
+    return forge
+
+
+def put(place, value):
+    def change(array):
+        array[place] = value
+        return array
+
+    return change
+
+
+def manifest(*path, value):
+    def forge(manifest, arrays):
+        node = manifest
+        for part in path[:-1]:
+            node = node[part]
+        node[path[-1]] = value
+
+    return forge
+
+
+def raw_npy(header: str, body: bytes = b"") -> bytes:
+    text = header.encode() + b"\n"
+    return b"\x93NUMPY\x01\x00" + struct.pack("<H", len(text)) + text + body
+
+
+def replace_array(content):
+    def forge(manifest, arrays):
+        arrays["arrays/0.npy"] = content
+
+    return forge
+
+
+def zipped(members, **options):
+    sink = io.BytesIO()
+    with warnings.catch_warnings(), zipfile.ZipFile(sink, "w", **options) as archive:
+        warnings.simplefilter("ignore", UserWarning)  # about names that repeat
+        for name, content in members:
+            archive.writestr(name, content)
+    return sink.getvalue()
+
+
+class Evil:
+    def __reduce__(self):
+        return os.system, ("false",)
+
+
+def bit(raw, at, value):
+    changed = bytearray(raw)
+    changed[at] ^= value
+    return bytes(changed)
+
+
+def members_of(name):
+    def forge(document, arrays):
+        arrays[name] = arrays.pop("arrays/0.npy")
+
+    return forge
+
+
+CONTAINER = [
+    ("M1", lambda raw: b"", "is empty"),
+    ("M2", lambda raw: b"P", "is no model"),
+    ("M3", lambda raw: np.random.default_rng(0).bytes(1000), "is no model"),
+    ("M6", lambda raw: b"PX" + raw[2:], "is a zip archive, but no model|is no model"),
+    ("M7", lambda raw: pickle.dumps(Evil()), "is a pickle, which can run code and is never read"),
+    ("M8", lambda raw: zlib.compress(pickle.dumps(Evil())), "is a joblib file, which can run code"),
+    ("M9", lambda raw: zipped([("schema.json", "{}")]), "models of skops are read by skops"),
+    ("M10", lambda raw: b"\x89HDF\r\n\x1a\n" + bytes(100), "is an HDF5 file"),
+    ("M11", lambda raw: zipped([("arrays/0.npy", b"")]), "no model of linkwise"),
+    ("M12", lambda raw: repack(b"{oops", {}), "manifest is not JSON"),
+    ("M13", lambda raw: repack(b"[" * 100_000, {}), "nested too deeply"),
+    ("M14", lambda raw: repack(b'{"format": 1, "format": 2}', {}), "a key stands there twice"),
+    ("M15", lambda raw: zipped([(MANIFEST, b" " * 10_000_000)], compression=zipfile.ZIP_DEFLATED), "no model|damaged"),
+    ("M16", lambda raw: zipped([(f"{i}", b"") for i in range(examples(5_000, 1_000_000))]), "no model of linkwise"),
+    ("M17", lambda raw: forged(raw, members_of("../0.npy")), "its list of members makes no sense"),
+    ("M18", lambda raw: forged(raw, members_of("/0.npy")), "its list of members makes no sense"),
+    (
+        "M19",
+        lambda raw: raw[:-60].replace(struct.pack("<I", 0o600 << 16), struct.pack("<I", 0o120777 << 16)) + raw[-60:],
+        "damaged",
+    ),
+    ("M20", lambda raw: forged(raw, members_of("C:/0.npy")), "its list of members makes no sense"),
+    ("M21", lambda raw: bit(raw, len(raw) - 22 - 4 - 12, 1), "damaged"),
+    ("M22", lambda raw: zipped([(MANIFEST, b"{}"), (MANIFEST, b"{}")]), "no model|damaged"),
+    ("M23", lambda raw: bit(raw, 6, 1), "damaged"),
+    ("M24", lambda raw: bit(raw, 14, 1), "damaged: its manifest does not fit its checksum"),
+    ("M25", lambda raw: raw[:18] + b"\xff" * 8 + raw[26:], "no model of linkwise"),
+    ("M27", lambda raw: forged(raw, lambda m, a: a.pop(max(a, key=lambda k: int(k[7:-4])))), "is missing"),
+    ("M29", lambda raw: b"SQLite format 3\x00" + bytes(84), "is a project database"),
+    ("M33", lambda raw: forged(raw, manifest("format", value="linkwise.model/2")), "pip install --upgrade linkwise"),
+    ("M33 other", lambda raw: forged(raw, manifest("format", value="sklearn/1")), "does not say 'linkwise.model/1'"),
+    ("M37", lambda raw: forged(raw, manifest("model", "is", value="Wizard")), "'Wizard' is none of the methods|fields"),
+    (
+        "M38",
+        lambda raw: forged(raw, manifest("model", value={"is": "os.system", "fields": {}})),
+        "'os.system' is none of",
+    ),
+    ("M39", lambda raw: forged(raw, manifest("model", value={"is": "builtins.eval", "fields": {}})), "is none of"),
+    (
+        "M40",
+        lambda raw: forged(raw, manifest("model", value={"is": "linkwise.engines.ReCon", "fields": {}})),
+        "none of",
+    ),
+    ("M40 base", lambda raw: forged(raw, manifest("model", "is", value="ConstrainedClusterer")), "none of|fields"),
+    (
+        "M40 value",
+        lambda raw: forged(raw, manifest("model", value={"is": "SizeBetween", "fields": {"low": 1, "high": 2}})),
+        "no method",
+    ),
+    ("M40 tag", lambda raw: forged(raw, manifest("model", value={"eval": "1"})), "the kind of value 'eval' is unknown"),
+    (
+        "M41",
+        lambda raw: forged(raw, manifest("model", "params", "n_clusters", value="three")),
+        "'n_clusters' parameter",
+    ),
+    ("M42", lambda raw: forged(raw, manifest("model", "params", "wizard", value=1)), "no parameter 'wizard'"),
+    (
+        "M42 method",
+        lambda raw: forged(raw, manifest("model", "fitted", "_solve", value=1)),
+        "nothing under the name '_solve'",
+    ),
+    (
+        "M42 dunder",
+        lambda raw: forged(raw, manifest("model", "fitted", "__class__", value=1)),
+        "nothing under the name",
+    ),
+    ("M43", lambda raw: repack(b'{"format": "\xff"}', {}), "manifest is not JSON"),
+    (
+        "M44",
+        lambda raw: forged(raw, manifest("model", "fitted", "feature_names_in_", value={"objects": ["a", "a"]})),
+        "names of their own",
+    ),
+    (
+        "M45",
+        lambda raw: forged(
+            raw,
+            replace_array(raw_npy("{'descr': '|O', 'fortran_order': False, 'shape': (1,), }", pickle.dumps([Evil()]))),
+        ),
+        "Python objects, which can run code",
+    ),
+    ("M46", lambda raw: forged(raw, fitted("labels_", lambda a: a.astype(float))), "labels_ has the wrong shape"),
+    (
+        "M46 void",
+        lambda raw: forged(
+            raw, replace_array(raw_npy("{'descr': '|V8', 'fortran_order': False, 'shape': (1,), }", bytes(8)))
+        ),
+        "expected numbers, truth values or text",
+    ),
+    ("M47", lambda raw: forged(raw, fitted("labels_", lambda a: a[:-1])), "labels_ has the wrong shape"),
+    (
+        "M48",
+        lambda raw: forged(
+            raw, replace_array(raw_npy("{'descr': '<f8', 'fortran_order': False, 'shape': (9999999999999,), }"))
+        ),
+        "says it has the shape",
+    ),
+    (
+        "M49",
+        lambda raw: forged(
+            raw, replace_array(raw_npy("{'descr': '<f8', 'fortran_order': False, 'shape': (-1,), }", bytes(8)))
+        ),
+        "says it has the shape|no readable",
+    ),
+    (
+        "M49 code",
+        lambda raw: forged(raw, replace_array(raw_npy("__import__('os').system('false')"))),
+        "no readable .npy",
+    ),
+    ("M51", lambda raw: forged(raw, fitted("labels_", put(0, 3))), "clusters that do not exist"),
+    ("M51 below", lambda raw: forged(raw, fitted("labels_", put(0, -2))), "clusters that do not exist"),
+    ("M54", lambda raw: forged(raw, fitted("constraints_.weight", put(0, -1))), "a weight is not above 0"),
+    ("M55", lambda raw: forged(raw, fitted("dendrogram_.parent", put(0, 10**6))), "no model that can be read: "),
+    ("M55 below", lambda raw: forged(raw, fitted("dendrogram_.parent", put(0, -7))), "no model that can be read: "),
+    ("M57", lambda raw: forged(raw, fitted("dendrogram_.parent", put(30, 30))), "no model that can be read: "),
+    (
+        "M58",
+        lambda raw: forged(raw, manifest("model", "fitted", "dendrogram_", "fields", "n_samples", value=23)),
+        "no model",
+    ),
+    ("M59", lambda raw: forged(raw, fitted("dendrogram_.raw_height", put(30, np.nan))), "expected a finite number"),
+    ("M61", lambda raw: forged(raw, fitted("dendrogram_.parent", put(40, 30))), "no model that can be read: "),
+    ("M63", lambda raw: forged(raw, fitted("constraints_.items", put((0, 1), 99))), "a sample that does not exist"),
+    ("M63 kind", lambda raw: forged(raw, fitted("constraints_.kind", put(0, 9))), "of no known kind"),
+    ("M63 self", lambda raw: forged(raw, fitted("constraints_.items", put(0, [3, 3, -1]))), "names a sample twice"),
+    ("samples", lambda raw: forged(raw, fitted("_samples", lambda a: a[:5])), "_samples has the wrong shape"),
+    (
+        "samples nan",
+        lambda raw: forged(raw, fitted("_samples", put(0, np.nan))),
+        "_samples has the wrong shape, or values",
+    ),
+    ("no labels", lambda raw: forged(raw, lambda m, a: m["model"]["fitted"].pop("labels_")), "labels_ has the wrong"),
+    ("nothing", lambda raw: forged(raw, manifest("model", "fitted", value={})), "what was learned is missing"),
+    ("no key", lambda raw: forged(raw, lambda m, a: m.pop("data")), "lacks 'data'"),
+    ("odd key", lambda raw: forged(raw, manifest("mood", value=1)), "has 'mood'"),
+    (
+        "deep",
+        lambda raw: forged(raw, manifest("data", value=json.loads('{"list": [' * 60 + "1" + "]}" * 60))),
+        "too deeply",
+    ),
+]
+
+
+def refuse(path, raw, words):
+    path.write_bytes(raw)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", LinkwiseWarning)  # about arrays that a forgery leaves behind
+        with pytest.raises(LinkwiseError, match=words) as caught:
+            load(path)
+    text = str(caught.value)
+    assert text.startswith(str(path))
+    assert len(text.split("\nHint: ", maxsplit=1)[0]) < len(str(path)) + 250
+    assert text.count("\n") <= 1
+
+
+@pytest.mark.parametrize(("number", "change", "words"), CONTAINER, ids=[case[0] for case in CONTAINER])
+def test_the_catalogue_of_bad_models(tmp_path, models, number, change, words):
+    refuse(tmp_path / "bad.lwm", change(models["tree"]), words)
+
+
+OF_OTHERS = [
+    (
+        "M50",
+        "centres",
+        fitted("cluster_centers_", put((0, 0), np.nan)),
+        "cluster_centers_ has the wrong shape, or values",
+    ),
+    ("M50 shape", "centres", fitted("cluster_centers_", lambda a: a[:, :1]), "cluster_centers_ has the wrong shape"),
+    ("M51", "centres", fitted("labels_", put(0, 5)), "clusters that do not exist"),
+    ("M52", "metric", fitted("metric_", put((0, 1), 100.0)), "metric_ is not symmetric"),
+    ("M53", "metric", fitted("metric_", put((0, 0), -50.0)), "metric_ is not positive semidefinite"),
+]
+
+
+@pytest.mark.parametrize(("number", "which", "change", "words"), OF_OTHERS, ids=[case[0] for case in OF_OTHERS])
+def test_arrays_that_make_no_sense(tmp_path, models, number, which, change, words):
+    refuse(tmp_path / "bad.lwm", forged(models[which], change), words)
+
+
+def test_m4_a_model_that_is_cut_short(tmp_path, models):
+    raw = models["tree"]
+    for at in np.linspace(1, len(raw) - 1, 100).astype(int):
+        refuse(tmp_path / "bad", raw[:at], "is damaged|is no model|no model of linkwise")
+    refuse(tmp_path / "bad", raw + b"x", "1 bytes more than its manifest lists")
+
+
+def test_m5_no_byte_can_change_unnoticed(tmp_path, models):
+    raw = models["centres"]
+    rng = np.random.default_rng(0)
+    places = range(len(raw)) if examples(0, 1) else rng.choice(len(raw), 400, replace=False)
+    for at in (*range(80), *places, *range(len(raw) - 60, len(raw))):
+        refuse(tmp_path / "bad", bit(raw, at, 1 << int(rng.integers(8))), "is damaged|is no model|no model|is a zip")
+
+
+def test_m26_a_member_that_belongs_to_nothing_is_told(tmp_path, models):
+    def add(manifest, arrays):
+        arrays["arrays/more.npy"] = np.zeros(3)
+
+    (tmp_path / "a").write_bytes(forged(models["tree"], add))
+    with pytest.warns(LinkwiseWarning, match=r"belong to nothing: arrays/more\.npy"):
+        load(tmp_path / "a")
+
+
+def test_m28_a_folder_or_a_pipe(tmp_path):
+    with pytest.raises(LinkwiseError, match="is a folder"):
+        load(tmp_path)
+    os.mkfifo(tmp_path / "pipe")
+    with pytest.raises(LinkwiseError, match="pipe or device"):
+        load(tmp_path / "pipe")
+    with pytest.raises(FileNotFoundError):
+        load(tmp_path / "none")
+
+
+def test_m30_a_file_that_is_replaced_while_it_is_read(tmp_path, models, monkeypatch, tree_model):
+    from linkwise.io._container import Archive
+
+    path = tmp_path / "a"
+    path.write_bytes(models["tree"])
+    plain = Archive.expect
+
+    def meanwhile(self, members):
+        plain(self, members)
+        (tmp_path / "b").write_bytes(models["centres"])
+        (tmp_path / "b").replace(path)
+
+    monkeypatch.setattr(Archive, "expect", meanwhile)
+    assert np.array_equal(load(path).labels_, tree_model.labels_)  # the one that was opened, whole
+    monkeypatch.undo()
+    assert isinstance(load(path), COPKMeans)
+
+
+@pytest.mark.parametrize(
+    ("number", "change"),
+    [
+        ("M32", manifest("format", value="linkwise.model/1.7")),
+        ("M32 more keys", lambda m, a: m.update({"format": "linkwise.model/1.7", "mood": "fine"})),
+        ("M34", manifest("versions", "linkwise", value="0.0.9")),
+    ],
+)
+def test_other_versions_are_told(tmp_path, models, number, change, tree_model):
+    (tmp_path / "a").write_bytes(forged(models["tree"], change))
+    with pytest.warns(LinkwiseWarning, match=r"was written by linkwise 0\.[01]\.. and read by linkwise"):
+        assert np.array_equal(load(tmp_path / "a").labels_, tree_model.labels_)
+
+
+def test_m35_the_other_byte_order(tmp_path, models, tree_model):
+    def turn(array):
+        sink = io.BytesIO()
+        np.save(sink, array.astype(array.dtype.newbyteorder(">")))
+        return sink.getvalue()
+
+    (tmp_path / "a").write_bytes(forged(models["tree"], fitted("_samples", turn)))
+    with pytest.warns(LinkwiseWarning, match="belong to nothing"):
+        back = load(tmp_path / "a")
+    assert back._samples.dtype.isnative
+    assert np.array_equal(back.predict(X), tree_model.predict(X))
+
+
+def test_m60_m62_inversions_and_forests_are_trees_too(tmp_path):
+    made = ConstrainedAgglomerative(None, linkage="centroid").fit(X, constraints=SAID)
+    assert made.dendrogram_.n_roots >= 2
+    save(made, tmp_path / "a")
+    assert load(tmp_path / "a").dendrogram_ == made.dendrogram_
+
+
+def test_m64_a_statement_against_the_tree_loads_and_is_found_by_verify(tmp_path, models, tree_model):
+    labels = tree_model.labels_
+    first, second = np.flatnonzero(labels == 0)[0], np.flatnonzero(labels == 1)[0]
+    against = put(0, [min(first, second), max(first, second), -1])
+    (tmp_path / "a").write_bytes(forged(models["tree"], fitted("constraints_.items", against)))
+    with pytest.warns(LinkwiseWarning, match="belong to nothing"):
+        back = load(tmp_path / "a")
+    assert not verify(back.dendrogram_, back.constraints_).ok
+
+
+def test_every_number_of_the_catalogue_has_a_case():
+    text = Path(__file__).read_text(encoding="utf-8") + Path(__file__).with_name("test_model.py").read_text(
+        encoding="utf-8"
+    )
+    names = " ".join(re.findall(r"^def (test_\w+)", text, re.MULTILINE))
+    covered = {case[0].split()[0] for case in (*CONTAINER, *OF_OTHERS)}
+    covered |= {number.upper() for number in re.findall(r"(?<=_)m[0-9]+(?=_)", names)}
+    covered |= set(re.findall(r"^        \(\"(M[0-9]+)", text, re.MULTILINE))
+    outside = {"M31", "M36", "M56"}  # no older format yet; no other Python here; parents cannot say it
+    assert {f"M{i}" for i in range(1, 71)} - covered == outside

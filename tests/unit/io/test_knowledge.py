@@ -1,0 +1,274 @@
+"""Knowledge in the forms people keep it in, and back to a file without loss."""
+
+from __future__ import annotations
+
+import io
+import json
+
+import numpy as np
+import pytest
+
+from linkwise import Constraints, Dendrogram, Kind, MinSeparation, SizeBetween, Taxonomy, read_data, read_knowledge
+from linkwise.active import Dialogue
+from linkwise.exceptions import ConstraintError, LinkwiseError, LinkwiseWarning
+from linkwise.io import write_knowledge
+
+NAMES = ["otter", "mink", "seal", "walrus", "sea lion"]
+
+
+def read(text, ids=NAMES, name="said.txt", **options):
+    source = io.StringIO(text)
+    source.name = name
+    return read_knowledge(source, ids, **options)
+
+
+def words(said):
+    return [said.word(i) for i in np.argsort(said.constraints.row)]
+
+
+# -- plain lines -------------------------------------------------------------------------------------------------------
+
+
+def test_lines_say_triplets_pairs_and_groups():
+    said = read("# from the field\notter mink | seal\n\notter = mink\notter != walrus\nseal, walrus, sea lion\n")
+    assert words(said) == [
+        "line 2: triplet(otter, mink | seal)",
+        "line 4: must_link(otter, mink)",
+        "line 5: cannot_link(otter, walrus)",
+        "line 6: together(seal, walrus, sea lion)",
+    ]
+
+
+@pytest.mark.parametrize(
+    "line", ["otter,mink|seal", "otter, mink | seal", "otter;mink|seal", "otter\tmink\t|\tseal", "otter mink|seal"]
+)
+def test_triplets_are_written_in_many_ways(line):
+    assert words(read(line)) == ["line 1: triplet(otter, mink | seal)"]
+
+
+def test_letters_need_no_separator():
+    said = read("ab|c\nac|d\n", ids=list("abcd"))
+    assert said.constraints.of(Kind.TRIPLET).tolist() == [[0, 1, 2], [0, 2, 3]]
+
+
+def test_more_than_two_can_be_said_to_be_together_or_apart():
+    assert words(read("otter = mink = seal\notter != mink != sea lion\n")) == [
+        "line 1: together(otter, mink, seal)",
+        "line 2: apart(otter, mink, sea lion)",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("line", "message"),
+    [
+        ("otter | seal", "line 1: 'otter | seal' is no triplet.\nHint: write `a b | c`"),
+        ("otter mink | seal | walrus", "is no triplet"),
+        ("otter mink | otter", "can never hold"),
+        ("otter", "names one sample"),
+        ("otter mink otter", "'otter' is named twice"),
+        ("otter yak | seal", r"'yak' \(line 1\)"),
+    ],
+)
+def test_lines_that_cannot_be_read(line, message):
+    with pytest.raises(ConstraintError, match=message.replace("|", r"\|") if "`" in message else message):
+        read(line)
+
+
+# -- groups and taxonomies ---------------------------------------------------------------------------------------------
+
+
+def test_a_column_of_groups_says_what_belongs_together():
+    said = read("sample,group\notter,a\nmink,a\nseal,b\nwalrus,a\nsea lion,\n", name="g.csv")
+    assert words(said) == ["line 3: together(otter, mink, walrus)"]
+    assert said.note_of(0) == "group a"
+
+
+def test_a_column_of_labels_also_says_what_does_not():
+    said = read("id;label\notter;a\nmink;a\nseal;b\nwalrus;c\n", name="g.csv").constraints
+    assert said.of(Kind.MUST_LINK).tolist() == [[0, 1]]
+    assert said.groups_of(Kind.APART).of(0).tolist() == [0, 2, 3]
+
+
+def test_a_sample_in_two_groups_is_named_with_both_lines():
+    with pytest.raises(ConstraintError, match="line 4: 'otter' stands in line 2 already"):
+        read("sample,group\notter,a\nmink,a\notter,b\n", name="g.csv")
+
+
+def test_paths_parents_newick_and_json_say_the_same():
+    tree = {"water": [{"weasels": ["otter", "mink"]}, "seal"]}
+    forms = {
+        "p.csv": "sample,path\notter,water/weasels/otter\nmink,water/weasels/mink\nseal,water/seal\n",
+        "c.csv": "child,parent\notter,weasels\nmink,weasels\nweasels,water\nseal,water\n",
+        "t.nwk": "((otter,mink)weasels,seal)water;",
+        "t.json": json.dumps(tree, indent=2),
+        "u.json": json.dumps(tree),
+        "d.json": Dendrogram.from_newick("((otter:1,mink:1):1,seal:2);").to_json(),
+    }
+    expected = Constraints.from_ids(NAMES, triplets=[("otter", "mink", "seal")])
+    for name, text in forms.items():
+        assert read(text, name=name).constraints == expected, name
+        alone = read(text, ids=None, name=name).constraints
+        assert sorted(alone.ids.tolist()) == ["mink", "otter", "seal"]
+    assert read(forms["p.csv"], name="p.csv").word(0) == "line 2: triplet(otter, mink | seal)"
+    assert read(forms["t.nwk"], name="t.nwk").word(0) == "t.nwk: triplet(otter, mink | seal)"
+
+
+def test_a_taxonomy_is_said_in_the_fewest_triplets():
+    tree = "(((otter,mink),seal),(walrus,'sea lion'));"
+    said = read(tree, name="t.nwk").constraints
+    assert said == Taxonomy.from_newick(tree, NAMES).triplets(minimal=True)
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "message"),
+    [
+        ("p.csv", "sample,path\notter,a//b\n", "p.csv: .* in which a name is empty"),
+        ("c.csv", "child,parent\notter,a\na,otter\n", "c.csv: a taxonomy has no cycles"),
+        ("c.csv", "child,parent\notter,a\nyak,a\n", "c.csv: 1 leaves are not in the data: 'yak'"),
+        ("c.csv", "child,parent\n,a\n", "c.csv, line 2: there is no child"),
+        ("t.json", '{"a": ["otter", "otter"]}', "t.json: "),
+        ("t.json", '{"format": "other/1", "a": 1}', "says it is 'other/1'"),
+    ],
+)
+def test_taxonomies_that_cannot_be_read(name, text, message):
+    with pytest.raises(ConstraintError, match=message):
+        read(text, name=name)
+
+
+def test_the_form_can_be_said():
+    assert words(read("kind a | b\n", ids=["kind", "a", "b"], format="lines")) == ["line 1: triplet(kind, a | b)"]
+    with pytest.raises(ConstraintError, match="the header is a, b, expected sample,group"):
+        read("a,b\n", format="groups")
+    with pytest.raises(LinkwiseError, match="format is 'xml', expected"):
+        read("a,b\n", format="xml")
+
+
+# -- several files, a dialogue's log, data -----------------------------------------------------------------------------
+
+
+def test_several_files_make_one_table_and_are_told_apart(tmp_path):
+    (tmp_path / "a.csv").write_text("kind,a,b\nmust_link,otter,mink\n")
+    (tmp_path / "b.txt").write_text("seal walrus\notter != seal\n")
+    said = read_knowledge([tmp_path / "a.csv", str(tmp_path / "b.txt")], NAMES)
+    assert words(said) == [
+        f"{tmp_path / 'a.csv'}, line 2: must_link(otter, mink)",
+        f"{tmp_path / 'b.txt'}, line 1: must_link(seal, walrus)",
+        f"{tmp_path / 'b.txt'}, line 2: cannot_link(otter, seal)",
+    ]
+    (tmp_path / "b.txt").write_text("seal yak\n")
+    with pytest.raises(ConstraintError, match=r"the knowledge names .*'yak' \(.*b\.txt, line 1\)"):
+        read_knowledge([tmp_path / "a.csv", tmp_path / "b.txt"], NAMES)
+
+
+def test_the_log_of_a_dialogue_is_read_without_what_was_taken_back_or_contradicts(tmp_path):
+    X = np.arange(5.0)[:, None]
+    with Dialogue(X, log=tmp_path / "talk.jsonl") as talk:
+        talk.tell((0, 1), True, who="ann")
+        talk.tell((2, 3), True)
+        talk.undo()
+        talk.tell((0, 2, 4), "third")
+        talk.tell((1, 4), None)
+        talk.tell((1, 3), False)
+        talk.tell((0, 3), True, confidence=0.6)  # contradicts two that are sure
+        expected = talk.constraints
+    said = read_knowledge(tmp_path / "talk.jsonl", NAMES)
+    assert said.constraints.with_ids(None) == expected
+    assert words(said)[0] == "line 2: must_link(otter, mink)"
+    assert said.note_of(0) == "ann"
+    with (tmp_path / "talk.jsonl").open("a") as file:
+        file.write('{"items": [0')  # a crash
+    assert read_knowledge(tmp_path / "talk.jsonl", 5).constraints == expected
+    with pytest.raises(ConstraintError, match="about 5 samples, but the data has 4"):
+        read_knowledge(tmp_path / "talk.jsonl", NAMES[:4])
+
+
+def test_a_log_that_was_tampered_with(tmp_path):
+    head = '{"format": "linkwise.dialogue/1", "n_samples": 3}\n'
+    for line in ('{"items": [0, 7], "answer": "yes"}', '{"items": [0], "answer": "yes"}', '{"answer": "yes"}', "[]"):
+        (tmp_path / "talk.jsonl").write_text(head + line + "\n")
+        with pytest.raises(ConstraintError, match="line 2"):
+            read_knowledge(tmp_path / "talk.jsonl", 3)
+    (tmp_path / "talk.jsonl").write_text(head.replace("/1", "/9"))
+    with pytest.raises(ConstraintError, match=r"expected 'linkwise\.dialogue/1'"):
+        read_knowledge(tmp_path / "talk.jsonl", 3)
+
+
+def test_a_table_names_the_samples():
+    table = read_data(io.StringIO("name,x\notter,1\nmink,2\n"), id="name")
+    assert read("otter mink", ids=table).constraints.ids.tolist() == ["otter", "mink"]
+    with pytest.raises(ConstraintError, match="look alike as text"):
+        read("1 2", ids=np.array([1, "1"], dtype=object))
+
+
+# -- and back ----------------------------------------------------------------------------------------------------------
+
+SAID = Constraints.from_ids(
+    ["=1+1", "'=1", "-x", "-5", "a b", 'q"', "ü\n", "#"],
+    [
+        ("triplet", "a b", 'q"', "ü\n"),
+        ("must_link", "=1+1", "'=1", 0.1),
+        ("apart", ["-x", "-5", "#"], 2.0),
+        ("cannot_link", "-x", "#", 1e-300),
+        ("must_link_any", ["#", "-5", "a b"]),
+    ],
+    rules=[MinSeparation(0.25), SizeBetween(1, 7)],
+)
+
+
+@pytest.mark.parametrize("name", ["said.csv", "said.tsv", "said.jsonl"])
+def test_what_is_written_comes_back_exactly(tmp_path, name):
+    ids = SAID.ids if name == "said.jsonl" else np.char.strip(SAID.ids)
+    said = SAID.with_ids(ids)
+    write_knowledge(tmp_path / name, said)
+    back = read_knowledge(tmp_path / name, ids)
+    assert back.constraints == said
+    assert back.constraints.row.tolist() == said.row.tolist()
+    write_knowledge(tmp_path / f"again.{name}", back)
+    assert (tmp_path / f"again.{name}").read_bytes() == (tmp_path / name).read_bytes()
+
+
+def test_no_cell_of_a_written_file_is_a_formula(tmp_path):
+    write_knowledge(tmp_path / "said.csv", SAID.with_ids(np.char.strip(SAID.ids)))
+    for line in (tmp_path / "said.csv").read_text().splitlines()[2:]:
+        assert not any(cell.lstrip('"').startswith(("=", "+", "@")) for cell in line.split(","))
+
+
+def test_notes_and_row_numbers_come_back(tmp_path):
+    said = read("kind,a,b,note\nmust_link,0,1,@home: seen twice\ncannot_link,1,2,\n", ids=3, name="s.csv")
+    assert said.constraints.ids is None
+    for name in ("a.csv", "a.jsonl"):
+        write_knowledge(tmp_path / name, said)
+        back = read_knowledge(tmp_path / name, 3)
+        assert back.constraints == said.constraints
+        assert [back.note_of(i) for i in range(2)] == ["@home: seen twice", ""]
+
+
+def test_names_that_csv_cannot_say_are_refused(tmp_path):
+    said = Constraints.from_ids(["a;b", " c", "d"], together=[["a;b", "d"]], must_link=[("a;b", "d")])
+    with pytest.raises(
+        LinkwiseError, match=r"has a semicolon in its name, which CSV cannot say\.\nHint: write \.jsonl"
+    ):
+        write_knowledge(tmp_path / "said.csv", said)
+    write_knowledge(tmp_path / "said.jsonl", said)
+    assert read_knowledge(tmp_path / "said.jsonl", said.ids).constraints == said
+    with pytest.raises(LinkwiseError, match=r"ends in '\.xml', expected \.jsonl, \.csv or \.tsv"):
+        write_knowledge(tmp_path / "said.xml", said)
+
+
+@pytest.mark.parametrize(
+    ("row", "message"),
+    [
+        ("min_separation,,,", "line 2: min_separation has 0 numbers, expected one number"),
+        ("min_separation,x,,", "line 2: min_separation has 'x' in a, expected a number"),
+        ("size_between,5,2,", "line 2: SizeBetween: low is 5 and high is 2"),
+        ("min_seperation,1,,", "did you mean min_separation"),
+    ],
+)
+def test_rules_are_checked_like_statements(row, message):
+    with pytest.raises(ConstraintError, match=message):
+        read(f"kind,a,b,c\n{row}\n", name="s.csv")
+
+
+def test_nothing_said_is_pointed_out():
+    with pytest.warns(LinkwiseWarning, match="nothing is said"):
+        assert not read("kind,a,b\n", name="s.csv").constraints

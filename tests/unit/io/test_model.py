@@ -1,0 +1,236 @@
+"""Models as files: everything comes back, byte for byte; what is saved is there whole or not at all."""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+import warnings
+import zipfile
+from pathlib import Path
+
+import numpy as np
+import pytest
+import scipy.sparse
+
+from linkwise import (
+    ConstrainedAgglomerative,
+    Constraints,
+    COPKMeans,
+    Kind,
+    MinSeparation,
+    ReCon,
+    cluster,
+    load,
+    read_data,
+    save,
+)
+from linkwise.engines import MetricLearner
+from linkwise.exceptions import LinkwiseError, LinkwiseWarning
+from linkwise.io._container import MANIFEST, pack
+from tests.contract.discovery import blobs, estimators, truth
+from tests.profile import examples
+
+X, Y = blobs(0)
+SAID = Constraints.build(len(Y), must_link=truth(Kind.MUST_LINK, Y, 1, 3), cannot_link=truth(Kind.CANNOT_LINK, Y, 1, 3))
+
+
+@pytest.fixture(scope="module")
+def tree_model():
+    return ConstrainedAgglomerative(3).fit(X, constraints=SAID)
+
+
+# -- what comes back ---------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("cls", [*estimators(), *estimators(MetricLearner)], ids=lambda cls: cls.__name__)
+def test_m70_every_method_comes_back_as_it_was(tmp_path, cls):
+    kinds = [kind for kind in (Kind.MUST_LINK, Kind.CANNOT_LINK, Kind.TRIPLET) if kind in cls.understands]
+    said = Constraints.build(len(Y), **{kind.word: truth(kind, Y, 1, 3) for kind in kinds})
+    made = cls(3) if "n_clusters" in cls._parameter_constraints else cls()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", LinkwiseWarning)
+        made.fit(X, constraints=said)
+    save(made, tmp_path / "a.lwm")
+    back = load(tmp_path / "a.lwm")
+    save(back, tmp_path / "b.lwm")
+    assert (tmp_path / "a.lwm").read_bytes() == (tmp_path / "b.lwm").read_bytes()
+    assert type(back) is cls
+    assert back.get_params() == made.get_params()
+    assert back.constraints_ == made.constraints_
+    for name in ("labels_", "cluster_centers_", "components_"):
+        if hasattr(made, name):
+            assert np.array_equal(getattr(back, name), getattr(made, name))
+    new = X[:5] + 0.01
+    for method in ("predict", "transform", "predict_proba"):
+        if hasattr(made, method):
+            assert np.array_equal(getattr(back, method)(new), getattr(made, method)(new))
+    if hasattr(made, "dendrogram_"):
+        assert back.dendrogram_ == made.dendrogram_
+        assert str(back.certificate_) == str(made.certificate_)
+
+
+@pytest.mark.parametrize(
+    "made",
+    [
+        ConstrainedAgglomerative(3, linkage="average", metric="cosine"),
+        ConstrainedAgglomerative(3, linkage="ward"),
+        ReCon(3, warm_start=True),
+        COPKMeans(3, init=X[:3], random_state=np.random.RandomState(5)),
+    ],
+    ids=["metric", "ward", "warm start", "array and random state"],
+)
+def test_parameters_of_any_plain_kind_come_back(tmp_path, made):
+    made.fit(np.abs(X), constraints=SAID)
+    save(made, tmp_path / "a")
+    back = load(tmp_path / "a")
+    save(back, tmp_path / "b")
+    assert (tmp_path / "a").read_bytes() == (tmp_path / "b").read_bytes()
+    assert np.array_equal(back.predict(np.abs(X)), made.predict(np.abs(X)))
+
+
+def test_names_rules_groups_and_sparse_samples_come_back(tmp_path):
+    import pandas as pd
+
+    frame = pd.DataFrame(X, columns=["über", "b"], index=[f"s{i}" for i in range(len(X))])
+    said = Constraints.from_ids(frame.index, together=[["s0", "s1", "s2"]], rules=[MinSeparation(0.001)])
+    made = ConstrainedAgglomerative(2).fit(frame, constraints=said)
+    save(made, tmp_path / "a")
+    back = load(tmp_path / "a")
+    assert back.constraints_ == made.constraints_
+    assert back.constraints_.rules == (MinSeparation(0.001),)
+    assert back.feature_names_in_.tolist() == ["über", "b"]
+    assert np.array_equal(back.predict(frame), made.predict(frame))
+    words = scipy.sparse.random(12, 30, density=0.4, format="csr", random_state=0)
+    made = ConstrainedAgglomerative(2, linkage="average", metric="cosine").fit(words)
+    save(made, tmp_path / "b")
+    assert np.array_equal(load(tmp_path / "b").predict(words), made.predict(words))
+
+
+def test_what_cluster_found_comes_back_with_its_reasons_and_data(tmp_path):
+    text = "name,x,y\n" + "".join(f"n{i},{a},{b}\n" for i, (a, b) in enumerate(X.tolist()))
+    table = read_data(io.StringIO(text), id="name", scale="standard")
+    found = cluster(table.X, SAID, n_clusters=3)
+    save(found, tmp_path / "a", data=table)
+    back, data = load(tmp_path / "a", with_data=True)
+    assert back.reasons == found.reasons
+    assert np.array_equal(back.labels, found.labels)
+    assert data.ids.tolist() == table.ids.tolist()
+    assert data.notes == table.notes
+    new = read_data(io.StringIO("y,name,x\n3,new,2\n"), like=data)
+    assert new.ids.tolist() == ["new"]
+    assert back.estimator.predict(new.X) == found.estimator.predict(read_data(io.StringIO("x,y\n2,3\n"), like=table).X)
+    save(back, tmp_path / "b", data=data)
+    assert (tmp_path / "a").read_bytes() == (tmp_path / "b").read_bytes()
+    assert load(tmp_path / "a").n_clusters == 3
+
+
+def test_only_the_preparation_can_be_kept(tmp_path, tree_model):
+    table = read_data(io.StringIO("t\nred fox\nbrown fox dog\n"), text="t")
+    save(tree_model, tmp_path / "a", data=table.preparation)
+    _, how = load(tmp_path / "a", with_data=True)
+    assert read_data(io.StringIO("t\ndog\n"), like=how).X.toarray().tolist() == [[0, 1, 0, 0]]
+
+
+def test_any_zip_program_can_open_it(tmp_path, tree_model):
+    save(tree_model, tmp_path / "a")
+    with zipfile.ZipFile(tmp_path / "a") as archive:
+        assert archive.testzip() is None
+        manifest = json.loads(archive.read(MANIFEST))
+        assert archive.namelist() == [MANIFEST, *(name for name, *_ in manifest["members"])]
+        assert np.load(io.BytesIO(archive.read("arrays/0.npy")), allow_pickle=False).size
+    assert manifest["format"] == "linkwise.model/1"
+
+
+@pytest.mark.parametrize(
+    ("model", "words"),
+    [
+        (ConstrainedAgglomerative(2), "not fitted yet"),
+        (zipfile.ZipFile, "is no model of linkwise"),
+        (ConstrainedAgglomerative(2, linkage="average", metric=lambda a, b: abs(a - b).sum()).fit(X), "is a function"),
+    ],
+    ids=["unfitted", "foreign", "function"],
+)
+def test_what_cannot_be_saved_is_said_and_leaves_no_file(tmp_path, model, words):
+    with pytest.raises(LinkwiseError, match=words):
+        save(model, tmp_path / "a")
+    assert list(tmp_path.iterdir()) == []
+
+
+# -- saving ------------------------------------------------------------------------------------------------------------
+
+
+def test_m65_a_full_disk_keeps_the_old_file(tmp_path, monkeypatch, tree_model):
+    save(tree_model, tmp_path / "a")
+    before = (tmp_path / "a").read_bytes()
+
+    def full(_):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("os.fsync", full)
+    with pytest.raises(OSError, match="No space left"):
+        save(COPKMeans(2, random_state=0).fit(X), tmp_path / "a")
+    assert [path.name for path in tmp_path.iterdir()] == ["a"]
+    assert (tmp_path / "a").read_bytes() == before
+
+
+def test_m66_a_process_that_dies_at_any_write_leaves_the_old_file_or_the_new(tmp_path, monkeypatch, tree_model):
+    import linkwise.io._model as home
+
+    other = COPKMeans(2, random_state=0).fit(X)
+    save(tree_model, tmp_path / "a")
+    save(other, tmp_path / "b")
+    old, new = (tmp_path / "a").read_bytes(), (tmp_path / "b").read_bytes()
+    n_writes = 2 * len(zipfile.ZipFile(tmp_path / "b").namelist()) + 1
+    seen = set()
+    for last in range(0, n_writes + 20, examples(7, 1)):
+        child = os.fork()
+        if child == 0:  # only this copy of the process dies
+
+            def dying(parts, last=last):
+                for number, part in enumerate(pack(parts)):
+                    if number == last:
+                        os._exit(9)
+                    yield part
+
+            monkeypatch.setattr(home, "pack", dying)
+            save(other, tmp_path / "a")
+            os._exit(0)
+        os.waitpid(child, 0)
+        found = (tmp_path / "a").read_bytes()
+        assert found in (old, new)
+        seen.add(found)
+        (tmp_path / "a").write_bytes(old)
+    assert seen == {old, new}
+
+
+def test_m67_of_two_savers_one_wins_whole(tmp_path, tree_model):
+    from threading import Thread
+
+    both = [tree_model, COPKMeans(2, random_state=0).fit(X)]
+    threads = [Thread(target=save, args=(model, tmp_path / "a")) for model in both * 5]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert type(load(tmp_path / "a")) in {type(model) for model in both}
+    assert [path.name for path in tmp_path.iterdir()] == ["a"]
+
+
+def test_m68_many_loads_leak_no_descriptor(tmp_path, tree_model):
+    save(tree_model, tmp_path / "a")
+    (tmp_path / "b").write_bytes((tmp_path / "a").read_bytes()[:-1])
+    count = len(list(Path("/proc/self/fd").iterdir()))
+    for _ in range(examples(50, 10_000)):
+        load(tmp_path / "a")
+        with pytest.raises(LinkwiseError):
+            load(tmp_path / "b")
+    assert len(list(Path("/proc/self/fd").iterdir())) <= count
+
+
+def test_m69_a_deep_tree_saves_loads_and_predicts(tmp_path):
+    n = examples(2_000, 20_000)
+    chain = np.cumsum(np.arange(n, dtype=np.float64))[:, None]
+    made = ConstrainedAgglomerative(2, linkage="single").fit(chain)
+    save(made, tmp_path / "a")
+    assert np.array_equal(load(tmp_path / "a").predict(chain[:50]), made.predict(chain[:50]))

@@ -1,0 +1,56 @@
+"""Labels and trees as files."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy.cluster.hierarchy import is_valid_linkage
+
+from linkwise import Dendrogram
+from linkwise.exceptions import LinkwiseError
+from linkwise.io import write_labels, write_tree
+
+TREE = Dendrogram.from_merges(3, [(0, 1), (3, 2)], [1.0, 2.0])
+NAMES = np.array(["=otter", "mi,nk", "seal"])
+
+
+def test_labels_as_text(tmp_path):
+    write_labels(tmp_path / "l.csv", [0, 0, 1], NAMES)
+    assert (tmp_path / "l.csv").read_text() == 'sample,cluster\n\'=otter,0\n"mi,nk",0\nseal,1\n'
+    write_labels(tmp_path / "l.tsv", np.array([0, 0, 1]))
+    assert (tmp_path / "l.tsv").read_text() == "sample\tcluster\n0\t0\n1\t0\n2\t1\n"
+
+
+def test_labels_as_parquet(tmp_path):
+    import pyarrow.parquet
+
+    write_labels(tmp_path / "l.parquet", [0, 0, 1], NAMES)
+    table = pyarrow.parquet.read_table(tmp_path / "l.parquet")
+    assert table.to_pydict() == {"sample": ["=otter", "mi,nk", "seal"], "cluster": [0, 0, 1]}
+
+
+def test_trees_in_three_forms(tmp_path):
+    for name in ("t.nwk", "t.json", "t.npy"):
+        write_tree(tmp_path / name, TREE, ids=["a", "b", "c"])
+    assert (tmp_path / "t.nwk").read_text() == "(c:2.0,(a:1.0,b:1.0):1.0);\n"
+    back = Dendrogram.from_json((tmp_path / "t.json").read_text())
+    assert np.array_equal(back.parent, TREE.parent)
+    Z = np.load(tmp_path / "t.npy", allow_pickle=False)
+    assert is_valid_linkage(Z)
+    assert np.array_equal(Dendrogram.from_linkage(Z).parent, TREE.parent)
+
+
+@pytest.mark.parametrize(
+    ("write", "words"),
+    [
+        (lambda path: write_labels(path / "l.xlsx", [0]), r"ends in '\.xlsx', expected \.csv, \.tsv or \.parquet"),
+        (lambda path: write_labels(path / "l.csv", [0], ["a", "b"]), "1 labels for 2 samples"),
+        (lambda path: write_labels(path / "l.parquet", [0], ["a", "b"]), "1 labels for 2 samples"),
+        (lambda path: write_tree(path / "t.svg", TREE), r"ends in '\.svg', expected \.nwk, \.json or \.npy"),
+        (lambda path: write_tree(path / "t.npy", Dendrogram(2, [-1, -1])), "holds one tree"),
+    ],
+)
+def test_what_cannot_be_written_leaves_no_file(tmp_path, write, words):
+    with pytest.raises(LinkwiseError, match=words):
+        write(tmp_path)
+    assert list(tmp_path.iterdir()) == []
