@@ -6,6 +6,7 @@ from linkwise.active._known import Known
 from linkwise.active._query import Answer, Query, Told
 from linkwise.active._scene import Scene
 from linkwise.active._strategy import Inquiry, RandomPairs, RandomTrios, Strategy
+from linkwise.active._triplets import PlacingTrios
 
 __all__ = [
     "Answer",
@@ -14,6 +15,7 @@ __all__ = [
     "Inquiry",
     "Known",
     "LabelAnswerer",
+    "PlacingTrios",
     "Progress",
     "Query",
     "RandomPairs",

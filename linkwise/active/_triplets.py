@@ -1,0 +1,329 @@
+"""Questions about hierarchies: which of three is the odd one, chosen by how much of the tree an answer settles."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from linkwise.active import _placing_kernels as kernels
+from linkwise.active._query import TRIO_ANSWERS, Answer, Told
+from linkwise.active._scene import Scene
+from linkwise.active._skeleton import Skeleton
+from linkwise.active._strategy import Inquiry, Strategy
+from linkwise.constraints import Constraints, Kind
+from linkwise.exceptions import LinkwiseError
+from linkwise.problem import LiveTriplets
+
+__all__ = ["PlacingTrios"]
+
+FloatArray = npt.NDArray[np.float64]
+Items = tuple[int, ...]
+
+SHARPEST = 2.0 ** np.arange(8)  # how steeply likeness falls with distance, in medians of the squared distances
+BLENDS = (0.2, 0.5, 0.8)  # how much of a leaf's likeness is that of the clades around it
+STEP = 32  # samples that are looked at for the first time with every question
+KEPT_ROWS = 256
+LEARNERS = 48  # leaves that sharpness and blend are learned from
+
+
+class Judgement(NamedTuple):
+    """What is thought about one sample: chances of places, the risk, and the question that lowers it most."""
+
+    edge: FloatArray
+    node: FloatArray
+    risk: float
+    gain: float
+    first: int
+    second: int
+
+
+class PlacingTrios(Strategy):
+    """Ask where samples hang in a growing tree: which one of a sample and two placed ones is the odd one out.
+
+    Samples that stand for many are placed first. What is known of the others by their distances makes a guess, and the
+    question asked is the one whose answer is expected to correct most triplets. A sample joins the tree when the next
+    question about it would bring less than half of what questions bring on average, and may be looked at again later.
+
+    Parameters
+    ----------
+    worth : float, default=0.002
+        Ask no more when the best question is expected to change less than this share of what the hierarchy says about
+        one sample.
+    slip : float, default=0.01
+        How likely an answer is wrong.
+
+    Notes
+    -----
+    "Unsure" is read as "the three meet at one node", as far as guesses go; as a statement it says nothing.
+
+    **Cost** O(a (n d + m)) per question, for n samples, m of them in the tree, and some a = 32 candidates, without any
+    n x n matrix. **Guarantee** never a trio that was answered or whose answer is implied; the same answers lead to the
+    same question. When answers turn out to contradict others, the tree is built anew from those trusted.
+
+    See Also
+    --------
+    RandomTrios : the yardstick.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from linkwise import Taxonomy
+    >>> from linkwise.active import Dialogue, PlacingTrios, TreeAnswerer
+    >>> X = np.array([[0.0], [0.3], [1.0], [9.0], [9.4], [12.0]])
+    >>> says = TreeAnswerer(Taxonomy.from_paths(["a/b", "a/b", "a", "c/d", "c/d", "c"]))
+    >>> talk = Dialogue(X, strategy=PlacingTrios(), budget=4)
+    >>> while (query := talk.ask()) is not None:
+    ...     talk.tell(query, says(query))
+    >>> talk.fit().dendrogram_.n_samples
+    6
+    """
+
+    def __init__(self, *, worth: float = 0.002, slip: float = 0.01) -> None:
+        for name, value, most in (("worth", worth, 1.0), ("slip", slip, 0.5)):
+            if isinstance(value, bool) or not isinstance(value, (int, float)) or not 0 < value <= most:
+                msg = f"PlacingTrios: {name} is {value!r}, expected a number above 0, at most {most:g}."
+                raise LinkwiseError(msg)
+        self.worth, self.slip = float(worth), float(slip)
+
+    def begin(self, scene: Scene) -> Inquiry:
+        """Start to ask about a scene."""
+        return _Placing(scene, self.worth, self.slip)
+
+    def companion(self) -> Any:
+        """Return ReCon, which builds a tree in which all triplets hold."""
+        from linkwise.engines import ReCon
+
+        return ReCon(None, linkage="average")
+
+
+class _Placing(Inquiry):
+    """The tree so far is a fold of the trusted answers: what was asked in between plays no role."""
+
+    def __init__(self, scene: Scene, worth: float, slip: float) -> None:
+        super().__init__(scene)
+        self._worth, self._slip = worth, slip
+        self._rows: dict[int, FloatArray] = {}
+        self._proposed: Items | None = None
+        self._expected = 0.0
+        self._fresh = True
+        self._begin()
+
+    # -- what a dialogue calls ----------------------------------------------------------------------------------
+
+    def learn(self, items: Items, answer: Answer) -> None:
+        """Note that there is an answer more; it is read when the next question is wanted."""
+        self._fresh = True
+
+    def propose(self) -> Items | None:
+        """Return the trio whose answer is expected to correct most triplets."""
+        if self._fresh:
+            self._fresh = False
+            self._catch_up()
+            self._proposed = self._choose() if self.scene.n_samples > 2 else None
+        return self._proposed
+
+    def gain(self) -> float | None:
+        """Return the share of all triplets that the next answer is expected to correct."""
+        self.propose()
+        return self._expected
+
+    def settled(self) -> float | None:
+        """Return how much of what the hierarchy says is not at risk, as seen from the samples looked at last."""
+        self.propose()
+        return self._calm
+
+    def guesses(self) -> Constraints:
+        """Return triplets believed though not said: where the samples asked about hang, as a soft statement each.
+
+        They hold together with all that is known. An estimator told them, too, has more to go by, above all where
+        answers were "unsure".
+        """
+        self.propose()
+        n = self.scene.n_samples
+        live = LiveTriplets(n)
+        said = self.scene.known.constraints
+        live.add_many(said.of(Kind.TRIPLET))
+        rows = [row for row in self._tree.believed().tolist() if live.add(*row)] if n > 2 else []
+        return Constraints.build(n, triplets=rows, weight=1.0)
+
+    # -- the tree is a fold of the answers -------------------------------------------------------------------------
+
+    def _begin(self) -> None:
+        n = self.scene.n_samples
+        self._folded: list[Told] = []
+        self._said: defaultdict[int, list[tuple[int, int, int]]] = defaultdict(list)
+        self._rates = np.array([[1.0, 2.0], [1.0, 2.0], [1.0, 3.0]])  # stayed, of how many
+        self._sharp, self._blend, self._tuned = 4.0, 0.5, 6
+        self._pace = 0.0
+        self._calm: float | None = None
+        if n > 2:
+            a, b, self._unit, self._order = self.scene.once("placing", self._start)
+            self._tree = Skeleton.of_two(a, b)
+            self._near = np.minimum(self._row(a), self._row(b))
+
+    def _start(self) -> tuple[int, int, float, npt.NDArray[np.intp]]:
+        """Find two samples that stand for many, and the unit of distance, by looking at a few."""
+        order = self.scene.rng(3).permutation(self.scene.n_samples)
+        few = np.sort(order[:64])
+        rows = np.array([self._row(int(i)) for i in few])
+        a = int(rows.sum(axis=1).argmin())
+        b = int(np.where(np.arange(len(few)) == a, -1.0, np.maximum(rows[a] - rows, 0.0).sum(axis=1)).argmax())
+        unit = float(np.median(rows[rows > 0])) if (rows > 0).any() else 1.0
+        return int(few[a]), int(few[b]), unit, order
+
+    def _catch_up(self) -> None:
+        known = self.scene.known
+        trusted = {told.number for told in known.trusted}
+        answers = [
+            told
+            for told in known.answers
+            if len(told.items) == 3 and (told.answer is Answer.UNSURE or told.number in trusted)
+        ]
+        if self.scene.n_samples < 3:
+            return
+        if answers[: len(self._folded)] != self._folded:
+            self._begin()
+        for told in answers[len(self._folded) :]:
+            self._fold(told)
+
+    def _fold(self, told: Told) -> None:
+        """Note an answer and place the sample it is about: the one outside the tree, or the most doubtful one."""
+        self._folded.append(told)
+        odd = TRIO_ANSWERS.index(told.answer)
+        absent = [i for i in told.items if i not in self._tree.node_of]
+        sample = -1
+        if not absent:
+            sample = max(told.items, key=lambda i: self._judge(i).risk)
+        elif len(absent) == 1:
+            sample = absent[0]
+        if sample >= 0:
+            gain = self._judge(sample).gain
+            self._pace += (gain - self._pace) / min(len(self._folded), 10)
+        for at, i in enumerate(told.items):
+            one, two = (at + 1) % 3, (at + 2) % 3
+            code = {at: kernels.SAMPLE_ODD, one: kernels.WITH_SECOND, two: kernels.WITH_FIRST}.get(odd, kernels.NONE_ODD)
+            self._said[i].append((told.items[one], told.items[two], code))
+        if sample >= 0:
+            self._settle(sample)
+
+    def _settle(self, sample: int) -> None:
+        """Put a sample where it most likely hangs, unless it is worth another question."""
+        if sample in self._tree.node_of:
+            if len(self._tree.samples) < 4:
+                return
+            self._tree = self._tree.without(sample)
+        found = self._judge(sample)
+        if found.gain > max(self._pace / 2, self._worth):
+            return
+        tree, v = self._tree, int(found.edge.argmax())
+        w = int(found.node.argmax())
+        on_edge = found.edge[v] >= found.node[w]
+        place = v if on_edge else w
+        self._count(sample, place, on_edge=bool(on_edge))
+        self._tree = tree.on_edge(place, sample) if on_edge else tree.below(place, sample)
+        self._near = np.minimum(self._near, self._row(sample))
+        if len(self._tree.samples) >= 1.2 * self._tuned:
+            self._tune()
+
+    def _count(self, sample: int, place: int, *, on_edge: bool) -> None:
+        """Learn how far up from its most similar leaf below a sample hangs."""
+        tree = self._tree
+        inside = tree.samples[tree.begin[place] : tree.end[place]]
+        v = tree.node_of[int(inside[self._row(sample)[inside].argmin()])]
+        climbed = 0
+        while v != place:
+            v = int(tree.parent[v])
+            climbed += 1
+        self._rates[0] += (climbed == 0, 1)
+        if climbed:
+            self._rates[1] += (not on_edge, climbed)
+            self._rates[2] += (on_edge, climbed if on_edge else climbed - 1)
+
+    def _tune(self) -> None:
+        """Learn how sharply likeness falls and how much clades count: each leaf should find its siblings."""
+        tree, self._tuned = self._tree, len(self._tree.samples)
+        chosen = self.scene.rng(4, self._tuned).permutation(self._tuned)[:LEARNERS]
+        up = tree.parent[tree.leaf]
+        best = -np.inf
+        rates = np.array([1.0, 0.5, 0.5])
+        near = [-self._row(int(tree.samples[i]))[tree.samples] / self._unit for i in chosen]
+        for blend in BLENDS:
+            for sharp in SHARPEST.tolist():
+                found = 0.0
+                for i, alike in zip(chosen.tolist(), near, strict=True):
+                    edge, _ = self._guess(alike * sharp, int(tree.leaf[i]), blend, rates)
+                    found += np.log(1e-3 + edge[up[i] : tree.last[up[i]]].sum())
+                if found > best:
+                    best, self._blend, self._sharp = found, blend, sharp
+
+    # -- what is thought about a sample -----------------------------------------------------------------------------
+
+    def _row(self, sample: int) -> FloatArray:
+        """Squared distances from a sample, or what stands for them."""
+        row = self._rows.get(sample)
+        if row is None:
+            while len(self._rows) >= KEPT_ROWS:
+                del self._rows[next(iter(self._rows))]
+            row = self.scene.distances_from(sample)
+            self._rows[sample] = row = row if self.scene.metric == "cosine" else row * row
+        return row
+
+    def _guess(
+        self, alike: FloatArray, own: int, blend: float, rates: FloatArray
+    ) -> tuple[FloatArray, FloatArray]:
+        tree = self._tree
+        found: tuple[FloatArray, FloatArray] = kernels.guess(
+            alike, tree.parent, tree.leaf, tree.begin, tree.end, own, blend, rates
+        )
+        return found
+
+    def _judge(self, sample: int) -> Judgement:
+        tree = self._tree
+        own = tree.node_of.get(sample, -1)
+        alike = self._row(sample)[tree.samples] * (-self._sharp / self._unit)
+        edge, node = self._guess(alike, own, self._blend, self._rates[:, 0] / self._rates[:, 1])
+        for a, b, said in self._said.get(sample, ()):
+            if a in tree.node_of and b in tree.node_of:
+                kernels.hear(edge, node, tree.parent, tree.last, tree.node_of[a], tree.node_of[b], said, self._slip)
+        return Judgement(
+            edge, node, *kernels.best_question(edge, node, tree.parent, tree.last, tree.begin, tree.end, own)
+        )
+
+    # -- the next question --------------------------------------------------------------------------------------
+
+    def _choose(self) -> Items | None:
+        """Look at the next samples in line and at those begun; at all of them before giving up."""
+        n, at = self.scene.n_samples, STEP * len(self._folded)
+        begun = [i for i in self._said if i not in self._tree.node_of][-STEP:]
+        for start in range(at, at + n, 2 * STEP):
+            line = self._order[np.arange(start, min(start + 2 * STEP, at + n)) % n].tolist()
+            found = self._best_of(list(dict.fromkeys(begun + line)))
+            if found is not None:
+                return found
+            begun = []
+        self._expected, self._calm = 0.0, 1.0
+        return None
+
+    def _best_of(self, samples: list[int]) -> Items | None:
+        judged = [self._judge(i) for i in samples]
+        gain = np.array([found.gain for found in judged])
+        self._calm = 1.0 - float(np.mean([found.risk for found in judged]))
+        scale = max(float(self._near.mean()), np.finfo(float).tiny)
+        weight = np.array([1.0 + np.maximum(self._near - self._row(i), 0.0).sum() / scale for i in samples])
+        for k in np.argsort(-gain * weight, kind="stable"):
+            if gain[k] < self._worth:
+                continue
+            one, two = (self._nearest(samples[k], v) for v in (judged[k].first, judged[k].second))
+            trio = tuple(sorted((samples[k], one, two)))
+            if not self.scene.known.decides(trio):
+                self._expected = float(min(gain[k] * weight[k] / self.scene.n_samples, 1.0))
+                return trio
+        return None
+
+    def _nearest(self, sample: int, v: int) -> int:
+        inside = self._tree.samples[self._tree.begin[v] : self._tree.end[v]]
+        inside = inside[inside != sample]
+        return int(inside[self._row(sample)[inside].argmin()])
