@@ -3,6 +3,7 @@
 from linkwise.active._answerers import Answerer, LabelAnswerer, TreeAnswerer
 from linkwise.active._dialogue import Dialogue, Progress
 from linkwise.active._known import Known
+from linkwise.active._mixed import PairsAndTrios
 from linkwise.active._query import Answer, Query, Told
 from linkwise.active._scene import Scene
 from linkwise.active._strategy import Inquiry, RandomPairs, RandomTrios, Strategy
@@ -15,6 +16,7 @@ __all__ = [
     "Inquiry",
     "Known",
     "LabelAnswerer",
+    "PairsAndTrios",
     "PlacingTrios",
     "Progress",
     "Query",

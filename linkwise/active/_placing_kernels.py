@@ -17,6 +17,8 @@ __all__ = ["NONE_ODD", "SAMPLE_ODD", "WITH_FIRST", "WITH_SECOND", "best_question
 # What can be said of a sample and two leaves: it is the odd one, it belongs with one of them, or nobody is odd.
 SAMPLE_ODD, WITH_FIRST, WITH_SECOND, NONE_ODD = 0, 1, 2, 3
 
+DOUBT = 0.02  # share of the chances that distances have no say in
+
 
 @njit
 def walk(parent: Any, is_leaf: Any) -> Any:
@@ -60,7 +62,7 @@ def guess(alike: Any, parent: Any, leaf: Any, begin: Any, end: Any, own: Any, bl
     whole = comes.sum()
     for v in range(m - 1, -1, -1):
         if end[v] - begin[v] == 1 and leaf[begin[v]] == v:
-            comes[v] /= whole
+            comes[v] = (1.0 - DOUBT) * comes[v] / whole + (0.0 if v == own else DOUBT / len(leaf))
             edge[v] = comes[v] * rates[0]
         else:
             node[v] = comes[v] * rates[1]
@@ -104,7 +106,7 @@ def hear(edge: Any, node: Any, parent: Any, last: Any, first: Any, second: Any, 
 
 
 @njit
-def best_question(edge: Any, node: Any, parent: Any, last: Any, begin: Any, end: Any, own: Any) -> Any:
+def best_question(edge: Any, node: Any, parent: Any, begin: Any, end: Any, own: Any) -> Any:
     """Find the two subtrees to ask about; return the risk, by how much an answer lowers it, and the subtrees.
 
     The risk is the expected loss between two places drawn by their chances, where places that meet at a node lose the

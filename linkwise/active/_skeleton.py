@@ -87,5 +87,7 @@ class Skeleton:
             branch, beside = (np.flatnonzero(self.parent == u) for u in (v, self.parent[v]))
             beside = beside[beside != v]
             others = np.repeat(first[branch[1:]], len(beside))
-            rows.append(np.column_stack([np.full(len(others), first[v]), others, np.tile(first[beside], len(branch) - 1)]))
+            rows.append(
+                np.column_stack([np.full(len(others), first[v]), others, np.tile(first[beside], len(branch) - 1)])
+            )
         return np.concatenate(rows) if rows else np.empty((0, 3), np.int64)

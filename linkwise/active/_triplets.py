@@ -26,7 +26,21 @@ SHARPEST = 2.0 ** np.arange(8)  # how steeply likeness falls with distance, in m
 BLENDS = (0.2, 0.5, 0.8)  # how much of a leaf's likeness is that of the clades around it
 STEP = 32  # samples that are looked at for the first time with every question
 KEPT_ROWS = 256
+KEPT_STATES = 64  # answers that can be taken back at once without starting over
 LEARNERS = 48  # leaves that sharpness and blend are learned from
+WAIT = 0.2  # a sample stays open while a question about it brings more than this share of what questions bring
+
+
+class State(NamedTuple):
+    """The tree so far and what was learned on the way; never changed."""
+
+    tree: Skeleton
+    near: FloatArray  # squared distance of each sample to the nearest one in the tree
+    rates: FloatArray  # how many stayed, of how many: beside a leaf, below a node, on the edge above a node
+    sharp: float
+    blend: float
+    tuned: int  # leaves there were when sharpness and blend were learned
+    pace: float  # what questions brought lately
 
 
 class Judgement(NamedTuple):
@@ -45,14 +59,14 @@ class PlacingTrios(Strategy):
 
     Samples that stand for many are placed first. What is known of the others by their distances makes a guess, and the
     question asked is the one whose answer is expected to correct most triplets. A sample joins the tree when the next
-    question about it would bring less than half of what questions bring on average, and may be looked at again later.
+    question about it would bring less than a fifth of what questions bring on average; it may be asked about again.
 
     Parameters
     ----------
     worth : float, default=0.002
         Ask no more when the best question is expected to change less than this share of what the hierarchy says about
         one sample.
-    slip : float, default=0.01
+    slip : float, default=0.001
         How likely an answer is wrong.
 
     Notes
@@ -81,7 +95,7 @@ class PlacingTrios(Strategy):
     6
     """
 
-    def __init__(self, *, worth: float = 0.002, slip: float = 0.01) -> None:
+    def __init__(self, *, worth: float = 0.002, slip: float = 0.001) -> None:
         for name, value, most in (("worth", worth, 1.0), ("slip", slip, 0.5)):
             if isinstance(value, bool) or not isinstance(value, (int, float)) or not 0 < value <= most:
                 msg = f"PlacingTrios: {name} is {value!r}, expected a number above 0, at most {most:g}."
@@ -105,15 +119,19 @@ class _Placing(Inquiry):
     def __init__(self, scene: Scene, worth: float, slip: float) -> None:
         super().__init__(scene)
         self._worth, self._slip = worth, slip
-        self._rows: dict[int, FloatArray] = {}
         self._proposed: Items | None = None
         self._expected = 0.0
+        self._calm: float | None = None
         self._fresh = True
-        self._begin()
+        # What was computed outlives the inquiry, as taking an answer back makes a new one.
+        self._rows: dict[int, FloatArray] = scene.once("placing rows", dict)
+        self._past: list[tuple[Told, State | None]] = scene.once(("placing past", worth, slip), list)
+        if scene.n_samples > 2:
+            self._begin()
 
     # -- what a dialogue calls ----------------------------------------------------------------------------------
 
-    def learn(self, items: Items, answer: Answer) -> None:
+    def learn(self, items: Items, answer: Answer) -> None:  # noqa: ARG002 - all answers stand in scene.known
         """Note that there is an answer more; it is read when the next question is wanted."""
         self._fresh = True
 
@@ -121,8 +139,9 @@ class _Placing(Inquiry):
         """Return the trio whose answer is expected to correct most triplets."""
         if self._fresh:
             self._fresh = False
-            self._catch_up()
-            self._proposed = self._choose() if self.scene.n_samples > 2 else None
+            if self.scene.n_samples > 2:
+                self._catch_up()
+                self._proposed = self._choose()
         return self._proposed
 
     def gain(self) -> float | None:
@@ -152,17 +171,16 @@ class _Placing(Inquiry):
     # -- the tree is a fold of the answers -------------------------------------------------------------------------
 
     def _begin(self) -> None:
-        n = self.scene.n_samples
+        """Join two samples that stand for many."""
+        a, b, self._unit, self._order = self.scene.once("placing start", self._start)
         self._folded: list[Told] = []
         self._said: defaultdict[int, list[tuple[int, int, int]]] = defaultdict(list)
-        self._rates = np.array([[1.0, 2.0], [1.0, 2.0], [1.0, 3.0]])  # stayed, of how many
-        self._sharp, self._blend, self._tuned = 4.0, 0.5, 6
-        self._pace = 0.0
-        self._calm: float | None = None
-        if n > 2:
-            a, b, self._unit, self._order = self.scene.once("placing", self._start)
-            self._tree = Skeleton.of_two(a, b)
-            self._near = np.minimum(self._row(a), self._row(b))
+        rates = np.array([[1.0, 2.0], [1.0, 2.0], [1.0, 3.0]])
+        self._state = State(Skeleton.of_two(a, b), np.minimum(self._row(a), self._row(b)), rates, 4.0, 0.5, 6, 0.0)
+
+    @property
+    def _tree(self) -> Skeleton:
+        return self._state.tree
 
     def _start(self) -> tuple[int, int, float, npt.NDArray[np.intp]]:
         """Find two samples that stand for many, and the unit of distance, by looking at a few."""
@@ -182,70 +200,91 @@ class _Placing(Inquiry):
             for told in known.answers
             if len(told.items) == 3 and (told.answer is Answer.UNSURE or told.number in trusted)
         ]
-        if self.scene.n_samples < 3:
-            return
         if answers[: len(self._folded)] != self._folded:
             self._begin()
-        for told in answers[len(self._folded) :]:
+        done = len(self._folded)
+        same = next((k for k, (new, (old, _)) in enumerate(zip(answers, self._past)) if new != old), len(self._past))
+        same = min(same, len(answers))
+        kept = next((k for k in range(same, done, -1) if self._past[k - 1][1] is not None), done)
+        for told in answers[done:kept]:
+            self._note(told)
+        if kept > done:
+            self._state = self._past[kept - 1][1] or self._state
+        del self._past[same:]
+        for k, told in enumerate(answers[kept:], kept):
             self._fold(told)
+            if k >= len(self._past):
+                self._past.append((told, self._state))
+            else:
+                self._past[k] = (told, self._state)
+            if k >= KEPT_STATES:
+                self._past[k - KEPT_STATES] = (self._past[k - KEPT_STATES][0], None)
 
-    def _fold(self, told: Told) -> None:
-        """Note an answer and place the sample it is about: the one outside the tree, or the most doubtful one."""
+    def _note(self, told: Told) -> None:
+        """Write an answer down for each of the three samples."""
         self._folded.append(told)
         odd = TRIO_ANSWERS.index(told.answer)
-        absent = [i for i in told.items if i not in self._tree.node_of]
-        sample = -1
-        if not absent:
-            sample = max(told.items, key=lambda i: self._judge(i).risk)
-        elif len(absent) == 1:
-            sample = absent[0]
-        if sample >= 0:
-            gain = self._judge(sample).gain
-            self._pace += (gain - self._pace) / min(len(self._folded), 10)
         for at, i in enumerate(told.items):
             one, two = (at + 1) % 3, (at + 2) % 3
-            code = {at: kernels.SAMPLE_ODD, one: kernels.WITH_SECOND, two: kernels.WITH_FIRST}.get(odd, kernels.NONE_ODD)
-            self._said[i].append((told.items[one], told.items[two], code))
-        if sample >= 0:
-            self._settle(sample)
+            says = {at: kernels.SAMPLE_ODD, one: kernels.WITH_SECOND, two: kernels.WITH_FIRST}
+            self._said[i].append((told.items[one], told.items[two], says.get(odd, kernels.NONE_ODD)))
+
+    def _fold(self, told: Told) -> None:
+        """Take an answer in and place the sample it is about: the one outside the tree, if there is one."""
+        absent = [i for i in told.items if i not in self._tree.node_of]
+        about = -1
+        if len(absent) == 1:
+            about = absent[0]
+        elif not absent:  # it was the best question about one of them, which is thus known
+            judged = {i: self._judge(i) for i in told.items}
+            about = max(told.items, key=lambda i: (self._trio(i, judged[i]) == told.items, judged[i].gain))
+        if about >= 0:
+            step = (self._judge(about).gain - self._state.pace) / min(len(self._folded) + 1, 10)
+            self._state = self._state._replace(pace=self._state.pace + step)
+        self._note(told)
+        if about >= 0:
+            self._settle(about)
 
     def _settle(self, sample: int) -> None:
         """Put a sample where it most likely hangs, unless it is worth another question."""
         if sample in self._tree.node_of:
             if len(self._tree.samples) < 4:
                 return
-            self._tree = self._tree.without(sample)
+            self._state = self._state._replace(tree=self._tree.without(sample))
         found = self._judge(sample)
-        if found.gain > max(self._pace / 2, self._worth):
+        enough = max(WAIT * self._state.pace, self._worth)
+        if found.gain > enough and not self._is_told(self._trio(sample, found)):
             return
-        tree, v = self._tree, int(found.edge.argmax())
-        w = int(found.node.argmax())
-        on_edge = found.edge[v] >= found.node[w]
-        place = v if on_edge else w
-        self._count(sample, place, on_edge=bool(on_edge))
-        self._tree = tree.on_edge(place, sample) if on_edge else tree.below(place, sample)
-        self._near = np.minimum(self._near, self._row(sample))
-        if len(self._tree.samples) >= 1.2 * self._tuned:
+        v, w = int(found.edge.argmax()), int(found.node.argmax())
+        on_edge = bool(found.edge[v] >= found.node[w])
+        tree = self._tree.on_edge(v, sample) if on_edge else self._tree.below(w, sample)
+        near = np.minimum(self._state.near, self._row(sample))
+        self._state = self._state._replace(tree=tree, near=near, rates=self._count(sample, v if on_edge else w, found))
+        if len(tree.samples) >= 1.2 * self._state.tuned:
             self._tune()
 
-    def _count(self, sample: int, place: int, *, on_edge: bool) -> None:
-        """Learn how far up from its most similar leaf below a sample hangs."""
+    def _is_told(self, trio: Items) -> bool:
+        """Whether one of the answers read so far is about these three."""
+        sample, *others = trio
+        return any({a, b} == set(others) for a, b, _ in self._said[sample])
+
+    def _count(self, sample: int, place: int, found: Judgement) -> FloatArray:
+        """Learn how far up from a similar leaf samples hang, by the chances that the answers left."""
         tree = self._tree
         inside = tree.samples[tree.begin[place] : tree.end[place]]
         v = tree.node_of[int(inside[self._row(sample)[inside].argmin()])]
-        climbed = 0
+        levels = 1
         while v != place:
             v = int(tree.parent[v])
-            climbed += 1
-        self._rates[0] += (climbed == 0, 1)
-        if climbed:
-            self._rates[1] += (not on_edge, climbed)
-            self._rates[2] += (on_edge, climbed if on_edge else climbed - 1)
+            levels += 1
+        beside, below = float(found.edge[tree.leaf].sum()), float(found.node.sum())
+        trials = (1.0 - beside) * max(levels - 1, 1)
+        return self._state.rates + [[beside, 1.0], [below, trials], [1.0 - beside - below, trials - below]]
 
     def _tune(self) -> None:
         """Learn how sharply likeness falls and how much clades count: each leaf should find its siblings."""
-        tree, self._tuned = self._tree, len(self._tree.samples)
-        chosen = self.scene.rng(4, self._tuned).permutation(self._tuned)[:LEARNERS]
+        tree, m = self._tree, len(self._tree.samples)
+        chosen = self.scene.rng(4, m).permutation(m)[:LEARNERS]
         up = tree.parent[tree.leaf]
         best = -np.inf
         rates = np.array([1.0, 0.5, 0.5])
@@ -257,7 +296,8 @@ class _Placing(Inquiry):
                     edge, _ = self._guess(alike * sharp, int(tree.leaf[i]), blend, rates)
                     found += np.log(1e-3 + edge[up[i] : tree.last[up[i]]].sum())
                 if found > best:
-                    best, self._blend, self._sharp = found, blend, sharp
+                    best = found
+                    self._state = self._state._replace(blend=blend, sharp=sharp, tuned=m)
 
     # -- what is thought about a sample -----------------------------------------------------------------------------
 
@@ -271,9 +311,7 @@ class _Placing(Inquiry):
             self._rows[sample] = row = row if self.scene.metric == "cosine" else row * row
         return row
 
-    def _guess(
-        self, alike: FloatArray, own: int, blend: float, rates: FloatArray
-    ) -> tuple[FloatArray, FloatArray]:
+    def _guess(self, alike: FloatArray, own: int, blend: float, rates: FloatArray) -> tuple[FloatArray, FloatArray]:
         tree = self._tree
         found: tuple[FloatArray, FloatArray] = kernels.guess(
             alike, tree.parent, tree.leaf, tree.begin, tree.end, own, blend, rates
@@ -281,16 +319,14 @@ class _Placing(Inquiry):
         return found
 
     def _judge(self, sample: int) -> Judgement:
-        tree = self._tree
+        tree, state = self._tree, self._state
         own = tree.node_of.get(sample, -1)
-        alike = self._row(sample)[tree.samples] * (-self._sharp / self._unit)
-        edge, node = self._guess(alike, own, self._blend, self._rates[:, 0] / self._rates[:, 1])
+        alike = self._row(sample)[tree.samples] * (-state.sharp / self._unit)
+        edge, node = self._guess(alike, own, state.blend, state.rates[:, 0] / state.rates[:, 1])
         for a, b, said in self._said.get(sample, ()):
             if a in tree.node_of and b in tree.node_of:
                 kernels.hear(edge, node, tree.parent, tree.last, tree.node_of[a], tree.node_of[b], said, self._slip)
-        return Judgement(
-            edge, node, *kernels.best_question(edge, node, tree.parent, tree.last, tree.begin, tree.end, own)
-        )
+        return Judgement(edge, node, *kernels.best_question(edge, node, tree.parent, tree.begin, tree.end, own))
 
     # -- the next question --------------------------------------------------------------------------------------
 
@@ -311,17 +347,22 @@ class _Placing(Inquiry):
         judged = [self._judge(i) for i in samples]
         gain = np.array([found.gain for found in judged])
         self._calm = 1.0 - float(np.mean([found.risk for found in judged]))
-        scale = max(float(self._near.mean()), np.finfo(float).tiny)
-        weight = np.array([1.0 + np.maximum(self._near - self._row(i), 0.0).sum() / scale for i in samples])
+        near = self._state.near
+        scale = max(float(near.mean()), np.finfo(float).tiny)
+        weight = np.array([1.0 + np.maximum(near - self._row(i), 0.0).sum() / scale for i in samples])
         for k in np.argsort(-gain * weight, kind="stable"):
             if gain[k] < self._worth:
                 continue
-            one, two = (self._nearest(samples[k], v) for v in (judged[k].first, judged[k].second))
-            trio = tuple(sorted((samples[k], one, two)))
+            trio = self._trio(samples[k], judged[k])
             if not self.scene.known.decides(trio):
                 self._expected = float(min(gain[k] * weight[k] / self.scene.n_samples, 1.0))
                 return trio
         return None
+
+    def _trio(self, sample: int, found: Judgement) -> Items:
+        if found.first < 0:
+            return ()
+        return tuple(sorted((sample, self._nearest(sample, found.first), self._nearest(sample, found.second))))
 
     def _nearest(self, sample: int, v: int) -> int:
         inside = self._tree.samples[self._tree.begin[v] : self._tree.end[v]]
