@@ -50,7 +50,7 @@ class Progress:
     --------
     >>> from linkwise.active import Progress
     >>> print(Progress(12, 50, 431, 0, 0.92, 0.01, 15))
-    12 of 50 answers, which settle 431 pairs; 92 % of the result is settled; about 15 more would help.
+    12 of 50 answers, 431 pairs settled; 92 % of the result is settled; about 15 more would help.
     """
 
     n_asked: int
@@ -63,7 +63,8 @@ class Progress:
 
     def __str__(self) -> str:
         of = "" if self.budget is None else f" of {self.budget:,}"
-        parts = [f"{self.n_asked:,}{of} answers, which settle {self.n_implied:,} pairs"]
+        answers, pairs = ("answer" if self.n_asked == 1 else "answers"), ("pair" if self.n_implied == 1 else "pairs")
+        parts = [f"{self.n_asked:,}{of} {answers}, {self.n_implied:,} {pairs} settled"]
         if self.n_suspects:
             parts.append(f"{self.n_suspects:,} contradict others and are not trusted")
         if self.settled is not None:
@@ -220,6 +221,8 @@ class Dialogue:
             msg = f"tell: confidence is {confidence!r}, expected a number from 0.5 (a guess) to 1 (certain)."
             raise LinkwiseError(msg)
         entry: dict[str, Any] = {"items": list(question.items), "answer": str(said)}
+        if self.names is not None:  # so that the answers can be read without the data, or used with other data
+            entry["names"] = [str(self.names[i]) for i in question.items]
         extra = {"confidence": float(confidence), "who": str(who), "asked": asked, "checks": list(question.checks)}
         plain = {"confidence": 1.0, "who": "", "asked": True, "checks": []}
         self._take(self._log.add_answer(entry | {name: value for name, value in extra.items() if value != plain[name]}))

@@ -116,7 +116,7 @@ class Known:
 
     def groups(self) -> list[int]:
         """The groups something was said about, in the order of first mention, each as the sample that stands for it."""
-        return [group for group, members in self._members.items() if members]
+        return list(self._members)
 
     def members(self, group: int) -> list[int]:
         """Samples known to belong to a group, in the order they joined."""
@@ -196,6 +196,7 @@ class Known:
         """Forget all answers' effects and begin with what was given."""
         self._above: dict[int, int] = {}
         self._members: dict[int, list[int]] = {}
+        self._since: dict[int, int] = {}
         self._apart: dict[int, set[int]] = {}
         self._has_triplets = bool((self._base.kind == Kind.TRIPLET).any())
         self.__dict__.pop("constraints", None)
@@ -219,12 +220,15 @@ class Known:
         group = self.group(sample)
         if group not in self._members:
             self._members[group] = [group]
+            self._since[group] = len(self._since)
         return group
 
     def _join(self, a: int, b: int) -> None:
         ga, gb = self._mention(a), self._mention(b)
         if ga == gb:
             return
+        if self._since[gb] < self._since[ga]:
+            ga, gb = gb, ga
         self._above[gb] = ga
         self._members[ga] += self._members.pop(gb)
         for other in self._apart.pop(gb, ()):

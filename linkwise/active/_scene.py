@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import warnings
 from collections.abc import Callable, Hashable
 from typing import Any, Literal, TypeVar
 
@@ -15,7 +16,7 @@ from sklearn.utils import check_array
 from linkwise.active._known import Known
 from linkwise.constraints import Constraints
 from linkwise.engines._reading import require_finite, require_numbers
-from linkwise.exceptions import LinkwiseError
+from linkwise.exceptions import LinkwiseError, LinkwiseWarning
 
 __all__ = ["Scene", "fit_to"]
 
@@ -105,10 +106,20 @@ class Scene:
         return np.asarray(gap)
 
     def labels(self) -> npt.NDArray[np.intp]:
-        """Return the labels that the dialogue's estimator gives, told all that is known."""
+        """Return the labels that the dialogue's estimator gives, told all that is known.
+
+        An estimator that cannot keep it all, as when more samples are apart than it may make clusters, is told it as
+        wishes: a strategy needs an idea of the clusters, not a result.
+        """
         at = len(self.known.answers)
         if self._labels is None or self._labels[0] != at:
-            fitted = fit_to(self._estimator, self.X, self.known.constraints)
+            said = self.known.constraints
+            try:
+                fitted = fit_to(self._estimator, self.X, said)
+            except LinkwiseError:
+                with warnings.catch_warnings():
+                    warnings.simplefilter("ignore", LinkwiseWarning)
+                    fitted = fit_to(self._estimator, self.X, said.with_weight(1.0))
             self._labels = at, np.asarray(fitted.labels_, dtype=np.intp)
         return self._labels[1]
 

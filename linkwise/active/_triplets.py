@@ -202,23 +202,21 @@ class _Placing(Inquiry):
         ]
         if answers[: len(self._folded)] != self._folded:
             self._begin()
-        done = len(self._folded)
-        same = next((k for k, (new, (old, _)) in enumerate(zip(answers, self._past)) if new != old), len(self._past))
-        same = min(same, len(answers))
-        kept = next((k for k in range(same, done, -1) if self._past[k - 1][1] is not None), done)
-        for told in answers[done:kept]:
-            self._note(told)
+        past, done = self._past, len(self._folded)
+        same = 0
+        while same < min(len(past), len(answers)) and past[same][0] == answers[same]:
+            same += 1
+        kept = next((k for k in range(same, done, -1) if past[k - 1][1] is not None), done)
         if kept > done:
-            self._state = self._past[kept - 1][1] or self._state
-        del self._past[same:]
-        for k, told in enumerate(answers[kept:], kept):
+            for told in answers[done:kept]:
+                self._note(told)
+            self._state = past[kept - 1][1] or self._state
+        del past[kept:]
+        for told in answers[kept:]:
             self._fold(told)
-            if k >= len(self._past):
-                self._past.append((told, self._state))
-            else:
-                self._past[k] = (told, self._state)
-            if k >= KEPT_STATES:
-                self._past[k - KEPT_STATES] = (self._past[k - KEPT_STATES][0], None)
+            past.append((told, self._state))
+            if len(past) > KEPT_STATES:
+                past[-KEPT_STATES - 1] = (past[-KEPT_STATES - 1][0], None)
 
     def _note(self, told: Told) -> None:
         """Write an answer down for each of the three samples."""
@@ -279,7 +277,7 @@ class _Placing(Inquiry):
             levels += 1
         beside, below = float(found.edge[tree.leaf].sum()), float(found.node.sum())
         trials = (1.0 - beside) * max(levels - 1, 1)
-        return self._state.rates + [[beside, 1.0], [below, trials], [1.0 - beside - below, trials - below]]
+        return self._state.rates + np.array([[beside, 1.0], [below, trials], [1.0 - beside - below, trials - below]])
 
     def _tune(self) -> None:
         """Learn how sharply likeness falls and how much clades count: each leaf should find its siblings."""

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from linkwise.cli._data import Table
     from linkwise.cli._statements import Statements
 
-__all__ = ["cluster"]
+__all__ = ["cluster", "scaled"]
 
 LINKAGES = ("average", "complete", "single", "ward", "weighted", "centroid", "median")
 
@@ -77,7 +77,7 @@ def cluster(
     statements = None if constraints is None else read_statements(constraints, table.ids)
     linkage = linkage or ("centroid" if method == "recon" else "average")
     with working("clustering", quiet=quiet):
-        model = _fit(_scaled(table, standardise), statements, method, clusters, linkage)
+        model = _fit(scaled(table, standardise), statements, method, clusters, linkage)
     said = None if statements is None else statements.constraints
     heading = title or f"{'samples' if data == '-' else Path(data).stem} in {model.n_clusters_} clusters"
     with folder:
@@ -91,7 +91,8 @@ def cluster(
         _tell(model, said, folder.folder, names)
 
 
-def _scaled(table: Table, standardise: bool) -> Any:
+def scaled(table: Table, standardise: bool) -> Any:
+    """The columns as asked for, with a word of warning where one would decide alone."""
     import warnings
 
     from linkwise.engines._choose import UNEQUAL

@@ -17,10 +17,12 @@ from typing import Any
 import click
 
 from linkwise import __version__
+from linkwise.cli._ask import ask
 from linkwise.cli._check import check
 from linkwise.cli._cluster import cluster
 from linkwise.cli._demo import demo
 from linkwise.cli._info import info, warmup
+from linkwise.cli._reproduce import reproduce
 from linkwise.exceptions import DeadEndError, InfeasibleConstraintsError, LinkwiseWarning
 
 __all__ = ["main"]
@@ -55,7 +57,7 @@ def commands() -> None:
     """Clustering that obeys what you know: must-links, cannot-links and triplets."""
 
 
-for _verb in (demo, cluster, check, warmup, info):
+for _verb in (demo, cluster, check, ask, reproduce, warmup, info):
     commands.add_command(_verb)
 
 

@@ -31,6 +31,9 @@ ALLOWED = {
     "active": BASE | {"_kernels", "_files", "constraints", "result", "sources", "problem", "engines"},
     "experiments": BASE
     | {"_files", "constraints", "result", "sources", "problem", "engines", "metrics", "datasets", "plots"},
+    "papers": BASE
+    | {"_files", "constraints", "result", "sources", "problem", "engines", "metrics", "datasets", "plots"}
+    | {"experiments", "active"},
     "cli": BASE
     | {
         "constraints",
@@ -44,6 +47,7 @@ ALLOWED = {
         "datasets",
         "experiments",
         "active",
+        "papers",
     },
 }
 FILES = sorted(path for path in ROOT.rglob("*.py") if path != ROOT / "__init__.py")

@@ -141,15 +141,21 @@ class ActiveCompleteLink:
     @property
     def dendrogram(self) -> Dendrogram:
         """The tree, or forest, when no further question is answered; a "no" is never merged across."""
-        rest = copy(self)
-        rest._members, rest._node = list(self._members), list(self._node)
-        rest._merges, rest._heights = list(self._merges), list(self._heights)
-        rest._apart = self._apart.copy()
-        rest._gap = self._gap.copy()
+        rest = self.copy()
         while (found := rest._closest()) is not None:
             rest._merge(*found)
         pairs = np.array(rest._merges, dtype=np.intp).reshape(-1, 2)
         return Dendrogram.from_merges(len(self._D), pairs, np.array(rest._heights))
+
+    def copy(self) -> ActiveCompleteLink:
+        """Return the same clustering at the same point, which goes its own way from here."""
+        twin = copy(self)
+        twin._members, twin._node = list(self._members), list(self._node)
+        twin._merges, twin._heights = list(self._merges), list(self._heights)
+        twin._must, twin._cannot = list(self._must), list(self._cannot)
+        twin._apart = self._apart.copy()
+        twin._gap = self._gap.copy()
+        return twin
 
     # -- the steps ----------------------------------------------------------------------------------------------
 

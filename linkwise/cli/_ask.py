@@ -1,0 +1,177 @@
+"""``linkwise ask``: questions in the terminal; every answer is on disk before the next question appears."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+import click
+
+if TYPE_CHECKING:
+    from linkwise.active import Dialogue, Query
+    from linkwise.cli._data import Table
+
+__all__ = ["Interview", "ask"]
+
+STRATEGIES = ("pairs", "random", "explore", "minmax", "uncertainty", "merges", "random-triplets")
+NEEDS_CLUSTERS = ("explore", "minmax", "uncertainty")
+KEYS = {"y": "yes", "n": "no", "u": "unsure", " ": "unsure", "s": "unsure"}
+ODD = {"1": "first", "2": "second", "3": "third", "u": "unsure", " ": "unsure", "s": "unsure"}
+HELP_PAIR = "y yes   n no   u unsure   b back (undo)   q quit   ? help"
+HELP_TRIO = "1 2 3 the one that does not belong   u unsure   b back (undo)   q quit   ? help"
+MOST_COLUMNS = 12
+
+
+@click.command(short_help="Answer questions in the terminal; each answer is kept.")
+@click.argument("data", metavar="DATA.csv", type=click.Path())
+@click.option("--id", "id_column", metavar="COLUMN", help="Column that names the samples; else they are 0, 1, 2, ...")
+@click.option("--drop", multiple=True, metavar="COLUMN", help="Leave a column out; may be repeated.")
+@click.option("-c", "--constraints", metavar="FILE", type=click.Path(), help="Statements that are known already.")
+@click.option("-l", "--log", metavar="FILE", required=True, type=click.Path(), help="Where answers are kept.")
+@click.option("--budget", type=click.IntRange(min=1), help="How many questions; default: until nothing is left.")
+@click.option("--strategy", type=click.Choice(STRATEGIES), default="pairs", show_default=True, help="What to ask.")
+@click.option("-k", "--clusters", type=click.IntRange(min=1), help="Number of clusters, for strategies that need it.")
+@click.option("--who", default="", help="Your name, kept with the answers.")
+@click.option("--standardise", is_flag=True, help="Give every column mean 0 and standard deviation 1 first.")
+@click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Of everything left to chance.")
+def ask(
+    data: str,
+    id_column: str | None,
+    drop: tuple[str, ...],
+    constraints: str | None,
+    log: str,
+    budget: int | None,
+    strategy: str,
+    clusters: int | None,
+    who: str,
+    standardise: bool,
+    seed: int,
+) -> None:
+    """Ask whether rows of DATA.csv belong together, and keep every answer in FILE.
+
+    An answer counts once it is written, and the next question comes after that: whatever happens, nothing that was
+    acknowledged is lost. Run the same command again to go on. Keys: y, n, u (unsure), b (back), q (quit); for three
+    samples 1, 2 or 3 name the one that does not belong with the other two. Where standard input is not a terminal,
+    one answer is read per line.
+
+    The log is a file of statements too: linkwise cluster DATA.csv -c FILE.
+    """
+    from linkwise.active import Dialogue
+    from linkwise.cli._cluster import scaled
+    from linkwise.cli._data import read_table
+    from linkwise.cli._statements import read_statements
+
+    chosen = _strategy(strategy, clusters, budget)
+    table = read_table(data, id_column=id_column, drop=drop)
+    known = None if constraints is None else read_statements(constraints, table.ids).constraints
+    talk = Dialogue(
+        scaled(table, standardise),
+        constraints=known,
+        strategy=chosen,
+        budget=budget,
+        log=log,
+        names=[str(name) for name in table.ids.tolist()],
+        random_state=seed,
+    )
+    with talk:
+        Interview(talk, table, who=who).run()
+    click.echo(f"{talk.progress()}\n{log} keeps the answers; `linkwise cluster {data} -c {log} ...` obeys them.")
+
+
+def _strategy(name: str, clusters: int | None, budget: int | None) -> Any:
+    from linkwise import active
+
+    if name in NEEDS_CLUSTERS:
+        if clusters is None:
+            msg = f"--strategy {name} needs to know the number of clusters.\nHint: add -k 3, for example."
+            raise click.UsageError(msg)
+        made = {"explore": active.ExploreConsolidate, "minmax": active.MinMax, "uncertainty": active.Uncertainty}
+        return made[name](clusters)
+    if name == "merges":
+        return active.DoubtfulMerges(50 if budget is None else budget)
+    return {"random": active.RandomPairs, "random-triplets": active.RandomTrios}.get(name, active.RandomPairs)()
+
+
+class Interview:
+    """A dialogue with somebody at a keyboard, or with a file of answers."""
+
+    def __init__(
+        self,
+        talk: Dialogue,
+        table: Table,
+        *,
+        who: str = "",
+        read: Callable[[], str | None] | None = None,
+        write: Callable[[str], None] = click.echo,
+    ) -> None:
+        self.talk, self.table, self.who = talk, table, who
+        self.read = read or (_key if sys.stdin.isatty() else _line)
+        self.write = write
+
+    def run(self) -> None:
+        """Ask until nothing is left, the budget is used up, or somebody quits."""
+        if self.talk.answers:
+            self.write(f"going on after {len(self.talk.answers):,} answers.")
+        while (query := self.talk.ask()) is not None:
+            self.write(self.word(query))
+            if not self._answer(query):
+                return
+        self.write("nothing is left to ask.")
+
+    def _answer(self, query: Query) -> bool:
+        """Take keys until one of them is an answer; False to quit."""
+        meaning = KEYS if len(query.items) == 2 else ODD
+        while True:
+            given = self.read()
+            key = None if given is None else (given.strip().lower() or given[:1])
+            if key in (None, "q", "quit"):
+                return False
+            if key in ("b", "back", "undo"):
+                undone = self.talk.undo()
+                self.write("nothing to take back." if undone is None else f"took back answer {undone.number + 1}.")
+                return True
+            found = meaning.get(str(key), str(key))
+            if found in set(meaning.values()):
+                self.talk.tell(query, found, who=self.who)
+                self.write(f"saved {len(self.talk.answers)}: {found}.  {self.talk.progress()}")
+                return True
+            self.write(HELP_PAIR if len(query.items) == 2 else HELP_TRIO)
+
+    def word(self, query: Query) -> str:
+        """Word a question: the samples beside each other, with the columns that tell them apart first."""
+        import numpy as np
+
+        names = [str(self.talk.names[i]) if self.talk.names is not None else str(i) for i in query.items]
+        rows = self.table.X[list(query.items)]
+        spread = self.table.X.std(axis=0)
+        differs = np.ptp(rows, axis=0) / np.where(spread > 0, spread, 1.0)
+        chosen = np.sort(np.argsort(-differs, kind="stable")[:MOST_COLUMNS])
+        cells = [["", *(_short(f"{at}: {name}" if len(names) == 3 else name) for at, name in enumerate(names, 1))]]
+        cells += [[_short(self.table.columns[c]), *(f"{value:g}" for value in rows[:, c])] for c in chosen]
+        width = [max(len(row[at]) for row in cells) for at in range(len(names) + 1)]
+        table = ["  ".join(cell.rjust(w) for cell, w in zip(row, width, strict=True)).rstrip() for row in cells]
+        left = len(self.table.columns) - len(chosen)
+        more = [f"  (and {left} more columns)"] if left else []
+        number = f"{self.talk.n_asked + 1}" + ("" if self.talk.budget is None else f" of {self.talk.budget}")
+        again = "  (asked again, since answers contradict each other)" if query.checks else ""
+        asked = "Do they belong together? [y/n/u/b/q/?]" if len(names) == 2 else "Which one is odd? [1/2/3/u/b/q/?]"
+        return "\n".join(["", *table, *more, f"{number}. {asked}{again}"])
+
+
+def _short(text: str, longest: int = 24) -> str:
+    plain = "".join(c if c.isprintable() else "?" for c in text)
+    return plain if len(plain) <= longest else plain[: longest - 1] + "…"
+
+
+def _key() -> str | None:
+    try:
+        key = click.getchar()
+    except (EOFError, OSError):
+        return None
+    return None if key in ("\x04", "\x1b") else {"\x7f": "b", "\x08": "b", "\r": "?", "\n": "?"}.get(key, key)
+
+
+def _line() -> str | None:
+    line = sys.stdin.readline()
+    return line.rstrip("\n") or "?" if line else None
