@@ -77,7 +77,10 @@ def guess(alike: Any, parent: Any, leaf: Any, begin: Any, end: Any, own: Any, bl
 
 @njit
 def hear(edge: Any, node: Any, parent: Any, last: Any, first: Any, second: Any, said: Any, slip: Any) -> Any:
-    """Scale down by ``slip`` the places that an answer about the sample and two leaves speaks against."""
+    """Scale down by ``slip`` the places that an answer about the sample and two leaves speaks against.
+
+    Returns how likely the answer was.
+    """
     one, two, v = first, second, first
     while not v <= second < last[v]:
         one, v = v, parent[v]
@@ -103,6 +106,7 @@ def hear(edge: Any, node: Any, parent: Any, last: Any, first: Any, second: Any, 
     if whole > 0.0:
         edge /= whole
         node /= whole
+    return whole
 
 
 @njit

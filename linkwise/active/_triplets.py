@@ -41,6 +41,7 @@ class State(NamedTuple):
     blend: float
     tuned: int  # leaves there were when sharpness and blend were learned
     pace: float  # what questions brought lately
+    surprise: Told | None  # the last answer, if it was so unlikely that it should be asked for again
 
 
 class Judgement(NamedTuple):
@@ -48,10 +49,10 @@ class Judgement(NamedTuple):
 
     edge: FloatArray
     node: FloatArray
-    risk: float
-    gain: float
-    first: int
-    second: int
+    risk: float = 0.0
+    gain: float = 0.0
+    first: int = -1
+    second: int = -1
 
 
 class PlacingTrios(Strategy):
@@ -67,7 +68,10 @@ class PlacingTrios(Strategy):
         Ask no more when the best question is expected to change less than this share of what the hierarchy says about
         one sample.
     slip : float, default=0.001
-        How likely an answer is wrong.
+        How likely an answer is wrong, for what is guessed from it.
+    check : float, default=0.0
+        Ask a question again at once if the answer was thought less likely than this; for people who err. Of two
+        different answers the later one is trusted.
 
     Notes
     -----
@@ -95,16 +99,20 @@ class PlacingTrios(Strategy):
     6
     """
 
-    def __init__(self, *, worth: float = 0.002, slip: float = 0.001) -> None:
-        for name, value, most in (("worth", worth, 1.0), ("slip", slip, 0.5)):
-            if isinstance(value, bool) or not isinstance(value, (int, float)) or not 0 < value <= most:
-                msg = f"PlacingTrios: {name} is {value!r}, expected a number above 0, at most {most:g}."
+    def __init__(self, *, worth: float = 0.002, slip: float = 0.001, check: float = 0.0) -> None:
+        for name, value, least, most in (
+            ("worth", worth, 1e-9, 1.0),
+            ("slip", slip, 1e-9, 0.5),
+            ("check", check, 0, 1),
+        ):
+            if isinstance(value, bool) or not isinstance(value, (int, float)) or not least <= value <= most:
+                msg = f"PlacingTrios: {name} is {value!r}, expected a number from {least:g} to {most:g}."
                 raise LinkwiseError(msg)
-        self.worth, self.slip = float(worth), float(slip)
+        self.worth, self.slip, self.check = float(worth), float(slip), float(check)
 
     def begin(self, scene: Scene) -> Inquiry:
         """Start to ask about a scene."""
-        return _Placing(scene, self.worth, self.slip)
+        return _Placing(scene, self.worth, self.slip, self.check)
 
     def companion(self) -> Any:
         """Return ReCon, which builds a tree in which all triplets hold."""
@@ -116,16 +124,16 @@ class PlacingTrios(Strategy):
 class _Placing(Inquiry):
     """The tree so far is a fold of the trusted answers: what was asked in between plays no role."""
 
-    def __init__(self, scene: Scene, worth: float, slip: float) -> None:
+    def __init__(self, scene: Scene, worth: float, slip: float, check: float) -> None:
         super().__init__(scene)
-        self._worth, self._slip = worth, slip
+        self._worth, self._slip, self._check = worth, slip, check
         self._proposed: Items | None = None
         self._expected = 0.0
         self._calm: float | None = None
         self._fresh = True
         # What was computed outlives the inquiry, as taking an answer back makes a new one.
         self._rows: dict[int, FloatArray] = scene.once("placing rows", dict)
-        self._past: list[tuple[Told, State | None]] = scene.once(("placing past", worth, slip), list)
+        self._past: list[tuple[Told, State | None]] = scene.once(("placing past", worth, slip, check), list)
         if scene.n_samples > 2:
             self._begin()
 
@@ -141,8 +149,14 @@ class _Placing(Inquiry):
             self._fresh = False
             if self.scene.n_samples > 2:
                 self._catch_up()
-                self._proposed = self._choose()
+                again = self._state.surprise
+                self._proposed = self._choose() if again is None else again.items
         return self._proposed
+
+    def checks(self) -> Items:
+        """Return the answer that was so unlikely that its question comes again."""
+        again = self._state.surprise if self.scene.n_samples > 2 else None
+        return () if again is None else (again.number,)
 
     def gain(self) -> float | None:
         """Return the share of all triplets that the next answer is expected to correct."""
@@ -176,7 +190,9 @@ class _Placing(Inquiry):
         self._folded: list[Told] = []
         self._said: defaultdict[int, list[tuple[int, int, int]]] = defaultdict(list)
         rates = np.array([[1.0, 2.0], [1.0, 2.0], [1.0, 3.0]])
-        self._state = State(Skeleton.of_two(a, b), np.minimum(self._row(a), self._row(b)), rates, 4.0, 0.5, 6, 0.0)
+        self._state = State(
+            Skeleton.of_two(a, b), np.minimum(self._row(a), self._row(b)), rates, 4.0, 0.5, 6, 0.0, None
+        )
 
     @property
     def _tree(self) -> Skeleton:
@@ -229,19 +245,22 @@ class _Placing(Inquiry):
 
     def _fold(self, told: Told) -> None:
         """Take an answer in and place the sample it is about: the one outside the tree, if there is one."""
+        self._state = self._state._replace(surprise=None)
         absent = [i for i in told.items if i not in self._tree.node_of]
-        about = -1
-        if len(absent) == 1:
-            about = absent[0]
-        elif not absent:  # it was the best question about one of them, which is thus known
+        if told.checks or len(absent) > 1:
+            self._note(told)
+            return
+        about = absent[0] if absent else -1
+        if not absent:  # it was the best question about one of them, which is thus known
             judged = {i: self._judge(i) for i in told.items}
             about = max(told.items, key=lambda i: (self._trio(i, judged[i]) == told.items, judged[i].gain))
-        if about >= 0:
-            step = (self._judge(about).gain - self._state.pace) / min(len(self._folded) + 1, 10)
-            self._state = self._state._replace(pace=self._state.pace + step)
+        before = self._judge(about)
         self._note(told)
-        if about >= 0:
-            self._settle(about)
+        a, b, said = self._said[about][-1]
+        unlikely = self._hear(before, a, b, said) < self._check and told.answer is not Answer.UNSURE
+        pace = self._state.pace + (before.gain - self._state.pace) / min(len(self._folded), 10)
+        self._state = self._state._replace(pace=pace, surprise=told if unlikely else None)
+        self._settle(about)
 
     def _settle(self, sample: int) -> None:
         """Put a sample where it most likely hangs, unless it is worth another question."""
@@ -277,7 +296,9 @@ class _Placing(Inquiry):
             levels += 1
         beside, below = float(found.edge[tree.leaf].sum()), float(found.node.sum())
         trials = (1.0 - beside) * max(levels - 1, 1)
-        return self._state.rates + np.array([[beside, 1.0], [below, trials], [1.0 - beside - below, trials - below]])
+        seen = [[beside, 1.0], [below, trials], [1.0 - beside - below, trials - below]]
+        rates: FloatArray = self._state.rates + np.array(seen)
+        return rates
 
     def _tune(self) -> None:
         """Learn how sharply likeness falls and how much clades count: each leaf should find its siblings."""
@@ -325,6 +346,12 @@ class _Placing(Inquiry):
             if a in tree.node_of and b in tree.node_of:
                 kernels.hear(edge, node, tree.parent, tree.last, tree.node_of[a], tree.node_of[b], said, self._slip)
         return Judgement(edge, node, *kernels.best_question(edge, node, tree.parent, tree.begin, tree.end, own))
+
+    def _hear(self, found: Judgement, a: int, b: int, said: int) -> float:
+        """Correct chances by an answer about a sample and the leaves of two others; return how likely it was."""
+        tree = self._tree
+        one, two = tree.node_of[a], tree.node_of[b]
+        return float(kernels.hear(found.edge, found.node, tree.parent, tree.last, one, two, said, self._slip))
 
     # -- the next question --------------------------------------------------------------------------------------
 
