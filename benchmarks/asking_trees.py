@@ -152,13 +152,15 @@ def _job(job: tuple[str, str, int, float, int, Path]) -> dict[int, float]:
 
 
 def needed(mean: dict[int, float]) -> float:
-    """Answers at which the mean curve first reaches the goal, read off between the two points of the grid."""
-    before = (0, 0.0)
-    for asked, share in mean.items():
-        if share >= GOAL:
-            return asked - (asked - before[0]) * (share - GOAL) / max(share - before[1], 1e-12) if asked else 0.0
-        before = (asked, share)
-    return float("inf")
+    """Answers from which on the mean curve stays at the goal, read off between two points of the grid."""
+    points = list(mean.items())
+    low = max((at for at, (_, share) in enumerate(points) if share < GOAL), default=-1)
+    if low < 0:
+        return 0.0
+    if low == len(points) - 1:
+        return float("inf")
+    (asked, share), (later, more) = points[low : low + 2]
+    return asked + (later - asked) * (GOAL - share) / (more - share)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
