@@ -167,7 +167,11 @@ def _rows(kind: Kind, given: Any) -> list[npt.NDArray[Any]]:
             )
             raise ConstraintError(msg)
         values = row if hasattr(row, "__array__") or isinstance(row, Sequence) else list(row)
-        array = np.asarray(values)
+        try:
+            array = np.asarray(values)
+        except ValueError:
+            msg = f"{kind.word} holds {row!r}, expected one flat list of sample numbers, as in [[0, 1, 2]]."
+            raise ConstraintError(msg) from None
         if array.size and array.dtype.kind in "iu" and not hasattr(values, "__array__"):
             found = set(map(type, values))
             array = array.astype(object) if bool in found or np.bool_ in found else array

@@ -5,22 +5,19 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import json
-import os
-import sys
-import tempfile
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from linkwise._files import PARTIAL, lock_file, write_whole
 from linkwise.exceptions import LinkwiseError
 from linkwise.experiments._cell import canonical
 
-__all__ = ["Store", "flat", "read_records", "write_whole"]
+__all__ = ["Store", "flat", "read_records"]
 
 ENDING = ".json"
-PARTIAL = ".partial"
 STALE = 24 * 3600.0  # seconds after which what a killed process left half-written is swept away
 
 
@@ -68,7 +65,7 @@ class Store:
             raise LinkwiseError(msg) from error
         with lock:
             try:
-                _lock(lock.fileno())
+                lock_file(lock.fileno())
             except OSError:
                 msg = (
                     f"another run is at work in {self.folder}; two at once would compute cells twice.\n"
@@ -118,41 +115,5 @@ def flat(record: dict[str, Any]) -> dict[str, Any]:
     return plain | numbers | {"key": record["key"]}
 
 
-def write_whole(path: Path, content: bytes) -> None:
-    """Write a file so that it appears whole or not at all: beside its place, then moved there."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    handle, name = tempfile.mkstemp(prefix=f".{path.name}.", suffix=PARTIAL, dir=path.parent)
-    try:
-        with os.fdopen(handle, "wb") as file:
-            file.write(content)
-            file.flush()
-            os.fsync(file.fileno())
-        Path(name).replace(path)
-    except BaseException:
-        Path(name).unlink(missing_ok=True)
-        raise
-    if sys.platform != "win32":  # the name itself must reach the disk, too
-        folder = os.open(path.parent, os.O_RDONLY)
-        try:
-            os.fsync(folder)
-        finally:
-            os.close(folder)
-
-
 def _digest(record: dict[str, Any]) -> str:
     return hashlib.sha256(canonical(record).encode()).hexdigest()
-
-
-if sys.platform == "win32":
-
-    def _lock(handle: int) -> None:
-        import msvcrt
-
-        msvcrt.locking(handle, msvcrt.LK_NBLCK, 1)
-
-else:
-
-    def _lock(handle: int) -> None:
-        import fcntl
-
-        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)

@@ -14,13 +14,14 @@ from pathlib import Path
 from typing import Any
 
 import linkwise
+from linkwise._files import write_whole
 from linkwise.exceptions import LinkwiseError, LinkwiseWarning
 from linkwise.experiments._cell import FIELDS, Cell, canonical
 from linkwise.experiments._compute import DONE, FAILED, TIMEOUT, UNAVAILABLE, outcome
 from linkwise.experiments._measures import Measure, default_measures
 from linkwise.experiments._plot import plot_records
 from linkwise.experiments._resolve import engine_named, require_found
-from linkwise.experiments._store import Store, flat, write_whole
+from linkwise.experiments._store import Store, flat
 from linkwise.experiments._workers import Answer, Task, compute_apart, compute_here
 
 __all__ = ["Study", "Summary"]

@@ -23,11 +23,14 @@ ALLOWED = {
     "engines": BASE | {"_kernels", "constraints", "result", "problem", "_compat"},
     "sources": BASE | {"_kernels", "constraints", "result"},
     "_compat": set(),
+    "_files": set(),
     "metrics": BASE | {"_kernels", "constraints", "result", "sources"},
     "plots": BASE | {"constraints", "result"},
     "report": BASE | {"constraints", "result", "plots"},
     "datasets": BASE | {"constraints", "sources"},
-    "experiments": BASE | {"constraints", "result", "sources", "problem", "engines", "metrics", "datasets", "plots"},
+    "active": BASE | {"_kernels", "_files", "constraints", "result", "sources", "problem", "engines"},
+    "experiments": BASE
+    | {"_files", "constraints", "result", "sources", "problem", "engines", "metrics", "datasets", "plots"},
     "cli": BASE
     | {
         "constraints",
@@ -40,6 +43,7 @@ ALLOWED = {
         "sources",
         "datasets",
         "experiments",
+        "active",
     },
 }
 FILES = sorted(path for path in ROOT.rglob("*.py") if path != ROOT / "__init__.py")

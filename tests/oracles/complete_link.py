@@ -6,6 +6,7 @@ must-linked components, both ways, as twice the largest distance; components com
 
 from __future__ import annotations
 
+import math
 from itertools import combinations
 
 import numpy as np
@@ -113,8 +114,9 @@ def complete_link(D, must_link=()):
 
 
 def medoid(D, members):
-    """The member with the smallest sum of distances to the others, the first of equals."""
-    return min(sorted(members), key=lambda i: (sum(D[i][j] for j in sorted(members)), i))
+    """The member with the smallest sum of distances to the others, the first of those equal up to rounding."""
+    total = {i: math.fsum(D[i][j] for j in members) for i in sorted(members)}
+    return next(i for i in total if total[i] <= min(total.values()) * (1 + 1e-12))
 
 
 class Active:

@@ -21,6 +21,7 @@ from linkwise.result import Dendrogram
 
 __all__ = ["ActiveCompleteLink", "active_complete_link"]
 
+ROUNDING = 1e-12
 Pair = tuple[int, int]
 Floats = npt.NDArray[np.floating[Any]]
 
@@ -140,15 +141,21 @@ class ActiveCompleteLink:
     @property
     def dendrogram(self) -> Dendrogram:
         """The tree, or forest, when no further question is answered; a "no" is never merged across."""
-        rest = copy(self)
-        rest._members, rest._node = list(self._members), list(self._node)
-        rest._merges, rest._heights = list(self._merges), list(self._heights)
-        rest._apart = self._apart.copy()
-        rest._gap = self._gap.copy()
+        rest = self.copy()
         while (found := rest._closest()) is not None:
             rest._merge(*found)
         pairs = np.array(rest._merges, dtype=np.intp).reshape(-1, 2)
         return Dendrogram.from_merges(len(self._D), pairs, np.array(rest._heights))
+
+    def copy(self) -> ActiveCompleteLink:
+        """Return the same clustering at the same point, which goes its own way from here."""
+        twin = copy(self)
+        twin._members, twin._node = list(self._members), list(self._node)
+        twin._merges, twin._heights = list(self._merges), list(self._heights)
+        twin._must, twin._cannot = list(self._must), list(self._cannot)
+        twin._apart = self._apart.copy()
+        twin._gap = self._gap.copy()
+        return twin
 
     # -- the steps ----------------------------------------------------------------------------------------------
 
@@ -159,9 +166,13 @@ class ActiveCompleteLink:
         return None if np.isinf(legal[a, b]) else (min(a, b), max(a, b), float(legal[a, b]))
 
     def _medoid(self, cluster: int) -> int:
-        """The sample of a cluster that is closest to all others of it."""
+        """The sample of a cluster that is closest to all others of it; the first where only rounding tells two apart.
+
+        On a line, the two in the middle have the same sum of distances, whatever order it is taken in.
+        """
         members = self._members[cluster]
-        return int(members[self._D[np.ix_(members, members)].sum(axis=1).argmin()])
+        total = self._D[np.ix_(members, members)].sum(axis=1)
+        return int(members[(total <= total.min() * (1 + ROUNDING)).argmax()])
 
     def _draw_together(self, a: int, b: int) -> None:
         """Make two clusters one place and everything else as far as the shortest path by way of it."""

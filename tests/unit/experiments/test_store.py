@@ -9,9 +9,10 @@ import time
 
 import pytest
 
+from linkwise._files import write_whole
 from linkwise.exceptions import LinkwiseError
 from linkwise.experiments import read_records
-from linkwise.experiments._store import Store, write_whole
+from linkwise.experiments._store import Store
 
 KEY = "ab" + "0" * 62
 RECORD = {"status": "done", "measures": {"f": 0.25, "g": None}, "text": "ä\n"}

@@ -1,0 +1,354 @@
+"""A dialogue: questions worth a person's time, answers that are never lost, and a clustering that keeps them."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass
+from numbers import Integral
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Literal, Self
+
+import numpy as np
+
+from linkwise.active._known import Known
+from linkwise.active._log import Log, standing
+from linkwise.active._query import TRIO_ANSWERS, Query, Told
+from linkwise.active._scene import Scene, fit_to
+from linkwise.active._strategy import RandomPairs, Strategy
+from linkwise.constraints import Constraints
+from linkwise.exceptions import LinkwiseError
+
+__all__ = ["Dialogue", "Progress"]
+
+EXPECTED_ERRORS = (1.0, 19.0)  # before anything is known of somebody: one wrong answer in twenty
+
+
+@dataclass(frozen=True)
+class Progress:
+    """How far a dialogue has come; print it to read it.
+
+    Attributes
+    ----------
+    n_asked : int
+        Questions answered, "unsure" included.
+    budget : int or None
+        How many were to be asked.
+    n_implied : int
+        Pairs of samples whose relation is known by now, said or implied.
+    n_suspects : int
+        Answers that contradict others and are not trusted.
+    settled : float or None
+        Share of the result that further answers would hardly change.
+    gain : float or None
+        Share of the result that the next answer is expected to change.
+    more : int or None
+        About how many more answers would help.
+
+    Examples
+    --------
+    >>> from linkwise.active import Progress
+    >>> print(Progress(12, 50, 431, 0, 0.92, 0.01, 15))
+    12 of 50 answers, which settle 431 pairs; 92 % of the result is settled; about 15 more would help.
+    """
+
+    n_asked: int
+    budget: int | None
+    n_implied: int
+    n_suspects: int
+    settled: float | None
+    gain: float | None
+    more: int | None
+
+    def __str__(self) -> str:
+        of = "" if self.budget is None else f" of {self.budget:,}"
+        parts = [f"{self.n_asked:,}{of} answers, which settle {self.n_implied:,} pairs"]
+        if self.n_suspects:
+            parts.append(f"{self.n_suspects:,} contradict others and are not trusted")
+        if self.settled is not None:
+            parts.append(f"{100 * self.settled:.0f} % of the result is settled")
+        if self.more is not None:
+            parts.append(f"about {self.more:,} more would help" if self.more else "further answers would change little")
+        return "; ".join(parts) + "."
+
+
+class Dialogue:
+    """Ask good questions about samples, one at a time, and cluster them by the answers.
+
+    Parameters
+    ----------
+    X : array-like or sparse matrix of shape (n_samples, n_features)
+        The data. Not modified.
+    estimator : clusterer, optional
+        What turns answers into a clustering; by default what suits the strategy best.
+    constraints : Constraints, optional
+        What is known already: pairs, triplets and groups. Hard statements are never doubted or asked about.
+    strategy : Strategy, optional
+        How questions are chosen.
+    budget : int, optional
+        How many questions may be asked; by default there is no end but that nothing is left to ask.
+    log : path, optional
+        A file that every answer is written to before it counts. If it exists, the dialogue goes on where it ended.
+    names : sequence, optional
+        What people call the samples, for the wording of questions; by default the identifiers of ``constraints``, if
+        there are any, or row numbers.
+    metric : {"euclidean", "cosine"}, optional
+        How strategies compare samples; by default cosine for sparse X, else Euclidean.
+    random_state : int, default=0
+        Seed of everything left to chance.
+
+    Attributes
+    ----------
+    answers : list of Told
+        Answers given and not taken back, in order.
+    known : Known
+        What they say and imply.
+
+    Notes
+    -----
+    The state is a fold of the log: the same answers lead to the same questions, in this process or another. Nothing
+    waits for an answer; between `ask` and `tell` the program may end. Taking an answer back adds an entry that says so.
+    When answers contradict each other, the fewest are distrusted that restore consistency, and each of them is asked
+    about once more before anything new.
+
+    **Cost** that of the strategy and, for `fit`, of the estimator. **Guarantee** no question comes twice, except to
+    check an answer that contradicts others; none comes whose answer follows from the trusted ones; at most ``budget``
+    are asked; an acknowledged answer survives the process.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from linkwise.active import Dialogue, RandomPairs
+    >>> X, y = load_iris(return_X_y=True)
+    >>> with Dialogue(X, strategy=RandomPairs(), budget=30) as talk:
+    ...     while (query := talk.ask()) is not None:
+    ...         a, b = query.items
+    ...         talk.tell(query, y[a] == y[b])
+    >>> talk.n_asked, talk.ask()
+    (30, None)
+    >>> talk.undo().number, talk.n_asked
+    (29, 29)
+    """
+
+    def __init__(
+        self,
+        X: Any,
+        estimator: Any = None,
+        *,
+        constraints: Constraints | None = None,
+        strategy: Strategy | None = None,
+        budget: int | None = None,
+        log: str | Path | None = None,
+        names: Sequence[Any] | None = None,
+        metric: Literal["euclidean", "cosine"] | None = None,
+        random_state: int = 0,
+    ) -> None:
+        for name, value in (("budget", budget), ("random_state", random_state)):
+            wrong = isinstance(value, (bool, np.bool_)) or not isinstance(value, Integral) or value < 0
+            if wrong and not (name == "budget" and value is None):
+                msg = f"Dialogue: {name} is {value!r}, expected a whole number, 0 or more."
+                raise LinkwiseError(msg)
+        self.strategy = RandomPairs() if strategy is None else strategy
+        if not isinstance(self.strategy, Strategy):
+            msg = f"Dialogue: strategy is {strategy!r}, expected one of linkwise.active, such as RandomPairs()."
+            raise LinkwiseError(msg)
+        self.budget = None if budget is None else int(budget)
+        self.estimator = self.strategy.companion() if estimator is None else estimator
+        self._scene = Scene(X, estimator=self.estimator, metric=metric, seed=int(random_state))
+        n = self._scene.n_samples
+        self._given = Constraints.build(n) if constraints is None else constraints
+        if self._given.n_samples != n:
+            msg = f"Dialogue: constraints speak of {self._given.n_samples:,} samples, but X has {n:,}."
+            raise LinkwiseError(msg)
+        self.names = self._given.ids if names is None else names
+        if self.names is not None and len(self.names) != n:
+            msg = f"Dialogue: there are {len(self.names):,} names, but X has {n:,} samples."
+            raise LinkwiseError(msg)
+        self._log = Log(log, self._header())
+        self._pending: Query | None = None
+        self._fold()
+
+    # -- asking and telling -------------------------------------------------------------------------------------
+
+    def ask(self) -> Query | None:
+        """Return the next question, or None if nothing is left to ask or the budget is used up.
+
+        Asking again before the answer returns the same question.
+        """
+        if self._pending is None and (self.budget is None or self.n_asked < self.budget):
+            self._pending = self._next()
+        return self._pending
+
+    def tell(self, query: Query | Sequence[int], answer: Any, *, confidence: float = 1.0, who: str = "") -> None:
+        """Take an answer in.
+
+        Parameters
+        ----------
+        query : Query or sequence of int
+            What `ask` returned; or two or three samples, to say something without being asked.
+        answer : Answer, str, bool or None
+            "yes", "no", "first", "second", "third" or "unsure"; True, False and None are yes, no and unsure. For three
+            samples, the one that does not belong with the other two, as they are listed in the question.
+        confidence : float, default=1.0
+            How sure the person is, between 0.5 and 1; it counts when answers contradict each other.
+        who : str, default=""
+            Who says it, to estimate how often each person errs.
+
+        Raises
+        ------
+        LinkwiseError
+            Another question was asked, the answer does not fit, or it could not be written; it is then not taken.
+        """
+        asked = isinstance(query, Query)
+        if isinstance(query, Query):
+            if query != self._pending:
+                was = "nothing was asked" if self._pending is None else f"the question is {self._pending.text()!r}"
+                msg = (
+                    f"tell: the answer is to {query.text()!r}, but {was}.\n"
+                    "Hint: query = talk.ask(); talk.tell(query, True). To say more unasked: talk.tell((a, b), True)."
+                )
+                raise LinkwiseError(msg)
+            question, said = query, query.read(answer)
+        else:
+            listed = [_place(i, self._scene.n_samples) for i in query]
+            question = Query(tuple(listed))
+            said = question.read(answer)
+            if said in TRIO_ANSWERS[:3]:  # first, second and third as the caller lists them
+                said = TRIO_ANSWERS[question.items.index(listed[TRIO_ANSWERS.index(said)])]
+        if isinstance(confidence, bool) or not 0.5 <= confidence <= 1:
+            msg = f"tell: confidence is {confidence!r}, expected a number from 0.5 (a guess) to 1 (certain)."
+            raise LinkwiseError(msg)
+        entry: dict[str, Any] = {"items": list(question.items), "answer": str(said)}
+        extra = {"confidence": float(confidence), "who": str(who), "asked": asked, "checks": list(question.checks)}
+        plain = {"confidence": 1.0, "who": "", "asked": True, "checks": []}
+        self._take(self._log.add_answer(entry | {name: value for name, value in extra.items() if value != plain[name]}))
+
+    def undo(self) -> Told | None:
+        """Take the last answer back and return it, or None if there is none; its question comes up again."""
+        if not self.answers:
+            return None
+        last = self.answers[-1]
+        self._log.add({"undo": last.number})
+        self._fold()
+        return last
+
+    # -- what came out ------------------------------------------------------------------------------------------
+
+    @property
+    def n_asked(self) -> int:
+        """How many questions were answered, "unsure" included; what was said unasked does not count."""
+        return sum(told.asked for told in self.answers)
+
+    @property
+    def constraints(self) -> Constraints:
+        """What was given, and the trusted answers as hard statements."""
+        return self.known.constraints
+
+    @property
+    def suspects(self) -> list[Told]:
+        """Answers that contradict others and are not trusted."""
+        return self.known.suspects
+
+    def fit(self) -> Any:
+        """Return a fresh copy of the estimator, fitted with all that is known so far.
+
+        Raises
+        ------
+        LinkwiseError
+            The estimator cannot keep what is known, as when more samples are apart than it may make clusters.
+        """
+        return fit_to(self.estimator, self._scene.X, self.known.constraints)
+
+    def error_rates(self) -> dict[str, float]:
+        """Estimate how often each person errs: answers found wrong, against a guess of one in twenty beforehand.
+
+        Wrong answers that contradict nothing are not found, so this tends to be too low.
+        """
+        wrong: defaultdict[str, float] = defaultdict(lambda: EXPECTED_ERRORS[0])
+        total: defaultdict[str, float] = defaultdict(lambda: sum(EXPECTED_ERRORS))
+        doubted = {told.number for told in self.suspects}
+        for told in self.answers:
+            if told.statement is not None:
+                total[told.who] += 1
+                wrong[told.who] += told.number in doubted
+        return {who: wrong[who] / total[who] for who in total}
+
+    def progress(self) -> Progress:
+        """Say how far things are: answers, what they imply, what is settled, whether more would help."""
+        sizes = {group: len(self.known.members(group)) for group in self.known.groups()}
+        together = sum(size * (size - 1) // 2 for size in sizes.values())
+        apart = sum(size * sizes[other] for group, size in sizes.items() for other in self.known.apart(group)) // 2
+        self.ask()
+        return Progress(
+            self.n_asked,
+            self.budget,
+            together + apart,
+            len(self.suspects),
+            self._inquiry.settled(),
+            self._inquiry.gain(),
+            self._inquiry.more(),
+        )
+
+    # -- the log ------------------------------------------------------------------------------------------------
+
+    def close(self) -> None:
+        """Let go of the log; a dialogue is closed at the end of its ``with`` block, too."""
+        self._log.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+        if self._log.path is not None:
+            self.close()
+
+    def __repr__(self) -> str:
+        of = "" if self.budget is None else f" of {self.budget}"
+        return f"Dialogue({self._scene.n_samples} samples, {self.strategy!r}, {self.n_asked}{of} answers)"
+
+    # -- the steps ----------------------------------------------------------------------------------------------
+
+    def _header(self) -> dict[str, Any]:
+        return {
+            "n_samples": self._scene.n_samples,
+            "data": self._scene.fingerprint(),
+            "strategy": repr(self.strategy),
+            "metric": self._scene.metric,
+            "seed": self._scene.seed,
+        }
+
+    def _fold(self) -> None:
+        """Set the state to what the log says, from nothing."""
+        self._pending = None
+        self.known = Known(self._scene.n_samples, self._given)
+        self._scene.forget(self.known)
+        self.answers: list[Told] = []
+        self._scene.budget_left = self.budget
+        self._inquiry = self.strategy.begin(self._scene)
+        for told in standing(self._log.entries):
+            self._take(told)
+
+    def _take(self, told: Told) -> None:
+        self._pending = None
+        self.answers.append(told)
+        self.known.take(told)
+        self._scene.budget_left = None if self.budget is None else max(self.budget - self.n_asked, 0)
+        self._inquiry.learn(told.items, told.answer)
+
+    def _next(self) -> Query | None:
+        """What was answered against the rest is asked about once more; then comes what the strategy proposes."""
+        number = len(self.answers)
+        checked = {at for told in self.answers for at in told.checks}
+        for told in self.suspects:
+            if told.number not in checked and not told.checks:
+                return Query(told.items, number, (told.number,))
+        items = self._inquiry.propose()
+        return None if items is None else Query(items, number, self._inquiry.checks())
+
+
+def _place(item: Any, n: int) -> int:
+    if isinstance(item, (bool, np.bool_)) or not isinstance(item, Integral) or not 0 <= int(item) < n:
+        msg = f"tell: {item!r} is no sample; samples are numbered 0 to {n - 1}."
+        raise LinkwiseError(msg)
+    return int(item)

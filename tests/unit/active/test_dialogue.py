@@ -1,0 +1,211 @@
+"""Asking, telling, taking back: the rules of a dialogue, whatever the strategy."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import scipy.sparse
+
+from linkwise import ConstrainedAgglomerative, Constraints, ReCon, Taxonomy
+from linkwise.active import (
+    Answer,
+    Dialogue,
+    Inquiry,
+    LabelAnswerer,
+    Query,
+    RandomPairs,
+    RandomTrios,
+    Strategy,
+    TreeAnswerer,
+)
+from linkwise.exceptions import LinkwiseError
+
+X = np.arange(12.0).reshape(-1, 1)
+Y = np.arange(12) // 4
+
+
+def run(talk, says):
+    while (query := talk.ask()) is not None:
+        talk.tell(query, says(query))
+    return talk
+
+
+def test_asking_again_gives_the_same_question_and_answers_must_fit_it():
+    talk = Dialogue(X, strategy=RandomPairs())
+    query = talk.ask()
+    assert talk.ask() is query
+    with pytest.raises(LinkwiseError, match='"yes", "no", "unsure"'):
+        talk.tell(query, "first")
+    with pytest.raises(LinkwiseError, match="the question is"):
+        talk.tell(Query((0, 1)) if query.items != (0, 1) else Query((0, 2)), True)
+    talk.tell(query, True)
+    with pytest.raises(LinkwiseError, match="nothing was asked"):
+        talk.tell(query, True)
+
+
+@pytest.mark.parametrize(
+    ("given", "read"), [(True, "yes"), (np.False_, "no"), (None, "unsure"), ("YES", "yes"), (Answer.NO, "no")]
+)
+def test_answers_may_be_words_and_truth_values(given, read):
+    talk = Dialogue(X, strategy=RandomPairs())
+    talk.tell(talk.ask(), given)
+    assert talk.answers[0].answer == read
+
+
+def test_the_budget_counts_questions_but_not_what_is_said_unasked():
+    talk = Dialogue(X, strategy=RandomPairs(), budget=2)
+    talk.tell((0, 1), True)
+    run(talk, LabelAnswerer(Y))
+    assert (talk.n_asked, len(talk.answers), talk.ask()) == (2, 3, None)
+    assert talk.undo().asked
+    assert talk.ask() is not None
+
+
+def test_the_odd_one_is_named_by_its_place_in_what_was_listed():
+    talk = Dialogue(X, strategy=RandomTrios())
+    talk.tell((7, 2, 5), "first")
+    assert talk.constraints == Constraints.build(12, triplets=[(2, 5, 7)])
+    for bad in ((0, 0), (0, 12), (0, 1, 2, 3), (0.5, 1), (True, 1)):
+        with pytest.raises(LinkwiseError):
+            talk.tell(bad, "unsure")
+
+
+def test_undo_brings_the_question_back_and_reaches_the_beginning():
+    talk = Dialogue(X, strategy=RandomPairs())
+    asked = []
+    for _ in range(5):
+        asked.append(talk.ask())
+        talk.tell(asked[-1], LabelAnswerer(Y)(asked[-1]))
+    for query in reversed(asked):
+        talk.undo()
+        assert talk.ask() == query
+    assert talk.undo() is None
+    assert not talk.constraints
+
+
+def test_what_contradicts_is_asked_again_once_and_stops_nothing():
+    talk = Dialogue(X, strategy=RandomPairs())
+    talk.tell((0, 1), True, who="ann")
+    talk.tell((1, 2), True, who="ann")
+    talk.tell((0, 2), False, who="bob")
+    assert len(talk.suspects) == 1
+    query = talk.ask()
+    assert query.items == talk.suspects[0].items
+    assert query.checks == (talk.suspects[0].number,)
+    checked = []
+    truth = {(0, 1): True, (1, 2): True, (0, 2): True}
+    while (query := talk.ask()).checks:
+        checked += query.checks
+        talk.tell(query, truth[query.items], who="cy")
+    assert len(checked) == len(set(checked)) <= 3
+    assert not talk.known.decides(query.items)
+    assert [told.who for told in talk.suspects] == ["bob"]
+    rates = talk.error_rates()
+    assert rates["bob"] > 0.05 > rates["ann"]
+    assert "1 contradict others" in str(talk.progress())
+
+
+def test_any_estimator_is_fitted_with_what_it_understands():
+    y = np.repeat([0, 1, 2], 4)
+    for estimator in (ConstrainedAgglomerative(3), ReCon(3)):
+        talk = run(Dialogue(X, estimator, strategy=RandomPairs(), budget=20), LabelAnswerer(y))
+        talk.tell((0, 1, 11), "third")
+        fitted = talk.fit()
+        assert fitted.n_clusters_ == 3
+        assert fitted is not estimator
+        assert fitted.certificate_.ok
+
+
+def test_what_is_given_is_not_asked_and_names_are_used():
+    names = [f"s{i}" for i in range(12)]
+    talk = Dialogue(X, constraints=Constraints.from_labels(Y).with_ids(names), strategy=RandomPairs())
+    assert talk.ask() is None
+    free = Dialogue(X, strategy=RandomPairs(), names=names)
+    assert free.ask().text(free.names).startswith("Do s")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"budget": -1}, "budget is -1"),
+        ({"budget": 2.5}, "budget is 2.5"),
+        ({"random_state": None}, "random_state is None"),
+        ({"strategy": "random"}, "strategy is 'random'"),
+        ({"metric": "manhattan"}, "metric is 'manhattan'"),
+        ({"names": ["a"]}, "there are 1 names"),
+        ({"constraints": Constraints.build(3)}, "speak of 3 samples"),
+    ],
+)
+def test_wrong_settings_are_refused(arguments, message):
+    with pytest.raises(LinkwiseError, match=message):
+        Dialogue(X, **arguments)
+
+
+def test_confidence_lies_between_a_guess_and_certainty():
+    talk = Dialogue(X, strategy=RandomPairs())
+    for bad in (0.4, 1.1, float("nan"), True):
+        with pytest.raises(LinkwiseError, match="confidence is"):
+            talk.tell(talk.ask(), True, confidence=bad)
+    assert not talk.answers
+
+
+def test_sparse_samples_are_compared_by_cosine():
+    rows = scipy.sparse.random(20, 50, density=0.2, random_state=0, format="csr")
+    talk = run(Dialogue(rows, strategy=RandomPairs(), budget=5), LabelAnswerer(np.arange(20) % 2))
+    dense = Dialogue(rows.toarray(), strategy=RandomPairs(), budget=5, metric="cosine")
+    for i in range(3):
+        np.testing.assert_allclose(talk._scene.distances_from(i), dense._scene.distances_from(i), atol=1e-12)
+    assert talk.n_asked == 5
+
+
+def test_simulated_people_err_as_often_as_told_and_the_same_way_each_time():
+    y = np.arange(200) % 4
+    queries = [Query((a, b)) for a in range(0, 200, 3) for b in range(a + 1, 200, 7)]
+    truth, liar = LabelAnswerer(y), LabelAnswerer(y, noise=0.1, unsure=0.05, random_state=1)
+    answers = [liar(q) for q in queries]
+    assert answers == list(map(LabelAnswerer(y, noise=0.1, unsure=0.05, random_state=1), queries))
+    unsure = np.mean([a == "unsure" for a in answers])
+    wrong = np.mean([a != truth(q) for a, q in zip(answers, queries, strict=True) if a != "unsure"])
+    assert abs(unsure - 0.05) < 0.02
+    assert abs(wrong - 0.1) < 0.03
+    tired = LabelAnswerer(y, fatigue=0.001)
+    late = [tired(q) != truth(q) for q in queries]
+    assert np.mean(late[:300]) < np.mean(late[-300:]) <= 0.6
+
+
+def test_a_taxonomy_answers_by_where_paths_meet():
+    tree = Taxonomy.from_paths(["a/b/x", "a/b/y", "a/c", "d", "a/b/x", "a", None])
+    says = TreeAnswerer(tree)
+    trios = [
+        ((0, 1, 2), "third"),
+        ((0, 2, 3), "third"),
+        ((0, 1, 4), "second"),
+        ((2, 3, 5), "second"),
+        ((0, 1, 6), "unsure"),
+    ]
+    for items, answer in trios:
+        assert says(Query(items)) == answer
+    assert (says(Query((0, 4))), says(Query((0, 1)))) == ("yes", "no")
+    displayed = {tuple(row) for row in tree.triplets().items.tolist()}
+    for a in range(6):
+        for b in range(a):
+            for c in range(b):
+                answer = says(Query((a, b, c)))
+                odd = {"first": c, "second": b, "third": a}.get(str(answer))
+                rest = tuple(sorted({a, b, c} - {odd}))
+                assert (odd is not None) == any(set(row) == {a, b, c} for row in displayed)
+                assert odd is None or (*rest, odd) in displayed or (*rest[::-1], odd) in displayed
+
+
+def test_strategies_of_others_fit_in():
+    class Neighbours(Strategy):
+        def begin(self, scene):
+            return Ask(scene)
+
+    class Ask(Inquiry):
+        def propose(self):
+            pairs = [(i, i + 1) for i in range(self.scene.n_samples - 1)]
+            return next((pair for pair in pairs if not self.scene.known.decides(pair)), None)
+
+    talk = run(Dialogue(X, strategy=Neighbours()), LabelAnswerer(Y))
+    assert talk.n_asked == 11
