@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 
 
-class Enough(Exception):
+class Enough(Exception):  # noqa: N818
     """The budget is used up."""
 
 
@@ -54,8 +54,7 @@ def run_cobras(X: Any, y: Any, person: Person) -> Any:
             return True
 
     outcome = COBRAS_kmeans(X, Asking(), person.budget).cluster()
-    rows = [np.zeros(len(y), int)] + [np.asarray(labels, int) for labels in outcome[1]]
-    return rows
+    return [np.zeros(len(y), int)] + [np.asarray(labels, int) for labels in outcome[1]]
 
 
 METHODS = {"cobras": run_cobras}

@@ -78,6 +78,7 @@ def kmeans(X, k, seed):
 
 PLAIN |= {
     "KernelKMeans": lambda X, k, seed: means_stay(X, KernelKMeans(k, random_state=seed).fit(X).labels_),
+    "NeighbourhoodPropagation": kmeans,
     "SpectralLearning": lambda X, k, seed: kmeans(spectral.embedding(spectral.neighbour_graph(X, 10), k), k, seed),
 }
 OWN |= {
