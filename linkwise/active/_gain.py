@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-import scipy.sparse
+from scipy.linalg import solve_triangular
 
 from linkwise.active._kernels_gain import settle
 from linkwise.active._placing import Placing
@@ -175,14 +175,15 @@ class _Gaining(Placing):
     def _claim(self) -> FloatArray:
         """Claims of the skeleton on all samples: 1 on their own members, 0 on those of the others."""
         owner = {sample: at for at, group in enumerate(self.skeleton) for sample in self.scene.known.members(group)}
-        k, rows = len(self.skeleton), np.stack(self._rows) if self._rows else np.zeros((0, self.scene.n_samples))
-        claims = np.zeros((self.scene.n_samples, k))
-        for row, sample in zip(rows, self._order, strict=True):
-            goal = np.zeros(k)
-            goal[owner[sample]] = 1.0
-            scale = (row[sample] + np.sqrt(row[sample] ** 2 + 4 * NOISE)) / 2
-            claims += np.outer(row, (goal - claims[sample]) / scale)
-        return claims
+        if not self._rows:
+            return np.zeros((self.scene.n_samples, len(self.skeleton)))
+        rows, order = np.stack(self._rows), self._order
+        goal = np.zeros((len(order), len(self.skeleton)))
+        goal[np.arange(len(order)), [owner[sample] for sample in order]] = 1.0
+        lower = np.tril(rows[:, order].T, -1)
+        on = rows[np.arange(len(order)), order]
+        np.fill_diagonal(lower, (on + np.sqrt(on**2 + 4 * NOISE)) / 2)  # what each row was divided by
+        return np.asarray(rows.T @ solve_triangular(lower, goal, lower=True))
 
     def _among(self) -> IntArray:
         """The candidates: those drawn first that are still free."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from linkwise._kernels import njit
+from linkwise._kernels import inner, njit
 
 __all__ = ["settle"]
 
@@ -32,7 +32,7 @@ def settle(claims: FloatArray, step: FloatArray, own: FloatArray, chance: FloatA
     n, k = claims.shape
     base = 0.0
     for u in range(n):
-        base += _strongest(claims[u], 0.0, claims[u], -1)
+        base += _strongest(claims, u, 0.0, claims, 0, -1)
     gain = np.zeros(len(step))
     for x in range(len(step)):
         for c in range(k + 1):
@@ -40,17 +40,19 @@ def settle(claims: FloatArray, step: FloatArray, own: FloatArray, chance: FloatA
                 continue
             total = 0.0
             for u in range(n):
-                total += _strongest(claims[u], step[x, u], own[x], c)
+                total += _strongest(claims, u, step[x, u], own, x, c)
             gain[x] += chance[x, c] * (total - base)
     return gain
 
 
-@njit
-def _strongest(claims: FloatArray, step: float, own: FloatArray, outcome: int) -> float:
-    """The strongest claim on a sample, as a share where claims add up to more than 1, after a candidate was placed."""
-    best = total = max(step, 0.0) if outcome == len(claims) else 0.0
-    for e in range(len(claims)):
-        value = claims[e] + step * ((1.0 if e == outcome else 0.0) - own[e])
+@inner
+def _strongest(claims: FloatArray, u: int, step: float, own: FloatArray, x: int, outcome: int) -> float:
+    """The strongest claim on sample u, as a share where claims add up to more than 1, after candidate x was placed."""
+    best = total = max(step, 0.0) if outcome == claims.shape[1] else 0.0
+    for e in range(claims.shape[1]):
+        value = claims[u, e] - step * own[x, e]
+        if e == outcome:
+            value += step
         if value > 0.0:
             total += value
             best = max(best, value)

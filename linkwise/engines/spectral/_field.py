@@ -29,6 +29,8 @@ PROBES = 32  # random vectors that estimate the mean of a diagonal
 SAMPLE = 500  # rows that a typical distance is read off
 DIRECT = 20_000  # samples up to which equations are factorised once; beyond, each is solved by iteration
 MANY_ROWS = 4  # samples per feature that whitening needs
+FEATURES = 200  # more are not whitened: it would cost too much, and gain little
+SAME = 1e-6  # a new row as near as this to a sample, in units of the scale there, is that sample
 
 
 class Field:
@@ -49,13 +51,14 @@ class Field:
         self.n_samples, self.n_neighbors, self._cosine = int(rows.shape[0]), n_neighbors, cosine
         self._spaces = [rows]
         self._whiten: tuple[FloatArray, FloatArray] | None = None
-        if not scipy.sparse.issparse(rows) and MANY_ROWS * rows.shape[1] <= len(rows):
-            middle = rows.mean(axis=0)
-            _, spread, axes = np.linalg.svd(rows - middle, full_matrices=False)
+        if rows.shape[1] <= min(FEATURES, self.n_samples / MANY_ROWS):
+            plain = _dense(rows)
+            middle = plain.mean(axis=0)
+            _, spread, axes = np.linalg.svd(plain - middle, full_matrices=False)
             kept = spread > FLAT * spread[0]
             if kept.any():
-                self._whiten = middle, axes[kept].T * (np.sqrt(len(rows)) / spread[kept])
-                self._spaces.append((rows - middle) @ self._whiten[1])
+                self._whiten = middle, axes[kept].T * (np.sqrt(len(plain)) / spread[kept])
+                self._spaces.append((plain - middle) @ self._whiten[1])
         self._widths = [_width(space) for space in self._spaces]
         self._graph, self._scale = _graph(rows, n_neighbors)
         self._factor: Any = None
@@ -86,10 +89,13 @@ class Field:
     def towards(self, new: Any, samples: IntArray, coefficients: FloatArray, graph_values: FloatArray) -> FloatArray:
         """Extend values to new rows: coefficients of columns, and what they add up to along the graph."""
         rows = _directions(new) if self._cosine else new
-        spaces = [rows] if self._whiten is None else [rows, (rows - self._whiten[0]) @ self._whiten[1]]
+        spaces = [rows] if self._whiten is None else [rows, (_dense(rows) - self._whiten[0]) @ self._whiten[1]]
         distance, near = _nearest(self._spaces[0], rows, min(self.n_neighbors, self.n_samples))
         own = np.maximum(distance[:, [min(REACH, distance.shape[1]) - 1]], self._scale.min())
         weight = np.exp(-(distance**2) / (own * self._scale[near])) + FAINT
+        weight = np.where(
+            distance[:, :1] <= SAME * self._scale[near[:, :1]], [1.0] + [0.0] * (near.shape[1] - 1), weight
+        )
         total = np.einsum("ij,ijk->ik", weight / weight.sum(axis=1, keepdims=True), graph_values[near])
         for new_space, space, width in zip(spaces, self._spaces, self._widths, strict=True):
             total += np.exp(-squared(new_space, _dense(space[samples])) / width) @ coefficients

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import cached_property
 from numbers import Integral, Real
 from typing import Any, ClassVar
 
@@ -37,12 +38,16 @@ MOST = 2000  # samples that speak for their neighbourhoods; more would say the s
 
 @dataclass(frozen=True, eq=False)
 class Reach:
-    """How seeds claim rows that were not there: their weights, and what these add up to along the graph."""
+    """How seeds claim rows that were not there, by their weights."""
 
     field: Field
     seeds: IntArray
     weights: FloatArray
-    along: FloatArray
+
+    @cached_property
+    def along(self) -> FloatArray:
+        """What the weights add up to along the graph."""
+        return self.field.along_graph(self.seeds) @ self.weights
 
     def claims(self, new: Any) -> FloatArray:
         """Return the claims on new rows."""
@@ -92,7 +97,7 @@ def propagate_neighbourhoods(
     *,
     n_neighbors: int = 10,
     noise: float = 0.01,
-    metric: str | None = None,
+    metric: str = "euclidean",
     random_state: Any = 0,
     made: Field | None = None,
 ) -> PropagationRun:
@@ -110,8 +115,8 @@ def propagate_neighbourhoods(
         Neighbours of each sample in the graph.
     noise : float, default=0.01
         How far a claim on a seed may give way to its surroundings.
-    metric : {"euclidean", "cosine"}, optional
-        Whether rows count as they are or by direction only; by default by direction if X is sparse.
+    metric : {"euclidean", "cosine"}, default="euclidean"
+        Whether rows count as they are or by direction only, as texts should.
     random_state : None, int, RandomState or Generator, default=0
         Seed of the k-means that steps in when ``n_clusters`` is more than is known to differ.
     made : Field, optional
@@ -161,8 +166,8 @@ def propagate_neighbourhoods(
     [0, 1, 0, 1, 1]
     """
     who = "propagate_neighbourhoods"
-    if metric not in (None, "euclidean", "cosine"):
-        msg = f'{who}: metric is {metric!r}, expected "euclidean" or "cosine", or None.'
+    if metric not in ("euclidean", "cosine"):
+        msg = f'{who}: metric is {metric!r}, expected "euclidean" or "cosine".'
         raise LinkwiseError(msg)
     rows, _ = read_problem(X, constraints, 1 if n_clusters is None else n_clusters, LINKS, frozenset(), who)
     hard = constraints.select(constraints.is_hard)
@@ -170,19 +175,21 @@ def propagate_neighbourhoods(
     known = _skeleton(cloud)
     k = _count(hard, cloud, known) if n_clusters is None else int(n_clusters)
     if k > len(known):
-        run = cop_kmeans(rows, hard, k, random_state=random_state)
+        run = cop_kmeans(rows, hard, k, n_init=10, random_state=random_state)
         return PropagationRun(run.labels, centers=run.centers)
+    witness = judge(hard, k, who)
+    if k < len(known):
+        witness()  # more are apart pairwise than there may be clusters, which is explained
     owner = np.full(cloud.n_nodes, -1, dtype=np.intp)
     owner[known] = np.arange(len(known))
     seeds = np.flatnonzero(owner[cloud.group] >= 0)
     seeds = seeds[np.unique(np.linspace(0, len(seeds) - 1, min(len(seeds), MOST)).astype(np.intp))]
-    cosine = metric == "cosine" or (metric is None and scipy.sparse.issparse(rows))
-    covers = Field(rows, n_neighbors, cosine=cosine) if made is None else made
+    covers = Field(rows, n_neighbors, cosine=metric == "cosine") if made is None else made
     columns = covers.columns(seeds)
     weights = regress(columns[seeds], owner[cloud.group[seeds]], k, noise)
     claims = columns @ weights
-    labels = _assign(claims, cloud, owner, judge(hard, k, who))
-    return PropagationRun(labels, claims, seeds, Reach(covers, seeds, weights, covers.along_graph(seeds) @ weights))
+    labels = _assign(claims, cloud, owner, witness)
+    return PropagationRun(labels, claims, seeds, Reach(covers, seeds, weights))
 
 
 def regress(covariance: FloatArray, owner: IntArray, k: int, noise: float) -> FloatArray:
@@ -267,8 +274,8 @@ class NeighbourhoodPropagation(PartitionMixin, ConstrainedClusterer):
         Neighbours of each sample in the graph.
     noise : float, default=0.01
         How far a claim on a sample with known neighbourhood may give way to its surroundings.
-    metric : {"euclidean", "cosine"}, default=None
-        Whether rows count as they are or by direction only; None for by direction if X is sparse.
+    metric : {"euclidean", "cosine"}, default="euclidean"
+        Whether rows count as they are or by direction only, as texts should.
     random_state : int, RandomState instance or None, default=0
         Seed of the k-means that steps in when ``n_clusters`` is more than is known to differ.
 
@@ -319,7 +326,7 @@ class NeighbourhoodPropagation(PartitionMixin, ConstrainedClusterer):
         "n_clusters": [Interval(Integral, 1, None, closed="left"), None],
         "n_neighbors": [Interval(Integral, 1, None, closed="left")],
         "noise": [Interval(Real, 0, None, closed="neither")],
-        "metric": [StrOptions({"euclidean", "cosine"}), None],
+        "metric": [StrOptions({"euclidean", "cosine"})],
         "random_state": ["random_state"],
     }
 
@@ -332,7 +339,7 @@ class NeighbourhoodPropagation(PartitionMixin, ConstrainedClusterer):
         *,
         n_neighbors: int = 10,
         noise: float = 0.01,
-        metric: str | None = None,
+        metric: str = "euclidean",
         random_state: Any = 0,
     ) -> None:
         self.n_clusters = n_clusters  # type: ignore[assignment]
