@@ -22,7 +22,6 @@ import os
 import subprocess
 import sys
 import time
-import zlib
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -33,14 +32,16 @@ from sklearn.metrics import adjusted_rand_score
 if __name__ == "__main__":
     sys.path[0] = str(Path(__file__).resolve().parents[1])
 
-from linkwise import PCKMeans, datasets
+from linkwise import Constraints, PCKMeans, datasets
 from linkwise.active import Dialogue, ExpectedGain, ExploreConsolidate, RandomPairs
 from linkwise.engines import propagate_neighbourhoods
 from linkwise.engines.spectral._field import Field
+from linkwise.metrics import constrained_rand
 
-SETS = "iris wine ionosphere glass breast vote pima zoo soybean crabs digits_389 letters_ijlt".split()
+SETS = ["iris", "wine", "ionosphere", "glass", "breast", "vote"]
+SETS += ["pima", "zoo", "soybean", "crabs", "digits_389", "letters_ijlt"]
 NOMINAL = {"soybean"}  # numbers in the file, but codes for words
-BUDGET, SEEDS, FEW_SEEDS = 150, 20, 5
+BUDGET, SEEDS = 150, 20
 WRONG = (0.0, 0.05, 0.1)
 ONE_THREAD = {"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1", "MKL_NUM_THREADS": "1"}
 SHOWN = (5, 10, 20, 30, 50, 75, 100, 150)
@@ -75,36 +76,192 @@ class Person:
         return bool((self.y[items[0]] == self.y[items[1]]) != slip)
 
 
-def converse(X: Any, y: Any, seed: int, wrong: float, strategy: Any, show: Callable[[Dialogue], Any]) -> Any:
-    """Labels after each answer of one dialogue."""
+def shown(number: int) -> bool:
+    """Whether labels are taken after so many answers: every time at first, later now and then; the last ones count."""
+    return number <= 30 or (number <= 60 and number % 2 == 0) or number % 5 == 0
+
+
+def converse(
+    X: Any, y: Any, seed: int, wrong: float, strategy: Any, show: Callable[[Dialogue], Any]
+) -> tuple[list[Any], list[Any]]:
+    """Labels after each answer of one dialogue, and what was asked."""
     talk, person = Dialogue(X, strategy=strategy, budget=BUDGET, random_state=seed), Person(y, seed, wrong)
     labels = [show(talk)]
     while (query := talk.ask()) is not None:
         talk.tell(query, person(query.items))
-        labels.append(show(talk))
-    return labels
+        labels.append(show(talk) if shown(talk.n_asked) else labels[-1])
+    return labels, [(*told.items, told.answer == "yes") for told in talk.answers]
 
 
-def propagated(X: Any) -> Callable[[Dialogue], Any]:
+def propagated(X: Any, made: Field) -> Callable[[Dialogue], Any]:
     """Show what NeighbourhoodPropagation makes of the answers; the field of the samples is made once."""
-    made = Field(X)
     return lambda talk: propagate_neighbourhoods(X, talk.constraints, made=made).labels
 
 
 def k_means(X: Any, k: int) -> Callable[[Dialogue], Any]:
     """Show what PCKMeans makes of the answers, told the number of clusters."""
-    return lambda talk: (
-        PCKMeans(k, random_state=0, n_init=1).fit(X, constraints=talk.constraints.with_weight(1.0)).labels_
+    model = PCKMeans(k, n_init=1, random_state=0)
+    return lambda talk: model.fit(X, constraints=talk.constraints.with_weight(1.0)).labels_
+
+
+OURS: dict[str, Callable[..., Any]] = {
+    "ours": lambda X, made, _: (ExpectedGain(), propagated(X, made)),
+    "random": lambda X, made, _: (RandomPairs(), propagated(X, made)),
+    "random k-means": lambda X, _, k: (RandomPairs(), k_means(X, k)),
+    "explore": lambda X, _, k: (ExploreConsolidate(k), k_means(X, k)),
+}
+PEERS = ("cobras", "npu")
+
+
+class Curves(NamedTuple):
+    """What is kept of a contender on a set: ARI and constrained Rand index, one row per seed, and seconds per run."""
+
+    ari: Any
+    rand: Any
+    seconds: Any
+
+
+def score(y: Any, labels: Any, asked: Any) -> tuple[list[float], list[float]]:
+    """ARI after each answer, and at some of them the Rand index over pairs that answers do not decide."""
+    aris: list[float] = []
+    for number, row in enumerate(labels):
+        same = number > 0 and np.array_equal(row, labels[number - 1])
+        aris.append(aris[-1] if same else adjusted_rand_score(y, row))
+    rands = []
+    for at in SHOWN:
+        pairs = np.array([row for row in asked[:at] if row[0] >= 0], dtype=np.intp).reshape(-1, 3)
+        yes = pairs[:, 2] == 1
+        told = Constraints.build(len(y), must_link=pairs[yes, :2], cannot_link=pairs[~yes, :2])
+        rands.append(constrained_rand(y, np.asarray(labels[at], dtype=np.intp), told))
+    return aris, rands
+
+
+def compute(name: str, data: str, wrong: float, seeds: int, peer: str, folder: Path) -> Curves:
+    """Run a contender on a set."""
+    X, y = prepare(data)
+    if name in PEERS:
+        return compute_peer(name, X, y, wrong, seeds, peer, folder)
+    made, rows, seconds = Field(X), [], []
+    for seed in range(seeds):
+        start = time.process_time()
+        labels, asked = converse(X, y, seed, wrong, *OURS[name](X, made, len(np.unique(y))))
+        seconds.append(time.process_time() - start)
+        labels += [labels[-1]] * (BUDGET + 1 - len(labels))
+        rows.append(score(y, labels, asked))
+    return Curves(*(np.array(values) for values in zip(*rows, strict=True)), np.array(seconds))
+
+
+def compute_peer(name: str, X: Any, y: Any, wrong: float, seeds: int, peer: str, folder: Path) -> Curves:
+    """Let the peer's Python run, and score what it shows."""
+    given, found = (folder / f"{word}-{os.getpid()}.npz" for word in ("given", "found"))
+    np.savez(given, X=X, y=y)
+    child = Path(__file__).with_name("_asking_child.py")
+    done = subprocess.run(
+        [peer, str(child), name, str(given), str(found), str(seeds), str(BUDGET), str(wrong)],
+        capture_output=True,
+        text=True,
+        check=False,
+        env={**os.environ, **ONE_THREAD},
     )
+    if done.returncode:
+        hint = "Hint: the head of this file says how to install it."
+        msg = f"{peer} could not run {name}:\n{done.stderr[-800:]}\n{hint}"
+        raise SystemExit(msg)
+    with np.load(found) as file:
+        rows = [score(y, labels, asked) for labels, asked in zip(file["labels"], file["asked"], strict=True)]
+        seconds = file["seconds"]
+    given.unlink()
+    found.unlink()
+    return Curves(*(np.array(values) for values in zip(*rows, strict=True)), seconds)
 
 
-def run_here(name: str, X: Any, y: Any, seed: int, wrong: float) -> Any:
-    """One run of one of our contenders."""
-    k = len(np.unique(y))
-    if name == "ours":
-        return converse(X, y, seed, wrong, ExpectedGain(), propagated(X))
-    if name == "random":
-        return converse(X, y, seed, wrong, RandomPairs(), propagated(X))
-    if name == "random k-means":
-        return converse(X, y, seed, wrong, RandomPairs(), k_means(X, k))
-    return converse(X, y, seed, wrong, ExploreConsolidate(k), k_means(X, k))
+def curves(name: str, data: str, wrong: float, seeds: int, peer: str, folder: Path) -> Curves | None:
+    """What was kept, or what is computed now."""
+    file = folder / f"{name.replace(' ', '_')}-{data}-{wrong:g}-{seeds}.npz"
+    if not file.exists():
+        if name in PEERS and not peer:
+            return None
+        np.savez(file, **compute(name, data, wrong, seeds, peer, folder)._asdict())
+        print(f"  {file.name}", file=sys.stderr, flush=True)
+    with np.load(file) as kept:
+        return Curves(*(kept[field] for field in Curves._fields))
+
+
+def answers_to(ari: Any, target: Any) -> float:
+    """Mean number of answers until each run first reaches its target; the whole budget if it never does."""
+    there = ari >= np.broadcast_to(target, len(ari))[:, None]
+    return float(np.where(there.any(axis=1), there.argmax(axis=1), ari.shape[1] - 1).mean())
+
+
+def report(found: dict[tuple[str, str, float], Curves], sets: list[str], names: list[str], wrong: list[float]) -> str:
+    """The tables, in Markdown."""
+    lines = []
+    for share in wrong:
+        lines += [
+            "",
+            f"{100 * share:.0f} % wrong answers: answers to 0.9 x the best final ARI / to 0.9 x its own; final ARI",
+            "",
+        ]
+        lines += ["| set | " + " | ".join(names) + " |", "|---|" + "---|" * len(names)]
+        means: dict[str, list[tuple[float, float, float]]] = {name: [] for name in names}
+        for data in sets:
+            here = {name: found[name, data, share] for name in names if (name, data, share) in found}
+            target = 0.9 * max(float(c.ari[:, -1].mean()) for c in here.values())
+            cells = []
+            for name in names:
+                if name not in here:
+                    cells.append("")
+                    continue
+                ari = here[name].ari
+                row = answers_to(ari, target), answers_to(ari, 0.9 * ari[:, -1]), float(ari[:, -1].mean())
+                means[name].append(row)
+                cells.append(f"{row[0]:.0f} / {row[1]:.0f}; {row[2]:.2f}")
+            lines.append(f"| {data} | " + " | ".join(cells) + " |")
+        whole = [np.mean(means[name], axis=0) if len(means[name]) == len(sets) else None for name in names]
+        lines.append(
+            "| mean | " + " | ".join("" if w is None else f"{w[0]:.1f} / {w[1]:.1f}; {w[2]:.3f}" for w in whole) + " |"
+        )
+        lines += ["", "Mean over sets after so many answers, ARI (constrained Rand):", ""]
+        lines += ["| | " + " | ".join(map(str, SHOWN)) + " |", "|---|" + "---|" * len(SHOWN)]
+        for name in names:
+            some = [found[name, data, share] for data in sets if (name, data, share) in found]
+            if len(some) < len(sets):
+                continue
+            ari, rand = (
+                np.mean([values.mean(axis=0) for values in which], axis=0)
+                for which in list(zip(*some, strict=True))[:2]
+            )
+            cells = [f"{ari[number]:.2f} ({rand[at]:.2f})" for at, number in enumerate(SHOWN)]
+            lines.append(f"| {name} | " + " | ".join(cells) + " |")
+    return "\n".join(lines)
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Compute what is missing and print the tables."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument(
+        "--peer", default="", help="the Python of an environment with the peers; without it, none of them"
+    )
+    parser.add_argument("--keep", required=True, type=Path, help="folder of results")
+    parser.add_argument("--quick", action="store_true", help="iris, two seeds, no wrong answers")
+    parser.add_argument("--sets", nargs="*", default=SETS)
+    parser.add_argument("--only", nargs="*", default=[*OURS, *PEERS], help="contenders")
+    parser.add_argument("--wrong", nargs="*", type=float, default=list(WRONG), help="shares of wrong answers")
+    parser.add_argument("--seeds", type=int, default=SEEDS)
+    parser.add_argument("--figure", default="", help="draw the mean curves into this file")
+    chosen = parser.parse_args(arguments)
+    chosen.keep.mkdir(parents=True, exist_ok=True)
+    sets, wrong = (["iris"], [0.0]) if chosen.quick else (chosen.sets, chosen.wrong)
+    found = {}
+    for share in wrong:
+        for data in sets:
+            for name in chosen.only:
+                kept = curves(name, data, share, 2 if chosen.quick else chosen.seeds, chosen.peer, chosen.keep)
+                if kept is not None:
+                    found[name, data, share] = kept
+    print(report(found, sets, chosen.only, wrong))
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

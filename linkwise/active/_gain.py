@@ -8,10 +8,11 @@ import numpy as np
 import numpy.typing as npt
 from scipy.linalg import solve_triangular
 
+from linkwise.active._doubt import Doubt, Evidence, doubtful
 from linkwise.active._kernels_gain import settle
 from linkwise.active._placing import Placing
 from linkwise.active._scene import Scene
-from linkwise.active._strategy import Inquiry, Strategy
+from linkwise.active._strategy import Inquiry, Items, Strategy
 from linkwise.engines.spectral._field import Field
 
 __all__ = ["ExpectedGain"]
@@ -65,12 +66,13 @@ class ExpectedGain(Strategy):
     3
     """
 
-    def __init__(self, n_candidates: int = CANDIDATES) -> None:
+    def __init__(self, n_candidates: int = CANDIDATES, check: float = 0.5) -> None:
         self.n_candidates = n_candidates
+        self.check = check
 
     def begin(self, scene: Scene) -> Inquiry:
         """Start to ask about a scene."""
-        return _Gaining(scene, self.n_candidates)
+        return _Gaining(scene, self.n_candidates, self.check)
 
     def companion(self) -> Any:
         """Return the engine that this strategy thinks with."""
@@ -80,7 +82,7 @@ class ExpectedGain(Strategy):
 
 
 class _Gaining(Placing):
-    def __init__(self, scene: Scene, n_candidates: int) -> None:
+    def __init__(self, scene: Scene, n_candidates: int, check: float) -> None:
         super().__init__(scene)
         self._n_candidates = n_candidates
         self._rows: list[FloatArray] = []  # row i: what placing the i-th sample told about all, scaled to variance 1
@@ -88,6 +90,24 @@ class _Gaining(Placing):
         self._candidates: IntArray = np.zeros(0, dtype=np.intp)
         self._covariance = np.zeros((0, scene.n_samples))  # of candidates with all samples, given those placed
         self._expected = 0.0
+        self._check = check
+        self._doubt: Doubt | None = None
+
+    def propose(self) -> Items | None:
+        """Return a question that checks an answer probably wrong, if there is one; else one that places a sample."""
+        self._read()
+        self._doubt = None
+        if self._order and self._check > 0:
+            order = np.array(self._order, dtype=np.intp)
+            covariance = np.stack(self._columns(self._order))[:, order] + NOISE * np.eye(len(order))
+            owner = np.array([self._owner[sample] for sample in self._order], dtype=np.intp)
+            evidence = Evidence(self._order, owner, covariance, self._claims)
+            self._doubt = doubtful(self.scene.known, evidence, self.skeleton, self._check)
+        return super().propose() if self._doubt is None else self._doubt.pair
+
+    def checks(self) -> Items:
+        """Return the answer that the question checks."""
+        return () if self._doubt is None else (self._doubt.number,)
 
     # -- what Placing asks for ----------------------------------------------------------------------------------
 
@@ -174,12 +194,13 @@ class _Gaining(Placing):
 
     def _claim(self) -> FloatArray:
         """Claims of the skeleton on all samples: 1 on their own members, 0 on those of the others."""
-        owner = {sample: at for at, group in enumerate(self.skeleton) for sample in self.scene.known.members(group)}
+        known = self.scene.known
+        self._owner = {sample: at for at, group in enumerate(self.skeleton) for sample in known.members(group)}
         if not self._rows:
             return np.zeros((self.scene.n_samples, len(self.skeleton)))
         rows, order = np.stack(self._rows), self._order
         goal = np.zeros((len(order), len(self.skeleton)))
-        goal[np.arange(len(order)), [owner[sample] for sample in order]] = 1.0
+        goal[np.arange(len(order)), [self._owner[sample] for sample in order]] = 1.0
         lower = np.tril(rows[:, order].T, -1)
         on = rows[np.arange(len(order)), order]
         np.fill_diagonal(lower, (on + np.sqrt(on**2 + 4 * NOISE)) / 2)  # what each row was divided by
