@@ -32,6 +32,9 @@ class ExpectedGain(Strategy):
     ----------
     n_candidates : int, default=200
         Samples, drawn by chance, among which the next one to ask about is looked for.
+    check : float, default=0.5
+        An answer more probably wrong than this, by what the others say, is checked by asking about another member of
+        the same neighbourhood; 1 for never.
 
     Notes
     -----
@@ -97,7 +100,7 @@ class _Gaining(Placing):
         """Return a question that checks an answer probably wrong, if there is one; else one that places a sample."""
         self._read()
         self._doubt = None
-        if self._order and self._check > 0:
+        if self._order and self._check < 1:
             order = np.array(self._order, dtype=np.intp)
             covariance = np.stack(self._columns(self._order))[:, order] + NOISE * np.eye(len(order))
             owner = np.array([self._owner[sample] for sample in self._order], dtype=np.intp)
