@@ -1,6 +1,6 @@
-"""What the peer's Python runs for ``asking.py``: one method on one data set, many seeds; labels after every answer.
+"""What the peer's Python runs for ``asking.py``: one run of one method; labels after every answer.
 
-    python _asking_child.py METHOD DATA.npz OUT.npz SEEDS BUDGET WRONG
+    python _asking_child.py METHOD DATA.npz OUT.npz SEED BUDGET WRONG
 
 No part of linkwise is imported: this file has to run where only the peer is installed. ``WRONG`` is the share of wrong
 answers. Whether the answer about a pair is wrong depends on the pair and the seed alone, so that every contender that
@@ -57,27 +57,50 @@ def run_cobras(X: Any, y: Any, person: Person) -> Any:
     return [np.zeros(len(y), int)] + [np.asarray(labels, int) for labels in outcome[1]]
 
 
-METHODS = {"cobras": run_cobras}
+def run_npu(X: Any, y: Any, person: Person) -> Any:
+    """NPU around PCKMeans, both of active-semi-supervised-clustering; it is told the number of clusters."""
+    from active_semi_clustering.active.pairwise_constraints import NPU
+    from active_semi_clustering.active.pairwise_constraints.example_oracle import MaximumQueriesExceeded
+    from active_semi_clustering.semi_supervised.pairwise_constraints import PCKMeans
+
+    rows: list[Any] = []
+
+    class Oracle:
+        max_queries_cnt = person.budget
+
+        def query(self, i: int, j: int) -> bool:
+            while len(rows) <= len(person.asked):  # the last clustering that was made counts
+                rows.append(model.labels_.copy())
+            try:
+                return person.same(i, j)
+            except Enough:
+                raise MaximumQueriesExceeded from None
+
+    model = PCKMeans(n_clusters=len(np.unique(y)))
+    NPU(clusterer=model).fit(X, oracle=Oracle())
+    return rows
+
+
+METHODS = {"cobras": run_cobras, "npu": run_npu}
 
 
 def main() -> None:
-    """Run all seeds and keep labels, answers and seconds."""
+    """Run once, and keep labels, answers and seconds."""
     warnings.simplefilter("ignore")
-    method, data, out, seeds, budget, wrong = sys.argv[1:]
+    method, data, out, seed, budget, wrong = sys.argv[1:]
     with np.load(data) as file:
         X, y = file["X"], file["y"]
-    labels, asked, seconds = [], [], []
-    for seed in range(int(seeds)):
-        random.seed(seed)
-        np.random.seed(seed)  # noqa: NPY002  (the peers draw from the global generator)
-        person = Person(y, seed, int(budget), float(wrong))
-        start = time.process_time()
-        rows = METHODS[method](X, y, person)
-        seconds.append(time.process_time() - start)
-        rows = (rows + [rows[-1]] * int(budget))[: int(budget) + 1]  # who stops early keeps the last clustering
-        labels.append(np.array(rows, dtype=np.int16))
-        asked.append(np.array(person.asked + [(-1, -1, 0)] * (int(budget) - len(person.asked)), dtype=np.int32))
-    np.savez_compressed(out, labels=np.array(labels), asked=np.array(asked), seconds=np.array(seconds))
+    random.seed(int(seed))
+    np.random.seed(int(seed))  # noqa: NPY002  (the peers draw from the global generator)
+    person = Person(y, int(seed), int(budget), float(wrong))
+    start = time.process_time()
+    rows = METHODS[method](X, y, person)
+    seconds = time.process_time() - start
+    rows = (rows + [rows[-1]] * int(budget))[: int(budget) + 1]  # who stops early keeps the last clustering
+    asked = person.asked + [(-1, -1, False)] * (int(budget) - len(person.asked))
+    np.savez_compressed(
+        out, labels=np.array(rows, dtype=np.int16), asked=np.array(asked, dtype=np.int32), seconds=seconds
+    )
 
 
 if __name__ == "__main__":

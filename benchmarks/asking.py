@@ -12,12 +12,13 @@ standardised. Whether an answer is wrong depends on the seed, the pair and how o
 same hears the same. After each answer the labels the contender would show are compared with the classes. Only those
 that need the number of clusters are told it: Explore/Consolidate, NPU and random pairs with k-means.
 
-Results are kept in FOLDER, one file per contender, set and share of wrong answers; a run computes what is missing.
+Results are kept in FOLDER, one file per run; what is there is not computed again.
 """
 
 from __future__ import annotations
 
 import argparse
+import functools
 import os
 import subprocess
 import sys
@@ -33,7 +34,7 @@ if __name__ == "__main__":
     sys.path[0] = str(Path(__file__).resolve().parents[1])
 
 from linkwise import Constraints, PCKMeans, datasets
-from linkwise.active import Dialogue, ExpectedGain, ExploreConsolidate, RandomPairs
+from linkwise.active import Dialogue, ExpectedGain, ExploreConsolidate, RandomPairs, Uncertainty
 from linkwise.engines import propagate_neighbourhoods
 from linkwise.engines.spectral._field import Field
 from linkwise.metrics import constrained_rand
@@ -60,6 +61,15 @@ def prepare(name: str) -> tuple[Any, Any]:
         elif len(levels) > 1:
             columns.append((np.where(np.isnan(column), there.mean(), column) - there.mean()) / there.std())
     return np.ascontiguousarray(np.column_stack(columns)), data.y
+
+
+prepared = functools.cache(prepare)
+
+
+@functools.cache
+def field_of(name: str) -> Field:
+    """The field of a set, made once."""
+    return Field(prepared(name)[0])
 
 
 class Person:
@@ -109,12 +119,13 @@ OURS: dict[str, Callable[..., Any]] = {
     "random": lambda X, made, _: (RandomPairs(), propagated(X, made)),
     "random k-means": lambda X, _, k: (RandomPairs(), k_means(X, k)),
     "explore": lambda X, _, k: (ExploreConsolidate(k), k_means(X, k)),
+    "uncertainty": lambda X, _, k: (Uncertainty(k), k_means(X, k)),
 }
 PEERS = ("cobras", "npu")
 
 
-class Curves(NamedTuple):
-    """What is kept of a contender on a set: ARI and constrained Rand index, one row per seed, and seconds per run."""
+class Run(NamedTuple):
+    """What is kept of one run: ARI after each answer, the constrained Rand index after some, and CPU seconds."""
 
     ari: Any
     rand: Any
@@ -136,28 +147,33 @@ def score(y: Any, labels: Any, asked: Any) -> tuple[list[float], list[float]]:
     return aris, rands
 
 
-def compute(name: str, data: str, wrong: float, seeds: int, peer: str, folder: Path) -> Curves:
-    """Run a contender on a set."""
-    X, y = prepare(data)
-    if name in PEERS:
-        return compute_peer(name, X, y, wrong, seeds, peer, folder)
-    made, rows, seconds = Field(X), [], []
-    for seed in range(seeds):
-        start = time.process_time()
-        labels, asked = converse(X, y, seed, wrong, *OURS[name](X, made, len(np.unique(y))))
-        seconds.append(time.process_time() - start)
-        labels += [labels[-1]] * (BUDGET + 1 - len(labels))
-        rows.append(score(y, labels, asked))
-    return Curves(*(np.array(values) for values in zip(*rows, strict=True)), np.array(seconds))
+def run(name: str, data: str, wrong: float, seed: int, chosen: argparse.Namespace) -> Run | None:
+    """What was kept of a run, or what is computed now; None if there is neither."""
+    file = chosen.keep / f"{name.replace(' ', '_')}-{data}-{wrong:g}-{seed}.npz"
+    if not file.exists():
+        if chosen.kept or (name in PEERS and not chosen.peer):
+            return None
+        X, y = prepared(data)
+        if name in PEERS:
+            labels, asked, seconds = ask_peer(name, X, y, wrong, seed, chosen.peer, chosen.keep)
+        else:
+            start = time.process_time()
+            labels, asked = converse(X, y, seed, wrong, *OURS[name](X, field_of(data), len(np.unique(y))))
+            seconds = time.process_time() - start
+            labels += [labels[-1]] * (BUDGET + 1 - len(labels))
+        ari, rand = score(y, labels, asked)
+        np.savez(file, ari=ari, rand=rand, seconds=seconds)
+    with np.load(file) as kept:
+        return Run(*(kept[part] for part in Run._fields))
 
 
-def compute_peer(name: str, X: Any, y: Any, wrong: float, seeds: int, peer: str, folder: Path) -> Curves:
-    """Let the peer's Python run, and score what it shows."""
+def ask_peer(name: str, X: Any, y: Any, wrong: float, seed: int, peer: str, folder: Path) -> tuple[Any, Any, Any]:
+    """Let the peer's Python run: labels after each answer, what was asked, and seconds."""
     given, found = (folder / f"{word}-{os.getpid()}.npz" for word in ("given", "found"))
     np.savez(given, X=X, y=y)
     child = Path(__file__).with_name("_asking_child.py")
     done = subprocess.run(
-        [peer, str(child), name, str(given), str(found), str(seeds), str(BUDGET), str(wrong)],
+        [peer, str(child), name, str(given), str(found), str(seed), str(BUDGET), str(wrong)],
         capture_output=True,
         text=True,
         check=False,
@@ -168,23 +184,10 @@ def compute_peer(name: str, X: Any, y: Any, wrong: float, seeds: int, peer: str,
         msg = f"{peer} could not run {name}:\n{done.stderr[-800:]}\n{hint}"
         raise SystemExit(msg)
     with np.load(found) as file:
-        rows = [score(y, labels, asked) for labels, asked in zip(file["labels"], file["asked"], strict=True)]
-        seconds = file["seconds"]
+        parts = file["labels"], file["asked"], file["seconds"]
     given.unlink()
     found.unlink()
-    return Curves(*(np.array(values) for values in zip(*rows, strict=True)), seconds)
-
-
-def curves(name: str, data: str, wrong: float, seeds: int, peer: str, folder: Path) -> Curves | None:
-    """What was kept, or what is computed now."""
-    file = folder / f"{name.replace(' ', '_')}-{data}-{wrong:g}-{seeds}.npz"
-    if not file.exists():
-        if name in PEERS and not peer:
-            return None
-        np.savez(file, **compute(name, data, wrong, seeds, peer, folder)._asdict())
-        print(f"  {file.name}", file=sys.stderr, flush=True)
-    with np.load(file) as kept:
-        return Curves(*(kept[field] for field in Curves._fields))
+    return parts
 
 
 def answers_to(ari: Any, target: Any) -> float:
@@ -193,7 +196,9 @@ def answers_to(ari: Any, target: Any) -> float:
     return float(np.where(there.any(axis=1), there.argmax(axis=1), ari.shape[1] - 1).mean())
 
 
-def report(found: dict[tuple[str, str, float], Curves], sets: list[str], names: list[str], wrong: list[float]) -> str:
+def report(
+    found: dict[tuple[str, str, float], list[Run]], sets: list[str], names: list[str], wrong: list[float]
+) -> str:
     """The tables, in Markdown."""
     lines = []
     for share in wrong:
@@ -205,32 +210,28 @@ def report(found: dict[tuple[str, str, float], Curves], sets: list[str], names: 
         lines += ["| set | " + " | ".join(names) + " |", "|---|" + "---|" * len(names)]
         means: dict[str, list[tuple[float, float, float]]] = {name: [] for name in names}
         for data in sets:
-            here = {name: found[name, data, share] for name in names if (name, data, share) in found}
-            target = 0.9 * max(float(c.ari[:, -1].mean()) for c in here.values())
-            cells = []
-            for name in names:
-                if name not in here:
-                    cells.append("")
-                    continue
-                ari = here[name].ari
+            here = {name: np.array([r.ari for r in found[name, data, share]]) for name in names}
+            here = {name: ari for name, ari in here.items() if len(ari)}
+            target = 0.9 * max(float(ari[:, -1].mean()) for ari in here.values())
+            cells = dict.fromkeys(names, "")
+            for name, ari in here.items():
                 row = answers_to(ari, target), answers_to(ari, 0.9 * ari[:, -1]), float(ari[:, -1].mean())
                 means[name].append(row)
-                cells.append(f"{row[0]:.0f} / {row[1]:.0f}; {row[2]:.2f}")
-            lines.append(f"| {data} | " + " | ".join(cells) + " |")
+                cells[name] = f"{row[0]:.0f} / {row[1]:.0f}; {row[2]:.2f}"
+            lines.append(f"| {data} | " + " | ".join(cells.values()) + " |")
         whole = [np.mean(means[name], axis=0) if len(means[name]) == len(sets) else None for name in names]
-        lines.append(
-            "| mean | " + " | ".join("" if w is None else f"{w[0]:.1f} / {w[1]:.1f}; {w[2]:.3f}" for w in whole) + " |"
-        )
+        cells = ["" if w is None else f"{w[0]:.1f} / {w[1]:.1f}; {w[2]:.3f}" for w in whole]
+        lines.append("| mean | " + " | ".join(cells) + " |")
+        counts = [str(min(len(found[name, data, share]) for data in sets)) for name in names]
+        lines.append("| runs | " + " | ".join(counts) + " |")
         lines += ["", "Mean over sets after so many answers, ARI (constrained Rand):", ""]
         lines += ["| | " + " | ".join(map(str, SHOWN)) + " |", "|---|" + "---|" * len(SHOWN)]
         for name in names:
-            some = [found[name, data, share] for data in sets if (name, data, share) in found]
-            if len(some) < len(sets):
+            some = [found[name, data, share] for data in sets]
+            if not all(some):
                 continue
-            ari, rand = (
-                np.mean([values.mean(axis=0) for values in which], axis=0)
-                for which in list(zip(*some, strict=True))[:2]
-            )
+            ari = np.mean([np.mean([r.ari for r in runs], axis=0) for runs in some], axis=0)
+            rand = np.mean([np.mean([r.rand for r in runs], axis=0) for runs in some], axis=0)
             cells = [f"{ari[number]:.2f} ({rand[at]:.2f})" for at, number in enumerate(SHOWN)]
             lines.append(f"| {name} | " + " | ".join(cells) + " |")
     return "\n".join(lines)
@@ -248,17 +249,19 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--only", nargs="*", default=[*OURS, *PEERS], help="contenders")
     parser.add_argument("--wrong", nargs="*", type=float, default=list(WRONG), help="shares of wrong answers")
     parser.add_argument("--seeds", type=int, default=SEEDS)
+    parser.add_argument("--kept", action="store_true", help="compute nothing, show what was kept")
     parser.add_argument("--figure", default="", help="draw the mean curves into this file")
     chosen = parser.parse_args(arguments)
     chosen.keep.mkdir(parents=True, exist_ok=True)
     sets, wrong = (["iris"], [0.0]) if chosen.quick else (chosen.sets, chosen.wrong)
-    found = {}
-    for share in wrong:
-        for data in sets:
-            for name in chosen.only:
-                kept = curves(name, data, share, 2 if chosen.quick else chosen.seeds, chosen.peer, chosen.keep)
-                if kept is not None:
-                    found[name, data, share] = kept
+    found: dict[tuple[str, str, float], list[Run]] = {
+        (name, data, share): [] for name in chosen.only for data in sets for share in wrong
+    }
+    for seed in range(2 if chosen.quick else chosen.seeds):  # outermost, so that whoever stops it has some of all
+        for (name, data, share), runs in found.items():
+            kept = run(name, data, share, seed, chosen)
+            if kept is not None:
+                runs.append(kept)
     print(report(found, sets, chosen.only, wrong))
     return 0
 

@@ -22,6 +22,7 @@ FloatArray = npt.NDArray[np.float64]
 
 NOISE = 0.01  # as NeighbourhoodPropagation has it
 CANDIDATES = 200  # samples considered for the next question
+LITTLE = 1e-3  # an answer that settles less than this share of the samples is hardly worth it
 RARE = 0.02  # answers less likely than this are not thought through
 
 
@@ -144,6 +145,15 @@ class _Gaining(Placing):
     def settled(self) -> float | None:
         self._read()
         return float(self._chances[0].max(axis=1, initial=0.0).mean())
+
+    def more(self) -> int | None:
+        gain, settled = self.gain(), self.settled()
+        if gain is None or settled is None:
+            return None
+        if gain <= LITTLE:
+            return 0
+        # if gains fall off evenly until nothing is open, they fall to "little" after so many answers
+        return int(np.ceil((1.0 - settled) / gain * np.log(gain / LITTLE)))
 
     # -- the steps ----------------------------------------------------------------------------------------------
 
