@@ -93,7 +93,7 @@ class _Gaining(Placing):
         self._order: list[int] = []  # the samples placed, in the order of those rows
         self._candidates: IntArray = np.zeros(0, dtype=np.intp)
         self._covariance = np.zeros((0, scene.n_samples))  # of candidates with all samples, given those placed
-        self._expected = 0.0
+        self._expected: float | None = None
         self._check = check
         self._doubt: Doubt | None = None
 
@@ -107,7 +107,12 @@ class _Gaining(Placing):
             owner = np.array([self._owner[sample] for sample in self._order], dtype=np.intp)
             evidence = Evidence(self._order, owner, covariance, self._claims)
             self._doubt = doubtful(self.scene.known, evidence, self.skeleton, self._check)
-        return super().propose() if self._doubt is None else self._doubt.pair
+        if self._doubt is not None:
+            return self._doubt.pair
+        found = super().propose()
+        if found is None:
+            self._expected = 0.0
+        return found
 
     def checks(self) -> Items:
         """Return the answer that the question checks."""
@@ -124,7 +129,7 @@ class _Gaining(Placing):
         chance = np.column_stack([p[among], new[among]])
         gain = settle(claims, step, claims[among], chance, RARE) / _questions(p[among], new[among])
         best = int(gain.argmax())
-        self._expected = float(gain[best])
+        self._expected = max(float(gain[best]), 0.0) / self.scene.n_samples
         return int(among[best])
 
     def order(self, sample: int) -> list[int]:
@@ -139,12 +144,13 @@ class _Gaining(Placing):
     # -- what a dialogue shows ----------------------------------------------------------------------------------
 
     def gain(self) -> float | None:
-        self._read()
-        return self._expected / self.scene.n_samples if self._expected > 0 else None
+        return self._expected
 
     def settled(self) -> float | None:
         self._read()
-        return float(self._chances[0].max(axis=1, initial=0.0).mean())
+        strongest = self._chances[0].max(axis=1, initial=0.0)
+        strongest[self.placed] = 1.0
+        return float(strongest.mean())
 
     def more(self) -> int | None:
         gain, settled = self.gain(), self.settled()

@@ -36,7 +36,7 @@ def test_columns_along_the_graph_are_those_of_the_inverse_laplacian(seed):
 
 def test_without_leak_and_noise_the_graph_alone_gives_harmonic_functions(monkeypatch):
     monkeypatch.setattr(_field, "LEAK", 1e-9)
-    X, y = blobs(1, 30, 1)
+    X, _ = blobs(1, 30, 1)
     rng = np.random.default_rng(0)
     seeds, values = rng.permutation(30)[:6], rng.normal(size=(6, 2))
     table = twin.affinities(X)
