@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from linkwise.active._known import Known
-from linkwise.active._query import Answer, Told
+from linkwise.active._query import Answer
 
 __all__ = ["Doubt", "Evidence", "doubtful"]
 

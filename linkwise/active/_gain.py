@@ -50,6 +50,10 @@ class ExpectedGain(Strategy):
     Looking one answer ahead with Gaussian fields is due to [1]_; pairs in the place of labels, the open class, and the
     price in questions are ours.
 
+    What a dialogue shows comes from the same figures: the share settled is the mean of the strongest claims, which on
+    easy data is too modest (0.6 to 0.8 where 90 % are right) and with many small classes at first too bold; the number
+    of further answers is right within a factor of two or three.
+
     **Cost** at first that of `Field` and one solution per candidate; then for each question O(n c k) for c candidates
     and k neighbourhoods. **Guarantee** neighbourhoods are pairwise cannot-linked; none beyond those of every strategy.
 
@@ -158,8 +162,9 @@ class _Gaining(Placing):
             return None
         if gain <= LITTLE:
             return 0
-        # if gains fall off evenly until nothing is open, they fall to "little" after so many answers
-        return int(np.ceil((1.0 - settled) / gain * np.log(gain / LITTLE)))
+        # gains that fall off evenly until half of what is open is settled come down to "little" after so many answers;
+        # the other half stays open: samples between clusters
+        return int(np.ceil(0.5 * (1.0 - settled) / gain * np.log(gain / LITTLE)))
 
     # -- the steps ----------------------------------------------------------------------------------------------
 
@@ -246,4 +251,4 @@ class _Gaining(Placing):
 def _questions(p: FloatArray, new: FloatArray) -> FloatArray:
     """How many questions a sample is expected to take, the likeliest neighbourhood first; all of them for a new one."""
     falling = -np.sort(-p, axis=1)
-    return np.maximum(falling @ np.arange(1.0, p.shape[1] + 1) + p.shape[1] * new, 1.0)
+    return np.asarray(np.maximum(falling @ np.arange(1.0, p.shape[1] + 1) + p.shape[1] * new, 1.0))
