@@ -23,6 +23,7 @@ import os
 import subprocess
 import sys
 import time
+import warnings
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -143,7 +144,9 @@ def score(y: Any, labels: Any, asked: Any) -> tuple[list[float], list[float]]:
         pairs = np.array([row for row in asked[:at] if row[0] >= 0], dtype=np.intp).reshape(-1, 3)
         yes = pairs[:, 2] == 1
         told = Constraints.build(len(y), must_link=pairs[yes, :2], cannot_link=pairs[~yes, :2])
-        rands.append(constrained_rand(y, np.asarray(labels[at], dtype=np.intp), told))
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # on a small set everything may be decided, which gives nan
+            rands.append(constrained_rand(y, np.asarray(labels[at], dtype=np.intp), told))
     return aris, rands
 
 
@@ -231,7 +234,7 @@ def report(
             if not all(some):
                 continue
             ari = np.mean([np.mean([r.ari for r in runs], axis=0) for runs in some], axis=0)
-            rand = np.mean([np.mean([r.rand for r in runs], axis=0) for runs in some], axis=0)
+            rand = np.nanmean([r.rand for runs in some for r in runs], axis=0)
             cells = [f"{ari[number]:.2f} ({rand[at]:.2f})" for at, number in enumerate(SHOWN)]
             lines.append(f"| {name} | " + " | ".join(cells) + " |")
     return "\n".join(lines)
