@@ -240,6 +240,25 @@ def report(
     return "\n".join(lines)
 
 
+def draw(
+    found: dict[tuple[str, str, float], list[Run]], sets: list[str], names: list[str], share: float, to: str
+) -> None:
+    """Draw the mean ARI over all sets against the number of answers."""
+    import matplotlib
+
+    matplotlib.use("Agg")
+    import matplotlib.pyplot as plt
+
+    figure, axes = plt.subplots(figsize=(6, 4))
+    for name in names:
+        some = [found[name, data, share] for data in sets]
+        if all(some):
+            axes.plot(np.mean([np.mean([r.ari for r in runs], axis=0) for runs in some], axis=0), label=name)
+    axes.set(xlabel="answers", ylabel=f"mean ARI of {len(sets)} sets", title=f"{100 * share:.0f} % wrong answers")
+    axes.legend()
+    figure.savefig(to, bbox_inches="tight")
+
+
 def main(arguments: list[str] | None = None) -> int:
     """Compute what is missing and print the tables."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -266,6 +285,8 @@ def main(arguments: list[str] | None = None) -> int:
             if kept is not None:
                 runs.append(kept)
     print(report(found, sets, chosen.only, wrong))
+    if chosen.figure:
+        draw(found, sets, chosen.only, wrong[0], chosen.figure)
     return 0
 
 
