@@ -244,12 +244,10 @@ def draw(
     found: dict[tuple[str, str, float], list[Run]], sets: list[str], names: list[str], share: float, to: str
 ) -> None:
     """Draw the mean ARI over all sets against the number of answers."""
-    import matplotlib
+    from matplotlib.figure import Figure
 
-    matplotlib.use("Agg")
-    import matplotlib.pyplot as plt
-
-    figure, axes = plt.subplots(figsize=(6, 4))
+    figure = Figure(figsize=(6, 4))
+    axes = figure.subplots()
     for name in names:
         some = [found[name, data, share] for data in sets]
         if all(some):
