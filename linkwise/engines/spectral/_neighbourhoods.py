@@ -163,7 +163,7 @@ def propagate_neighbourhoods(
     >>> X = np.array([[0.0], [1.0], [2.0], [8.0], [9.0]])
     >>> known = Constraints.build(5, must_link=[(1, 3)], cannot_link=[(0, 1)])
     >>> propagate_neighbourhoods(X, known).labels.tolist()
-    [0, 1, 0, 1, 1]
+    [0, 1, 1, 1, 1]
     """
     who = "propagate_neighbourhoods"
     if metric not in ("euclidean", "cosine"):
