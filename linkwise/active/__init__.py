@@ -3,6 +3,7 @@
 from linkwise.active._answerers import Answerer, LabelAnswerer, TreeAnswerer
 from linkwise.active._dialogue import Dialogue, Progress
 from linkwise.active._explore import ExploreConsolidate, MinMax
+from linkwise.active._gain import ExpectedGain
 from linkwise.active._known import Known
 from linkwise.active._merging import DoubtfulMerges
 from linkwise.active._mixed import PairsAndTrios
@@ -17,6 +18,7 @@ __all__ = [
     "Answerer",
     "Dialogue",
     "DoubtfulMerges",
+    "ExpectedGain",
     "ExploreConsolidate",
     "Inquiry",
     "Known",

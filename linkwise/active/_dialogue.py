@@ -12,11 +12,12 @@ from typing import Any, Literal, Self
 
 import numpy as np
 
+from linkwise.active._gain import ExpectedGain
 from linkwise.active._known import Known
 from linkwise.active._log import Log, standing
 from linkwise.active._query import TRIO_ANSWERS, Query, Told
 from linkwise.active._scene import Scene, fit_to
-from linkwise.active._strategy import RandomPairs, Strategy
+from linkwise.active._strategy import Strategy
 from linkwise.constraints import Constraints
 from linkwise.exceptions import LinkwiseError
 
@@ -86,7 +87,7 @@ class Dialogue:
     constraints : Constraints, optional
         What is known already: pairs, triplets and groups. Hard statements are never doubted or asked about.
     strategy : Strategy, optional
-        How questions are chosen.
+        How questions are chosen; by default `ExpectedGain`.
     budget : int, optional
         How many questions may be asked; by default there is no end but that nothing is left to ask.
     log : path, optional
@@ -120,9 +121,9 @@ class Dialogue:
     Examples
     --------
     >>> from sklearn.datasets import load_iris
-    >>> from linkwise.active import Dialogue, RandomPairs
+    >>> from linkwise.active import Dialogue
     >>> X, y = load_iris(return_X_y=True)
-    >>> with Dialogue(X, strategy=RandomPairs(), budget=30) as talk:
+    >>> with Dialogue(X, budget=30) as talk:
     ...     while (query := talk.ask()) is not None:
     ...         a, b = query.items
     ...         talk.tell(query, y[a] == y[b])
@@ -150,13 +151,15 @@ class Dialogue:
             if wrong and not (name == "budget" and value is None):
                 msg = f"Dialogue: {name} is {value!r}, expected a whole number, 0 or more."
                 raise LinkwiseError(msg)
-        self.strategy = RandomPairs() if strategy is None else strategy
+        self.strategy = ExpectedGain() if strategy is None else strategy
         if not isinstance(self.strategy, Strategy):
-            msg = f"Dialogue: strategy is {strategy!r}, expected one of linkwise.active, such as RandomPairs()."
+            msg = f"Dialogue: strategy is {strategy!r}, expected one of linkwise.active, such as ExpectedGain()."
             raise LinkwiseError(msg)
         self.budget = None if budget is None else int(budget)
         self.estimator = self.strategy.companion() if estimator is None else estimator
         self._scene = Scene(X, estimator=self.estimator, metric=metric, seed=int(random_state))
+        if estimator is None and "metric" in self.estimator.get_params():
+            self.estimator.set_params(metric=self._scene.metric)  # both compare samples in the same way
         n = self._scene.n_samples
         self._given = Constraints.build(n) if constraints is None else constraints
         if self._given.n_samples != n:

@@ -35,8 +35,9 @@ class Known:
     Notes
     -----
     Answers that contradict what is known do not stop anything. The cheapest set of answers whose withdrawal restores
-    consistency is no longer trusted, where an answer costs the logarithm of its odds of being right; of equals, the
-    older one goes. The choice is made anew at the next contradiction, so an answer can regain trust.
+    consistency is no longer trusted, where an answer costs the logarithm of its odds of being right; of equals, one
+    that a later question was meant to check goes, then the older one. The choice is made anew at the next
+    contradiction, so an answer can regain trust.
 
     **Cost** a few set operations per pair without triplets; with triplets a look at all statements. **Guarantee** the
     trusted answers and the given hard statements hold together; the state depends on the answers and their order alone.
@@ -167,7 +168,9 @@ class Known:
         """Choose anew whom to trust: the heaviest answers that hold together and with what was given."""
         saying = [told for told in self.answers if told.statement is not None]
         odds = np.array([min(max(told.confidence, 0.5 + 1e-3), SUREST) for told in saying])
-        weight = np.log(odds / (1 - odds)) + 1e-6 * np.arange(len(saying))
+        checked = {number for told in self.answers for number in told.checks}
+        in_doubt = np.array([told.number in checked for told in saying])
+        weight = np.log(odds / (1 - odds)) + 1e-6 * np.arange(len(saying)) - 1e-3 * in_doubt
         table = self._base | self._table(saying).with_weight(weight)
         dropped = repair(table, keep="hard", time_limit=0).dropped - self._base.n_statements
         self._doubted = {saying[int(at)].number for at in dropped}

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Interview", "ask"]
 
-STRATEGIES = ("pairs", "random", "explore", "minmax", "uncertainty", "merges", "random-triplets")
+STRATEGIES = ("pairs", "triplets", "mixed", "random", "explore", "minmax", "uncertainty", "merges", "random-triplets")
 NEEDS_CLUSTERS = ("explore", "minmax", "uncertainty")
 KEYS = {"y": "yes", "n": "no", "u": "unsure", " ": "unsure", "s": "unsure"}
 ODD = {"1": "first", "2": "second", "3": "third", "u": "unsure", " ": "unsure", "s": "unsure"}
@@ -89,7 +89,8 @@ def _strategy(name: str, clusters: int | None, budget: int | None) -> Any:
         return made[name](clusters)
     if name == "merges":
         return active.DoubtfulMerges(50 if budget is None else budget)
-    return {"random": active.RandomPairs, "random-triplets": active.RandomTrios}.get(name, active.RandomPairs)()
+    plain = {"pairs": active.ExpectedGain, "triplets": active.PlacingTrios, "mixed": active.PairsAndTrios}
+    return (plain | {"random": active.RandomPairs, "random-triplets": active.RandomTrios})[name]()
 
 
 class Interview:

@@ -80,7 +80,7 @@ def test_wrong_options_are_explained(data, tmp_path, monkeypatch, capsys, argume
     assert message in said.err
 
 
-@pytest.mark.parametrize("strategy", ["random", "explore", "minmax", "uncertainty", "merges"])
+@pytest.mark.parametrize("strategy", ["pairs", "random", "explore", "minmax", "uncertainty", "merges"])
 def test_every_strategy_can_be_chosen(data, tmp_path, monkeypatch, capsys, strategy):
     options = ("--strategy", strategy, "-k", 3, "--budget", 4, "-l", tmp_path / "log")
     code, said = run(monkeypatch, capsys, "y\nn\ny\nn\n", data, "--id", "name", *options)

@@ -2,6 +2,11 @@
 
 from linkwise.engines.spectral._correlation import CorrelationClustering, CorrelationRun, correlation_clustering
 from linkwise.engines.spectral._kernel_kmeans import KernelKMeans, KernelRun, kernel_kmeans
+from linkwise.engines.spectral._neighbourhoods import (
+    NeighbourhoodPropagation,
+    PropagationRun,
+    propagate_neighbourhoods,
+)
 from linkwise.engines.spectral._spectral import SpectralLearning, SpectralRun, spectral_learning
 
 __all__ = [
@@ -9,9 +14,12 @@ __all__ = [
     "CorrelationRun",
     "KernelKMeans",
     "KernelRun",
+    "NeighbourhoodPropagation",
+    "PropagationRun",
     "SpectralLearning",
     "SpectralRun",
     "correlation_clustering",
     "kernel_kmeans",
+    "propagate_neighbourhoods",
     "spectral_learning",
 ]

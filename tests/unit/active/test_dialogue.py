@@ -156,6 +156,7 @@ def test_sparse_samples_are_compared_by_cosine():
     for i in range(3):
         np.testing.assert_allclose(talk._scene.distances_from(i), dense._scene.distances_from(i), atol=1e-12)
     assert talk.n_asked == 5
+    assert talk.estimator.metric == "cosine"
 
 
 def test_simulated_people_err_as_often_as_told_and_the_same_way_each_time():

@@ -1,0 +1,127 @@
+"""Expected gain: the look ahead is what it says, questions settle quickly, and wrong answers are found out."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import scipy.sparse
+from numpy.testing import assert_allclose
+from sklearn.metrics import adjusted_rand_score
+
+from linkwise.active import Dialogue, ExpectedGain, LabelAnswerer
+from linkwise.active._gain import NOISE, RARE, _questions
+from linkwise.engines import propagate_neighbourhoods
+from linkwise.engines.spectral._field import Field
+from tests.oracles import gaussian_field as twin
+from tests.profile import examples
+
+pytestmark = pytest.mark.kernels
+
+
+def blobs(seed, n=60, k=4, apart=8.0):
+    rng = np.random.default_rng(seed)
+    y = np.arange(n) % k
+    centre = apart * np.stack([np.cos(2 * np.pi * np.arange(k) / k), np.sin(2 * np.pi * np.arange(k) / k)], axis=1)
+    return rng.normal(size=(n, 2)) + centre[y], y
+
+
+def answer(talk, says, most=1000):
+    asked = []
+    while len(asked) < most and (query := talk.ask()) is not None:
+        asked.append(query)
+        talk.tell(query, says(query))
+    return asked
+
+
+@pytest.mark.parametrize("seed", range(examples(3, 30)))
+def test_the_sample_placed_next_is_the_best_by_trying_every_outcome(seed):
+    X, y = blobs(seed, 25, 3, 4.0)
+    talk, says = Dialogue(X, strategy=ExpectedGain(check=1), random_state=seed), LabelAnswerer(y)
+    covariance = Field(X).columns(np.arange(25))
+    for _ in range(6):
+        answer(talk, says, 1)
+        inquiry = talk._inquiry
+        inquiry._read()
+        if inquiry.loose:
+            continue
+        order = inquiry._order
+        owner = [inquiry._owner[sample] for sample in order]
+        gains = {}
+        for sample in np.flatnonzero(inquiry.free).tolist():
+            gain = twin.expected_gain(covariance, order, owner, len(inquiry.skeleton), sample, NOISE, RARE)
+            p, new = (part[[sample]] for part in inquiry._chances)
+            gains[sample] = gain / float(_questions(p, new)[0])
+        picked = inquiry.pick()
+        assert gains[picked] == pytest.approx(max(gains.values()), rel=1e-6, abs=1e-9)
+        assert inquiry.gain() == pytest.approx(gains[picked] / 25, rel=1e-6, abs=1e-9)
+
+
+def test_a_strategy_thinks_with_the_claims_of_its_companion():
+    X, y = blobs(1, apart=4.0)
+    talk, says = Dialogue(X, strategy=ExpectedGain()), LabelAnswerer(y)
+    for _ in range(12):
+        answer(talk, says, 3)
+        inquiry = talk._inquiry
+        inquiry._read()
+        if not inquiry.loose:
+            run = propagate_neighbourhoods(X, talk.constraints)
+            columns = [run.labels[group] for group in inquiry.skeleton]
+            assert_allclose(inquiry._claims, run.claims[:, columns], atol=1e-7)
+
+
+@pytest.mark.parametrize("seed", range(examples(4, 40)))
+def test_blobs_take_few_answers(seed):
+    X, y = blobs(seed)
+    talk = Dialogue(X, strategy=ExpectedGain(), budget=9, random_state=seed)
+    answer(talk, LabelAnswerer(y))
+    assert adjusted_rand_score(y, talk.fit().labels_) == 1.0
+    assert talk.progress().settled > 0.5
+
+
+@pytest.mark.parametrize("seed", range(examples(4, 40)))
+def test_a_wrong_answer_is_found_out(seed):
+    X, y = blobs(seed, 80, 2)
+    talk, says = Dialogue(X, strategy=ExpectedGain(), random_state=seed), LabelAnswerer(y)
+    answer(talk, says, 20)
+    query = talk.ask()
+    assert not query.checks
+    wrong = talk.n_asked
+    talk.tell(query, says(query) == "no")
+    answer(talk, says, 8)
+    assert [told.number for told in talk.suspects] == [wrong]
+    assert adjusted_rand_score(y, talk.fit().labels_) == 1.0
+
+
+def test_unless_nothing_is_to_be_checked():
+    X, y = blobs(0, 80, 2)
+    talk, says = Dialogue(X, strategy=ExpectedGain(check=1)), LabelAnswerer(y, noise=0.2)
+    assert not any(
+        query.checks for query in answer(talk, says, 60) if query.items not in {t.items for t in talk.suspects}
+    )
+
+
+def test_what_is_settled_grows_and_less_is_to_gain():
+    X, y = blobs(2)
+    talk, says = Dialogue(X, strategy=ExpectedGain()), LabelAnswerer(y)
+    before = talk.progress()
+    answer(talk, says, 30)
+    after = talk.progress()
+    assert before.settled < after.settled <= 1.0
+    assert after.gain < before.gain
+    assert after.more < before.more
+
+
+def test_texts_are_compared_by_direction():
+    rng = np.random.default_rng(0)
+    y = np.arange(40) % 2
+    X = scipy.sparse.csr_array(rng.poisson(0.3 + 2.0 * (np.arange(30) % 2 == y[:, None]), size=(40, 30)).astype(float))
+    talk = Dialogue(X, strategy=ExpectedGain(), budget=12)
+    answer(talk, LabelAnswerer(y))
+    assert adjusted_rand_score(y, talk.fit().labels_) > 0.8
+
+
+@pytest.mark.parametrize("n", [1, 2, 3])
+def test_few_and_equal_samples_end_by_themselves(n):
+    talk = Dialogue(np.zeros((n, 2)), strategy=ExpectedGain())
+    assert len(answer(talk, LabelAnswerer(np.arange(n)))) == n * (n - 1) // 2
+    assert talk.progress().more in (None, 0)
