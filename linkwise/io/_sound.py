@@ -12,7 +12,7 @@ import scipy.sparse
 from linkwise.constraints import Constraints, Kind, Rule
 from linkwise.engines import ConstrainedClusterer
 
-__all__ = ["check_constraints", "check_estimator", "check_record"]
+__all__ = ["check_constraints", "check_estimator", "check_random_state", "check_record"]
 
 _CLOSE = 1e-8
 _LAST = max(Kind)
@@ -70,6 +70,13 @@ def _check_groups(said: Constraints) -> None:
     _require(
         ((groups.member >= 0) & (groups.member < said.n_samples)).all(), "a group names a sample that does not exist"
     )
+
+
+def check_random_state(state: Any) -> None:
+    """Refuse a state that NumPy would read beyond the end of."""
+    name, key, position, has_gauss, _ = state
+    fits = name == "MT19937" and _is(key, "u", 624) and _is_count(position) and position <= 624
+    _require(fits and has_gauss in (0, 1), "a random state is none")
 
 
 def check_record(made: Any) -> None:
@@ -173,6 +180,7 @@ def _shaped(has: dict[str, Any], n: int, d: int) -> Iterator[tuple[str, Any, tup
         full = (d, d) if has["metric"] == "full" else (d,)
         k = len(has["cluster_centers_"])
         yield "metric_", has["metric_"], (k, *full) if has["per_cluster"] else full
+        yield "_ridge", has.get("_ridge"), full
 
 
 def _check_spread(made: Any, has: dict[str, Any]) -> None:

@@ -314,7 +314,19 @@ def test_the_catalogue_of_bad_models(tmp_path, models, number, change, words):
     refuse(tmp_path / "bad.lwm", change(models["tree"]), words)
 
 
+def random_state(position):
+    state = {"tuple": ["MT19937", {"array": 0}, position, 0, 0.0]}
+
+    def forge(manifest, arrays):
+        arrays["arrays/0.npy"] = np.zeros(624, dtype=np.uint32)
+        manifest["model"]["params"]["random_state"] = {"is": "RandomState", "fields": {"state": state}}
+
+    return forge
+
+
 OF_OTHERS = [
+    ("beyond the end", "centres", random_state(10**6), "a random state is none"),
+    ("ridge", "metric", fitted("_ridge", lambda a: a[:1]), "_ridge has the wrong shape"),
     (
         "M50",
         "centres",
