@@ -84,7 +84,11 @@ def check_record(made: Any) -> None:
     name = type(made).__name__
     if name == "Certificate":
         _require(_is_count(made.n_statements) and _is(made.held, "b", made.n_statements), "a certificate is incomplete")
-        _require(isinstance(made.counts, dict) and isinstance(made.hard_counts, dict), "a certificate counts nothing")
+        pairs = [pair for pair in made.counts.values() if isinstance(pair, tuple) and len(pair) == 2]
+        counts = [made.n_hard, *made.hard_counts.values(), *(count for pair in pairs for count in pair)]
+        _require(len(pairs) == len(made.counts) and all(map(_is_count, counts)), "a certificate counts nothing")
+        for rule, held in made.rules:
+            _require(isinstance(rule, Rule) and held in (True, False, None), "a certificate is about no rules")
         for values in (made.violated, made.soft_violated):
             _require(
                 isinstance(values, tuple) and all(_is_count(v) for v in values), "a certificate names no statements"
@@ -134,7 +138,8 @@ def check_estimator(made: Any) -> None:
         fits = _is(names, "O", d) and all(isinstance(name, str) for name in names)
         _require(fits and len(set(names.tolist())) == d, "features have no names of their own")
     for name, array, shape in _shaped(has, n, d):  # type: ignore[arg-type]
-        fits = array is None or (len(np.shape(array)) == len(shape) and _sides(array, shape) and _is_finite(array))
+        absent = array is None and name == "_samples"  # the fit was to distances
+        fits = absent or (len(np.shape(array)) == len(shape) and _sides(array, shape) and _is_finite(array))
         _require(fits, f"{name} has the wrong shape, or values that are not finite")
     _check_spread(made, has)
 
@@ -153,7 +158,11 @@ def _check_labels(has: dict[str, Any], n: int) -> None:
 
 
 def _sides(array: Any, shape: tuple[int | None, ...]) -> bool:
-    return array.dtype.kind == "f" and all(want in (None, side) for side, want in zip(array.shape, shape, strict=True))
+    return (
+        getattr(array, "dtype", None) is not None
+        and array.dtype.kind == "f"
+        and all(want in (None, side) for side, want in zip(array.shape, shape, strict=True))
+    )
 
 
 def _shaped(has: dict[str, Any], n: int, d: int) -> Iterator[tuple[str, Any, tuple[int | None, ...]]]:
