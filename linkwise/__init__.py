@@ -18,7 +18,7 @@ _HOME = {
     "CVQE": "linkwise.engines",
     "Certificate": "linkwise.result",
     "ChunkletLDA": "linkwise.engines",
-    "Clustering": "linkwise.engines",
+    "Clustering": "linkwise.choosing",
     "ConstrainedAgglomerative": "linkwise.engines",
     "ConstrainedCompleteLink": "linkwise.engines",
     "ConstrainedGaussianMixture": "linkwise.engines",
@@ -27,6 +27,7 @@ _HOME = {
     "CorrelationClustering": "linkwise.engines",
     "Dendrogram": "linkwise.result",
     "DiscriminativeRCA": "linkwise.engines",
+    "DistBoost": "linkwise.engines",
     "Explanation": "linkwise.problem",
     "HACoc": "linkwise.engines",
     "HMRFKMeans": "linkwise.engines",
@@ -35,6 +36,7 @@ _HOME = {
     "ITML": "linkwise.engines",
     "KernelKMeans": "linkwise.engines",
     "Kind": "linkwise.constraints",
+    "KnowledgeSearchCV": "linkwise.choosing",
     "LCVQE": "linkwise.engines",
     "LSML": "linkwise.engines",
     "MKMeans": "linkwise.engines",
@@ -54,11 +56,12 @@ _HOME = {
     "Taxonomy": "linkwise.sources",
     "UltraTran": "linkwise.engines",
     "Verdict": "linkwise.problem",
+    "Why": "linkwise.problem",
     "XingMetric": "linkwise.engines",
     "agglomerate": "linkwise.engines",
     "check": "linkwise.problem",
     "close": "linkwise.problem",
-    "cluster": "linkwise.engines",
+    "cluster": "linkwise.choosing",
     "conflicts": "linkwise.problem",
     "implies": "linkwise.problem",
     "informative": "linkwise.problem",
@@ -71,6 +74,7 @@ _HOME = {
     "save": "linkwise.io",
     "utility": "linkwise.problem",
     "verify": "linkwise.result",
+    "why": "linkwise.problem",
 }
 
 __all__ = [  # noqa: RUF022 - IHAC is no constant
@@ -89,6 +93,7 @@ __all__ = [  # noqa: RUF022 - IHAC is no constant
     "CorrelationClustering",
     "Dendrogram",
     "DiscriminativeRCA",
+    "DistBoost",
     "Explanation",
     "HACoc",
     "HMRFKMeans",
@@ -97,6 +102,7 @@ __all__ = [  # noqa: RUF022 - IHAC is no constant
     "ITML",
     "KernelKMeans",
     "Kind",
+    "KnowledgeSearchCV",
     "LCVQE",
     "LSML",
     "MKMeans",
@@ -116,6 +122,7 @@ __all__ = [  # noqa: RUF022 - IHAC is no constant
     "Taxonomy",
     "UltraTran",
     "Verdict",
+    "Why",
     "XingMetric",
     "__version__",
     "agglomerate",
@@ -134,9 +141,15 @@ __all__ = [  # noqa: RUF022 - IHAC is no constant
     "save",
     "utility",
     "verify",
+    "why",
 ]
 
 if TYPE_CHECKING:
+    from linkwise.choosing import (
+        Clustering,
+        KnowledgeSearchCV,
+        cluster,
+    )
     from linkwise.constraints import (
         Constraints,
         Kind,
@@ -155,7 +168,6 @@ if TYPE_CHECKING:
         BiHAC,
         BiiHAC,
         ChunkletLDA,
-        Clustering,
         ConstrainedAgglomerative,
         ConstrainedCompleteLink,
         ConstrainedGaussianMixture,
@@ -163,6 +175,7 @@ if TYPE_CHECKING:
         COPKMeans,
         CorrelationClustering,
         DiscriminativeRCA,
+        DistBoost,
         HACoc,
         HMRFKMeans,
         IPoptim,
@@ -178,7 +191,6 @@ if TYPE_CHECKING:
         UltraTran,
         XingMetric,
         agglomerate,
-        cluster,
         propagate,
     )
     from linkwise.io import (
@@ -191,6 +203,7 @@ if TYPE_CHECKING:
         Explanation,
         Repair,
         Verdict,
+        Why,
         check,
         close,
         conflicts,
@@ -199,6 +212,7 @@ if TYPE_CHECKING:
         minimal,
         repair,
         utility,
+        why,
     )
     from linkwise.result import (
         Certificate,

@@ -256,12 +256,16 @@ class Dialogue:
     def fit(self) -> Any:
         """Return a fresh copy of the estimator, fitted with all that is known so far.
 
+        What the strategy believes beyond that is told as soft statements, which give way to everything that was said.
+
         Raises
         ------
         LinkwiseError
             The estimator cannot keep what is known, as when more samples are apart than it may make clusters.
         """
-        return fit_to(self.estimator, self._scene.X, self.known.constraints)
+        guesses = self._inquiry.guesses()
+        said = self.known.constraints
+        return fit_to(self.estimator, self._scene.X, said if guesses is None else said | guesses)
 
     def error_rates(self) -> dict[str, float]:
         """Estimate how often each person errs: answers found wrong, against a guess of one in twenty beforehand.

@@ -39,12 +39,13 @@ class ExploreConsolidate(Strategy):
 
     **Cost** O(n d) per sample placed. **Guarantee** neighbourhoods are pairwise cannot-linked and at most
     ``n_clusters``; exploring ends when samples run out; once all are found, a sample takes at most ``n_clusters - 1``
-    questions. **Departure from** [1]_ the tutorial that describes it says *decreasing* distance, which would ask about
-    the least likely neighbourhood first.
+    questions. **Departure from** [2]_, which says *decreasing* distance and would ask about the least likely
+    neighbourhood first.
 
     References
     ----------
     .. [1] S. Basu, A. Banerjee, R. Mooney, "Active Semi-Supervision for Pairwise Constrained Clustering", SDM 2004.
+    .. [2] S. Basu, I. Davidson, "Clustering with Constraints", tutorial, KDD 2006.
 
     Examples
     --------

@@ -8,6 +8,7 @@ import numpy as np
 
 from linkwise.active._query import Answer
 from linkwise.active._scene import Scene
+from linkwise.constraints import Constraints
 
 __all__ = ["Inquiry", "RandomPairs", "RandomTrios", "Strategy"]
 
@@ -47,6 +48,10 @@ class Inquiry:
 
     def gain(self) -> float | None:
         """Return the share of the result that the next answer is expected to change, or None if it cannot tell."""
+        return None
+
+    def guesses(self) -> Constraints | None:
+        """Return soft statements that are believed though not said, for the estimator to go by; None by default."""
         return None
 
     def settled(self) -> float | None:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import shlex
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -13,6 +15,17 @@ if TYPE_CHECKING:
 
 __all__ = ["cluster", "scaled"]
 
+
+class Clusters(click.ParamType):  # type: ignore[type-arg]
+    """A number from 1, or the word auto."""
+
+    name = "INTEGER|auto"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int | str:
+        """Read what was typed."""
+        return "auto" if value == "auto" else int(click.IntRange(min=1).convert(value, param, ctx))
+
+
 LINKAGES = ("average", "complete", "single", "ward", "weighted", "centroid", "median")
 
 
@@ -20,9 +33,20 @@ LINKAGES = ("average", "complete", "single", "ward", "weighted", "centroid", "me
 @click.argument("data", metavar="DATA.csv", type=click.Path(allow_dash=True))
 @click.option("--id", "id_column", metavar="COLUMN", help="Column that names the samples; else they are 0, 1, 2, ...")
 @click.option("--drop", multiple=True, metavar="COLUMN", help="Leave a column out; may be repeated.")
-@click.option("-c", "--constraints", metavar="FILE", type=click.Path(allow_dash=True), help="Statements, CSV or JSONL.")
-@click.option("-k", "--clusters", type=click.IntRange(min=1), default=2, show_default=True, help="Number of clusters.")
-@click.option("--linkage", type=click.Choice(LINKAGES), help="Default: average; for recon centroid.")
+@click.option("-c", "--constraints", metavar="FILE", type=click.Path(allow_dash=True), help="Knowledge, CSV or JSONL.")
+@click.option(
+    "-k",
+    "--clusters",
+    type=Clusters(),
+    default=2,
+    show_default=True,
+    help="Number of clusters, or auto: the number that predicts held-out statements best.",
+)
+@click.option(
+    "--linkage",
+    type=click.Choice(LINKAGES),
+    help="Default: average; for recon centroid. With -k auto: what predicts held-out statements best.",
+)
 @click.option(
     "--method",
     type=click.Choice(("agglomerative", "recon")),
@@ -40,7 +64,7 @@ def cluster(
     id_column: str | None,
     drop: tuple[str, ...],
     constraints: str | None,
-    clusters: int,
+    clusters: int | str,
     linkage: str | None,
     method: str,
     standardise: bool,
@@ -51,7 +75,7 @@ def cluster(
 ) -> None:
     """Cluster the rows of DATA.csv (a header, then numbers) and obey what FILE says about them.
 
-    Statements are rows type,a,b,c,weight: must_link and cannot_link name two samples, triplet three (a and b are closer
+    Statements are rows kind,a,b,c,weight: must_link and cannot_link name two samples, triplet three (a and b are closer
     to each other than to c); together and apart name any number in a column samples, as in x;y;z. Without a weight a
     statement is hard: it holds in the result, or you are told why not.
 
@@ -68,31 +92,45 @@ def cluster(
     inputs = [data] + ([constraints] if constraints else [])
     folder = Folder(output, names, force=force, inputs=inputs)
     table = read_data(data, id=id_column, drop=drop)
-    if clusters > len(table.X):
+    if isinstance(clusters, int) and clusters > len(table.X):
         msg = f"-k {clusters}: {data} has only {len(table.X)} rows."
         raise click.UsageError(msg)
     statements = None if constraints is None else read_knowledge(constraints, table)
+    X = scaled(table, standardise)
+    reasons: tuple[str, ...] = ()
+    if isinstance(clusters, str):
+        with working("comparing numbers of clusters", quiet=quiet):
+            clusters, linkage, reasons = _decide(X, statements, method, linkage)
     linkage = linkage or ("centroid" if method == "recon" else "average")
     with working("clustering", quiet=quiet):
-        model = _fit(scaled(table, standardise), statements, method, clusters, linkage)
+        model = _fit(X, statements, method, clusters, linkage)
     said = None if statements is None else statements.constraints
     heading = title or f"{'samples' if data == '-' else Path(data).stem} in {model.n_clusters_} clusters"
     with folder:
         folder.write("labels.csv", labels_csv(table.ids, model.labels_))
         folder.write("tree.nwk", model.dendrogram_.to_newick() + "\n")
         recipe = _recipe(data, id_column, drop, statements, method, clusters, linkage, standardise)
-        write_report(folder.path("report.html"), model, constraints=said, ids=table.ids, title=heading, recipe=recipe)
+        write_report(
+            folder.path("report.html"),
+            model,
+            X=X,
+            features=table.columns,
+            constraints=said,
+            ids=table.ids,
+            title=heading,
+            recipe=recipe,
+        )
         if can_draw():
             draw_tree(folder.path("dendrogram.png"), model, constraints=said, ids=table.ids, title=heading)
     if not quiet:
-        _tell(model, said, folder.folder, names)
+        _tell(model, said, folder.folder, names, reasons)
 
 
 def scaled(table: Table, standardise: bool) -> Any:
     """The columns as asked for, with a word of warning where one would decide alone."""
     import warnings
 
-    from linkwise.engines._choose import UNEQUAL
+    from linkwise.choosing._choose import UNEQUAL
     from linkwise.exceptions import LinkwiseWarning
 
     spread = table.X.std(axis=0)
@@ -110,14 +148,34 @@ def scaled(table: Table, standardise: bool) -> Any:
     return table.X
 
 
+def _decide(X: Any, statements: Knowledge | None, method: str, linkage: str | None) -> tuple[int, str, tuple[str, ...]]:
+    """Number of clusters and linkage when neither is given, and why."""
+    from linkwise import ConstrainedAgglomerative, Constraints, ReCon
+    from linkwise.choosing._steps import decide_cut
+
+    estimator = ReCon() if method == "recon" else ConstrainedAgglomerative()
+    usual = ("centroid", "average") if method == "recon" else ("average", "ward", "complete")
+    known = Constraints.build(len(X)) if statements is None else statements.constraints
+    with _explained(statements):
+        return decide_cut(estimator, (linkage,) if linkage else usual, X, known)
+
+
 def _fit(X: Any, statements: Knowledge | None, method: str, clusters: int, linkage: str) -> Any:
     from linkwise import ConstrainedAgglomerative, ReCon
-    from linkwise.exceptions import InfeasibleConstraintsError
 
     kind = ReCon if method == "recon" else ConstrainedAgglomerative
     model = kind(n_clusters=clusters, linkage=linkage)
-    try:
+    with _explained(statements):
         return model.fit(X, constraints=None if statements is None else statements.constraints)
+
+
+@contextmanager
+def _explained(statements: Knowledge | None) -> Iterator[None]:
+    """Tell a contradiction in the words of the file."""
+    from linkwise.exceptions import InfeasibleConstraintsError
+
+    try:
+        yield
     except InfeasibleConstraintsError as conflict:
         if conflict.explanation is None or statements is None:
             raise
@@ -126,12 +184,14 @@ def _fit(X: Any, statements: Knowledge | None, method: str, clusters: int, linka
         raise InfeasibleConstraintsError(msg, conflict.explanation) from conflict
 
 
-def _tell(model: Any, said: Any, folder: Path, names: list[str]) -> None:
+def _tell(model: Any, said: Any, folder: Path, names: list[str], reasons: tuple[str, ...]) -> None:
     from linkwise import verify
 
     click.echo(f"{len(model.labels_):,} samples in {model.n_clusters_:,} clusters.")
     if said is not None:
         click.echo(str(verify(model.dendrogram_, said)))
+    for reason in reasons:
+        click.echo(f"  - {reason}")
     for name in names:
         click.echo(f"  {folder / name}")
     if "dendrogram.png" not in names:

@@ -117,8 +117,7 @@ def _tell_conflict(console: Any, example: Example) -> None:
 def _write(folder: Any, example: Example, plain: Any, model: Any) -> None:
     from linkwise.cli._show import can_draw, draw_before_and_after
     from linkwise.io import labels_csv
-    from linkwise.report import write_report
-    from linkwise.report._facts import Score
+    from linkwise.report import Score, write_report
 
     scores = [
         Score(
@@ -130,7 +129,9 @@ def _write(folder: Any, example: Example, plain: Any, model: Any) -> None:
     write_report(
         folder.path("report.html"),
         model,
+        X=example.X,
         constraints=example.pairs,
+        before=plain,
         ids=example.ids,
         title=example.title,
         recipe=example.recipe(),

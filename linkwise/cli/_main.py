@@ -22,6 +22,7 @@ from linkwise.cli._check import check
 from linkwise.cli._cluster import cluster
 from linkwise.cli._demo import demo
 from linkwise.cli._info import info, warmup
+from linkwise.cli._reproduce import reproduce
 from linkwise.exceptions import DeadEndError, InfeasibleConstraintsError, LinkwiseWarning
 
 __all__ = ["main"]
@@ -56,7 +57,7 @@ def commands() -> None:
     """Clustering that obeys what you know: must-links, cannot-links and triplets."""
 
 
-for _verb in (demo, cluster, check, ask, warmup, info):
+for _verb in (demo, cluster, check, ask, reproduce, warmup, info):
     commands.add_command(_verb)
 
 

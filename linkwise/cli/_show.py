@@ -39,11 +39,12 @@ def draw_before_and_after(
     """Draw two fitted estimators above each other, with the same statements under both."""
     from matplotlib.figure import Figure
 
-    from linkwise.plots import plot_dendrogram
+    from linkwise.plots import match_labels, plot_dendrogram
 
     figure = Figure(figsize=(9.0, 8.4), layout="constrained")
     for model, title, ax in zip((before, after), titles, figure.subplots(2), strict=True):
-        plot_dendrogram(model.dendrogram_, labels=model.labels_, constraints=constraints, ids=ids, title=title, ax=ax)
+        labels = match_labels(model.labels_, after.labels_)
+        plot_dendrogram(model.dendrogram_, labels=labels, constraints=constraints, ids=ids, title=title, ax=ax)
     figure.savefig(path, dpi=120)
 
 

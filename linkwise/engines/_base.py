@@ -6,6 +6,7 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 import numpy.typing as npt
+import scipy.sparse
 from sklearn.base import BaseEstimator, ClusterMixin, _fit_context
 
 from linkwise._compat import remember_features, validate_data
@@ -27,6 +28,8 @@ class ConstrainedEstimator(BaseEstimator):  # type: ignore[misc]
 
     understands: ClassVar[frozenset[Kind]] = frozenset()
     understands_rules: ClassVar[frozenset[type[Rule]]] = frozenset()
+    # what to do with sparse X where the tags say that it is not taken
+    _dense_only: ClassVar[str] = "reduce the features first, as with sklearn.decomposition.TruncatedSVD."
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {}
     # lets a Pipeline pass constraints on without the user asking for it when metadata routing is enabled
     __metadata_request__fit: ClassVar[dict[str, bool]] = {"constraints": True}
@@ -58,10 +61,14 @@ class ConstrainedEstimator(BaseEstimator):  # type: ignore[misc]
         ``reset`` says whether X sets the number and names of features, or has to have those seen before.
         """
         require_numbers(X)
+        takes_sparse = self.__sklearn_tags__().input_tags.sparse
+        if scipy.sparse.issparse(X) and not takes_sparse:
+            msg = f"{type(self).__name__} needs dense X, but X is sparse.\nHint: {self._dense_only}"
+            raise TypeError(msg)
         samples = validate_data(
             self,
             X,
-            accept_sparse="csr" if self.__sklearn_tags__().input_tags.sparse else False,
+            accept_sparse="csr" if takes_sparse else False,
             dtype=np.float64,
             order="C",
             ensure_all_finite=False,
@@ -179,10 +186,11 @@ class ConstrainedClusterer(ClusterMixin, ConstrainedEstimator):  # type: ignore[
         def judge(said: Constraints) -> Verdict:
             return check(said, n_clusters=getattr(self, "n_clusters", None), X=data, metric=self._metric())
 
-        if constraints.is_hard.all() and self._explains_itself:
+        as_given = constraints.is_hard.all() or self.weighs
+        if as_given and self._explains_itself:
             return constraints
         judge(constraints).raise_if_infeasible()
-        if constraints.is_hard.all() or self.weighs:
+        if as_given:
             return constraints
         wanted = constraints.with_weight(np.inf)
         if judge(wanted).status != "infeasible":

@@ -10,12 +10,9 @@ import numpy as np
 
 from linkwise.exceptions import LinkwiseError
 from linkwise.experiments._cell import FIELDS, canonical
-from linkwise.plots._matplotlib import axes_for
-from linkwise.plots._palette import cluster_colour
+from linkwise.plots import plot_curve
 
 __all__ = ["plot_records"]
-
-_MARKS = "osD^vP*X"
 
 
 def plot_records(
@@ -79,29 +76,10 @@ def plot_records(
     lines: dict[str, dict[Any, list[float]]] = defaultdict(lambda: defaultdict(list))
     for record in chosen:
         lines[_line(record, by)][record[x]].append(float(record[y]))
-    ax = axes_for("plot_records", ax, (6.4, 4.2))
-    for number, (name, points) in enumerate(lines.items()):
-        places = sorted(points)
-        mean = np.array([np.mean(points[place]) for place in places])
-        half = np.array([_half_width(points[place], confidence) for place in places])
-        colour = cluster_colour(number)
-        ax.plot(
-            places,
-            mean,
-            color=colour,
-            marker=_MARKS[number % len(_MARKS)],
-            markersize=4,
-            label=_legend(name, missing[name]),
-        )
-        ax.fill_between(places, mean - half, mean + half, color=colour, alpha=0.18, linewidth=0)
-    ax.set_xlabel(x)
-    ax.set_ylabel(y)
-    ax.legend(frameon=False, fontsize=8)
-    ax.spines[["top", "right"]].set_visible(False)
     data = {record["data"] for record in chosen}
     heading = title if title is not None else data.pop() if len(data) == 1 else ""
-    ax.set_title(heading, loc="left")
-    return ax
+    curves = {_legend(name, missing[name]): points for name, points in lines.items()}
+    return plot_curve(curves, confidence=confidence, xlabel=x, ylabel=y, title=heading, ax=ax)
 
 
 def _choose(records: Iterable[Mapping[str, Any]], x: str, y: str, where: Mapping[str, Any]) -> list[Mapping[str, Any]]:
@@ -158,11 +136,3 @@ def _line(record: Mapping[str, Any], by: str) -> str:
     inside = ", ".join(f"{name}={value}" for name, value in record["params"].items())
     name = str(record["engine"]).rpartition(":")[2]
     return f"{name}({inside})" if inside else name
-
-
-def _half_width(values: list[float], confidence: float) -> float:
-    if len(values) < 2:
-        return 0.0
-    from scipy.stats import t
-
-    return float(t.ppf((1 + confidence) / 2, len(values) - 1) * np.std(values, ddof=1) / np.sqrt(len(values)))

@@ -126,8 +126,8 @@ class Study:
         if taken:
             msg = f"a measure is called {', '.join(sorted(taken))}, which is a field of every record.\nHint: rename it."
             raise LinkwiseError(msg)
-        context = {"version": linkwise.__version__, "code": code, "measures": sorted(self.measures)}
-        self._cells = {cell.key(**context): cell for cell in cells}
+        self._context = {"version": linkwise.__version__, "code": code, "measures": sorted(self.measures)}
+        self._cells = {cell.key(**self._context): cell for cell in cells}
 
     @property
     def cells(self) -> tuple[Cell, ...]:
@@ -208,6 +208,11 @@ class Study:
         """
         found = (self._store.get(key) for key in self._cells)
         return [flat(record) for record in found if record is not None]
+
+    def record(self, cell: Cell) -> dict[str, Any] | None:
+        """Return the record of one cell, or None if it is not finished; see `records`."""
+        found = self._store.get(cell.key(**self._context))
+        return None if found is None else flat(found)
 
     def to_csv(self, path: str | Path) -> None:
         """Write the records as CSV; parameters and warnings are JSON inside their cell."""

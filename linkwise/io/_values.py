@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 import scipy.sparse
 
+from linkwise.choosing import Clustering
 from linkwise.constraints import Constraints, Groups, MaxCentroidDistance, MinSeparation, NeighbourWithin, SizeBetween
-from linkwise.engines import Clustering
 from linkwise.engines._base import ConstrainedEstimator
 from linkwise.exceptions import LinkwiseError
 from linkwise.io._prepare import Preparation

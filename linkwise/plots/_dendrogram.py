@@ -7,26 +7,32 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from linkwise.constraints import Kind
 from linkwise.plots._layout import Sketch, draw_lines, lay_out
+from linkwise.plots._marks import (
+    ARC_STYLES,
+    BLAMED_WIDTH,
+    BROKEN_WIDTH,
+    HELD_WIDTH,
+    Drawn,
+    broken_in,
+    choose_drawn,
+    legend_handles,
+)
 from linkwise.plots._matplotlib import axes_for
-from linkwise.plots._palette import APART, CLOSER, INK, TOGETHER, cluster_colour
+from linkwise.plots._names import every, fonts_for, name_of
+from linkwise.plots._palette import BLAMED, INK, cluster_colour, text_on
 
 if TYPE_CHECKING:
     from linkwise.constraints import Constraints
     from linkwise.result import Dendrogram
 
-__all__ = ["ARC_STYLES", "arcs_under", "plot_dendrogram"]
+__all__ = ["arcs_under", "plot_dendrogram"]
 
-# kind: (colour, matplotlib line style, words for the legend)
-ARC_STYLES: dict[Kind, tuple[str, Any, str]] = {
-    Kind.MUST_LINK: (TOGETHER, "solid", "must-link"),
-    Kind.CANNOT_LINK: (APART, (0, (4, 2)), "cannot-link"),
-    Kind.TRIPLET: (CLOSER, (0, (1, 1.5)), "triplet ab|c, a to b"),
-}
-_STRIP = (0.02, 0.06)  # band of cluster colours below the leaves, in shares of the tree's height
-_ARCS = 0.08  # where arcs begin
+_STRIP = (0.015, 0.075)  # band of cluster colours below the leaves, in shares of the tree's height
+_ARCS = 0.095  # where arcs begin
 _ARC_DEPTH = 0.28
+_NAME_WIDTH = 11.0  # points from one upright name to the next
+_THINNED = 6  # names are thinned for up to so many times as many leaves as have room
 
 
 def plot_dendrogram(
@@ -35,8 +41,9 @@ def plot_dendrogram(
     labels: Any = None,
     constraints: Constraints | None = None,
     ids: Any = None,
+    blamed: Any = None,
     max_leaves: int | None = None,
-    max_names: int = 80,
+    max_names: int | None = None,
     max_arcs: int = 150,
     title: str | None = None,
     ax: Any = None,
@@ -50,16 +57,19 @@ def plot_dendrogram(
     labels : array-like of shape (n_samples,), optional
         Cluster of every sample; the marked cut when left out and there is one.
     constraints : Constraints, optional
-        Must-links are drawn as solid green arcs, cannot-links as dashed red ones, triplets as dotted violet ones; those
-        that do not hold in the picture are drawn thick.
+        Must-links are drawn as solid green arcs, cannot-links as dashed red ones, triplets ab|c as dotted violet ones
+        from a to b; those that do not hold in the picture are drawn thick.
     ids : array-like of shape (n_samples,), optional
-        Names of the samples; those of the dendrogram when left out.
+        Names of the samples; those of the dendrogram or the constraints when left out.
+    blamed : Explanation or array-like of int, optional
+        Statements to point at, such as a conflict that `check` explains; they glow.
     max_leaves : int, optional
         Fold branches, lowest first, to triangles until at most this many leaves are drawn.
-    max_names : int, default=80
-        Names are written when no more leaves than this are drawn.
+    max_names : int, optional
+        How many names are written at most; by default as many as fit side by side. Up to six times as many leaves have
+        every second, third and so on named; more have none, but the numbers of their clusters.
     max_arcs : int, default=150
-        With more statements than this no arcs are drawn: they would hide each other.
+        How many statements are drawn: the blamed first, then the broken, then some of the others, as the legend says.
     title : str, optional
         Heading of the picture.
     ax : matplotlib Axes, optional
@@ -102,11 +112,16 @@ def plot_dendrogram(
     if labels is not None:
         _draw_cut(ax, sketch)
         _draw_strip(ax, sketch)
-    arcs = constraints is not None and 0 < constraints.n_statements <= max_arcs
-    if arcs and constraints is not None:
-        _draw_arcs(ax, sketch, constraints, _broken(dendrogram, constraints, labels), sketch.n_leaves <= max_names)
-    _write_names(ax, sketch, ids if ids is not None else dendrogram.ids, max_names)
-    below = _ARCS + _ARC_DEPTH + 0.02 if arcs else _STRIP[1] + 0.01 if labels is not None else 0.01
+    drawn: list[Drawn] = []
+    if constraints is not None:
+        drawn = choose_drawn(constraints, broken_in(constraints, dendrogram, labels), blamed, max_arcs)
+    for part in drawn:
+        _draw_arcs(ax, sketch, part)
+    if ids is None:
+        ids = dendrogram.ids if dendrogram.ids is not None or constraints is None else constraints.ids
+    named = _write_names(ax, sketch, ids, max_names)
+    _write_legend(ax, drawn, named)
+    below = _ARCS + _ARC_DEPTH + 0.02 if drawn else _STRIP[1] + 0.01 if labels is not None else 0.01
     ax.set_xlim(0, sketch.n_leaves)
     ax.set_ylim(-below * sketch.top, 1.05 * sketch.top)
     ax.set_yticks([tick for tick in ax.get_yticks() if 0 <= tick <= 1.05 * sketch.top])
@@ -115,7 +130,7 @@ def plot_dendrogram(
         ax.spines[side].set_visible(False)
     ax.spines["left"].set_bounds(0, sketch.top)
     if title is not None:
-        ax.set_title(title, loc="left")
+        ax.set_title(title, loc="left", pad=24 if drawn and named else None, parse_math=False)
     return ax
 
 
@@ -175,67 +190,73 @@ def _draw_strip(ax: Any, sketch: Sketch) -> None:
     runs = sketch.ground(2000)
     corners = [[(left, low), (right, low), (right, high), (left, high)] for left, right, _ in runs]
     ax.add_collection(PolyCollection(corners, facecolors=[cluster_colour(c) for *_, c in runs], edgecolors="none"))
-    style = {"color": "white", "fontsize": 7, "fontweight": "bold", "ha": "center", "va": "center"}
+    style = {"fontsize": 7, "fontweight": "bold", "ha": "center", "va": "center"}
     for left, right, cluster in runs:
         if right - left > 0.02 * sketch.n_leaves:
-            ax.annotate(str(cluster), ((left + right) / 2, (low + high) / 2), **style)
+            ink = text_on(cluster_colour(cluster))
+            ax.annotate(str(cluster), ((left + right) / 2, (low + high) / 2), color=ink, **style)
 
 
-def _broken(dendrogram: Dendrogram, constraints: Constraints, labels: Any) -> npt.NDArray[np.bool_]:
-    """Statements that do not hold: triplets in the tree, pairs in the labels (without labels no pair is judged)."""
-    a, b, _ = constraints.items.T
-    broken = ~dendrogram.satisfies(constraints)
-    pair = constraints.kind <= Kind.CANNOT_LINK
-    if labels is None:
-        broken[constraints.kind != Kind.TRIPLET] = False
-    else:
-        together = np.asarray(labels)[a] == np.asarray(labels)[b]
-        broken[pair] = (together != (constraints.kind == Kind.MUST_LINK))[pair]
-    return broken
-
-
-def _draw_arcs(ax: Any, sketch: Sketch, constraints: Constraints, broken: npt.NDArray[np.bool_], named: bool) -> None:
+def _draw_arcs(ax: Any, sketch: Sketch, part: Drawn) -> None:
     from matplotlib.collections import LineCollection
-    from matplotlib.lines import Line2D
 
-    shown = []
-    for kind, (colour, dashes, words) in ARC_STYLES.items():
-        pairs = constraints.of(kind)[:, :2]
-        if not len(pairs):
-            continue
-        bad = broken[constraints.kind == kind]
-        arcs = arcs_under(sketch, pairs)
-        arcs[:, :, 1] = sketch.top * (_ARC_DEPTH * arcs[:, :, 1] - _ARCS)
-        ax.add_collection(
-            LineCollection(list(arcs), colors=colour, linestyles=[dashes], linewidths=np.where(bad, 2.2, 0.9))
-        )
-        ends = np.unique(sketch.slot[pairs]) + 0.5
-        ax.plot(ends, np.full(len(ends), -_ARCS * sketch.top), ".", color=colour, markersize=3)
-        worded = f", thick: {int(bad.sum())} broken" if bad.any() else ""
-        shown.append(Line2D([], [], color=colour, linestyle=dashes, label=f"{words} ({len(pairs)}{worded})"))
-    # under the picture beside the number of samples, or, where names stand there, above it beside the title
-    place = (
+    if not len(part.items):
+        return
+    colour, dashes, _ = ARC_STYLES[part.kind]
+    pairs = part.items[:, :2]
+    arcs = arcs_under(sketch, pairs)
+    arcs[:, :, 1] = sketch.top * (_ARC_DEPTH * arcs[:, :, 1] - _ARCS)
+    if part.blamed.any():
+        glow = LineCollection(list(arcs[part.blamed]), colors=BLAMED, linewidths=BLAMED_WIDTH, alpha=0.7, zorder=1)
+        ax.add_collection(glow)
+    thick = np.where(part.broken, BROKEN_WIDTH, HELD_WIDTH)
+    ax.add_collection(LineCollection(list(arcs), colors=colour, linestyles=[dashes], linewidths=thick))
+    ends = np.unique(sketch.slot[pairs]) + 0.5
+    ax.plot(ends, np.full(len(ends), -_ARCS * sketch.top), ".", color=colour, markersize=3)
+
+
+def _write_legend(ax: Any, drawn: list[Drawn], named: bool) -> None:
+    """Under the picture beside the number of samples, or, where names stand there, above it below the title."""
+    handles = legend_handles(drawn)
+    if not handles:
+        return
+    width = ax.get_window_extent().width * 72 / ax.figure.dpi
+    columns = int(np.clip((width if named else width - 90) // 150, 1, len(handles)))
+    side = (
         {"loc": "lower right", "bbox_to_anchor": (1, 1)} if named else {"loc": "upper right", "bbox_to_anchor": (1, 0)}
     )
-    ax.legend(handles=shown, ncols=len(shown), frameon=False, fontsize=8, **place)
+    ax.legend(handles=handles, ncols=columns, frameon=False, fontsize=8, borderaxespad=0.2, **side)
 
 
-def _write_names(ax: Any, sketch: Sketch, ids: Any, max_names: int) -> None:
-    if sketch.n_leaves > max_names:
+def _write_names(ax: Any, sketch: Sketch, ids: Any, max_names: int | None) -> bool:
+    """Write as many names as fit, evenly thinned; say so. Returns whether names stand under the leaves."""
+    n, n_samples = sketch.n_leaves, len(sketch.slot)
+    room = int(ax.get_window_extent().width * 72 / ax.figure.dpi / _NAME_WIDTH)
+    room = room if max_names is None else min(room, max_names)
+    if n > _THINNED * room:
         ax.set_xticks([])
-        ax.set_xlabel(f"{len(sketch.slot):,} samples", loc="left")
-        return
-    names = [str(value) for value in (range(len(sketch.slot)) if ids is None else np.asarray(ids).tolist())]
-    leaf_at = np.argsort(sketch.start[: sketch.n_leaves])
-    sizes = sketch.size[leaf_at].tolist()
+        ax.set_xlabel(f"{n_samples:,} samples", loc="left")
+        return False
+    step = every(n, room)
+    leaf_at = np.argsort(sketch.start[:n])[::step]
     shown = [
-        names[sample] if size == 1 else f"{size} samples"
-        for sample, size in zip(sketch.node[leaf_at].tolist(), sizes, strict=True)
+        name_of(ids, sample) if size == 1 else f"{size:,} samples"
+        for sample, size in zip(sketch.node[leaf_at].tolist(), sketch.size[leaf_at].tolist(), strict=True)
     ]
-    short = [name if len(name) <= 24 else name[:23] + "…" for name in shown]
-    upright = sketch.n_leaves > 10 or max(map(len, short), default=0) > 12
-    ax.set_xticks(np.arange(sketch.n_leaves) + 0.5, short, rotation=90 if upright else 0, fontsize=8)
+    upright = len(shown) > 10 or max(map(len, shown), default=0) > 8
+    ax.set_xticks(
+        np.arange(0, n, step) + 0.5,
+        shown,
+        rotation=90 if upright else 0,
+        fontsize=8,
+        fontfamily=fonts_for(shown),
+        parse_math=False,
+    )
     ax.tick_params(axis="x", length=0)
+    if step > 1:
+        which = {2: "second", 3: "third"}.get(step, f"{step}th")
+        ax.set_xlabel(f"{n_samples:,} samples, every {which} one named", loc="left", fontsize=8)
+    return True
 
 
 def _colours(clusters: npt.NDArray[np.intp]) -> list[str]:

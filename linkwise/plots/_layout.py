@@ -96,7 +96,8 @@ def lay_out(dendrogram: Dendrogram, labels: Any = None, *, max_leaves: int | Non
     labels : array-like of shape (n_samples,), optional
         Cluster of every sample; a node below which only one label is found carries it.
     max_leaves : int, optional
-        Fold branches, lowest first, until at most this many leaves are drawn (never fewer than there are roots).
+        Fold branches, those inside clusters and the lowest first, until at most this many leaves are drawn (never fewer
+        than there are roots).
 
     Returns
     -------
@@ -117,7 +118,7 @@ def lay_out(dendrogram: Dendrogram, labels: Any = None, *, max_leaves: int | Non
     width = size
     n_leaves = n
     if max_leaves is not None and max_leaves < n:
-        node, n_leaves = _fold(parent, height, n, max_leaves)
+        node, n_leaves = _fold(parent, height, cluster, n, max_leaves)
         place = np.full(len(parent) + 1, -1, dtype=np.intp)  # the last entry serves the roots' parent -1
         place[node] = np.arange(len(node))
         by_position = np.argsort(start[node[:n_leaves]], kind="stable")
@@ -214,11 +215,21 @@ def _single_labels(start: IntArray, size: IntArray, labels: Any, slot: IntArray)
     return np.where(single, in_order[start], -1)
 
 
-def _fold(parent: IntArray, height: FloatArray, n: int, max_leaves: int) -> tuple[IntArray, int]:
-    """Choose the nodes of the folded tree, leaves first: open the highest merges while the leaves fit."""
+def _fold(parent: IntArray, height: FloatArray, cluster: IntArray, n: int, max_leaves: int) -> tuple[IntArray, int]:
+    """Choose the nodes of the folded tree, leaves first: open merges while the leaves fit.
+
+    What joins clusters is opened first, then the highest merges inside each, every cluster getting its share of the
+    leaves; without labels simply the highest merges. Heights are monotone, so parents come before children.
+    """
     fan = np.bincount(parent[parent >= 0], minlength=len(parent))
     inner = np.arange(n, len(parent))
-    down = inner[np.lexsort((-inner, -height[inner]))]  # monotone heights: parents come before children
+    down = inner[np.lexsort((-inner, -height[inner]))]
+    label = cluster[down]
+    by_label = np.argsort(label, kind="stable")
+    _, first, count = np.unique(label[by_label], return_index=True, return_counts=True)
+    turn = np.empty(len(down))  # when a merge's turn comes, as a share of those of its cluster
+    turn[by_label] = (np.arange(len(down)) - np.repeat(first, count) + 0.5) / np.repeat(np.maximum(count, 1), count)
+    down = down[np.argsort(np.where(label < 0, turn - 1, turn), kind="stable")]
     leaves = int((parent < 0).sum()) + np.cumsum(fan[down] - 1)
     opened = np.zeros(len(parent) + 1, dtype=bool)
     opened[down[: int(np.searchsorted(leaves, max_leaves, side="right"))]] = True

@@ -13,6 +13,7 @@ from linkwise.problem._onetree import LiveTriplets, onetree
 from linkwise.problem._problem import Problem
 from linkwise.problem._repair import Repair, repair
 from linkwise.problem._utility import Utility, utility
+from linkwise.problem._why import Why, why
 
 __all__ = [
     "Contraction",
@@ -23,6 +24,7 @@ __all__ = [
     "Selection",
     "Utility",
     "Verdict",
+    "Why",
     "check",
     "close",
     "close_comparisons",
@@ -36,4 +38,5 @@ __all__ = [
     "onetree",
     "repair",
     "utility",
+    "why",
 ]

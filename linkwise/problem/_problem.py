@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+import scipy.sparse
 
 from linkwise.constraints import Constraints
 from linkwise.exceptions import InfeasibleConstraintsError, LinkwiseError
@@ -119,7 +120,10 @@ class Problem:
             return Problem(self.X, constraints, self.metric, self.weight), contraction
         own = np.ones(self.n_samples) if self.weight is None else self.weight
         weight = np.bincount(block, weights=own).astype(np.float64)
-        X = np.asarray(self.X.toarray() if hasattr(self.X, "toarray") else self.X, dtype=np.float64)
+        if scipy.sparse.issparse(self.X):
+            pick = scipy.sparse.csr_array((own / weight[block], (block, np.arange(len(block)))))
+            return Problem(scipy.sparse.csr_array(pick @ self.X), constraints, self.metric, weight), contraction
+        X = np.asarray(self.X, dtype=np.float64)
         total = np.zeros((contraction.n_groups, X.shape[1]))
         np.add.at(total, block, X * own[:, None])
         return Problem(total / weight[:, None], constraints, self.metric, weight), contraction

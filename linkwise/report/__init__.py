@@ -1,6 +1,10 @@
-"""What happened, for people: the facts of a fitted result, and one self-contained page that tells them."""
+"""What happened, for people: the facts of a result, and a page, Markdown or JSON that tells them."""
 
-from linkwise.report._facts import Facts, gather_facts
-from linkwise.report._html import render_html, write_report
+from linkwise.report._facts import Facts, Score
+from linkwise.report._gather import gather_facts
+from linkwise.report._html import render_html
+from linkwise.report._json import to_json
+from linkwise.report._markdown import render_markdown
+from linkwise.report._write import write_report
 
-__all__ = ["Facts", "gather_facts", "render_html", "write_report"]
+__all__ = ["Facts", "Score", "gather_facts", "render_html", "render_markdown", "to_json", "write_report"]

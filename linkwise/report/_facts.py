@@ -1,27 +1,30 @@
-"""Numbers only: everything a report says, collected from a result and what was said about it."""
+"""Numbers only: everything a report says, as plain records; `gather_facts` makes them, the wording is elsewhere."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 
-from linkwise import __version__
 from linkwise.constraints import Kind
-from linkwise.plots._layout import Sketch, lay_out
-from linkwise.result import verify
+from linkwise.plots._layout import Sketch
 
-if TYPE_CHECKING:
-    from linkwise.constraints import Constraints
-    from linkwise.result import Certificate, Dendrogram
-
-__all__ = ["Cluster", "Conflict", "Facts", "KindCount", "Score", "Statement", "gather_facts"]
-
-_MAX_ARCS = 150
-_MAX_NAMES = 20_000
+__all__ = [
+    "Change",
+    "Cluster",
+    "Comparison",
+    "Conflict",
+    "Doubtful",
+    "Facts",
+    "Flow",
+    "KindCount",
+    "Map",
+    "Move",
+    "Score",
+    "Statement",
+    "Trait",
+]
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,12 +45,25 @@ class Statement:
 
 
 @dataclass(frozen=True, slots=True)
+class Trait:
+    """One feature of a cluster: its mean there and over all samples, and their difference in standard deviations."""
+
+    feature: str
+    mean: float
+    overall: float
+    difference: float
+
+
+@dataclass(frozen=True, slots=True)
 class Cluster:
-    """One cluster: its label, its size and the names of its first members."""
+    """One cluster: its label and size, names of its first members and of the most typical ones, what is special."""
 
     label: int
     size: int
     members: tuple[str, ...]
+    exemplars: tuple[str, ...] = ()
+    traits: tuple[Trait, ...] = ()
+    margin: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +77,14 @@ class Conflict:
 
 @dataclass(frozen=True, slots=True)
 class Score:
-    """A figure of merit without and with what was said."""
+    """A figure of merit without and with what was said.
+
+    Examples
+    --------
+    >>> from linkwise.report import Score
+    >>> Score("adjusted Rand index", 0.61, 0.93).after
+    0.93
+    """
 
     name: str
     before: float
@@ -69,15 +92,116 @@ class Score:
 
 
 @dataclass(frozen=True, slots=True)
+class Change:
+    """A statement that does not hold without the knowledge and holds with it, and where a and b meet in both trees.
+
+    Heights are None without a tree and for samples in different trees; a group has none.
+    """
+
+    text: str
+    kind: Kind
+    height_before: float | None
+    height_after: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class Flow:
+    """How many samples of one cluster before are in one cluster after."""
+
+    before: int
+    after: int
+    size: int
+
+
+@dataclass(frozen=True, slots=True)
+class Move:
+    """A sample that changed cluster, and whether a statement names it."""
+
+    name: str
+    before: int
+    after: int
+    named: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """The result beside the one without the knowledge.
+
+    Attributes
+    ----------
+    adjusted_rand : float
+        Agreement of the two clusterings; 1 when they are the same, 0 by chance.
+    n_before : int
+        How many clusters there are without the knowledge.
+    held_before, held_after, n_statements : int
+        Statements that hold without and with it, of how many.
+    n_moved : int
+        Samples in another cluster than before, where clusters are matched so that this number is smallest.
+    moves : tuple of Move
+        The first of them, those that statements name first.
+    flows : tuple of Flow
+        Sizes of the overlaps, the largest first; clusters before carry the number of the one they are matched with.
+    branches_kept, n_branches : int or None
+        Branches of the tree before (with at least two samples, not all) that are branches after, of how many.
+    changes : tuple of Change
+        Statements the knowledge was needed for; ``n_changes`` counts all.
+    sketch, arcs
+        Where the tree before is drawn, as in `Facts`.
+    """
+
+    adjusted_rand: float
+    n_before: int
+    held_before: int
+    held_after: int
+    n_statements: int
+    n_moved: int
+    moves: tuple[Move, ...]
+    flows: tuple[Flow, ...]
+    branches_kept: int | None
+    n_branches: int | None
+    changes: tuple[Change, ...]
+    n_changes: int
+    sketch: Sketch | None = None
+    arcs: tuple[tuple[Kind, bool, npt.NDArray[np.intp]], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Doubtful:
+    """A sample nearly as close to another cluster as to its own.
+
+    The margin is (b - a) / max(a, b) for the distances a to the centre of its own and b to the nearest other cluster;
+    below 0 it is closer to the other. ``statements`` counts those that name it.
+    """
+
+    name: str
+    cluster: int
+    other: int
+    margin: float
+    statements: int
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Map:
+    """Samples in the plane: places, labels, what the axes are, and of how many samples these are a part."""
+
+    points: npt.NDArray[np.float64]
+    labels: npt.NDArray[np.intp]
+    axes: tuple[str, str]
+    n_samples: int
+
+
+@dataclass(frozen=True, slots=True)
 class Facts:
-    """Everything a report tells; made by `gather_facts`, worded by `render_html`.
+    """Everything a report tells; made by `gather_facts`, worded by `render_html` and `render_markdown`.
 
     Attributes
     ----------
     title, method, recipe : str
         Heading, the method in one line, and Python that repeats the result.
+    reasons : tuple of str
+        Why this method and this number of clusters.
     n_samples, n_roots : int
-        Samples, and trees in the forest (1 for an ordinary tree).
+        Samples, and trees in the forest (1 for an ordinary tree, 0 without one).
     k_min : int or None
         The fewest clusters what was said allows to reach, where the method knows it.
     clusters : tuple of Cluster
@@ -85,7 +209,7 @@ class Facts:
     kinds : tuple of KindCount
         Only kinds that were used.
     statements : tuple of Statement
-        The first statements, broken ones first; ``n_statements`` counts all.
+        The first statements, broken ones first; ``n_statements`` counts all, ``n_soft`` those that are wishes.
     n_broken : int
         Hard statements that do not hold.
     rules : tuple of (str, bool or None)
@@ -94,14 +218,26 @@ class Facts:
         What is wrong with the tree itself; empty for a sound one.
     conflicts : tuple of Conflict
         Contradictions that were found.
+    repairs : tuple of str
+        Statements that were left out, and why.
     scores : tuple of Score
-        Before and after.
-    sketch : Sketch
+        Figures of merit, before and after.
+    comparison : Comparison or None
+        What the knowledge changed.
+    doubtful : tuple of Doubtful
+        The samples with the smallest margins.
+    questions : tuple of str
+        What to ask next.
+    sketch : Sketch or None
         Where the tree is drawn.
     arcs : tuple of (Kind, bool, ndarray of shape (k, 2))
         Slots that statements join, by kind and by whether they hold; empty when there are too many to draw.
+    map : Map or None
+        The samples in the plane.
     names : tuple of str
         Sample names from left to right; empty when there are too many to list.
+    name_labels : tuple of int
+        The cluster of each of ``names``.
 
     Examples
     --------
@@ -128,151 +264,16 @@ class Facts:
     faults: tuple[str, ...]
     conflicts: tuple[Conflict, ...]
     scores: tuple[Score, ...]
-    sketch: Sketch
+    sketch: Sketch | None
     arcs: tuple[tuple[Kind, bool, npt.NDArray[np.intp]], ...]
     names: tuple[str, ...]
     version: str
-
-
-def gather_facts(
-    result: Any,
-    *,
-    labels: Any = None,
-    constraints: Constraints | None = None,
-    certificate: Certificate | None = None,
-    ids: Any = None,
-    title: str = "Clusters and what was known",
-    method: str | None = None,
-    recipe: str = "",
-    conflicts: Sequence[Conflict] = (),
-    scores: Sequence[Score] = (),
-    max_members: int = 2_000,
-    max_statements: int = 500,
-) -> Facts:
-    """Collect what a report tells from a fitted estimator or a dendrogram.
-
-    Parameters
-    ----------
-    result : fitted estimator or Dendrogram
-        An estimator brings its labels and the statements it obeyed; a dendrogram is told them below.
-    labels : array-like of shape (n_samples,), optional
-        Cluster of every sample; the marked cut, else the trees of the forest, when left out.
-    constraints : Constraints, optional
-        What was said. Give it with an estimator too when soft statements were left out, so that they are told.
-    certificate : Certificate, optional
-        What held; found out with `verify` when left out.
-    ids : array-like of shape (n_samples,), optional
-        Names of the samples.
-    title, method, recipe : str
-        Heading, the method in one line (an estimator words it itself), Python that repeats the result.
-    conflicts, scores : sequences
-        Contradictions and before-after figures to tell as well.
-    max_members, max_statements : int
-        How many members of a cluster and how many statements are listed by name.
-
-    Returns
-    -------
-    Facts
-
-    Notes
-    -----
-    **Cost** O(n log n + m). **Guarantee** what is said to hold was checked by `verify`, not by the engine.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from linkwise import Constraints, Dendrogram
-    >>> from linkwise.report import gather_facts
-    >>> tree = Dendrogram.from_merges(3, np.array([[0, 1], [2, 3]]), np.array([1.0, 2.0]))
-    >>> said = Constraints.build(3, must_link=[(0, 1)])
-    >>> facts = gather_facts(tree, labels=[0, 0, 1], constraints=said)
-    >>> [(cluster.label, cluster.size) for cluster in facts.clusters], facts.n_broken
-    ([(0, 2), (1, 1)], 0)
-    """
-    k_min = None
-    dendrogram: Dendrogram = result
-    if hasattr(result, "dendrogram_"):
-        dendrogram = result.dendrogram_
-        labels = result.labels_ if labels is None else labels
-        if constraints is None:  # an estimator's certificate is about its own statements only
-            constraints = result.constraints_
-            certificate = result.certificate_ if certificate is None else certificate
-        k_min = getattr(result, "k_min_", None)
-        method = repr(result) if method is None else method
-    if labels is None:
-        labels = (
-            dendrogram.cut_marked() if dendrogram.marked is not None else dendrogram.cut(n_clusters=dendrogram.n_roots)
-        )
-    if constraints is not None and certificate is None:
-        certificate = verify(dendrogram if dendrogram.marked is not None else labels, constraints)
-    given = ids if ids is not None else dendrogram.ids
-    if given is None and constraints is not None:
-        given = constraints.ids
-    sketch = lay_out(dendrogram, labels)
-    names = None if given is None else np.asarray(given)
-    in_order = np.argsort(sketch.slot)
-    return Facts(
-        title=title,
-        method=method or "",
-        recipe=recipe,
-        n_samples=int(dendrogram.n_samples),
-        n_roots=int((sketch.parent < 0).sum()),
-        k_min=None if k_min is None else int(k_min),
-        clusters=_clusters(np.asarray(labels), names, max_members),
-        kinds=_kinds(certificate),
-        statements=_statements(constraints, certificate, max_statements),
-        n_statements=0 if constraints is None else constraints.n_statements,
-        n_broken=0 if certificate is None else len(certificate.violated),
-        rules=() if certificate is None else tuple((repr(rule), held) for rule, held in certificate.rules),
-        faults=() if certificate is None else certificate.faults,
-        conflicts=tuple(conflicts),
-        scores=tuple(scores),
-        sketch=sketch,
-        arcs=_arcs(constraints, certificate, sketch),
-        names=tuple(_names(in_order, names)) if len(in_order) <= _MAX_NAMES else (),
-        version=__version__,
-    )
-
-
-def _names(samples: npt.NDArray[np.intp], names: npt.NDArray[Any] | None) -> list[str]:
-    return [str(value) for value in (samples if names is None else names[samples]).tolist()]
-
-
-def _clusters(labels: npt.NDArray[Any], names: npt.NDArray[Any] | None, max_members: int) -> tuple[Cluster, ...]:
-    order = np.argsort(labels, kind="stable")
-    kinds, start, size = np.unique(labels[order], return_index=True, return_counts=True)
-    return tuple(
-        Cluster(label, count, tuple(_names(order[first : first + min(count, max_members)], names)))
-        for label, first, count in zip(kinds.tolist(), start.tolist(), size.tolist(), strict=True)
-    )
-
-
-def _kinds(certificate: Certificate | None) -> tuple[KindCount, ...]:
-    if certificate is None:
-        return ()
-    found = ((kind, *certificate.counts[kind.word]) for kind in Kind if kind.word in certificate.counts)
-    return tuple(KindCount(kind, said, held) for kind, held, said in found if said)
-
-
-def _statements(
-    constraints: Constraints | None, certificate: Certificate | None, max_statements: int
-) -> tuple[Statement, ...]:
-    if constraints is None or certificate is None:
-        return ()
-    broken_first = np.argsort(certificate.held, kind="stable")[:max_statements]
-    return tuple(Statement(constraints.describe(i), bool(certificate.held[i])) for i in broken_first.tolist())
-
-
-def _arcs(
-    constraints: Constraints | None, certificate: Certificate | None, sketch: Sketch
-) -> tuple[tuple[Kind, bool, npt.NDArray[np.intp]], ...]:
-    if constraints is None or certificate is None or not 0 < constraints.n_statements <= _MAX_ARCS:
-        return ()
-    slots = sketch.slot[constraints.items[:, :2]]
-    found = (
-        (kind, held, slots[(constraints.kind == kind) & (certificate.held == held)])
-        for kind in Kind
-        if not kind.is_group
-        for held in (True, False)
-    )
-    return tuple((kind, held, pairs) for kind, held, pairs in found if len(pairs))
+    name_labels: tuple[int, ...] = ()
+    n_soft: int = 0
+    reasons: tuple[str, ...] = ()
+    repairs: tuple[str, ...] = ()
+    comparison: Comparison | None = None
+    doubtful: tuple[Doubtful, ...] = ()
+    questions: tuple[str, ...] = ()
+    map: Map | None = None
+    texts: bool = False  # whether features are terms, which are told differently

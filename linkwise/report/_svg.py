@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import numpy as np
 
 from linkwise.constraints import Kind
 from linkwise.plots._layout import Sketch, draw_lines
-from linkwise.plots._palette import cluster_colour
-from linkwise.report._facts import Facts
+from linkwise.plots._palette import cluster_colour, text_on
+from linkwise.report._facts import Facts, Map
 from linkwise.report._text import safe
 
-__all__ = ["LEFT", "WIDTH", "tree_svg"]
+__all__ = ["LEFT", "WIDTH", "before_svg", "map_svg", "tree_svg"]
 
 WIDTH, LEFT, RIGHT = 1000, 46, 6
 _TREE, _TOP = 330, 14
@@ -25,6 +26,8 @@ _CLASS = {Kind.MUST_LINK: "together", Kind.CANNOT_LINK: "apart", Kind.TRIPLET: "
 def tree_svg(facts: Facts) -> str:
     """Draw the tree, the cut, the clusters as a coloured ground and what was said as arcs below it."""
     sketch = facts.sketch
+    if sketch is None:
+        return ""
     step = (WIDTH - LEFT - RIGHT) / max(sketch.n_leaves, 1)
     floor = _TOP + _TREE
     ground = floor + _GAP
@@ -42,11 +45,19 @@ def tree_svg(facts: Facts) -> str:
         _branches(sketch, step, floor),
         _cut(sketch, step, floor),
         _strip(sketch, step, ground),
-        *_arcs(facts, step, arc_line),
+        *_arcs(facts, sketch, step, arc_line),
         _leaf_names(facts, step, below + 4) if named else "",
         '<g class="pins"></g></svg>',
     ]
     return "\n".join(part for part in parts if part)
+
+
+def before_svg(facts: Facts) -> str:
+    """Draw the tree without the knowledge in the same way, without names."""
+    found = facts.comparison
+    if found is None or found.sketch is None:
+        return ""
+    return tree_svg(replace(facts, sketch=found.sketch, arcs=found.arcs, names=()))
 
 
 def _y(height: float, sketch: Sketch, floor: float) -> float:
@@ -110,18 +121,19 @@ def _strip(sketch: Sketch, step: float, ground: float) -> str:
             f'data-cluster="{label}"><title>cluster {label}</title></rect>'
         )
         if width > 18:
-            parts.append(f'<text x="{x + width / 2:.1f}" y="{ground + _STRIP - 2.5}">{label}</text>')
+            ink = text_on(cluster_colour(label))
+            parts.append(f'<text x="{x + width / 2:.1f}" y="{ground + _STRIP - 2.5}" style="fill:{ink}">{label}</text>')
     return "".join(parts) + "</g>"
 
 
-def _arcs(facts: Facts, step: float, line: float) -> list[str]:
+def _arcs(facts: Facts, sketch: Sketch, step: float, line: float) -> list[str]:
     parts = []
     for kind, held, slots in facts.arcs:
         ends = np.sort(slots, axis=1) + 0.5
         moves = []
         for first, second in ends.tolist():
             x0, x1 = LEFT + first * step, LEFT + second * step
-            depth = _ARC_DEPTH * math.sqrt(max(second - first, 0.2) / max(facts.sketch.n_leaves, 1))
+            depth = _ARC_DEPTH * math.sqrt(max(second - first, 0.2) / max(sketch.n_leaves, 1))
             moves.append(f"M{x0:.1f} {line}A{max((x1 - x0) / 2, 0.1):.1f} {depth:.1f} 0 0 0 {x1:.1f} {line}")
         dots = "".join(f"M{LEFT + slot * step:.1f} {line}h0" for slot in np.unique(ends).tolist())
         name = _CLASS[kind] + ("" if held else " broken")
@@ -138,3 +150,35 @@ def _leaf_names(facts: Facts, step: float, y: float) -> str:
             f'<text transform="translate({x + 3:.1f} {y:.1f}) rotate(90)">{shown}<title>{safe(name)}</title></text>'
         )
     return "".join(parts) + "</g>"
+
+
+def map_svg(found: Map) -> str:
+    """Draw the samples in the plane: one path of dots per cluster, its number in the middle."""
+    width, height, edge = 1000, 560, 34
+    low, high = found.points.min(axis=0), found.points.max(axis=0)
+    span = np.where(high > low, high - low, 1.0)
+    x = np.round(edge + (found.points[:, 0] - low[0]) / span[0] * (width - 2 * edge), 1)
+    y = np.round(height - edge - (found.points[:, 1] - low[1]) / span[1] * (height - 2 * edge), 1)
+    size = float(np.clip(120 / math.sqrt(max(len(x), 1)), 2.5, 8.0))
+    dots, numbers = [], []
+    kinds, counts = np.unique(found.labels, return_counts=True)
+    for label in kinds[np.argsort(-counts, kind="stable")].tolist():  # small clusters on top
+        mine = found.labels == label
+        moves = "".join(f"M{a:g} {b:g}h0" for a, b in zip(x[mine].tolist(), y[mine].tolist(), strict=True))
+        dots.append(f'<path data-cluster="{label}" style="stroke:{cluster_colour(label)}" d="{moves}"/>')
+        if mine.sum() >= 5 and len(kinds) <= 40:
+            numbers.append((float(np.median(x[mine])), float(np.median(y[mine])), label))
+    kept: list[tuple[float, float, int]] = []
+    for one in numbers:
+        if all(abs(one[0] - other[0]) > 22 or abs(one[1] - other[1]) > 18 for other in kept):
+            kept.append(one)
+    texts = "".join(f'<text x="{a:.1f}" y="{b + 6:.1f}">{label}</text>' for a, b, label in kept)
+    names = (
+        f'<text class="name" x="{width - edge}" y="{height - 8}" text-anchor="end">{safe(found.axes[0])} →</text>'
+        f'<text class="name top" x="{edge}" y="7">↑ {safe(found.axes[1])}</text>'
+    )
+    return (
+        f'<svg viewBox="0 0 {width} {height}" role="img" aria-label="Map of {len(x)} samples">'
+        f'<g class="dots" style="stroke-width:{size:.1f}">{"".join(dots)}</g>'
+        f'<g class="numbers">{texts}</g>{names}</svg>'
+    )

@@ -1,19 +1,21 @@
-// Finds samples by name and shows where they stand in the tree; dims the tree to one cluster while its row is pointed at.
+// Finds samples by name and shows where they stand in the tree; dims the drawings to one cluster while it is pointed at.
 (() => {
-  const svg = document.querySelector("figure svg");
-  if (!svg) return;
+  const drawings = document.querySelectorAll("figure svg");
   const focus = (label) => {
-    svg.classList.toggle("focus", label !== null);
-    for (const path of svg.querySelectorAll(".branches path")) path.classList.toggle("on", path.dataset.cluster === label);
+    for (const drawing of drawings) {
+      drawing.classList.toggle("focus", label !== null);
+      for (const path of drawing.querySelectorAll(".branches path, .dots path")) path.classList.toggle("on", path.dataset.cluster === label);
+    }
   };
-  for (const row of document.querySelectorAll("details[data-cluster], .strip rect")) {
+  for (const row of document.querySelectorAll("article[data-cluster], .strip rect, .dots path")) {
     row.addEventListener("pointerenter", () => focus(row.dataset.cluster));
     row.addEventListener("pointerleave", () => focus(null));
   }
+  const svg = document.querySelector("#drawing svg");
   const box = document.querySelector("#find");
-  if (!box) return;
+  if (!svg || !box) return;
   const names = JSON.parse(document.querySelector("#names").textContent);
-  const clusters = JSON.parse(document.querySelector("#clusters").textContent);
+  const clusters = JSON.parse(document.querySelector("#labels").textContent);
   const pins = svg.querySelector(".pins");
   const said = document.querySelector("#found");
   const { left, step, floor } = svg.dataset;

@@ -22,16 +22,20 @@ ALLOWED = {
     "problem": BASE | {"_kernels", "constraints", "result"},
     "engines": BASE | {"_kernels", "constraints", "result", "problem", "_compat"},
     "sources": BASE | {"_kernels", "_files", "constraints", "result"},
+    "choosing": BASE | {"_kernels", "constraints", "result", "problem", "engines", "metrics", "_compat"},
     "_compat": set(),
     "_files": BASE,
     "metrics": BASE | {"_kernels", "constraints", "result", "sources"},
     "plots": BASE | {"constraints", "result"},
-    "report": BASE | {"constraints", "result", "plots"},
+    "report": BASE | {"constraints", "result", "metrics", "plots", "choosing"},
     "datasets": BASE | {"constraints", "sources"},
-    "active": BASE | {"_kernels", "_files", "constraints", "result", "sources", "problem", "engines"},
-    "io": BASE | {"_files", "constraints", "result", "sources", "problem", "engines", "active"},
+    "active": BASE | {"_kernels", "_files", "constraints", "result", "sources", "problem", "engines", "choosing"},
+    "io": BASE | {"_files", "constraints", "result", "sources", "problem", "engines", "choosing", "active"},
     "experiments": BASE
-    | {"_files", "constraints", "result", "sources", "problem", "engines", "metrics", "datasets", "plots"},
+    | {"_files", "constraints", "result", "sources", "problem", "engines", "metrics", "datasets", "plots", "choosing"},
+    "papers": BASE
+    | {"_files", "constraints", "result", "sources", "problem", "engines", "metrics", "datasets", "plots"}
+    | {"experiments", "active"},
     "cli": BASE
     | {
         "constraints",
@@ -45,6 +49,8 @@ ALLOWED = {
         "datasets",
         "experiments",
         "active",
+        "papers",
+        "choosing",
         "io",
     },
 }

@@ -103,3 +103,49 @@ def feasible(n, k, cannot_link=(), must_link=()):
         if not tried:
             return False
         colour.pop(heads[len(tried) - 1])
+
+
+def spread_by_definition(X, weight, chosen, k, luck):
+    """k-means++ one draw at a time: ``luck`` holds, for each missing centre, numbers below 1 that choose candidates."""
+    X, weight = np.asarray(X, dtype=float), np.asarray(weight, dtype=float)
+    centers = [X[row] for row in list(chosen)[:k]]
+    for drawn in luck:
+        near = squared_distances(X, centers).min(axis=1) if centers else np.ones(len(X))
+        mass = weight * near
+        best, least = None, np.inf
+        for row in sorted(_row_at(mass, u) for u in (drawn if centers else drawn[:1])):
+            after = squared_distances(X, [*centers, X[row]]).min(axis=1)
+            left = float(sum(w * d for w, d in zip(weight, after, strict=True)))
+            if best is None or left < least * (1 - 1e-12):
+                best, least = row, left
+        centers.append(X[best])
+    return np.array(centers)
+
+
+def _row_at(mass, share):
+    """The row at which running totals pass this share of all; any row when all are zero."""
+    if sum(mass) <= 0:
+        return int(share * len(mass))
+    total = 0.0
+    for row, own in enumerate(mass):
+        total += own
+        if total > share * sum(mass):
+            return row
+    return len(mass) - 1
+
+
+def race_by_definition(X, weight, starts, steps):
+    """Let each start make its steps of plain weighted k-means; return where they are, the cheapest first."""
+    runners = []
+    for start in starts:
+        centers = np.array(start, dtype=float)
+        for _ in range(steps):
+            away = squared_distances(X, centers)
+            labels = away.argmin(axis=1)
+            cost = float(sum(w * row.min() for w, row in zip(weight, away, strict=True)))
+            for c in range(len(centers)):
+                mine = labels == c
+                if mine.any():
+                    centers[c] = (weight[mine, None] * X[mine]).sum(axis=0) / weight[mine].sum()
+        runners.append((cost, len(runners), centers))
+    return [(cost, centers) for cost, _, centers in sorted(runners, key=lambda runner: runner[:2])]

@@ -1,4 +1,4 @@
-"""I. Davidson, S. Basu, "Clustering with constraints: theory and practice", tutorial, KDD 2006: COP-KMeans."""
+"""S. Basu, I. Davidson, "Clustering with Constraints", tutorial, KDD 2006: COP-KMeans."""
 
 from __future__ import annotations
 

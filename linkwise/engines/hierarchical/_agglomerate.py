@@ -405,6 +405,13 @@ def require_fitting(method: str, metric: str, *, who: str = "agglomerate") -> No
     raise LinkwiseError(msg)
 
 
+def read_either(X: Any, metric: str, *, who: str) -> npt.NDArray[Any]:
+    """Return vectors, or with ``"precomputed"`` dissimilarities, as an array; what is one already is not looked at."""
+    if isinstance(X, np.ndarray):
+        return X
+    return np.asarray(X, dtype=np.float64) if metric == "precomputed" else read_vectors(X, who=who)
+
+
 def read_vectors(X: Any, *, who: str = "agglomerate") -> npt.NDArray[np.float64]:
     """Return finite vectors in double precision; warn when they look like a distance matrix."""
     if type(X) is np.ndarray and X.ndim == 2 and X.dtype == np.float64 and X.size and np.isfinite(X).all():

@@ -11,7 +11,7 @@ from linkwise._compat import StrOptions
 from linkwise.constraints import Constraints, Kind
 from linkwise.engines._base import ConstrainedClusterer
 from linkwise.engines._progress import current_progress
-from linkwise.engines.hierarchical._agglomerate import merge_all, require_fitting
+from linkwise.engines.hierarchical._agglomerate import merge_all, read_either, require_fitting
 from linkwise.engines.hierarchical._codes import LINKAGES
 from linkwise.engines.hierarchical._distances import metric_name
 from linkwise.engines.hierarchical._hierarchy import HierarchyMixin, as_dense, mark
@@ -84,6 +84,7 @@ def propagated_linkage(
     """
     who = "propagated_linkage"
     require_fitting(method, metric_name(metric, who=who), who=who)
+    X = read_either(X, metric_name(metric, who=who), who=who)
     links = read_links(constraints, who=who, write_out=False)
     apart = constraints.groups_of(Kind.APART)
     source, n = X, constraints.n_samples

@@ -12,7 +12,7 @@ from linkwise._kernels.disjoint_set import components
 from linkwise.constraints import Constraints, Groups, Kind, MaxCentroidDistance, MinSeparation, NeighbourWithin, Rule
 from linkwise.engines._base import ConstrainedClusterer
 from linkwise.engines._progress import current_progress
-from linkwise.engines.hierarchical._agglomerate import merge_all, require_fitting
+from linkwise.engines.hierarchical._agglomerate import merge_all, read_either, require_fitting
 from linkwise.engines.hierarchical._codes import LINKAGES
 from linkwise.engines.hierarchical._distances import metric_name
 from linkwise.engines.hierarchical._hierarchy import HierarchyMixin, as_dense, mark
@@ -97,6 +97,7 @@ def _grow(X: Any, constraints: Constraints, method: str, metric: Any, dtype: npt
     """Build the forest; return it with the number of clusters merging started from, of which no cut has more."""
     name = metric_name(metric, who="constrained_linkage")
     require_fitting(method, name, who="constrained_linkage")
+    X = read_either(X, name, who="constrained_linkage")
     foreign = tuple(kind.word for kind in Kind if kind not in UNDERSTOOD and (constraints.kind == kind).any())
     if foreign:
         msg = (

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Iterator
 from numbers import Integral, Real
 from typing import Any, ClassVar
@@ -20,10 +21,11 @@ from linkwise.engines.hierarchical._codes import EUCLIDEAN_ONLY, LINKAGES
 from linkwise.engines.hierarchical._distances import metric_name, read_dissimilarities
 from linkwise.engines.hierarchical._memory import require_memory
 from linkwise.engines.hierarchical._place import Places, find_places, insert, new_distances, sparse_distances
-from linkwise.exceptions import DeadEndError, LinkwiseError
-from linkwise.result import Certificate, Dendrogram
+from linkwise.exceptions import DeadEndError, LinkwiseError, ViolationError
+from linkwise.problem import check
+from linkwise.result import Certificate, Dendrogram, verify
 
-__all__ = ["HierarchyMixin", "as_dense", "mark"]
+__all__ = ["HierarchyMixin", "as_dense", "mark", "recut"]
 
 IntArray = npt.NDArray[np.intp]
 _SPARSE_METRICS = ("euclidean", "cityblock", "cosine")
@@ -200,6 +202,27 @@ class HierarchyMixin:
     def distances_(self) -> npt.NDArray[np.float64]:
         """Height of each inner node, never below that of its children."""
         return self.dendrogram_.height[self.dendrogram_.n_samples :]
+
+
+def recut(model: Any, n_clusters: int) -> Any:
+    """Return a copy of a fitted hierarchy with another number of clusters, as a fit of its own would give.
+
+    ``model`` was fitted with ``n_clusters=None`` and hard statements only, by a method whose tree does not depend on
+    the number of clusters. What a fit of its own would refuse is refused here.
+    """
+    twin = copy.copy(model)
+    twin.n_clusters = n_clusters
+    tree, known = model.dendrogram_, model.constraints_
+    twin._read_cut(tree.n_samples)
+    labels = twin._cut(tree, known)
+    tree = mark(tree, labels)
+    certificate = verify(tree, known)
+    if not (certificate.ok or (model.best_effort and not certificate.faults)):
+        check(known, n_clusters=n_clusters).raise_if_infeasible()
+        msg = f"{type(model).__name__}: {n_clusters} clusters of the tree break what was said.\n{certificate}"
+        raise ViolationError(msg, certificate)
+    twin._keep_tree(tree, labels, certificate, model._samples)
+    return twin
 
 
 def mark(tree: Dendrogram, labels: IntArray) -> Dendrogram:

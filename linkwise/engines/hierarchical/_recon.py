@@ -81,8 +81,9 @@ def recon(
     merges of the paper's algorithm, up to ties.
     **Departure from** [1]_ the compatibility test is not run afresh: an incremental BUILD structure answers it and
     rolls back, and a failed test refutes all pairs between two sets at once. Heights, left open there, are the merge
-    distances. Ties go to the pair whose younger cluster is oldest. Pairs and groups, future work there, are merged in
-    phases: what belongs together first, then up to the marked cut, then to the root.
+    distances, raised to those of the merges below where they would go down. Ties go to the pair whose younger cluster
+    is oldest. Pairs and groups, future work there, are merged in phases: what belongs together first, then up to the
+    marked cut, then to the root.
 
     References
     ----------

@@ -1,5 +1,7 @@
 """Engines that change how far samples are from each other."""
 
+from linkwise.engines.metric._distance_learner import DistanceLearner
+from linkwise.engines.metric._distboost import BoostedDistance, DistBoost, distboost
 from linkwise.engines.metric._itml import ITML, itml
 from linkwise.engines.metric._learner import LearnedMetric, MetricLearner
 from linkwise.engines.metric._lsml import LSML, lsml
@@ -16,8 +18,11 @@ from linkwise.engines.metric._svm import SVMMetric, svm_metric
 from linkwise.engines.metric._xing import XingMetric, xing_metric
 
 __all__ = [  # noqa: RUF022 - methods known by their initials are no constants
+    "BoostedDistance",
     "ChunkletLDA",
     "DiscriminativeRCA",
+    "DistBoost",
+    "DistanceLearner",
     "ITML",
     "LSML",
     "LearnedMetric",
@@ -27,6 +32,7 @@ __all__ = [  # noqa: RUF022 - methods known by their initials are no constants
     "XingMetric",
     "chunklet_lda",
     "discriminative_components",
+    "distboost",
     "itml",
     "lsml",
     "propagate",

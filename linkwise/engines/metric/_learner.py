@@ -1,30 +1,24 @@
-"""What every learned metric is: a linear map that stretches and turns the space, after which Euclid is right."""
+"""What every linear metric is: a map that stretches and turns the space, after which Euclid is right."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from contextlib import AbstractContextManager, nullcontext
-from functools import cache, partial
-from typing import Any, ClassVar, NamedTuple, Self
+from functools import partial
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 import scipy.sparse
-from sklearn.base import ClassNamePrefixFeaturesOutMixin, OneToOneFeatureMixin, TransformerMixin, _fit_context
+from sklearn.base import ClassNamePrefixFeaturesOutMixin, OneToOneFeatureMixin
 from sklearn.utils.validation import check_is_fitted
-from threadpoolctl import ThreadpoolController
 
 from linkwise.constraints import Constraints
-from linkwise.engines._base import ConstrainedEstimator
 from linkwise.engines._reading import warn_user
-from linkwise.engines.metric._statements import warn_of_contradictions
-from linkwise.exceptions import LinkwiseError
+from linkwise.engines.metric._distance_learner import DistanceLearner, one_thread
 
 __all__ = ["LearnedMetric", "MetricLearner", "identity_metric"]
 
 FloatArray = npt.NDArray[np.float64]
-
-FEW_FEATURES = 300
 
 
 class LearnedMetric(NamedTuple):
@@ -68,18 +62,16 @@ def identity_metric(X: Any) -> LearnedMetric:
     return LearnedMetric(scipy.sparse.csr_array(scipy.sparse.identity(d)) if scipy.sparse.issparse(X) else np.eye(d))
 
 
-class MetricLearner(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ConstrainedEstimator):  # type: ignore[misc]
-    """Base of all metric learners: owns `fit`; a subclass writes ``_metric_from`` and says what it understands.
+class MetricLearner(DistanceLearner):
+    """Base of the linear metric learners: a subclass writes ``_metric_from`` and says what it understands.
 
-    A metric learner is a transformer: it moves the samples so that plain Euclidean distances say what the statements
-    say, and any clusterer can follow it in a Pipeline. The same constraints may go to both.
+    A linear metric learner moves the samples so that plain Euclidean distances say what the statements say, and any
+    clusterer can follow it in a Pipeline.
 
     Notes
     -----
-    All statements are wishes here, for a metric cannot promise clusters: each counts with its weight, and a hard one
-    (weight inf) counts as much as the heaviest soft one, at least 1. Statements that contradict each other all count;
-    a warning tells of them. Without statements the metric stays Euclidean (``components_`` is the identity), without a
-    warning, as a clusterer without statements is the plain clusterer.
+    Without statements the metric stays Euclidean (``components_`` is the identity), without a warning, as a clusterer
+    without statements is the plain clusterer.
 
     Examples
     --------
@@ -88,44 +80,14 @@ class MetricLearner(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Constrain
     (True, ['must_link', 'together'])
     """
 
-    # what to do instead with sparse X; None for methods that take it
-    _dense_only: ClassVar[str | None] = "reduce the features first, as with sklearn.decomposition.TruncatedSVD."
-
     components_: Any
-    constraints_: Constraints
     objective_: float
     n_iter_: int
     gap_: float
     shrinkage_: float
 
-    @_fit_context(prefer_skip_nested_validation=True)  # type: ignore[untyped-decorator]
-    def fit(self, X: Any, y: Any = None, *, constraints: Constraints | None = None) -> Self:  # noqa: ARG002
-        """Learn the metric from what was said about the rows of X.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            The data. Not modified.
-        y : None
-            Ignored; knowledge comes in through ``constraints`` (see `Constraints.from_labels`).
-        constraints : Constraints, optional
-            What is known; every statement is a wish with its weight, and a hard one weighs as much as the heaviest
-            soft one, at least 1. Without any the metric stays Euclidean.
-
-        Returns
-        -------
-        self
-
-        Raises
-        ------
-        UnsupportedConstraintError
-            The method does not know a kind of statement, or there are rules.
-        """
-        return self._fit(X, constraints)
-
-    def _learn(self, samples: Any, constraints: Constraints) -> None:
-        warn_of_contradictions(constraints, who=type(self).__name__)
-        with _one_thread(samples.shape[1]):
+    def _learn_distance(self, samples: Any, constraints: Constraints) -> None:
+        with one_thread(samples.shape[1]):
             found = self._metric_from(samples, constraints)
         if found.gap > getattr(self, "tol", np.inf):
             warn_user(
@@ -139,25 +101,10 @@ class MetricLearner(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Constrain
         self.n_iter_ = int(found.n_iter)
         self.gap_ = float(found.gap)
         self.shrinkage_ = float(found.shrinkage)
-        self.constraints_ = constraints
 
     def _metric_from(self, samples: Any, constraints: Constraints) -> LearnedMetric:
         """Learn from validated samples; nothing may have been said."""
         raise NotImplementedError
-
-    def _validate(self, X: Any, *, reset: bool) -> Any:
-        if scipy.sparse.issparse(X) and self._dense_only is not None and not self._takes_sparse():
-            msg = f"{type(self).__name__} needs dense X, but X is sparse.\nHint: {self._dense_only}"
-            raise TypeError(msg)
-        return super()._validate(X, reset=reset)
-
-    def _takes_sparse(self) -> bool:
-        return self._dense_only is None
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = self._takes_sparse()
-        return tags
 
     # -- the metric ---------------------------------------------------------------------------------------------
 
@@ -194,29 +141,9 @@ class MetricLearner(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Constrain
         ndarray of shape (n_pairs,)
         """
         check_is_fitted(self, "components_")
-        both = np.asarray(pairs, dtype=np.float64)
-        d = self.components_.shape[1]
-        if both.ndim != 3 or both.shape[1:] != (2, d):
-            msg = (
-                f"pairs has shape {both.shape}, expected (n_pairs, 2, {d}).\n"
-                "Hint: X[[(0, 1), (2, 5)]] makes pairs of the rows of an array X."
-            )
-            raise LinkwiseError(msg)
+        both = self._read_pairs(pairs)
         moved = (both[:, 0] - both[:, 1]) @ self.components_.T
         return np.asarray(np.sqrt(np.einsum("ij,ij->i", moved, moved)))
-
-    def score_pairs(self, pairs: Any) -> FloatArray:
-        """Return how alike the two of each pair are: the negative learned distance, so larger means more alike.
-
-        Parameters
-        ----------
-        pairs : array-like of shape (n_pairs, 2, n_features)
-
-        Returns
-        -------
-        ndarray of shape (n_pairs,)
-        """
-        return -self.pair_distance(pairs)
 
     def get_metric(self) -> Callable[[Any, Any], float]:
         """Return the metric as a function of two vectors, for whoever takes ``metric=`` a callable; it pickles."""
@@ -247,19 +174,6 @@ class MetricLearner(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Constrain
         check_is_fitted(self, "components_")
         source = OneToOneFeatureMixin if self._keeps_features() else ClassNamePrefixFeaturesOutMixin
         return source.get_feature_names_out(self, input_features)  # type: ignore[no-any-return]
-
-
-@cache
-def _linear_algebra() -> ThreadpoolController:
-    return ThreadpoolController().select(user_api="blas")
-
-
-def _one_thread(n_features: int) -> AbstractContextManager[Any]:
-    """Keep small matrices to one thread: on a busy machine, threads that wait for each other cost up to 20 times more.
-
-    It also makes results the same whatever number of threads there is.
-    """
-    return _linear_algebra().limit(limits=1) if n_features <= FEW_FEATURES else nullcontext()
 
 
 def _distance(components: Any, x: Any, y: Any) -> float:

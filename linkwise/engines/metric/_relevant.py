@@ -168,13 +168,19 @@ def chunklet_lda(
 
     Notes
     -----
-    **Cost** O(n d²) + O(d³). **Guarantee** closed form: the directions of largest correlation between samples and their
-    chunklets [1]_. **Departure from** [1]_ directions are scaled to unit spread within chunklets, as everywhere here,
-    and samples in no chunklet are not looked at.
+    Solves S_between v = ratio S_within v. A direction's squared correlation with the best function of the chunklets is
+    ratio / (1 + ratio), so these are the canonical directions between samples and the chunklets they are in.
+
+    **Cost** O(n d²) + O(d³). **Guarantee** closed form: no direction has a larger ratio than the first, none that is
+    uncorrelated with it than the second, and so on. **Departure from** [1]_ the paper was not at hand: that it takes
+    must-linked groups for classes of a discriminant analysis, in the form of canonical correlations, is from memory;
+    the tutorial [2]_ says no more than that it is a variant of it. Directions are scaled to unit spread within
+    chunklets, as everywhere here, and samples in no chunklet are not looked at.
 
     References
     ----------
     .. [1] T. De Bie, M. Momma, N. Cristianini, "Efficiently learning the metric using side-information", ALT 2003.
+    .. [2] S. Basu, I. Davidson, "Clustering with Constraints", tutorial, 2006.
 
     Examples
     --------

@@ -20,6 +20,7 @@ __all__ = [
     "apart_pairs",
     "comparisons",
     "differences",
+    "distinct_pairs",
     "finite_weights",
     "squared_lengths",
     "together_pairs",
@@ -142,6 +143,16 @@ def squared_lengths(rows: Any) -> FloatArray:
 def without_coincident(X: Any, pairs: Pairs, *, who: str) -> tuple[Any, FloatArray]:
     """Differences and weights of the pairs whose samples differ; tell how many do not, as no metric can part them."""
     rows = differences(X, pairs)
+    distinct = _tell_distinct(rows, pairs, who)
+    return rows[distinct], pairs.weight[distinct]
+
+
+def distinct_pairs(X: Any, pairs: Pairs, *, who: str) -> Pairs:
+    """The pairs whose samples differ; tell how many do not, as no distance can part them."""
+    return pairs.pick(_tell_distinct(differences(X, pairs), pairs, who))
+
+
+def _tell_distinct(rows: Any, pairs: Pairs, who: str) -> npt.NDArray[np.bool_]:
     distinct = squared_lengths(rows) > 0
     if not distinct.all():
         gone = np.flatnonzero(~distinct)
@@ -150,8 +161,7 @@ def without_coincident(X: Any, pairs: Pairs, *, who: str) -> tuple[Any, FloatArr
             f"they were left out, the first being samples {int(pairs.first[gone[0]])} and "
             f"{int(pairs.second[gone[0]])}."
         )
-        rows = rows[distinct]
-    return rows, pairs.weight[distinct]
+    return distinct
 
 
 def warn_of_contradictions(constraints: Constraints, *, who: str) -> None:

@@ -15,6 +15,7 @@ from linkwise.constraints import Constraints, Kind
 from linkwise.engines._partition import PartitionMixin
 from linkwise.engines._reading import require_finite
 from linkwise.engines.partitional._lloyd import KMeansRun
+from linkwise.engines.partitional._race import RACE
 from linkwise.engines.partitional._rows import nearest, squared
 from linkwise.engines.partitional._start import INITS
 
@@ -32,7 +33,7 @@ class CentroidMixin(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Partition
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **PartitionMixin._parameter_constraints,
         "init": [StrOptions(set(INITS)), "array-like"],
-        "n_init": [Interval(Integral, 1, None, closed="left")],
+        "n_init": [StrOptions({RACE}), Interval(Integral, 1, None, closed="left")],
         "max_iter": [Interval(Integral, 1, None, closed="left")],
         "tol": [Interval(Real, 0, None, closed="left")],
         "random_state": ["random_state"],

@@ -30,7 +30,7 @@ def cop_kmeans(
     *,
     assignment: str = "exact",
     init: Any = "k-means++",
-    n_init: int = 3,
+    n_init: int | str = "race",
     max_iter: int = 300,
     tol: float = 1e-4,
     random_state: Any = None,
@@ -51,8 +51,9 @@ def cop_kmeans(
         gives up on a run when a sample finds no cluster.
     init : {"k-means++", "neighbourhoods"} or array-like of shape (n_clusters, n_features), default="k-means++"
         Centres to start from: spread out by chance, the means of must-linked groups, or given.
-    n_init : int, default=3
-        Runs from different starts, of which the best is kept; one is enough where a start leaves nothing to chance.
+    n_init : int or "race", default="race"
+        "race": of eight starts, the one that fits best after six steps of plain k-means goes on. A number: so many
+        starts run to their ends and the best is kept. Where a start leaves nothing to chance there is one run.
     max_iter : int, default=300
         Most iterations of one run.
     tol : float, default=1e-4
@@ -94,7 +95,7 @@ def cop_kmeans(
     ----------
     .. [1] K. Wagstaff, C. Cardie, S. Rogers, S. Schroedl, "Constrained K-means Clustering with Background Knowledge",
        ICML 2001.
-    .. [2] I. Davidson, S. Basu, "A Survey of Clustering with Instance Level Constraints", KDD tutorial 2006.
+    .. [2] S. Basu, I. Davidson, "Clustering with Constraints", tutorial, KDD 2006.
 
     Examples
     --------
@@ -151,8 +152,9 @@ class COPKMeans(CentroidMixin, ConstrainedClusterer):
         get stuck.
     init : {"k-means++", "neighbourhoods"} or array-like of shape (n_clusters, n_features), default="k-means++"
         Centres to start from: spread out by chance, the means of must-linked groups, or given.
-    n_init : int, default=3
-        Runs from different starts, of which the best is kept; one is enough where a start leaves nothing to chance.
+    n_init : int or "race", default="race"
+        "race": of eight starts, the one that fits best after six steps of plain k-means goes on. A number: so many
+        starts run to their ends and the best is kept. Where a start leaves nothing to chance there is one run.
     max_iter : int, default=300
         Most iterations of one run.
     tol : float, default=1e-4
@@ -225,7 +227,7 @@ class COPKMeans(CentroidMixin, ConstrainedClusterer):
         *,
         assignment: str = "exact",
         init: Any = "k-means++",
-        n_init: int = 3,
+        n_init: int | str = "race",
         max_iter: int = 300,
         tol: float = 1e-4,
         random_state: Any = None,

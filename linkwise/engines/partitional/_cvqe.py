@@ -26,7 +26,7 @@ def cvqe(
     update: str = "symmetric",
     inference: str = "trees",
     init: Any = "k-means++",
-    n_init: int = 3,
+    n_init: int | str = "race",
     max_iter: int = 300,
     tol: float = 1e-4,
     random_state: Any = None,
@@ -52,9 +52,10 @@ def cvqe(
         from ``random_state``), or that and then whole trees of statements at once, which is never worse.
     init : {"k-means++", "neighbourhoods"} or array-like of shape (n_clusters, n_features), default="k-means++"
         Centres to start from: spread out by chance, the means of must-linked samples, soft or hard, or given.
-    n_init : int, default=3
-        Runs from different starts, of which the one with the least objective is kept; one is enough where nothing is
-        left to chance. Of "neighbourhoods" there is one, further runs start as with "k-means++".
+    n_init : int or "race", default="race"
+        "race": of eight starts as with "k-means++", the one that fits best after six steps of plain k-means goes on. A
+        number: so many starts run to their ends. A first run is from the "neighbourhoods" if these are asked for; the
+        run with the least objective is kept. Where nothing is left to chance there is one run.
     max_iter : int, default=300
         Most iterations of one run.
     tol : float, default=1e-4
@@ -93,7 +94,7 @@ def cvqe(
     ----------
     .. [1] I. Davidson, S. S. Ravi, "Clustering with Constraints: Feasibility Issues and the k-Means Algorithm",
        SDM 2005.
-    .. [2] I. Davidson, S. Basu, "A Survey of Clustering with Instance Level Constraints", KDD tutorial 2006.
+    .. [2] S. Basu, I. Davidson, "Clustering with Constraints", tutorial, KDD 2006.
 
     Examples
     --------
@@ -138,9 +139,10 @@ class CVQE(SoftMixin, ConstrainedClusterer):
         from ``random_state``), or that and then whole trees of statements at once, which is never worse.
     init : {"k-means++", "neighbourhoods"} or array-like of shape (n_clusters, n_features), default="k-means++"
         Centres to start from: spread out by chance, the means of must-linked samples, soft or hard, or given.
-    n_init : int, default=3
-        Runs from different starts, of which the one with the least objective is kept; one is enough where nothing is
-        left to chance. Of "neighbourhoods" there is one, further runs start as with "k-means++".
+    n_init : int or "race", default="race"
+        "race": of eight starts as with "k-means++", the one that fits best after six steps of plain k-means goes on. A
+        number: so many starts run to their ends. A first run is from the "neighbourhoods" if these are asked for; the
+        run with the least objective is kept. Where nothing is left to chance there is one run.
     max_iter : int, default=300
         Most iterations of one run.
     tol : float, default=1e-4
@@ -214,7 +216,7 @@ class CVQE(SoftMixin, ConstrainedClusterer):
         update: str = "symmetric",
         inference: str = "trees",
         init: Any = "k-means++",
-        n_init: int = 3,
+        n_init: int | str = "race",
         max_iter: int = 300,
         tol: float = 1e-4,
         random_state: Any = None,
@@ -238,7 +240,7 @@ def lcvqe(
     *,
     inference: str = "trees",
     init: Any = "k-means++",
-    n_init: int = 3,
+    n_init: int | str = "race",
     max_iter: int = 300,
     tol: float = 1e-4,
     random_state: Any = None,
@@ -260,9 +262,10 @@ def lcvqe(
         from ``random_state``), or that and then whole trees of statements at once, which is never worse.
     init : {"k-means++", "neighbourhoods"} or array-like of shape (n_clusters, n_features), default="k-means++"
         Centres to start from: spread out by chance, the means of must-linked samples, soft or hard, or given.
-    n_init : int, default=3
-        Runs from different starts, of which the one with the least objective is kept; one is enough where nothing is
-        left to chance. Of "neighbourhoods" there is one, further runs start as with "k-means++".
+    n_init : int or "race", default="race"
+        "race": of eight starts as with "k-means++", the one that fits best after six steps of plain k-means goes on. A
+        number: so many starts run to their ends. A first run is from the "neighbourhoods" if these are asked for; the
+        run with the least objective is kept. Where nothing is left to chance there is one run.
     max_iter : int, default=300
         Most iterations of one run.
     tol : float, default=1e-4
@@ -294,8 +297,10 @@ def lcvqe(
     **Cost** O(n d k) per iteration, as k-means, and O(k) for each link and sweep over the samples that are named.
     **Guarantee** the objective never rises from one half-step to the next; all ``n_clusters`` clusters have samples:
     one left empty takes the sample that gains most.
-    **Departure from** [1]_ all clusters are considered for each sample and not three pairs of them; who pays for a
-    cannot-link can change as centres move, and a step of the centres that would raise the objective is shortened.
+    **Departure from** [1]_ the objective and the centres are written from memory of the paper, not with its text at
+    hand, and no figure of it was reproduced. All clusters are considered for each sample and not three pairs of them;
+    who pays for a cannot-link can change as centres move, and a step of the centres that would raise the objective is
+    shortened.
 
     References
     ----------
@@ -341,9 +346,10 @@ class LCVQE(SoftMixin, ConstrainedClusterer):
         from ``random_state``), or that and then whole trees of statements at once, which is never worse.
     init : {"k-means++", "neighbourhoods"} or array-like of shape (n_clusters, n_features), default="k-means++"
         Centres to start from: spread out by chance, the means of must-linked samples, soft or hard, or given.
-    n_init : int, default=3
-        Runs from different starts, of which the one with the least objective is kept; one is enough where nothing is
-        left to chance. Of "neighbourhoods" there is one, further runs start as with "k-means++".
+    n_init : int or "race", default="race"
+        "race": of eight starts as with "k-means++", the one that fits best after six steps of plain k-means goes on. A
+        number: so many starts run to their ends. A first run is from the "neighbourhoods" if these are asked for; the
+        run with the least objective is kept. Where nothing is left to chance there is one run.
     max_iter : int, default=300
         Most iterations of one run.
     tol : float, default=1e-4
@@ -409,7 +415,7 @@ class LCVQE(SoftMixin, ConstrainedClusterer):
         *,
         inference: str = "trees",
         init: Any = "k-means++",
-        n_init: int = 3,
+        n_init: int | str = "race",
         max_iter: int = 300,
         tol: float = 1e-4,
         random_state: Any = None,

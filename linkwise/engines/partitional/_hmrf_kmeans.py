@@ -28,7 +28,7 @@ def hmrf_kmeans(
     per_cluster: bool = False,
     inference: str = "trees",
     init: Any = "neighbourhoods",
-    n_init: int = 3,
+    n_init: int | str = "race",
     max_iter: int = 300,
     tol: float = 1e-4,
     random_state: Any = None,
@@ -58,9 +58,10 @@ def hmrf_kmeans(
         from ``random_state``), or that and then whole trees of statements at once, which is never worse.
     init : {"k-means++", "neighbourhoods"} or array-like of shape (n_clusters, n_features), default="neighbourhoods"
         Centres to start from: spread out by chance, the means of must-linked samples, soft or hard, or given.
-    n_init : int, default=3
-        Runs from different starts, of which the one with the least objective is kept; one is enough where nothing is
-        left to chance. Of "neighbourhoods" there is one, further runs start as with "k-means++".
+    n_init : int or "race", default="race"
+        "race": of eight starts as with "k-means++", the one that fits best after six steps of plain k-means goes on. A
+        number: so many starts run to their ends. A first run is from the "neighbourhoods" if these are asked for; the
+        run with the least objective is kept. Where nothing is left to chance there is one run.
     max_iter : int, default=300
         Most iterations of one run.
     tol : float, default=1e-4
@@ -101,7 +102,7 @@ def hmrf_kmeans(
     References
     ----------
     .. [1] S. Basu, M. Bilenko, R. J. Mooney, "A Probabilistic Framework for Semi-Supervised Clustering", KDD 2004.
-    .. [2] I. Davidson, S. Basu, "A Survey of Clustering with Instance Level Constraints", KDD tutorial 2006.
+    .. [2] S. Basu, I. Davidson, "Clustering with Constraints", tutorial, KDD 2006.
 
     Examples
     --------
@@ -148,9 +149,10 @@ class HMRFKMeans(SoftMixin, ConstrainedClusterer):
         from ``random_state``), or that and then whole trees of statements at once, which is never worse.
     init : {"k-means++", "neighbourhoods"} or array-like of shape (n_clusters, n_features), default="neighbourhoods"
         Centres to start from: spread out by chance, the means of must-linked samples, soft or hard, or given.
-    n_init : int, default=3
-        Runs from different starts, of which the one with the least objective is kept; one is enough where nothing is
-        left to chance. Of "neighbourhoods" there is one, further runs start as with "k-means++".
+    n_init : int or "race", default="race"
+        "race": of eight starts as with "k-means++", the one that fits best after six steps of plain k-means goes on. A
+        number: so many starts run to their ends. A first run is from the "neighbourhoods" if these are asked for; the
+        run with the least objective is kept. Where nothing is left to chance there is one run.
     max_iter : int, default=300
         Most iterations of one run.
     tol : float, default=1e-4
@@ -231,7 +233,7 @@ class HMRFKMeans(SoftMixin, ConstrainedClusterer):
         per_cluster: bool = False,
         inference: str = "trees",
         init: Any = "neighbourhoods",
-        n_init: int = 3,
+        n_init: int | str = "race",
         max_iter: int = 300,
         tol: float = 1e-4,
         random_state: Any = None,

@@ -26,7 +26,7 @@ def mk_means(
     per_cluster: bool = False,
     inference: str = "trees",
     init: Any = "k-means++",
-    n_init: int = 3,
+    n_init: int | str = "race",
     max_iter: int = 300,
     tol: float = 1e-4,
     random_state: Any = None,
@@ -52,9 +52,10 @@ def mk_means(
         from ``random_state``), or that and then whole trees of statements at once, which is never worse.
     init : {"k-means++", "neighbourhoods"} or array-like of shape (n_clusters, n_features), default="k-means++"
         Centres to start from: spread out by chance, the means of must-linked samples, soft or hard, or given.
-    n_init : int, default=3
-        Runs from different starts, of which the one with the least objective is kept; one is enough where nothing is
-        left to chance. Of "neighbourhoods" there is one, further runs start as with "k-means++".
+    n_init : int or "race", default="race"
+        "race": of eight starts as with "k-means++", the one that fits best after six steps of plain k-means goes on. A
+        number: so many starts run to their ends. A first run is from the "neighbourhoods" if these are asked for; the
+        run with the least objective is kept. Where nothing is left to chance there is one run.
     max_iter : int, default=300
         Most iterations of one run.
     tol : float, default=1e-4
@@ -93,7 +94,7 @@ def mk_means(
     ----------
     .. [1] M. Bilenko, S. Basu, R. J. Mooney, "Integrating Constraints and Metric Learning in Semi-Supervised
        Clustering", ICML 2004.
-    .. [2] I. Davidson, S. Basu, "A Survey of Clustering with Instance Level Constraints", KDD tutorial 2006.
+    .. [2] S. Basu, I. Davidson, "Clustering with Constraints", tutorial, KDD 2006.
 
     Examples
     --------
@@ -137,9 +138,10 @@ class MKMeans(SoftMixin, ConstrainedClusterer):
         from ``random_state``), or that and then whole trees of statements at once, which is never worse.
     init : {"k-means++", "neighbourhoods"} or array-like of shape (n_clusters, n_features), default="k-means++"
         Centres to start from: spread out by chance, the means of must-linked samples, soft or hard, or given.
-    n_init : int, default=3
-        Runs from different starts, of which the one with the least objective is kept; one is enough where nothing is
-        left to chance. Of "neighbourhoods" there is one, further runs start as with "k-means++".
+    n_init : int or "race", default="race"
+        "race": of eight starts as with "k-means++", the one that fits best after six steps of plain k-means goes on. A
+        number: so many starts run to their ends. A first run is from the "neighbourhoods" if these are asked for; the
+        run with the least objective is kept. Where nothing is left to chance there is one run.
     max_iter : int, default=300
         Most iterations of one run.
     tol : float, default=1e-4
@@ -217,7 +219,7 @@ class MKMeans(SoftMixin, ConstrainedClusterer):
         per_cluster: bool = False,
         inference: str = "trees",
         init: Any = "k-means++",
-        n_init: int = 3,
+        n_init: int | str = "race",
         max_iter: int = 300,
         tol: float = 1e-4,
         random_state: Any = None,
@@ -247,7 +249,7 @@ def mpck_means(
     per_cluster: bool = False,
     inference: str = "trees",
     init: Any = "neighbourhoods",
-    n_init: int = 3,
+    n_init: int | str = "race",
     max_iter: int = 300,
     tol: float = 1e-4,
     random_state: Any = None,
@@ -273,9 +275,10 @@ def mpck_means(
         from ``random_state``), or that and then whole trees of statements at once, which is never worse.
     init : {"k-means++", "neighbourhoods"} or array-like of shape (n_clusters, n_features), default="neighbourhoods"
         Centres to start from: spread out by chance, the means of must-linked samples, soft or hard, or given.
-    n_init : int, default=3
-        Runs from different starts, of which the one with the least objective is kept; one is enough where nothing is
-        left to chance. Of "neighbourhoods" there is one, further runs start as with "k-means++".
+    n_init : int or "race", default="race"
+        "race": of eight starts as with "k-means++", the one that fits best after six steps of plain k-means goes on. A
+        number: so many starts run to their ends. A first run is from the "neighbourhoods" if these are asked for; the
+        run with the least objective is kept. Where nothing is left to chance there is one run.
     max_iter : int, default=300
         Most iterations of one run.
     tol : float, default=1e-4
@@ -316,7 +319,7 @@ def mpck_means(
     ----------
     .. [1] M. Bilenko, S. Basu, R. J. Mooney, "Integrating Constraints and Metric Learning in Semi-Supervised
        Clustering", ICML 2004.
-    .. [2] I. Davidson, S. Basu, "A Survey of Clustering with Instance Level Constraints", KDD tutorial 2006.
+    .. [2] S. Basu, I. Davidson, "Clustering with Constraints", tutorial, KDD 2006.
 
     Examples
     --------
@@ -360,9 +363,10 @@ class MPCKMeans(SoftMixin, ConstrainedClusterer):
         from ``random_state``), or that and then whole trees of statements at once, which is never worse.
     init : {"k-means++", "neighbourhoods"} or array-like of shape (n_clusters, n_features), default="neighbourhoods"
         Centres to start from: spread out by chance, the means of must-linked samples, soft or hard, or given.
-    n_init : int, default=3
-        Runs from different starts, of which the one with the least objective is kept; one is enough where nothing is
-        left to chance. Of "neighbourhoods" there is one, further runs start as with "k-means++".
+    n_init : int or "race", default="race"
+        "race": of eight starts as with "k-means++", the one that fits best after six steps of plain k-means goes on. A
+        number: so many starts run to their ends. A first run is from the "neighbourhoods" if these are asked for; the
+        run with the least objective is kept. Where nothing is left to chance there is one run.
     max_iter : int, default=300
         Most iterations of one run.
     tol : float, default=1e-4
@@ -442,7 +446,7 @@ class MPCKMeans(SoftMixin, ConstrainedClusterer):
         per_cluster: bool = False,
         inference: str = "trees",
         init: Any = "neighbourhoods",
-        n_init: int = 3,
+        n_init: int | str = "race",
         max_iter: int = 300,
         tol: float = 1e-4,
         random_state: Any = None,

@@ -12,6 +12,7 @@ import numpy.typing as npt
 from linkwise.constraints import Constraints, Kind, Rule, SizeBetween
 from linkwise.engines.partitional._cloud import Cloud
 from linkwise.engines.partitional._lloyd import KMeansRun, Place, Settled, Watch, run_lloyd
+from linkwise.engines.partitional._race import RACE, race
 from linkwise.engines.partitional._rows import read_rows, squared_to, typical_variance
 from linkwise.engines.partitional._start import Start
 from linkwise.exceptions import ConstraintError, GaveUpError, LinkwiseError, UnsupportedConstraintError
@@ -21,25 +22,30 @@ __all__ = ["Loop", "expand", "judge", "read_problem", "run_from_starts"]
 
 IntArray = npt.NDArray[np.intp]
 FloatArray = npt.NDArray[np.float64]
-# A start from which the assignment gave up is replaced by another, up to so many times the runs that were asked for.
-_TRIES = 10
+# A start from which the assignment gave up is replaced by another, up to so many times the runs that were asked for;
+# a race counts as three.
+_TRIES, _RUNS = 10, 3
 
 
 class Loop:
     """The parameters of Lloyd's loop, checked.
 
+    ``race`` says that starts race and the best goes on, where otherwise ``n_init`` of them run to their ends.
     ``watch``, if given, is called with the labels and centres of the contracted rows after each half-step.
     """
 
-    def __init__(self, who: str, n_init: int, max_iter: int, tol: float, watch: Watch | None = None) -> None:
-        for name, value in (("n_init", n_init), ("max_iter", max_iter)):
+    def __init__(self, who: str, n_init: int | str, max_iter: int, tol: float, watch: Watch | None = None) -> None:
+        self.race = isinstance(n_init, str) and n_init == RACE
+        runs = 1 if self.race else n_init
+        for name, value in (("n_init", runs), ("max_iter", max_iter)):
             if isinstance(value, bool) or not isinstance(value, Integral) or value < 1:
-                msg = f"{who}: {name} is {value!r}, expected a whole number >= 1."
+                other = f' or "{RACE}"' if name == "n_init" else ""
+                msg = f"{who}: {name} is {value!r}, expected a whole number >= 1{other}."
                 raise LinkwiseError(msg)
         if not tol >= 0:
             msg = f"{who}: tol is {tol!r}, expected a number >= 0."
             raise LinkwiseError(msg)
-        self.n_init, self.max_iter, self.tol, self.watch = int(n_init), int(max_iter), float(tol), watch
+        self.n_init, self.max_iter, self.tol, self.watch = int(runs), int(max_iter), float(tol), watch
 
 
 def read_problem(
@@ -104,18 +110,20 @@ def judge(constraints: Constraints, k: int, who: str) -> Callable[[], IntArray]:
 
 
 def run_from_starts(cloud: Cloud, start: Start, place: Callable[[], Place], loop: Loop, X: Any) -> Settled:
-    """Run the loop from several starts and return where the best one ended; of equals the first.
+    """Run the loop from the winner of a race, or from several starts, and return where the best one ended.
 
     ``place`` makes what assigns rows in one run. Where neither start nor assignment leaves anything to chance one run
-    is enough. A run in which the assignment gives up does not count; if all do, the last error is raised.
+    is enough. A run in which the assignment gives up does not count, and the next in the race or another start takes
+    its place; if all do, the last error is raised. Of equals the first is kept.
     """
     tolerance = loop.tol * typical_variance(X)
     best: Settled | None = None
     error: GaveUpError | None = None
     done = 0
-    for _ in range(_TRIES * loop.n_init):
+    waiting = race(start) if loop.race and start.varies else []
+    for _ in range(_TRIES * (_RUNS if loop.race else loop.n_init)):
         assigned = place()
-        centers = start.centers()
+        centers = waiting.pop(0) if waiting else start.centers()
         try:
             ended = run_lloyd(cloud, centers, assigned, max_iter=loop.max_iter, tolerance=tolerance, watch=loop.watch)
         except GaveUpError as gave_up:

@@ -3,6 +3,9 @@
 Dense distances are sums of squared differences, so nothing cancels: data far from the origin lose no digits. Where the
 table of rows and centres is wide a matrix product does the bulk of the work, and every row whose nearest centre the
 product leaves in doubt is looked at again; both ways give the same labels. Sparse rows are never made dense.
+
+Kernels turn a few rows at a time on their side, so that one centre meets them all at once; sums over features keep
+their order, so this changes no digit.
 """
 
 from __future__ import annotations
@@ -20,12 +23,26 @@ from linkwise.engines._reading import require_finite
 from linkwise.engines.hierarchical._parallel import Workers
 from linkwise.exceptions import LinkwiseError
 
-__all__ = ["join_rows", "means", "nearest", "one_row", "read_rows", "squared", "squared_to", "typical_variance"]
+__all__ = [
+    "is_small",
+    "join_rows",
+    "means",
+    "nearest",
+    "one_row",
+    "read_rows",
+    "squared",
+    "squared_to",
+    "sum_rows",
+    "typical_variance",
+    "write_nearest",
+    "write_squared",
+]
 
 IntArray = npt.NDArray[np.intp]
 FloatArray = npt.NDArray[np.float64]
 _CHUNK = 2048  # rows whose distances to all centres are in memory at a time
 _WIDE = 2_000  # features times centres from which the matrix product is quicker
+_TILE = 64  # rows that meet a centre at once
 _LARGE = 4_000_000  # features times centres times rows from which threads are
 
 
@@ -52,18 +69,23 @@ def nearest(X: Any, centers: FloatArray) -> tuple[IntArray, FloatArray]:
             labels[at : at + _CHUNK] = block.argmin(axis=1)
             cost[at : at + _CHUNK] = block.min(axis=1)
         return labels, cost
-    across = np.ascontiguousarray(centers.T)
+    centers = np.ascontiguousarray(centers)
     if centers.size >= _WIDE:
-        norm = (centers**2).sum(axis=1)
+        across, norm = np.ascontiguousarray(centers.T), (centers**2).sum(axis=1)
         # products of a chunk are small: threads of BLAS would wait for each other longer than they work
         with _blas().limit(limits=1, user_api="blas"), Workers() as workers:
             workers.over(_by_product, m, centers.size, X, across, norm, labels, cost)
     elif m * centers.size >= _LARGE:
         with Workers() as workers:
-            workers.over(_nearest, m, centers.size, X, across, labels, cost)
+            workers.over(write_nearest, m, centers.size, X, centers, labels, cost)
     else:
-        _nearest(X, across, labels, cost, 0, m)
+        write_nearest(X, centers, labels, cost, 0, m)
     return labels, cost
+
+
+def is_small(X: Any, centers: FloatArray) -> bool:
+    """Whether neither a matrix product nor threads help `nearest` with these dense rows."""
+    return centers.size < _WIDE and X.shape[0] * centers.size < _LARGE
 
 
 def squared(X: Any, centers: FloatArray) -> FloatArray:
@@ -71,7 +93,7 @@ def squared(X: Any, centers: FloatArray) -> FloatArray:
     if scipy.sparse.issparse(X):
         return _sparse_squared(X, centers)
     out = np.empty((X.shape[0], len(centers)))
-    _squared(X, np.ascontiguousarray(centers.T), out)
+    write_squared(X, np.ascontiguousarray(centers), out)
     return out
 
 
@@ -86,13 +108,18 @@ def squared_to(X: Any, centers: FloatArray, labels: IntArray) -> FloatArray:
     return out
 
 
-def means(X: Any, weight: FloatArray, labels: IntArray, k: int) -> FloatArray:
-    """Return the weighted mean of the rows of each label; every label has a row."""
+def means(X: Any, weight: FloatArray, labels: IntArray, k: int, *, otherwise: FloatArray | None = None) -> FloatArray:
+    """Return the weighted mean of the rows of each label; a label without rows has the row of ``otherwise``.
+
+    Without ``otherwise`` every label has a row.
+    """
     if scipy.sparse.issparse(X):
         total, mass = join_rows(X, weight, labels, k).toarray(), np.bincount(labels, weights=weight, minlength=k)
     else:
-        total, mass = _sums(X, weight, labels, k)
-    return np.asarray(total / mass[:, None])
+        total, mass = sum_rows(X, weight, labels, k)
+    if otherwise is None or mass.all():
+        return np.asarray(total / mass[:, None])
+    return np.where(mass[:, None] > 0, total / np.where(mass > 0, mass, 1.0)[:, None], otherwise)
 
 
 def join_rows(X: Any, weight: FloatArray, group: IntArray, n_groups: int) -> Any:
@@ -137,29 +164,59 @@ def _sparse_squared(X: Any, centers: FloatArray) -> FloatArray:
 
 
 @njit(nogil=True)
-def _distances(row: FloatArray, across: FloatArray, out: FloatArray) -> None:
-    d, k = across.shape
-    for c in range(k):
-        out[c] = 0.0
-    for j in range(d):
-        x = row[j]
-        for c in range(k):
-            gap = x - across[j, c]
-            out[c] += gap * gap
+def _turn(X: FloatArray, low: int, size: int, tile: FloatArray) -> None:
+    """Write ``size`` rows from ``low`` on into the columns of ``tile``."""
+    for i in range(size):
+        for j in range(X.shape[1]):
+            tile[j, i] = X[low + i, j]
 
 
 @njit(nogil=True)
-def _nearest(X: FloatArray, across: FloatArray, labels: IntArray, cost: FloatArray, start: int, stop: int) -> None:
-    k = across.shape[1]
-    row = np.empty(k)
-    for i in range(start, stop):
-        _distances(X[i], across, row)
-        best = 0
-        for c in range(1, k):
-            if row[c] < row[best]:
-                best = c
-        labels[i] = best
-        cost[i] = row[best]
+def _away(tile: FloatArray, size: int, center: FloatArray, out: FloatArray) -> None:
+    """Write the squared distances of the first columns of ``tile`` to a centre."""
+    for i in range(size):
+        out[i] = 0.0
+    for j in range(len(center)):
+        value = center[j]
+        for i in range(size):
+            gap = tile[j, i] - value
+            out[i] += gap * gap
+
+
+@njit(nogil=True)
+def write_nearest(
+    X: FloatArray, centers: FloatArray, labels: IntArray, cost: FloatArray, start: int, stop: int
+) -> None:
+    """Write the nearest centre of each dense row from ``start`` to ``stop``, and the squared distance to it."""
+    tile, away, least = np.empty((X.shape[1], _TILE)), np.empty(_TILE), np.empty(_TILE)
+    best = np.empty(_TILE, np.intp)
+    for low in range(start, stop, _TILE):
+        size = min(_TILE, stop - low)
+        _turn(X, low, size, tile)
+        _away(tile, size, centers[0], least)
+        best[:] = 0
+        for c in range(1, len(centers)):
+            _away(tile, size, centers[c], away)
+            for i in range(size):
+                if away[i] < least[i]:
+                    least[i] = away[i]
+                    best[i] = c
+        for i in range(size):
+            labels[low + i] = best[i]
+            cost[low + i] = least[i]
+
+
+@njit(nogil=True)
+def write_squared(X: FloatArray, centers: FloatArray, out: FloatArray) -> None:
+    """Write the squared distances of all dense rows to all centres."""
+    tile, away = np.empty((X.shape[1], _TILE)), np.empty(_TILE)
+    for low in range(0, len(X), _TILE):
+        size = min(_TILE, len(X) - low)
+        _turn(X, low, size, tile)
+        for c in range(len(centers)):
+            _away(tile, size, centers[c], away)
+            for i in range(size):
+                out[low + i, c] = away[i]
 
 
 @njit(nogil=True)
@@ -170,7 +227,6 @@ def _settle(
     m, d = X.shape
     k = len(norm)
     longest = np.sqrt(norm.max())
-    row = np.empty(k)
     for i in range(m):
         size = 0.0
         for j in range(d):
@@ -184,23 +240,20 @@ def _settle(
                 second = value
         doubt = 4e-16 * (d + 4) * (longest * longest + 2.0 * longest * np.sqrt(size))
         if second - first <= 2.0 * doubt:
-            _distances(X[i], across, row)
-            best = 0
-            for c in range(1, k):
-                if row[c] < row[best]:
-                    best = c
+            best, least = 0, np.inf
+            for c in range(k):
+                exact = 0.0
+                for j in range(d):
+                    gap = X[i, j] - across[j, c]
+                    exact += gap * gap
+                if exact < least:
+                    best, least = c, exact
         exact = 0.0
         for j in range(d):
             gap = X[i, j] - across[j, best]
             exact += gap * gap
         labels[i] = best
         cost[i] = exact
-
-
-@njit
-def _squared(X: FloatArray, across: FloatArray, out: FloatArray) -> None:
-    for i in range(len(X)):
-        _distances(X[i], across, out[i])
 
 
 @njit
@@ -216,7 +269,8 @@ def _squared_to(X: FloatArray, centers: FloatArray, labels: IntArray) -> FloatAr
 
 
 @njit
-def _sums(X: FloatArray, weight: FloatArray, labels: IntArray, k: int) -> tuple[FloatArray, FloatArray]:
+def sum_rows(X: FloatArray, weight: FloatArray, labels: IntArray, k: int) -> tuple[FloatArray, FloatArray]:
+    """Return the weighted sum of the dense rows of each label, and the sum of the weights."""
     total = np.zeros((k, X.shape[1]))
     mass = np.zeros(k)
     for i in range(len(X)):

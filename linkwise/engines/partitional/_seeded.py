@@ -22,7 +22,7 @@ def seeded_kmeans(
     constraints: Constraints,
     n_clusters: int,
     *,
-    n_init: int = 3,
+    n_init: int | str = "race",
     max_iter: int = 300,
     tol: float = 1e-4,
     random_state: Any = None,
@@ -40,8 +40,9 @@ def seeded_kmeans(
     n_clusters : int
         Number of clusters; each gets a sample. With more groups, the large ones far from each other are taken; with
         fewer, k-means++ adds the centres that are missing.
-    n_init : int, default=3
-        Runs from different starts, of which the best is kept; one is enough where there are ``n_clusters`` groups.
+    n_init : int or "race", default="race"
+        "race": of eight starts, the one that fits best after six steps of plain k-means goes on. A number: so many
+        starts run to their ends and the best is kept. There is one start where there are ``n_clusters`` groups.
     max_iter : int, default=300
         Most iterations of one run.
     tol : float, default=1e-4
@@ -97,7 +98,7 @@ def constrained_kmeans(
     constraints: Constraints,
     n_clusters: int,
     *,
-    n_init: int = 3,
+    n_init: int | str = "race",
     max_iter: int = 300,
     tol: float = 1e-4,
     random_state: Any = None,
@@ -115,8 +116,9 @@ def constrained_kmeans(
     n_clusters : int
         Number of clusters; each gets a sample. With more groups, the large ones far from each other start the
         clusters; with fewer, k-means++ adds the centres that are missing.
-    n_init : int, default=3
-        Runs from different starts, of which the best is kept; one is enough where there are ``n_clusters`` groups.
+    n_init : int or "race", default="race"
+        "race": of eight starts, the one that fits best after six steps of plain k-means goes on. A number: so many
+        starts run to their ends and the best is kept. There is one start where there are ``n_clusters`` groups.
     max_iter : int, default=300
         Most iterations of one run.
     tol : float, default=1e-4
@@ -183,7 +185,7 @@ class _FromSeeds(CentroidMixin, ConstrainedClusterer):
         self,
         n_clusters: int = 2,
         *,
-        n_init: int = 3,
+        n_init: int | str = "race",
         max_iter: int = 300,
         tol: float = 1e-4,
         random_state: Any = None,
@@ -202,8 +204,9 @@ class SeededKMeans(_FromSeeds):
     ----------
     n_clusters : int, default=2
         Number of clusters; each gets a sample.
-    n_init : int, default=3
-        Runs from different starts, of which the best is kept; one is enough where the seeds start all clusters.
+    n_init : int or "race", default="race"
+        "race": of eight starts, the one that fits best after six steps of plain k-means goes on. A number: so many
+        starts run to their ends and the best is kept. There is one start where the seeds start all clusters.
     max_iter : int, default=300
         Most iterations of one run.
     tol : float, default=1e-4
@@ -277,8 +280,9 @@ class ConstrainedKMeans(_FromSeeds):
     ----------
     n_clusters : int, default=2
         Number of clusters; each gets a sample.
-    n_init : int, default=3
-        Runs from different starts, of which the best is kept; one is enough where the seeds start all clusters.
+    n_init : int or "race", default="race"
+        "race": of eight starts, the one that fits best after six steps of plain k-means goes on. A number: so many
+        starts run to their ends and the best is kept. There is one start where the seeds start all clusters.
     max_iter : int, default=300
         Most iterations of one run.
     tol : float, default=1e-4

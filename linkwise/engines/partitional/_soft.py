@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -18,6 +18,7 @@ from linkwise.engines.partitional._field import INFERENCES, bind_samples
 from linkwise.engines.partitional._learned import METRICS, Learned
 from linkwise.engines.partitional._measures import DISTORTIONS, Measure, make_measure
 from linkwise.engines.partitional._pairs import SoftPairs, soft_pairs
+from linkwise.engines.partitional._race import race
 from linkwise.engines.partitional._restarts import Loop, judge, read_problem
 from linkwise.engines.partitional._rows import squared_to, typical_variance
 from linkwise.engines.partitional._soft_loop import Alternation, SoftWatch
@@ -153,10 +154,8 @@ def solve(
     alternation = Alternation(
         method, field, witness, inference=inference, max_iter=loop.max_iter, tolerance=tolerance, watch=watch
     )
-    best = alternation.run(start.centers(), rng)
-    for _ in range(1, loop.n_init if others.varies or alternation.random else 1):
-        ended = alternation.run(others.centers(), rng)
-        best = ended if ended.objective < best.objective else best
+    runs = (alternation.run(centers, rng) for centers in _centers(start, others, loop, again=alternation.random))
+    best = min(runs, key=lambda ended: ended.objective)  # of equals the first
     centers, metric = best.state.centers, best.state.metric
     if spread.distortion == "squared_euclidean":
         inertia = float(squared_to(rows, centers, best.labels).sum())
@@ -165,6 +164,19 @@ def solve(
     matrix = None if metric is None else metric.matrix if spread.per_cluster else metric.matrix[0]
     exact = field.exact and inference == "trees"
     return SoftRun(best.labels, centers, best.objective, best.objectives, inertia, best.n_iter, exact, matrix)
+
+
+def _centers(start: Start, others: Start, loop: Loop, *, again: bool) -> Iterator[FloatArray]:
+    """Yield what to run from; ``again`` says that another run from the same centres may end elsewhere."""
+    if loop.race:
+        if start is not others or not start.varies:
+            yield start.centers()
+        if others.varies:
+            yield race(others)[0]
+        return
+    yield start.centers()
+    for _ in range(1, loop.n_init if others.varies or again else 1):
+        yield others.centers()
 
 
 def _wishes(rows: Any, constraints: Constraints, cloud: Cloud) -> Cloud:

@@ -32,6 +32,10 @@ class SoftMixin(CentroidMixin):
     understands: ClassVar[frozenset[Kind]] = LINKS
     weighs: ClassVar[bool] = True
     _explains_itself: ClassVar[bool] = True
+    _dense_only: ClassVar[str] = (
+        "a metric is learned from dense rows only: reduce the features first, as with "
+        "sklearn.decomposition.TruncatedSVD; PCKMeans learns none and takes sparse X."
+    )
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **CentroidMixin._parameter_constraints,
         "inference": [StrOptions(set(INFERENCES))],

@@ -9,8 +9,9 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse
 
+from linkwise._kernels import njit
 from linkwise.engines.partitional._cloud import Cloud
-from linkwise.engines.partitional._rows import one_row, squared
+from linkwise.engines.partitional._rows import one_row, squared, write_squared
 from linkwise.exceptions import LinkwiseError
 
 __all__ = ["INITS", "Start", "draw_rows", "make_generator", "neighbourhoods", "read_init", "spread_centers"]
@@ -132,33 +133,76 @@ def spread_centers(cloud: Cloud, chosen: IntArray, k: int, rng: np.random.Genera
     Notes
     -----
     Rows count by their weights. As in scikit-learn each step draws 2 + log k candidates with probability proportional
-    to weight times squared distance, and keeps the one that lowers the total most.
+    to weight times squared distance, and keeps the one that lowers the total most, the lowest-numbered of equals.
     """
     centers = np.empty((k, cloud.X.shape[1]))
     for i, row in enumerate(chosen[:k].tolist()):
         centers[i] = one_row(cloud.X, row)
     have = min(len(chosen), k)
-    if have == 0:
-        centers[0] = one_row(cloud.X, int(draw_rows(cloud.weight, 1, rng)[0]))
-        have = 1
     if have == k:
         return centers
-    trials = 2 + int(np.log(k))
-    near = squared(cloud.X, centers[:have]).min(axis=1)
+    # before there is a centre all rows are equally far
+    near = squared(cloud.X, centers[:have]).min(axis=1) if have else np.ones(cloud.n_nodes)
+    luck = rng.random((k - have, 2 + int(np.log(k))))
+    if not scipy.sparse.issparse(cloud.X):
+        _spread(cloud.X, cloud.weight, near, centers, luck)
+        return centers
     for i in range(have, k):
-        rows = np.unique(draw_rows(cloud.weight * near, trials, rng))
+        rows = np.unique(_rows_at(np.cumsum(cloud.weight * near), luck[i - have, : None if i else 1]))
         candidates = np.stack([one_row(cloud.X, int(row)) for row in rows])
-        closer = np.minimum(squared(cloud.X, candidates), near[:, None])
+        away = squared(cloud.X, candidates)
+        closer = np.minimum(away, near[:, None]) if i else away
         best = int(np.argmin(cloud.weight @ closer))
         near = np.ascontiguousarray(closer[:, best])
         centers[i] = candidates[best]
     return centers
 
 
+@njit
+def _spread(X: FloatArray, weight: FloatArray, near: FloatArray, centers: FloatArray, luck: FloatArray) -> None:
+    """Write the last centres, one for each row of ``luck``; ``near`` is the squared distance to those before.
+
+    The first of all centres is drawn once, by weight: there is nothing yet to be far from.
+    """
+    n, (missing, trials) = len(X), luck.shape
+    total, away, rows = np.empty(n), np.empty((n, trials)), np.empty(trials, np.intp)
+    picked = np.empty((trials, X.shape[1]))
+    for at in range(len(centers) - missing, len(centers)):
+        drawn = luck[at - len(centers) + missing]
+        tried = trials if at else 1
+        mass = 0.0
+        for r in range(n):
+            mass += weight[r] * near[r]
+            total[r] = mass
+        for t in range(tried):
+            if mass > 0:
+                rows[t] = min(np.searchsorted(total, drawn[t] * mass, side="right"), n - 1)
+            else:
+                rows[t] = int(drawn[t] * n)
+        rows[:tried].sort()
+        for t in range(tried):
+            picked[t] = X[rows[t]]
+        write_squared(X, picked[:tried], away)
+        best, least = 0, np.inf
+        for t in range(tried):
+            left = 0.0
+            for r in range(n):
+                left += weight[r] * (min(away[r, t], near[r]) if at else away[r, t])
+            if left < least:
+                best, least = t, left
+        centers[at] = picked[best]
+        for r in range(n):
+            near[r] = min(near[r], away[r, best]) if at else away[r, best]
+
+
 def draw_rows(mass: FloatArray, size: int, rng: np.random.Generator) -> IntArray:
     """Draw positions with probability proportional to ``mass``; when all of it is zero, any."""
-    total = np.cumsum(mass)
+    return _rows_at(np.cumsum(mass), rng.random(size))
+
+
+def _rows_at(total: FloatArray, luck: FloatArray) -> IntArray:
+    """Return the positions at which running totals pass these shares of the last one; where that is zero, any."""
     if total[-1] <= 0:
-        return rng.integers(len(mass), size=size)
-    found = np.searchsorted(total, rng.random(size) * total[-1], side="right")
-    return np.asarray(np.minimum(found, len(mass) - 1), dtype=np.intp)
+        return np.asarray(luck * len(total), dtype=np.intp)
+    found = np.searchsorted(total, luck * total[-1], side="right")
+    return np.asarray(np.minimum(found, len(total) - 1), dtype=np.intp)

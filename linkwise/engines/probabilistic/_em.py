@@ -14,7 +14,7 @@ from linkwise.engines.probabilistic._chunklets import Chunklets
 from linkwise.engines.probabilistic._gaussian import Gaussians, fit_gaussians, log_density
 from linkwise.engines.probabilistic._start import random_source, start
 
-__all__ = ["Beliefs", "Mixture", "Settings", "climb"]
+__all__ = ["Beliefs", "Mixture", "Settings", "climb", "climb_weighted"]
 
 IntArray = npt.NDArray[np.intp]
 FloatArray = npt.NDArray[np.float64]
@@ -152,10 +152,36 @@ def climb(X: FloatArray, beliefs: Beliefs, k: int, settings: Settings) -> Mixtur
     )
 
 
+def climb_weighted(
+    X: FloatArray, beliefs: Beliefs, k: int, settings: Settings, sample_weight: FloatArray
+) -> tuple[FloatArray, Gaussians]:
+    """Fit a mixture by EM from one start, each sample counting with its weight; return mixing weights and Gaussians.
+
+    The E-step is that of `climb`: a sample's weight says how much it counts, not what it is. Mixing weights are the
+    shares of the clusters, as the chance that all statements hold says nothing about samples of different weight.
+    Nothing is said about convergence; whoever fits many mixtures does not mind if one of them could be a little better.
+    """
+    shift = X.mean(axis=0)
+    random = random_source(settings.random_state)
+    run = _climb_once(X - shift, beliefs, k, settings.init, random, settings, sample_weight)
+    return run.weights, run.gaussians._replace(means=run.gaussians.means + shift)
+
+
 def _climb_once(
-    X: FloatArray, beliefs: Beliefs, k: int, init: Any, random: np.random.RandomState, settings: Settings
+    X: FloatArray,
+    beliefs: Beliefs,
+    k: int,
+    init: Any,
+    random: np.random.RandomState,
+    settings: Settings,
+    sample_weight: FloatArray | None = None,
 ) -> _Run:
     graph, kind = beliefs.graph, settings.covariance_type
+
+    def share(chance: FloatArray) -> FloatArray:
+        """How much every sample counts for every cluster."""
+        return graph.spread(chance) if sample_weight is None else graph.spread(chance) * sample_weight[:, None]
+
     beliefs.forget()
     chance = start(X, graph, k, init, random, beliefs.decide)
     # what a start believes may contradict the statements, and then no weights would make it likely
@@ -166,8 +192,12 @@ def _climb_once(
     for _ in range(settings.max_iter):
         value, chance = beliefs.expect(log_density(X, gaussians, kind), weights)
         bounds.append(value / len(X))
-        weights = beliefs.weigh(chance, weights)
-        gaussians = fit_gaussians(X, graph.spread(chance), kind, settings.reg_covar)
+        if sample_weight is None:
+            weights = beliefs.weigh(chance, weights)
+        else:
+            counts = share(chance).sum(axis=0) + 10 * np.finfo(np.float64).eps
+            weights = counts / counts.sum()
+        gaussians = fit_gaussians(X, share(chance), kind, settings.reg_covar)
         if len(bounds) > 1 and abs(bounds[-1] - bounds[-2]) < settings.tol:
             return _Run(weights, gaussians, bounds, True)
     return _Run(weights, gaussians, bounds, False)

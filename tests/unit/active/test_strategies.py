@@ -13,6 +13,8 @@ from linkwise.active import (
     ExploreConsolidate,
     LabelAnswerer,
     MinMax,
+    PairsAndTrios,
+    PlacingTrios,
     RandomPairs,
     RandomTrios,
     Uncertainty,
@@ -26,6 +28,8 @@ STRATEGIES = [
     MinMax(3),
     Uncertainty(3),
     DoubtfulMerges(12),
+    PlacingTrios(),
+    PairsAndTrios(),
 ]
 every_strategy = pytest.mark.parametrize("strategy", STRATEGIES, ids=repr)
 

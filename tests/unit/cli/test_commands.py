@@ -9,6 +9,7 @@ import shlex
 import subprocess
 import sys
 
+import numpy as np
 import pytest
 
 from linkwise import Dendrogram
@@ -245,3 +246,36 @@ def test_a_reader_that_goes_away_causes_no_complaint(here):
         env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)},
     )
     assert done.stderr == ""
+
+
+def heaps(folder, n_each=12):
+    """Three heaps of points, and true statements about some of them."""
+    rng = np.random.default_rng(0)
+    y = np.repeat([0, 1, 2], n_each)
+    points = rng.normal(size=(3 * n_each, 2)) + np.array([[0, 0], [6, 0], [0, 6]])[y]
+    rows = "\n".join(f"s{i},{a:.3f},{b:.3f}" for i, (a, b) in enumerate(points))
+    (folder / "heaps.csv").write_text(f"name,x,y\n{rows}\n")
+    pairs = rng.choice(3 * n_each, size=(40, 2))
+    said = [("must_link" if y[a] == y[b] else "cannot_link", a, b) for a, b in pairs if a != b]
+    (folder / "true.csv").write_text("type,a,b\n" + "\n".join(f"{kind},s{a},s{b}" for kind, a, b in said) + "\n")
+
+
+def test_the_number_of_clusters_is_found_by_what_was_held_out(here, capsys):
+    heaps(here)
+    assert main(["cluster", "heaps.csv", "--id", "name", "-c", "true.csv", "-k", "auto", "-o", "out"]) == 0
+    told = capsys.readouterr().out
+    assert "36 samples in 3 clusters." in told
+    assert "held out" in told
+    assert "compared: ConstrainedAgglomerative with 2 to 12 clusters" in told
+    assert len(set(labels(here / "out" / "labels.csv").values())) == 3
+    page = (here / "out" / "report.html").read_text(encoding="utf-8")
+    assert "n_clusters=3" in page
+
+
+def test_without_enough_statements_the_heights_decide_and_that_is_said(here, capsys):
+    heaps(here)
+    assert main(["cluster", "heaps.csv", "--id", "name", "-k", "auto", "--linkage", "ward", "-o", "out"]) == 0
+    told = capsys.readouterr().out
+    assert "nothing is known that could be held out" in told
+    assert "3 clusters: the largest step" in told
+    assert main(["cluster", "data.csv", "--id", "name", "-k", "many", "-o", "out2"]) == 2

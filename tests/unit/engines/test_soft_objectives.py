@@ -6,7 +6,8 @@ from itertools import product
 
 import numpy as np
 import pytest
-from numpy.testing import assert_allclose
+from numpy.testing import assert_allclose, assert_array_equal
+from sklearn.cluster import KMeans
 
 from linkwise import Constraints, verify
 from linkwise.engines import cvqe, hmrf_kmeans, lcvqe, mk_means, mpck_means, pck_means
@@ -260,3 +261,37 @@ def test_the_order_of_samples_matters_to_the_printed_update_only():
             else:
                 differs += abs(a.objective - b.objective) > 1e-6
     assert differs > 0
+
+
+def test_lcvqe_without_statements_is_k_means_and_what_holds_costs_nothing():
+    """Half the inertia is the objective; a must-link within a cluster and a cannot-link across do not change it."""
+    for seed in range(examples(6, 200)):
+        X, _, _ = problem(seed, 20, 0)
+        start = X[np.random.default_rng(seed).choice(20, 3, replace=False)]
+        free = lcvqe(X, Constraints.build(20), 3, init=start, tol=0.0)
+        plain = KMeans(3, init=start, n_init=1, tol=0.0).fit(X)
+        assert_array_equal(free.labels, plain.labels_)
+        assert free.objective == pytest.approx(plain.inertia_ / 2)
+        pairs = np.argwhere(np.triu(np.ones((20, 20), dtype=bool), 1))
+        same = free.labels[pairs[:, 0]] == free.labels[pairs[:, 1]]
+        held = Constraints.build(20, must_link=pairs[same][::3], cannot_link=pairs[~same][::5], weight=2.0)
+        told = lcvqe(X, held, 3, init=free.centers, tol=0.0)
+        assert_array_equal(told.labels, free.labels)
+        assert told.objective == pytest.approx(free.objective)
+
+
+def test_lcvqe_assigns_at_least_cost_of_all_labellings():
+    """One assignment from given centres, against every labelling; who pays for a cannot-link is part of the cost."""
+    agreed = 0
+    for seed in range(examples(10, 300)):
+        X, must, cannot = problem(seed, 6, 4, forest=True)
+        start = X[np.random.default_rng(seed).choice(6, 3, replace=False)]
+        twin = twins.LCVQE(X, 3, must, cannot)
+        everything = [np.array(labels) for labels in product(range(3), repeat=6)]
+        costs = np.array([twin.objective(labels, start) for labels in everything])
+        if len(set(everything[int(costs.argmin())].tolist())) < 3:
+            continue  # an empty cluster would take a sample
+        run = lcvqe(X, statements(6, must, cannot), 3, init=start, max_iter=1)
+        assert run.objectives[0] == pytest.approx(costs.min())
+        agreed += 1
+    assert agreed >= examples(4, 100)

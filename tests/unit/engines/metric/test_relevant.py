@@ -129,6 +129,39 @@ def test_discriminants_of_chunklets_are_those_of_classes():
         ChunkletLDA().fit(X, constraints=Constraints.build(60, together=[range(9)]))
 
 
+def test_discriminants_solve_the_eigenproblem_and_are_canonical_directions():
+    rng = np.random.default_rng(9)
+    for _ in range(5):
+        X = rng.normal(size=(40, 4)) @ rng.normal(size=(4, 4))
+        part = rng.integers(6, size=40)
+        part[:12] = np.repeat(np.arange(6), 2)  # every chunklet has two members at least
+        alone = rng.permutation(np.arange(12, 40))[:8]  # in no chunklet, so nothing is said about them
+        part[alone] = -1
+        X[alone] *= 30
+        groups = [np.flatnonzero(part == k) for k in range(6)]
+        model = ChunkletLDA(shrinkage=0).fit(X, constraints=Constraints.build(40, together=groups))
+        inside = np.concatenate(groups)
+        centre = X[inside].mean(axis=0)
+        within, between = np.zeros((4, 4)), np.zeros((4, 4))
+        for members in groups:
+            mean = X[members].mean(axis=0)
+            between += len(members) * np.outer(mean - centre, mean - centre) / len(inside)
+            for x in X[members]:
+                within += np.outer(x - mean, x - mean) / len(inside)
+        ratios = []
+        for v in model.components_:  # between v = ratio within v, scaled to 1 within
+            assert_allclose(v @ within @ v, 1.0)
+            ratios.append(v @ between @ v)
+            assert_allclose(between @ v, ratios[-1] * within @ v, atol=1e-9 * np.abs(between @ v).max())
+        assert ratios == sorted(ratios, reverse=True)
+        assert_allclose(model.objective_, np.log(ratios).sum())
+        # correlations between samples and the chunklets they are in, by QR and singular values
+        indicator = (part[inside, None] == np.arange(6)).astype(float)
+        bases = [np.linalg.qr(Z - Z.mean(axis=0))[0] for Z in (X[inside], indicator[:, :5])]
+        correlation = np.linalg.svd(bases[0].T @ bases[1], compute_uv=False)
+        assert_allclose(np.array(ratios) / (1 + np.array(ratios)), correlation**2, atol=1e-9)
+
+
 def test_too_many_components_are_refused():
     X, _, _, _ = instance(8)
     for learner in (RCA(4), ChunkletLDA(4), DiscriminativeRCA(4)):

@@ -11,7 +11,7 @@ from sklearn.datasets import load_iris, load_wine
 from sklearn.preprocessing import scale
 
 from linkwise import ConstrainedCompleteLink, Constraints, MinSeparation, SizeBetween, cluster, verify
-from linkwise.engines import _choose
+from linkwise.choosing import _choose
 from linkwise.exceptions import DeadEndError, InfeasibleConstraintsError, LinkwiseError
 from linkwise.sources import label_pairs, label_triplets_sample
 

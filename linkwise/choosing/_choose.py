@@ -2,22 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 import scipy.sparse
 
+from linkwise.choosing._auto import candidate_methods, explain, numbers_of_clusters, search_among, too_little
+from linkwise.choosing._search import KnowledgeSearchCV
+from linkwise.choosing._steps import cut_by_steps
 from linkwise.constraints import Constraints, Kind, SizeBetween
 from linkwise.engines._base import ConstrainedClusterer
 from linkwise.engines._binding import bind
 from linkwise.engines.hierarchical import ConstrainedAgglomerative, ConstrainedCompleteLink, ReCon
-from linkwise.engines.hierarchical._hierarchy import mark
 from linkwise.engines.partitional import COPKMeans, PCKMeans
 from linkwise.exceptions import DeadEndError, LinkwiseError
-from linkwise.result import Certificate, Dendrogram, verify
+from linkwise.metrics import silhouette
+from linkwise.result import Certificate, Dendrogram
 
 __all__ = ["Clustering", "cluster"]
 
@@ -48,6 +51,8 @@ class Clustering:
         The fitted estimator, for `predict` and everything else.
     reasons : tuple of str
         Why this method, these parameters and this number of clusters; one sentence each.
+    search : KnowledgeSearchCV or None
+        The comparison behind ``n_clusters="auto"``; ``print(found.search.table())`` shows it.
 
     Examples
     --------
@@ -64,6 +69,7 @@ class Clustering:
     certificate: Certificate
     estimator: ConstrainedClusterer
     reasons: tuple[str, ...]
+    search: KnowledgeSearchCV | None = None
 
     def __str__(self) -> str:
         because = "\n".join(f"  - {reason}" for reason in self.reasons)
@@ -77,7 +83,7 @@ class Clustering:
 def cluster(
     X: Any,
     constraints: Constraints | None = None,
-    n_clusters: int | None = None,
+    n_clusters: int | str | None = None,
     *,
     metric: str | None = None,
     random_state: Any = 0,
@@ -90,9 +96,10 @@ def cluster(
         Samples, dense or sparse; or, with ``metric="precomputed"``, their dissimilarities.
     constraints : Constraints, optional
         What is known: any kinds of statement and rule, in any mix some method understands.
-    n_clusters : int, optional
+    n_clusters : int or "auto", optional
         How many clusters. None: as many as the statements force or, where they force none, as the largest step in the
-        heights of the tree suggests.
+        heights of the tree suggests. "auto": method and number that best predict knowledge they were not told, found
+        by `KnowledgeSearchCV`; where too little is known for that, as for None, and the reasons say so.
     metric : str, optional
         How samples are compared. None: cosine for sparse data, Euclidean for other.
     random_state : int, RandomState or None, default=0
@@ -115,6 +122,7 @@ def cluster(
     See Also
     --------
     linkwise.check : whether the knowledge can hold together at all, before any data are looked at.
+    linkwise.KnowledgeSearchCV : the search behind "auto", with candidates of your own.
 
     Notes
     -----
@@ -125,7 +133,13 @@ def cluster(
     Ward linkage, average where the data are no plain vectors. Where greedy merging ends above the number of clusters
     asked for, `COPKMeans` takes over, if it can.
 
-    **Cost** that of the method chosen. **Guarantee** that of the method chosen: every hard statement holds.
+    With "auto", of the methods above those that understand what was said are compared, up to 3,000 samples also
+    `ConstrainedCompleteLink`, `MPCKMeans` and `ConstrainedGaussianMixture`, each with 2 to 12 clusters or, where
+    cannot-links force more, some beyond. Triplets alone say nothing about a number of clusters, only about the tree:
+    they choose the linkage, and the heights the number.
+
+    **Cost** that of the method chosen; with "auto" of eleven fits for each method and number. **Guarantee** that
+    of the method chosen: every hard statement holds.
 
     Examples
     --------
@@ -138,6 +152,9 @@ def cluster(
     How:
       - ConstrainedCompleteLink(linkage='average'): what pairs say tells something about their neighbours too.
     """
+    if isinstance(n_clusters, str) and n_clusters != "auto":
+        msg = f'cluster: n_clusters is {n_clusters!r}, expected a number, "auto" or None.'
+        raise LinkwiseError(msg)
     sparse = scipy.sparse.issparse(X)
     shape = np.shape(X)
     if len(shape) != 2 or not shape[0]:
@@ -145,6 +162,8 @@ def cluster(
         raise LinkwiseError(msg)
     known = bind(constraints, X, shape[0])
     compare = metric or ("cosine" if sparse else "euclidean")
+    if isinstance(n_clusters, str):
+        return _automatic(X, _Task(shape[0], known, None, compare, sparse, random_state), metric)
     task = _Task(shape[0], known, n_clusters, compare, sparse, random_state)
     model, why = _choose(task)
     try:
@@ -154,27 +173,75 @@ def cluster(
         model, why = _instead(task, end)
         why = f"{first} met a dead end at {end.k_min} clusters; {why}"
         model.fit(X, constraints=known)
-    reasons = [f"{type(model).__name__}({_options(model)}): {why}"]
-    if metric is None and sparse:
-        reasons.append("cosine distances, since X is sparse.")
-    if not sparse and compare == "euclidean":
-        reasons += _scales(X)
-    labels, tree = model.labels_, getattr(model, "dendrogram_", None)
-    certificate = model.certificate_
-    if n_clusters is None:
-        reason = f"{model.n_clusters_} clusters: the fewest the statements leave to this method."
-        if tree is not None and model.n_clusters_ == 1:
-            reason = "1 cluster: no step in the heights of the tree gives clusters in which all statements hold."
-            for labels_k, tree_k in _by_steps(tree, model.constraints_):
-                checked = verify(tree_k, model.constraints_, X=X if known.rules else None, metric=compare)
-                if checked.ok:
-                    labels, tree, certificate = labels_k, tree_k, checked
-                    model.set_params(n_clusters=int(labels.max()) + 1)
-                    model._keep_tree(tree, labels, certificate, model._samples)  # so that `predict` knows them
-                    reason = f"{int(labels.max()) + 1} clusters: the largest step in the heights of the tree."
-                    break
-        reasons.append(reason)
-    return Clustering(labels, int(labels.max()) + 1, tree, certificate, model, tuple(reasons))
+    reasons = [f"{type(model).__name__}({_options(model)}): {why}", *_about_data(X, task, metric)]
+    if n_clusters is not None:
+        tree = getattr(model, "dendrogram_", None)
+        return Clustering(model.labels_, int(model.labels_.max()) + 1, tree, model.certificate_, model, tuple(reasons))
+    return _settle(model, X, task, reasons)
+
+
+def _automatic(X: Any, task: _Task, metric: str | None) -> Clustering:
+    """Choose method and number of clusters by what was held out; where nothing can be, by the data, and say so."""
+    known = task.known
+    lack = too_little(known)
+    if lack and any(isinstance(rule, SizeBetween) for rule in known.rules):
+        return _by_silhouette(X, task, metric, lack)
+    if lack:
+        found = cluster(X, known, None, metric=metric, random_state=task.random_state)
+        return replace(found, reasons=(f"{lack}, so the number of clusters is not judged by it.", *found.reasons))
+    methods = candidate_methods(X, known, task.metric, task.random_state, matrix=not task.is_large)
+    search = search_among(methods, X, known, task.random_state)
+    reasons = [*explain(search, methods), *_about_data(X, task, metric)]
+    model = search.best_estimator_
+    if model.n_clusters is None:
+        return replace(_settle(model, X, task, reasons), search=search)
+    tree = getattr(model, "dendrogram_", None)
+    return Clustering(
+        model.labels_, int(model.labels_.max()) + 1, tree, model.certificate_, model, tuple(reasons), search
+    )
+
+
+def _by_silhouette(X: Any, task: _Task, metric: str | None, lack: str) -> Clustering:
+    """Try numbers of clusters for a method that has no tree, and take the one with the best separated clusters."""
+    best, tried = None, []
+    for k in numbers_of_clusters(X, task.known):
+        model, why = _choose(replace(task, n_clusters=k))
+        try:
+            model.fit(X, constraints=task.known)
+        except LinkwiseError as end:
+            tried.append(end)
+            continue
+        score = silhouette(np.asarray(X), model.labels_) if model.n_clusters_ > 1 else -1.0
+        if best is None or score > best[0]:
+            best = score, model, why
+    if best is None:
+        raise tried[0]
+    score, model, why = best
+    reasons = [
+        f"{type(model).__name__}({_options(model)}): {why}",
+        f"{lack}; {model.n_clusters_} clusters have the largest silhouette, {score:.2f}.",
+        *_about_data(X, task, metric),
+    ]
+    return Clustering(model.labels_, model.n_clusters_, None, model.certificate_, model, tuple(reasons))
+
+
+def _about_data(X: Any, task: _Task, metric: str | None) -> list[str]:
+    said = ["cosine distances, since X is sparse."] if metric is None and task.sparse else []
+    return said + (_scales(X) if not task.sparse and task.metric == "euclidean" else [])
+
+
+def _settle(model: Any, X: Any, task: _Task, reasons: list[str]) -> Clustering:
+    """Settle the number of clusters of a fitted model that was told none."""
+    tree = getattr(model, "dendrogram_", None)
+    if tree is not None:
+        cut = cut_by_steps(model, X, task.metric)
+        made = cut.labels, int(cut.labels.max()) + 1, cut.tree, cut.certificate
+        if made[1] != model.n_clusters_:
+            model.set_params(n_clusters=made[1])
+            model._keep_tree(cut.tree, cut.labels, cut.certificate, model._samples)  # so that `predict` knows them
+        return Clustering(*made, model, (*reasons, cut.reason))
+    reason = f"{model.n_clusters_} clusters: the fewest the statements leave to this method."
+    return Clustering(model.labels_, model.n_clusters_, None, model.certificate_, model, (*reasons, reason))
 
 
 @dataclass(frozen=True)
@@ -280,13 +347,3 @@ def _scales(X: Any) -> list[str]:
         return []
     times = spread.max() / spread.min()
     return [f"one feature spreads {times:,.0f} times as far as another and decides alone; consider scaling them."]
-
-
-def _by_steps(tree: Dendrogram, known: Constraints) -> Iterator[tuple[IntArray, Dendrogram]]:
-    """Cut into 2 to 20 clusters, first where the height of the tree makes its largest step."""
-    heights = np.sort(tree.height[tree.n_samples :])[::-1]
-    heights = heights[heights > 0]  # what is together at height 0 stays together
-    steps = heights[:19] / np.append(heights[1:20], heights[-1:])[: len(heights[:19])]
-    for k in (np.argsort(-steps, kind="stable") + 2).tolist():
-        labels = tree.cut_constrained(known, k) if (known.kind == Kind.TRIPLET).any() else tree.cut(n_clusters=k)
-        yield labels, mark(tree, labels)

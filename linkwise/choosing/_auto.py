@@ -1,0 +1,158 @@
+"""How many clusters, and by whom, when nobody says: whom to compare, whether enough is known for it, and the words."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import Any
+
+import numpy as np
+import scipy.sparse
+
+from linkwise.choosing._search import KnowledgeSearchCV
+from linkwise.constraints import Constraints, Kind, SizeBetween
+from linkwise.engines import (
+    ConstrainedAgglomerative,
+    ConstrainedCompleteLink,
+    ConstrainedGaussianMixture,
+    COPKMeans,
+    MPCKMeans,
+    PCKMeans,
+    ReCon,
+)
+
+__all__ = ["candidate_methods", "cluster_grid", "explain", "numbers_of_clusters", "search_among", "too_little"]
+
+Methods = list[tuple[Any, dict[str, list[Any]]]]
+# Below this many held-out facts of a kind a share of them says next to nothing.
+FEWEST = 5
+N_SPLITS = 10
+# Samples up to which methods are compared that take seconds for thousands of them.
+COMPARE = 3_000
+_TOGETHER = (Kind.MUST_LINK, Kind.TOGETHER)
+_APART = (Kind.CANNOT_LINK, Kind.APART)
+
+
+def too_little(known: Constraints) -> str:
+    """Why nothing can be held out to choose by, in words; "" if enough is known."""
+    if not known.n_statements:
+        return "nothing is known that could be held out"
+    named = len(np.unique(np.concatenate([known.items[known.items >= 0], known.groups.member])))
+    if (known.kind == Kind.TRIPLET).sum() >= FEWEST and named >= N_SPLITS:
+        return ""
+    together = len(known.must_links()[0])
+    apart = int((known.kind == Kind.CANNOT_LINK).sum() + (known.groups_of(Kind.APART).sizes - 1).sum())
+    if named >= N_SPLITS and min(together, apart) >= FEWEST:
+        return ""
+    said = f"{_count(together, 'pair')} together and {_count(apart, 'pair')} apart, about {_count(named, 'sample')}"
+    return f"too little is known to hold some of it out ({said}; at least {FEWEST} of each about {N_SPLITS} are needed)"
+
+
+def _count(n: int, word: str) -> str:
+    return f"{n:,} {word}{'' if n == 1 else 's'}"
+
+
+def numbers_of_clusters(X: Any, known: Constraints, metric: Any = "euclidean") -> list[int]:
+    """The numbers of clusters to try: 2 to 12, or some above what cannot-links force greedy merging to."""
+    n = known.n_samples
+    links = known.select(known.is_hard & np.isin(known.kind, _TOGETHER + _APART)).with_rules()
+    top = 12
+    if np.isin(links.kind, _APART).any() and n <= COMPARE:
+        linkage = "ward" if metric == "euclidean" and not scipy.sparse.issparse(X) else "average"
+        forced = ConstrainedAgglomerative(None, linkage=linkage, metric=metric).fit(X, constraints=links)
+        top = max(top, int(forced.n_clusters_) + 4)
+    return list(range(2, max(min(top, n - 1), 2) + 1))
+
+
+def cluster_grid(X: Any, known: Constraints, metric: str = "euclidean") -> dict[str, list[Any]]:
+    """The numbers of clusters to try, as a grid; none where only triplets are known, which do not speak of a cut."""
+    links = np.isin(known.kind, _TOGETHER + _APART).any()
+    return {"n_clusters": numbers_of_clusters(X, known, metric) if links else [None]}
+
+
+def candidate_methods(X: Any, known: Constraints, metric: str, random_state: Any, *, matrix: bool) -> Methods:
+    """Methods that understand what was said and suit the data, each with what to try.
+
+    ``matrix`` says whether a matrix of all distances may be held.
+    """
+    n, plain = known.n_samples, metric == "euclidean" and not scipy.sparse.issparse(X)
+    grid = cluster_grid(X, known, metric)
+    if (known.kind == Kind.TRIPLET).any():
+        linkages = ["centroid", "average"] if plain else ["average", "complete"]
+        return [(ReCon(metric=metric), {"linkage": linkages, **grid})]
+    if any(isinstance(rule, SizeBetween) for rule in known.rules):
+        return [(COPKMeans(random_state=random_state), grid)]
+    linkages = ["ward", "average"] if plain else ["average", "complete"]
+    merging = (ConstrainedAgglomerative(metric=metric), {"linkage": linkages if matrix else linkages[:1], **grid})
+    if known.rules:
+        return [merging]
+    found: Methods = [merging]
+    small = n <= COMPARE
+    if matrix and small:
+        found.append((ConstrainedCompleteLink(metric=metric), {"linkage": ["average", "complete"], **grid}))
+    if plain:
+        found += [(kind(random_state=random_state), grid) for kind in (COPKMeans, PCKMeans)]
+        if small:
+            found.append((MPCKMeans(random_state=random_state), grid))
+            found.append((ConstrainedGaussianMixture(random_state=random_state), grid))
+    return found
+
+
+def search_among(methods: Methods, X: Any, known: Constraints, random_state: Any) -> KnowledgeSearchCV:
+    """Compare methods by what was held out."""
+    seed = random_state if isinstance(random_state, (int, np.integer)) else 0
+    search = KnowledgeSearchCV(methods, cv=N_SPLITS, random_state=seed)
+    search.fit(X, constraints=known)
+    return search
+
+
+def explain(search: KnowledgeSearchCV, methods: Methods) -> list[str]:
+    """What was compared, who won, and why, in a sentence each."""
+    results, best = search.cv_results_, search.best_index_
+    kept = [
+        f"{results[f'{name}_kept'][best]:.0%} of the {word}"
+        for name, word in (("must", "must-links"), ("cannot", "cannot-links"), ("triplets", "triplets"))
+        if np.isfinite(results[f"{name}_kept"][best])
+    ]
+    won = f"{_name(results, best)}: told part of what is known, it kept {', '.join(kept)} held out."
+    return [won, *_rivals(results, best), _compared(results, methods, len(search.folds_))]
+
+
+def _name(results: dict[str, Any], at: int) -> str:
+    return f"{results['method'][at]}({results['words'][at]})"
+
+
+def _rivals(results: dict[str, Any], best: int) -> list[str]:
+    """Whom the winner was preferred to, and why."""
+    mean = results["mean_test_score"]
+    top = int(np.nanargmax(mean))
+    score = f"score {mean[best]:.2f} +- {results['se_test_score'][best]:.2f}"
+    others = [at for at in np.argsort(-np.nan_to_num(mean, nan=-np.inf), kind="stable") if at != best]
+    others = [at for at in others if np.isfinite(mean[at])]
+    if not others:
+        return [f"{score}; it was the only candidate that could be fitted."]
+    if mean[top] > mean[best]:
+        alike = int(results["tied"].sum())
+        ahead = f"{score}, and {mean[top]:.2f} for {_name(results, top)}"
+        return [
+            f"{ahead}: {alike} are within a standard error, of these it is the most stable with the fewest clusters."
+        ]
+    return [f"{score}, ahead of {_name(results, others[0])} with {mean[others[0]]:.2f}."]
+
+
+def _compared(results: dict[str, Any], methods: Methods, n_folds: int) -> str:
+    mean = results["mean_test_score"]
+    names = list(dict.fromkeys(type(estimator).__name__ for estimator, _ in methods))
+    ks = sorted({k for _, grid in methods for k in grid["n_clusters"] if k is not None})
+    span = f" with {ks[0]} to {ks[-1]} clusters" if ks else ""
+    text = f"compared: {', '.join(names)}{span}, {len(mean)} candidates in {n_folds} folds"
+    failed = Counter(_kind_of(trouble) for trouble in results["trouble"][~np.isfinite(mean)])
+    if failed:
+        listed = ", ".join(f"{count} {word}" for word, count in failed.most_common())
+        text += f"; {sum(failed.values())} could not be: {listed}"
+    return f"{text}."
+
+
+def _kind_of(trouble: str) -> str:
+    if "dead end" in trouble:
+        return "met a dead end"
+    return "too few or too many clusters for what was said" if "cannot hold" in trouble else "failed otherwise"

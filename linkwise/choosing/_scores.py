@@ -1,0 +1,90 @@
+"""How much of what was held out a clustering keeps, in one number in which trivial clusterings do not win."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+import numpy.typing as npt
+
+from linkwise.constraints import Constraints, Kind
+from linkwise.result import Dendrogram, verify
+
+__all__ = ["KINDS", "SCORES", "score_of", "tally"]
+
+Counts = npt.NDArray[np.float64]
+# What a tally counts, in this order: statements that put together, that keep apart, and triplets.
+KINDS = ("must", "cannot", "triplets")
+_SIDES = (
+    (Kind.MUST_LINK, Kind.TOGETHER, Kind.MUST_LINK_ANY),
+    (Kind.CANNOT_LINK, Kind.APART, Kind.CANNOT_LINK_ANY),
+    (Kind.TRIPLET,),
+)
+
+
+def tally(labels: npt.NDArray[np.intp], tree: Dendrogram | None, test: Constraints) -> Counts:
+    """Count the statements kept and asked, ``float64[3, 2]``, a row for each of `KINDS`.
+
+    Triplets are asked of the tree if there is one, all else of the labels.
+    """
+    kept = verify(labels, test.with_rules()).held
+    triplets = test.kind == Kind.TRIPLET
+    if tree is not None and triplets.any():
+        kept = kept.copy()
+        kept[triplets] = tree.satisfies(test.select(triplets))
+    counts = np.zeros((3, 2))
+    for side, kinds in enumerate(_SIDES):
+        mine = np.isin(test.kind, kinds)
+        counts[side] = kept[mine].sum(), mine.sum()
+    return counts
+
+
+def _cells(counts: Counts) -> tuple[float, float, float, float]:
+    """Pairs together and kept, together and broken, apart and broken, apart and kept."""
+    (must, all_must), (cannot, all_cannot) = counts[:2].tolist()
+    return must, all_must - must, all_cannot - cannot, cannot
+
+
+def _balanced(counts: Counts) -> float:
+    asked = counts[:2, 1] > 0
+    return float((counts[:2, 0][asked] / counts[:2, 1][asked]).mean())
+
+
+def _matthews(counts: Counts) -> float:
+    a, b, c, d = _cells(counts)
+    scale = np.sqrt((a + b) * (c + d) * (a + c) * (b + d))
+    return float((a * d - b * c) / scale) if scale else 0.0
+
+
+def _kappa(counts: Counts) -> float:
+    a, b, c, d = _cells(counts)
+    chance = (a + b) * (b + d) + (c + d) * (a + c)
+    return float(2 * (a * d - b * c) / chance) if chance else 0.0
+
+
+def _f(counts: Counts) -> float:
+    a, b, c, _ = _cells(counts)
+    return 2 * a / (2 * a + b + c) if a + b + c else 0.0
+
+
+def _accuracy(counts: Counts) -> float:
+    return float(counts[:2, 0].sum() / counts[:2, 1].sum())
+
+
+SCORES: dict[str, Callable[[Counts], float]] = {
+    "accuracy": _accuracy,
+    "balanced": _balanced,
+    "f": _f,
+    "kappa": _kappa,
+    "mcc": _matthews,
+}
+
+
+def score_of(scoring: str, counts: Counts) -> float:
+    """Score counts; where links and triplets were asked the mean of both scores, nan where nothing was."""
+    parts = []
+    if counts[:2, 1].any():
+        parts.append(SCORES[scoring](counts))
+    if counts[2, 1]:
+        parts.append(float(counts[2, 0] / counts[2, 1]))
+    return float(np.mean(parts)) if parts else float("nan")

@@ -1,0 +1,34 @@
+"""``linkwise reproduce``: the papers' figures and tables, found anew."""
+
+from __future__ import annotations
+
+import click
+
+__all__ = ["reproduce"]
+
+
+@click.command(short_help="Find the figures and tables of a paper anew.")
+@click.argument("paper")
+@click.option("--figure", "figures", multiple=True, metavar="N", help="Only this figure or table; may be repeated.")
+@click.option("--quick", is_flag=True, help="Few repetitions on the small sets: a minute or two.")
+@click.option("-o", "--output", metavar="FOLDER", default="linkwise-papers", show_default=True, type=click.Path())
+@click.option("--data", metavar="FOLDER", type=click.Path(), help="Data sets; default: what LINKWISE_DATA names.")
+@click.option("-j", "--jobs", type=click.IntRange(min=1), default=1, show_default=True, help="Processes.")
+@click.option("--quiet", is_flag=True, help="Say nothing unless something is wrong.")
+def reproduce(
+    paper: str, figures: tuple[str, ...], quick: bool, output: str, data: str | None, jobs: int, quiet: bool
+) -> None:
+    """Compute the figures and tables of PAPER anew and write one page that says same, better or different, and why.
+
+    PAPER is a name such as zheng2011, or a number, 000 to 004. Writes the page, the pictures and a CSV file of every
+    number; what was computed is kept, so that a run that was stopped goes on.
+    """
+    from linkwise.papers import reproduce as find_anew
+
+    def say(line: str) -> None:
+        if not quiet:
+            click.echo(line, err=True)
+
+    for path in find_anew(paper, figures=figures, quick=quick, output=output, data=data, n_jobs=jobs, say=say):
+        if not quiet:
+            click.echo(path)

@@ -1,0 +1,146 @@
+"""Boosting on pairs of samples: who is heard next, how loudly, and what is left to learn."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+from scipy.optimize import brentq
+
+from linkwise.engines.metric._statements import Pairs
+
+__all__ = ["Ensemble", "Labelled", "PairWeights", "best_step", "boost", "label_pairs_of", "overlap"]
+
+FloatArray = npt.NDArray[np.float64]
+IntArray = npt.NDArray[np.intp]
+
+# hypotheses in a row that are no better than chance before boosting gives up: weights change no more, only luck does
+PATIENCE = 10
+
+
+class Labelled(NamedTuple):
+    """Pairs with a label, +1 for pairs that belong together and -1 for others; a weight each, more than 0."""
+
+    first: IntArray
+    second: IntArray
+    label: FloatArray
+    weight: FloatArray
+
+
+def label_pairs_of(together: Pairs, apart: Pairs) -> Labelled:
+    """Label pairs by what was said about them; those that weigh nothing were not said."""
+    first, second, weight = (np.concatenate([a, b]) for a, b in zip(together, apart, strict=True))
+    label = np.concatenate([np.ones(len(together.first)), -np.ones(len(apart.first))])
+    said = weight > 0
+    return Labelled(first[said], second[said], label[said], weight[said])
+
+
+class PairWeights:
+    """Weights of all pairs of n samples, which add up to 1; unlabelled ones are all equal, so one number tells them.
+
+    A labelled pair starts with the weight of its statement, where an unlabelled one starts with 1.
+    """
+
+    def __init__(self, n: int, pairs: Labelled) -> None:
+        self.pairs = pairs
+        ends = np.sort(np.column_stack([pairs.first, pairs.second]), axis=1)
+        known = np.unique(ends[:, 0] * n + ends[:, 1])
+        degree = np.bincount(known // n, minlength=n) + np.bincount(known % n, minlength=n)
+        self.unlabelled_partners = (n - 1 - degree).astype(np.float64)
+        self.labelled = pairs.weight.astype(np.float64)
+        self.unlabelled = 1.0
+        self._normalise()
+
+    def update(self, step: float, margin: FloatArray) -> None:
+        """Raise the weight of pairs a hypothesis got wrong (negative margin); unlabelled pairs fade at full speed."""
+        self.labelled *= np.exp(-step * margin)
+        self.unlabelled *= float(np.exp(-step))
+        self._normalise()
+
+    def _normalise(self) -> None:
+        # both orders of a pair count in the square of all pairs
+        total = 2 * self.labelled.sum() + self.unlabelled * self.unlabelled_partners.sum()
+        if total > 0:
+            self.labelled /= total
+            self.unlabelled /= float(total)
+
+    def of_samples(self) -> FloatArray:
+        """Weights of samples: what the pairs of each weigh together."""
+        n, (first, second, _, _) = len(self.unlabelled_partners), self.pairs
+        told = np.bincount(first, self.labelled, n) + np.bincount(second, self.labelled, n)
+        return np.asarray(told + self.unlabelled * self.unlabelled_partners)
+
+
+class Ensemble(NamedTuple):
+    """What boosting found: which hypotheses to keep, how much each counts, and the loss after every round."""
+
+    kept: IntArray
+    step: FloatArray
+    losses: FloatArray
+
+
+def overlap(one: FloatArray, other: FloatArray) -> FloatArray:
+    """How sure it is that two samples share a cluster, from -1 (cannot) to 1, row by row of their memberships.
+
+    The share of probability two distributions have in common, stretched to [-1, 1].
+    """
+    return np.asarray(1.0 - np.abs(one - other).sum(axis=1))
+
+
+def best_step(weight: FloatArray, margin: FloatArray, smoothing: float) -> float:
+    """Find the step that lowers the exponential loss Σ weight exp(-step margin) most; 0 if none lowers it.
+
+    ``weight`` adds up to 1. ``smoothing`` stands for the weight of two pairs one of which goes wrong however good the
+    hypothesis is; without it a hypothesis without error would silence all others. Convex, so the root of the
+    derivative is the minimum; it lies between 0 and the minimum without smoothing, so the plain loss falls as well.
+    """
+
+    def slope(step: float) -> float:
+        return float(2.0 * smoothing * np.sinh(step) - weight @ (margin * np.exp(-step * margin)))
+
+    if slope(0.0) >= 0.0:
+        return 0.0
+    return float(brentq(slope, 0.0, float(np.arcsinh(0.5 / smoothing)) + 1e-9, xtol=1e-13, rtol=1e-13))
+
+
+def boost(n: int, pairs: Labelled, learn: Callable[[FloatArray, FloatArray], FloatArray], n_rounds: int) -> Ensemble:
+    """Boost hypotheses about pairs: hear one, weigh it by how right it is, and turn to the pairs it got wrong.
+
+    Parameters
+    ----------
+    n : int
+        Number of samples.
+    pairs : Labelled
+        What is known; at least one pair.
+    learn : callable
+        Given weights of samples (mean 1) and of the labelled pairs (sum 1), returns memberships of samples in
+        clusters, one row each, which add up to 1.
+    n_rounds : int
+        How many hypotheses to ask for at most; fewer if `PATIENCE` in a row were not kept.
+
+    Returns
+    -------
+    Ensemble
+        Hypotheses that are right no more often than wrong are not kept, and change no weights.
+    """
+    weights = PairWeights(n, pairs)
+    share = pairs.weight / pairs.weight.sum()
+    smoothing = 0.5 * float(share @ share)  # half a pair, as if all pairs weighed the same
+    kept, steps, losses, score, in_vain = [], [], [1.0], np.zeros(len(share)), 0
+    for round_ in range(n_rounds):
+        of_samples, of_pairs = weights.of_samples(), weights.labelled / weights.labelled.sum()
+        membership = learn(of_samples / of_samples.mean(), of_pairs)
+        margin = pairs.label * overlap(membership[pairs.first], membership[pairs.second])
+        step = best_step(of_pairs, margin, smoothing)
+        if step > 0.0:
+            weights.update(step, margin)
+            kept.append(round_)
+            steps.append(step)
+            score += step * margin
+        losses.append(float(share @ np.exp(-score)))
+        in_vain = 0 if step > 0.0 else in_vain + 1
+        if in_vain == PATIENCE:
+            break
+    return Ensemble(np.array(kept, dtype=np.intp), np.array(steps, dtype=np.float64), np.array(losses))

@@ -1,0 +1,92 @@
+"""The weak learner of DistBoost: a mixture of Gaussians given some of the statements, heard with chance."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from linkwise._kernels import njit
+from linkwise._kernels.disjoint_set import make, union
+from linkwise.constraints import Constraints
+from linkwise.engines.metric._boosting import Labelled
+from linkwise.engines.probabilistic._chunklets import read_chunklets
+from linkwise.engines.probabilistic._em import Settings, climb_weighted
+from linkwise.engines.probabilistic._gaussian import Gaussians, log_density, normalise_rows
+from linkwise.engines.probabilistic._given import Given
+
+__all__ = ["WeakMixture", "draw_forest", "fit_weak_mixture", "grow_forest"]
+
+FloatArray = npt.NDArray[np.float64]
+IntArray = npt.NDArray[np.intp]
+
+WHO = "DistBoost"
+
+
+class WeakMixture(NamedTuple):
+    """A mixture of Gaussians, which says how probable each cluster is for any sample.
+
+    Attributes
+    ----------
+    weights : ndarray of shape (n_clusters,)
+        Mixing weights.
+    means : ndarray of shape (n_clusters, n_features)
+    precisions_cholesky : ndarray
+        Shaped as in scikit-learn's `GaussianMixture` for the covariance type.
+    covariance_type : str
+    """
+
+    weights: FloatArray
+    means: FloatArray
+    precisions_cholesky: FloatArray
+    covariance_type: str
+
+    def memberships(self, X: FloatArray) -> FloatArray:
+        """Return the probability of every cluster for every row of X."""
+        centre = self.means.mean(axis=0)  # so that where the origin lies costs no digits
+        gaussians = Gaussians(self.means - centre, np.empty(0), self.precisions_cholesky)
+        joint = log_density(X - centre, gaussians, self.covariance_type) + np.log(self.weights)
+        chance = np.empty_like(joint)
+        normalise_rows(joint, chance, np.empty(len(joint)))
+        return chance
+
+
+def fit_weak_mixture(
+    X: FloatArray, pairs: Labelled, pair_weight: FloatArray, sample_weight: FloatArray, k: int, settings: Settings
+) -> WeakMixture:
+    """Fit a mixture to weighted samples, given statements drawn by their weights; the random source is advanced."""
+    n, random = len(X), settings.random_state
+    chosen = draw_forest(n, pairs, pair_weight, random)
+    ends = np.column_stack([pairs.first, pairs.second])
+    near, far = chosen[pairs.label[chosen] > 0], chosen[pairs.label[chosen] < 0]
+    told = Constraints.build(n, must_link=ends[near], cannot_link=ends[far])
+    # a chain of two chunklets needs k x k states, whatever its length
+    graph = read_chunklets(told, k, k * k, WHO)
+    k = min(k, graph.n)
+    weights, gaussians = climb_weighted(X, Given(graph, k, "chunklets", k * k, WHO), k, settings, sample_weight)
+    # a copy in C order, as a pickled one will be: the last digits of products depend on it
+    return WeakMixture(weights, gaussians.means, np.ascontiguousarray(gaussians.cholesky), settings.covariance_type)
+
+
+def draw_forest(n: int, pairs: Labelled, weight: FloatArray, random: np.random.RandomState) -> IntArray:
+    """Draw as many pairs as there are, by weight and with replacement, and return those that close no cycle.
+
+    Statements without a cycle never contradict each other, two clusters are enough for them, and inference is exact at
+    the cost of one link at a time. Heavy pairs tend to come first.
+    """
+    times = random.multinomial(len(weight), weight / weight.sum())
+    drawn = np.flatnonzero(times)
+    order = drawn[np.argsort(random.exponential(size=len(drawn)) / times[drawn], kind="stable")]
+    ends = np.column_stack([pairs.first[order], pairs.second[order]]).astype(np.int64)
+    return np.sort(order[grow_forest(n, np.ascontiguousarray(ends))])
+
+
+@njit
+def grow_forest(n: int, pairs: IntArray) -> npt.NDArray[np.bool_]:
+    """Tell which pairs join two trees of the forest that those before them made."""
+    sets = make(n)
+    out = np.zeros(len(pairs), np.bool_)
+    for t in range(len(pairs)):
+        out[t] = union(sets, pairs[t, 0], pairs[t, 1])
+    return out

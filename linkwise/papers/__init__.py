@@ -1,0 +1,18 @@
+"""The papers linkwise comes from, found anew: their figures and tables beside what they print."""
+
+from linkwise.papers._exhibit import Exhibit, Figure, Found, Panel, Paper, Picture, Settings, Table, mean_and_error
+from linkwise.papers._reproduce import find_paper, reproduce
+
+__all__ = [
+    "Exhibit",
+    "Figure",
+    "Found",
+    "Panel",
+    "Paper",
+    "Picture",
+    "Settings",
+    "Table",
+    "find_paper",
+    "mean_and_error",
+    "reproduce",
+]

@@ -1,0 +1,55 @@
+"""Data sets as the papers prepared them, named so that a study can find them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import scipy.sparse
+
+from linkwise.datasets import Data, load
+from linkwise.exceptions import DatasetNotFoundError
+from linkwise.papers._exhibit import Settings
+
+__all__ = ["SCALED", "on_hand", "scaled"]
+
+SCALED = "linkwise.papers._sets:scaled"
+SAMPLES = {"letters_3000": "letter", "digits_3000": "pendigits"}  # 3,000 rows of all classes
+
+
+def on_hand(settings: Settings, sets: Iterable[str]) -> list[str]:
+    """Return the sets that can be loaded here; of each other one the page says that it was left out."""
+    there = []
+    for name in sets:
+        try:
+            load(SAMPLES.get(name, name), settings.data)
+        except DatasetNotFoundError:
+            note = f"Without {name}: it is not on this machine (docs/datasets.md says how to get it)."
+            if note not in settings.notes:
+                settings.notes.append(note)
+                settings.say(note)
+        else:
+            there.append(name)
+    return there
+
+
+def _sample(name: str, data: Any) -> Data:
+    whole = load(SAMPLES[name], data)
+    rows = np.sort(np.random.default_rng(0).choice(whole.n_samples, 3000, replace=False))
+    return replace(whole, X=whole.X[rows], y=whole.y[rows], ids={}, taxonomy=None)
+
+
+def scaled(name: str, scale: str = "none", random_state: Any = None, data: Any = None) -> Data:  # noqa: ARG001
+    """Load a data set; ``"minmax"`` brings every feature to [0, 1], ``"unit"`` every row to length 1."""
+    found = _sample(name, data) if name in SAMPLES else load(name, data)
+    X = found.X
+    if scale == "minmax":
+        low, high = np.nanmin(X, axis=0), np.nanmax(X, axis=0)
+        X = (X - low) / np.where(high > low, high - low, 1.0)
+    elif scale == "unit":
+        length = np.sqrt(np.asarray((X.multiply(X) if scipy.sparse.issparse(X) else X**2).sum(axis=1)).ravel())
+        inverse = scipy.sparse.diags_array(1.0 / np.where(length > 0, length, 1.0))
+        X = scipy.sparse.csr_array(inverse @ X) if scipy.sparse.issparse(X) else inverse @ X
+    return replace(found, X=X)

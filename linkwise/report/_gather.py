@@ -1,0 +1,273 @@
+"""From a result, what was said and the data to the facts of a report."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from linkwise import __version__
+from linkwise.constraints import Kind
+from linkwise.plots._layout import lay_out
+from linkwise.plots._plane import to_plane
+from linkwise.report._compare import compare, slots_joined
+from linkwise.report._facts import Cluster, Conflict, Doubtful, Facts, KindCount, Map, Score, Statement
+from linkwise.report._profiles import Profiles, profile
+from linkwise.result import verify
+from linkwise.result._outcome import read_outcome
+
+if TYPE_CHECKING:
+    from linkwise.constraints import Constraints
+    from linkwise.result import Certificate
+
+__all__ = ["gather_facts"]
+
+_MAX_NAMES = 20_000
+_MAX_POINTS = 5_000
+_DOUBTFUL = 12
+_CLEAR = 0.5  # samples with a larger margin are not doubtful; three are told all the same
+_QUESTIONS = 5
+
+
+def gather_facts(
+    result: Any,
+    *,
+    X: Any = None,
+    metric: str | None = None,
+    features: Any = None,
+    labels: Any = None,
+    constraints: Constraints | None = None,
+    certificate: Certificate | None = None,
+    ids: Any = None,
+    before: Any = None,
+    repair: Any = None,
+    conflicts: Sequence[Any] = (),
+    questions: Sequence[Any] = (),
+    scores: Sequence[Score] = (),
+    title: str = "Clusters and what was known",
+    method: str | None = None,
+    reasons: Sequence[str] = (),
+    recipe: str = "",
+    max_members: int = 2_000,
+    max_statements: int = 500,
+) -> Facts:
+    """Collect what a report tells from a fitted estimator, a clustering, a dendrogram or labels.
+
+    Parameters
+    ----------
+    result : fitted estimator, Clustering, Dendrogram or labels
+        An estimator brings its labels and the statements it obeyed; a dendrogram is told them below.
+    X : array-like or sparse matrix, optional
+        The data; with them the report describes clusters, their typical members and the doubtful samples.
+    metric : {"euclidean", "cosine", "precomputed"}, optional
+        How samples are compared for that; by default cosine for sparse data, Euclidean for other.
+    features : array-like of shape (n_features,), optional
+        What the features are called; for sparse texts, their terms.
+    labels : array-like of shape (n_samples,), optional
+        Cluster of every sample; the marked cut, else the trees of the forest, when left out.
+    constraints : Constraints, optional
+        What was said. Give it with an estimator too when soft statements were left out, so that they are told.
+    certificate : Certificate, optional
+        What held; found out with `verify` when left out.
+    ids : array-like of shape (n_samples,), optional
+        Names of the samples.
+    before : fitted estimator, Clustering, Dendrogram or labels, optional
+        The result without the knowledge; the report then says what the knowledge changed.
+    repair : Repair, optional
+        What was dropped so that the rest holds together.
+    conflicts : sequence of Explanation or Conflict
+        Contradictions that were found.
+    questions : sequence of str or of objects with ``text(names)``
+        What to ask next, such as queries of `linkwise.active`; the first five are told.
+    scores : sequence of Score
+        Before-after figures to tell as well.
+    title, method, recipe : str
+        Heading, the method in one line (an estimator words it itself), Python that repeats the result.
+    reasons : sequence of str
+        Why this method; a `Clustering` brings its own.
+    max_members, max_statements : int
+        How many members of a cluster and how many statements are listed by name.
+
+    Returns
+    -------
+    Facts
+
+    Notes
+    -----
+    **Cost** O(n log n + m), and O(n k d) with data. **Guarantee** what is said to hold was checked by `verify`, not by
+    the engine.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from linkwise import Constraints, Dendrogram
+    >>> from linkwise.report import gather_facts
+    >>> tree = Dendrogram.from_merges(3, np.array([[0, 1], [2, 3]]), np.array([1.0, 2.0]))
+    >>> said = Constraints.build(3, must_link=[(0, 1)])
+    >>> facts = gather_facts(tree, labels=[0, 0, 1], constraints=said)
+    >>> [(cluster.label, cluster.size) for cluster in facts.clusters], facts.n_broken
+    ([(0, 2), (1, 1)], 0)
+    """
+    outcome = read_outcome(result, labels, who="report")
+    tree, found = outcome.tree, outcome.labels
+    if found is None and tree is not None:
+        found = tree.cut(n_clusters=tree.n_roots)
+    clusters = np.asarray(found)
+    if constraints is None:
+        constraints = outcome.constraints
+        if labels is None and certificate is None:  # an estimator's certificate is about its own statements and cut
+            certificate = getattr(result, "certificate_", getattr(result, "certificate", None))
+    if constraints is not None and certificate is None:
+        certificate = verify(tree if tree is not None and tree.marked is not None else clusters, constraints)
+    names = outcome.names(ids, constraints)
+    sketch = None if tree is None else lay_out(tree, clusters)
+    in_order = np.argsort(clusters, kind="stable") if sketch is None else np.argsort(sketch.slot)
+    listed = in_order if len(in_order) <= _MAX_NAMES else in_order[:0]
+    facts = Facts(
+        title=title,
+        method=(repr(outcome.estimator) if outcome.estimator is not None else "") if method is None else method,
+        recipe=recipe,
+        n_samples=outcome.n_samples,
+        n_roots=0 if tree is None else tree.n_roots,
+        k_min=_number(getattr(outcome.estimator, "k_min_", None)),
+        clusters=_clusters(clusters, names, max_members),
+        kinds=_kinds(certificate),
+        statements=_statements(constraints, certificate, max_statements),
+        n_statements=0 if constraints is None else constraints.n_statements,
+        n_broken=0 if certificate is None else len(certificate.violated),
+        rules=() if certificate is None else tuple((repr(rule), held) for rule, held in certificate.rules),
+        faults=() if certificate is None else certificate.faults,
+        conflicts=tuple(_conflict(one) for one in conflicts),
+        scores=tuple(scores),
+        sketch=sketch,
+        arcs=slots_joined(constraints, None if certificate is None else certificate.held, sketch),
+        names=tuple(_names(listed, names)),
+        version=__version__,
+        name_labels=tuple(clusters[listed].tolist()),
+        n_soft=0 if constraints is None else int((~constraints.is_hard).sum()),
+        reasons=tuple(reasons) or tuple(getattr(result, "reasons", ())),
+        repairs=_repairs(repair, outcome.estimator),
+        questions=tuple(_question(one, names) for one in list(questions)[:_QUESTIONS]),
+    )
+    if before is not None:
+        held = None if certificate is None else certificate.held
+        earlier = read_outcome(before, who="report")
+        facts = replace(facts, comparison=compare(earlier, outcome, clusters, constraints, held, names))
+    return facts if X is None else _with_data(facts, X, metric, features, clusters, constraints, names)
+
+
+def _with_data(
+    facts: Facts,
+    X: Any,
+    metric: str | None,
+    features: Any,
+    labels: npt.NDArray[Any],
+    constraints: Constraints | None,
+    names: npt.NDArray[Any] | None,
+) -> Facts:
+    sparse = hasattr(X, "tocsr")
+    if features is None and hasattr(X, "columns"):
+        features = list(X.columns)
+    if metric is None:
+        metric = "cosine" if sparse else "euclidean"
+    found = profile(X, labels, metric, features)
+    described = []
+    for cluster, traits, typical in zip(facts.clusters, found.traits, found.exemplars, strict=True):
+        margin = float(found.margin[labels == cluster.label].mean())
+        exemplars = tuple(_names(np.array(typical, dtype=np.intp), names)) if cluster.size > 1 else ()
+        described.append(replace(cluster, traits=traits, exemplars=exemplars, margin=margin))
+    return replace(
+        facts,
+        clusters=tuple(described),
+        doubtful=_doubtful(found, labels, constraints, names),
+        map=None if metric == "precomputed" else _map(X, labels),
+        texts=sparse,
+    )
+
+
+def _doubtful(
+    found: Profiles, labels: npt.NDArray[Any], constraints: Constraints | None, names: npt.NDArray[Any] | None
+) -> tuple[Doubtful, ...]:
+    if len(np.unique(labels)) < 2:
+        return ()
+    spoken = np.zeros(len(labels), dtype=np.intp)
+    if constraints is not None:
+        np.add.at(spoken, constraints.items[constraints.items >= 0], 1)
+        np.add.at(spoken, constraints.groups.member, 1)
+    first = np.argsort(found.margin, kind="stable")[:_DOUBTFUL]
+    first = first[(found.margin[first] < _CLEAR) | (np.arange(len(first)) < 3)]
+    rows = zip(
+        _names(first, names),
+        labels[first].tolist(),
+        found.other[first].tolist(),
+        found.margin[first].tolist(),
+        spoken[first].tolist(),
+        strict=True,
+    )
+    return tuple(Doubtful(*row) for row in rows)
+
+
+def _map(X: Any, labels: npt.NDArray[Any]) -> Map:
+    points, axes = to_plane(X)
+    n = len(labels)
+    some = np.arange(n) if n <= _MAX_POINTS else np.linspace(0, n - 1, _MAX_POINTS).astype(np.intp)
+    return Map(points[some], labels[some].astype(np.intp), axes, n)
+
+
+def _number(value: Any) -> int | None:
+    return None if value is None else int(value)
+
+
+def _conflict(one: Any) -> Conflict:
+    """A `Conflict`, or what `check` or `conflicts` explain."""
+    if isinstance(one, Conflict):
+        return one
+    more = len(one.core) - len(one.lines)
+    lines = (*one.lines, *one.rules, *((f"... and {more:,} more",) if more > 0 else ()))
+    return Conflict(tuple(lines), one.because, tuple(one.fixes))
+
+
+def _repairs(repair: Any, estimator: Any) -> tuple[str, ...]:
+    if repair is not None:
+        more = len(repair.dropped) - len(repair.because)
+        return (*repair.because, *((f"... and {more:,} more",) if more > 0 else ()))
+    dropped = getattr(estimator, "dropped_", None)
+    if dropped is None:
+        return ()
+    return tuple(dropped.describe(i) for i in range(min(dropped.n_statements, 20)))
+
+
+def _question(one: Any, names: npt.NDArray[Any] | None) -> str:
+    return one if isinstance(one, str) else str(one.text(names) if hasattr(one, "text") else one)
+
+
+def _names(samples: npt.NDArray[np.intp], names: npt.NDArray[Any] | None) -> list[str]:
+    return [str(value) for value in (samples if names is None else names[samples]).tolist()]
+
+
+def _clusters(labels: npt.NDArray[Any], names: npt.NDArray[Any] | None, max_members: int) -> tuple[Cluster, ...]:
+    order = np.argsort(labels, kind="stable")
+    kinds, start, size = np.unique(labels[order], return_index=True, return_counts=True)
+    return tuple(
+        Cluster(label, count, tuple(_names(order[first : first + min(count, max_members)], names)))
+        for label, first, count in zip(kinds.tolist(), start.tolist(), size.tolist(), strict=True)
+    )
+
+
+def _kinds(certificate: Certificate | None) -> tuple[KindCount, ...]:
+    if certificate is None:
+        return ()
+    found = ((kind, *certificate.counts[kind.word]) for kind in Kind if kind.word in certificate.counts)
+    return tuple(KindCount(kind, said, held) for kind, held, said in found if said)
+
+
+def _statements(
+    constraints: Constraints | None, certificate: Certificate | None, max_statements: int
+) -> tuple[Statement, ...]:
+    if constraints is None or certificate is None:
+        return ()
+    broken_first = np.argsort(certificate.held, kind="stable")[:max_statements]
+    return tuple(Statement(constraints.describe(i), bool(certificate.held[i])) for i in broken_first.tolist())

@@ -1,0 +1,58 @@
+"""The facts for programs: everything but the drawing, as JSON."""
+
+from __future__ import annotations
+
+import json
+import math
+from dataclasses import fields, is_dataclass
+from enum import Enum
+from typing import Any
+
+import numpy as np
+
+from linkwise.constraints import Kind
+from linkwise.report._facts import Facts
+
+__all__ = ["to_json"]
+
+_DRAWING = {"sketch", "arcs", "map"}
+
+
+def to_json(facts: Facts, *, indent: int | None = 2) -> str:
+    """Write the facts as JSON: the field names of `Facts`, without what only the drawings need.
+
+    Parameters
+    ----------
+    facts : Facts
+        From `gather_facts`.
+    indent : int or None, default=2
+        As in ``json.dumps``.
+
+    Returns
+    -------
+    str
+        Strict JSON in ASCII; numbers that are not finite become null, kinds their keywords.
+
+    Examples
+    --------
+    >>> import json
+    >>> from linkwise.report import gather_facts, to_json
+    >>> told = json.loads(to_json(gather_facts([0, 0, 1])))
+    >>> told["n_samples"], [cluster["size"] for cluster in told["clusters"]]
+    (3, [2, 1])
+    """
+    return json.dumps(_plain(facts), indent=indent, allow_nan=False)
+
+
+def _plain(value: Any) -> Any:
+    if is_dataclass(value) and not isinstance(value, type):
+        return {f.name: _plain(getattr(value, f.name)) for f in fields(value) if f.name not in _DRAWING}
+    if isinstance(value, Kind):
+        return value.word
+    if isinstance(value, Enum):
+        return value.value
+    if isinstance(value, (tuple, list)):
+        return [_plain(one) for one in value]
+    if isinstance(value, np.generic):
+        value = value.item()
+    return None if isinstance(value, float) and not math.isfinite(value) else value

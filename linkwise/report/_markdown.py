@@ -1,0 +1,141 @@
+"""Words only: the facts as Markdown, to paste where no page can go."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+
+from linkwise.report._facts import Facts
+from linkwise.report._text import many
+from linkwise.report._words import MEANING, asked, change_words, compared, lead, trait_words, verdict
+
+__all__ = ["render_markdown"]
+
+_SPECIAL = re.compile(r"([\\`*_{}\[\]<>()#+!|~$&])")
+_CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\ud800-\udfff\u2028\u2029]")
+_MEMBERS = 12
+_STATEMENTS = 60
+
+
+def plain(text: object, longest: int = 300) -> str:
+    r"""Text that Markdown shows as it is, on one line.
+
+    Examples
+    --------
+    >>> from linkwise.report._markdown import plain
+    >>> print(plain("a|b <i>"))
+    a\|b \<i\>
+    """
+    shown = _CONTROL.sub(" ", str(text))
+    if len(shown) > longest:
+        shown = f"{shown[:longest]}… ({len(shown):,} characters)"
+    return _SPECIAL.sub(r"\\\1", shown)
+
+
+def render_markdown(facts: Facts) -> str:
+    """Word the facts as Markdown, without pictures.
+
+    Parameters
+    ----------
+    facts : Facts
+        From `gather_facts`.
+
+    Returns
+    -------
+    str
+        The same sentences and figures as the page; every name is escaped.
+
+    Examples
+    --------
+    >>> from linkwise.report import gather_facts, render_markdown
+    >>> print(render_markdown(gather_facts([0, 0, 1], title="Three")).splitlines()[0])
+    # Three
+    """
+    _, head, rest = verdict(facts)
+    parts = [f"# {plain(facts.title)}", f"{plain(lead(facts))} {plain(asked(facts))}"]
+    if facts.method:
+        parts.append(plain(facts.method))
+    parts += [_list(plain(reason) for reason in facts.reasons)] if facts.reasons else []
+    parts.append(f"**{plain(head)}** {' '.join(map(plain, rest))}")
+    parts += [*_conflicts(facts), *_changes(facts), *_clusters(facts), *_doubtful(facts)]
+    if facts.questions:
+        numbered = (f"{i}. {plain(question)}" for i, question in enumerate(facts.questions, start=1))
+        parts += ["## Worth asking next", "\n".join(numbered)]
+    parts += _statements(facts)
+    if facts.recipe:
+        fence = "`" * max(3, 1 + max((len(run) for run in re.findall(r"`+", facts.recipe)), default=0))
+        parts += ["## How to do it again", f"{fence}python\n{facts.recipe.rstrip()}\n{fence}"]
+    return "\n\n".join([*parts, f"Written by linkwise {plain(facts.version)}."]) + "\n"
+
+
+def _list(lines: Iterable[str]) -> str:
+    return "\n".join(f"- {line}" for line in lines)
+
+
+def _table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    lines = [head, ["---"] * len(head), *rows]
+    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
+
+
+def _conflicts(facts: Facts) -> list[str]:
+    parts = []
+    if facts.conflicts or facts.repairs:
+        parts.append("## Conflicts and repairs")
+    for conflict in facts.conflicts:
+        parts.append(f"These statements cannot hold together:\n\n{_list(map(plain, conflict.statements))}")
+        parts.append(plain(conflict.because))
+        if conflict.suspects:
+            parts.append(f"Dropping any one of these resolves it:\n\n{_list(map(plain, conflict.suspects))}")
+    if facts.repairs:
+        parts.append(f"Left out, so that the rest holds together:\n\n{_list(map(plain, facts.repairs))}")
+    return parts
+
+
+def _changes(facts: Facts) -> list[str]:
+    found = facts.comparison
+    parts = []
+    if found is not None:
+        parts += ["## What the knowledge changed", "\n".join(map(plain, compared(facts, found)))]
+        if found.changes:
+            rows = [(plain(change.text), plain(change_words(change))) for change in found.changes]
+            parts.append(_table(("statement", "what it did"), rows))
+    if facts.scores:
+        scores = [(plain(s.name), f"{s.before:.3f}", f"{s.after:.3f}") for s in facts.scores]
+        parts.append(_table(("", "without what was said", "with it"), scores))
+    return parts
+
+
+def _clusters(facts: Facts) -> list[str]:
+    parts = ["## The clusters"]
+    for cluster in facts.clusters:
+        lines = [f"### Cluster {cluster.label}: {many(cluster.size, 'sample')}"]
+        if cluster.traits:
+            lines.append(_list(plain(trait_words(trait, facts.texts)) for trait in cluster.traits))
+        if cluster.exemplars:
+            lines.append(f"Typical: {', '.join(plain(name, 80) for name in cluster.exemplars)}")
+        names = ", ".join(plain(name, 80) for name in cluster.members[:_MEMBERS])
+        more = cluster.size - min(len(cluster.members), _MEMBERS)
+        lines.append(f"Members: {names}{f' and {more:,} more' if more > 0 else ''}")
+        parts.append("\n\n".join(lines))
+    return parts
+
+
+def _doubtful(facts: Facts) -> list[str]:
+    if not facts.doubtful:
+        return []
+    rows = [
+        (plain(d.name, 80), str(d.cluster), str(d.other), f"{d.margin:+.2f}", str(d.statements)) for d in facts.doubtful
+    ]
+    return ["## Least certain", _table(("sample", "in", "next", "margin", "statements"), rows)]
+
+
+def _statements(facts: Facts) -> list[str]:
+    if not facts.kinds:
+        return []
+    rows = [(MEANING[k.kind][0], f"{k.said:,}", f"{k.held:,}") for k in facts.kinds]
+    parts = ["## What was said, and what holds", _table(("statement", "said", "hold"), rows)]
+    shown = facts.statements[:_STATEMENTS]
+    lines = [f"{'holds' if s.held else '**broken**'}: {plain(s.text)}" for s in shown]
+    more = facts.n_statements - len(shown)
+    parts.append(_list([*lines, *([f"… and {more:,} more"] if more > 0 else [])]))
+    return parts

@@ -1,0 +1,38 @@
+"""The examples run from top to bottom, print what the docs say, and leave a picture where told."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+SCRIPTS = sorted((ROOT / "examples").glob("*.py"))
+
+
+@pytest.mark.parametrize("script", SCRIPTS, ids=lambda script: script.stem)
+def test_an_example_runs_and_draws(script, tmp_path):
+    picture = tmp_path / "picture.png"
+    done = subprocess.run(
+        [sys.executable, "-W", "error", str(script), str(picture)],
+        capture_output=True,
+        text=True,
+        check=False,
+        cwd=tmp_path,
+        env={**os.environ, "MPLBACKEND": "Agg", "PYTHONPATH": str(ROOT)},
+    )
+    assert done.returncode == 0, done.stderr
+    assert picture.read_bytes().startswith(b"\x89PNG")
+    assert picture.stat().st_size > 20_000  # not an empty page
+    before, after = (float(value) for value in re.findall(r"adjusted Rand index (\S+)", done.stdout))
+    assert after > before + 0.15
+
+
+def test_there_are_examples_and_the_readme_names_them():
+    assert SCRIPTS
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    assert [script.name for script in SCRIPTS if f"examples/{script.name}" not in text] == []

@@ -1,0 +1,94 @@
+"""Exhibits as files: every number is in the CSV, the page says what it compares, and hostile text stays text."""
+
+from __future__ import annotations
+
+import csv
+import io
+import re
+
+import pytest
+
+from linkwise.cli import main
+from linkwise.exceptions import LinkwiseError
+from linkwise.papers import Figure, Found, Paper, Settings, Table, find_paper, mean_and_error
+from linkwise.papers._reproduce import NUMBERS, PAPERS
+from linkwise.papers._write import draw, page, table_csv, write_paper
+
+CURVE = Figure(
+    "Figure 1",
+    "F over <amount>",
+    tuple(Found(line, x, x / 50, 0.01, 3, 0.5 if x == 20 else None) for line in ("ours", "<b>") for x in (20, 40)),
+    "better",
+    "because & so",
+    x_label="statements",
+    y_label="F",
+)
+ROWS = Table("Table I", "scores", (Found("iris", "F", 0.8906, printed=0.8906), Found("iris", "ms", 1234.5)), "same", "")
+PAPER = Paper(
+    "test2000", "A. Author, <Title>, 2000", "about", {"1": lambda _: iter([CURVE]), "I": lambda _: iter([ROWS])}
+)
+
+
+def test_every_number_is_in_the_csv():
+    rows = list(csv.DictReader(io.StringIO(table_csv([CURVE, ROWS]))))
+    assert len(rows) == 6
+    assert rows[0] == {
+        "exhibit": "Figure 1",
+        "line": "ours",
+        "x": "20",
+        "value": "0.4",
+        "standard_error": "0.01",
+        "repeats": "3",
+        "printed": "0.5",
+    }
+    assert rows[-1]["printed"] == rows[-1]["standard_error"] == ""
+
+
+def test_the_page_stands_alone_and_text_stays_text():
+    text = page(PAPER, [CURVE, ROWS], "linkwise reproduce test2000")
+    assert "<b>" not in text
+    assert "&lt;Title&gt;" in text
+    assert not re.search(r"(src|href)=['\"]?http", text)
+    assert "0.8906 <span class=printed>(0.8906)</span>" in text
+    assert "1 same, 1 better" in text
+
+
+def test_files_are_written_whole(tmp_path):
+    made = write_paper(PAPER, [CURVE, ROWS], tmp_path, "command")
+    assert [path.name for path in made] == ["test2000.html", "test2000.csv", "test2000-figure-1.png"]
+    assert made[2].read_bytes() == draw(CURVE)
+    assert sorted(path.name for path in tmp_path.iterdir()) == sorted(path.name for path in made)
+
+
+def test_means_leave_gaps_out():
+    assert mean_and_error([1.0, float("nan"), 3.0]) == (2.0, 1.0, 2)
+    assert mean_and_error([])[2] == 0
+
+
+@pytest.mark.parametrize("number", NUMBERS)
+def test_papers_are_found_by_number_and_name(number):
+    paper = find_paper(number)
+    assert find_paper(paper.name.upper()) is PAPERS[paper.name]
+
+
+def test_unknown_papers_and_figures_are_named(capsys):
+    with pytest.raises(LinkwiseError, match="Hint: choose one of"):
+        find_paper("nobody1999")
+    assert main(["reproduce", "zheng2011", "--figure", "77"]) == 1
+    assert "has no figure or table 77" in capsys.readouterr().err
+
+
+def test_a_second_run_only_draws(tmp_path, monkeypatch):
+    from linkwise.papers import _zheng, reproduce
+
+    monkeypatch.setattr(_zheng, "SMALL", ("Iris",))
+    monkeypatch.setattr(_zheng, "METHODS", {name: _zheng.METHODS[name] for name in ("HAC", "UltraTran")})
+    said: list[str] = []
+    first = reproduce("002", figures=["IV"], quick=True, output=tmp_path, say=said.append)
+    content = first[1].read_bytes()
+    assert b'"Iris, HAC",FScore,0.8906' in content
+    assert "0 finished before, 5 done" in said[-1]
+    reproduce("002", figures=["IV"], quick=True, output=tmp_path, say=said.append)
+    assert "5 finished before, 0 done" in said[-1]
+    assert first[1].read_bytes() == content
+    assert Settings(quick=True).repeats(9, 2) == 2
