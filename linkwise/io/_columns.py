@@ -139,7 +139,7 @@ class FrameColumns(Columns):
 
     def __init__(self, frame: Any, name: str) -> None:
         self.name = name
-        self._frame = frame
+        self._series = list(frame.iter_columns())
         self.names = [str(column) for column in frame.columns]
         self._refuse_repeats()
         self.n_rows = len(frame)
@@ -153,16 +153,23 @@ class FrameColumns(Columns):
 
     def numbers(self, column: int) -> tuple[FloatArray, int]:
         """Numbers and truth values as they are; text only where it reads as numbers."""
-        series = self._frame[self._frame.columns[column]]
-        if series.dtype.is_numeric() or str(series.dtype) == "Boolean":
-            plain = series.to_list() if series.null_count() else series.to_numpy()
-            found = np.array([np.nan if v is None else v for v in plain] if isinstance(plain, list) else plain)
-            return found.astype(np.float64), -1
-        if str(series.dtype) not in ("String", "Object"):
-            return np.full(self.n_rows, np.nan), 0
-        found = np.full(self.n_rows, np.nan)
-        for row, value in enumerate(series.to_list()):
-            text = "" if value is None or value != value else str(value).strip()  # noqa: PLR0124 - NaN
+        series = self._series[column]
+        if not (series.dtype.is_numeric() or str(series.dtype) == "Boolean"):
+            return self._read_words(column) if str(series.dtype) in ("String", "Object") else (self._nothing(), 0)
+        if not series.null_count():
+            return np.asarray(series.to_numpy()).astype(np.float64), -1
+        found = self._nothing()
+        found[[not gone for gone in series.is_null().to_list()]] = [
+            float(value) for value in series.drop_nulls().to_list()
+        ]
+        return found, -1
+
+    def _nothing(self) -> FloatArray:
+        return np.full(self.n_rows, np.nan)
+
+    def _read_words(self, column: int) -> tuple[FloatArray, int]:
+        found = self._nothing()
+        for row, text in enumerate(self.words(column)):
             if NUMBER.fullmatch(text):
                 found[row] = float(text)
             elif text.lower() not in _MISSING:
@@ -171,8 +178,9 @@ class FrameColumns(Columns):
 
     def words(self, column: int) -> list[str]:
         """Values as text."""
-        values = self._frame[self._frame.columns[column]].to_list()
-        return ["" if value is None or value != value else str(value).strip() for value in values]  # noqa: PLR0124
+        series = self._series[column]
+        gaps = series.is_null().to_list()
+        return ["" if gone else str(value).strip() for value, gone in zip(series.to_list(), gaps, strict=True)]
 
 
 class ArrayColumns(Columns):

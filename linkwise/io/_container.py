@@ -21,7 +21,8 @@ __all__ = ["MANIFEST", "Archive", "Member", "measure", "pack"]
 
 MANIFEST = "manifest.json"
 LARGEST_MANIFEST = 2**28
-_FULL = 0xFFFFFFFF  # a size that needs the larger fields of zip64
+_FULL = 0xFFFFFFFF  # says that the number stands in the larger fields of zip64
+LIMIT = _FULL  # from here on it does
 _DATE = 0x21  # the first day zip files know, 1 January 1980: no file says when it was made
 Chunk = bytes | memoryview
 
@@ -55,7 +56,7 @@ def pack(members: Sequence[tuple[Member, Callable[[], Iterable[Chunk]]]]) -> Ite
 
 def _local_header(member: Member) -> bytes:
     name = member.name.encode("ascii")
-    large = member.size >= _FULL
+    large = member.size >= LIMIT
     extra = struct.pack("<HHQQ", 1, 16, member.size, member.size) if large else b""
     size = _FULL if large else member.size
     version = 45 if large else 20
@@ -68,7 +69,7 @@ def _directory(members: Sequence[Member]) -> bytes:
     entries = []
     for member in members:
         name = member.name.encode("ascii")
-        large = member.size >= _FULL or offset >= _FULL
+        large = member.size >= LIMIT or offset >= LIMIT
         extra = struct.pack("<HHQQQ", 1, 24, member.size, member.size, offset) if large else b""
         size, at = (_FULL, _FULL) if large else (member.size, offset)
         version = 45 if large else 20
@@ -77,7 +78,7 @@ def _directory(members: Sequence[Member]) -> bytes:
         offset += len(_local_header(member)) + member.size
     made = b"".join(entries)
     count, length = len(members), len(made)
-    if offset >= _FULL or count >= 0xFFFF:
+    if offset >= LIMIT or count >= 0xFFFF:
         wide = (b"PK\x06\x06", 44, 3 << 8 | 45, 45, 0, 0, count, count, length, offset)
         made += struct.pack("<4sQHHIIQQQQ", *wide) + struct.pack("<4sIQI", b"PK\x06\x07", 0, offset + length, 1)
         count, length, offset = min(count, 0xFFFF), min(length, _FULL), _FULL

@@ -12,7 +12,7 @@ import scipy.sparse
 from linkwise.constraints import Constraints, Kind, Rule
 from linkwise.engines import ConstrainedClusterer
 
-__all__ = ["check_constraints", "check_estimator", "check_record"]
+__all__ = ["check_constraints", "check_estimator", "check_random_state", "check_record"]
 
 _CLOSE = 1e-8
 _LAST = max(Kind)
@@ -72,12 +72,23 @@ def _check_groups(said: Constraints) -> None:
     )
 
 
+def check_random_state(state: Any) -> None:
+    """Refuse a state that NumPy would read beyond the end of."""
+    name, key, position, has_gauss, _ = state
+    fits = name == "MT19937" and _is(key, "u", 624) and _is_count(position) and position <= 624
+    _require(fits and has_gauss in (0, 1), "a random state is none")
+
+
 def check_record(made: Any) -> None:
     """Refuse a certificate, table or the like whose parts do not fit each other."""
     name = type(made).__name__
     if name == "Certificate":
         _require(_is_count(made.n_statements) and _is(made.held, "b", made.n_statements), "a certificate is incomplete")
-        _require(isinstance(made.counts, dict) and isinstance(made.hard_counts, dict), "a certificate counts nothing")
+        pairs = [pair for pair in made.counts.values() if isinstance(pair, tuple) and len(pair) == 2]
+        counts = [made.n_hard, *made.hard_counts.values(), *(count for pair in pairs for count in pair)]
+        _require(len(pairs) == len(made.counts) and all(map(_is_count, counts)), "a certificate counts nothing")
+        for rule, held in made.rules:
+            _require(isinstance(rule, Rule) and held in (True, False, None), "a certificate is about no rules")
         for values in (made.violated, made.soft_violated):
             _require(
                 isinstance(values, tuple) and all(_is_count(v) for v in values), "a certificate names no statements"
@@ -127,7 +138,8 @@ def check_estimator(made: Any) -> None:
         fits = _is(names, "O", d) and all(isinstance(name, str) for name in names)
         _require(fits and len(set(names.tolist())) == d, "features have no names of their own")
     for name, array, shape in _shaped(has, n, d):  # type: ignore[arg-type]
-        fits = array is None or (len(np.shape(array)) == len(shape) and _sides(array, shape) and _is_finite(array))
+        absent = array is None and name == "_samples"  # the fit was to distances
+        fits = absent or (len(np.shape(array)) == len(shape) and _sides(array, shape) and _is_finite(array))
         _require(fits, f"{name} has the wrong shape, or values that are not finite")
     _check_spread(made, has)
 
@@ -146,7 +158,11 @@ def _check_labels(has: dict[str, Any], n: int) -> None:
 
 
 def _sides(array: Any, shape: tuple[int | None, ...]) -> bool:
-    return array.dtype.kind == "f" and all(want in (None, side) for side, want in zip(array.shape, shape, strict=True))
+    return (
+        getattr(array, "dtype", None) is not None
+        and array.dtype.kind == "f"
+        and all(want in (None, side) for side, want in zip(array.shape, shape, strict=True))
+    )
 
 
 def _shaped(has: dict[str, Any], n: int, d: int) -> Iterator[tuple[str, Any, tuple[int | None, ...]]]:
@@ -173,6 +189,7 @@ def _shaped(has: dict[str, Any], n: int, d: int) -> Iterator[tuple[str, Any, tup
         full = (d, d) if has["metric"] == "full" else (d,)
         k = len(has["cluster_centers_"])
         yield "metric_", has["metric_"], (k, *full) if has["per_cluster"] else full
+        yield "_ridge", has.get("_ridge"), full
 
 
 def _check_spread(made: Any, has: dict[str, Any]) -> None:

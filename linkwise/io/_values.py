@@ -15,7 +15,7 @@ from linkwise.constraints import Constraints, Groups, MaxCentroidDistance, MinSe
 from linkwise.engines._base import ConstrainedEstimator
 from linkwise.exceptions import LinkwiseError
 from linkwise.io._prepare import Preparation
-from linkwise.io._sound import check_constraints, check_estimator, check_record
+from linkwise.io._sound import check_constraints, check_estimator, check_random_state, check_record
 from linkwise.io._table import Table
 from linkwise.result import Certificate, Dendrogram
 
@@ -201,6 +201,7 @@ class Reader:
                 fields["n_samples"], fields["parent"], fields["raw_height"], marked=fields["marked"], ids=fields["ids"]
             )
         if name == "RandomState":
+            check_random_state(fields["state"])
             state = np.random.RandomState()
             state.set_state(fields["state"])
             return state

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import io
 import json
 import os
@@ -314,7 +315,19 @@ def test_the_catalogue_of_bad_models(tmp_path, models, number, change, words):
     refuse(tmp_path / "bad.lwm", change(models["tree"]), words)
 
 
+def random_state(position):
+    state = {"tuple": ["MT19937", {"array": 0}, position, 0, 0.0]}
+
+    def forge(manifest, arrays):
+        arrays["arrays/0.npy"] = np.zeros(624, dtype=np.uint32)
+        manifest["model"]["params"]["random_state"] = {"is": "RandomState", "fields": {"state": state}}
+
+    return forge
+
+
 OF_OTHERS = [
+    ("beyond the end", "centres", random_state(10**6), "a random state is none"),
+    ("ridge", "metric", fitted("_ridge", lambda a: a[:1]), "_ridge has the wrong shape"),
     (
         "M50",
         "centres",
@@ -331,6 +344,51 @@ OF_OTHERS = [
 @pytest.mark.parametrize(("number", "which", "change", "words"), OF_OTHERS, ids=[case[0] for case in OF_OTHERS])
 def test_arrays_that_make_no_sense(tmp_path, models, number, which, change, words):
     refuse(tmp_path / "bad.lwm", forged(models[which], change), words)
+
+
+JUNK = [
+    None,
+    -1,
+    10**20,
+    "x",
+    [],
+    {},
+    {"array": 0},
+    {"array": 3},
+    {"list": []},
+    1.5,
+    True,
+    {"tuple": [1, 2]},
+    {"dict": []},
+]
+
+
+def places(node, above=()):
+    yield above
+    inside = node.items() if isinstance(node, dict) else enumerate(node) if isinstance(node, list) else ()
+    for key, below in inside:
+        yield from places(below, (*above, key))
+
+
+@pytest.mark.parametrize("which", ["tree", "centres", "metric"])
+def test_any_forgery_is_refused_in_words_or_answers_all_the_same(tmp_path, models, which):
+    document, arrays = unpack(models[which])
+    contents = {name: b"".join(bytes(part) for part in npy_of_array(array)) for name, array in arrays.items()}
+    found = list(places(document["model"], ("model",)))
+    rng = np.random.default_rng(0)
+    for _ in range(examples(60, 5_000)):
+        *path, last = found[rng.integers(len(found))]
+        copy = json.loads(json.dumps(document))
+        node = copy
+        for key in path:
+            node = node[key]
+        node[last] = JUNK[rng.integers(len(JUNK))]
+        (tmp_path / "a").write_bytes(repack(copy, contents))
+        with warnings.catch_warnings(), contextlib.suppress(LinkwiseError):
+            warnings.simplefilter("ignore", LinkwiseWarning)
+            back = load(tmp_path / "a")
+            assert len(back.predict(X)) == len(X)
+            assert str(back.certificate_)
 
 
 def test_m4_a_model_that_is_cut_short(tmp_path, models):

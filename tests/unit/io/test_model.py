@@ -142,6 +142,18 @@ def test_any_zip_program_can_open_it(tmp_path, tree_model):
     assert manifest["format"] == "linkwise.model/1"
 
 
+def test_a_large_model_uses_the_larger_fields_of_zip(tmp_path, monkeypatch, tree_model):
+    save(tree_model, tmp_path / "a")
+    with zipfile.ZipFile(tmp_path / "a") as archive:
+        monkeypatch.setattr("linkwise.io._container.LIMIT", archive.getinfo(MANIFEST).file_size + 1)
+    wide = ConstrainedAgglomerative(2).fit(np.random.default_rng(0).normal(size=(20, 60)))
+    save(wide, tmp_path / "b")
+    with zipfile.ZipFile(tmp_path / "b") as archive:
+        assert archive.testzip() is None
+        assert any(member.extra for member in archive.infolist())
+    assert np.array_equal(load(tmp_path / "b").labels_, wide.labels_)
+
+
 @pytest.mark.parametrize(
     ("model", "words"),
     [
