@@ -125,10 +125,11 @@ def _judge(data: str, kind: str, held: Held) -> tuple[Verdict, str]:
         f"ReCon + Euclidean is above K-Means + SVM-Metric at {above} of {len(shares)} amounts, above ReCon + "
         f"SVM-Metric at {svm}. "
     )
-    as_said = (above <= len(shares) / 2) if data == "iris" else (above > len(shares) / 2)
-    words += "The paper finds ReCon above K-Means + SVM-Metric on all sets but Iris" + (
-        "; so do we here. " if as_said else ", which is not so here. "
-    )
+    exempt = kind == "random" and data == "iris"
+    as_said = (above <= len(shares) / 2) if exempt else (above > len(shares) / 2)
+    claim = "on all sets but Iris" if kind == "random" else "on all sets"
+    words += f"The paper finds ReCon above K-Means + SVM-Metric {claim}"
+    words += "; so do we here. " if as_said else ", which is not so here. "
     if kind == "random":
         return ("same" if as_said else "different"), words
     complete = mean["ReCon + Euclidean", 1.0]
