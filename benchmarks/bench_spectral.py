@@ -13,7 +13,7 @@ from sklearn.cluster import SpectralClustering
 from sklearn.metrics import adjusted_rand_score
 
 from benchmarks._data import blobs, digits, statements
-from linkwise import Constraints, CorrelationClustering, KernelKMeans, SpectralLearning
+from linkwise import Constraints, CorrelationClustering, KernelKMeans, NeighbourhoodPropagation, SpectralLearning
 
 CLUSTERS = 10
 
@@ -53,6 +53,35 @@ class Spectral:
 
     def track_agreement_cut(self, *_):
         return float(adjusted_rand_score(self.y, self._cut().labels_))
+
+
+class Neighbourhoods:
+    """Groups known to differ claim the rest: few labels against many samples."""
+
+    params = ([300, 3_000], [2, 10])
+    param_names = ("n", "labels per class")
+    timeout = 600
+
+    def setup(self, n, labels):
+        self.X, self.y = blobs(n, classes=CLUSTERS, spread=1.0)
+        known = np.full(n, -1)
+        for label in range(CLUSTERS):
+            rows = np.flatnonzero(self.y == label)[:labels]
+            known[rows] = label
+        self.constraints = Constraints.from_labels(known)
+        self._fit()
+
+    def _fit(self):
+        return NeighbourhoodPropagation().fit(self.X, constraints=self.constraints)
+
+    def time_fit(self, *_):
+        self._fit()
+
+    def peakmem_fit(self, *_):
+        self._fit()
+
+    def track_agreement(self, *_):
+        return float(adjusted_rand_score(self.y, self._fit().labels_))
 
 
 class Correlation:

@@ -105,7 +105,7 @@ def cop_kmeans(
     >>> X = np.array([[0.0], [1.0], [8.0], [9.0]])
     >>> known = Constraints.build(4, must_link=[(0, 2)], cannot_link=[(0, 1)])
     >>> cop_kmeans(X, known, 2, random_state=0).labels.tolist()
-    [1, 0, 1, 1]
+    [0, 1, 0, 0]
     """
     who = "cop_kmeans"
     if assignment not in _ASSIGNMENTS:
@@ -208,7 +208,7 @@ class COPKMeans(CentroidMixin, ConstrainedClusterer):
     >>> known = Constraints.build(4, must_link=[(0, 2)], cannot_link=[(0, 1)])
     >>> model = COPKMeans(2, random_state=0).fit(X, constraints=known)
     >>> model.labels_.tolist(), model.predict([[0.0]]).tolist()
-    ([1, 0, 1, 1], [0])
+    ([0, 1, 0, 0], [1])
     """
 
     understands: ClassVar[frozenset[Kind]] = LINKS

@@ -77,7 +77,7 @@ class Field:
         """Covariances of all samples with some, an array of shape (n_samples, len(samples))."""
         total = self.along_graph(samples)
         for space, width in zip(self._spaces, self._widths, strict=True):
-            total += np.exp(-squared(space, _dense(space[samples])) / width)
+            total += np.exp(-_gaps(space, space[samples]) / width)
         return total / self.n_parts
 
     def along_graph(self, samples: IntArray) -> FloatArray:
@@ -98,7 +98,7 @@ class Field:
         )
         total = np.einsum("ij,ijk->ik", weight / weight.sum(axis=1, keepdims=True), graph_values[near])
         for new_space, space, width in zip(spaces, self._spaces, self._widths, strict=True):
-            total += np.exp(-squared(new_space, _dense(space[samples])) / width) @ coefficients
+            total += np.exp(-_gaps(new_space, space[samples]) / width) @ coefficients
         return np.asarray(total / self.n_parts)
 
     def _solve(self, right: FloatArray) -> FloatArray:
@@ -137,8 +137,8 @@ def _nearest(rows: Any, new: Any, count: int) -> tuple[FloatArray, IntArray]:
 def _width(rows: Any) -> float:
     """The median squared distance, of rows spread evenly over all."""
     n = rows.shape[0]
-    some = _dense(rows[np.unique(np.linspace(0, n - 1, min(n, SAMPLE)).astype(np.intp))])
-    apart = squared(some, some)[np.triu_indices(len(some), 1)]
+    some = rows[np.unique(np.linspace(0, n - 1, min(n, SAMPLE)).astype(np.intp))]
+    apart = _gaps(some, some)[np.triu_indices(some.shape[0], 1)]
     apart = apart[apart > 0]
     return float(np.median(apart)) if len(apart) else 1.0
 
@@ -148,6 +148,15 @@ def _directions(X: Any) -> Any:
     length = np.sqrt(np.asarray((X.multiply(X) if scipy.sparse.issparse(X) else X**2).sum(axis=1)).ravel())
     root = 1.0 / np.where(length > 0, length, 1.0)
     return scipy.sparse.csr_array(scipy.sparse.diags_array(root) @ X) if scipy.sparse.issparse(X) else X * root[:, None]
+
+
+def _gaps(rows: Any, others: Any) -> FloatArray:
+    """Squared distances between two sets of rows; sparse ones are not made dense."""
+    if not scipy.sparse.issparse(rows):
+        return squared(rows, _dense(others))
+    lengths = [np.asarray(part.multiply(part).sum(axis=1)).ravel() for part in (rows, others)]
+    apart = lengths[0][:, None] + lengths[1] - 2.0 * (rows @ others.T).toarray()
+    return np.asarray(np.maximum(apart, 0.0, out=apart))
 
 
 def _dense(rows: Any) -> FloatArray:

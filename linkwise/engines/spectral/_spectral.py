@@ -135,7 +135,7 @@ def spectral_learning(
     >>> X = np.array([[0.0], [1.0], [2.0], [8.0], [9.0]])
     >>> known = Constraints.build(5, must_link=[(2, 3)])
     >>> spectral_learning(X, known, 2, random_state=0).labels[[2, 3]].tolist()
-    [0, 0]
+    [1, 1]
     """
     who = "spectral_learning"
     if affinity not in AFFINITIES:
