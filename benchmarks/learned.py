@@ -28,12 +28,13 @@ import numpy.typing as npt
 from sklearn.cluster import KMeans
 from sklearn.preprocessing import minmax_scale
 
-from benchmarks.liu import NAMES
 from linkwise import ITML, LSML, RCA, DiscriminativeRCA, DistBoost, Kind, ReCon, SVMMetric, XingMetric
 from linkwise.datasets import load
 from linkwise.exceptions import LinkwiseWarning
 from linkwise.metrics import pairwise_f
 from linkwise.sources import label_pairs, label_triplets_sample
+
+NAMES = ("iris", "wine", "ionosphere", "transfusion", "digits_389", "letters_ijlt")
 
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.intp]

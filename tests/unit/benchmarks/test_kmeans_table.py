@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import sys
 
-from benchmarks import davidson
 from benchmarks.kmeans import draw, main, peer
 from linkwise import check
 
@@ -37,10 +36,3 @@ def test_the_quick_run_of_methods_that_weigh(capsys):
     who = [line.split()[2] for line in lines[1:]]
     assert who == ["PCKMeans", "PCKMeans,", "PCKMeans,", "the", "who", "pck_means,", "KMeans,", "MPCKMeans"]
     assert "does not run: ModuleNotFoundError" in lines[4]
-
-
-def test_the_tables_about_random_pairs_are_printed(capsys):
-    assert davidson.main(["--quick"]) == 0
-    lines = capsys.readouterr().out.splitlines()
-    assert sum(line.startswith("| iris |") for line in lines) == 2
-    assert all(name in lines[0] for name in davidson.METHODS)
