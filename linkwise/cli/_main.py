@@ -20,14 +20,22 @@ import click
 
 from linkwise import __version__
 from linkwise.cli._ask import ask
+from linkwise.cli._assign import assign
 from linkwise.cli._check import check
 from linkwise.cli._cluster import cluster
+from linkwise.cli._compare import compare
+from linkwise.cli._convert import convert
 from linkwise.cli._demo import demo
 from linkwise.cli._explain import explain
 from linkwise.cli._info import info, warmup
+from linkwise.cli._plot import plot
 from linkwise.cli._repair import repair
+from linkwise.cli._report import report
 from linkwise.cli._reproduce import reproduce
+from linkwise.cli._score import score
+from linkwise.cli._select import select
 from linkwise.cli._verb import CONFLICT, FAILED, INFEASIBLE, wants_json
+from linkwise.cli._why import why
 from linkwise.exceptions import DeadEndError, InfeasibleConstraintsError, LinkwiseWarning
 
 __all__ = ["main"]
@@ -66,7 +74,25 @@ def commands() -> None:
     """Clustering that obeys what you know: must-links, cannot-links and triplets."""
 
 
-for _verb in (demo, cluster, check, explain, repair, ask, reproduce, warmup, info):
+for _verb in (
+    demo,
+    cluster,
+    check,
+    explain,
+    repair,
+    ask,
+    why,
+    assign,
+    plot,
+    report,
+    score,
+    compare,
+    select,
+    convert,
+    reproduce,
+    warmup,
+    info,
+):
     commands.add_command(_verb)
 
 

@@ -30,7 +30,7 @@ _TABLE = (
 
 
 def table_options(command: F) -> F:
-    """Add the options of `read_table`, which receives them as one dictionary by `read_table`."""
+    """Add the options that `read_table` takes as a dictionary."""
     for option in reversed(_TABLE):
         command = option(command)
     return command
@@ -97,16 +97,16 @@ def _warn_of_spread(table: Table) -> None:
 
 def read_said(
     files: Sequence[str], data_path: str | None, id_column: str | None, form: str | None = None
-) -> tuple[Knowledge, Table | None]:
-    """Read statements with the options of `knowledge_options`, and the samples if they are named."""
-    from linkwise.io import read_data, read_knowledge
+) -> tuple[Knowledge, Any]:
+    """Read statements with the options of `knowledge_options`, and the names of the samples if there are data."""
+    from linkwise.io import read_knowledge, read_names
 
     if id_column is not None and data_path is None:
         msg = "--id names a column of the data, so it needs --data DATA.csv."
         raise click.UsageError(msg)
     one_standard_input([*files, *([data_path] if data_path else [])])
-    table = None if data_path is None else read_data(data_path, id=id_column)
-    return read_knowledge(list(files), table, format=form), table  # type: ignore[arg-type]
+    names = None if data_path is None else read_names(data_path, id=id_column)
+    return read_knowledge(list(files), names, format=form), names  # type: ignore[arg-type]
 
 
 def one_standard_input(names: Sequence[str]) -> None:
