@@ -91,7 +91,7 @@ def cluster(
     either all of them or none.
     """
     from linkwise.cli._show import can_draw, draw_tree, working
-    from linkwise.io import Folder, labels_csv, read_knowledge, save
+    from linkwise.io import Folder, labels_csv, read_knowledge, save, write_tree
     from linkwise.report import write_report
 
     one_standard_input([data, *constraints])
@@ -116,7 +116,7 @@ def cluster(
     heading = title or f"{'samples' if data == '-' else Path(data).stem} in {model.n_clusters_} clusters"
     with folder, working("writing", quiet=silent):
         folder.write("labels.csv", labels_csv(table.ids, model.labels_))
-        folder.write("tree.nwk", model.dendrogram_.to_newick() + "\n")
+        write_tree(folder.path("tree.nwk"), model.dendrogram_, ids=table.ids if table.has_names else None)
         save(model, folder.path("model.lwm"), data=table)
         write_report(
             folder.path("report.html"),

@@ -48,7 +48,7 @@ def compare(first: str, second: str, shown: int) -> None:
         ],
     }
     lines = [
-        f"{len(labels):,} samples in {sizes[0]:,} and {sizes[1]:,} clusters; agreement {agreement:.4f} (adjusted Rand).",
+        f"{len(labels):,} samples in {sizes[0]:,} and {sizes[1]:,} clusters; adjusted Rand index {agreement:.4f}.",
         f"{len(moved):,} samples moved" + (":" if len(moved) and shown else "."),
     ]
     lines += [f"  {old.ids[i]}: {old.labels[i]} -> {renamed[i]}" for i in moved[:shown].tolist()]

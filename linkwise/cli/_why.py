@@ -10,6 +10,7 @@ from linkwise.cli._verb import answer, verb
 
 if TYPE_CHECKING:
     from linkwise.io import Knowledge
+    from linkwise.problem import Why
 
 __all__ = ["why"]
 
@@ -43,12 +44,14 @@ def why(result: str, first: str, second: str, constraints: tuple[str, ...]) -> N
         told = reason(found.result, first, second, said, ids=found.ids)
     text = str(told)
     if statements is not None:
-        text = _with_places(text, statements, told.statements)
+        text = _with_places(text, statements, told)
     answer(told.to_dict(), text)
 
 
-def _with_places(text: str, statements: Knowledge, used: tuple[int, ...]) -> str:
+def _with_places(text: str, statements: Knowledge, told: Why) -> str:
     """Put the line of the file where the text has the number of a statement."""
+    used = {*told.statements}
+    used.update(*(bound.statements for bound in told.bounds), *((*c.against, *c.keys) for c in told.changes))
     for statement in sorted(used, key=lambda s: -int(statements.constraints.row[s])):  # long numbers first
         text = text.replace(f"#{int(statements.constraints.row[statement])}", statements.where(statement))
     return text

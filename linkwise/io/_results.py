@@ -188,7 +188,7 @@ def read_tree(path: Any) -> Dendrogram:
         if ending == ".npy":
             return Dendrogram.from_linkage(array_of_npy(read_bytes(place), str(place)))
         text = read_text_file(place)
-        return Dendrogram.from_json(text) if ending == ".json" else Dendrogram.from_newick(text)
+        return Dendrogram.from_json(text) if ending == ".json" else Dendrogram.from_newick(text, forest=True)
     except (ValueError, KeyError, TypeError) as bad:
         if str(bad).startswith(str(place)):
             raise
