@@ -229,7 +229,7 @@ def test_help_and_version_without_home_temporary_folder_or_sense(here):
 
 def test_completion_is_offered():
     done = subprocess.run(
-        [sys.executable, "-c", "from linkwise.cli._main import commands; commands(prog_name='linkwise')"],
+        [sys.executable, "-m", "linkwise.cli"],
         capture_output=True,
         text=True,
         check=False,
