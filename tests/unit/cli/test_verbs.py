@@ -39,6 +39,7 @@ def here(made, tmp_path, monkeypatch):
 
 
 def spoken(capsys, *arguments, code=0):
+    capsys.readouterr()  # what was said before is no JSON
     assert main([*arguments, "--json"]) == code
     told = capsys.readouterr()
     return json.loads(told.out)
@@ -96,7 +97,7 @@ def test_scores_find_samples_by_name_or_row(here, capsys):
     by_name = spoken(capsys, "score", "plain", "data.csv", "--column", "kind", "--id", "name")
     assert by_name["samples"] == 6
     assert by_name["adjusted_rand"] == pytest.approx(1.0)
-    (here / "truth.csv").write_text('kind\na\na\na\nb\n""\nc\n'.replace('""', '" "'))
+    (here / "truth.csv").write_text("row,kind\n1,a\n2,a\n3,a\n4,b\n5,\n6,c\n")
     assert spoken(capsys, "score", "plain", "truth.csv", "--column", "kind")["samples"] == 5
     assert "constrained_rand" in spoken(capsys, "score", "out", "data.csv", "--column", "kind")
     assert main(["score", "plain", "data.csv", "--column", "nothing"]) == 1
