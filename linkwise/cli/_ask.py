@@ -25,6 +25,7 @@ ODD = {"1": "first", "2": "second", "3": "third", "u": "unsure", " ": "unsure", 
 HELP_PAIR = "y yes   n no   u unsure   b back (undo)   q quit   ? help"
 HELP_TRIO = "1 2 3 the one that does not belong   u unsure   b back (undo)   q quit   ? help"
 MOST_COLUMNS = 12
+MOST_LETTERS = 500
 
 
 @verb(short_help="Answer questions in the terminal; each answer is kept.")
@@ -80,9 +81,20 @@ def ask(
         random_state=seed,
     )
     with talk:
-        Interview(talk, table, who=who, write=partial(click.echo, err=speaks_json())).run()
+        texts = _texts(data, options["text"])
+        Interview(talk, table, who=who, write=partial(click.echo, err=speaks_json()), texts=texts).run()
     told = {"answers": len(talk.answers), "progress": str(talk.progress()), "log": log}
     answer(told, f"{talk.progress()}\n{log} keeps the answers; `linkwise cluster {data} -c {log} ...` obeys them.")
+
+
+def _texts(data: str, columns: tuple[str, ...]) -> list[str] | None:
+    """What a person reads of each sample, where samples are texts."""
+    from linkwise.io import read_labels
+
+    if not columns:
+        return None
+    parts = [read_labels(data, column)[1].tolist() for column in columns]
+    return [" / ".join(row) for row in zip(*parts, strict=True)]
 
 
 def _strategy(name: str, clusters: int | None, budget: int | None) -> Any:
@@ -110,7 +122,9 @@ class Interview:
         who: str = "",
         read: Callable[[], str | None] | None = None,
         write: Callable[[str], None] = click.echo,
+        texts: list[str] | None = None,
     ) -> None:
+        self.texts = texts
         self.talk, self.table, self.who = talk, table, who
         self.read = read or (_key if sys.stdin.isatty() else _line)
         self.write = write
@@ -157,6 +171,14 @@ class Interview:
         import numpy as np
 
         names = [str(self.talk.names[i]) if self.talk.names is not None else str(i) for i in query.items]
+        number = f"{self.talk.n_asked + 1}" + ("" if self.talk.budget is None else f" of {self.talk.budget}")
+        again = "  (asked again, since answers contradict each other)" if query.checks else ""
+        asked = "Do they belong together? [y/n/u/b/q/?]" if len(names) == 2 else "Which one is odd? [1/2/3/u/b/q/?]"
+        last = f"{number}. {asked}{again}"
+        if self.texts is not None:
+            shown = [f"{at}: {name}" if len(names) == 3 else name for at, name in enumerate(names, 1)]
+            told = (_short(self.texts[i], MOST_LETTERS) for i in query.items)
+            return "\n".join(["", *(f"{_short(name)}: {text}" for name, text in zip(shown, told, strict=True)), last])
         rows, spread = self._rows(list(query.items))
         differs = np.ptp(rows, axis=0) / np.where(spread > 0, spread, 1.0)
         chosen = np.sort(np.argsort(-differs, kind="stable")[:MOST_COLUMNS])
@@ -166,10 +188,7 @@ class Interview:
         table = ["  ".join(cell.rjust(w) for cell, w in zip(row, width, strict=True)).rstrip() for row in cells]
         left = len(self.table.columns) - len(chosen)
         more = [f"  (and {left} more columns)"] if left else []
-        number = f"{self.talk.n_asked + 1}" + ("" if self.talk.budget is None else f" of {self.talk.budget}")
-        again = "  (asked again, since answers contradict each other)" if query.checks else ""
-        asked = "Do they belong together? [y/n/u/b/q/?]" if len(names) == 2 else "Which one is odd? [1/2/3/u/b/q/?]"
-        return "\n".join(["", *table, *more, f"{number}. {asked}{again}"])
+        return "\n".join(["", *table, *more, last])
 
 
 def _short(text: str, longest: int = 24) -> str:

@@ -186,6 +186,15 @@ def test_texts_categories_gaps_and_several_files(here, capsys):
     assert spoken(capsys, "cluster", "gaps.csv", *options, "-o", "gaps")["statements"] == 2
 
 
+def test_texts_are_asked_about_as_texts(here, capsys, monkeypatch):
+    (here / "notes.csv").write_text("id,body\n1,a cat sat\n2,the cat ran\n3,stocks fell\n4,stocks rose\n")
+    monkeypatch.setattr("sys.stdin", io.StringIO("n\nq\n"))
+    assert main(["ask", "notes.csv", "--id", "id", "--text", "body", "-l", "log.jsonl", "--budget", "2"]) == 0
+    told = capsys.readouterr().out
+    assert "1: a cat sat\n" in told or "3: stocks fell\n" in told or "2: the cat ran\n" in told
+    assert "saved 1: no." in told
+
+
 def test_errors_and_warnings_are_json_when_asked(here, capsys):
     assert main(["cluster", "none.csv", "-o", "new", "--json"]) == 1
     told = json.loads(capsys.readouterr().err)
