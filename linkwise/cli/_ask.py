@@ -81,19 +81,19 @@ def ask(
         random_state=seed,
     )
     with talk:
-        texts = _texts(data, options["text"])
+        texts = _texts(data, options["text"], options["id_column"])
         Interview(talk, table, who=who, write=partial(click.echo, err=speaks_json()), texts=texts).run()
     told = {"answers": len(talk.answers), "progress": str(talk.progress()), "log": log}
     answer(told, f"{talk.progress()}\n{log} keeps the answers; `linkwise cluster {data} -c {log} ...` obeys them.")
 
 
-def _texts(data: str, columns: tuple[str, ...]) -> list[str] | None:
+def _texts(data: str, columns: tuple[str, ...], id_column: str | None) -> list[str] | None:
     """What a person reads of each sample, where samples are texts."""
     from linkwise.io import read_labels
 
     if not columns:
         return None
-    parts = [read_labels(data, column)[1].tolist() for column in columns]
+    parts = [read_labels(data, column, id=id_column)[1].tolist() for column in columns]
     return [" / ".join(row) for row in zip(*parts, strict=True)]
 
 
