@@ -243,3 +243,24 @@ def test_completion_is_offered():
         },
     )
     assert done.stdout == "plain,convert\n"
+
+
+@pytest.mark.parametrize(("name", "code"), [("SIGINT", 130), ("SIGTERM", 143)])
+def test_a_signal_while_writing_leaves_nothing_behind(here, name, code):
+    script = (
+        "import os, signal, sys, linkwise.io as files\n"
+        f"files.save = lambda *_, **__: os.kill(os.getpid(), signal.{name})\n"
+        "from linkwise.cli import main\n"
+        "sys.exit(main(['cluster', 'data.csv', '--id', 'name', '-o', 'out']))\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", script],
+        cwd=here,
+        capture_output=True,
+        text=True,
+        check=False,
+        env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)},
+    )
+    assert done.returncode == code
+    assert "Traceback" not in done.stderr
+    assert list((here / "out").iterdir()) == []
