@@ -4,9 +4,13 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import click
+
+from linkwise.cli._options import read_table, table_options
+from linkwise.cli._verb import answer, speaks_json, verb
 
 if TYPE_CHECKING:
     from linkwise.active import Dialogue, Query
@@ -21,51 +25,54 @@ ODD = {"1": "first", "2": "second", "3": "third", "u": "unsure", " ": "unsure", 
 HELP_PAIR = "y yes   n no   u unsure   b back (undo)   q quit   ? help"
 HELP_TRIO = "1 2 3 the one that does not belong   u unsure   b back (undo)   q quit   ? help"
 MOST_COLUMNS = 12
+MOST_LETTERS = 500
 
 
-@click.command(short_help="Answer questions in the terminal; each answer is kept.")
-@click.argument("data", metavar="DATA.csv", type=click.Path())
-@click.option("--id", "id_column", metavar="COLUMN", help="Column that names the samples; else they are 0, 1, 2, ...")
-@click.option("--drop", multiple=True, metavar="COLUMN", help="Leave a column out; may be repeated.")
-@click.option("-c", "--constraints", metavar="FILE", type=click.Path(), help="Statements that are known already.")
+@verb(short_help="Answer questions in the terminal; each answer is kept.")
+@click.argument("data", metavar="DATA", type=click.Path())
+@table_options
+@click.option(
+    "-c",
+    "--constraints",
+    multiple=True,
+    metavar="FILE",
+    type=click.Path(),
+    help="Statements that are known already; may be repeated.",
+)
 @click.option("-l", "--log", metavar="FILE", required=True, type=click.Path(), help="Where answers are kept.")
 @click.option("--budget", type=click.IntRange(min=1), help="How many questions; default: until nothing is left.")
 @click.option("--strategy", type=click.Choice(STRATEGIES), default="pairs", show_default=True, help="What to ask.")
 @click.option("-k", "--clusters", type=click.IntRange(min=1), help="Number of clusters, for strategies that need it.")
 @click.option("--who", default="", help="Your name, kept with the answers.")
-@click.option("--standardise", is_flag=True, help="Give every column mean 0 and standard deviation 1 first.")
 @click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Of everything left to chance.")
 def ask(
     data: str,
-    id_column: str | None,
-    drop: tuple[str, ...],
-    constraints: str | None,
+    constraints: tuple[str, ...],
     log: str,
     budget: int | None,
     strategy: str,
     clusters: int | None,
     who: str,
-    standardise: bool,
     seed: int,
+    **options: Any,
 ) -> None:
-    """Ask whether rows of DATA.csv belong together, and keep every answer in FILE.
+    """Ask whether rows of DATA belong together, and keep every answer in FILE.
 
     An answer counts once it is written, and the next question comes after that: whatever happens, nothing that was
     acknowledged is lost. Run the same command again to go on. Keys: y, n, u (unsure), b (back), q (quit); for three
     samples 1, 2 or 3 name the one that does not belong with the other two. Where standard input is not a terminal,
     one answer is read per line.
 
-    The log is a file of statements too: linkwise cluster DATA.csv -c FILE.
+    The log is a file of statements too: linkwise cluster DATA -c FILE.
     """
     from linkwise.active import Dialogue
-    from linkwise.cli._cluster import scaled
-    from linkwise.io import read_data, read_knowledge
+    from linkwise.io import read_knowledge
 
     chosen = _strategy(strategy, clusters, budget)
-    table = read_data(data, id=id_column, drop=drop)
-    known = None if constraints is None else read_knowledge(constraints, table).constraints
+    table = read_table(data, options)
+    known = read_knowledge(list(constraints), table).constraints if constraints else None
     talk = Dialogue(
-        scaled(table, standardise),
+        table.X,
         constraints=known,
         strategy=chosen,
         budget=budget,
@@ -74,8 +81,20 @@ def ask(
         random_state=seed,
     )
     with talk:
-        Interview(talk, table, who=who).run()
-    click.echo(f"{talk.progress()}\n{log} keeps the answers; `linkwise cluster {data} -c {log} ...` obeys them.")
+        texts = _texts(data, options["text"], options["id_column"])
+        Interview(talk, table, who=who, write=partial(click.echo, err=speaks_json()), texts=texts).run()
+    told = {"answers": len(talk.answers), "progress": str(talk.progress()), "log": log}
+    answer(told, f"{talk.progress()}\n{log} keeps the answers; `linkwise cluster {data} -c {log} ...` obeys them.")
+
+
+def _texts(data: str, columns: tuple[str, ...], id_column: str | None) -> list[str] | None:
+    """What a person reads of each sample, where samples are texts."""
+    from linkwise.io import read_labels
+
+    if not columns:
+        return None
+    parts = [read_labels(data, column, id=id_column)[1].tolist() for column in columns]
+    return [" / ".join(row) for row in zip(*parts, strict=True)]
 
 
 def _strategy(name: str, clusters: int | None, budget: int | None) -> Any:
@@ -104,7 +123,9 @@ class Interview:
         who: str = "",
         read: Callable[[], str | None] | None = None,
         write: Callable[[str], None] = click.echo,
+        texts: list[str] | None = None,
     ) -> None:
+        self.texts = texts
         self.talk, self.table, self.who = talk, table, who
         self.read = read or (_key if sys.stdin.isatty() else _line)
         self.write = write
@@ -138,13 +159,28 @@ class Interview:
                 return True
             self.write(HELP_PAIR if len(query.items) == 2 else HELP_TRIO)
 
+    def _rows(self, items: list[int]) -> tuple[Any, Any]:
+        """The samples as they are, and how far each feature spreads; of a sparse table, 1 for all."""
+        import numpy as np
+
+        if isinstance(self.table.X, np.ndarray):
+            return self.table.X[items], self.table.X.std(axis=0)
+        return np.asarray(self.table.X[items].todense()), np.ones(self.table.X.shape[1])
+
     def word(self, query: Query) -> str:
         """Word a question: the samples beside each other, with the columns that tell them apart first."""
         import numpy as np
 
         names = [str(self.talk.names[i]) if self.talk.names is not None else str(i) for i in query.items]
-        rows = self.table.X[list(query.items)]
-        spread = self.table.X.std(axis=0)
+        number = f"{self.talk.n_asked + 1}" + ("" if self.talk.budget is None else f" of {self.talk.budget}")
+        again = "  (asked again, since answers contradict each other)" if query.checks else ""
+        asked = "Do they belong together? [y/n/u/b/q/?]" if len(names) == 2 else "Which one is odd? [1/2/3/u/b/q/?]"
+        last = f"{number}. {asked}{again}"
+        if self.texts is not None:
+            shown = [f"{at}: {name}" if len(names) == 3 else name for at, name in enumerate(names, 1)]
+            told = (_short(self.texts[i], MOST_LETTERS) for i in query.items)
+            return "\n".join(["", *(f"{_short(name)}: {text}" for name, text in zip(shown, told, strict=True)), last])
+        rows, spread = self._rows(list(query.items))
         differs = np.ptp(rows, axis=0) / np.where(spread > 0, spread, 1.0)
         chosen = np.sort(np.argsort(-differs, kind="stable")[:MOST_COLUMNS])
         cells = [["", *(_short(f"{at}: {name}" if len(names) == 3 else name) for at, name in enumerate(names, 1))]]
@@ -153,10 +189,7 @@ class Interview:
         table = ["  ".join(cell.rjust(w) for cell, w in zip(row, width, strict=True)).rstrip() for row in cells]
         left = len(self.table.columns) - len(chosen)
         more = [f"  (and {left} more columns)"] if left else []
-        number = f"{self.talk.n_asked + 1}" + ("" if self.talk.budget is None else f" of {self.talk.budget}")
-        again = "  (asked again, since answers contradict each other)" if query.checks else ""
-        asked = "Do they belong together? [y/n/u/b/q/?]" if len(names) == 2 else "Which one is odd? [1/2/3/u/b/q/?]"
-        return "\n".join(["", *table, *more, f"{number}. {asked}{again}"])
+        return "\n".join(["", *table, *more, last])
 
 
 def _short(text: str, longest: int = 24) -> str:

@@ -1,90 +1,146 @@
-"""``linkwise check``: can these statements hold together, and if not, which few are at fault."""
+"""``linkwise check``: can these statements hold together, in how many clusters, and do they promise to help."""
 
 from __future__ import annotations
 
-import json
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
+from linkwise.cli._options import FORMATS, one_standard_input, read_table, table_options
+from linkwise.cli._verb import CONFLICT, FAILED, INFEASIBLE, answer, verb
+
 if TYPE_CHECKING:
-    from linkwise.io import Knowledge
-    from linkwise.problem import Explanation, Verdict
+    from linkwise.io import Knowledge, Table
+    from linkwise.problem import Explanation, Utility, Verdict
 
-__all__ = ["check"]
+__all__ = ["about", "as_dict", "check", "code_of", "conflict_dict", "read_inputs"]
 
-UNDECIDED, CONFLICT = 1, 3
+MOST_TRIED = 5_000  # samples up to which the clustering without knowledge is computed, to see what it breaks
 
 
-@click.command(short_help="Say whether statements can hold together, and why not.")
-@click.argument("constraints", metavar="STATEMENTS", type=click.Path())
-@click.option(
-    "--data", "data_path", metavar="DATA.csv", type=click.Path(), help="The samples the statements speak about."
-)
-@click.option("--id", "id_column", metavar="COLUMN", help="Column of DATA.csv that names the samples.")
+@verb(short_help="Say whether statements can hold together, in how many clusters, and if they help.")
+@click.argument("constraints", metavar="STATEMENTS...", nargs=-1, required=True, type=click.Path(allow_dash=True))
+@click.option("--data", "data_path", metavar="DATA", type=click.Path(allow_dash=True), help="The samples spoken about.")
+@table_options
+@click.option("--format", "form", type=click.Choice(FORMATS), help="What the files hold; else found out.")
 @click.option("-k", "--clusters", type=click.IntRange(min=1), metavar="N", help="Ask for exactly N clusters.")
-@click.option("--json", "as_json", is_flag=True, help="Print the verdict as JSON.")
-def check(constraints: str, data_path: str | None, id_column: str | None, clusters: int | None, as_json: bool) -> int:
-    """Say whether the statements in a file can all hold together.
+def check(
+    constraints: tuple[str, ...], data_path: str | None, form: str | None, clusters: int | None, **options: Any
+) -> int:
+    """Say whether the statements in some files can all hold together.
 
-    STATEMENTS is a CSV file with the columns type,a,b,c,weight, or one JSON object with these keys per line; type is
+    STATEMENTS is a CSV file with the columns kind,a,b,c,weight, or one JSON object with these keys per line; kind is
     must_link, cannot_link or triplet (a and b are closer to each other than to c), and no weight means that the
-    statement may not be broken. The types together and apart name any number of samples in a column samples, divided
+    statement may not be broken. The kinds together and apart name any number of samples in a column samples, divided
     by semicolons (in JSON a list): all in one cluster, or no two in the same one; must_link_any and cannot_link_any let
-    the first choose among the others. Without --data the samples are those that the file names.
+    the first choose among the others. Without --data the samples are those that the files name; with it, you are also
+    told how many are spoken about and whether the statements promise to help.
 
-    Exits with 0 when they can hold, 3 when they cannot, 1 when it could not be decided.
+    Exits with 0 when they can hold, 3 when they contradict each other, 4 when they cannot hold in N clusters, 1 when it
+    could not be decided. `linkwise explain` lists all conflicts, `linkwise repair` removes them.
     """
-    from linkwise.io import read_data, read_knowledge
     from linkwise.problem import check as decide
 
-    if id_column is not None and data_path is None:
-        msg = "--id names a column of the data, so it needs --data DATA.csv."
-        raise click.UsageError(msg)
-    ids = None
-    if data_path is not None:
-        ids = read_data(data_path, id=id_column).ids
-    statements = read_knowledge(constraints, ids)
+    statements, table = read_inputs(constraints, data_path, form, clusters, options)
     said = statements.constraints
-    if clusters is not None and clusters > said.n_samples:
-        msg = f"-k {clusters}: there are only {said.n_samples} samples."
-        raise click.UsageError(msg)
     verdict = decide(said, n_clusters=clusters)
-    click.echo(_as_json(verdict, statements) if as_json else _as_text(verdict, statements))
-    return {"feasible": 0, "infeasible": CONFLICT}.get(verdict.status, UNDECIDED)
+    worth = _worth(said, table, clusters) if table is not None and verdict.status == "feasible" else None
+    answer(_as_dict(verdict, statements, worth), _as_text(verdict, statements, worth))
+    if verdict.status == "infeasible" and verdict.explanation is not None:
+        return code_of(verdict.explanation)
+    return 0 if verdict.status == "feasible" else FAILED
 
 
-def _as_text(verdict: Verdict, statements: Knowledge) -> str:
+def read_inputs(
+    files: tuple[str, ...], data_path: str | None, form: str | None, clusters: int | None, options: dict[str, Any]
+) -> tuple[Knowledge, Table | None]:
+    """Read statements, and the samples where they are named; refuse more clusters than samples."""
+    from linkwise.io import read_knowledge
+
+    if data_path is None:
+        for key in ("id_column", "drop", "columns", "text", "categories", "scale", "standardise", "impute"):
+            if options[key]:
+                msg = f"--{key.removesuffix('_column')} speaks about the data, so it needs --data DATA.csv."
+                raise click.UsageError(msg)
+    one_standard_input([*files, *([data_path] if data_path else [])])
+    table = None if data_path is None else read_table(data_path, options, warn=False)
+    statements = read_knowledge(list(files), table, format=form)  # type: ignore[arg-type]
+    n = statements.constraints.n_samples
+    if clusters is not None and clusters > n:
+        msg = f"-k {clusters}: there are only {n} samples."
+        raise click.UsageError(msg)
+    return statements, table
+
+
+def code_of(why: Explanation) -> int:
+    """The exit code of a conflict: 4 when only the number of clusters stands in the way."""
+    return INFEASIBLE if why.goal else CONFLICT
+
+
+def _worth(said: Any, table: Table, clusters: int | None) -> Utility | None:
+    """What the statements promise, for kinds that can be judged so."""
+    import numpy as np
+
+    from linkwise import ConstrainedAgglomerative, Kind
+    from linkwise.problem import utility
+
+    judged = said.select(np.flatnonzero(said.kind <= Kind.TRIPLET))
+    if not judged.n_statements or not isinstance(table.X, np.ndarray):
+        return None
+    plain = None
+    if clusters is not None and len(table) <= MOST_TRIED:
+        plain = ConstrainedAgglomerative(n_clusters=clusters).fit(table.X).dendrogram_
+    return utility(judged, table.X, result=plain)
+
+
+def about(statements: Knowledge) -> str:
+    """How many statements about how many samples."""
     said = statements.constraints
-    about = f"{said.n_statements:,} statements about {said.n_samples:,} samples"
+    plural = "" if said.n_statements == 1 else "s"
+    return f"{said.n_statements:,} statement{plural} about {said.n_samples:,} samples"
+
+
+def _as_text(verdict: Verdict, statements: Knowledge, worth: Utility | None) -> str:
     if verdict.status == "feasible":
         fewest = f" They allow {verdict.k_min:,} to {verdict.k_max:,} clusters." if verdict.k_min is not None else ""
-        return f"{about} can all hold together.{fewest}"
+        promise = "" if worth is None else f"\n{worth}"
+        return f"{about(statements)} can all hold together.{fewest}{promise}"
     if verdict.explanation is not None:
-        return f"{about} cannot all hold.\n{statements.explain(verdict.explanation)}"
-    return f"{about}: not decided. {verdict.because}"
+        return f"{about(statements)} cannot all hold.\n{statements.explain(verdict.explanation)}"
+    return f"{about(statements)}: not decided. {verdict.because}"
 
 
-def _as_json(verdict: Verdict, statements: Knowledge) -> str:
+def _as_dict(verdict: Verdict, statements: Knowledge, worth: Utility | None) -> dict[str, Any]:
     why = verdict.explanation
-    told = {
+    told: dict[str, Any] = {
         "status": verdict.status,
         "statements": statements.constraints.n_statements,
         "samples": statements.constraints.n_samples,
         "k_min": verdict.k_min,
         "k_max": verdict.k_max,
-        "because": verdict.because if why is None else why.because,
-        "conflict": [] if why is None else [_as_dict(statements, s) for s in why.core],
-        "fixes": [] if why is None else [_as_dict(statements, s) for (s,) in _single(why)],
-        "repairs": [] if why is None else [[_as_dict(statements, s) for s in group] for group in why.suspects],
+        "because": verdict.because,
+        "conflict": [],
+        "fixes": [],
+        "repairs": [],
     }
-    return json.dumps(told, indent=2, ensure_ascii=False)
+    if worth is not None:
+        keys = ("verdict", "informativeness", "coherence", "coverage", "decided", "n_parts")
+        told["utility"] = {key: getattr(worth, key) for key in keys}
+    return told if why is None else told | conflict_dict(statements, why)
 
 
-def _as_dict(statements: Knowledge, statement: int) -> dict[str, object]:
+def conflict_dict(statements: Knowledge, why: Explanation) -> dict[str, Any]:
+    """One conflict for JSON: the statements at fault, what repairs it, and the argument."""
+    return {
+        "because": why.because,
+        "steps": why.steps,
+        "conflict": [as_dict(statements, s) for s in why.core],
+        "fixes": [as_dict(statements, group[0]) for group in why.suspects if len(group) == 1],
+        "repairs": [[as_dict(statements, s) for s in group] for group in why.suspects],
+    }
+
+
+def as_dict(statements: Knowledge, statement: int) -> dict[str, Any]:
+    """One statement with its place."""
     words = statements.constraints.describe(statement).split(" ", 1)[1]
-    return {"line": statements.line_of(statement), "statement": words}
-
-
-def _single(why: Explanation) -> list[tuple[int, ...]]:
-    return [group for group in why.suspects if len(group) == 1]
+    return {"file": statements.file_of(statement), "line": statements.line_of(statement), "statement": words}

@@ -1,4 +1,4 @@
-"""``linkwise cluster``: samples and statements in, labels, tree, picture and report out."""
+"""``linkwise cluster``: samples and statements in; labels, tree, model, picture and report out."""
 
 from __future__ import annotations
 
@@ -10,10 +10,13 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from linkwise.cli._options import one_standard_input, read_table, table_options
+from linkwise.cli._verb import answer, speaks_json, verb
+
 if TYPE_CHECKING:
     from linkwise.io import Knowledge, Table
 
-__all__ = ["cluster", "scaled"]
+__all__ = ["cluster"]
 
 
 class Clusters(click.ParamType):  # type: ignore[type-arg]
@@ -27,13 +30,20 @@ class Clusters(click.ParamType):  # type: ignore[type-arg]
 
 
 LINKAGES = ("average", "complete", "single", "ward", "weighted", "centroid", "median")
+MOST_ASKED, N_QUESTIONS = 5_000, 5  # samples up to which the next questions are looked for, and how many
 
 
-@click.command(short_help="Cluster a CSV file, obeying a file of statements.")
-@click.argument("data", metavar="DATA.csv", type=click.Path(allow_dash=True))
-@click.option("--id", "id_column", metavar="COLUMN", help="Column that names the samples; else they are 0, 1, 2, ...")
-@click.option("--drop", multiple=True, metavar="COLUMN", help="Leave a column out; may be repeated.")
-@click.option("-c", "--constraints", metavar="FILE", type=click.Path(allow_dash=True), help="Knowledge, CSV or JSONL.")
+@verb(short_help="Cluster a table, obeying files of statements.")
+@click.argument("data", metavar="DATA", type=click.Path(allow_dash=True))
+@table_options
+@click.option(
+    "-c",
+    "--constraints",
+    multiple=True,
+    metavar="FILE",
+    type=click.Path(allow_dash=True),
+    help="Knowledge; may be repeated.",
+)
 @click.option(
     "-k",
     "--clusters",
@@ -49,128 +59,125 @@ LINKAGES = ("average", "complete", "single", "ward", "weighted", "centroid", "me
 )
 @click.option(
     "--method",
-    type=click.Choice(("agglomerative", "recon")),
-    default="agglomerative",
+    type=click.Choice(("auto", "agglomerative", "recon")),
+    default="auto",
     show_default=True,
-    help="agglomerative: must- and cannot-links; recon: triplets.",
+    help="agglomerative: must- and cannot-links; recon: triplets too. auto: recon if there are triplets.",
 )
-@click.option("--standardise", is_flag=True, help="Give every column mean 0 and standard deviation 1 first.")
 @click.option("-o", "--output", metavar="FOLDER", required=True, type=click.Path(), help="Where the results go.")
 @click.option("--title", help="Heading of the picture and the report.")
 @click.option("--force", is_flag=True, help="Replace results that are there already.")
 @click.option("--quiet", is_flag=True, help="Say nothing unless something is wrong.")
 def cluster(
     data: str,
-    id_column: str | None,
-    drop: tuple[str, ...],
-    constraints: str | None,
+    constraints: tuple[str, ...],
     clusters: int | str,
     linkage: str | None,
     method: str,
-    standardise: bool,
     output: str,
     title: str | None,
     force: bool,
     quiet: bool,
+    **options: Any,
 ) -> None:
-    """Cluster the rows of DATA.csv (a header, then numbers) and obey what FILE says about them.
+    """Cluster the rows of DATA and obey what the FILEs say about them.
 
-    Statements are rows kind,a,b,c,weight: must_link and cannot_link name two samples, triplet three (a and b are closer
-    to each other than to c); together and apart name any number in a column samples, as in x;y;z. Without a weight a
-    statement is hard: it holds in the result, or you are told why not.
+    DATA is CSV or TSV with a header, Parquet, Arrow, .npy or .npz; - is standard input. Knowledge is rows
+    kind,a,b,c,weight: must_link and cannot_link name two samples, triplet three (a and b are closer to each other than
+    to c); together and apart name any number in a column samples, as in x;y;z. Without a weight a statement is hard: it
+    holds in the result, or you are told why not. Groups, taxonomies and the answers of `linkwise ask` are read as well.
 
-    Writes labels.csv, tree.nwk, report.html and, with matplotlib, dendrogram.png; either all of them or none.
+    Writes labels.csv, tree.nwk, model.lwm (for `linkwise assign`), report.html and, with matplotlib, dendrogram.png;
+    either all of them or none.
     """
     from linkwise.cli._show import can_draw, draw_tree, working
-    from linkwise.io import Folder, labels_csv, read_data, read_knowledge
+    from linkwise.io import Folder, labels_csv, read_knowledge, save, write_tree
     from linkwise.report import write_report
 
-    if data == constraints == "-":
-        msg = "DATA.csv and --constraints cannot both come from standard input."
+    one_standard_input([data, *constraints])
+    silent = quiet or speaks_json()
+    names = ["labels.csv", "tree.nwk", "model.lwm", "report.html"] + (["dendrogram.png"] if can_draw() else [])
+    folder = Folder(output, names, force=force, inputs=[data, *constraints])
+    table = read_table(data, options)
+    if isinstance(clusters, int) and clusters > len(table):
+        msg = f"-k {clusters}: {data} has only {len(table)} rows."
         raise click.UsageError(msg)
-    names = ["labels.csv", "tree.nwk", "report.html"] + (["dendrogram.png"] if can_draw() else [])
-    inputs = [data] + ([constraints] if constraints else [])
-    folder = Folder(output, names, force=force, inputs=inputs)
-    table = read_data(data, id=id_column, drop=drop)
-    if isinstance(clusters, int) and clusters > len(table.X):
-        msg = f"-k {clusters}: {data} has only {len(table.X)} rows."
-        raise click.UsageError(msg)
-    statements = None if constraints is None else read_knowledge(constraints, table)
-    X = scaled(table, standardise)
+    statements = read_knowledge(list(constraints), table) if constraints else None
+    method = _method(method, statements)
     reasons: tuple[str, ...] = ()
     if isinstance(clusters, str):
-        with working("comparing numbers of clusters", quiet=quiet):
-            clusters, linkage, reasons = _decide(X, statements, method, linkage)
-    linkage = linkage or ("centroid" if method == "recon" else "average")
-    with working("clustering", quiet=quiet):
-        model = _fit(X, statements, method, clusters, linkage)
+        with working("comparing numbers of clusters", quiet=silent):
+            clusters, linkage, reasons = _decide(table, statements, method, linkage)
+    linkage = linkage or ("centroid" if method == "recon" and not _sparse(table) else "average")
+    with working("clustering", quiet=silent):
+        model = _fit(table, statements, method, clusters, linkage)
+        plain = _fit(table, None, method, clusters, linkage) if statements is not None else None
     said = None if statements is None else statements.constraints
     heading = title or f"{'samples' if data == '-' else Path(data).stem} in {model.n_clusters_} clusters"
-    with folder:
+    with folder, working("writing", quiet=silent):
         folder.write("labels.csv", labels_csv(table.ids, model.labels_))
-        folder.write("tree.nwk", model.dendrogram_.to_newick() + "\n")
-        recipe = _recipe(data, id_column, drop, statements, method, clusters, linkage, standardise)
+        write_tree(folder.path("tree.nwk"), model.dendrogram_, ids=table.ids if table.has_names else None)
+        save(model, folder.path("model.lwm"), data=table)
         write_report(
             folder.path("report.html"),
             model,
-            X=X,
+            X=table.X,
             features=table.columns,
             constraints=said,
             ids=table.ids,
+            before=plain,
+            questions=_questions(table, statements),
             title=heading,
-            recipe=recipe,
+            reasons=reasons,
+            recipe=_recipe(data, constraints, options, method, clusters, linkage, table),
         )
         if can_draw():
             draw_tree(folder.path("dendrogram.png"), model, constraints=said, ids=table.ids, title=heading)
-    if not quiet:
-        _tell(model, said, folder.folder, names, reasons)
+    _tell(model, said, folder.folder, names, reasons, quiet=quiet)
 
 
-def scaled(table: Table, standardise: bool) -> Any:
-    """The columns as asked for, with a word of warning where one would decide alone."""
-    import warnings
-
-    from linkwise.choosing._choose import UNEQUAL
-    from linkwise.exceptions import LinkwiseWarning
-
-    spread = table.X.std(axis=0)
-    if standardise:
-        spread[spread == 0] = 1.0
-        return (table.X - table.X.mean(axis=0)) / spread
-    wide, narrow = spread.argmax(), spread.argmin()
-    if spread[narrow] > 0 and spread[wide] > UNEQUAL * spread[narrow]:
-        warnings.warn(
-            f"column {table.columns[wide]} spreads {spread[wide] / spread[narrow]:.0f} times as far as "
-            f"{table.columns[narrow]} and will decide alone; --standardise makes them count alike.",
-            LinkwiseWarning,
-            stacklevel=2,
-        )
-    return table.X
+def _sparse(table: Table) -> bool:
+    return hasattr(table.X, "tocsr")
 
 
-def _decide(X: Any, statements: Knowledge | None, method: str, linkage: str | None) -> tuple[int, str, tuple[str, ...]]:
+def _method(method: str, statements: Knowledge | None) -> str:
+    """Which method: what was asked for, else what understands all that was said."""
+    from linkwise import Kind
+
+    if method != "auto":
+        return method
+    triplets = statements is not None and (statements.constraints.kind == Kind.TRIPLET).any()
+    return "recon" if triplets else "agglomerative"
+
+
+def _decide(
+    table: Table, statements: Knowledge | None, method: str, linkage: str | None
+) -> tuple[int, str, tuple[str, ...]]:
     """Number of clusters and linkage when neither is given, and why."""
     from linkwise import ConstrainedAgglomerative, Constraints, ReCon
     from linkwise.choosing._steps import decide_cut
 
-    estimator = ReCon() if method == "recon" else ConstrainedAgglomerative()
+    compare = "cosine" if _sparse(table) else "euclidean"
+    estimator = (ReCon if method == "recon" else ConstrainedAgglomerative)(metric=compare)
     usual = ("centroid", "average") if method == "recon" else ("average", "ward", "complete")
-    known = Constraints.build(len(X)) if statements is None else statements.constraints
-    with _explained(statements):
-        return decide_cut(estimator, (linkage,) if linkage else usual, X, known)
+    if compare == "cosine":
+        usual = ("average", "complete")
+    known = Constraints.build(len(table)) if statements is None else statements.constraints
+    with explained(statements):
+        return decide_cut(estimator, (linkage,) if linkage else usual, table.X, known)
 
 
-def _fit(X: Any, statements: Knowledge | None, method: str, clusters: int, linkage: str) -> Any:
+def _fit(table: Table, statements: Knowledge | None, method: str, clusters: int, linkage: str) -> Any:
     from linkwise import ConstrainedAgglomerative, ReCon
 
     kind = ReCon if method == "recon" else ConstrainedAgglomerative
-    model = kind(n_clusters=clusters, linkage=linkage)
-    with _explained(statements):
-        return model.fit(X, constraints=None if statements is None else statements.constraints)
+    model = kind(n_clusters=clusters, linkage=linkage, metric="cosine" if _sparse(table) else "euclidean")
+    with explained(statements):
+        return model.fit(table.X, constraints=None if statements is None else statements.constraints)
 
 
 @contextmanager
-def _explained(statements: Knowledge | None) -> Iterator[None]:
+def explained(statements: Knowledge | None) -> Iterator[None]:
     """Tell a contradiction in the words of the file."""
     from linkwise.exceptions import InfeasibleConstraintsError
 
@@ -184,50 +191,75 @@ def _explained(statements: Knowledge | None) -> Iterator[None]:
         raise InfeasibleConstraintsError(msg, conflict.explanation) from conflict
 
 
-def _tell(model: Any, said: Any, folder: Path, names: list[str], reasons: tuple[str, ...]) -> None:
+def _questions(table: Table, statements: Knowledge | None) -> list[Any]:
+    """The next few questions, where they are cheap to find and pairs are what is spoken of."""
+    from linkwise import Kind
+    from linkwise.active import Dialogue
+
+    said = None if statements is None else statements.constraints
+    if not 2 <= len(table) <= MOST_ASKED or (said is not None and (said.kind > Kind.CANNOT_LINK).any()):
+        return []
+    talk, found = Dialogue(table.X, constraints=said), list[Any]()
+    while len(found) < N_QUESTIONS and (query := talk.ask()) is not None:
+        found.append(query)
+        talk.tell(query, None)
+    return found
+
+
+def _tell(model: Any, said: Any, folder: Path, names: list[str], reasons: tuple[str, ...], *, quiet: bool) -> None:
     from linkwise import verify
 
-    click.echo(f"{len(model.labels_):,} samples in {model.n_clusters_:,} clusters.")
-    if said is not None:
-        click.echo(str(verify(model.dendrogram_, said)))
-    for reason in reasons:
-        click.echo(f"  - {reason}")
-    for name in names:
-        click.echo(f"  {folder / name}")
+    held = None if said is None else verify(model.dendrogram_, said)
+    lines = [f"{len(model.labels_):,} samples in {model.n_clusters_:,} clusters."]
+    lines += [] if held is None else [str(held)]
+    lines += [f"  - {reason}" for reason in reasons] + [f"  {folder / name}" for name in names]
     if "dendrogram.png" not in names:
-        click.echo("  (no picture: pip install 'linkwise[plot]')")
+        lines.append("  (no picture: pip install 'linkwise[plot]')")
+    told = {
+        "samples": len(model.labels_),
+        "clusters": model.n_clusters_,
+        "statements": 0 if said is None else said.n_statements,
+        "certificate": None if held is None else str(held),
+        "hard_statements_hold": None if held is None else held.ok,
+        "reasons": reasons,
+        "files": {name: str(folder / name) for name in names},
+    }
+    answer(told, "\n".join(lines), quiet=quiet)
 
 
 def _recipe(
     data: str,
-    id_column: str | None,
-    drop: tuple[str, ...],
-    statements: Knowledge | None,
+    constraints: tuple[str, ...],
+    options: dict[str, Any],
     method: str,
     clusters: int,
     linkage: str,
-    standardise: bool,
+    table: Table,
 ) -> str:
-    """Python that does the same, for the report."""
+    """Python, and a command, that do the same, for the report."""
     name = "ReCon" if method == "recon" else "ConstrainedAgglomerative"
-    index = "" if id_column is None else f", index_col={id_column!r}"
-    lines = [
-        "import pandas as pd",
-        f"from linkwise import {', '.join(sorted({'Constraints', name}))}",
-        "",
-        f"frame = pd.read_csv({data!r}{index})" + (f".drop(columns={list(drop)!r})" if drop else ""),
-    ]
-    if standardise:
-        lines.append("frame = (frame - frame.mean()) / frame.std(ddof=0)")
+    given = {
+        "id": options["id_column"],
+        "columns": list(options["columns"]),
+        "drop": list(options["drop"]),
+        "text": list(options["text"]),
+        "categories": list(options["categories"]),
+        "scale": "standard" if options["standardise"] else options["scale"],
+        "impute": options["impute"],
+    }
+    used = "".join(f", {key}={value!r}" for key, value in given.items() if value)
+    lines = ["import linkwise as lw", "", f"table = lw.read_data({data!r}{used})"]
     said = ""
-    if statements is not None:
-        shown = ",\n    ".join(statements.as_python())
-        lines.append(f"said = Constraints.from_ids(frame.index, [\n    {shown},\n])")
-        said = ", constraints=said"
-    lines.append(f"model = {name}(n_clusters={clusters}, linkage={linkage!r}).fit(frame.to_numpy(){said})")
-    options = [shlex.quote(data)] + ([f"--id {shlex.quote(id_column)}"] if id_column else [])
-    options += [f"--drop {shlex.quote(column)}" for column in drop]
-    shell = (
-        f"# in a shell: linkwise cluster {' '.join(options)} -k {clusters} --method {method} --linkage {linkage} -o OUT"
-    )
-    return "\n".join([*lines, "model.labels_", "", shell])
+    if constraints:
+        lines.append(f"said = lw.read_knowledge({list(constraints)!r}, table)")
+        said = ", constraints=said.constraints"
+    metric = ", metric='cosine'" if _sparse(table) else ""
+    lines.append(f"model = lw.{name}(n_clusters={clusters}, linkage={linkage!r}{metric}).fit(table.X{said})")
+    words = [shlex.quote(data)]
+    for key, value in given.items():
+        words += [
+            f"--{key} {shlex.quote(one)}" for one in (value if isinstance(value, list) else [value] if value else [])
+        ]
+    words += [f"-c {shlex.quote(file)}" for file in constraints]
+    words += [f"-k {clusters}", f"--method {method}", f"--linkage {linkage}", "-o OUT"]
+    return "\n".join([*lines, "model.labels_", "", f"# in a shell: linkwise cluster {' '.join(words)}"])

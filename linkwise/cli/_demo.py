@@ -6,13 +6,15 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from linkwise.cli._verb import answer, speaks_json, verb
+
 if TYPE_CHECKING:
     from linkwise.cli._example import Example
 
 __all__ = ["demo"]
 
 
-@click.command(short_help="See it work on bundled data: a story, a picture, a page.")
+@verb(short_help="See it work on bundled data: a story, a picture, a page.")
 @click.option("-o", "--output", metavar="FOLDER", default="linkwise-demo", show_default=True, type=click.Path())
 @click.option("--data", type=click.Choice(("wine", "iris", "digits")), default="wine", show_default=True)
 @click.option("--force", is_flag=True, help="Replace results that are there already.")
@@ -25,6 +27,7 @@ def demo(output: str, data: str, force: bool, quiet: bool) -> None:
     import os
     import sys
 
+    quiet = quiet or speaks_json()
     if quiet or sys.stderr.isatty():  # on a terminal, the progress bar says that something is being compiled
         os.environ.setdefault("LINKWISE_QUIET", "1")
     from rich.console import Console
@@ -52,6 +55,7 @@ def demo(output: str, data: str, force: bool, quiet: bool) -> None:
         console.print(f"  {folder.folder / name}", soft_wrap=True)
     if not can_draw():
         console.print("  (no picture: pip install 'linkwise\\[plot]')")
+    answer({"files": {name: str(folder.folder / name) for name in names}})
 
 
 def _tell_story(console: Any, example: Example, plain: Any, model: Any) -> None:

@@ -9,6 +9,7 @@ import sys
 import click
 
 from linkwise import __version__
+from linkwise.cli._verb import answer, speaks_json, verb
 
 __all__ = ["info", "warmup"]
 
@@ -16,7 +17,7 @@ _NEEDED = ("numpy", "scipy", "scikit-learn", "numba", "click", "rich")
 _OPTIONAL = ("matplotlib", "pandas", "polars", "pyarrow", "networkx", "dask", "starlette")
 
 
-@click.command(short_help="Show versions, cores, memory and where compiled code is kept.")
+@verb(short_help="Show versions, cores, memory and where compiled code is kept.")
 def info() -> None:
     """Show what a bug report needs: versions, cores, memory, and where compiled code is kept."""
     from importlib import metadata
@@ -33,18 +34,18 @@ def info() -> None:
         ("memory", _memory()),
         ("compiled code", _cache()),
     ]
-    for name, value in rows:
-        click.echo(f"{name:<14} {value}")
+    answer(dict(rows), "\n".join(f"{name:<14} {value}" for name, value in rows))
 
 
-@click.command(short_help="Compile all kernels now, so that the first real use is quick.")
+@verb(short_help="Compile all kernels now, so that the first real use is quick.")
 def warmup() -> None:
     """Compile all kernels now (about a minute, once per installation), so that the first real use is quick."""
     import time
 
     os.environ["LINKWISE_QUIET"] = "1"
     start = time.perf_counter()
-    click.echo("Compiling ...", err=True)
+    if not speaks_json():
+        click.echo("Compiling ...", err=True)
     import numpy as np
 
     from linkwise import ConstrainedAgglomerative, Constraints, ReCon, check
@@ -62,7 +63,10 @@ def warmup() -> None:
         ReCon(linkage=linkage).fit(X, constraints=triplets)
     check(pairs | triplets)
     onetree(50, [(i, i + 1, i + 2) for i in range(48)])  # a chain: deep trees are built in another way
-    click.echo(f"Ready in {time.perf_counter() - start:.1f} s; kept in {_cache()}.", err=True)
+    seconds = time.perf_counter() - start
+    if not speaks_json():
+        click.echo(f"Ready in {seconds:.1f} s; kept in {_cache()}.", err=True)
+    answer({"seconds": round(seconds, 3), "kept_in": _cache()})
 
 
 def _cores() -> int:

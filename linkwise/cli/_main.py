@@ -1,12 +1,14 @@
 """The ``linkwise`` command: its verbs, and how anything that goes wrong becomes one message and one exit code.
 
-Exit codes: 0 done, 1 failed, 2 wrong usage, 3 statements that contradict each other or cannot be met, 130 interrupted.
+Exit codes: 0 done, 1 failed, 2 wrong usage, 3 statements that contradict each other, 4 statements that cannot hold in
+the wanted number of clusters, 130 interrupted. With ``--json`` messages are JSON too, one object per line on stderr.
 Only click is imported here; NumPy, Numba and the rest are loaded by the verb that needs them.
 """
 
 from __future__ import annotations
 
 import difflib
+import json
 import os
 import signal
 import sys
@@ -18,16 +20,31 @@ import click
 
 from linkwise import __version__
 from linkwise.cli._ask import ask
+from linkwise.cli._assign import assign
 from linkwise.cli._check import check
 from linkwise.cli._cluster import cluster
+from linkwise.cli._compare import compare
+from linkwise.cli._convert import convert
 from linkwise.cli._demo import demo
+from linkwise.cli._explain import explain
 from linkwise.cli._info import info, warmup
+from linkwise.cli._plot import plot
+from linkwise.cli._repair import repair
+from linkwise.cli._report import report
 from linkwise.cli._reproduce import reproduce
+from linkwise.cli._score import score
+from linkwise.cli._select import select
+from linkwise.cli._verb import CONFLICT, FAILED, INFEASIBLE, wants_json
+from linkwise.cli._why import why
 from linkwise.exceptions import DeadEndError, InfeasibleConstraintsError, LinkwiseWarning
 
 __all__ = ["main"]
 
-FAILED, CONFLICT, INTERRUPTED, TERMINATED = 1, 3, 130, 143
+INTERRUPTED, TERMINATED = 130, 143
+CODES = (
+    "Exit codes: 0 done, 1 failed, 2 wrong usage, 3 statements contradict each other, 4 they cannot hold in so many "
+    "clusters, 130 interrupted."
+)
 
 
 class _Verbs(click.Group):
@@ -50,14 +67,32 @@ class _Verbs(click.Group):
     cls=_Verbs,
     no_args_is_help=True,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
-    epilog="Exit codes: 0 done, 1 failed, 2 wrong usage, 3 statements contradict each other, 130 interrupted.",
+    epilog=CODES,
 )
 @click.version_option(__version__, prog_name="linkwise")
 def commands() -> None:
     """Clustering that obeys what you know: must-links, cannot-links and triplets."""
 
 
-for _verb in (demo, cluster, check, ask, reproduce, warmup, info):
+for _verb in (
+    demo,
+    cluster,
+    check,
+    explain,
+    repair,
+    ask,
+    why,
+    assign,
+    plot,
+    report,
+    score,
+    compare,
+    select,
+    convert,
+    reproduce,
+    warmup,
+    info,
+):
     commands.add_command(_verb)
 
 
@@ -72,7 +107,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     Returns
     -------
     int
-        0 done, 1 failed, 2 wrong usage, 3 contradiction, 130 interrupted.
+        0 done, 1 failed, 2 wrong usage, 3 contradiction, 4 infeasible with so many clusters, 130 interrupted.
 
     Examples
     --------
@@ -85,36 +120,66 @@ def main(arguments: Sequence[str] | None = None) -> int:
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(errors="replace")  # a terminal without ✓ shows ? instead of failing
     previous = _on_terminate()
+    given = list(sys.argv[1:] if arguments is None else arguments)
+    voice = _Voice(as_json=wants_json(given))
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             warnings.simplefilter("always", LinkwiseWarning)
-            warnings.showwarning = _show_warning  # type: ignore[assignment]  # put back by catch_warnings
-            return _run(arguments)
+            warnings.showwarning = voice.warn  # type: ignore[assignment]  # put back by catch_warnings
+            return _run(given, voice)
     finally:
         if previous is not None:
             signal.signal(signal.SIGTERM, previous)
 
 
-def _run(arguments: Sequence[str] | None) -> int:
+class _Voice:
+    """Messages on stderr: for people, or as one JSON object per line."""
+
+    def __init__(self, *, as_json: bool) -> None:
+        self.as_json = as_json
+
+    def warn(self, message: Warning | str, *_: Any) -> None:
+        """Say that something was accepted, but looks odd."""
+        _say(json.dumps({"warning": str(message)}, ensure_ascii=False) if self.as_json else f"warning: {message}")
+
+    def fail(self, failed: BaseException, code: int, words: str) -> int:
+        """Say what went wrong, and return the exit code."""
+        if not self.as_json:
+            _say(words if code == INTERRUPTED else f"error: {words}")
+            return code
+        text, _, hint = words.partition("\nHint: ")
+        told = {"error": text, "hint": hint, "kind": type(failed).__name__, "exit_code": code}
+        why = getattr(failed, "explanation", None)
+        _say(json.dumps(told | ({} if why is None else {"explanation": why.to_dict()}), ensure_ascii=False))
+        return code
+
+    def click(self, failed: click.ClickException, code: int) -> int:
+        """Say what click found wrong, as it does, or as JSON."""
+        if self.as_json:
+            return self.fail(failed, code, failed.format_message())
+        failed.show()
+        return code
+
+
+def _run(arguments: Sequence[str], voice: _Voice) -> int:
     try:
-        code = commands.main(args=arguments, prog_name="linkwise", standalone_mode=False)
+        code = commands.main(args=list(arguments), prog_name="linkwise", standalone_mode=False)
         sys.stdout.flush()
         return code if isinstance(code, int) else 0
+    except click.exceptions.NoArgsIsHelpError as nothing:
+        nothing.show()
+        return nothing.exit_code
     except click.UsageError as wrong:
-        wrong.show()
-        return wrong.exit_code
+        return voice.click(wrong, wrong.exit_code)
     except click.ClickException as failed:
-        failed.show()
-        return FAILED
+        return voice.click(failed, FAILED)
     except click.exceptions.Exit as done:
         return done.exit_code
-    except (click.Abort, KeyboardInterrupt):
-        _say("interrupted; nothing was written.")
-        return INTERRUPTED
+    except (click.Abort, KeyboardInterrupt) as stopped:
+        return voice.fail(stopped, INTERRUPTED, "interrupted; nothing was written.")
     except (InfeasibleConstraintsError, DeadEndError) as conflict:
-        _say(f"error: {conflict}")
-        return CONFLICT
+        return voice.fail(conflict, _code_of(conflict), str(conflict))
     except BrokenPipeError:
         # the reader went away (`| head`): not an error, but the interpreter must not complain about it at exit
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
@@ -122,8 +187,14 @@ def _run(arguments: Sequence[str] | None) -> int:
     except (ValueError, OSError, MemoryError, ImportError) as failed:
         if os.environ.get("LINKWISE_DEBUG") == "1":
             raise
-        _say(f"error: {_words(failed)}")
-        return FAILED
+        return voice.fail(failed, FAILED, _words(failed))
+
+
+def _code_of(conflict: InfeasibleConstraintsError | DeadEndError) -> int:
+    """Tell statements that contradict each other from those that only the number of clusters stands against."""
+    if isinstance(conflict, DeadEndError):
+        return INFEASIBLE
+    return INFEASIBLE if conflict.explanation is not None and conflict.explanation.goal else CONFLICT
 
 
 def _words(failed: BaseException) -> str:
@@ -134,10 +205,6 @@ def _words(failed: BaseException) -> str:
 
 def _say(text: str) -> None:
     click.echo(text, err=True)
-
-
-def _show_warning(message: Warning | str, *_: Any) -> None:
-    _say(f"warning: {message}")
 
 
 def _on_terminate() -> Any:

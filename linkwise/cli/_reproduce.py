@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import click
 
+from linkwise.cli._verb import answer, speaks_json, verb
+
 __all__ = ["reproduce"]
 
 
-@click.command(short_help="Find the figures and tables of a paper anew.")
+@verb(short_help="Find the figures and tables of a paper anew.")
 @click.argument("paper")
 @click.option("--figure", "figures", multiple=True, metavar="N", help="Only this figure or table; may be repeated.")
 @click.option("--quick", is_flag=True, help="Few repetitions on the small sets: a minute or two.")
@@ -26,9 +28,12 @@ def reproduce(
     from linkwise.papers import reproduce as find_anew
 
     def say(line: str) -> None:
-        if not quiet:
+        if not (quiet or speaks_json()):
             click.echo(line, err=True)
 
+    made = []
     for path in find_anew(paper, figures=figures, quick=quick, output=output, data=data, n_jobs=jobs, say=say):
-        if not quiet:
+        made.append(str(path))
+        if not (quiet or speaks_json()):
             click.echo(path)
+    answer({"files": made})

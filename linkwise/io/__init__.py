@@ -3,9 +3,10 @@
 from linkwise.io._data import read_data
 from linkwise.io._folder import Folder
 from linkwise.io._knowledge import Knowledge, read_knowledge
+from linkwise.io._labels import read_labels, read_names
 from linkwise.io._model import load, save
 from linkwise.io._prepare import Preparation
-from linkwise.io._results import csv_line, labels_csv, write_labels, write_tree
+from linkwise.io._results import csv_line, labels_csv, read_tree, write_labels, write_tree
 from linkwise.io._table import Table
 from linkwise.io._write import write_knowledge
 
@@ -19,6 +20,9 @@ __all__ = [
     "load",
     "read_data",
     "read_knowledge",
+    "read_labels",
+    "read_names",
+    "read_tree",
     "save",
     "write_knowledge",
     "write_labels",

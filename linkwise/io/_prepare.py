@@ -180,7 +180,7 @@ def refuse_words(source: Columns, wordy: list[tuple[str, int, str]]) -> None:
     flags = " ".join(f"--drop {column}" for column, _, _ in wordy[:5])
     msg = (
         f"{source.name}: {len(wordy)} column(s) are not numbers: {listed}{more}.\n"
-        f"Hint: name the samples with --id {first}, or leave columns out: {flags}. "
+        f"Hint: name the samples with --id {first}, or leave columns out: {flags}; --text {first} compares words. "
         f"In Python: id={first!r}, drop=[{first!r}], categories=[{first!r}] or text={first!r}."
     )
     raise LinkwiseError(msg)
@@ -192,7 +192,8 @@ def refuse_gaps(source: Columns, columns: tuple[str, ...], gaps: npt.NDArray[np.
     msg = (
         f"{source.name}: {int(gaps.sum()):,} value(s) are missing, the first in {source.unit} {source.place(row)}, "
         f"column {columns[at]}.\n"
-        "Hint: fill them in or remove these rows; or ask for it with impute='median' (also 'mean', 'most_frequent')."
+        "Hint: fill them in or remove these rows; or ask for it with --impute median (also mean, most_frequent); "
+        "in Python: impute='median'."
     )
     raise LinkwiseError(msg)
 

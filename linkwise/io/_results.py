@@ -8,13 +8,13 @@ from typing import Any
 
 import numpy as np
 
-from linkwise._files import write_whole
+from linkwise._files import read_bytes, read_text_file, write_whole
 from linkwise.exceptions import LinkwiseError
-from linkwise.io._arrays import npy_of_array
+from linkwise.io._arrays import array_of_npy, npy_of_array
 from linkwise.io._statements import escaped
 from linkwise.result import Dendrogram
 
-__all__ = ["csv_line", "labels_csv", "write_labels", "write_tree"]
+__all__ = ["csv_line", "labels_csv", "read_tree", "write_labels", "write_tree"]
 
 
 def csv_line(*values: object, delimiter: str = ",") -> str:
@@ -149,3 +149,48 @@ def write_tree(path: Any, tree: Dendrogram, *, ids: Any = None) -> None:
     else:
         msg = f"write_tree: {place.name} ends in {ending!r}, expected .nwk, .json or .npy."
         raise LinkwiseError(msg)
+
+
+def read_tree(path: Any) -> Dendrogram:
+    r"""Read a hierarchy: .json as `write_tree` writes it, .npy (a SciPy linkage matrix), anything else as Newick.
+
+    Parameters
+    ----------
+    path : str or Path
+        The file.
+
+    Returns
+    -------
+    Dendrogram
+
+    Raises
+    ------
+    LinkwiseError
+        The file holds no tree.
+
+    See Also
+    --------
+    write_tree : the way back.
+
+    Examples
+    --------
+    >>> import tempfile, pathlib
+    >>> from linkwise import Dendrogram
+    >>> from linkwise.io import read_tree, write_tree
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     write_tree(pathlib.Path(folder, "tree.json"), Dendrogram(2, [2, 2, -1]))
+    ...     read_tree(pathlib.Path(folder, "tree.json")).parent.tolist()
+    [2, 2, -1]
+    """
+    place = Path(path)
+    ending = place.suffix.lower()
+    try:
+        if ending == ".npy":
+            return Dendrogram.from_linkage(array_of_npy(read_bytes(place), str(place)))
+        text = read_text_file(place)
+        return Dendrogram.from_json(text) if ending == ".json" else Dendrogram.from_newick(text, forest=True)
+    except (ValueError, KeyError, TypeError) as bad:
+        if str(bad).startswith(str(place)):
+            raise
+        msg = f"{place} is no tree that can be read: {str(bad) or type(bad).__name__}"
+        raise LinkwiseError(msg) from bad

@@ -39,6 +39,7 @@ def test_cluster_writes_everything_and_obeys(here, capsys):
     assert sorted(path.name for path in (here / "out").iterdir()) == [
         "dendrogram.png",
         "labels.csv",
+        "model.lwm",
         "report.html",
         "tree.nwk",
     ]
@@ -107,7 +108,7 @@ def test_a_contradiction_exits_3_and_names_lines(here, capsys):
         (["cluster", "data.csv", "-k", "x", "-o", "out"], 2, "not a valid integer"),
         (["cluster", "data.csv", "--linkage", "wards", "-o", "out"], 2, "'wards' is not one of"),
         (["cluster", "data.csv", "--id", "name", "-k", "99", "-o", "out"], 2, "has only 6 rows"),
-        (["cluster", "-", "-c", "-", "-o", "out"], 2, "cannot both come from standard input"),
+        (["cluster", "-", "-c", "-", "-o", "out"], 2, "only one input can come from standard input"),
         (["cluster", "data.csv", "--nothing"], 2, "No such option"),
         (["cluster", "none.csv", "-o", "out"], 1, "none.csv: No such file"),
         (["cluster", ".", "-o", "out"], 1, "is a folder"),
@@ -158,7 +159,7 @@ def test_check_says_no_with_fixes_and_lines(here, capsys):
 
 def test_check_for_too_few_clusters_says_no(here, capsys):
     (here / "said.csv").write_text("type,a,b\ncannot_link,x,y\ncannot_link,y,z\ncannot_link,x,z\n")
-    assert main(["check", "said.csv", "-k", "2"]) == 3
+    assert main(["check", "said.csv", "-k", "2"]) == 4
     assert "2 clusters" in capsys.readouterr().out
 
 

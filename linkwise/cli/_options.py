@@ -1,0 +1,134 @@
+"""Options that several commands share: where samples and knowledge come from, and how samples are prepared."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import click
+
+if TYPE_CHECKING:
+    from linkwise.io import Knowledge, Table
+
+__all__ = ["knowledge_options", "one_standard_input", "read_said", "read_table", "refuse_existing", "table_options"]
+
+F = TypeVar("F", bound=Callable[..., Any])
+FORMATS = ("statements", "lines", "groups", "paths", "parents", "newick", "json")
+
+_TABLE = (
+    click.option("--id", "id_column", metavar="COLUMN", help="Column that names the samples; else they are 0, 1, ..."),
+    click.option("--drop", multiple=True, metavar="COLUMN", help="Leave a column out; may be repeated."),
+    click.option("--columns", multiple=True, metavar="COLUMN", help="Compare by this column; may be repeated."),
+    click.option("--text", multiple=True, metavar="COLUMN", help="A column of text, compared by its words."),
+    click.option("--categories", multiple=True, metavar="COLUMN", help="A column of words with few values."),
+    click.option("--scale", type=click.Choice(("standard", "minmax")), help="Make columns of numbers count alike."),
+    click.option("--standardise", is_flag=True, help="The same as --scale standard."),
+    click.option(
+        "--impute", type=click.Choice(("mean", "median", "most_frequent")), help="What stands in for missing numbers."
+    ),
+)
+
+
+def table_options(command: F) -> F:
+    """Add the options that `read_table` takes as a dictionary."""
+    for option in reversed(_TABLE):
+        command = option(command)
+    return command
+
+
+def knowledge_options(command: F) -> F:
+    """Add ``--data``, ``--id`` and ``--format``: whom statements speak about, and in which form."""
+    for option in (
+        click.option("--format", "form", type=click.Choice(FORMATS), help="What the files hold; else found out."),
+        click.option("--id", "id_column", metavar="COLUMN", help="Column of the data that names the samples."),
+        click.option(
+            "--data", "data_path", metavar="DATA", type=click.Path(), help="The samples the statements speak about."
+        ),
+    ):
+        command = option(command)
+    return command
+
+
+def read_table(data: str, options: dict[str, Any], *, warn: bool = True) -> Table:
+    """Read samples with the options of `table_options`; say so where one column would decide alone."""
+    from linkwise.io import read_data
+
+    scale = options["scale"]
+    if options["standardise"]:
+        if scale == "minmax":
+            msg = "--standardise and --scale minmax ask for different scales."
+            raise click.UsageError(msg)
+        scale = "standard"
+    table = read_data(
+        data,
+        id=options["id_column"],
+        columns=options["columns"] or None,
+        drop=options["drop"],
+        text=options["text"] or None,
+        categories=options["categories"],
+        scale=scale,
+        impute=options["impute"],
+    )
+    if warn and scale is None:
+        _warn_of_spread(table)
+    return table
+
+
+def _warn_of_spread(table: Table) -> None:
+    import warnings
+
+    import numpy as np
+
+    from linkwise.choosing._choose import UNEQUAL
+    from linkwise.exceptions import LinkwiseWarning
+
+    if not isinstance(table.X, np.ndarray):
+        return
+    spread = table.X.std(axis=0)
+    wide, narrow = spread.argmax(), spread.argmin()
+    if spread[narrow] > 0 and spread[wide] > UNEQUAL * spread[narrow]:
+        warnings.warn(
+            f"column {table.columns[wide]} spreads {spread[wide] / spread[narrow]:.0f} times as far as "
+            f"{table.columns[narrow]} and will decide alone; --standardise makes them count alike.",
+            LinkwiseWarning,
+            stacklevel=2,
+        )
+
+
+def read_said(
+    files: Sequence[str], data_path: str | None, id_column: str | None, form: str | None = None
+) -> tuple[Knowledge, Any]:
+    """Read statements with the options of `knowledge_options`, and the names of the samples if there are data."""
+    from linkwise.io import read_knowledge, read_names
+
+    if id_column is not None and data_path is None:
+        msg = "--id names a column of the data, so it needs --data DATA.csv."
+        raise click.UsageError(msg)
+    one_standard_input([*files, *([data_path] if data_path else [])])
+    names = None if data_path is None else read_names(data_path, id=id_column)
+    return read_knowledge(list(files), names, format=form), names  # type: ignore[arg-type]
+
+
+def one_standard_input(names: Sequence[str]) -> None:
+    """Refuse to read two things from standard input."""
+    if sum(name == "-" for name in names) > 1:
+        msg = "only one input can come from standard input; here the data and the knowledge, or two files, would."
+        raise click.UsageError(msg)
+
+
+def refuse_existing(path: str, *, force: bool, inputs: Sequence[str] = ()) -> None:
+    """Refuse to write over an input at all, and over another file without --force."""
+    from pathlib import Path
+
+    from linkwise.exceptions import LinkwiseError
+
+    target = Path(path)
+    if target.is_dir():
+        msg = f"{path} is a folder, expected the name of a file to write."
+        raise LinkwiseError(msg)
+    if target.resolve() in {Path(name).resolve() for name in inputs if name != "-"}:
+        msg = f"{path} is an input and would be overwritten.\nHint: choose another name with -o."
+        raise LinkwiseError(msg)
+    if target.exists() and not force:
+        msg = f"{path} is there already.\nHint: give --force to replace it, or another name with -o."
+        raise LinkwiseError(msg)

@@ -1,0 +1,88 @@
+"""What every command has in common: ``--json``, an option given twice is refused, and how an answer is shown."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections import Counter
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import click
+
+__all__ = ["CONFLICT", "FAILED", "INFEASIBLE", "Verb", "answer", "speaks_json", "verb", "wants_json"]
+
+FAILED, CONFLICT, INFEASIBLE = 1, 3, 4
+_JSON = "--json"
+
+
+class Verb(click.Command):
+    """A command with ``--json``; an option that counts once may be given once."""
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        flag = click.Option(
+            [_JSON, "as_json"],
+            is_flag=True,
+            expose_value=False,
+            callback=_remember,
+            help="Print the result as JSON, and messages as one JSON object per line.",
+        )
+        self.params.append(flag)
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Read the arguments as click does, and refuse what it would let pass."""
+        given = list(args)
+        rest = super().parse_args(ctx, args)
+        _, _, order = self.make_parser(ctx).parse_args(args=given)
+        twice = [
+            param
+            for param, times in Counter(order).items()
+            if times > 1 and isinstance(param, click.Option) and not (param.multiple or param.is_flag)
+        ]
+        if twice:
+            msg = f"{twice[0].opts[-1]} is given more than once.\nHint: give it once; it is not clear which one counts."
+            raise click.UsageError(msg, ctx)
+        return rest
+
+
+def _remember(ctx: click.Context, param: click.Parameter, value: bool) -> None:  # noqa: ARG001
+    ctx.meta["linkwise.json"] = value
+
+
+def verb(**settings: Any) -> Callable[[Callable[..., Any]], Verb]:
+    """Make a command of a function, as ``click.command`` does."""
+    return click.command(cls=Verb, **settings)
+
+
+def speaks_json() -> bool:
+    """Whether the command under way was asked for JSON."""
+    context = click.get_current_context(silent=True)
+    return bool(context is not None and context.meta.get("linkwise.json"))
+
+
+def wants_json(arguments: Sequence[str]) -> bool:
+    """Whether arguments ask for JSON; known before they are parsed, so that their own errors are JSON as well."""
+    given = list(arguments)
+    return _JSON in (given[: given.index("--")] if "--" in given else given)
+
+
+def answer(told: dict[str, Any], text: str = "", *, quiet: bool = False) -> None:
+    """Show a result: as JSON if asked for, else as text, which ``quiet`` leaves out."""
+    if speaks_json():
+        click.echo(json.dumps(_plain(told), indent=2, ensure_ascii=False, allow_nan=False))
+    elif text and not quiet:
+        click.echo(text)
+
+
+def _plain(value: Any) -> Any:
+    """Turn what a result holds into what JSON knows; what is no number becomes null."""
+    if hasattr(value, "tolist"):
+        value = value.tolist()
+    if isinstance(value, dict):
+        return {str(key): _plain(inner) for key, inner in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_plain(inner) for inner in value]
+    if isinstance(value, float) and not math.isfinite(value):
+        return None
+    return value if value is None or isinstance(value, (bool, int, float, str)) else str(value)
