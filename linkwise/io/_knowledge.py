@@ -119,7 +119,8 @@ class Knowledge:
             lines += [f"  ... or one of {len(fixes) - shown:,} more"] if len(fixes) > shown else []
         if why.core:
             goal = f" in {why.goal}" if why.goal else " together"
-            lines.append(f"Why: these {len(why.core):,} cannot hold{goal}:")
+            who = "this one" if len(why.core) == 1 else f"these {len(why.core):,}"
+            lines.append(f"Why: {who} cannot hold{goal}:")
             lines += [f"  {self.word(statement)}" for statement in why.core[:shown]]
             lines += [f"  ... and {len(why.core) - shown:,} more"] if len(why.core) > shown else []
         lines += [f"  {rule}" for rule in why.rules]
