@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
+from linkwise.active._gain import ExpectedGain
 from linkwise.active._query import Answer
 from linkwise.active._scene import Scene
-from linkwise.active._strategy import Inquiry, RandomPairs, Strategy
+from linkwise.active._strategy import Inquiry, Strategy
 from linkwise.active._triplets import PlacingTrios
 from linkwise.constraints import Constraints
 from linkwise.exceptions import LinkwiseError
@@ -22,7 +23,7 @@ class PairsAndTrios(Strategy):
     Parameters
     ----------
     pairs : Strategy, optional
-        Asks about pairs; by default `RandomPairs`.
+        Asks about pairs; by default `ExpectedGain`.
     trios : Strategy, optional
         Asks about trios; by default `PlacingTrios`.
     share : float, default=0.5
@@ -48,7 +49,7 @@ class PairsAndTrios(Strategy):
         if isinstance(share, bool) or not isinstance(share, (int, float)) or not 0 <= share <= 1:
             msg = f"PairsAndTrios: share is {share!r}, expected a number from 0 to 1."
             raise LinkwiseError(msg)
-        self.pairs = RandomPairs() if pairs is None else pairs
+        self.pairs = ExpectedGain() if pairs is None else pairs
         self.trios = PlacingTrios() if trios is None else trios
         self.share = float(share)
 
