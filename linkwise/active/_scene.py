@@ -11,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse
 from sklearn.base import clone
+from sklearn.preprocessing import normalize
 from sklearn.utils import check_array
 
 from linkwise.active._known import Known
@@ -140,15 +141,10 @@ class Scene:
     def _rows(self) -> tuple[Any, FloatArray]:
         """Rows ready to be multiplied, centred so that little is lost in the squares, and their squared lengths."""
         X = self.X
-        if scipy.sparse.issparse(X):
-            squared = np.asarray(X.multiply(X).sum(axis=1)).ravel()
-            if self.metric == "cosine":
-                scale = 1.0 / np.sqrt(np.where(squared > 0, squared, 1.0))
-                X = scipy.sparse.csr_array(scipy.sparse.diags_array(scale) @ X)
-            return X, squared
         if self.metric == "cosine":
-            length = np.sqrt((X**2).sum(axis=1))
-            return X / np.where(length > 0, length, 1.0)[:, None], np.ones(len(X))
+            return normalize(X), np.ones(self.n_samples)
+        if scipy.sparse.issparse(X):
+            return X, np.asarray(X.multiply(X).sum(axis=1)).ravel()
         X = X - X.mean(axis=0)
         return X, (X**2).sum(axis=1)
 

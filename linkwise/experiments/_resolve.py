@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 from scipy import sparse
+from sklearn.preprocessing import normalize
 
 from linkwise import datasets
 from linkwise.datasets import Data
@@ -72,8 +73,7 @@ def prepare(X: Any, how: str) -> Any:
     if how == "raw":
         return X.copy()
     if sparse.issparse(X):
-        length = np.sqrt(X.multiply(X).sum(axis=1))
-        return sparse.csr_array(sparse.diags_array(1.0 / np.where(length > 0, length, 1.0)) @ X)
+        return normalize(X)
     known = ~np.isnan(X)
     mean = np.where(known, X, 0.0).sum(axis=0) / np.maximum(known.sum(axis=0), 1)
     centred = np.where(known, X, mean) - mean

@@ -38,7 +38,6 @@ SHAPES: dict[str, Callable[..., datasets.Data]] = {
     "xor": datasets.xor,
     "stormclouds": datasets.stormclouds,
 }
-DRAWN = ("circles", "cellwalls", "xor", "stormclouds")
 NOMINAL = ("soybean",)
 LINES = ("CCL", "active CCL", "CKM", "complete link, links imposed only")
 MIXES = {"must-links only": 1.0, "cannot-links only": 0.0, "half and half": 0.5, "as in the data": None}
@@ -152,8 +151,8 @@ def accuracy(number: str, sets: Sequence[str]) -> Callable[[Settings], Iterator[
 
 
 def _sets(settings: Settings, names: Sequence[str]) -> list[str]:
-    real = on_hand(settings, [name for name in names if name not in DRAWN])
-    return [name for name in names if name in DRAWN or name in real]
+    real = on_hand(settings, [name for name in names if name not in SHAPES])
+    return [name for name in names if name in SHAPES or name in real]
 
 
 def _grid(settings: Settings, data: str) -> tuple[int, ...]:

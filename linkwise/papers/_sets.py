@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
-import scipy.sparse
+from sklearn.preprocessing import normalize
 
 from linkwise.datasets import Data, load
 from linkwise.exceptions import DatasetNotFoundError
@@ -49,7 +49,5 @@ def scaled(name: str, scale: str = "none", random_state: Any = None, data: Any =
         low, high = np.nanmin(X, axis=0), np.nanmax(X, axis=0)
         X = (X - low) / np.where(high > low, high - low, 1.0)
     elif scale == "unit":
-        length = np.sqrt(np.asarray((X.multiply(X) if scipy.sparse.issparse(X) else X**2).sum(axis=1)).ravel())
-        inverse = scipy.sparse.diags_array(1.0 / np.where(length > 0, length, 1.0))
-        X = scipy.sparse.csr_array(inverse @ X) if scipy.sparse.issparse(X) else inverse @ X
+        X = normalize(X)
     return replace(found, X=X)

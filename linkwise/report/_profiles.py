@@ -62,7 +62,9 @@ def profile(X: Any, labels: npt.NDArray[Any], metric: str, features: Any) -> Pro
         traits: tuple[tuple[Trait, ...], ...] = ((),) * len(kinds)
     else:
         table: Any = X.tocsr() if hasattr(X, "tocsr") else np.asarray(X, dtype=np.float64)
-        away = _to_centres(_unit_rows(table) if metric == "cosine" else table, group, size)
+        from sklearn.preprocessing import normalize
+
+        away = _to_centres(normalize(table) if metric == "cosine" else table, group, size)
         traits = _traits(table, group, size, features)
     own = away[np.arange(len(group)), group]
     rest = away.copy()
@@ -86,16 +88,6 @@ def _group_means(table: Any, group: IntArray, size: IntArray) -> FloatArray:
     total = pick @ table
     total = total.toarray() if hasattr(total, "toarray") else np.asarray(total)
     return np.asarray(total / size[:, None])
-
-
-def _unit_rows(table: Any) -> Any:
-    from scipy.sparse import diags_array, issparse
-
-    if issparse(table):
-        length = np.sqrt(np.asarray(table.multiply(table).sum(axis=1)).ravel())
-        return diags_array(1 / np.where(length > 0, length, 1.0)) @ table
-    length = np.sqrt((table**2).sum(axis=1))
-    return table / np.where(length > 0, length, 1.0)[:, None]
 
 
 def _to_centres(table: Any, group: IntArray, size: IntArray) -> FloatArray:

@@ -13,6 +13,7 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse
 from scipy.sparse.linalg import cg, splu
+from sklearn.preprocessing import normalize
 
 from linkwise.engines.partitional._rows import squared
 
@@ -47,7 +48,7 @@ class Field:
     """
 
     def __init__(self, X: Any, n_neighbors: int = 10, *, cosine: bool = False) -> None:
-        rows = _directions(X) if cosine else X
+        rows = normalize(X) if cosine else X
         self.n_samples, self.n_neighbors, self._cosine = int(rows.shape[0]), n_neighbors, cosine
         self._spaces = [rows]
         self._whiten: tuple[FloatArray, FloatArray] | None = None
@@ -88,7 +89,7 @@ class Field:
 
     def towards(self, new: Any, samples: IntArray, coefficients: FloatArray, graph_values: FloatArray) -> FloatArray:
         """Extend values to new rows: coefficients of columns, and what they add up to along the graph."""
-        rows = _directions(new) if self._cosine else new
+        rows = normalize(new) if self._cosine else new
         spaces = [rows] if self._whiten is None else [rows, (_dense(rows) - self._whiten[0]) @ self._whiten[1]]
         distance, near = _nearest(self._spaces[0], rows, min(self.n_neighbors, self.n_samples))
         own = np.maximum(distance[:, [min(REACH, distance.shape[1]) - 1]], self._scale.min())
@@ -141,13 +142,6 @@ def _width(rows: Any) -> float:
     apart = _gaps(some, some)[np.triu_indices(some.shape[0], 1)]
     apart = apart[apart > 0]
     return float(np.median(apart)) if len(apart) else 1.0
-
-
-def _directions(X: Any) -> Any:
-    """Rows scaled to length 1."""
-    length = np.sqrt(np.asarray((X.multiply(X) if scipy.sparse.issparse(X) else X**2).sum(axis=1)).ravel())
-    root = 1.0 / np.where(length > 0, length, 1.0)
-    return scipy.sparse.csr_array(scipy.sparse.diags_array(root) @ X) if scipy.sparse.issparse(X) else X * root[:, None]
 
 
 def _gaps(rows: Any, others: Any) -> FloatArray:
