@@ -56,6 +56,15 @@ def test_cut_anywhere_the_whole_lines_count(tmp_path):
         assert all(json.loads(line) for line in path.read_text().splitlines())
 
 
+def test_a_long_line_cut_short_leaves_nothing_behind_the_next_one(tmp_path):
+    path = tmp_path / "talk.jsonl"
+    converse(path, 1).close()
+    with path.open("ab") as file:
+        file.write(b'{"items":[0,1],"answer":"yes","who":"' + b"x" * 500)
+    converse(path, 1).close()
+    assert len([json.loads(line) for line in path.read_text().splitlines()]) == 3
+
+
 def test_the_answer_is_on_disk_before_tell_returns(tmp_path, monkeypatch):
     path, seen = tmp_path / "talk.jsonl", []
     synced = os.fsync

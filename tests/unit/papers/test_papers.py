@@ -48,6 +48,14 @@ def test_how_many_statements_a_score_takes():
     assert need(0.5, 0.5, 0.5) == float("inf")
 
 
+@pytest.mark.parametrize(
+    ("asked", "told", "cop", "fits"),
+    [(5, 20, 30, True), (5, 5, 30, True), (20, 5, 30, False), (5, 40, 30, False), (9, 9, 9, False)],
+)
+def test_the_order_of_the_paper_is_told_from_others(asked, told, cop, fits):
+    assert klein.as_in_the_paper({"active CCL": asked, "CCL": told, "CKM": cop}) == fits
+
+
 def test_the_figures_of_a_paper_say_what_their_numbers_say(settings, monkeypatch):
     monkeypatch.setattr(klein, "GRID", (0, 8, 8, 8, 40))
     small = {name: partial(lambda draw, _, **seed: draw(40, **seed), draw) for name, draw in klein.SHAPES.items()}
