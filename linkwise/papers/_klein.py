@@ -121,7 +121,7 @@ def needed(found: Sequence[Found], line: str, wanted: float = WANTED) -> float:
 
 
 def as_in_the_paper(need: dict[str, float]) -> bool:
-    """Whether asking takes no more constraints than propagating, which takes no more than COP-KMeans, with some gain."""
+    """Whether asking takes no more than propagating, which takes no more than COP-KMeans, with some gain."""
     return need["active CCL"] <= need["CCL"] <= need["CKM"] and need["active CCL"] < need["CKM"]
 
 
