@@ -5,11 +5,12 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from linkwise._kernels import inner, njit
+from linkwise._kernels import njit
 
 __all__ = ["settle"]
 
 FloatArray = npt.NDArray[np.float64]
+_TILE = 128  # samples looked at together
 
 
 @njit
@@ -32,28 +33,63 @@ def settle(claims: FloatArray, step: FloatArray, own: FloatArray, chance: FloatA
     n, k = claims.shape
     base = 0.0
     for u in range(n):
-        base += _strongest(claims, u, 0.0, claims, 0, -1)
+        mass = most = 0.0
+        for e in range(k):
+            mass += max(claims[u, e], 0.0)
+            most = max(most, claims[u, e])
+        base += most / max(mass, 1.0)
     gain = np.zeros(len(step))
+    across = np.ascontiguousarray(claims.T)
+    left, settled = np.empty((k, _TILE)), np.empty(_TILE)
+    total, first, second = np.empty(_TILE), np.empty(_TILE), np.empty(_TILE)
+    for low in range(0, n, _TILE):
+        size = min(_TILE, n - low)
+        for x in range(len(step)):
+            by = step[x, low : low + size]
+            _leave(across[:, low : low + size], by, own[x], left, total, first, second)
+            settled[:size] = 0.0
+            for c in range(k):
+                if chance[x, c] >= rare:
+                    for i in range(size):
+                        there = max(left[c, i], 0.0)
+                        more = max(left[c, i] + by[i], 0.0)
+                        rest = second[i] if there == first[i] else first[i]
+                        settled[i] += chance[x, c] * max(rest, more) / max(total[i] - there + more, 1.0)
+            if chance[x, k] >= rare:
+                for i in range(size):
+                    more = max(by[i], 0.0)
+                    settled[i] += chance[x, k] * max(first[i], more) / max(total[i] + more, 1.0)
+            for i in range(size):
+                gain[x] += settled[i]
     for x in range(len(step)):
         for c in range(k + 1):
-            if chance[x, c] < rare:
-                continue
-            total = 0.0
-            for u in range(n):
-                total += _strongest(claims, u, step[x, u], own, x, c)
-            gain[x] += chance[x, c] * (total - base)
+            if chance[x, c] >= rare:
+                gain[x] -= chance[x, c] * base
     return gain
 
 
-@inner
-def _strongest(claims: FloatArray, u: int, step: float, own: FloatArray, x: int, outcome: int) -> float:
-    """The strongest claim on sample u, as a share where claims add up to more than 1, after candidate x was placed."""
-    best = total = max(step, 0.0) if outcome == claims.shape[1] else 0.0
-    for e in range(claims.shape[1]):
-        value = claims[u, e] - step * own[x, e]
-        if e == outcome:
-            value += step
-        if value > 0.0:
-            total += value
-            best = max(best, value)
-    return best / total if total > 1.0 else best
+@njit
+def _leave(
+    claims: FloatArray,
+    by: FloatArray,
+    own: FloatArray,
+    left: FloatArray,
+    total: FloatArray,
+    first: FloatArray,
+    second: FloatArray,
+) -> None:
+    """Write what a candidate leaves of the claims on some samples: the sum of what is above 0, and the largest two.
+
+    Whatever the outcome is, it changes but one of these claims.
+    """
+    size = len(by)
+    for i in range(size):
+        total[i] = first[i] = second[i] = 0.0
+    for e in range(len(claims)):
+        for i in range(size):
+            value = claims[e, i] - by[i] * own[e]
+            left[e, i] = value
+            value = max(value, 0.0)
+            total[i] += value
+            second[i] = max(second[i], min(first[i], value))
+            first[i] = max(first[i], value)

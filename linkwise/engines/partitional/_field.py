@@ -17,7 +17,14 @@ from linkwise._kernels.disjoint_set import components
 from linkwise.engines.partitional._apart import Apart
 from linkwise.engines.partitional._assign import assign
 from linkwise.engines.partitional._cloud import Cloud
-from linkwise.engines.partitional._kernels_field import Charges, Graph, descend, energies, improve_by_trees
+from linkwise.engines.partitional._kernels_field import (
+    Charges,
+    Graph,
+    cheapest_labels,
+    descend,
+    energies,
+    improve_by_trees,
+)
 from linkwise.engines.partitional._pairs import SoftPairs
 
 __all__ = ["INFERENCES", "Field", "PairCharges", "bind_samples"]
@@ -129,7 +136,7 @@ class Field:
         nothing, and keep the better for each part; "trees" then moves whole trees. ``witness`` returns labels of all
         samples in which the hard statements hold, or raises; it is asked only when the assignment finds none.
         """
-        cheapest = np.ascontiguousarray(own.argmin(axis=1), dtype=np.intp)
+        cheapest = cheapest_labels(own)
         labels = cheapest.copy()
         if len(self.place):
             costs = own[self.place]

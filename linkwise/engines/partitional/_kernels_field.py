@@ -14,7 +14,7 @@ import numpy.typing as npt
 
 from linkwise._kernels import njit
 
-__all__ = ["Charges", "Graph", "descend", "energies", "improve_by_trees"]
+__all__ = ["Charges", "Graph", "cheapest_labels", "descend", "energies", "improve_by_trees"]
 
 IntArray = npt.NDArray[np.intp]
 FloatArray = npt.NDArray[np.float64]
@@ -52,6 +52,20 @@ class Charges(NamedTuple):
     same: FloatArray
     weight: FloatArray
     between: FloatArray
+
+
+@njit
+def cheapest_labels(own: FloatArray) -> IntArray:
+    """Return the label of least own cost of each node, the lowest of several."""
+    out = np.empty(len(own), np.intp)
+    for u in range(len(own)):
+        best, least = 0, own[u, 0]
+        for a in range(1, own.shape[1]):
+            less = own[u, a] < least
+            best = a if less else best
+            least = own[u, a] if less else least
+        out[u] = best
+    return out
 
 
 @njit

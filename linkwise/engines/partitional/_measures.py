@@ -12,8 +12,19 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse
 
+from linkwise.engines.hierarchical._parallel import Workers
 from linkwise.engines.partitional._farthest import farthest_pair
-from linkwise.engines.partitional._rows import means, nearest, one_row, squared, squared_to
+from linkwise.engines.partitional._kernels_rows import sum_rows
+from linkwise.engines.partitional._rows import (
+    Sweep,
+    is_wide,
+    means,
+    nearest,
+    one_row,
+    squared,
+    squared_to,
+    sweep,
+)
 from linkwise.exceptions import LinkwiseError
 
 __all__ = ["DISTORTIONS", "Cosine", "Divergence", "Measure", "SquaredEuclidean", "State", "make_measure"]
@@ -34,10 +45,13 @@ class State:
 
 
 class Measure:
-    """Rows and the cost of putting each to a centre."""
+    """Rows and the cost of putting each to a centre; ``workers`` are threads for that, if there are any."""
+
+    workers: Workers | None = None
 
     def __init__(self, rows: Any, k: int) -> None:
         self.rows, self.k = rows, k
+        self._picked: tuple[IntArray, Any] | None = None
 
     def start(self, centers: FloatArray) -> State:
         """Return where to start from."""
@@ -52,6 +66,22 @@ class Measure:
             labels[at : at + _CHUNK] = table.argmin(axis=1)
             cost[at : at + _CHUNK] = table.min(axis=1)
         return labels, cost
+
+    def sweep(self, state: State, some: IntArray) -> tuple[IntArray, float, FloatArray]:
+        """Return the best centre of each row, what all but some rows cost, and the costs of these for each centre."""
+        labels, cost = self.nearest(state)
+        cost[some] = 0.0
+        return labels, float(cost.sum()), self.table(state, self.pick(some))
+
+    def pick(self, some: IntArray) -> Any:
+        """Return some of the rows; those picked last are remembered."""
+        if self._picked is None or self._picked[0] is not some:
+            self._picked = some, self.rows[some]
+        return self._picked[1]
+
+    def count(self, labels: IntArray) -> FloatArray:
+        """Return the number of rows of each label."""
+        return np.bincount(labels, minlength=self.k).astype(np.float64)
 
     def table(self, state: State, rows: Any) -> FloatArray:
         """Return the cost of each row for each centre."""
@@ -95,9 +125,41 @@ class Measure:
 
 
 class SquaredEuclidean(Measure):
-    """Squared distances; centres are means."""
+    """Squared distances; centres are means.
+
+    One sweep over the rows also adds them up. That is remembered for the array of labels it returned: some rows may get
+    other labels in place, which are then looked at again, but no others.
+    """
 
     _largest: FloatArray | None = None
+    _slot: tuple[IntArray, IntArray] | None = None
+    _swept: tuple[Sweep, IntArray] | None = None
+
+    def sweep(self, state: State, some: IntArray) -> tuple[IntArray, float, FloatArray]:
+        """Return the best centre of each row, what all but some rows cost, and the costs of these for each centre."""
+        if scipy.sparse.issparse(self.rows) or is_wide(state.centers):
+            return super().sweep(state, some)
+        if self._slot is None or self._slot[0] is not some:
+            self._slot = some, np.full(len(self.rows), -1, dtype=np.intp)
+            self._slot[1][some] = np.arange(len(some))
+        found = sweep(self.rows, state.centers, self._slot[1], len(some), self.workers)
+        self._swept = found, some
+        return found.labels, found.cost, found.table
+
+    def _added_up(self, labels: IntArray) -> tuple[FloatArray, FloatArray] | None:
+        """Return the sums and numbers of rows of each label, if a sweep gave these labels."""
+        if self._swept is None or self._swept[0].labels is not labels:
+            return None
+        found, some = self._swept
+        total, count = sum_rows(self.pick(some), np.ones(len(some)), labels[some], self.k)
+        return found.total + total, found.size + count
+
+    def count(self, labels: IntArray) -> FloatArray:
+        """Return the number of rows of each label."""
+        if self._swept is None or self._swept[0].labels is not labels:
+            return super().count(labels)
+        found, some = self._swept
+        return np.asarray(found.size + np.bincount(labels[some], minlength=self.k))
 
     def nearest(self, state: State, rows: Any = None) -> tuple[IntArray, FloatArray]:
         """Return the best centre of each row and its cost."""
@@ -126,6 +188,8 @@ class SquaredEuclidean(Measure):
 
     def centers(self, labels: IntArray, weight: FloatArray | None = None) -> FloatArray:
         """Return the means of each label."""
+        if weight is None and (sums := self._added_up(labels)) is not None:
+            return np.asarray(sums[0] / sums[1][:, None])
         return means(self.rows, np.ones(len(labels)) if weight is None else weight, labels, self.k)
 
     def distances(self, state: State, rows: Any) -> FloatArray:

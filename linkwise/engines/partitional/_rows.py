@@ -3,28 +3,35 @@
 Dense distances are sums of squared differences, so nothing cancels: data far from the origin lose no digits. Where the
 table of rows and centres is wide a matrix product does the bulk of the work, and every row whose nearest centre the
 product leaves in doubt is looked at again; both ways give the same labels. Sparse rows are never made dense.
-
-Kernels turn a few rows at a time on their side, so that one centre meets them all at once; sums over features keep
-their order, so this changes no digit.
 """
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from functools import cache
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 import scipy.sparse
 from threadpoolctl import ThreadpoolController
 
-from linkwise._kernels import njit
 from linkwise.engines._reading import require_finite
 from linkwise.engines.hierarchical._parallel import Workers
+from linkwise.engines.partitional._kernels_rows import (
+    settle_products,
+    squared_to_own,
+    sum_rows,
+    sweep_blocks,
+    write_nearest,
+    write_squared,
+)
 from linkwise.exceptions import LinkwiseError
 
 __all__ = [
+    "Sweep",
     "is_small",
+    "is_wide",
     "join_rows",
     "means",
     "nearest",
@@ -32,18 +39,17 @@ __all__ = [
     "read_rows",
     "squared",
     "squared_to",
-    "sum_rows",
+    "sweep",
     "typical_variance",
-    "write_nearest",
-    "write_squared",
 ]
 
 IntArray = npt.NDArray[np.intp]
 FloatArray = npt.NDArray[np.float64]
 _CHUNK = 2048  # rows whose distances to all centres are in memory at a time
 _WIDE = 2_000  # features times centres from which the matrix product is quicker
-_TILE = 64  # rows that meet a centre at once
 _LARGE = 4_000_000  # features times centres times rows from which threads are
+_BLOCK = 4_096  # rows, or more, whose sums are made by one thread; how many threads there are changes no digit
+_BLOCKS = 64  # at most
 
 
 def read_rows(X: Any, who: str) -> Any:
@@ -59,6 +65,52 @@ def read_rows(X: Any, who: str) -> Any:
     return rows
 
 
+class Sweep(NamedTuple):
+    """What one pass over all rows gives; rows of the table are left out of all but ``labels``.
+
+    Attributes
+    ----------
+    labels : ndarray of intp, shape (n_rows,)
+        The nearest centre of each row.
+    cost : float
+        The sum of the squared distances to these.
+    total, size : ndarray of shape (k, d) and (k,)
+        The sum of the rows of each label, and their number.
+    table : ndarray of shape (n_slots, k)
+        Squared distances of the rows that have a slot to all centres.
+    """
+
+    labels: IntArray
+    cost: float
+    total: FloatArray
+    size: FloatArray
+    table: FloatArray
+
+
+def sweep(X: FloatArray, centers: FloatArray, slot: IntArray, n_slots: int, workers: Workers | None = None) -> Sweep:
+    """Find nearest centres of dense rows and add up, in one pass, what a step of k-means wants to know.
+
+    ``slot`` gives the row of the table that a row has, or -1; ``workers`` are threads that exist already.
+    """
+    n, k = len(X), len(centers)
+    size = max(_BLOCK, -(-n // _BLOCKS))
+    n_blocks = -(-n // size)
+    labels, table = np.empty(n, dtype=np.intp), np.empty((n_slots, k))
+    cost, count, total = np.zeros(n_blocks), np.zeros((n_blocks, k)), np.zeros((n_blocks, k, X.shape[1]))
+    arguments = (X, np.ascontiguousarray(centers), slot, size, labels, cost, total, count, table)
+    if n * centers.size < _LARGE:
+        sweep_blocks(*arguments, 0, n_blocks)
+    else:
+        with nullcontext(workers) if workers is not None else Workers() as threads:
+            threads.over(sweep_blocks, n_blocks, size * centers.size, *arguments, alike=True)
+    return Sweep(labels, float(cost.sum()), total.sum(axis=0), count.sum(axis=0), table)
+
+
+def is_wide(centers: FloatArray) -> bool:
+    """Whether a matrix product is quicker than going through the rows."""
+    return centers.size >= _WIDE
+
+
 def nearest(X: Any, centers: FloatArray) -> tuple[IntArray, FloatArray]:
     """Return the nearest centre of each row, the lowest-numbered of several, and the squared distance to it."""
     m = X.shape[0]
@@ -70,14 +122,14 @@ def nearest(X: Any, centers: FloatArray) -> tuple[IntArray, FloatArray]:
             cost[at : at + _CHUNK] = block.min(axis=1)
         return labels, cost
     centers = np.ascontiguousarray(centers)
-    if centers.size >= _WIDE:
+    if is_wide(centers):
         across, norm = np.ascontiguousarray(centers.T), (centers**2).sum(axis=1)
         # products of a chunk are small: threads of BLAS would wait for each other longer than they work
         with _blas().limit(limits=1, user_api="blas"), Workers() as workers:
             workers.over(_by_product, m, centers.size, X, across, norm, labels, cost)
     elif m * centers.size >= _LARGE:
         with Workers() as workers:
-            workers.over(write_nearest, m, centers.size, X, centers, labels, cost)
+            workers.over(write_nearest, m, centers.size, X, centers, labels, cost, alike=True)
     else:
         write_nearest(X, centers, labels, cost, 0, m)
     return labels, cost
@@ -100,7 +152,7 @@ def squared(X: Any, centers: FloatArray) -> FloatArray:
 def squared_to(X: Any, centers: FloatArray, labels: IntArray) -> FloatArray:
     """Return the squared distance of each row to the centre of its label."""
     if not scipy.sparse.issparse(X):
-        return _squared_to(X, centers, labels)  # type: ignore[no-any-return]
+        return squared_to_own(X, centers, labels)  # type: ignore[no-any-return]
     out = np.empty(X.shape[0])
     for at in range(0, len(out), _CHUNK):
         part = labels[at : at + _CHUNK]
@@ -154,129 +206,10 @@ def _by_product(
 ) -> None:
     for at in range(start, stop, _CHUNK):
         end = min(stop, at + _CHUNK)
-        _settle(X[at:end], across, norm, X[at:end] @ across, labels[at:end], cost[at:end])
+        settle_products(X[at:end], across, norm, X[at:end] @ across, labels[at:end], cost[at:end])
 
 
 def _sparse_squared(X: Any, centers: FloatArray) -> FloatArray:
     norm = np.asarray(X.multiply(X).sum(axis=1)).reshape(-1, 1)
     out = (centers**2).sum(axis=1) - 2.0 * np.asarray(X @ centers.T) + norm
     return np.asarray(np.maximum(out, 0.0, out=out))
-
-
-@njit(nogil=True)
-def _turn(X: FloatArray, low: int, size: int, tile: FloatArray) -> None:
-    """Write ``size`` rows from ``low`` on into the columns of ``tile``."""
-    for i in range(size):
-        for j in range(X.shape[1]):
-            tile[j, i] = X[low + i, j]
-
-
-@njit(nogil=True)
-def _away(tile: FloatArray, size: int, center: FloatArray, out: FloatArray) -> None:
-    """Write the squared distances of the first columns of ``tile`` to a centre."""
-    for i in range(size):
-        out[i] = 0.0
-    for j in range(len(center)):
-        value = center[j]
-        for i in range(size):
-            gap = tile[j, i] - value
-            out[i] += gap * gap
-
-
-@njit(nogil=True)
-def write_nearest(
-    X: FloatArray, centers: FloatArray, labels: IntArray, cost: FloatArray, start: int, stop: int
-) -> None:
-    """Write the nearest centre of each dense row from ``start`` to ``stop``, and the squared distance to it."""
-    tile, away, least = np.empty((X.shape[1], _TILE)), np.empty(_TILE), np.empty(_TILE)
-    best = np.empty(_TILE, np.intp)
-    for low in range(start, stop, _TILE):
-        size = min(_TILE, stop - low)
-        _turn(X, low, size, tile)
-        _away(tile, size, centers[0], least)
-        best[:] = 0
-        for c in range(1, len(centers)):
-            _away(tile, size, centers[c], away)
-            for i in range(size):
-                if away[i] < least[i]:
-                    least[i] = away[i]
-                    best[i] = c
-        for i in range(size):
-            labels[low + i] = best[i]
-            cost[low + i] = least[i]
-
-
-@njit(nogil=True)
-def write_squared(X: FloatArray, centers: FloatArray, out: FloatArray) -> None:
-    """Write the squared distances of all dense rows to all centres."""
-    tile, away = np.empty((X.shape[1], _TILE)), np.empty(_TILE)
-    for low in range(0, len(X), _TILE):
-        size = min(_TILE, len(X) - low)
-        _turn(X, low, size, tile)
-        for c in range(len(centers)):
-            _away(tile, size, centers[c], away)
-            for i in range(size):
-                out[low + i, c] = away[i]
-
-
-@njit(nogil=True)
-def _settle(
-    X: FloatArray, across: FloatArray, norm: FloatArray, product: FloatArray, labels: IntArray, cost: FloatArray
-) -> None:
-    """Read nearest centres off a matrix product; where rounding could have changed the answer, compute it again."""
-    m, d = X.shape
-    k = len(norm)
-    longest = np.sqrt(norm.max())
-    for i in range(m):
-        size = 0.0
-        for j in range(d):
-            size += X[i, j] * X[i, j]
-        best, first, second = 0, norm[0] - 2.0 * product[i, 0], np.inf
-        for c in range(1, k):
-            value = norm[c] - 2.0 * product[i, c]
-            if value < first:
-                best, first, second = c, value, first
-            elif value < second:
-                second = value
-        doubt = 4e-16 * (d + 4) * (longest * longest + 2.0 * longest * np.sqrt(size))
-        if second - first <= 2.0 * doubt:
-            best, least = 0, np.inf
-            for c in range(k):
-                exact = 0.0
-                for j in range(d):
-                    gap = X[i, j] - across[j, c]
-                    exact += gap * gap
-                if exact < least:
-                    best, least = c, exact
-        exact = 0.0
-        for j in range(d):
-            gap = X[i, j] - across[j, best]
-            exact += gap * gap
-        labels[i] = best
-        cost[i] = exact
-
-
-@njit
-def _squared_to(X: FloatArray, centers: FloatArray, labels: IntArray) -> FloatArray:
-    out = np.empty(len(X))
-    for i in range(len(X)):
-        total = 0.0
-        for j in range(X.shape[1]):
-            gap = X[i, j] - centers[labels[i], j]
-            total += gap * gap
-        out[i] = total
-    return out
-
-
-@njit
-def sum_rows(X: FloatArray, weight: FloatArray, labels: IntArray, k: int) -> tuple[FloatArray, FloatArray]:
-    """Return the weighted sum of the dense rows of each label, and the sum of the weights."""
-    total = np.zeros((k, X.shape[1]))
-    mass = np.zeros(k)
-    for i in range(len(X)):
-        c = labels[i]
-        w = weight[i]
-        mass[c] += w
-        for j in range(X.shape[1]):
-            total[c, j] += w * X[i, j]
-    return total, mass

@@ -12,6 +12,7 @@ import scipy.sparse
 
 from linkwise._kernels.disjoint_set import components
 from linkwise.constraints import Constraints, Kind
+from linkwise.engines.hierarchical._parallel import Workers
 from linkwise.engines.partitional._centroids import LINKS
 from linkwise.engines.partitional._cloud import Cloud, contract
 from linkwise.engines.partitional._field import INFERENCES, bind_samples
@@ -150,12 +151,16 @@ def solve(
     # neighbourhoods are one good start; what else there is shows only elsewhere
     others = Start("k-means++", drawn_from, k, rng) if isinstance(given, str) and given == "neighbourhoods" else start
     # centres that only come nearer and nearer to where they end never stand still to the last digit
-    tolerance = max(loop.tol, 1e-14 if method.remembers else 0.0) * typical_variance(measure.rows)
+    tol = max(loop.tol, 1e-14 if method.remembers else 0.0)
+    tolerance = tol * typical_variance(measure.rows) if tol else 0.0
     alternation = Alternation(
         method, field, witness, inference=inference, max_iter=loop.max_iter, tolerance=tolerance, watch=watch
     )
-    runs = (alternation.run(centers, rng) for centers in _centers(start, others, loop, again=alternation.random))
-    best = min(runs, key=lambda ended: ended.objective)  # of equals the first
+    with Workers() as workers:
+        measure.workers = workers
+        runs = (alternation.run(centers, rng) for centers in _centers(start, others, loop, again=alternation.random))
+        best = min(runs, key=lambda ended: ended.objective)  # of equals the first
+    measure.workers = None
     centers, metric = best.state.centers, best.state.metric
     if spread.distortion == "squared_euclidean":
         inertia = float(squared_to(rows, centers, best.labels).sum())

@@ -51,7 +51,6 @@ class Alternation:
     ) -> None:
         self.method, self.field, self.witness = method, field, witness
         self.inference, self.max_iter, self.tolerance, self.watch = inference, max_iter, tolerance, watch
-        self._bound = method.measure.rows[field.sample]
         self._free = np.ones(method.measure.rows.shape[0], dtype=np.bool_)
         self._free[field.sample] = False
         self._charges: PairCharges | None = None
@@ -102,11 +101,11 @@ class Alternation:
     def _assign(self, state: State, before: IntArray | None, rng: np.random.Generator) -> tuple[IntArray, State, float]:
         """Assign all samples; the objective is not above that of the labels before."""
         method, field = self.method, self.field
-        labels, cost = method.measure.nearest(state)
-        cost[field.sample] = 0.0
-        total = method.scale * float(cost.sum()) + method.constant(state)
+        labels, cost, table = method.measure.sweep(state, field.sample)
+        total = method.scale * cost + method.constant(state)
         if field.n_nodes:
-            table = method.scale * method.measure.table(state, self._bound)
+            if method.scale != 1.0:
+                table = method.scale * table
             if self._charges is None or not method.fixed:
                 self._charges = method.held_charges(state)
                 self._links = field.link_charges(self._charges)
@@ -120,10 +119,9 @@ class Alternation:
                 own, self._links, was, inference=self.inference, order=order, witness=self.witness
             )
             labels[field.sample] = found[field.node]
-            cost[field.sample] = table[np.arange(len(table)), labels[field.sample]] / method.scale
             total += energy
-        if (np.bincount(labels, minlength=method.measure.k) == 0).any():
-            labels, state, total = self._fill(labels, cost, state, before)
+        if not method.measure.count(labels).all():
+            labels, state, total = self._fill(labels, state, before)
         elif len(method.held.weight) < len(method.pairs.weight):
             # the assignment did not look at all that the objective holds; labels that raise it are not taken
             total = method.objective(labels, state)
@@ -132,12 +130,11 @@ class Alternation:
         self._tell("assign", labels, state, total)
         return labels, state, total
 
-    def _fill(
-        self, labels: IntArray, cost: FloatArray, state: State, before: IntArray | None
-    ) -> tuple[IntArray, State, float]:
+    def _fill(self, labels: IntArray, state: State, before: IntArray | None) -> tuple[IntArray, State, float]:
         """Give every empty cluster the sample that gains most; keep the labels before if the objective would rise."""
         method, field, k = self.method, self.field, self.method.measure.k
-        labels, cost, centers = labels.copy(), method.scale * cost, state.centers.copy()
+        cost = method.scale * method.measure.costs_to(state, labels)
+        labels, centers = labels.copy(), state.centers.copy()
         group = np.full(len(labels), -1, dtype=np.intp)
         group[field.sample] = field.node
         size = np.bincount(field.node, minlength=field.n_nodes)

@@ -11,7 +11,8 @@ import scipy.sparse
 
 from linkwise._kernels import njit
 from linkwise.engines.partitional._cloud import Cloud
-from linkwise.engines.partitional._rows import one_row, squared, write_squared
+from linkwise.engines.partitional._kernels_rows import write_squared
+from linkwise.engines.partitional._rows import one_row, squared
 from linkwise.exceptions import LinkwiseError
 
 __all__ = ["INITS", "Start", "draw_rows", "make_generator", "neighbourhoods", "read_init", "spread_centers"]
