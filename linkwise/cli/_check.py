@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from linkwise.cli._options import FORMATS, one_standard_input, read_table, table_options
+from linkwise.cli._options import FORMATS, agree, one_standard_input, read_table, table_options
 from linkwise.cli._verb import CONFLICT, FAILED, INFEASIBLE, answer, verb
 
 if TYPE_CHECKING:
@@ -63,6 +63,7 @@ def read_inputs(
                 msg = f"--{key.removesuffix('_column')} speaks about the data, so it needs --data DATA.csv."
                 raise click.UsageError(msg)
     one_standard_input([*files, *([data_path] if data_path else [])])
+    agree(files, form)
     table = None if data_path is None else read_table(data_path, options, warn=False)
     statements = read_knowledge(list(files), table, format=form)  # type: ignore[arg-type]
     n = statements.constraints.n_samples

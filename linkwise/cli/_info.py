@@ -9,6 +9,7 @@ import sys
 import click
 
 from linkwise import __version__
+from linkwise.cli._options import cores
 from linkwise.cli._verb import answer, speaks_json, verb
 
 __all__ = ["info", "warmup"]
@@ -30,7 +31,7 @@ def info() -> None:
             rows.append((name, "missing" if name in _NEEDED else "not installed (optional)"))
     rows += [
         ("system", platform.platform()),
-        ("cores", str(_cores())),
+        ("cores", str(cores())),
         ("memory", _memory()),
         ("compiled code", _cache()),
     ]
@@ -67,10 +68,6 @@ def warmup() -> None:
     if not speaks_json():
         click.echo(f"Ready in {seconds:.1f} s; kept in {_cache()}.", err=True)
     answer({"seconds": round(seconds, 3), "kept_in": _cache()})
-
-
-def _cores() -> int:
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def _memory() -> str:

@@ -232,7 +232,7 @@ def test_an_interruption_is_said_and_has_its_own_code(monkeypatch, capsys):
     def interrupt(*_):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("linkwise.cli._info._cores", interrupt)
+    monkeypatch.setattr("linkwise.cli._info.cores", interrupt)
     assert main(["info"]) == 130
     assert "interrupted" in capsys.readouterr().err
 
