@@ -7,12 +7,13 @@ import secrets
 import stat
 import sys
 import zlib
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 from linkwise.exceptions import LinkwiseError
 
-__all__ = ["PARTIAL", "decode", "lock_file", "read_bytes", "read_text_file", "require_file", "write_whole"]
+__all__ = ["PARTIAL", "decode", "holding", "lock_file", "read_bytes", "read_text_file", "require_file", "write_whole"]
 
 PARTIAL = ".partial"
 _LARGE, _USUAL = 2**28, 100  # what unpacks to more than 256 MiB and a hundred times its size is no table
@@ -133,6 +134,15 @@ if sys.platform == "win32":
 
         msvcrt.locking(handle, msvcrt.LK_NBLCK, 1)
 
+    @contextmanager
+    def holding(folder: Path) -> Iterator[None]:
+        """Let one process at a time change what a folder holds; waits for its turn."""
+        import msvcrt
+
+        with (folder / ".lock").open("ab") as file:
+            msvcrt.locking(file.fileno(), msvcrt.LK_LOCK, 1)
+            yield
+
 else:
 
     def lock_file(handle: int) -> None:
@@ -140,3 +150,15 @@ else:
         import fcntl
 
         fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+
+    @contextmanager
+    def holding(folder: Path) -> Iterator[None]:
+        """Let one process at a time change what a folder holds; waits for its turn."""
+        import fcntl
+
+        handle = os.open(folder, os.O_RDONLY)
+        try:
+            fcntl.flock(handle, fcntl.LOCK_EX)
+            yield
+        finally:
+            os.close(handle)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable
 from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -69,8 +70,15 @@ def ask(
     from linkwise.io import read_knowledge
 
     chosen = _strategy(strategy, clusters, budget)
+    if Path(log).resolve() == Path(data).resolve():
+        msg = f"-l {log} is the data, expected another file for the answers.\nHint: -l answers.jsonl"
+        raise click.UsageError(msg)
     table = read_table(data, options)
+    if clusters is not None and clusters > len(table):
+        msg = f"-k {clusters}: {data} has only {len(table)} rows."
+        raise click.UsageError(msg)
     known = read_knowledge(list(constraints), table).constraints if constraints else None
+    Path(log).parent.mkdir(parents=True, exist_ok=True)
     talk = Dialogue(
         table.X,
         constraints=known,

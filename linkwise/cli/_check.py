@@ -104,7 +104,7 @@ def about(statements: Knowledge) -> str:
 def _as_text(verdict: Verdict, statements: Knowledge, worth: Utility | None) -> str:
     if verdict.status == "feasible":
         fewest = f" They allow {verdict.k_min:,} to {verdict.k_max:,} clusters." if verdict.k_min is not None else ""
-        promise = "" if worth is None else f"\n{worth}"
+        promise = "" if worth is None else "\n" + str(worth).replace("without result=", "without -k N")
         return f"{about(statements)} can all hold together.{fewest}{promise}"
     if verdict.explanation is not None:
         return f"{about(statements)} cannot all hold.\n{statements.explain(verdict.explanation)}"

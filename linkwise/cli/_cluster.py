@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import click
 
 from linkwise.cli._options import Amount, one_standard_input, read_table, table_options
-from linkwise.cli._size import require_room
+from linkwise.cli._size import LEAN, Distances, require_room
 from linkwise.cli._verb import answer, speaks_json, verb
 
 if TYPE_CHECKING:
@@ -124,9 +124,11 @@ def cluster(
     statements = read_knowledge(list(constraints), table) if constraints else None
     said = None if statements is None else statements.constraints
     method = _method(method, statements)
+    if _sparse(table):
+        _require_texts(data, table, linkage)
     usual = "centroid" if method == "recon" and not _sparse(table) else "average"
-    room = {"method": method, "sparse": _sparse(table), "said": bool(said), "quiet": silent}
-    require_room(len(table), linkage=linkage or usual, **room)
+    sizes = Distances(len(table), linkage or usual, method, sparse=_sparse(table), said=bool(said))
+    require_room(sizes, quiet=silent)
     reasons: tuple[str, ...] = () if height is None else (f"the tree is cut at height {height:g}.",)
     if isinstance(clusters, str):
         with working("comparing numbers of clusters", quiet=silent):
@@ -161,6 +163,26 @@ def cluster(
 
 def _sparse(table: Table) -> bool:
     return hasattr(table.X, "tocsr")
+
+
+def _require_texts(data: str, table: Table, linkage: str | None) -> None:
+    """Refuse what texts, which are compared by the angle between them, cannot be asked for."""
+    import numpy as np
+
+    from linkwise.exceptions import LinkwiseError
+
+    if linkage in LEAN:
+        msg = f"--linkage {linkage} needs columns of numbers, but texts are compared.\nHint: --linkage average"
+        raise click.UsageError(msg)
+    silent = np.flatnonzero(np.diff(table.X.tocsr().indptr) == 0)
+    if len(silent):
+        shown = ", ".join(repr(str(one)[:40]) for one in table.ids[silent[:5]].tolist())
+        more = f" and {len(silent) - 5:,} more" if len(silent) > 5 else ""
+        msg = (
+            f"{data}: {len(silent):,} of {len(table):,} samples have no word to be compared by: {shown}{more}.\n"
+            "Hint: leave these rows out, or compare by further columns."
+        )
+        raise LinkwiseError(msg)
 
 
 def _method(method: str, statements: Knowledge | None) -> str:
@@ -224,11 +246,16 @@ def _warn_of_nothing_new(plain: Any, said: Any) -> None:
 
 @contextmanager
 def explained(statements: Knowledge | None) -> Iterator[None]:
-    """Tell a contradiction in the words of the file."""
-    from linkwise.exceptions import InfeasibleConstraintsError
+    """Tell a contradiction in the words of the file, and what to do about statements a method does not know."""
+    from linkwise.exceptions import InfeasibleConstraintsError, UnsupportedConstraintError
 
     try:
         yield
+    except UnsupportedConstraintError as stranger:
+        triplets = any("triplet" in kind for kind in stranger.kinds)
+        hint = "--method recon" if triplets else "leave them out; `linkwise.cluster` in Python has more methods."
+        msg = f"{str(stranger).split(chr(10), 1)[0]}\nHint: {hint}"
+        raise UnsupportedConstraintError(msg, stranger.kinds) from stranger
     except InfeasibleConstraintsError as conflict:
         if conflict.explanation is None or statements is None:
             raise
@@ -253,9 +280,7 @@ def _questions(table: Table, statements: Knowledge | None) -> list[Any]:
 
 
 def _tell(model: Any, said: Any, folder: Path, names: list[str], reasons: tuple[str, ...], *, quiet: bool) -> None:
-    from linkwise import verify
-
-    held = None if said is None else verify(model.dendrogram_, said)
+    held = None if said is None else model.certificate_
     lines = [f"{len(model.labels_):,} samples in {model.n_clusters_:,} clusters."]
     lines += [] if held is None else [str(held)]
     lines += [f"  - {reason}" for reason in reasons] + [f"  {folder / name}" for name in names]

@@ -19,9 +19,7 @@ __all__ = ["explain"]
 @table_options
 @click.option("--format", "form", type=click.Choice(FORMATS), help="What the files hold; else found out.")
 @click.option("-k", "--clusters", type=click.IntRange(min=1), metavar="N", help="Ask for exactly N clusters.")
-@click.option(
-    "--time-limit", type=Amount(min=0, min_open=True), default=30.0, show_default=True, help="Seconds."
-)
+@click.option("--time-limit", type=Amount(min=0, min_open=True), default=30.0, show_default=True, help="Seconds.")
 def explain(
     constraints: tuple[str, ...],
     data_path: str | None,

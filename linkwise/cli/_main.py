@@ -8,6 +8,7 @@ Only click is imported here; NumPy, Numba and the rest are loaded by the verb th
 from __future__ import annotations
 
 import difflib
+import io
 import json
 import os
 import signal
@@ -34,7 +35,7 @@ from linkwise.cli._report import report
 from linkwise.cli._reproduce import reproduce
 from linkwise.cli._score import score
 from linkwise.cli._select import select
-from linkwise.cli._verb import CONFLICT, FAILED, INFEASIBLE, wants_json
+from linkwise.cli._verb import CONFLICT, FAILED, INFEASIBLE, on_screen, wants_json
 from linkwise.cli._why import why
 from linkwise.exceptions import DeadEndError, InfeasibleConstraintsError, LinkwiseWarning
 
@@ -141,12 +142,16 @@ class _Voice:
 
     def warn(self, message: Warning | str, *_: Any) -> None:
         """Say that something was accepted, but looks odd."""
-        _say(json.dumps({"warning": str(message)}, ensure_ascii=False) if self.as_json else f"warning: {message}")
+        _say(
+            json.dumps({"warning": str(message)}, ensure_ascii=False)
+            if self.as_json
+            else on_screen(f"warning: {message}")
+        )
 
     def fail(self, failed: BaseException, code: int, words: str) -> int:
         """Say what went wrong, and return the exit code."""
         if not self.as_json:
-            _say(words if code == INTERRUPTED else f"error: {words}")
+            _say(on_screen(words if code == INTERRUPTED else f"error: {words}"))
             return code
         text, _, hint = words.partition("\nHint: ")
         told = {"error": text, "hint": hint, "kind": type(failed).__name__, "exit_code": code}
@@ -158,7 +163,9 @@ class _Voice:
         """Say what click found wrong, as it does, or as JSON."""
         if self.as_json:
             return self.fail(failed, code, failed.format_message())
-        failed.show()
+        words = io.StringIO()
+        failed.show(words)
+        _say(on_screen(words.getvalue().rstrip("\n")))
         return code
 
 
@@ -185,9 +192,21 @@ def _run(arguments: Sequence[str], voice: _Voice) -> int:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
     except (ValueError, OSError, MemoryError, ImportError) as failed:
-        if os.environ.get("LINKWISE_DEBUG") == "1":
+        if _debugging():
             raise
         return voice.fail(failed, FAILED, _words(failed))
+    except Exception as unforeseen:
+        if _debugging():
+            raise
+        words = (
+            f"something went wrong that should not have: {type(unforeseen).__name__}: {unforeseen}\n"
+            "Hint: this is a fault of linkwise; LINKWISE_DEBUG=1 shows where. Please report it with `linkwise info`."
+        )
+        return voice.fail(unforeseen, FAILED, words)
+
+
+def _debugging() -> bool:
+    return os.environ.get("LINKWISE_DEBUG") == "1"
 
 
 def _code_of(conflict: InfeasibleConstraintsError | DeadEndError) -> int:

@@ -205,8 +205,8 @@ def refuse_existing(path: str, *, force: bool, inputs: Sequence[str] = ()) -> No
         msg = f"{path} is a folder, expected the name of a file to write."
         raise LinkwiseError(msg)
     if target.resolve() in {Path(name).resolve() for name in inputs if name != "-"}:
-        msg = f"{path} is an input and would be overwritten.\nHint: choose another name with -o."
+        msg = f"{path} is an input and would be overwritten.\nHint: choose another name."
         raise LinkwiseError(msg)
     if target.exists() and not force:
-        msg = f"{path} is there already.\nHint: give --force to replace it, or another name with -o."
+        msg = f"{path} is there already.\nHint: give --force to replace it, or another name."
         raise LinkwiseError(msg)

@@ -8,6 +8,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
+from linkwise._files import holding
 from linkwise.exceptions import LinkwiseError
 
 __all__ = ["Folder"]
@@ -15,6 +16,8 @@ __all__ = ["Folder"]
 
 class Folder:
     """An output folder as a context: on success all files take their places, on any failure none does.
+
+    Of two processes that write into the same folder one has its way with all files.
 
     Parameters
     ----------
@@ -51,12 +54,16 @@ class Folder:
                     f"{self.folder / name} is an input and would be overwritten.\nHint: choose another folder with -o."
                 )
                 raise LinkwiseError(msg)
-        there = [name for name in self.names if (self.folder / name).exists()]
-        if there and not force:
+        self.force = force
+        self._refuse_replacing(self.names)
+        self._made: list[str] = []
+
+    def _refuse_replacing(self, names: Iterable[str]) -> None:
+        there = [name for name in names if (self.folder / name).exists()]
+        if there and not self.force:
             listed = ", ".join(there)
             msg = f"{self.folder} holds {listed} already.\nHint: give --force to replace, or another folder with -o."
             raise LinkwiseError(msg)
-        self._made: list[str] = []
 
     def __enter__(self) -> Self:
         self.folder.mkdir(parents=True, exist_ok=True)
@@ -79,8 +86,10 @@ class Folder:
                 for name in self._made:
                     with self.path(name).open("rb+") as file:
                         os.fsync(file.fileno())
-                for name in self._made:
-                    self.path(name).replace(self.folder / name)
+                with holding(self.folder):  # or files of two processes would end up side by side
+                    self._refuse_replacing(self._made)  # another one may have been quicker
+                    for name in self._made:
+                        self.path(name).replace(self.folder / name)
         finally:
             for name in self._made:
                 self.path(name).unlink(missing_ok=True)
