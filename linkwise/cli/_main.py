@@ -28,7 +28,7 @@ from linkwise.cli._compare import compare
 from linkwise.cli._convert import convert
 from linkwise.cli._demo import demo
 from linkwise.cli._explain import explain
-from linkwise.cli._info import info, warmup
+from linkwise.cli._info import info
 from linkwise.cli._plot import plot
 from linkwise.cli._repair import repair
 from linkwise.cli._report import report
@@ -36,6 +36,7 @@ from linkwise.cli._reproduce import reproduce
 from linkwise.cli._score import score
 from linkwise.cli._select import select
 from linkwise.cli._verb import CONFLICT, FAILED, INFEASIBLE, on_screen, wants_json
+from linkwise.cli._warmup import warmup
 from linkwise.cli._why import why
 from linkwise.exceptions import DeadEndError, InfeasibleConstraintsError, LinkwiseWarning
 
