@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import secrets
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from types import TracebackType
@@ -57,6 +58,7 @@ class Folder:
         self.force = force
         self._refuse_replacing(self.names)
         self._made: list[str] = []
+        self._mark = secrets.token_hex(8)
 
     def _refuse_replacing(self, names: Iterable[str]) -> None:
         there = [name for name in names if (self.folder / name).exists()]
@@ -73,7 +75,7 @@ class Folder:
         """Where to write ``name`` for now; its ending is kept, since writers choose the format by it."""
         if name not in self._made:
             self._made.append(name)
-        return self.folder / f".{os.getpid()}.partial.{name}"
+        return self.folder / f".{self._mark}.{self._made.index(name)}.partial{Path(name).suffix}"
 
     def write(self, name: str, text: str) -> None:
         """Write one text file."""
