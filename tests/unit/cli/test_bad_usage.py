@@ -96,12 +96,7 @@ TABLE = [
     ("labels", ["assign", "labels.csv", "data.csv", "-o", "new.xyz"], 2, "expected .csv, .tsv or .parquet"),
     ("log", ["ask", "data.csv", "-l", "data.csv"], 2, "-l data.csv is the data"),
     ("too many", ["ask", "data.csv", *NAMED, "-l", "log", "--strategy", "minmax", "-k", "9"], 2, "has only 6 rows"),
-    (
-        "centroids",
-        ["cluster", "silent.csv", "--id", "id", "--text", "body", "--linkage", "ward", *OUT],
-        2,
-        "columns of",
-    ),
+    ("centroids", ["cluster", "silent.csv", "--text", "body", "--linkage", "ward", *OUT], 2, "needs columns of number"),
     # input
     ("L18", ["cluster", "none.csv", *OUT], 1, "none.csv: No such file"),
     ("L19", ["cluster", ".", *OUT], 1, "is a folder, expected a file"),

@@ -1,4 +1,4 @@
-"""What a command meets outside its arguments: streams, signals, terminals, disks and folders. Numbers as in the list."""
+"""What a command meets outside its arguments: streams, signals, terminals, disks; numbered as in test_bad_usage.py."""
 
 from __future__ import annotations
 
@@ -213,10 +213,12 @@ def test_l41_folders_on_the_way_are_made(here, made, capsys, monkeypatch, argume
 
 def test_l44_a_place_that_cannot_be_written_leaves_nothing_behind(here):
     (here / "locked").mkdir(mode=0o555)
-    for words in ([*CLUSTER, "-o", "locked/out"], ["convert", "said.csv", "locked/said.jsonl"]):
-        done = run(command(*words), here, obey=True)
-        assert done.returncode == 1
-        assert re.fullmatch(r"error: \S+: Permission denied\n", done.stderr)
+    uses = [[*CLUSTER, "-o", "locked/out"], ["convert", "said.csv", "locked/said.jsonl"]]
+    done = run(
+        f"from linkwise.cli import main\nprint([main([*words, '--quiet']) for words in {uses!r}])", here, obey=True
+    )
+    assert done.stdout == "[1, 1]\n"
+    assert re.fullmatch(r"(error: locked/\S+: Permission denied\n){2}", done.stderr)
     assert list((here / "locked").iterdir()) == []
 
 
@@ -284,8 +286,8 @@ def test_l49_a_narrow_terminal_loses_no_word(story, capsys, monkeypatch):
     monkeypatch.setenv("COLUMNS", "20")
     narrow = story(io.StringIO())
     assert "…" not in narrow
-    figures = re.compile(r"\d+(?:\.\d+)?")
-    assert sorted(figures.findall("".join(narrow.split()))) == sorted(figures.findall("".join(wide.split())))
+    squeezed = "".join(narrow.split())  # words may go on in the next line
+    assert [word for word in wide.replace("─", "").split() if word not in squeezed] == []
     for verb in ("cluster", "ask", "repair"):
         assert main([verb, "--help"]) == 0
 
