@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from linkwise.cli._options import read_table, table_options
+from linkwise.cli._options import read_statements, read_table, table_options
 from linkwise.cli._verb import answer, speaks_json, verb
 
 if TYPE_CHECKING:
@@ -67,7 +67,6 @@ def ask(
     The log is a file of statements too: linkwise cluster DATA -c FILE.
     """
     from linkwise.active import Dialogue
-    from linkwise.io import read_knowledge
 
     chosen = _strategy(strategy, clusters, budget)
     if Path(log).resolve() == Path(data).resolve():
@@ -77,7 +76,7 @@ def ask(
     if clusters is not None and clusters > len(table):
         msg = f"-k {clusters}: {data} has only {len(table)} rows."
         raise click.UsageError(msg)
-    known = read_knowledge(list(constraints), table).constraints if constraints else None
+    known = read_statements(constraints, table).constraints if constraints else None
     Path(log).parent.mkdir(parents=True, exist_ok=True)
     talk = Dialogue(
         table.X,

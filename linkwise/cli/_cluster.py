@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
-from linkwise.cli._options import Amount, one_standard_input, read_table, table_options
+from linkwise.cli._options import Amount, one_standard_input, read_statements, read_table, table_options
 from linkwise.cli._size import LEAN, Distances, require_room
 from linkwise.cli._verb import answer, speaks_json, verb
 
@@ -106,7 +106,7 @@ def cluster(
     either all of them or none.
     """
     from linkwise.cli._show import can_draw, draw_tree, working
-    from linkwise.io import Folder, labels_csv, read_knowledge, save, write_tree
+    from linkwise.io import Folder, labels_csv, save, write_tree
     from linkwise.report import write_report
 
     if clusters is not None and height is not None:
@@ -121,7 +121,7 @@ def cluster(
     if isinstance(clusters, int) and clusters > len(table):
         msg = f"-k {clusters}: {data} has only {len(table)} rows."
         raise click.UsageError(msg)
-    statements = read_knowledge(list(constraints), table) if constraints else None
+    statements = read_statements(constraints, table) if constraints else None
     said = None if statements is None else statements.constraints
     method = _method(method, statements)
     if _sparse(table):

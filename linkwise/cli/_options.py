@@ -19,6 +19,7 @@ __all__ = [
     "knowledge_options",
     "one_standard_input",
     "read_said",
+    "read_statements",
     "read_table",
     "refuse_existing",
     "table_options",
@@ -70,6 +71,17 @@ def _limit_threads(ctx: click.Context, param: click.Parameter, value: int | None
     ctx.with_resource(threads_at_most(value))
 
 
+def _skip(ctx: click.Context, param: click.Parameter, value: bool) -> None:  # noqa: ARG001
+    ctx.meta["linkwise.skip_bad"] = value
+
+
+_SKIP_BAD = click.option(
+    "--skip-bad",
+    is_flag=True,
+    expose_value=False,
+    callback=_skip,
+    help="Pass over lines of statements that cannot be read, and list them.",
+)
 _TABLE = (
     click.option("--id", "id_column", metavar="COLUMN", help="Column that names the samples; else they are 0, 1, ..."),
     click.option("--drop", multiple=True, metavar="COLUMN", help="Leave a column out; may be repeated."),
@@ -89,6 +101,7 @@ _TABLE = (
         callback=_limit_threads,
         help="Use N threads at most; default: one for each core.",
     ),
+    _SKIP_BAD,
 )
 
 
@@ -102,6 +115,7 @@ def table_options(command: F) -> F:
 def knowledge_options(command: F) -> F:
     """Add ``--data``, ``--id`` and ``--format``: whom statements speak about, and in which form."""
     for option in (
+        _SKIP_BAD,
         click.option("--format", "form", type=click.Choice(FORMATS), help="What the files hold; else found out."),
         click.option("--id", "id_column", metavar="COLUMN", help="Column of the data that names the samples."),
         click.option(
@@ -162,7 +176,7 @@ def read_said(
     files: Sequence[str], data_path: str | None, id_column: str | None, form: str | None = None
 ) -> tuple[Knowledge, Any]:
     """Read statements with the options of `knowledge_options`, and the names of the samples if there are data."""
-    from linkwise.io import read_knowledge, read_names
+    from linkwise.io import read_names
 
     if id_column is not None and data_path is None:
         msg = "--id names a column of the data, so it needs --data DATA.csv."
@@ -170,7 +184,24 @@ def read_said(
     one_standard_input([*files, *([data_path] if data_path else [])])
     agree(files, form)
     names = None if data_path is None else read_names(data_path, id=id_column)
-    return read_knowledge(list(files), names, format=form), names  # type: ignore[arg-type]
+    return read_statements(files, names, form), names
+
+
+def read_statements(files: Sequence[str], ids: Any = None, form: str | None = None) -> Knowledge:
+    """Read files of statements; with --skip-bad, warn of the lines that were passed over."""
+    import warnings
+
+    from linkwise.exceptions import LinkwiseWarning
+    from linkwise.io import read_knowledge
+
+    passing = bool(click.get_current_context().meta.get("linkwise.skip_bad"))
+    statements = read_knowledge(list(files), ids, format=form, skip_bad=passing)  # type: ignore[arg-type]
+    if statements.skipped:
+        n = len(statements.skipped)
+        lines = [f"{n:,} line{'' if n == 1 else 's'} passed over:", *(f"  {why}" for why in statements.skipped[:20])]
+        lines += [f"  ... and {n - 20:,} more"] if n > 20 else []
+        warnings.warn("\n".join(lines), LinkwiseWarning, stacklevel=2)
+    return statements
 
 
 def one_standard_input(names: Sequence[str]) -> None:

@@ -6,6 +6,7 @@ test_surroundings.py and tests/unit/io/test_folder.py, each test with its number
 
 from __future__ import annotations
 
+import csv
 import json
 import re
 from pathlib import Path
@@ -14,6 +15,7 @@ import pytest
 
 from linkwise.cli import main
 from linkwise.io import read_labels
+from tests.unit.io.test_bad_files import CASES, NAMES, write
 
 DATA = "name,x,y\notter,0,0\nmink,0,1\nstoat,1,0\nseal,9,9\nwalrus,9,8\norca,30,1\n"
 FILES = {
@@ -226,6 +228,40 @@ def test_a_cut_at_a_height_obeys_what_was_said(here, capsys, height):
     assert of["otter"] == of["orca"] != of["mink"]
     assert len(set(found)) == {"0": 5, "2": 3, "1e9": 2}[height]
     assert f"distance_threshold={float(height)!r}" in (here / "out" / "report.html").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case.number)
+def test_bad_files_of_statements_are_told_in_one_error(tmp_path, capsys, case):
+    """The catalogue of bad files, F1 to F75, as it reaches somebody who types a command."""
+    names = NAMES if case.ids is None else range(case.ids) if isinstance(case.ids, int) else case.ids
+    data = tmp_path / "samples.csv"
+    with data.open("w", encoding="utf-8", newline="") as file:
+        csv.writer(file).writerows([("name", "x"), *((name, row) for row, name in enumerate(names))])
+    words = ["check", str(write(tmp_path, case)), "--data", str(data)]
+    code = main(words if isinstance(case.ids, int) else [*words, "--id", "name"])
+    told = capsys.readouterr()
+    assert code == {"E": 1}.get(case.outcome, 0), told.err
+    assert told.err.startswith("error: ") or case.outcome != "E"
+    assert case.words in told.err
+    assert "should not have" not in told.err
+    assert max(map(len, told.err.splitlines()), default=0) < 1000
+
+
+def test_lines_that_cannot_be_read_are_passed_over_when_asked(here, capsys):
+    (here / "torn.jsonl").write_text('{"kind": "must_link", "a": "otter", "b": "orca"}\n{oops}\n{"kind": "must_')
+    assert main(["check", "torn.jsonl"]) == 1
+    assert "torn.jsonl, line 2 is not one JSON object" in capsys.readouterr().err
+    assert main(["check", "torn.jsonl", "--skip-bad"]) == 0
+    told = capsys.readouterr()
+    assert told.out.startswith("1 statement about 2 samples")
+    assert told.err.startswith("warning: 2 lines passed over:\n  torn.jsonl, line 2 is not one JSON object")
+    for words in (
+        ["cluster", "data.csv", *NAMED, "-c", "torn.jsonl", *OUT],
+        ["convert", "torn.jsonl", "whole.csv"],
+        ["repair", "torn.jsonl", "--auto", "-o", "left.csv"],
+    ):
+        assert main([*words, "--skip-bad"]) == 0
+        assert "2 lines passed over" in capsys.readouterr().err
 
 
 def test_every_number_of_the_list_has_a_case():

@@ -21,6 +21,14 @@ def test_labels_as_text(tmp_path):
     assert (tmp_path / "l.tsv").read_text() == "sample\tcluster\n0\t0\n1\t0\n2\t1\n"
 
 
+def test_names_like_formulas_come_back_as_they_were(tmp_path):
+    names = ["=1+1", "'=1+1", "@b", "-5", "'-5", "plain", "o'clock"]
+    for ending in ("csv", "tsv", "parquet"):
+        write_labels(tmp_path / f"labels.{ending}", range(7), names)
+        assert read_labels(tmp_path / f"labels.{ending}")[0].tolist() == names
+    assert "\n'=1+1," in (tmp_path / "labels.csv").read_text()
+
+
 def test_labels_as_parquet(tmp_path):
     import pyarrow.parquet
 
