@@ -115,8 +115,10 @@ def write_whole(path: Path, content: bytes | Iterable[bytes | memoryview]) -> No
             file.flush()
             os.fsync(file.fileno())
         beside.replace(path)
-    except BaseException:
+    except BaseException as failed:
         beside.unlink(missing_ok=True)
+        if isinstance(failed, OSError):
+            failed.filename = str(path)  # not the name it had for a moment
         raise
     if sys.platform != "win32":  # the name itself must reach the disk, too
         folder = os.open(path.parent, os.O_RDONLY)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Callable
 from functools import partial
@@ -67,9 +68,13 @@ def ask(
     The log is a file of statements too: linkwise cluster DATA -c FILE.
     """
     from linkwise.active import Dialogue
+    from linkwise.exceptions import LinkwiseError
 
     chosen = _strategy(strategy, clusters, budget)
-    if Path(log).resolve() == Path(data).resolve():
+    if sys.stdin is None or sys.stdin.closed:
+        msg = "standard input is closed, so nobody can answer.\nHint: run it in a terminal, or give answers: < FILE"
+        raise LinkwiseError(msg)
+    if os.path.realpath(log) == os.path.realpath(data):
         msg = f"-l {log} is the data, expected another file for the answers.\nHint: -l answers.jsonl"
         raise click.UsageError(msg)
     table = read_table(data, options)

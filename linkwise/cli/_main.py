@@ -173,7 +173,8 @@ class _Voice:
 def _run(arguments: Sequence[str], voice: _Voice) -> int:
     try:
         code = commands.main(args=list(arguments), prog_name="linkwise", standalone_mode=False)
-        sys.stdout.flush()
+        if sys.stdout is not None:  # closed: whoever did that wants to read nothing
+            sys.stdout.flush()
         return code if isinstance(code, int) else 0
     except click.exceptions.NoArgsIsHelpError as nothing:
         nothing.show()
@@ -220,6 +221,8 @@ def _code_of(conflict: InfeasibleConstraintsError | DeadEndError) -> int:
 def _words(failed: BaseException) -> str:
     if isinstance(failed, OSError) and failed.strerror:
         return f"{failed.filename}: {failed.strerror}" if failed.filename else failed.strerror
+    if isinstance(failed, MemoryError) and not str(failed):
+        return "there is not enough memory.\nHint: end other programs, or use fewer rows."
     return str(failed) or type(failed).__name__
 
 

@@ -235,7 +235,7 @@ def refuse_existing(path: str, *, force: bool, inputs: Sequence[str] = ()) -> No
     if target.is_dir():
         msg = f"{path} is a folder, expected the name of a file to write."
         raise LinkwiseError(msg)
-    if target.resolve() in {Path(name).resolve() for name in inputs if name != "-"}:
+    if os.path.realpath(path) in {os.path.realpath(name) for name in inputs if name != "-"}:
         msg = f"{path} is an input and would be overwritten.\nHint: choose another name."
         raise LinkwiseError(msg)
     if target.exists() and not force:

@@ -148,7 +148,7 @@ def _asked(statements: Knowledge) -> list[int]:
 def _choose(count: int) -> int:
     while True:
         _show(f"Which one? [1-{count}, q to give up]")
-        line = sys.stdin.readline()
+        line = "" if sys.stdin is None or sys.stdin.closed else sys.stdin.readline()
         if not line or line.strip().lower() in ("q", "quit"):
             raise click.Abort
         text = line.strip()

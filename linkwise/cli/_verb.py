@@ -43,8 +43,13 @@ class Verb(click.Command):
             if times > 1 and isinstance(param, click.Option) and not (param.multiple or param.is_flag)
         ]
         for param in self.params:
-            if isinstance(param.type, click.Path) and "" in _as_tuple(ctx.params.get(str(param.name))):
+            values = _as_tuple(ctx.params.get(str(param.name)))
+            path = isinstance(param.type, click.Path)
+            if path and "" in values:
                 msg = f"{param.get_error_hint(ctx)} is empty, expected a name."
+                raise click.UsageError(msg, ctx)
+            if not path and any(isinstance(value, str) and not _is_text(value) for value in values):
+                msg = f"{param.get_error_hint(ctx)} holds bytes that are no text.\nHint: type it in UTF-8."
                 raise click.UsageError(msg, ctx)
         if twice:
             msg = f"{twice[0].opts[-1]} is given more than once.\nHint: give it once; it is not clear which one counts."
@@ -54,6 +59,11 @@ class Verb(click.Command):
 
 def _as_tuple(value: Any) -> tuple[Any, ...]:
     return value if isinstance(value, tuple) else (value,)
+
+
+def _is_text(value: str) -> bool:
+    """Whether what was typed could be decoded."""
+    return not any("\ud800" <= character <= "\udfff" for character in value)
 
 
 def _remember(ctx: click.Context, param: click.Parameter, value: bool) -> None:  # noqa: ARG001

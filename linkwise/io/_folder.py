@@ -48,9 +48,9 @@ class Folder:
         if self.folder.exists() and not self.folder.is_dir():
             msg = f"{self.folder} is a file, expected a folder to write into."
             raise LinkwiseError(msg)
-        read = {Path(path).resolve() for path in inputs if path != "-"}
+        read = {os.path.realpath(path) for path in inputs if path != "-"}
         for name in self.names:
-            if (self.folder / name).resolve() in read:
+            if os.path.realpath(self.folder / name) in read:
                 msg = (
                     f"{self.folder / name} is an input and would be overwritten.\nHint: choose another folder with -o."
                 )
@@ -61,6 +61,10 @@ class Folder:
         self._mark = secrets.token_hex(8)
 
     def _refuse_replacing(self, names: Iterable[str]) -> None:
+        for name in names:
+            if (self.folder / name).is_dir():
+                msg = f"{self.folder / name} is a folder, expected a file or nothing there."
+                raise LinkwiseError(msg)
         there = [name for name in names if (self.folder / name).exists()]
         if there and not self.force:
             listed = ", ".join(there)
@@ -83,15 +87,29 @@ class Folder:
             file.write(text)
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+        if isinstance(error, OSError):
+            self._name(error)
         try:
             if kind is None:
-                for name in self._made:
-                    with self.path(name).open("rb+") as file:
-                        os.fsync(file.fileno())
-                with holding(self.folder):  # or files of two processes would end up side by side
-                    self._refuse_replacing(self._made)  # another one may have been quicker
-                    for name in self._made:
-                        self.path(name).replace(self.folder / name)
+                self._move()
+        except OSError as failed:
+            self._name(failed)
+            raise
         finally:
             for name in self._made:
                 self.path(name).unlink(missing_ok=True)
+
+    def _move(self) -> None:
+        """Put everything in its place."""
+        for name in self._made:
+            with self.path(name).open("rb+") as file:
+                os.fsync(file.fileno())
+        with holding(self.folder):  # or files of two processes would end up side by side
+            self._refuse_replacing(self._made)  # another one may have been quicker
+            for name in self._made:
+                self.path(name).replace(self.folder / name)
+
+    def _name(self, failed: OSError) -> None:
+        """Name the file that failed as it was to be called."""
+        final = {str(self.path(name)): str(self.folder / name) for name in self._made}
+        failed.filename = final.get(str(failed.filename), failed.filename or str(self.folder))

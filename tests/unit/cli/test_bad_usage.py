@@ -94,6 +94,7 @@ TABLE = [
     ("two stdin", ["check", "-", "--data", "-"], 2, "only one input can come from standard input"),
     ("no name", ["check", ""], 2, "is empty, expected a name"),
     ("no folder", ["cluster", "data.csv", "-o", ""], 2, "'-o' / '--output' is empty"),
+    ("no text", ["cluster", "data.csv", "--title", "\udcff", *OUT], 2, "'--title' holds bytes that are no text"),
     ("endless", ["explain", "said.csv", "--time-limit", "inf"], 2, "'inf' is not a finite number"),
     ("labels", ["assign", "labels.csv", "data.csv", "-o", "new.xyz"], 2, "expected .csv, .tsv or .parquet"),
     ("log", ["ask", "data.csv", "-l", "data.csv"], 2, "-l data.csv is the data"),
@@ -141,6 +142,13 @@ TABLE = [
     ("L43", ["repair", "conflict.csv", "--drop", "2", "-o", "conflict.csv", "--force"], 1, "would be overwritten"),
     ("L42", ["convert", "said.csv", "labels.csv"], 1, "give --force"),
     ("a folder", ["convert", "said.csv", "folder.csv"], 1, "is a folder, expected the name of a file"),
+    (
+        "a folder inside",
+        ["cluster", "data.csv", *NAMED, "-o", "taken", "--force"],
+        1,
+        "model.lwm is a folder, expected a",
+    ),
+    ("a loop", ["cluster", "loop.csv", *OUT], 1, "loop.csv: Too many levels of symbolic links"),
     ("a file", ["cluster", "data.csv", *NAMED, "-o", "said.csv"], 1, "is a file, expected a folder"),
     # knowledge
     ("L59", ["cluster", "data.csv", *NAMED, "-c", "conflict.csv", *OUT], 3, "line 4: must_link(mink, orca)"),
@@ -166,6 +174,8 @@ def here(tmp_path, monkeypatch):
     for name, raw in BYTES.items():
         (tmp_path / name).write_bytes(raw)
     (tmp_path / "folder.csv").mkdir()
+    (tmp_path / "taken" / "model.lwm").mkdir(parents=True)
+    (tmp_path / "loop.csv").symlink_to("loop.csv")
     return tmp_path
 
 

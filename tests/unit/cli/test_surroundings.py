@@ -222,6 +222,29 @@ def test_l44_a_place_that_cannot_be_written_leaves_nothing_behind(here):
     assert list((here / "locked").iterdir()) == []
 
 
+@pytest.mark.parametrize("stream", ["stdin", "stdout", "stderr"])
+def test_streams_that_are_closed_break_nothing(here, capsys, monkeypatch, stream):
+    monkeypatch.setattr(f"sys.{stream}", None)
+    assert main(["check", "said.csv"]) == 0
+    assert main(["check", "none.csv"]) == 1
+    if stream == "stdin":
+        assert main(["ask", "data.csv", "--id", "name", "-l", "log"]) == 1
+        assert "standard input is closed, so nobody can answer" in capsys.readouterr().err
+        (here / "bad.csv").write_text(SAID + "must_link,mink,orca\n")
+        assert main(["repair", "bad.csv", "--ask", "-o", "left.csv"]) == 130
+
+
+def test_a_file_that_cannot_be_finished_is_named(here, capsys, monkeypatch):
+    def large(_):
+        raise OSError(27, "File too large")
+
+    monkeypatch.setattr("os.fsync", large)
+    assert main([*CLUSTER, "-o", "out"]) == 1
+    assert main(["convert", "said.csv", "new.jsonl"]) == 1
+    assert capsys.readouterr().err == "error: out/tree.nwk: File too large\nerror: new.jsonl: File too large\n"
+    assert not (here / "new.jsonl").exists()
+
+
 def test_l45_a_full_disk_leaves_nothing_behind(here, capsys, monkeypatch):
     def full(*_, **__):
         raise OSError(28, "No space left on device", "out/model.lwm")

@@ -8,7 +8,7 @@ from scipy.cluster.hierarchy import is_valid_linkage
 
 from linkwise import Dendrogram
 from linkwise.exceptions import LinkwiseError
-from linkwise.io import write_labels, write_tree
+from linkwise.io import read_labels, write_labels, write_tree
 
 TREE = Dendrogram.from_merges(3, [(0, 1), (3, 2)], [1.0, 2.0])
 NAMES = np.array(["=otter", "mi,nk", "seal"])
