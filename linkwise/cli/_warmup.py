@@ -11,6 +11,7 @@ from pathlib import Path
 
 import click
 
+from linkwise.cli._ask import STRATEGIES
 from linkwise.cli._verb import answer, speaks_json, verb
 
 __all__ = ["kept_in", "warmup"]
@@ -31,7 +32,6 @@ _FILES = {
 }
 _SAMPLES = ("data.csv", "--id", "name")
 _PAIRS = ("--data", *_SAMPLES)
-_STRATEGIES = ("pairs", "triplets", "mixed", "random", "explore", "minmax", "uncertainty", "merges", "random-triplets")
 
 
 def _uses() -> Iterator[tuple[str, ...]]:
@@ -53,7 +53,7 @@ def _uses() -> Iterator[tuple[str, ...]]:
     for file in said[:4]:
         yield "select", file, "-m", "1"
         yield "select", file, "-m", "2", *_PAIRS
-    for strategy in _STRATEGIES:
+    for strategy in STRATEGIES:
         yield "ask", *_SAMPLES, "-l", f"{strategy}.jsonl", "--strategy", strategy, "-k", "3", "--budget", "4"
     for folder in ("plain", "with-pairs.csv", "with-trios.csv", "with-mixed.csv"):
         yield "why", folder, "s0", "s7"
