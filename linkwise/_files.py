@@ -7,12 +7,13 @@ import secrets
 import stat
 import sys
 import zlib
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 from linkwise.exceptions import LinkwiseError
 
-__all__ = ["PARTIAL", "decode", "lock_file", "read_bytes", "read_text_file", "require_file", "write_whole"]
+__all__ = ["PARTIAL", "decode", "holding", "lock_file", "read_bytes", "read_text_file", "require_file", "write_whole"]
 
 PARTIAL = ".partial"
 _LARGE, _USUAL = 2**28, 100  # what unpacks to more than 256 MiB and a hundred times its size is no table
@@ -114,8 +115,10 @@ def write_whole(path: Path, content: bytes | Iterable[bytes | memoryview]) -> No
             file.flush()
             os.fsync(file.fileno())
         beside.replace(path)
-    except BaseException:
+    except BaseException as failed:
         beside.unlink(missing_ok=True)
+        if isinstance(failed, OSError):
+            failed.filename = str(path)  # not the name it had for a moment
         raise
     if sys.platform != "win32":  # the name itself must reach the disk, too
         folder = os.open(path.parent, os.O_RDONLY)
@@ -133,6 +136,15 @@ if sys.platform == "win32":
 
         msvcrt.locking(handle, msvcrt.LK_NBLCK, 1)
 
+    @contextmanager
+    def holding(folder: Path) -> Iterator[None]:
+        """Let one process at a time change what a folder holds; waits for its turn."""
+        import msvcrt
+
+        with (folder / ".lock").open("ab") as file:
+            msvcrt.locking(file.fileno(), msvcrt.LK_LOCK, 1)
+            yield
+
 else:
 
     def lock_file(handle: int) -> None:
@@ -140,3 +152,15 @@ else:
         import fcntl
 
         fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+
+    @contextmanager
+    def holding(folder: Path) -> Iterator[None]:
+        """Let one process at a time change what a folder holds; waits for its turn."""
+        import fcntl
+
+        handle = os.open(folder, os.O_RDONLY)
+        try:
+            fcntl.flock(handle, fcntl.LOCK_EX)
+            yield
+        finally:
+            os.close(handle)

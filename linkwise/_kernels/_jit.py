@@ -17,11 +17,18 @@ __all__ = ["inner", "njit"]
 def njit(function: Callable[..., Any] | None = None, **options: Any) -> Any:
     """Compile with Numba on first call and cache the machine code beside the source file.
 
-    Use as ``@njit`` or ``@njit(parallel=True)``. Signatures are never written out: that would compile at import.
+    Use as ``@njit`` or ``@njit(parallel=True)``. Signatures are never written out: that would compile at import. Where
+    nothing can be kept on disk, kernels are compiled again in every process, and that is said.
     """
     if function is None:
         return lambda f: njit(f, **options)
-    dispatcher = numba.njit(cache=True, **options)(function)
+    try:
+        dispatcher = numba.njit(cache=True, **options)(function)
+    except RuntimeError as nowhere:
+        if "cannot cache" not in str(nowhere):
+            raise
+        _ANNOUNCE.kept = False
+        return numba.njit(**options)(function)
     if not numba.config.DISABLE_JIT:  # type: ignore[attr-defined]
         # Numba keys its cache by the file of the function alone and would keep callers compiled against an older
         # version of a kernel in another file; one stamp for the whole package makes every edit renew all of them.
@@ -53,15 +60,20 @@ class _Announce(event.Listener):  # type: ignore[misc]
 
     def __init__(self) -> None:
         self.said = False
+        self.kept = True  # whether there is a folder for compiled code
 
     def on_start(self, event: Any) -> None:
         if self.said or not str(event.data["dispatcher"].py_func.__module__).startswith("linkwise"):
             return
         self.said = True
         if os.environ.get("LINKWISE_QUIET") != "1":
+            often = (
+                "once per installation"
+                if self.kept
+                else "each time, since no folder for compiled code can be written; NUMBA_CACHE_DIR can name one"
+            )
             print(
-                "linkwise: compiling kernels for first use (seconds, once per installation; "
-                "set LINKWISE_QUIET=1 to hide this)",
+                f"linkwise: compiling kernels for first use (seconds, {often}; set LINKWISE_QUIET=1 to hide this)",
                 file=sys.stderr,
                 flush=True,
             )
@@ -70,4 +82,5 @@ class _Announce(event.Listener):  # type: ignore[misc]
         pass
 
 
-event.register("numba:compile", _Announce())
+_ANNOUNCE = _Announce()
+event.register("numba:compile", _ANNOUNCE)

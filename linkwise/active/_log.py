@@ -81,11 +81,12 @@ class Log:
         content = file.readall()
         whole = content.rfind(b"\n") + 1
         lines = content[:whole].decode("utf-8", errors="replace").split("\n")[:-1]
+        if content[:1] not in (b"", b"{"):
+            msg = f"{path} is not the log of a dialogue.\nHint: choose another file; nothing was written to this one."
+            raise LinkwiseError(msg)
         rows = [_parse(line, number, path) for number, line in enumerate(lines, start=1)]
         if rows:
             self._compare(rows[0], path)
-        elif content[:1] not in (b"", b"{"):
-            _parse(content[:40].decode("utf-8", errors="replace"), 1, path)
         for number, row in enumerate(rows[1:], start=2):
             _require_entry(row, number, path)
         file.truncate(whole)  # a last line cut short by a crash was never acknowledged

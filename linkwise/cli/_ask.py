@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Callable
 from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from linkwise.cli._options import read_table, table_options
+from linkwise.cli._options import read_statements, read_table, table_options
 from linkwise.cli._verb import answer, speaks_json, verb
 
 if TYPE_CHECKING:
@@ -66,11 +68,21 @@ def ask(
     The log is a file of statements too: linkwise cluster DATA -c FILE.
     """
     from linkwise.active import Dialogue
-    from linkwise.io import read_knowledge
+    from linkwise.exceptions import LinkwiseError
 
     chosen = _strategy(strategy, clusters, budget)
+    if sys.stdin is None or sys.stdin.closed:
+        msg = "standard input is closed, so nobody can answer.\nHint: run it in a terminal, or give answers: < FILE"
+        raise LinkwiseError(msg)
+    if os.path.realpath(log) == os.path.realpath(data):
+        msg = f"-l {log} is the data, expected another file for the answers.\nHint: -l answers.jsonl"
+        raise click.UsageError(msg)
     table = read_table(data, options)
-    known = read_knowledge(list(constraints), table).constraints if constraints else None
+    if clusters is not None and clusters > len(table):
+        msg = f"-k {clusters}: {data} has only {len(table)} rows."
+        raise click.UsageError(msg)
+    known = read_statements(constraints, table).constraints if constraints else None
+    Path(log).parent.mkdir(parents=True, exist_ok=True)
     talk = Dialogue(
         table.X,
         constraints=known,

@@ -27,8 +27,11 @@ def assign(model: str, data: str, id_column: str | None, output: str, force: boo
     from linkwise.exceptions import LinkwiseError
     from linkwise.io import labels_csv, load, read_data, write_labels
 
-    place = Path(model)
+    place, ending = Path(model), Path(output).suffix.lower()
     if output != "-":
+        if ending not in (".csv", ".tsv", ".parquet", ".pq") and not Path(output).is_dir():
+            msg = f"-o {output} ends in {ending!r}, expected .csv, .tsv or .parquet."
+            raise click.UsageError(msg)
         refuse_existing(output, force=force, inputs=[model, data])
     fitted, prepared = load(place / "model.lwm" if place.is_dir() else place, with_data=True)
     engine = getattr(fitted, "estimator", fitted)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from linkwise.cli._options import FORMATS, one_standard_input, read_table, table_options
+from linkwise.cli._options import FORMATS, agree, one_standard_input, read_statements, read_table, table_options
 from linkwise.cli._verb import CONFLICT, FAILED, INFEASIBLE, answer, verb
 
 if TYPE_CHECKING:
@@ -55,16 +55,15 @@ def read_inputs(
     files: tuple[str, ...], data_path: str | None, form: str | None, clusters: int | None, options: dict[str, Any]
 ) -> tuple[Knowledge, Table | None]:
     """Read statements, and the samples where they are named; refuse more clusters than samples."""
-    from linkwise.io import read_knowledge
-
     if data_path is None:
         for key in ("id_column", "drop", "columns", "text", "categories", "scale", "standardise", "impute"):
             if options[key]:
                 msg = f"--{key.removesuffix('_column')} speaks about the data, so it needs --data DATA.csv."
                 raise click.UsageError(msg)
     one_standard_input([*files, *([data_path] if data_path else [])])
+    agree(files, form)
     table = None if data_path is None else read_table(data_path, options, warn=False)
-    statements = read_knowledge(list(files), table, format=form)  # type: ignore[arg-type]
+    statements = read_statements(files, table, form)
     n = statements.constraints.n_samples
     if clusters is not None and clusters > n:
         msg = f"-k {clusters}: there are only {n} samples."
@@ -103,7 +102,7 @@ def about(statements: Knowledge) -> str:
 def _as_text(verdict: Verdict, statements: Knowledge, worth: Utility | None) -> str:
     if verdict.status == "feasible":
         fewest = f" They allow {verdict.k_min:,} to {verdict.k_max:,} clusters." if verdict.k_min is not None else ""
-        promise = "" if worth is None else f"\n{worth}"
+        promise = "" if worth is None else "\n" + str(worth).replace("without result=", "without -k N")
         return f"{about(statements)} can all hold together.{fewest}{promise}"
     if verdict.explanation is not None:
         return f"{about(statements)} cannot all hold.\n{statements.explain(verdict.explanation)}"

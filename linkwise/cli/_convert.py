@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import click
 
@@ -56,7 +57,22 @@ def convert(
         raise click.UsageError(msg)
     model = Path(source).is_dir() or Path(source).suffix.lower() == ".lwm"
     found = open_result(source) if model else None
-    tree = read_tree(source) if found is None else found.tree
+    tree = _piped_tree() if source == "-" else read_tree(source) if found is None else found.tree
     write_tree(target, tree, ids=None if found is None else found.ids)
     told = {"written": target, "samples": tree.n_samples}
     answer(told, f"{target}: a tree of {tree.n_samples:,} samples.", quiet=quiet)
+
+
+def _piped_tree() -> Any:
+    """Read a tree from standard input, which has no ending: JSON begins with a brace, anything else is Newick."""
+    from linkwise import Dendrogram
+    from linkwise.exceptions import LinkwiseError
+    from linkwise.io._text import read_text
+
+    text = read_text("-")
+    try:
+        is_json = text.lstrip().startswith("{")
+        return Dendrogram.from_json(text) if is_json else Dendrogram.from_newick(text, forest=True)
+    except (ValueError, KeyError, TypeError) as bad:
+        msg = f"standard input is no tree that can be read: {str(bad) or type(bad).__name__}"
+        raise LinkwiseError(msg) from bad

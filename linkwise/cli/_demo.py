@@ -13,6 +13,8 @@ if TYPE_CHECKING:
 
 __all__ = ["demo"]
 
+NARROW = 70  # columns below which a table would cut its figures off
+
 
 @verb(short_help="See it work on bundled data: a story, a picture, a page.")
 @click.option("-o", "--output", metavar="FOLDER", default="linkwise-demo", show_default=True, type=click.Path())
@@ -50,7 +52,7 @@ def demo(output: str, data: str, force: bool, quiet: bool) -> None:
     _tell_conflict(console, example)
     with folder:
         _write(folder, example, plain, model)
-    console.rule("[bold]Look at it[/bold]", align="left", style="dim")
+    _head(console, "Look at it")
     for name in names:
         console.print(f"  {folder.folder / name}", soft_wrap=True)
     if not can_draw():
@@ -59,12 +61,10 @@ def demo(output: str, data: str, force: bool, quiet: bool) -> None:
 
 
 def _tell_story(console: Any, example: Example, plain: Any, model: Any) -> None:
-    from rich.table import Table
-
     from linkwise import check
 
     said = example.pairs
-    console.rule("[bold]1. Data, and what somebody knows about it[/bold]", align="left", style="dim")
+    _head(console, "1. Data, and what somebody knows about it")
     console.print(f"{example.about} The true groups are kept aside, to judge by at the end.\n")
     console.print(f"Somebody says {said.n_statements} things about pairs, for example:")
     for statement in example.shown_pairs():
@@ -73,25 +73,48 @@ def _tell_story(console: Any, example: Example, plain: Any, model: Any) -> None:
     answer = {"feasible": "[green]yes[/green]", "infeasible": "[red]no[/red]"}.get(verdict.status, "not decided")
     console.print(f"Can they all hold in {example.n_classes} clusters? {answer}.\n")
 
-    console.rule("[bold]2. Average linkage, without and with it[/bold]", align="left", style="dim")
-    table = Table(box=None, pad_edge=False, padding=(0, 3, 0, 0))
-    table.add_column("")
-    table.add_column("without", justify="right")
-    table.add_column("with", justify="right")
+    _head(console, "2. Average linkage, without and with it")
     before, after = (example.score(fitted.labels_) for fitted in (plain, model))
     held = [int(example.held(fitted.labels_, said).sum()) for fitted in (plain, model)]
-    table.add_row("statements that hold", *(f"{count} of {said.n_statements}" for count in held))
-    table.add_row("cluster sizes", *(example.sizes(fitted.labels_) for fitted in (plain, model)))
-    table.add_row("agreement with the true groups", f"{before:.2f}", f"[bold green]{after:.2f}[/bold green]")
-    console.print(table)
+    rows = [
+        ("statements that hold", *(f"{count} of {said.n_statements}" for count in held)),
+        ("cluster sizes", *(example.sizes(fitted.labels_) for fitted in (plain, model))),
+        ("agreement with the true groups", f"{before:.2f}", f"[bold green]{after:.2f}[/bold green]"),
+    ]
+    _side_by_side(console, rows)
     console.print("(agreement: adjusted Rand index; 1 is perfect, 0 is chance)", style="dim")
     console.print(f"Checked by independent code: {model.certificate_}", markup=False)
     console.print("One data set and one linkage: an illustration, not a benchmark.\n", style="dim")
 
 
+def _head(console: Any, text: str) -> None:
+    """Draw a line beside a heading where there is room for it."""
+    if len(text) + 4 <= console.width:
+        console.rule(f"[bold]{text}[/bold]", align="left", style="dim")
+    else:
+        console.print(f"[bold]{text}[/bold]")
+
+
+def _side_by_side(console: Any, rows: list[tuple[str, ...]]) -> None:
+    """Show what is the case without and with knowledge: as a table where one fits, else line by line."""
+    from rich.table import Table
+
+    if console.width < NARROW:
+        for name, before, after in rows:
+            console.print(f"{name}: {before} without, {after} with")
+        return
+    table = Table(box=None, pad_edge=False, padding=(0, 3, 0, 0))
+    table.add_column("")
+    table.add_column("without", justify="right")
+    table.add_column("with", justify="right")
+    for row in rows:
+        table.add_row(*row)
+    console.print(table)
+
+
 def _tell_triplets(console: Any, example: Example, plain: Any, recon: Any) -> None:
     said = example.triplets
-    console.rule("[bold]3. Knowledge about levels: triplets[/bold]", align="left", style="dim")
+    _head(console, "3. Knowledge about levels: triplets")
     console.print(
         f"Now {said.n_statements} statements like [bold]ab|c[/bold]: a and b meet in the tree before either meets c."
     )
@@ -108,7 +131,7 @@ def _tell_conflict(console: Any, example: Example) -> None:
 
     from linkwise import check
 
-    console.rule("[bold]4. When statements contradict each other[/bold]", align="left", style="dim")
+    _head(console, "4. When statements contradict each other")
     verdict = check(example.with_contradiction())
     console.print("One statement more, on purpose a wrong one, and linkwise says which few are at fault:")
     for line in str(verdict.explanation).splitlines():

@@ -7,7 +7,7 @@ from typing import Any
 import click
 
 from linkwise.cli._check import about, code_of, conflict_dict, read_inputs
-from linkwise.cli._options import FORMATS, table_options
+from linkwise.cli._options import FORMATS, Amount, table_options
 from linkwise.cli._verb import FAILED, answer, verb
 
 __all__ = ["explain"]
@@ -19,9 +19,7 @@ __all__ = ["explain"]
 @table_options
 @click.option("--format", "form", type=click.Choice(FORMATS), help="What the files hold; else found out.")
 @click.option("-k", "--clusters", type=click.IntRange(min=1), metavar="N", help="Ask for exactly N clusters.")
-@click.option(
-    "--time-limit", type=click.FloatRange(min=0, min_open=True), default=30.0, show_default=True, help="Seconds."
-)
+@click.option("--time-limit", type=Amount(min=0, min_open=True), default=30.0, show_default=True, help="Seconds.")
 def explain(
     constraints: tuple[str, ...],
     data_path: str | None,

@@ -8,6 +8,7 @@ Only click is imported here; NumPy, Numba and the rest are loaded by the verb th
 from __future__ import annotations
 
 import difflib
+import io
 import json
 import os
 import signal
@@ -27,14 +28,15 @@ from linkwise.cli._compare import compare
 from linkwise.cli._convert import convert
 from linkwise.cli._demo import demo
 from linkwise.cli._explain import explain
-from linkwise.cli._info import info, warmup
+from linkwise.cli._info import info
 from linkwise.cli._plot import plot
 from linkwise.cli._repair import repair
 from linkwise.cli._report import report
 from linkwise.cli._reproduce import reproduce
 from linkwise.cli._score import score
 from linkwise.cli._select import select
-from linkwise.cli._verb import CONFLICT, FAILED, INFEASIBLE, wants_json
+from linkwise.cli._verb import CONFLICT, FAILED, INFEASIBLE, on_screen, wants_json
+from linkwise.cli._warmup import warmup
 from linkwise.cli._why import why
 from linkwise.exceptions import DeadEndError, InfeasibleConstraintsError, LinkwiseWarning
 
@@ -141,12 +143,16 @@ class _Voice:
 
     def warn(self, message: Warning | str, *_: Any) -> None:
         """Say that something was accepted, but looks odd."""
-        _say(json.dumps({"warning": str(message)}, ensure_ascii=False) if self.as_json else f"warning: {message}")
+        _say(
+            json.dumps({"warning": str(message)}, ensure_ascii=False)
+            if self.as_json
+            else on_screen(f"warning: {message}")
+        )
 
     def fail(self, failed: BaseException, code: int, words: str) -> int:
         """Say what went wrong, and return the exit code."""
         if not self.as_json:
-            _say(words if code == INTERRUPTED else f"error: {words}")
+            _say(on_screen(words if code == INTERRUPTED else f"error: {words}"))
             return code
         text, _, hint = words.partition("\nHint: ")
         told = {"error": text, "hint": hint, "kind": type(failed).__name__, "exit_code": code}
@@ -158,14 +164,17 @@ class _Voice:
         """Say what click found wrong, as it does, or as JSON."""
         if self.as_json:
             return self.fail(failed, code, failed.format_message())
-        failed.show()
+        words = io.StringIO()
+        failed.show(words)
+        _say(on_screen(words.getvalue().rstrip("\n")))
         return code
 
 
 def _run(arguments: Sequence[str], voice: _Voice) -> int:
     try:
         code = commands.main(args=list(arguments), prog_name="linkwise", standalone_mode=False)
-        sys.stdout.flush()
+        if sys.stdout is not None:  # closed: whoever did that wants to read nothing
+            sys.stdout.flush()
         return code if isinstance(code, int) else 0
     except click.exceptions.NoArgsIsHelpError as nothing:
         nothing.show()
@@ -185,9 +194,21 @@ def _run(arguments: Sequence[str], voice: _Voice) -> int:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
     except (ValueError, OSError, MemoryError, ImportError) as failed:
-        if os.environ.get("LINKWISE_DEBUG") == "1":
+        if _debugging():
             raise
         return voice.fail(failed, FAILED, _words(failed))
+    except Exception as unforeseen:
+        if _debugging():
+            raise
+        words = (
+            f"something went wrong that should not have: {type(unforeseen).__name__}: {unforeseen}\n"
+            "Hint: this is a fault of linkwise; LINKWISE_DEBUG=1 shows where. Please report it with `linkwise info`."
+        )
+        return voice.fail(unforeseen, FAILED, words)
+
+
+def _debugging() -> bool:
+    return os.environ.get("LINKWISE_DEBUG") == "1"
 
 
 def _code_of(conflict: InfeasibleConstraintsError | DeadEndError) -> int:
@@ -200,6 +221,8 @@ def _code_of(conflict: InfeasibleConstraintsError | DeadEndError) -> int:
 def _words(failed: BaseException) -> str:
     if isinstance(failed, OSError) and failed.strerror:
         return f"{failed.filename}: {failed.strerror}" if failed.filename else failed.strerror
+    if isinstance(failed, MemoryError) and not str(failed):
+        return "there is not enough memory.\nHint: end other programs, or use fewer rows."
     return str(failed) or type(failed).__name__
 
 

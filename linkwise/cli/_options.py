@@ -1,7 +1,9 @@
-"""Options that several commands share: where samples and knowledge come from, and how samples are prepared."""
+"""Options that several commands share: where samples and knowledge come from, how samples are prepared, and threads."""
 
 from __future__ import annotations
 
+import math
+import os
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -10,11 +12,76 @@ import click
 if TYPE_CHECKING:
     from linkwise.io import Knowledge, Table
 
-__all__ = ["knowledge_options", "one_standard_input", "read_said", "read_table", "refuse_existing", "table_options"]
+__all__ = [
+    "Amount",
+    "agree",
+    "cores",
+    "knowledge_options",
+    "one_standard_input",
+    "read_said",
+    "read_statements",
+    "read_table",
+    "refuse_existing",
+    "table_options",
+]
+
+
+class Amount(click.FloatRange):
+    """A finite number within bounds."""
+
+    name = "number"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
+        """Read what was typed."""
+        found = float(super().convert(value, param, ctx))
+        if not math.isfinite(found):
+            self.fail(f"{value!r} is not a finite number.", param, ctx)
+        return found
+
 
 F = TypeVar("F", bound=Callable[..., Any])
 FORMATS = ("statements", "lines", "groups", "paths", "parents", "newick", "json")
+# Endings that leave no doubt what a file holds; any other may hold anything.
+SURE = {
+    ".nwk": ("newick",),
+    ".newick": ("newick",),
+    ".tre": ("newick",),
+    ".jsonl": ("statements",),
+    ".ndjson": ("statements",),
+    ".json": ("json", "statements"),
+    ".csv": ("statements", "lines", "groups", "paths", "parents"),
+    ".tsv": ("statements", "lines", "groups", "paths", "parents"),
+}
 
+
+def cores() -> int:
+    """How many threads can run at once."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def _limit_threads(ctx: click.Context, param: click.Parameter, value: int | None) -> None:
+    """Hold the command to so many threads; the limit ends with it."""
+    if value is None:
+        return
+    if not 1 <= value <= cores():
+        msg = f"{value} is not in the range 1 to {cores()}, the cores of this machine.\nHint: without it, all are used."
+        raise click.BadParameter(msg, ctx, param)
+    from linkwise.engines.hierarchical._parallel import threads_at_most  # loads what is to be limited
+
+    ctx.with_resource(threads_at_most(value))
+
+
+def _skip(ctx: click.Context, param: click.Parameter, value: bool) -> None:  # noqa: ARG001
+    ctx.meta["linkwise.skip_bad"] = value
+
+
+_SKIP_BAD = click.option(
+    "--skip-bad",
+    is_flag=True,
+    expose_value=False,
+    callback=_skip,
+    help="Pass over lines of statements that cannot be read, and list them.",
+)
 _TABLE = (
     click.option("--id", "id_column", metavar="COLUMN", help="Column that names the samples; else they are 0, 1, ..."),
     click.option("--drop", multiple=True, metavar="COLUMN", help="Leave a column out; may be repeated."),
@@ -26,6 +93,15 @@ _TABLE = (
     click.option(
         "--impute", type=click.Choice(("mean", "median", "most_frequent")), help="What stands in for missing numbers."
     ),
+    click.option(
+        "--threads",
+        type=int,
+        metavar="N",
+        expose_value=False,
+        callback=_limit_threads,
+        help="Use N threads at most; default: one for each core.",
+    ),
+    _SKIP_BAD,
 )
 
 
@@ -39,6 +115,7 @@ def table_options(command: F) -> F:
 def knowledge_options(command: F) -> F:
     """Add ``--data``, ``--id`` and ``--format``: whom statements speak about, and in which form."""
     for option in (
+        _SKIP_BAD,
         click.option("--format", "form", type=click.Choice(FORMATS), help="What the files hold; else found out."),
         click.option("--id", "id_column", metavar="COLUMN", help="Column of the data that names the samples."),
         click.option(
@@ -99,14 +176,32 @@ def read_said(
     files: Sequence[str], data_path: str | None, id_column: str | None, form: str | None = None
 ) -> tuple[Knowledge, Any]:
     """Read statements with the options of `knowledge_options`, and the names of the samples if there are data."""
-    from linkwise.io import read_knowledge, read_names
+    from linkwise.io import read_names
 
     if id_column is not None and data_path is None:
         msg = "--id names a column of the data, so it needs --data DATA.csv."
         raise click.UsageError(msg)
     one_standard_input([*files, *([data_path] if data_path else [])])
+    agree(files, form)
     names = None if data_path is None else read_names(data_path, id=id_column)
-    return read_knowledge(list(files), names, format=form), names  # type: ignore[arg-type]
+    return read_statements(files, names, form), names
+
+
+def read_statements(files: Sequence[str], ids: Any = None, form: str | None = None) -> Knowledge:
+    """Read files of statements; with --skip-bad, warn of the lines that were passed over."""
+    import warnings
+
+    from linkwise.exceptions import LinkwiseWarning
+    from linkwise.io import read_knowledge
+
+    passing = bool(click.get_current_context().meta.get("linkwise.skip_bad"))
+    statements = read_knowledge(list(files), ids, format=form, skip_bad=passing)  # type: ignore[arg-type]
+    if statements.skipped:
+        n = len(statements.skipped)
+        lines = [f"{n:,} line{'' if n == 1 else 's'} passed over:", *(f"  {why}" for why in statements.skipped[:20])]
+        lines += [f"  ... and {n - 20:,} more"] if n > 20 else []
+        warnings.warn("\n".join(lines), LinkwiseWarning, stacklevel=2)
+    return statements
 
 
 def one_standard_input(names: Sequence[str]) -> None:
@@ -114,6 +209,20 @@ def one_standard_input(names: Sequence[str]) -> None:
     if sum(name == "-" for name in names) > 1:
         msg = "only one input can come from standard input; here the data and the knowledge, or two files, would."
         raise click.UsageError(msg)
+
+
+def agree(files: Sequence[str], form: str | None) -> None:
+    """Refuse a form that the ending of a file contradicts."""
+    from pathlib import Path
+
+    for file in files:
+        ending = Path(file.removesuffix(".gz")).suffix.lower()
+        if form is not None and form not in SURE.get(ending, FORMATS):
+            msg = (
+                f"--format {form}, but {file} ends in {ending}, which means {' or '.join(SURE[ending])}.\n"
+                "Hint: leave --format out, or rename the file."
+            )
+            raise click.UsageError(msg)
 
 
 def refuse_existing(path: str, *, force: bool, inputs: Sequence[str] = ()) -> None:
@@ -126,9 +235,9 @@ def refuse_existing(path: str, *, force: bool, inputs: Sequence[str] = ()) -> No
     if target.is_dir():
         msg = f"{path} is a folder, expected the name of a file to write."
         raise LinkwiseError(msg)
-    if target.resolve() in {Path(name).resolve() for name in inputs if name != "-"}:
-        msg = f"{path} is an input and would be overwritten.\nHint: choose another name with -o."
+    if os.path.realpath(path) in {os.path.realpath(name) for name in inputs if name != "-"}:
+        msg = f"{path} is an input and would be overwritten.\nHint: choose another name."
         raise LinkwiseError(msg)
     if target.exists() and not force:
-        msg = f"{path} is there already.\nHint: give --force to replace it, or another name with -o."
+        msg = f"{path} is there already.\nHint: give --force to replace it, or another name."
         raise LinkwiseError(msg)

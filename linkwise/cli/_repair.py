@@ -9,7 +9,7 @@ import click
 
 from linkwise.cli._check import about, as_dict
 from linkwise.cli._options import knowledge_options, read_said, refuse_existing
-from linkwise.cli._verb import CONFLICT, answer, speaks_json, verb
+from linkwise.cli._verb import CONFLICT, answer, on_screen, speaks_json, verb
 
 if TYPE_CHECKING:
     from linkwise.io import Knowledge
@@ -54,6 +54,7 @@ def repair(
     import dataclasses
     from pathlib import Path
 
+    from linkwise.cli._cluster import explained
     from linkwise.io import write_knowledge
     from linkwise.problem import check
 
@@ -70,7 +71,8 @@ def repair(
     statements, _ = read_said(constraints, data_path, id_column, form)
     said = statements.constraints
     if auto:
-        gone, sentence = _automatic(statements, keep_hard)
+        with explained(statements):
+            gone, sentence = _automatic(statements, keep_hard)
     else:
         gone = _asked(statements) if asking else _named(statements, drop)
         sentence = f"{len(gone):,} of {said.n_statements:,} statements dropped."
@@ -146,7 +148,7 @@ def _asked(statements: Knowledge) -> list[int]:
 def _choose(count: int) -> int:
     while True:
         _show(f"Which one? [1-{count}, q to give up]")
-        line = sys.stdin.readline()
+        line = "" if sys.stdin is None or sys.stdin.closed else sys.stdin.readline()
         if not line or line.strip().lower() in ("q", "quit"):
             raise click.Abort
         text = line.strip()
@@ -154,5 +156,5 @@ def _choose(count: int) -> int:
             return int(text)
 
 
-def _show(text: Any) -> None:
-    click.echo(text, err=speaks_json())
+def _show(text: str) -> None:
+    click.echo(on_screen(text), err=speaks_json())

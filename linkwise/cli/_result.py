@@ -120,6 +120,13 @@ def _of_labels(path: str) -> Result:
     from linkwise.io import read_labels
 
     ids, words = read_labels(path)
-    whole = all(word.lstrip("-").isdecimal() and word.isascii() for word in words.tolist())
-    labels = words.astype(np.intp) if whole else np.unique(words, return_inverse=True)[1]
+    labels = np.unique(words, return_inverse=True)[1]
+    if all(_is_number(word) for word in words.tolist()):
+        labels = words.astype(np.intp)
     return Result("standard input" if path == "-" else path, labels, ids, labels)
+
+
+def _is_number(word: str) -> bool:
+    """Whether a label is a whole number that an array can hold; the others are taken as words."""
+    digits = word.removeprefix("-")
+    return digits.isascii() and digits.isdecimal() and len(digits) < 18

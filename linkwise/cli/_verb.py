@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import json
 import math
+import re
 from collections import Counter
 from collections.abc import Callable, Sequence
 from typing import Any
 
 import click
 
-__all__ = ["CONFLICT", "FAILED", "INFEASIBLE", "Verb", "answer", "speaks_json", "verb", "wants_json"]
+__all__ = ["CONFLICT", "FAILED", "INFEASIBLE", "Verb", "answer", "on_screen", "speaks_json", "verb", "wants_json"]
 
 FAILED, CONFLICT, INFEASIBLE = 1, 3, 4
 _JSON = "--json"
+MOST_WORD, MOST_LINE = 300, 4_000  # characters of a name, and of a line, that are shown
 
 
 class Verb(click.Command):
@@ -40,10 +42,28 @@ class Verb(click.Command):
             for param, times in Counter(order).items()
             if times > 1 and isinstance(param, click.Option) and not (param.multiple or param.is_flag)
         ]
+        for param in self.params:
+            values = _as_tuple(ctx.params.get(str(param.name)))
+            path = isinstance(param.type, click.Path)
+            if path and "" in values:
+                msg = f"{param.get_error_hint(ctx)} is empty, expected a name."
+                raise click.UsageError(msg, ctx)
+            if not path and any(isinstance(value, str) and not _is_text(value) for value in values):
+                msg = f"{param.get_error_hint(ctx)} holds bytes that are no text.\nHint: type it in UTF-8."
+                raise click.UsageError(msg, ctx)
         if twice:
             msg = f"{twice[0].opts[-1]} is given more than once.\nHint: give it once; it is not clear which one counts."
             raise click.UsageError(msg, ctx)
         return rest
+
+
+def _as_tuple(value: Any) -> tuple[Any, ...]:
+    return value if isinstance(value, tuple) else (value,)
+
+
+def _is_text(value: str) -> bool:
+    """Whether what was typed could be decoded."""
+    return not any("\ud800" <= character <= "\udfff" for character in value)
 
 
 def _remember(ctx: click.Context, param: click.Parameter, value: bool) -> None:  # noqa: ARG001
@@ -72,7 +92,22 @@ def answer(told: dict[str, Any], text: str = "", *, quiet: bool = False) -> None
     if speaks_json():
         click.echo(json.dumps(_plain(told), indent=2, ensure_ascii=False, allow_nan=False))
     elif text and not quiet:
-        click.echo(text)
+        click.echo(on_screen(text))
+
+
+def on_screen(text: str) -> str:
+    """Shorten names and lines that would flood a screen, and show what would move its cursor; files keep all of it."""
+    visible = "".join(c if c.isprintable() or c in "\n\t" else c.encode("unicode_escape").decode() for c in text)
+    words = re.sub(rf"\S{{{MOST_WORD + 1},}}", lambda word: _shortened(word[0], MOST_WORD), visible)
+    return "\n".join(_shortened(line, MOST_LINE) for line in words.split("\n"))
+
+
+def _shortened(text: str, most: int) -> str:
+    """Leave out the middle."""
+    if len(text) <= most:
+        return text
+    start, end = most // 2, most // 5
+    return f"{text[:start]}…({len(text) - start - end:,} more characters)…{text[-end:]}"
 
 
 def _plain(value: Any) -> Any:

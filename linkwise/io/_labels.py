@@ -10,11 +10,13 @@ import numpy.typing as npt
 from linkwise.exceptions import LinkwiseError
 from linkwise.io._columns import Columns
 from linkwise.io._data import _ids, _open
+from linkwise.io._statements import unescaped
 from linkwise.io._text import shown, source_name
 
 __all__ = ["read_labels", "read_names"]
 
 _SAMPLE = ("sample", "id", "name")
+WRITTEN = ("sample", "cluster")  # the columns of `write_labels`
 _CLUSTER = ("cluster", "label", "class", "group")
 
 
@@ -109,4 +111,7 @@ def read_labels(
     if id == column:
         msg = f"{found.name}: {shown(column)} cannot both name the samples and hold their labels."
         raise LinkwiseError(msg)
-    return _ids(found, id, names), labels
+    ids = _ids(found, id, names)
+    if tuple(found.names) == WRITTEN and not found.name.endswith((".parquet", ".pq")):  # as `write_labels` does it
+        ids = np.array([unescaped(name) for name in ids.tolist()])
+    return ids, labels

@@ -25,6 +25,7 @@ __all__ = [
     "read_csv_statements",
     "read_json_statements",
     "take",
+    "unescaped",
 ]
 
 FORMAT = "linkwise.knowledge/1"
@@ -54,7 +55,8 @@ def escaped(text: str) -> str:
     return "'" + text if _FORMULA.match(text) and not NUMBER.fullmatch(text) else text
 
 
-def _unescaped(text: str) -> str:
+def unescaped(text: str) -> str:
+    """Read text that `escaped` wrote."""
     return text[1:] if text.startswith("'") and _FORMULA.match(text) else text
 
 
@@ -128,7 +130,7 @@ def _by_key(into: Collector, line: int, keys: list[str], cells: list[str], ours:
         plain = cell.strip()
         if plain:
             into.trimmed += len(plain) < len(cell) and key in "abc"
-            given[key] = _unescaped(plain) if ours else plain
+            given[key] = unescaped(plain) if ours else plain
     if "samples" in given:
         given["samples"] = [part.strip() for part in given["samples"].split(";") if part.strip()]
     return given

@@ -8,12 +8,16 @@ slices Python sees Ctrl-C.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from contextvars import ContextVar
 from types import TracebackType
 from typing import Any
 
-__all__ = ["Workers"]
+from threadpoolctl import threadpool_limits
+
+__all__ = ["Workers", "threads_at_most"]
 
 # Elements one slice handles: a tenth of a second or so, long against the 20 microseconds of handing it to a thread.
 SLICE = 100_000_000
@@ -21,7 +25,27 @@ SLICE = 100_000_000
 SHORT = 50_000_000
 
 
+_MOST: ContextVar[int | None] = ContextVar("linkwise_threads", default=None)
+
+
+@contextmanager
+def threads_at_most(count: int) -> Iterator[None]:
+    """Use no more than so many threads inside the block: ours, and those of BLAS and OpenMP.
+
+    Kernels are compiled without threads of their own, so Numba has no number to be told.
+    """
+    token = _MOST.set(count)
+    try:
+        with threadpool_limits(limits=count):
+            yield
+    finally:
+        _MOST.reset(token)
+
+
 def _cores() -> int:
+    most = _MOST.get()
+    if most is not None:
+        return most
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1

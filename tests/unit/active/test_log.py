@@ -112,11 +112,11 @@ def test_the_log_of_another_dialogue_is_refused_and_untouched(tmp_path, change, 
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        (b"name,age\n1,2\n", "line 1: not an entry"),
-        (b"no newline at all", "line 1: not an entry"),
+        (b"name,age\n1,2\n", "not the log of a dialogue"),
+        (b"no newline at all", "not the log of a dialogue"),
         (b'{"format":"other/1"}\n', "not the log of a dialogue"),
-        (b"\xff\xfe\x00\n", "line 1: not an entry"),
-        (b"[]\n", "line 1: not an entry"),
+        (b"\xff\xfe\x00\n", "not the log of a dialogue"),
+        (b"[]\n", "not the log of a dialogue"),
     ],
 )
 def test_foreign_files_are_refused_and_untouched(tmp_path, content, message):

@@ -1,24 +1,21 @@
 """What people do wrong on the command line: one table of command, files, exit code and words; never a traceback.
 
-Covered elsewhere: data from standard input under ``-W error``, ``-O``, LANG=C, NO_COLOR and 20 columns, empty standard
-input, the reader of a pipe that goes away, an interruption, replacing only with --force, no colour outside a terminal
-(test_commands.py); folders that appear whole or not at all (tests/unit/io/test_folder.py); files that change, are
-pickles, spreadsheets or too large, odd names and locales (tests/unit/io/test_bad_files.py); help without loading
-anything heavy (tests/meta/test_imports.py).
+L1 to L62 number the ways. What needs more than a command and some files (streams, signals, terminals, full disks) is in
+test_surroundings.py and tests/unit/io/test_folder.py, each test with its numbers in its name.
 """
 
 from __future__ import annotations
 
-import io
+import csv
 import json
-import os
-import subprocess
-import sys
+import re
 from pathlib import Path
 
 import pytest
 
 from linkwise.cli import main
+from linkwise.io import read_labels
+from tests.unit.io.test_bad_files import CASES, NAMES, write
 
 DATA = "name,x,y\notter,0,0\nmink,0,1\nstoat,1,0\nseal,9,9\nwalrus,9,8\norca,30,1\n"
 FILES = {
@@ -40,6 +37,15 @@ FILES = {
     "labels.csv": "sample,cluster\notter,0\nmink,1\n",
     "cut.nwk": "((a,b),c",
     "model.lwm": "no model",
+    "known.csv": "kind,a,b\nmust_link,otter,stoat\ncannot_link,otter,orca\n",
+    "trios.csv": "kind,a,b,c\ntriplet,otter,orca,mink\n",
+    "choice.csv": "kind,samples\nmust_link_any,otter;mink;seal\n",
+    "large.csv": "sample,cluster\notter,99999999999999999999999\nmink,-5\n",
+    "log.csv": "some,thing\n1,2\n",
+    "infinite.csv": "x,y\n1,inf\n2,3\n",
+    "vast.csv": "x,y\n1e308,-1e308\n-1e308,1e308\n",
+    "bare.csv": "x,y\n",
+    "escape.csv": "kind,a,b\nmust_link,\x1b[31mred,mink\ncannot_link,\x1b[31mred,mink\n",
 }
 BYTES = {
     "book.xlsx": b"PK\x03\x04rest",
@@ -60,12 +66,20 @@ TABLE = [
     ("L5", ["cluster", "data.csv", "-k", "abc", *OUT], 2, "not a valid integer"),
     ("L6", ["cluster", "data.csv", "-k", "0", *OUT], 2, "not in the range"),
     ("L7", ["cluster", "data.csv", "-k", "-3", *OUT], 2, "not in the range"),
-    ("L8", ["cluster", "data.csv", "-k", "2", "--height", "3", *OUT], 2, "No such option"),
+    ("L8", ["cluster", "data.csv", "-k", "2", "--height", "3", *OUT], 2, "-k and --height both say where to cut"),
+    ("L8 auto", ["cluster", "data.csv", "-k", "auto", "--height", "3", *OUT], 2, "give one of them"),
+    ("L8 nan", ["cluster", "data.csv", "--height", "nan", *OUT], 2, "'nan' is not a finite number"),
+    ("L8 below", ["cluster", "data.csv", "--height", "-1", *OUT], 2, "not in the range"),
     ("L9", ["ask", "data.csv", "-l", "log", "--seed", "abc"], 2, "not a valid integer"),
     ("L10", ["ask", "data.csv", "-l", "log", "--seed", "-1"], 2, "not in the range"),
-    ("L11", ["reproduce", "000", "--jobs", "0"], 2, "not in the range"),
+    ("L11", ["cluster", "data.csv", "--threads", "0", *OUT], 2, "0 is not in the range 1 to"),
+    ("L11 below", ["check", "said.csv", "--threads", "-2"], 2, "the cores of this machine"),
+    ("L11 above", ["ask", "data.csv", "-l", "log", "--threads", "100000"], 2, "Hint: without it, all are used"),
+    ("L11 jobs", ["reproduce", "000", "--jobs", "0"], 2, "not in the range"),
     ("L12", ["check", "said.csv", "--format", "xml"], 2, "'xml' is not one of"),
-    ("L13", ["check", "said.csv", "--format", "groups"], 1, "expected sample,group"),
+    ("L13", ["check", "said.csv", "--format", "newick"], 2, "--format newick, but said.csv ends in .csv"),
+    ("L13 tree", ["convert", "cut.nwk", "new.csv", "--format", "groups"], 2, "ends in .nwk, which means newick"),
+    ("L13 header", ["check", "said.csv", "--format", "groups"], 1, "expected sample,group"),
     ("L14", ["cluster", "data.csv", "-k", "2", "-k", "3", *OUT], 2, "--clusters is given more than once"),
     ("scales", ["cluster", "data.csv", "--standardise", "--scale", "minmax", *OUT], 2, "different scales"),
     ("no way", ["repair", "conflict.csv", "-o", "left.csv"], 2, "one of --auto, --drop LINE and --ask"),
@@ -78,6 +92,14 @@ TABLE = [
     ("no m", ["select", "said.csv"], 2, "Missing option '-m'"),
     ("data options", ["check", "said.csv", "--scale", "standard"], 2, "--scale speaks about the data"),
     ("two stdin", ["check", "-", "--data", "-"], 2, "only one input can come from standard input"),
+    ("no name", ["check", ""], 2, "is empty, expected a name"),
+    ("no folder", ["cluster", "data.csv", "-o", ""], 2, "'-o' / '--output' is empty"),
+    ("no text", ["cluster", "data.csv", "--title", "\udcff", *OUT], 2, "'--title' holds bytes that are no text"),
+    ("endless", ["explain", "said.csv", "--time-limit", "inf"], 2, "'inf' is not a finite number"),
+    ("labels", ["assign", "labels.csv", "data.csv", "-o", "new.xyz"], 2, "expected .csv, .tsv or .parquet"),
+    ("log", ["ask", "data.csv", "-l", "data.csv"], 2, "-l data.csv is the data"),
+    ("too many", ["ask", "data.csv", *NAMED, "-l", "log", "--strategy", "minmax", "-k", "9"], 2, "has only 6 rows"),
+    ("centroids", ["cluster", "silent.csv", "--text", "body", "--linkage", "ward", *OUT], 2, "needs columns of number"),
     # input
     ("L18", ["cluster", "none.csv", *OUT], 1, "none.csv: No such file"),
     ("L19", ["cluster", ".", *OUT], 1, "is a folder, expected a file"),
@@ -93,7 +115,7 @@ TABLE = [
     ("L28", ["score", "labels.csv", "data.csv", "--column", "species"], 1, "which data.csv does not have"),
     ("L28 none", ["score", "labels.csv", "data.csv"], 1, "has no column of labels"),
     ("L29", ["cluster", "twice.csv", *NAMED, *OUT], 1, "names must differ"),
-    ("L32", ["cluster", "silent.csv", "--id", "id", "--text", "body", *OUT], 1, "undefined for rows of zeros"),
+    ("L32", ["cluster", "silent.csv", "--id", "id", "--text", "body", *OUT], 1, "no word to be compared by: '1'"),
     ("L55", ["cluster", "none.csv", "--quiet", *OUT], 1, "none.csv: No such file"),
     ("ragged", ["cluster", "ragged.csv", *OUT], 1, "ragged.csv, line 3"),
     ("L34", ["cluster", "data.csv", *NAMED, "-k", "7", *OUT], 2, "has only 6 rows"),
@@ -104,15 +126,43 @@ TABLE = [
     ("no samples", ["why", "labels.csv", "otter", "yak"], 1, "there is no sample 'yak'"),
     ("same twice", ["why", "labels.csv", "otter", "otter"], 1, "expected two different ones"),
     ("a stranger", ["cluster", "data.csv", *NAMED, "-c", "unknown.csv", *OUT], 1, "Hint: did you mean 'otter'?"),
+    ("no rows", ["cluster", "bare.csv", *OUT], 1, "has a header but no rows"),
+    ("infinite", ["cluster", "infinite.csv", *OUT], 1, "line 2: 'inf'"),
+    ("vast", ["cluster", "vast.csv", *OUT], 1, "overflow double precision"),
+    ("no log", ["ask", "data.csv", *NAMED, "-l", "log.csv"], 1, "is not the log of a dialogue"),
+    ("choices", ["cluster", "data.csv", *NAMED, "-c", "choice.csv", *OUT], 1, "does not understand must_link_any"),
+    (
+        "triplets",
+        ["cluster", "data.csv", *NAMED, "-c", "trios.csv", "--method", "agglomerative", *OUT],
+        1,
+        "Hint: --method recon",
+    ),
+    ("not both", ["score", "labels.csv", "data.csv", "--column", "name", "--id", "name"], 1, "cannot both name"),
     # output
     ("L43", ["repair", "conflict.csv", "--drop", "2", "-o", "conflict.csv", "--force"], 1, "would be overwritten"),
     ("L42", ["convert", "said.csv", "labels.csv"], 1, "give --force"),
     ("a folder", ["convert", "said.csv", "folder.csv"], 1, "is a folder, expected the name of a file"),
+    (
+        "a folder inside",
+        ["cluster", "data.csv", *NAMED, "-o", "taken", "--force"],
+        1,
+        "model.lwm is a folder, expected a",
+    ),
+    ("a loop", ["cluster", "loop.csv", *OUT], 1, "loop.csv: Too many levels of symbolic links"),
     ("a file", ["cluster", "data.csv", *NAMED, "-o", "said.csv"], 1, "is a file, expected a folder"),
     # knowledge
     ("L59", ["cluster", "data.csv", *NAMED, "-c", "conflict.csv", *OUT], 3, "line 4: must_link(mink, orca)"),
     ("L60", ["cluster", "data.csv", *NAMED, "-c", "apart.csv", "-k", "2", *OUT], 4, "at least 3 clusters are needed"),
     ("select", ["select", "conflict.csv", "-m", "1"], 3, "line 3: cannot_link"),
+    ("keep hard", ["repair", "conflict.csv", "--auto", "--keep-hard", "-o", "left.csv"], 3, "line 3: cannot_link"),
+]
+
+ODD = [
+    ("L17", ["cluster", "--quiet", *OUT, "--", "-odd.csv"], ""),
+    ("L30", ["cluster", "one.csv", "-k", "1", *OUT], ""),
+    ("L31", ["cluster", "flat.csv", *OUT], "same value in every row"),
+    ("L61", ["cluster", "data.csv", *NAMED, "-c", "header.csv", *OUT], "nothing is said"),
+    ("L62", ["cluster", "data.csv", *NAMED, "-c", "known.csv", *OUT], "all 2 statements hold without being told"),
 ]
 
 
@@ -124,6 +174,8 @@ def here(tmp_path, monkeypatch):
     for name, raw in BYTES.items():
         (tmp_path / name).write_bytes(raw)
     (tmp_path / "folder.csv").mkdir()
+    (tmp_path / "taken" / "model.lwm").mkdir(parents=True)
+    (tmp_path / "loop.csv").symlink_to("loop.csv")
     return tmp_path
 
 
@@ -151,15 +203,7 @@ def test_bad_usage_is_one_json_object_with_the_same_code(here, capsys, arguments
     assert words in told[-1]["error"] + "\nHint: " + told[-1]["hint"]
 
 
-@pytest.mark.parametrize(
-    ("arguments", "words"),
-    [
-        pytest.param(["cluster", "--quiet", *OUT, "--", "-odd.csv"], "", id="L17"),
-        pytest.param(["cluster", "one.csv", "-k", "1", *OUT], "", id="L30"),
-        pytest.param(["cluster", "flat.csv", *OUT], "same value in every row", id="L31"),
-        pytest.param(["cluster", "data.csv", *NAMED, "-c", "header.csv", *OUT], "nothing is said", id="L61"),
-    ],
-)
+@pytest.mark.parametrize(("arguments", "words"), [row[1:] for row in ODD], ids=[row[0] for row in ODD])
 def test_what_looks_odd_works_with_a_warning(here, capsys, arguments, words):
     assert main(arguments) == 0
     told = capsys.readouterr().err
@@ -168,99 +212,76 @@ def test_what_looks_odd_works_with_a_warning(here, capsys, arguments, words):
     assert (here / "out" / "labels.csv").exists()
 
 
-def test_odd_names_of_files_work(here, capsys):
-    names = ["with space.csv", "quo'te\".csv", "new\nline.csv", "ünï.csv", "x" * 240 + ".csv"]
-    for name in names:
-        (here / name).write_text("kind,a,b\ncannot_link,u,v\n")
-        assert main(["check", name]) == 0, capsys.readouterr().err
+def test_statements_that_change_something_are_no_news_to_warn_of(here, capsys):
+    assert main(["cluster", "data.csv", *NAMED, "-c", "said.csv", *OUT]) == 0
+    assert capsys.readouterr().err == ""
 
 
-def test_standard_input_that_is_closed_or_binary(here, capsys, monkeypatch):
-    closed = io.StringIO()
-    closed.close()
-    monkeypatch.setattr("sys.stdin", closed)
-    assert main(["cluster", "-", *OUT]) == 1
-    assert "standard input is closed" in capsys.readouterr().err
-    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(b"\x80\x04rest")))
-    assert main(["cluster", "-", *OUT]) == 1
-    assert "never read" in capsys.readouterr().err
+def test_labels_too_large_for_a_number_are_words(here, capsys):
+    assert main(["compare", "large.csv", "large.csv"]) == 0
+    assert "0 samples moved." in capsys.readouterr().out
 
 
-def test_a_place_that_cannot_be_written_leaves_nothing_behind(here, capsys):
-    if os.geteuid() == 0:  # nobody refuses root: a file where a folder is wanted stands for it
-        target = "said.csv/out"
-    else:
-        (here / "locked").mkdir(mode=0o500)
-        target = "locked/out"
-    assert main(["cluster", "data.csv", *NAMED, "-o", target]) == 1
-    assert "Traceback" not in capsys.readouterr().err
-    assert not [path for path in here.rglob("*") if "partial" in path.name]
+def test_what_would_move_the_cursor_is_shown_as_text(here, capsys):
+    assert main(["explain", "escape.csv"]) == 3
+    told = capsys.readouterr().out
+    assert "\\x1b[31mred" in told
+    assert "\x1b" not in told
 
 
-def test_a_full_disk_leaves_nothing_behind(here, capsys, monkeypatch):
-    def full(*_, **__):
-        raise OSError(28, "No space left on device", "out/model.lwm")
-
-    monkeypatch.setattr("linkwise.io.save", full)
-    assert main(["cluster", "data.csv", *NAMED, *OUT]) == 1
-    assert capsys.readouterr().err == "error: out/model.lwm: No space left on device\n"
-    assert list((here / "out").iterdir()) == []
-
-
-def test_help_and_version_without_home_temporary_folder_or_sense(here):
-    environment = {
-        "PATH": os.environ["PATH"],
-        "PYTHONPATH": os.pathsep.join(sys.path),
-        "TMPDIR": str(here / "nowhere"),
-        "LINKWISE_DEBUG": "junk",
-        "COLUMNS": "junk",
-        "LANG": "C",
-    }
-    for arguments in (["--version"], ["--help"], ["convert", "--help"]):
-        done = subprocess.run(
-            [sys.executable, "-W", "error", "-O", "-m", "linkwise.cli", *arguments],
-            cwd=here,
-            capture_output=True,
-            text=True,
-            check=False,
-            env=environment,
-        )
-        assert (done.returncode, done.stderr) == (0, "")
+@pytest.mark.parametrize("height", ["0", "2", "1e9"])
+def test_a_cut_at_a_height_obeys_what_was_said(here, capsys, height):
+    assert main(["cluster", "data.csv", *NAMED, "-c", "said.csv", "--height", height, *OUT]) == 0
+    assert f"the tree is cut at height {float(height):g}." in capsys.readouterr().out
+    ids, found = (column.tolist() for column in read_labels("out/labels.csv"))
+    of = dict(zip(ids, found, strict=True))
+    assert of["otter"] == of["orca"] != of["mink"]
+    assert len(set(found)) == {"0": 5, "2": 3, "1e9": 2}[height]
+    assert f"distance_threshold={float(height)!r}" in (here / "out" / "report.html").read_text(encoding="utf-8")
 
 
-def test_completion_is_offered():
-    done = subprocess.run(
-        [sys.executable, "-m", "linkwise.cli"],
-        capture_output=True,
-        text=True,
-        check=False,
-        env={
-            **os.environ,
-            "PYTHONPATH": os.pathsep.join(sys.path),
-            "_LINKWISE_COMPLETE": "bash_complete",
-            "COMP_WORDS": "linkwise con",
-            "COMP_CWORD": "1",
-        },
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case.number)
+def test_bad_files_of_statements_are_told_in_one_error(tmp_path, capsys, case):
+    """The catalogue of bad files, F1 to F75, as it reaches somebody who types a command."""
+    names = NAMES if case.ids is None else range(case.ids) if isinstance(case.ids, int) else case.ids
+    data = tmp_path / "samples.csv"
+    with data.open("w", encoding="utf-8", newline="") as file:
+        csv.writer(file).writerows([("name", "x"), *((name, row) for row, name in enumerate(names))])
+    words = ["check", str(write(tmp_path, case)), "--data", str(data)]
+    code = main(words if isinstance(case.ids, int) else [*words, "--id", "name"])
+    told = capsys.readouterr()
+    assert code == {"E": 1}.get(case.outcome, 0), told.err
+    assert told.err.startswith("error: ") or case.outcome != "E"
+    assert case.words in told.err
+    assert "should not have" not in told.err
+    assert max(map(len, told.err.splitlines()), default=0) < 1000
+
+
+def test_lines_that_cannot_be_read_are_passed_over_when_asked(here, capsys):
+    (here / "torn.jsonl").write_text('{"kind": "must_link", "a": "otter", "b": "orca"}\n{oops}\n{"kind": "must_')
+    assert main(["check", "torn.jsonl"]) == 1
+    assert "torn.jsonl, line 2 is not one JSON object" in capsys.readouterr().err
+    assert main(["check", "torn.jsonl", "--skip-bad"]) == 0
+    told = capsys.readouterr()
+    assert told.out.startswith("1 statement about 2 samples")
+    assert told.err.startswith("warning: 2 lines passed over:\n  torn.jsonl, line 2 is not one JSON object")
+    for words in (
+        ["cluster", "data.csv", *NAMED, "-c", "torn.jsonl", *OUT],
+        ["convert", "torn.jsonl", "whole.csv"],
+        ["repair", "torn.jsonl", "--auto", "-o", "left.csv"],
+    ):
+        assert main([*words, "--skip-bad"]) == 0
+        assert "2 lines passed over" in capsys.readouterr().err
+
+
+def test_every_number_of_the_list_has_a_case():
+    folder = Path(__file__).parent
+    text = "".join(
+        path.read_text(encoding="utf-8")
+        for path in (folder / "test_surroundings.py", folder.parent / "io" / "test_folder.py")
     )
-    assert done.stdout == "plain,convert\n"
-
-
-@pytest.mark.parametrize(("name", "code"), [("SIGINT", 130), ("SIGTERM", 143)])
-def test_a_signal_while_writing_leaves_nothing_behind(here, name, code):
-    script = (
-        "import os, signal, sys, linkwise.io as files\n"
-        f"files.save = lambda *_, **__: os.kill(os.getpid(), signal.{name})\n"
-        "from linkwise.cli import main\n"
-        "sys.exit(main(['cluster', 'data.csv', '--id', 'name', '-o', 'out']))\n"
-    )
-    done = subprocess.run(
-        [sys.executable, "-c", script],
-        cwd=here,
-        capture_output=True,
-        text=True,
-        check=False,
-        env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)},
-    )
-    assert done.returncode == code
-    assert "Traceback" not in done.stderr
-    assert list((here / "out").iterdir()) == []
+    names = " ".join(re.findall(r"^def (test_\w+)", text, re.MULTILINE))
+    covered = {row[0].split()[0] for row in (*TABLE, *ODD)}
+    covered |= {number.upper() for number in re.findall(r"(?<=_)l[0-9]+(?=_)", names)}
+    outside = {"L15"}  # no file of settings is read
+    assert {f"L{i}" for i in range(1, 63)} - covered == outside

@@ -27,6 +27,7 @@ from linkwise import (
     save,
     verify,
 )
+from linkwise.cli import main
 from linkwise.exceptions import LinkwiseError, LinkwiseWarning
 from linkwise.io._arrays import npy_of_array
 from linkwise.io._container import MANIFEST, measure, pack
@@ -313,6 +314,15 @@ def refuse(path, raw, words):
 @pytest.mark.parametrize(("number", "change", "words"), CONTAINER, ids=[case[0] for case in CONTAINER])
 def test_the_catalogue_of_bad_models(tmp_path, models, number, change, words):
     refuse(tmp_path / "bad.lwm", change(models["tree"]), words)
+
+
+def test_the_command_line_refuses_them_in_one_sentence_too(tmp_path, models, capsys):
+    for number, change, _ in CONTAINER:
+        (tmp_path / "bad.lwm").write_bytes(change(models["tree"]))
+        assert main(["why", str(tmp_path / "bad.lwm"), "0", "1"]) == 1, number
+        told = capsys.readouterr().err.splitlines()
+        assert [line for line in told if line.startswith("error: ")], number
+        assert not [line for line in told if "should not have" in line or line.startswith("Traceback")], number
 
 
 def random_state(position):

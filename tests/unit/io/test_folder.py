@@ -4,6 +4,11 @@ from __future__ import annotations
 
 import csv
 import io
+import os
+import subprocess
+import sys
+import threading
+from pathlib import Path
 
 import pytest
 
@@ -45,6 +50,96 @@ def test_a_full_disk_leaves_nothing_behind(tmp_path, monkeypatch):
     with pytest.raises(OSError, match="No space left"):
         write()
     assert list(tmp_path.iterdir()) == []
+
+
+def write_all(folder, who):
+    with folder:
+        for name in folder.names:
+            folder.write(name, who)
+
+
+@pytest.mark.parametrize("force", [True, False])
+def test_l51_of_two_that_write_at_once_one_has_its_way_whole(tmp_path, monkeypatch, force):
+    names = ["a.txt", "b.txt", "c.txt"]
+    first, second = (Folder(tmp_path, names, force=force) for _ in range(2))
+    errors = []
+
+    def meanwhile():
+        try:
+            write_all(second, "second")
+        except LinkwiseError as refused:
+            errors.append(str(refused))
+
+    other = threading.Thread(target=meanwhile)
+    plain = Path.replace
+
+    def slowly(self, target):
+        plain(self, target)
+        if other.ident is None:  # after the first of three files somebody else is done, and wants the same places
+            other.start()
+            other.join(0.5)
+
+    monkeypatch.setattr(Path, "replace", slowly)
+    write_all(first, "first")
+    other.join()
+    left = {path.name: path.read_text() for path in tmp_path.iterdir()}
+    assert left == dict.fromkeys(names, "second" if force else "first")
+    assert ["already" in words for words in errors] == ([] if force else [True])
+
+
+def test_l52_killed_at_any_moment_every_file_is_whole_and_old_or_new(tmp_path):
+    script = """
+import os, signal, sys
+from pathlib import Path
+from linkwise._files import write_whole
+from linkwise.io import Folder
+
+def steps(after):
+    # killed when so many calls that can change a file have returned
+    count = [0]
+    def watch(frame, event, called):
+        if event == "c_return" and called.__name__ in ("open", "write", "flush", "fsync", "replace"):
+            count[0] += 1
+            if count[0] == after:
+                os.kill(os.getpid(), signal.SIGKILL)
+    return watch
+
+def work():
+    with Folder("out", ["a.txt", "b.txt"], force=True) as folder:
+        folder.write("a.txt", "new" * 10000)
+        folder.write("b.txt", "new" * 10000)
+    write_whole(Path("out/c.txt"), [b"new" * 5000, b"new" * 5000])
+
+seen = set()
+for after in range(1, 200):
+    for name in "abc":
+        Path(f"out/{name}.txt").write_text("old")
+    child = os.fork()
+    if not child:
+        sys.setprofile(steps(after))
+        work()
+        os._exit(0)
+    killed = os.waitpid(child, 0)[1]
+    left = tuple(Path(f"out/{name}.txt").read_text() for name in "abc")
+    assert set(left) <= {"old", "new" * 10000}, (after, [text[:9] for text in left])
+    seen.add(tuple(text[:3] for text in left))
+    if not killed:
+        break
+print(after, len(seen))
+"""
+    (tmp_path / "out").mkdir()
+    done = subprocess.run(
+        [sys.executable, "-c", script],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        check=False,
+        env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)},
+    )
+    assert done.returncode == 0, done.stderr
+    kills, states = map(int, done.stdout.split())
+    assert kills > 15  # openings, writes, flushes and moves
+    assert states == 4  # nothing new; a; a and b; all
 
 
 def test_existing_files_are_replaced_only_when_told(tmp_path):

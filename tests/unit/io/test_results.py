@@ -8,7 +8,7 @@ from scipy.cluster.hierarchy import is_valid_linkage
 
 from linkwise import Dendrogram
 from linkwise.exceptions import LinkwiseError
-from linkwise.io import write_labels, write_tree
+from linkwise.io import read_labels, write_labels, write_tree
 
 TREE = Dendrogram.from_merges(3, [(0, 1), (3, 2)], [1.0, 2.0])
 NAMES = np.array(["=otter", "mi,nk", "seal"])
@@ -19,6 +19,14 @@ def test_labels_as_text(tmp_path):
     assert (tmp_path / "l.csv").read_text() == 'sample,cluster\n\'=otter,0\n"mi,nk",0\nseal,1\n'
     write_labels(tmp_path / "l.tsv", np.array([0, 0, 1]))
     assert (tmp_path / "l.tsv").read_text() == "sample\tcluster\n0\t0\n1\t0\n2\t1\n"
+
+
+def test_names_like_formulas_come_back_as_they_were(tmp_path):
+    names = ["=1+1", "'=1+1", "@b", "-5", "'-5", "plain", "o'clock"]
+    for ending in ("csv", "tsv", "parquet"):
+        write_labels(tmp_path / f"labels.{ending}", range(7), names)
+        assert read_labels(tmp_path / f"labels.{ending}")[0].tolist() == names
+    assert "\n'=1+1," in (tmp_path / "labels.csv").read_text()
 
 
 def test_labels_as_parquet(tmp_path):

@@ -1,0 +1,70 @@
+"""After `linkwise warmup` no command compiles or loads a kernel for the first time."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+
+CHECK = r"""
+import gc, io, sys
+from pathlib import Path
+import numpy as np
+from linkwise.cli import main
+
+assert main(["warmup"]) == 0
+
+from numba.core.registry import CPUDispatcher
+
+def kernels():
+    # what was compiled, or read from the disk, in this process: kinds of argument of each kernel
+    return {
+        (one.py_func.__module__, one.py_func.__qualname__, str(kinds))
+        for one in gc.get_objects()
+        if isinstance(one, CPUDispatcher) and one.py_func.__module__.startswith("linkwise")
+        for kinds in one.overloads
+    }
+
+n, rng = 60, np.random.default_rng(1)
+rows = (",".join([f"p{i}", *(f"{value:.3f}" for value in rng.normal(size=3))]) for i in range(n))
+Path("data.csv").write_text("id,a,b,c\n" + "\n".join(rows) + "\n")
+pairs = "kind,a,b\n" + "".join(f"{'must' if i % 3 else 'cannot'}_link,p{i},p{i + 9}\n" for i in range(8))
+Path("pairs.csv").write_text(pairs)
+Path("quarrel.csv").write_text(pairs + "must_link,p1,p2\nmust_link,p2,p3\ncannot_link,p3,p1\n")
+Path("trios.csv").write_text("kind,a,b,c\n" + "".join(f"triplet,p{i},p{i + 1},p{i + 20}\n" for i in range(12)))
+data = ["data.csv", "--id", "id"]
+before = kernels()
+assert len(before) > 50
+for words in (
+    ["cluster", *data, "-o", "plain"],
+    ["cluster", *data, "-c", "pairs.csv", "-k", "5", "-o", "pairs"],
+    ["cluster", *data, "-c", "trios.csv", "-o", "trios"],
+    ["check", "pairs.csv", "--data", *data, "-k", "4"],
+    ["check", "quarrel.csv"],
+    ["explain", "quarrel.csv", "--data", *data],
+    ["repair", "quarrel.csv", "--auto", "-o", "left.csv"],
+    ["select", "pairs.csv", "-m", "3"],
+    ["select", "trios.csv", "-m", "3"],
+    ["ask", *data, "-l", "log", "--budget", "5"],
+    ["ask", *data, "-c", "pairs.csv", "-l", "log2", "--budget", "5", "--strategy", "mixed"],
+    ["why", "pairs", "p0", "p1"],
+    ["assign", "pairs", "data.csv"],
+):
+    sys.stdin = io.StringIO("y\nn\nn\n1\nu\n" * 5)
+    assert main(words) in (0, 3), words
+    new = kernels() - before
+    assert not new, (words, sorted(new))
+"""
+
+
+def test_no_command_meets_a_kernel_that_warmup_has_not(tmp_path):
+    done = subprocess.run(
+        [sys.executable, "-c", CHECK],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        check=False,
+        env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)},
+    )
+    assert done.returncode == 0, done.stderr
+    assert "Ready in" in done.stderr
