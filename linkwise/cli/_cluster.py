@@ -30,6 +30,9 @@ class Clusters(click.ParamType):  # type: ignore[type-arg]
 
 
 LINKAGES = ("average", "complete", "single", "ward", "weighted", "centroid", "median")
+METHODS = ("agglomerative", "recon", "copkmeans")
+LEAN = ("ward", "centroid", "median")  # linkages that hold no table of all distances between vectors
+FILES = ("labels.csv", "tree.nwk", "model.lwm", "report.html", "dendrogram.png", "links.png")
 MOST_ASKED, N_QUESTIONS = 5_000, 5  # samples up to which the next questions are looked for, and how many
 
 
@@ -55,14 +58,16 @@ MOST_ASKED, N_QUESTIONS = 5_000, 5  # samples up to which the next questions are
 @click.option(
     "--linkage",
     type=click.Choice(LINKAGES),
-    help="Default: average; for recon centroid. With -k auto: what predicts held-out statements best.",
+    help="Default: average, from 20,000 samples on ward; for recon centroid. With -k auto: what predicts held-out "
+    "statements best.",
 )
 @click.option(
     "--method",
-    type=click.Choice(("auto", "agglomerative", "recon")),
+    type=click.Choice(("auto", *METHODS)),
     default="auto",
     show_default=True,
-    help="agglomerative: must- and cannot-links; recon: triplets too. auto: recon if there are triplets.",
+    help="agglomerative: must- and cannot-links; recon: triplets too; copkmeans: sizes of clusters too, but no tree. "
+    "auto: the first that understands all that was said.",
 )
 @click.option("-o", "--output", metavar="FOLDER", required=True, type=click.Path(), help="Where the results go.")
 @click.option("--title", help="Heading of the picture and the report.")
@@ -88,27 +93,33 @@ def cluster(
     holds in the result, or you are told why not. Groups, taxonomies and the answers of `linkwise ask` are read as well.
 
     Writes labels.csv, tree.nwk, model.lwm (for `linkwise assign`), report.html and, with matplotlib, dendrogram.png;
-    either all of them or none.
+    either all of them or none. copkmeans makes no tree, so it writes links.png, the samples in the plane, instead.
     """
-    from linkwise.cli._show import can_draw, draw_tree, working
+    from linkwise.cli._show import can_draw, draw_links, draw_tree, working
     from linkwise.io import Folder, labels_csv, read_knowledge, save, write_tree
     from linkwise.report import write_report
 
     one_standard_input([data, *constraints])
     silent = quiet or speaks_json()
-    names = ["labels.csv", "tree.nwk", "model.lwm", "report.html"] + (["dendrogram.png"] if can_draw() else [])
-    folder = Folder(output, names, force=force, inputs=[data, *constraints])
+    Folder(output, FILES, force=force, inputs=[data, *constraints])  # before anything takes long
     table = read_table(data, options)
     if isinstance(clusters, int) and clusters > len(table):
         msg = f"-k {clusters}: {data} has only {len(table)} rows."
         raise click.UsageError(msg)
     statements = read_knowledge(list(constraints), table) if constraints else None
     method = _method(method, statements)
+    _agrees(method, clusters, linkage)
+    has_tree = method != "copkmeans"
+    left_out = {"links.png"} if has_tree else {"tree.nwk", "dendrogram.png"}
+    left_out |= set() if can_draw() else {"dendrogram.png", "links.png"}
+    names = [name for name in FILES if name not in left_out]
+    folder = Folder(output, names, force=force, inputs=[data, *constraints])
     reasons: tuple[str, ...] = ()
     if isinstance(clusters, str):
         with working("comparing numbers of clusters", quiet=silent):
             clusters, linkage, reasons = _decide(table, statements, method, linkage)
-    linkage = linkage or ("centroid" if method == "recon" and not _sparse(table) else "average")
+    linkage, why = _linkage(table, method, linkage)
+    reasons += why
     with working("clustering", quiet=silent):
         model = _fit(table, statements, method, clusters, linkage)
         plain = _fit(table, None, method, clusters, linkage) if statements is not None else None
@@ -116,7 +127,8 @@ def cluster(
     heading = title or f"{'samples' if data == '-' else Path(data).stem} in {model.n_clusters_} clusters"
     with folder, working("writing", quiet=silent):
         folder.write("labels.csv", labels_csv(table.ids, model.labels_))
-        write_tree(folder.path("tree.nwk"), model.dendrogram_, ids=table.ids if table.has_names else None)
+        if has_tree:
+            write_tree(folder.path("tree.nwk"), model.dendrogram_, ids=table.ids if table.has_names else None)
         save(model, folder.path("model.lwm"), data=table)
         write_report(
             folder.path("report.html"),
@@ -131,8 +143,12 @@ def cluster(
             reasons=reasons,
             recipe=_recipe(data, constraints, options, method, clusters, linkage, table),
         )
-        if can_draw():
+        if can_draw() and has_tree:
             draw_tree(folder.path("dendrogram.png"), model, constraints=said, ids=table.ids, title=heading)
+        elif can_draw():
+            draw_links(folder.path("links.png"), table, model.labels_, constraints=said, title=heading)
+    for name in left_out:  # with --force, nothing stays that belongs to the result replaced
+        (folder.folder / name).unlink(missing_ok=True)
     _tell(model, said, folder.folder, names, reasons, quiet=quiet)
 
 
@@ -142,12 +158,46 @@ def _sparse(table: Table) -> bool:
 
 def _method(method: str, statements: Knowledge | None) -> str:
     """Which method: what was asked for, else what understands all that was said."""
-    from linkwise import Kind
+    from linkwise import Kind, SizeBetween
 
     if method != "auto":
         return method
+    if statements is not None and any(isinstance(rule, SizeBetween) for rule in statements.constraints.rules):
+        return "copkmeans"
     triplets = statements is not None and (statements.constraints.kind == Kind.TRIPLET).any()
     return "recon" if triplets else "agglomerative"
+
+
+def _agrees(method: str, clusters: int | str, linkage: str | None) -> None:
+    """Refuse what means nothing to a method without a tree."""
+    if method == "copkmeans" and (clusters == "auto" or linkage is not None):
+        given = "-k auto" if clusters == "auto" else f"--linkage {linkage}"
+        msg = (
+            f"{given} belongs to methods that make a tree; rules about sizes, and --method copkmeans, make none.\n"
+            "Hint: give the number of clusters, as in -k 5, and no linkage."
+        )
+        raise click.UsageError(msg)
+
+
+def _linkage(table: Table, method: str, linkage: str | None) -> tuple[str, tuple[str, ...]]:
+    """The linkage, and why where that is no matter of course: many samples have too many distances to keep."""
+    import warnings
+
+    from linkwise.choosing._choose import MATRIX
+    from linkwise.exceptions import LinkwiseWarning
+
+    n, large = len(table), len(table) > MATRIX and method != "copkmeans"
+    if method == "agglomerative" and linkage is None and large and not _sparse(table):
+        return "ward", (f"ward linkage, which keeps no table of the {n:,} x {n:,} distances.",)
+    linkage = linkage or ("centroid" if method == "recon" and not _sparse(table) else "average")
+    if large and (linkage not in LEAN or _sparse(table)):
+        warnings.warn(
+            f"{linkage} linkage of {n:,} samples keeps a table of their distances, some {8e-9 * n * n:.0f} GB; "
+            "--linkage ward keeps none where samples are rows of numbers, --method copkmeans never.",
+            LinkwiseWarning,
+            stacklevel=2,
+        )
+    return linkage, ()
 
 
 def _decide(
@@ -168,10 +218,14 @@ def _decide(
 
 
 def _fit(table: Table, statements: Knowledge | None, method: str, clusters: int, linkage: str) -> Any:
-    from linkwise import ConstrainedAgglomerative, ReCon
+    from linkwise import ConstrainedAgglomerative, COPKMeans, ReCon
 
-    kind = ReCon if method == "recon" else ConstrainedAgglomerative
-    model = kind(n_clusters=clusters, linkage=linkage, metric="cosine" if _sparse(table) else "euclidean")
+    model: Any
+    if method == "copkmeans":
+        model = COPKMeans(n_clusters=clusters, random_state=0)
+    else:
+        kind = ReCon if method == "recon" else ConstrainedAgglomerative
+        model = kind(n_clusters=clusters, linkage=linkage, metric="cosine" if _sparse(table) else "euclidean")
     with explained(statements):
         return model.fit(table.X, constraints=None if statements is None else statements.constraints)
 
@@ -209,11 +263,11 @@ def _questions(table: Table, statements: Knowledge | None) -> list[Any]:
 def _tell(model: Any, said: Any, folder: Path, names: list[str], reasons: tuple[str, ...], *, quiet: bool) -> None:
     from linkwise import verify
 
-    held = None if said is None else verify(model.dendrogram_, said)
+    held = None if said is None else verify(getattr(model, "dendrogram_", model.labels_), said)
     lines = [f"{len(model.labels_):,} samples in {model.n_clusters_:,} clusters."]
     lines += [] if held is None else [str(held)]
     lines += [f"  - {reason}" for reason in reasons] + [f"  {folder / name}" for name in names]
-    if "dendrogram.png" not in names:
+    if not {"dendrogram.png", "links.png"} & set(names):
         lines.append("  (no picture: pip install 'linkwise[plot]')")
     told = {
         "samples": len(model.labels_),
@@ -237,7 +291,7 @@ def _recipe(
     table: Table,
 ) -> str:
     """Python, and a command, that do the same, for the report."""
-    name = "ReCon" if method == "recon" else "ConstrainedAgglomerative"
+    name = {"recon": "ReCon", "copkmeans": "COPKMeans"}.get(method, "ConstrainedAgglomerative")
     given = {
         "id": options["id_column"],
         "columns": list(options["columns"]),
@@ -254,12 +308,18 @@ def _recipe(
         lines.append(f"said = lw.read_knowledge({list(constraints)!r}, table)")
         said = ", constraints=said.constraints"
     metric = ", metric='cosine'" if _sparse(table) else ""
-    lines.append(f"model = lw.{name}(n_clusters={clusters}, linkage={linkage!r}{metric}).fit(table.X{said})")
+    how = "random_state=0" if method == "copkmeans" else f"linkage={linkage!r}{metric}"
+    lines.append(f"model = lw.{name}(n_clusters={clusters}, {how}).fit(table.X{said})")
     words = [shlex.quote(data)]
     for key, value in given.items():
         words += [
             f"--{key} {shlex.quote(one)}" for one in (value if isinstance(value, list) else [value] if value else [])
         ]
     words += [f"-c {shlex.quote(file)}" for file in constraints]
-    words += [f"-k {clusters}", f"--method {method}", f"--linkage {linkage}", "-o OUT"]
+    words += [
+        f"-k {clusters}",
+        f"--method {method}",
+        *([] if method == "copkmeans" else [f"--linkage {linkage}"]),
+        "-o OUT",
+    ]
     return "\n".join([*lines, "model.labels_", "", f"# in a shell: linkwise cluster {' '.join(words)}"])
