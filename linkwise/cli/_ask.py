@@ -79,11 +79,13 @@ def ask(
     table = read_table(data, options)
     known = read_knowledge(list(constraints), table).constraints if constraints else None
     texts = _texts(data, options["text"], options["id_column"])
+    scaled = options["scale"] is not None or options["standardise"]  # a person reads the values of the file
+    shown = read_table(data, {**options, "scale": None, "standardise": False}, warn=False) if scaled else table
     if len(table) > MOST_ROWS:
         rows = _some(len(table), known, seed)
         few = f"{len(table):,} rows: questions are about {len(rows):,} of them. To go on later, give the same -c."
         click.echo(few, err=speaks_json())
-        table = replace(table, X=table.X[rows], ids=table.ids[rows])
+        table, shown = (replace(one, X=one.X[rows], ids=one.ids[rows]) for one in (table, shown))
         known = None if known is None else known[rows]
         texts = None if texts is None else [texts[row] for row in rows.tolist()]
     talk = Dialogue(
@@ -96,7 +98,7 @@ def ask(
         random_state=seed,
     )
     with talk:
-        Interview(talk, table, who=who, write=partial(click.echo, err=speaks_json()), texts=texts).run()
+        Interview(talk, shown, who=who, write=partial(click.echo, err=speaks_json()), texts=texts).run()
     told = {"answers": len(talk.answers), "progress": str(talk.progress()), "log": log}
     answer(told, f"{talk.progress()}\n{log} keeps the answers; `linkwise cluster {data} -c {log} ...` obeys them.")
 
@@ -164,7 +166,8 @@ class Interview:
             self.write(self.word(query))
             if not self._answer(query):
                 return
-        self.write("nothing is left to ask.")
+        spent = self.talk.budget is not None and self.talk.n_asked >= self.talk.budget
+        self.write("that was the last question of --budget." if spent else "nothing is left to ask.")
 
     def _answer(self, query: Query) -> bool:
         """Take keys until one of them is an answer; False to quit."""
