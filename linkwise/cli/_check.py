@@ -107,7 +107,8 @@ def counted(n: int) -> str:
 def _as_text(verdict: Verdict, statements: Knowledge, worth: Utility | None) -> str:
     if verdict.status == "feasible":
         fewest = f" They allow {verdict.k_min:,} to {verdict.k_max:,} clusters." if verdict.k_min is not None else ""
-        promise = "" if worth is None else f"\n{worth}"
+        unknown = f"Whether the result needs them is not known without -k, nor of more than {MOST_TRIED:,} samples;"
+        promise = "" if worth is None else f"\n{worth}".replace("Unknown without result=;", unknown)
         return f"{about(statements)} can all hold together.{fewest}{promise}"
     if verdict.explanation is not None:
         return f"{about(statements)} cannot all hold.\n{statements.explain(verdict.explanation)}"

@@ -69,7 +69,10 @@ def test_why_names_each_line_once(here, capsys):
     taxonomy = "sample,path\notter,near/wet\nmink,near/dry\nstoat,near/dry\nseal,far/a\nwalrus,far/a\norca,far/b\n"
     (here / "taxonomy.csv").write_text(taxonomy)
     options = ["-c", "taxonomy.csv"]
-    assert main(["cluster", "data.csv", "--id", "name", *options, "-k", "3", "-o", "tree", "--quiet"]) == 0
+    assert (
+        main(["cluster", "data.csv", "--id", "name", "--drop", "kind", *options, "-k", "3", "-o", "tree", "--quiet"])
+        == 0
+    )
     assert main(["why", "tree", "otter", "mink", *options]) == 0
     told = capsys.readouterr().out
     assert "#" not in told

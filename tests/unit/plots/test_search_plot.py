@@ -27,13 +27,13 @@ def search():
 def test_scores_stand_over_the_number_of_clusters_and_the_chosen_one_is_marked(search):
     ax = plot_search(search, title="three heaps")
     words = [text.get_text() for text in ax.get_legend().get_texts()]
-    assert {"chosen", "could not be"} <= set(words)
+    assert {"chosen", "could not be fitted"} <= set(words)
     assert sum(word.startswith("ConstrainedAgglomerative(linkage=") for word in words) == 2
     ring = next(mark for mark in ax.collections if mark.get_label() == "chosen")
     x, y = ring.get_offsets()[0]
     assert round(x) == search.n_clusters_
     assert y == pytest.approx(search.best_score_)
-    crosses = next(mark for mark in ax.collections if mark.get_label() == "could not be")
+    crosses = next(mark for mark in ax.collections if mark.get_label() == "could not be fitted")
     assert set(np.round(crosses.get_offsets()[:, 0])) == {1.0}
     assert (ax.get_xlabel(), ax.get_ylabel()) == ("n_clusters", "kappa on what was held out")
 

@@ -17,7 +17,7 @@ from linkwise.report import gather_facts, render_html
 
 WIDTHS = (390, 1440)
 BROWSER = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome", "chrome"))), None)
-# Frames of the given widths around the page: how wide it wants to be, what sticks out, what went wrong, what it asked for.
+# The page in frames of these widths: how wide it wants to be, what sticks out, what went wrong, what it asked for.
 PROBE = """<!doctype html><body><script>
 const widths = WIDTHS, found = [];
 const sticksOut = (view) => [...view.document.querySelectorAll("body *")].filter((e) => {
@@ -40,7 +40,8 @@ for (const width of widths) {
                 asked: view.performance.getEntriesByType("resource").map((e) => e.name), errors});
     if (found.length == widths.length) document.title = JSON.stringify(found);
   };
-  frame.srcdoc = PAGE.replace("<head>", "<head><script>window.onerror = (text) => parent.failed.push(text)<" + "/script>");
+  const watch = "<head><script>window.onerror = (text) => parent.failed.push(text)<" + "/script>";
+  frame.srcdoc = PAGE.replace("<head>", watch);
   window.failed = errors;
   document.body.append(frame);
 }
