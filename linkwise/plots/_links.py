@@ -32,7 +32,8 @@ __all__ = ["plot_clusters", "plot_links"]
 FloatArray = npt.NDArray[np.float64]
 _MOST_NAMES = 60
 _FEW_SAMPLES = 300
-_BESIDE = ((7.0, 6.0), (-7.0, 6.0), (7.0, -6.0), (-7.0, -6.0))  # where the number of few samples may stand, in points
+# where the number of few samples may stand, in points from their middle
+_BESIDE = tuple((x * far, y * far) for far in (7.0, 14.0, 22.0) for x, y in ((1, 1), (-1, 1), (1, -1), (-1, -1)))
 
 
 def plot_links(
@@ -127,7 +128,7 @@ def plot_links(
         ids = constraints.ids
     named = _worth_naming(len(points), drawn)
     notes = [Note(points[s], name_of(ids, s, 20)) for s in named] if ids is not None else []
-    write_apart(ax, [*_cluster_numbers(points, labels), *notes])
+    write_apart(ax, [*_cluster_numbers(points, labels), *notes], avoid=points)
     return ax
 
 

@@ -48,3 +48,11 @@ def test_what_cannot_be_drawn_is_said(search):
         plot_search(search, "metric")
     with pytest.raises(LinkwiseError, match="not fitted"):
         plot_search(KnowledgeSearchCV(ConstrainedAgglomerative(), GRID))
+
+
+def test_a_long_legend_stands_beside_the_lines():
+    grid = {"linkage": ["ward", "average", "complete", "single", "weighted", "median"], "n_clusters": [2, 3]}
+    said = label_pairs(Y, 40, 0)
+    ax = plot_search(KnowledgeSearchCV(ConstrainedAgglomerative(), grid, cv=3, random_state=0).fit(X, constraints=said))
+    ax.figure.draw_without_rendering()
+    assert ax.get_legend().get_window_extent().x0 >= ax.get_window_extent().x1

@@ -105,3 +105,10 @@ def look(page: str, folder) -> None:
         assert one["wants"] <= one["width"], one
         assert (one["out"], one["asked"], one["errors"]) == ([], [], []), one
         assert one["letters"] >= 12, one
+
+
+def test_clusters_of_one_size_are_told_by_one_number():
+    page = render_html(gather_facts(ConstrainedAgglomerative(2).fit([[0.0], [0.1], [9.0], [9.1]])))
+    assert "<b>2</b><span>samples in each cluster</span>" in page
+    page = render_html(gather_facts(ConstrainedAgglomerative(2).fit([[0.0], [0.1], [0.2], [9.0]])))
+    assert "<b>1 – 3</b><span>smallest, largest cluster</span>" in page
