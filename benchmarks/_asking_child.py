@@ -9,13 +9,17 @@ asks about it hears the same.
 
 from __future__ import annotations
 
+import contextlib
 import random
+import signal
 import sys
 import time
 import warnings
 from typing import Any
 
 import numpy as np
+
+PATIENCE = 60  # seconds of computing that NPU gets; what it shows then is what it ends with
 
 
 class Enough(Exception):  # noqa: N818
@@ -76,8 +80,16 @@ def run_npu(X: Any, y: Any, person: Person) -> Any:
             except Enough:
                 raise MaximumQueriesExceeded from None
 
+    def stop(*_: Any) -> None:
+        raise Enough
+
+    # with many answers its k-means may begin anew for ever, since a cluster is empty each time
+    signal.signal(signal.SIGVTALRM, stop)
+    signal.setitimer(signal.ITIMER_VIRTUAL, PATIENCE)
     model = PCKMeans(n_clusters=len(np.unique(y)))
-    NPU(clusterer=model).fit(X, oracle=Oracle())
+    with contextlib.suppress(Enough):
+        NPU(clusterer=model).fit(X, oracle=Oracle())
+    signal.setitimer(signal.ITIMER_VIRTUAL, 0)
     return rows
 
 

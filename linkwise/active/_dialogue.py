@@ -64,7 +64,8 @@ class Progress:
 
     def __str__(self) -> str:
         of = "" if self.budget is None else f" of {self.budget:,}"
-        answers, pairs = ("answer" if self.n_asked == 1 else "answers"), ("pair" if self.n_implied == 1 else "pairs")
+        answers = "answer" if (self.budget or self.n_asked) == 1 else "answers"
+        pairs = "pair" if self.n_implied == 1 else "pairs"
         parts = [f"{self.n_asked:,}{of} {answers}, {self.n_implied:,} {pairs} settled"]
         if self.n_suspects:
             parts.append(f"{self.n_suspects:,} contradict others and are not trusted")

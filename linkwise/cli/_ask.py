@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Callable
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -15,7 +16,11 @@ from linkwise.cli._options import read_statements, read_table, table_options
 from linkwise.cli._verb import answer, speaks_json, verb
 
 if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
+
     from linkwise.active import Dialogue, Query
+    from linkwise.constraints import Constraints
     from linkwise.io import Table
 
 __all__ = ["Interview", "ask"]
@@ -28,6 +33,7 @@ HELP_PAIR = "y yes   n no   u unsure   b back (undo)   q quit   ? help"
 HELP_TRIO = "1 2 3 the one that does not belong   u unsure   b back (undo)   q quit   ? help"
 MOST_COLUMNS = 12
 MOST_LETTERS = 500
+MOST_ROWS = 5_000  # of more, questions are looked for among so many: finding them takes longer than answering
 
 
 @verb(short_help="Answer questions in the terminal; each answer is kept.")
@@ -65,7 +71,8 @@ def ask(
     samples 1, 2 or 3 name the one that does not belong with the other two. Where standard input is not a terminal,
     one answer is read per line.
 
-    The log is a file of statements too: linkwise cluster DATA -c FILE.
+    The log is a file of statements too: linkwise cluster DATA -c FILE. Where there are more than 5,000 rows, questions
+    are about 5,000 that --seed draws and those that statements name.
     """
     from linkwise.active import Dialogue
     from linkwise.exceptions import LinkwiseError
@@ -83,6 +90,16 @@ def ask(
         raise click.UsageError(msg)
     known = read_statements(constraints, table).constraints if constraints else None
     Path(log).parent.mkdir(parents=True, exist_ok=True)
+    texts = _texts(data, options["text"], options["id_column"])
+    scaled = options["scale"] is not None or options["standardise"]  # a person reads the values of the file
+    shown = read_table(data, {**options, "scale": None, "standardise": False}, warn=False) if scaled else table
+    if len(table) > MOST_ROWS:
+        rows = _some(len(table), known, seed)
+        few = f"{len(table):,} rows: questions are about {len(rows):,} of them. To go on later, give the same -c."
+        click.echo(few, err=speaks_json())
+        table, shown = (replace(one, X=one.X[rows], ids=one.ids[rows]) for one in (table, shown))
+        known = None if known is None else known[rows]
+        texts = None if texts is None else [texts[row] for row in rows.tolist()]
     talk = Dialogue(
         table.X,
         constraints=known,
@@ -93,10 +110,21 @@ def ask(
         random_state=seed,
     )
     with talk:
-        texts = _texts(data, options["text"], options["id_column"])
-        Interview(talk, table, who=who, write=partial(click.echo, err=speaks_json()), texts=texts).run()
+        Interview(talk, shown, who=who, write=partial(click.echo, err=speaks_json()), texts=texts).run()
     told = {"answers": len(talk.answers), "progress": str(talk.progress()), "log": log}
     answer(told, f"{talk.progress()}\n{log} keeps the answers; `linkwise cluster {data} -c {log} ...` obeys them.")
+
+
+def _some(n: int, known: Constraints | None, seed: int) -> npt.NDArray[np.intp]:
+    """Rows that questions are about: some drawn at random, and those that statements name, but no more than as many."""
+    import numpy as np
+
+    draw = np.random.default_rng(seed).permutation
+    drawn = draw(n)[:MOST_ROWS]
+    if known is not None:
+        named = np.unique(np.concatenate([known.items[known.items >= 0], known.groups.member]))
+        drawn = np.concatenate([drawn, draw(named)[:MOST_ROWS]])
+    return np.unique(drawn).astype(np.intp)
 
 
 def _texts(data: str, columns: tuple[str, ...], id_column: str | None) -> list[str] | None:
@@ -150,7 +178,8 @@ class Interview:
             self.write(self.word(query))
             if not self._answer(query):
                 return
-        self.write("nothing is left to ask.")
+        spent = self.talk.budget is not None and self.talk.n_asked >= self.talk.budget
+        self.write("that was the last question of --budget." if spent else "nothing is left to ask.")
 
     def _answer(self, query: Query) -> bool:
         """Take keys until one of them is an answer; False to quit."""

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from linkwise.io import Knowledge, Table
     from linkwise.problem import Explanation, Utility, Verdict
 
-__all__ = ["about", "as_dict", "check", "code_of", "conflict_dict", "read_inputs"]
+__all__ = ["about", "as_dict", "check", "code_of", "conflict_dict", "counted", "read_inputs"]
 
 MOST_TRIED = 5_000  # samples up to which the clustering without knowledge is computed, to see what it breaks
 
@@ -95,14 +95,19 @@ def _worth(said: Any, table: Table, clusters: int | None) -> Utility | None:
 def about(statements: Knowledge) -> str:
     """How many statements about how many samples."""
     said = statements.constraints
-    plural = "" if said.n_statements == 1 else "s"
-    return f"{said.n_statements:,} statement{plural} about {said.n_samples:,} samples"
+    return f"{counted(said.n_statements)} about {said.n_samples:,} samples"
+
+
+def counted(n: int) -> str:
+    """How many statements."""
+    return f"{n:,} statement{'' if n == 1 else 's'}"
 
 
 def _as_text(verdict: Verdict, statements: Knowledge, worth: Utility | None) -> str:
     if verdict.status == "feasible":
         fewest = f" They allow {verdict.k_min:,} to {verdict.k_max:,} clusters." if verdict.k_min is not None else ""
-        promise = "" if worth is None else "\n" + str(worth).replace("without result=", "without -k N")
+        unknown = f"Whether the result needs them is not known without -k, nor of more than {MOST_TRIED:,} samples;"
+        promise = "" if worth is None else f"\n{worth}".replace("Unknown without result=;", unknown)
         return f"{about(statements)} can all hold together.{fewest}{promise}"
     if verdict.explanation is not None:
         return f"{about(statements)} cannot all hold.\n{statements.explain(verdict.explanation)}"

@@ -3,15 +3,25 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import click
 
+from linkwise.cli._fitting import (
+    LINKAGES,
+    METHODS,
+    Cut,
+    choose_linkage,
+    choose_method,
+    decide,
+    fit,
+    is_sparse,
+    require_agreement,
+    require_words,
+)
 from linkwise.cli._options import Amount, one_standard_input, read_statements, read_table, table_options
-from linkwise.cli._size import LEAN, Distances, require_room
+from linkwise.cli._size import Distances, require_room
 from linkwise.cli._verb import answer, speaks_json, verb
 
 if TYPE_CHECKING:
@@ -30,15 +40,7 @@ class Clusters(click.ParamType):  # type: ignore[type-arg]
         return "auto" if value == "auto" else int(click.IntRange(min=1).convert(value, param, ctx))
 
 
-class Cut(NamedTuple):
-    """Where the tree of a linkage is cut: into so many clusters, or at a height."""
-
-    clusters: int | None
-    height: float | None
-    linkage: str
-
-
-LINKAGES = ("average", "complete", "single", "ward", "weighted", "centroid", "median")
+FILES = ("labels.csv", "tree.nwk", "model.lwm", "report.html", "dendrogram.png", "links.png")
 MOST_ASKED, N_QUESTIONS = 5_000, 5  # samples up to which the next questions are looked for, and how many
 
 
@@ -68,14 +70,16 @@ MOST_ASKED, N_QUESTIONS = 5_000, 5  # samples up to which the next questions are
 @click.option(
     "--linkage",
     type=click.Choice(LINKAGES),
-    help="Default: average; for recon centroid. With -k auto: what predicts held-out statements best.",
+    help="Default: average, from 20,000 samples on ward; for recon centroid. With -k auto: what predicts held-out "
+    "statements best.",
 )
 @click.option(
     "--method",
-    type=click.Choice(("auto", "agglomerative", "recon")),
+    type=click.Choice(("auto", *METHODS)),
     default="auto",
     show_default=True,
-    help="agglomerative: must- and cannot-links; recon: triplets too. auto: recon if there are triplets.",
+    help="agglomerative: must- and cannot-links; recon: triplets too; copkmeans: sizes of clusters too, but no tree. "
+    "auto: the first that understands all that was said.",
 )
 @click.option("-o", "--output", metavar="FOLDER", required=True, type=click.Path(), help="Where the results go.")
 @click.option("--title", help="Heading of the picture and the report.")
@@ -103,9 +107,9 @@ def cluster(
     the answers of `linkwise ask` are read as well.
 
     Writes labels.csv, tree.nwk, model.lwm (for `linkwise assign`), report.html and, with matplotlib, dendrogram.png;
-    either all of them or none.
+    either all of them or none. copkmeans makes no tree, so it writes links.png, the samples in the plane, instead.
     """
-    from linkwise.cli._show import can_draw, draw_tree, working
+    from linkwise.cli._show import can_draw, draw_links, draw_tree, working
     from linkwise.io import Folder, labels_csv, save, write_tree
     from linkwise.report import write_report
 
@@ -115,33 +119,40 @@ def cluster(
     clusters = 2 if clusters is None and height is None else clusters
     one_standard_input([data, *constraints])
     silent = quiet or speaks_json()
-    names = ["labels.csv", "tree.nwk", "model.lwm", "report.html"] + (["dendrogram.png"] if can_draw() else [])
-    folder = Folder(output, names, force=force, inputs=[data, *constraints])
+    Folder(output, FILES, force=force, inputs=[data, *constraints])  # before anything takes long
     table = read_table(data, options)
     if isinstance(clusters, int) and clusters > len(table):
         msg = f"-k {clusters}: {data} has only {len(table)} rows."
         raise click.UsageError(msg)
     statements = read_statements(constraints, table) if constraints else None
     said = None if statements is None else statements.constraints
-    method = _method(method, statements)
-    if _sparse(table):
-        _require_texts(data, table, linkage)
-    usual = "centroid" if method == "recon" and not _sparse(table) else "average"
-    sizes = Distances(len(table), linkage or usual, method, sparse=_sparse(table), said=bool(said))
+    method = choose_method(method, statements)
+    require_agreement(method, clusters, height, linkage)
+    if is_sparse(table):
+        require_words(data, table, linkage)
+    usual, reasons = choose_linkage(table, method, linkage)
+    sizes = Distances(len(table), usual, method, sparse=is_sparse(table), said=bool(said))
     require_room(sizes, quiet=silent)
-    reasons: tuple[str, ...] = () if height is None else (f"the tree is cut at height {height:g}.",)
+    if height is not None:
+        reasons += (f"the tree is cut at height {height:g}.",)
+    has_tree = method != "copkmeans"
+    left_out = {"links.png"} if has_tree else {"tree.nwk", "dendrogram.png"}
+    left_out |= set() if can_draw() else {"dendrogram.png", "links.png"}
+    names = [name for name in FILES if name not in left_out]
+    folder = Folder(output, names, force=force, inputs=[data, *constraints])
     if isinstance(clusters, str):
         with working("comparing numbers of clusters", quiet=silent):
-            clusters, linkage, reasons = _decide(table, statements, method, linkage)
+            clusters, linkage, reasons = decide(table, statements, method, linkage)
     cut = Cut(clusters, height, linkage or usual)
     with working("clustering", quiet=silent):
-        model = _fit(table, statements, method, cut)
-        plain = _fit(table, None, method, cut) if statements is not None else None
+        model = fit(table, statements, method, cut)
+        plain = fit(table, None, method, cut) if statements is not None else None
     _warn_of_nothing_new(plain, said)
     heading = title or f"{'samples' if data == '-' else Path(data).stem} in {model.n_clusters_} clusters"
     with folder, working("writing", quiet=silent):
         folder.write("labels.csv", labels_csv(table.ids, model.labels_))
-        write_tree(folder.path("tree.nwk"), model.dendrogram_, ids=table.ids if table.has_names else None)
+        if has_tree:
+            write_tree(folder.path("tree.nwk"), model.dendrogram_, ids=table.ids if table.has_names else None)
         save(model, folder.path("model.lwm"), data=table)
         write_report(
             folder.path("report.html"),
@@ -156,74 +167,13 @@ def cluster(
             reasons=reasons,
             recipe=_recipe(data, constraints, options, method, cut, table),
         )
-        if can_draw():
+        if can_draw() and has_tree:
             draw_tree(folder.path("dendrogram.png"), model, constraints=said, ids=table.ids, title=heading)
+        elif can_draw():
+            draw_links(folder.path("links.png"), table, model.labels_, constraints=said, title=heading)
+    for name in left_out:  # with --force, nothing stays that belongs to the result replaced
+        (folder.folder / name).unlink(missing_ok=True)
     _tell(model, said, folder.folder, names, reasons, quiet=quiet)
-
-
-def _sparse(table: Table) -> bool:
-    return hasattr(table.X, "tocsr")
-
-
-def _require_texts(data: str, table: Table, linkage: str | None) -> None:
-    """Refuse what texts, which are compared by the angle between them, cannot be asked for."""
-    import numpy as np
-
-    from linkwise.exceptions import LinkwiseError
-
-    if linkage in LEAN:
-        msg = f"--linkage {linkage} needs columns of numbers, but texts are compared.\nHint: --linkage average"
-        raise click.UsageError(msg)
-    silent = np.flatnonzero(np.diff(table.X.tocsr().indptr) == 0)
-    if len(silent):
-        shown = ", ".join(repr(str(one)[:40]) for one in table.ids[silent[:5]].tolist())
-        more = f" and {len(silent) - 5:,} more" if len(silent) > 5 else ""
-        msg = (
-            f"{data}: {len(silent):,} of {len(table):,} samples have no word to be compared by: {shown}{more}.\n"
-            "Hint: leave these rows out, or compare by further columns."
-        )
-        raise LinkwiseError(msg)
-
-
-def _method(method: str, statements: Knowledge | None) -> str:
-    """Which method: what was asked for, else what understands all that was said."""
-    from linkwise import Kind
-
-    if method != "auto":
-        return method
-    triplets = statements is not None and (statements.constraints.kind == Kind.TRIPLET).any()
-    return "recon" if triplets else "agglomerative"
-
-
-def _decide(
-    table: Table, statements: Knowledge | None, method: str, linkage: str | None
-) -> tuple[int, str, tuple[str, ...]]:
-    """Number of clusters and linkage when neither is given, and why."""
-    from linkwise import ConstrainedAgglomerative, Constraints, ReCon
-    from linkwise.choosing._steps import decide_cut
-
-    compare = "cosine" if _sparse(table) else "euclidean"
-    estimator = (ReCon if method == "recon" else ConstrainedAgglomerative)(metric=compare)
-    usual = ("centroid", "average") if method == "recon" else ("average", "ward", "complete")
-    if compare == "cosine":
-        usual = ("average", "complete")
-    known = Constraints.build(len(table)) if statements is None else statements.constraints
-    with explained(statements):
-        return decide_cut(estimator, (linkage,) if linkage else usual, table.X, known)
-
-
-def _fit(table: Table, statements: Knowledge | None, method: str, cut: Cut) -> Any:
-    from linkwise import ConstrainedAgglomerative, ReCon
-
-    kind = ReCon if method == "recon" else ConstrainedAgglomerative
-    model = kind(
-        n_clusters=cut.clusters,
-        distance_threshold=cut.height,
-        linkage=cut.linkage,
-        metric="cosine" if _sparse(table) else "euclidean",
-    )
-    with explained(statements):
-        return model.fit(table.X, constraints=None if statements is None else statements.constraints)
 
 
 def _warn_of_nothing_new(plain: Any, said: Any) -> None:
@@ -233,7 +183,7 @@ def _warn_of_nothing_new(plain: Any, said: Any) -> None:
     from linkwise import verify
     from linkwise.exceptions import LinkwiseWarning
 
-    if not said or said.rules or not verify(plain.dendrogram_, said).held.all():
+    if not said or said.rules or not verify(getattr(plain, "dendrogram_", plain.labels_), said).held.all():
         return
     n = said.n_statements
     warnings.warn(
@@ -242,26 +192,6 @@ def _warn_of_nothing_new(plain: Any, said: Any) -> None:
         LinkwiseWarning,
         stacklevel=2,
     )
-
-
-@contextmanager
-def explained(statements: Knowledge | None) -> Iterator[None]:
-    """Tell a contradiction in the words of the file, and what to do about statements a method does not know."""
-    from linkwise.exceptions import InfeasibleConstraintsError, UnsupportedConstraintError
-
-    try:
-        yield
-    except UnsupportedConstraintError as stranger:
-        triplets = any("triplet" in kind for kind in stranger.kinds)
-        hint = "--method recon" if triplets else "leave them out; `linkwise.cluster` in Python has more methods."
-        msg = f"{str(stranger).split(chr(10), 1)[0]}\nHint: {hint}"
-        raise UnsupportedConstraintError(msg, stranger.kinds) from stranger
-    except InfeasibleConstraintsError as conflict:
-        if conflict.explanation is None or statements is None:
-            raise
-        text = statements.explain(conflict.explanation)
-        msg = f"the statements cannot all hold.\n{text}"
-        raise InfeasibleConstraintsError(msg, conflict.explanation) from conflict
 
 
 def _questions(table: Table, statements: Knowledge | None) -> list[Any]:
@@ -284,7 +214,7 @@ def _tell(model: Any, said: Any, folder: Path, names: list[str], reasons: tuple[
     lines = [f"{len(model.labels_):,} samples in {model.n_clusters_:,} clusters."]
     lines += [] if held is None else [str(held)]
     lines += [f"  - {reason}" for reason in reasons] + [f"  {folder / name}" for name in names]
-    if "dendrogram.png" not in names:
+    if not {"dendrogram.png", "links.png"} & set(names):
         lines.append("  (no picture: pip install 'linkwise[plot]')")
     told = {
         "samples": len(model.labels_),
@@ -307,7 +237,7 @@ def _recipe(
     table: Table,
 ) -> str:
     """Python, and a command, that do the same, for the report."""
-    name = "ReCon" if method == "recon" else "ConstrainedAgglomerative"
+    name = {"recon": "ReCon", "copkmeans": "COPKMeans"}.get(method, "ConstrainedAgglomerative")
     given = {
         "id": options["id_column"],
         "columns": list(options["columns"]),
@@ -323,9 +253,10 @@ def _recipe(
     if constraints:
         lines.append(f"said = lw.read_knowledge({list(constraints)!r}, table)")
         said = ", constraints=said.constraints"
-    metric = ", metric='cosine'" if _sparse(table) else ""
+    metric = ", metric='cosine'" if is_sparse(table) else ""
     where = f"n_clusters={cut.clusters}" + ("" if cut.height is None else f", distance_threshold={cut.height!r}")
-    lines.append(f"model = lw.{name}({where}, linkage={cut.linkage!r}{metric}).fit(table.X{said})")
+    how = "random_state=0" if method == "copkmeans" else f"linkage={cut.linkage!r}{metric}"
+    lines.append(f"model = lw.{name}({where}, {how}).fit(table.X{said})")
     words = [shlex.quote(data)]
     for key, value in given.items():
         words += [
@@ -333,5 +264,5 @@ def _recipe(
         ]
     words += [f"-c {shlex.quote(file)}" for file in constraints]
     words.append(f"-k {cut.clusters}" if cut.height is None else f"--height {cut.height!r}")
-    words += [f"--method {method}", f"--linkage {cut.linkage}", "-o OUT"]
+    words += [f"--method {method}", *([] if method == "copkmeans" else [f"--linkage {cut.linkage}"]), "-o OUT"]
     return "\n".join([*lines, "model.labels_", "", f"# in a shell: linkwise cluster {' '.join(words)}"])

@@ -7,6 +7,7 @@ from typing import Any
 
 import click
 
+from linkwise.cli._check import counted
 from linkwise.cli._options import knowledge_options, read_said, refuse_existing
 from linkwise.cli._verb import answer, verb
 
@@ -50,7 +51,7 @@ def convert(
         statements, _ = read_said([source], data_path, id_column, form)
         write_knowledge(target, statements)
         n = statements.constraints.n_statements
-        answer({"written": target, "statements": n}, f"{target}: {n:,} statements.", quiet=quiet)
+        answer({"written": target, "statements": n}, f"{target}: {counted(n)}.", quiet=quiet)
         return
     if data_path is not None or form is not None:
         msg = f"--data and --format speak about knowledge, but {target} is a tree."

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from linkwise.cli._check import about, as_dict
+from linkwise.cli._check import about, as_dict, counted
 from linkwise.cli._options import knowledge_options, read_said, refuse_existing
 from linkwise.cli._verb import CONFLICT, answer, on_screen, speaks_json, verb
 
@@ -54,7 +54,7 @@ def repair(
     import dataclasses
     from pathlib import Path
 
-    from linkwise.cli._cluster import explained
+    from linkwise.cli._fitting import explained
     from linkwise.io import write_knowledge
     from linkwise.problem import check
 
@@ -86,7 +86,7 @@ def repair(
         return CONFLICT
     write_knowledge(output, kept)
     told |= {"kept": left.n_statements, "written": output}
-    lines = [sentence, *(f"  {statements.word(s)}" for s in gone), f"{output}: {left.n_statements:,} statements."]
+    lines = [sentence, *(f"  {statements.word(s)}" for s in gone), f"{output}: {counted(left.n_statements)}."]
     answer(told, "\n".join(lines), quiet=quiet)
     return 0
 

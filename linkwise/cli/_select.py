@@ -38,7 +38,7 @@ def select(
     """
     import dataclasses
 
-    from linkwise.cli._cluster import explained
+    from linkwise.cli._fitting import explained
     from linkwise.io import write_knowledge
     from linkwise.problem import informative
 

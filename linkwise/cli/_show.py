@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from linkwise.constraints import Constraints
+    from linkwise.io import Table
 
-__all__ = ["can_draw", "draw_before_and_after", "draw_tree", "working"]
+__all__ = ["can_draw", "draw_before_and_after", "draw_links", "draw_tree", "working"]
 
 
 def can_draw() -> bool:
@@ -30,6 +31,17 @@ def draw_tree(path: Path, model: Any, *, constraints: Constraints | None, ids: A
     plot_dendrogram(
         model.dendrogram_, labels=model.labels_, constraints=constraints, ids=ids, title=title, ax=figure.subplots()
     )
+    figure.savefig(path, dpi=130)
+
+
+def draw_links(path: Path, table: Table, labels: Any, *, constraints: Constraints | None, title: str) -> None:
+    """Draw samples in the plane into a file, with their clusters and what was said."""
+    from matplotlib.figure import Figure
+
+    from linkwise.plots import plot_links
+
+    figure = Figure(figsize=(9.0, 5.6), layout="constrained")
+    plot_links(table.X, constraints, labels=labels, ids=table.ids, title=title, ax=figure.subplots())
     figure.savefig(path, dpi=130)
 
 

@@ -24,6 +24,8 @@ class Distances(NamedTuple):
     @property
     def size(self) -> int:
         """In bytes; 0 where none are kept."""
+        if self.method == "copkmeans":
+            return 0
         if self.sparse:
             return 2 * 8 * self.n**2  # vectors become distances, and these are worked upon in a copy
         if self.linkage in LEAN or (self.linkage == "single" and self.method == "agglomerative" and not self.said):
@@ -40,7 +42,7 @@ def require_room(kept: Distances, *, quiet: bool) -> None:
     what = f"{kept.linkage} linkage of {kept.n:,} samples takes about {needed / GIB:,.1f} GiB of memory for distances"
     if free is not None and needed > free:
         ways = [] if kept.sparse else [f"--linkage {LEAN[0]} (or {', '.join(LEAN[1:])}) keeps no distances"]
-        hint = ", or ".join([*ways, "cluster some of the rows"])
+        hint = ", or ".join([*ways, "--method copkmeans makes no tree and keeps none", "cluster some of the rows"])
         msg = f"{what}, and {free / GIB:,.1f} GiB are free; nothing was begun.\nHint: {hint}."
         raise MemoryLimitError(msg, needed=needed, available=free)
     if needed > GIB and not quiet:

@@ -98,7 +98,7 @@ def _compile_linkages() -> None:
     import numpy as np
 
     from linkwise import ConstrainedAgglomerative, Constraints, ReCon
-    from linkwise.cli._cluster import LINKAGES
+    from linkwise.cli._fitting import LINKAGES
     from linkwise.problem import onetree
 
     pairs = Constraints.build(12, must_link=[(0, 1)], cannot_link=[(0, 2)])

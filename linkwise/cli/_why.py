@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 import click
@@ -32,7 +33,7 @@ def why(result: str, first: str, second: str, constraints: tuple[str, ...]) -> N
 
     RESULT is a folder that `linkwise cluster` wrote, a model (.lwm), a tree (.nwk) or a file of labels.
     """
-    from linkwise.cli._cluster import explained
+    from linkwise.cli._fitting import explained
     from linkwise.cli._result import open_result
     from linkwise.io import read_knowledge
     from linkwise.problem import why as reason
@@ -49,9 +50,29 @@ def why(result: str, first: str, second: str, constraints: tuple[str, ...]) -> N
 
 
 def _with_places(text: str, statements: Knowledge, told: Why) -> str:
-    """Put the line of the file where the text has the number of a statement."""
+    """Put lines of the files where the text has numbers of statements; each line once, however many it stands for."""
     used = {*told.statements}
     used.update(*(bound.statements for bound in told.bounds), *((*c.against, *c.keys) for c in told.changes))
-    for statement in sorted(used, key=lambda s: -int(statements.constraints.row[s])):  # long numbers first
-        text = text.replace(f"#{int(statements.constraints.row[statement])}", statements.where(statement))
-    return text
+    by_number = {int(statements.constraints.row[statement]): statement for statement in used}
+
+    def places(found: re.Match[str]) -> str:
+        numbers = [int(number) for number in re.findall(r"#(\d+)", found[0])]
+        if not all(number in by_number for number in numbers):
+            return found[0]
+        lines: dict[str, set[int]] = {}
+        for statement in (by_number[number] for number in numbers):
+            lines.setdefault(statements.file_of(statement), set()).add(statements.line_of(statement))
+        word = " or " if " or #" in found[0] else " and "
+        several = len(statements.files) > 1
+        return word.join(_lines(file if several else "", sorted(at - {0}), word) or file for file, at in lines.items())
+
+    text = re.sub(r"#\d+(?:, #\d+)*(?: (?:and|or) #\d+)?", places, text)
+    return re.sub(r"(; (?:[^;,\n]*, )?line \d+) force that", r"\1 forces that", text)
+
+
+def _lines(file: str, lines: list[int], word: str) -> str:
+    """As in ``said.csv, lines 3, 5 and 8``; nothing where no line is known."""
+    if not lines:
+        return ""
+    listed = word.join(part for part in (", ".join(map(str, lines[:-1])), str(lines[-1])) if part)
+    return f"{file}, " * bool(file) + ("line " if len(lines) == 1 else "lines ") + listed

@@ -18,7 +18,7 @@ def is_dialogue(first: Any) -> bool:
 
 
 def read_answers(into: Collector, objects: Iterator[tuple[int, dict[str, Any]]]) -> None:
-    """Take the trusted answers in; the log names samples by row number."""
+    """Take the trusted answers in; by the name the log has for a sample, where rows cannot tell it."""
     from linkwise.active._known import Known
     from linkwise.active._log import FORMAT, is_entry, standing
 
@@ -26,12 +26,6 @@ def read_answers(into: Collector, objects: Iterator[tuple[int, dict[str, Any]]])
     n = header.get("n_samples")
     if header["format"] != FORMAT or type(n) is not int or n < 0:
         msg = f"{into.name} is the log of a dialogue of the format {header['format']!r}, expected {FORMAT!r}."
-        raise ConstraintError(msg)
-    if into.ids is not None and len(into.ids) != n:
-        msg = (
-            f"{into.name} is the log of a dialogue about {n:,} samples, but the data has {len(into.ids):,}.\n"
-            "Hint: a log names samples by row number and belongs to the data it was asked about."
-        )
         raise ConstraintError(msg)
     entries, lines = [], []
     for line, entry in objects:
@@ -44,11 +38,30 @@ def read_answers(into: Collector, objects: Iterator[tuple[int, dict[str, Any]]])
     known = Known(n)
     for told in standing(entries):
         known.take(told)
-    names = [str(i) for i in range(n)] if into.ids is None else [str(v) for v in into.ids.tolist()]
-    if into.ids is None:
+    named = {row: str(name) for entry in entries for row, name in _named(entry)}
+    same = into.ids is None or len(into.ids) == n
+    numbers = all(name == str(row) for row, name in named.items())  # rows of other data would be taken for them
+    nameless = numbers or not {row for told in known.trusted for row in told.items} <= {*named}
+    if into.ids is not None and not same and nameless:
+        msg = (
+            f"{into.name} is the log of a dialogue about {n:,} samples, but the data has {len(into.ids):,}.\n"
+            "Hint: a log without names tells samples by row number and belongs to the data it was asked about."
+        )
+        raise ConstraintError(msg)
+    names: Any = named
+    if into.ids is not None and same:
+        names = [str(v) for v in into.ids.tolist()]
+    elif nameless:
+        names = [str(i) for i in range(n)]
         for name in names:
             into.code(name, 0)
     for told in known.trusted:
         if told.statement is not None:
             word, *items = told.statement
             into.add(KINDS[word], [names[i] for i in items], math.inf, lines[told.number], told.who)
+
+
+def _named(entry: dict[str, Any]) -> Iterator[tuple[int, Any]]:
+    """Rows of an answer and what they are called, where it says so."""
+    items, names = entry.get("items", ()), entry.get("names", ())
+    return zip(items, names, strict=True) if len(items) == len(names) else iter(())

@@ -110,8 +110,9 @@ def check_record(made: Any) -> None:
             )
         _require((made.factor > 0).all(), "a preparation divides by nothing")
         _require(_is(made.idf, "f", len(made.words)) and _is_finite(made.idf), "a preparation has no weights of words")
-        texts = (*made.columns, *made.text, *made.words)
-        _require(all(isinstance(v, str) for v in texts) and len(set(texts)) == len(texts), "a feature is named twice")
+        for texts in (made.columns, made.text, made.words):  # a column of texts may well hold the word it is called
+            _require(all(isinstance(v, str) for v in texts), "a feature has no name")
+            _require(len(set(texts)) == len(texts), "a feature is named twice")
     elif name == "Clustering":
         n = made.estimator.labels_.shape[0]
         _require(_is(made.labels, "i", n) and (made.labels >= 0).all(), "labels are out of range")

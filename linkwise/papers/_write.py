@@ -22,7 +22,7 @@ MARKS = "osD^vP*X"
 STYLE = """
 body{font:16px/1.5 system-ui,sans-serif;max-width:62rem;margin:2rem auto;padding:0 1rem;color:#1d2430;background:#fff}
 h1{font-size:1.6rem;line-height:1.25}h2{font-size:1.15rem;margin:2.4rem 0 .3rem}
-img{max-width:100%;height:auto}.scroll{overflow-x:auto}
+img{max-width:100%;min-width:34rem;height:auto}.scroll{overflow-x:auto}
 table{border-collapse:collapse;font-size:.9rem}
 td,th{padding:.25rem .7rem;text-align:right;border-bottom:1px solid #e3e7ee}
 td:first-child,th:first-child{text-align:left}.printed{color:#69758a}
@@ -102,7 +102,7 @@ def _curves(figure: Figure) -> bytes:
     if figure.log_y:
         ax.set_yscale("log")
     ax.spines[["top", "right"]].set_visible(False)
-    ax.legend(frameon=False, fontsize=8)
+    ax.legend(frameon=False, fontsize=8, loc="upper left", bbox_to_anchor=(1.0, 1.0))  # beside the lines, not on them
     return _png(canvas)
 
 
@@ -137,7 +137,9 @@ def page(paper: Paper, exhibits: Sequence[Exhibit], command: str, notes: Sequenc
         parts.append(f"<p>{say(exhibit.why)}</p>")
         if isinstance(exhibit, (Figure, Picture)):
             coded = base64.b64encode(draw(exhibit)).decode()
-            parts.append(f"<img alt='{say(exhibit.key)}' src='data:image/png;base64,{coded}'>")
+            parts.append(
+                f"<div class='scroll'><img alt='{say(exhibit.key)}' src='data:image/png;base64,{coded}'></div>"
+            )
         else:
             parts.append(_table(exhibit))
     return "\n".join(parts) + "\n"

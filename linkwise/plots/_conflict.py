@@ -182,8 +182,8 @@ def _bent(a: FloatArray, b: FloatArray, bow: float) -> FloatArray:
 
 def _draw_samples(ax: Any, place: dict[int, FloatArray]) -> None:
     spots = np.array(list(place.values()))
-    size = float(np.clip(900 / len(place), 8, 60))
-    ax.scatter(*spots.T, s=size, color=INK, edgecolors="white", linewidths=0.8, zorder=5)
+    size = float(np.clip(900 / len(place), 3, 60))  # of a long chain, small enough for the lines to show between them
+    ax.scatter(*spots.T, s=size, color=INK, edgecolors="white", linewidths=min(0.8, size / 20), zorder=5)
 
 
 def _names_around(place: dict[int, FloatArray], ids: Any) -> list[Note]:

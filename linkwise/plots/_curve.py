@@ -99,6 +99,8 @@ def plot_curve(
             label=shorten(plain_text(name), 60) if str(name) else "_single",
         )
         ax.fill_between(places, mean - half, mean + half, color=colour, alpha=0.15, linewidth=0)
+    if max((abs(place) for place in ax.get_xlim()), default=0) >= 1000:
+        ax.xaxis.set_major_formatter("{x:,.0f}")
     ax.set_xlabel(xlabel, parse_math=False)
     ax.set_ylabel(ylabel, parse_math=False)
     ax.spines[["top", "right"]].set_visible(False)

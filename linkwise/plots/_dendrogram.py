@@ -121,7 +121,13 @@ def plot_dendrogram(
         ids = dendrogram.ids if dendrogram.ids is not None or constraints is None else constraints.ids
     named = _write_names(ax, sketch, ids, max_names)
     _write_legend(ax, drawn, named)
-    below = _ARCS + _ARC_DEPTH + 0.02 if drawn else _STRIP[1] + 0.01 if labels is not None else 0.01
+    below = (
+        _ARCS + _ARC_DEPTH * _deepest(sketch, drawn) + 0.02
+        if drawn
+        else _STRIP[1] + 0.01
+        if labels is not None
+        else 0.01
+    )
     ax.set_xlim(0, sketch.n_leaves)
     ax.set_ylim(-below * sketch.top, 1.05 * sketch.top)
     ax.set_yticks([tick for tick in ax.get_yticks() if 0 <= tick <= 1.05 * sketch.top])
@@ -142,6 +148,12 @@ def arcs_under(sketch: Sketch, pairs: npt.NDArray[np.intp], points: int = 33) ->
     depth = np.sqrt(np.maximum(second - first, 0.2) / max(sketch.n_leaves, 1))
     x = middle[:, None] - half[:, None] * np.cos(turn)
     return np.stack([x, -depth[:, None] * np.sin(turn)], axis=-1)
+
+
+def _deepest(sketch: Sketch, drawn: list[Drawn]) -> float:
+    """Depth of the deepest arc, so that names stand right under it and not under the deepest there could be."""
+    spans = [np.abs(np.diff(sketch.slot[part.items[:, :2]], axis=1)).max(initial=0) for part in drawn]
+    return float(np.sqrt(max([0.2, *spans]) / max(sketch.n_leaves, 1)))
 
 
 def _draw_branches(ax: Any, sketch: Sketch) -> None:

@@ -32,6 +32,8 @@ __all__ = ["plot_clusters", "plot_links"]
 FloatArray = npt.NDArray[np.float64]
 _MOST_NAMES = 60
 _FEW_SAMPLES = 300
+# where the number of few samples may stand, in points from their middle
+_BESIDE = tuple((x * far, y * far) for far in (7.0, 14.0, 22.0) for x, y in ((1, 1), (-1, 1), (1, -1), (-1, -1)))
 
 
 def plot_links(
@@ -126,7 +128,7 @@ def plot_links(
         ids = constraints.ids
     named = _worth_naming(len(points), drawn)
     notes = [Note(points[s], name_of(ids, s, 20)) for s in named] if ids is not None else []
-    write_apart(ax, [*_cluster_numbers(points, labels), *notes])
+    write_apart(ax, [*_cluster_numbers(points, labels), *notes], avoid=points)
     return ax
 
 
@@ -195,11 +197,13 @@ def _cluster_numbers(points: FloatArray, labels: Any) -> list[Note]:
     if not 1 < len(kinds) <= 60 or sizes.max() < 5:
         return []
     largest_first = kinds[np.argsort(-sizes, kind="stable")].tolist()
-    middles = [np.median(points[clusters == label], axis=0) for label in largest_first]
-    return [
-        Note(middle, str(label), ((0.0, 0.0),), 10.0, True)
-        for middle, label in zip(middles, largest_first, strict=True)
-    ]
+    notes = []
+    for label in largest_first:
+        members = points[clusters == label]
+        # among many points a number stands out on them; on one of a few it would hide what it names
+        beside = len(members) <= 3 or len(points) <= _MOST_NAMES
+        notes.append(Note(np.median(members, axis=0), str(label), _BESIDE if beside else ((0.0, 0.0),), 10.0, True))
+    return notes
 
 
 def _draw_points(ax: Any, points: FloatArray, labels: Any) -> None:
@@ -234,6 +238,7 @@ def _draw_lines(ax: Any, points: FloatArray, part: Drawn) -> None:
     colour, dashes, _ = ARC_STYLES[part.kind]
     pairs = points[part.items[:, :2]]
     thick = np.where(part.broken, BROKEN_WIDTH, HELD_WIDTH)
+    faint = np.where(part.broken | part.blamed, 1.0, np.clip(60 / len(pairs), 0.25, 1.0))  # or they hide the samples
     if part.blamed.any():
         ax.add_collection(
             LineCollection(list(pairs[part.blamed]), colors=BLAMED, linewidths=BLAMED_WIDTH, alpha=0.7, zorder=1.5)
@@ -245,12 +250,14 @@ def _draw_lines(ax: Any, points: FloatArray, part: Drawn) -> None:
             colors=colour,
             linestyles=["solid" if triplet else dashes],
             linewidths=thick,
-            alpha=0.75,
+            alpha=faint * 0.75,
             zorder=2,
         )
     )
     if triplet:
         away = np.stack([pairs.mean(axis=1), points[part.items[:, 2]]], axis=1)
         ax.add_collection(
-            LineCollection(list(away), colors=colour, linestyles=[dashes], linewidths=thick, alpha=0.6, zorder=2)
+            LineCollection(
+                list(away), colors=colour, linestyles=[dashes], linewidths=thick, alpha=faint * 0.6, zorder=2
+            )
         )

@@ -13,6 +13,7 @@ from linkwise.plots._palette import cluster_colour
 __all__ = ["plot_search"]
 
 _MARKS = "osD^vP*X"
+_MOST_INSIDE = 5  # entries of a legend that most often find room between the lines
 
 
 def plot_search(search: Any, param: str | None = None, *, title: str | None = None, ax: Any = None) -> Any:
@@ -62,7 +63,7 @@ def plot_search(search: Any, param: str | None = None, *, title: str | None = No
     name, names = _parameter(results, param)
     values = [_value(params, names) for params in results["params"]]
     places = _places(values)
-    ax = axes_for("plot_search", ax, (6.4, 4.2))
+    ax = axes_for("plot_search", ax, (8.4, 4.2))
     mean, error = results["mean_test_score"], results["se_test_score"]
     lines: dict[str, list[int]] = {}
     for at, params in enumerate(results["params"]):
@@ -99,7 +100,8 @@ def plot_search(search: Any, param: str | None = None, *, title: str | None = No
     ax.set_xlabel(name)
     scoring = search.scoring if isinstance(search.scoring, str) else "score"
     ax.set_ylabel(f"{scoring} on what was held out")
-    ax.legend(frameon=False, fontsize=7)
+    many = len(ax.get_legend_handles_labels()[1]) > _MOST_INSIDE  # these would lie on the lines
+    ax.legend(frameon=False, fontsize=7, **({"loc": "upper left", "bbox_to_anchor": (1.0, 1.0)} if many else {}))
     ax.spines[["top", "right"]].set_visible(False)
     if title is not None:
         ax.set_title(title, loc="left")
@@ -140,4 +142,6 @@ def _draw_failed(ax: Any, places: list[float]) -> None:
     if places:
         low, high = ax.get_ylim()
         floor = low - 0.04 * (high - low)
-        ax.scatter(places, [floor] * len(places), marker="x", color="0.5", s=18, linewidths=0.8, label="could not be")
+        ax.scatter(
+            places, [floor] * len(places), marker="x", color="0.5", s=18, linewidths=0.8, label="could not be fitted"
+        )

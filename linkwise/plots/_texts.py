@@ -34,8 +34,10 @@ class Note(NamedTuple):
     bold: bool = False
 
 
-def write_apart(ax: Any, notes: Sequence[Note], *, within_axes: bool = True) -> None:
+def write_apart(ax: Any, notes: Sequence[Note], *, within_axes: bool = True, avoid: Any = None) -> None:
     """Write notes in order; leave out those that would overlap earlier ones or stick out.
+
+    Bold notes that have a choice hide none of the places in ``avoid``, if they can help it.
 
     Notes
     -----
@@ -52,6 +54,7 @@ def write_apart(ax: Any, notes: Sequence[Note], *, within_axes: bool = True) -> 
     renderer = canvas.get_renderer() if hasattr(canvas, "get_renderer") else None
     frame = ax.get_window_extent() if within_axes else ax.figure.bbox
     taken: list[Any] = []
+    spots = ax.transData.transform(avoid) if avoid is not None and len(avoid) else None
     for note in notes:
         made = ax.annotate(
             note.text,
@@ -65,6 +68,7 @@ def write_apart(ax: Any, notes: Sequence[Note], *, within_axes: bool = True) -> 
             path_effects=[withStroke(linewidth=2.5, foreground="white")],
             zorder=6,
         )
+        fits = None
         for dx, dy in note.offsets:
             made.set(
                 position=(dx, dy),
@@ -73,8 +77,25 @@ def write_apart(ax: Any, notes: Sequence[Note], *, within_axes: bool = True) -> 
             )
             box = made.get_window_extent(renderer).padded(1.5)
             inside = frame.x0 <= box.x0 and box.x1 <= frame.x1 and frame.y0 <= box.y0 and box.y1 <= frame.y1
-            if inside and all(Bbox.intersection(box, other) is None for other in taken):
-                taken.append(box)
+            if not inside or any(Bbox.intersection(box, other) is not None for other in taken):
+                continue
+            fits = fits or (box, _state(made))
+            if not note.bold or len(note.offsets) == 1 or not _hides(box, spots):
+                fits = box, _state(made)
                 break
-        else:
+        if fits is None:
             made.remove()
+        else:
+            taken.append(fits[0])
+            made.set(**fits[1])
+
+
+def _state(made: Any) -> dict[str, Any]:
+    return {"position": made.get_position(), "ha": made.get_ha(), "va": made.get_va()}
+
+
+def _hides(box: Any, spots: Any) -> bool:
+    if spots is None:
+        return False
+    x, y = spots.T
+    return bool(((box.x0 <= x) & (x <= box.x1) & (box.y0 <= y) & (y <= box.y1)).any())

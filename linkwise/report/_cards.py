@@ -113,7 +113,7 @@ def _flows(facts: Facts, found: Comparison) -> str:
             f"<tr><td>{swatch(cluster.label)}</td><td class='flow'><span>{pieces}</span></td>"
             f"<td class='soft'>{words or 'as before'}</td></tr>"
         )
-    head = "<tr><th>cluster</th><th>its samples, coloured by where they would be</th><th></th></tr>"
+    head = "<tr><th>cluster</th><th colspan='2'>its samples, coloured by where they would be</th></tr>"
     return f"<div class='wide'><table class='flows'>{head}{''.join(rows)}</table></div>"
 
 

@@ -105,12 +105,19 @@ def _head(facts: Facts) -> str:
     )
 
 
+def _sizes(sizes: list[int]) -> tuple[str, str]:
+    """How large clusters are: from the smallest to the largest, or all of them."""
+    if len(set(sizes)) > 1:
+        return f"{min(sizes):,} – {max(sizes):,}", "smallest, largest cluster"
+    return (f"{sizes[0]:,}", "samples in each cluster") if sizes else ("0", "clusters")
+
+
 def _tiles(facts: Facts) -> str:
     sizes = [cluster.size for cluster in facts.clusters]
     tiles = [
         (f"{facts.n_samples:,}", "samples"),
         (f"{len(sizes):,}", "clusters"),
-        (f"{min(sizes):,} – {max(sizes):,}", "smallest, largest cluster") if sizes else ("0", "clusters"),
+        _sizes(sizes),
         (f"{facts.n_statements:,}", "statements made"),
     ]
     if facts.comparison is not None:

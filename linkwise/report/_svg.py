@@ -32,7 +32,7 @@ def tree_svg(facts: Facts) -> str:
     floor = _TOP + _TREE
     ground = floor + _GAP
     arc_line = ground + _STRIP + 6
-    below = arc_line + (_ARC_DEPTH + 8 if facts.arcs else 0)
+    below = arc_line + (_deepest(facts, sketch) + 8 if facts.arcs else 0)
     named = 0 < len(facts.names) <= _MAX_NAMES
     height = below + (92 if named else 4)
     opening = (
@@ -126,6 +126,16 @@ def _strip(sketch: Sketch, step: float, ground: float) -> str:
     return "".join(parts) + "</g>"
 
 
+def _depth(sketch: Sketch, span: float) -> float:
+    return _ARC_DEPTH * math.sqrt(max(span, 0.2) / max(sketch.n_leaves, 1))
+
+
+def _deepest(facts: Facts, sketch: Sketch) -> float:
+    """Depth of the deepest arc: what stands below the tree stands right under it."""
+    spans = [abs(pair[1] - pair[0]) for _, _, slots in facts.arcs for pair in slots]
+    return _depth(sketch, max(spans, default=0.0))
+
+
 def _arcs(facts: Facts, sketch: Sketch, step: float, line: float) -> list[str]:
     parts = []
     for kind, held, slots in facts.arcs:
@@ -133,7 +143,7 @@ def _arcs(facts: Facts, sketch: Sketch, step: float, line: float) -> list[str]:
         moves = []
         for first, second in ends.tolist():
             x0, x1 = LEFT + first * step, LEFT + second * step
-            depth = _ARC_DEPTH * math.sqrt(max(second - first, 0.2) / max(sketch.n_leaves, 1))
+            depth = _depth(sketch, second - first)
             moves.append(f"M{x0:.1f} {line}A{max((x1 - x0) / 2, 0.1):.1f} {depth:.1f} 0 0 0 {x1:.1f} {line}")
         dots = "".join(f"M{LEFT + slot * step:.1f} {line}h0" for slot in np.unique(ends).tolist())
         name = _CLASS[kind] + ("" if held else " broken")

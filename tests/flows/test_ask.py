@@ -61,7 +61,7 @@ def test_three_samples_the_budget_and_what_is_known(data, tmp_path, monkeypatch,
     code, said = run(monkeypatch, capsys, "1\n2\n3\n", *options, "-l", tmp_path / "log")
     assert code == 0
     assert re.findall(r"saved \d: (\w+)", said.out) == ["first", "second", "third"]
-    assert "nothing is left to ask" in said.out
+    assert "that was the last question of --budget." in said.out
     assert "3 of 3 answers" in said.out
 
 
@@ -171,3 +171,23 @@ def test_no_acknowledged_answer_is_lost_at_whatever_moment_the_process_dies(tmp_
 
 def test_the_same_trial_catches_a_program_that_acknowledges_first(tmp_path):
     assert sum(lost_answers(tmp_path, AcknowledgesFirst, examples(7, 1))) > 0
+
+
+def test_of_many_rows_some_are_asked_about_and_the_log_is_read_by_name(data, tmp_path, monkeypatch, capsys):
+    known, log = tmp_path / "known.csv", tmp_path / "log.jsonl"
+    known.write_text("kind,a,b\nmust_link,s28,s29\n")
+    monkeypatch.setattr("linkwise.cli._ask.MOST_ROWS", 8)
+    options = (data, "--id", "name", "--scale", "standard", "-c", known, "-l", log, "--strategy", "random")
+    code, said = run(monkeypatch, capsys, "y\nn\n", *options, "--budget", 2)
+    assert code == 0
+    asked_about = int(re.findall(r"30 rows: questions are about (\d+) of them", said.out)[0])
+    assert 8 <= asked_about <= 10
+    assert re.findall(r"^a +(-?[\d.]+)", said.out, flags=re.MULTILINE)[0] in data.read_text()  # not the scaled value
+    names = re.findall(r'"names":\["(s\d+)","(s\d+)"\]', log.read_text())
+    assert main(["convert", str(log), str(tmp_path / "with.csv"), "--data", str(data), "--id", "name"]) == 0
+    assert main(["convert", str(log), str(tmp_path / "alone.csv")]) == 0
+    for path in (tmp_path / "with.csv", tmp_path / "alone.csv"):
+        rows = [line.split(",")[:3] for line in path.read_text().splitlines()[2:]]
+        assert [{row[1], row[2]} for row in rows] == [set(pair) for pair in names]
+    code, said = run(monkeypatch, capsys, "", *options, "--budget", 3)
+    assert "going on after 2 answers" in said.out

@@ -1,19 +1,52 @@
-"""docs/tutorial.md: every command runs in an empty folder, in order, and ends with the exit code the page says."""
+"""docs/tutorial.md and docs/journeys.md: every command runs, in order, in an empty folder for each journey.
+
+Commands end with the exit code the page says, and print what the page shows. Journeys through real data run where
+these are: in the folder that LINKWISE_DATA names, or in shared/data beside the clone.
+"""
 
 from __future__ import annotations
 
 import contextlib
 import io
+import os
 import re
 import shlex
 import subprocess
 import sys
 from pathlib import Path
+from typing import NamedTuple
+
+import pytest
 
 from linkwise.cli import main
 
-PAGE = Path(__file__).parents[2] / "docs" / "tutorial.md"
-BLOCKS = re.findall(r"```shell(?: exit=(\d+))?\n(.*?)```", PAGE.read_text(encoding="utf-8"), flags=re.DOTALL)
+ROOT = Path(__file__).parents[2]
+BLOCK = re.compile(r"```(shell|text)(?: exit=(\d+))?\n(.*?)```", flags=re.DOTALL)
+DATA = Path(os.environ.get("LINKWISE_DATA", ROOT.parent / "shared" / "data"))
+
+
+class Block(NamedTuple):
+    """Commands, or with the kind "text" what the commands before print."""
+
+    kind: str
+    exit: int
+    content: str
+
+
+def journeys() -> dict[str, list[Block]]:
+    """The tutorial, and each section of the other page."""
+    found = {"tutorial": (ROOT / "docs" / "tutorial.md").read_text(encoding="utf-8")}
+    for section in (ROOT / "docs" / "journeys.md").read_text(encoding="utf-8").split("\n## ")[1:]:
+        found[section.split(":")[0].lower()] = section
+    return {
+        name: [Block(kind, int(code or 0), content) for kind, code, content in BLOCK.findall(text)]
+        for name, text in found.items()
+    }
+
+
+JOURNEYS = journeys()
+REAL = [name for name, blocks in JOURNEYS.items() if any("datasets import load\n" in block.content for block in blocks)]
+RUN = [name for name in JOURNEYS if name not in REAL or DATA.is_dir()]
 
 
 def commands(block: str) -> list[str]:
@@ -49,18 +82,59 @@ def run(command: str, monkeypatch) -> tuple[int, str, str]:
     return code, out.getvalue(), err.getvalue()
 
 
-def test_every_command_of_the_tutorial_does_what_the_page_says(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
+def travel(blocks: list[Block], monkeypatch) -> dict[str, str]:
+    """Run all commands of a journey, and hold what they print against what the page shows."""
     said: dict[str, str] = {}
-    for expected, block in BLOCKS:
-        for command in commands(block):
+    printed: list[str] = []
+    for kind, expected, content in blocks:
+        if kind == "text":
+            assert_shown(content.splitlines(), printed)
+            continue
+        printed = []
+        for command in commands(content):
             code, out, err = run(command, monkeypatch)
-            assert code == int(expected or 0), f"{command}\n{out}\n{err}"
+            assert code == expected, f"{command}\n{out}\n{err}"
             assert "Traceback" not in err
             said[command] = out
+            printed += out.splitlines() + err.splitlines()
+    return said
+
+
+def assert_shown(shown: list[str], printed: list[str]) -> None:
+    """Every line of the page was printed, in this order; dots at the end of a line stand for its rest."""
+    rest = iter(printed)
+    for line in (line for line in shown if line != "..."):
+        begins = line.removesuffix("...")
+        here = any(got == line or (begins != line and got.startswith(begins)) for got in rest)
+        assert here, (
+            "the page shows, and no command printed in its turn:\n" + line + "\nprinted:\n" + "\n".join(printed)
+        )
+
+
+@pytest.mark.parametrize("name", RUN)
+def test_every_command_of_a_journey_does_what_the_page_says(name, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    if name in REAL:
+        monkeypatch.setenv("LINKWISE_DATA", str(DATA))
+    said = travel(JOURNEYS[name], monkeypatch)
+    wanted = {"cluster", "explain", "check", "repair", "score", "why", "plot", "report", "ask", "assign"}
+    used = {word.split()[1] for word in re.findall(r"\blinkwise \w+", "\n".join(said))}
+    assert wanted - used <= ({"explain", "check"} if name != "tutorial" else set())
+    assert {"explain", "check"} & used
+    if name == "tutorial":
+        check_tutorial(said, tmp_path)
+
+
+def check_tutorial(said: dict[str, str], folder: Path) -> None:
+    """Statements are told by line, and what comes from a pipe is assigned as what comes from a file."""
     assert "line 7: cannot_link(iris-051, iris-053)" in said["linkwise explain said.csv"]
     assert "line 6" not in said["linkwise why out iris-051 iris-101"]
     assert "line 6" in said["linkwise why out iris-051 iris-101 -c repaired.csv"]
     assert [line.split(",")[0] for line in said["linkwise assign out new.csv"].split()] == ["sample", "new-1", "new-2"]
-    assert (tmp_path / "new-labels.csv").read_text() == said["linkwise assign out new.csv"]
-    assert len(BLOCKS) == 15
+    assert (folder / "new-labels.csv").read_text() == said["linkwise assign out new.csv"]
+
+
+def test_no_journey_is_lost():
+    assert list(JOURNEYS) == ["tutorial", "zoo", "news", "meters"]
+    assert REAL == ["zoo", "news"]
+    assert [sum(block.kind == "shell" for block in blocks) for blocks in JOURNEYS.values()] == [15, 12, 9, 5]

@@ -56,7 +56,8 @@ def test_change_fragments_can_be_assembled(tmp_path):
     subprocess.run([*script, "--release", "9.9.9"], check=True)
     text = (tmp_path / "CHANGELOG.md").read_text(encoding="utf-8")
     assert re.search(r"## 9\.9\.9 \(\d{4}-\d\d-\d\d\)\n", text)
-    assert "### Fixed\n\n- A bug is gone,\n  for good.\n" in text
+    fixed = text.split("### Fixed\n", 1)[1].split("\n#", 1)[0]
+    assert "\n- A bug is gone,\n  for good.\n" in fixed + "\n"
     assert [path.name for path in (tmp_path / "changes").iterdir()] == ["README.md"]
 
 

@@ -53,6 +53,37 @@ def test_cluster_writes_everything_and_obeys(here, capsys):
     assert "All 2 statements hold." in page
 
 
+def test_a_rule_about_sizes_is_obeyed_without_a_tree(here, capsys):
+    (here / "size.csv").write_text("kind,a,b\nsize_between,3,3\n")
+    options = ["cluster", "data.csv", "--id", "name", "-o", "out", "--force"]
+    assert main(options) == 0
+    assert main([*options, "-k", "2", "-c", "size.csv"]) == 0
+    assert "SizeBetween(low=3, high=3) holds." in capsys.readouterr().out
+    assert sorted(path.name for path in (here / "out").iterdir()) == [
+        "labels.csv",
+        "links.png",
+        "model.lwm",
+        "report.html",
+    ]  # nothing stays of the tree that was there before
+    found = list(labels(here / "out" / "labels.csv").values())
+    assert sorted(map(found.count, set(found))) == [3, 3]
+    assert "COPKMeans(n_clusters=2, random_state=0)" in (here / "out" / "report.html").read_text(encoding="utf-8")
+    for wrong in (["-k", "auto"], ["--linkage", "ward"]):
+        assert main([*options, "-c", "size.csv", *wrong]) == 2
+        assert "belongs to methods that make a tree" in capsys.readouterr().err
+
+
+def test_many_rows_are_clustered_without_a_table_of_distances(here, capsys, monkeypatch):
+    monkeypatch.setattr("linkwise.choosing._choose.MATRIX", 5)
+    options = ["cluster", "data.csv", "--id", "name", "-k", "3", "--force", "-o", "out"]
+    assert main(options) == 0
+    told = capsys.readouterr()
+    assert "ward linkage, which keeps no table of the 6 x 6 distances" in told.out
+    assert told.err == ""
+    assert main([*options, "--linkage", "centroid"]) == 0
+    assert capsys.readouterr().err == ""
+
+
 def test_cluster_without_statements_uses_row_numbers(here, capsys):
     assert main(["cluster", "data.csv", "--drop", "name", "-k", "2", "-o", "out", "--quiet"]) == 0
     assert capsys.readouterr().out == ""

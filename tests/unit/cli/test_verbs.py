@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import re
 
 import pytest
 
@@ -62,6 +63,23 @@ def test_new_rows_need_the_columns_of_the_model(here, capsys):
     (here / "new.csv").write_text("name,x\nvole,0.5\n")
     assert main(["assign", "plain", "new.csv"]) == 1
     assert "lacks 1 of the 2 columns the model was made from: y" in capsys.readouterr().err
+
+
+def test_why_names_each_line_once(here, capsys):
+    taxonomy = "sample,path\notter,near/wet\nmink,near/dry\nstoat,near/dry\nseal,far/a\nwalrus,far/a\norca,far/b\n"
+    (here / "taxonomy.csv").write_text(taxonomy)
+    options = ["-c", "taxonomy.csv"]
+    assert (
+        main(["cluster", "data.csv", "--id", "name", "--drop", "kind", *options, "-k", "3", "-o", "tree", "--quiet"])
+        == 0
+    )
+    assert main(["why", "tree", "otter", "mink", *options]) == 0
+    told = capsys.readouterr().out
+    assert "#" not in told
+    for listed in re.findall(r"lines? ([\d, and]+) force", told):
+        numbers = re.findall(r"\d+", listed)
+        assert numbers == sorted(set(numbers), key=int)
+    assert re.search(r"; (line \d+ forces|lines \d+(, \d+)* and \d+ force) that", told)
 
 
 def test_why_names_numbers_or_lines(here, capsys):

@@ -125,6 +125,12 @@ def test_what_cluster_found_comes_back_with_its_reasons_and_data(tmp_path):
     assert load(tmp_path / "a").n_clusters == 3
 
 
+def test_a_column_of_texts_may_hold_the_word_it_is_called(tmp_path):
+    table = read_data(io.StringIO("id,words\na,words and deeds\nb,words\nc,deeds\n"), id="id", text="words")
+    save(ConstrainedAgglomerative(metric="cosine").fit(table.X), tmp_path / "m.lwm", data=table)
+    assert load(tmp_path / "m.lwm", with_data=True)[1].columns == table.columns
+
+
 def test_only_the_preparation_can_be_kept(tmp_path, tree_model):
     table = read_data(io.StringIO("t\nred fox\nbrown fox dog\n"), text="t")
     save(tree_model, tmp_path / "a", data=table.preparation)

@@ -57,6 +57,7 @@ def test_files_are_written_whole(tmp_path):
     made = write_paper(PAPER, [CURVE, ROWS], tmp_path, "command")
     assert [path.name for path in made] == ["test2000.html", "test2000.csv", "test2000-figure-1.png"]
     assert made[2].read_bytes() == draw(CURVE)
+    assert "<div class='scroll'><img" in made[0].read_text(encoding="utf-8")  # wide pictures scroll in their own box
     assert sorted(path.name for path in tmp_path.iterdir()) == sorted(path.name for path in made)
 
 

@@ -11,6 +11,7 @@ import scipy.sparse
 
 from linkwise import Constraints, check
 from linkwise.plots import plot_conflict, plot_curve, plot_dendrogram, plot_heatmap, plot_links
+from linkwise.plots._layout import lay_out
 from linkwise.plots._names import name_of, plain_text, shorten, width_of
 from tests.unit.plots.scenes import axes, faults, names, statements, texts_of, tree
 
@@ -132,3 +133,41 @@ def test_50_000_samples_are_drawn_in_seconds(draw, tmp_path):
         plot_heatmap(X, made, labels=labels, distances=draw == "distances", ax=ax)
     ax.figure.savefig(tmp_path / "big.png")
     assert time.perf_counter() - start < 20  # 1 to 3 seconds; generous, since machines are shared
+
+
+def test_the_number_of_a_cluster_of_few_does_not_hide_a_sample():
+    X = np.array([[0.0, 0.0], [1.0, 0.2], [0.5, 1.0], [0.4, 0.6], [0.9, 0.8], [0.6, 0.5], [9.0, 9.0]])
+    labels = [0, 0, 0, 0, 0, 0, 1]
+    ax = plot_links(X, None, labels=labels, ax=axes())
+    assert {text.get_text() for text in ax.texts} == {"0", "1"}
+    spots = ax.transData.transform(X)
+    for text in ax.texts:
+        box = text.get_window_extent()
+        assert not any(box.contains(*spot) for spot in spots), text.get_text()
+
+
+def test_names_stand_right_under_the_deepest_arc():
+    made, labels = tree(150)
+    order = np.argsort(lay_out(made, labels).slot)
+    near = Constraints.build(150, must_link=[(order[0], order[1])])
+    far = Constraints.build(150, must_link=[(order[0], order[-1])])
+    low = [plot_dendrogram(made, labels=labels, constraints=said, ax=axes()).get_ylim()[0] for said in (near, far)]
+    assert 2 * low[0] > low[1]  # both are below 0, and the picture of the short arc ends far higher
+
+
+def test_many_lines_are_fainter_than_few_and_broken_ones_are_not():
+    rng = np.random.default_rng(0)
+    X, pairs = rng.normal(size=(400, 2)), rng.permutation(400).reshape(-1, 2)
+    alphas = []
+    for said in (pairs[:10], pairs):
+        ax = plot_links(X, Constraints.build(400, must_link=said), labels=np.zeros(400, dtype=int), ax=axes())
+        alphas.append(np.max(ax.collections[0].get_alpha()))
+    broken = plot_links(X, Constraints.build(400, cannot_link=pairs), labels=np.zeros(400, dtype=int), ax=axes())
+    assert alphas[1] < 0.5 * alphas[0]
+    assert np.min(broken.collections[0].get_alpha()) == alphas[0]
+
+
+def test_large_amounts_have_separators():
+    ax = plot_curve({"a": (np.array([0, 20_000, 40_000]), np.array([[0.1, 0.2, 0.3]]))}, ax=axes())
+    ax.figure.draw_without_rendering()
+    assert "20,000" in {tick.get_text() for tick in ax.get_xticklabels()}

@@ -27,13 +27,13 @@ def search():
 def test_scores_stand_over_the_number_of_clusters_and_the_chosen_one_is_marked(search):
     ax = plot_search(search, title="three heaps")
     words = [text.get_text() for text in ax.get_legend().get_texts()]
-    assert {"chosen", "could not be"} <= set(words)
+    assert {"chosen", "could not be fitted"} <= set(words)
     assert sum(word.startswith("ConstrainedAgglomerative(linkage=") for word in words) == 2
     ring = next(mark for mark in ax.collections if mark.get_label() == "chosen")
     x, y = ring.get_offsets()[0]
     assert round(x) == search.n_clusters_
     assert y == pytest.approx(search.best_score_)
-    crosses = next(mark for mark in ax.collections if mark.get_label() == "could not be")
+    crosses = next(mark for mark in ax.collections if mark.get_label() == "could not be fitted")
     assert set(np.round(crosses.get_offsets()[:, 0])) == {1.0}
     assert (ax.get_xlabel(), ax.get_ylabel()) == ("n_clusters", "kappa on what was held out")
 
@@ -48,3 +48,11 @@ def test_what_cannot_be_drawn_is_said(search):
         plot_search(search, "metric")
     with pytest.raises(LinkwiseError, match="not fitted"):
         plot_search(KnowledgeSearchCV(ConstrainedAgglomerative(), GRID))
+
+
+def test_a_long_legend_stands_beside_the_lines():
+    grid = {"linkage": ["ward", "average", "complete", "single", "weighted", "median"], "n_clusters": [2, 3]}
+    said = label_pairs(Y, 40, 0)
+    ax = plot_search(KnowledgeSearchCV(ConstrainedAgglomerative(), grid, cv=3, random_state=0).fit(X, constraints=said))
+    ax.figure.draw_without_rendering()
+    assert ax.get_legend().get_window_extent().x0 >= ax.get_window_extent().x1
