@@ -1,4 +1,4 @@
-"""What ``quality.py`` says: areas under curves, ranks with intervals, who is hurt by knowledge; tables, CSV, picture."""
+"""What ``quality.py`` says: areas under curves, ranks with intervals, who is hurt; as tables, CSV and a picture."""
 
 from __future__ import annotations
 

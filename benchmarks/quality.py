@@ -15,11 +15,11 @@ means, nominal columns written out, others standardised. Statements are drawn on
 answers and a seed, as one list of which the first 10, 25, 50, 100, n/4 and n are told. ``random``: any two samples, and
 what the classes say. ``informative``: pairs that k-means gets wrong come first. ``active``: what a dialogue by expected
 gain asked; COBRAS asks by itself and hears the same person. Who takes triplets gets as many triplets of two classes,
-random ones or first those that k-means gets wrong. Whoever has a parameter for the number of clusters is told the number of
-classes, unless it says "k free".
+random ones or first those that k-means gets wrong. Whoever has a parameter for the number of clusters is told the
+number of classes, unless it says "k free".
 
-**Contradictions.** Methods whose statements must hold, ours and others', get the list after `linkwise.repair`, less what
-cannot be had in so many clusters. Those that weigh statements, and metric learners, get all, of weight 1.
+**Contradictions.** Methods whose statements must hold, ours and others', get the list after `linkwise.repair`, less
+what cannot be had in so many clusters. Those that weigh statements, and metric learners, get all, of weight 1.
 
 **Measured.** Adjusted Rand index against the classes. The area under the curve gives every step from one amount to the
 next the same weight, whatever their distance. "free" is the area over samples that no statement names (random, none
