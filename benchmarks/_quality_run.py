@@ -211,7 +211,7 @@ def ask_child(python: str, ask: dict[str, Any], patience: float) -> dict[str, An
     if not line:
         child.kill()
         child.wait()
-        return {"error": f"no answer within {patience:g} seconds"}
+        return {"error": f"its process ended, or was silent for {patience:g} seconds"}
     answer: dict[str, Any] = json.loads(line)
     return answer
 
