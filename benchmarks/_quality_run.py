@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import atexit
 import functools
 import hashlib
 import json
@@ -195,7 +196,7 @@ def what_runs(pythons: Iterable[str]) -> dict[str, tuple[str, str]]:
 def ask_child(python: str, ask: dict[str, Any], patience: float) -> dict[str, Any]:
     """Let the peer's Python answer; one that is silent for too long is ended and started anew for the next."""
     child = _running.get(python)
-    if child is None or child.poll() is not None:
+    if child is None:
         child = _running[python] = subprocess.Popen(
             [python, str(CHILD)],
             stdin=subprocess.PIPE,
@@ -206,14 +207,27 @@ def ask_child(python: str, ask: dict[str, Any], patience: float) -> dict[str, An
         )
     assert child.stdin is not None
     assert child.stdout is not None
-    print(json.dumps(ask), file=child.stdin, flush=True)
+    try:
+        print(json.dumps(ask), file=child.stdin, flush=True)
+    except BrokenPipeError:
+        end_children([python])
+        return {"error": "its process ended"}
     line = child.stdout.readline() if select.select([child.stdout], [], [], patience)[0] else ""
     if not line:
-        child.kill()
-        child.wait()
+        end_children([python])
         return {"error": f"its process ended, or was silent for {patience:g} seconds"}
     answer: dict[str, Any] = json.loads(line)
     return answer
+
+
+def end_children(pythons: Iterable[str] | None = None) -> None:
+    """End the other Pythons that this process has started."""
+    for python in list(_running if pythons is None else pythons):
+        with suppress(BrokenPipeError), _running.pop(python) as child:  # leaving closes the pipes and waits
+            child.kill()
+
+
+atexit.register(end_children)
 
 
 def _fit_peer(task: Task, case: Case, keep: str, python: str) -> tuple[Found, float]:

@@ -26,6 +26,13 @@ def told():
     return {wrong: draw("xor", "random", wrong, 3) for wrong in (0.0, 0.05, 0.1)}
 
 
+@pytest.fixture
+def others():
+    """A Python that is asked as others are, and ended afterwards."""
+    yield sys.executable
+    run.end_children()
+
+
 # -- what everybody is told ----------------------------------------------------------------------------------------
 
 
@@ -133,19 +140,19 @@ def test_a_tree_is_cut_by_the_order_of_merges():
     assert a == b != c == d
 
 
-def test_a_peer_that_is_not_there_says_so(tmp_path):
+def test_a_peer_that_is_not_there_says_so(tmp_path, others):
     run.write_samples(["xor"], tmp_path)
     ask = {"method": "COBRAS", "seed": 0, "limit": 5.0, "wrong": 0.0, "amounts": [10]}
     ask |= {part: str(tmp_path / f"xor-{part}.npy") for part in ("X", "y")}
-    assert "COBRAS" not in run.what_runs([sys.executable])
-    assert "No module named 'cobras_ts'" in run.ask_child(sys.executable, ask, 60.0)["error"]
+    assert "COBRAS" not in run.what_runs([others])
+    assert "No module named 'cobras_ts'" in run.ask_child(others, ask, 60.0)["error"]
 
 
-def test_a_peer_that_ends_is_started_anew():
+def test_a_peer_that_ends_is_started_anew(others):
     for _ in range(2):  # without a seed it dies of the question
-        answer = run.ask_child(sys.executable, {"method": "nobody"}, 60.0)
+        answer = run.ask_child(others, {"method": "nobody"}, 60.0)
         assert answer["error"] == "its process ended, or was silent for 60 seconds"
-    assert run.ask_child(sys.executable, {"method": "nobody", "seed": 0}, 60.0)["error"] == "KeyError: 'limit'"
+    assert run.ask_child(others, {"method": "nobody", "seed": 0}, 60.0)["error"] == "KeyError: 'limit'"
 
 
 # -- counting ------------------------------------------------------------------------------------------------------
