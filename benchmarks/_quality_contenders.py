@@ -109,13 +109,15 @@ def front_door(case: Case) -> Found:
     return Found(found.labels, found.dendrogram)
 
 
-def engine(name: str, takes: str = "pairs", **params: Any) -> Contender:
-    """Enter a clusterer: one that weighs statements gets all of them, others those that can hold together."""
+def engine(name: str, takes: str = "pairs", *, hard: bool = False, **params: Any) -> Contender:
+    """Enter a clusterer: one that weighs statements gets all of them, others those that can hold together.
+
+    With ``hard`` one that weighs is told what others are, so that its price for statements plays no role.
+    """
     cls = getattr(engines, name)
     told_k = "n_clusters" in inspect.signature(cls).parameters and params.get("n_clusters", 0) is not None
-    return Contender(
-        takes, partial(cluster_by, name, params), not cls.weighs, told_k=told_k, enters=name, params=params
-    )
+    repaired = hard or not cls.weighs
+    return Contender(takes, partial(cluster_by, name, params), repaired, told_k=told_k, enters=name, params=params)
 
 
 def metric(name: str, takes: str = "pairs", then: str = "KMeans", seeds: int = 1000) -> Contender:
@@ -135,6 +137,9 @@ def peer(takes: str = "pairs", *, repaired: bool = False, told_k: bool = True, s
     """Enter a method of another library; those that refuse contradictions get what ours of that sort get."""
     return Contender(takes, None, repaired, told_k, "peer", seeds=seeds)
 
+
+WEIGHING = ["CVQE", "LCVQE", "PCKMeans", "MKMeans", "MPCKMeans", "HMRFKMeans"]
+WEIGHING += ["PenalizedMixture", "SpectralLearning", "KernelKMeans"]
 
 CONTENDERS: dict[str, Contender] = {
     "cluster": Contender("pairs", front_door, repaired=True),
@@ -159,6 +164,7 @@ CONTENDERS: dict[str, Contender] = {
     "NeighbourhoodPropagation": engine("NeighbourhoodPropagation"),
     "NeighbourhoodPropagation k free": engine("NeighbourhoodPropagation", n_clusters=None),
     "CorrelationClustering": engine("CorrelationClustering", time_limit=2.0),
+    **{f"{name} hard": engine(name, hard=True) for name in WEIGHING},
     "XingMetric + KMeans": metric("XingMetric"),
     "ITML + KMeans": metric("ITML"),
     "RCA + KMeans": metric("RCA"),
@@ -167,6 +173,7 @@ CONTENDERS: dict[str, Contender] = {
     "LSML + KMeans": metric("LSML"),
     "DistBoost + KMeans": metric("DistBoost", seeds=1),
     "ReCon triplets": engine("ReCon", "triplets"),
+    "ReCon triplets outliers": engine("ReCon", "triplets", min_cluster_size=10),
     "UltraTran": engine("UltraTran", "triplets"),
     "IPoptim": engine("IPoptim", "triplets"),
     "HACoc": engine("HACoc", "triplets"),
