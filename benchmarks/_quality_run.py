@@ -131,6 +131,8 @@ def compute_curve(task: Task, keep: str, python: str) -> dict[str, Any]:
         except (OutOfTime, Exception) as error:  # noqa: BLE001 - who fails gets no result, the others go on
             seconds = time.perf_counter() - start
             words = f"{type(error).__name__}: {error}"[:300]
+            if seconds >= LIMIT and who.fit is not None:  # compiled code words it in its own way
+                words = f"stopped after {LIMIT:g} seconds"
             point = nothing(told.touched(kind, m), words)
         points.append({"amount": m, "seconds": seconds, **point})
     return {"points": points}

@@ -222,7 +222,7 @@ def test_who_fails_or_is_slow_counts_zero(tmp_path, monkeypatch):
         raise ValueError(msg)
 
     monkeypatch.setattr(run, "LIMIT", 0.05)
-    for fit, words in ((slow, "OutOfTime: stopped"), (failing, "ValueError: no")):
+    for fit, words in ((slow, "stopped after 0.05 seconds"), (failing, "ValueError: no")):
         monkeypatch.setitem(CONTENDERS, "COPKMeans", Contender("pairs", fit))
         task = {"curve": "COPKMeans", "set": "xor", "source": "none", "wrong": 0.0, "seed": 0, "params": {}}
         (found,) = run.compute_curve(task, str(tmp_path), "")["points"]
