@@ -49,6 +49,9 @@ class Results:
             (task["curve"], task["set"], task["source"], task["wrong"], task["seed"]): values["points"]
             for task, values in records
         }
+        self._seeds: dict[str, set[int]] = defaultdict(set)
+        for name, *_, seed in self.points:
+            self._seeds[name].add(seed)
 
     def curve(self, name: str, data: str, place: Place, seed: int) -> list[dict[str, Any]] | None:
         """Points from no statement on; who takes no statements stays where it is; None if they are not all there."""
@@ -59,7 +62,7 @@ class Results:
 
     def seeds(self, name: str) -> list[int]:
         """The seeds it was run for."""
-        return sorted({seed for who, *_, seed in self.points if who == name})
+        return sorted(self._seeds[name])
 
     def curves(self, name: str, data: str, place: Place) -> list[list[dict[str, Any]]]:
         """Those of all seeds."""

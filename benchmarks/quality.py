@@ -4,8 +4,8 @@ Other libraries need environments of their own; those of the first do not run on
 
     python -m venv OLD && OLD/bin/pip install "numpy<1.24" "scipy<1.11" "scikit-learn<1.3" metric-learn==0.7.0 \\
         active-semi-supervised-clustering==0.0.1 && OLD/bin/pip install --no-deps cobras-ts==0.1.3
-    python -m venv NEW && NEW/bin/pip install scikit-learn fast-hdbscan k-means-constrained constrained-linkage \\
-        pyannote.core
+    python -m venv NEW && NEW/bin/pip install scikit-learn fast-hdbscan pynndescent k-means-constrained \\
+        constrained-linkage pyannote.core
     LINKWISE_DATA=... python benchmarks/quality.py --keep FOLDER --peers OLD/bin/python NEW/bin/python --jobs 2
     LINKWISE_DATA=... python benchmarks/quality.py --keep FOLDER --again COPKMeans     what was changed, computed anew
     python benchmarks/quality.py --keep FOLDER --quick                                 does it run?
