@@ -138,8 +138,8 @@ def peer(takes: str = "pairs", *, repaired: bool = False, told_k: bool = True, s
     return Contender(takes, None, repaired, told_k, "peer", seeds=seeds)
 
 
-WEIGHING = ["CVQE", "LCVQE", "PCKMeans", "MKMeans", "MPCKMeans", "HMRFKMeans"]
-WEIGHING += ["PenalizedMixture", "SpectralLearning", "KernelKMeans"]
+# told hard statements, CVQE and LCVQE are COPKMeans, and HMRFKMeans is PCKMeans
+WEIGHING = ["PCKMeans", "MKMeans", "MPCKMeans", "PenalizedMixture", "SpectralLearning", "KernelKMeans"]
 
 CONTENDERS: dict[str, Contender] = {
     "cluster": Contender("pairs", front_door, repaired=True),

@@ -258,14 +258,14 @@ def write_csv(results: Results, path: Path) -> None:
 
 
 def draw_curves(results: Results, names: Sequence[str], sets: Sequence[str], place: Place, path: Path) -> None:
-    """The mean over sets at 0, 10, 25, 50, 100 and n statements: the best of ours, of the peers, and k-means."""
+    """The mean over sets at 0, 10, 25, 50, 100 and n pairs: the best of ours, of the peers, and k-means."""
     from matplotlib.figure import Figure
 
     from linkwise.plots import plot_curve
 
     found = {name: results.areas(name, sets, place) for name in names}
     order = sorted((n for n in found if found[n] is not None), key=lambda name: -found[name].mean())
-    ours = [name for name in order if CONTENDERS[name].whose == "linkwise"][:8]
+    ours = [name for name in order if CONTENDERS[name].whose == "linkwise" and CONTENDERS[name].takes == "pairs"][:8]
     peers = [name for name in order if CONTENDERS[name].whose == "peer" and CONTENDERS[name].takes != "sizes"][:4]
     lines = {}
     ticks = ["0", "10", "25", "50", "100", "n"]
@@ -284,6 +284,6 @@ def draw_curves(results: Results, names: Sequence[str], sets: Sequence[str], pla
     figure = Figure(figsize=(9, 6))
     axes = figure.subplots()
     mean = {name: (at, rows.mean(axis=0)) for name, (at, rows) in lines.items()}
-    plot_curve(mean, ax=axes, ylabel=f"adjusted Rand index, mean of {len(sets)} sets", title=f"{place[0]} statements")
+    plot_curve(mean, ax=axes, ylabel=f"adjusted Rand index, mean of {len(sets)} sets", title=f"{place[0]} pairs")
     axes.set_xticks(range(len(ticks)), ticks)
     figure.savefig(path, bbox_inches="tight", dpi=120)
