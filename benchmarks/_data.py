@@ -12,6 +12,11 @@ from linkwise import Constraints, Dendrogram
 Ints = npt.NDArray[np.intp]
 Floats = npt.NDArray[np.float64]
 
+SETS = ["iris", "wine", "ionosphere", "glass", "breast", "vote"]
+SETS += ["pima", "zoo", "soybean", "crabs", "digits_389", "letters_ijlt"]
+NOMINAL = {"soybean"}  # numbers in the file, but codes for words
+ONE_THREAD = {"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1", "MKL_NUM_THREADS": "1"}
+
 
 def blobs(n: int, *, d: int = 16, classes: int = 20, spread: float = 3.0, seed: int = 0) -> tuple[Floats, Ints]:
     """Draw Gaussian classes of unit width.
@@ -50,6 +55,23 @@ def catalogued(name: str, n: int | None = None) -> tuple[Floats, Ints]:
 
     data = load(name)
     return np.ascontiguousarray(data.X[:n], dtype=np.float64), np.asarray(data.y[:n], dtype=np.intp)
+
+
+def prepare(name: str) -> tuple[Floats, Ints]:
+    """Samples as every contender gets them, numbers without gaps on one scale, and their classes."""
+    from linkwise.datasets import load
+
+    data = load(name)
+    words = np.zeros(data.X.shape[1], bool) if data.categorical is None else data.categorical
+    columns = []
+    for at, column in enumerate(np.asarray(data.X, dtype=float).T):
+        there = column[~np.isnan(column)]
+        levels = np.unique(there)
+        if (words[at] or name in NOMINAL) and len(levels) > 2:
+            columns += [np.where(column == level, 1.0, 0.0) for level in levels]
+        elif len(levels) > 1:
+            columns.append((np.where(np.isnan(column), there.mean(), column) - there.mean()) / there.std())
+    return np.ascontiguousarray(np.column_stack(columns)), data.y
 
 
 def _classmates(y: Ints, m: int, rng: np.random.Generator) -> tuple[Ints, Ints, Ints]:

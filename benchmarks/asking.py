@@ -34,34 +34,16 @@ from sklearn.metrics import adjusted_rand_score
 if __name__ == "__main__":
     sys.path[0] = str(Path(__file__).resolve().parents[1])
 
-from linkwise import Constraints, PCKMeans, datasets
+from benchmarks._data import ONE_THREAD, SETS, prepare
+from linkwise import Constraints, PCKMeans
 from linkwise.active import Dialogue, ExpectedGain, ExploreConsolidate, RandomPairs, Uncertainty
 from linkwise.engines import propagate_neighbourhoods
 from linkwise.engines.spectral._field import Field
 from linkwise.metrics import constrained_rand
 
-SETS = ["iris", "wine", "ionosphere", "glass", "breast", "vote"]
-SETS += ["pima", "zoo", "soybean", "crabs", "digits_389", "letters_ijlt"]
-NOMINAL = {"soybean"}  # numbers in the file, but codes for words
 BUDGET, SEEDS = 150, 20
 WRONG = (0.0, 0.05, 0.1)
-ONE_THREAD = {"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1", "MKL_NUM_THREADS": "1"}
 SHOWN = (5, 10, 20, 30, 50, 75, 100, 150)
-
-
-def prepare(name: str) -> tuple[Any, Any]:
-    """Samples as every contender gets them, and their classes."""
-    data = datasets.load(name)
-    words = np.zeros(data.X.shape[1], bool) if data.categorical is None else data.categorical
-    columns = []
-    for at, column in enumerate(np.asarray(data.X, dtype=float).T):
-        there = column[~np.isnan(column)]
-        levels = np.unique(there)
-        if (words[at] or name in NOMINAL) and len(levels) > 2:
-            columns += [np.where(column == level, 1.0, 0.0) for level in levels]
-        elif len(levels) > 1:
-            columns.append((np.where(np.isnan(column), there.mean(), column) - there.mean()) / there.std())
-    return np.ascontiguousarray(np.column_stack(columns)), data.y
 
 
 prepared = functools.cache(prepare)

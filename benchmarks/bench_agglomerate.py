@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from benchmarks._data import blobs
-from benchmarks._quality import adjusted_rand
+from benchmarks._tree_quality import adjusted_rand
 from linkwise import agglomerate
 from linkwise.metrics import hierarchy_fscore
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from benchmarks._data import SHAPES, chain, tree_of, tree_of_shape, triplets_of_tree
-from benchmarks._quality import share_held
+from benchmarks._tree_quality import share_held
 from linkwise import Constraints, Kind
 from linkwise.problem import onetree
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from benchmarks._data import blobs, links_of_classes, statements
-from benchmarks._quality import adjusted_rand, share_held
+from benchmarks._tree_quality import adjusted_rand, share_held
 from linkwise import ConstrainedAgglomerative, Constraints, Kind, check, close, repair, verify
 from linkwise.engines import constrained_linkage
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from benchmarks._data import blobs, statements
-from benchmarks._quality import adjusted_rand, share_held
+from benchmarks._tree_quality import adjusted_rand, share_held
 from linkwise import ConstrainedCompleteLink, propagate
 from linkwise.engines import active_complete_link
 

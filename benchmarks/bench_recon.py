@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from benchmarks._data import blobs, digits, statements
-from benchmarks._quality import adjusted_rand, share_held
+from benchmarks._tree_quality import adjusted_rand, share_held
 from linkwise import ReCon
 from linkwise.engines import recon
 from linkwise.metrics import hierarchy_fscore

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from benchmarks._data import blobs, statements
-from benchmarks._quality import adjusted_rand, share_held
+from benchmarks._tree_quality import adjusted_rand, share_held
 from linkwise import HACoc, IPoptim, UltraTran
 from linkwise.engines import hacoc, ipoptim, ultratran
 

@@ -29,7 +29,7 @@ from benchmarks._data import (
     triplets_of_classes,
     triplets_of_tree,
 )
-from benchmarks._quality import adjusted_rand, share_held
+from benchmarks._tree_quality import adjusted_rand, share_held
 from linkwise import Constraints, Dendrogram, Kind
 from linkwise.problem import onetree
 
