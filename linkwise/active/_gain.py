@@ -13,6 +13,7 @@ from linkwise.active._kernels_gain import settle
 from linkwise.active._placing import Placing
 from linkwise.active._scene import Scene
 from linkwise.active._strategy import Inquiry, Items, Strategy
+from linkwise.engines.hierarchical._parallel import Workers
 from linkwise.engines.spectral._field import Field
 
 __all__ = ["ExpectedGain"]
@@ -131,7 +132,10 @@ class _Gaining(Placing):
         variance = self._covariance[np.arange(len(among)), among]
         step = self._covariance / (variance + NOISE)[:, None]
         chance = np.column_stack([p[among], new[among]])
-        gain = settle(claims, step, claims[among], chance, RARE) / _questions(p[among], new[among])
+        gain = np.empty(len(among))
+        with Workers() as workers:
+            workers.over(settle, len(gain), claims.size, claims, step, claims[among], chance, RARE, gain, alike=True)
+        gain /= _questions(p[among], new[among])
         best = int(gain.argmax())
         self._expected = max(float(gain[best]), 0.0) / self.scene.n_samples
         return int(among[best])

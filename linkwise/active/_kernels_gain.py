@@ -13,9 +13,18 @@ FloatArray = npt.NDArray[np.float64]
 _TILE = 128  # samples looked at together
 
 
-@njit
-def settle(claims: FloatArray, step: FloatArray, own: FloatArray, chance: FloatArray, rare: float) -> FloatArray:
-    """Return the expected increase of the sum of strongest claims for each candidate.
+@njit(nogil=True)
+def settle(
+    claims: FloatArray,
+    step: FloatArray,
+    own: FloatArray,
+    chance: FloatArray,
+    rare: float,
+    gain: FloatArray,
+    start: int,
+    stop: int,
+) -> None:
+    """Write the expected increase of the sum of strongest claims for the candidates from ``start`` to ``stop``.
 
     Parameters
     ----------
@@ -29,6 +38,8 @@ def settle(claims: FloatArray, step: FloatArray, own: FloatArray, chance: FloatA
         Probability that a candidate belongs to each neighbourhood, or, last, to a new one.
     rare : float
         Outcomes less likely than this are left out.
+    gain : ndarray of shape (m,)
+        Where to write.
     """
     n, k = claims.shape
     base = 0.0
@@ -38,13 +49,13 @@ def settle(claims: FloatArray, step: FloatArray, own: FloatArray, chance: FloatA
             mass += max(claims[u, e], 0.0)
             most = max(most, claims[u, e])
         base += most / max(mass, 1.0)
-    gain = np.zeros(len(step))
+    gain[start:stop] = 0.0
     across = np.ascontiguousarray(claims.T)
     left, settled = np.empty((k, _TILE)), np.empty(_TILE)
     total, first, second = np.empty(_TILE), np.empty(_TILE), np.empty(_TILE)
     for low in range(0, n, _TILE):
         size = min(_TILE, n - low)
-        for x in range(len(step)):
+        for x in range(start, stop):
             by = step[x, low : low + size]
             _leave(across[:, low : low + size], by, own[x], left, total, first, second)
             settled[:size] = 0.0
@@ -61,14 +72,13 @@ def settle(claims: FloatArray, step: FloatArray, own: FloatArray, chance: FloatA
                     settled[i] += chance[x, k] * max(first[i], more) / max(total[i] + more, 1.0)
             for i in range(size):
                 gain[x] += settled[i]
-    for x in range(len(step)):
+    for x in range(start, stop):
         for c in range(k + 1):
             if chance[x, c] >= rare:
                 gain[x] -= chance[x, c] * base
-    return gain
 
 
-@njit
+@njit(nogil=True)
 def _leave(
     claims: FloatArray,
     by: FloatArray,
