@@ -274,7 +274,8 @@ def _choose(task: _Task) -> tuple[Any, str]:
     sizes = any(isinstance(rule, SizeBetween) for rule in task.known.rules)
     if task.says(Kind.TRIPLET):
         linkage = "centroid" if task.is_plain else "average"
-        return ReCon(k, linkage=linkage, metric=task.metric), "triplets need a hierarchy in which they hold."
+        made = ReCon(k, linkage=linkage, metric=task.metric, min_cluster_size="auto")
+        return made, "triplets need a hierarchy in which they hold."
     if sizes:
         return _kmeans(COPKMeans, task, "sizes of clusters are bounded, which hierarchies do not know how to keep.")
     if task.known.rules:

@@ -256,6 +256,7 @@ def _recipe(
     metric = ", metric='cosine'" if is_sparse(table) else ""
     where = f"n_clusters={cut.clusters}" + ("" if cut.height is None else f", distance_threshold={cut.height!r}")
     how = "random_state=0" if method == "copkmeans" else f"linkage={cut.linkage!r}{metric}"
+    how += ", min_cluster_size='auto'" if method == "recon" else ""
     lines.append(f"model = lw.{name}({where}, {how}).fit(table.X{said})")
     words = [shlex.quote(data)]
     for key, value in given.items():

@@ -134,6 +134,8 @@ def fit(table: Table, statements: Knowledge | None, method: str, cut: Cut) -> An
             linkage=cut.linkage,
             metric="cosine" if is_sparse(table) else "euclidean",
         )
+        if method == "recon":
+            model.set_params(min_cluster_size="auto")
     with explained(statements):
         return model.fit(table.X, constraints=None if statements is None else statements.constraints)
 

@@ -16,7 +16,7 @@ OWN = {
     "ConstrainedAgglomerative": [{"dtype": "float32"}, {"dtype": "float32", "linkage": "ward"}],
     "IPoptim": [{"enforce": "joint", "norm": "l1"}],
     "ConstrainedCompleteLink": [{"dtype": "float32"}, {"metric_input": False}],
-    "ReCon": [{"cut": "merges"}, {"min_cluster_size": 2}],
+    "ReCon": [{"cut": "merges"}, {"min_cluster_size": 2}, {"min_cluster_size": "auto"}],
     "UltraTran": [{"variant": "strict"}],
 }
 

@@ -8,6 +8,7 @@ apart meet: no further test is needed and no dead end can come from the triplets
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import replace
 from numbers import Integral
 from typing import Any, ClassVar
@@ -26,7 +27,7 @@ from linkwise.engines.hierarchical._recon_kernels import clusters_after
 from linkwise.engines.hierarchical._recon_memory import Contracted, Memory, Said, carry, contract
 from linkwise.engines.hierarchical._recon_run import Run, make_past, make_state
 from linkwise.engines.hierarchical._recon_search import BELOW, FREE, INSIDE, N_NOTED, NEVER, WANTED, WHEN
-from linkwise.exceptions import DeadEndError, LinkwiseError, UnsupportedConstraintError
+from linkwise.exceptions import DeadEndError, LinkwiseError, LinkwiseWarning, UnsupportedConstraintError
 from linkwise.problem import LiveTriplets, Problem, check
 from linkwise.problem._conflict import Hard, blocks_or_none
 from linkwise.result import Dendrogram
@@ -247,9 +248,10 @@ class ReCon(HierarchyMixin, ConstrainedClusterer):
         ``"constraints"`` splits first where a statement separates c from a and b, then the latest merges;
         ``"merges"`` undoes the latest merges only. With statements about pairs or groups the cut is drawn while
         merging, and this plays no role.
-    min_cluster_size : int or None, default=None
+    min_cluster_size : int, "auto" or None, default=None
         Treat smaller branches as outliers: they are ignored while cutting and then given to the nearest cluster that
-        breaks no statement. Not together with statements about pairs or groups.
+        breaks no statement. Not together with statements about pairs or groups. "auto" takes two fifths of an average
+        cluster, as the paper does, where there are triplets alone and the clusters stay as many as asked for.
     warm_start : bool, default=False
         Keep what a fit has found out, so that fitting the same X again with a few statements more or fewer takes a
         fraction of the time. The result is that of a fit from scratch, merge for merge.
@@ -320,7 +322,7 @@ class ReCon(HierarchyMixin, ConstrainedClusterer):
         "linkage": [StrOptions(set(LINKAGES))],
         "metric": [str, callable],
         "cut": [StrOptions({"constraints", "merges"})],
-        "min_cluster_size": [Interval(Integral, 1, None, closed="left"), None],
+        "min_cluster_size": [Interval(Integral, 1, None, closed="left"), StrOptions({"auto"}), None],
         "warm_start": ["boolean"],
     }
 
@@ -332,7 +334,7 @@ class ReCon(HierarchyMixin, ConstrainedClusterer):
         metric: Any = "euclidean",
         distance_threshold: float | None = None,
         cut: str = "constraints",
-        min_cluster_size: int | None = None,
+        min_cluster_size: int | str | None = None,
         warm_start: bool = False,
     ) -> None:
         self.n_clusters = n_clusters
@@ -366,7 +368,7 @@ class ReCon(HierarchyMixin, ConstrainedClusterer):
         return tree
 
     def _refuse(self, constraints: Constraints) -> Constraints:
-        if self.min_cluster_size is not None and (constraints.kind != Kind.TRIPLET).any():
+        if isinstance(self.min_cluster_size, Integral) and (constraints.kind != Kind.TRIPLET).any():
             msg = (
                 f"ReCon with min_cluster_size={self.min_cluster_size} understands triplets only: giving outliers to "
                 "other clusters can break what was said about pairs.\nHint: leave min_cluster_size out."
@@ -381,16 +383,28 @@ class ReCon(HierarchyMixin, ConstrainedClusterer):
         return tree.cut_constrained(constraints, self.n_clusters)
 
     def _keep(self, outcome: Dendrogram, samples: Any, constraints: Constraints) -> None:
+        labels, tree = self._cut_outliers(outcome, samples, constraints), outcome
         if outcome.marked is not None:
-            labels, tree = outcome.cut_marked(), outcome
-        elif self.min_cluster_size is None or self.n_clusters is None:
+            labels = outcome.cut_marked()
+        elif labels is not None:
+            self._certify(labels, constraints, samples)
+        else:
             labels = self._cut(outcome, constraints)
             tree = mark(outcome, labels)
-        else:
-            vectors = samples if self.metric == "euclidean" and not hasattr(samples, "tocsr") else None
-            found = outcome.cut_outliers(
-                self.n_clusters, min_size=self.min_cluster_size, constraints=constraints, X=vectors
-            )
-            labels, tree = found.labels, outcome
-            self._certify(labels, constraints, samples)
         self._keep_tree(tree, labels, self._certify(tree, constraints, samples), samples)
+
+    def _cut_outliers(self, outcome: Dendrogram, samples: Any, constraints: Constraints) -> npt.NDArray[np.intp] | None:
+        """Labels of a cut that takes small branches for outliers; None where none is asked for, or it does not fit."""
+        k, least = self.n_clusters, self.min_cluster_size
+        if k is None or least is None or outcome.marked is not None:
+            return None
+        vectors = samples if self.metric == "euclidean" and not hasattr(samples, "tocsr") else None
+        if isinstance(least, Integral):
+            return outcome.cut_outliers(k, min_size=int(least), constraints=constraints, X=vectors).labels
+        usual = 2 * outcome.n_samples // (5 * k)
+        if usual < 2:
+            return None
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", LinkwiseWarning)  # that there are too few branches of this size
+            found = outcome.cut_outliers(k, min_size=usual, constraints=constraints, X=vectors)
+        return found.labels if found.n_clusters == k else None
