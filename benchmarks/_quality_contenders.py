@@ -173,7 +173,7 @@ CONTENDERS: dict[str, Contender] = {
     "LSML + KMeans": metric("LSML"),
     "DistBoost + KMeans": metric("DistBoost", seeds=1),
     "ReCon triplets": engine("ReCon", "triplets"),
-    "ReCon triplets outliers": engine("ReCon", "triplets", min_cluster_size=10),
+    "ReCon triplets outliers": engine("ReCon", "triplets", min_cluster_size="auto"),
     "UltraTran": engine("UltraTran", "triplets"),
     "IPoptim": engine("IPoptim", "triplets"),
     "HACoc": engine("HACoc", "triplets"),

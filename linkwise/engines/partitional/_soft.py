@@ -15,6 +15,7 @@ from linkwise.constraints import Constraints, Kind
 from linkwise.engines.hierarchical._parallel import Workers
 from linkwise.engines.partitional._centroids import LINKS
 from linkwise.engines.partitional._cloud import Cloud, contract
+from linkwise.engines.partitional._cop_kmeans import cop_kmeans
 from linkwise.engines.partitional._field import INFERENCES, bind_samples
 from linkwise.engines.partitional._learned import METRICS, Learned
 from linkwise.engines.partitional._measures import DISTORTIONS, Measure, make_measure
@@ -22,15 +23,16 @@ from linkwise.engines.partitional._pairs import SoftPairs, soft_pairs
 from linkwise.engines.partitional._race import race
 from linkwise.engines.partitional._restarts import Loop, judge, read_problem
 from linkwise.engines.partitional._rows import squared_to, typical_variance
-from linkwise.engines.partitional._soft_loop import Alternation, SoftWatch
+from linkwise.engines.partitional._soft_loop import Alternation, Ended, SoftWatch
 from linkwise.engines.partitional._soft_methods import SoftMethod
 from linkwise.engines.partitional._start import Start, make_generator, read_init
-from linkwise.exceptions import LinkwiseError
+from linkwise.exceptions import GaveUpError, InfeasibleConstraintsError, LinkwiseError
 
 __all__ = ["SoftRun", "Spread", "refuse_word", "solve"]
 
 IntArray = npt.NDArray[np.intp]
 FloatArray = npt.NDArray[np.float64]
+TORN = 0.01  # share of the objective that broken statements cost, from which a start that breaks none is tried
 
 
 @dataclass(frozen=True, eq=False)
@@ -160,6 +162,11 @@ def solve(
         measure.workers = workers
         runs = (alternation.run(centers, rng) for centers in _centers(start, others, loop, again=alternation.random))
         best = min(runs, key=lambda ended: ended.objective)  # of equals the first
+        if others.varies and (loop.race or loop.n_init > 1) and _is_torn(method, best):
+            labels = _all_held(measure.rows, constraints, k, rng)
+            if labels is not None:
+                other = alternation.run(measure.centers(labels), rng, labels)
+                best = min(best, other, key=lambda ended: ended.objective)
     measure.workers = None
     centers, metric = best.state.centers, best.state.metric
     if spread.distortion == "squared_euclidean":
@@ -169,6 +176,23 @@ def solve(
     matrix = None if metric is None else metric.matrix if spread.per_cluster else metric.matrix[0]
     exact = field.exact and inference == "trees"
     return SoftRun(best.labels, centers, best.objective, best.objectives, inertia, best.n_iter, exact, matrix)
+
+
+def _is_torn(method: SoftMethod, ended: Ended) -> bool:
+    """Whether what is broken costs so much that holding more, and fitting less, may be better."""
+    if not len(method.held.weight):
+        return False
+    pairs = method.pairs
+    broken = method.charges(ended.state).at(ended.labels[pairs.first], ended.labels[pairs.second]).sum()
+    return bool(broken > TORN * abs(ended.objective))
+
+
+def _all_held(rows: Any, constraints: Constraints, k: int, rng: np.random.Generator) -> IntArray | None:
+    """Labels near k centres that hold everything, soft or hard; None where that cannot be, or was not found."""
+    try:
+        return cop_kmeans(rows, constraints.with_weight(np.inf), k, random_state=rng).labels
+    except (InfeasibleConstraintsError, GaveUpError):
+        return None
 
 
 def _centers(start: Start, others: Start, loop: Loop, *, again: bool) -> Iterator[FloatArray]:

@@ -61,10 +61,13 @@ class Alternation:
         """Whether the order of assignment is left to chance."""
         return self.inference == "icm" and len(self.field.graph.ends) > 0
 
-    def run(self, centers: FloatArray, rng: np.random.Generator) -> Ended:
-        """Alternate from these centres until labels repeat or centres stand still."""
+    def run(self, centers: FloatArray, rng: np.random.Generator, before: IntArray | None = None) -> Ended:
+        """Alternate from these centres until labels repeat or centres stand still.
+
+        Where labels are given as well, the objective is never above that of these.
+        """
         measure = self.method.measure
-        state, before = measure.start(centers), None
+        state = measure.start(centers)
         values: list[float] = []
         settled = False
         for n_iter in range(1, self.max_iter + 1):

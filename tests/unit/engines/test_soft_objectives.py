@@ -295,3 +295,18 @@ def test_lcvqe_assigns_at_least_cost_of_all_labellings():
         assert run.objectives[0] == pytest.approx(costs.min())
         agreed += 1
     assert agreed >= examples(4, 100)
+
+
+@pytest.mark.parametrize("run", [pck_means, mpck_means, hmrf_kmeans, cvqe, lcvqe], ids=lambda run: run.__name__)
+def test_the_run_kept_is_not_worse_than_one_that_breaks_nothing(run):
+    for seed in range(examples(12, 100)):
+        rng = np.random.default_rng(seed)
+        X = rng.normal(size=(80, 2)) * [4.0, 1.0]
+        y = X[:, 1] > 0  # not what k-means would find
+        pairs = rng.integers(80, size=(120, 2))
+        pairs = pairs[pairs[:, 0] != pairs[:, 1]]
+        same = y[pairs[:, 0]] == y[pairs[:, 1]]
+        c = Constraints.build(80, must_link=pairs[same], cannot_link=pairs[~same], weight=5.0)
+        found = run(X, c, 2, random_state=seed)
+        held = run(X, c.with_weight(np.inf), 2, random_state=seed)
+        assert found.objective <= 1.02 * held.objective, f"seed {seed}"
