@@ -14,7 +14,7 @@ from linkwise import Dendrogram
 
 def run(*arguments, cwd):
     return subprocess.run(
-        [sys.executable, "-m", "linkwise.cli", "demo", *arguments],
+        [sys.executable, "-m", "linkwise", "demo", *arguments],
         cwd=cwd,
         capture_output=True,
         text=True,

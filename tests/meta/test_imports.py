@@ -15,6 +15,7 @@ import linkwise
 ROOT = Path(linkwise.__file__).parent
 BASE = {"exceptions"}
 ALLOWED = {
+    "__main__": {"cli"},
     "exceptions": set(),
     "_kernels": BASE,
     "constraints": BASE | {"_kernels"},

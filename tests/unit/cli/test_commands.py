@@ -224,7 +224,7 @@ def test_info_shows_versions(capsys):
 
 def run(arguments, cwd, *, stdin=None, python=(), **environment):
     return subprocess.run(
-        [sys.executable, *python, "-m", "linkwise.cli", *arguments],
+        [sys.executable, *python, "-m", "linkwise", *arguments],
         cwd=cwd,
         input=stdin,
         capture_output=True,

@@ -257,7 +257,7 @@ def test_l45_a_full_disk_leaves_nothing_behind(here, capsys, monkeypatch):
 
 def test_l46_a_reader_that_goes_away_causes_no_complaint(here):
     done = subprocess.run(
-        ["bash", "-c", f"{shlex.quote(sys.executable)} -m linkwise.cli info | true"],
+        ["bash", "-c", f"{shlex.quote(sys.executable)} -m linkwise info | true"],
         cwd=here,
         capture_output=True,
         text=True,
@@ -412,7 +412,7 @@ def test_what_nobody_foresaw_is_no_traceback(here, capsys, monkeypatch):
 
 def test_completion_is_offered(here):
     done = subprocess.run(
-        [sys.executable, "-m", "linkwise.cli"],
+        [sys.executable, "-m", "linkwise"],
         capture_output=True,
         text=True,
         check=False,

@@ -1,7 +1,0 @@
-"""Let ``python -m linkwise.cli`` do what the ``linkwise`` command does."""
-
-import sys
-
-from linkwise.cli import main
-
-sys.exit(main())
