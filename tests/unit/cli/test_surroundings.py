@@ -95,7 +95,7 @@ def test_l33_what_is_too_big_is_refused_before_it_is_begun(here, capsys, monkeyp
 
     monkeypatch.setattr("linkwise.engines.hierarchical._memory.available_memory", lambda: 200)
     with monkeypatch.context() as patched:
-        patched.setattr("linkwise.cli._cluster._fit", begun)
+        patched.setattr("linkwise.cli._cluster.fit", begun)
         assert main([*CLUSTER, "-o", "out"]) == 1
         told = capsys.readouterr().err
         assert "average linkage of 6 samples takes about" in told
