@@ -117,7 +117,7 @@ def write_whole(path: Path, content: bytes | Iterable[bytes | memoryview]) -> No
         beside.replace(path)
     except BaseException as failed:
         beside.unlink(missing_ok=True)
-        if isinstance(failed, OSError):
+        if isinstance(failed, OSError) and failed.errno is not None:  # with no number, words are all there is
             failed.filename = str(path)  # not the name it had for a moment
         raise
     if sys.platform != "win32":  # the name itself must reach the disk, too

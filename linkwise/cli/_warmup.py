@@ -104,11 +104,12 @@ def _compile_linkages() -> None:
     pairs = Constraints.build(12, must_link=[(0, 1)], cannot_link=[(0, 2)])
     triplets = Constraints.build(12, triplets=[(0, 1, 2), (3, 4, 5)])
     X = np.random.default_rng(0).normal(size=(12, 3))
+    X[11] = 100.0  # an outlier, which ReCon gives to another cluster
     for linkage in LINKAGES:
         for dtype in ("float64", "float32"):
             ConstrainedAgglomerative(n_clusters=3, linkage=linkage, dtype=dtype).fit(X)
             ConstrainedAgglomerative(n_clusters=3, linkage=linkage, dtype=dtype).fit(X, constraints=pairs)
-        ReCon(linkage=linkage).fit(X, constraints=triplets)
+        ReCon(linkage=linkage, min_cluster_size="auto").fit(X, constraints=triplets)
     onetree(50, [(i, i + 1, i + 2) for i in range(48)])  # a chain: deep trees are built in another way
 
 

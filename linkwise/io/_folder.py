@@ -111,5 +111,7 @@ class Folder:
 
     def _name(self, failed: OSError) -> None:
         """Name the file that failed as it was to be called."""
+        if failed.errno is None:
+            return  # a name would hide its words
         final = {str(self.path(name)): str(self.folder / name) for name in self._made}
         failed.filename = final.get(str(failed.filename), failed.filename or str(self.folder))
