@@ -323,7 +323,7 @@ def test_outliers_go_where_no_statement_breaks():
 @pytest.mark.filterwarnings("ignore:cut_outliers:linkwise.exceptions.LinkwiseWarning")
 def test_outliers_by_themselves_are_those_of_the_paper_and_leave_the_number_of_clusters():
     moved = fitted = 0
-    for seed in range(examples(3 if SLOW else 30, 300)):
+    for seed in range(examples(9 if SLOW else 30, 300)):
         X, triplets = generators.relative_instance(seed, 16, 20, source=("classes", "random", "fans")[seed % 3])
         constraints = said(len(X), triplets)
         model = ReCon(n_clusters=2, min_cluster_size="auto").fit(X, constraints=constraints)
