@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from linkwise.cli._options import read_statements, read_table, table_options
+from linkwise.cli._options import constraints_option, read_statements, read_table, table_options
 from linkwise.cli._verb import answer, speaks_json, verb
 
 if TYPE_CHECKING:
@@ -39,14 +39,7 @@ MOST_ROWS = 5_000  # of more, questions are looked for among so many: finding th
 @verb(short_help="Answer questions in the terminal; each answer is kept.")
 @click.argument("data", metavar="DATA", type=click.Path())
 @table_options
-@click.option(
-    "-c",
-    "--constraints",
-    multiple=True,
-    metavar="FILE",
-    type=click.Path(),
-    help="Statements that are known already; may be repeated.",
-)
+@constraints_option("Statements that are known already.")
 @click.option("-l", "--log", metavar="FILE", required=True, type=click.Path(), help="Where answers are kept.")
 @click.option("--budget", type=click.IntRange(min=1), help="How many questions; default: until nothing is left.")
 @click.option("--strategy", type=click.Choice(STRATEGIES), default="pairs", show_default=True, help="What to ask.")

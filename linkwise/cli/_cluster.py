@@ -20,7 +20,14 @@ from linkwise.cli._fitting import (
     require_agreement,
     require_words,
 )
-from linkwise.cli._options import Amount, one_standard_input, read_statements, read_table, table_options
+from linkwise.cli._options import (
+    Amount,
+    constraints_option,
+    one_standard_input,
+    read_statements,
+    read_table,
+    table_options,
+)
 from linkwise.cli._size import Distances, require_room
 from linkwise.cli._verb import answer, speaks_json, verb
 
@@ -47,14 +54,7 @@ MOST_ASKED, N_QUESTIONS = 5_000, 5  # samples up to which the next questions are
 @verb(short_help="Cluster a table, obeying files of statements.")
 @click.argument("data", metavar="DATA", type=click.Path(allow_dash=True))
 @table_options
-@click.option(
-    "-c",
-    "--constraints",
-    multiple=True,
-    metavar="FILE",
-    type=click.Path(allow_dash=True),
-    help="Knowledge; may be repeated.",
-)
+@constraints_option("Knowledge.", dash=True)
 @click.option(
     "-k",
     "--clusters",

@@ -7,7 +7,7 @@ import platform
 import sys
 
 from linkwise import __version__
-from linkwise.cli._options import cores
+from linkwise._cores import cores
 from linkwise.cli._verb import answer, verb
 from linkwise.cli._warmup import kept_in
 

@@ -9,13 +9,15 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
+from linkwise._cores import cores
+
 if TYPE_CHECKING:
     from linkwise.io import Knowledge, Table
 
 __all__ = [
     "Amount",
     "agree",
-    "cores",
+    "constraints_option",
     "knowledge_options",
     "one_standard_input",
     "read_said",
@@ -52,11 +54,6 @@ SURE = {
     ".csv": ("statements", "lines", "groups", "paths", "parents"),
     ".tsv": ("statements", "lines", "groups", "paths", "parents"),
 }
-
-
-def cores() -> int:
-    """How many threads can run at once."""
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def _limit_threads(ctx: click.Context, param: click.Parameter, value: int | None) -> None:
@@ -110,6 +107,18 @@ def table_options(command: F) -> F:
     for option in reversed(_TABLE):
         command = option(command)
     return command
+
+
+def constraints_option(words: str, *, dash: bool = False) -> Callable[[F], F]:
+    """Add ``-c``: files of statements, for which ``words`` say what they do here; ``dash`` allows standard input."""
+    return click.option(
+        "-c",
+        "--constraints",
+        multiple=True,
+        metavar="FILE",
+        type=click.Path(allow_dash=dash),
+        help=f"{words} May be repeated.",
+    )
 
 
 def knowledge_options(command: F) -> F:

@@ -6,6 +6,7 @@ from typing import Any
 
 import click
 
+from linkwise.cli._options import constraints_option
 from linkwise.cli._verb import answer, verb
 
 __all__ = ["match_samples", "score"]
@@ -16,14 +17,7 @@ __all__ = ["match_samples", "score"]
 @click.argument("truth", metavar="TRUTH", type=click.Path(allow_dash=True))
 @click.option("--column", metavar="COLUMN", help="Column of TRUTH with the classes; default: cluster, label or class.")
 @click.option("--id", "id_column", metavar="COLUMN", help="Column of TRUTH that names the samples; default: by row.")
-@click.option(
-    "-c",
-    "--constraints",
-    multiple=True,
-    metavar="FILE",
-    type=click.Path(),
-    help="What was said: pairs that it decides do not count in the constrained Rand index. May be repeated.",
-)
+@constraints_option("What was said: pairs that it decides do not count in the constrained Rand index.")
 def score(result: str, truth: str, column: str | None, id_column: str | None, constraints: tuple[str, ...]) -> None:
     """Compare the clusters of RESULT (labels.csv, a model or a folder) with the classes in a column of TRUTH.
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from linkwise.cli._options import constraints_option
 from linkwise.cli._verb import answer, verb
 
 if TYPE_CHECKING:
@@ -20,14 +21,7 @@ __all__ = ["why"]
 @click.argument("result", metavar="RESULT", type=click.Path())
 @click.argument("first", metavar="A")
 @click.argument("second", metavar="B")
-@click.option(
-    "-c",
-    "--constraints",
-    multiple=True,
-    metavar="FILE",
-    type=click.Path(),
-    help="What was said, to be told by file and line; by default what the model obeyed. May be repeated.",
-)
+@constraints_option("What was said, to be told by file and line; by default what the model obeyed.")
 def why(result: str, first: str, second: str, constraints: tuple[str, ...]) -> None:
     """Say why samples A and B are together or apart in RESULT: what forced it, and what would change it.
 

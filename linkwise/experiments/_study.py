@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import csv
 import io
-import os
 import warnings
 from collections import Counter
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
@@ -14,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import linkwise
+from linkwise._cores import cores
 from linkwise._files import write_whole
 from linkwise.exceptions import LinkwiseError, LinkwiseWarning
 from linkwise.experiments._cell import FIELDS, Cell, canonical
@@ -278,7 +278,7 @@ class Study:
 
 def _n_processes(n_jobs: int) -> int:
     if n_jobs == -1:
-        return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+        return cores()
     if isinstance(n_jobs, bool) or not isinstance(n_jobs, int) or n_jobs < 1:
         msg = f"n_jobs is {n_jobs!r}, expected a whole number >= 1, or -1 for all cores."
         raise LinkwiseError(msg)

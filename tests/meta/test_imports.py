@@ -21,10 +21,11 @@ ALLOWED = {
     "constraints": BASE | {"_kernels"},
     "result": BASE | {"_kernels", "constraints"},
     "problem": BASE | {"_kernels", "constraints", "result"},
-    "engines": BASE | {"_kernels", "constraints", "result", "problem", "_compat"},
+    "engines": BASE | {"_kernels", "_cores", "constraints", "result", "problem", "_compat"},
     "sources": BASE | {"_kernels", "_files", "constraints", "result"},
     "choosing": BASE | {"_kernels", "constraints", "result", "problem", "engines", "metrics", "_compat"},
     "_compat": set(),
+    "_cores": set(),
     "_files": BASE,
     "metrics": BASE | {"_kernels", "constraints", "result", "sources"},
     "plots": BASE | {"constraints", "result"},
@@ -33,12 +34,25 @@ ALLOWED = {
     "active": BASE | {"_kernels", "_files", "constraints", "result", "sources", "problem", "engines", "choosing"},
     "io": BASE | {"_files", "constraints", "result", "sources", "problem", "engines", "choosing", "active"},
     "experiments": BASE
-    | {"_files", "constraints", "result", "sources", "problem", "engines", "metrics", "datasets", "plots", "choosing"},
+    | {
+        "_cores",
+        "_files",
+        "constraints",
+        "result",
+        "sources",
+        "problem",
+        "engines",
+        "metrics",
+        "datasets",
+        "plots",
+        "choosing",
+    },
     "papers": BASE
     | {"_files", "constraints", "result", "sources", "problem", "engines", "metrics", "datasets", "plots"}
     | {"experiments", "active"},
     "cli": BASE
     | {
+        "_cores",
         "constraints",
         "result",
         "problem",

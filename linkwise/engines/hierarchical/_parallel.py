@@ -7,7 +7,6 @@ slices Python sees Ctrl-C.
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
@@ -16,6 +15,8 @@ from types import TracebackType
 from typing import Any
 
 from threadpoolctl import threadpool_limits
+
+from linkwise._cores import cores
 
 __all__ = ["Workers", "threads_at_most"]
 
@@ -42,20 +43,11 @@ def threads_at_most(count: int) -> Iterator[None]:
         _MOST.reset(token)
 
 
-def _cores() -> int:
-    most = _MOST.get()
-    if most is not None:
-        return most
-    if hasattr(os, "sched_getaffinity"):
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1
-
-
 class Workers:
     """Threads that live as long as one computation; started when the first large step comes."""
 
     def __init__(self, threads: int | None = None) -> None:
-        self.threads = _cores() if threads is None else threads
+        self.threads = threads or _MOST.get() or cores()
         self._pool: ThreadPoolExecutor | None = None
 
     def __enter__(self) -> Workers:

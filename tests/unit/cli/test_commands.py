@@ -84,6 +84,19 @@ def test_many_rows_are_clustered_without_a_table_of_distances(here, capsys, monk
     assert capsys.readouterr().err == ""
 
 
+def test_numbers_of_clusters_of_many_rows_are_compared_without_a_table_too(here, monkeypatch):
+    tried = []
+
+    def decide(estimator, linkages, X, known):
+        tried.append(linkages)
+        return 3, linkages[0], ()
+
+    monkeypatch.setattr("linkwise.choosing._steps.decide_cut", decide)
+    monkeypatch.setattr("linkwise.choosing._choose.MATRIX", 5)
+    assert main(["cluster", "data.csv", "--id", "name", "-k", "auto", "-o", "out", "--quiet"]) == 0
+    assert tried == [("ward",)]
+
+
 def test_cluster_without_statements_uses_row_numbers(here, capsys):
     assert main(["cluster", "data.csv", "--drop", "name", "-k", "2", "-o", "out", "--quiet"]) == 0
     assert capsys.readouterr().out == ""

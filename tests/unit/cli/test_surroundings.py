@@ -14,8 +14,8 @@ from pathlib import Path
 
 import pytest
 
+from linkwise._cores import cores
 from linkwise.cli import main
-from linkwise.cli._options import cores
 from linkwise.cli._size import Distances, require_room
 from linkwise.io import read_labels, read_tree
 

@@ -124,7 +124,7 @@ def test_result_depends_neither_on_threads_nor_on_slices(method, monkeypatch):
     monkeypatch.setattr(_reciprocal, "BUDGET", 1)
     monkeypatch.setattr(_vector, "WIDE", 0)
     monkeypatch.setattr(_vector, "BUDGET", 1)
-    monkeypatch.setattr(_parallel, "_cores", lambda: 3)
+    monkeypatch.setattr(_parallel, "cores", lambda: 3)
     seen = []
     other = merge_all(X, method=method, progress=lambda done, total: seen.append((done, total)))
     assert_array_equal(plain.pairs, other.pairs)
