@@ -8,12 +8,12 @@ import numpy as np
 import numpy.typing as npt
 from scipy.linalg import solve_triangular
 
+from linkwise._parallel import Workers
 from linkwise.active._doubt import Doubt, Evidence, doubtful
 from linkwise.active._kernels_gain import settle
 from linkwise.active._placing import Placing
 from linkwise.active._scene import Scene
 from linkwise.active._strategy import Inquiry, Items, Strategy
-from linkwise.engines.hierarchical._parallel import Workers
 from linkwise.engines.spectral._field import Field
 
 __all__ = ["ExpectedGain"]
@@ -134,7 +134,7 @@ class _Gaining(Placing):
         chance = np.column_stack([p[among], new[among]])
         gain = np.empty(len(among))
         with Workers() as workers:
-            workers.over(settle, len(gain), claims.size, claims, step, claims[among], chance, RARE, gain, alike=True)
+            workers.over(settle, len(gain), claims.size, claims, step, claims[among], chance, RARE, gain)
         gain /= _questions(p[among], new[among])
         best = int(gain.argmax())
         self._expected = max(float(gain[best]), 0.0) / self.scene.n_samples

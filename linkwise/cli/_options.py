@@ -63,7 +63,7 @@ def _limit_threads(ctx: click.Context, param: click.Parameter, value: int | None
     if not 1 <= value <= cores():
         msg = f"{value} is not in the range 1 to {cores()}, the cores of this machine.\nHint: without it, all are used."
         raise click.BadParameter(msg, ctx, param)
-    from linkwise.engines.hierarchical._parallel import threads_at_most  # loads what is to be limited
+    from linkwise._parallel import threads_at_most  # loads what is to be limited
 
     ctx.with_resource(threads_at_most(value))
 

@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from linkwise._parallel import Workers
 from linkwise.constraints import Constraints
 from linkwise.engines.hierarchical._agglomerate import merge_all
 from linkwise.engines.hierarchical._distances import Metric
 from linkwise.engines.hierarchical._memory import require_memory
-from linkwise.engines.hierarchical._parallel import Workers
 from linkwise.engines.metric._paths import mirror, shorten
 from linkwise.engines.metric._propagate import fresh_distances, read_source
 from linkwise.exceptions import LinkwiseError

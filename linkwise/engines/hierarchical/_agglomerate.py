@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from linkwise._kernels import njit
+from linkwise._parallel import Workers
 from linkwise.constraints import Groups
 from linkwise.engines._reading import require_numbers, warn_user
 from linkwise.engines.hierarchical import _few, _generic, _memory, _reciprocal, _spanning, _vector
@@ -29,7 +30,6 @@ from linkwise.engines.hierarchical._distances import (
     square_distances,
 )
 from linkwise.engines.hierarchical._memory import leaner, require_memory, row_pitch
-from linkwise.engines.hierarchical._parallel import Workers
 from linkwise.engines.hierarchical._points import Points, gather
 from linkwise.exceptions import LinkwiseError
 

@@ -13,7 +13,7 @@ import numpy.typing as npt
 from linkwise._kernels import njit
 from linkwise._kernels.borrow import borrowed
 from linkwise._kernels.pairs import samples_from_length
-from linkwise.engines.hierarchical._parallel import Workers
+from linkwise._parallel import Workers
 from linkwise.exceptions import LinkwiseError
 
 __all__ = ["METRICS", "Metric", "Neighbours", "metric_name", "read_dissimilarities", "scaled", "square_distances"]

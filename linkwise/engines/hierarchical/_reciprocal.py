@@ -16,9 +16,9 @@ import numpy.typing as npt
 
 from linkwise._kernels import inner, njit
 from linkwise._kernels.borrow import borrowed
+from linkwise._parallel import Workers
 from linkwise.engines.hierarchical._codes import AVERAGE, COMPLETE, SINGLE, WARD
 from linkwise.engines.hierarchical._distances import Neighbours
-from linkwise.engines.hierarchical._parallel import Workers
 from linkwise.engines.hierarchical._rounds import (
     ALIVE,
     COMPACT,

@@ -10,6 +10,7 @@ import numpy.typing as npt
 
 from linkwise._kernels import inner, njit
 from linkwise._kernels.borrow import borrowed
+from linkwise._parallel import Workers
 from linkwise.engines.hierarchical._cloud import (
     Cloud,
     Scratch,
@@ -29,7 +30,6 @@ from linkwise.engines.hierarchical._cloud import (
     worth_arranging,
 )
 from linkwise.engines.hierarchical._codes import MEDIAN, WARD
-from linkwise.engines.hierarchical._parallel import Workers
 from linkwise.engines.hierarchical._points import Points
 from linkwise.engines.hierarchical._rounds import (
     COMPACT,

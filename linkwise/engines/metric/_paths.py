@@ -22,7 +22,7 @@ import numpy as np
 import numpy.typing as npt
 
 from linkwise._kernels import njit
-from linkwise.engines.hierarchical._parallel import Workers
+from linkwise._parallel import Workers
 
 __all__ = ["PIVOTS", "mirror", "shorten"]
 
@@ -57,7 +57,7 @@ def shorten(D: Floats, n: int, pivots: Ints, workers: Workers) -> None:
 
     Examples
     --------
-    >>> from linkwise.engines.hierarchical._parallel import Workers
+    >>> from linkwise._parallel import Workers
     >>> D = np.array([[0.0, 1.0, 9.0], [1.0, 0.0, 2.0], [9.0, 2.0, 0.0]])
     >>> shorten(D, 3, np.array([1]), Workers())
     >>> D[0].tolist()

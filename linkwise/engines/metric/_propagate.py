@@ -10,12 +10,12 @@ import scipy.sparse
 
 from linkwise._kernels import njit
 from linkwise._kernels.disjoint_set import components
+from linkwise._parallel import Workers
 from linkwise.constraints import Constraints, Kind
 from linkwise.engines._binding import bind
 from linkwise.engines.hierarchical._agglomerate import read_vectors
 from linkwise.engines.hierarchical._distances import Metric, metric_name, read_dissimilarities, scaled, square_distances
 from linkwise.engines.hierarchical._memory import require_memory
-from linkwise.engines.hierarchical._parallel import Workers
 from linkwise.engines.metric._paths import PIVOTS, mirror, shorten
 from linkwise.exceptions import LinkwiseError, UnsupportedConstraintError
 from linkwise.problem import check

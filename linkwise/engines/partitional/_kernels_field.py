@@ -54,7 +54,7 @@ class Charges(NamedTuple):
     between: FloatArray
 
 
-@njit
+@njit(nogil=True)
 def cheapest_labels(own: FloatArray) -> IntArray:
     """Return the label of least own cost of each node, the lowest of several."""
     out = np.empty(len(own), np.intp)
@@ -68,7 +68,7 @@ def cheapest_labels(own: FloatArray) -> IntArray:
     return out
 
 
-@njit
+@njit(nogil=True)
 def _part_energy(own: FloatArray, graph: Graph, charges: Charges, labels: IntArray, t: int) -> float:
     total = 0.0
     place, first, other, link, side = graph.place, graph.first, graph.other, graph.link, graph.side
@@ -89,7 +89,7 @@ def _part_energy(own: FloatArray, graph: Graph, charges: Charges, labels: IntArr
     return total
 
 
-@njit
+@njit(nogil=True)
 def energies(own: FloatArray, graph: Graph, charges: Charges, labels: IntArray) -> FloatArray:
     """Return the energy of each part."""
     out = np.empty(len(graph.begin) - 1)
@@ -98,7 +98,7 @@ def energies(own: FloatArray, graph: Graph, charges: Charges, labels: IntArray) 
     return out
 
 
-@njit
+@njit(nogil=True)
 def _add_charges(cost: FloatArray, u: int, e: int, graph: Graph, charges: Charges, b: int) -> None:
     """Add what entry ``e`` of node ``u`` charges for each of its labels while the other end has label ``b``."""
     q = graph.link[e]
@@ -113,7 +113,7 @@ def _add_charges(cost: FloatArray, u: int, e: int, graph: Graph, charges: Charge
     cost[u, b] = together
 
 
-@njit
+@njit(nogil=True)
 def descend(own: FloatArray, graph: Graph, charges: Charges, order: IntArray, labels: IntArray) -> None:
     """Give nodes, one after the other, the label that is best while all others stay, until none moves (ICM).
 
@@ -149,7 +149,7 @@ def descend(own: FloatArray, graph: Graph, charges: Charges, order: IntArray, la
             break
 
 
-@njit
+@njit(nogil=True)
 def _root(above: IntArray, u: int) -> int:
     while above[u] != u:
         above[u] = above[above[u]]
@@ -157,7 +157,7 @@ def _root(above: IntArray, u: int) -> int:
     return u
 
 
-@njit
+@njit(nogil=True)
 def _pick_forest(
     graph: Graph, t: int, turn: int, inside: npt.NDArray[np.bool_], above: IntArray, seen: IntArray
 ) -> None:
@@ -188,7 +188,7 @@ def _pick_forest(
                 above[_root(above, graph.other[e])] = u
 
 
-@njit
+@njit(nogil=True)
 def _send(charges: Charges, q: int, side: int, cost: FloatArray, best: IntArray, u: int, above: int) -> None:
     """Add to ``cost[above, b]`` the least cost of node ``u`` given label ``b`` above it.
 
@@ -226,7 +226,7 @@ def _send(charges: Charges, q: int, side: int, cost: FloatArray, best: IntArray,
         best[u, b] = at
 
 
-@njit
+@njit(nogil=True)
 def _solve_forest(
     own: FloatArray,
     graph: Graph,
@@ -285,7 +285,7 @@ def _solve_forest(
                     labels[u] = a
 
 
-@njit
+@njit(nogil=True)
 def _fits(graph: Graph, charges: Charges, cheapest: IntArray, t: int) -> bool:
     """Whether no link of a part charges anything when each node has its cheapest label."""
     first, other, link, side = graph.first, graph.other, graph.link, graph.side
@@ -305,7 +305,7 @@ def _fits(graph: Graph, charges: Charges, cheapest: IntArray, t: int) -> bool:
     return True
 
 
-@njit
+@njit(nogil=True)
 def improve_by_trees(own: FloatArray, graph: Graph, charges: Charges, cheapest: IntArray, labels: IntArray) -> float:
     """Lower the energy by moving all nodes of a forest at once, part by part; parts without cycles end at their least.
 

@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from linkwise._kernels import njit
 
-__all__ = ["settle_products", "squared_to_own", "sum_rows", "sweep_blocks", "write_nearest", "write_squared"]
+__all__ = ["settle_products", "squared_to_own", "sum_rows", "write_nearest", "write_squared"]
 
 IntArray = npt.NDArray[np.intp]
 FloatArray = npt.NDArray[np.float64]
@@ -74,53 +74,6 @@ def write_nearest(
         for i in range(size):
             labels[low + i] = np.intp(best[i])
             cost[low + i] = least[i]
-
-
-@njit(nogil=True)
-def sweep_blocks(
-    X: FloatArray,
-    centers: FloatArray,
-    slot: IntArray,
-    block: int,
-    labels: IntArray,
-    cost: FloatArray,
-    total: FloatArray,
-    count: FloatArray,
-    table: FloatArray,
-    start: int,
-    stop: int,
-) -> None:
-    """Do what `sweep` says for some blocks of rows, each with sums of its own."""
-    tile, away = np.empty((X.shape[1], _TILE)), np.empty(_TILE)
-    least, best = np.empty(_TILE), np.empty(_TILE)
-    marked = np.empty(_TILE, np.intp)
-    for b in range(start, stop):
-        end = min(len(X), (b + 1) * block)
-        sums, number, mine = total[b], count[b], 0.0
-        for low in range(b * block, end, _TILE):
-            size = min(_TILE, end - low)
-            _turn(X, low, size, tile)
-            n_marked = 0
-            for i in range(size):
-                least[i] = np.inf
-                best[i] = 0.0
-                marked[n_marked] = i
-                n_marked += slot[low + i] >= 0
-            for c in range(len(centers)):
-                _away(tile, size, centers[c], away)
-                _keep_less(away, c, size, least, best)
-                for i in marked[:n_marked]:
-                    table[slot[low + i], c] = away[i]
-            for i in range(size):
-                labels[low + i] = np.intp(best[i])
-            for i in range(size):
-                if slot[low + i] < 0:
-                    c = labels[low + i]
-                    mine += least[i]
-                    number[c] += 1.0
-                    for j in range(X.shape[1]):
-                        sums[c, j] += X[low + i, j]
-        cost[b] = mine
 
 
 @njit(nogil=True)

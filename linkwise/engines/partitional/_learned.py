@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from linkwise.engines.partitional._farthest import farthest_pair
-from linkwise.engines.partitional._measures import Measure, SquaredEuclidean, State
+from linkwise.engines.partitional._measures import Assigned, Measure, SquaredEuclidean, State
 from linkwise.engines.partitional._rows import nearest, squared, squared_to
 
 __all__ = ["METRICS", "Learned", "Metric", "Pull", "ridge_of"]
@@ -122,8 +122,8 @@ class Learned(SquaredEuclidean):
         labels, cost = nearest(turned, self._turn(state.centers, metric.root[0]))
         return labels, cost + metric.offset[0]
 
-    def sweep(self, state: State, some: IntArray) -> tuple[IntArray, float, FloatArray]:
-        """Return the best centre of each row, what all but some rows cost, and the costs of these for each centre."""
+    def sweep(self, state: State, some: IntArray) -> tuple[FloatArray, Assigned]:
+        """Return the costs of some rows for each centre, and a function that assigns all: call it, once."""
         return Measure.sweep(self, state, some)
 
     def table(self, state: State, rows: Any) -> FloatArray:

@@ -5,6 +5,7 @@ Every measure has the same methods, so that a method that charges for broken sta
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,28 +13,30 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse
 
-from linkwise.engines.hierarchical._parallel import Workers
+from linkwise._parallel import Workers
 from linkwise.engines.partitional._farthest import farthest_pair
 from linkwise.engines.partitional._kernels_rows import sum_rows
 from linkwise.engines.partitional._rows import (
-    Sweep,
     is_wide,
     means,
     nearest,
     one_row,
     squared,
     squared_to,
-    sweep,
 )
+from linkwise.engines.partitional._sweeps import Sweep, Sweeper
 from linkwise.exceptions import LinkwiseError
 
-__all__ = ["DISTORTIONS", "Cosine", "Divergence", "Measure", "SquaredEuclidean", "State", "make_measure"]
+__all__ = ["DISTORTIONS", "Assigned", "Cosine", "Divergence", "Measure", "SquaredEuclidean", "State", "make_measure"]
 
 IntArray = npt.NDArray[np.intp]
 FloatArray = npt.NDArray[np.float64]
 DISTORTIONS = ("squared_euclidean", "cosine", "kl")
 _NOTHING = 1e-28  # squared length of a mean of rows of length 1 that is rounding only
 _CHUNK = 4096  # rows whose costs for all centres are in memory at a time
+
+
+Assigned = Callable[[], tuple[IntArray, float]]
 
 
 @dataclass(frozen=True, eq=False)
@@ -67,11 +70,17 @@ class Measure:
             cost[at : at + _CHUNK] = table.min(axis=1)
         return labels, cost
 
-    def sweep(self, state: State, some: IntArray) -> tuple[IntArray, float, FloatArray]:
-        """Return the best centre of each row, what all but some rows cost, and the costs of these for each centre."""
+    def sweep(self, state: State, some: IntArray) -> tuple[FloatArray, Assigned]:
+        """Return the costs of some rows for each centre, and a function that assigns all: call it, once.
+
+        It returns the best centre of each row, and what all but some rows cost. Threads may be at it already.
+        """
+        return self.table(state, self.pick(some)), lambda: self._assign(state, some)
+
+    def _assign(self, state: State, some: IntArray) -> tuple[IntArray, float]:
         labels, cost = self.nearest(state)
         cost[some] = 0.0
-        return labels, float(cost.sum()), self.table(state, self.pick(some))
+        return labels, float(cost.sum())
 
     def pick(self, some: IntArray) -> Any:
         """Return some of the rows; those picked last are remembered."""
@@ -132,34 +141,37 @@ class SquaredEuclidean(Measure):
     """
 
     _largest: FloatArray | None = None
-    _slot: tuple[IntArray, IntArray] | None = None
-    _swept: tuple[Sweep, IntArray] | None = None
+    _sweeper: Sweeper | None = None
+    _swept: Sweep | None = None
 
-    def sweep(self, state: State, some: IntArray) -> tuple[IntArray, float, FloatArray]:
-        """Return the best centre of each row, what all but some rows cost, and the costs of these for each centre."""
+    def sweep(self, state: State, some: IntArray) -> tuple[FloatArray, Assigned]:
+        """Return the costs of some rows for each centre, and a function that assigns all: call it, once."""
         if scipy.sparse.issparse(self.rows) or is_wide(state.centers):
             return super().sweep(state, some)
-        if self._slot is None or self._slot[0] is not some:
-            self._slot = some, np.full(len(self.rows), -1, dtype=np.intp)
-            self._slot[1][some] = np.arange(len(some))
-        found = sweep(self.rows, state.centers, self._slot[1], len(some), self.workers)
-        self._swept = found, some
-        return found.labels, found.cost, found.table
+        if self._sweeper is None or self._sweeper.some is not some:
+            self._sweeper = Sweeper(self.rows, some, self.workers)
+        finish = self._sweeper.sweep(state.centers, self.workers)
+
+        def assigned() -> tuple[IntArray, float]:
+            self._swept = finish()
+            return self._swept.labels, self._swept.cost
+
+        return self.table(state, self._sweeper.picked), assigned
 
     def _added_up(self, labels: IntArray) -> tuple[FloatArray, FloatArray] | None:
         """Return the sums and numbers of rows of each label, if a sweep gave these labels."""
-        if self._swept is None or self._swept[0].labels is not labels:
+        found, sweeper = self._swept, self._sweeper
+        if found is None or sweeper is None or found.labels is not labels:
             return None
-        found, some = self._swept
-        total, count = sum_rows(self.pick(some), np.ones(len(some)), labels[some], self.k)
+        total, count = sum_rows(sweeper.picked, np.ones(len(sweeper.some)), labels[sweeper.some], self.k)
         return found.total + total, found.size + count
 
     def count(self, labels: IntArray) -> FloatArray:
         """Return the number of rows of each label."""
-        if self._swept is None or self._swept[0].labels is not labels:
+        found, sweeper = self._swept, self._sweeper
+        if found is None or sweeper is None or found.labels is not labels:
             return super().count(labels)
-        found, some = self._swept
-        return np.asarray(found.size + np.bincount(labels[some], minlength=self.k))
+        return np.asarray(found.size + np.bincount(labels[sweeper.some], minlength=self.k))
 
     def nearest(self, state: State, rows: Any = None) -> tuple[IntArray, FloatArray]:
         """Return the best centre of each row and its cost."""

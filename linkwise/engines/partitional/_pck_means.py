@@ -77,7 +77,7 @@ def pck_means(
     The objective is the sum of squared distances to the centres and the weights of the statements that are broken: a
     weight is what breaking may save in squared distance.
     **Cost** O(n d k) per iteration, as k-means, and O(k) for each link and sweep over the samples that are named.
-    Samples that no statement names are assigned as in k-means.
+    Samples that no statement names are assigned as in k-means. Dense rows are copied once, in single precision.
     **Guarantee** the objective never rises from one half-step to the next; all ``n_clusters`` clusters have samples:
     one left empty takes the sample that gains most.
     **Departure from** [1]_ neighbourhoods of must-links, hard or soft, only start the clusters; the assignment may move
@@ -171,7 +171,7 @@ class PCKMeans(SoftMixin, ConstrainedClusterer):
     Notes
     -----
     **Cost** O(n d k) per iteration, as k-means, and O(k) for each link and sweep over the samples that are named.
-    Samples that no statement names are assigned as in k-means.
+    Samples that no statement names are assigned as in k-means. Dense rows are copied once, in single precision.
     **Guarantee** hard statements hold in ``labels_``, re-checked after each fit; the objective never rises from one
     half-step to the next; all ``n_clusters`` clusters have samples: one left empty takes the sample that gains most.
     **Departure from** [1]_ see `pck_means`.

@@ -7,29 +7,26 @@ product leaves in doubt is looked at again; both ways give the same labels. Spar
 
 from __future__ import annotations
 
-from contextlib import nullcontext
 from functools import cache
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 import scipy.sparse
 from threadpoolctl import ThreadpoolController
 
+from linkwise._parallel import Workers
 from linkwise.engines._reading import require_finite
-from linkwise.engines.hierarchical._parallel import Workers
 from linkwise.engines.partitional._kernels_rows import (
     settle_products,
     squared_to_own,
     sum_rows,
-    sweep_blocks,
     write_nearest,
     write_squared,
 )
 from linkwise.exceptions import LinkwiseError
 
 __all__ = [
-    "Sweep",
     "is_small",
     "is_wide",
     "join_rows",
@@ -39,7 +36,6 @@ __all__ = [
     "read_rows",
     "squared",
     "squared_to",
-    "sweep",
     "typical_variance",
 ]
 
@@ -48,8 +44,6 @@ FloatArray = npt.NDArray[np.float64]
 _CHUNK = 2048  # rows whose distances to all centres are in memory at a time
 _WIDE = 2_000  # features times centres from which the matrix product is quicker
 _LARGE = 4_000_000  # features times centres times rows from which threads are
-_BLOCK = 4_096  # rows, or more, whose sums are made by one thread; how many threads there are changes no digit
-_BLOCKS = 64  # at most
 
 
 def read_rows(X: Any, who: str) -> Any:
@@ -63,47 +57,6 @@ def read_rows(X: Any, who: str) -> Any:
         raise LinkwiseError(msg)
     require_finite(rows, X, who=who)
     return rows
-
-
-class Sweep(NamedTuple):
-    """What one pass over all rows gives; rows of the table are left out of all but ``labels``.
-
-    Attributes
-    ----------
-    labels : ndarray of intp, shape (n_rows,)
-        The nearest centre of each row.
-    cost : float
-        The sum of the squared distances to these.
-    total, size : ndarray of shape (k, d) and (k,)
-        The sum of the rows of each label, and their number.
-    table : ndarray of shape (n_slots, k)
-        Squared distances of the rows that have a slot to all centres.
-    """
-
-    labels: IntArray
-    cost: float
-    total: FloatArray
-    size: FloatArray
-    table: FloatArray
-
-
-def sweep(X: FloatArray, centers: FloatArray, slot: IntArray, n_slots: int, workers: Workers | None = None) -> Sweep:
-    """Find nearest centres of dense rows and add up, in one pass, what a step of k-means wants to know.
-
-    ``slot`` gives the row of the table that a row has, or -1; ``workers`` are threads that exist already.
-    """
-    n, k = len(X), len(centers)
-    size = max(_BLOCK, -(-n // _BLOCKS))
-    n_blocks = -(-n // size)
-    labels, table = np.empty(n, dtype=np.intp), np.empty((n_slots, k))
-    cost, count, total = np.zeros(n_blocks), np.zeros((n_blocks, k)), np.zeros((n_blocks, k, X.shape[1]))
-    arguments = (X, np.ascontiguousarray(centers), slot, size, labels, cost, total, count, table)
-    if n * centers.size < _LARGE:
-        sweep_blocks(*arguments, 0, n_blocks)
-    else:
-        with nullcontext(workers) if workers is not None else Workers() as threads:
-            threads.over(sweep_blocks, n_blocks, size * centers.size, *arguments, alike=True)
-    return Sweep(labels, float(cost.sum()), total.sum(axis=0), count.sum(axis=0), table)
 
 
 def is_wide(centers: FloatArray) -> bool:
@@ -129,7 +82,7 @@ def nearest(X: Any, centers: FloatArray) -> tuple[IntArray, FloatArray]:
             workers.over(_by_product, m, centers.size, X, across, norm, labels, cost)
     elif m * centers.size >= _LARGE:
         with Workers() as workers:
-            workers.over(write_nearest, m, centers.size, X, centers, labels, cost, alike=True)
+            workers.over(write_nearest, m, centers.size, X, centers, labels, cost)
     else:
         write_nearest(X, centers, labels, cost, 0, m)
     return labels, cost

@@ -11,8 +11,8 @@ import numpy.typing as npt
 import scipy.sparse
 
 from linkwise._kernels.disjoint_set import components
+from linkwise._parallel import Workers
 from linkwise.constraints import Constraints, Kind
-from linkwise.engines.hierarchical._parallel import Workers
 from linkwise.engines.partitional._centroids import LINKS
 from linkwise.engines.partitional._cloud import Cloud, contract
 from linkwise.engines.partitional._cop_kmeans import cop_kmeans

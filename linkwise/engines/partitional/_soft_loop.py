@@ -104,9 +104,9 @@ class Alternation:
     def _assign(self, state: State, before: IntArray | None, rng: np.random.Generator) -> tuple[IntArray, State, float]:
         """Assign all samples; the objective is not above that of the labels before."""
         method, field = self.method, self.field
-        labels, cost, table = method.measure.sweep(state, field.sample)
-        total = method.scale * cost + method.constant(state)
-        if field.n_nodes:
+        table, assigned = method.measure.sweep(state, field.sample)
+        total, found = method.constant(state), None
+        if field.n_nodes:  # threads may assign all other samples meanwhile
             if method.scale != 1.0:
                 table = method.scale * table
             if self._charges is None or not method.fixed:
@@ -121,8 +121,11 @@ class Alternation:
             found, energy = field.settle(
                 own, self._links, was, inference=self.inference, order=order, witness=self.witness
             )
-            labels[field.sample] = found[field.node]
             total += energy
+        labels, cost = assigned()
+        total += method.scale * cost
+        if found is not None:
+            labels[field.sample] = found[field.node]
         if not method.measure.count(labels).all():
             labels, state, total = self._fill(labels, state, before)
         elif len(method.held.weight) < len(method.pairs.weight):

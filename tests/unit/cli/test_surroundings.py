@@ -171,7 +171,7 @@ def test_l56_help_is_quick_and_loads_nothing_heavy(here):
 
 
 def test_threads_are_limited_for_one_command_only(here, monkeypatch):
-    from linkwise.engines.hierarchical import _parallel
+    from linkwise import _parallel
 
     seen = []
     fit = _parallel.Workers.__init__

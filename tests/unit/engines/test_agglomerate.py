@@ -6,7 +6,8 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy.cluster.hierarchy import linkage
 from scipy.spatial.distance import pdist, squareform
 
-from linkwise.engines.hierarchical import _parallel, _reciprocal, _spanning, _vector
+from linkwise import _parallel
+from linkwise.engines.hierarchical import _reciprocal, _spanning, _vector
 from linkwise.engines.hierarchical._agglomerate import merge_all
 from tests.oracles.agglomeration import faults
 from tests.profile import examples

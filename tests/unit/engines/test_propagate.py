@@ -10,8 +10,8 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy.spatial.distance import cdist, pdist, squareform
 
 from linkwise import Constraints, MinSeparation, propagate
+from linkwise._parallel import Workers
 from linkwise.engines.hierarchical import _memory
-from linkwise.engines.hierarchical._parallel import Workers
 from linkwise.engines.metric import _paths
 from linkwise.exceptions import (
     ConstraintError,

@@ -11,8 +11,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 from linkwise import Constraints, COPKMeans
 from linkwise.engines.partitional import _rows
-from linkwise.engines.partitional._measures import SquaredEuclidean, State
-from linkwise.engines.partitional._rows import means, nearest, squared, squared_to, sweep, typical_variance
+from linkwise.engines.partitional._rows import means, nearest, squared, squared_to, typical_variance
 from linkwise.exceptions import LinkwiseError
 from tests.oracles.centres import squared_distances
 
@@ -43,38 +42,6 @@ def test_ties_go_to_the_lowest_numbered_centre(way, monkeypatch):
     monkeypatch.setattr(_rows, "_WIDE", 0 if way == "wide" else 10**9)
     centers = np.array([[5.0, 5.0], [0.1, 0.0], [-0.1, 0.0], [0.1, 0.0]])
     assert nearest(np.zeros((3, 2)), centers)[0].tolist() == [1, 1, 1]
-
-
-@pytest.mark.parametrize(("m", "d", "k"), [(1, 1, 1), (40, 3, 5), (300, 9, 4), (700, 16, 2)])
-def test_one_sweep_gives_what_several_passes_do(m, d, k, monkeypatch):
-    monkeypatch.setattr(_rows, "_BLOCK", 100)
-    X, centers = case(m, m, d, k)
-    some = np.flatnonzero(np.random.default_rng(m).random(m) < 0.3)
-    slot = np.full(m, -1)
-    slot[some] = np.arange(len(some))
-    found = sweep(X, centers, slot, len(some))
-    away = squared_distances(X, centers)
-    assert_array_equal(found.labels, away.argmin(axis=1))
-    assert_allclose(found.table, away[some])
-    free = np.setdiff1d(np.arange(m), some)
-    assert_allclose(found.cost, away[free].min(axis=1).sum())
-    mine = [free[found.labels[free] == c] for c in range(k)]
-    assert found.size.tolist() == [len(rows) for rows in mine]
-    assert_allclose(found.total, [X[rows].sum(axis=0) for rows in mine], atol=1e-12)
-    monkeypatch.setattr(_rows, "_LARGE", 0)
-    for one, other in zip(found, sweep(X, centers, slot, len(some)), strict=True):
-        assert_array_equal(one, other)  # to the last digit, in threads as well
-
-
-def test_sums_of_a_sweep_serve_its_own_labels_only():
-    X, centers = case(3, 60, 2, 3)
-    measure, some = SquaredEuclidean(X, 3), np.arange(0, 60, 7)
-    labels, _, _ = measure.sweep(State(centers), some)
-    labels[some] = (labels[some] + 1) % 3  # as an assignment of what statements bind does
-    fresh = SquaredEuclidean(X, 3)
-    for given in (labels, labels.copy(), (labels + 1) % 3):
-        assert_allclose(measure.centers(given), fresh.centers(given))
-        assert measure.count(given).tolist() == np.bincount(given, minlength=3).tolist()
 
 
 def test_sparse_rows_agree_with_dense_ones():

@@ -22,9 +22,6 @@ __all__ = ["Workers", "threads_at_most"]
 
 # Elements one slice handles: a tenth of a second or so, long against the 20 microseconds of handing it to a thread.
 SLICE = 100_000_000
-# Elements up to which, if all items take alike, each thread gets one slice: more would only take longer to hand over.
-SHORT = 50_000_000
-
 
 _MOST: ContextVar[int | None] = ContextVar("linkwise_threads", default=None)
 
@@ -44,7 +41,7 @@ def threads_at_most(count: int) -> Iterator[None]:
 
 
 class Workers:
-    """Threads that live as long as one computation; started when the first large step comes."""
+    """Threads beside the caller's own that live as long as one computation; started when a first large step comes."""
 
     def __init__(self, threads: int | None = None) -> None:
         self.threads = threads or _MOST.get() or cores()
@@ -59,23 +56,39 @@ class Workers:
         if self._pool is not None:
             self._pool.shutdown(wait=True, cancel_futures=True)
 
-    def over(self, kernel: Callable[..., Any], n_items: int, cost: int, *arguments: Any, alike: bool = False) -> None:
-        """Call ``kernel(*arguments, start, stop)`` on slices that cover ``range(n_items)``.
+    def over(self, kernel: Callable[..., Any], n_items: int, cost: int, *arguments: Any) -> None:
+        """Call ``kernel(*arguments, start, stop)`` on slices that cover ``range(n_items)``, and wait for all.
 
-        ``cost`` is the number of elements one item touches; ``alike`` says that no item touches many more than another.
+        ``cost`` is the number of elements one item touches.
         """
-        each = 1 if alike and n_items * cost < SHORT else 4
-        slices = max(each * self.threads if self.threads > 1 else 1, n_items * cost // SLICE)
+        self.begin(kernel, n_items, cost, *arguments)()
+
+    def begin(self, kernel: Callable[..., Any], n_items: int, cost: int, *arguments: Any) -> Callable[[], None]:
+        """Start doing the same and return a function that helps to finish and then waits: call it, once.
+
+        Until then the caller may do something else, best in kernels that release the interpreter lock as well.
+        """
+        slices = max(4 * self.threads if self.threads > 1 else 1, n_items * cost // SLICE)
         step = max(1, -(-n_items // slices))
-        if self.threads == 1 or step >= n_items:
-            for start in range(0, n_items, step):
-                kernel(*arguments, start, min(n_items, start + step))
-            return
-        if self._pool is None:
-            self._pool = ThreadPoolExecutor(self.threads, thread_name_prefix="linkwise")
-        futures = [
-            self._pool.submit(kernel, *arguments, start, min(n_items, start + step))
-            for start in range(0, n_items, step)
-        ]
-        for future in futures:
-            future.result()
+        starts = iter(range(0, n_items, step))
+
+        def work() -> None:
+            try:
+                for start in starts:  # shared by all threads: who is free takes the next
+                    kernel(*arguments, start, min(n_items, start + step))
+            except BaseException:
+                for _ in starts:  # an error, or Ctrl-C: the others need not go on
+                    pass
+                raise
+
+        helpers = min(self.threads, -(-n_items // step)) - 1
+        if helpers > 0 and self._pool is None:
+            self._pool = ThreadPoolExecutor(self.threads - 1, thread_name_prefix="linkwise")
+        futures = [self._pool.submit(work) for _ in range(helpers)] if self._pool is not None else []
+
+        def finish() -> None:
+            work()
+            for future in futures:
+                future.result()
+
+        return finish
