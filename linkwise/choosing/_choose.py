@@ -17,6 +17,7 @@ from linkwise.constraints import Constraints, Kind, SizeBetween
 from linkwise.engines._base import ConstrainedClusterer
 from linkwise.engines._binding import bind
 from linkwise.engines.hierarchical import ConstrainedAgglomerative, ConstrainedCompleteLink, ReCon
+from linkwise.engines.hierarchical._memory import MATRIX
 from linkwise.engines.partitional import COPKMeans, PCKMeans
 from linkwise.exceptions import DeadEndError, LinkwiseError
 from linkwise.metrics import silhouette
@@ -26,8 +27,6 @@ __all__ = ["Clustering", "cluster"]
 
 IntArray = npt.NDArray[np.intp]
 
-# Samples up to which a matrix of all distances is taken without being asked for: 3.2 GB.
-MATRIX = 20_000
 # A feature that spreads so many times as far as another decides alone.
 UNEQUAL = 20.0
 _PAIRS = (Kind.MUST_LINK, Kind.CANNOT_LINK, Kind.TOGETHER, Kind.APART)

@@ -109,7 +109,7 @@ def cluster(
     Writes labels.csv, tree.nwk, model.lwm (for `linkwise assign`), report.html and, with matplotlib, dendrogram.png;
     either all of them or none. copkmeans makes no tree, so it writes links.png, the samples in the plane, instead.
     """
-    from linkwise.cli._show import can_draw, draw_links, draw_tree, working
+    from linkwise.cli._show import can_draw, draw_links, draw_tree, get_ready_to_draw, working
     from linkwise.io import Folder, labels_csv, save, write_tree
     from linkwise.report import write_report
 
@@ -144,6 +144,7 @@ def cluster(
         with working("comparing numbers of clusters", quiet=silent):
             clusters, linkage, reasons = decide(table, statements, method, linkage)
     cut = Cut(clusters, height, linkage or usual)
+    get_ready_to_draw()
     with working("clustering", quiet=silent):
         model = fit(table, statements, method, cut)
         plain = fit(table, None, method, cut) if statements is not None else None
@@ -197,11 +198,12 @@ def _warn_of_nothing_new(plain: Any, said: Any) -> None:
 def _questions(table: Table, statements: Knowledge | None) -> list[Any]:
     """The next few questions, where they are cheap to find and pairs are what is spoken of."""
     from linkwise import Kind
-    from linkwise.active import Dialogue
 
     said = None if statements is None else statements.constraints
     if not 2 <= len(table) <= MOST_ASKED or (said is not None and (said.kind > Kind.CANNOT_LINK).any()):
         return []
+    from linkwise.active import Dialogue
+
     talk, found = Dialogue(table.X, constraints=said), list[Any]()
     while len(found) < N_QUESTIONS and (query := talk.ask()) is not None:
         found.append(query)

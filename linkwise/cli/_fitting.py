@@ -89,7 +89,7 @@ def require_agreement(method: str, clusters: int | str | None, height: float | N
 
 def _is_large(table: Table) -> bool:
     """Whether a table of all distances would be too much to take without being asked."""
-    from linkwise.choosing._choose import MATRIX
+    from linkwise.engines.hierarchical._memory import MATRIX
 
     return len(table) > MATRIX and not is_sparse(table)
 

@@ -8,6 +8,7 @@ Only click is imported here; NumPy, Numba and the rest are loaded by the verb th
 from __future__ import annotations
 
 import difflib
+import gc
 import io
 import json
 import os
@@ -133,6 +134,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     finally:
         if previous is not None:
             signal.signal(signal.SIGTERM, previous)
+        if arguments is None:  # the process ends: looking through all that was loaded for garbage takes half a second
+            gc.freeze()
 
 
 class _Voice:

@@ -5,20 +5,28 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
+from threading import Thread
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from linkwise.constraints import Constraints
     from linkwise.io import Table
 
-__all__ = ["can_draw", "draw_before_and_after", "draw_links", "draw_tree", "working"]
+__all__ = ["can_draw", "draw_before_and_after", "draw_links", "draw_tree", "get_ready_to_draw", "working"]
 
 
 def can_draw() -> bool:
     """Whether matplotlib is installed."""
     return find_spec("matplotlib") is not None
+
+
+def get_ready_to_draw() -> None:
+    """Load matplotlib in a thread while something long runs, if it is installed; drawing waits for it by itself."""
+    if can_draw():
+        Thread(target=import_module, args=("matplotlib.backends.backend_agg",), daemon=True).start()
 
 
 def draw_tree(path: Path, model: Any, *, constraints: Constraints | None, ids: Any, title: str) -> None:

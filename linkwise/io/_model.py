@@ -17,7 +17,7 @@ from linkwise.io._arrays import array_of_npy, npy_of_array
 from linkwise.io._container import MANIFEST, Archive, Member, measure, pack, read_member
 from linkwise.io._prepare import Preparation
 from linkwise.io._table import Table
-from linkwise.io._values import ENGINES, Reader, Writer
+from linkwise.io._values import Reader, Writer, is_model
 
 __all__ = ["FORMAT", "load", "save"]
 
@@ -65,7 +65,7 @@ def save(model: Any, path: Any, *, data: Table | Preparation | None = None) -> N
     if data is not None and not isinstance(data, (Table, Preparation)):
         msg = f"save: data is {type(data).__name__}, expected what `read_data` returns, or its `preparation`."
         raise LinkwiseError(msg)
-    if type(model).__name__ not in (*ENGINES, "Clustering"):
+    if not is_model(model):
         msg = (
             f"save: a {type(model).__name__} is no model of linkwise.\n"
             "Hint: save its last step, or the estimator of a search; scale with `read_data(..., scale='standard')`."
@@ -245,7 +245,7 @@ def _read_members(archive: Archive, manifest: dict[str, Any]) -> list[Member]:
 def _read_values(archive: Archive, manifest: dict[str, Any], reader: Reader) -> tuple[Any, Any]:
     try:
         model, data = reader.read(manifest["model"]), reader.read(manifest["data"])
-        if type(model).__name__ not in (*ENGINES, "Clustering"):
+        if not is_model(model):
             _fail(archive.name, f"it holds {type(model).__name__}, which is no method")
         if data is not None and not isinstance(data, (Table, Preparation)):
             _fail(archive.name, f"its data is {type(data).__name__}")

@@ -10,7 +10,7 @@ import numpy as np
 import scipy.sparse
 
 from linkwise.constraints import Constraints, Kind, Rule
-from linkwise.engines import ConstrainedClusterer
+from linkwise.engines._base import ConstrainedClusterer
 
 __all__ = ["check_constraints", "check_estimator", "check_random_state", "check_record"]
 

@@ -10,7 +10,6 @@ from typing import Any
 import numpy as np
 import scipy.sparse
 
-from linkwise.choosing import Clustering
 from linkwise.constraints import Constraints, Groups, MaxCentroidDistance, MinSeparation, NeighbourWithin, SizeBetween
 from linkwise.engines._base import ConstrainedEstimator
 from linkwise.exceptions import LinkwiseError
@@ -19,13 +18,12 @@ from linkwise.io._sound import check_constraints, check_estimator, check_random_
 from linkwise.io._table import Table
 from linkwise.result import Certificate, Dendrogram
 
-__all__ = ["ENGINES", "Reader", "Writer"]
+__all__ = ["Reader", "Writer", "is_model"]
 
 RECORDS: dict[str, Any] = {
     kind.__name__: kind
     for kind in (
         Certificate,
-        Clustering,
         MaxCentroidDistance,
         MinSeparation,
         NeighbourWithin,
@@ -39,18 +37,28 @@ _DEEPEST = 40
 _CACHES = ("_memory", "_metadata_request", "_sklearn_output_config", "_sklearn_auto_wrap_output_keys")
 
 
-def _engines() -> dict[str, type[ConstrainedEstimator]]:
+def engine(name: Any) -> type[ConstrainedEstimator] | None:
+    """Return the estimator of that name, if there is one."""
     from linkwise import engines
 
-    found = {name: getattr(engines, name) for name in engines.__all__}
-    return {
-        name: kind
-        for name, kind in found.items()
-        if isinstance(kind, type) and issubclass(kind, ConstrainedEstimator) and name != "ConstrainedClusterer"
-    }
+    kind = getattr(engines, name) if name in engines.__all__ else None
+    is_one = isinstance(kind, type) and issubclass(kind, ConstrainedEstimator) and name != "ConstrainedClusterer"
+    return kind if is_one else None
 
 
-ENGINES = _engines()
+def is_model(value: Any) -> bool:
+    """Whether a value is of a kind that can be saved as a model by itself."""
+    name = type(value).__name__
+    return name == "Clustering" or engine(name) is not None
+
+
+def _dataclass(name: Any) -> Any:
+    """Return the dataclass of that name among those a model may hold, if there is one."""
+    if name == "Clustering":  # loads all methods
+        from linkwise.choosing import Clustering
+
+        return Clustering
+    return RECORDS.get(name)
 
 
 class Writer:
@@ -106,9 +114,9 @@ class Writer:
         if isinstance(value, Dendrogram):
             keys = ("n_samples", "parent", "raw_height", "marked", "ids")
             return self._named("Dendrogram", {key: getattr(value, key) for key in keys}, where)
-        if RECORDS.get(name) is type(value):
+        if _dataclass(name) is type(value):
             return self._named(name, {f.name: getattr(value, f.name) for f in dataclasses.fields(value)}, where)
-        if ENGINES.get(name) is type(value):
+        if engine(name) is type(value):
             return self._estimator(name, value)
         if isinstance(value, np.random.RandomState):
             return self._named("RandomState", {"state": value.get_state(legacy=True)}, where)
@@ -191,8 +199,8 @@ class Reader:
 
     def _record(self, node: dict[str, Any], depth: int) -> Any:
         name = node["is"]
-        if name in ENGINES:
-            return self._estimator(name, node, depth)
+        if (kind := engine(name)) is not None:
+            return self._estimator(kind, node, depth)
         fields = {str(key): self.read(one, depth + 1) for key, one in node["fields"].items()}
         if name == "Constraints":
             return self._constraints(fields)
@@ -205,14 +213,14 @@ class Reader:
             state = np.random.RandomState()
             state.set_state(fields["state"])
             return state
-        kind = RECORDS.get(name)
-        if kind is None:
+        record = _dataclass(name)
+        if record is None:
             msg = f"{str(name)[:40]!r} is none of the methods and values a model consists of"
             raise ValueError(msg)
-        if set(fields) != {f.name for f in dataclasses.fields(kind)}:
+        if set(fields) != {f.name for f in dataclasses.fields(record)}:
             msg = f"{name} lacks a field or has one too many"
             raise ValueError(msg)
-        made = kind(**fields)
+        made = record(**fields)
         check_record(made)
         return made
 
@@ -222,8 +230,8 @@ class Reader:
         check_constraints(made)
         return made
 
-    def _estimator(self, name: str, node: dict[str, Any], depth: int) -> Any:
-        kind = ENGINES[name]
+    def _estimator(self, kind: type[ConstrainedEstimator], node: dict[str, Any], depth: int) -> Any:
+        name = kind.__name__
         params = {str(key): self.read(one, depth + 1) for key, one in node["params"].items()}
         if set(params) != set(kind._get_param_names()):
             odd = min(set(params) ^ set(kind._get_param_names()))

@@ -21,18 +21,21 @@ ALLOWED = {
     "constraints": BASE | {"_kernels"},
     "result": BASE | {"_kernels", "constraints"},
     "problem": BASE | {"_kernels", "constraints", "result"},
-    "engines": BASE | {"_kernels", "_cores", "constraints", "result", "problem", "_compat"},
+    "engines": BASE | {"_kernels", "_lazy", "_parallel", "constraints", "result", "problem", "_compat"},
     "sources": BASE | {"_kernels", "_files", "constraints", "result"},
     "choosing": BASE | {"_kernels", "constraints", "result", "problem", "engines", "metrics", "_compat"},
     "_compat": set(),
     "_cores": set(),
+    "_lazy": set(),
+    "_parallel": {"_cores"},
     "_files": BASE,
     "metrics": BASE | {"_kernels", "constraints", "result", "sources"},
     "plots": BASE | {"constraints", "result"},
     "report": BASE | {"constraints", "result", "metrics", "plots", "choosing"},
     "datasets": BASE | {"constraints", "sources"},
-    "active": BASE | {"_kernels", "_files", "constraints", "result", "sources", "problem", "engines", "choosing"},
-    "io": BASE | {"_files", "constraints", "result", "sources", "problem", "engines", "choosing", "active"},
+    "active": BASE
+    | {"_kernels", "_files", "_parallel", "constraints", "result", "sources", "problem", "engines", "choosing"},
+    "io": BASE | {"_files", "_lazy", "constraints", "result", "sources", "problem", "engines", "choosing", "active"},
     "experiments": BASE
     | {
         "_cores",
@@ -53,6 +56,7 @@ ALLOWED = {
     "cli": BASE
     | {
         "_cores",
+        "_parallel",
         "constraints",
         "result",
         "problem",
@@ -112,6 +116,25 @@ def run(code: str) -> str:
 def test_importing_loads_nothing_heavy():
     loaded = set(run("import sys, linkwise; print(*sys.modules)").split())
     assert not {"numba", "sklearn", "matplotlib", "scipy", "click", "rich", "pandas", "numpy"} & loaded
+
+
+def test_files_are_read_without_loading_any_method():
+    loaded = set(run("import sys; from linkwise.io import read_data, read_knowledge; print(*sys.modules)").split())
+    assert not {"sklearn", "matplotlib", "pandas", "linkwise.engines"} & loaded
+
+
+def test_a_method_loads_no_others():
+    loaded = set(run("import sys; from linkwise import ConstrainedAgglomerative; print(*sys.modules)").split())
+    assert not {"sklearn.cluster", "matplotlib", "linkwise.engines.partitional", "linkwise.choosing"} & loaded
+
+
+def test_names_that_are_nowhere_are_refused():
+    import linkwise.engines
+
+    with pytest.raises(AttributeError, match=r"module 'linkwise.engines' has no attribute 'nothing'"):
+        linkwise.engines.nothing  # noqa: B018
+    assert linkwise.engines.spectral.__name__ == "linkwise.engines.spectral"
+    assert "ReCon" in dir(linkwise.engines)
 
 
 def test_the_command_line_helps_without_loading_anything_heavy():

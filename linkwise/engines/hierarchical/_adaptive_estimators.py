@@ -9,7 +9,6 @@ from typing import Any, ClassVar
 import numpy as np
 import numpy.typing as npt
 from scipy.sparse import issparse
-from sklearn.metrics.pairwise import cosine_distances
 
 from linkwise._compat import Interval, StrOptions
 from linkwise.constraints import Constraints, Kind
@@ -53,6 +52,8 @@ class _Biased(HierarchyMixin, ConstrainedClusterer):
 
     def _gaps(self, new: Any) -> tuple[Iterator[npt.NDArray[np.float64]], int, bool]:
         """One minus the mean cosine with a cluster's samples, under the learned weights if there are any."""
+        from sklearn.metrics.pairwise import cosine_distances
+
         scale = np.sqrt(getattr(self, "feature_weights_", np.ones(new.shape[1])))
         tables: tuple[Any, Any] = (new, self._samples)
         new, old = (table.multiply(scale).tocsr() if issparse(table) else table * scale for table in tables)

@@ -13,7 +13,7 @@ import numpy.typing as npt
 from linkwise.engines.hierarchical._codes import EUCLIDEAN_ONLY, SINGLE, linkage_code
 from linkwise.exceptions import MemoryLimitError
 
-__all__ = ["available_memory", "leaner", "plan_memory", "require_memory", "row_pitch"]
+__all__ = ["MATRIX", "available_memory", "leaner", "plan_memory", "require_memory", "row_pitch"]
 
 logger = logging.getLogger("linkwise")
 
@@ -21,6 +21,8 @@ GIB = 1024**3
 
 # Points up to which a matrix of their distances pays for ward, centroid and median, which could do without (measured).
 FEW = 1250
+# Samples up to which a matrix of all distances is taken by commands that were not asked for it: 3.2 GB.
+MATRIX = 20_000
 
 
 def plan_memory(n: int, method: str, metric: str, dtype: npt.DTypeLike = np.float64) -> int:

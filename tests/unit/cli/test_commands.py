@@ -74,7 +74,7 @@ def test_a_rule_about_sizes_is_obeyed_without_a_tree(here, capsys):
 
 
 def test_many_rows_are_clustered_without_a_table_of_distances(here, capsys, monkeypatch):
-    monkeypatch.setattr("linkwise.choosing._choose.MATRIX", 5)
+    monkeypatch.setattr("linkwise.engines.hierarchical._memory.MATRIX", 5)
     options = ["cluster", "data.csv", "--id", "name", "-k", "3", "--force", "-o", "out"]
     assert main(options) == 0
     told = capsys.readouterr()
@@ -92,7 +92,7 @@ def test_numbers_of_clusters_of_many_rows_are_compared_without_a_table_too(here,
         return 3, linkages[0], ()
 
     monkeypatch.setattr("linkwise.choosing._steps.decide_cut", decide)
-    monkeypatch.setattr("linkwise.choosing._choose.MATRIX", 5)
+    monkeypatch.setattr("linkwise.engines.hierarchical._memory.MATRIX", 5)
     assert main(["cluster", "data.csv", "--id", "name", "-k", "auto", "-o", "out", "--quiet"]) == 0
     assert tried == [("ward",)]
 
