@@ -122,6 +122,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(errors="replace")  # a terminal without ✓ shows ? instead of failing
+    if arguments is None:  # a process of our own: what libraries make while they load is not garbage
+        gc.set_threshold(50_000)
     previous = _on_terminate()
     given = list(sys.argv[1:] if arguments is None else arguments)
     voice = _Voice(as_json=wants_json(given))
@@ -134,7 +136,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     finally:
         if previous is not None:
             signal.signal(signal.SIGTERM, previous)
-        if arguments is None:  # the process ends: looking through all that was loaded for garbage takes half a second
+        if arguments is None:  # nor need it be looked through at the end
             gc.freeze()
 
 

@@ -26,7 +26,12 @@ def can_draw() -> bool:
 def get_ready_to_draw() -> None:
     """Load matplotlib in a thread while something long runs, if it is installed; drawing waits for it by itself."""
     if can_draw():
-        Thread(target=import_module, args=("matplotlib.backends.backend_agg",), daemon=True).start()
+        Thread(target=_load_matplotlib, daemon=True).start()
+
+
+def _load_matplotlib() -> None:
+    for module in ("matplotlib.figure", "matplotlib.backends.backend_agg"):
+        import_module(module)
 
 
 def draw_tree(path: Path, model: Any, *, constraints: Constraints | None, ids: Any, title: str) -> None:
