@@ -155,13 +155,20 @@ def fit_family(candidates: Sequence[Candidate], X: Any, constraints: Constraints
     grown = _attempt(lambda: fit_model(whole, X, constraints))
     if grown.model is None:
         return [grown] * len(candidates)
-    cuts = [_attempt(lambda c=candidate: _cut_again(grown.model, c)) for candidate in candidates]  # type: ignore[misc]
+    cuts = [
+        _attempt(lambda c=candidate: _cut_again(grown.model, c, X, constraints))  # type: ignore[misc]
+        for candidate in candidates
+    ]
     share = grown.seconds / len(candidates)
     return [cut._replace(seconds=cut.seconds + share) for cut in cuts]
 
 
-def _cut_again(model: Any, candidate: Candidate) -> Any:
-    wanted = last_step(candidate.make()).n_clusters
+def _cut_again(model: Any, candidate: Candidate, X: Any, constraints: Constraints) -> Any:
+    """Cut a tree once more; where it has too many roots, a method that can do better does."""
+    step = last_step(candidate.make())
+    wanted = step.n_clusters
+    if getattr(step, "dead_end", "raise") == "regroup" and wanted < last_step(model).k_min_:
+        return fit_model(candidate.make(), X, constraints)
     if not isinstance(model, Pipeline):
         return recut(model, wanted)
     twin = copy.copy(model)

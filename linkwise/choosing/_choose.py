@@ -299,9 +299,12 @@ def _choose(task: _Task) -> tuple[Any, str]:
 
 def _instead(task: _Task, end: DeadEndError) -> tuple[Any, str]:
     """What goes on where greedy merging cannot: a method that assigns instead of merging."""
-    if not task.is_plain or task.n_clusters is None or task.says(Kind.TRIPLET) or task.known.rules:
+    if task.n_clusters is None or task.says(Kind.TRIPLET) or task.known.rules:
         raise end
-    return _kmeans(COPKMeans, task, "assigning instead of merging has none.")
+    if task.is_plain:
+        return _kmeans(COPKMeans, task, "assigning instead of merging has none.")
+    made = ConstrainedAgglomerative(task.n_clusters, metric=task.metric)
+    return made, "where this one does, it divides the samples anew."
 
 
 def _kmeans(kind: Callable[..., Any], task: _Task, why: str) -> tuple[Any, str]:

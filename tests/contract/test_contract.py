@@ -222,6 +222,7 @@ def test_contradictions_are_explained(estimator, kind):
     assert "Hint: " in str(caught.value)
 
 
+@pytest.mark.filterwarnings("ignore:greedy merging met a dead end")
 @each_kind
 def test_a_wish_for_clusters_is_met_or_explained(estimator, kind):
     for seed in range(examples(4, 100)):

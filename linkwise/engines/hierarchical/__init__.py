@@ -1,26 +1,8 @@
 """Engines whose answer is a dendrogram."""
 
-from linkwise.engines.hierarchical._active_link import ActiveCompleteLink, active_complete_link
-from linkwise.engines.hierarchical._adaptive import AdaptiveRun, bihac, biihac, ihac
-from linkwise.engines.hierarchical._adaptive_estimators import IHAC, BiHAC, BiiHAC
-from linkwise.engines.hierarchical._agglomerate import agglomerate
-from linkwise.engines.hierarchical._complete_link import ConstrainedCompleteLink, propagated_linkage
-from linkwise.engines.hierarchical._constrained import ConstrainedAgglomerative, constrained_linkage
-from linkwise.engines.hierarchical._pivots import GammaRun, gamma_linkage
-from linkwise.engines.hierarchical._recon import ReCon, recon
-from linkwise.engines.hierarchical.ultrametric import (
-    HACoc,
-    IPoptim,
-    Projection,
-    UltraTran,
-    fit_heights,
-    fit_ultrametric,
-    hacoc,
-    ipoptim,
-    project_triplets,
-    subdominant_ultrametric,
-    ultratran,
-)
+from typing import TYPE_CHECKING
+
+from linkwise._lazy import loads_from
 
 __all__ = [  # noqa: RUF022 - IHAC is no constant
     "ActiveCompleteLink",
@@ -53,3 +35,39 @@ __all__ = [  # noqa: RUF022 - IHAC is no constant
     "subdominant_ultrametric",
     "ultratran",
 ]
+
+if TYPE_CHECKING:
+    from linkwise.engines.hierarchical._active_link import ActiveCompleteLink, active_complete_link
+    from linkwise.engines.hierarchical._adaptive import AdaptiveRun, bihac, biihac, ihac
+    from linkwise.engines.hierarchical._adaptive_estimators import IHAC, BiHAC, BiiHAC
+    from linkwise.engines.hierarchical._agglomerate import agglomerate
+    from linkwise.engines.hierarchical._complete_link import ConstrainedCompleteLink, propagated_linkage
+    from linkwise.engines.hierarchical._constrained import ConstrainedAgglomerative, constrained_linkage
+    from linkwise.engines.hierarchical._pivots import GammaRun, gamma_linkage
+    from linkwise.engines.hierarchical._recon import ReCon, recon
+    from linkwise.engines.hierarchical.ultrametric import (
+        HACoc,
+        IPoptim,
+        Projection,
+        UltraTran,
+        fit_heights,
+        fit_ultrametric,
+        hacoc,
+        ipoptim,
+        project_triplets,
+        subdominant_ultrametric,
+        ultratran,
+    )
+else:
+    _MODULES = (
+        "_constrained",
+        "_recon",
+        "_agglomerate",
+        "_complete_link",
+        "_pivots",
+        "_active_link",
+        "_adaptive",
+        "_adaptive_estimators",
+        "ultrametric",
+    )
+    __getattr__, __dir__ = loads_from(__name__, __all__, _MODULES)

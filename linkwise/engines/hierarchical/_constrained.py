@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import Any, ClassVar, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -12,10 +12,12 @@ from linkwise._kernels.disjoint_set import components
 from linkwise.constraints import Constraints, Groups, Kind, MaxCentroidDistance, MinSeparation, NeighbourWithin, Rule
 from linkwise.engines._base import ConstrainedClusterer
 from linkwise.engines._progress import current_progress
+from linkwise.engines._reading import warn_user
 from linkwise.engines.hierarchical._agglomerate import merge_all, read_either, require_fitting
 from linkwise.engines.hierarchical._codes import LINKAGES
 from linkwise.engines.hierarchical._distances import metric_name
 from linkwise.engines.hierarchical._hierarchy import HierarchyMixin, as_dense, mark
+from linkwise.engines.hierarchical._regroup import divide, grow_within
 from linkwise.exceptions import DeadEndError, UnsupportedConstraintError
 from linkwise.problem import Problem, check, must_links_within, neighbours_within
 from linkwise.result import Dendrogram
@@ -93,8 +95,10 @@ def constrained_linkage(
     return tree
 
 
-def _grow(X: Any, constraints: Constraints, method: str, metric: Any, dtype: npt.DTypeLike) -> tuple[Dendrogram, int]:
-    """Build the forest; return it with the number of clusters merging started from, of which no cut has more."""
+def _grow(
+    X: Any, constraints: Constraints, method: str, metric: Any, dtype: npt.DTypeLike
+) -> tuple[Dendrogram, IntArray]:
+    """Build the forest; return it with the clusters merging started from, of which no cut has more."""
     name = metric_name(metric, who="constrained_linkage")
     require_fitting(method, name, who="constrained_linkage")
     X = read_either(X, name, who="constrained_linkage")
@@ -142,7 +146,7 @@ def _grow(X: Any, constraints: Constraints, method: str, metric: Any, dtype: npt
         progress=current_progress(),
     )
     tree = Dendrogram.from_merges(n, merges.pairs, merges.height, ids=constraints.ids)
-    return tree, n if group is None else int(group.max()) + 1
+    return tree, np.arange(n) if group is None else group
 
 
 def _stricter(one: Rule | None, other: Rule) -> Rule:
@@ -214,6 +218,9 @@ class ConstrainedAgglomerative(HierarchyMixin, ConstrainedClusterer):
         Cut at this height instead of at a number of clusters; needs ``n_clusters=None``.
     dtype : {"float64", "float32"}, default="float64"
         Type to compute in; single precision halves the memory and may swap near-ties.
+    dead_end : {"regroup", "raise"}, default="regroup"
+        What to do when no legal merge is left above ``n_clusters``: divide the samples anew, so that all statements
+        hold in ``n_clusters`` clusters, and give each its own tree, with a warning; or raise `DeadEndError`.
 
     Attributes
     ----------
@@ -240,7 +247,10 @@ class ConstrainedAgglomerative(HierarchyMixin, ConstrainedClusterer):
     -----
     **Cost** O(n^2) time; O(n d) memory for ward, centroid and median on Euclidean vectors and for single without
     cannot-links, one n x n matrix otherwise. **Guarantee** every hard statement holds in ``labels_`` and in every
-    coarser legal cut, re-checked after each fit. **Departure from** [1]_ see `constrained_linkage`.
+    coarser legal cut, re-checked after each fit. A dead end above ``n_clusters`` is left by assigning all samples at
+    once, by their mean distances to the ``n_clusters`` largest clusters and then to what this makes of them; it is
+    final only where the search for an assignment gives up, or under the rules γ and ε. **Departure from** [1]_ see
+    `constrained_linkage`; there a dead end is the end.
 
     References
     ----------
@@ -269,6 +279,7 @@ class ConstrainedAgglomerative(HierarchyMixin, ConstrainedClusterer):
         "linkage": [StrOptions(set(LINKAGES))],
         "metric": [str, callable],
         "dtype": [StrOptions({"float32", "float64"})],
+        "dead_end": [StrOptions({"regroup", "raise"})],
     }
 
     def __init__(
@@ -279,12 +290,14 @@ class ConstrainedAgglomerative(HierarchyMixin, ConstrainedClusterer):
         metric: Any = "euclidean",
         distance_threshold: float | None = None,
         dtype: str = "float64",
+        dead_end: str = "regroup",
     ) -> None:
         self.n_clusters = n_clusters
         self.linkage = linkage
         self.metric = metric
         self.distance_threshold = distance_threshold
         self.dtype = dtype
+        self.dead_end = dead_end
 
     def _negotiate(self, constraints: Constraints, samples: Any) -> Constraints:
         if self.n_clusters is None and constraints.is_hard.all():
@@ -293,7 +306,8 @@ class ConstrainedAgglomerative(HierarchyMixin, ConstrainedClusterer):
 
     def _solve(self, problem: Problem) -> Dendrogram:
         X, metric = as_dense(problem.X, problem.metric)
-        tree, most = _grow(X, problem.constraints, self.linkage, metric, self.dtype)
+        tree, group = _grow(X, problem.constraints, self.linkage, metric, self.dtype)
+        most = int(group.max(initial=-1)) + 1
         if self.n_clusters is not None and self.n_clusters > most:
             msg = (
                 f"must-links and the rule about neighbours were met by joining samples into {most} clusters, but "
@@ -301,7 +315,30 @@ class ConstrainedAgglomerative(HierarchyMixin, ConstrainedClusterer):
                 f"Hint: n_clusters up to {most}, a larger epsilon, or fewer must-links."
             )
             raise DeadEndError(msg, tree, tree.n_roots)
+        if self.dead_end == "regroup" and self.n_clusters is not None and self.n_clusters < tree.n_roots:
+            return self._regroup(X, metric, tree, group, problem.constraints)
         return tree
+
+    def _regroup(self, X: Any, metric: Any, tree: Dendrogram, group: IntArray, constraints: Constraints) -> Dendrogram:
+        """Divide the samples into as many clusters as were asked for, each with a tree; or return the dead end."""
+        if any(not isinstance(rule, MinSeparation) for rule in constraints.rules):
+            return tree  # whether a merge keeps these hangs on all merges before
+
+        def witness() -> IntArray | None:
+            known = check(constraints, n_clusters=self.n_clusters).witness
+            return known if isinstance(known, np.ndarray) else None
+
+        stuck = tree.cut(n_clusters=tree.n_roots)
+        apart = constraints.groups_of(Kind.APART)
+        k = cast("int", self.n_clusters)
+        labels = divide(X, metric, stuck, k, group, constraints.of(Kind.CANNOT_LINK), apart, witness)
+        if labels is None:
+            return tree
+        warn_user(
+            f"greedy merging met a dead end at {tree.n_roots} clusters; the samples were divided anew so that "
+            f'all statements hold in {k}.\nHint: dead_end="raise" stops instead.'
+        )
+        return grow_within(X, metric, labels, group, self.linkage, self.dtype, constraints.ids)
 
     def _keep(self, outcome: Dendrogram, samples: Any, constraints: Constraints) -> None:
         labels = self._cut(outcome, constraints)

@@ -234,9 +234,8 @@ class Knowing(KnowledgeSearchCV):
         return super().fit(X, y, constraints=constraints)
 
 
-CHECKS = list(
-    estimator_checks_generator(Knowing(ConstrainedAgglomerative(), {"n_clusters": [2, 3]}, cv=2, random_state=0))
-)
+MERGE = ConstrainedAgglomerative(dead_end="raise")
+CHECKS = list(estimator_checks_generator(Knowing(MERGE, {"n_clusters": [2, 3]}, cv=2, random_state=0)))
 
 
 @pytest.mark.filterwarnings("ignore:.*SCIPY_ARRAY_API:sklearn.exceptions.SkipTestWarning")

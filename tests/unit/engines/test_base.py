@@ -183,7 +183,7 @@ def test_a_failed_fit_leaves_everything_as_it_was(change, given, error):
 
 
 def test_a_first_fit_that_fails_leaves_an_unfitted_estimator():
-    model = ConstrainedAgglomerative(2)
+    model = ConstrainedAgglomerative(2, dead_end="raise")
     with pytest.raises(DeadEndError):
         model.fit(
             np.array([[0.0], [6.0], [4.0], [4.1]]),

@@ -19,10 +19,18 @@ from linkwise import (
     MinSeparation,
     NeighbourWithin,
     ReCon,
+    check,
     verify,
 )
 from linkwise.engines import constrained_linkage
-from linkwise.exceptions import DeadEndError, InfeasibleConstraintsError, LinkwiseError, UnsupportedConstraintError
+from linkwise.engines.hierarchical import _constrained
+from linkwise.exceptions import (
+    DeadEndError,
+    InfeasibleConstraintsError,
+    LinkwiseError,
+    LinkwiseWarning,
+    UnsupportedConstraintError,
+)
 from tests.oracles.agglomeration import greedy
 from tests.oracles.trees import clades, displays, random_forest, samples_below
 from tests.profile import examples
@@ -64,6 +72,20 @@ def broken(labels, must, cannot):
 # -- the campaign: zero violations ----------------------------------------------------------------------------------
 
 
+def leaves_a_dead_end(model, X, said):
+    """Fit below what greedy merging reaches: either nobody could, or samples are divided anew and all holds."""
+    if check(said, n_clusters=model.n_clusters).status == "infeasible":
+        with pytest.raises(InfeasibleConstraintsError):
+            model.fit(X, constraints=said)
+        return False
+    with pytest.warns(LinkwiseWarning, match="greedy merging met a dead end"):
+        model.fit(X, constraints=said)
+    assert model.n_clusters_ == model.n_clusters
+    assert verify(model.labels_, said).ok
+    assert verify(model.dendrogram_, said).ok
+    return True
+
+
 def test_hard_statements_never_break():
     """Random feasible problems for both estimators; each checked by the certificate, `verify` and by definition."""
     forests = dead_ends = 0
@@ -86,9 +108,7 @@ def test_hard_statements_never_break():
             assert verify(model.labels_, said).ok, f"seed {seed}"
             assert verify(model.dendrogram_, said).ok, f"seed {seed}"
         if wanted < model.k_min_:
-            dead_ends += 1
-            with pytest.raises((DeadEndError, InfeasibleConstraintsError)):
-                model.set_params(n_clusters=wanted).fit(X, constraints=said)
+            dead_ends += leaves_a_dead_end(model.set_params(n_clusters=wanted), X, said)
 
         parent = random_forest(random.Random(seed), n, widest=3)
         triplets = [
@@ -168,13 +188,54 @@ TRAP_LINKS = Constraints.build(4, cannot_link=[(0, 1), (0, 2), (1, 3)])
 def test_the_smallest_dead_end(linkage):
     """P7: {0, 3}, {1, 2} would do, but the closest pair {2, 3} comes first and nothing can follow it."""
     with pytest.raises(DeadEndError, match=r"no legal merge was left at 3 clusters, but n_clusters=2") as caught:
-        ConstrainedAgglomerative(2, linkage=linkage).fit(TRAP, constraints=TRAP_LINKS)
+        ConstrainedAgglomerative(2, linkage=linkage, dead_end="raise").fit(TRAP, constraints=TRAP_LINKS)
     assert "Hint: n_clusters=None or n_clusters=3 takes what there is" in str(caught.value)
     assert caught.value.k_min == 3
     assert clades(4, caught.value.dendrogram.parent.tolist()) == {frozenset({2, 3})}
     model = ConstrainedAgglomerative(None, linkage=linkage).fit(TRAP, constraints=TRAP_LINKS)
     assert model.labels_.tolist() == [0, 1, 2, 2]
     assert model.k_min_ == model.n_clusters_ == model.n_connected_components_ == 3
+
+
+@every_linkage
+@pytest.mark.parametrize("metric", ["euclidean", "precomputed"])
+def test_a_dead_end_is_left_by_dividing_anew(linkage, metric):
+    """Both parts of the trap's one way out, each with a tree whose heights are those of the linkage."""
+    if metric == "precomputed" and linkage in ("ward", "centroid", "median"):
+        pytest.skip("these speak about vectors")
+    X = distances(TRAP) if metric == "precomputed" else TRAP
+    with pytest.warns(LinkwiseWarning, match=r"met a dead end at 3 clusters; .* all statements hold in 2"):
+        model = ConstrainedAgglomerative(2, linkage=linkage, metric=metric).fit(X, constraints=TRAP_LINKS)
+    assert model.labels_.tolist() == [0, 1, 1, 0]
+    assert model.k_min_ == model.n_clusters_ == 2
+    assert model.certificate_.ok
+    assert sorted(model.dendrogram_.raw_height[4:].round(9).tolist()) == [2.0, 4.1]
+
+
+def test_must_linked_groups_and_groups_apart_leave_a_dead_end_together():
+    rng = np.random.default_rng(0)
+    ends = 0
+    for seed in range(examples(40, 2_000)):
+        y = rng.integers(4, size=40)
+        X = rng.normal(size=(40, 2)) + y[:, None] * 0.5
+        same = [np.flatnonzero(y == c) for c in range(4)]
+        together = [rng.choice(some, 3, replace=False).tolist() for some in same if len(some) > 3]
+        apart = [[int(rng.choice(some)) for some in same if len(some)] for _ in range(12)]
+        said = Constraints.build(40, together=together, apart=apart)
+        with warnings.catch_warnings(record=True) as heard:
+            warnings.simplefilter("always")
+            model = ConstrainedAgglomerative(4, linkage=LINKAGES[seed % 7]).fit(X, constraints=said)
+        ends += any("dead end" in str(one.message) for one in heard)
+        assert model.n_clusters_ == 4
+        assert verify(model.labels_, said).ok
+        assert verify(model.dendrogram_, said).ok
+    assert ends > 10
+
+
+def test_what_the_search_leaves_open_stays_a_dead_end(monkeypatch):
+    monkeypatch.setattr(_constrained, "divide", lambda *_: None)
+    with pytest.raises(DeadEndError, match="greedy merging met a dead end"):
+        ConstrainedAgglomerative(2).fit(TRAP, constraints=TRAP_LINKS)
 
 
 def test_the_trap_is_feasible_and_another_geometry_escapes_it():

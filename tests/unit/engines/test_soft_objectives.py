@@ -289,7 +289,8 @@ def test_lcvqe_assigns_at_least_cost_of_all_labellings():
         twin = twins.LCVQE(X, 3, must, cannot)
         everything = [np.array(labels) for labels in product(range(3), repeat=6)]
         costs = np.array([twin.objective(labels, start) for labels in everything])
-        if len(set(everything[int(costs.argmin())].tolist())) < 3:
+        best = [everything[i] for i in np.flatnonzero(costs <= costs.min() * (1 + 1e-9))]
+        if any(len(set(labels.tolist())) < 3 for labels in best):
             continue  # an empty cluster would take a sample
         run = lcvqe(X, statements(6, must, cannot), 3, init=start, max_iter=1)
         assert run.objectives[0] == pytest.approx(costs.min())

@@ -44,7 +44,8 @@ def test_a_cell_that_is_done_says_everything():
 
 def test_a_dead_end_is_measured_where_it_ended_and_said():
     cells = [
-        Cell("ConstrainedAgglomerative", "iris", knowledge="cannot_link", amount=300, seed=seed) for seed in range(3)
+        Cell("ConstrainedAgglomerative", "iris", "cannot_link", 300, seed=seed, params={"dead_end": "raise"})
+        for seed in range(3)
     ]
     records = [run(cell) for cell in cells]
     assert all(record["status"] == "done" for record in records)

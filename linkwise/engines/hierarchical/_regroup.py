@@ -1,0 +1,132 @@
+"""The way out of a dead end: divide the samples so that all statements hold, then give each part a tree of its own.
+
+Greedy merging can make so many clusters that no two of them may be joined, where other merges would have led to fewer.
+Samples are then assigned anew to the largest clusters of the dead end, all at once and so that what is to be apart is,
+and to the clusters that this makes, as in k-means but by mean distances, which every metric has.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from linkwise.constraints import Groups
+from linkwise.engines.hierarchical._agglomerate import merge_all
+from linkwise.engines.hierarchical._place import CHUNK
+from linkwise.engines.partitional._apart import keep_apart
+from linkwise.engines.partitional._assign import assign
+from linkwise.result import Dendrogram
+
+__all__ = ["divide", "grow_within"]
+
+IntArray = npt.NDArray[np.intp]
+FloatArray = npt.NDArray[np.float64]
+_ROUNDS = 10  # of assigning and looking again where clusters are
+_MEMBERS = 200  # of a cluster, at most, that tell how far it is
+
+
+def divide(
+    X: Any,
+    metric: Any,
+    clusters: IntArray,
+    k: int,
+    group: IntArray,
+    forbidden: IntArray,
+    apart: Groups,
+    witness: Callable[[], IntArray | None],
+) -> IntArray | None:
+    """Turn more than k clusters into k in which nothing that is to be apart is together.
+
+    Parameters
+    ----------
+    X, metric
+        Vectors and how they are compared, or square dissimilarities and ``"precomputed"``.
+    clusters : ndarray of intp, shape (n,)
+        Labels of the clusters there are.
+    k : int
+        How many there are to be.
+    group : ndarray of intp, shape (n,)
+        Number of the must-linked group of each sample.
+    forbidden, apart
+        Pairs, and groups, of samples that are to be apart.
+    witness : callable
+        Returns some labels in which all is apart, or None; asked only when no assignment is found.
+
+    Returns
+    -------
+    ndarray of intp, shape (n,), or None
+        Labels below k, or None if neither the assignment nor the witness knows any.
+
+    Notes
+    -----
+    **Cost** at most ten rounds of 200 k distances for each sample. **Guarantee** must-linked groups stay together, and
+    each round is an assignment at least total mean distance wherever `assign` finds that.
+    """
+    n_nodes = int(group.max()) + 1
+    rivals = keep_apart(n_nodes, group[forbidden].reshape(-1, 2), apart._replace(member=group[apart.member]))
+    largest = np.argsort(-np.bincount(clusters), kind="stable")[:k]
+    colour = np.full(int(clusters.max()) + 1, -1, dtype=np.intp)
+    colour[largest] = np.arange(k)
+    labels = colour[clusters]
+    cost, before = np.zeros((n_nodes, k)), None
+    for _ in range(_ROUNDS):
+        for c in range(k):
+            members = np.flatnonzero(labels == c)
+            if len(members):  # a cluster that lost all its samples stays where it was
+                far = _mean_distances(X, metric, members[:: -(-len(members) // _MEMBERS)])
+                cost[:, c] = np.bincount(group, weights=far, minlength=n_nodes)
+        found = assign(cost[rivals.node], rivals, before)
+        if not found.solved:
+            known = witness()
+            if known is None:
+                return None
+            shown = np.empty(n_nodes, dtype=np.intp)
+            shown[group] = known
+            found = assign(cost[rivals.node], rivals, shown[rivals.node])
+        best = cost.argmin(axis=1)
+        best[rivals.node] = found.labels
+        if np.array_equal(labels, best[group]):
+            break
+        labels, before = best[group], found.labels
+    return labels
+
+
+def _mean_distances(X: Any, metric: Any, columns: IntArray) -> FloatArray:
+    """Return the mean distance of each sample to some, a few at a time."""
+    from scipy.spatial.distance import cdist
+
+    out = np.empty(len(X))
+    step = max(1, CHUNK // (8 * len(columns)))
+    for start in range(0, len(X), step):
+        some = X[start : start + step]
+        far = some[:, columns] if _is_matrix(metric) else cdist(some, X[columns], metric=metric)
+        out[start : start + step] = far.mean(axis=1)
+    return out
+
+
+def _is_matrix(metric: Any) -> bool:
+    return isinstance(metric, str) and metric == "precomputed"
+
+
+def grow_within(
+    X: Any, metric: Any, labels: IntArray, group: IntArray, method: str, dtype: npt.DTypeLike, ids: Any
+) -> Dendrogram:
+    """Build a tree of each cluster, beginning with its must-linked groups; there is nothing to be apart in any."""
+    n = len(labels)
+    pairs: list[IntArray] = [np.empty((0, 2), dtype=np.intp)]
+    height: list[FloatArray] = [np.empty(0)]
+    done = 0
+    for c in np.unique(labels).tolist():
+        rows = np.flatnonzero(labels == c)
+        forced = np.unique(group[rows], return_inverse=True)[1].astype(np.intp)
+        part = X[np.ix_(rows, rows)] if _is_matrix(metric) else X[rows]
+        together = forced if len(np.unique(forced)) < len(rows) else None
+        merges = merge_all(part, method=method, metric=metric, forced=together, dtype=dtype)
+        node = np.concatenate([rows, n + done + np.arange(len(merges.pairs))])
+        pairs.append(node[merges.pairs])
+        height.append(merges.height)
+        done += len(merges.pairs)
+    return Dendrogram.from_merges(n, np.concatenate(pairs), np.concatenate(height), sort=True, ids=ids)
