@@ -173,6 +173,8 @@ def cluster(
         why = f"{first} met a dead end at {end.k_min} clusters; {why}"
         model.fit(X, constraints=known)
     reasons = [f"{type(model).__name__}({_options(model)}): {why}", *_about_data(X, task, metric)]
+    if (ended := getattr(model, "dead_end_", None)) is not None:
+        reasons.append(f"greedy merging met a dead end at {ended} clusters; all samples were divided anew.")
     if n_clusters is not None:
         tree = getattr(model, "dendrogram_", None)
         return Clustering(model.labels_, int(model.labels_.max()) + 1, tree, model.certificate_, model, tuple(reasons))

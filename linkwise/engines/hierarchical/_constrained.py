@@ -232,6 +232,8 @@ class ConstrainedAgglomerative(HierarchyMixin, ConstrainedClusterer):
         What the independent check found to hold.
     k_min_ : int
         Fewest clusters this run could reach: the number of roots.
+    dead_end_ : int or None
+        Number of clusters at which greedy merging met a dead end, if the samples were divided anew because of it.
     n_clusters_, n_leaves_, n_connected_components_, children_, distances_
         As in scikit-learn's `AgglomerativeClustering`.
     constraints_ : Constraints
@@ -282,6 +284,8 @@ class ConstrainedAgglomerative(HierarchyMixin, ConstrainedClusterer):
         "dead_end": [StrOptions({"regroup", "raise"})],
     }
 
+    dead_end_: int | None
+
     def __init__(
         self,
         n_clusters: int | None = 2,
@@ -308,6 +312,7 @@ class ConstrainedAgglomerative(HierarchyMixin, ConstrainedClusterer):
         X, metric = as_dense(problem.X, problem.metric)
         tree, group = _grow(X, problem.constraints, self.linkage, metric, self.dtype)
         most = int(group.max(initial=-1)) + 1
+        self.dead_end_ = None
         if self.n_clusters is not None and self.n_clusters > most:
             msg = (
                 f"must-links and the rule about neighbours were met by joining samples into {most} clusters, but "
@@ -336,8 +341,9 @@ class ConstrainedAgglomerative(HierarchyMixin, ConstrainedClusterer):
             return tree
         warn_user(
             f"greedy merging met a dead end at {tree.n_roots} clusters; the samples were divided anew so that "
-            f'all statements hold in {k}.\nHint: dead_end="raise" stops instead.'
+            f"all statements hold in {k}."
         )
+        self.dead_end_ = tree.n_roots
         return grow_within(X, metric, labels, group, self.linkage, self.dtype, constraints.ids)
 
     def _keep(self, outcome: Dendrogram, samples: Any, constraints: Constraints) -> None:

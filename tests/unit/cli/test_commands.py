@@ -109,6 +109,18 @@ def test_the_tree_can_be_read_back(here):
     assert tree.n_samples == 6
 
 
+def test_a_dead_end_is_left_and_told(here, capsys):
+    (here / "trap.csv").write_text("name,x\na,0\nb,6\nc,4\nd,4.1\n")
+    (here / "apart.csv").write_text("kind,a,b\ncannot_link,a,b\ncannot_link,a,c\ncannot_link,b,d\n")
+    assert main(["cluster", "trap.csv", "--id", "name", "-c", "apart.csv", "-k", "2", "-o", "out"]) == 0
+    told = capsys.readouterr()
+    assert "All 3 hard statements hold: 3 cannot-links." in told.out
+    assert "warning: greedy merging met a dead end at 3 clusters" in told.err
+    assert labels(here / "out" / "labels.csv") == {"a": "0", "b": "1", "c": "1", "d": "0"}
+    page = (here / "out" / "report.html").read_text(encoding="utf-8")
+    assert "greedy merging met a dead end at 3 clusters; all samples were divided anew" in page
+
+
 def test_recon_obeys_triplets(here, capsys):
     (here / "said.jsonl").write_text('{"type": "triplet", "a": "otter", "b": "walrus", "c": "mink"}\n')
     code = main(

@@ -208,6 +208,7 @@ def test_a_dead_end_is_left_by_dividing_anew(linkage, metric):
         model = ConstrainedAgglomerative(2, linkage=linkage, metric=metric).fit(X, constraints=TRAP_LINKS)
     assert model.labels_.tolist() == [0, 1, 1, 0]
     assert model.k_min_ == model.n_clusters_ == 2
+    assert model.dead_end_ == 3
     assert model.certificate_.ok
     assert sorted(model.dendrogram_.raw_height[4:].round(9).tolist()) == [2.0, 4.1]
 
