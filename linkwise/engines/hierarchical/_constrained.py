@@ -249,10 +249,10 @@ class ConstrainedAgglomerative(HierarchyMixin, ConstrainedClusterer):
     -----
     **Cost** O(n^2) time; O(n d) memory for ward, centroid and median on Euclidean vectors and for single without
     cannot-links, one n x n matrix otherwise. **Guarantee** every hard statement holds in ``labels_`` and in every
-    coarser legal cut, re-checked after each fit. A dead end above ``n_clusters`` is left by assigning all samples at
-    once, by their mean distances to the ``n_clusters`` largest clusters and then to what this makes of them; it is
-    final only where the search for an assignment gives up, or under the rules γ and ε. **Departure from** [1]_ see
-    `constrained_linkage`; there a dead end is the end.
+    coarser legal cut, re-checked after each fit. A dead end above ``n_clusters`` is left by joining its clusters all
+    the same, and assigning all samples at once to the nearest of what this gives under the statements, again and
+    again; it is final only where the search for an assignment gives up, or under the rules γ and ε. **Departure from**
+    [1]_ see `constrained_linkage`; there a dead end is the end.
 
     References
     ----------
@@ -336,7 +336,7 @@ class ConstrainedAgglomerative(HierarchyMixin, ConstrainedClusterer):
         stuck = tree.cut(n_clusters=tree.n_roots)
         apart = constraints.groups_of(Kind.APART)
         k = cast("int", self.n_clusters)
-        labels = divide(X, metric, stuck, k, group, constraints.of(Kind.CANNOT_LINK), apart, witness)
+        labels = divide(X, metric, self.linkage, stuck, k, group, constraints.of(Kind.CANNOT_LINK), apart, witness)
         if labels is None:
             return tree
         warn_user(

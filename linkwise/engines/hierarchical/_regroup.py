@@ -1,12 +1,14 @@
 """The way out of a dead end: divide the samples so that all statements hold, then give each part a tree of its own.
 
 Greedy merging can make so many clusters that no two of them may be joined, where other merges would have led to fewer.
-Samples are then assigned anew to the largest clusters of the dead end, all at once and so that what is to be apart is,
-and to the clusters that this makes, as in k-means but by mean distances, which every metric has.
+The clusters of the dead end are joined all the same, and samples assigned anew to what that gives, all at once and so
+that what is to be apart is, and again to the clusters that this makes: as in k-means for linkages that speak about
+centres, else by mean distances, which every metric has.
 """
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable
 from typing import Any
 
@@ -15,9 +17,11 @@ import numpy.typing as npt
 
 from linkwise.constraints import Groups
 from linkwise.engines.hierarchical._agglomerate import merge_all
+from linkwise.engines.hierarchical._codes import EUCLIDEAN_ONLY, linkage_code
 from linkwise.engines.hierarchical._place import CHUNK
 from linkwise.engines.partitional._apart import keep_apart
 from linkwise.engines.partitional._assign import assign
+from linkwise.engines.partitional._rows import squared
 from linkwise.result import Dendrogram
 
 __all__ = ["divide", "grow_within"]
@@ -26,11 +30,13 @@ IntArray = npt.NDArray[np.intp]
 FloatArray = npt.NDArray[np.float64]
 _ROUNDS = 10  # of assigning and looking again where clusters are
 _MEMBERS = 200  # of a cluster, at most, that tell how far it is
+_STAND_INS = 2_000  # samples, and one of each cluster, by which the clusters of a dead end are compared
 
 
 def divide(
     X: Any,
     metric: Any,
+    method: str,
     clusters: IntArray,
     k: int,
     group: IntArray,
@@ -42,8 +48,8 @@ def divide(
 
     Parameters
     ----------
-    X, metric
-        Vectors and how they are compared, or square dissimilarities and ``"precomputed"``.
+    X, metric, method
+        Vectors and how they are compared, or square dissimilarities and ``"precomputed"``; the linkage.
     clusters : ndarray of intp, shape (n,)
         Labels of the clusters there are.
     k : int
@@ -62,21 +68,19 @@ def divide(
 
     Notes
     -----
-    **Cost** at most ten rounds of 200 k distances for each sample. **Guarantee** must-linked groups stay together, and
-    each round is an assignment at least total mean distance wherever `assign` finds that.
+    **Cost** at most ten rounds of 200 k distances for each sample, of k for linkages that speak about centres.
+    **Guarantee** must-linked groups stay together, and each round is an assignment at least total distance wherever
+    `assign` finds that.
     """
     n_nodes = int(group.max()) + 1
     rivals = keep_apart(n_nodes, group[forbidden].reshape(-1, 2), apart._replace(member=group[apart.member]))
-    largest = np.argsort(-np.bincount(clusters), kind="stable")[:k]
-    colour = np.full(int(clusters.max()) + 1, -1, dtype=np.intp)
-    colour[largest] = np.arange(k)
-    labels = colour[clusters]
+    labels = _join(X, metric, method, clusters, k)
     cost, before = np.zeros((n_nodes, k)), None
     for _ in range(_ROUNDS):
         for c in range(k):
             members = np.flatnonzero(labels == c)
             if len(members):  # a cluster that lost all its samples stays where it was
-                far = _mean_distances(X, metric, members[:: -(-len(members) // _MEMBERS)])
+                far = _distances(X, metric, method, members)
                 cost[:, c] = np.bincount(group, weights=far, minlength=n_nodes)
         found = assign(cost[rivals.node], rivals, before)
         if not found.solved:
@@ -94,15 +98,35 @@ def divide(
     return labels
 
 
-def _mean_distances(X: Any, metric: Any, columns: IntArray) -> FloatArray:
-    """Return the mean distance of each sample to some, a few at a time."""
+def _join(X: Any, metric: Any, method: str, clusters: IntArray, k: int) -> IntArray:
+    """Join clusters until k are left, whoever is to be apart; where there are many samples, some stand for all."""
+    order = np.argsort(clusters, kind="stable")
+    begin = np.searchsorted(clusters[order], np.arange(int(clusters.max()) + 2))
+    step = -(-len(clusters) // _STAND_INS)
+    rows = np.concatenate([order[low:high:step] for low, high in itertools.pairwise(begin)])
+    merges = merge_all(_part(X, metric, rows), method=method, metric=metric, forced=clusters[rows])
+    found = Dendrogram.from_merges(len(rows), merges.pairs, merges.height).cut(n_clusters=k)
+    joined = np.empty(len(begin) - 1, dtype=np.intp)
+    joined[clusters[rows]] = found
+    return joined[clusters]
+
+
+def _part(X: Any, metric: Any, rows: IntArray) -> Any:
+    return X[np.ix_(rows, rows)] if _is_matrix(metric) else X[rows]
+
+
+def _distances(X: Any, metric: Any, method: str, members: IntArray) -> FloatArray:
+    """Return how far samples are from a cluster: squared from its centre, or on average from some of its samples."""
+    if linkage_code(method) in EUCLIDEAN_ONLY and not _is_matrix(metric):
+        return squared(np.ascontiguousarray(X, dtype=np.float64), X[members].mean(axis=0, dtype=np.float64)[None])[:, 0]
     from scipy.spatial.distance import cdist
 
+    some = members[:: -(-len(members) // _MEMBERS)]
     out = np.empty(len(X))
-    step = max(1, CHUNK // (8 * len(columns)))
+    step = max(1, CHUNK // (8 * len(some)))
     for start in range(0, len(X), step):
-        some = X[start : start + step]
-        far = some[:, columns] if _is_matrix(metric) else cdist(some, X[columns], metric=metric)
+        rows = X[start : start + step]
+        far = rows[:, some] if _is_matrix(metric) else cdist(rows, X[some], metric=metric)
         out[start : start + step] = far.mean(axis=1)
     return out
 
@@ -122,9 +146,8 @@ def grow_within(
     for c in np.unique(labels).tolist():
         rows = np.flatnonzero(labels == c)
         forced = np.unique(group[rows], return_inverse=True)[1].astype(np.intp)
-        part = X[np.ix_(rows, rows)] if _is_matrix(metric) else X[rows]
         together = forced if len(np.unique(forced)) < len(rows) else None
-        merges = merge_all(part, method=method, metric=metric, forced=together, dtype=dtype)
+        merges = merge_all(_part(X, metric, rows), method=method, metric=metric, forced=together, dtype=dtype)
         node = np.concatenate([rows, n + done + np.arange(len(merges.pairs))])
         pairs.append(node[merges.pairs])
         height.append(merges.height)
