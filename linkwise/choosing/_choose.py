@@ -19,7 +19,7 @@ from linkwise.engines._binding import bind
 from linkwise.engines.hierarchical import ConstrainedAgglomerative, ConstrainedCompleteLink, ReCon
 from linkwise.engines.hierarchical._memory import MATRIX
 from linkwise.engines.partitional import COPKMeans, PCKMeans
-from linkwise.exceptions import DeadEndError, LinkwiseError
+from linkwise.exceptions import LinkwiseError
 from linkwise.metrics import silhouette
 from linkwise.result import Certificate, Dendrogram
 
@@ -116,7 +116,7 @@ def cluster(
     LinkwiseError
         No single method understands all that was said, or n_clusters is missing where a method needs it.
     DeadEndError
-        Greedy merging ended above ``n_clusters``, and no other method knows this kind of data or statement.
+        Greedy merging under triplets or rules ended above ``n_clusters``; under other statements it is helped on.
 
     See Also
     --------
@@ -165,13 +165,7 @@ def cluster(
         return _automatic(X, _Task(shape[0], known, None, compare, sparse, random_state), metric)
     task = _Task(shape[0], known, n_clusters, compare, sparse, random_state)
     model, why = _choose(task)
-    try:
-        model.fit(X, constraints=known)
-    except DeadEndError as end:
-        first = type(model).__name__
-        model, why = _instead(task, end)
-        why = f"{first} met a dead end at {end.k_min} clusters; {why}"
-        model.fit(X, constraints=known)
+    model.fit(X, constraints=known)
     reasons = [f"{type(model).__name__}({_options(model)}): {why}", *_about_data(X, task, metric)]
     if (ended := getattr(model, "dead_end_", None)) is not None:
         reasons.append(f"greedy merging met a dead end at {ended} clusters; all samples were divided anew.")
@@ -297,16 +291,6 @@ def _choose(task: _Task) -> tuple[Any, str]:
         return made, f"{task.n:,} samples; Ward linkage needs no matrix of distances." if task.is_plain else "pairs."
     linkage = "ward" if task.is_plain else "average"
     return ConstrainedAgglomerative(k, linkage=linkage, metric=task.metric), "nothing was said that asks for more."
-
-
-def _instead(task: _Task, end: DeadEndError) -> tuple[Any, str]:
-    """What goes on where greedy merging cannot: a method that assigns instead of merging."""
-    if task.n_clusters is None or task.says(Kind.TRIPLET) or task.known.rules:
-        raise end
-    if task.is_plain:
-        return _kmeans(COPKMeans, task, "assigning instead of merging has none.")
-    made = ConstrainedAgglomerative(task.n_clusters, metric=task.metric)
-    return made, "where this one does, it divides the samples anew."
 
 
 def _kmeans(kind: Callable[..., Any], task: _Task, why: str) -> tuple[Any, str]:

@@ -15,6 +15,7 @@ from linkwise.engines.hierarchical._agglomerate import merge_all, read_either, r
 from linkwise.engines.hierarchical._codes import LINKAGES
 from linkwise.engines.hierarchical._distances import metric_name
 from linkwise.engines.hierarchical._hierarchy import HierarchyMixin, as_dense, mark
+from linkwise.engines.hierarchical._regroup import LeavesDeadEnds
 from linkwise.engines.metric._propagate import adjust, obeys_triangle, read_links
 from linkwise.problem import Problem
 from linkwise.result import Dendrogram
@@ -112,7 +113,7 @@ def propagated_linkage(
     return Dendrogram.from_merges(n, merges.pairs, merges.height, ids=constraints.ids)
 
 
-class ConstrainedCompleteLink(HierarchyMixin, ConstrainedClusterer):
+class ConstrainedCompleteLink(LeavesDeadEnds, HierarchyMixin, ConstrainedClusterer):
     """Let must-links pull their surroundings together, then merge closest clusters first, never across a cannot-link.
 
     Parameters
@@ -130,6 +131,9 @@ class ConstrainedCompleteLink(HierarchyMixin, ConstrainedClusterer):
         Cut at this height, in propagated distances, instead of at a number of clusters; needs ``n_clusters=None``.
     dtype : {"float64", "float32"}, default="float64"
         Type to compute in; single precision halves the memory and may swap near-ties.
+    dead_end : {"regroup", "raise"}, default="regroup"
+        What to do when no legal merge is left above ``n_clusters``: divide the samples anew, so that all statements
+        hold in ``n_clusters`` clusters, and give each its own tree, with a warning; or raise `DeadEndError`.
 
     Attributes
     ----------
@@ -141,6 +145,8 @@ class ConstrainedCompleteLink(HierarchyMixin, ConstrainedClusterer):
         What the independent check found to hold.
     k_min_ : int
         Fewest clusters this run could reach: the number of roots. Any further merge would join a cannot-link.
+    dead_end_ : int or None
+        Number of clusters at which greedy merging met a dead end, if the samples were divided anew because of it.
     n_clusters_, n_leaves_, n_connected_components_, children_, distances_
         As in scikit-learn's `AgglomerativeClustering`.
     constraints_ : Constraints
@@ -162,7 +168,8 @@ class ConstrainedCompleteLink(HierarchyMixin, ConstrainedClusterer):
     **Cost** O(n^2 p) time at worst for p must-linked components, one and a half n x n matrices; without must-links as
     `ConstrainedAgglomerative`. **Guarantee** every hard statement holds in ``labels_`` and in every coarser legal cut,
     re-checked after each fit. **Departure from** [1]_ must-linked samples are merged before all others rather than
-    trusted to be closest; merging stops where it would cross a cannot-link; see also `propagate`.
+    trusted to be closest; merging stops where it would cross a cannot-link, and dead ends are left as in
+    `ConstrainedAgglomerative`, by propagated distances; see also `propagate`.
 
     References
     ----------
@@ -188,6 +195,7 @@ class ConstrainedCompleteLink(HierarchyMixin, ConstrainedClusterer):
         "metric": [str, callable],
         "metric_input": ["boolean", None],
         "dtype": [StrOptions({"float32", "float64"})],
+        **LeavesDeadEnds._dead_end_constraints,
     }
 
     def __init__(
@@ -199,6 +207,7 @@ class ConstrainedCompleteLink(HierarchyMixin, ConstrainedClusterer):
         metric_input: bool | None = None,
         distance_threshold: float | None = None,
         dtype: str = "float64",
+        dead_end: str = "regroup",
     ) -> None:
         self.n_clusters = n_clusters
         self.linkage = linkage
@@ -206,13 +215,21 @@ class ConstrainedCompleteLink(HierarchyMixin, ConstrainedClusterer):
         self.metric_input = metric_input
         self.distance_threshold = distance_threshold
         self.dtype = dtype
+        self.dead_end = dead_end
 
     def _solve(self, problem: Problem) -> Dendrogram:
         triangle = obeys_triangle(problem.metric, self.metric_input)
         X, metric = as_dense(problem.X, problem.metric)
-        return propagated_linkage(
-            X, problem.constraints, method=self.linkage, metric=metric, metric_input=triangle, dtype=self.dtype
-        )
+        known = problem.constraints
+        tree = propagated_linkage(X, known, method=self.linkage, metric=metric, metric_input=triangle, dtype=self.dtype)
+        links = read_links(known, who="ConstrainedCompleteLink", write_out=False)
+
+        def source() -> tuple[Any, Any]:
+            if len(links.size) == known.n_samples:
+                return X, metric
+            return adjust(X, links, metric, self.dtype, triangle=triangle, far=False), "precomputed"
+
+        return self._leave_dead_end(tree, links.group, known, source)
 
     def _keep(self, outcome: Dendrogram, samples: Any, constraints: Constraints) -> None:
         labels = self._cut(outcome, constraints)

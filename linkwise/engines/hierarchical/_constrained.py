@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar, cast
+from typing import Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
@@ -12,12 +12,11 @@ from linkwise._kernels.disjoint_set import components
 from linkwise.constraints import Constraints, Groups, Kind, MaxCentroidDistance, MinSeparation, NeighbourWithin, Rule
 from linkwise.engines._base import ConstrainedClusterer
 from linkwise.engines._progress import current_progress
-from linkwise.engines._reading import warn_user
 from linkwise.engines.hierarchical._agglomerate import merge_all, read_either, require_fitting
 from linkwise.engines.hierarchical._codes import LINKAGES
 from linkwise.engines.hierarchical._distances import metric_name
 from linkwise.engines.hierarchical._hierarchy import HierarchyMixin, as_dense, mark
-from linkwise.engines.hierarchical._regroup import divide, grow_within
+from linkwise.engines.hierarchical._regroup import LeavesDeadEnds
 from linkwise.exceptions import DeadEndError, UnsupportedConstraintError
 from linkwise.problem import Problem, check, must_links_within, neighbours_within
 from linkwise.result import Dendrogram
@@ -203,7 +202,7 @@ def _apart_from(group: IntArray, mine: int, forbidden: IntArray, apart: Groups) 
     return rivals | set(members[np.isin(owner, owner[members == mine])].tolist())
 
 
-class ConstrainedAgglomerative(HierarchyMixin, ConstrainedClusterer):
+class ConstrainedAgglomerative(LeavesDeadEnds, HierarchyMixin, ConstrainedClusterer):
     """Merge closest clusters first, start from the must-links, never join a cannot-link.
 
     Parameters
@@ -281,10 +280,8 @@ class ConstrainedAgglomerative(HierarchyMixin, ConstrainedClusterer):
         "linkage": [StrOptions(set(LINKAGES))],
         "metric": [str, callable],
         "dtype": [StrOptions({"float32", "float64"})],
-        "dead_end": [StrOptions({"regroup", "raise"})],
+        **LeavesDeadEnds._dead_end_constraints,
     }
-
-    dead_end_: int | None
 
     def __init__(
         self,
@@ -312,7 +309,6 @@ class ConstrainedAgglomerative(HierarchyMixin, ConstrainedClusterer):
         X, metric = as_dense(problem.X, problem.metric)
         tree, group = _grow(X, problem.constraints, self.linkage, metric, self.dtype)
         most = int(group.max(initial=-1)) + 1
-        self.dead_end_ = None
         if self.n_clusters is not None and self.n_clusters > most:
             msg = (
                 f"must-links and the rule about neighbours were met by joining samples into {most} clusters, but "
@@ -320,31 +316,7 @@ class ConstrainedAgglomerative(HierarchyMixin, ConstrainedClusterer):
                 f"Hint: n_clusters up to {most}, a larger epsilon, or fewer must-links."
             )
             raise DeadEndError(msg, tree, tree.n_roots)
-        if self.dead_end == "regroup" and self.n_clusters is not None and self.n_clusters < tree.n_roots:
-            return self._regroup(X, metric, tree, group, problem.constraints)
-        return tree
-
-    def _regroup(self, X: Any, metric: Any, tree: Dendrogram, group: IntArray, constraints: Constraints) -> Dendrogram:
-        """Divide the samples into as many clusters as were asked for, each with a tree; or return the dead end."""
-        if any(not isinstance(rule, MinSeparation) for rule in constraints.rules):
-            return tree  # whether a merge keeps these hangs on all merges before
-
-        def witness() -> IntArray | None:
-            known = check(constraints, n_clusters=self.n_clusters).witness
-            return known if isinstance(known, np.ndarray) else None
-
-        stuck = tree.cut(n_clusters=tree.n_roots)
-        apart = constraints.groups_of(Kind.APART)
-        k = cast("int", self.n_clusters)
-        labels = divide(X, metric, self.linkage, stuck, k, group, constraints.of(Kind.CANNOT_LINK), apart, witness)
-        if labels is None:
-            return tree
-        warn_user(
-            f"greedy merging met a dead end at {tree.n_roots} clusters; the samples were divided anew so that "
-            f"all statements hold in {k}."
-        )
-        self.dead_end_ = tree.n_roots
-        return grow_within(X, metric, labels, group, self.linkage, self.dtype, constraints.ids)
+        return self._leave_dead_end(tree, group, problem.constraints, lambda: (X, metric))
 
     def _keep(self, outcome: Dendrogram, samples: Any, constraints: Constraints) -> None:
         labels = self._cut(outcome, constraints)

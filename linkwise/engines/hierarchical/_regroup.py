@@ -10,27 +10,76 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
 
-from linkwise.constraints import Groups
+from linkwise._compat import StrOptions
+from linkwise.constraints import Constraints, Groups, Kind, MinSeparation
+from linkwise.engines._reading import warn_user
 from linkwise.engines.hierarchical._agglomerate import merge_all
 from linkwise.engines.hierarchical._codes import EUCLIDEAN_ONLY, linkage_code
 from linkwise.engines.hierarchical._place import CHUNK
 from linkwise.engines.partitional._apart import keep_apart
 from linkwise.engines.partitional._assign import assign
 from linkwise.engines.partitional._rows import squared
+from linkwise.problem import check
 from linkwise.result import Dendrogram
 
-__all__ = ["divide", "grow_within"]
+__all__ = ["LeavesDeadEnds"]
 
 IntArray = npt.NDArray[np.intp]
 FloatArray = npt.NDArray[np.float64]
 _ROUNDS = 10  # of assigning and looking again where clusters are
 _MEMBERS = 200  # of a cluster, at most, that tell how far it is
 _STAND_INS = 2_000  # samples, and one of each cluster, by which the clusters of a dead end are compared
+
+
+class LeavesDeadEnds:
+    """What a hierarchy under cannot-links does when merging ends above the number of clusters asked for."""
+
+    _dead_end_constraints: ClassVar[dict[str, list[Any]]] = {"dead_end": [StrOptions({"regroup", "raise"})]}
+    n_clusters: int | None
+    linkage: str
+    dtype: str
+    dead_end: str
+    dead_end_: int | None
+
+    def _leave_dead_end(
+        self,
+        tree: Dendrogram,
+        group: IntArray,
+        constraints: Constraints,
+        source: Callable[[], tuple[Any, Any]],
+    ) -> Dendrogram:
+        """Return the tree, or if it has too many roots, and a way is known, a forest in which all statements hold.
+
+        ``group`` numbers the must-linked groups; ``source`` gives samples and metric, or dissimilarities.
+        """
+        self.dead_end_ = None
+        k = self.n_clusters
+        if self.dead_end == "raise" or k is None or k >= tree.n_roots:
+            return tree
+        if any(not isinstance(rule, MinSeparation) for rule in constraints.rules):
+            return tree  # whether a merge keeps these hangs on all merges before
+
+        def witness() -> IntArray | None:
+            known = check(constraints, n_clusters=k).witness
+            return known if isinstance(known, np.ndarray) else None
+
+        X, metric = source()
+        stuck = tree.cut(n_clusters=tree.n_roots)
+        apart = constraints.of(Kind.CANNOT_LINK), constraints.groups_of(Kind.APART)
+        labels = divide(X, metric, self.linkage, stuck, k, group, *apart, witness)
+        if labels is None:
+            return tree
+        warn_user(
+            f"greedy merging met a dead end at {tree.n_roots} clusters; the samples were divided anew so that "
+            f"all statements hold in {k}."
+        )
+        self.dead_end_ = tree.n_roots
+        return grow_within(X, metric, labels, group, self.linkage, self.dtype, constraints.ids)
 
 
 def divide(

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
-
 import numpy as np
 import pandas as pd
 import pytest
@@ -14,7 +12,7 @@ from sklearn.preprocessing import scale
 
 from linkwise import ConstrainedCompleteLink, Constraints, MinSeparation, SizeBetween, cluster, verify
 from linkwise.choosing import _choose
-from linkwise.exceptions import DeadEndError, InfeasibleConstraintsError, LinkwiseError
+from linkwise.exceptions import DeadEndError, InfeasibleConstraintsError, LinkwiseError, LinkwiseWarning
 from linkwise.sources import label_pairs, label_triplets_sample
 
 X, y = load_iris(return_X_y=True)
@@ -114,23 +112,18 @@ def test_scales_are_mentioned_and_names_bind():
     assert labels[0] != labels[1]
 
 
-def test_a_dead_end_of_greedy_merging_is_not_the_end():
+@pytest.mark.parametrize("metric", [None, "precomputed"])
+def test_a_dead_end_of_greedy_merging_is_not_the_end(metric):
     points, classes = load_wine(return_X_y=True)
-    said = label_pairs(classes, 60, 0)
+    points, said = scale(points), label_pairs(classes, 60, 0)
     with pytest.raises(DeadEndError):
-        ConstrainedCompleteLink(3, linkage="average").fit(scale(points), constraints=said)
-    found = cluster(scale(points), said, 3)
-    assert type(found.estimator).__name__ == "COPKMeans"
-    assert "ConstrainedCompleteLink met a dead end at 4 clusters" in found.reasons[0]
+        ConstrainedCompleteLink(3, linkage="average", dead_end="raise").fit(points, constraints=said)
+    with pytest.warns(LinkwiseWarning, match="greedy merging met a dead end at 4 clusters"):
+        found = cluster(cdist(points, points) if metric else points, said, 3, metric=metric)
+    assert type(found.estimator).__name__ == "ConstrainedCompleteLink"
+    assert "dead end at 4 clusters; all samples were divided anew" in found.reasons[-1]
     assert found.certificate.ok
-    assert found.n_clusters == 3
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        found = cluster(cdist(scale(points), scale(points)), said, 3, metric="precomputed")
-    assert type(found.estimator).__name__ == "ConstrainedAgglomerative"
-    assert "divides the samples anew" in found.reasons[0]
-    assert found.certificate.ok
-    assert found.n_clusters == 3
+    assert found.n_clusters == found.dendrogram.n_roots == 3
 
 
 def test_what_cannot_be_is_said():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from itertools import combinations, permutations
 
 import numpy as np
@@ -156,11 +157,33 @@ def test_a_dead_end_is_told():
     np.fill_diagonal(D, 0.0)
     known = Constraints.build(4, cannot_link=[(0, 1), (0, 2), (1, 3)])
     with pytest.raises(DeadEndError, match="no legal merge was left at 3 clusters") as end:
-        ConstrainedCompleteLink(2, metric="precomputed").fit(D, constraints=known)
+        ConstrainedCompleteLink(2, metric="precomputed", dead_end="raise").fit(D, constraints=known)
     assert end.value.k_min == end.value.dendrogram.n_roots == 3
     model = ConstrainedCompleteLink(None, metric="precomputed").fit(D, constraints=known)
     assert model.k_min_ == 3
     assert verify(model.labels_, known).ok
+
+
+@pytest.mark.parametrize("linkage", LINKAGES)
+def test_a_dead_end_is_left_by_propagated_distances(linkage):
+    ends = 0
+    for seed in range(examples(15, 500)):
+        rng = np.random.default_rng(seed)
+        y = rng.integers(3, size=30)
+        X = rng.normal(size=(30, 2)) + y[:, None]
+        pairs = rng.integers(30, size=(60, 2))
+        pairs = pairs[pairs[:, 0] != pairs[:, 1]]
+        same = y[pairs[:, 0]] == y[pairs[:, 1]]
+        known = Constraints.build(30, must_link=pairs[same][:6], cannot_link=pairs[~same])
+        with warnings.catch_warnings(record=True) as heard:
+            warnings.simplefilter("always")
+            model = ConstrainedCompleteLink(3, linkage=linkage).fit(X, constraints=known)
+        ends += model.dead_end_ is not None
+        assert (model.dead_end_ is not None) == any("dead end" in str(one.message) for one in heard)
+        assert model.n_clusters_ == 3
+        assert verify(model.labels_, known).ok
+        assert verify(model.dendrogram_, known).ok
+    assert ends > 3
 
 
 def test_links_bring_their_surroundings_with_them():

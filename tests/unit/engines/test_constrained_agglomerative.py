@@ -23,7 +23,7 @@ from linkwise import (
     verify,
 )
 from linkwise.engines import constrained_linkage
-from linkwise.engines.hierarchical import _constrained
+from linkwise.engines.hierarchical import _regroup
 from linkwise.exceptions import (
     DeadEndError,
     InfeasibleConstraintsError,
@@ -234,7 +234,7 @@ def test_must_linked_groups_and_groups_apart_leave_a_dead_end_together():
 
 
 def test_what_the_search_leaves_open_stays_a_dead_end(monkeypatch):
-    monkeypatch.setattr(_constrained, "divide", lambda *_: None)
+    monkeypatch.setattr(_regroup, "divide", lambda *_: None)
     with pytest.raises(DeadEndError, match="greedy merging met a dead end"):
         ConstrainedAgglomerative(2).fit(TRAP, constraints=TRAP_LINKS)
 
