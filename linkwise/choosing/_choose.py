@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
@@ -19,7 +20,7 @@ from linkwise.engines._binding import bind
 from linkwise.engines.hierarchical import ConstrainedAgglomerative, ConstrainedCompleteLink, ReCon
 from linkwise.engines.hierarchical._memory import MATRIX
 from linkwise.engines.partitional import COPKMeans, PCKMeans
-from linkwise.exceptions import LinkwiseError
+from linkwise.exceptions import LinkwiseError, LinkwiseWarning
 from linkwise.metrics import silhouette
 from linkwise.result import Certificate, Dendrogram
 
@@ -165,7 +166,9 @@ def cluster(
         return _automatic(X, _Task(shape[0], known, None, compare, sparse, random_state), metric)
     task = _Task(shape[0], known, n_clusters, compare, sparse, random_state)
     model, why = _choose(task)
-    model.fit(X, constraints=known)
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "greedy merging met a dead end", LinkwiseWarning)  # the reasons tell it
+        model.fit(X, constraints=known)
     reasons = [f"{type(model).__name__}({_options(model)}): {why}", *_about_data(X, task, metric)]
     if (ended := getattr(model, "dead_end_", None)) is not None:
         reasons.append(f"greedy merging met a dead end at {ended} clusters; all samples were divided anew.")
