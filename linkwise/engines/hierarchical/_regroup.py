@@ -20,6 +20,7 @@ from linkwise.constraints import Constraints, Groups, Kind, MinSeparation
 from linkwise.engines._reading import warn_user
 from linkwise.engines.hierarchical._agglomerate import merge_all
 from linkwise.engines.hierarchical._codes import EUCLIDEAN_ONLY, linkage_code
+from linkwise.engines.hierarchical._memory import require_memory
 from linkwise.engines.hierarchical._place import CHUNK
 from linkwise.engines.partitional._apart import keep_apart
 from linkwise.engines.partitional._assign import assign
@@ -64,11 +65,12 @@ class LeavesDeadEnds:
         if any(not isinstance(rule, MinSeparation) for rule in constraints.rules):
             return tree  # whether a merge keeps these hangs on all merges before
 
+        X, metric = source()
+
         def witness() -> IntArray | None:
-            known = check(constraints, n_clusters=k).witness
+            known = check(constraints, n_clusters=k, X=X if constraints.rules else None, metric=metric).witness
             return known if isinstance(known, np.ndarray) else None
 
-        X, metric = source()
         stuck = tree.cut(n_clusters=tree.n_roots)
         apart = constraints.of(Kind.CANNOT_LINK), constraints.groups_of(Kind.APART)
         labels = divide(X, metric, self.linkage, stuck, k, group, *apart, witness)
@@ -161,7 +163,11 @@ def _join(X: Any, metric: Any, method: str, clusters: IntArray, k: int) -> IntAr
 
 
 def _part(X: Any, metric: Any, rows: IntArray) -> Any:
-    return X[np.ix_(rows, rows)] if _is_matrix(metric) else X[rows]
+    if not _is_matrix(metric):
+        return X[rows]
+    m = len(rows)
+    require_memory(m * m * X.itemsize, f"the {m} x {m} distances within one cluster", "cluster a sample of the rows.")
+    return X[np.ix_(rows, rows)]
 
 
 def _distances(X: Any, metric: Any, method: str, members: IntArray) -> FloatArray:

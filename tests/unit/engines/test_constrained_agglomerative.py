@@ -5,14 +5,17 @@ from __future__ import annotations
 import random
 import warnings
 from itertools import combinations
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
+import scipy.sparse as sp
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.cluster.hierarchy import linkage as scipy_linkage
 
 from linkwise import (
     ConstrainedAgglomerative,
+    ConstrainedCompleteLink,
     Constraints,
     Kind,
     MaxCentroidDistance,
@@ -197,12 +200,12 @@ def test_the_smallest_dead_end(linkage):
     assert model.k_min_ == model.n_clusters_ == model.n_connected_components_ == 3
 
 
-@every_linkage
-@pytest.mark.parametrize("metric", ["euclidean", "precomputed"])
+@pytest.mark.parametrize(
+    ("linkage", "metric"),
+    [(linkage, "euclidean") for linkage in LINKAGES] + [(linkage, "precomputed") for linkage in LINKAGES[:4]],
+)
 def test_a_dead_end_is_left_by_dividing_anew(linkage, metric):
     """Both parts of the trap's one way out, each with a tree whose heights are those of the linkage."""
-    if metric == "precomputed" and linkage in ("ward", "centroid", "median"):
-        pytest.skip("these speak about vectors")
     X = distances(TRAP) if metric == "precomputed" else TRAP
     with pytest.warns(LinkwiseWarning, match=r"met a dead end at 3 clusters; .* all statements hold in 2"):
         model = ConstrainedAgglomerative(2, linkage=linkage, metric=metric).fit(X, constraints=TRAP_LINKS)
@@ -231,6 +234,49 @@ def test_must_linked_groups_and_groups_apart_leave_a_dead_end_together():
         assert verify(model.labels_, said).ok
         assert verify(model.dendrogram_, said).ok
     assert ends > 10
+
+
+@pytest.mark.parametrize("helped", [False, True], ids=["assignment", "witness"])
+def test_delta_holds_where_a_dead_end_was_left(helped, monkeypatch):
+    """Also where the assignment finds nothing by itself and goes on from the witness of the check."""
+    if helped:
+        whole = _regroup.assign
+        nothing = SimpleNamespace(solved=False)
+        monkeypatch.setattr(_regroup, "assign", lambda c, a, b: nothing if b is None else whole(c, a, b))
+    ends = 0
+    for seed in range(examples(60, 2_000)):
+        X = points(16, seed)
+        must, cannot, _ = links(16, seed, must=0.1, cannot=0.8)
+        said = Constraints.build(16, must_link=must, cannot_link=cannot, rules=MinSeparation(0.2))
+        model = fit_or_explain(X, said, LINKAGES[seed % 7])
+        if model is None:
+            continue
+        for k in range(2, model.k_min_):
+            if check(said, n_clusters=k, X=X).status != "feasible":
+                continue
+            with pytest.warns(LinkwiseWarning, match="met a dead end"):
+                model.set_params(n_clusters=k).fit(X, constraints=said)
+            ends += 1
+            assert model.n_clusters_ == k
+            assert broken(model.labels_, must, cannot) == []
+            assert delta_holds(model.labels_, distances(X), 0.2)
+    assert ends > 3
+
+
+@pytest.mark.parametrize("matrix", [sp.csr_array, sp.csr_matrix, np.float32], ids=["array", "matrix", "float32"])
+def test_dead_ends_of_other_kinds_of_samples(matrix):
+    rng = np.random.default_rng(0)
+    y = np.arange(60) % 3
+    X = rng.random((60, 8)) + np.eye(3)[y] @ rng.random((3, 8))
+    pairs = rng.integers(60, size=(120, 2))
+    pairs = pairs[pairs[:, 0] != pairs[:, 1]]
+    same = y[pairs[:, 0]] == y[pairs[:, 1]]
+    said = Constraints.build(60, must_link=pairs[same][:9], cannot_link=pairs[~same])
+    for kind in (ConstrainedAgglomerative, ConstrainedCompleteLink):
+        with pytest.warns(LinkwiseWarning, match="met a dead end"):
+            model = kind(3, linkage="average", metric="cosine").fit(matrix(X), constraints=said)
+        assert model.n_clusters_ == 3
+        assert verify(model.labels_, said).ok
 
 
 def test_what_the_search_leaves_open_stays_a_dead_end(monkeypatch):
