@@ -1,9 +1,10 @@
 """The way out of a dead end: divide the samples so that all statements hold, then give each part a tree of its own.
 
 Greedy merging can make so many clusters that no two of them may be joined, where other merges would have led to fewer.
-The clusters of the dead end are joined all the same, and samples assigned anew to what that gives, all at once and so
-that what is to be apart is, and again to the clusters that this makes: as in k-means for linkages that speak about
-centres, else by mean distances, which every metric has.
+The clusters of the dead end are joined all the same, or the largest of them taken, and samples assigned anew to what
+that gives, all at once and so that what is to be apart is, and again to the clusters that this makes: as in k-means for
+linkages that speak about centres, else by mean distances, which every metric has. Of the two the one that ends at less
+is kept.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ from linkwise.engines.hierarchical._agglomerate import merge_all
 from linkwise.engines.hierarchical._codes import EUCLIDEAN_ONLY, linkage_code
 from linkwise.engines.hierarchical._memory import require_memory
 from linkwise.engines.hierarchical._place import CHUNK
-from linkwise.engines.partitional._apart import keep_apart
+from linkwise.engines.partitional._apart import Apart, keep_apart
 from linkwise.engines.partitional._assign import assign
 from linkwise.engines.partitional._rows import squared
 from linkwise.problem import check
@@ -119,13 +120,34 @@ def divide(
 
     Notes
     -----
-    **Cost** at most ten rounds of 200 k distances for each sample, of k for linkages that speak about centres.
+    **Cost** at most twenty rounds of 200 k distances for each sample, of k for linkages that speak about centres.
     **Guarantee** must-linked groups stay together, and each round is an assignment at least total distance wherever
     `assign` finds that.
     """
+    rivals = keep_apart(
+        int(group.max()) + 1, group[forbidden].reshape(-1, 2), apart._replace(member=group[apart.member])
+    )
+    best: tuple[float, IntArray | None] = np.inf, None
+    for labels in (_join(X, metric, method, clusters, k), _largest(clusters, k)):
+        ended = _alternate(X, metric, method, labels, k, group, rivals, witness)
+        if ended is None:
+            return None
+        best = min(best, ended, key=lambda one: one[0])
+    return best[1]
+
+
+def _alternate(
+    X: Any,
+    metric: Any,
+    method: str,
+    labels: IntArray,
+    k: int,
+    group: IntArray,
+    rivals: Apart,
+    witness: Callable[[], IntArray | None],
+) -> tuple[float, IntArray] | None:
+    """Assign samples to clusters and look again where these are, until nothing moves; return what it costs as well."""
     n_nodes = int(group.max()) + 1
-    rivals = keep_apart(n_nodes, group[forbidden].reshape(-1, 2), apart._replace(member=group[apart.member]))
-    labels = _join(X, metric, method, clusters, k)
     cost, before = np.zeros((n_nodes, k)), None
     for _ in range(_ROUNDS):
         for c in range(k):
@@ -143,10 +165,18 @@ def divide(
             found = assign(cost[rivals.node], rivals, shown[rivals.node])
         best = cost.argmin(axis=1)
         best[rivals.node] = found.labels
+        total = float(cost[np.arange(n_nodes), best].sum())
         if np.array_equal(labels, best[group]):
             break
         labels, before = best[group], found.labels
-    return labels
+    return total, labels
+
+
+def _largest(clusters: IntArray, k: int) -> IntArray:
+    """Number the k largest clusters; the samples of all others have -1."""
+    number = np.full(int(clusters.max()) + 1, -1, dtype=np.intp)
+    number[np.argsort(-np.bincount(clusters), kind="stable")[:k]] = np.arange(k)
+    return number[clusters]
 
 
 def _join(X: Any, metric: Any, method: str, clusters: IntArray, k: int) -> IntArray:
