@@ -33,6 +33,8 @@ RECORDS: dict[str, Any] = {
     )
 }
 _DEEPEST = 40
+# parameters that older files lack, and what methods did then
+_ADDED = {"dead_end": "raise"}
 # what a fitted estimator keeps for a quicker next fit, or for scikit-learn; it answers without
 _CACHES = ("_memory", "_metadata_request", "_sklearn_output_config", "_sklearn_auto_wrap_output_keys")
 
@@ -233,6 +235,7 @@ class Reader:
     def _estimator(self, kind: type[ConstrainedEstimator], node: dict[str, Any], depth: int) -> Any:
         name = kind.__name__
         params = {str(key): self.read(one, depth + 1) for key, one in node["params"].items()}
+        params = {key: _ADDED[key] for key in kind._get_param_names() if key in _ADDED} | params
         if set(params) != set(kind._get_param_names()):
             odd = min(set(params) ^ set(kind._get_param_names()))
             msg = f"{name} has no parameter {odd[:40]!r}, or it is missing"

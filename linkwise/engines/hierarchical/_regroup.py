@@ -46,7 +46,7 @@ class LeavesDeadEnds:
     linkage: str
     dtype: str
     dead_end: str
-    dead_end_: int | None
+    dead_end_: int | None = None
 
     def _leave_dead_end(
         self,

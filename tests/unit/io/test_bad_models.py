@@ -316,6 +316,22 @@ def test_the_catalogue_of_bad_models(tmp_path, models, number, change, words):
     refuse(tmp_path / "bad.lwm", change(models["tree"]), words)
 
 
+def test_a_model_from_before_a_parameter_was_added_is_read(tmp_path, models, tree_model):
+    def older(manifest, _):
+        del manifest["model"]["params"]["dead_end"], manifest["model"]["fitted"]["dead_end_"]
+
+    (tmp_path / "old.lwm").write_bytes(forged(models["tree"], older))
+    model = load(tmp_path / "old.lwm")
+    assert model.dead_end == "raise"  # what it did then
+    assert model.dead_end_ is None
+    assert model.labels_.tolist() == tree_model.labels_.tolist()
+
+    def other(manifest, _):
+        del manifest["model"]["params"]["linkage"]
+
+    refuse(tmp_path / "bad.lwm", forged(models["tree"], other), "'linkage', or it is missing")
+
+
 def test_the_command_line_refuses_them_in_one_sentence_too(tmp_path, models, capsys):
     for number, change, _ in CONTAINER:
         (tmp_path / "bad.lwm").write_bytes(change(models["tree"]))
