@@ -19,6 +19,7 @@ from linkwise.engines._base import ConstrainedClusterer
 from linkwise.engines._binding import bind
 from linkwise.engines.hierarchical import ConstrainedAgglomerative, ConstrainedCompleteLink, ReCon
 from linkwise.engines.hierarchical._memory import MATRIX
+from linkwise.engines.hierarchical._regroup import detours
 from linkwise.engines.partitional import COPKMeans, PCKMeans
 from linkwise.exceptions import LinkwiseError, LinkwiseWarning
 from linkwise.metrics import silhouette
@@ -170,8 +171,7 @@ def cluster(
         warnings.filterwarnings("ignore", "greedy merging met a dead end", LinkwiseWarning)  # the reasons tell it
         model.fit(X, constraints=known)
     reasons = [f"{type(model).__name__}({_options(model)}): {why}", *_about_data(X, task, metric)]
-    if (ended := getattr(model, "dead_end_", None)) is not None:
-        reasons.append(f"greedy merging met a dead end at {ended} clusters; all samples were divided anew.")
+    reasons += detours(model)
     if n_clusters is not None:
         tree = getattr(model, "dendrogram_", None)
         return Clustering(model.labels_, int(model.labels_.max()) + 1, tree, model.certificate_, model, tuple(reasons))

@@ -149,6 +149,8 @@ def cluster(
         model = fit(table, statements, method, cut)
         plain = fit(table, None, method, cut) if statements is not None else None
     _warn_of_nothing_new(plain, said)
+    from linkwise.engines.hierarchical._regroup import detours  # loaded with the method
+
     heading = title or f"{'samples' if data == '-' else Path(data).stem} in {model.n_clusters_} clusters"
     with folder, working("writing", quiet=silent):
         folder.write("labels.csv", labels_csv(table.ids, model.labels_))
@@ -165,7 +167,7 @@ def cluster(
             before=plain,
             questions=_questions(table, statements),
             title=heading,
-            reasons=(*reasons, *_detours(model)),
+            reasons=(*reasons, *detours(model)),
             recipe=_recipe(data, constraints, options, method, cut, table),
         )
         if can_draw() and has_tree:
@@ -175,12 +177,6 @@ def cluster(
     for name in left_out:  # with --force, nothing stays that belongs to the result replaced
         (folder.folder / name).unlink(missing_ok=True)
     _tell(model, said, folder.folder, names, reasons, quiet=quiet)
-
-
-def _detours(model: Any) -> tuple[str, ...]:
-    """What the report says about how the clusters came to be, beyond what was asked for; warnings said it already."""
-    end = getattr(model, "dead_end_", None)
-    return () if end is None else (f"greedy merging met a dead end at {end} clusters; all samples were divided anew.",)
 
 
 def _warn_of_nothing_new(plain: Any, said: Any) -> None:

@@ -29,7 +29,7 @@ from linkwise.engines.partitional._rows import squared
 from linkwise.problem import check
 from linkwise.result import Dendrogram
 
-__all__ = ["LeavesDeadEnds"]
+__all__ = ["LeavesDeadEnds", "detours"]
 
 IntArray = npt.NDArray[np.intp]
 FloatArray = npt.NDArray[np.float64]
@@ -83,6 +83,12 @@ class LeavesDeadEnds:
         )
         self.dead_end_ = tree.n_roots
         return grow_within(X, metric, labels, group, self.linkage, self.dtype, constraints.ids)
+
+
+def detours(model: Any) -> tuple[str, ...]:
+    """Say that a fitted model left a dead end, if it did, as a reason for what it found."""
+    end = getattr(model, "dead_end_", None)
+    return () if end is None else (f"greedy merging met a dead end at {end} clusters; all samples were divided anew.",)
 
 
 def divide(

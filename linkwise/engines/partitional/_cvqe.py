@@ -86,6 +86,7 @@ def cvqe(
     weight times the squared distance between the two centres (must-link) or from the centre to the nearest other
     (cannot-link).
     **Cost** O(n d k + k^3) per iteration, and O(k^2) for each link and sweep over the samples that are named.
+    Dense rows are copied once, in single precision.
     **Guarantee** with "symmetric" the objective never rises from one half-step to the next; all ``n_clusters`` clusters
     have samples: one left empty takes the sample that gains most.
     **Departure from** [1]_ "symmetric" moves all centres together to where the objective is least, by one linear
@@ -185,6 +186,7 @@ class CVQE(SoftMixin, ConstrainedClusterer):
     Notes
     -----
     **Cost** O(n d k + k^3) per iteration, and O(k^2) for each link and sweep over the samples that are named.
+    Dense rows are copied once, in single precision.
     **Guarantee** hard statements hold in ``labels_``, re-checked after each fit; with "symmetric" the objective never
     rises from one half-step to the next; all ``n_clusters`` clusters have samples: one left empty takes the sample that
     gains most.
@@ -298,6 +300,7 @@ def lcvqe(
     times a quarter of the squared distances of each sample to the centre of the other (must-link), or half the squared
     distance from the sample that is farther from the shared centre to its next one (cannot-link).
     **Cost** O(n d k) per iteration, as k-means, and O(k) for each link and sweep over the samples that are named.
+    Dense rows are copied once, in single precision.
     **Guarantee** the objective never rises from one half-step to the next; all ``n_clusters`` clusters have samples:
     one left empty takes the sample that gains most.
     **Departure from** [1]_ the objective and the centres are written from memory of the paper, not with its text at
@@ -394,6 +397,7 @@ class LCVQE(SoftMixin, ConstrainedClusterer):
     Notes
     -----
     **Cost** O(n d k) per iteration, as k-means, and O(k) for each link and sweep over the samples that are named.
+    Dense rows are copied once, in single precision.
     **Guarantee** hard statements hold in ``labels_``, re-checked after each fit; the objective never rises from one
     half-step to the next; all ``n_clusters`` clusters have samples: one left empty takes the sample that gains most.
     **Departure from** [1]_ see `lcvqe`.

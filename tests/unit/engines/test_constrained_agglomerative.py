@@ -279,6 +279,34 @@ def test_dead_ends_of_other_kinds_of_samples(matrix):
         assert verify(model.labels_, said).ok
 
 
+def test_of_two_ways_out_the_one_that_costs_less_is_taken(monkeypatch):
+    whole, ends = _regroup._alternate, []
+    monkeypatch.setattr(_regroup, "_alternate", lambda *given: ends.append(whole(*given)) or ends[-1])
+    won = [0, 0]
+    for seed in range(40):
+        X = points(22, seed)
+        must, cannot, _ = links(22, seed, must=0.1, cannot=0.9)
+        said = Constraints.build(22, must_link=must, cannot_link=cannot)
+        k = next(k for k in range(2, 23) if check(said, n_clusters=k).status == "feasible")
+        ends.clear()
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            model = ConstrainedAgglomerative(k, linkage="average").fit(X, constraints=said)
+        if not ends or ends[0][0] == ends[1][0]:
+            continue
+        best = min(ends, key=lambda one: one[0])
+        won[best is ends[1]] += 1
+        if len(set(best[1].tolist())) == model.n_clusters:
+            assert model.labels_.tolist() == by_first(best[1])
+    assert min(won) > 0
+
+
+def by_first(labels):
+    """Number labels by first appearance."""
+    seen = list(dict.fromkeys(labels.tolist()))
+    return [seen.index(label) for label in labels.tolist()]
+
+
 def test_what_the_search_leaves_open_stays_a_dead_end(monkeypatch):
     monkeypatch.setattr(_regroup, "divide", lambda *_: None)
     with pytest.raises(DeadEndError, match="greedy merging met a dead end"):

@@ -76,6 +76,17 @@ def test_ties_and_near_ties_are_decided_in_full():
     compare(Sweeper(X, np.arange(7)).sweep(centers)(), X, centers, np.arange(7))
 
 
+def test_rows_between_two_centres_are_decided_in_full():
+    """So near to the middle that single precision would name either."""
+    rng = np.random.default_rng(4)
+    centers = rng.normal(size=(2, 16))
+    way = centers[1] - centers[0]
+    X = rng.normal(size=(600, 16))
+    X -= np.outer((X - centers.mean(axis=0)) @ way / (way @ way), way)  # onto the plane between them
+    X += rng.normal(size=(600, 1)) * 1e-9 * way
+    compare(Sweeper(X, np.arange(0)).sweep(centers)(), X, centers, np.arange(0))
+
+
 def test_rows_and_centres_out_of_reach_of_single_precision():
     X, centers, some = case(9, 200, 3, 4)
     X[17], X[130] = 1e60, -1e25
