@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
+import re
 import sys
 from collections.abc import Callable
+from functools import cache
 from pathlib import Path
 from typing import Any
 
 import numba
 from numba.core import event
 
-__all__ = ["inner", "njit"]
+__all__ = ["inner", "kernel_sources", "njit", "source_stamp"]
 
 
 def njit(function: Callable[..., Any] | None = None, **options: Any) -> Any:
@@ -31,8 +34,8 @@ def njit(function: Callable[..., Any] | None = None, **options: Any) -> Any:
         return numba.njit(**options)(function)
     if not numba.config.DISABLE_JIT:  # type: ignore[attr-defined]
         # Numba keys its cache by the file of the function alone and would keep callers compiled against an older
-        # version of a kernel in another file; one stamp for the whole package makes every edit renew all of them.
-        dispatcher._cache._cache_file._source_stamp = _STAMP
+        # version of a kernel in another file; this stamp changes with every file that the function's file calls into.
+        dispatcher._cache._cache_file._source_stamp = source_stamp(Path(function.__code__.co_filename))
     return dispatcher
 
 
@@ -45,14 +48,41 @@ def inner(function: Callable[..., Any]) -> Any:
     return njit(function, no_cpython_wrapper=True)
 
 
-def _package_stamp() -> tuple[float, int]:
-    """Newest change and total size of the sources that hold kernels: differs whenever one of them does."""
-    files = [path for path in Path(__file__).parents[1].rglob("*.py") if b"njit" in path.read_bytes()]
-    states = [path.stat() for path in files]
-    return max(state.st_mtime for state in states), sum(state.st_size for state in states)
+_HOME = Path(__file__).parents[2]  # of the package, so that a copy elsewhere reads its own files
+_IMPORT = re.compile(rb"^from (linkwise[\w.]*) import (?:\(([^)]*)\)|([^\n#]*))", re.MULTILINE)
 
 
-_STAMP = _package_stamp()
+@cache
+def kernel_sources(file: Path) -> frozenset[Path]:
+    """The files that compiled code of this file depends on: itself, and files it takes kernels or constants from."""
+    found, left = {file, Path(__file__)}, [file]
+    while left:
+        for module, bracketed, plain in _IMPORT.findall(_text(left.pop())):
+            place = _HOME.joinpath(*module.decode().split("."))
+            names = [name.split(b" as ")[0].strip().decode() for name in (bracketed or plain).split(b",")]
+            for other in [place.with_suffix(".py"), *(place / f"{name}.py" for name in names if name)]:
+                if other in found or not other.is_file():
+                    continue
+                if re.search(rb"\bnjit\b|\bnumba\b", _text(other)):
+                    left.append(other)
+                elif not any(name.isupper() for name in names):
+                    continue
+                found.add(other)
+    return frozenset(found)
+
+
+@cache
+def _text(file: Path) -> bytes:
+    return file.read_bytes()
+
+
+@cache
+def source_stamp(file: Path) -> str:
+    """A digest of all sources that compiled code of this file depends on: the same wherever the package lies."""
+    digest = hashlib.sha256()
+    for other in sorted(kernel_sources(file)):
+        digest.update(_text(other))
+    return digest.hexdigest()
 
 
 class _Announce(event.Listener):  # type: ignore[misc]

@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-import os
+import ast
 import subprocess
 import sys
 from pathlib import Path
@@ -12,6 +12,7 @@ import pytest
 
 import linkwise
 from linkwise._kernels import njit
+from linkwise._kernels._jit import kernel_sources, source_stamp
 from linkwise._kernels.borrow import borrowed
 
 pytestmark = pytest.mark.kernels
@@ -40,26 +41,61 @@ def test_kernels_may_be_decorated_with_and_without_options():
     assert njit(lambda x: x + 1)(1) == njit(nogil=True)(lambda x: x + 1)(1) == 2
 
 
-SHOW = "from linkwise._kernels._jit import _package_stamp; print(_package_stamp())"
-
-
-def test_an_edit_of_any_kernel_file_renews_the_cache_of_all(tmp_path):
+def test_an_edit_renews_the_cache_of_the_files_that_use_it_and_of_no_others(tmp_path):
     home = Path(linkwise.__file__).parent
     for file in home.rglob("*.py"):
         copy = tmp_path / "linkwise" / file.relative_to(home)
         copy.parent.mkdir(parents=True, exist_ok=True)
         copy.write_bytes(file.read_bytes())
-        os.utime(copy, (1_000_000, 1_000_000))
 
-    def stamp():
-        done = subprocess.run([sys.executable, "-c", SHOW], capture_output=True, text=True, check=True, cwd=tmp_path)
-        return done.stdout
+    def stamps():
+        show = "import sys; from pathlib import Path; from linkwise._kernels._jit import source_stamp\n"
+        show += "for file in sys.argv[1:]: print(source_stamp(Path.cwd() / 'linkwise' / file))"
+        files = ["problem/_layers.py", "problem/_onetree.py", "metrics/_kernels_paths.py"]
+        command = [sys.executable, "-c", show, *files]
+        done = subprocess.run(command, capture_output=True, text=True, check=True, cwd=tmp_path)
+        return done.stdout.split()
 
-    first = stamp()
-    assert stamp() == first
-    unrelated = tmp_path / "linkwise" / "constraints" / "_rules.py"
-    unrelated.write_bytes(unrelated.read_bytes() + b"# holds no kernel\n")
-    assert stamp() == first
-    kernel = tmp_path / "linkwise" / "problem" / "_layers.py"
-    kernel.write_bytes(kernel.read_bytes() + b"# edited\n")
-    assert stamp() != first
+    own, caller, other = stamps()
+    assert own == source_stamp(home / "problem" / "_layers.py")  # the same wherever the package lies
+
+    def edit(file):
+        file = tmp_path / "linkwise" / file
+        file.write_bytes(file.read_bytes() + b"# edited\n")
+
+    edit("constraints/_rules.py")  # holds no kernel
+    assert stamps() == [own, caller, other]
+    edit("problem/_layers.py")
+    edited = stamps()
+    assert edited[0] != own
+    assert edited[1] != caller
+    assert edited[2] == other
+
+
+def test_the_stamp_of_a_kernel_covers_every_file_it_takes_names_from():
+    """Whatever a kernel's code loads from another file of linkwise must change its stamp."""
+    home = Path(linkwise.__file__).parent
+    for file in sorted(home.rglob("*.py")):
+        if b"njit" not in file.read_bytes() or file.name == "_jit.py":
+            continue
+        tree = ast.parse(file.read_text())
+        origin = {
+            (name.asname or name.name): node.module
+            for node in ast.walk(tree)
+            if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("linkwise")
+            for name in node.names
+        }
+        kernels = [
+            node
+            for node in ast.walk(tree)
+            if isinstance(node, ast.FunctionDef)
+            and any("njit" in ast.unparse(how) or ast.unparse(how) == "inner" for how in node.decorator_list)
+        ]
+        covered = kernel_sources(file)
+        for kernel in kernels:
+            body = ast.Module(kernel.body, [])
+            loaded = {node.id for node in ast.walk(body) if isinstance(node, ast.Name)} & set(origin)
+            for name in loaded:
+                module = home.parent.joinpath(*origin[name].split("."))
+                places = {module.with_suffix(".py"), module / f"{name}.py"}
+                assert places & covered, f"{file}: {kernel.name} uses {name} of {origin[name]}"
