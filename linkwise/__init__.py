@@ -28,6 +28,7 @@ _HOME = {
     "Dendrogram": "linkwise.result",
     "DiscriminativeRCA": "linkwise.engines.metric",
     "DistBoost": "linkwise.engines.metric",
+    "Entry": "linkwise.constraints",
     "Explanation": "linkwise.problem",
     "HACoc": "linkwise.engines.hierarchical",
     "HMRFKMeans": "linkwise.engines.partitional",
@@ -95,6 +96,7 @@ __all__ = [  # noqa: RUF022 - IHAC is no constant
     "Dendrogram",
     "DiscriminativeRCA",
     "DistBoost",
+    "Entry",
     "Explanation",
     "HACoc",
     "HMRFKMeans",
@@ -154,6 +156,7 @@ if TYPE_CHECKING:
     )
     from linkwise.constraints import (
         Constraints,
+        Entry,
         Kind,
         MaxCentroidDistance,
         MinSeparation,

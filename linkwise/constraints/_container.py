@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from linkwise.constraints._alike import number_alike
+from linkwise.constraints._entries import Entry, list_entries, remove
 from linkwise.constraints._groups import (
     NO_GROUPS,
     Groups,
@@ -17,6 +18,14 @@ from linkwise.constraints._groups import (
     read_groups,
     renumber_groups,
     take_groups,
+)
+from linkwise.constraints._labels import (
+    NO_LABELS,
+    Labels,
+    chained_labels,
+    join_labels,
+    select_labels,
+    slice_labels,
 )
 from linkwise.constraints._read import Kind, check_items, read_items, read_weights
 from linkwise.constraints._rules import Rule
@@ -62,6 +71,9 @@ class Constraints:
         The user's name for each sample.
     groups : Groups
         The samples of the statements that name any number of them.
+    labels : Labels
+        The labelled samples that statements follow from, as `from_labels` and label files give them: what `check` and
+        `repair` blame, rather than the statements made from them. Two tables that say the same are equal without.
 
     Notes
     -----
@@ -80,7 +92,7 @@ class Constraints:
     '#1 cannot_link(1, 2)'
     """
 
-    __slots__ = ("_hash", "groups", "ids", "items", "kind", "n_samples", "row", "rules", "weight")
+    __slots__ = ("_hash", "groups", "ids", "items", "kind", "labels", "n_samples", "row", "rules", "weight")
 
     n_samples: int
     kind: npt.NDArray[np.int8]
@@ -90,6 +102,7 @@ class Constraints:
     rules: tuple[Rule, ...]
     ids: npt.NDArray[Any] | None
     groups: Groups
+    labels: Labels
     _hash: int | None
 
     def __init__(
@@ -102,6 +115,7 @@ class Constraints:
         rules: tuple[Rule, ...] = (),
         ids: npt.NDArray[Any] | None = None,
         groups: Groups = NO_GROUPS,
+        labels: Labels = NO_LABELS,
     ) -> None:
         put = object.__setattr__
         put(self, "n_samples", n_samples)
@@ -112,6 +126,7 @@ class Constraints:
         put(self, "rules", rules)
         put(self, "ids", None if ids is None else _frozen(ids))
         put(self, "groups", Groups(*(_frozen(array) for array in groups)))
+        put(self, "labels", Labels(*(_frozen(array) for array in labels)) if len(labels[0]) else NO_LABELS)
         put(self, "_hash", None)
 
     def __setattr__(self, name: str, value: object) -> None:
@@ -225,7 +240,8 @@ class Constraints:
         """Build must- and cannot-links that say exactly what (partial) labels say.
 
         Each class becomes a chain of must-links, each pair of classes one cannot-link: O(n + k²) statements that
-        entail all pairs.
+        entail all pairs. The labels themselves are kept in ``labels``, so that `check` and `repair` name the sample
+        with the wrong label and not a statement made from it.
 
         Parameters
         ----------
@@ -249,7 +265,12 @@ class Constraints:
         from linkwise.constraints._sources import pairs_of_labels
 
         n_samples, must_link, cannot_link = pairs_of_labels(y, unlabeled)
-        return cls._from_tables(n_samples, [must_link, cannot_link, ()], weight, (), None)
+        made = cls._from_tables(n_samples, [must_link, cannot_link, ()], weight, (), None)
+        if made.n_statements < len(must_link) + len(cannot_link) or not made.n_statements:
+            return made  # weight 0 says nothing
+        labels = chained_labels(y, must_link, cannot_link)
+        every = np.arange(made.n_statements)
+        return made._with(every, made.weight, made.groups, select_labels(labels, every, made.weight))
 
     @classmethod
     def from_groups(
@@ -393,12 +414,48 @@ class Constraints:
         """How messages call a sample: its identifier, or its number."""
         return str(sample) if self.ids is None else str(self.ids[sample])
 
-    def describe(self, statement: int) -> str:
-        """Word one statement for a person, with the number it had when given."""
+    def entries(self) -> tuple[Entry, ...]:
+        """List what was written, entry by entry: statements, members of groups together or apart, labelled samples.
+
+        Examples
+        --------
+        >>> from linkwise import Constraints
+        >>> said = Constraints.from_labels(["cat", "dog", "cat"])
+        >>> [said.describe(entry) for entry in said.entries()]
+        ['0 in label "cat"', '1 in label "dog"', '2 in label "cat"']
+        """
+        found = list_entries(self)
+        return tuple(found.get(i) for i in range(len(found)))
+
+    def without(self, entries: Iterable[Entry]) -> Self:
+        """Return the table without some entries: groups shrink, classes lose a sample, all else stays.
+
+        Examples
+        --------
+        >>> from linkwise import Constraints, Entry
+        >>> Constraints.build(4, together=[[0, 1, 2, 3]]).without([Entry(0, sample=2)]).describe(0)
+        '#0 together(0, 1, 3)'
+        """
+        made, _ = remove(self, entries)
+        return made  # type: ignore[return-value]
+
+    def describe(self, statement: int | Entry) -> str:
+        """Word one statement, or one entry, for a person, with the number the statement had when given."""
+        if isinstance(statement, Entry):
+            return self._describe_entry(statement)
         kind = Kind(int(self.kind[statement]))
         weight = float(self.weight[statement])
         tail = "" if np.isinf(weight) else f" weight {weight:g}"
         return f"#{int(self.row[statement])} {self._body(kind, statement)}{tail}"
+
+    def _describe_entry(self, entry: Entry) -> str:
+        if entry.label >= 0:
+            word = f'label "{self.labels.name[self.labels.label[entry.label]]}"'
+            price = float(self.weight[entry.statement]) if entry.statement >= 0 else np.inf
+            word += "" if np.isinf(price) else f" weight {price:g}"
+        else:
+            word = self.describe(entry.statement)
+        return word if entry.sample < 0 else f"{self.name(entry.sample)} in {word}"
 
     def _body(self, kind: Kind, statement: int) -> str:
         if kind.is_group:
@@ -470,7 +527,8 @@ class Constraints:
         flip = items[:, 0] > items[:, 1]
         items[flip, :2] = items[flip, 1::-1]
         ids = None if self.ids is None else self.ids[chosen]
-        return type(self)(len(chosen), kind, items, self.weight[keep], self.row[keep], self.rules, ids, groups)
+        labels = slice_labels(self.labels, position, keep, kind, items, groups)
+        return type(self)(len(chosen), kind, items, self.weight[keep], self.row[keep], self.rules, ids, groups, labels)
 
     def select(self, statements: Any) -> Self:
         """Keep the statements a mask or index array over statements picks; samples stay as they are."""
@@ -481,7 +539,15 @@ class Constraints:
             groups = take_groups(groups, np.searchsorted(groups.statement, picked[at]), at)
         return self._with(picked, self.weight[picked], groups)
 
-    def _with(self, picked: IntArray | slice, weight: npt.NDArray[np.float64], groups: Groups) -> Self:
+    def _with(
+        self,
+        picked: IntArray | slice,
+        weight: npt.NDArray[np.float64],
+        groups: Groups,
+        labels: Labels | None = None,
+    ) -> Self:
+        if labels is None:
+            labels = select_labels(self.labels, np.arange(self.n_statements)[picked], weight)
         return type(self)(
             self.n_samples,
             self.kind[picked],
@@ -491,6 +557,7 @@ class Constraints:
             self.rules,
             self.ids,
             groups,
+            labels,
         )
 
     def with_weight(self, weight: Any) -> Self:
@@ -508,9 +575,8 @@ class Constraints:
 
     def with_rules(self, *rules: Rule) -> Self:
         """Return the same statements with ``rules`` in place of the current ones."""
-        return type(self)(
-            self.n_samples, self.kind, self.items, self.weight, self.row, _rule_tuple(rules), self.ids, self.groups
-        )
+        fields = (self.n_samples, self.kind, self.items, self.weight, self.row)
+        return type(self)(*fields, _rule_tuple(rules), self.ids, self.groups, self.labels)
 
     def with_ids(self, ids: Any) -> Self:
         """Return the same statements with other names for the samples; None for none."""
@@ -520,7 +586,8 @@ class Constraints:
         if names is not None and len(names) != self.n_samples:
             msg = f"with_ids got {len(names)} names, expected one for each of the {self.n_samples} samples."
             raise ConstraintError(msg)
-        return type(self)(self.n_samples, self.kind, self.items, self.weight, self.row, self.rules, names, self.groups)
+        fields = (self.n_samples, self.kind, self.items, self.weight, self.row)
+        return type(self)(*fields, self.rules, names, self.groups, self.labels)
 
     def unique(self) -> Self:
         """Merge repeated statements: soft weights add up, a hard copy makes the statement hard; first row is kept."""
@@ -542,6 +609,7 @@ class Constraints:
             tuple(dict.fromkeys(self.rules + other.rules)),
             self.ids if self.ids is not None else other.ids,
             join_groups(self.groups, other.groups, self.n_statements),
+            join_labels(self.labels, other.labels, self.n_statements, other.n_statements),
         )
 
     def __and__(self, other: Constraints) -> Self:
@@ -596,7 +664,7 @@ class Constraints:
 
     def __reduce__(self) -> tuple[Any, ...]:
         fields = (self.n_samples, self.kind, self.items, self.weight, self.row, self.rules, self.ids)
-        return type(self), (*fields, tuple(self.groups))
+        return type(self), (*fields, tuple(self.groups), tuple(self.labels))
 
 
 def _sample_count(n_samples: object) -> int:

@@ -68,6 +68,7 @@ def _suspects(hard: Hard, core: Core, rank: Doubt, also: Also | None) -> Suspect
     candidates = said if core.shared is None else np.intersect1d(said, core.shared)
     if core.sort == CHAIN:
         candidates = _cut_every_chain(hard, said)
+        candidates = candidates[candidates < m]
         if len(candidates) and also is None and not len(hard.triplets) and not _has_groups(hard):
             return Suspects(tuple((int(s),) for s in rank(candidates)))
     elif core.sort == KNOT:

@@ -9,11 +9,14 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from linkwise.constraints import Constraints
+from linkwise.constraints import Constraints, Entry
+from linkwise.constraints._entries import has_parts
+from linkwise.problem._blame import blame_words, word_core
 from linkwise.problem._choices import Choices
 from linkwise.problem._conflict import contradiction
 from linkwise.problem._core import Core, find_core
 from linkwise.problem._disagreement import Doubt
+from linkwise.problem._entries import Expansion, expand
 from linkwise.problem._explain import Explanation
 from linkwise.problem._feasibility import conflicts_of, judge, read_hard, read_k
 from linkwise.problem._hard import Hard
@@ -32,7 +35,7 @@ def conflicts(
     metric: str = "euclidean",
     time_limit: float = 30.0,
 ) -> tuple[Explanation, ...]:
-    """List conflicts that share no statement, one after the other, until the rest holds together.
+    """List conflicts that share nothing that was written, one after the other, until the rest holds together.
 
     Parameters
     ----------
@@ -61,11 +64,12 @@ def conflicts(
 
     Notes
     -----
-    Conflicts may overlap in many ways; these are as many disjoint ones as were met, so no repair drops fewer
-    statements. Dropping a suspect of each mostly repairs everything, and `check` tells.
+    Conflicts may overlap in many ways; these are as many disjoint ones as were met, so no repair takes back fewer
+    entries. Dropping a suspect of each mostly repairs everything, and `check` tells. Two conflicts may share a group,
+    but no member of it, and a label, but no sample that has it.
 
-    **Cost** a test of feasibility and some forests for each conflict. **Guarantee** every core is minimal, no statement
-    is in two of them, and unless ``more`` says otherwise the statements outside all of them hold together.
+    **Cost** a test of feasibility and some forests for each conflict. **Guarantee** every core is minimal, no entry is
+    in two of them, and unless ``more`` says otherwise the entries outside all of them hold together.
 
     Examples
     --------
@@ -80,6 +84,8 @@ def conflicts(
     hard = read_hard(constraints, X, metric, "conflicts")
     k = read_k(n_clusters, constraints, "conflicts")
     choices, rank = Choices.of(constraints), Doubt(constraints, X, metric)
+    if has_parts(constraints):
+        return _by_entries(hard, k, rank, deadline)
     found: list[Explanation | Core] = []
     gone: list[IntArray] = []
     more: bool | None = True
@@ -128,3 +134,111 @@ def _without(hard: Hard, choices: Choices, gone: list[IntArray]) -> tuple[Hard, 
         return hard, choices
     numbers = np.concatenate(gone)
     return hard.without(numbers), choices.without(numbers)
+
+
+# -- by what was written -----------------------------------------------------------------------------------------------
+
+
+def _by_entries(given: Hard, k: int | None, rank: Doubt, deadline: float) -> tuple[Explanation, ...]:
+    """The same for a table with groups or labels: conflicts that share no member and no labelled sample."""
+    expansion = expand(given.constraints)
+    hard, choices = expansion.hard(given), Choices.of(expansion.table)
+    number = {_key(expansion.said, expansion.entries.get(i)): i for i in range(len(expansion.entries))}
+    found: list[Core | None] = []
+    gone: list[IntArray] = []
+    more: bool | None = True
+    while time.monotonic() < deadline:
+        core = find_core(_without(hard, choices, gone)[0], seconds=_SECONDS_EACH)
+        if core is not None:
+            numbers = core.numbers[core.numbers < len(expansion.entries)]
+        elif k is None and not len(choices) and not given.constraints.rules:
+            more = False
+            break
+        else:
+            table, why, decided = _ask(expansion, gone, k, rank, fixes=False)
+            if why is None:
+                more = False if decided else None
+                break
+            numbers = np.array([number[_key(table, entry)] for entry in why.entries], dtype=np.intp)
+        found.append(core)
+        gone.append(numbers)
+        if not len(numbers):  # the rules alone leave no clustering
+            break
+    listed = []
+    for i, core in enumerate(found):
+        others = gone[:i] + gone[i + 1 :]
+        searched = more is not True and time.monotonic() < deadline
+        if core is not None:
+            here, left = _without(hard, choices, others)
+            told = word_core(
+                expansion,
+                here,
+                core._replace(shared=None),
+                _of_statements(given, expansion, gone[i]),
+                rank if searched else None,
+                conflicts_of(left),
+            )
+        else:
+            table, why, _ = _ask(expansion, others, k, rank, fixes=searched)
+            if why is None:
+                continue
+            told = _in_given(why, table, expansion)
+        listed.append(replace(_with_statements(told), more=True if i + 1 < len(found) else more))
+    return tuple(listed)
+
+
+def _key(said: Constraints, entry: Entry) -> tuple[int, int, int]:
+    """What tells an entry from others in any part of a table."""
+    if entry.label >= 0:
+        return -1, entry.sample, int(said.labels.row[entry.label])
+    return int(said.row[entry.statement]), entry.sample, -1
+
+
+def _ask(
+    expansion: Expansion, gone: list[IntArray], k: int | None, rank: Doubt, *, fixes: bool
+) -> tuple[Constraints, Explanation | None, bool]:
+    """Judge what is left without some entries: the table, why not, and whether that is certain."""
+    numbers = np.concatenate(gone) if gone else np.empty(0, dtype=np.intp)
+    table, _ = expansion.without(numbers)
+    hard = read_hard(table, rank.X, rank.metric, "conflicts")
+    doubt = Doubt(table, rank.X, rank.metric) if fixes else None
+    verdict = judge(hard, Choices.of(table), k, rank.X, rank.metric, doubt)
+    return table, verdict.explanation, verdict.status != "unknown"
+
+
+def _in_given(why: Explanation, table: Constraints, expansion: Expansion) -> Explanation:
+    """Number statements and entries of a part of a table as the whole one does."""
+    said = expansion.said
+    place = {int(row): s for s, row in enumerate(said.row)}
+    entry = {_key(said, e): e for e in expansion.get(np.arange(len(expansion.entries)))}
+    written = None
+    if why.written is not None:
+        written = replace(
+            why.written,
+            entries=tuple(entry[_key(table, e)] for e in why.written.entries),
+            repairs=tuple(tuple(entry[_key(table, e)] for e in group) for group in why.written.repairs),
+            n_entries=len(expansion.entries),
+        )
+    core = tuple(place[int(table.row[s])] for s in why.core)
+    suspects = tuple(tuple(place[int(table.row[s])] for s in group) for group in why.suspects)
+    why = replace(why, core=core, suspects=suspects, n_statements=said.n_statements, written=written)
+    return blame_words(why, said)
+
+
+def _of_statements(given: Hard, expansion: Expansion, numbers: IntArray) -> Explanation:
+    """A conflict of the statements behind some entries that conflict."""
+    said = expansion.said
+    behind = np.unique(expansion.entries.statement[numbers])
+    label = expansion.entries.label[numbers]
+    if (label >= 0).any():
+        sources = said.labels.source[said.labels.label[label[label >= 0]]]
+        behind = np.union1d(behind, np.flatnonzero(np.isin(said.labels.owner, sources)))
+    behind = np.append(behind[behind >= 0], np.arange(said.n_statements, given.n_numbers))  # and what a rule adds
+    return contradiction(given.only(behind), fixes=False)
+
+
+def _with_statements(why: Explanation) -> Explanation:
+    """Name the statements of each repair, where all of it belongs to statements and not to labels."""
+    groups = [tuple(dict.fromkeys(entry.statement for entry in group)) for group in why.repairs]
+    plain = [all(entry.label < 0 for entry in group) for group in why.repairs]
+    return replace(why, suspects=tuple(dict.fromkeys(g for g, fits in zip(groups, plain, strict=True) if fits)))

@@ -259,7 +259,8 @@ def _union(hard: Hard, rng: np.random.Generator | None, seconds: float) -> Core 
     m = hard.constraints.n_statements
     said = best.numbers[best.numbers < m]
     complete, pair = best.complete, best.pair
-    if np.isin(hard.constraints.kind[said], (Kind.TOGETHER, Kind.APART)).any():
+    in_group = hard.constraints.kind[said] == Kind.TOGETHER
+    if in_group.any() or np.isin(best.numbers, hard.apart.statement).any():
         numbers, complete = _tighten(hard, best.numbers)
         left = hard.only(numbers)
         x, y = (int(v) for v in left.broken(finest_blocks(hard.n, left.must, left.triplets))[0][0])

@@ -11,7 +11,7 @@ from scipy.spatial.distance import cdist
 
 from linkwise.constraints import Constraints, Kind
 
-__all__ = ["Doubt"]
+__all__ = ["Doubt", "rank_among"]
 
 IntArray = npt.NDArray[np.intp]
 FloatArray = npt.NDArray[np.float64]
@@ -54,10 +54,7 @@ class Doubt:
         score = np.zeros(len(statements))
         if self.X is None or not len(statements):
             return score
-        rng = np.random.default_rng(0)
-        n = self.constraints.n_samples
-        some = self._distances(rng.permutation(n)[:_REFERENCE])
-        reference = np.sort(some[np.triu_indices(len(some), 1)])
+        reference = self.reference()
         kind = self.constraints.kind[statements]
         plain = np.flatnonzero(np.isin(kind, (Kind.MUST_LINK, Kind.CANNOT_LINK, Kind.TRIPLET)))
         for start in range(0, len(plain), _AT_ONCE):
@@ -68,12 +65,17 @@ class Doubt:
             score[g] = self._group(int(statements[g]), Kind(int(kind[g])), reference)
         return score
 
+    def reference(self) -> FloatArray:
+        """Distances between samples drawn at random, rising."""
+        some = self._distances(np.random.default_rng(0).permutation(self.constraints.n_samples)[:_REFERENCE])
+        return np.sort(some[np.triu_indices(len(some), 1)])
+
     def _plain(self, statements: IntArray, reference: FloatArray) -> FloatArray:
         items, kind = self.constraints.items[statements], self.constraints.kind[statements]
         samples, small = np.unique(items, return_inverse=True)
         padded = int(samples[0] < 0)
         a, b, c = small.reshape(-1, 3).T - padded
-        rank = _rank(self._distances(samples[padded:]), reference)
+        rank = rank_among(self._distances(samples[padded:]), reference)
         close = rank[a, b]
         score = np.where(kind == Kind.MUST_LINK, close, 1 - close)
         triplet = kind == Kind.TRIPLET
@@ -84,7 +86,7 @@ class Doubt:
     def _group(self, statement: int, kind: Kind, reference: FloatArray) -> float:
         groups = self.constraints.groups
         members = groups.of(int(np.searchsorted(groups.statement, statement)))[:_MEMBERS]
-        rank = _rank(self._distances(members), reference)
+        rank = rank_among(self._distances(members), reference)
         if kind is Kind.TOGETHER:
             return float(rank[np.triu_indices(len(members), 1)].max())
         if kind is Kind.APART:
@@ -101,7 +103,7 @@ class Doubt:
         return np.asarray(cdist(rows, rows, metric=metric), dtype=np.float64)
 
 
-def _rank(distance: FloatArray, reference: FloatArray) -> FloatArray:
+def rank_among(distance: FloatArray, reference: FloatArray) -> FloatArray:
     """The share of the reference that is smaller, ties counted half."""
     both = np.searchsorted(reference, distance, "left") + np.searchsorted(reference, distance, "right")
     return np.asarray(both / (2 * max(len(reference), 1)), dtype=np.float64)

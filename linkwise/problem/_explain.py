@@ -10,14 +10,30 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from linkwise.constraints import Constraints
+from linkwise.constraints import Constraints, Entry
 from linkwise.problem._suspects import Suspects
 
-__all__ = ["Explanation", "explain", "minimal_core", "name_list", "with_suspects"]
+__all__ = ["Explanation", "Written", "explain", "minimal_core", "name_list", "with_suspects"]
 
 IntArray = npt.NDArray[np.intp]
 _SHOWN = 20
 _SECONDS = 5.0
+
+
+@dataclass(frozen=True)
+class Written:
+    """A conflict among what a person wrote, where statements have parts: members of groups, labelled samples.
+
+    ``entries`` conflict although no proper subset does, each of ``repairs`` is a smallest set to take back, of which
+    any repair has ``at_least`` so many. ``told`` is the argument with marks for names and places (see `fill_in`).
+    """
+
+    entries: tuple[Entry, ...]
+    repairs: tuple[tuple[Entry, ...], ...] = ()
+    n_entries: int = 0
+    at_least: int = 1
+    complete: bool = True
+    told: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -40,7 +56,7 @@ class Explanation:
     goal : str
         What they were to hold in, such as "3 clusters"; empty when they contradict each other as such.
     lines, fixes : tuple of str
-        Wording of the first 20 statements of the core and of the first 20 suspects.
+        Wording of the first 20 ``entries`` and of the first 20 ``repairs``.
     rules : tuple of str
         What rules about clusters contribute to the proof.
     complete : bool
@@ -52,6 +68,14 @@ class Explanation:
     more : bool or None
         From `conflicts`: whether there are further conflicts besides this one and those listed before it; None when
         not known.
+    written : Written or None
+        Where groups together or apart, or labels, are among the statements: the same conflict by what was written.
+
+    Notes
+    -----
+    ``core`` and ``suspects`` are statements as a whole. A group of a thousand samples is one of them, and so is each
+    must-link that follows from a label. What a person wrote are the memberships and the labels: ``entries`` and
+    ``repairs`` name these, and so do all words. Where every statement was written as such, they are the same.
 
     Examples
     --------
@@ -86,31 +110,48 @@ class Explanation:
     steps: tuple[str, ...] = ()
     at_least: int = 1
     more: bool | None = None
+    written: Written | None = None
+
+    @property
+    def entries(self) -> tuple[Entry, ...]:
+        """What was written that conflicts although every proper part of it does not."""
+        return tuple(Entry(s) for s in self.core) if self.written is None else self.written.entries
+
+    @property
+    def repairs(self) -> tuple[tuple[Entry, ...], ...]:
+        """Smallest sets of entries without which all others hold together, the most suspicious first."""
+        if self.written is not None:
+            return self.written.repairs
+        return tuple(tuple(Entry(s) for s in group) for group in self.suspects)
 
     @property
     def proof(self) -> str:
         """The conflicting statements and the argument, without hints."""
         verb = f"cannot hold in {self.goal}" if self.goal else "contradict each other"
-        if len(self.core) == 1:
+        size, total, noun = len(self.core), self.n_statements, "constraints"
+        if self.written is not None:
+            size, total, noun = len(self.written.entries), self.written.n_entries, "entries"
+        if size == 1:
             verb = f"cannot hold in {self.goal}" if self.goal else "cannot hold"
-        head = f"{len(self.core):,} of {self.n_statements:,} constraints {verb}:"
+        head = f"{size:,} of {total:,} {noun} {verb}:"
         if not self.core:
             head = f"the data and the rules admit no clustering{' in ' + self.goal if self.goal else ''}:"
         shown = [f"  {line}" for line in self.lines]
-        if len(self.core) > len(self.lines):
-            shown.append(f"  ... and {len(self.core) - len(self.lines):,} more")
+        if size > len(self.lines):
+            shown.append(f"  ... and {size - len(self.lines):,} more")
         shown += [f"  {line}" for line in self.rules]
         return "\n".join([head, *shown, self.because])
 
     def __str__(self) -> str:
         if self.fixes:
-            several = len(self.suspects) > 1
+            several = len(self.repairs) > 1
             head = "Any one of these changes repairs it:" if several else "This change repairs it:"
             lines = [head, *(f"  drop {line}" for line in self.fixes)]
-            if len(self.suspects) > len(self.fixes):
-                lines.append(f"  ... or one of {len(self.suspects) - len(self.fixes):,} more")
-        elif self.core and self.complete and not self.goal:
-            few = f", at least {self.at_least:,} are needed" if self.at_least > 1 else ""
+            if len(self.repairs) > len(self.fixes):
+                lines.append(f"  ... or one of {len(self.repairs) - len(self.fixes):,} more")
+        elif self.core and (self.written or self).complete and not self.goal:
+            at_least = (self.written or self).at_least
+            few = f", at least {at_least:,} are needed" if at_least > 1 else ""
             lines = [f"No single change repairs it{few}; `repair(constraints)` finds a set that does."]
         else:
             lines = []
@@ -127,8 +168,11 @@ class Explanation:
         >>> told["suspects"], told["fixes"][0]
         ([[1], [0]], '#1 triplet(1, 2 | 0)')
         """
-        told = asdict(self)
+        told = asdict(replace(self, written=None))
         told["suspects"] = [list(group) for group in self.suspects]
+        told["entries"] = [entry._asdict() for entry in self.entries]
+        told["repairs"] = [[entry._asdict() for entry in group] for group in self.repairs]
+        del told["written"]
         return {key: list(value) if isinstance(value, tuple) else value for key, value in told.items()}
 
     def message(self) -> str:

@@ -13,6 +13,7 @@ import numpy.typing as npt
 
 from linkwise.constraints import Constraints, MinSeparation
 from linkwise.exceptions import InfeasibleConstraintsError, LinkwiseError
+from linkwise.problem._blame import blame_contradiction, blame_number
 from linkwise.problem._choices import Choices, choice_core, free_witness, make_choices, settle_choices
 from linkwise.problem._closure import must_links_within
 from linkwise.problem._clusters import Number, decide_number, tear_one_link
@@ -155,11 +156,14 @@ def judge(hard: Hard, choices: Choices, k: int | None, X: Any, metric: str, rank
     block = blocks_or_none(hard)
     if block is None:
         why = contradiction(hard, fixes=rank is not None, rank=rank, also=conflicts_of(choices))
+        why = blame_contradiction(hard, why, rank, lambda table: conflicts_of(Choices.of(table)))
         return Verdict("infeasible", None, why, None, None, "The hard statements contradict each other.")
     began = time.monotonic()
     number = settle_choices(hard, choices, k) if len(choices) else decide_number(hard, block, k)
     if number.explanation is not None and rank is not None:
         number = replace(number, explanation=_with_fixes(hard, choices, k, number, rank, time.monotonic() - began))
+    if number.explanation is not None and k is not None and not len(choices):
+        number = replace(number, explanation=blame_number(hard, k, number.explanation, rank))
     verdict = Verdict(number.status, number.witness, number.explanation, number.k_min, number.k_max, number.because)
     if verdict.status == "feasible" and verdict.witness is None:
         verdict = replace(verdict, witness=free_witness(hard, block))

@@ -25,8 +25,9 @@ BoolArray = npt.NDArray[np.bool_]
 class Hard:
     """The hard statements as arrays, each with its number.
 
-    A number below ``constraints.n_statements`` is the position of a statement; from there on it counts the must-links
-    a rule about distances adds, which ``rule`` names. ``squeezed`` is the number of samples when they were renumbered.
+    A number below ``constraints.n_statements`` is the position of a statement; from there on it counts what nobody can
+    drop: the must-links a rule about distances adds, which ``rule`` names, and groups apart in the background of
+    entries (see `expand`). ``squeezed`` is the number of samples when they were renumbered.
     """
 
     constraints: Constraints
@@ -79,7 +80,8 @@ class Hard:
     @property
     def n_numbers(self) -> int:
         """One more than the largest number."""
-        return max(self.constraints.n_statements, int(self.must_at.max(initial=-1)) + 1)
+        top = max(int(self.must_at.max(initial=-1)), int(self.apart.statement.max(initial=-1)))
+        return max(self.constraints.n_statements, top + 1)
 
     def only(self, numbers: IntArray) -> Hard:
         """The same knowledge reduced to some statements."""

@@ -38,8 +38,11 @@ def contradicted_by(table: Constraints, kept: IntArray, statement: int) -> IntAr
     return np.sort(core[core != statement])
 
 
-def share_of_wrong(table: Constraints, off: BoolArray) -> float:
-    """Estimate the share of wrong answers from what a repair dropped; see `Repair.noise` for the model."""
+def share_of_wrong(table: Constraints, off: BoolArray, judged: int | None = None) -> float:
+    """Estimate the share of wrong answers from what a repair dropped; see `Repair.noise` for the model.
+
+    Only the first ``judged`` statements are answers; what comes after them is background.
+    """
     if not off.any():
         return 0.0
     kept, dropped = np.flatnonzero(~off), np.flatnonzero(off)
@@ -51,8 +54,9 @@ def share_of_wrong(table: Constraints, off: BoolArray) -> float:
         equal = np.append(_exchangeable(table, kept, int(statement)), statement)
         blame[equal] += stands_for / len(equal)
     said, wrong, checked = [], [], []
-    for kind in np.unique(table.kind):
-        mine = table.kind == kind
+    answers = np.arange(table.n_statements) < (table.n_statements if judged is None else judged)
+    for kind in np.unique(table.kind[answers]):
+        mine = (table.kind == kind) & answers
         share = float(implied[mine[looked]].mean()) if mine[looked].any() else 0.0
         said.append(int(mine.sum()))
         wrong.append(float(blame[mine].sum()))

@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Literal
 
 import numpy as np
 import numpy.typing as npt
 
-from linkwise.constraints import Constraints, Kind
+from linkwise.constraints import Constraints, Entry, Kind
+from linkwise.constraints._entries import has_parts, list_entries
 from linkwise.exceptions import LinkwiseError, UnsupportedConstraintError
 from linkwise.problem._conflict import Hard, blocks_or_none
+from linkwise.problem._entries import Expansion, expand
+from linkwise.problem._entryrepair import blame_entries, repair_entries
 from linkwise.problem._hitting import hit_conflicts
 from linkwise.problem._noise import contradicted_by, share_of_wrong
 from linkwise.problem._parts import Part, independent_parts, make_ready, part_of
@@ -39,20 +42,24 @@ class Repair:
     given : Constraints
         What was to be repaired.
     kept : Constraints
-        The statements that stay, with their numbers; rules are kept as they are.
+        What stays, with the numbers of its statements; rules are kept as they are. Groups that lost a member and
+        classes that lost a sample are smaller, but there.
     dropped : ndarray of intp
-        Positions of the statements to drop.
+        Positions of the statements that are not kept as they were: those to drop, groups that lose a member, and what
+        follows from a label to take back. The others hold together without them.
+    entries : tuple of Entry
+        What exactly to take back: statements, members of groups together or apart, labels of samples.
     cost : float
-        Sum of the dropped weights, a hard statement counted as 1 more than all soft ones together. With hard
-        statements only it is the number of dropped ones.
+        Sum of the weights of the entries, a hard one counted as 1 more than all soft ones together. With hard
+        statements only it is the number of entries. A group costs its weight for each member it loses.
     optimal : bool
         Whether no cheaper repair exists.
     lower_bound : float
         No repair is cheaper than this.
     because : tuple of str
-        For the first 20 dropped statements, which kept ones each contradicts.
+        For the first 20 entries, which kept ones each contradicts.
     noise : float
-        Estimated share of wrong statements, computed when first asked for.
+        Estimated share of wrong entries, computed when first asked for.
 
     Notes
     -----
@@ -80,21 +87,45 @@ class Repair:
     lower_bound: float
     because: tuple[str, ...]
     given: Constraints
+    entries: tuple[Entry, ...] = ()
+
+    def by_statement(self) -> tuple[tuple[Entry, ...], ...]:
+        """The entries to take back, where all of a group goes as one, else each by itself."""
+        left = set(self.kept.row.tolist())
+        found: dict[tuple[int, ...], list[Entry]] = {}
+        for at, entry in enumerate(self.entries):
+            whole = entry.label < 0 and int(self.given.row[entry.statement]) not in left
+            found.setdefault((entry.statement,) if whole else (-1, at), []).append(entry)
+        return tuple(tuple(group) for group in found.values())
+
+    def describe(self, group: tuple[Entry, ...]) -> str:
+        """Word entries that `by_statement` lists together: a statement, one member of it, or one label."""
+        if len(group) == 1:
+            return self.given.describe(group[0])
+        return f"{self.given.describe(group[0].statement)}, {len(group):,} members"
 
     @cached_property
     def noise(self) -> float:
-        """Estimated share of wrong statements; the class's Notes describe the model."""
+        """Estimated share of wrong entries; the class's Notes describe the model."""
+        if has_parts(self.given):
+            expansion = expand(self.given)
+            everything, count = expansion.everything, len(expansion.entries)
+            gone = np.zeros(everything.n_statements, dtype=np.bool_)
+            gone[_numbers(expansion, self.entries)] = True
+            return share_of_wrong(everything, gone, count)
         off = np.zeros(self.given.n_statements, dtype=np.bool_)
         off[self.dropped] = True
         return share_of_wrong(_as_hard(self.given), off)
 
     def __str__(self) -> str:
-        total = self.kept.n_statements + len(self.dropped)
+        total, noun = self.given.n_statements, "statements"
         if not len(self.dropped):
             return f"All {total:,} statements hold together; nothing needs to go."
+        if has_parts(self.given):
+            total, noun = len(list_entries(self.given)), "entries"
         sure = "no cheaper repair exists" if self.optimal else f"no repair costs less than {self.lower_bound:g}"
-        head = f"{len(self.dropped):,} of {total:,} statements must go, at a cost of {self.cost:g}; {sure}."
-        more = len(self.dropped) - len(self.because)
+        head = f"{len(self.entries):,} of {total:,} {noun} must go, at a cost of {self.cost:g}; {sure}."
+        more = len(self.by_statement()) - len(self.because)
         tail = [f"  ... and {more:,} more"] if more > 0 else []
         return "\n".join([head, *(f"  drop {line}" for line in self.because), *tail])
 
@@ -172,9 +203,18 @@ def repair(
 
         check(constraints).raise_if_infeasible()
     everything = _as_hard(constraints)
-    m = constraints.n_statements
     if blocks_or_none(Hard.of(everything)) is not None:
         return Repair(constraints, np.empty(0, np.intp), 0.0, True, 0.0, (), constraints)
+    if has_parts(constraints):
+        return _by_entries(constraints, keep, time_limit, random_state)
+    return _by_statements(constraints, everything, time_limit, random_state)
+
+
+def _by_statements(
+    constraints: Constraints, everything: Constraints, time_limit: float, random_state: int | None, words: bool = True
+) -> Repair:
+    """Repair a table statement by statement; ``everything`` is the same table, all hard."""
+    m = constraints.n_statements
     parts = sorted(independent_parts(everything), key=len)
     for triplets in {bool(t) for at in parts for t in np.unique(everything.kind[at] == Kind.TRIPLET)}:
         make_ready(triplets, len(parts[-1]) > _SMALL)
@@ -193,9 +233,41 @@ def repair(
     cost = float(price[off].sum())
     dropped = np.flatnonzero(off)
     optimal = bound >= cost * (1 - 1e-9)
-    because = _blame(constraints, everything, off)
+    because = _blame(constraints, everything, off) if words else ()
     kept = constraints.select(~off)
-    return Repair(kept, dropped, cost, optimal, cost if optimal else bound, because, constraints)
+    entries = tuple(Entry(int(s)) for s in dropped)
+    return Repair(kept, dropped, cost, optimal, cost if optimal else bound, because, constraints, entries)
+
+
+def _by_entries(constraints: Constraints, keep: str, time_limit: float, random_state: int | None) -> Repair:
+    """Repair a table with groups or labels: take back members and labels rather than whole statements."""
+    expansion = expand(constraints)
+    price, hard = _prices(expansion.table), expansion.table.is_hard
+    fixed = hard if keep == "hard" else np.zeros(len(hard), dtype=np.bool_)
+
+    def solve(table: Constraints) -> tuple[IntArray, float]:
+        found = _by_statements(table, _as_hard(table), time_limit, random_state, words=False)
+        return found.dropped, found.lower_bound
+
+    off, cost, bound = repair_entries(expansion, price, fixed, solve)
+    numbers = np.flatnonzero(off)
+    kept, changed = expansion.without(numbers)
+    optimal = bound >= cost * (1 - 1e-9)
+    lower, entries = cost if optimal else bound, expansion.get(numbers)
+    made = Repair(kept, np.flatnonzero(changed), cost, optimal, lower, (), constraints, entries)
+    groups = made.by_statement()[:_SHOWN]
+    place = dict(zip(entries, numbers.tolist(), strict=True))
+    because = []
+    for group, others in zip(groups, blame_entries(expansion, off, [place[g[0]] for g in groups]), strict=True):
+        listed = ", ".join(constraints.describe(entry) for entry in expansion.get(others[:5]))
+        more = f" and {len(others) - 5:,} more" if len(others) > 5 else ""
+        because.append(f"{made.describe(group)}: it contradicts {listed}{more}.")
+    return replace(made, because=tuple(because))
+
+
+def _numbers(expansion: Expansion, entries: tuple[Entry, ...]) -> IntArray:
+    place = {entry: i for i, entry in enumerate(expansion.get(np.arange(len(expansion.entries))))}
+    return np.array([place[entry] for entry in entries], dtype=np.intp)
 
 
 def _as_hard(constraints: Constraints) -> Constraints:

@@ -1,0 +1,244 @@
+"""What a person wrote, entry by entry: statements, members of groups, labelled samples; and a table without some."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from linkwise.constraints._groups import gather
+from linkwise.constraints._labels import Labels
+from linkwise.constraints._read import Kind
+
+if TYPE_CHECKING:
+    from linkwise.constraints._container import Constraints
+
+__all__ = ["Entries", "Entry", "has_parts", "list_entries", "remove", "take_away"]
+
+IntArray = npt.NDArray[np.intp]
+BoolArray = npt.NDArray[np.bool_]
+
+
+class Entry(NamedTuple):
+    """One thing a person wrote, and may take back: the unit that conflicts are blamed on.
+
+    Attributes
+    ----------
+    statement : int
+        Position of the statement it belongs to; of a labelled sample, of one that follows from its label, or -1.
+    sample : int
+        The sample whose membership or label is meant; -1 for a statement as a whole.
+    label : int
+        Position of the row in ``constraints.labels``; -1 where no label is meant.
+
+    Examples
+    --------
+    >>> from linkwise import Constraints
+    >>> said = Constraints.build(5, must_link=[(3, 4)], together=[[0, 1, 2]])
+    >>> [said.describe(entry) for entry in said.entries()][:2]
+    ['#0 must_link(3, 4)', '0 in #1 together(0, 1, 2)']
+    """
+
+    statement: int
+    sample: int = -1
+    label: int = -1
+
+
+def has_parts(said: Constraints) -> bool:
+    """Whether anything in a table was written in parts: members of groups together or apart, or labelled samples."""
+    return bool(said.labels) or bool(((said.kind == Kind.TOGETHER) | (said.kind == Kind.APART)).any())
+
+
+@dataclass(frozen=True, eq=False)
+class Entries:
+    """All entries of a table as arrays, in the order they were given; see `Entry` for the first three.
+
+    Attributes
+    ----------
+    statement, sample, label : ndarray of intp, shape (e,)
+    place : ndarray of intp, shape (e,)
+        Position in ``groups.member`` of a member, -1 for other entries.
+    weight : ndarray of float64, shape (e,)
+        The price of taking the entry back: that of its statement.
+    """
+
+    statement: IntArray
+    sample: IntArray
+    label: IntArray
+    place: IntArray
+    weight: npt.NDArray[np.float64]
+
+    def __len__(self) -> int:
+        return len(self.statement)
+
+    @property
+    def is_member(self) -> BoolArray:
+        """Which entries are members of a group that was written as one statement."""
+        return self.place >= 0
+
+    @property
+    def is_label(self) -> BoolArray:
+        """Which entries are labelled samples."""
+        return self.label >= 0
+
+    def get(self, number: int) -> Entry:
+        """One entry by its number."""
+        return Entry(int(self.statement[number]), int(self.sample[number]), int(self.label[number]))
+
+
+def list_entries(said: Constraints) -> Entries:
+    """List what was written: statements, members of groups and labelled samples, in the order given."""
+    m, labels, groups = said.n_statements, said.labels, said.groups
+    owner = labels.owner if labels else np.full(m, -1, dtype=np.intp)
+    divided = (said.kind == Kind.TOGETHER) | (said.kind == Kind.APART)
+    plain = np.flatnonzero((owner < 0) & ~divided)
+    holder = groups.statement[groups.owner] if len(groups.statement) else groups.statement
+    member = np.flatnonzero((owner[holder] < 0) & divided[holder])
+    by_label, age = _behind_labels(said, owner)
+    none = [np.full(count, -1, dtype=np.intp) for count in (len(plain), len(member), len(labels.sample))]
+    statement = np.concatenate([plain, holder[member], by_label])
+    sample = np.concatenate([none[0], groups.member[member], labels.sample])
+    label = np.concatenate([none[0], none[1], np.arange(len(labels.sample))])
+    place = np.concatenate([none[0], member, none[2]])
+    weight = np.concatenate([said.weight[plain], said.weight[holder[member]], _label_weight(said, owner)])
+    row = np.concatenate([said.row[plain], said.row[holder[member]], age])
+    minor = np.concatenate([none[0], member, labels.row])
+    order = np.lexsort((minor, row))
+    return Entries(statement[order], sample[order], label[order], place[order], weight[order])
+
+
+def _behind_labels(said: Constraints, owner: IntArray) -> tuple[IntArray, IntArray]:
+    """For each labelled sample a statement that says so (-1 if none does), and the row its labelling begins with."""
+    labels, groups = said.labels, said.groups
+    by, age = np.full(len(labels.sample), -1, dtype=np.intp), np.zeros(len(labels.sample), dtype=np.intp)
+    for source in range(len(labels.apart)):
+        rows = np.flatnonzero(labels.source[labels.label] == source)
+        mine = np.flatnonzero(owner == source)
+        if not len(rows) or not len(mine):
+            continue
+        first = np.full(said.n_samples, said.n_statements, dtype=np.intp)
+        pairs = mine[said.items[mine, 0] >= 0]
+        np.minimum.at(first, said.items[pairs, :2].ravel(), np.repeat(pairs, 2))
+        inside = np.isin(groups.statement, mine)[groups.owner]
+        np.minimum.at(first, groups.member[inside], groups.statement[groups.owner[inside]])
+        found = first[labels.sample[rows]]
+        by[rows] = np.where(found < said.n_statements, found, -1)
+        age[rows] = said.row[mine].min()
+    return by, age
+
+
+def _label_weight(said: Constraints, owner: IntArray) -> npt.NDArray[np.float64]:
+    labels = said.labels
+    price = np.full(max(len(labels.apart), 1), np.inf)
+    mine = owner >= 0
+    price[owner[mine]] = said.weight[mine]  # one price in each labelling
+    return np.asarray(price[labels.source[labels.label]], dtype=np.float64)
+
+
+# -- taking entries away -----------------------------------------------------------------------------------------------
+
+
+def remove(said: Constraints, entries: Iterable[Entry]) -> tuple[Constraints, BoolArray]:
+    """Return the table without some entries, and which of its statements are not as they were."""
+    gone = np.zeros(said.n_statements, dtype=np.bool_)
+    out = np.zeros(len(said.groups.member), dtype=np.bool_)
+    lost = np.zeros(len(said.labels.sample), dtype=np.bool_)
+    groups = said.groups
+    for entry in entries:
+        if entry.label >= 0:
+            lost[entry.label] = True
+        elif entry.sample < 0:
+            gone[entry.statement] = True
+        else:
+            g = int(np.searchsorted(groups.statement, entry.statement))
+            out[groups.start[g] + int(np.searchsorted(groups.of(g), entry.sample))] = True
+    return take_away(said, gone, out, lost)
+
+
+def take_away(said: Constraints, gone: BoolArray, out: BoolArray, lost: BoolArray) -> tuple[Constraints, BoolArray]:
+    """Return the table without statements, members of groups and labelled samples, given as masks, and what changed.
+
+    Groups shrink; a class whose first sample loses its label is represented by its next one. Nothing else is lost.
+    """
+    items, member = said.items.copy(), said.groups.member.copy()
+    gone, out = gone.copy(), out.copy()
+    labels, groups = said.labels, said.groups
+    if lost.any():
+        for source in np.unique(labels.source[labels.label[lost]]).tolist():
+            _unlabel(said, source, lost, items, member, gone, out)
+        labels = labels._replace(sample=labels.sample[~lost], label=labels.label[~lost], row=labels.row[~lost])
+    owner = groups.owner
+    left = np.bincount(owner[~out], minlength=len(groups.statement))
+    gone[groups.statement[left < 2]] = True
+    keep = ~gone
+    changed = gone | (items != said.items).any(axis=1)
+    changed[groups.statement[owner[out | (member != groups.member)]]] = True
+    stays = keep[groups.statement]
+    at = np.flatnonzero(~out & stays[owner])
+    kind = said.kind[groups.statement]
+    choice = (kind == Kind.MUST_LINK_ANY) | (kind == Kind.CANNOT_LINK_ANY)
+    at = at[np.lexsort((np.where(choice[owner[at]], at, member[at]), owner[at]))]  # choices stay in their order
+    place = np.cumsum(keep) - 1
+    made = type(said)(
+        said.n_samples,
+        said.kind[keep],
+        items[keep],
+        said.weight[keep],
+        said.row[keep],
+        said.rules,
+        said.ids,
+        gather(place[groups.statement[stays]], left[stays], member[at]),
+        _owned(labels, keep),
+    )
+    return made, changed
+
+
+def _owned(labels: Labels, keep: BoolArray) -> Labels:
+    return labels._replace(owner=labels.owner[keep]) if labels else labels
+
+
+def _unlabel(
+    said: Constraints, source: int, lost: BoolArray, items: IntArray, member: IntArray, gone: BoolArray, out: BoolArray
+) -> None:
+    """Write the statements of one labelling again, in place, for the samples that keep their labels."""
+    labels, groups = said.labels, said.groups
+    rows = np.flatnonzero(labels.source[labels.label] == source)
+    rows = rows[np.argsort(labels.label[rows], kind="stable")]
+    place = np.full(said.n_samples, -1, dtype=np.intp)
+    place[labels.sample[rows]] = np.arange(len(rows))
+    alive, of = ~lost[rows], labels.label[rows]
+    # The sample before each in its chain, and the one that stands for its class, among those that stay.
+    staying = np.flatnonzero(alive)
+    before = np.full(len(rows), -1, dtype=np.intp)
+    same = of[staying[1:]] == of[staying[:-1]]
+    before[staying[1:][same]] = staying[:-1][same]
+    head = np.full(len(labels.name), -1, dtype=np.intp)
+    head[of[staying][::-1]] = staying[::-1]
+    sample = labels.sample[rows]
+    mine = labels.owner == source
+    links = np.flatnonzero(mine & (said.kind == Kind.MUST_LINK))
+    later = place[said.items[links, :2]].max(axis=1)
+    stays = alive[later] & (before[later] >= 0)
+    gone[links[~stays]] = True
+    _write_pairs(items, links[stays], sample[before[later[stays]]], sample[later[stays]])
+    bans = np.flatnonzero(mine & (said.kind == Kind.CANNOT_LINK))
+    ends = place[said.items[bans, :2]]
+    ends = np.where(alive[ends], ends, head[of[ends]])
+    stays = (ends >= 0).all(axis=1)
+    gone[bans[~stays]] = True
+    _write_pairs(items, bans[stays], sample[ends[stays, 0]], sample[ends[stays, 1]])
+    inside = np.flatnonzero(mine[groups.statement][groups.owner])
+    inside = inside[~alive[place[member[inside]]]]
+    apart = said.kind[groups.statement[groups.owner[inside]]] == Kind.APART
+    out[inside[~apart]] = True
+    heads = inside[apart]
+    successor = head[of[place[member[heads]]]]
+    out[heads[successor < 0]] = True
+    member[heads[successor >= 0]] = sample[successor[successor >= 0]]
+
+
+def _write_pairs(items: IntArray, at: IntArray, first: IntArray, second: IntArray) -> None:
+    items[at, 0], items[at, 1] = np.minimum(first, second), np.maximum(first, second)
