@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from linkwise.active._query import TRIO_ANSWERS, Answer, Query
+from linkwise.constraints._columns import read_known
 from linkwise.exceptions import LinkwiseError
 from linkwise.sources import Taxonomy
 
@@ -71,7 +72,7 @@ class LabelAnswerer(Answerer):
     Parameters
     ----------
     y : array-like of shape (n_samples,)
-        The class of each sample.
+        The class of each sample; a question about one whose class is missing (None, NaN) is answered "unsure".
     noise, unsure, fatigue : float, default=0.0
         Shares of wrong and unsure answers, and what each answer adds to the wrong ones.
     random_state : int, default=0
@@ -87,10 +88,12 @@ class LabelAnswerer(Answerer):
 
     def __init__(self, y: Any, **mistakes: Any) -> None:
         super().__init__(**mistakes)
-        self.y = np.asarray(y)
+        self.y, self._known = read_known("LabelAnswerer: y", y)
 
     def truth(self, items: tuple[int, ...]) -> Answer:
         """Return the true answer; of three samples of one class or three classes none is odd."""
+        if not self._known[list(items)].all():
+            return Answer.UNSURE
         of = [self.y[i] for i in items]
         if len(of) == 2:
             return Answer.YES if of[0] == of[1] else Answer.NO

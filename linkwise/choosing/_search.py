@@ -29,7 +29,7 @@ from linkwise.choosing._results import Results, choose, collect
 from linkwise.choosing._scores import SCORES, tally
 from linkwise.choosing._table import table_of
 from linkwise.constraints import Constraints, Kind
-from linkwise.engines._binding import bind
+from linkwise.engines._binding import bind, constraints_of
 from linkwise.engines._progress import current_progress
 from linkwise.engines._reading import warn_user
 from linkwise.exceptions import LinkwiseError
@@ -190,7 +190,7 @@ class KnowledgeSearchCV(ClusterMixin, MetaEstimatorMixin, BaseEstimator):  # typ
         return tags
 
     @_fit_context(prefer_skip_nested_validation=False)  # type: ignore[untyped-decorator]
-    def fit(self, X: Any, y: Any = None, *, constraints: Constraints | None = None) -> Self:  # noqa: ARG002
+    def fit(self, X: Any, y: Any = None, *, constraints: Constraints | None = None) -> Self:
         """Try every candidate on every fold and fit the best one with everything.
 
         Parameters
@@ -198,7 +198,7 @@ class KnowledgeSearchCV(ClusterMixin, MetaEstimatorMixin, BaseEstimator):  # typ
         X : array-like of shape (n_samples, n_features)
             All samples; every fit sees all of them. Not modified.
         y : None
-            Ignored.
+            Constraints passed here are used as ``constraints``; anything else is ignored.
         constraints : Constraints
             What is known: told in part, asked in part.
 
@@ -214,7 +214,7 @@ class KnowledgeSearchCV(ClusterMixin, MetaEstimatorMixin, BaseEstimator):  # typ
             Too little is known to hold something out, or no candidate could be fitted.
         """
         n = np.shape(X)[0] if np.ndim(X) or hasattr(X, "shape") else 0
-        known = bind(constraints, X, n)
+        known = bind(constraints_of(y, constraints), X, n)
         candidates = read_candidates(self.estimator, self.param_grid)
         folds = self._folds(known)
         outcomes = self._fit_all(candidates, X, known, folds)
@@ -233,6 +233,11 @@ class KnowledgeSearchCV(ClusterMixin, MetaEstimatorMixin, BaseEstimator):  # typ
                 if hasattr(self.best_estimator_, name):
                     setattr(self, name, getattr(self.best_estimator_, name))
         return self
+
+    def fit_predict(self, X: Any, y: Any = None, **fit_params: Any) -> IntArray:
+        """Search, fit the best candidate and return its ``labels_``; the arguments are those of `fit`."""
+        labels: IntArray = self.fit(X, y, **fit_params).labels_
+        return labels
 
     def _folds(self, known: Constraints) -> list[Fold]:
         if isinstance(self.cv, list):

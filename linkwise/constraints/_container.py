@@ -246,9 +246,9 @@ class Constraints:
         Parameters
         ----------
         y : array-like of shape (n_samples,)
-            Class of each sample.
+            Class of each sample. None, NaN, pandas.NA and masked values mean "not known".
         unlabeled : scalar, default=-1
-            The value that means "not known".
+            Another value that means "not known".
         weight : float, default=inf
             Price of breaking one statement.
 
@@ -260,6 +260,8 @@ class Constraints:
         --------
         >>> from linkwise import Constraints
         >>> Constraints.from_labels([0, 0, 1, -1])
+        Constraints(4 samples: 1 must-link, 1 cannot-link; all hard)
+        >>> Constraints.from_labels(["cat", "cat", "dog", None])
         Constraints(4 samples: 1 must-link, 1 cannot-link; all hard)
         """
         from linkwise.constraints._sources import pairs_of_labels
@@ -281,11 +283,12 @@ class Constraints:
         Parameters
         ----------
         y : array-like of shape (n_samples,)
-            The group of each sample, such as the photograph a face was cut from.
+            The group of each sample, such as the photograph a face was cut from. None, NaN, pandas.NA and masked values
+            mean "in no group".
         say : {"together", "apart"}, default="together"
             What holds inside a group. Nothing is said between groups.
         unlabeled : scalar, default=-1
-            The value that means "in no group"; groups of one sample say nothing.
+            Another value that means "in no group"; groups of one sample say nothing.
         weight : float, default=inf
             Price of breaking one statement.
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import numpy as np
 import numpy.typing as npt
 
+from linkwise.constraints._columns import number_values, rank_values, read_known
 from linkwise.constraints._read import Kind
 from linkwise.exceptions import ConstraintError
 
@@ -23,37 +24,23 @@ _SPELLINGS = {kind.word: kind for kind in Kind} | {"triplet": Kind.TRIPLET}
 C = TypeVar("C", bound="Constraints")
 
 
-def _read_labels(y: Any) -> npt.NDArray[Any]:
-    labels = np.asarray(y)
-    if labels.ndim != 1:
-        msg = f"y has shape {labels.shape}, expected one label per sample."
-        raise ConstraintError(msg)
-    if labels.dtype.kind == "f" and np.isnan(labels).any():
-        msg = "y contains NaN, expected a label or the `unlabeled` value for every sample."
-        raise ConstraintError(msg)
-    return labels
-
-
 def members_of_groups(y: Any, unlabeled: Any) -> tuple[int, npt.NDArray[np.intp], npt.NDArray[np.intp]]:
     """Sizes and samples of the groups of two or more, in order of first appearance."""
-    labels = _read_labels(y)
-    known = np.flatnonzero(labels != unlabeled)
-    _, first, group = np.unique(labels[known], return_index=True, return_inverse=True)
-    place = np.empty(len(first), dtype=np.intp)
-    place[np.argsort(first)] = np.arange(len(first))
-    group = place[group]
-    sizes = np.bincount(group, minlength=len(first))
+    column, is_known = read_known("y", y, unlabeled)
+    known = np.flatnonzero(is_known)
+    group = number_values("y", column, is_known)[0][known]
+    sizes = np.bincount(group)
     several = sizes >= 2
     order = np.argsort(group, kind="stable")
     order = order[several[group[order]]]
-    return len(labels), sizes[several], known[order]
+    return len(column), sizes[several], known[order]
 
 
 def pairs_of_labels(y: Any, unlabeled: Any) -> tuple[int, npt.NDArray[np.intp], npt.NDArray[np.intp]]:
     """Must-link chains inside classes and one cannot-link per pair of classes: all that the labels say."""
-    labels = _read_labels(y)
-    known = np.flatnonzero(labels != unlabeled)
-    _, classes = np.unique(labels[known], return_inverse=True)
+    column, is_known = read_known("y", y, unlabeled)
+    known = np.flatnonzero(is_known)
+    classes = rank_values("y", column, is_known)[0][known]
     order = np.argsort(classes, kind="stable")
     members, of_class = known[order], classes[order]
     same = of_class[1:] == of_class[:-1]
@@ -67,7 +54,7 @@ def pairs_of_labels(y: Any, unlabeled: Any) -> tuple[int, npt.NDArray[np.intp], 
         )
         raise ConstraintError(msg)
     first, second = np.triu_indices(k, 1)
-    return len(labels), must_link, np.column_stack([heads[first], heads[second]])
+    return len(column), must_link, np.column_stack([heads[first], heads[second]])
 
 
 def read_ids(ids: Any) -> npt.NDArray[Any]:

@@ -11,7 +11,7 @@ from sklearn.base import BaseEstimator, ClusterMixin, _fit_context
 
 from linkwise._compat import remember_features, validate_data
 from linkwise.constraints import Constraints, Kind, Rule
-from linkwise.engines._binding import bind
+from linkwise.engines._binding import bind, constraints_of
 from linkwise.engines._reading import require_finite, require_numbers, warn_user
 from linkwise.exceptions import UnsupportedConstraintError, ViolationError
 from linkwise.problem import Problem, Verdict, check, repair
@@ -34,8 +34,9 @@ class ConstrainedEstimator(BaseEstimator):  # type: ignore[misc]
     # lets a Pipeline pass constraints on without the user asking for it when metadata routing is enabled
     __metadata_request__fit: ClassVar[dict[str, bool]] = {"constraints": True}
 
-    def _fit(self, X: Any, constraints: Constraints | None) -> Self:
+    def _fit(self, X: Any, y: Any, constraints: Constraints | None) -> Self:
         """Read, bind, refuse and learn; if any of it fails, nothing has happened."""
+        constraints = constraints_of(y, constraints)
         before = dict(self.__dict__)
         try:
             samples = self._read(X)
@@ -127,7 +128,7 @@ class ConstrainedClusterer(ClusterMixin, ConstrainedEstimator):  # type: ignore[
     dropped_: Constraints
 
     @_fit_context(prefer_skip_nested_validation=True)  # type: ignore[untyped-decorator]
-    def fit(self, X: Any, y: Any = None, *, constraints: Constraints | None = None) -> Self:  # noqa: ARG002
+    def fit(self, X: Any, y: Any = None, *, constraints: Constraints | None = None) -> Self:
         """Cluster X so that every hard statement holds.
 
         Parameters
@@ -135,7 +136,8 @@ class ConstrainedClusterer(ClusterMixin, ConstrainedEstimator):  # type: ignore[
         X : array-like of shape (n_samples, n_features)
             The data, or square dissimilarities with ``metric="precomputed"``. Not modified.
         y : None
-            Ignored; knowledge comes in through ``constraints`` (see `Constraints.from_labels`).
+            Constraints passed here are used as ``constraints``; anything else is ignored (for labels see
+            `Constraints.from_labels`).
         constraints : Constraints, optional
             What is known. Hard statements hold in the result or an error explains why they cannot; soft ones
             (finite weight) hold unless they contradict others, and what was left out is warned about; a method whose
@@ -154,7 +156,25 @@ class ConstrainedClusterer(ClusterMixin, ConstrainedEstimator):  # type: ignore[
         UnsupportedConstraintError
             The method does not know a kind of statement or rule.
         """
-        return self._fit(X, constraints)
+        return self._fit(X, y, constraints)
+
+    def fit_predict(self, X: Any, y: Any = None, **fit_params: Any) -> npt.NDArray[np.intp]:
+        """Cluster X and return ``labels_``; the arguments are those of `fit`.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+        y : None
+            Constraints passed here are used as ``constraints``.
+        **fit_params : dict
+            ``constraints``, as in `fit`.
+
+        Returns
+        -------
+        ndarray of intp, shape (n_samples,)
+        """
+        labels: npt.NDArray[np.intp] = self.fit(X, y, **fit_params).labels_
+        return labels
 
     def _learn(self, samples: Any, constraints: Constraints) -> None:
         held = self._negotiate(constraints, samples)

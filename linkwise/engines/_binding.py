@@ -12,7 +12,24 @@ import numpy.typing as npt
 from linkwise.constraints import Constraints
 from linkwise.exceptions import ConstraintError
 
-__all__ = ["bind"]
+__all__ = ["bind", "constraints_of"]
+
+
+def constraints_of(y: Any, constraints: Any) -> Any:
+    """Return the constraints of a call ``fit(X, y, constraints=...)``, where people also pass them as ``y``.
+
+    ``linkwise.cluster(X, constraints)`` takes them second, and a scikit-learn Pipeline hands on ``y`` by position. Any
+    other ``y`` is ignored, as scikit-learn's clusterers do.
+    """
+    if not isinstance(y, Constraints):
+        return constraints
+    if constraints is not None:
+        msg = (
+            "fit got Constraints twice, as y and as constraints, expected them once.\n"
+            "Hint: fit(X, constraints=a | b) takes the statements of both."
+        )
+        raise ConstraintError(msg)
+    return y
 
 
 def bind(constraints: Any, X: Any, n_samples: int) -> Constraints:

@@ -8,10 +8,10 @@ import numpy as np
 import numpy.typing as npt
 
 from linkwise.constraints import Constraints, Kind
+from linkwise.constraints._columns import rank_values, read_column, read_known
 from linkwise.exceptions import LinkwiseError
 from linkwise.result import verify
 from linkwise.sources import Taxonomy, flip, label_pairs, label_triplets_sample
-from linkwise.sources._columns import read_column
 from linkwise.sources._draw import draw_ranks
 from linkwise.sources._numbers import read_share
 
@@ -36,7 +36,7 @@ def knowledge(
     Parameters
     ----------
     y : array-like of shape (n_samples,)
-        The class of each sample; -1 where it is not known.
+        The class of each sample; -1, None or NaN where it is not known.
     kind : {"none", "must_link", "cannot_link", "pairs", "triplets", "informative", "taxonomy", "labels"}
         ``"pairs"`` are random pairs with whatever is true of them. ``"triplets"`` have two samples of one class and one
         of another; ``"informative"`` are those of one set of (k - 1)(n - k) triplets that together say what all k
@@ -122,9 +122,10 @@ def _informative(y: Any, amount: int, rng: np.random.Generator) -> Constraints:
 
 def _labels(y: Any, amount: int, noise: float, rng: np.random.Generator) -> Told:
     """Reveal the classes of some samples, a share of them another class than the true one."""
-    labels = read_column("knowledge: y", y)
-    known = np.flatnonzero(labels != -1)
-    names, code = np.unique(labels[known], return_inverse=True)
+    labels, is_known = read_known("knowledge: y", y, -1)
+    known = np.flatnonzero(is_known)
+    every, names = rank_values("knowledge: y", labels, is_known)
+    code = every[known]
     rank = draw_ranks(rng, "knowledge", "labels", len(known), amount, replace=False)
     wrong = rank[: read_share("knowledge", "noise", noise, amount)]
     if len(wrong) and len(names) < 2:

@@ -50,7 +50,8 @@ def class_f(truth: Any, dendrogram: Any, *, labelled: Any = None, unlabeled: Any
     labelled : array-like of samples or of bool, optional
         The samples whose class the method was given. They are looked through, in classes as in clusters.
     unlabeled : scalar or None, default=-1
-        For a truth given as classes: samples of this class have no place in it. None leaves nobody out.
+        For a truth given as classes: samples of this class, or without one (None, NaN), have no place in it. With
+        None only the latter have none.
 
     Returns
     -------

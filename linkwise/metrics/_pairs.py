@@ -109,7 +109,8 @@ def pairwise_scores(y_true: Any, labels: Any, *, unlabeled: Any = -1) -> PairSco
     labels : array-like of shape (n_samples,)
         The cluster of each sample; every value, -1 too, is an ordinary cluster.
     unlabeled : scalar or None, default=-1
-        Samples whose true class is this value are left out; None leaves nobody out.
+        Samples whose true class is this value are left out, as are those without one (None, NaN);
+        None leaves out only the latter.
 
     Returns
     -------

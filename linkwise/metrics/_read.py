@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from linkwise.constraints import Constraints
+from linkwise.constraints._columns import read_known
 from linkwise.exceptions import LinkwiseError, LinkwiseWarning
 from linkwise.result import Dendrogram
 
@@ -36,42 +37,33 @@ class Judged(NamedTuple):
     n_samples: int  # all, those of unknown class included
 
 
-def _array(who: str, name: str, values: Any) -> npt.NDArray[Any]:
-    """One value per sample, none of them missing."""
+def _array(who: str, name: str, values: Any, unlabeled: Any = None) -> tuple[npt.NDArray[Any], npt.NDArray[np.bool_]]:
+    """One value per sample, and which are known: those that are neither missing nor ``unlabeled``."""
     try:
-        given = np.asarray(values)
+        given = values if hasattr(values, "__array__") or np.ndim(values) == 1 else np.asarray(values)
     except ValueError as ragged:
         msg = f"{who}: {name} has entries of different lengths, expected one label per sample."
         raise LinkwiseError(msg) from ragged
-    if given.ndim != 1:
+    if np.ndim(given) != 1:
         shape = np.shape(values)  # of a sparse matrix too, which NumPy takes for one object
         msg = f"{who}: {name} has shape {shape}, expected one label per sample.\nHint: pass `np.ravel({name})`."
         raise LinkwiseError(msg)
     if len(given) == 0:
         msg = f"{who}: {name} is empty, expected at least one sample."
         raise LinkwiseError(msg)
-    if given.dtype.kind in "fc":
-        missing = np.isnan(given)
-    elif given.dtype == object:
-        missing = np.fromiter((_is_missing(value) for value in given), dtype=np.bool_, count=len(given))
-    else:
-        return given
-    if missing.any():
+    return read_known(f"{who}: {name}", given, unlabeled)
+
+
+def _whole(who: str, name: str, values: Any) -> npt.NDArray[Any]:
+    """One value per sample, none of them missing."""
+    given, known = _array(who, name, values)
+    if not known.all():
         msg = (
-            f"{who}: {name} has no label for {int(missing.sum()):,} sample(s), such as {int(np.argmax(missing))}; NaN "
-            "and None are no labels.\nHint: drop these samples, or write -1 for 'not known' into the truth."
+            f"{who}: {name} has no label for {int((~known).sum()):,} sample(s), such as {int(np.argmin(known))}; NaN "
+            "and None are no labels.\nHint: drop these samples; only the truth may be unknown."
         )
         raise LinkwiseError(msg)
     return given
-
-
-def _is_missing(value: Any) -> bool:
-    if value is None:
-        return True
-    try:
-        return bool(value != value)  # noqa: PLR0124 - NaN alone differs from itself
-    except (TypeError, ValueError):  # pandas.NA refuses to be true or false
-        return True
 
 
 def _encode(who: str, name: str, given: npt.NDArray[Any]) -> tuple[IntArray, int]:
@@ -90,34 +82,33 @@ def _encode(who: str, name: str, given: npt.NDArray[Any]) -> tuple[IntArray, int
     return codes.reshape(-1).astype(np.intp, copy=False), len(values)
 
 
-def _known(who: str, given: npt.NDArray[Any], unlabeled: Any) -> IntArray:
-    """The samples whose class is known."""
-    if unlabeled is None:
-        return np.arange(len(given), dtype=np.intp)
-    known = np.flatnonzero(np.broadcast_to(given != unlabeled, given.shape))
+def _known(who: str, y_true: Any, unlabeled: Any) -> tuple[npt.NDArray[Any], IntArray]:
+    """The truth, and the samples whose class is known."""
+    given, is_known = _array(who, "y_true", y_true, unlabeled)
+    known = np.flatnonzero(is_known)
     if len(known) == 0:
         msg = (
-            f"{who}: every entry of the truth is {unlabeled!r}, which means 'not known'.\n"
+            f"{who}: every entry of the truth is missing or {unlabeled!r}, which means 'not known'.\n"
             "Hint: pass `unlabeled=None` if it is a class."
         )
         raise LinkwiseError(msg)
-    if len(known) < len(given) and unlabeled == -1 and (given[known] == 1).all():
+    if len(known) < len(given) and unlabeled == -1 and (given[known] == 1).all() and (given[~is_known] == -1).all():
         warnings.warn(
             f"{who}: the truth holds only -1 and 1; -1 was read as 'not known', which leaves {len(known):,} samples "
             "of one class.\nHint: pass `unlabeled=None` if -1 is a class.",
             LinkwiseWarning,
             stacklevel=4,
         )
-    return known
+    return given, known
 
 
 def read_judged(who: str, y_true: Any, labels: Any, unlabeled: Any) -> Judged:
     """Read true classes and clusters; samples of unknown class are left out, every cluster label is ordinary."""
-    truth, found = _array(who, "y_true", y_true), _array(who, "labels", labels)
+    (truth, known), found = _known(who, y_true, unlabeled), _whole(who, "labels", labels)
     if len(truth) != len(found):
         msg = f"{who}: y_true has {len(truth):,} entries and labels {len(found):,}, expected one each per sample."
         raise LinkwiseError(msg)
-    n, known = len(truth), _known(who, truth, unlabeled)
+    n = len(truth)
     if len(known) < n:
         truth, found = truth[known], found[known]
     return Judged(known, *_encode(who, "y_true", truth), *_encode(who, "labels", found), n)
@@ -125,7 +116,7 @@ def read_judged(who: str, y_true: Any, labels: Any, unlabeled: Any) -> Judged:
 
 def read_labels(who: str, name: str, labels: Any, n_samples: int) -> tuple[IntArray, int]:
     """Read one label for each of ``n_samples`` samples; return their numbers, and how many different ones there are."""
-    given = _array(who, name, labels)
+    given = _whole(who, name, labels)
     if len(given) != n_samples:
         msg = f"{who}: {name} has {len(given):,} entries, but there are {n_samples:,} samples."
         raise LinkwiseError(msg)
@@ -134,8 +125,7 @@ def read_labels(who: str, name: str, labels: Any, n_samples: int) -> tuple[IntAr
 
 def read_classes(who: str, y_true: Any, unlabeled: Any) -> tuple[int, IntArray, IntArray, int]:
     """Read true classes: how many samples, those of known class, their classes, how many classes."""
-    truth = _array(who, "y_true", y_true)
-    known = _known(who, truth, unlabeled)
+    truth, known = _known(who, y_true, unlabeled)
     return len(truth), known, *_encode(who, "y_true", truth[known])
 
 

@@ -50,7 +50,8 @@ def hierarchy_fscore(y_true: Any, dendrogram: Any, *, form: str = "class", unlab
         averaged over classes by their sizes. "levels": the best F-measure of any class for each cluster, averaged over
         the clusters of a level by their sizes and over the levels, one before the first merge and one after each.
     unlabeled : scalar or None, default=-1
-        Samples whose true class is this value are looked through; None leaves nobody out.
+        Samples whose true class is this value are looked through, as are those without one (None,
+        NaN); None looks through only the latter.
 
     Returns
     -------

@@ -96,7 +96,8 @@ def h_correlation(truth: Any, dendrogram: Any, *, weights: str = "node", unlabel
         A triple belongs to the gold node at which x and y meet. "node" takes the mean over gold nodes of the share
         found of each node's triples, "uniform" the share of all triples, which large classes dominate.
     unlabeled : scalar or None, default=-1
-        For a truth given as classes: samples of this class have no place in it. None leaves nobody out.
+        For a truth given as classes: samples of this class, or without one (None, NaN), have no place in it. With
+        None only the latter have none.
 
     Returns
     -------

@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from linkwise.constraints import Constraints, Kind
+from linkwise.constraints._columns import rank_values, read_known
 from linkwise.exceptions import ConstraintError, LinkwiseError, UnsupportedConstraintError
 from linkwise.problem._entailed import MOST_SAMPLES, implied_triplets
 from linkwise.problem._grow import grow_links, grow_triplets
@@ -30,7 +31,8 @@ def label_triplets(y: Any, *, unlabeled: Any = -1) -> Constraints:
     y : array-like of shape (n_samples,)
         Class of each sample.
     unlabeled : scalar, default=-1
-        The value that means "not known"; such samples are in no triplet.
+        A value that means "not known", as None, NaN, pandas.NA and masked values always do; such samples are in no
+        triplet.
 
     Returns
     -------
@@ -64,12 +66,10 @@ def label_triplets(y: Any, *, unlabeled: Any = -1) -> Constraints:
     >>> label_triplets([0, 0, 1, 1, 1]).items.tolist()
     [[0, 1, 2], [2, 3, 0], [2, 4, 0]]
     """
-    labels = np.asarray(y)
-    if labels.ndim != 1:
-        msg = f"y has shape {labels.shape}, expected one label per sample."
-        raise ConstraintError(msg)
-    known = np.flatnonzero(labels != unlabeled)
-    _, first, of_class = np.unique(labels[known], return_index=True, return_inverse=True)
+    labels, is_known = read_known("label_triplets: y", y, unlabeled)
+    known = np.flatnonzero(is_known)
+    of_class = rank_values("label_triplets: y", labels, is_known)[0][known]
+    first = np.unique(of_class, return_index=True)[1]
     heads, k = known[first], len(first)
     count = (k - 1) * (len(known) - k) if k else 0
     if count > _MOST_TRIPLETS:

@@ -31,7 +31,7 @@ def groups(
         group. "apart": one statement per group that no two of its samples share a cluster. Nothing is said about
         different groups.
     unlabeled : scalar, default=None
-        The value that means "in no group"; by default None and NaN do.
+        A value that means "in no group"; None, NaN, pandas.NA and masked values always do.
     weight : float or array-like, default=inf
         Price of breaking one statement.
 
@@ -48,7 +48,7 @@ def groups(
 
     See Also
     --------
-    Constraints.from_groups : the group statements without the links, for a column without missing values.
+    Constraints.from_groups : the group statements without the links.
 
     Examples
     --------

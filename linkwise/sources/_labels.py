@@ -8,8 +8,8 @@ import numpy as np
 import numpy.typing as npt
 
 from linkwise.constraints import Constraints
+from linkwise.constraints._columns import number_values, read_known
 from linkwise.exceptions import LinkwiseError
-from linkwise.sources._columns import is_missing, number_values, read_column
 from linkwise.sources._draw import MOST_RANKS, draw_ranks, read_random_state, share_out
 from linkwise.sources._kernels import pairs_in_runs
 from linkwise.sources._numbers import read_count, read_share
@@ -40,18 +40,7 @@ class Classes(NamedTuple):
 
 def read_classes(who: str, y: Any, unlabeled: Any) -> Classes:
     """Sort the labelled samples by class."""
-    column = read_column(f"{who}: y", y)
-    missing = is_missing(column, empty=False)
-    if unlabeled is None or unlabeled != unlabeled:  # noqa: PLR0124
-        known = ~missing
-    else:
-        known = np.asarray(column != unlabeled) & ~missing
-        if missing.any():
-            msg = (
-                f"{who}: y has no label for sample {int(np.argmax(missing))}, expected a label or the `unlabeled` "
-                "value for every sample.\nHint: `unlabeled=None` if None and NaN mean that a label is not known."
-            )
-            raise LinkwiseError(msg)
+    column, known = read_known(f"{who}: y", y, unlabeled)
     code, distinct = number_values(f"{who}: y", column, known)
     member = np.argsort(code, kind="stable")[len(code) - int(known.sum()) :].astype(np.intp)
     count = np.bincount(code[known], minlength=len(distinct)).astype(np.intp)
@@ -82,7 +71,7 @@ def label_pairs(
         Which part of the pairs (rounded to a whole number of them) is of one class. By default any two samples are as
         likely as any other two, so that most pairs are cannot-links as soon as there are several classes.
     unlabeled : scalar, default=-1
-        The value that means "not known"; None or NaN for both of these.
+        A value that means "not known"; None, NaN, pandas.NA and masked values always do.
     replace : bool, default=False
         Whether a pair may be drawn again.
     weight : float or array-like, default=inf
@@ -180,7 +169,7 @@ def label_triplets_sample(
         "triplets": every triplet is equally likely, so large classes give most of the pairs. "classes": the class of
         the pair is drawn first, each as likely as another until its triplets are used up, then the triplet.
     unlabeled : scalar, default=-1
-        The value that means "not known"; None or NaN for both of these.
+        A value that means "not known"; None, NaN, pandas.NA and masked values always do.
     replace : bool, default=False
         Whether a triplet may be drawn again.
     weight : float or array-like, default=inf

@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from linkwise.constraints._columns import as_text, is_missing, number_values, read_column
 from linkwise.exceptions import LinkwiseError
 from linkwise.result._assemble import sample_numbers
 from linkwise.result._read import read_names
-from linkwise.sources._columns import as_text, is_missing, number_values, read_column
 
 __all__ = ["find_nodes", "place_by_column", "place_by_ids", "place_leaves"]
 

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from linkwise.constraints._columns import as_text, is_missing, number_values, read_column
 from linkwise.exceptions import LinkwiseError
-from linkwise.sources._columns import as_text, is_missing, number_values, read_column
 from linkwise.sources._nodes import refuse_cycle
 from linkwise.sources._text import NamedNodes
 

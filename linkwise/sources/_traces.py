@@ -11,8 +11,8 @@ import numpy.typing as npt
 
 from linkwise._kernels.disjoint_set import components
 from linkwise.constraints import Constraints, Kind
+from linkwise.constraints._columns import is_missing, number_values, read_column
 from linkwise.exceptions import LinkwiseError
-from linkwise.sources._columns import is_missing, number_values, read_column
 from linkwise.sources._kernels import count_separated, list_separated
 from linkwise.sources._numbers import read_number
 

@@ -32,6 +32,20 @@ def estimators(base=ConstrainedClusterer):
     return [found[name] for name in sorted(found)]
 
 
+def takers_of_y():
+    """Return every public class of the package whose `fit` takes ``y``, by name."""
+    found = {}
+    for module in pkgutil.walk_packages(linkwise.__path__, "linkwise."):
+        if module.name.endswith("__main__"):
+            continue
+        for name, cls in vars(importlib.import_module(module.name)).items():
+            if not inspect.isclass(cls) or not cls.__module__.startswith("linkwise.") or name.startswith("_"):
+                continue
+            if callable(getattr(cls, "fit", None)) and "y" in inspect.signature(cls.fit).parameters:
+                found[name] = cls
+    return [found[name] for name in sorted(found)]
+
+
 def linkages(cls):
     """The linkages an estimator offers; one that has no such choice is single linkage."""
     offered = cls._parameter_constraints.get("linkage")

@@ -131,7 +131,8 @@ def gaussians(X, responsibilities, covariance_type, reg_covar):
         full = np.stack([np.diag(np.diag(one)) for one in full])
     if covariance_type == "spherical":
         full = np.stack([np.eye(d) * np.diag(one).mean() for one in full])
-    return means, full + reg_covar * np.eye(d)
+    added = reg_covar * X.var(axis=0)  # a share of each feature's variance
+    return means, full + np.diag(np.full(d, added.mean()) if covariance_type == "spherical" else added)
 
 
 def em(X, model, responsibilities, covariance_type, reg_covar, n_iter):

@@ -47,7 +47,7 @@ class DistanceLearner(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Constra
     n_features_in_: int
 
     @_fit_context(prefer_skip_nested_validation=True)  # type: ignore[untyped-decorator]
-    def fit(self, X: Any, y: Any = None, *, constraints: Constraints | None = None) -> Self:  # noqa: ARG002
+    def fit(self, X: Any, y: Any = None, *, constraints: Constraints | None = None) -> Self:
         """Learn the distance from what was said about the rows of X.
 
         Parameters
@@ -55,7 +55,8 @@ class DistanceLearner(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Constra
         X : array-like of shape (n_samples, n_features)
             The data. Not modified.
         y : None
-            Ignored; knowledge comes in through ``constraints`` (see `Constraints.from_labels`).
+            Constraints passed here are used as ``constraints``; anything else is ignored (for labels see
+            `Constraints.from_labels`).
         constraints : Constraints, optional
             What is known; every statement is a wish with its weight, and a hard one weighs as much as the heaviest
             soft one, at least 1.
@@ -69,7 +70,7 @@ class DistanceLearner(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Constra
         UnsupportedConstraintError
             The method does not know a kind of statement, or there are rules.
         """
-        return self._fit(X, constraints)
+        return self._fit(X, y, constraints)
 
     def _learn(self, samples: Any, constraints: Constraints) -> None:
         warn_of_contradictions(constraints, who=type(self).__name__)

@@ -12,6 +12,7 @@ from scipy.spatial.distance import pdist
 from linkwise._compat import Interval, StrOptions
 from linkwise.constraints import Constraints, Kind
 from linkwise.engines._reading import warn_user
+from linkwise.engines._units import in_unit, unit_of
 from linkwise.engines.metric._dual import matrix_by_dual_newton
 from linkwise.engines.metric._kernels import project_onto_bounds
 from linkwise.engines.metric._learner import LearnedMetric, MetricLearner, identity_metric
@@ -36,6 +37,7 @@ MOST_SAMPLES = 1000
 SWEEPS = 10
 FEW_PAIRS = 300
 FEW_STEPS = 100
+FAR_OUT = 1e-60  # of bounds, relative to the data
 
 
 def itml(
@@ -107,15 +109,20 @@ def itml(
     X = np.asarray(X, dtype=np.float64)
     if not constraints.n_statements:
         return identity_metric(X)
+    size = unit_of(X)
+    X = in_unit(X, size)
     before = read_prior(prior, X)
+    # under the covariance prior distances have no unit, and the metric has that of the data
+    own = isinstance(prior, str) and prior == "covariance" and before.root is not None
     short = together_pairs(constraints)
     long_, long_weight = without_coincident(X, apart_pairs(constraints), who="ITML")
     D = before.towards(np.concatenate([differences(X, short), long_]))
     near = np.arange(len(D)) < len(short.first)
-    limit = _bounds(before.towards(X), bounds)
+    limit = _bounds(before.towards(X), bounds, 1.0 if own else size)
     if limit is None or not D.any():
         warn_user("ITML: all samples that were named coincide, so no metric can tell them apart; it stays as it was.")
-        return LearnedMetric(np.eye(X.shape[1]) if before.root is None else before.root)
+        found_none = LearnedMetric(np.eye(X.shape[1]) if before.root is None else before.root)
+        return found_none.of_unit(size if own else 1.0)
     bound = np.where(near, *limit)
     price = gamma * np.concatenate([short.weight, long_weight])
     loss = _loss(near, bound, price)
@@ -127,7 +134,8 @@ def itml(
     if found is None or (solver == "auto" and found.gap > tol):  # multipliers of very uneven statements are too uneven
         other = nearest_to_prior(D, loss, max_iter=max_iter, tol=tol)
         found = other if found is None or other.gap < found.gap else found
-    return LearnedMetric(components_near(found, before, X.shape[1]), found.value, found.n_iter, found.gap)
+    components = components_near(found, before, X.shape[1])
+    return LearnedMetric(components, found.value, found.n_iter, found.gap).of_unit(size if own else 1.0)
 
 
 def _loss(near: npt.NDArray[np.bool_], bound: FloatArray, price: FloatArray) -> Loss:
@@ -184,14 +192,24 @@ def _by_projections(
     return Near(A, axes, value, gap, max(done, 1))
 
 
-def _bounds(X: FloatArray, bounds: Any) -> tuple[float, float] | None:
-    """The bounds given, or percentiles of the squared distances between samples; None if all samples coincide."""
+def _bounds(X: FloatArray, bounds: Any, size: float) -> tuple[float, float] | None:
+    """The bounds given, or percentiles of the squared distances between samples; None if all samples coincide.
+
+    X and what is returned are measured in ``size``, the bounds given in the units of the data.
+    """
     if bounds is not None:
         given = np.asarray(bounds, dtype=np.float64)
         if given.shape != (2,) or not np.isfinite(given).all() or (given <= 0).any():
             msg = f"bounds is {bounds!r}, expected two positive numbers, squared distances, as in bounds=(1.0, 9.0)."
             raise LinkwiseError(msg)
-        return float(given[0]), float(given[1])
+        low, high = (float(bound) / size / size for bound in given)
+        if size != 1.0 and not all(FAR_OUT < bound < 1 / FAR_OUT for bound in (low, high)):
+            msg = (
+                f"ITML: bounds={bounds!r} are out of all proportion to X, whose values go up to about {size:.0e}.\n"
+                "Hint: bounds=None takes them from the data; or scale X, as with sklearn.preprocessing.StandardScaler."
+            )
+            raise LinkwiseError(msg)
+        return low, high
     few = X if len(X) <= MOST_SAMPLES else X[np.linspace(0, len(X) - 1, MOST_SAMPLES).astype(np.intp)]
     apart = pdist(few, "sqeuclidean")
     apart = apart[apart > 0]

@@ -14,6 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from linkwise.constraints import Constraints
 from linkwise.engines._reading import warn_user
+from linkwise.engines._units import in_unit, unit_of
 from linkwise.engines.metric._distance_learner import DistanceLearner, one_thread
 
 __all__ = ["LearnedMetric", "MetricLearner", "identity_metric"]
@@ -54,6 +55,10 @@ class LearnedMetric(NamedTuple):
     n_iter: int = 1
     gap: float = 0.0
     shrinkage: float = 0.0
+
+    def of_unit(self, unit: float) -> LearnedMetric:
+        """The same metric for data in their own units, if this one was learned from data measured in ``unit``."""
+        return self if unit == 1.0 else self._replace(components=self.components / unit)
 
 
 def identity_metric(X: Any) -> LearnedMetric:
@@ -143,7 +148,9 @@ class MetricLearner(DistanceLearner):
         check_is_fitted(self, "components_")
         both = self._read_pairs(pairs)
         moved = (both[:, 0] - both[:, 1]) @ self.components_.T
-        return np.asarray(np.sqrt(np.einsum("ij,ij->i", moved, moved)))
+        unit = unit_of(moved)
+        moved = in_unit(moved, unit)
+        return np.asarray(np.sqrt(np.einsum("ij,ij->i", moved, moved)) * unit)
 
     def get_metric(self) -> Callable[[Any, Any], float]:
         """Return the metric as a function of two vectors, for whoever takes ``metric=`` a callable; it pickles."""

@@ -11,6 +11,7 @@ import numpy.typing as npt
 from linkwise._compat import Interval, StrOptions
 from linkwise.constraints import Constraints, Kind
 from linkwise.engines._reading import warn_user
+from linkwise.engines._units import in_unit, unit_of
 from linkwise.engines.metric._learner import LearnedMetric, MetricLearner, identity_metric
 from linkwise.engines.metric._logdet import PRIOR, Loss, components_near, nearest_to_prior, read_prior
 from linkwise.engines.metric._statements import (
@@ -22,10 +23,13 @@ from linkwise.engines.metric._statements import (
     together_pairs,
     without_coincident,
 )
+from linkwise.exceptions import LinkwiseError
 
 __all__ = ["LSML", "lsml"]
 
 FloatArray = npt.NDArray[np.float64]
+
+FAR_OUT = 1e-60  # of a squared unit, relative to squared distances
 
 
 def lsml(
@@ -95,6 +99,8 @@ def lsml(
     [1.29, 1.25]
     """
     X = np.asarray(X, dtype=np.float64)
+    size = unit_of(X)
+    X = in_unit(X, size)
     rows, trios, short, long_ = _named(X, constraints)
     if not len(trios.weight) and not (len(short) and len(long_)):
         if constraints.n_statements:
@@ -107,14 +113,29 @@ def lsml(
     total = trios.weight.sum() + short.sum() * long_.sum()
     price = _loss(loss, trios.first, trios.second, trios.weight * (C / total), short, long_, C / total)
     D = before.towards(rows)
-    scale = _mean_square(squared_lengths(D), trios, short, long_) if unit == "auto" else float(unit) ** 2
+    typical = _mean_square(squared_lengths(D), trios, short, long_)
+    # under the covariance prior distances have no unit, and the metric has that of the data
+    own = isinstance(prior, str) and prior == "covariance" and before.root is not None
+    scale = typical if unit == "auto" else _square(float(unit) / (1.0 if own else size), typical)
 
     def measured(p: FloatArray) -> tuple[float, FloatArray]:
         value, slope = price(p / scale)
         return value, slope / scale
 
     found = nearest_to_prior(D, measured, max_iter=max_iter, tol=tol)
-    return LearnedMetric(components_near(found, before, X.shape[1]), found.value, found.n_iter, found.gap)
+    components = components_near(found, before, X.shape[1])
+    return LearnedMetric(components, found.value, found.n_iter, found.gap).of_unit(size if own else 1.0)
+
+
+def _square(unit: float, typical: float) -> float:
+    """The square of a unit; refused if the typical squared distance is out of all proportion to it."""
+    if not FAR_OUT < unit * unit / typical < 1 / FAR_OUT:
+        msg = (
+            f"LSML: distances are about {np.sqrt(typical) / unit:.0e} times the unit asked for, and their squares "
+            'overflow.\nHint: unit="auto" takes it from the data.'
+        )
+        raise LinkwiseError(msg)
+    return unit * unit
 
 
 def _mean_square(p: FloatArray, trios: Pairs, short: FloatArray, long_: FloatArray) -> float:

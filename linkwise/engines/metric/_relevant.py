@@ -11,6 +11,7 @@ import numpy.typing as npt
 from linkwise._compat import Interval
 from linkwise.constraints import Constraints, Kind
 from linkwise.engines._reading import warn_user
+from linkwise.engines._units import in_unit, unit_of
 from linkwise.engines.metric._chunklets import Chunklets, apart_scatter, chunklets, covariance, directions, whitening
 from linkwise.engines.metric._learner import LearnedMetric, MetricLearner, identity_metric
 from linkwise.engines.metric._matrices import SHRINKAGE, shrink
@@ -74,15 +75,13 @@ def relevant_components(
     >>> found.components.round(3).tolist()
     [[10.0, 0.0], [0.0, 1.0]]
     """
-    X = np.asarray(X, dtype=np.float64)
-    _require_components(n_components, X.shape[1])
+    X, unit = _read(X, n_components)
     found = chunklets(X, constraints)
     if n_components is not None and n_components < X.shape[1]:
-        within, share = _within(found, X.shape[1], shrinkage)
-        return directions(covariance(X), within, share, n_components, seen_only=False)
+        return _directions(covariance(X), found, shrinkage, n_components, unit, seen_only=False)
     if found is None or not found.within.any():
         return identity_metric(X)._replace(shrinkage=0.0 if found is None else 1.0)
-    return whitening(X, found.within, shrinkage)
+    return whitening(X, found.within, shrinkage).of_unit(unit)
 
 
 def discriminative_components(
@@ -130,8 +129,7 @@ def discriminative_components(
     >>> discriminative_components(X, said).components.round(3).tolist()
     [[10.0, 0.0]]
     """
-    X = np.asarray(X, dtype=np.float64)
-    _require_components(n_components, X.shape[1])
+    given, (X, unit) = X, _read(X, n_components)
     between = apart_scatter(X, constraints)
     if between is None or not between.any():
         if constraints.n_statements:
@@ -139,9 +137,8 @@ def discriminative_components(
                 "discriminative components part cannot-linked chunklets, but none that differ are cannot-linked; the "
                 "relevant components are used instead.\nHint: add cannot-links, or use `RCA`."
             )
-        return relevant_components(X, constraints, n_components=n_components, shrinkage=shrinkage)
-    within, share = _within(chunklets(X, constraints), X.shape[1], shrinkage)
-    return directions(between, within, share, n_components)
+        return relevant_components(given, constraints, n_components=n_components, shrinkage=shrinkage)
+    return _directions(between, chunklets(X, constraints), shrinkage, n_components, unit)
 
 
 def chunklet_lda(
@@ -191,33 +188,50 @@ def chunklet_lda(
     >>> chunklet_lda(X, Constraints.build(4, must_link=[(0, 1), (2, 3)])).components.round(3).tolist()
     [[10.0, 0.0]]
     """
-    X = np.asarray(X, dtype=np.float64)
-    _require_components(n_components, X.shape[1])
+    given, (X, unit) = X, _read(X, n_components)
     found = chunklets(X, constraints)
     if found is None:
-        return relevant_components(X, constraints, n_components=n_components)
+        return relevant_components(given, constraints, n_components=n_components)
     between = covariance(X, found.weight) - found.within
     if np.trace(between) <= 1e-12 * np.trace(found.within):
         warn_user(
             "discriminants part chunklets, but the must-links form only one, or all have the same mean; the relevant "
             "components are used instead.\nHint: add must-links in other clusters, or use `RCA`."
         )
-        return relevant_components(X, constraints, n_components=n_components, shrinkage=shrinkage)
-    within, share = _within(found, X.shape[1], shrinkage)
-    return directions(between, within, share, n_components)
+        return relevant_components(given, constraints, n_components=n_components, shrinkage=shrinkage)
+    return _directions(between, found, shrinkage, n_components, unit)
 
 
-def _within(found: Chunklets | None, d: int, shrinkage: float | str) -> tuple[FloatArray, float]:
-    """Covariance within chunklets, regular; a round one where nothing was said, or where chunklets are points."""
-    if found is None or not found.within.any():
-        return np.eye(d), 0.0 if found is None else 1.0
-    return shrink(found.within, shrinkage)
-
-
-def _require_components(n_components: int | None, d: int) -> None:
+def _read(X: Any, n_components: int | None) -> tuple[FloatArray, float]:
+    """Vectors in a unit of ordinary size, and the unit; refuse more directions than there are."""
+    rows = np.asarray(X, dtype=np.float64)
+    d = rows.shape[1]
     if n_components is not None and n_components > d:
         msg = f"n_components={n_components} was asked for, but X has only n_features={d}.\nHint: at most {d}."
         raise LinkwiseError(msg)
+    unit = unit_of(rows)
+    return in_unit(rows, unit), unit
+
+
+def _directions(
+    wanted: FloatArray,
+    found: Chunklets | None,
+    shrinkage: float | str,
+    n_components: int | None,
+    unit: float,
+    *,
+    seen_only: bool = True,
+) -> LearnedMetric:
+    """Directions of a scatter against the one within chunklets; a round one where that says nothing.
+
+    Both scatters are measured in ``unit``, but for the round one, which is 1 in the units of the data.
+    """
+    if found is None or not found.within.any():
+        share = 0.0 if found is None else 1.0
+        made = directions(wanted, np.eye(len(wanted)), share, n_components, seen_only=seen_only)
+        return made._replace(objective=made.objective + 2 * len(made.components) * float(np.log(unit)))
+    within, share = shrink(found.within, shrinkage)
+    return directions(wanted, within, share, n_components, seen_only=seen_only).of_unit(unit)
 
 
 class _ClosedForm(MetricLearner):

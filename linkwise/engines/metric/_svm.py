@@ -19,6 +19,8 @@ from linkwise.exceptions import LinkwiseError
 
 __all__ = ["SVMMetric", "svm_metric"]
 
+OUT_OF_RANGE = 1e35  # the prices of the solver are fourth powers of the data
+
 
 def svm_metric(
     X: Any,
@@ -84,6 +86,13 @@ def svm_metric(
         return identity_metric(X)
     A = None if basis is None else _read_basis(basis, X.shape[1])
     Z = X if A is None else X @ A
+    largest = float(abs(Z).max())
+    if largest and not 1 / OUT_OF_RANGE < largest < OUT_OF_RANGE:
+        msg = (
+            f"SVM metric: X holds values up to {largest:.0e}, whose squares are out of all proportion to the margin, "
+            "which is 1.\nHint: scale the features first, as with sklearn.preprocessing.StandardScaler."
+        )
+        raise LinkwiseError(msg)
     a, b, c = said.items.T
     D = _squared(Z[a] - Z[c]) - _squared(Z[a] - Z[b])
     used = np.flatnonzero(abs(D).sum(axis=0))  # a feature in which no comparison differs gets no weight

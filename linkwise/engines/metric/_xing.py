@@ -11,6 +11,7 @@ import scipy.sparse
 from linkwise._compat import Interval, StrOptions
 from linkwise.constraints import Constraints, Kind
 from linkwise.engines._reading import warn_user
+from linkwise.engines._units import in_unit, unit_of
 from linkwise.engines.metric._farthest import spread_diagonal, spread_full, spread_full_by_projection
 from linkwise.engines.metric._learner import LearnedMetric, MetricLearner, identity_metric
 from linkwise.engines.metric._matrices import SHRINKAGE, root, shrink_values, span, whiten
@@ -85,6 +86,8 @@ def xing_metric(
     X = X if scipy.sparse.issparse(X) else np.asarray(X, dtype=np.float64)
     if not constraints.n_statements:
         return identity_metric(X)
+    unit = unit_of(X)
+    X = in_unit(X, unit)
     rows, weight = together_scatter(X, constraints)
     near = _second_moments(rows, weight, form)
     far, spread = without_coincident(X, apart_pairs(constraints), who="Xing's metric")
@@ -106,14 +109,14 @@ def xing_metric(
             scipy.sparse.csr_array(scipy.sparse.diags(weights)) if scipy.sparse.issparse(X) else np.diag(weights)
         )
     else:
-        unit, _, share = whiten(near, shrinkage)
-        U = far @ unit
+        white, _, share = whiten(near, shrinkage)
+        U = far @ white
         axes = span(U) if len(U) < U.shape[1] else np.eye(U.shape[1])
         solve = spread_full if solver == "lbfgs" else spread_full_by_projection
         found = solve(U @ axes, spread / total, max_iter=max_iter, tol=tol)
-        M = found.root @ axes.T @ unit
+        M = found.root @ axes.T @ white
         components = root(M.T @ M)
-    return LearnedMetric(components, found.value * total, found.n_iter, found.gap, share)
+    return LearnedMetric(components, found.value * total, found.n_iter, found.gap, share).of_unit(unit)
 
 
 def _second_moments(rows: Any, weight: Any, form: str) -> Any:

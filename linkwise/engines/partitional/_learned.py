@@ -22,6 +22,7 @@ IntArray = npt.NDArray[np.intp]
 FloatArray = npt.NDArray[np.float64]
 METRICS = ("none", "diagonal", "full")
 _RIDGE = 1e-3  # relative to the variance of the features
+_ROUNDING = float(np.finfo(np.float64).eps)  # eigenvalues are not known better, relative to the largest
 _FLAT = 1e-14  # variance that is rounding only, relative to the largest
 
 
@@ -96,7 +97,7 @@ class Learned(SquaredEuclidean):
         """Prepare a metric; ``before`` tells where to look for the samples farthest apart."""
         if self.full:
             value, vector = np.linalg.eigh(matrix)
-            value = np.maximum(value, 0.0)
+            value = np.maximum(value, _ROUNDING * value.max(axis=1, keepdims=True))  # of a regular matrix
             root = vector * np.sqrt(value)[:, None, :]
             log_det, extra = np.log(value).sum(axis=1), np.einsum("hij,ij->h", matrix, self.ridge)
         else:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -13,6 +13,7 @@ import scipy.sparse
 from linkwise._kernels.disjoint_set import components
 from linkwise._parallel import Workers
 from linkwise.constraints import Constraints, Kind
+from linkwise.engines._units import in_unit, unit_of
 from linkwise.engines.partitional._centroids import LINKS
 from linkwise.engines.partitional._cloud import Cloud, contract
 from linkwise.engines.partitional._cop_kmeans import cop_kmeans
@@ -141,11 +142,14 @@ def solve(
     refuse_word(inference, INFERENCES, "inference", who)
     rows, k = read_problem(X, constraints, n_clusters, LINKS, frozenset(), who)
     given = read_init(init, k, rows.shape[1], who)
+    # distances are squared, and those charged for statements multiplied by weights: measured so that neither overflows
+    unit = unit_of(rows) if spread.distortion == "squared_euclidean" else 1.0
+    rows, given = in_unit(rows, unit), in_unit(given, unit) if isinstance(given, np.ndarray) else given
     rng = make_generator(random_state)
     witness = judge(constraints, k, who)
     pairs = soft_pairs(constraints, who)
     measure = spread.measure(rows, k, who, far=not pairs.must.all())
-    method = make(measure, pairs)
+    method = make(measure, pairs).of_unit(unit)
     cloud = contract(measure.rows, constraints)
     field = bind_samples(cloud, method.held)
     drawn_from = cloud if isinstance(given, np.ndarray) else _wishes(measure.rows, constraints, cloud)
@@ -175,7 +179,27 @@ def solve(
         inertia = float(measure.costs_to(best.state, best.labels).sum())
     matrix = None if metric is None else metric.matrix if spread.per_cluster else metric.matrix[0]
     exact = field.exact and inference == "trees"
-    return SoftRun(best.labels, centers, best.objective, best.objectives, inertia, best.n_iter, exact, matrix)
+    found = SoftRun(best.labels, centers, best.objective, best.objectives, inertia, best.n_iter, exact, matrix)
+    return found if unit == 1.0 else _of_unit(found, unit, rows.shape)
+
+
+def _of_unit(found: SoftRun, unit: float, shape: tuple[int, int]) -> SoftRun:
+    """The same result for data in their own units, where it was found for data measured in ``unit``."""
+    if found.metric is None:
+        values = [value * unit * unit for value in (found.objective, *found.objectives)]
+        matrix = None
+    else:  # distances under the metric have no unit, but each sample pays for the logarithm of its determinant
+        more = 2.0 * shape[0] * shape[1] * float(np.log(unit))
+        values = [value + more for value in (found.objective, *found.objectives)]
+        matrix = found.metric / unit / unit
+    return replace(
+        found,
+        centers=found.centers * unit,
+        objective=values[0],
+        objectives=tuple(values[1:]),
+        inertia=found.inertia * unit * unit,
+        metric=matrix,
+    )
 
 
 def _is_torn(method: SoftMethod, ended: Ended) -> bool:

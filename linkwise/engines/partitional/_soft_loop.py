@@ -51,8 +51,6 @@ class Alternation:
     ) -> None:
         self.method, self.field, self.witness = method, field, witness
         self.inference, self.max_iter, self.tolerance, self.watch = inference, max_iter, tolerance, watch
-        self._free = np.ones(method.measure.rows.shape[0], dtype=np.bool_)
-        self._free[field.sample] = False
         self._charges: PairCharges | None = None
         self._links: Charges
 
@@ -143,14 +141,15 @@ class Alternation:
         labels, centers = labels.copy(), state.centers.copy()
         group = np.full(len(labels), -1, dtype=np.intp)
         group[field.sample] = field.node
-        size = np.bincount(field.node, minlength=field.n_nodes)
-        single = self._free | (size[group] == 1) if field.n_nodes else self._free
+        moves = np.ones(len(labels), dtype=np.intp)  # how many samples move with each
+        moves[field.sample] = np.bincount(field.node, minlength=field.n_nodes)[field.node]
+        single = moves == 1
         for c in np.flatnonzero(np.bincount(labels, minlength=k) == 0).tolist():
             count = np.bincount(labels, minlength=k)
             gain = cost - self._extra(labels, c, State(centers, state.metric))
             able = np.where(single & (count[labels] > 1), gain, -np.inf)
             if not np.isfinite(able).any():  # only hard must-linked samples are left to move, all of a group at once
-                able = np.where(count[labels] > np.where(single, 1, size[group]), gain, -np.inf)
+                able = np.where(count[labels] > moves, gain, -np.inf)
             row = int(np.argmax(able))
             moving = np.flatnonzero(group == group[row]) if group[row] >= 0 else np.array([row])
             labels[moving] = c

@@ -17,6 +17,7 @@ __all__ = ["ByDistance", "Flat", "MetricOnly", "SoftMethod"]
 IntArray = npt.NDArray[np.intp]
 FloatArray = npt.NDArray[np.float64]
 _NO_TABLE = np.empty((0, 0))
+_DEAREST = 1e150  # finite however often it is added
 _HALVINGS = 6  # of a step that would raise the objective, before it is not taken
 
 
@@ -32,6 +33,10 @@ class SoftMethod:
 
     def __init__(self, measure: Measure, pairs: SoftPairs) -> None:
         self.measure, self.pairs = measure, pairs
+
+    def of_unit(self, unit: float) -> SoftMethod:  # noqa: ARG002
+        """Return the method for rows measured in a unit; where statements cost distances nothing changes."""
+        return self
 
     @property
     def held(self) -> SoftPairs:
@@ -68,6 +73,14 @@ class Flat(SoftMethod):
     """A broken statement costs its weight."""
 
     fixed = True
+
+    def of_unit(self, unit: float) -> SoftMethod:
+        """Return the method for rows measured in a unit, in whose square the weights are measured then."""
+        if unit == 1.0:
+            return self
+        with np.errstate(over="ignore"):
+            weight = np.minimum(self.pairs.weight / unit / unit, _DEAREST)
+        return type(self)(self.measure, self.pairs._replace(weight=weight))
 
     def charges(self, state: State) -> PairCharges:  # noqa: ARG002
         """Return the weights."""
@@ -127,7 +140,9 @@ class ByDistance(SoftMethod):
             return State(state.centers, measure.make(wanted, state.metric))
         value = self.objective(labels, state)
         for i in range(_HALVINGS):
-            trial = State(state.centers, measure.make(matrix + (wanted - matrix) / 2**i, state.metric))
+            # not matrix + (wanted - matrix) / 2**i, in which rounding swallows what is small beside the other
+            mixed = wanted if i == 0 else matrix * (1 - 0.5**i) + wanted * 0.5**i
+            trial = State(state.centers, measure.make(mixed, state.metric))
             if self.objective(labels, trial) <= value:
                 return trial
         return state

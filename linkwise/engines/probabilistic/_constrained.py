@@ -12,7 +12,7 @@ from linkwise.constraints import Constraints, Kind
 from linkwise.engines._base import ConstrainedClusterer
 from linkwise.engines.probabilistic._chunklets import UNDERSTOOD, read_chunklets, require_understood
 from linkwise.engines.probabilistic._density import MixtureMixin, read_data, read_settings
-from linkwise.engines.probabilistic._em import Mixture, Settings, climb
+from linkwise.engines.probabilistic._em import Mixture, Settings, climb, warn_of_fewer
 from linkwise.engines.probabilistic._given import Given
 from linkwise.exceptions import LinkwiseError
 from linkwise.problem import Problem, check
@@ -56,7 +56,8 @@ def constrained_mixture(
     tol : float, default=1e-3
         EM ends when the objective per sample changes by less.
     reg_covar : float, default=1e-6
-        Added to variances, so that none is zero.
+        Share of each feature's variance that is added to its variance in every cluster, so that none is zero;
+        `GaussianMixture` adds the number itself, in which data of small units drown.
     max_iter : int, default=100
         Most iterations.
     n_init : int, default=1
@@ -94,9 +95,10 @@ def constrained_mixture(
     **Cost** per iteration that of plain EM plus the tables: n_clusters**2 for a single cannot-link. **Guarantee**
     labels are the most probable joint labelling and every statement holds in it. With ``reg_covar=0`` the objective
     never falls; adding to the variances, as `GaussianMixture` does too, can lower it by about as much as is added.
-    Without statements the result is that of `GaussianMixture` from the same start (which differs for tied covariances
-    started by "k-means++" or "random_from_data": there the first covariance of scikit-learn depends on where the origin
-    lies). **Departure from** [1]_ the mixing weights have no
+    Without statements the result is that of `GaussianMixture` from the same start with the same amounts added to the
+    variances: ``reg_covar`` is relative here, so that results do not depend on the units of X. (It also differs for
+    tied covariances started by "k-means++" or "random_from_data": there the first covariance of scikit-learn depends on
+    where the origin lies.) **Departure from** [1]_ the mixing weights have no
     closed form under cannot-links (nor under must-links with ``sampling="points"``), because the chance that all
     statements hold depends on them. The paper takes gradient steps or approximates that chance; here it is exact, and
     quasi-Newton steps solve the concave problem in every M-step (a few of them where each is as dear as an E-step).
@@ -134,7 +136,9 @@ def constrained_mixture(
 
 def _fit(problem: Problem, k: int, sampling: str, max_states: int, settings: Settings, who: str) -> Mixture:
     graph = read_chunklets(problem.constraints, k, max_states, who)
-    return climb(problem.X, Given(graph, k, sampling, max_states, who), k, settings)
+    found = climb(problem.X, Given(graph, k, sampling, max_states, who), k, settings)
+    warn_of_fewer(found.labels, k, who)
+    return found
 
 
 class ConstrainedGaussianMixture(MixtureMixin, ConstrainedClusterer):
@@ -152,7 +156,8 @@ class ConstrainedGaussianMixture(MixtureMixin, ConstrainedClusterer):
     tol : float, default=1e-3
         EM ends when the objective per sample changes by less.
     reg_covar : float, default=1e-6
-        Added to variances, so that none is zero.
+        Share of each feature's variance that is added to its variance in every cluster, so that none is zero;
+        `GaussianMixture` adds the number itself, in which data of small units drown.
     max_iter : int, default=100
         Most iterations.
     n_init : int, default=1
@@ -176,7 +181,8 @@ class ConstrainedGaussianMixture(MixtureMixin, ConstrainedClusterer):
     lower_bound_, lower_bounds_ : float, ndarray
         Log-likelihood per sample of the data given the statements, in the last and in every iteration.
     n_clusters_ : int
-        How many clusters got samples; a Gaussian that is nobody's most probable one keeps its number.
+        How many clusters got samples; a warning tells if these are fewer than ``n_clusters``, and Gaussians that are
+        no sample's most probable one come last.
     n_approximated_ : int
         Always 0 here: inference is exact.
     certificate_ : Certificate
@@ -195,8 +201,8 @@ class ConstrainedGaussianMixture(MixtureMixin, ConstrainedClusterer):
     -----
     **Cost** per iteration that of plain EM plus n_clusters**2 for a single cannot-link; see `constrained_mixture`.
     **Guarantee** every hard statement holds in ``labels_``, re-checked after each fit; without statements the result
-    is that of `GaussianMixture`. `predict` speaks of new rows and knows no statements. **Departure from** [1]_ see
-    `constrained_mixture`.
+    is that of `GaussianMixture` but for what ``reg_covar`` adds. `predict` speaks of new rows and knows no statements.
+    **Departure from** [1]_ see `constrained_mixture`.
 
     References
     ----------

@@ -150,8 +150,14 @@ class MixtureMixin(PartitionMixin):
         """Return the log-density of each row of X under the mixture."""
         return self._normalised(X)[1]
 
-    def score(self, X: Any, y: Any = None) -> float:  # noqa: ARG002
-        """Return the mean log-density of the rows of X."""
+    def score(self, X: Any, y: Any = None) -> float:
+        """Return the mean log-density of the rows of X; ``y`` is ignored, but Constraints as ``y`` are refused."""
+        if isinstance(y, Constraints):
+            msg = (
+                f"{type(self).__name__}.score got Constraints as y, expected none: it is the mean log-density of X.\n"
+                "Hint: score(X); linkwise.verify(model.labels_, constraints) tells which statements hold."
+            )
+            raise TypeError(msg)
         return float(self.score_samples(X).mean())
 
     def bic(self, X: Any) -> float:

@@ -10,14 +10,17 @@ import numpy as np
 import numpy.typing as npt
 from sklearn.exceptions import ConvergenceWarning
 
+from linkwise.engines._reading import warn_user
+from linkwise.engines._units import in_unit, unit_of
 from linkwise.engines.probabilistic._chunklets import Chunklets
 from linkwise.engines.probabilistic._gaussian import Gaussians, fit_gaussians, log_density
 from linkwise.engines.probabilistic._start import random_source, start
 
-__all__ = ["Beliefs", "Mixture", "Settings", "climb", "climb_weighted"]
+__all__ = ["Beliefs", "Mixture", "Settings", "climb", "climb_weighted", "warn_of_fewer"]
 
 IntArray = npt.NDArray[np.intp]
 FloatArray = npt.NDArray[np.float64]
+FLAT = 1e-14  # variance that is rounding only, relative to the largest
 
 
 class Beliefs(Protocol):
@@ -46,11 +49,11 @@ class Beliefs(Protocol):
 
 
 class Settings(NamedTuple):
-    """How to climb; see `ConstrainedGaussianMixture`."""
+    """How to climb; see `ConstrainedGaussianMixture`. `climb` takes ``reg_covar`` for a share of the variances."""
 
     covariance_type: str
     tol: float
-    reg_covar: float
+    reg_covar: Any
     max_iter: int
     n_init: int
     init: Any
@@ -118,13 +121,19 @@ class _Run(NamedTuple):
 def climb(X: FloatArray, beliefs: Beliefs, k: int, settings: Settings) -> Mixture:
     """Fit a mixture by EM from ``n_init`` starts, and keep the best.
 
-    Works on centred data, so that where the origin lies costs no digits.
+    Works on centred data in a unit of ordinary size, so that neither where the origin lies nor the units cost digits.
+    Gaussians that are no sample's most probable one come last.
     """
     shift = X.mean(axis=0)
     centred = X - shift
+    unit = unit_of(centred)
+    centred = in_unit(centred, unit)
     random = random_source(settings.random_state)
     graph = beliefs.graph
-    init = settings.init if isinstance(settings.init, str) else np.asarray(settings.init, dtype=np.float64) - shift
+    init = settings.init
+    if not isinstance(init, str):
+        init = in_unit(np.asarray(init, dtype=np.float64) - shift, unit)
+    settings = settings._replace(reg_covar=settings.reg_covar * _spread(centred))
     best = _climb_once(centred, beliefs, k, init, random, settings)
     for _ in range(settings.n_init - 1):
         run = _climb_once(centred, beliefs, k, init, random, settings)
@@ -138,18 +147,40 @@ def climb(X: FloatArray, beliefs: Beliefs, k: int, settings: Settings) -> Mixtur
         )
     density = log_density(centred, best.gaussians, settings.covariance_type)
     _, chance = beliefs.expect(density, best.weights)
-    labels = beliefs.decide(beliefs.log_weight(density, best.weights))
+    labels = beliefs.decide(beliefs.log_weight(density, best.weights))[graph.of].astype(np.intp)
+    used = np.bincount(labels, minlength=k) > 0
+    order = np.concatenate([np.flatnonzero(used), np.flatnonzero(~used)])
+    covariances, cholesky = best.gaussians.covariances * unit * unit, best.gaussians.cholesky / unit
+    if settings.covariance_type != "tied":
+        covariances, cholesky = covariances[order], cholesky[order]
     return Mixture(
-        labels[graph.of].astype(np.intp),
-        graph.spread(chance),
-        best.weights,
-        best.gaussians.means + shift,
-        best.gaussians.covariances,
-        best.gaussians.cholesky,
-        np.array(best.bounds),
+        np.argsort(order)[labels],
+        graph.spread(chance)[:, order],
+        best.weights[order],
+        best.gaussians.means[order] * unit + shift,
+        covariances,
+        cholesky,
+        np.array(best.bounds) - X.shape[1] * np.log(unit),
         best.converged,
         beliefs.rough_samples,
     )
+
+
+def _spread(centred: FloatArray) -> FloatArray:
+    """The variance of each feature; that of a typical one, or 1, where a feature does not vary."""
+    variance = np.einsum("ij,ij->j", centred, centred) / len(centred)
+    typical = float(variance.mean()) or 1.0
+    return np.where(variance > FLAT * variance.max(), variance, typical)
+
+
+def warn_of_fewer(labels: IntArray, k: int, who: str) -> None:
+    """Tell if some Gaussians got no samples."""
+    found = len(np.unique(labels))
+    if found < k:
+        warn_user(
+            f"{who} found {found} cluster(s) where n_clusters={k} were asked for: the other Gaussians are no sample's "
+            f"most probable one.\nHint: n_clusters={found}, more starts (n_init), or cannot-links between the samples."
+        )
 
 
 def climb_weighted(

@@ -28,8 +28,13 @@ class Gaussians(NamedTuple):
     cholesky: FloatArray
 
 
-def fit_gaussians(X: FloatArray, responsibility: FloatArray, covariance_type: str, reg_covar: float) -> Gaussians:
-    """Estimate means and covariances from responsibilities: the M-step."""
+def fit_gaussians(
+    X: FloatArray, responsibility: FloatArray, covariance_type: str, reg_covar: float | FloatArray
+) -> Gaussians:
+    """Estimate means and covariances from responsibilities: the M-step.
+
+    ``reg_covar`` is added to the variances: one number, or one for each feature, of which a sphere gets the mean.
+    """
     weight = responsibility.sum(axis=0) + 10 * np.finfo(np.float64).eps
     means = (responsibility.T @ X) / weight[:, None]
     d = X.shape[1]
@@ -43,7 +48,7 @@ def fit_gaussians(X: FloatArray, responsibility: FloatArray, covariance_type: st
     if covariance_type in ("full", "tied"):
         covariances[..., np.arange(d), np.arange(d)] += reg_covar
     else:
-        covariances += reg_covar
+        covariances += reg_covar if covariance_type == "diag" else np.mean(reg_covar)
     return Gaussians(means, covariances, _cholesky_of_precision(covariances, covariance_type))
 
 

@@ -14,7 +14,7 @@ from linkwise.engines._base import ConstrainedClusterer
 from linkwise.engines.probabilistic._chunklets import UNDERSTOOD, read_chunklets, require_understood
 from linkwise.engines.probabilistic._constrained import MAX_STATES
 from linkwise.engines.probabilistic._density import MixtureMixin, read_data, read_settings
-from linkwise.engines.probabilistic._em import Mixture, Settings, climb
+from linkwise.engines.probabilistic._em import Mixture, Settings, climb, warn_of_fewer
 from linkwise.engines.probabilistic._prices import Penalised
 from linkwise.engines.probabilistic._start import random_source
 from linkwise.exceptions import LinkwiseError
@@ -62,7 +62,8 @@ def penalized_mixture(
     tol : float, default=1e-3
         EM ends when the objective per sample changes by less.
     reg_covar : float, default=1e-6
-        Added to variances, so that none is zero.
+        Share of each feature's variance that is added to its variance in every cluster, so that none is zero;
+        `GaussianMixture` adds the number itself, in which data of small units drown.
     max_iter : int, default=100
         Most iterations.
     n_init : int, default=1
@@ -101,9 +102,10 @@ def penalized_mixture(
     **Cost** per iteration that of plain EM plus the tables, or ``n_sweeps`` passes over the statements of wide
     components. **Guarantee** hard statements hold in the labels. With ``reg_covar=0`` the objective never falls with
     exact inference and mean field; sampled values move both ways. Two statements of weight v and w about one pair are
-    one of weight v + w; weight 0 is none; without statements the result is that of `GaussianMixture`. **Departure
-    from** [1]_ the prior's normaliser, which depends on the mixing weights and is out of reach in wide components, is
-    left out of the objective and of the M-step; hence the mixing weights are the expected shares of the clusters.
+    one of weight v + w; weight 0 is none; without statements the result is that of `GaussianMixture` but for what
+    ``reg_covar`` adds. **Departure from** [1]_ the prior's normaliser, which depends on the mixing weights and is out
+    of reach in wide components, is left out of the objective and of the M-step; hence the mixing weights are the
+    expected shares of the clusters.
 
     References
     ----------
@@ -143,7 +145,9 @@ def _fit(problem: Problem, k: int, wide: str, n_sweeps: int, max_states: int, se
         seed = int(random_source(settings.random_state).randint(2**31 - 1))
         if (graph.same == -np.inf).any():
             allowed = _one_labelling(problem.constraints, graph.of, graph.n, k)
-    return climb(problem.X, Penalised(graph, k, wide, max_states, n_sweeps, allowed, seed, who), k, settings)
+    found = climb(problem.X, Penalised(graph, k, wide, max_states, n_sweeps, allowed, seed, who), k, settings)
+    warn_of_fewer(found.labels, k, who)
+    return found
 
 
 def _one_labelling(constraints: Constraints, of: npt.NDArray[np.intp], n: int, k: int) -> npt.NDArray[np.intp] | None:
@@ -172,7 +176,8 @@ class PenalizedMixture(MixtureMixin, ConstrainedClusterer):
     tol : float, default=1e-3
         EM ends when the objective per sample changes by less.
     reg_covar : float, default=1e-6
-        Added to variances, so that none is zero.
+        Share of each feature's variance that is added to its variance in every cluster, so that none is zero;
+        `GaussianMixture` adds the number itself, in which data of small units drown.
     max_iter : int, default=100
         Most iterations.
     n_init : int, default=1
@@ -198,7 +203,8 @@ class PenalizedMixture(MixtureMixin, ConstrainedClusterer):
     n_approximated_ : int
         How many samples are tied together too closely for exact inference, so that ``wide`` applied to them.
     n_clusters_ : int
-        How many clusters got samples.
+        How many clusters got samples; a warning tells if these are fewer than ``n_clusters``, and Gaussians that are
+        no sample's most probable one come last.
     certificate_ : Certificate
         What the independent check found to hold; ``soft_violated`` lists the soft statements that were overruled.
     constraints_ : Constraints

@@ -6,11 +6,15 @@ from itertools import combinations
 
 import numpy as np
 import pandas as pd
+import polars as pl
 import pytest
 
 from linkwise import Constraints, Kind, MinSeparation, close
+from linkwise.active import Answer, LabelAnswerer, Query
 from linkwise.constraints import _sources
 from linkwise.exceptions import ConstraintError, LinkwiseWarning
+from linkwise.problem import label_triplets
+from linkwise.sources import groups, label_pairs, label_triplets_sample
 
 # -- labels ---------------------------------------------------------------------------------------------------------
 
@@ -60,10 +64,61 @@ def test_text_labels_have_no_default_for_unknown():
 
 
 def test_labels_that_cannot_be_read():
-    with pytest.raises(ConstraintError, match=r"y has shape \(2, 1\), expected one label per sample"):
+    with pytest.raises(ConstraintError, match=r"y has shape \(2, 1\), expected one value per sample"):
         Constraints.from_labels([[1], [2]])
-    with pytest.raises(ConstraintError, match="y contains NaN"):
-        Constraints.from_labels([1.0, np.nan])
+    with pytest.raises(ConstraintError, match="y holds values that are no names"):
+        Constraints.from_labels([[1], "a", None])
+
+
+UNKNOWN = {
+    "NaN": [1.0, 1.0, 2.0, np.nan, 2.0],
+    "None": [1, 1, 2, None, 2],
+    "text and None": ["a", "a", "b", None, "b"],
+    "text and NaN": ["a", "a", "b", np.nan, "b"],
+    "objects": np.array(["a", "a", "b", np.nan, "b"], dtype=object),
+    "numbers, text and None": [1, 1, "b", None, "b"],
+    "pandas text": pd.Series(["a", "a", "b", None, "b"]),
+    "pandas.NA": pd.Series(["a", "a", "b", pd.NA, "b"], dtype="string"),
+    "nullable integers": pd.array([1, 1, 2, None, 2], dtype="Int64"),
+    "nullable booleans": pd.array([True, True, False, None, False], dtype="boolean"),
+    "category": pd.Series(["a", "a", "b", None, "b"], dtype="category"),
+    "NaT": pd.to_datetime(["2020-01-01", "2020-01-01", "2021-01-01", None, "2021-01-01"]),
+    "NaT among objects": [pd.Timestamp(0), pd.Timestamp(0), "b", pd.NaT, "b"],
+    "polars text": pl.Series(["a", "a", "b", None, "b"]),
+    "polars integers": pl.Series([1, 1, 2, None, 2]),
+    "masked": np.ma.masked_array([1, 1, 2, 9, 2], mask=[0, 0, 0, 1, 0]),
+    "-1": [1, 1, 2, -1, 2],
+    "text and -1": ["a", "a", "b", -1, "b"],
+}
+
+
+@pytest.mark.parametrize("y", UNKNOWN.values(), ids=UNKNOWN)
+def test_a_missing_label_means_not_known(y):
+    known = Constraints.build(5, must_link=[(0, 1), (2, 4)], cannot_link=[(0, 2)])
+    found = Constraints.from_labels(y)
+    assert close(found) == close(known)
+    assert Constraints.from_groups(y) == Constraints.build(5, together=[(0, 1), (2, 4)])
+    assert label_triplets(y) == label_triplets([0, 0, 1, -1, 1])
+    assert label_pairs(y, 4, 0) == label_pairs([0, 0, 1, -1, 1], 4, 0)
+    assert label_triplets_sample(y, 3, 0) == label_triplets_sample([0, 0, 1, -1, 1], 3, 0)
+    assert groups(y, unlabeled=-1) == groups([0, 0, 1, None, 1])
+    says = LabelAnswerer(y)
+    assert says(Query((0, 1))) is Answer.YES
+    assert says(Query((0, 2))) is Answer.NO
+    minus_one = isinstance(y, list) and -1 in y  # an ordinary class there
+    assert says(Query((0, 3))) is (Answer.NO if minus_one else Answer.UNSURE)
+
+
+@pytest.mark.parametrize("unlabeled", [None, np.nan, pd.NA, pd.NaT, np.ma.masked])
+def test_a_missing_value_as_the_unlabeled_one_leaves_minus_one_a_class(unlabeled):
+    found = Constraints.from_labels([-1, -1, 2, None], unlabeled=unlabeled)
+    assert found == Constraints.build(4, must_link=[(0, 1)], cannot_link=[(0, 2)])
+
+
+def test_nothing_known_says_nothing():
+    for y in ([None, None], [np.nan], pd.array([None, None], dtype="Int64"), []):
+        assert Constraints.from_labels(y) == Constraints.build(len(y))
+        assert Constraints.from_groups(y) == Constraints.build(len(y))
 
 
 def test_too_many_classes_are_refused_before_they_are_built(monkeypatch):

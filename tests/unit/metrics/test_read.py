@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from linkwise import Constraints, Dendrogram
+from linkwise import Constraints, Dendrogram, agglomerate
 from linkwise.exceptions import LinkwiseError, LinkwiseWarning
 from linkwise.metrics import (
     adjusted_mutual_info,
@@ -54,15 +54,14 @@ OF_TREES = [class_f, dendrogram_purity, h_correlation, hierarchy_fscore]
     ("y_true", "labels", "words"),
     [
         ([0, 0, 1], [0, 0, 1, 1], "y_true has 3 entries and labels 4"),
-        ([0, 0, 1, np.nan], [0, 0, 1, 1], "y_true has no label for 1 sample.*such as 3"),
         ([0, 0, 1, 1], [0, np.nan, 1, 1], "labels has no label for 1 sample.*such as 1"),
-        ([0, 0, 1, None], [0, 0, 1, 1], "NaN and None are no labels"),
-        (np.array(["a", "b", np.nan, "a"], dtype=object), [0, 0, 1, 1], "such as 2"),
-        (pd.array([1, 2, None, 1], dtype="Int64"), [0, 0, 1, 1], "such as 2"),
+        ([0, 0, 1, 1], [0, 0, 1, None], "NaN and None are no labels"),
+        ([0, 0, 1, 1], np.array(["a", "b", np.nan, "a"], dtype=object), "such as 2"),
+        ([0, 0, 1, 1], pd.array([1, 2, None, 1], dtype="Int64"), "such as 2"),
         ([[0, 0], [1, 1]], [0, 0, 1, 1], r"y_true has shape \(2, 2\)"),
         ([[0], [1, 1]], [0, 0], "entries of different lengths"),
         ([], [], "is empty"),
-        ([-1, -1], [0, 0], "every entry of the truth is -1"),
+        ([-1, -1], [0, 0], "every entry of the truth is missing or -1"),
         (np.array([0, "a", 1, "b"], dtype=object), [0, 0, 1, 1], "cannot be compared"),
     ],
 )
@@ -72,13 +71,36 @@ def test_labels_that_cannot_be_judged_are_refused_by_name(measure, y_true, label
     assert str(error.value).startswith(measure.__name__)
 
 
+UNKNOWN = [
+    [0, 0, 1, np.nan, 1],
+    [0, 0, 1, None, 1],
+    np.array(["a", "a", "b", np.nan, "b"], dtype=object),
+    pd.array([1, 1, 2, None, 2], dtype="Int64"),
+    pd.Series(["a", "a", "b", pd.NA, "b"], dtype="string"),
+    np.ma.masked_array([0, 0, 1, 7, 1], mask=[0, 0, 0, 1, 0]),
+    [0, 0, 1, -1, 1],
+]
+
+
+@pytest.mark.parametrize("measure", [measure for measure in FLAT if measure is not constrained])
+@pytest.mark.parametrize("y_true", UNKNOWN, ids=range(len(UNKNOWN)))
+def test_a_missing_class_means_not_known(measure, y_true):
+    assert measure(y_true, [0, 0, 1, 0, 0]) == measure([0, 0, 1, -1, 1], [0, 0, 1, 0, 0])
+
+
+@pytest.mark.parametrize("measure", OF_TREES)
+@pytest.mark.parametrize("y_true", UNKNOWN, ids=range(len(UNKNOWN)))
+def test_a_missing_class_has_no_place_in_the_truth_of_a_tree(measure, y_true):
+    tree = agglomerate(np.array([[0.0], [1.0], [5.0], [7.0], [5.5]]))
+    assert repr(measure(y_true, tree)) == repr(measure([0, 0, 1, -1, 1], tree))
+
+
 @pytest.mark.parametrize("measure", OF_TREES)
 @pytest.mark.parametrize(
     ("y_true", "words"),
     [
         ([0, 0, 1], "the truth is about 3 samples, but the dendrogram has 4 leaves"),
-        ([0, 0, 1, np.nan], "y_true has no label for 1 sample"),
-        ([-1, -1, -1, -1], "every entry of the truth is -1"),
+        ([-1, -1, -1, -1], "every entry of the truth is missing or -1"),
     ],
 )
 def test_trees_are_judged_by_the_classes_of_their_own_samples(measure, y_true, words):

@@ -75,7 +75,7 @@ def test_the_share_of_must_links_is_kept(share, must):
         (([0, 0], -1), "m is -1"),
         (([0, 0], 1, None, {"must_link_share": 1.5}), "must_link_share is 1.5"),
         (([0, 0], 1, None, {"must_link_share": True}), "must_link_share is True"),
-        (([0, np.nan], 1), "no label for sample 1.*\nHint: `unlabeled=None`"),
+        (([0, np.nan], 1), "wanted, but there are 0"),
         (([[0, 1]], 1), "y has shape"),
     ],
 )

@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from linkwise.exceptions import LinkwiseError
+from linkwise.exceptions import ConstraintError
 
-__all__ = ["as_text", "is_missing", "number_values", "read_column"]
+__all__ = ["as_text", "is_missing", "number_values", "rank_values", "read_column", "read_known"]
 
 IntArray = npt.NDArray[np.intp]
 BoolArray = npt.NDArray[np.bool_]
@@ -20,11 +20,14 @@ def read_column(who: str, values: Any) -> npt.NDArray[Any]:
     """Read one value per sample as a one-dimensional array, without turning numbers into text."""
     if isinstance(values, (str, bytes, dict)) or not hasattr(values, "__iter__"):
         msg = f"{who} is {type(values).__name__}, expected one value per sample."
-        raise LinkwiseError(msg)
+        raise ConstraintError(msg)
     if len(getattr(values, "shape", (0,))) != 1:  # before anything is copied: tables, and SciPy's sparse matrices
         msg = f"{who} has shape {values.shape}, expected one value per sample."
-        raise LinkwiseError(msg)
-    if hasattr(values, "__array__"):
+        raise ConstraintError(msg)
+    if isinstance(values, np.ma.MaskedArray):
+        column = np.array(values.data, dtype=object)
+        column[np.ma.getmaskarray(values)] = None
+    elif hasattr(values, "__array__"):
         column = np.asarray(values)
     else:
         given = list(values)
@@ -37,13 +40,26 @@ def read_column(who: str, values: Any) -> npt.NDArray[Any]:
             column = np.array(given)
     if column.ndim != 1:
         msg = f"{who} has shape {column.shape}, expected one value per sample."
-        raise LinkwiseError(msg)
+        raise ConstraintError(msg)
     return column
 
 
+def read_known(who: str, values: Any, unlabeled: Any = None) -> tuple[npt.NDArray[Any], BoolArray]:
+    """Read one label per sample; also return which are known.
+
+    None, NaN, NaT, pandas.NA and masked values are never known, whatever ``unlabeled`` is; neither is that value.
+    """
+    column = read_column(who, values)
+    known = ~is_missing(column, empty=False)
+    if not _is_nothing(unlabeled, empty=False):
+        some = column[known]
+        known[known] = np.broadcast_to(np.asarray(some != unlabeled, dtype=np.bool_), some.shape)
+    return column, known
+
+
 def is_missing(column: npt.NDArray[Any], *, empty: bool = True) -> BoolArray:
-    """Mark what is no value: None, NaN, NaT and, with ``empty``, the empty text."""
-    if column.dtype.kind == "f":
+    """Mark missing values: None, NaN, NaT, pandas.NA and, with ``empty``, the empty text."""
+    if column.dtype.kind in "fc":
         return np.asarray(np.isnan(column))
     if column.dtype.kind in "mM":
         return np.asarray(np.isnat(column))
@@ -59,7 +75,9 @@ def _is_nothing(value: Any, empty: bool) -> bool:
         return empty and not value
     if isinstance(value, (float, np.floating)):
         return bool(np.isnan(value))
-    return value is None or type(value).__name__ in ("NAType", "NaTType")
+    if isinstance(value, (np.datetime64, np.timedelta64)):
+        return bool(np.isnat(value))
+    return value is None or value is np.ma.masked or type(value).__name__ in ("NAType", "NaTType")
 
 
 def as_text(value: Any) -> str:
@@ -83,7 +101,20 @@ def number_values(who: str, column: npt.NDArray[Any], known: BoolArray) -> tuple
         code[known] = [seen.setdefault(value, len(seen)) for value in values.tolist()]
     except TypeError as bad:
         msg = f"{who} holds values that are no names ({bad}), expected text or numbers."
-        raise LinkwiseError(msg) from bad
+        raise ConstraintError(msg) from bad
     distinct = np.empty(len(seen), dtype=object)
     distinct[:] = list(seen)
     return code, distinct
+
+
+def rank_values(who: str, column: npt.NDArray[Any], known: BoolArray) -> tuple[IntArray, npt.NDArray[Any]]:
+    """Number equal values alike, smallest first; in order of first appearance where they cannot be compared."""
+    code, distinct = number_values(who, column, known)
+    try:
+        order = np.argsort(distinct, kind="stable")
+    except TypeError:
+        return code, distinct
+    rank = np.empty(len(order), dtype=np.intp)
+    rank[order] = np.arange(len(order))
+    code[known] = rank[code[known]]
+    return code, distinct[order]

@@ -1,0 +1,38 @@
+"""A unit for data whose squares would overflow or vanish: a power of two, so that measuring in it loses no digit."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import scipy.sparse
+
+__all__ = ["in_unit", "unit_of"]
+
+# exponents of values whose squares, sums of squares and products of a few variances stay far inside double precision
+EASY = 64
+
+
+def unit_of(X: Any) -> float:
+    """Return 1.0 for values of ordinary size, else the power of two next below the largest value.
+
+    Parameters
+    ----------
+    X : ndarray or sparse matrix
+        Finite values.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> unit_of(np.array([[3.0, -900.0]])), unit_of(np.array([[5e-300]])) == 2.0**-995
+    (1.0, True)
+    """
+    values = X.data if scipy.sparse.issparse(X) else np.asarray(X)
+    largest = max(float(values.max(initial=0.0)), -float(values.min(initial=0.0)))
+    exponent = int(np.frexp(largest)[1]) - 1
+    return 1.0 if largest == 0.0 or abs(exponent) <= EASY else float(np.ldexp(1.0, exponent))
+
+
+def in_unit(X: Any, unit: float) -> Any:
+    """Return the values measured in a unit that `unit_of` gave; the very same object if it is 1."""
+    return X if unit == 1.0 else X / unit
