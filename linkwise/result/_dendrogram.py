@@ -343,7 +343,7 @@ class Dendrogram(Exchange):
             going to the cluster of the lowest sample.
         exact : bool, default=False
             Count branches that no cluster can take among the ``n_clusters``, so that there are exactly as many. For
-            these, fewer large clusters are made; where no number of them fits, ``min_size`` is halved, with a warning.
+            these, fewer large clusters are made; where no number of them fits, ``min_size`` is lowered, with a warning.
             By default such branches come on top.
 
         Returns

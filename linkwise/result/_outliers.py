@@ -15,7 +15,7 @@ from linkwise.constraints import Kind
 from linkwise.exceptions import LinkwiseError
 from linkwise.result._cuts import read_cluster_count
 from linkwise.result._kernels import by_first_appearance
-from linkwise.result._split import split_tree, urgency
+from linkwise.result._split import promised, split_tree, urgency
 
 if TYPE_CHECKING:
     from linkwise.constraints import Constraints
@@ -176,7 +176,7 @@ def cut_without_outliers(
             f"Hint: ask for n_clusters={big_roots} or more, or raise min_size."
         )
         raise LinkwiseError(msg)
-    return _cut_exactly(cutter, k, used) if exact else cutter.cut(k, used)
+    return _cut_exactly(cutter, k, size, used) if exact else cutter.cut(k, used)
 
 
 def shortfalls(found: OutlierCut, n_clusters: int, min_size: int, *, name: str, exact: bool) -> list[str]:
@@ -195,28 +195,29 @@ def shortfalls(found: OutlierCut, n_clusters: int, min_size: int, *, name: str, 
     return words
 
 
-def _cut_exactly(cutter: _Cutter, k: int, size: int) -> OutlierCut:
+def _cut_exactly(cutter: _Cutter, k: int, size: int, used: int) -> OutlierCut:
     """Find a cut with k labels, branches that stay apart included: fewer large clusters first, then smaller ones.
 
     With fewer large clusters fewer branches are set aside. Their number is found by bisection, which can miss one that
-    fits, as few statements can turn away many branches at once; then the threshold is halved. At 1, where a tree is
-    cut into k branches and none is set aside, every tree has such a cut; a forest may have none, and then the first
-    cut is returned.
+    fits, as few statements can turn away many branches at once. Then the threshold is lowered: to ``used``, which k
+    branches reach, and on by halves. At 1 a tree is cut into k branches and none is set aside, so every tree has such
+    a cut; a forest may have none, and then the cut into k large clusters is returned, whatever stays apart.
     """
-    first = cutter.cut(k, size)
-    if first.n_clusters == k:
-        return first
-    most = k - 1
-    while size:
-        low, high = cutter.n_big_roots(size), most
+    sizes = [] if size == used else [size]
+    lower = used
+    while lower:
+        sizes.append(lower)
+        lower //= 2
+    for threshold in sizes:
+        low, high = cutter.n_big_roots(threshold), min(k, cutter.n_branches(threshold))
+        n_large = high
         while low <= high:
-            middle = k if high == k else (low + high) // 2
-            found = cutter.cut(middle, size)
+            found = cutter.cut(n_large, threshold)
             if found.n_clusters == k:
                 return found
-            low, high = (low, middle - 1) if found.n_clusters > k else (middle + 1, high)
-        size, most = size // 2, k
-    return first
+            low, high = (low, n_large - 1) if found.n_clusters > k else (n_large + 1, high)
+            n_large = (low + high) // 2
+    return cutter.cut(k, used)
 
 
 class _Cutter(NamedTuple):
@@ -230,6 +231,10 @@ class _Cutter(NamedTuple):
     def n_big_roots(self, size: int) -> int:
         """The fewest large clusters there can be."""
         return max(1, int((self.tree.leaf_count[self.tree.roots] >= size).sum()))
+
+    def n_branches(self, size: int) -> int:
+        """The most large clusters there can be."""
+        return int(promised(self.tree.parent, self.tree.leaf_count, size)[self.tree.roots].sum())
 
     def cut(self, k: int, size: int) -> OutlierCut:
         """Cut into k branches of at least ``size`` samples, where there are as many, and place the smaller ones."""

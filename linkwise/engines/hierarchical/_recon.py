@@ -254,7 +254,7 @@ class ReCon(HierarchyMixin, ConstrainedClusterer):
         None or 1: every cluster is a branch of the tree. Above 1: branches with fewer samples count as outliers; they
         are ignored while cutting and then given to the nearest cluster in which no statement breaks, so that clusters
         need not be branches (``moved_`` tells which samples, ``certificate_`` says so). A branch that no cluster may
-        take is one of the ``n_clusters`` itself. If no such cut has ``n_clusters`` clusters, the size is halved until
+        take is one of the ``n_clusters`` itself. If no such cut has ``n_clusters`` clusters, the size is lowered until
         one has, with a warning. Not together with statements about pairs or groups. "auto" takes two fifths of an
         average cluster, without a warning, and 1 where there are pairs or groups; the paper names no number, this one
         is ours.

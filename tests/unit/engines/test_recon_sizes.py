@@ -104,8 +104,8 @@ def test_mixed_statements_have_exactly_as_many_clusters_or_an_error_that_names_t
         try:
             model, told = fitted(X, constraints, n_clusters=k, min_cluster_size=("auto", None, 1)[seed % 3])
         except DeadEndError as end:
-            assert f"at {end.n_reached} clusters" in str(end)
-            assert end.n_reached > k
+            assert f"at {end.k_min} clusters" in str(end)
+            assert end.k_min > k
             ended += 1
             continue
         assert_as_many_as_asked(model, told, k)
