@@ -48,8 +48,8 @@ def _moved(why: Why) -> list[str]:
     for sample, size, cluster, least in why.moved:
         branch = f"a branch of {size:,} sample{'' if size == 1 else 's'}"
         lines.append(
-            f"{names[sample]} came with {branch}; it was too small to be a cluster (fewer than {least:,}) and was given to "
-            f"cluster {cluster}."
+            f"{names[sample]} came with {branch}; it was too small to be a cluster (fewer than {least:,}) and was "
+            f"given to cluster {cluster}."
             if least
             else f"{names[sample]} is in {branch} outside the branch of its cluster, {cluster}."
         )

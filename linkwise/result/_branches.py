@@ -14,7 +14,7 @@ from linkwise.result._kernels import nearest_flagged
 if TYPE_CHECKING:
     from linkwise.result._tree import Tree
 
-__all__ = ["Moved", "cluster_tops", "samples_outside"]
+__all__ = ["Moved", "are_home", "cluster_tops", "samples_outside"]
 
 IntArray = npt.NDArray[np.intp]
 
@@ -117,15 +117,24 @@ def samples_outside(tree: Tree, labels: Any) -> Moved:
     holder, _ = nearest_flagged(tree.parent, cluster_tops(tree.parent, given))
     holder = holder[: tree.n_samples]
     tops, first = np.unique(holder, return_index=True)
-    above = tree.parent[tops]
-    key = np.where(above >= 0, above, tree.n_nodes + tops) * len(kinds) + given[first]
-    family, of = np.unique(key, return_inverse=True)
-    size = np.bincount(of, weights=tree.leaf_count[tops])
-    label = family % len(kinds)
-    home = np.full(len(kinds), -1, dtype=np.intp)
-    order = np.lexsort((-np.arange(len(family)), size))
-    home[label[order]] = order  # of repeated targets the last one wins: the largest, of equals the first
-    own = of[np.searchsorted(tops, holder)]
-    out = np.flatnonzero(own != home[given])
-    held = {int(kind): int(size[at]) for kind, at in zip(kinds.tolist(), home.tolist(), strict=True)}
+    at_home = are_home(tree.parent[tops], tree.leaf_count[tops], given[first])
+    out = np.flatnonzero(~at_home[np.searchsorted(tops, holder)])
+    inside = np.bincount(given[first][at_home], weights=tree.leaf_count[tops[at_home]], minlength=len(kinds))
+    held = {int(kind): int(size) for kind, size in zip(kinds.tolist(), inside.tolist(), strict=True)}
     return Moved(out, holder[out], np.asarray(labels)[out].astype(np.intp), held)
+
+
+def are_home(above: IntArray, size: IntArray, label: IntArray) -> npt.NDArray[np.bool_]:
+    """Say of branches, each all in one cluster, whether they are the largest of their cluster.
+
+    ``above`` names the node above each; children of one node that are in one cluster count as one branch.
+    """
+    label = np.unique(label, return_inverse=True)[1]
+    family = np.where(above >= 0, above, -1 - np.arange(len(above)))
+    _, of = np.unique(np.stack([family, label]), axis=1, return_inverse=True)
+    of = of.ravel()
+    total = np.bincount(of, weights=size)
+    order = np.lexsort((-of, total[of]))
+    home = np.zeros(int(label.max(initial=-1)) + 1, dtype=np.intp)
+    home[label[order]] = of[order]  # of repeated targets the last one wins: the largest, of equals the first
+    return np.asarray(of == home[label])

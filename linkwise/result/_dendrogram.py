@@ -354,10 +354,10 @@ class Dendrogram(Exchange):
         Notes
         -----
         **Cost** O(n + m) and, for each small branch, O(k) distances; up to log(k) log(min_size) times that if
-        ``exact``. A tree (not a forest) always has an exact cut; where there is none, a warning names the number. **Guarantee** placing a branch breaks no
-        cannot-link and no triplet's trio (if c is with a or b, all three are together); it follows its must-links.
-        **Departure from the paper** ReCon, section 4.2.1, takes the nearest cluster even where that breaks
-        a constraint.
+        ``exact``. **Guarantee** placing a branch breaks no cannot-link and no triplet's trio (if c is with a or b, all
+        three are together); it follows its must-links. A tree (not a forest) always has an exact cut; where there is
+        none, a warning names the number reached. **Departure from the paper** ReCon, section 4.2.1, takes the nearest
+        cluster even where that breaks a constraint.
 
         Examples
         --------

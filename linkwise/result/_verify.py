@@ -150,8 +150,8 @@ def verify(result: Any, constraints: Constraints, *, X: Any = None, metric: str 
     -----
     In a hierarchy a must-link asks for one marked cluster, a cannot-link for two, and a triplet ab|c for a lowest
     common ancestor of a and b strictly below that of a and c, anywhere in the tree. Without a marked cut the trees of
-    the forest count as the clusters, also where they were joined. Groups and choices are judged by the same clusters. In a label vector a triplet
-    holds if c is with neither a nor b, or with both.
+    the forest count as the clusters, also where they were joined. Groups and choices are judged by the same clusters.
+    In a label vector a triplet holds if c is with neither a nor b, or with both.
 
     **Cost** O((n + m) log depth) time and O(n log depth) memory; rules about distances O(n²) time in O(n) memory.
     **Guarantee** shares no code with the engines; a broken hard statement cannot pass.

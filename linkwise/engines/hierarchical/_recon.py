@@ -446,8 +446,8 @@ class ReCon(HierarchyMixin, ConstrainedClusterer):
         if size < least:
             instead = f"those below {size} samples count" if size > 1 else "no branch counts"
             told.append(
-                f"Branches below {least} samples were to count as outliers, but no {self.n_clusters} clusters in which all "
-                f"statements hold were found so; {instead} as outliers instead."
+                f"Branches below {least} samples were to count as outliers, but no {self.n_clusters} clusters in which "
+                f"all statements hold were found so; {instead} as outliers instead."
             )
         moved = self.moved_
         if len(moved):
@@ -455,9 +455,11 @@ class ReCon(HierarchyMixin, ConstrainedClusterer):
             where = "another cluster" if moved.n_branches == 1 else "other clusters"
             told.append(f"{moved.counted()} of fewer than {size} samples {verb} given to {where}, so {moved.listed()}.")
         if cut.apart:
-            many = len(cut.apart)
+            one = len(cut.apart) == 1
+            which = f"{len(cut.apart)} branch{'' if one else 'es'} of fewer than {size} samples"
             told.append(
-                f"{many} branch{'' if many == 1 else 'es'} of fewer than {size} samples fit{'s' if many == 1 else ''} no "
-                f"other cluster and {'is a cluster of its' if many == 1 else 'are clusters of their'} own."
+                f"{which} fits no other cluster and is a cluster of its own."
+                if one
+                else f"{which} fit no other cluster and are clusters of their own."
             )
         return tuple(told)
