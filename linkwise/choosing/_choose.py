@@ -87,6 +87,7 @@ def cluster(
     n_clusters: int | str | None = None,
     *,
     metric: str | None = None,
+    min_cluster_size: int | str | None = "auto",
     random_state: Any = 0,
 ) -> Clustering:
     """Cluster samples under whatever is known about them, by a method that suits both, and say which and why.
@@ -103,6 +104,10 @@ def cluster(
         by `KnowledgeSearchCV`; where too little is known for that, as for None, and the reasons say so.
     metric : str, optional
         How samples are compared. None: cosine for sparse data, Euclidean for other.
+    min_cluster_size : int, "auto" or None, default="auto"
+        For triplets: branches of the tree with fewer samples are outliers, given to the nearest cluster in which no
+        statement breaks, as `ReCon` does; "auto" takes two fifths of an average cluster. 1 or None: every cluster is a
+        branch of the tree. A number above 1 goes with triplets alone and a number of clusters.
     random_state : int, RandomState or None, default=0
         For methods that begin at random.
 
@@ -163,9 +168,10 @@ def cluster(
         raise LinkwiseError(msg)
     known = bind(constraints, X, shape[0])
     compare = metric or ("cosine" if sparse else "euclidean")
+    _require_fitting_size(min_cluster_size, n_clusters, known)
     if isinstance(n_clusters, str):
         return _automatic(X, _Task(shape[0], known, None, compare, sparse, random_state), metric)
-    task = _Task(shape[0], known, n_clusters, compare, sparse, random_state)
+    task = _Task(shape[0], known, n_clusters, compare, sparse, random_state, min_cluster_size)
     model, why = _choose(task)
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", "greedy merging met a dead end", LinkwiseWarning)  # the reasons tell it
@@ -176,6 +182,25 @@ def cluster(
         tree = getattr(model, "dendrogram_", None)
         return Clustering(model.labels_, int(model.labels_.max()) + 1, tree, model.certificate_, model, tuple(reasons))
     return _settle(model, X, task, reasons)
+
+
+def _require_fitting_size(size: int | str | None, n_clusters: int | str | None, known: Constraints) -> None:
+    """Refuse a smallest size of clusters where nothing would come of it."""
+    if size in (None, 1, "auto"):
+        return
+    if isinstance(size, (bool, np.bool_)) or not isinstance(size, (int, np.integer)) or size < 1:
+        msg = f'cluster: min_cluster_size is {size!r}, expected a whole number from 1, "auto" or None.'
+        raise LinkwiseError(msg)
+    lack = (
+        "" if isinstance(n_clusters, (int, np.integer)) else f"a number of clusters, but n_clusters is {n_clusters!r}"
+    )
+    if not (known.kind == Kind.TRIPLET).any() or (known.kind != Kind.TRIPLET).any():
+        lack = (
+            "triplets alone, but there are none" if not known.n_statements else "triplets alone, but there are others"
+        )
+    if lack:
+        msg = f"cluster: min_cluster_size={size} goes with {lack}.\nHint: leave min_cluster_size out."
+        raise LinkwiseError(msg)
 
 
 def _automatic(X: Any, task: _Task, metric: str | None) -> Clustering:
@@ -252,6 +277,7 @@ class _Task:
     metric: str
     sparse: bool
     random_state: Any
+    min_cluster_size: int | str | None = "auto"
 
     @property
     def is_plain(self) -> bool:
@@ -272,7 +298,7 @@ def _choose(task: _Task) -> tuple[Any, str]:
     sizes = any(isinstance(rule, SizeBetween) for rule in task.known.rules)
     if task.says(Kind.TRIPLET):
         linkage = "centroid" if task.is_plain else "average"
-        made = ReCon(k, linkage=linkage, metric=task.metric, min_cluster_size="auto")
+        made = ReCon(k, linkage=linkage, metric=task.metric, min_cluster_size=task.min_cluster_size)
         return made, "triplets need a hierarchy in which they hold."
     if sizes:
         return _kmeans(COPKMeans, task, "sizes of clusters are bounded, which hierarchies do not know how to keep.")

@@ -18,6 +18,7 @@ from linkwise.cli._fitting import (
     fit,
     is_sparse,
     require_agreement,
+    require_fitting_size,
     require_words,
 )
 from linkwise.cli._options import (
@@ -37,7 +38,7 @@ if TYPE_CHECKING:
 __all__ = ["cluster"]
 
 
-class Clusters(click.ParamType):  # type: ignore[type-arg]
+class NumberOrAuto(click.ParamType):  # type: ignore[type-arg]
     """A number from 1, or the word auto."""
 
     name = "INTEGER|auto"
@@ -48,6 +49,7 @@ class Clusters(click.ParamType):  # type: ignore[type-arg]
 
 
 FILES = ("labels.csv", "tree.nwk", "model.lwm", "report.html", "dendrogram.png", "links.png")
+MOST_IN_ONE = 0.8  # share of the samples in one cluster from which another cut is named
 MOST_ASKED, N_QUESTIONS = 5_000, 5  # samples up to which the next questions are looked for, and how many
 
 
@@ -58,7 +60,7 @@ MOST_ASKED, N_QUESTIONS = 5_000, 5  # samples up to which the next questions are
 @click.option(
     "-k",
     "--clusters",
-    type=Clusters(),
+    type=NumberOrAuto(),
     help="Number of clusters, or auto: the number that predicts held-out statements best.  [default: 2]",
 )
 @click.option(
@@ -81,6 +83,14 @@ MOST_ASKED, N_QUESTIONS = 5_000, 5  # samples up to which the next questions are
     help="agglomerative: must- and cannot-links; recon: triplets too; copkmeans: sizes of clusters too, but no tree. "
     "auto: the first that understands all that was said.",
 )
+@click.option(
+    "--min-cluster-size",
+    "min_size",
+    type=NumberOrAuto(),
+    help="For recon and triplets: branches of fewer samples are outliers, given to the nearest cluster in which no "
+    "statement breaks; clusters then need not be branches of the tree. auto: two fifths of an average cluster.  "
+    "[default: 1, every cluster is a branch]",
+)
 @click.option("-o", "--output", metavar="FOLDER", required=True, type=click.Path(), help="Where the results go.")
 @click.option("--title", help="Heading of the picture and the report.")
 @click.option("--force", is_flag=True, help="Replace results that are there already.")
@@ -92,6 +102,7 @@ def cluster(
     height: float | None,
     linkage: str | None,
     method: str,
+    min_size: int | str | None,
     output: str,
     title: str | None,
     force: bool,
@@ -106,8 +117,9 @@ def cluster(
     holds in the result, or you are told why not, whether the tree is cut by -k or by --height. Groups, taxonomies and
     the answers of `linkwise ask` are read as well.
 
-    Writes labels.csv, tree.nwk, model.lwm (for `linkwise assign`), report.html and, with matplotlib, dendrogram.png;
-    either all of them or none. copkmeans makes no tree, so it writes links.png, the samples in the plane, instead.
+    Writes labels.csv, tree.nwk (always one tree), model.lwm (for `linkwise assign`), report.html and, with matplotlib,
+    dendrogram.png; either all of them or none. copkmeans makes no tree, so it writes links.png, the samples in the
+    plane, instead.
     """
     from linkwise.cli._show import can_draw, draw_links, draw_tree, get_ready_to_draw, working
     from linkwise.io import Folder, labels_csv, save, write_tree
@@ -128,6 +140,7 @@ def cluster(
     said = None if statements is None else statements.constraints
     method = choose_method(method, statements)
     require_agreement(method, clusters, height, linkage)
+    require_fitting_size(min_size, method, clusters, statements)
     if is_sparse(table):
         require_words(data, table, linkage)
     usual, reasons = choose_linkage(table, method, linkage)
@@ -143,19 +156,23 @@ def cluster(
     if isinstance(clusters, str):
         with working("comparing numbers of clusters", quiet=silent):
             clusters, linkage, reasons = decide(table, statements, method, linkage)
-    cut = Cut(clusters, height, linkage or usual)
+    cut = Cut(clusters, height, linkage or usual, min_size)
     get_ready_to_draw()
     with working("clustering", quiet=silent):
         model = fit(table, statements, method, cut)
         plain = fit(table, None, method, cut) if statements is not None else None
     _warn_of_nothing_new(plain, said)
+    if has_tree:
+        reasons += _about_forest(model.dendrogram_)
     from linkwise.engines.hierarchical._regroup import detours  # loaded with the method
 
     heading = title or f"{'samples' if data == '-' else Path(data).stem} in {model.n_clusters_} clusters"
     with folder, working("writing", quiet=silent):
         folder.write("labels.csv", labels_csv(table.ids, model.labels_))
         if has_tree:
-            write_tree(folder.path("tree.nwk"), model.dendrogram_, ids=table.ids if table.has_names else None)
+            write_tree(
+                folder.path("tree.nwk"), model.dendrogram_, ids=table.ids if table.has_names else None, join=True
+            )
         save(model, folder.path("model.lwm"), data=table)
         write_report(
             folder.path("report.html"),
@@ -176,7 +193,44 @@ def cluster(
             draw_links(folder.path("links.png"), table, model.labels_, constraints=said, title=heading)
     for name in left_out:  # with --force, nothing stays that belongs to the result replaced
         (folder.folder / name).unlink(missing_ok=True)
-    _tell(model, said, folder.folder, names, reasons, quiet=quiet)
+    _tell(model, said, folder.folder, names, (*reasons, *_about_sizes(model, cut, method)), quiet=quiet)
+
+
+def _about_forest(tree: Any) -> tuple[str, ...]:
+    """Say that tree.nwk joins trees that the statements keep apart."""
+    if tree.is_tree:
+        return ()
+    at = tree.joined().height[-1]
+    words = (
+        f"merging left {tree.n_trees:,} trees; tree.nwk holds them as one, joined at height {at:.4g}, above every "
+        "merge, in a node marked linkwise_join."
+    )
+    return (words,)
+
+
+def _about_sizes(model: Any, cut: Cut, method: str) -> tuple[str, ...]:
+    """Name the other form of the clusters where a reader will want it."""
+    import numpy as np
+
+    n, k = len(model.labels_), model.n_clusters_
+    if method != "recon" or cut.clusters is None:
+        return ()
+    if len(model.moved_):
+        return ("--min-cluster-size 1 makes every cluster a branch of the tree.",)
+    largest = int(np.bincount(model.labels_).max())
+    if cut.min_size is None and 2 * n // (5 * k) > 1 and k > 1 and largest > MOST_IN_ONE * n and _only_triplets(model):
+        words = (
+            f"one cluster holds {largest:,} of {n:,} samples; --min-cluster-size auto takes small branches for "
+            "outliers and gives them to the nearest cluster."
+        )
+        return (words,)
+    return ()
+
+
+def _only_triplets(model: Any) -> bool:
+    from linkwise import Kind
+
+    return bool((model.constraints_.kind == Kind.TRIPLET).all())
 
 
 def _warn_of_nothing_new(plain: Any, said: Any) -> None:
@@ -216,7 +270,7 @@ def _questions(table: Table, statements: Knowledge | None) -> list[Any]:
 def _tell(model: Any, said: Any, folder: Path, names: list[str], reasons: tuple[str, ...], *, quiet: bool) -> None:
     held = None if said is None else model.certificate_
     lines = [f"{len(model.labels_):,} samples in {model.n_clusters_:,} clusters."]
-    lines += [] if held is None else [str(held)]
+    lines += [*model.certificate_.remarks] if held is None else [str(held)]
     lines += [f"  - {reason}" for reason in reasons] + [f"  {folder / name}" for name in names]
     if not {"dendrogram.png", "links.png"} & set(names):
         lines.append("  (no picture: pip install 'linkwise[plot]')")
@@ -226,6 +280,8 @@ def _tell(model: Any, said: Any, folder: Path, names: list[str], reasons: tuple[
         "statements": 0 if said is None else said.n_statements,
         "certificate": None if held is None else str(held),
         "hard_statements_hold": None if held is None else held.ok,
+        "moved": len(getattr(model, "moved_", ())),
+        "remarks": model.certificate_.remarks,
         "reasons": reasons,
         "files": {name: str(folder / name) for name in names},
     }
@@ -260,7 +316,7 @@ def _recipe(
     metric = ", metric='cosine'" if is_sparse(table) else ""
     where = f"n_clusters={cut.clusters}" + ("" if cut.height is None else f", distance_threshold={cut.height!r}")
     how = "random_state=0" if method == "copkmeans" else f"linkage={cut.linkage!r}{metric}"
-    how += ", min_cluster_size='auto'" if method == "recon" else ""
+    how += "" if cut.min_size is None else f", min_cluster_size={cut.min_size!r}"
     lines.append(f"model = lw.{name}({where}, {how}).fit(table.X{said})")
     words = [shlex.quote(data)]
     for key, value in given.items():
@@ -269,5 +325,6 @@ def _recipe(
         ]
     words += [f"-c {shlex.quote(file)}" for file in constraints]
     words.append(f"-k {cut.clusters}" if cut.height is None else f"--height {cut.height!r}")
-    words += [f"--method {method}", *([] if method == "copkmeans" else [f"--linkage {cut.linkage}"]), "-o OUT"]
+    words += [f"--method {method}", *([] if method == "copkmeans" else [f"--linkage {cut.linkage}"])]
+    words += [*([] if cut.min_size is None else [f"--min-cluster-size {cut.min_size}"]), "-o OUT"]
     return "\n".join([*lines, "model.labels_", "", f"# in a shell: linkwise cluster {' '.join(words)}"])

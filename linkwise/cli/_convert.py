@@ -35,7 +35,8 @@ def convert(
     """Read FROM and write TO; the ending of TO says in which form.
 
     Knowledge of any form (statements, plain lines, groups, taxonomies, answers of `linkwise ask`) becomes statements:
-    .csv, .tsv or .jsonl. A tree (Newick, .json, a linkage matrix .npy, a model) becomes .nwk, .json or .npy.
+    .csv, .tsv or .jsonl. A tree (Newick, .json, a linkage matrix .npy, a model) becomes .nwk, .json or .npy;
+    .nwk and .npy hold one tree, so that several are joined above every merge, .json keeps them apart.
     """
     from linkwise.cli._result import open_result
     from linkwise.io import read_tree, write_knowledge, write_tree
@@ -59,9 +60,15 @@ def convert(
     model = Path(source).is_dir() or Path(source).suffix.lower() == ".lwm"
     found = open_result(source) if model else None
     tree = _piped_tree() if source == "-" else read_tree(source) if found is None else found.tree
-    write_tree(target, tree, ids=None if found is None else found.ids)
-    told = {"written": target, "samples": tree.n_samples}
-    answer(told, f"{target}: a tree of {tree.n_samples:,} samples.", quiet=quiet)
+    tree = tree.parted()
+    joined = not tree.is_tree and ending != ".json"
+    write_tree(target, tree, ids=None if found is None else found.ids, join=joined)
+    told = {"written": target, "samples": tree.n_samples, "trees": tree.n_trees, "joined": joined}
+    text = f"{target}: a tree of {tree.n_samples:,} samples."
+    if not tree.is_tree:
+        what = "joined above every merge" if joined else "kept apart"
+        text = f"{target}: {tree.n_trees:,} trees of {tree.n_samples:,} samples, {what}."
+    answer(told, text, quiet=quiet)
 
 
 def _piped_tree() -> Any:

@@ -152,7 +152,7 @@ def _write(folder: Any, example: Example, plain: Any, model: Any) -> None:
         )
     ]
     folder.write("labels.csv", labels_csv(example.ids, model.labels_))
-    folder.write("tree.nwk", model.dendrogram_.to_newick() + "\n")
+    folder.write("tree.nwk", model.dendrogram_.to_newick(join=True) + "\n")
     write_report(
         folder.path("report.html"),
         model,

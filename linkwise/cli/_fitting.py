@@ -24,6 +24,7 @@ __all__ = [
     "fit",
     "is_sparse",
     "require_agreement",
+    "require_fitting_size",
     "require_words",
 ]
 
@@ -32,11 +33,12 @@ METHODS = ("agglomerative", "recon", "copkmeans")
 
 
 class Cut(NamedTuple):
-    """Where the tree of a linkage is cut: into so many clusters, or at a height."""
+    """Where the tree of a linkage is cut: into a number of clusters, or at a height; and how small clusters may be."""
 
     clusters: int | None
     height: float | None
     linkage: str
+    min_size: int | str | None = None
 
 
 def is_sparse(table: Table) -> bool:
@@ -83,6 +85,32 @@ def require_agreement(method: str, clusters: int | str | None, height: float | N
         msg = (
             f"{given[0]} belongs to methods that make a tree; rules about sizes, and --method copkmeans, make none.\n"
             "Hint: give the number of clusters, as in -k 5, and no linkage."
+        )
+        raise click.UsageError(msg)
+
+
+def require_fitting_size(
+    size: int | str | None, method: str, clusters: int | str | None, statements: Knowledge | None
+) -> None:
+    """Refuse a smallest size of clusters where nothing would come of it."""
+    from linkwise import Kind
+
+    if size in (None, 1):
+        return
+    given = f"--min-cluster-size {size}"
+    if method != "recon":
+        msg = (
+            f"{given} belongs to --method recon, but the method is {method}.\n"
+            "Hint: leave it out, or give --method recon."
+        )
+        raise click.UsageError(msg)
+    if not isinstance(clusters, int):
+        msg = f"{given} goes with a number of clusters.\nHint: give one, as in -k 5."
+        raise click.UsageError(msg)
+    if statements is not None and (statements.constraints.kind != Kind.TRIPLET).any():
+        msg = (
+            f"{given} goes with triplets alone, but there are statements about pairs or groups, which would break.\n"
+            "Hint: leave it out; every cluster is then a branch of the tree."
         )
         raise click.UsageError(msg)
 
@@ -135,7 +163,7 @@ def fit(table: Table, statements: Knowledge | None, method: str, cut: Cut) -> An
             metric="cosine" if is_sparse(table) else "euclidean",
         )
         if method == "recon":
-            model.set_params(min_cluster_size="auto")
+            model.set_params(min_cluster_size=cut.min_size)
     with explained(statements):
         return model.fit(table.X, constraints=None if statements is None else statements.constraints)
 

@@ -109,7 +109,7 @@ def _of_tree(place: Path) -> Result:
 
     from linkwise.io import read_tree
 
-    tree = read_tree(place)
+    tree = read_tree(place).parted()  # a join is for other programs
     ids = np.arange(tree.n_samples) if tree.ids is None else tree.ids
     return Result(str(place), tree, ids, None if tree.marked is None else tree.cut_marked())
 

@@ -114,7 +114,7 @@ def _labels_parquet(ids: Any, labels: Any) -> bytes:
     return sink.getvalue()
 
 
-def write_tree(path: Any, tree: Dendrogram, *, ids: Any = None) -> None:
+def write_tree(path: Any, tree: Dendrogram, *, ids: Any = None, join: bool = False) -> None:
     r"""Write a hierarchy: .nwk (Newick), .json (everything) or .npy (a SciPy linkage matrix).
 
     Parameters
@@ -125,6 +125,10 @@ def write_tree(path: Any, tree: Dendrogram, *, ids: Any = None) -> None:
         What to write. A linkage matrix holds one tree, of merges of two.
     ids : array-like of shape (n_samples,), optional
         Names of the samples, where the tree itself has none.
+    join : bool, default=False
+        Write the trees of a forest as one tree, joined above every merge as `Dendrogram.joined` does. Most programs
+        read one tree only: of several lines of Newick they take the first, and a linkage matrix cannot hold more. In
+        .nwk and .json the join is marked, and `Dendrogram.parted` takes it away.
 
     Examples
     --------
@@ -139,7 +143,9 @@ def write_tree(path: Any, tree: Dendrogram, *, ids: Any = None) -> None:
     place = Path(path)
     ending = place.suffix.lower()
     if ids is not None and tree.ids is None:
-        tree = Dendrogram(tree.n_samples, tree.parent, tree.raw_height, marked=tree.marked, ids=ids)
+        tree = Dendrogram(tree.n_samples, tree.parent, tree.raw_height, marked=tree.marked, ids=ids, joins=tree.joins)
+    if join:
+        tree = tree.joined()
     if ending in (".nwk", ".newick", ".tree", ".tre"):
         write_whole(place, tree.to_newick().encode())
     elif ending == ".json":
@@ -162,6 +168,7 @@ def read_tree(path: Any) -> Dendrogram:
     Returns
     -------
     Dendrogram
+        As the file has it; `Dendrogram.parted` gives the forest that was joined for other programs.
 
     Raises
     ------

@@ -36,6 +36,8 @@ _DEEPEST = 40
 # parameters that older files lack, and what methods did then
 _ADDED = {"dead_end": "raise"}
 # what a fitted estimator keeps for a quicker next fit, or for scikit-learn; it answers without
+# Fields of records that models from before they existed lack.
+_LATE = {"Certificate": {"remarks"}}
 _CACHES = ("_memory", "_metadata_request", "_sklearn_output_config", "_sklearn_auto_wrap_output_keys")
 
 
@@ -114,7 +116,7 @@ class Writer:
             }
             return self._named("Constraints", {**fields, **value.groups._asdict()}, where)
         if isinstance(value, Dendrogram):
-            keys = ("n_samples", "parent", "raw_height", "marked", "ids")
+            keys = ("n_samples", "parent", "raw_height", "marked", "ids", *(("joins",) if value.is_joined else ()))
             return self._named("Dendrogram", {key: getattr(value, key) for key in keys}, where)
         if _dataclass(name) is type(value):
             return self._named(name, {f.name: getattr(value, f.name) for f in dataclasses.fields(value)}, where)
@@ -208,7 +210,12 @@ class Reader:
             return self._constraints(fields)
         if name == "Dendrogram":
             return Dendrogram(
-                fields["n_samples"], fields["parent"], fields["raw_height"], marked=fields["marked"], ids=fields["ids"]
+                fields["n_samples"],
+                fields["parent"],
+                fields["raw_height"],
+                marked=fields["marked"],
+                ids=fields["ids"],
+                joins=fields.get("joins"),
             )
         if name == "RandomState":
             check_random_state(fields["state"])
@@ -219,7 +226,8 @@ class Reader:
         if record is None:
             msg = f"{str(name)[:40]!r} is none of the methods and values a model consists of"
             raise ValueError(msg)
-        if set(fields) != {f.name for f in dataclasses.fields(record)}:
+        known = {f.name for f in dataclasses.fields(record)}
+        if not known - _LATE.get(str(name), set()) <= set(fields) <= known:
             msg = f"{name} lacks a field or has one too many"
             raise ValueError(msg)
         made = record(**fields)

@@ -31,6 +31,7 @@ __all__ = ["arcs_under", "plot_dendrogram"]
 _STRIP = (0.015, 0.075)  # band of cluster colours below the leaves, in shares of the tree's height
 _ARCS = 0.095  # where arcs begin
 _ARC_DEPTH = 0.28
+_HATCH = "/////"
 _NAME_WIDTH = 11.0  # points from one upright name to the next
 _THINNED = 6  # names are thinned for up to so many times as many leaves as have room
 
@@ -55,7 +56,8 @@ def plot_dendrogram(
     dendrogram : Dendrogram
         What to draw. Heights are the monotone ones, so no branch points downwards.
     labels : array-like of shape (n_samples,), optional
-        Cluster of every sample; the marked cut when left out and there is one.
+        Cluster of every sample; the marked cut when left out and there is one. What lies outside the branch of its
+        cluster, as small branches that were given to another cluster do, is hatched, with an arrow before the number.
     constraints : Constraints, optional
         Must-links are drawn as solid green arcs, cannot-links as dashed red ones, triplets ab|c as dotted violet ones
         from a to b; those that do not hold in the picture are drawn thick.
@@ -120,7 +122,7 @@ def plot_dendrogram(
     if ids is None:
         ids = dendrogram.ids if dendrogram.ids is not None or constraints is None else constraints.ids
     named = _write_names(ax, sketch, ids, max_names)
-    _write_legend(ax, drawn, named)
+    _write_legend(ax, drawn, named, 0 if labels is None else sketch.n_outside)
     below = (
         _ARCS + _ARC_DEPTH * _deepest(sketch, drawn) + 0.02
         if drawn
@@ -136,7 +138,7 @@ def plot_dendrogram(
         ax.spines[side].set_visible(False)
     ax.spines["left"].set_bounds(0, sketch.top)
     if title is not None:
-        ax.set_title(title, loc="left", pad=24 if drawn and named else None, parse_math=False)
+        ax.set_title(title, loc="left", pad=24 if ax.get_legend() is not None and named else None, parse_math=False)
     return ax
 
 
@@ -180,7 +182,7 @@ def _draw_cut(ax: Any, sketch: Sketch) -> None:
     if height is not None:
         ax.axhline(height, color=INK, linewidth=0.9, linestyle=(0, (6, 4)), alpha=0.8, zorder=0)
         return
-    tops = sketch.cluster_tops
+    tops = sketch.home_tops
     if (sketch.parent[tops] < 0).all() or len(tops) > 400:
         return  # the trees of the forest are the clusters: nothing to mark
     reach = np.clip(0.25 * sketch.width[tops], 0.004 * sketch.n_leaves, 0.02 * sketch.n_leaves)
@@ -195,18 +197,25 @@ def _draw_cut(ax: Any, sketch: Sketch) -> None:
 
 
 def _draw_strip(ax: Any, sketch: Sketch) -> None:
-    """Colour the ground under each cluster, and write its number where there is room."""
+    """Colour the ground under each cluster, and write its number where there is room.
+
+    What lies outside the branch of its cluster is hatched, and an arrow stands before the number.
+    """
     from matplotlib.collections import PolyCollection
 
     high, low = (-share * sketch.top for share in _STRIP)
     runs = sketch.ground(2000)
-    corners = [[(left, low), (right, low), (right, high), (left, high)] for left, right, _ in runs]
-    ax.add_collection(PolyCollection(corners, facecolors=[cluster_colour(c) for *_, c in runs], edgecolors="none"))
+    for at_home in (True, False):
+        mine = [run for run in runs if run[3] == at_home]
+        corners = [[(left, low), (right, low), (right, high), (left, high)] for left, right, *_ in mine]
+        look = {"edgecolors": "none"} if at_home else {"edgecolors": "white", "linewidths": 0.0, "hatch": _HATCH}
+        ax.add_collection(PolyCollection(corners, facecolors=[cluster_colour(run[2]) for run in mine], **look))
     style = {"fontsize": 7, "fontweight": "bold", "ha": "center", "va": "center"}
-    for left, right, cluster in runs:
-        if right - left > 0.02 * sketch.n_leaves:
+    for left, right, cluster, at_home in runs:
+        if right - left > (0.02 if at_home else 0.035) * sketch.n_leaves:
             ink = text_on(cluster_colour(cluster))
-            ax.annotate(str(cluster), ((left + right) / 2, (low + high) / 2), color=ink, **style)
+            number = str(cluster) if at_home else f"→ {cluster}"
+            ax.annotate(number, ((left + right) / 2, (low + high) / 2), color=ink, **style)
 
 
 def _draw_arcs(ax: Any, sketch: Sketch, part: Drawn) -> None:
@@ -227,9 +236,14 @@ def _draw_arcs(ax: Any, sketch: Sketch, part: Drawn) -> None:
     ax.plot(ends, np.full(len(ends), -_ARCS * sketch.top), ".", color=colour, markersize=3)
 
 
-def _write_legend(ax: Any, drawn: list[Drawn], named: bool) -> None:
+def _write_legend(ax: Any, drawn: list[Drawn], named: bool, n_outside: int) -> None:
     """Under the picture beside the number of samples, or, where names stand there, above it below the title."""
     handles = legend_handles(drawn)
+    if n_outside:
+        from matplotlib.patches import Patch
+
+        words = f"outside the branch of the cluster ({n_outside:,})"
+        handles.append(Patch(facecolor="#9ca3af", edgecolor="white", linewidth=0.0, hatch=_HATCH, label=words))
     if not handles:
         return
     width = ax.get_window_extent().width * 72 / ax.figure.dpi

@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
+from linkwise.result._branches import are_home
+
 if TYPE_CHECKING:
     from linkwise.result import Dendrogram
 
@@ -55,17 +57,33 @@ class Sketch:
         above = np.where(self.parent >= 0, self.cluster[self.parent], -1)
         return np.flatnonzero((self.cluster >= 0) & (above < 0))
 
-    def ground(self, pixels: int) -> list[tuple[float, float, int]]:
-        """Runs of neighbouring leaves with one label, as (left, right, label), as far as pixels tell them apart."""
+    @property
+    def home_tops(self) -> IntArray:
+        """Of the `cluster_tops` the largest of every cluster; the others lie outside the branch of theirs."""
+        tops = self.cluster_tops
+        return tops[are_home(self.parent[tops], self.size[tops], self.cluster[tops])]
+
+    @property
+    def n_outside(self) -> int:
+        """How many samples lie outside the branch of their cluster."""
+        return int(self.size[self.cluster_tops].sum() - self.size[self.home_tops].sum())
+
+    def ground(self, pixels: int) -> list[tuple[float, float, int, bool]]:
+        """Runs of neighbouring leaves, as (left, right, label, in the branch of the cluster), as far as pixels show."""
         label = np.empty(self.n_leaves, dtype=np.intp)
         label[self.start[: self.n_leaves]] = self.cluster[: self.n_leaves]
+        edge = np.zeros(self.n_leaves + 1, dtype=np.intp)
+        home = self.home_tops
+        np.add.at(edge, self.start[home], 1)
+        np.add.at(edge, self.start[home] + self.width[home], -1)
+        label = 2 * label + np.cumsum(edge)[:-1]  # a run ends also where the branch of a cluster does
         columns = min(self.n_leaves, pixels)
         edges = np.linspace(0, self.n_leaves, columns + 1)
         seen = label[((edges[:-1] + edges[1:]) / 2).astype(np.intp)]
         first = np.flatnonzero(np.r_[True, seen[1:] != seen[:-1]])
         left, right = edges[first], edges[np.r_[first[1:], columns]]
         runs = zip(left.tolist(), right.tolist(), seen[first].tolist(), strict=True)
-        return [(start, stop, cluster) for start, stop, cluster in runs if cluster >= 0]
+        return [(start, stop, code // 2, bool(code % 2)) for start, stop, code in runs if code >= 0]
 
     @property
     def cut_height(self) -> float | None:

@@ -12,6 +12,7 @@ from linkwise.constraints import Constraints, Kind
 from linkwise.exceptions import LinkwiseError
 from linkwise.problem._forced import Knowledge, Proof
 from linkwise.problem._meeting import Bound, Change, bounds, pair_changes, proof_lines, tree_changes
+from linkwise.result._branches import samples_outside
 from linkwise.result._outcome import Outcome, place_of, read_outcome
 
 __all__ = ["Why", "why"]
@@ -54,6 +55,9 @@ class Why:
         Whether they share a cluster in the result without the knowledge, if that was given.
     notes : tuple of str
         What was not reasoned about.
+    moved : tuple of (int, int, int, int)
+        For each of the two that is outside the branch of its cluster: the sample, the size of the branch it came with,
+        the cluster that branch was given to, and the size below which branches were given away (0 when unknown).
 
     Examples
     --------
@@ -79,6 +83,7 @@ class Why:
     changes: tuple[Change, ...] = ()
     before: bool | None = None
     notes: tuple[str, ...] = ()
+    moved: tuple[tuple[int, int, int, int], ...] = ()
 
     @property
     def broken(self) -> bool:
@@ -236,6 +241,26 @@ def _explain(outcome: Outcome, said: Constraints, a: int, b: int, before: Any) -
         changes=(*pair_changes(known, said, together, a, b), *tree_changes(known, said, tree, a, b)),
         before=None if earlier is None else bool(earlier[a] == earlier[b]),
         notes=_notes(said, known, a, b),
+        moved=_moved(outcome, a, b),
+    )
+
+
+def _moved(outcome: Outcome, a: int, b: int) -> tuple[tuple[int, int, int, int], ...]:
+    """Which of two samples came to its cluster with a branch from elsewhere, unless both came with the same one."""
+    if outcome.tree is None or outcome.labels is None:
+        return ()
+    found = samples_outside(outcome.tree, outcome.labels)
+    size = int(getattr(outcome.estimator, "min_cluster_size_", 0))
+    came = {}
+    for sample in (a, b):
+        at = int(np.searchsorted(found.samples, sample))
+        if at < len(found) and found.samples[at] == sample:
+            came[sample] = int(found.branch[at])
+    if len(came) == 2 and came[a] == came[b]:
+        return ()
+    return tuple(
+        (sample, int(outcome.tree.leaf_count[node]), int(outcome.labels[sample]), size if size > 1 else 0)
+        for sample, node in came.items()
     )
 
 

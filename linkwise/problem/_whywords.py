@@ -17,7 +17,7 @@ _AIMS = {"together": "together", "apart": "apart", "closer": "meet earlier", "fa
 
 def tell(why: Why) -> str:
     """Word an answer of `why`."""
-    lines = [_where(why), *_meeting(why), *_reason(why)]
+    lines = [_where(why), *_meeting(why), *_moved(why), *_reason(why)]
     lines += [_bound(bound.text, bound.lines, bound.held) for bound in why.bounds]
     lines += [_wish(change, bool(why.notes)) for change in why.changes]
     return "\n".join([*lines, *(f"Note: {note}" for note in why.notes)])
@@ -37,8 +37,23 @@ def _meeting(why: Why) -> list[str]:
         return []
     if why.size is None:
         return ["They never meet: they are in different trees."]
-    side = "" if why.together is None else ", below the cut" if why.together else ", above the cut"
+    side = "" if why.together is None or why.moved else ", below the cut" if why.together else ", above the cut"
     return [f"They meet at height {why.height:.4g}, in a group of {why.size:,} samples{side}."]
+
+
+def _moved(why: Why) -> list[str]:
+    """What became of a branch that is not part of the branch of its cluster."""
+    names = dict(zip(why.samples, why.names, strict=True))
+    lines = []
+    for sample, size, cluster, least in why.moved:
+        branch = f"a branch of {size:,} sample{'' if size == 1 else 's'}"
+        lines.append(
+            f"{names[sample]} came with {branch}; it was too small to be a cluster (fewer than {least:,}) and was "
+            f"given to cluster {cluster}."
+            if least
+            else f"{names[sample]} is in {branch} outside the branch of its cluster, {cluster}."
+        )
+    return lines
 
 
 def _reason(why: Why) -> list[str]:
@@ -62,9 +77,10 @@ def _reason(why: Why) -> list[str]:
     if why.together is None:
         return ["Nothing that was said forces them into one cluster or into two."]
     state, contrary = ("together", "apart") if why.together else ("apart", "together")
-    lines = [f"No statement forces them {state} or {contrary}: the distances decided."]
+    decided = "the distances and the sizes of branches decided" if why.moved else "the distances decided"
+    lines = [f"No statement forces them {state} or {contrary}: {decided}."]
     if why.notes:
-        lines = [f"No hard statement forces them {state} or {contrary}: the distances decided, or what the notes name."]
+        lines = [f"No hard statement forces them {state} or {contrary}: {decided}, or what the notes name."]
     if why.before is not None and why.before != why.together:
         lines.append(f"Without what was said they would be {contrary}: statements about others moved them.")
     elif why.before is not None:

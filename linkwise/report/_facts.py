@@ -224,6 +224,8 @@ class Facts:
         Figures of merit, before and after.
     comparison : Comparison or None
         What the knowledge changed.
+    remarks : tuple of str
+        What else to know about the clusters, such as that small branches were given to other clusters.
     doubtful : tuple of Doubtful
         The samples with the smallest margins.
     questions : tuple of str
@@ -276,4 +278,5 @@ class Facts:
     doubtful: tuple[Doubtful, ...] = ()
     questions: tuple[str, ...] = ()
     map: Map | None = None
+    remarks: tuple[str, ...] = ()
     texts: bool = False  # whether features are terms, which are told differently

@@ -17,6 +17,7 @@ from linkwise.report._compare import compare, slots_joined
 from linkwise.report._facts import Cluster, Conflict, Doubtful, Facts, KindCount, Map, Score, Statement
 from linkwise.report._profiles import Profiles, profile
 from linkwise.result import verify
+from linkwise.result._branches import samples_outside
 from linkwise.result._outcome import read_outcome
 
 if TYPE_CHECKING:
@@ -151,6 +152,7 @@ def gather_facts(
         reasons=tuple(reasons) or tuple(getattr(result, "reasons", ())),
         repairs=_repairs(repair, outcome.estimator),
         questions=tuple(_question(one, names) for one in list(questions)[:_QUESTIONS]),
+        remarks=_remarks(outcome.estimator, tree, clusters),
     )
     if before is not None:
         held = None if certificate is None else certificate.held
@@ -215,6 +217,15 @@ def _map(X: Any, labels: npt.NDArray[Any]) -> Map:
     n = len(labels)
     some = np.arange(n) if n <= _MAX_POINTS else np.linspace(0, n - 1, _MAX_POINTS).astype(np.intp)
     return Map(points[some], labels[some].astype(np.intp), axes, n)
+
+
+def _remarks(estimator: Any, tree: Any, labels: npt.NDArray[Any]) -> tuple[str, ...]:
+    """What became of small branches: in the words of the estimator, if these are its clusters."""
+    own = getattr(estimator, "certificate_", None)
+    if own is not None and own.remarks and np.array_equal(estimator.labels_, labels):
+        return tuple(own.remarks)
+    outside = None if tree is None else samples_outside(tree, labels)
+    return () if outside is None or not len(outside) else (str(outside),)
 
 
 def _number(value: Any) -> int | None:

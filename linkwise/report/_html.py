@@ -168,6 +168,10 @@ def _tree(facts: Facts) -> str:
         legend.append("<span>thick: does not hold</span>")
     if facts.sketch.cut_height is not None:
         legend.append('<span><i class="cutline"></i>where the clusters are cut</span>')
+    if facts.sketch.n_outside:
+        legend.append(
+            f"<span>hatched: {many(facts.sketch.n_outside, 'sample')} outside the branch of the cluster</span>"
+        )
     find = ""
     if facts.names:
         find = (

@@ -100,7 +100,7 @@ def _cut(sketch: Sketch, step: float, floor: float) -> str:
     if height is not None:
         y = _y(height, sketch, floor)
         return f'<path class="cut" d="M{LEFT} {y:.1f}H{WIDTH - RIGHT}"/>'
-    tops = sketch.cluster_tops
+    tops = sketch.home_tops
     if (sketch.parent[tops] < 0).all() or len(tops) > 400:
         return ""
     caps = []
@@ -114,15 +114,22 @@ def _cut(sketch: Sketch, step: float, floor: float) -> str:
 
 def _strip(sketch: Sketch, step: float, ground: float) -> str:
     parts = ['<g class="strip">']
-    for start, stop, label in sketch.ground(2 * WIDTH):
+    for start, stop, label, at_home in sketch.ground(2 * WIDTH):
         x, width = LEFT + start * step, (stop - start) * step
+        what = f"cluster {label}" if at_home else f"cluster {label}, outside its branch"
+        number = str(label) if at_home else f"→ {label}"
         parts.append(
             f'<rect x="{x:.1f}" y="{ground}" width="{width:.1f}" height="{_STRIP}" fill="{cluster_colour(label)}" '
-            f'data-cluster="{label}"><title>cluster {label}</title></rect>'
+            f'data-cluster="{label}"><title>{what}</title></rect>'
         )
-        if width > 18:
+        if not at_home:
+            lines = "".join(f"M{x + at:.1f} {ground + _STRIP}l4 -{_STRIP}" for at in np.arange(0.0, width - 4, 5.0))
+            parts.append(f'<path class="outside" d="{lines}"/>')
+        if width > (18 if at_home else 30):
             ink = text_on(cluster_colour(label))
-            parts.append(f'<text x="{x + width / 2:.1f}" y="{ground + _STRIP - 2.5}" style="fill:{ink}">{label}</text>')
+            parts.append(
+                f'<text x="{x + width / 2:.1f}" y="{ground + _STRIP - 2.5}" style="fill:{ink}">{number}</text>'
+            )
     return "".join(parts) + "</g>"
 
 

@@ -26,9 +26,10 @@ def number(value: float) -> str:
 
 
 def lead(facts: Facts) -> str:
-    """What there is."""
+    """What there is, and what became of small branches."""
     where = f", in {many(facts.n_roots, 'tree')} that may not be joined" if facts.n_roots > 1 else ""
-    return f"{many(facts.n_samples, 'sample')} in {many(len(facts.clusters), 'cluster')}{where}."
+    found = f"{many(facts.n_samples, 'sample')} in {many(len(facts.clusters), 'cluster')}{where}."
+    return " ".join([found, *facts.remarks])
 
 
 def asked(facts: Facts) -> str:

@@ -29,6 +29,11 @@ class Assembled(NamedTuple):
     ids: npt.NDArray[Any] | None
     number: IntArray
 
+    def numbers(self, nodes: list[int]) -> list[int]:
+        """Numbers of given nodes, but of none that was dropped."""
+        number = self.number.tolist()
+        return [number[v] for v in nodes if v + 1 == len(number) or number[v] != number[v + 1]]
+
 
 @njit
 def _without_unary(above: IntArray, is_leaf: BoolArray) -> tuple[IntArray, BoolArray]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import Any
 
 import numpy as np
@@ -9,10 +10,10 @@ import numpy.typing as npt
 
 from linkwise._kernels.lca import below_many, query_many, splits_off
 from linkwise.constraints import Constraints, Kind
-from linkwise.exceptions import LinkwiseError
+from linkwise.exceptions import LinkwiseError, LinkwiseWarning
 from linkwise.result import _cuts
 from linkwise.result._exchange import Exchange
-from linkwise.result._outliers import OutlierCut, cut_without_outliers
+from linkwise.result._outliers import OutlierCut, cut_without_outliers, shortfalls
 from linkwise.result._split import labels_by_knowledge
 from linkwise.result._tree import read_pairs, same_samples
 from linkwise.result._triplets import triplets_of
@@ -43,6 +44,8 @@ class Dendrogram(Exchange):
         which cannot-links hold.
     ids : array-like of shape (n_samples,), optional
         The user's name for each sample.
+    joins : array-like of nodes, optional
+        Nodes at the top that are no merges but join the trees of a forest, as `joined` makes them.
 
     Attributes
     ----------
@@ -56,19 +59,22 @@ class Dendrogram(Exchange):
         Samples below each node; edges up to the root.
     leaf_order : ndarray of intp, shape (n_samples,)
         Samples from left to right in a drawing without crossings.
-    is_tree, is_binary : bool
-        Whether there is one root; whether every inner node has two children.
+    is_tree, is_binary, is_joined : bool
+        Whether there is one root; whether every inner node has two children; whether some nodes are joins.
+    n_trees : int
+        How many trees merging left: the number of roots, or of what was joined.
 
     Raises
     ------
     LinkwiseError
-        The arrays are no forest in merge order, a height is not finite, or the marks overlap or leave a sample out.
+        The arrays are no forest in merge order, a height is not finite, the marks overlap or leave a sample out, or a
+        join lies below a merge.
 
     Notes
     -----
     **Cost** O(n) memory and time to build; no method recurses, so depth is no limit. **Guarantee** the arrays are
     read-only copies; what follows from them is computed when first asked for. Two dendrograms are equal when parents,
-    raw heights, marks and ids are.
+    raw heights, marks, joins and ids are.
 
     See Also
     --------
@@ -313,7 +319,13 @@ class Dendrogram(Exchange):
         return labels_by_knowledge(self, constraints, n_clusters)
 
     def cut_outliers(
-        self, n_clusters: int, *, min_size: int, constraints: Constraints | None = None, X: Any = None
+        self,
+        n_clusters: int,
+        *,
+        min_size: int,
+        constraints: Constraints | None = None,
+        X: Any = None,
+        exact: bool = False,
     ) -> OutlierCut:
         """Cut into clusters of at least ``min_size`` samples, then give smaller branches to the nearest allowed one.
 
@@ -329,6 +341,10 @@ class Dendrogram(Exchange):
         X : array-like of shape (n_samples, n_features), optional
             Nearest then means the closest centroid. By default it means the lowest meeting point in the tree, ties
             going to the cluster of the lowest sample.
+        exact : bool, default=False
+            Count branches that no cluster can take among the ``n_clusters``, so that there are exactly as many. For
+            these, fewer large clusters are made; where no number of them fits, ``min_size`` is lowered, with a warning.
+            By default such branches come on top.
 
         Returns
         -------
@@ -337,10 +353,11 @@ class Dendrogram(Exchange):
 
         Notes
         -----
-        **Cost** O(n + m) and, for each small branch, O(k) distances. **Guarantee** placing a branch breaks no
-        cannot-link and no triplet's trio (if c is with a or b, all three are together); it follows its must-links.
-        **Departure from the paper** ReCon, section 4.2.1, takes the nearest cluster even where that breaks
-        a constraint.
+        **Cost** O(n + m) and, for each small branch, O(k) distances; up to log(k) log(min_size) times that if
+        ``exact``. **Guarantee** placing a branch breaks no cannot-link and no triplet's trio (if c is with a or b, all
+        three are together); it follows its must-links. A tree (not a forest) always has an exact cut; where there is
+        none, a warning names the number reached. **Departure from the paper** ReCon, section 4.2.1, takes the nearest
+        cluster even where that breaks a constraint.
 
         Examples
         --------
@@ -351,4 +368,7 @@ class Dendrogram(Exchange):
         """
         if constraints is not None:
             same_samples(self, "cut_outliers", constraints)
-        return cut_without_outliers(self, n_clusters, min_size, constraints, X)
+        found = cut_without_outliers(self, n_clusters, min_size, constraints, X, exact)
+        for words in shortfalls(found, n_clusters, min_size, name="min_size", exact=exact):
+            warnings.warn(f"cut_outliers: {words}", LinkwiseWarning, stacklevel=2)
+        return found

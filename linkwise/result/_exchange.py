@@ -11,6 +11,7 @@ from linkwise.exceptions import LinkwiseError
 from linkwise.result import _formats as formats
 from linkwise.result import _kernels as kernels
 from linkwise.result._assemble import Assembled, assemble, heights_of_lengths
+from linkwise.result._join import Arrays, at_the_top, join_roots, part_joins
 from linkwise.result._newick import read_newick, write_newick
 from linkwise.result._read import read_heights, read_nodes, read_sample_count
 from linkwise.result._tree import Tree, frozen
@@ -112,13 +113,16 @@ class Exchange(Tree):
         formats.check_counts(made, np.asarray(Z, dtype=np.float64)[:, 3])
         return made
 
-    def to_linkage(self, *, binary: bool = False) -> FloatArray:
+    def to_linkage(self, *, binary: bool = False, join: bool = False) -> FloatArray:
         """Write a SciPy linkage matrix: monotone heights, rows sorted by height (equal heights in merge order).
 
         Parameters
         ----------
         binary : bool, default=False
             Split nodes of more than two children into merges at equal height instead of refusing them.
+        join : bool, default=False
+            Join the roots of a forest above the highest merge, as `joined` does, instead of refusing it; a join of
+            several trees becomes merges at one height, which are the last rows.
 
         Returns
         -------
@@ -127,20 +131,25 @@ class Exchange(Tree):
         Raises
         ------
         LinkwiseError
-            The tree is a forest, or has many-way nodes and ``binary`` is False.
+            The tree is a forest and ``join`` is False, or has many-way nodes and ``binary`` is False.
 
         Notes
         -----
         **Guarantee** `scipy.cluster.hierarchy.is_valid_linkage` and ``is_monotonic`` hold. **Cost** O(n log n).
-        Raw heights, marks and ids are not part of a linkage.
+        Raw heights, marks, joins and ids are not part of a linkage.
 
         Examples
         --------
         >>> from linkwise import Dendrogram
         >>> Dendrogram(3, [3, 3, 3, -1]).to_linkage(binary=True).tolist()
         [[0.0, 1.0, 1.0, 2.0], [2.0, 3.0, 1.0, 3.0]]
+
+        Samples 0 and 1 merge at 2.0, and 2 stays apart:
+
+        >>> Dendrogram.from_merges(3, [(0, 1)], [2.0]).to_linkage(join=True).tolist()
+        [[0.0, 1.0, 2.0, 2.0], [2.0, 3.0, 2.2, 3.0]]
         """
-        return formats.write_linkage(self, binary)
+        return formats.write_linkage(self.joined() if join else self, binary)
 
     @classmethod
     def from_children(
@@ -196,7 +205,7 @@ class Exchange(Tree):
         ----------
         text : str
             One tree, ended by a semicolon. Quoted names, comments in brackets, names of inner nodes (ignored) and
-            inner nodes with one child (dropped) are fine.
+            inner nodes with one child (dropped) are fine. Comments by which `to_newick` marks joins are understood.
         ids : array-like of shape (n_samples,), optional
             The leaf names in sample order. Without them, names 0 to n - 1 are sample numbers, other names become ids
             in their order of appearance.
@@ -225,25 +234,87 @@ class Exchange(Tree):
             raise LinkwiseError(msg)
         nodes = read_newick(text.removeprefix("\ufeff"), forest)
         height = heights_of_lengths(nodes.above, nodes.length)
-        return cls._assembled(assemble(nodes.above, nodes.is_leaf, nodes.name, height, ids), None)
+        made = assemble(nodes.above, nodes.is_leaf, nodes.name, height, ids)
+        return cls._assembled(made, None, made.numbers(nodes.joins))
 
-    def to_newick(self) -> str:
+    def to_newick(self, *, join: bool = False) -> str:
         r"""Write Newick text, one line per tree; lengths are differences of monotone heights.
 
         Ids (or sample numbers) are the leaf names, quoted where needed. Marks and raw heights are left out; `to_json`
         keeps everything.
+
+        Parameters
+        ----------
+        join : bool, default=False
+            Join the trees of a forest above the highest merge, as `joined` does, so that the text holds one tree:
+            many programs read the first one only. The join carries the comment ``[&&NHX:linkwise_join=3]`` (the
+            number of trees), which other programs pass over and `from_newick` understands.
+
+        Returns
+        -------
+        str
 
         Examples
         --------
         >>> from linkwise import Dendrogram
         >>> Dendrogram.from_merges(3, [(0, 2), (1, 3)], [0.5, 2.0], ids=["a", "b c", "d"]).to_newick()
         "('b c':2.0,(a:0.5,d:0.5):1.5);\n"
+        >>> Dendrogram.from_merges(3, [(0, 2)], [2.0]).to_newick(join=True)
+        '(1:2.2,(0:2.0,2:2.0):0.20000000000000018)[&&NHX:linkwise_join=2];\n'
         """
-        return write_newick(self)
+        return write_newick(self.joined() if join else self)
+
+    def joined(self) -> Self:
+        """Return one tree: the roots of a forest meet in a *join*, a tenth above the highest merge.
+
+        A join is made for programs that read one tree only. It is not a merge: ``joins`` lists such nodes, the
+        trees below them still count as separate clusters where nothing is marked, and `parted` takes them away.
+
+        Returns
+        -------
+        Dendrogram
+            The same nodes and one more; a tree is returned as it is.
+
+        Notes
+        -----
+        **Cost** O(n). **Guarantee** every statement that holds in the forest holds in the joined tree.
+
+        Examples
+        --------
+        >>> from linkwise import Dendrogram
+        >>> forest = Dendrogram.from_merges(4, [(0, 1)], [2.0])
+        >>> tree = forest.joined()
+        >>> tree, tree.joins.tolist(), tree.children(5).tolist()
+        (Dendrogram(4 samples: 2 inner nodes, 1 tree joined from 3, many-way nodes, height 2.2), [5], [2, 3, 4])
+        >>> tree.parted() == forest
+        True
+        """
+        return self if self.is_tree else self._changed(join_roots(self))
+
+    def parted(self) -> Self:
+        """Return the forest that a joined tree was made of; without joins, the tree as it is.
+
+        Raises
+        ------
+        LinkwiseError
+            A join is marked as a cluster, which the forest cannot have.
+
+        Examples
+        --------
+        >>> from linkwise import Dendrogram
+        >>> Dendrogram.from_newick("((a:1,b:1):1,c:2)[&&NHX:linkwise_join=2];").parted()
+        Dendrogram(3 samples: 1 inner nodes, 2 trees, height 1)
+        """
+        return self._changed(part_joins(self)) if self.is_joined else self
+
+    def _changed(self, made: Arrays) -> Self:
+        return type(self)(
+            self.n_samples, made.parent, made.raw_height, marked=made.marked, ids=self.ids, joins=made.joins
+        )
 
     @classmethod
     def from_json(cls, text: str | bytes) -> Self:
-        """Read what `to_json` wrote: the very same tree, node numbers, raw heights, marks and ids included.
+        """Read what `to_json` wrote: the very same tree, node numbers, raw heights, marks, joins and ids included.
 
         Examples
         --------
@@ -259,6 +330,7 @@ class Exchange(Tree):
             document["raw_height"],
             marked=document["marked"],
             ids=document["ids"],
+            joins=document.get("joins"),
         )
 
     def to_json(self) -> str:
@@ -290,7 +362,8 @@ class Exchange(Tree):
     def to_nested(self) -> Any:
         """Write nested dictionaries: the root's for a tree, a list of roots' for a forest.
 
-        Marked nodes carry ``"marked": True``, nodes that were lifted also their ``"raw_height"``.
+        Marked nodes carry ``"marked": True``, joins ``"join": True``, nodes that were lifted also their
+        ``"raw_height"``.
 
         Examples
         --------
@@ -304,8 +377,8 @@ class Exchange(Tree):
     def from_networkx(cls, graph: Any, ids: Any = None) -> Self:
         """Read a directed networkx forest with edges from parents to children.
 
-        Node attributes ``name``, ``height``, ``raw_height`` and ``marked`` are used where present; a leaf without a
-        name is called by its node. Names are matched with samples as in `from_newick`.
+        Node attributes ``name``, ``height``, ``raw_height``, ``marked`` and ``join`` are used where present; a leaf
+        without a name is called by its node. Names are matched with samples as in `from_newick`.
 
         Examples
         --------
@@ -328,8 +401,15 @@ class Exchange(Tree):
         return formats.write_graph(self)
 
     @classmethod
-    def _assembled(cls, made: Assembled, marked: Any) -> Self:
-        return cls(made.n_samples, made.parent, made.raw_height, marked=marked, ids=made.ids)
+    def _assembled(cls, made: Assembled, marked: Any, joins: list[int]) -> Self:
+        return cls(
+            made.n_samples,
+            made.parent,
+            made.raw_height,
+            marked=marked,
+            ids=made.ids,
+            joins=at_the_top(made.parent, joins),
+        )
 
 
 def _by_height(n: int, parent: IntArray, raw: FloatArray, marked: Any) -> tuple[IntArray, FloatArray, Any]:

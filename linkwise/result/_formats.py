@@ -41,7 +41,8 @@ def refuse_forest(tree: Tree, who: str, what: str) -> None:
     if not tree.is_tree:
         msg = (
             f"{who}: the forest has {tree.n_roots} roots, but {what} holds one tree.\n"
-            "Hint: `to_json`, `to_newick` and `to_networkx` keep forests."
+            f"Hint: `{who}(join=True)` joins the roots above the highest merge; `to_json`, `to_newick` and "
+            "`to_networkx` keep forests."
         )
         raise LinkwiseError(msg)
 
@@ -98,8 +99,10 @@ def _linkage_rows(
 def write_linkage(tree: Tree, binary: bool) -> FloatArray:
     """Write the monotone heights as a SciPy linkage, rows by height."""
     refuse_forest(tree, "to_linkage", "a linkage matrix")
-    if not tree.is_binary and not binary:
-        wide = int(tree.n_samples + np.flatnonzero(np.diff(tree.child_start)[tree.n_samples :] > 2)[0])
+    fan = np.diff(tree.child_start)
+    fan[tree.joins] = 0  # no merge, so no order of merges to be lost
+    wide = -1 if binary else int(np.argmax(fan))
+    if wide >= 0 and fan[wide] > 2:
         msg = (
             f"to_linkage: node {wide} has {len(tree.children(wide))} children, but a linkage joins two at a time.\n"
             "Hint: `to_linkage(binary=True)` splits such nodes into merges at equal height."
@@ -134,6 +137,8 @@ def write_json(tree: Tree) -> str:
         "marked": None if tree.marked is None else tree.marked.tolist(),
         "ids": None if tree.ids is None else tree.ids.tolist(),
     }
+    if tree.is_joined:
+        document["joins"] = tree.joins.tolist()
     try:
         return json.dumps(document, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
     except (TypeError, ValueError) as bad:
@@ -172,8 +177,8 @@ def read_json(text: Any) -> dict[str, Any]:
         msg = f"from_json: the document is {found!r}, expected the format {FORMAT!r} that `to_json` writes."
         raise LinkwiseError(msg)
     keys = {"format", "n_samples", "parent", "raw_height", "marked", "ids"}
-    if set(document) != keys:
-        odd = min(set(document) ^ keys)
+    if set(document) - {"joins"} != keys:
+        odd = min((set(document) - {"joins"}) ^ keys)
         msg = f"from_json: the key {odd!r} is {'missing' if odd in keys else 'unknown'}, expected {sorted(keys)}."
         raise LinkwiseError(msg)
     for key in ("parent", "raw_height", "marked", "ids"):
@@ -181,6 +186,9 @@ def read_json(text: Any) -> dict[str, Any]:
         if not isinstance(document[key], list) and not absent:
             msg = f"from_json: {key!r} is {type(document[key]).__name__}, expected a list."
             raise LinkwiseError(msg)
+    if not isinstance(document.get("joins", []), list):
+        msg = f"from_json: 'joins' is {type(document['joins']).__name__}, expected a list."
+        raise LinkwiseError(msg)
     return document
 
 
@@ -199,6 +207,8 @@ def _node_facts(tree: Tree) -> list[dict[str, Any]]:
             fact["raw_height"] = raw
     for node in () if tree.marked is None else tree.marked.tolist():
         facts[node]["marked"] = True
+    for node in tree.joins.tolist():
+        facts[node]["join"] = True
     return facts
 
 
@@ -212,8 +222,8 @@ def write_nested(tree: Tree) -> Any:
     return trees[0] if tree.is_tree else trees
 
 
-def nodes_of_nested(nested: Any, ids: Any) -> tuple[Assembled, list[int] | None]:
-    """Read nested dictionaries into arrays, and the marked nodes."""
+def nodes_of_nested(nested: Any, ids: Any) -> tuple[Assembled, list[int] | None, list[int]]:
+    """Read nested dictionaries into arrays, and the marked nodes and joins."""
     todo: list[tuple[Any, int]] = [(one, -1) for one in reversed(nested if isinstance(nested, list) else [nested])]
     above: list[int] = []
     facts: list[dict[str, Any]] = []
@@ -241,7 +251,7 @@ def nodes_of_nested(nested: Any, ids: Any) -> tuple[Assembled, list[int] | None]
 
 def _from_facts(
     who: str, above: list[int], leaf: list[bool], facts: list[dict[str, Any]], ids: Any
-) -> tuple[Assembled, list[int] | None]:
+) -> tuple[Assembled, list[int] | None, list[int]]:
     names = [fact.get("name") for fact in facts]
     called = [name for name, is_leaf in zip(names, leaf, strict=True) if is_leaf]
     if None in called or "" in called:
@@ -269,7 +279,7 @@ def _from_facts(
     )
     made = assemble(above, leaf, names, known, ids)
     marks = [int(made.number[v]) for v, fact in enumerate(facts) if fact.get("marked")]
-    return made, marks or None
+    return made, marks or None, made.numbers([v for v, fact in enumerate(facts) if fact.get("join")])
 
 
 def _height(who: str, value: Any, is_leaf: bool) -> float:
@@ -292,7 +302,7 @@ def write_graph(tree: Tree) -> Any:
     return graph
 
 
-def nodes_of_graph(graph: Any, ids: Any) -> tuple[Assembled, list[int] | None]:
+def nodes_of_graph(graph: Any, ids: Any) -> tuple[Assembled, list[int] | None, list[int]]:
     """Read a directed forest into arrays; a node's name is its 'name' attribute or the node itself."""
     if not getattr(graph, "is_directed", lambda: False)():
         msg = f"from_networkx got {type(graph).__name__}, expected a networkx DiGraph, edges from parents to children."

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
 __all__ = ["NewickNodes", "read_newick", "write_newick"]
 
+_JOIN = re.compile(r"\[&&NHX:(?:[^\]]*:)?linkwise_join=[0-9]+(?::[^\]]*)?\]")
 _PLAIN = re.compile(r"[^\s()\[\]{}:;,'\"_]+")
 _TOKEN = re.compile(  # one mark, name or comment, and the plain branch length that may follow it
     r"""\s*(?:
@@ -35,6 +36,7 @@ class NewickNodes(NamedTuple):
     name: list[str]
     length: list[float]  # nan where the text gives none
     is_leaf: list[bool]
+    joins: list[int]  # inner nodes that a comment calls joins
 
 
 def write_newick(tree: Tree) -> str:
@@ -49,6 +51,10 @@ def write_newick(tree: Tree) -> str:
     roots = tree.roots.tolist()
     for root in roots:
         tails[root] = ";\n"
+    for node in tree.joins.tolist():  # the comment stands after the length, where all readers expect it
+        tail = tails[node]
+        at = len(tail) - len(tail.lstrip(":0123456789.e+-"))
+        tails[node] = f"{tail[:at]}[&&NHX:linkwise_join={start[node + 1] - start[node]}]{tail[at:]}"
     pieces: list[str] = []
     todo = roots[::-1]  # ~v stands for closing v
     while todo:
@@ -78,7 +84,7 @@ class _Reader:
 
     def __init__(self, text: str) -> None:
         self.text = text
-        self.nodes = NewickNodes([], [], [], [])
+        self.nodes = NewickNodes([], [], [], [], [])
         self.opened: list[int] = []  # where in the text each node begins
         self.node = -1
         self.state = self.DONE
@@ -151,6 +157,11 @@ class _Reader:
         else:
             self.fail(position, f"unexpected {word!r}", "names with spaces or quotes are written 'like this'.")
 
+    def comment(self, comment: str) -> None:
+        """Pass over a comment, unless it calls an inner node a join."""
+        if self.node >= 0 and not self.nodes.is_leaf[self.node] and _JOIN.fullmatch(comment):
+            self.nodes.joins.append(self.node)
+
     def number(self, word: str, position: int, quoted: bool) -> float:
         try:
             length = math.nan if quoted else float(word)
@@ -175,7 +186,9 @@ def read_newick(text: str, forest: bool) -> NewickNodes:
             reader.fail(at, what)
         mark, quoted, comment, word, length = token.groups()
         position = token.end()
-        if comment is None:
+        if comment is not None:
+            reader.comment(comment)
+        else:
             at = token.start(1 if mark else 4 if word else 2)
             if reader.node < 0 and reader.n_trees and not forest:
                 reader.fail(at, "a second tree begins", "read several trees into one forest with `forest=True`.")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -13,16 +12,16 @@ from linkwise._kernels import njit
 from linkwise._kernels.disjoint_set import components
 from linkwise._kernels.lca import LcaIndex, query
 from linkwise.constraints import Kind
-from linkwise.exceptions import LinkwiseError, LinkwiseWarning
+from linkwise.exceptions import LinkwiseError
 from linkwise.result._cuts import read_cluster_count
 from linkwise.result._kernels import by_first_appearance
-from linkwise.result._split import split_tree, urgency
+from linkwise.result._split import promised, split_tree, urgency
 
 if TYPE_CHECKING:
     from linkwise.constraints import Constraints
     from linkwise.result._tree import Tree
 
-__all__ = ["OutlierCut", "cut_without_outliers"]
+__all__ = ["OutlierCut", "cut_without_outliers", "shortfalls"]
 
 IntArray = npt.NDArray[np.intp]
 FloatArray = npt.NDArray[np.float64]
@@ -163,39 +162,98 @@ def _assign(
 
 
 def cut_without_outliers(
-    tree: Tree, n_clusters: Any, min_size: Any, constraints: Constraints | None, X: Any
+    tree: Tree, n_clusters: Any, min_size: Any, constraints: Constraints | None, X: Any, exact: bool
 ) -> OutlierCut:
     """Cut to k clusters of at least ``min_size`` samples, then place the smaller branches where nothing breaks."""
     size = _read_min_size(min_size)
     k = read_cluster_count(n_clusters, 1, tree.n_samples)
     used = _reachable_size(tree, k, size)
-    if used < size:
-        warnings.warn(
-            f"cut_outliers: fewer than {k} branches have {size} samples; min_size={size} was lowered to {used}.",
-            LinkwiseWarning,
-            stacklevel=3,
-        )
-    big_roots = int((tree.leaf_count[tree.roots] >= used).sum())
+    cutter = _Cutter(tree, constraints, urgency(tree, constraints), None if X is None else _read_samples(tree, X))
+    big_roots = cutter.n_big_roots(used)
     if k < big_roots:
         msg = (
             f"n_clusters is {k}, but {big_roots} roots with {used} samples or more stand apart; no cut joins them.\n"
             f"Hint: ask for n_clusters={big_roots} or more, or raise min_size."
         )
         raise LinkwiseError(msg)
-    split = split_tree(tree, k, used, urgency(tree, constraints))
-    units = np.concatenate([split.clusters, split.outliers])
-    place = np.full(tree.n_nodes, -1, dtype=np.intp)
-    place[units] = np.arange(len(units))
-    branch = place[split.holder]
-    group = _travel_together(constraints, branch, k, len(units))
-    unit = group[branch]
-    means = np.empty((0, 0)) if X is None else _means(unit, int(group.max()) + 1, _read_samples(tree, X))
-    where = _Where(X is None, tree._lca, tree.height, units[np.unique(group, return_index=True)[1]], means)
-    kind, items, start, statement = _statements_by_branch(constraints, unit, k, int(group.max()) + 1 - k)
-    now = _assign(where, unit, start, statement, kind, items, k)
-    labels, count = by_first_appearance(now[unit], len(units))
-    apart = units[k:][now[group[k:]] >= k]
-    return OutlierCut(labels, int(count), tuple(int(v) for v in apart), used)
+    return _cut_exactly(cutter, k, size, used) if exact else cutter.cut(k, used)
+
+
+def shortfalls(found: OutlierCut, n_clusters: int, min_size: int, *, name: str, exact: bool) -> list[str]:
+    """Word what was asked for and is not so: a smaller size, which the caller knows as ``name``, or more clusters."""
+    words = []
+    if found.min_size_used < min_size:
+        words.append(
+            f"{n_clusters} clusters of {min_size} samples or more, in which all statements hold, were not found; "
+            f"{name}={min_size} was lowered to {found.min_size_used}."
+        )
+    if exact and found.n_clusters != n_clusters:
+        words.append(
+            f"{n_clusters} clusters were asked for, {found.n_clusters} were reached: {len(found.apart)} small branches "
+            "fit no cluster and stay apart."
+        )
+    return words
+
+
+def _cut_exactly(cutter: _Cutter, k: int, size: int, used: int) -> OutlierCut:
+    """Find a cut with k labels, branches that stay apart included: fewer large clusters first, then smaller ones.
+
+    With fewer large clusters fewer branches are set aside. Their number is found by bisection, which can miss one that
+    fits, as few statements can turn away many branches at once. Then the threshold is lowered: to ``used``, which k
+    branches reach, and on by halves. At 1 a tree is cut into k branches and none is set aside, so every tree has such
+    a cut; a forest may have none, and then the cut into k large clusters is returned, whatever stays apart.
+    """
+    sizes = [] if size == used else [size]
+    lower = used
+    while lower:
+        sizes.append(lower)
+        lower //= 2
+    for threshold in sizes:
+        low, high = cutter.n_big_roots(threshold), min(k, cutter.n_branches(threshold))
+        n_large = high
+        while low <= high:
+            found = cutter.cut(n_large, threshold)
+            if found.n_clusters == k:
+                return found
+            low, high = (low, n_large - 1) if found.n_clusters > k else (n_large + 1, high)
+            n_large = (low + high) // 2
+    return cutter.cut(k, used)
+
+
+class _Cutter(NamedTuple):
+    """A tree to be cut, the statements to be kept, and what follows from both."""
+
+    tree: Tree
+    constraints: Constraints | None
+    urgent: IntArray
+    X: FloatArray | None
+
+    def n_big_roots(self, size: int) -> int:
+        """The fewest large clusters there can be."""
+        return max(1, int((self.tree.leaf_count[self.tree.roots] >= size).sum()))
+
+    def n_branches(self, size: int) -> int:
+        """The most large clusters there can be."""
+        return int(promised(self.tree.parent, self.tree.leaf_count, size)[self.tree.roots].sum())
+
+    def cut(self, k: int, size: int) -> OutlierCut:
+        """Cut into k branches of at least ``size`` samples, where there are as many, and place the smaller ones."""
+        tree, constraints = self.tree, self.constraints
+        split = split_tree(tree, k, size, self.urgent)
+        k = len(split.clusters)
+        units = np.concatenate([split.clusters, split.outliers])
+        place = np.full(tree.n_nodes, -1, dtype=np.intp)
+        place[units] = np.arange(len(units))
+        branch = place[split.holder]
+        group = _travel_together(constraints, branch, k, len(units))
+        unit = group[branch]
+        means = np.empty((0, 0)) if self.X is None else _means(unit, int(group.max()) + 1, self.X)
+        where = _Where(self.X is None, tree._lca, tree.height, units[np.unique(group, return_index=True)[1]], means)
+        kind, items, start, statement = _statements_by_branch(constraints, unit, k, int(group.max()) + 1 - k)
+        now = _assign(where, unit, start, statement, kind, items, k)
+        labels, count = by_first_appearance(now[unit], len(units))
+        apart = units[k:][now[group[k:]] >= k]
+        return OutlierCut(labels, int(count), tuple(int(v) for v in apart), size)
 
 
 def _travel_together(constraints: Constraints | None, branch: IntArray, k: int, n_units: int) -> IntArray:

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from linkwise.constraints import Constraints
     from linkwise.result._tree import Tree
 
-__all__ = ["Split", "labels_by_knowledge", "split_tree", "urgency"]
+__all__ = ["Split", "labels_by_knowledge", "promised", "split_tree", "urgency"]
 
 IntArray = npt.NDArray[np.intp]
 BoolArray = npt.NDArray[np.bool_]
@@ -85,7 +85,7 @@ def _lift(parent: IntArray, urgent: IntArray) -> None:
 
 
 @njit
-def _promise(parent: IntArray, size: IntArray, min_size: int) -> IntArray:
+def promised(parent: IntArray, size: IntArray, min_size: int) -> IntArray:
     """Count the disjoint branches of at least ``min_size`` samples that each node can be split into."""
     promise = np.zeros(len(parent), np.intp)
     for v in range(len(parent)):
@@ -149,7 +149,7 @@ def _split(
 
 def split_tree(tree: Tree, k: int, min_size: int, urgent: IntArray) -> Split:
     """Split ``tree`` into k clusters, most urgent and latest merges first, setting smaller branches aside."""
-    promise = _promise(tree.parent, tree.leaf_count, min_size)
+    promise = promised(tree.parent, tree.leaf_count, min_size)
     start, child = tree._children()
     cluster, outlier = _split(tree.roots, start, child, tree.leaf_count, promise, urgent, min_size, k)
     nearest, _ = nearest_flagged(tree.parent, cluster | outlier)

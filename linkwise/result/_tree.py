@@ -43,7 +43,7 @@ _FAULTS = {
 class Tree:
     """A forest over samples as read-only arrays; `Dendrogram` adds what one does with it."""
 
-    __slots__ = ("_cache", "height", "ids", "marked", "n_samples", "parent", "raw_height")
+    __slots__ = ("_cache", "height", "ids", "joins", "marked", "n_samples", "parent", "raw_height")
 
     _cache: dict[str, Any]
     n_samples: int
@@ -52,9 +52,17 @@ class Tree:
     raw_height: FloatArray
     marked: IntArray | None
     ids: npt.NDArray[Any] | None
+    joins: IntArray
 
     def __init__(
-        self, n_samples: int, parent: Any, raw_height: Any = None, *, marked: Any = None, ids: Any = None
+        self,
+        n_samples: int,
+        parent: Any,
+        raw_height: Any = None,
+        *,
+        marked: Any = None,
+        ids: Any = None,
+        joins: Any = None,
     ) -> None:
         n = read_sample_count(n_samples)
         above = frozen(read_nodes("parent", parent))
@@ -85,7 +93,24 @@ class Tree:
         if self.ids is not None and len(self.ids) != n:
             msg = f"ids has {len(self.ids)} entries, expected one for each of the {n} samples."
             raise LinkwiseError(msg)
+        put(self, "joins", frozen(self._read_joins(() if joins is None else joins)))
         put(self, "marked", None if marked is None else self._read_marks(marked))
+
+    def _read_joins(self, joins: Any) -> IntArray:
+        nodes = np.unique(read_nodes("joins", joins))
+        if len(nodes) and (nodes[0] < self.n_samples or nodes[-1] >= self.n_nodes):
+            worst = nodes[0] if nodes[0] < self.n_samples else nodes[-1]
+            msg = f"joins names node {worst}, expected inner nodes: {self.n_samples} to {self.n_nodes - 1}."
+            raise LinkwiseError(msg)
+        above = self.parent[nodes]
+        inside = (above >= 0) & ~np.isin(above, nodes)
+        if inside.any():
+            msg = (
+                f"joins names node {int(nodes[inside][0])}, which lies below a merge; a join has only joins above it.\n"
+                "Hint: `Dendrogram.joined()` joins the roots of a forest."
+            )
+            raise LinkwiseError(msg)
+        return nodes
 
     def _read_marks(self, marked: Any) -> IntArray:
         nodes = np.sort(read_nodes("marked", marked))
@@ -133,9 +158,19 @@ class Tree:
         return len(self.roots)
 
     @property
+    def n_trees(self) -> int:
+        """How many separate trees merging left; as many as roots, unless these were joined."""
+        return self.n_roots - len(self.joins) + int(np.isin(self.parent, self.joins).sum())
+
+    @property
     def is_tree(self) -> bool:
         """Whether everything hangs from one root."""
         return self.n_roots == 1
+
+    @property
+    def is_joined(self) -> bool:
+        """Whether some nodes are joins: made to have one tree, not found by merging."""
+        return len(self.joins) > 0
 
     @property
     def is_binary(self) -> bool:
@@ -187,10 +222,14 @@ class Tree:
 
     @property
     def _mark_above(self) -> IntArray:
-        """The marked node at or above each node; roots serve as marks when nothing is marked."""
+        """The marked node at or above each node; without marks the root of its tree, joins left aside."""
 
         def make() -> IntArray:
-            cover, _ = kernels.nearest_flagged(self.parent, self.parent < 0)
+            top = self.parent < 0
+            if self.is_joined:
+                top |= np.isin(self.parent, self.joins)
+                top[self.joins] = False
+            cover, _ = kernels.nearest_flagged(self.parent, top)
             return frozen(cover)
 
         return self._once("mark_above", make)  # type: ignore[no-any-return]
@@ -217,6 +256,7 @@ class Tree:
             and np.array_equal(self.raw_height, other.raw_height)
             and _same(self.marked, other.marked)
             and _same(self.ids, other.ids)
+            and _same(self.joins, other.joins)
         )
 
     def __hash__(self) -> int:
@@ -225,10 +265,12 @@ class Tree:
         )
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _rebuild, (type(self), self.n_samples, self.parent, self.raw_height, self.marked, self.ids)
+        return _rebuild, (type(self), self.n_samples, self.parent, self.raw_height, self.marked, self.ids, self.joins)
 
     def __repr__(self) -> str:
         shape = "1 tree" if self.is_tree else f"{self.n_roots:,} trees"
+        if self.is_joined:
+            shape += f" joined from {self.n_trees:,}"
         parts = [f"{self.n_nodes - self.n_samples:,} inner nodes", shape]
         if not self.is_binary:
             parts.append("many-way nodes")
@@ -245,8 +287,9 @@ def _rebuild(
     raw: FloatArray,
     marked: IntArray | None,
     ids: npt.NDArray[Any] | None,
+    joins: IntArray | None = None,
 ) -> Tree:
-    return cls(n_samples, parent, raw, marked=marked, ids=ids)
+    return cls(n_samples, parent, raw, marked=marked, ids=ids, joins=joins)
 
 
 def _same(one: npt.NDArray[Any] | None, other: npt.NDArray[Any] | None) -> bool:

@@ -42,6 +42,8 @@ class Certificate:
         What is wrong with the tree itself; a certificate with faults vouches for nothing.
     shown : tuple of str
         Wording of the first broken hard statements, at most 20.
+    remarks : tuple of str
+        What else to know about the clusters, such as that small branches were given to other clusters.
 
     Examples
     --------
@@ -61,6 +63,7 @@ class Certificate:
     n_hard: int = 0
     notes: tuple[str, ...] = ()
     hard_counts: dict[str, int] = field(default_factory=dict)
+    remarks: tuple[str, ...] = ()
 
     @property
     def ok(self) -> bool:
@@ -92,7 +95,7 @@ class Certificate:
         for (rule, held), note in zip(self.rules, self.notes, strict=True):
             word = {True: "holds", False: "is broken", None: "was not checked"}[held]
             lines.append(f"{rule!r} {word}{': ' + note if note else ''}.")
-        return "\n".join(lines)
+        return "\n".join([*lines, *self.remarks])
 
     def to_dict(self) -> dict[str, Any]:
         """Return the findings as plain values that ``json.dumps`` accepts.
@@ -116,6 +119,7 @@ class Certificate:
                 for (rule, held), note in zip(self.rules, self.notes, strict=True)
             ],
             "faults": list(self.faults),
+            "remarks": list(self.remarks),
         }
 
 
@@ -146,8 +150,8 @@ def verify(result: Any, constraints: Constraints, *, X: Any = None, metric: str 
     -----
     In a hierarchy a must-link asks for one marked cluster, a cannot-link for two, and a triplet ab|c for a lowest
     common ancestor of a and b strictly below that of a and c, anywhere in the tree. Without a marked cut the trees of
-    the forest count as the clusters. Groups and choices are judged by the same clusters. In a label vector a triplet
-    holds if c is with neither a nor b, or with both.
+    the forest count as the clusters, also where they were joined. Groups and choices are judged by the same clusters.
+    In a label vector a triplet holds if c is with neither a nor b, or with both.
 
     **Cost** O((n + m) log depth) time and O(n log depth) memory; rules about distances O(n²) time in O(n) memory.
     **Guarantee** shares no code with the engines; a broken hard statement cannot pass.
@@ -274,9 +278,13 @@ def _read_tree(result: Any, constraints: Constraints) -> tuple[Clustering, tuple
     faults = _tree_faults(n, parent)
     if faults:
         return Clustering(np.zeros(n, np.intp), False), faults, None
+    joins = np.asarray(() if marked is not None else getattr(result, "joins", ()), dtype=np.intp)
     # A node above all roots makes a forest one tree, in which two samples of different trees meet at the very top.
-    above = np.append(np.where(parent < 0, len(parent), parent), len(parent)).astype(np.intp)
+    # A join is not a merge, so the trees below it are separate ones, unless a cut says otherwise.
+    is_root = (parent < 0) | np.isin(parent, joins)
+    above = np.append(np.where(is_root, len(parent), parent), len(parent)).astype(np.intp)
     faults, owner = _marked_faults(n, above, marked)
+    owner[joins] = len(parent)
     return Clustering(owner[:n], marked is not None, parent, owner), faults, _lifted(above)
 
 

@@ -13,7 +13,6 @@ import scipy.sparse
 from sklearn.utils.validation import check_array, check_is_fitted
 
 from linkwise._compat import Interval, InvalidParameterError, validate_data
-from linkwise._kernels import njit
 from linkwise.constraints import Constraints
 from linkwise.engines._reading import require_finite, require_numbers
 from linkwise.engines.hierarchical._agglomerate import require_fitting, warn_of_distances
@@ -23,7 +22,8 @@ from linkwise.engines.hierarchical._memory import require_memory
 from linkwise.engines.hierarchical._place import Places, find_places, insert, new_distances, sparse_distances
 from linkwise.exceptions import DeadEndError, LinkwiseError, ViolationError
 from linkwise.problem import check
-from linkwise.result import Certificate, Dendrogram, verify
+from linkwise.result import Certificate, Dendrogram, Moved, verify
+from linkwise.result._branches import cluster_tops, samples_outside
 
 __all__ = ["HierarchyMixin", "as_dense", "mark", "recut"]
 
@@ -194,6 +194,11 @@ class HierarchyMixin:
         return new_distances(new, self._samples, self._metric(), self.dendrogram_, code), code, code in EUCLIDEAN_ONLY
 
     @property
+    def moved_(self) -> Moved:
+        """Samples outside the branch of their cluster, whose own branch was too small and was given to it."""
+        return samples_outside(self.dendrogram_, self.labels_)
+
+    @property
     def children_(self) -> IntArray:
         """Children of each inner node, as in scikit-learn's `AgglomerativeClustering`."""
         return self.dendrogram_.to_children()
@@ -227,27 +232,8 @@ def recut(model: Any, n_clusters: int) -> Any:
 
 def mark(tree: Dendrogram, labels: IntArray) -> Dendrogram:
     """Return the tree with the clusters of a cut marked; each cluster must be a whole subtree."""
-    tops = np.flatnonzero(_cluster_tops(tree.parent, labels))
-    return Dendrogram(tree.n_samples, tree.parent, tree.raw_height, marked=tops, ids=tree.ids)
-
-
-@njit
-def _cluster_tops(parent: IntArray, labels: IntArray) -> npt.NDArray[np.bool_]:
-    """Mask of the highest nodes all of whose samples have one label."""
-    mixed = -1
-    unseen = -2
-    label = np.empty(len(parent), np.intp)
-    for node in range(len(parent)):  # assigning a slice would compile ten times as long
-        label[node] = labels[node] if node < len(labels) else unseen
-    for node in range(len(parent)):  # children come before parents
-        above = parent[node]
-        if above >= 0:
-            agrees = label[above] == unseen or label[above] == label[node]
-            label[above] = label[node] if agrees else mixed
-    top = np.zeros(len(parent), np.bool_)
-    for node in range(len(parent)):
-        top[node] = label[node] >= 0 and (parent[node] < 0 or label[parent[node]] == mixed)
-    return top
+    tops = np.flatnonzero(cluster_tops(tree.parent, labels))
+    return Dendrogram(tree.n_samples, tree.parent, tree.raw_height, marked=tops, ids=tree.ids, joins=tree.joins)
 
 
 def _require_no_negatives(samples: npt.NDArray[np.float64], who: str) -> None:

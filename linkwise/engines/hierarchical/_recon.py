@@ -8,7 +8,6 @@ apart meet: no further test is needed and no dead end can come from the triplets
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import replace
 from numbers import Integral
 from typing import Any, ClassVar
@@ -20,6 +19,7 @@ from linkwise._compat import Interval, StrOptions
 from linkwise.constraints import Constraints, Kind
 from linkwise.engines._base import ConstrainedClusterer
 from linkwise.engines._progress import current_progress
+from linkwise.engines._reading import warn_user
 from linkwise.engines.hierarchical._agglomerate import require_fitting
 from linkwise.engines.hierarchical._codes import EUCLIDEAN_ONLY, LINKAGES, linkage_code
 from linkwise.engines.hierarchical._hierarchy import HierarchyMixin, as_dense, mark
@@ -27,10 +27,12 @@ from linkwise.engines.hierarchical._recon_kernels import clusters_after
 from linkwise.engines.hierarchical._recon_memory import Contracted, Memory, Said, carry, contract
 from linkwise.engines.hierarchical._recon_run import Run, make_past, make_state
 from linkwise.engines.hierarchical._recon_search import BELOW, FREE, INSIDE, N_NOTED, NEVER, WANTED, WHEN
-from linkwise.exceptions import DeadEndError, LinkwiseError, LinkwiseWarning, UnsupportedConstraintError
+from linkwise.exceptions import DeadEndError, LinkwiseError, UnsupportedConstraintError
 from linkwise.problem import LiveTriplets, Problem, check
 from linkwise.problem._conflict import Hard, blocks_or_none
-from linkwise.result import Dendrogram
+from linkwise.result import Dendrogram, OutlierCut
+from linkwise.result._branches import samples_outside
+from linkwise.result._outliers import cut_without_outliers, shortfalls
 
 __all__ = ["ReCon", "recon"]
 
@@ -247,11 +249,15 @@ class ReCon(HierarchyMixin, ConstrainedClusterer):
     cut : {"constraints", "merges"}, default="constraints"
         ``"constraints"`` splits first where a statement separates c from a and b, then the latest merges;
         ``"merges"`` undoes the latest merges only. With statements about pairs or groups the cut is drawn while
-        merging, and this plays no role.
+        merging, and this plays no role; with a ``min_cluster_size`` above 1 it is always ``"constraints"``.
     min_cluster_size : int, "auto" or None, default=None
-        Treat smaller branches as outliers: they are ignored while cutting and then given to the nearest cluster that
-        breaks no statement. Not together with statements about pairs or groups. "auto" takes two fifths of an average
-        cluster, as the paper does, where there are triplets alone and the clusters stay as many as asked for.
+        None or 1: every cluster is a branch of the tree. Above 1: branches with fewer samples count as outliers; they
+        are ignored while cutting and then given to the nearest cluster in which no statement breaks, so that clusters
+        need not be branches (``moved_`` tells which samples, ``certificate_`` says so). A branch that no cluster may
+        take is one of the ``n_clusters`` itself. If no such cut has ``n_clusters`` clusters, the size is lowered until
+        one has, with a warning. Not together with statements about pairs or groups. "auto" takes two fifths of an
+        average cluster, without a warning, and 1 where there are pairs or groups; the paper names no number, this one
+        is ours.
     warm_start : bool, default=False
         Keep what a fit has found out, so that fitting the same X again with a few statements more or fewer takes a
         fraction of the time. The result is that of a fit from scratch, merge for merge.
@@ -261,7 +267,8 @@ class ReCon(HierarchyMixin, ConstrainedClusterer):
     labels_ : ndarray of shape (n_samples,)
         Cluster of each sample, numbered by first appearance.
     dendrogram_ : Dendrogram
-        The tree; the clusters of ``labels_`` are marked when they are subtrees.
+        The tree; the clusters of ``labels_`` are marked when they are branches of it, as they are unless ``moved_``
+        holds samples.
     certificate_ : Certificate
         What the independent check found to hold.
     n_clusters_, n_leaves_, n_connected_components_, children_, distances_, k_min_
@@ -270,6 +277,10 @@ class ReCon(HierarchyMixin, ConstrainedClusterer):
         The statements in force, numbered like the rows of X.
     dropped_ : Constraints
         The soft statements that were left out because they contradict others; ``dropped_.row`` says where they stood.
+    min_cluster_size_ : int
+        The size below which branches counted as outliers; 1 when none did.
+    moved_ : Moved
+        Samples of small branches that were given to another cluster: which, with which branch, to which cluster.
     n_reused_ : int
         How many of the first merges were taken over from the fit before, of ``n_samples - 1``; 0 without a warm start.
 
@@ -280,8 +291,9 @@ class ReCon(HierarchyMixin, ConstrainedClusterer):
     Notes
     -----
     **Cost** see `recon`. **Guarantee** the tree displays every hard triplet and no dead end is ever met; labels satisfy
-    Definition 4.2 of [1]_: if c shares a cluster with a or b, all three share it. Hard links and groups hold in the
-    labels; with cannot-links, greedy merging may end above a wanted ``n_clusters``. **Departure from** [1]_ see
+    Definition 4.2 of [1]_: if c shares a cluster with a or b, all three share it. With triplets alone there are exactly
+    ``n_clusters`` clusters, whatever ``min_cluster_size``. Hard links and groups hold in the labels; with cannot-links,
+    greedy merging may end above a wanted ``n_clusters``, which raises `DeadEndError`. **Departure from** [1]_ see
     `recon`; outliers go to the nearest *compatible* cluster, where the paper's nearest one can break statements.
 
     A **warm start** compares the statements with those of the last fit on equal data under equal parameters. Merges
@@ -368,10 +380,14 @@ class ReCon(HierarchyMixin, ConstrainedClusterer):
         return tree
 
     def _refuse(self, constraints: Constraints) -> Constraints:
-        if isinstance(self.min_cluster_size, Integral) and (constraints.kind != Kind.TRIPLET).any():
+        if (
+            isinstance(self.min_cluster_size, Integral)
+            and self.min_cluster_size > 1
+            and (constraints.kind != Kind.TRIPLET).any()
+        ):
             msg = (
                 f"ReCon with min_cluster_size={self.min_cluster_size} understands triplets only: giving outliers to "
-                "other clusters can break what was said about pairs.\nHint: leave min_cluster_size out."
+                "other clusters can break statements about pairs.\nHint: leave min_cluster_size out."
             )
             words = tuple(kind.word for kind in Kind if kind is not Kind.TRIPLET and (constraints.kind == kind).any())
             raise UnsupportedConstraintError(msg, words)
@@ -383,28 +399,67 @@ class ReCon(HierarchyMixin, ConstrainedClusterer):
         return tree.cut_constrained(constraints, self.n_clusters)
 
     def _keep(self, outcome: Dendrogram, samples: Any, constraints: Constraints) -> None:
-        labels, tree = self._cut_outliers(outcome, samples, constraints), outcome
-        if outcome.marked is not None:
-            labels = outcome.cut_marked()
-        elif labels is not None:
+        cut = self._cut_outliers(outcome, samples, constraints)
+        self.min_cluster_size_ = 1 if cut is None else cut.min_size_used
+        if cut is not None:
+            labels = cut.labels
             self._certify(labels, constraints, samples)
         else:
-            labels = self._cut(outcome, constraints)
-            tree = mark(outcome, labels)
-        self._keep_tree(tree, labels, self._certify(tree, constraints, samples), samples)
+            labels = self._cut(outcome, constraints) if outcome.marked is None else outcome.cut_marked()
+        are_branches = cut is None or not len(samples_outside(outcome, labels))
+        tree = mark(outcome, labels) if outcome.marked is None and are_branches else outcome
+        certificate = self._certify(tree, constraints, samples)
+        self._keep_tree(tree, labels, certificate, samples)
+        if cut is not None:
+            self.certificate_ = replace(certificate, remarks=self._remarks(cut))
 
-    def _cut_outliers(self, outcome: Dendrogram, samples: Any, constraints: Constraints) -> npt.NDArray[np.intp] | None:
-        """Labels of a cut that takes small branches for outliers; None where none is asked for, or it does not fit."""
-        k, least = self.n_clusters, self.min_cluster_size
-        if k is None or least is None or outcome.marked is not None:
+    def _cut_outliers(self, outcome: Dendrogram, samples: Any, constraints: Constraints) -> OutlierCut | None:
+        """The cut that takes small branches for outliers; None where none is asked for, or there is nothing to do."""
+        k = self.n_clusters
+        if k is None and isinstance(self.min_cluster_size, Integral) and self.min_cluster_size > 1:
+            warn_user(
+                f"ReCon: min_cluster_size={self.min_cluster_size} plays no role without n_clusters; the clusters are "
+                "branches of any size.\nHint: set n_clusters."
+            )
+        if k is None or outcome.marked is not None:
+            return None
+        least = self._least(outcome.n_samples)
+        if least < 2:
             return None
         vectors = samples if self.metric == "euclidean" and not hasattr(samples, "tocsr") else None
-        if isinstance(least, Integral):
-            return outcome.cut_outliers(k, min_size=int(least), constraints=constraints, X=vectors).labels
-        usual = 2 * outcome.n_samples // (5 * k)
-        if usual < 2:
-            return None
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", LinkwiseWarning)  # that there are too few branches of this size
-            found = outcome.cut_outliers(k, min_size=usual, constraints=constraints, X=vectors)
-        return found.labels if found.n_clusters == k else None
+        found = cut_without_outliers(outcome, k, least, constraints, vectors, exact=True)
+        said = shortfalls(found, k, least, name="min_cluster_size", exact=True)
+        for words in said if isinstance(self.min_cluster_size, Integral) else said[found.min_size_used < least :]:
+            warn_user(f"ReCon: {words}")
+        return found
+
+    def _least(self, n_samples: int) -> int:
+        """The size below which branches are asked to count as outliers."""
+        if self.min_cluster_size == "auto":
+            return 2 * n_samples // (5 * int(self.n_clusters or 1))
+        return int(self.min_cluster_size or 1)
+
+    def _remarks(self, cut: OutlierCut) -> tuple[str, ...]:
+        """What became of small branches, in words."""
+        size, least = cut.min_size_used, self._least(len(cut.labels))
+        told = []
+        if size < least:
+            instead = f"those below {size} samples count" if size > 1 else "no branch counts"
+            told.append(
+                f"Branches below {least} samples were to count as outliers, but no {self.n_clusters} clusters in which "
+                f"all statements hold were found so; {instead} as outliers instead."
+            )
+        moved = self.moved_
+        if len(moved):
+            verb = "was" if len(moved) == 1 else "were"
+            where = "another cluster" if moved.n_branches == 1 else "other clusters"
+            told.append(f"{moved.counted()} of fewer than {size} samples {verb} given to {where}, so {moved.listed()}.")
+        if cut.apart:
+            one = len(cut.apart) == 1
+            which = f"{len(cut.apart)} branch{'' if one else 'es'} of fewer than {size} samples"
+            told.append(
+                f"{which} fits no other cluster and is a cluster of its own."
+                if one
+                else f"{which} fit no other cluster and are clusters of their own."
+            )
+        return tuple(told)

@@ -305,46 +305,6 @@ def test_all_classes_come_back_from_pure_noise():
     assert recovered_by_merges < rounds  # it is the cut that does it
 
 
-@pytest.mark.filterwarnings("ignore:cut_outliers:linkwise.exceptions.LinkwiseWarning")
-def test_outliers_go_where_no_statement_breaks():
-    moved = 0
-    for seed in range(examples(3 if SLOW else 40, 500)):
-        X, triplets = generators.relative_instance(seed, 10, 20, source=("classes", "random", "fans")[seed % 3])
-        constraints = said(len(X), triplets)
-        model = ReCon(n_clusters=2, min_cluster_size=3).fit(X, constraints=constraints)
-        for statement in triplets:
-            assert trees.satisfied_by(model.labels_, statement), f"seed {seed}: {statement}"
-        assert verify(model.dendrogram_, constraints).ok
-        plain = ReCon(n_clusters=2).fit(X, constraints=constraints).labels_
-        moved += (plain != model.labels_).any()
-    assert moved > 0
-
-
-@pytest.mark.filterwarnings("ignore:cut_outliers:linkwise.exceptions.LinkwiseWarning")
-def test_outliers_by_themselves_are_those_of_the_paper_and_leave_the_number_of_clusters():
-    moved = fitted = 0
-    for seed in range(examples(9 if SLOW else 30, 300)):
-        X, triplets = generators.relative_instance(seed, 16, 20, source=("classes", "random", "fans")[seed % 3])
-        constraints = said(len(X), triplets)
-        model = ReCon(n_clusters=2, min_cluster_size="auto").fit(X, constraints=constraints)
-        given = ReCon(n_clusters=2, min_cluster_size=2 * len(X) // 10).fit(X, constraints=constraints)
-        plain = ReCon(n_clusters=2).fit(X, constraints=constraints)
-        assert model.n_clusters_ == 2
-        assert_array_equal(model.labels_, given.labels_ if given.n_clusters_ == 2 else plain.labels_)
-        fitted += given.n_clusters_ == 2
-        moved += (plain.labels_ != model.labels_).any()
-    assert moved > 0
-    assert fitted > moved / 2
-
-
-def test_outliers_by_themselves_mind_pairs():
-    X = np.array([[0.0], [0.1], [0.2], [0.3], [0.4], [9.0]])
-    lone = said(6, [(0, 1, 4)])
-    assert ReCon(2, min_cluster_size="auto").fit(X, constraints=lone).labels_[5] == 1  # two fifths of three are one
-    paired = Constraints.build(6, cannot_link=[(0, 5)])
-    assert ReCon(2, min_cluster_size="auto").fit(X, constraints=paired).labels_.tolist() == [0, 0, 0, 0, 0, 1]
-
-
 def test_the_estimator_is_the_function():
     X, triplets = generators.relative_instance(11, 14, 14, source="balanced")
     constraints = said(14, triplets)

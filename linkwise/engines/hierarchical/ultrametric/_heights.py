@@ -106,7 +106,12 @@ def fit_heights(tree: Dendrogram, X: Any, *, metric: Any = "euclidean") -> Dendr
     total, count = _sums_at_nodes(tree.parent, tree.leaf_order, distances.square())
     mean = np.divide(total, count, out=np.zeros(len(total)), where=count > 0)
     return Dendrogram(
-        tree.n_samples, tree.parent, _pool_upwards(tree.parent, mean, count), marked=tree.marked, ids=tree.ids
+        tree.n_samples,
+        tree.parent,
+        _pool_upwards(tree.parent, mean, count),
+        marked=tree.marked,
+        ids=tree.ids,
+        joins=tree.joins,
     )
 
 
