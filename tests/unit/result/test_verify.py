@@ -156,6 +156,18 @@ def test_certificate_says_what_holds():
     assert not certificate.held.flags.writeable
 
 
+def test_certificate_counts_groups_where_there_are_any():
+    groups = Constraints.build(
+        6, together=[[0, 1, 2], [0, 3]], apart=[[0, 4, 5]], must_link_any=[[3, 4, 5]], cannot_link_any=[[0, 1, 3]]
+    )
+    labels = [0, 0, 0, 1, 1, 2]
+    nothing = {"must_link": (0, 0), "cannot_link": (0, 0), "triplets": (0, 0)}
+    counts = {"together": (1, 2), "apart": (1, 1), "must_link_any": (1, 1), "cannot_link_any": (1, 1)}
+    assert verify(labels, groups).counts == nothing | counts
+    assert verify(labels, Constraints.build(6)).counts == nothing
+    assert verify(labels, groups).to_dict()["counts"]["together"] == {"held": 1, "total": 2}
+
+
 def test_certificate_lists_twenty_broken_statements_and_counts_the_rest():
     certificate = verify(np.arange(50), Constraints.build(50, must_link=[(i, i + 1) for i in range(49)]))
     text = str(certificate)
