@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from linkwise import Constraints, verify
-from linkwise.constraints import MaxCentroidDistance, MinSeparation, NeighbourWithin, SizeBetween
+from linkwise.constraints import MaxCentroidDistance, MinSeparation, NeighbourWithin, Rule, SizeBetween
 from linkwise.exceptions import LinkwiseError
 from tests.oracles.knowledge import statement_holds
 from tests.oracles.trees import satisfied_by
@@ -120,6 +120,8 @@ def test_results_for_other_samples_are_refused():
     for result in ([0, 1], [[0, 1, 2]], [0.0, np.nan, 1.0], _tree(2, [2, 2, -1])):
         with pytest.raises(LinkwiseError, match="verify"):
             verify(result, c)
+    with pytest.raises(LinkwiseError, match=r"labels have shape \(3, 1\), expected one label per sample"):
+        verify([[0], [1], [2]], c)
 
 
 def test_a_million_triplets_on_a_caterpillar_take_seconds():
@@ -235,6 +237,22 @@ def test_reach_looks_at_merges_inside_clusters_and_spares_forced_ones():
     near = Constraints.build(4, rules=[MaxCentroidDistance(0.5), MinSeparation(1.5)])
     assert verify(_tree(4, parent, [4, 5]), near, X=LINE).ok
     assert verify(_tree(4, parent, [4, 5]), c, X=np.abs(LINE - LINE.T), metric="precomputed").rules[0][1] is None
+
+
+def test_reach_between_the_parts_of_a_many_way_node_is_that_of_each_pair():
+    triangle = np.array([[0.0, 0.0], [1.0, 0.0], [0.5, 0.75**0.5]])
+    for gamma, held in ((1.001, True), (0.999, False)):
+        c = Constraints.build(3, rules=[MaxCentroidDistance(gamma)])
+        assert verify(_tree(3, [3, 3, 3, -1]), c, X=triangle).rules[0][1] is held
+
+
+def test_a_rule_of_somebody_else_is_listed_as_unchecked():
+    class Odd(Rule):
+        pass
+
+    certificate = verify([0, 0], Constraints.build(2, rules=[Odd()]), X=[[0.0], [1.0]])
+    assert certificate.rules == ((Odd(), None),)
+    assert "was not checked: the checker does not know this rule." in str(certificate)
 
 
 def test_data_of_another_shape_are_refused():
