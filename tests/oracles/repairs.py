@@ -69,6 +69,44 @@ def minimal_conflicts(m, holds):
     return found
 
 
+def other_answers(kind, items):
+    """What else could have been said about the samples of one statement."""
+    a, b, c = items
+    if kind == TRIPLET:
+        return [(kind, (a, c, b)), (kind, (b, c, a))]
+    return [(CANNOT if kind == MUST else MUST, (a, b, c))]
+
+
+def share_of_wrong(statements, dropped, holds, *, few):
+    """The share of wrong statements as the model of `Repair.noise` says, ``holds(statements)`` being the test.
+
+    A dropped statement shares its blame with the kept ones that could go in its place. Checked are the dropped ones,
+    those with a share of blame, and of the kept ones those that follow from the others. Each kind has its own rate
+    where as many as ``few`` of it were checked.
+    """
+    kept = [s for s in range(len(statements)) if s not in dropped]
+    blame = dict.fromkeys(range(len(statements)), 0.0)
+    for d in dropped:
+        equal = [d, *(s for s in kept if holds([statements[t] for t in (*kept, d) if t != s]))]
+        for s in equal:
+            blame[s] += 1 / len(equal)
+    follows = {
+        s
+        for s in kept
+        if not any(holds([*(statements[t] for t in kept if t != s), other]) for other in other_answers(*statements[s]))
+    }
+    said, wrong, checked = [], [], []
+    for kind in sorted({kind for kind, _ in statements}):
+        mine = {s for s, (k, _) in enumerate(statements) if k == kind}
+        said.append(len(mine))
+        wrong.append(sum(blame[s] for s in mine))
+        blamed = [s for s in mine if s in kept and blame[s] > 0]
+        checked.append(len(mine & set(dropped)) + len(mine & follows) + len(blamed))
+    pooled = sum(wrong) / sum(checked)
+    rates = [w / c if c >= few else pooled for w, c in zip(wrong, checked, strict=True)]
+    return min(1.0, sum(s * r for s, r in zip(said, rates, strict=True)) / sum(said))
+
+
 def triplets_hold(triplets):
     """Whether some tree displays all triplets, by the literal algorithm."""
     items = {x for t in triplets for x in t}

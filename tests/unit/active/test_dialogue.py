@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import combinations
+
 import numpy as np
 import pytest
 import scipy.sparse
@@ -103,6 +105,41 @@ def test_what_contradicts_is_asked_again_once_and_stops_nothing():
     rates = talk.error_rates()
     assert rates["bob"] > 0.05 > rates["ann"]
     assert "1 contradict others" in str(talk.progress())
+
+
+def test_progress_counts_the_pairs_that_are_known_said_or_implied():
+    talk = Dialogue(X, strategy=RandomPairs())
+    for pair, answer in (((0, 1), True), ((1, 2), True), ((3, 4), True), ((0, 3), False), ((5, 6), False)):
+        talk.tell(pair, answer)
+    assert talk.progress().n_implied == 3 + 1 + 3 * 2 + 1
+    assert sum(talk.known.decides(pair) for pair in combinations(range(12), 2)) == 11
+
+
+def test_strategies_see_how_many_questions_are_left():
+    seen = []
+
+    class Watching(Strategy):
+        def begin(self, scene):
+            seen.append(("begin", scene.budget_left))
+            return Watch(scene)
+
+    class Watch(Inquiry):
+        def propose(self):
+            seen.append(("propose", self.scene.budget_left))
+            return next(p for p in combinations(range(self.scene.n_samples), 2) if not self.scene.known.decides(p))
+
+    talk = Dialogue(X, strategy=Watching(), budget=3)
+    talk.tell((0, 11), False)
+    for _ in range(2):
+        talk.tell(talk.ask(), False)
+    talk.undo()
+    talk.undo()
+    talk.ask()
+    counts = [("begin", 3), ("propose", 3), ("propose", 2), ("begin", 3), ("begin", 3), ("propose", 3)]
+    assert seen == counts
+    talk = Dialogue(X, strategy=Watching())
+    talk.ask()
+    assert seen[len(counts) :] == [("begin", None), ("propose", None)]
 
 
 def test_any_estimator_is_fitted_with_what_it_understands():

@@ -6,6 +6,7 @@ import json
 import os
 import subprocess
 import sys
+from io import FileIO
 
 import numpy as np
 import pytest
@@ -89,6 +90,57 @@ def test_a_full_disk_takes_no_answer_and_leaves_no_half_line(tmp_path, monkeypat
         monkeypatch.undo()
         talk.tell(talk.ask(), "yes")
         assert path.read_bytes().count(b"\n") == 4
+
+
+class Disk(FileIO):
+    """A file on a disk that may have room for a few bytes only."""
+
+    room = None
+
+    def write(self, line):
+        if self.room == 0:
+            raise OSError(28, "No space left on device")
+        written = super().write(line[: self.room])
+        self.room = None if self.room is None else self.room - written
+        return written
+
+
+def test_after_a_write_that_fails_half_way_the_log_takes_answers_again_and_opens_with_all_of_them(
+    tmp_path, monkeypatch
+):
+    path = tmp_path / "talk.jsonl"
+    monkeypatch.setattr(log_module, "FileIO", Disk)
+    with converse(path, 2) as talk:
+        before, content = state(talk), path.read_bytes()
+        talk._log._file.room = 5
+        with pytest.raises(LinkwiseError, match="No space left on device"):
+            talk.tell(talk.ask(), "no")
+        assert path.read_bytes() == content
+        assert state(talk) == before
+        talk._log._file.room = None
+        for _ in range(2):
+            talk.tell(talk.ask(), "no")
+        told = state(talk)
+    with Dialogue(X, strategy=RandomPairs(), log=path) as again:
+        assert state(again) == told
+        assert [answer.number for answer in again.answers] == [0, 1, 2, 3]
+
+
+def test_a_refused_answer_is_in_no_memory_that_an_undo_reads(tmp_path, monkeypatch):
+    path = tmp_path / "talk.jsonl"
+    monkeypatch.setattr(log_module, "FileIO", Disk)
+    with converse(path, 2) as talk:
+        talk._log._file.room = 0
+        with pytest.raises(LinkwiseError, match="was not taken"):
+            talk.tell((4, 7), "yes")
+        talk._log._file.room = None
+        talk.undo()
+        talk.tell((0, 5), "no")
+        told = state(talk)
+    with Dialogue(X, strategy=RandomPairs(), log=path) as again:
+        assert state(again) == told
+        assert (4, 7) not in [answer.items for answer in told[0]]
+        assert [answer.number for answer in told[0]] == [0, 2]
 
 
 @pytest.mark.parametrize(

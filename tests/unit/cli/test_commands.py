@@ -47,6 +47,9 @@ def test_cluster_writes_everything_and_obeys(here, capsys):
     assert found["otter"] == found["orca"] != found["mink"]
     assert len(set(found.values())) == 3
     assert "All 2 hard statements hold" in told.out
+    listed = [line.strip() for line in told.out.splitlines() if line.strip().startswith("out")]
+    assert sorted(listed) == sorted(str(path.relative_to(here)) for path in (here / "out").iterdir())
+    assert "no picture" not in told.out
     assert (here / "out" / "dendrogram.png").read_bytes().startswith(b"\x89PNG")
     page = (here / "out" / "report.html").read_text(encoding="utf-8")
     assert "walrus" in page

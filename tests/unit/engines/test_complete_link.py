@@ -11,7 +11,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy.cluster.hierarchy import linkage as scipy_linkage
 from scipy.spatial.distance import cdist
 
-from linkwise import ConstrainedCompleteLink, Constraints, agglomerate, propagate, verify
+from linkwise import ConstrainedCompleteLink, Constraints, MaxCentroidDistance, agglomerate, propagate, verify
 from linkwise.engines import constrained_linkage, propagated_linkage
 from linkwise.exceptions import DeadEndError, InfeasibleConstraintsError, LinkwiseError, UnsupportedConstraintError
 from tests.oracles.agglomeration import faults
@@ -114,6 +114,12 @@ def test_nothing_said_is_plain_complete_link():
         propagated_linkage(D, Constraints.build(30), metric="precomputed").parent,
         agglomerate(D, method="complete", metric="precomputed").parent,
     )
+
+
+def test_complete_link_under_a_rule_that_forbids_nothing_is_plain_complete_link():
+    X = np.random.default_rng(0).normal(size=(12, 2))
+    tree = constrained_linkage(X, Constraints.build(12, rules=MaxCentroidDistance(1e6)), method="complete")
+    assert_allclose(tree.raw_height[12:], scipy_linkage(X, "complete")[:, 2], rtol=1e-9)
 
 
 def test_scaling_scales_the_heights_and_keeps_the_tree():

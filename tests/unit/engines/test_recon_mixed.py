@@ -111,8 +111,10 @@ def test_soft_statements_that_contradict_are_left_out_with_a_warning():
 
 
 def test_outlier_treatment_is_refused_with_pairs():
-    with pytest.raises(UnsupportedConstraintError, match="understands triplets only"):
-        ReCon(min_cluster_size=2).fit(np.arange(4.0)[:, None], constraints=Constraints.build(4, must_link=[(0, 1)]))
+    said = Constraints.build(4, must_link=[(0, 1)], apart=[[0, 2]], triplets=[(0, 1, 3)])
+    with pytest.raises(UnsupportedConstraintError, match="understands triplets only") as refused:
+        ReCon(min_cluster_size=2).fit(np.arange(4.0)[:, None], constraints=said)
+    assert refused.value.kinds == ("must_link", "apart")
 
 
 def test_groups_of_a_hundred_apart_among_thousands():

@@ -11,6 +11,7 @@ import pytest
 from linkwise import Constraints, Dendrogram, Kind, MinSeparation, SizeBetween, Taxonomy, read_data, read_knowledge
 from linkwise.active import Dialogue
 from linkwise.exceptions import ConstraintError, LinkwiseError, LinkwiseWarning
+from linkwise.io import _knowledge as knowledge
 from linkwise.io import write_knowledge
 
 NAMES = ["otter", "mink", "seal", "walrus", "sea lion"]
@@ -111,6 +112,23 @@ def test_paths_parents_newick_and_json_say_the_same():
         assert sorted(alone.ids.tolist()) == ["mink", "otter", "seal"]
     assert read(forms["p.csv"], name="p.csv").word(0) == "line 2: triplet(otter, mink | seal)"
     assert read(forms["t.nwk"], name="t.nwk").word(0) == "t.nwk: triplet(otter, mink | seal)"
+
+
+def test_a_tree_may_stand_on_one_line_longer_than_statements_may_be(monkeypatch):
+    monkeypatch.setattr(knowledge, "_LONGEST", 60)
+    tree = "(" * 40 + "otter" + ")" * 40
+    forms = {
+        "t.nwk": f"(({tree},mink),seal);",
+        "u.json": json.dumps({"water, salt or fresh": [{"weasels, which have fur": ["otter", "mink"]}, "seal"]}),
+        "d.json": Dendrogram.from_newick("((otter:1,mink:1):1,seal:2);").to_json(),
+        "lines.txt": f"(({tree},mink),seal);",
+    }
+    for name, text in forms.items():
+        assert "\n" not in text.strip()
+        assert len(text) > 60
+        assert words(read(text, name=name)) == [f"{name}: triplet(otter, mink | seal)"], name
+    with pytest.raises(ConstraintError, match="line 2 is 66 characters long, at most 60 are read"):
+        read("kind,a,b\nmust_link,otter," + " " * 45 + "mink\n", name="s.csv")
 
 
 def test_a_taxonomy_is_said_in_the_fewest_triplets():

@@ -8,7 +8,8 @@ from scipy.cluster.hierarchy import is_valid_linkage
 
 from linkwise import Dendrogram
 from linkwise.exceptions import LinkwiseError
-from linkwise.io import read_labels, write_labels, write_tree
+from linkwise.io import read_labels, read_tree, write_labels, write_tree
+from tests.oracles.trees import clades
 
 TREE = Dendrogram.from_merges(3, [(0, 1), (3, 2)], [1.0, 2.0])
 NAMES = np.array(["=otter", "mi,nk", "seal"])
@@ -35,6 +36,8 @@ def test_labels_as_parquet(tmp_path):
     write_labels(tmp_path / "l.parquet", [0, 0, 1], NAMES)
     table = pyarrow.parquet.read_table(tmp_path / "l.parquet")
     assert table.to_pydict() == {"sample": ["=otter", "mi,nk", "seal"], "cluster": [0, 0, 1]}
+    write_labels(tmp_path / "l.parquet", [0, 0, 1])
+    assert pyarrow.parquet.read_table(tmp_path / "l.parquet").to_pydict() == {"sample": [0, 1, 2], "cluster": [0, 0, 1]}
 
 
 def test_trees_in_three_forms(tmp_path):
@@ -46,6 +49,20 @@ def test_trees_in_three_forms(tmp_path):
     Z = np.load(tmp_path / "t.npy", allow_pickle=False)
     assert is_valid_linkage(Z)
     assert np.array_equal(Dendrogram.from_linkage(Z).parent, TREE.parent)
+
+
+@pytest.mark.parametrize("name", ["t.nwk", "t.json", "t.npy"])
+def test_a_tree_comes_back_from_every_form(tmp_path, name):
+    write_tree(tmp_path / name, TREE)
+    back = read_tree(tmp_path / name)
+    assert back.height[2:].tolist() == [0.0, 1.0, 2.0]
+    assert clades(3, back.parent) == clades(3, TREE.parent)
+
+
+def test_a_tree_with_names_keeps_its_own(tmp_path):
+    named = Dendrogram(2, [2, 2, -1], ids=["otter", "seal"])
+    write_tree(tmp_path / "t.nwk", named, ids=["a", "b"])
+    assert (tmp_path / "t.nwk").read_text() == "(otter:1.0,seal:1.0);\n"
 
 
 @pytest.mark.parametrize(

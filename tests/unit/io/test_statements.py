@@ -95,6 +95,29 @@ def test_what_is_wrong_is_named_with_its_line(read, rows, words):
 
 
 @pytest.mark.parametrize(
+    ("row", "words"),
+    [
+        ("must_link,otter,seal,walrus", "line 3 has 4 values, but the header names 3 columns"),
+        ("must_link,otter,seal,", "line 3 has 4 values, but the header names 3 columns"),
+        ("must_link,otter", r"line 3: a must_link names 2 samples \(a, b\)"),
+        ("must_link", r"line 3: a must_link names 2 samples \(a, b\)"),
+    ],
+)
+def test_a_line_with_too_many_or_too_few_cells_after_a_good_one(read, row, words):
+    with pytest.raises(ConstraintError, match=words):
+        read(f"kind,a,b\nmust_link,otter,mink\n{row}\nmust_link,mink,seal\n")
+
+
+def test_cells_left_out_at_the_end_of_a_line_are_empty(read):
+    said = read("kind,a,b,c,weight\nmust_link,otter,mink,,\ncannot_link,mink,seal\ntriplet,otter,mink,walrus\n")
+    assert [said.word(i) for i in range(3)] == [
+        "line 2: must_link(otter, mink)",
+        "line 3: cannot_link(mink, seal)",
+        "line 4: triplet(otter, mink | walrus)",
+    ]
+
+
+@pytest.mark.parametrize(
     ("text", "words"),
     [
         ("sort,a,b\nx,y,z\n", "expected kind,a,b,c,weight"),

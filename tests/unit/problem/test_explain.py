@@ -10,7 +10,9 @@ import pytest
 
 from linkwise import Constraints, Explanation, MinSeparation, check
 from linkwise.problem._choices import Choices
+from linkwise.problem._explain import explain
 from linkwise.problem._feasibility import judge, read_hard
+from linkwise.problem._suspects import Suspects
 from tests.oracles.generators import SHAPES, consistent_triplets, flip, random_tree, tree_triplets
 from tests.profile import examples
 
@@ -144,6 +146,13 @@ def test_more_conflicts_than_anyone_weighs_are_left_to_repair():
     assert why.at_least == 6
     assert why.complete
     assert str(why).startswith("No single change repairs it, at least 6 are needed; `repair(constraints)` finds")
+
+
+@pytest.mark.parametrize(("core", "suspects"), [(True, True), (True, False), (False, True), (False, False)])
+def test_an_explanation_is_complete_when_its_core_and_its_suspects_are(core, suspects):
+    c = Constraints.build(2, must_link=[(0, 1)], cannot_link=[(0, 1)])
+    why = explain(c, [0, 1], "", suspects=Suspects(((1,),), complete=suspects), complete=core)
+    assert why.complete == (core and suspects)
 
 
 # -- a wanted number of clusters -----------------------------------------------------------------------------------

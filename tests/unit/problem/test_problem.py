@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from itertools import combinations
+
 import numpy as np
 import pytest
 
 from linkwise import Constraints, Dendrogram, verify
 from linkwise.exceptions import InfeasibleConstraintsError, LinkwiseError
 from linkwise.problem import Contraction, Problem
+from tests.oracles.trees import climb
 
 
 def test_groups_become_weighted_means():
@@ -76,6 +79,17 @@ def test_a_hierarchy_of_groups_expands_to_all_samples():
     assert sorted(whole.marked.tolist()) == [3, 6]
     c = Constraints.build(5, must_link=[(0, 4), (0, 1)], cannot_link=[(2, 3)], triplets=[(0, 2, 1), (1, 4, 3)])
     assert verify(whole, c).ok
+
+
+def test_samples_of_a_hierarchy_of_groups_meet_where_their_groups_do():
+    contraction = Contraction.of([0, 0, 1, 2, 1])
+    tree = Dendrogram(3, [3, 4, 3, 4, -1], [0, 0, 0, 1.0, 2.0], marked=[3, 1])
+    whole = contraction.expand(tree)
+    for a, b in combinations(range(5), 2):
+        g, h = contraction.group[[a, b]]
+        expected = 0.0 if g == h else tree.height[climb(tree.parent, g, h)]
+        assert whole.height[climb(whole.parent, a, b)] == expected
+    assert whole.cut_marked().tolist() == [0, 0, 1, 0, 1]
 
 
 def test_expanding_something_else_is_refused():

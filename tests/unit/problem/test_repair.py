@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from itertools import combinations
 
 import numpy as np
@@ -13,7 +14,7 @@ from linkwise.problem._insert import insert_in_order
 from linkwise.problem._parts import part_of
 from tests.oracles.generators import flip, random_tree, tree_triplets
 from tests.oracles.knowledge import cheapest_repair, feasible_sizes, links_consistent
-from tests.oracles.repairs import cheapest_subset
+from tests.oracles.repairs import cheapest_subset, consistent, share_of_wrong, triplets_hold
 from tests.profile import examples
 
 
@@ -189,6 +190,36 @@ def test_noise_is_nothing_without_conflicts_and_shared_among_equal_suspects():
     assert repair(mixed).noise == pytest.approx(1 / 3)
 
 
+HOLDS = {
+    "pairs": lambda n, rows: links_consistent(n, *_split(rows)[:2]),
+    "triplets": lambda _, rows: triplets_hold([items for _, items in rows]),
+    "mixed": consistent,
+}
+
+
+@pytest.mark.parametrize(
+    ("mix", "n", "m_pairs", "m_trios"), [("pairs", 9, 30, 0), ("triplets", 6, 0, 16), ("mixed", 4, 5, 4)]
+)
+def test_the_noise_is_that_of_the_model(mix, n, m_pairs, m_trios):
+    rng = np.random.default_rng(8)
+    seen = np.zeros(2, dtype=int)
+    for _ in range(examples(5, 60)):
+        y = rng.integers(0, 3, n)
+        pairs = rng.permutation(list(combinations(range(n), 2)))[:m_pairs]
+        same = (y[pairs[:, 0]] == y[pairs[:, 1]]) ^ (rng.random(len(pairs)) < 0.2)
+        trios = rng.permutation(list(combinations(range(n), 3)))[:m_trios]
+        triplets = [rng.permutation(trio) if rng.random() < 0.3 else trio for trio in trios]
+        c = Constraints.build(n, must_link=pairs[same], cannot_link=pairs[~same], triplets=triplets)
+        fixed = repair(c)
+        if len(fixed.dropped):
+            holds = partial(HOLDS[mix], n)
+            own, common = (share_of_wrong(_rows(c), fixed.dropped.tolist(), holds, few=few) for few in (10, 1000))
+            assert fixed.noise == pytest.approx(own)
+            seen += [1, own != common]
+    assert seen[0] > 2
+    assert seen[1] or mix != "pairs"
+
+
 def test_larger_noisy_pairs_are_repaired_optimally_and_no_worse_than_greedy():
     rng = np.random.default_rng(2)
     n, m = 100, 300
@@ -251,6 +282,33 @@ def test_each_drop_is_blamed_on_kept_statements():
     assert fixed.because == (
         "#2 cannot_link(0, 2) weight 1: it contradicts #0 must_link(0, 1) weight 3, #1 must_link(1, 2) weight 3.",
     )
+
+
+def test_long_lists_of_reasons_are_cut_and_counted():
+    chain = Constraints.build(8, must_link=[(i, i + 1) for i in range(7)], cannot_link=[(0, 7)], weight=[2] * 7 + [1])
+    (reason,) = repair(chain).because
+    assert reason.startswith("#7 cannot_link(0, 7) weight 1: it contradicts #0 must_link(0, 1) weight 2, #1 ")
+    assert reason.endswith("#4 must_link(4, 5) weight 2 and 2 more.")
+    five = Constraints.build(6, must_link=[(i, i + 1) for i in range(5)], cannot_link=[(0, 5)], weight=[2] * 5 + [1])
+    assert repair(five).because[0].endswith("#4 must_link(4, 5) weight 2.")
+    for n, last in ((20, "drop #39"), (21, "... and 1 more")):
+        pairs = [(2 * i, 2 * i + 1) for i in range(n)]
+        fixed = repair(Constraints.build(2 * n, must_link=pairs, cannot_link=pairs, weight=[2] * n + [1] * n))
+        head, *lines = str(fixed).split("\n")
+        assert head == f"{n} of {2 * n} statements must go, at a cost of {n}; no cheaper repair exists."
+        assert len(lines) == n
+        assert lines[-1].strip().startswith(last)
+
+
+@pytest.mark.parametrize("price", [1e-3, 1.0, 1e3])
+def test_the_bound_without_time_is_true_for_any_prices(price):
+    rng = np.random.default_rng(9)
+    pairs = [tuple(rng.choice(5, 2, replace=False)) for _ in range(14)]
+    c = Constraints.build(5, must_link=pairs[:7], cannot_link=pairs[7:], weight=price)
+    fixed, best = repair(c, time_limit=0.0), repair(c)
+    assert best.optimal
+    assert 0 <= fixed.lower_bound <= best.cost <= fixed.cost
+    assert best.cost == pytest.approx(cheapest_subset(5, _rows(c), _prices(c).tolist()))
 
 
 def test_greedy_insertion_of_pairs_agrees_with_one_by_one():

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from linkwise import Constraints
-from linkwise.problem._hitting import hit_conflicts, packing_bound
+from linkwise.problem._hitting import _unit, hit_conflicts, packing_bound
 from linkwise.problem._linkcycles import Incidence, cycle_parts, light_cycles
 from linkwise.problem._parts import MixedPart, independent_parts, part_of
 from linkwise.problem._treecores import frees, implied_rows, small_cores, stuck_parts
@@ -193,6 +193,13 @@ def test_the_cheapest_hitting_set_is_found_and_proven(fractional):
         off, bound = hit_conflicts(Listed(cores, fractional), price, ~everything, 0, everything, LATER)
         assert bound == pytest.approx(min(hits)) == price[off].sum()
         assert packing_bound([np.array(core) for core in cores], price) <= min(hits) + 1e-9
+
+
+@pytest.mark.parametrize(
+    ("price", "unit"), [([2, 3], 0), ([2, 4, 0, 6], 2), ([0.5, 1.5], 0.5), ([1, 1.5], 0), ([0], 0), ([1, 2.0**41], 0)]
+)
+def test_costs_are_rounded_up_to_multiples_of_the_least_price_only_if_all_prices_are(price, unit):
+    assert _unit(np.array(price, dtype=float)) == unit
 
 
 def test_parts_of_a_mixed_table_hold_every_contradiction():

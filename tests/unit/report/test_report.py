@@ -64,6 +64,12 @@ def test_facts_count_what_was_said_and_what_holds():
     assert facts.statements[0].text == "#3 cannot_link(2, 3)"
 
 
+def test_facts_count_groups():
+    said = Constraints.build(4, together=[[0, 1]], apart=[[0, 2], [2, 3]])
+    facts = gather_facts([0, 0, 1, 1], constraints=said)
+    assert [(kind.kind.word, kind.said, kind.held) for kind in facts.kinds] == [("together", 1, 1), ("apart", 2, 1)]
+
+
 def test_facts_list_members_by_cluster_with_their_names():
     facts = gather_facts(TREE, ids=["w", "x", "y", "z"])
     assert [(c.label, c.size, c.members) for c in facts.clusters] == [(0, 2, ("w", "x")), (1, 2, ("y", "z"))]

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from linkwise import Constraints, verify
-from linkwise.constraints import MaxCentroidDistance, MinSeparation, NeighbourWithin, SizeBetween
+from linkwise.constraints import MaxCentroidDistance, MinSeparation, NeighbourWithin, Rule, SizeBetween
 from linkwise.exceptions import LinkwiseError
 from tests.oracles.knowledge import statement_holds
 from tests.oracles.trees import satisfied_by
@@ -120,6 +120,8 @@ def test_results_for_other_samples_are_refused():
     for result in ([0, 1], [[0, 1, 2]], [0.0, np.nan, 1.0], _tree(2, [2, 2, -1])):
         with pytest.raises(LinkwiseError, match="verify"):
             verify(result, c)
+    with pytest.raises(LinkwiseError, match=r"labels have shape \(3, 1\), expected one label per sample"):
+        verify([[0], [1], [2]], c)
 
 
 def test_a_million_triplets_on_a_caterpillar_take_seconds():
@@ -154,6 +156,18 @@ def test_certificate_says_what_holds():
     assert certificate.counts == {"must_link": (1, 2), "cannot_link": (1, 1), "triplets": (1, 1)}
     assert str(verify([0], Constraints.build(1))) == "No hard statements were made."
     assert not certificate.held.flags.writeable
+
+
+def test_certificate_counts_groups_where_there_are_any():
+    groups = Constraints.build(
+        6, together=[[0, 1, 2], [0, 3]], apart=[[0, 4, 5]], must_link_any=[[3, 4, 5]], cannot_link_any=[[0, 1, 3]]
+    )
+    labels = [0, 0, 0, 1, 1, 2]
+    nothing = {"must_link": (0, 0), "cannot_link": (0, 0), "triplets": (0, 0)}
+    counts = {"together": (1, 2), "apart": (1, 1), "must_link_any": (1, 1), "cannot_link_any": (1, 1)}
+    assert verify(labels, groups).counts == nothing | counts
+    assert verify(labels, Constraints.build(6)).counts == nothing
+    assert verify(labels, groups).to_dict()["counts"]["together"] == {"held": 1, "total": 2}
 
 
 def test_certificate_lists_twenty_broken_statements_and_counts_the_rest():
@@ -223,6 +237,22 @@ def test_reach_looks_at_merges_inside_clusters_and_spares_forced_ones():
     near = Constraints.build(4, rules=[MaxCentroidDistance(0.5), MinSeparation(1.5)])
     assert verify(_tree(4, parent, [4, 5]), near, X=LINE).ok
     assert verify(_tree(4, parent, [4, 5]), c, X=np.abs(LINE - LINE.T), metric="precomputed").rules[0][1] is None
+
+
+def test_reach_between_the_parts_of_a_many_way_node_is_that_of_each_pair():
+    triangle = np.array([[0.0, 0.0], [1.0, 0.0], [0.5, 0.75**0.5]])
+    for gamma, held in ((1.001, True), (0.999, False)):
+        c = Constraints.build(3, rules=[MaxCentroidDistance(gamma)])
+        assert verify(_tree(3, [3, 3, 3, -1]), c, X=triangle).rules[0][1] is held
+
+
+def test_a_rule_of_somebody_else_is_listed_as_unchecked():
+    class Odd(Rule):
+        pass
+
+    certificate = verify([0, 0], Constraints.build(2, rules=[Odd()]), X=[[0.0], [1.0]])
+    assert certificate.rules == ((Odd(), None),)
+    assert "was not checked: the checker does not know this rule." in str(certificate)
 
 
 def test_data_of_another_shape_are_refused():
