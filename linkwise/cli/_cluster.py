@@ -162,6 +162,7 @@ def cluster(
             model,
             X=table.X,
             features=table.columns,
+            values=table.values,
             constraints=said,
             ids=table.ids,
             before=plain,
@@ -250,6 +251,8 @@ def _recipe(
         "categories": list(options["categories"]),
         "scale": "standard" if options["standardise"] else options["scale"],
         "impute": options["impute"],
+        "decimal": options["decimal"],
+        "missing": list(options["missing"]),
     }
     used = "".join(f", {key}={value!r}" for key, value in given.items() if value)
     lines = ["import linkwise as lw", "", f"table = lw.read_data({data!r}{used})"]

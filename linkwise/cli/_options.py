@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from linkwise._cores import cores
+from linkwise._wording import many
 
 if TYPE_CHECKING:
     from linkwise.io import Knowledge, Table
@@ -90,6 +91,13 @@ _TABLE = (
     click.option(
         "--impute", type=click.Choice(("mean", "median", "most_frequent")), help="What stands in for missing numbers."
     ),
+    click.option("--decimal", type=click.Choice((".", ",")), help="Decimal mark of numbers in DATA.  [default: .]"),
+    click.option(
+        "--missing",
+        multiple=True,
+        metavar="WORD",
+        help="A word for a missing number, beside empty cells, NA, n/a, NaN, null, none and ?; may be repeated.",
+    ),
     click.option(
         "--threads",
         type=int,
@@ -154,6 +162,8 @@ def read_table(data: str, options: dict[str, Any], *, warn: bool = True) -> Tabl
         categories=options["categories"],
         scale=scale,
         impute=options["impute"],
+        decimal=options["decimal"],
+        missing=options["missing"],
     )
     if warn and scale is None:
         _warn_of_spread(table)
@@ -207,7 +217,7 @@ def read_statements(files: Sequence[str], ids: Any = None, form: str | None = No
     statements = read_knowledge(list(files), ids, format=form, skip_bad=passing)  # type: ignore[arg-type]
     if statements.skipped:
         n = len(statements.skipped)
-        lines = [f"{n:,} line{'' if n == 1 else 's'} passed over:", *(f"  {why}" for why in statements.skipped[:20])]
+        lines = [f"{many(n, 'line')} passed over:", *(f"  {why}" for why in statements.skipped[:20])]
         lines += [f"  ... and {n - 20:,} more"] if n > 20 else []
         warnings.warn("\n".join(lines), LinkwiseWarning, stacklevel=2)
     return statements

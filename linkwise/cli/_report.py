@@ -42,6 +42,7 @@ def report(result: str, output: str, before: str | None, title: str | None, forc
             found.result,
             X=None if found.table is None else found.table.X,
             features=None if found.table is None else found.table.columns,
+            values=None if found.table is None else found.table.values,
             ids=found.ids,
             before=earlier,
             title=title or f"{Path(result).stem}: clusters and what was known",

@@ -35,6 +35,8 @@ RECORDS: dict[str, Any] = {
 _DEEPEST = 40
 # parameters that older files lack, and what methods did then
 _ADDED = {"dead_end": "raise"}
+# fields that older files lack; their defaults say what was the case then
+_LATER = {"Preparation": {"decimal", "missing"}, "Table": {"missing"}}
 # what a fitted estimator keeps for a quicker next fit, or for scikit-learn; it answers without
 _CACHES = ("_memory", "_metadata_request", "_sklearn_output_config", "_sklearn_auto_wrap_output_keys")
 
@@ -219,7 +221,7 @@ class Reader:
         if record is None:
             msg = f"{str(name)[:40]!r} is none of the methods and values a model consists of"
             raise ValueError(msg)
-        if set(fields) != {f.name for f in dataclasses.fields(record)}:
+        if set(fields) | _LATER.get(name, set()) != {f.name for f in dataclasses.fields(record)}:
             msg = f"{name} lacks a field or has one too many"
             raise ValueError(msg)
         made = record(**fields)

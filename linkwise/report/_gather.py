@@ -38,6 +38,7 @@ def gather_facts(
     X: Any = None,
     metric: str | None = None,
     features: Any = None,
+    values: Any = None,
     labels: Any = None,
     constraints: Constraints | None = None,
     certificate: Certificate | None = None,
@@ -66,6 +67,9 @@ def gather_facts(
         How samples are compared for that; by default cosine for sparse data, Euclidean for other.
     features : array-like of shape (n_features,), optional
         What the features are called; for sparse texts, their terms.
+    values : array-like of shape (n_samples, n_features), optional
+        The data to tell means of, where X was scaled or filled: in the units of the source, NaN for what is missing, as
+        in ``Table.values``. By default X.
     labels : array-like of shape (n_samples,), optional
         Cluster of every sample; the marked cut, else the trees of the forest, when left out.
     constraints : Constraints, optional
@@ -156,12 +160,13 @@ def gather_facts(
         held = None if certificate is None else certificate.held
         earlier = read_outcome(before, who="report")
         facts = replace(facts, comparison=compare(earlier, outcome, clusters, constraints, held, names))
-    return facts if X is None else _with_data(facts, X, metric, features, clusters, constraints, names)
+    return facts if X is None else _with_data(facts, X, values, metric, features, clusters, constraints, names)
 
 
 def _with_data(
     facts: Facts,
     X: Any,
+    values: Any,
     metric: str | None,
     features: Any,
     labels: npt.NDArray[Any],
@@ -173,7 +178,7 @@ def _with_data(
         features = list(X.columns)
     if metric is None:
         metric = "cosine" if sparse else "euclidean"
-    found = profile(X, labels, metric, features)
+    found = profile(X, labels, metric, features, values)
     described = []
     for cluster, traits, typical in zip(facts.clusters, found.traits, found.exemplars, strict=True):
         margin = float(found.margin[labels == cluster.label].mean())
@@ -185,6 +190,7 @@ def _with_data(
         doubtful=_doubtful(found, labels, constraints, names),
         map=None if metric == "precomputed" else _map(X, labels),
         texts=sparse,
+        n_missing=found.n_missing,
     )
 
 
