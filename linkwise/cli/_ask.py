@@ -15,7 +15,7 @@ import click
 
 from linkwise._files import visible
 from linkwise._wording import many
-from linkwise.cli._options import constraints_option, read_statements, read_table, table_options
+from linkwise.cli._options import CLUSTERS, Whole, constraints_option, read_statements, read_table, table_options
 from linkwise.cli._verb import Interrupted, answer, speaks_json, verb
 
 if TYPE_CHECKING:
@@ -45,11 +45,11 @@ MOST_ROWS = 5_000  # of more, questions are looked for among that many: finding 
 @constraints_option("Statements that are known already.")
 @click.option("-l", "--log", metavar="FILE", required=True, type=click.Path(), help="Where answers are kept.")
 @click.option("--show", multiple=True, metavar="COLUMN", help="Show a column beside those compared; may be repeated.")
-@click.option("--budget", type=click.IntRange(min=1), help="How many questions; default: until nothing is left.")
+@click.option("--budget", type=Whole(1), help="How many questions; default: until nothing is left.")
 @click.option("--strategy", type=click.Choice(STRATEGIES), default="pairs", show_default=True, help="What to ask.")
-@click.option("-k", "--clusters", type=click.IntRange(min=1), help="Number of clusters, for strategies that need it.")
+@click.option("-k", "--clusters", type=CLUSTERS, help="Number of clusters, for strategies that need it.")
 @click.option("--who", default="", help="Your name, kept with the answers.")
-@click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Of everything left to chance.")
+@click.option("--seed", type=Whole(0), default=0, show_default=True, help="Of everything left to chance.")
 def ask(
     data: str,
     constraints: tuple[str, ...],

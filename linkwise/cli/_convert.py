@@ -7,6 +7,8 @@ from typing import Any
 
 import click
 
+from linkwise._files import visible
+from linkwise._wording import many
 from linkwise.cli._check import counted
 from linkwise.cli._options import knowledge_options, read_said, refuse_existing
 from linkwise.cli._verb import answer, verb
@@ -51,7 +53,7 @@ def convert(
         statements, _ = read_said([source], data_path, id_column, form)
         write_knowledge(target, statements)
         n = statements.constraints.n_statements
-        answer({"written": target, "statements": n}, f"{target}: {counted(n)}.", quiet=quiet)
+        answer({"written": target, "statements": n}, f"{visible(target)}: {counted(n)}.", quiet=quiet)
         return
     if data_path is not None or form is not None:
         msg = f"--data and --format speak about knowledge, but {target} is a tree."
@@ -61,7 +63,7 @@ def convert(
     tree = _piped_tree() if source == "-" else read_tree(source) if found is None else found.tree
     write_tree(target, tree, ids=None if found is None else found.ids)
     told = {"written": target, "samples": tree.n_samples}
-    answer(told, f"{target}: a tree of {tree.n_samples:,} samples.", quiet=quiet)
+    answer(told, f"{visible(target)}: a tree of {many(tree.n_samples, 'sample')}.", quiet=quiet)
 
 
 def _piped_tree() -> Any:

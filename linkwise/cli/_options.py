@@ -10,13 +10,16 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from linkwise._cores import cores
+from linkwise._files import visible
 from linkwise._wording import many
 
 if TYPE_CHECKING:
     from linkwise.io import Knowledge, Table
 
 __all__ = [
+    "CLUSTERS",
     "Amount",
+    "Whole",
     "agree",
     "constraints_option",
     "knowledge_options",
@@ -41,6 +44,25 @@ class Amount(click.FloatRange):
             self.fail(f"{value!r} is not a finite number.", param, ctx)
         return found
 
+
+class Whole(click.ParamType):  # type: ignore[type-arg]
+    """A whole number from ``least`` on; messages say ``what`` it counts and which ``other`` word is allowed."""
+
+    name = "INTEGER"
+
+    def __init__(self, least: int = 1, what: str = "a whole number", other: str = "") -> None:
+        self.least = least
+        self.expected = f"{what} ({least} or more)" + (f" or {other}" if other else "")
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:
+        """Read what was typed."""
+        digits = str(value).strip()
+        if not digits.isascii() or not digits.isdecimal() or len(digits) > 18 or int(digits) < self.least:
+            self.fail(f"{value!r}, expected {self.expected}.", param, ctx)
+        return int(digits)
+
+
+CLUSTERS = Whole(1, "a number of clusters")
 
 F = TypeVar("F", bound=Callable[..., Any])
 FORMATS = ("statements", "lines", "groups", "paths", "parents", "newick", "json")
@@ -252,11 +274,11 @@ def refuse_existing(path: str, *, force: bool, inputs: Sequence[str] = ()) -> No
 
     target = Path(path)
     if target.is_dir():
-        msg = f"{path} is a folder, expected the name of a file to write."
+        msg = f"{visible(path)} is a folder, expected the name of a file to write."
         raise LinkwiseError(msg)
     if os.path.realpath(path) in {os.path.realpath(name) for name in inputs if name != "-"}:
-        msg = f"{path} is an input and would be overwritten.\nHint: choose another name."
+        msg = f"{visible(path)} is an input and would be overwritten.\nHint: choose another name."
         raise LinkwiseError(msg)
     if target.exists() and not force:
-        msg = f"{path} is there already.\nHint: give --force to replace it, or another name."
+        msg = f"{visible(path)} is there already.\nHint: give --force to replace it, or another name."
         raise LinkwiseError(msg)

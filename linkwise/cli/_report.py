@@ -6,6 +6,7 @@ from pathlib import Path
 
 import click
 
+from linkwise._files import visible
 from linkwise.cli._options import refuse_existing
 from linkwise.cli._verb import answer, verb
 
@@ -47,4 +48,4 @@ def report(result: str, output: str, before: str | None, title: str | None, forc
             before=earlier,
             title=title or f"{Path(result).stem}: clusters and what was known",
         )
-    answer({"written": output}, output, quiet=quiet)
+    answer({"written": output}, visible(output), quiet=quiet)

@@ -10,6 +10,7 @@ import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, NoReturn
 
+from linkwise._wording import hint
 from linkwise.constraints import Kind, MaxCentroidDistance, MinSeparation, NeighbourWithin, Rule, SizeBetween
 from linkwise.exceptions import ConstraintError, LinkwiseWarning
 from linkwise.io._collect import KINDS, Collector
@@ -70,11 +71,7 @@ def read_csv_statements(into: Collector, text: str) -> None:
     line, header = next(rows, (1, []))
     keys = header_keys(header)
     if "kind" not in keys or not ({"a", "b"} <= set(keys) or "samples" in keys):
-        msg = (
-            f"{name}, line {line}: the header is {', '.join(keys)}, {_EXPECTED}.\n"
-            "Hint: divide columns by commas, semicolons or tabs; groups such as apart name their samples in a column "
-            "`samples`, divided by semicolons."
-        )
+        msg = f"{name}, line {line}: the header is {', '.join(keys)}, {_EXPECTED}.\nHint: {_header_hint(keys)}"
         raise ConstraintError(msg)
     _check_keys(name, line, keys)
     quick = _quick_reader(into, keys, ours)
@@ -85,6 +82,22 @@ def read_csv_statements(into: Collector, text: str) -> None:
             take(into, at, _by_key(into, at, keys, cells, ours))
         except ConstraintError as bad:
             into.skip(bad)
+
+
+def _header_hint(keys: list[str]) -> str:
+    """What a header that says nothing here was probably meant to say."""
+    if len(keys) == 2:
+        groups = hint(command="--format groups", python="format='groups'")
+        return (
+            f"did you mean sample,group? Rename the header, or give {groups}; with sample,label, samples of "
+            "different labels are apart, too."
+        )
+    if len(keys) == 1:
+        return "divide columns by commas, semicolons or tabs."
+    return (
+        "write one statement per row, such as must_link,otter,mink under kind,a,b; groups such as apart name their "
+        "samples in a column `samples`, divided by semicolons."
+    )
 
 
 def _quick_reader(into: Collector, keys: list[str], ours: bool) -> Callable[[int, list[str]], bool]:
@@ -262,8 +275,8 @@ def take(into: Collector, line: int, given: Mapping[str, Any]) -> None:
     kind = KINDS.get("triplet" if word == "triplets" else word)
     if kind is None:
         near = difflib.get_close_matches(word, [*KINDS, *RULES], n=1)
-        hint = f"did you mean {near[0]}?" if near else "write must_link, cannot_link, triplet, together or apart."
-        msg = f"{where}: the kind is {shown(str(given.get('kind', '')))}.\nHint: {hint}"
+        words = f"did you mean {near[0]}?" if near else "write must_link, cannot_link, triplet, together or apart."
+        msg = f"{where}: the kind is {shown(str(given.get('kind', '')))}.\nHint: {words}"
         raise ConstraintError(msg)
     for key in "ab":
         if isinstance(given.get(key), float):
