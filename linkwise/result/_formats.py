@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from linkwise._kernels import njit
+from linkwise._wording import hint
 from linkwise.exceptions import LinkwiseError
 from linkwise.result._assemble import Assembled, assemble
 
@@ -100,9 +101,13 @@ def write_linkage(tree: Tree, binary: bool) -> FloatArray:
     refuse_forest(tree, "to_linkage", "a linkage matrix")
     if not tree.is_binary and not binary:
         wide = int(tree.n_samples + np.flatnonzero(np.diff(tree.child_start)[tree.n_samples :] > 2)[0])
+        way = hint(
+            command="write .nwk or .json instead.",
+            python="`to_linkage(binary=True)` splits such nodes into merges at equal height.",
+        )
         msg = (
             f"to_linkage: node {wide} has {len(tree.children(wide))} children, but a linkage joins two at a time.\n"
-            "Hint: `to_linkage(binary=True)` splits such nodes into merges at equal height."
+            f"Hint: {way}"
         )
         raise LinkwiseError(msg)
     n = tree.n_samples
