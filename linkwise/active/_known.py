@@ -60,7 +60,7 @@ class Known:
         if foreign:
             way = hint(
                 command="leave the others out, and give them to `linkwise cluster` at the end.",
-                python="leave the others out with `constraints.select(...)`, and give them to the estimator at the end.",
+                python="leave the others out with `constraints.select(...)`; give them to the estimator at the end.",
             )
             msg = (
                 f"Dialogue does not reason about {' and '.join(foreign)}; it starts from pairs, triplets and groups.\n"

@@ -283,7 +283,11 @@ def take(into: Collector, line: int, given: Mapping[str, Any]) -> None:
             msg = f"{where}: {key} is {given[key]}, expected text or a whole number."
             raise ConstraintError(msg)
     samples = _members(where, word, given) if kind.is_group else _few(where, word, kind, given)
-    into.add(kind, samples, _weight(where, given.get("weight", "")), line, given.get("note", ""))
+    weight = _weight(where, given.get("weight", ""))
+    if weight == 0:  # as in Constraints.build
+        warnings.warn(f"{where}: a statement of weight 0 says nothing and was dropped.", LinkwiseWarning, stacklevel=5)
+        return
+    into.add(kind, samples, weight, line, given.get("note", ""))
 
 
 def _rule(where: str, word: str, given: Mapping[str, Any]) -> Rule:
@@ -343,7 +347,7 @@ def _weight(where: str, given: Any) -> float:
     if given == "":
         return math.inf
     value = given if isinstance(given, float) else float(given) if NUMBER.fullmatch(given) else math.nan
-    if not (value > 0 and math.isfinite(value)):
-        msg = f"{where}: the weight is {shown(str(given))}, expected a number above 0, or nothing (hard)."
+    if not (value >= 0 and math.isfinite(value)):
+        msg = f"{where}: the weight is {shown(str(given))}, expected a number of 0 or more, or nothing (hard)."
         raise ConstraintError(msg)
     return value
