@@ -142,7 +142,7 @@ def gather_facts(
         statements=_statements(constraints, certificate, max_statements),
         n_statements=0 if constraints is None else constraints.n_statements,
         n_broken=0 if certificate is None else len(certificate.violated),
-        rules=() if certificate is None else tuple((repr(rule), held) for rule, held in certificate.rules),
+        rules=() if certificate is None else tuple((str(rule), held) for rule, held in certificate.rules),
         faults=() if certificate is None else certificate.faults,
         conflicts=tuple(_conflict(one) for one in conflicts),
         scores=tuple(scores),

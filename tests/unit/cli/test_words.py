@@ -193,7 +193,7 @@ def test_the_hints_work(here, capsys):
     assert main(["cluster", "dirty.csv", *options, "-o", "two", "--quiet"]) == 0
     assert main(["check", "own.csv", "--format", "groups"]) == 0
     assert main(["assign", "out", "comma.csv"]) == 0, "new rows are written as the old ones were"
-    assert capsys.readouterr().out.endswith("sample,cluster\na,1\nb,0\n")
+    assert capsys.readouterr().out.endswith("sample,cluster\na,0\nb,1\n")
 
 
 def test_own_headers_are_recognised_as_groups(here, capsys):
