@@ -13,9 +13,22 @@ from pathlib import Path
 
 from linkwise.exceptions import LinkwiseError
 
-__all__ = ["PARTIAL", "decode", "holding", "lock_file", "read_bytes", "read_text_file", "require_file", "write_whole"]
+__all__ = [
+    "PARTIAL",
+    "decode",
+    "holding",
+    "lock_file",
+    "note_written",
+    "read_bytes",
+    "read_text_file",
+    "recording",
+    "require_file",
+    "visible",
+    "write_whole",
+]
 
 PARTIAL = ".partial"
+_records: list[dict[str, None]] = []  # what was written inside the blocks of `recording`, innermost last
 _LARGE, _USUAL = 2**28, 100  # what unpacks to more than 256 MiB and a hundred times its size is no table
 _NOT_TEXT = (
     (b"PK\x03\x04", "is a spreadsheet or zip archive", "save it as CSV first."),
@@ -77,6 +90,11 @@ def decode(raw: bytes, name: str) -> str:
     return text.replace("\r\n", "\n").replace("\r", "\n")
 
 
+def visible(path: str | Path) -> str:
+    """A path on one line for a message: what cannot be seen, line ends included, is written as its code."""
+    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in str(path))
+
+
 def _unpacked(raw: bytes, name: str) -> bytes:
     """Unpack gzip, one member or several, but never without end."""
     most = max(_LARGE, _USUAL * len(raw))
@@ -104,6 +122,24 @@ def _unpacked(raw: bytes, name: str) -> bytes:
 # -- writing -----------------------------------------------------------------------------------------------------------
 
 
+@contextmanager
+def recording() -> Iterator[dict[str, None]]:
+    """Collect the names of files that take their places inside the block, each once and in order."""
+    written: dict[str, None] = {}
+    _records.append(written)
+    try:
+        yield written
+    finally:
+        _records.pop()
+
+
+def note_written(path: Path) -> None:
+    """Note for `recording` that a file is in its place; parts of one that is not finished do not count."""
+    if PARTIAL not in path.suffixes:
+        for written in _records:
+            written[str(path)] = None
+
+
 def write_whole(path: Path, content: bytes | Iterable[bytes | memoryview]) -> None:
     """Write a file so that it appears whole or not at all: beside its place, then moved there."""
     path.parent.mkdir(parents=True, exist_ok=True)
@@ -120,6 +156,7 @@ def write_whole(path: Path, content: bytes | Iterable[bytes | memoryview]) -> No
         if isinstance(failed, OSError) and failed.errno is not None:  # with no number, words are all there is
             failed.filename = str(path)  # not the name it had for a moment
         raise
+    note_written(path)
     if sys.platform != "win32":  # the name itself must reach the disk, too
         folder = os.open(path.parent, os.O_RDONLY)
         try:

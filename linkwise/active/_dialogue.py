@@ -8,10 +8,11 @@ from dataclasses import dataclass
 from numbers import Integral
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Literal, Self
+from typing import Any, Literal, NamedTuple, Self
 
 import numpy as np
 
+from linkwise._wording import many
 from linkwise.active._gain import ExpectedGain
 from linkwise.active._known import Known
 from linkwise.active._log import Log, standing
@@ -40,37 +41,53 @@ class Progress:
         Pairs of samples whose relation is known by now, said or implied.
     n_suspects : int
         Answers that contradict others and are not trusted.
-    settled : float or None
-        Share of the result that further answers would hardly change.
+    settled : float
+        Share of all pairs of samples that ``n_implied`` is. It never falls, except after an answer that contradicts
+        others, and then ``because`` says so.
+    believed : float or None
+        Share of the result that is probably right already. An estimate, which an unexpected answer lowers.
     gain : float or None
         Share of the result that the next answer is expected to change.
     more : int or None
         About how many more answers would help.
+    before : float or None
+        What ``believed`` was before the last answer, if that answer lowered it.
+    because : str
+        Why ``settled`` or ``believed`` fell with the last answer; "" if neither did.
 
     Examples
     --------
     >>> from linkwise.active import Progress
-    >>> print(Progress(12, 50, 431, 0, 0.92, 0.01, 15))
-    12 of 50 answers, 431 pairs settled; 92 % of the result is settled; about 15 more would help.
+    >>> print(Progress(12, 50, 431, 0, 0.35, 0.92, 0.01, 15))
+    12 of 50 answers, 431 pairs settled; about 92 % of the result is probably right; about 15 more would help.
     """
 
     n_asked: int
     budget: int | None
     n_implied: int
     n_suspects: int
-    settled: float | None
+    settled: float
+    believed: float | None
     gain: float | None
     more: int | None
+    before: float | None = None
+    because: str = ""
 
     def __str__(self) -> str:
         of = "" if self.budget is None else f" of {self.budget:,}"
         answers = "answer" if (self.budget or self.n_asked) == 1 else "answers"
-        pairs = "pair" if self.n_implied == 1 else "pairs"
-        parts = [f"{self.n_asked:,}{of} {answers}, {self.n_implied:,} {pairs} settled"]
+        pairs = many(self.n_implied, "pair")
+        parts = [f"{self.n_asked:,}{of} {answers}, {pairs} settled"]
         if self.n_suspects:
-            parts.append(f"{self.n_suspects:,} contradict others and are not trusted")
-        if self.settled is not None:
-            parts.append(f"{100 * self.settled:.0f} % of the result is settled")
+            one = self.n_suspects == 1
+            parts.append(
+                f"{self.n_suspects:,} contradict{'s' if one else ''} others and {'is' if one else 'are'} not trusted"
+            )
+        if self.believed is not None:
+            fell = "" if self.before is None else f" ({100 * self.before:.0f} % before: {self.because})"
+            parts.append(f"about {100 * self.believed:.0f} % of the result is probably right{fell}")
+        if self.because and self.before is None:
+            parts.append(f"fewer pairs are settled than before: {self.because}")
         if self.more is not None:
             parts.append(f"about {self.more:,} more would help" if self.more else "further answers would change little")
         return "; ".join(parts) + "."
@@ -172,6 +189,7 @@ class Dialogue:
             raise LinkwiseError(msg)
         self._log = Log(log, self._header())
         self._pending: Query | None = None
+        self._marks: list[_Mark] = []
         self._fold()
 
     # -- asking and telling -------------------------------------------------------------------------------------
@@ -248,6 +266,11 @@ class Dialogue:
         return sum(told.asked for told in self.answers)
 
     @property
+    def n_saved(self) -> int:
+        """How many answers the log holds that were not taken back; 0 without a file."""
+        return 0 if self._log.path is None else len(standing(self._log.entries))
+
+    @property
     def constraints(self) -> Constraints:
         """What was given, and the trusted answers as hard statements."""
         return self.known.constraints
@@ -286,19 +309,27 @@ class Dialogue:
         return {who: wrong[who] / total[who] for who in total}
 
     def progress(self) -> Progress:
-        """Say how far things are: answers, what they imply, what is settled, whether more would help."""
+        """Say how far things are: answers, what they imply, what is believed, whether more would help."""
         sizes = {group: len(self.known.members(group)) for group in self.known.groups()}
         together = sum(size * (size - 1) // 2 for size in sizes.values())
         apart = sum(size * sizes[other] for group, size in sizes.items() for other in self.known.apart(group)) // 2
         self.ask()
+        n, believed = self._scene.n_samples, self._inquiry.believed()
+        now = _Mark(len(self.answers), together + apart, len(self.suspects), len(sizes), believed)
+        if self._marks[-1:] != [now]:
+            self._marks = [*self._marks[-1:], now]
+        fell, because = _fall(self._marks)
         return Progress(
             self.n_asked,
             self.budget,
             together + apart,
             len(self.suspects),
-            self._inquiry.settled(),
+            (together + apart) / max(n * (n - 1) // 2, 1),
+            believed,
             self._inquiry.gain(),
             self._inquiry.more(),
+            fell,
+            because,
         )
 
     # -- the log ------------------------------------------------------------------------------------------------
@@ -316,7 +347,8 @@ class Dialogue:
 
     def __repr__(self) -> str:
         of = "" if self.budget is None else f" of {self.budget}"
-        return f"Dialogue({self._scene.n_samples} samples, {self.strategy!r}, {self.n_asked}{of} answers)"
+        answers = "answer" if not of and self.n_asked == 1 else "answers"
+        return f"Dialogue({many(self._scene.n_samples, 'sample')}, {self.strategy!r}, {self.n_asked}{of} {answers})"
 
     # -- the steps ----------------------------------------------------------------------------------------------
 
@@ -356,6 +388,37 @@ class Dialogue:
                 return Query(told.items, number, (told.number,))
         items = self._inquiry.propose()
         return None if items is None else Query(items, number, self._inquiry.checks())
+
+
+class _Mark(NamedTuple):
+    """Where a dialogue stood when it was last looked at: answers, and what they came to."""
+
+    answers: int
+    pairs: int
+    suspects: int
+    groups: int
+    believed: float | None
+
+
+def _fall(marks: list[_Mark]) -> tuple[float | None, str]:
+    """What the estimate was before the last answer, if that lowered it, and why that or the pairs settled fell."""
+    if len(marks) < 2 or marks[1].answers != marks[0].answers + 1:
+        return None, ""
+    before, now = marks
+    lower = (
+        before.believed is not None and now.believed is not None and round(now.believed, 2) < round(before.believed, 2)
+    )
+    if not lower and now.pairs >= before.pairs:
+        return None, ""
+    if now.suspects > before.suspects:
+        why = "the last answer contradicts others"
+    elif now.pairs < before.pairs:
+        why = "other answers are trusted since the last one"
+    elif now.groups > before.groups:
+        why = "the last answer brought up a group that was not known"
+    else:
+        why = "the last answer was not expected"
+    return (before.believed if lower else None), why
 
 
 def _place(item: Any, n: int) -> int:

@@ -51,7 +51,7 @@ class ExpectedGain(Strategy):
     Looking one answer ahead with Gaussian fields is due to [1]_; pairs in the place of labels, the open class, and the
     price in questions are ours.
 
-    What a dialogue shows comes from the same figures: the share settled is the mean of the strongest claims, which on
+    What a dialogue shows comes from the same figures: the share believed is the mean of the strongest claims, which on
     easy data is too modest (0.6 to 0.8 where 90 % are right) and with many small classes at first too bold; the number
     of further answers is right within a factor of two or three.
 
@@ -154,21 +154,21 @@ class _Gaining(Placing):
     def gain(self) -> float | None:
         return self._expected
 
-    def settled(self) -> float | None:
+    def believed(self) -> float | None:
         self._read()
         strongest = self._chances[0].max(axis=1, initial=0.0)
         strongest[self.placed] = 1.0
         return float(strongest.mean())
 
     def more(self) -> int | None:
-        gain, settled = self.gain(), self.settled()
-        if gain is None or settled is None:
+        gain, believed = self.gain(), self.believed()
+        if gain is None or believed is None:
             return None
         if gain <= LITTLE:
             return 0
         # gains that fall off evenly until half of what is open is settled come down to "little" after so many answers;
         # the other half stays open: samples between clusters
-        return int(np.ceil(0.5 * (1.0 - settled) / gain * np.log(gain / LITTLE)))
+        return int(np.ceil(0.5 * (1.0 - believed) / gain * np.log(gain / LITTLE)))
 
     # -- the steps ----------------------------------------------------------------------------------------------
 

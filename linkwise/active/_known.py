@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from linkwise._wording import hint
 from linkwise.active._query import Answer, Told
 from linkwise.constraints import Constraints, Kind
 from linkwise.exceptions import UnsupportedConstraintError
@@ -57,9 +58,13 @@ class Known:
         self.given = given if given is not None else Constraints.build(n_samples)
         foreign = [kind.word for kind in Kind if kind not in _UNDERSTOOD and (self.given.kind == kind).any()]
         if foreign:
+            way = hint(
+                command="leave the others out, and give them to `linkwise cluster` at the end.",
+                python="leave the others out with `constraints.select(...)`; give them to the estimator at the end.",
+            )
             msg = (
                 f"Dialogue does not reason about {' and '.join(foreign)}; it starts from pairs, triplets and groups.\n"
-                "Hint: leave the others out with `constraints.select(...)`, and give them to the estimator at the end."
+                f"Hint: {way}"
             )
             raise UnsupportedConstraintError(msg, tuple(foreign))
         check(self.given).raise_if_infeasible()

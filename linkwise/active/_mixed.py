@@ -96,9 +96,9 @@ class _Turns(Inquiry):
         """Return what the one that asks expects."""
         return self._asking.gain()
 
-    def settled(self) -> float | None:
-        """Return how much of the tree is settled."""
-        return self._trios.settled()
+    def believed(self) -> float | None:
+        """Return how much of the tree is probably right."""
+        return self._trios.believed()
 
     def guesses(self) -> Constraints | None:
         """Return what the one that asks about trios believes."""

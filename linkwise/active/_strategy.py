@@ -54,8 +54,8 @@ class Inquiry:
         """Return soft statements that are believed though not said, for the estimator to go by; None by default."""
         return None
 
-    def settled(self) -> float | None:
-        """Return the share of the result that further answers would hardly change, or None if it cannot tell."""
+    def believed(self) -> float | None:
+        """Return the share of the result that is probably right already, or None if it cannot tell."""
         return None
 
     def more(self) -> int | None:

@@ -163,8 +163,8 @@ class _Placing(Inquiry):
         self.propose()
         return self._expected
 
-    def settled(self) -> float | None:
-        """Return how much of what the hierarchy says is not at risk, as seen from the samples looked at last."""
+    def believed(self) -> float | None:
+        """Return how much of what the hierarchy says is probably right, as seen from the samples looked at last."""
         self.propose()
         return self._calm
 

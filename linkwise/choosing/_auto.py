@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse
 
+from linkwise._wording import hint, many
 from linkwise.choosing._search import KnowledgeSearchCV
 from linkwise.constraints import Constraints, Kind, SizeBetween
 from linkwise.engines import (
@@ -20,7 +21,15 @@ from linkwise.engines import (
     ReCon,
 )
 
-__all__ = ["candidate_methods", "cluster_grid", "explain", "numbers_of_clusters", "search_among", "too_little"]
+__all__ = [
+    "candidate_methods",
+    "cluster_grid",
+    "explain",
+    "nearly_all_in_one",
+    "numbers_of_clusters",
+    "search_among",
+    "too_little",
+]
 
 Methods = list[tuple[Any, dict[str, list[Any]]]]
 # Below this many held-out facts of a kind a share of them says next to nothing.
@@ -28,6 +37,8 @@ FEWEST = 5
 N_SPLITS = 10
 # Samples up to which methods are compared that take seconds for thousands of them.
 COMPARE = 3_000
+# Shares of the samples that a cluster must hold to be nearly all there is: of two clusters, and of more.
+MOST_OF_TWO, MOST_OF_MORE, FEWEST_SAMPLES = 0.95, 0.85, 20
 _TOGETHER = (Kind.MUST_LINK, Kind.TOGETHER)
 _APART = (Kind.CANNOT_LINK, Kind.APART)
 
@@ -43,12 +54,27 @@ def too_little(known: Constraints) -> str:
     apart = int((known.kind == Kind.CANNOT_LINK).sum() + (known.groups_of(Kind.APART).sizes - 1).sum())
     if named >= N_SPLITS and min(together, apart) >= FEWEST:
         return ""
-    said = f"{_count(together, 'pair')} together and {_count(apart, 'pair')} apart, about {_count(named, 'sample')}"
+    said = f"{many(together, 'pair')} together and {many(apart, 'pair')} apart, about {many(named, 'sample')}"
     return f"too little is known to hold some of it out ({said}; at least {FEWEST} of each about {N_SPLITS} are needed)"
 
 
-def _count(n: int, word: str) -> str:
-    return f"{n:,} {word}{'' if n == 1 else 's'}"
+def nearly_all_in_one(model: Any, labels: Any, *, dense: bool, automatic: bool) -> tuple[str, ...]:
+    """Say so when one cluster holds nearly all samples, with what often divides them better; else nothing.
+
+    ``dense`` says whether samples are plain vectors, which Ward linkage needs, and ``automatic`` whether the number of
+    clusters was found out already.
+    """
+    size = np.bincount(np.asarray(labels)[np.asarray(labels) >= 0])
+    size = size[size > 0]
+    n = int(size.sum())
+    if len(size) < 2 or n < FEWEST_SAMPLES or size.max() < (MOST_OF_TWO if len(size) == 2 else MOST_OF_MORE) * n:
+        return ()
+    ways = []
+    if dense and getattr(model, "linkage", "ward") != "ward":
+        ways.append(hint(command="--linkage ward", python="ConstrainedAgglomerative(linkage='ward')"))
+    ways += [] if automatic else [hint(command="-k auto", python="n_clusters='auto'")]
+    advice = f"; try {' or '.join(ways)}" if ways else ""
+    return (f"one cluster holds {int(size.max()):,} of {many(n, 'sample')}{advice}.",)
 
 
 def numbers_of_clusters(X: Any, known: Constraints, metric: Any = "euclidean") -> list[int]:

@@ -11,7 +11,14 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse
 
-from linkwise.choosing._auto import candidate_methods, explain, numbers_of_clusters, search_among, too_little
+from linkwise.choosing._auto import (
+    candidate_methods,
+    explain,
+    nearly_all_in_one,
+    numbers_of_clusters,
+    search_among,
+    too_little,
+)
 from linkwise.choosing._search import KnowledgeSearchCV
 from linkwise.choosing._steps import cut_by_steps
 from linkwise.constraints import Constraints, Kind, SizeBetween
@@ -158,6 +165,15 @@ def cluster(
     How:
       - ConstrainedCompleteLink(linkage='average'): what pairs say tells something about their neighbours too.
     """
+    found = _cluster(X, constraints, n_clusters, metric, random_state)
+    dense = not scipy.sparse.issparse(X) and metric in (None, "euclidean")
+    odd = nearly_all_in_one(found.estimator, found.labels, dense=dense, automatic=n_clusters == "auto")
+    return replace(found, reasons=(*found.reasons, *odd)) if odd else found
+
+
+def _cluster(
+    X: Any, constraints: Constraints | None, n_clusters: int | str | None, metric: str | None, random_state: Any
+) -> Clustering:
     if isinstance(n_clusters, str) and n_clusters != "auto":
         msg = f'cluster: n_clusters is {n_clusters!r}, expected a number, "auto" or None.'
         raise LinkwiseError(msg)
@@ -210,7 +226,7 @@ def _automatic(X: Any, task: _Task, metric: str | None) -> Clustering:
     if lack and any(isinstance(rule, SizeBetween) for rule in known.rules):
         return _by_silhouette(X, task, metric, lack)
     if lack:
-        found = cluster(X, known, None, metric=metric, random_state=task.random_state)
+        found = _cluster(X, known, None, metric, task.random_state)
         return replace(found, reasons=(f"{lack}, so the number of clusters is not judged by it.", *found.reasons))
     methods = candidate_methods(X, known, task.metric, task.random_state, matrix=not task.is_large)
     search = search_among(methods, X, known, task.random_state)

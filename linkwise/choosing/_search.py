@@ -14,6 +14,7 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from linkwise._compat import Interval, StrOptions
+from linkwise._wording import hint
 from linkwise.choosing._candidates import (
     Candidate,
     Outcome,
@@ -363,8 +364,9 @@ def _raise_if_all_failed(candidates: Sequence[Candidate], outcomes: list[list[_J
         for candidate, row in list(zip(candidates, outcomes, strict=True))[:5]
     )
     more = f"\n  and {len(candidates) - 5} more" if len(candidates) > 5 else ""
+    bounds = hint(command="`linkwise check`", python="`check(constraints)`")
     msg = (
         f"KnowledgeSearchCV: none of {len(candidates)} candidates could be fitted:\n{listed}{more}\n"
-        "Hint: try more clusters; `check(constraints)` says how few there can be."
+        f"Hint: try more clusters; {bounds} says how few there can be."
     )
     raise LinkwiseError(msg) from first

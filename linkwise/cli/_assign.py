@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 
 from linkwise.cli._options import refuse_existing
-from linkwise.cli._verb import answer, speaks_json, verb
+from linkwise.cli._verb import answer, show, speaks_json, verb
 
 __all__ = ["assign"]
 
@@ -43,6 +43,6 @@ def assign(model: str, data: str, id_column: str | None, output: str, force: boo
     if output != "-":
         write_labels(output, labels, table.ids)
     elif not speaks_json():
-        click.echo(labels_csv(table.ids, labels), nl=False)
+        show(labels_csv(table.ids, labels), nl=False)
     told = [{"sample": name, "cluster": label} for name, label in zip(table.ids.tolist(), labels.tolist(), strict=True)]
     answer({"assigned": told, "written": None if output == "-" else output})

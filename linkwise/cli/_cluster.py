@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from linkwise._files import visible
+from linkwise._wording import many
 from linkwise.cli._fitting import (
     LINKAGES,
     METHODS,
@@ -23,6 +25,7 @@ from linkwise.cli._fitting import (
 )
 from linkwise.cli._options import (
     Amount,
+    Whole,
     constraints_option,
     one_standard_input,
     read_statements,
@@ -45,7 +48,7 @@ class NumberOrAuto(click.ParamType):  # type: ignore[type-arg]
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int | str:
         """Read what was typed."""
-        return "auto" if value == "auto" else int(click.IntRange(min=1).convert(value, param, ctx))
+        return "auto" if value == "auto" else Whole(1, "a number of clusters", "auto").convert(value, param, ctx)
 
 
 FILES = ("labels.csv", "tree.nwk", "model.lwm", "report.html", "dendrogram.png", "links.png")
@@ -121,6 +124,7 @@ def cluster(
     dendrogram.png; either all of them or none. copkmeans makes no tree, so it writes links.png, the samples in the
     plane, instead.
     """
+    from linkwise.choosing._auto import nearly_all_in_one
     from linkwise.cli._show import can_draw, draw_links, draw_tree, get_ready_to_draw, working
     from linkwise.io import Folder, labels_csv, save, write_tree
     from linkwise.report import write_report
@@ -134,7 +138,7 @@ def cluster(
     Folder(output, FILES, force=force, inputs=[data, *constraints])  # before anything takes long
     table = read_table(data, options)
     if isinstance(clusters, int) and clusters > len(table):
-        msg = f"-k {clusters}: {data} has only {len(table)} rows."
+        msg = f"-k {clusters}: {visible(data)} has only {many(len(table), 'row')}."
         raise click.UsageError(msg)
     statements = read_statements(constraints, table) if constraints else None
     said = None if statements is None else statements.constraints
@@ -153,6 +157,7 @@ def cluster(
     left_out |= set() if can_draw() else {"dendrogram.png", "links.png"}
     names = [name for name in FILES if name not in left_out]
     folder = Folder(output, names, force=force, inputs=[data, *constraints])
+    found_out = isinstance(clusters, str)
     if isinstance(clusters, str):
         with working("comparing numbers of clusters", quiet=silent):
             clusters, linkage, reasons = decide(table, statements, method, linkage)
@@ -164,9 +169,12 @@ def cluster(
     _warn_of_nothing_new(plain, said)
     if has_tree:
         reasons += _about_forest(model.dendrogram_)
+    reasons += nearly_all_in_one(
+        model, model.labels_, dense=method == "agglomerative" and not is_sparse(table), automatic=found_out
+    )
     from linkwise.engines.hierarchical._regroup import detours  # loaded with the method
 
-    heading = title or f"{'samples' if data == '-' else Path(data).stem} in {model.n_clusters_} clusters"
+    heading = title or f"{'samples' if data == '-' else Path(data).stem} in {many(model.n_clusters_, 'cluster')}"
     with folder, working("writing", quiet=silent):
         folder.write("labels.csv", labels_csv(table.ids, model.labels_))
         if has_tree:
@@ -179,6 +187,7 @@ def cluster(
             model,
             X=table.X,
             features=table.columns,
+            values=table.values,
             constraints=said,
             ids=table.ids,
             before=plain,
@@ -268,15 +277,18 @@ def _questions(table: Table, statements: Knowledge | None) -> list[Any]:
 
 
 def _tell(model: Any, said: Any, folder: Path, names: list[str], reasons: tuple[str, ...], *, quiet: bool) -> None:
+    import numpy as np
+
     held = None if said is None else model.certificate_
-    lines = [f"{len(model.labels_):,} samples in {model.n_clusters_:,} clusters."]
+    lines = [f"{many(len(model.labels_), 'sample')} in {many(model.n_clusters_, 'cluster')}."]
     lines += [*model.certificate_.remarks] if held is None else [str(held)]
-    lines += [f"  - {reason}" for reason in reasons] + [f"  {folder / name}" for name in names]
+    lines += [f"  - {reason}" for reason in reasons] + [f"  {visible(folder / name)}" for name in names]
     if not {"dendrogram.png", "links.png"} & set(names):
         lines.append("  (no picture: pip install 'linkwise[plot]')")
     told = {
         "samples": len(model.labels_),
         "clusters": model.n_clusters_,
+        "largest_cluster": int(np.bincount(model.labels_[model.labels_ >= 0]).max(initial=0)),
         "statements": 0 if said is None else said.n_statements,
         "certificate": None if held is None else str(held),
         "hard_statements_hold": None if held is None else held.ok,
@@ -306,6 +318,8 @@ def _recipe(
         "categories": list(options["categories"]),
         "scale": "standard" if options["standardise"] else options["scale"],
         "impute": options["impute"],
+        "decimal": options["decimal"],
+        "missing": list(options["missing"]),
     }
     used = "".join(f", {key}={value!r}" for key, value in given.items() if value)
     lines = ["import linkwise as lw", "", f"table = lw.read_data({data!r}{used})"]

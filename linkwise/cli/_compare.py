@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import click
 
+from linkwise._wording import many
+from linkwise.cli._options import Whole
 from linkwise.cli._score import match_samples
 from linkwise.cli._verb import answer, verb
 
@@ -13,7 +15,7 @@ __all__ = ["compare"]
 @verb(short_help="Say how far two results agree, and which samples moved.")
 @click.argument("first", metavar="FIRST", type=click.Path(allow_dash=True))
 @click.argument("second", metavar="SECOND", type=click.Path(allow_dash=True))
-@click.option("--shown", type=click.IntRange(min=0), default=20, show_default=True, help="How many samples to name.")
+@click.option("--shown", type=Whole(0), default=20, show_default=True, help="How many samples to name.")
 def compare(first: str, second: str, shown: int) -> None:
     """Compare two results, each labels.csv, a model or a folder that `linkwise cluster` wrote.
 
@@ -47,9 +49,10 @@ def compare(first: str, second: str, shown: int) -> None:
             {"sample": old.ids[i].item(), "from": int(old.labels[i]), "to": int(renamed[i])} for i in moved.tolist()
         ],
     }
+    head = f"{many(len(labels), 'sample')} in {sizes[0]:,} and {many(sizes[1], 'cluster')}"
     lines = [
-        f"{len(labels):,} samples in {sizes[0]:,} and {sizes[1]:,} clusters; adjusted Rand index {agreement:.4f}.",
-        f"{len(moved):,} samples moved" + (":" if len(moved) and shown else "."),
+        f"{head}; adjusted Rand index {agreement:.4f}.",
+        f"{many(len(moved), 'sample')} moved" + (":" if len(moved) and shown else "."),
     ]
     lines += [f"  {old.ids[i]}: {old.labels[i]} -> {renamed[i]}" for i in moved[:shown].tolist()]
     lines += [f"  ... and {len(moved) - shown:,} more"] if shown and len(moved) > shown else []

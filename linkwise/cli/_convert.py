@@ -7,6 +7,8 @@ from typing import Any
 
 import click
 
+from linkwise._files import visible
+from linkwise._wording import many
 from linkwise.cli._check import counted
 from linkwise.cli._options import knowledge_options, read_said, refuse_existing
 from linkwise.cli._verb import answer, verb
@@ -52,7 +54,7 @@ def convert(
         statements, _ = read_said([source], data_path, id_column, form)
         write_knowledge(target, statements)
         n = statements.constraints.n_statements
-        answer({"written": target, "statements": n}, f"{target}: {counted(n)}.", quiet=quiet)
+        answer({"written": target, "statements": n}, f"{visible(target)}: {counted(n)}.", quiet=quiet)
         return
     if data_path is not None or form is not None:
         msg = f"--data and --format speak about knowledge, but {target} is a tree."
@@ -64,10 +66,10 @@ def convert(
     joined = not tree.is_tree and ending != ".json"
     write_tree(target, tree, ids=None if found is None else found.ids, join=joined)
     told = {"written": target, "samples": tree.n_samples, "trees": tree.n_trees, "joined": joined}
-    text = f"{target}: a tree of {tree.n_samples:,} samples."
+    text = f"{visible(target)}: a tree of {many(tree.n_samples, 'sample')}."
     if not tree.is_tree:
         what = "joined above every merge" if joined else "kept apart"
-        text = f"{target}: {tree.n_trees:,} trees of {tree.n_samples:,} samples, {what}."
+        text = f"{visible(target)}: {tree.n_trees:,} trees of {many(tree.n_samples, 'sample')}, {what}."
     answer(told, text, quiet=quiet)
 
 

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from linkwise._files import visible
 from linkwise.cli._verb import answer, speaks_json, verb
 
 if TYPE_CHECKING:
@@ -54,7 +55,7 @@ def demo(output: str, data: str, force: bool, quiet: bool) -> None:
         _write(folder, example, plain, model)
     _head(console, "Look at it")
     for name in names:
-        console.print(f"  {folder.folder / name}", soft_wrap=True)
+        console.print(f"  {visible(folder.folder / name)}", soft_wrap=True, markup=False)
     if not can_draw():
         console.print("  (no picture: pip install 'linkwise\\[plot]')")
     answer({"files": {name: str(folder.folder / name) for name in names}})

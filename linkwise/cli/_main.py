@@ -7,6 +7,7 @@ Only click is imported here; NumPy, Numba and the rest are loaded by the verb th
 
 from __future__ import annotations
 
+import contextlib
 import difflib
 import gc
 import io
@@ -15,12 +16,14 @@ import os
 import signal
 import sys
 import warnings
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import click
 
 from linkwise import __version__
+from linkwise._files import recording, visible
+from linkwise._wording import in_shell
 from linkwise.cli._ask import ask
 from linkwise.cli._assign import assign
 from linkwise.cli._check import check
@@ -36,7 +39,7 @@ from linkwise.cli._report import report
 from linkwise.cli._reproduce import reproduce
 from linkwise.cli._score import score
 from linkwise.cli._select import select
-from linkwise.cli._verb import CONFLICT, FAILED, INFEASIBLE, on_screen, wants_json
+from linkwise.cli._verb import CONFLICT, FAILED, INFEASIBLE, Interrupted, Unheard, on_screen, wants_json
 from linkwise.cli._warmup import warmup
 from linkwise.cli._why import why
 from linkwise.exceptions import DeadEndError, InfeasibleConstraintsError, LinkwiseWarning
@@ -128,7 +131,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     given = list(sys.argv[1:] if arguments is None else arguments)
     voice = _Voice(as_json=wants_json(given))
     try:
-        with warnings.catch_warnings():
+        with warnings.catch_warnings(), in_shell(voice.note):
             warnings.simplefilter("ignore")
             warnings.simplefilter("always", LinkwiseWarning)
             warnings.showwarning = voice.warn  # type: ignore[assignment]  # put back by catch_warnings
@@ -154,6 +157,10 @@ class _Voice:
             else on_screen(f"warning: {message}")
         )
 
+    def note(self, text: str) -> None:
+        """Say something by the way."""
+        _say(json.dumps({"note": text}, ensure_ascii=False) if self.as_json else on_screen(f"linkwise: {text}"))
+
     def fail(self, failed: BaseException, code: int, words: str) -> int:
         """Say what went wrong, and return the exit code."""
         if not self.as_json:
@@ -176,11 +183,16 @@ class _Voice:
 
 
 def _run(arguments: Sequence[str], voice: _Voice) -> int:
+    with recording() as written:
+        return _run_recorded(arguments, voice, written)
+
+
+def _run_recorded(arguments: Sequence[str], voice: _Voice, written: Iterable[str]) -> int:
     try:
         code = commands.main(args=list(arguments), prog_name="linkwise", standalone_mode=False)
-        if sys.stdout is not None:  # closed: whoever did that wants to read nothing
-            sys.stdout.flush()
-        return code if isinstance(code, int) else 0
+        return _said_all(voice, code if isinstance(code, int) else 0)
+    except Unheard as unheard:
+        return _unheard(voice, unheard)
     except click.exceptions.NoArgsIsHelpError as nothing:
         nothing.show()
         return nothing.exit_code
@@ -190,14 +202,16 @@ def _run(arguments: Sequence[str], voice: _Voice) -> int:
         return voice.click(failed, FAILED)
     except click.exceptions.Exit as done:
         return done.exit_code
+    except Interrupted as stopped:
+        return voice.fail(stopped, INTERRUPTED, stopped.words)
     except (click.Abort, KeyboardInterrupt) as stopped:
-        return voice.fail(stopped, INTERRUPTED, "interrupted; nothing was written.")
+        there = ", ".join(map(visible, written))
+        told = f"already written: {there}" if there else "nothing was written"
+        return voice.fail(stopped, INTERRUPTED, f"interrupted; {told}.")
     except (InfeasibleConstraintsError, DeadEndError) as conflict:
         return voice.fail(conflict, _code_of(conflict), str(conflict))
-    except BrokenPipeError:
-        # the reader went away (`| head`): not an error, but the interpreter must not complain about it at exit
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return 0
+    except BrokenPipeError as gone:  # in the midst of something, as of a dialogue
+        return _unheard(voice, Unheard(0, gone))
     except (ValueError, OSError, MemoryError, ImportError) as failed:
         if _debugging():
             raise
@@ -210,6 +224,25 @@ def _run(arguments: Sequence[str], voice: _Voice) -> int:
             "Hint: this is a fault of linkwise; LINKWISE_DEBUG=1 shows where. Please report it with `linkwise info`."
         )
         return voice.fail(unforeseen, FAILED, words)
+
+
+def _said_all(voice: _Voice, code: int) -> int:
+    """See that what was printed has left the process, and return the exit code."""
+    try:
+        if sys.stdout is not None:  # closed: whoever did that wants to read nothing
+            sys.stdout.flush()
+    except OSError as failed:
+        return _unheard(voice, Unheard(code, failed))
+    return code
+
+
+def _unheard(voice: _Voice, unheard: Unheard) -> int:
+    """Keep the exit code of a result that could not be shown; a full disk is an error, a reader that left is not."""
+    with contextlib.suppress(OSError, ValueError, AttributeError):  # or the interpreter complains at exit
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    if isinstance(unheard.failed, BrokenPipeError):  # as with `| head`
+        return unheard.code
+    return voice.fail(unheard.failed, unheard.code or FAILED, f"standard output: {_words(unheard.failed)}")
 
 
 def _debugging() -> bool:
@@ -225,7 +258,7 @@ def _code_of(conflict: InfeasibleConstraintsError | DeadEndError) -> int:
 
 def _words(failed: BaseException) -> str:
     if isinstance(failed, OSError) and failed.strerror:
-        return f"{failed.filename}: {failed.strerror}" if failed.filename else failed.strerror
+        return f"{visible(str(failed.filename))}: {failed.strerror}" if failed.filename else failed.strerror
     if isinstance(failed, MemoryError) and not str(failed):
         return "there is not enough memory.\nHint: end other programs, or use fewer rows."
     return str(failed) or type(failed).__name__

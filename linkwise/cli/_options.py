@@ -10,12 +10,16 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from linkwise._cores import cores
+from linkwise._files import visible
+from linkwise._wording import many
 
 if TYPE_CHECKING:
     from linkwise.io import Knowledge, Table
 
 __all__ = [
+    "CLUSTERS",
     "Amount",
+    "Whole",
     "agree",
     "constraints_option",
     "knowledge_options",
@@ -40,6 +44,25 @@ class Amount(click.FloatRange):
             self.fail(f"{value!r} is not a finite number.", param, ctx)
         return found
 
+
+class Whole(click.ParamType):  # type: ignore[type-arg]
+    """A whole number from ``least`` on; messages say ``what`` it counts and which ``other`` word is allowed."""
+
+    name = "INTEGER"
+
+    def __init__(self, least: int = 1, what: str = "a whole number", other: str = "") -> None:
+        self.least = least
+        self.expected = f"{what} ({least} or more)" + (f" or {other}" if other else "")
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:
+        """Read what was typed."""
+        digits = str(value).strip()
+        if not digits.isascii() or not digits.isdecimal() or len(digits) > 18 or int(digits) < self.least:
+            self.fail(f"{value!r}, expected {self.expected}.", param, ctx)
+        return int(digits)
+
+
+CLUSTERS = Whole(1, "a number of clusters")
 
 F = TypeVar("F", bound=Callable[..., Any])
 FORMATS = ("statements", "lines", "groups", "paths", "parents", "newick", "json")
@@ -89,6 +112,13 @@ _TABLE = (
     click.option("--standardise", is_flag=True, help="The same as --scale standard."),
     click.option(
         "--impute", type=click.Choice(("mean", "median", "most_frequent")), help="What stands in for missing numbers."
+    ),
+    click.option("--decimal", type=click.Choice((".", ",")), help="Decimal mark of numbers in DATA.  [default: .]"),
+    click.option(
+        "--missing",
+        multiple=True,
+        metavar="WORD",
+        help="A word for a missing number, beside empty cells, NA, n/a, NaN, null, none and ?; may be repeated.",
     ),
     click.option(
         "--threads",
@@ -154,6 +184,8 @@ def read_table(data: str, options: dict[str, Any], *, warn: bool = True) -> Tabl
         categories=options["categories"],
         scale=scale,
         impute=options["impute"],
+        decimal=options["decimal"],
+        missing=options["missing"],
     )
     if warn and scale is None:
         _warn_of_spread(table)
@@ -207,7 +239,7 @@ def read_statements(files: Sequence[str], ids: Any = None, form: str | None = No
     statements = read_knowledge(list(files), ids, format=form, skip_bad=passing)  # type: ignore[arg-type]
     if statements.skipped:
         n = len(statements.skipped)
-        lines = [f"{n:,} line{'' if n == 1 else 's'} passed over:", *(f"  {why}" for why in statements.skipped[:20])]
+        lines = [f"{many(n, 'line')} passed over:", *(f"  {why}" for why in statements.skipped[:20])]
         lines += [f"  ... and {n - 20:,} more"] if n > 20 else []
         warnings.warn("\n".join(lines), LinkwiseWarning, stacklevel=2)
     return statements
@@ -242,11 +274,11 @@ def refuse_existing(path: str, *, force: bool, inputs: Sequence[str] = ()) -> No
 
     target = Path(path)
     if target.is_dir():
-        msg = f"{path} is a folder, expected the name of a file to write."
+        msg = f"{visible(path)} is a folder, expected the name of a file to write."
         raise LinkwiseError(msg)
     if os.path.realpath(path) in {os.path.realpath(name) for name in inputs if name != "-"}:
-        msg = f"{path} is an input and would be overwritten.\nHint: choose another name."
+        msg = f"{visible(path)} is an input and would be overwritten.\nHint: choose another name."
         raise LinkwiseError(msg)
     if target.exists() and not force:
-        msg = f"{path} is there already.\nHint: give --force to replace it, or another name."
+        msg = f"{visible(path)} is there already.\nHint: give --force to replace it, or another name."
         raise LinkwiseError(msg)

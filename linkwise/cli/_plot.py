@@ -7,7 +7,8 @@ from typing import Any
 
 import click
 
-from linkwise.cli._options import refuse_existing
+from linkwise._files import visible
+from linkwise.cli._options import Whole, refuse_existing
 from linkwise.cli._verb import answer, verb
 
 __all__ = ["plot"]
@@ -19,7 +20,7 @@ ENDINGS = (".png", ".svg", ".pdf")
 @click.argument("result", metavar="RESULT", type=click.Path())
 @click.option("-o", "--output", metavar="FILE", required=True, type=click.Path(), help="Ends in .png, .svg or .pdf.")
 @click.option("--kind", type=click.Choice(("tree", "links", "heatmap")), default="tree", show_default=True)
-@click.option("--max-leaves", type=click.IntRange(min=1), metavar="N", help="Fold branches until N leaves are drawn.")
+@click.option("--max-leaves", type=Whole(1), metavar="N", help="Fold branches until N leaves are drawn.")
 @click.option("--title", help="Heading of the picture.")
 @click.option("--force", is_flag=True, help="Replace the file if it is there already.")
 @click.option("--quiet", is_flag=True, help="Say nothing unless something is wrong.")
@@ -51,7 +52,7 @@ def plot(
     place = Path(output)
     with Folder(place.parent, [place.name], force=force) as folder:
         figure.savefig(folder.path(place.name), dpi=130)
-    answer({"written": output, "kind": kind}, output, quiet=quiet)
+    answer({"written": output, "kind": kind}, visible(output), quiet=quiet)
 
 
 def _draw(found: Any, kind: str, max_leaves: int | None, title: str | None) -> Any:

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import click
 
+from linkwise._files import visible
 from linkwise.cli._options import refuse_existing
 from linkwise.cli._verb import answer, verb
 
@@ -42,8 +43,9 @@ def report(result: str, output: str, before: str | None, title: str | None, forc
             found.result,
             X=None if found.table is None else found.table.X,
             features=None if found.table is None else found.table.columns,
+            values=None if found.table is None else found.table.values,
             ids=found.ids,
             before=earlier,
             title=title or f"{Path(result).stem}: clusters and what was known",
         )
-    answer({"written": output}, output, quiet=quiet)
+    answer({"written": output}, visible(output), quiet=quiet)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import click
 
+from linkwise.cli._options import Whole
 from linkwise.cli._verb import answer, speaks_json, verb
 
 __all__ = ["reproduce"]
@@ -15,7 +16,7 @@ __all__ = ["reproduce"]
 @click.option("--quick", is_flag=True, help="Few repetitions on the small sets: a minute or two.")
 @click.option("-o", "--output", metavar="FOLDER", default="linkwise-papers", show_default=True, type=click.Path())
 @click.option("--data", metavar="FOLDER", type=click.Path(), help="Data sets; default: what LINKWISE_DATA names.")
-@click.option("-j", "--jobs", type=click.IntRange(min=1), default=1, show_default=True, help="Processes.")
+@click.option("-j", "--jobs", type=Whole(1), default=1, show_default=True, help="Processes.")
 @click.option("--quiet", is_flag=True, help="Say nothing unless something is wrong.")
 def reproduce(
     paper: str, figures: tuple[str, ...], quick: bool, output: str, data: str | None, jobs: int, quiet: bool

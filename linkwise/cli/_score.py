@@ -6,6 +6,7 @@ from typing import Any
 
 import click
 
+from linkwise._wording import many
 from linkwise.cli._options import constraints_option
 from linkwise.cli._verb import answer, verb
 
@@ -56,7 +57,7 @@ def score(result: str, truth: str, column: str | None, id_column: str | None, co
     said = read_knowledge(list(constraints), found.ids).constraints if constraints else found.constraints
     if said is not None and said.n_statements:
         told["constrained_rand"] = metrics.constrained_rand(codes, found.labels, said)
-    lines = [f"{told['samples']:,} samples judged."]
+    lines = [f"{many(told['samples'], 'sample')} judged."]
     lines += [f"  {key.replace('_', ' '):<20} {value:.4f}" for key, value in told.items() if key != "samples"]
     answer(told, "\n".join(lines))
 

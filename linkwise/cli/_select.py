@@ -6,8 +6,9 @@ from pathlib import Path
 
 import click
 
+from linkwise._files import visible
 from linkwise.cli._check import as_dict
-from linkwise.cli._options import knowledge_options, read_said, refuse_existing
+from linkwise.cli._options import Whole, knowledge_options, read_said, refuse_existing
 from linkwise.cli._verb import answer, verb
 
 __all__ = ["select"]
@@ -16,9 +17,9 @@ __all__ = ["select"]
 @verb(short_help="Choose the few statements that say most.")
 @click.argument("constraints", metavar="STATEMENTS...", nargs=-1, required=True, type=click.Path(allow_dash=True))
 @knowledge_options
-@click.option("-m", "--most", type=click.IntRange(min=1), required=True, metavar="M", help="How many to choose.")
+@click.option("-m", "--most", type=Whole(1), required=True, metavar="M", help="How many to choose.")
 @click.option("-o", "--output", metavar="FILE", type=click.Path(), help="Where they go: .csv, .tsv or .jsonl.")
-@click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Of everything left to chance.")
+@click.option("--seed", type=Whole(0), default=0, show_default=True, help="Of everything left to chance.")
 @click.option("--force", is_flag=True, help="Replace the file if it is there already.")
 @click.option("--quiet", is_flag=True, help="Say nothing unless something is wrong.")
 def select(
@@ -65,4 +66,4 @@ def select(
         "exact": best.exact,
         "written": output,
     }
-    answer(told, "\n".join(lines + ([output] if output else [])), quiet=quiet)
+    answer(told, "\n".join(lines + ([visible(output)] if output else [])), quiet=quiet)

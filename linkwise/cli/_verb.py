@@ -11,11 +11,40 @@ from typing import Any
 
 import click
 
-__all__ = ["CONFLICT", "FAILED", "INFEASIBLE", "Verb", "answer", "on_screen", "speaks_json", "verb", "wants_json"]
+__all__ = [
+    "CONFLICT",
+    "FAILED",
+    "INFEASIBLE",
+    "Interrupted",
+    "Unheard",
+    "Verb",
+    "answer",
+    "on_screen",
+    "show",
+    "speaks_json",
+    "verb",
+    "wants_json",
+]
 
 FAILED, CONFLICT, INFEASIBLE = 1, 3, 4
 _JSON = "--json"
 MOST_WORD, MOST_LINE = 300, 4_000  # characters of a name, and of a line, that are shown
+
+
+class Interrupted(click.Abort):
+    """A command was interrupted after it had written something; ``words`` say what, and how to go on."""
+
+    def __init__(self, words: str) -> None:
+        super().__init__(words)
+        self.words = words
+
+
+class Unheard(Exception):  # noqa: N818 - not an error of the command: its result could not be shown
+    """A command is done, but standard output did not take what it had to say."""
+
+    def __init__(self, code: int, failed: OSError) -> None:
+        super().__init__(str(failed))
+        self.code, self.failed = code, failed
 
 
 class Verb(click.Command):
@@ -56,6 +85,14 @@ class Verb(click.Command):
             raise click.UsageError(msg, ctx)
         return rest
 
+    def invoke(self, ctx: click.Context) -> Any:
+        """Run the command; where its result could not be shown, its exit code is still that of the result."""
+        code = super().invoke(ctx)
+        failed = ctx.meta.get("linkwise.unheard")
+        if failed is not None:
+            raise Unheard(code if isinstance(code, int) else 0, failed)
+        return code
+
 
 def _as_tuple(value: Any) -> tuple[Any, ...]:
     return value if isinstance(value, tuple) else (value,)
@@ -90,9 +127,17 @@ def wants_json(arguments: Sequence[str]) -> bool:
 def answer(told: dict[str, Any], text: str = "", *, quiet: bool = False) -> None:
     """Show a result: as JSON if asked for, else as text, which ``quiet`` leaves out."""
     if speaks_json():
-        click.echo(json.dumps(_plain(told), indent=2, ensure_ascii=False, allow_nan=False))
+        show(json.dumps(_plain(told), indent=2, ensure_ascii=False, allow_nan=False))
     elif text and not quiet:
-        click.echo(on_screen(text))
+        show(on_screen(text))
+
+
+def show(text: str, *, nl: bool = True) -> None:
+    """Print on standard output; where that fails, the command goes on, and `Verb` says so at the end."""
+    try:
+        click.echo(text, nl=nl)
+    except OSError as failed:
+        click.get_current_context().meta["linkwise.unheard"] = failed
 
 
 def on_screen(text: str) -> str:

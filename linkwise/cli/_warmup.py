@@ -67,7 +67,10 @@ def _uses() -> Iterator[tuple[str, ...]]:
 
 @verb(short_help="Compile what the commands use now, so that their first real use is quick.")
 def warmup() -> None:
-    """Compile what the commands use now (a few minutes, once per installation), so that first real use is quick."""
+    """Compile what the commands use now, so that first real use is quick.
+
+    This takes some minutes. The code is kept until linkwise is replaced, where `linkwise info` says.
+    """
     import tempfile
     import time
 
@@ -84,13 +87,27 @@ def warmup() -> None:
                 _run(use)
     seconds, place = time.perf_counter() - start, kept_in()
     if not speaks_json():
-        click.echo(f"Ready in {seconds:.1f} s; kept in {place}.", err=True)
+        click.echo(f"Ready in {seconds:.1f} s; compiled code is kept: {place}.", err=True)
     answer({"seconds": round(seconds, 3), "kept_in": place})
 
 
 def kept_in() -> str:
-    """Where compiled code is kept."""
-    return os.environ.get("NUMBA_CACHE_DIR") or "__pycache__ folders beside the installed source files"
+    """Where compiled code is kept, found out as Numba does: the first of its places that can be written."""
+    from linkwise._kernels import _jit
+
+    try:
+        from numba.core.caching import CompileResultCacheImpl
+
+        places = CompileResultCacheImpl._locator_classes
+        found = [place.from_function(_jit.njit, _jit.__file__) for place in places]
+        where = next((Path(place.get_cache_path()) for place in found if place is not None), None)
+    except (ImportError, AttributeError):  # these names are private to Numba
+        return "unknown"
+    if where is None:
+        return "nowhere, as no folder for it can be written; NUMBA_CACHE_DIR can name one"
+    if where == Path(_jit.__file__).parent / "__pycache__":
+        return "in __pycache__ folders beside the installed source files"
+    return f"below {os.environ.get('NUMBA_CACHE_DIR') or where.parent}"
 
 
 def _compile_linkages() -> None:

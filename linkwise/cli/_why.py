@@ -50,18 +50,19 @@ def _with_places(text: str, statements: Knowledge, told: Why) -> str:
     by_number = {int(statements.constraints.row[statement]): statement for statement in used}
 
     def places(found: re.Match[str]) -> str:
-        numbers = [int(number) for number in re.findall(r"#(\d+)", found[0])]
+        numbers = [int(number) for number in re.findall(r"#(\d+)", found[1])]
         if not all(number in by_number for number in numbers):
             return found[0]
         lines: dict[str, set[int]] = {}
         for statement in (by_number[number] for number in numbers):
             lines.setdefault(statements.file_of(statement), set()).add(statements.line_of(statement))
-        word = " or " if " or #" in found[0] else " and "
+        word = " or " if " or #" in found[1] else " and "
         several = len(statements.files) > 1
-        return word.join(_lines(file if several else "", sorted(at - {0}), word) or file for file, at in lines.items())
+        told = word.join(_lines(file if several else "", sorted(at - {0}), word) or file for file, at in lines.items())
+        one = sum(len(at) for at in lines.values()) == 1
+        return told + ("" if found[2] is None else " forces that" if one else " force that")
 
-    text = re.sub(r"#\d+(?:, #\d+)*(?: (?:and|or) #\d+)?", places, text)
-    return re.sub(r"(; (?:[^;,\n]*, )?line \d+) force that", r"\1 forces that", text)
+    return re.sub(r"(#\d+(?:, #\d+)*(?: (?:and|or) #\d+)?)( force that)?", places, text)
 
 
 def _lines(file: str, lines: list[int], word: str) -> str:

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+import re
+from dataclasses import dataclass, fields
 from numbers import Integral, Real
 
+from linkwise._wording import hint
 from linkwise.exceptions import ConstraintError
 
 __all__ = ["MaxCentroidDistance", "MinSeparation", "NeighbourWithin", "Rule", "SizeBetween"]
@@ -28,6 +30,12 @@ class Rule:
     >>> isinstance(MinSeparation(0.5), Rule), MinSeparation(0.5) == MinSeparation(0.5)
     (True, True)
     """
+
+    def __str__(self) -> str:
+        """The rule as a file of statements has it while a command runs, else as Python has it."""
+        word = re.sub(r"(?<!^)([A-Z])", r"_\1", type(self).__name__).lower()
+        values = [getattr(self, field.name) for field in fields(self) if getattr(self, field.name) is not None]
+        return hint(command=f"{word} {' to '.join(map(str, values))}".rstrip(), python=repr(self))
 
 
 @dataclass(frozen=True, slots=True)

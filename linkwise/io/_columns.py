@@ -3,20 +3,48 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Iterable, Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
+from linkwise._wording import many
 from linkwise.exceptions import LinkwiseError
 from linkwise.io._text import NUMBER, read_rows, shown
 
-__all__ = ["ArrayColumns", "Columns", "DelimitedColumns", "FrameColumns"]
+__all__ = ["PLAIN", "ArrayColumns", "Columns", "DelimitedColumns", "FrameColumns", "Script"]
 
 FloatArray = npt.NDArray[np.float64]
 _MISSING = frozenset({"", "na", "n/a", "nan", "null", "none", "?"})
 _OF_NUMBERS = b"0123456789+-.eE \t"
+
+
+class Script(NamedTuple):
+    """How numbers are written in a text: their decimal mark, and words that stand for a missing one."""
+
+    decimal: str = "."
+    missing: tuple[str, ...] = ()
+
+    def number(self, cell: str) -> float | None:
+        """The number in a cell without spaces around it, NaN for a missing one, None for anything else."""
+        if cell.lower() in _MISSING or cell in self.missing:
+            return np.nan
+        if self.decimal != ".":
+            cell = "" if "." in cell else cell.replace(self.decimal, ".")
+        return float(cell) if NUMBER.fullmatch(cell) else None
+
+    def blank(self, column: FloatArray) -> FloatArray:
+        """Mark numbers that stand for a missing one, such as -999."""
+        marks = [value for value in map(self.number_of_mark, self.missing) if value is not None]
+        return np.where(np.isin(column, marks), np.nan, column) if marks else column
+
+    def number_of_mark(self, word: str) -> float | None:
+        """A word for missing as a number, if it is one."""
+        return float(word) if NUMBER.fullmatch(word) else None
+
+
+PLAIN = Script()
 
 
 class Columns(ABC):
@@ -62,13 +90,25 @@ class Columns(ABC):
             raise LinkwiseError(msg)
 
 
+def _numbers_in(cells: Iterable[str], count: int, script: Script) -> tuple[FloatArray, int]:
+    """Read cell by cell, up to the first that is neither a number nor missing."""
+    found = np.full(count, np.nan)
+    for row, cell in enumerate(cells):
+        value = script.number(cell)
+        if value is None:
+            return found, row
+        found[row] = value
+    return found, -1
+
+
 class DelimitedColumns(Columns):
     """The columns of a CSV text with a header."""
 
     unit = "line"
 
-    def __init__(self, text: str, name: str, delimiter: str | None = None) -> None:
+    def __init__(self, text: str, name: str, delimiter: str | None = None, script: Script = PLAIN) -> None:
         self.name = name
+        self._script = script
         rows = read_rows(text, name, delimiter)
         line, header = next(rows, (1, []))
         self.names = [cell.strip() for cell in header]
@@ -91,7 +131,9 @@ class DelimitedColumns(Columns):
         width = len(header)
         for line, row in rows:
             if len(row) != width:
-                msg = f"{name}, line {line} has {len(row)} values, but the header names {width} columns."
+                msg = (
+                    f"{name}, line {line} has {many(len(row), 'value')}, but the header names {many(width, 'column')}."
+                )
                 raise LinkwiseError(msg)
             self._lines.append(line)
             cells.append(row)
@@ -114,18 +156,12 @@ class DelimitedColumns(Columns):
         return found.copy(), odd
 
     def _convert(self, cells: tuple[str, ...]) -> tuple[FloatArray, int]:
-        if not "".join(cells).encode().translate(None, _OF_NUMBERS):
+        if self._script == PLAIN and not "".join(cells).encode().translate(None, _OF_NUMBERS):
             try:
                 return np.fromiter(map(float, cells), dtype=np.float64, count=len(cells)), -1
             except ValueError:
                 pass  # an empty cell, or marks of numbers that make none: look closely
-        found = np.full(len(cells), np.nan)
-        for row, cell in enumerate(map(str.strip, cells)):
-            if NUMBER.fullmatch(cell):
-                found[row] = float(cell)
-            elif cell.lower() not in _MISSING:
-                return found, row
-        return found, -1
+        return _numbers_in(map(str.strip, cells), len(cells), self._script)
 
     def words(self, column: int) -> list[str]:
         """Cells as they stand."""
@@ -137,8 +173,9 @@ class FrameColumns(Columns):
 
     unit = "row"
 
-    def __init__(self, frame: Any, name: str) -> None:
+    def __init__(self, frame: Any, name: str, script: Script = PLAIN) -> None:
         self.name = name
+        self._script = script
         self._series = list(frame.iter_columns())
         self.names = [str(column) for column in frame.columns]
         self._refuse_repeats()
@@ -157,24 +194,18 @@ class FrameColumns(Columns):
         if not (series.dtype.is_numeric() or str(series.dtype) == "Boolean"):
             return self._read_words(column) if str(series.dtype) in ("String", "Object") else (self._nothing(), 0)
         if not series.null_count():
-            return np.asarray(series.to_numpy()).astype(np.float64), -1
+            return self._script.blank(np.asarray(series.to_numpy()).astype(np.float64)), -1
         found = self._nothing()
         found[[not gone for gone in series.is_null().to_list()]] = [
             float(value) for value in series.drop_nulls().to_list()
         ]
-        return found, -1
+        return self._script.blank(found), -1
 
     def _nothing(self) -> FloatArray:
         return np.full(self.n_rows, np.nan)
 
     def _read_words(self, column: int) -> tuple[FloatArray, int]:
-        found = self._nothing()
-        for row, text in enumerate(self.words(column)):
-            if NUMBER.fullmatch(text):
-                found[row] = float(text)
-            elif text.lower() not in _MISSING:
-                return found, row
-        return found, -1
+        return _numbers_in(self.words(column), self.n_rows, self._script)
 
     def words(self, column: int) -> list[str]:
         """Values as text."""
@@ -188,8 +219,11 @@ class ArrayColumns(Columns):
 
     unit = "row"
 
-    def __init__(self, array: npt.NDArray[Any], name: str, names: Sequence[str] | None = None) -> None:
+    def __init__(
+        self, array: npt.NDArray[Any], name: str, names: Sequence[str] | None = None, script: Script = PLAIN
+    ) -> None:
         self.name = name
+        self._script = script
         if array.ndim != 2 or array.dtype.kind not in "biuf":
             msg = f"{name} is an array of shape {array.shape} of {array.dtype}, expected a table of numbers."
             raise LinkwiseError(msg)
@@ -209,7 +243,7 @@ class ArrayColumns(Columns):
 
     def numbers(self, column: int) -> tuple[FloatArray, int]:
         """One column."""
-        return self._array[:, column].astype(np.float64), -1
+        return self._script.blank(self._array[:, column].astype(np.float64)), -1
 
     def words(self, column: int) -> list[str]:
         """One column as text, such as numbers that name the samples."""

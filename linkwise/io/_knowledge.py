@@ -234,8 +234,10 @@ def _read_one(into: Collector, text: str, form: str | None, source: Any) -> None
     elif form is not None:
         keys = _header(text)
         reader = {"groups": trees.read_groups, "paths": trees.read_paths, "parents": trees.read_parents}[form]
+        wanted = {"groups": "sample,group", "paths": "sample,path", "parents": "child,parent"}[form]
+        if len(keys) == 2 and _of_columns(keys) is None:
+            keys = wanted.split(",")  # two columns, whatever they are called
         if form != _of_columns(keys):
-            wanted = {"groups": "sample,group", "paths": "sample,path", "parents": "child,parent"}[form]
             msg = f"{into.name}: the header is {', '.join(keys)}, expected {wanted}."
             raise ConstraintError(msg)
         reader(into, text, keys)

@@ -12,6 +12,7 @@ from typing import Any, Literal, NoReturn, overload
 import numpy as np
 
 from linkwise._files import require_file, write_whole
+from linkwise._wording import hint, many
 from linkwise.exceptions import LinkwiseError, LinkwiseWarning
 from linkwise.io._arrays import array_of_npy, npy_of_array
 from linkwise.io._container import MANIFEST, Archive, Member, measure, pack, read_member
@@ -172,14 +173,18 @@ def load(path: Any, *, with_data: bool = False) -> Any:
         for name in unused:
             archive.read(name)  # what nobody asks for is held against its checksum as well
     if unused:
+        belong = "belongs" if len(unused) == 1 else "belong"
         warnings.warn(
-            f"{path} holds {len(unused)} file(s) that belong to nothing: {unused[0]}.", LinkwiseWarning, stacklevel=2
+            f"{path} holds {many(len(unused), 'file')} that {belong} to nothing: {unused[0]}.",
+            LinkwiseWarning,
+            stacklevel=2,
         )
     return found if with_data else found[0]
 
 
 def _fail(name: str, why: str) -> NoReturn:
-    msg = f"{name} is no model that can be read: {why}.\nHint: save it again with `linkwise.save`."
+    again = hint(command="run `linkwise cluster` again.", python="save it again with `linkwise.save`.")
+    msg = f"{name} is no model that can be read: {why}.\nHint: {again}"
     raise LinkwiseError(msg)
 
 

@@ -9,8 +9,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from linkwise._wording import hint, many
 from linkwise.exceptions import LinkwiseError, LinkwiseWarning
-from linkwise.io._columns import Columns
+from linkwise.io._columns import Columns, Script
+from linkwise.io._odd import quoted, refuse_words
 from linkwise.io._text import shown
 
 __all__ = ["IMPUTE", "SCALE", "Preparation", "learn"]
@@ -43,6 +45,10 @@ class Preparation:
         The words that are features.
     idf : ndarray of shape (len(words),)
         How rare each word is.
+    decimal : str
+        The decimal mark of numbers in texts.
+    missing : tuple of str
+        Words that count as a missing number.
 
     Examples
     --------
@@ -64,6 +70,13 @@ class Preparation:
     factor: FloatArray = field(default_factory=_NONE.copy)
     words: tuple[str, ...] = ()
     idf: FloatArray = field(default_factory=_NONE.copy)
+    decimal: str = "."
+    missing: tuple[str, ...] = ()
+
+    @property
+    def script(self) -> Script:
+        """How numbers are written."""
+        return Script(self.decimal, self.missing)
 
     @property
     def features(self) -> tuple[str, ...]:
@@ -90,6 +103,13 @@ class Preparation:
         weighed = self._vectorizer().transform(join_texts(source, self.text))
         return scipy.sparse.csr_matrix(scipy.sparse.hstack([*parts, weighed]) if parts else weighed)
 
+    def gaps(self, source: Columns) -> npt.NDArray[np.intp]:
+        """Row and feature of every number that is missing."""
+        if not self.columns:
+            return np.empty((0, 2), dtype=np.intp)
+        found = [np.isnan(source.numbers(i)[0]) for i in source.find("the table", self.columns)]
+        return np.argwhere(np.stack(found, axis=1)).astype(np.intp)
+
     def _numbers(self, source: Columns, fill: bool) -> FloatArray:
         X = read_numbers(source, self.columns)
         gaps = np.isnan(X)
@@ -107,7 +127,7 @@ class Preparation:
         if len(odd):
             warnings.warn(
                 f"{source.where(int(odd[0]))}: {column} is {shown(found[odd[0]])}, a value not seen before, and so in "
-                f"{len(odd):,} row(s); they count as none of {', '.join(values[:5])}.",
+                f"{many(len(odd), 'row')}; they count as none of {', '.join(values[:5])}.",
                 LinkwiseWarning,
                 stacklevel=4,
             )
@@ -130,13 +150,14 @@ def learn(
     text: tuple[str, ...],
     impute: str | None,
     scale: str | None,
+    script: Script,
 ) -> Preparation:
     """Choose what `Preparation` needs from the rows at hand."""
     for option, value, allowed in (("impute", impute, IMPUTE), ("scale", scale, SCALE)):
         if value is not None and value not in allowed:
             msg = f"read_data: {option} is {value!r}, expected {', '.join(map(repr, allowed))} or None."
             raise LinkwiseError(msg)
-    X = read_numbers(source, columns)
+    X = read_numbers(source, columns, named=id_column is not None)
     gaps = np.isnan(X)
     if gaps.any() and impute is None:
         refuse_gaps(source, columns, gaps)
@@ -150,19 +171,22 @@ def learn(
     factor = np.where(factor > 0, factor, 1.0)
     values = tuple((column, _values(source, column)) for column in categories)
     words, idf = _weigh(source, text) if text else ((), _NONE.copy())
-    return Preparation(id_column, columns, values, text, impute, scale, fill, shift, factor, words, idf)
+    return Preparation(id_column, columns, values, text, impute, scale, fill, shift, factor, words, idf, *script)
 
 
-def read_numbers(source: Columns, columns: tuple[str, ...]) -> FloatArray:
-    """Read columns as numbers, NaN for what is missing; refuse words and what is too large."""
+def read_numbers(source: Columns, columns: tuple[str, ...], *, named: bool = True) -> FloatArray:
+    """Read columns as numbers, NaN for what is missing; refuse words and what is too large.
+
+    ``named`` says whether a column names the samples already.
+    """
     X = np.empty((source.n_rows, len(columns)))
-    wordy: list[tuple[str, int, str]] = []
+    wordy: list[tuple[str, int, list[str]]] = []
     for at, i in enumerate(source.find("the table", columns)):
         X[:, at], odd = source.numbers(i)
         if odd >= 0:
-            wordy.append((columns[at], odd, source.words(i)[odd]))
+            wordy.append((columns[at], odd, source.words(i)))
     if wordy:
-        refuse_words(source, wordy)
+        refuse_words(source, wordy, named=named)
     if np.isinf(X).any():
         row, at = np.argwhere(np.isinf(X))[0].tolist()
         msg = f"{source.where(row)}, column {columns[at]}: the number is too large."
@@ -170,30 +194,15 @@ def read_numbers(source: Columns, columns: tuple[str, ...]) -> FloatArray:
     return X
 
 
-def refuse_words(source: Columns, wordy: list[tuple[str, int, str]]) -> None:
-    """Name columns that hold words, and what can be done with each."""
-    listed = "; ".join(
-        f"{column} ({source.unit} {source.place(row)}: {shown(word)})" for column, row, word in wordy[:5]
-    )
-    more = f" and {len(wordy) - 5} more" if len(wordy) > 5 else ""
-    first = wordy[0][0]
-    flags = " ".join(f"--drop {column}" for column, _, _ in wordy[:5])
-    msg = (
-        f"{source.name}: {len(wordy)} column(s) are not numbers: {listed}{more}.\n"
-        f"Hint: name the samples with --id {first}, or leave columns out: {flags}; --text {first} compares words. "
-        f"In Python: id={first!r}, drop=[{first!r}], categories=[{first!r}] or text={first!r}."
-    )
-    raise LinkwiseError(msg)
-
-
 def refuse_gaps(source: Columns, columns: tuple[str, ...], gaps: npt.NDArray[np.bool_]) -> None:
     """Count missing values and name the first."""
     row, at = np.argwhere(gaps)[0].tolist()
+    count = int(gaps.sum())
+    how = hint(command="--impute median (also mean, most_frequent)", python="impute='median' (or mean, most_frequent)")
     msg = (
-        f"{source.name}: {int(gaps.sum()):,} value(s) are missing, the first in {source.unit} {source.place(row)}, "
-        f"column {columns[at]}.\n"
-        "Hint: fill them in or remove these rows; or ask for it with --impute median (also mean, most_frequent); "
-        "in Python: impute='median'."
+        f"{source.name}: {many(count, 'value')} {'is' if count == 1 else 'are'} missing, the first in {source.unit} "
+        f"{source.place(row)}, column {columns[at]}.\n"
+        f"Hint: fill them in or remove these rows; or let linkwise fill them in: {how}."
     )
     raise LinkwiseError(msg)
 
@@ -207,7 +216,8 @@ def _fill(
     if empty.any():
         column = columns[int(np.argmax(empty))]
         msg = (
-            f"{source.name}: the column {shown(column)} is empty, so there is nothing to fill it with.\nHint: drop it."
+            f"{source.name}: the column {shown(column)} is empty, so there is nothing to fill it with.\n"
+            f"Hint: leave it out: {hint(command=f'--drop {quoted(column)}', python=f'drop=[{column!r}]')}"
         )
         raise LinkwiseError(msg)
     if impute != "most_frequent":
@@ -223,15 +233,18 @@ def _values(source: Columns, column: str) -> tuple[str, ...]:
     words = source.words(source.find("categories", [column])[0])
     if "" in words:
         msg = (
-            f"{source.where(words.index(''))}: {column} is missing, as in {words.count('')} row(s).\n"
+            f"{source.where(words.index(''))}: {column} is missing, as in {many(words.count(''), 'row')}.\n"
             'Hint: write a value of its own there, such as "unknown".'
         )
         raise LinkwiseError(msg)
     found = sorted(set(words))
     if len(found) > max(20, len(words) // 2):
+        name, text = (
+            hint(command=f"--{option} {quoted(column)}", python=f"{option}={column!r}") for option in ("id", "text")
+        )
         msg = (
             f"{source.name}: {column} has {len(found):,} different values in {len(words):,} rows, "
-            f"which are no categories.\nHint: id={column!r} if it names the samples, text={column!r} if it is text."
+            f"too many for categories.\nHint: {name} if it names the samples, {text} if it is text."
         )
         raise LinkwiseError(msg)
     return tuple(found)

@@ -102,6 +102,10 @@ def check_record(made: Any) -> None:
         _require(_is(made.ids, "iuU", made.X.shape[0]), "the samples have no names")
         _require(len(made.columns) == made.X.shape[1] and _is_finite(made.X), "the samples do not fit their columns")
         _require(type(made.preparation).__name__ == "Preparation", "the samples have no preparation")
+        gaps = made.missing
+        _require(getattr(gaps, "shape", (0,))[1:] == (2,) and gaps.dtype.kind == "i", "missing values have no place")
+        ends = (made.X.shape[0], len(made.preparation.columns))
+        _require(((gaps >= 0) & (gaps < ends)).all(), "missing values have no place")
     elif name == "Preparation":
         d = len(made.columns)
         for array in (made.fill, made.shift, made.factor):
@@ -113,6 +117,11 @@ def check_record(made: Any) -> None:
         for texts in (made.columns, made.text, made.words):  # a column of texts may well hold the word it is called
             _require(all(isinstance(v, str) for v in texts), "a feature has no name")
             _require(len(set(texts)) == len(texts), "a feature is named twice")
+        _require(made.decimal in (".", ","), "a preparation has no decimal mark")
+        _require(
+            isinstance(made.missing, tuple) and all(isinstance(v, str) for v in made.missing),
+            "a preparation has no words for what is missing",
+        )
     elif name == "Clustering":
         n = made.estimator.labels_.shape[0]
         _require(_is(made.labels, "i", n) and (made.labels >= 0).all(), "labels are out of range")

@@ -10,6 +10,7 @@ import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, NoReturn
 
+from linkwise._wording import hint
 from linkwise.constraints import Kind, MaxCentroidDistance, MinSeparation, NeighbourWithin, Rule, SizeBetween
 from linkwise.exceptions import ConstraintError, LinkwiseWarning
 from linkwise.io._collect import KINDS, Collector
@@ -70,11 +71,7 @@ def read_csv_statements(into: Collector, text: str) -> None:
     line, header = next(rows, (1, []))
     keys = header_keys(header)
     if "kind" not in keys or not ({"a", "b"} <= set(keys) or "samples" in keys):
-        msg = (
-            f"{name}, line {line}: the header is {', '.join(keys)}, {_EXPECTED}.\n"
-            "Hint: divide columns by commas, semicolons or tabs; groups such as apart name their samples in a column "
-            "`samples`, divided by semicolons."
-        )
+        msg = f"{name}, line {line}: the header is {', '.join(keys)}, {_EXPECTED}.\nHint: {_header_hint(keys)}"
         raise ConstraintError(msg)
     _check_keys(name, line, keys)
     quick = _quick_reader(into, keys, ours)
@@ -85,6 +82,22 @@ def read_csv_statements(into: Collector, text: str) -> None:
             take(into, at, _by_key(into, at, keys, cells, ours))
         except ConstraintError as bad:
             into.skip(bad)
+
+
+def _header_hint(keys: list[str]) -> str:
+    """What a header that says nothing here was probably meant to say."""
+    if len(keys) == 2:
+        groups = hint(command="--format groups", python="format='groups'")
+        return (
+            f"did you mean sample,group? Rename the header, or give {groups}; with sample,label, samples of "
+            "different labels are apart, too."
+        )
+    if len(keys) == 1:
+        return "divide columns by commas, semicolons or tabs."
+    return (
+        "write one statement per row, such as must_link,otter,mink under kind,a,b; groups such as apart name their "
+        "samples in a column `samples`, divided by semicolons."
+    )
 
 
 def _quick_reader(into: Collector, keys: list[str], ours: bool) -> Callable[[int, list[str]], bool]:
@@ -262,15 +275,19 @@ def take(into: Collector, line: int, given: Mapping[str, Any]) -> None:
     kind = KINDS.get("triplet" if word == "triplets" else word)
     if kind is None:
         near = difflib.get_close_matches(word, [*KINDS, *RULES], n=1)
-        hint = f"did you mean {near[0]}?" if near else "write must_link, cannot_link, triplet, together or apart."
-        msg = f"{where}: the kind is {shown(str(given.get('kind', '')))}.\nHint: {hint}"
+        words = f"did you mean {near[0]}?" if near else "write must_link, cannot_link, triplet, together or apart."
+        msg = f"{where}: the kind is {shown(str(given.get('kind', '')))}.\nHint: {words}"
         raise ConstraintError(msg)
     for key in "ab":
         if isinstance(given.get(key), float):
             msg = f"{where}: {key} is {given[key]}, expected text or a whole number."
             raise ConstraintError(msg)
     samples = _members(where, word, given) if kind.is_group else _few(where, word, kind, given)
-    into.add(kind, samples, _weight(where, given.get("weight", "")), line, given.get("note", ""))
+    weight = _weight(where, given.get("weight", ""))
+    if weight == 0:  # as in Constraints.build
+        warnings.warn(f"{where}: a statement of weight 0 says nothing and was dropped.", LinkwiseWarning, stacklevel=5)
+        return
+    into.add(kind, samples, weight, line, given.get("note", ""))
 
 
 def _rule(where: str, word: str, given: Mapping[str, Any]) -> Rule:
@@ -330,7 +347,7 @@ def _weight(where: str, given: Any) -> float:
     if given == "":
         return math.inf
     value = given if isinstance(given, float) else float(given) if NUMBER.fullmatch(given) else math.nan
-    if not (value > 0 and math.isfinite(value)):
-        msg = f"{where}: the weight is {shown(str(given))}, expected a number above 0, or nothing (hard)."
+    if not (value >= 0 and math.isfinite(value)):
+        msg = f"{where}: the weight is {shown(str(given))}, expected a number of 0 or more, or nothing (hard)."
         raise ConstraintError(msg)
     return value

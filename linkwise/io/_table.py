@@ -29,6 +29,8 @@ class Table:
         What was done and what was noticed, one sentence each.
     preparation : Preparation
         How the features were made, to treat new rows alike: ``read_data(new, like=table)``.
+    missing : ndarray of shape (n_missing, 2)
+        Row and feature of every number that was missing and filled in; in `values` they are NaN.
 
     Examples
     --------
@@ -44,6 +46,24 @@ class Table:
     columns: tuple[str, ...]
     notes: tuple[str, ...] = ()
     preparation: Preparation = field(default_factory=Preparation)
+    missing: npt.NDArray[np.intp] = field(default_factory=lambda: np.empty((0, 2), dtype=np.intp))
+
+    @property
+    def values(self) -> Any:
+        """The samples as the source has them: scales undone, NaN where a number was missing; of texts, X itself."""
+        if not isinstance(self.X, np.ndarray):
+            return self.X
+        made, values = self.preparation, np.array(self.X, dtype=np.float64)
+        if len(made.shift):
+            values[:, : len(made.shift)] = values[:, : len(made.shift)] * made.factor + made.shift
+        values[self.missing[:, 0], self.missing[:, 1]] = np.nan
+        return values
+
+    def fill_words(self, feature: int) -> str:
+        """What stands in for a missing number of a feature, as in ``median 116.25``."""
+        made = self.preparation
+        how = {"most_frequent": "most frequent value"}.get(str(made.impute), made.impute or "")
+        return f"{how} {made.fill[feature]:g}" if feature < len(made.fill) else how
 
     @property
     def has_names(self) -> bool:

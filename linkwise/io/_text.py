@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from linkwise._files import decode, read_bytes
+from linkwise._files import decode, read_bytes, visible
 from linkwise.exceptions import LinkwiseError
 
 __all__ = ["NUMBER", "delimiter_of", "is_path", "read_raw", "read_rows", "read_text", "shown", "source_name"]
@@ -33,9 +33,9 @@ def is_path(source: Any) -> bool:
 def source_name(source: Any) -> str:
     """How messages call a source."""
     if is_path(source):
-        return "standard input" if str(source) == "-" else str(source)
+        return "standard input" if str(source) == "-" else visible(source)
     named = getattr(source, "name", None)
-    return named if isinstance(named, str) else f"the {type(source).__name__}"
+    return visible(named) if isinstance(named, str) else f"the {type(source).__name__}"
 
 
 def read_raw(source: Any) -> bytes:

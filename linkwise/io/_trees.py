@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from linkwise._wording import many
 from linkwise.constraints import Kind
 from linkwise.exceptions import ConstraintError, LinkwiseError
 from linkwise.io._collect import Collector, in_file
@@ -135,7 +136,8 @@ def read_parents(into: Collector, text: str, keys: list[str]) -> None:
         strange = sorted(set(leaves) - set(ids))
         if strange:
             listed = ", ".join(map(shown, strange[:5]))
-            msg = f"{len(strange)} leaves are not in the data: {listed}."
+            are = "is" if len(strange) == 1 else "are"
+            msg = f"{many(len(strange), 'leaf', 'leaves')} {are} not in the data: {listed}."
             raise LinkwiseError(msg)
         nodes = set(names)
         return bare.place([name if name in nodes else None for name in ids], ids=ids)

@@ -35,9 +35,9 @@ RECORDS: dict[str, Any] = {
 _DEEPEST = 40
 # parameters that older files lack, and what methods did then
 _ADDED = {"dead_end": "raise"}
+# fields that older files lack; their defaults say what was the case then
+_LATER = {"Preparation": {"decimal", "missing"}, "Table": {"missing"}, "Certificate": {"remarks"}}
 # what a fitted estimator keeps for a quicker next fit, or for scikit-learn; it answers without
-# Fields of records that models from before they existed lack.
-_LATE = {"Certificate": {"remarks"}}
 _CACHES = ("_memory", "_metadata_request", "_sklearn_output_config", "_sklearn_auto_wrap_output_keys")
 
 
@@ -227,7 +227,7 @@ class Reader:
             msg = f"{str(name)[:40]!r} is none of the methods and values a model consists of"
             raise ValueError(msg)
         known = {f.name for f in dataclasses.fields(record)}
-        if not known - _LATE.get(str(name), set()) <= set(fields) <= known:
+        if not known - _LATER.get(str(name), set()) <= set(fields) <= known:
             msg = f"{name} lacks a field or has one too many"
             raise ValueError(msg)
         made = record(**fields)

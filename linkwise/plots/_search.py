@@ -43,7 +43,7 @@ def plot_search(search: Any, param: str | None = None, *, title: str | None = No
     Notes
     -----
     Candidates that differ only in the parameter are joined by a line. Candidates that could not be fitted have no
-    score; a cross on the lower edge stands where they would be.
+    score; a cross on the horizontal axis, below all scores, stands where they would be.
 
     Examples
     --------
@@ -139,9 +139,19 @@ def _places(values: list[Any]) -> dict[Any, float]:
 
 
 def _draw_failed(ax: Any, places: list[float]) -> None:
+    """Put a cross on the horizontal axis itself, where no score can be, for each candidate without one."""
     if places:
-        low, high = ax.get_ylim()
-        floor = low - 0.04 * (high - low)
+        ax.update_datalim([(place, 0.0) for place in places], updatey=False)
+        ax.autoscale_view()
         ax.scatter(
-            places, [floor] * len(places), marker="x", color="0.5", s=18, linewidths=0.8, label="could not be fitted"
+            places,
+            [0.0] * len(places),
+            transform=ax.get_xaxis_transform(),  # across as the data, upward as the frame
+            clip_on=False,
+            marker="x",
+            color="0.5",
+            s=18,
+            linewidths=0.8,
+            zorder=5,
+            label="could not be fitted",
         )

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from linkwise._wording import hint
 from linkwise.constraints import Constraints, Entry
 from linkwise.problem._suspects import Suspects
 
@@ -177,12 +178,13 @@ class Explanation:
 
     def message(self) -> str:
         """The text of the error that reports this conflict: the proof and what to do about it."""
-        hint = "drop or soften one of them, or call `repair(constraints)`."
+        way = hint(command="`linkwise repair --auto` drops the fewest", python="call `repair(constraints)`")
+        advice = f"drop or soften one of them, or {way}."
         if self.goal and self.core:
-            hint = "ask for another number of clusters, or drop or soften one of them."
+            advice = "ask for another number of clusters, or drop or soften one of them."
         elif not self.core:
-            hint = "relax the rule, or ask for another number of clusters."
-        return f"{self.proof}\nHint: {hint}"
+            advice = "relax the rule, or ask for another number of clusters."
+        return f"{self.proof}\nHint: {advice}"
 
 
 def explain(

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from linkwise._wording import hint
 from linkwise.constraints import Constraints, Kind
 from linkwise.constraints._columns import rank_values, read_known
 from linkwise.exceptions import ConstraintError, LinkwiseError, UnsupportedConstraintError
@@ -204,9 +205,13 @@ def informative(constraints: Constraints, m: int, *, random_state: int = 0) -> S
     is_link = (constraints.kind == Kind.MUST_LINK) | (constraints.kind == Kind.CANNOT_LINK)
     if not (is_triplet.all() or is_link.all()):
         words = tuple(sorted({Kind(kind).word for kind in constraints.kind.tolist()}))
+        way = hint(
+            command="put pairs and triplets into files of their own",
+            python="choose from `constraints.select(constraints.kind == Kind.TRIPLET)`",
+        )
         msg = (
             f"informative: {', '.join(words)} come together, expected pairs only or triplets only; what they say is "
-            "counted differently.\nHint: choose from `constraints.select(constraints.kind == Kind.TRIPLET)`."
+            f"counted differently.\nHint: {way}."
         )
         raise UnsupportedConstraintError(msg, words)
     hard = constraints.select(np.arange(constraints.n_statements))

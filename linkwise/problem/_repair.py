@@ -10,6 +10,7 @@ from typing import Literal
 import numpy as np
 import numpy.typing as npt
 
+from linkwise._wording import hint
 from linkwise.constraints import Constraints, Entry, Kind
 from linkwise.constraints._entries import has_parts, list_entries
 from linkwise.exceptions import LinkwiseError, UnsupportedConstraintError
@@ -192,11 +193,12 @@ def repair(
         raise LinkwiseError(msg)
     choices = [kind.word for kind in Kind if kind.is_choice and (constraints.kind == kind).any()]
     if choices:
-        msg = (
-            f"repair does not weigh {' and '.join(choices)}.\n"
-            "Hint: leave them out with `constraints.select(constraints.kind < Kind.MUST_LINK_ANY)`, or look at "
-            "`conflicts(constraints)`."
+        way = hint(
+            command="leave them out, or look at `linkwise explain`",
+            python="leave them out with `constraints.select(constraints.kind < Kind.MUST_LINK_ANY)`, or look at "
+            "`conflicts(constraints)`",
         )
+        msg = f"repair does not weigh {' and '.join(choices)}.\nHint: {way}."
         raise UnsupportedConstraintError(msg, tuple(choices))
     if keep == "hard":
         from linkwise.problem._feasibility import check

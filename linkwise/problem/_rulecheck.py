@@ -79,7 +79,7 @@ def settle_rules(
             continue
         if all(_holds(rule, labels, data) for rule in rules):
             return "feasible", candidate, None, ""
-    names = ", ".join(repr(rule) for rule in rules)
+    names = ", ".join(str(rule) for rule in rules)
     if X is None and any(not isinstance(rule, SizeBetween) for rule in rules):
         return "unknown", None, None, f"The statements alone can hold; whether {names} can as well depends on X."
     return (
@@ -169,7 +169,7 @@ def _no_division(hard: Hard, rules: Sequence[Rule], k: int | None) -> Explanatio
     core, complete = minimal_core(everything, impossible)
     if impossible(core[:0]):
         core = core[:0]
-    names = ", ".join(repr(rule) for rule in rules if isinstance(rule, SizeBetween))
+    names = ", ".join(str(rule) for rule in rules if isinstance(rule, SizeBetween))
     where = "" if k is None else f" with {_clusters(k)}"
     because = f"no way to keep together and apart what has to be{where} gives sizes for which {names} holds."
     return hard.explain(core, because, goal="" if k is None else _clusters(k), complete=complete)
@@ -185,7 +185,7 @@ def _ruled_out(rule: Rule, hard: Hard, block: IntArray, k: int | None, data: _Da
     if isinstance(rule, SizeBetween):
         goal = "" if k is None else _clusters(k)
         if n < rule.low * (k or 1) or (k is not None and rule.high is not None and n > rule.high * k):
-            because = f"{rule!r} cannot hold for {n:,} samples{' in ' + goal if goal else ''}."
+            because = f"{rule} cannot hold for {n:,} samples{' in ' + goal if goal else ''}."
             return explain(hard.constraints, (), because, goal=goal)
         size = np.bincount(block, minlength=1)
         if rule.high is not None and size.max() > rule.high:
@@ -195,7 +195,7 @@ def _ruled_out(rule: Rule, hard: Hard, block: IntArray, k: int | None, data: _Da
         fewest = int(alone.sum()) + bool(not alone.all())
         if k is not None and k < fewest:
             because = (
-                f"{int(alone.sum()):,} of {n:,} samples have no other near enough for {rule!r}, so there are at least "
+                f"{int(alone.sum()):,} of {n:,} samples have no other near enough for {rule}, so there are at least "
                 f"{fewest:,} clusters, not {k}."
             )
             return explain(hard.constraints, (), because, goal=_clusters(k))
@@ -207,7 +207,7 @@ def _ruled_out(rule: Rule, hard: Hard, block: IntArray, k: int | None, data: _Da
 
 def _too_large(high: int, rule: Rule, hard: Hard, block: IntArray, which: int) -> Explanation:
     samples = np.flatnonzero(block == which)
-    because = f"they put {len(samples):,} samples into one cluster, but {rule!r} allows {high:,}."
+    because = f"they put {len(samples):,} samples into one cluster, but {rule} allows {high:,}."
     if len(hard.triplets):
         core, complete = shrink(hard, samples, lambda part, _: bool(np.bincount(part).max() > high))
         return hard.explain(core, because, complete=complete)
@@ -217,7 +217,7 @@ def _too_large(high: int, rule: Rule, hard: Hard, block: IntArray, which: int) -
 
 def _not_alone(rule: Rule, hard: Hard, block: IntArray, sample: int) -> Explanation:
     name = hard.constraints.name(sample)
-    because = f"sample {name} has no other sample near enough for {rule!r}, so it must stay alone in its cluster."
+    because = f"sample {name} has no other sample near enough for {rule}, so it must stay alone in its cluster."
     touching = np.flatnonzero((hard.must == sample).any(axis=1))
     if len(touching):
         return hard.explain(hard.must_at[touching[:1]], because)

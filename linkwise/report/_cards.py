@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from linkwise._wording import many
 from linkwise.plots._palette import cluster_colour, text_on
 from linkwise.report._facts import Cluster, Comparison, Facts, Trait
 from linkwise.report._svg import before_svg
-from linkwise.report._text import many, safe
-from linkwise.report._words import change_words, compared, number, trait_words
+from linkwise.report._text import safe
+from linkwise.report._words import change_words, compared, filled, mean_words, trait_words
 
 __all__ = ["change_section", "cluster_section", "doubt_section", "question_section"]
 
@@ -31,11 +32,13 @@ def cluster_section(facts: Facts) -> str:
             else "<p class='soft'>Bars show how far a cluster's mean is from the mean of all samples, in standard "
             "deviations; the six largest of at least 0.2.</p>"
         )
+    if facts.n_missing:
+        parts.append(f"<p class='soft'>{safe(filled(facts))}</p>")
     parts.append('<div class="cards">')
     parts += [_card(cluster, facts, largest) for cluster in facts.clusters[:_MAX_CLUSTERS]]
     parts.append("</div>")
     if len(facts.clusters) > _MAX_CLUSTERS:
-        parts.append(f"<p class='soft'>… and {len(facts.clusters) - _MAX_CLUSTERS:,} more clusters.</p>")
+        parts.append(f"<p class='soft'>… and {many(len(facts.clusters) - _MAX_CLUSTERS, 'more cluster')}.</p>")
     return "\n".join(parts)
 
 
@@ -72,7 +75,7 @@ def _traits(traits: tuple[Trait, ...], facts: Facts) -> str:
         rows.append(
             f'<tr title="{safe(trait_words(trait, facts.texts))}"><td><bdi>{safe(trait.feature, 60)}</bdi></td>'
             f'<td class="dev"><i style="left:{left:.1f}%;width:{reach:.1f}%"></i></td>'
-            f'<td class="n">{trait.difference:+.1f}</td><td class="n soft">{number(trait.mean)}</td></tr>'
+            f'<td class="n">{trait.difference:+.1f}</td><td class="n soft">{mean_words(trait)}</td></tr>'
         )
     return f'<table class="traits">{"".join(rows)}</table>'
 

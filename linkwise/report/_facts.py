@@ -46,12 +46,17 @@ class Statement:
 
 @dataclass(frozen=True, slots=True)
 class Trait:
-    """One feature of a cluster: its mean there and over all samples, and their difference in standard deviations."""
+    """One feature of a cluster: its mean there and over all samples, and their difference in standard deviations.
+
+    Only samples count that have a value; ``missing`` says how many of the cluster have none.
+    """
 
     feature: str
     mean: float
     overall: float
     difference: float
+    spread: float = 0.0
+    missing: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -240,6 +245,8 @@ class Facts:
         Sample names from left to right; empty when there are too many to list.
     name_labels : tuple of int
         The cluster of each of ``names``.
+    n_missing : int
+        Values that are missing in the data and were filled in to compare samples.
 
     Examples
     --------
@@ -280,3 +287,4 @@ class Facts:
     map: Map | None = None
     remarks: tuple[str, ...] = ()
     texts: bool = False  # whether features are terms, which are told differently
+    n_missing: int = 0

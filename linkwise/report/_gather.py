@@ -39,6 +39,7 @@ def gather_facts(
     X: Any = None,
     metric: str | None = None,
     features: Any = None,
+    values: Any = None,
     labels: Any = None,
     constraints: Constraints | None = None,
     certificate: Certificate | None = None,
@@ -67,6 +68,9 @@ def gather_facts(
         How samples are compared for that; by default cosine for sparse data, Euclidean for other.
     features : array-like of shape (n_features,), optional
         What the features are called; for sparse texts, their terms.
+    values : array-like of shape (n_samples, n_features), optional
+        The data to tell means of, where X was scaled or filled: in the units of the source, NaN for what is missing, as
+        in ``Table.values``. By default X.
     labels : array-like of shape (n_samples,), optional
         Cluster of every sample; the marked cut, else the trees of the forest, when left out.
     constraints : Constraints, optional
@@ -139,7 +143,7 @@ def gather_facts(
         statements=_statements(constraints, certificate, max_statements),
         n_statements=0 if constraints is None else constraints.n_statements,
         n_broken=0 if certificate is None else len(certificate.violated),
-        rules=() if certificate is None else tuple((repr(rule), held) for rule, held in certificate.rules),
+        rules=() if certificate is None else tuple((str(rule), held) for rule, held in certificate.rules),
         faults=() if certificate is None else certificate.faults,
         conflicts=tuple(_conflict(one) for one in conflicts),
         scores=tuple(scores),
@@ -158,12 +162,13 @@ def gather_facts(
         held = None if certificate is None else certificate.held
         earlier = read_outcome(before, who="report")
         facts = replace(facts, comparison=compare(earlier, outcome, clusters, constraints, held, names))
-    return facts if X is None else _with_data(facts, X, metric, features, clusters, constraints, names)
+    return facts if X is None else _with_data(facts, X, values, metric, features, clusters, constraints, names)
 
 
 def _with_data(
     facts: Facts,
     X: Any,
+    values: Any,
     metric: str | None,
     features: Any,
     labels: npt.NDArray[Any],
@@ -175,7 +180,7 @@ def _with_data(
         features = list(X.columns)
     if metric is None:
         metric = "cosine" if sparse else "euclidean"
-    found = profile(X, labels, metric, features)
+    found = profile(X, labels, metric, features, values)
     described = []
     for cluster, traits, typical in zip(facts.clusters, found.traits, found.exemplars, strict=True):
         margin = float(found.margin[labels == cluster.label].mean())
@@ -187,6 +192,7 @@ def _with_data(
         doubtful=_doubtful(found, labels, constraints, names),
         map=None if metric == "precomputed" else _map(X, labels),
         texts=sparse,
+        n_missing=found.n_missing,
     )
 
 

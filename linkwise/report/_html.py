@@ -5,10 +5,11 @@ from __future__ import annotations
 from functools import cache
 from pathlib import Path
 
+from linkwise._wording import many
 from linkwise.report._cards import change_section, cluster_section, doubt_section, question_section
 from linkwise.report._facts import Conflict, Facts
 from linkwise.report._svg import map_svg, tree_svg
-from linkwise.report._text import many, safe, script_json
+from linkwise.report._text import safe, script_json
 from linkwise.report._words import MEANING, asked, lead, verdict
 
 __all__ = ["render_html"]
@@ -109,21 +110,27 @@ def _sizes(sizes: list[int]) -> tuple[str, str]:
     """How large clusters are: from the smallest to the largest, or all of them."""
     if len(set(sizes)) > 1:
         return f"{min(sizes):,} – {max(sizes):,}", "smallest, largest cluster"
-    return (f"{sizes[0]:,}", "samples in each cluster") if sizes else ("0", "clusters")
+    return _counted(sizes[0], "sample", " in each cluster") if sizes else ("0", "clusters")
+
+
+def _counted(count: int, word: str, more: str = "") -> tuple[str, str]:
+    """A number, and its noun to stand below it."""
+    figure, _, noun = many(count, word).partition(" ")
+    return figure, noun + more
 
 
 def _tiles(facts: Facts) -> str:
     sizes = [cluster.size for cluster in facts.clusters]
     tiles = [
-        (f"{facts.n_samples:,}", "samples"),
-        (f"{len(sizes):,}", "clusters"),
+        _counted(facts.n_samples, "sample"),
+        _counted(len(sizes), "cluster"),
         _sizes(sizes),
-        (f"{facts.n_statements:,}", "statements made"),
+        _counted(facts.n_statements, "statement", " made"),
     ]
     if facts.comparison is not None:
-        tiles.append((f"{facts.comparison.n_moved:,}", "samples moved by them"))
+        tiles.append(_counted(facts.comparison.n_moved, "sample", " moved by them"))
     if facts.k_min is not None:
-        tiles.append((f"{facts.k_min:,}", "fewest clusters reachable"))
+        tiles.append((f"{facts.k_min:,}", "is the fewest clusters possible"))
     return (
         '<div class="tiles">'
         + "".join(f'<div class="tile"><b>{n}</b><span>{t}</span></div>' for n, t in tiles)

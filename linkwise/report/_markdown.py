@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 
+from linkwise._wording import many
 from linkwise.report._facts import Facts
-from linkwise.report._text import many
-from linkwise.report._words import MEANING, asked, change_words, compared, lead, trait_words, verdict
+from linkwise.report._words import MEANING, asked, change_words, compared, filled, lead, trait_words, verdict
 
 __all__ = ["render_markdown"]
 
@@ -106,7 +106,7 @@ def _changes(facts: Facts) -> list[str]:
 
 
 def _clusters(facts: Facts) -> list[str]:
-    parts = ["## The clusters"]
+    parts = ["## The clusters", *([plain(filled(facts))] if facts.n_missing else [])]
     for cluster in facts.clusters:
         lines = [f"### Cluster {cluster.label}: {many(cluster.size, 'sample')}"]
         if cluster.traits:

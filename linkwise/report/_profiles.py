@@ -29,9 +29,10 @@ class Profiles:
     exemplars: tuple[tuple[int, ...], ...]
     margin: FloatArray
     other: npt.NDArray[Any]
+    n_missing: int = 0
 
 
-def profile(X: Any, labels: npt.NDArray[Any], metric: str, features: Any) -> Profiles:
+def profile(X: Any, labels: npt.NDArray[Any], metric: str, features: Any, values: Any = None) -> Profiles:
     """Describe clusters by their samples.
 
     Parameters
@@ -44,10 +45,13 @@ def profile(X: Any, labels: npt.NDArray[Any], metric: str, features: Any) -> Pro
         length one; ``"precomputed"`` takes the mean dissimilarity to the members of a cluster (others than the sample).
     features : array-like of shape (n_features,) or None
         What the features are called.
+    values : array-like of shape (n_samples, n_features) or None
+        What means are told of, NaN for what is missing; X when left out.
 
     Notes
     -----
-    A trait's difference is (mean in the cluster - mean over all) / standard deviation over all. **Cost** O(n k d), for
+    A trait's difference is (mean in the cluster - mean over all) / standard deviation over all, each over the samples
+    that have a value. **Cost** O(n k d), for
     dissimilarities O(n^2).
     """
     kinds, group = np.unique(labels, return_inverse=True)
@@ -65,7 +69,10 @@ def profile(X: Any, labels: npt.NDArray[Any], metric: str, features: Any) -> Pro
         from sklearn.preprocessing import normalize
 
         away = _to_centres(normalize(table) if metric == "cosine" else table, group, size)
-        traits = _traits(table, group, size, features)
+        traits = _traits(_told(table, values), group, size, features)
+    gone = (
+        0 if values is None or hasattr(values, "tocsr") else int(np.isnan(np.asarray(values, dtype=np.float64)).sum())
+    )
     own = away[np.arange(len(group)), group]
     rest = away.copy()
     rest[np.arange(len(group)), group] = np.inf
@@ -77,7 +84,18 @@ def profile(X: Any, labels: npt.NDArray[Any], metric: str, features: Any) -> Pro
     for g in range(len(kinds)):
         members = np.flatnonzero(group == g)
         typical.append(tuple(members[np.argsort(own[members], kind="stable")[:_EXEMPLARS]].tolist()))
-    return Profiles(traits, tuple(typical), margin, kinds[nearest])
+    return Profiles(traits, tuple(typical), margin, kinds[nearest], gone)
+
+
+def _told(table: Any, values: Any) -> Any:
+    """What means are told of."""
+    if values is None:
+        return table
+    told = values.tocsr() if hasattr(values, "tocsr") else np.asarray(values, dtype=np.float64)
+    if told.shape != table.shape:
+        msg = f"report: values has the shape {told.shape}, but X {table.shape}."
+        raise LinkwiseError(msg)
+    return told
 
 
 def _group_means(table: Any, group: IntArray, size: IntArray) -> FloatArray:
@@ -115,24 +133,44 @@ def _mean_dissimilarities(X: Any, group: IntArray, size: IntArray) -> FloatArray
 
 
 def _traits(table: Any, group: IntArray, size: IntArray, features: Any) -> tuple[tuple[Trait, ...], ...]:
-    mean = _group_means(table, group, size)
-    overall = size @ mean / size.sum()
-    second = table.multiply(table).mean(axis=0) if hasattr(table, "multiply") else (table**2).mean(axis=0)
-    spread = np.sqrt(np.maximum(np.asarray(second).ravel() - overall**2, 0.0))
+    terms = hasattr(table, "multiply")  # of texts it tells more which terms are there than which are not
+    here, known = _known(table, group, size, terms)
+    count = known.sum(axis=0)
+    mean = _group_means(here, group, size) * size[:, None] / np.maximum(known, 1)
+    overall = (known * mean).sum(axis=0) / np.maximum(count, 1)
+    second = here.multiply(here).sum(axis=0) if terms else (here**2).sum(axis=0)
+    spread = np.sqrt(np.maximum(np.asarray(second).ravel() / np.maximum(count, 1) - overall**2, 0.0))
     safe = np.where(spread > 1e-9 * (1 + np.abs(overall)), spread, np.inf)
-    difference = (mean - overall) / safe
+    difference = np.where(known > 0, (mean - overall) / safe, 0.0)
     d = len(overall)
     names = [f"feature {j}" for j in range(d)] if features is None else [str(name) for name in features]
     if len(names) != d:
         msg = f"report: {len(names):,} features are named, but X has {d:,} columns."
         raise LinkwiseError(msg)
-    terms = hasattr(table, "multiply")  # of texts it tells more which terms are there than which are not
     found = []
     for g in range(len(size)):
         weight = difference[g] if terms else np.abs(difference[g])
         top = np.argsort(-weight, kind="stable")[:_TRAITS]
         top = top[weight[top] >= _LEAST]
         found.append(
-            tuple(Trait(names[j], float(mean[g, j]), float(overall[j]), float(difference[g, j])) for j in top.tolist())
+            tuple(
+                Trait(
+                    names[j],
+                    float(mean[g, j]),
+                    float(overall[j]),
+                    float(difference[g, j]),
+                    float(spread[j]),
+                    int(size[g] - known[g, j]),
+                )
+                for j in top.tolist()
+            )
         )
     return tuple(found)
+
+
+def _known(table: Any, group: IntArray, size: IntArray, terms: bool) -> tuple[Any, FloatArray]:
+    """The values with 0 for what is missing, and how many there are, by cluster and feature."""
+    if terms or not np.isnan(table).any():
+        return table, np.repeat(size[:, None].astype(np.float64), table.shape[1], axis=1)
+    there = ~np.isnan(table)
+    return np.where(there, table, 0.0), np.rint(_group_means(there.astype(np.float64), group, size) * size[:, None])

@@ -7,7 +7,7 @@ import json
 import re
 from collections.abc import Sequence
 
-__all__ = ["many", "safe", "script_json"]
+__all__ = ["safe", "script_json"]
 
 _CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff]")
 
@@ -30,9 +30,3 @@ def script_json(values: Sequence[object]) -> str:
     """Write values as JSON that cannot end the script element it stands in."""
     text = json.dumps(values, ensure_ascii=True, separators=(",", ":"))
     return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
-
-
-def many(count: int, word: str) -> str:
-    """A number with its noun, as in ``1 branch`` or ``1,204 samples``."""
-    plural = f"{word}es" if word.endswith("ch") else f"{word}s"
-    return f"{count:,} {word if count == 1 else plural}"

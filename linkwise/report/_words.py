@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+from linkwise._wording import many, number
 from linkwise.constraints import Kind
 from linkwise.report._facts import Change, Comparison, Facts, Trait
-from linkwise.report._text import many
 
-__all__ = ["MEANING", "asked", "change_words", "compared", "lead", "number", "trait_words", "verdict"]
+__all__ = ["MEANING", "asked", "change_words", "compared", "filled", "lead", "mean_words", "trait_words", "verdict"]
 
 # kind: (words, how it is drawn, what it means)
 MEANING = {
@@ -18,11 +18,6 @@ MEANING = {
     Kind.MUST_LINK_ANY: ("must-link choice", "together", "the first sample shares a cluster with one of the others"),
     Kind.CANNOT_LINK_ANY: ("cannot-link choice", "apart", "the first sample is apart from one of the others"),
 }
-
-
-def number(value: float) -> str:
-    """A figure with as many digits as one reads, without a power of ten where it can be helped."""
-    return f"{value:,.0f}" if abs(value) >= 1000 else f"{value:.3g}"
 
 
 def lead(facts: Facts) -> str:
@@ -38,6 +33,18 @@ def asked(facts: Facts) -> str:
     soft = f", {facts.n_soft:,} of them soft" if facts.n_soft else ""
     rules = f"; rules: {', '.join(rule for rule, _ in facts.rules)}" if facts.rules else ""
     return f"What was said beforehand: {said}{soft}{rules}."
+
+
+def filled(facts: Facts) -> str:
+    """What became of missing values; "" where there are none."""
+    if not facts.n_missing:
+        return ""
+    are = "is" if facts.n_missing == 1 else "are"
+    gone = many(facts.n_missing, "value")
+    return (
+        f"{gone} {are} missing and {'was' if facts.n_missing == 1 else 'were'} filled in only to compare samples; "
+        "means are of the values that are there."
+    )
 
 
 def verdict(facts: Facts) -> tuple[str, str, list[str]]:
@@ -65,20 +72,23 @@ def compared(facts: Facts, found: Comparison) -> list[str]:
     """What the knowledge changed, in a few sentences."""
     share = found.n_moved / max(facts.n_samples, 1)
     if found.n_moved:
-        moved = f"{many(found.n_moved, 'sample')} of {facts.n_samples:,} ({share:.1%}) are in another cluster than"
+        are = "is" if found.n_moved == 1 else "are"
+        moved = f"{many(found.n_moved, 'sample')} of {facts.n_samples:,} ({share:.1%}) {are} in another cluster than"
         told = [f"{moved} without the knowledge; the two clusterings agree to {found.adjusted_rand:.3f}"]
         told[0] += " (adjusted Rand index; 1 is the same, 0 is chance)."
     else:
         told = ["Every sample is in the same cluster as without the knowledge."]
     if found.n_statements:
         told.append(
-            f"{found.held_before:,} of {many(found.n_statements, 'statement')} hold without being told; "
-            f"{found.held_after:,} hold now."
+            f"{found.held_before:,} of {many(found.n_statements, 'statement')} "
+            f"{'holds' if found.held_before == 1 else 'hold'} without being told; "
+            f"{found.held_after:,} {'holds' if found.held_after == 1 else 'hold'} now."
         )
     if found.n_branches:
         same = found.branches_kept or 0
         told.append(
-            f"{same:,} of {many(found.n_branches, 'branch')} of the tree are the same ({same / found.n_branches:.0%})."
+            f"{same:,} of {many(found.n_branches, 'branch')} of the tree {'is' if same == 1 else 'are'} the same "
+            f"({same / found.n_branches:.0%})."
         )
     return told
 
@@ -94,8 +104,9 @@ def change_words(change: Change) -> str:
         verb = "kept apart what would be together"
     if before is None and after is None:
         return verb
-    first = "never meet" if before is None else f"meet at {number(before)}"
-    then = "never" if after is None else f"at {number(after)}"
+    scale = max(abs(before or 0.0), abs(after or 0.0))
+    first = "never meet" if before is None else f"meet at {number(before, scale)}"
+    then = "never" if after is None else f"at {number(after, scale)}"
     return f"{verb}; without it they {first}, now {then}"
 
 
@@ -105,6 +116,12 @@ def trait_words(trait: Trait, texts: bool) -> str:
         return f"{trait.feature} ({trait.difference:+.1f})"
     side = "above" if trait.difference > 0 else "below"
     return (
-        f"{trait.feature} {number(trait.mean)}, {abs(trait.difference):.1f} standard deviations {side} the mean "
-        f"{number(trait.overall)}"
+        f"{trait.feature} {mean_words(trait)}, {abs(trait.difference):.1f} standard deviations {side} the mean "
+        f"{number(trait.overall, trait.spread)}"
     )
+
+
+def mean_words(trait: Trait) -> str:
+    """The mean of a feature in a cluster, and how many samples there have no value of it."""
+    gone = f" ({trait.missing:,} missing)" if trait.missing else ""
+    return f"{number(trait.mean, trait.spread)}{gone}"

@@ -8,6 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from linkwise._kernels import njit
+from linkwise._wording import hint
 from linkwise.exceptions import LinkwiseError
 from linkwise.result._kernels import by_first_appearance, nearest_flagged
 
@@ -29,7 +30,7 @@ def read_cluster_count(n_clusters: Any, n_roots: int, n_samples: int) -> int:
     if n_clusters < n_roots:
         msg = (
             f"n_clusters is {n_clusters}, but the forest has {n_roots} roots, which no cut can join.\n"
-            f"Hint: ask for n_clusters={n_roots} or more."
+            f"Hint: ask for {hint(command=f'-k {n_roots}', python=f'n_clusters={n_roots}')} or more."
         )
         raise LinkwiseError(msg)
     return int(n_clusters)

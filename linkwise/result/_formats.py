@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from linkwise._kernels import njit
+from linkwise._wording import hint
 from linkwise.exceptions import LinkwiseError
 from linkwise.result._assemble import Assembled, assemble
 
@@ -103,9 +104,13 @@ def write_linkage(tree: Tree, binary: bool) -> FloatArray:
     fan[tree.joins] = 0  # no merge, so no order of merges to be lost
     wide = -1 if binary else int(np.argmax(fan))
     if wide >= 0 and fan[wide] > 2:
+        way = hint(
+            command="write .nwk or .json instead.",
+            python="`to_linkage(binary=True)` splits such nodes into merges at equal height.",
+        )
         msg = (
             f"to_linkage: node {wide} has {len(tree.children(wide))} children, but a linkage joins two at a time.\n"
-            "Hint: `to_linkage(binary=True)` splits such nodes into merges at equal height."
+            f"Hint: {way}"
         )
         raise LinkwiseError(msg)
     n = tree.n_samples

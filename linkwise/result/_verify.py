@@ -94,7 +94,7 @@ class Certificate:
             lines.append(f"{soft - len(self.soft_violated):,} of {_many(soft, 'soft statement')} hold.")
         for (rule, held), note in zip(self.rules, self.notes, strict=True):
             word = {True: "holds", False: "is broken", None: "was not checked"}[held]
-            lines.append(f"{rule!r} {word}{': ' + note if note else ''}.")
+            lines.append(f"{rule} {word}{': ' + note if note else ''}.")
         return "\n".join([*lines, *self.remarks])
 
     def to_dict(self) -> dict[str, Any]:

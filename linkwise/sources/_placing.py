@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from linkwise._wording import hint, many
 from linkwise.constraints._columns import as_text, is_missing, number_values, read_column
 from linkwise.exceptions import LinkwiseError
 from linkwise.result._assemble import sample_numbers
@@ -74,9 +75,16 @@ def place_by_ids(who: str, names: npt.NDArray[Any], is_leaf: BoolArray, ids: Any
     strange = [str(name) for name in names[is_leaf].tolist() if str(name) not in samples]
     if strange:
         close = difflib.get_close_matches(strange[0], text[:100_000], n=1)
-        hint = f"did you mean {close[0]!r}?" if close else "say where samples sit with `items=`, one node per sample."
+        where = hint(
+            command="name the leaves as the data name the samples.",
+            python="say where samples sit with `items=`, one node per sample.",
+        )
         shown = ", ".join(map(repr, strange[:5]))
-        msg = f"{who}: {len(strange)} leaves are not in ids: {shown}.\nHint: {hint}"
+        are = "is" if len(strange) == 1 else "are"
+        missing = (
+            f"{many(len(strange), 'leaf', 'leaves')} {are} not in {hint(command='the data', python='ids')}: {shown}"
+        )
+        msg = f"{who}: {missing}.\nHint: {f'did you mean {close[0]!r}?' if close else where}"
         raise LinkwiseError(msg)
     place = _register(names)
     here = [name for name in text if name in place]

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from linkwise._wording import hint
 from linkwise.constraints._columns import as_text, is_missing, number_values, read_column
 from linkwise.exceptions import LinkwiseError
 from linkwise.sources._nodes import refuse_cycle
@@ -36,7 +37,7 @@ def nodes_of_paths(paths: Any, sep: str) -> tuple[NamedNodes, IntArray]:
         if "" in parts:
             msg = (
                 f"from_paths: sample {int(np.argmax(code == p))} has the path {path!r}, in which a name is empty.\n"
-                f"Hint: take {sep!r} away from the ends, or pass the right `sep=`."
+                f"Hint: take {sep!r} away from the ends{hint(command='', python=', or pass the right `sep=`')}."
             )
             raise LinkwiseError(msg)
         up = -1

@@ -13,7 +13,7 @@ import pytest
 import linkwise
 
 ROOT = Path(linkwise.__file__).parent
-BASE = {"exceptions"}
+BASE = {"exceptions", "_wording"}
 ALLOWED = {
     "__main__": {"cli"},
     "exceptions": set(),
@@ -25,6 +25,7 @@ ALLOWED = {
     "sources": BASE | {"_kernels", "_files", "constraints", "result"},
     "choosing": BASE | {"_kernels", "constraints", "result", "problem", "engines", "metrics", "_compat"},
     "_compat": set(),
+    "_wording": set(),
     "_cores": set(),
     "_lazy": set(),
     "_parallel": {"_cores"},
@@ -56,6 +57,7 @@ ALLOWED = {
     "cli": BASE
     | {
         "_cores",
+        "_files",
         "_parallel",
         "constraints",
         "result",

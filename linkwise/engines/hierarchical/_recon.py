@@ -22,7 +22,7 @@ from linkwise.engines._progress import current_progress
 from linkwise.engines._reading import warn_user
 from linkwise.engines.hierarchical._agglomerate import require_fitting
 from linkwise.engines.hierarchical._codes import EUCLIDEAN_ONLY, LINKAGES, linkage_code
-from linkwise.engines.hierarchical._hierarchy import HierarchyMixin, as_dense, mark
+from linkwise.engines.hierarchical._hierarchy import HierarchyMixin, as_dense, dead_end_hint, mark
 from linkwise.engines.hierarchical._recon_kernels import clusters_after
 from linkwise.engines.hierarchical._recon_memory import Contracted, Memory, Said, carry, contract
 from linkwise.engines.hierarchical._recon_run import Run, make_past, make_state
@@ -372,9 +372,8 @@ class ReCon(HierarchyMixin, ConstrainedClusterer):
         if tree.marked is not None and self.n_clusters is not None and len(tree.marked) > self.n_clusters:
             reached = len(tree.marked)
             msg = (
-                f"no legal merge was left at {reached} clusters, but n_clusters={self.n_clusters} was asked for: "
-                "greedy merging met a dead end.\n"
-                f"Hint: n_clusters=None or n_clusters={reached} takes what there is; another linkage may get further."
+                f"no legal merge was left at {reached} clusters, but {self.n_clusters} were asked for: "
+                f"greedy merging met a dead end.\nHint: {dead_end_hint(reached)}"
             )
             raise DeadEndError(msg, tree, reached)
         return tree

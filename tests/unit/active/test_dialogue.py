@@ -247,3 +247,38 @@ def test_strategies_of_others_fit_in():
 
     talk = run(Dialogue(X, strategy=Neighbours()), LabelAnswerer(Y))
     assert talk.n_asked == 11
+
+
+def test_what_is_settled_never_falls_along_answers_that_agree():
+    from sklearn.datasets import load_iris
+
+    X, y = load_iris(return_X_y=True)
+    talk, says, before = Dialogue(X[::3], budget=25), LabelAnswerer(y[::3]), 0.0
+    fell = 0
+    while (query := talk.ask()) is not None:
+        talk.tell(query, says(query))
+        now = talk.progress()
+        assert now.settled >= before
+        if now.before is not None:  # the estimate may fall; then the text says from where, and why
+            fell += 1
+            assert now.believed < now.before
+            assert f"({100 * now.before:.0f} % before: {now.because})" in str(now)
+        before = now.settled
+    assert fell, "the case that is worded above occurs"
+    assert before == talk.progress().n_implied / (50 * 49 / 2)
+
+
+def test_a_contradiction_that_unsettles_pairs_is_named_as_the_cause():
+    talk = Dialogue([[0.0], [1.0], [2.0], [9.0]])
+    talk.tell((0, 1), "yes", confidence=0.6)
+    talk.tell((0, 2), "no")
+    talk.tell((1, 3), "no")
+    first = talk.progress()
+    talk.tell((0, 1), "no")
+    now = talk.progress()
+    assert now.settled < first.settled
+    assert now.because == "the last answer contradicts others"
+    assert now.because in str(now)
+    assert str(talk.progress()) == str(now), "looking again changes nothing"
+    talk.undo()
+    assert talk.progress().because == ""

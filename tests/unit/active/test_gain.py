@@ -75,7 +75,7 @@ def test_blobs_take_few_answers(seed):
     talk = Dialogue(X, strategy=ExpectedGain(), budget=9, random_state=seed)
     answer(talk, LabelAnswerer(y))
     assert adjusted_rand_score(y, talk.fit().labels_) == 1.0
-    assert talk.progress().settled > 0.5
+    assert talk.progress().believed > 0.5
 
 
 @pytest.mark.parametrize("seed", range(examples(4, 40)))
@@ -100,13 +100,13 @@ def test_unless_nothing_is_to_be_checked():
     )
 
 
-def test_what_is_settled_grows_and_less_is_to_gain():
+def test_what_is_believed_grows_and_less_is_to_gain():
     X, y = blobs(2)
     talk, says = Dialogue(X, strategy=ExpectedGain()), LabelAnswerer(y)
     before = talk.progress()
     answer(talk, says, 30)
     after = talk.progress()
-    assert before.settled < after.settled <= 1.0
+    assert before.believed < after.believed <= 1.0
     assert after.gain < before.gain
     assert after.more < before.more
 

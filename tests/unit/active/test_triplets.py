@@ -88,10 +88,10 @@ def test_progress_is_told():
     talk = Dialogue(X, strategy=PlacingTrios())
     first = talk.progress()
     assert 0 < first.gain <= 1
-    assert 0 <= first.settled <= 1
+    assert 0 <= first.believed <= 1
     last = answer(talk, TreeAnswerer(truth), 10_000).progress()
     assert last.gain == 0
-    assert last.settled > first.settled
+    assert last.believed > first.believed
 
 
 def test_what_was_said_unasked_is_heard():

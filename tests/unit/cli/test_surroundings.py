@@ -229,7 +229,7 @@ def test_streams_that_are_closed_break_nothing(here, capsys, monkeypatch, stream
     assert main(["check", "none.csv"]) == 1
     if stream == "stdin":
         assert main(["ask", "data.csv", "--id", "name", "-l", "log"]) == 1
-        assert "standard input is closed, so nobody can answer" in capsys.readouterr().err
+        assert "standard input is closed, so no answer can be given" in capsys.readouterr().err
         (here / "bad.csv").write_text(SAID + "must_link,mink,orca\n")
         assert main(["repair", "bad.csv", "--ask", "-o", "left.csv"]) == 130
 

@@ -110,8 +110,9 @@ CASES = [
     Case("F43 apart", PAIR + "triplet,otter,mink,otter,\n", "E", "line 3: triplet(otter, mink, otter) can never hold"),
     *(
         Case(f"F44 {weight}", HEAD + f'must_link,otter,mink,,"{weight}"\n', "E", "line 2: the weight is")
-        for weight in ("abc", "inf", "nan", "-1", "0", "1,5")
+        for weight in ("abc", "inf", "nan", "-1", "1,5")
     ),
+    Case("F44 none", PAIR + "must_link,otter,seal,,0\n", "W", "line 3: a statement of weight 0 says nothing", count=1),
     Case("F45", HEAD + f"must_link,otter,mink,,{'9' * 5000}\n", "E", "line 2: the weight is '999"),
     Case("F46", HEAD + "must_link,1,4,,\n", "E", "0 to 3; give --id COLUMN to use names. If your file counts", ids=4),
     Case("F46 rows", HEAD + "must_link,0,3,,\n", "OK", ids=4),

@@ -171,3 +171,34 @@ def test_csv_cells_come_back_as_they_were(value):
 @pytest.mark.parametrize("value", ["=1+1", "+cmd()", "-x", "@SUM(A1)", "\tx"])
 def test_a_spreadsheet_is_given_no_formula(value):
     assert next(csv.reader(io.StringIO(csv_line(value), newline=""))) == ["'" + value]
+
+
+def test_what_a_killed_process_left_is_cleared_by_the_next_that_succeeds(tmp_path):
+    script = (
+        "import os, signal, sys\n"
+        "from linkwise.io import Folder, write_labels\n"
+        "with Folder(sys.argv[1], ['labels.csv', 'a.txt'], force=False) as folder:\n"
+        "    folder.write('a.txt', 'half')\n"
+        "    write_labels(folder.path('labels.csv'), [0, 1])\n"
+        "    os.kill(os.getpid(), signal.SIGKILL)\n"
+    )
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
+    subprocess.run([sys.executable, "-c", script, str(tmp_path)], env=environment, check=False)
+    kept = tmp_path / ".partial.of.somebody.else"
+    kept.touch()
+    assert len(list(tmp_path.glob(".*.partial*"))) > 1
+    with pytest.raises(ValueError, match="stop"), Folder(tmp_path, ["a.txt"], force=False):
+        raise ValueError("stop")
+    assert len(list(tmp_path.glob(".*.partial*"))) > 1, "only success clears"
+    with Folder(tmp_path, ["a.txt"], force=False) as folder:
+        folder.write("a.txt", "whole")
+    assert sorted(path.name for path in tmp_path.iterdir()) == [kept.name, "a.txt"]
+
+
+def test_what_another_process_is_writing_is_left_alone(tmp_path):
+    with Folder(tmp_path, ["slow.txt"], force=False) as slow:
+        slow.write("slow.txt", "not yet")
+        with Folder(tmp_path, ["quick.txt"], force=False) as quick:
+            quick.write("quick.txt", "done")
+        assert slow.path("slow.txt").exists()
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["quick.txt", "slow.txt"]

@@ -35,6 +35,12 @@ def test_scores_stand_over_the_number_of_clusters_and_the_chosen_one_is_marked(s
     assert y == pytest.approx(search.best_score_)
     crosses = next(mark for mark in ax.collections if mark.get_label() == "could not be fitted")
     assert set(np.round(crosses.get_offsets()[:, 0])) == {1.0}
+    ax.figure.draw_without_rendering()
+    at = crosses.get_offset_transform().transform(crosses.get_offsets())
+    lowest = ax.transData.transform((0, np.nanmin(search.cv_results_["mean_test_score"])))[1]
+    assert (at[:, 1] == ax.get_window_extent().y0).all(), "on the axis, which is below all scores"
+    assert (at[:, 1] < lowest).all()
+    assert ax.get_xlim()[0] <= 1.0
     assert (ax.get_xlabel(), ax.get_ylabel()) == ("n_clusters", "kappa on what was held out")
 
 
