@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from dataclasses import replace
 from typing import Any
 
@@ -10,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from linkwise.constraints import Constraints
+from linkwise.problem._budget import Budget, read_limits
 from linkwise.problem._choices import Choices
 from linkwise.problem._conflict import contradiction
 from linkwise.problem._core import Core, find_core
@@ -21,7 +21,7 @@ from linkwise.problem._hard import Hard
 __all__ = ["conflicts"]
 
 IntArray = npt.NDArray[np.intp]
-_SECONDS_EACH = 0.1
+_EACH = 0.1  # units of work for making one conflict small
 
 
 def conflicts(
@@ -30,7 +30,8 @@ def conflicts(
     n_clusters: int | None = None,
     X: Any = None,
     metric: str = "euclidean",
-    time_limit: float = 30.0,
+    budget: float = 30.0,
+    time_limit: float | None = None,
 ) -> tuple[Explanation, ...]:
     """List conflicts that share no statement, one after the other, until the rest holds together.
 
@@ -44,15 +45,19 @@ def conflicts(
         The data, as in `check`.
     metric : str, default="euclidean"
         How distances follow from X; ``"precomputed"`` if X holds them.
-    time_limit : float, default=30.0
-        Seconds after which no further conflict is looked for.
+    budget : float, default=30.0
+        Counted work after which no further conflict is looked for; a unit takes about a second, and the same conflicts
+        are found on a slow machine.
+    time_limit : float, optional
+        Seconds after which no further conflict is looked for even if work is left. Default: none.
 
     Returns
     -------
     tuple of Explanation
-        Empty when no conflict was found. ``more`` of the last one is False when the rest holds together, True when time
-        ran out before or rules are in the way that no statement could undo, None when it could not be decided (`check`
-        of the rest then says "unknown"). The suspects of each repair it while the other conflicts are set aside.
+        Empty when no conflict was found. ``more`` of the last one is False when the rest holds together, True when the
+        budget was used up before or rules are in the way that no statement could undo, None when it could not be
+        decided (`check` of the rest then says "unknown"). ``cut`` tells that the time limit ended the search. The
+        suspects of each repair it while the other conflicts are set aside.
 
     See Also
     --------
@@ -76,15 +81,15 @@ def conflicts(
     >>> [why.core for why in conflicts(said)]
     [(0, 1, 2), (3, 4)]
     """
-    deadline = time.monotonic() + time_limit
+    work = read_limits(budget, time_limit, "conflicts")
     hard = read_hard(constraints, X, metric, "conflicts")
     k = read_k(n_clusters, constraints, "conflicts")
     choices, rank = Choices.of(constraints), Doubt(constraints, X, metric)
     found: list[Explanation | Core] = []
     gone: list[IntArray] = []
     more: bool | None = True
-    while time.monotonic() < deadline:
-        why, decided = _first(*_without(hard, choices, gone), k, X, metric)
+    while not work.over:
+        why, decided = _first(*_without(hard, choices, gone), k, X, metric, work)
         if why is None:
             more = False if decided else None
             break
@@ -97,23 +102,25 @@ def conflicts(
     for i, why in enumerate(found):
         others = gone[:i] + gone[i + 1 :]
         here = _without(hard, choices, others)
-        searched = more is not True and time.monotonic() < deadline
+        searched = more is not True and not work.over
         if isinstance(why, Core):
             core = why._replace(shared=None)  # other cores met on the way may be gone by now
-            told = contradiction(here[0], fixes=searched, rank=rank, core=core, also=conflicts_of(here[1]))
+            told = contradiction(here[0], fixes=searched, rank=rank, core=core, also=conflicts_of(here[1]), budget=work)
         else:
-            again = judge(*here, k, X, metric, rank).explanation if searched else None
+            again = judge(*here, k, X, metric, rank, work).explanation if searched else None
             told = again if again is not None and again.core == why.core else replace(why, complete=False)
         listed.append(replace(told, more=True if i + 1 < len(found) else more))
-    return tuple(listed)
+    return tuple(replace(why, cut=work.cut) for why in listed)
 
 
-def _first(hard: Hard, choices: Choices, k: int | None, X: Any, metric: str) -> tuple[Explanation | Core | None, bool]:
+def _first(
+    hard: Hard, choices: Choices, k: int | None, X: Any, metric: str, budget: Budget
+) -> tuple[Explanation | Core | None, bool]:
     """A conflict if there is one, and whether that is certain."""
-    core = find_core(hard, seconds=_SECONDS_EACH)
+    core = find_core(hard, budget=budget.share(_EACH))
     if core is not None:
         return core, True
-    verdict = judge(hard, choices, k, X, metric, None)
+    verdict = judge(hard, choices, k, X, metric, None, budget)
     return verdict.explanation, verdict.status != "unknown"
 
 
