@@ -177,7 +177,7 @@ class Known:
         in_doubt = np.array([told.number in checked for told in saying])
         weight = np.log(odds / (1 - odds)) + 1e-6 * np.arange(len(saying)) - 1e-3 * in_doubt
         table = self._base | self._table(saying).with_weight(weight)
-        dropped = repair(table, keep="hard", time_limit=0).dropped - self._base.n_statements
+        dropped = repair(table, keep="hard", budget=0).dropped - self._base.n_statements
         self._doubted = {saying[int(at)].number for at in dropped}
         self._start()
         for told in self.trusted:

@@ -19,13 +19,21 @@ __all__ = ["explain"]
 @table_options
 @click.option("--format", "form", type=click.Choice(FORMATS), help="What the files hold; else found out.")
 @click.option("-k", "--clusters", type=click.IntRange(min=1), metavar="N", help="Ask for exactly N clusters.")
-@click.option("--time-limit", type=Amount(min=0, min_open=True), default=30.0, show_default=True, help="Seconds.")
+@click.option(
+    "--budget",
+    type=Amount(min=0, min_open=True),
+    default=30.0,
+    show_default=True,
+    help="Counted work, about a second each.",
+)
+@click.option("--time-limit", type=Amount(min=0, min_open=True), help="Seconds after which to stop with work left.")
 def explain(
     constraints: tuple[str, ...],
     data_path: str | None,
     form: str | None,
     clusters: int | None,
-    time_limit: float,
+    budget: float,
+    time_limit: float | None,
     **options: Any,
 ) -> int:
     """List conflicts that share no statement, each with its fixes first and then the proof, by file and line.
@@ -40,13 +48,14 @@ def explain(
 
     statements, table = read_inputs(constraints, data_path, form, clusters, options)
     said, X = statements.constraints, None if table is None else table.X
-    found = conflicts(said, n_clusters=clusters, X=X, time_limit=time_limit)
+    found = conflicts(said, n_clusters=clusters, X=X, budget=budget, time_limit=time_limit)
     more = found[-1].more if found else False
     told = {
         "statements": said.n_statements,
         "samples": said.n_samples,
         "conflicts": [conflict_dict(statements, why) for why in found],
         "more": more,
+        "cut": bool(found and found[-1].cut),
     }
     if not found:
         verdict = check(said, n_clusters=clusters, X=X)
@@ -58,6 +67,9 @@ def explain(
     for number, why in enumerate(found, start=1):
         parts.append((f"\nConflict {number}\n" if many else "") + statements.explain(why))
     if more:
-        parts.append("\nThere are more conflicts than these; repair some and look again, or give --time-limit.")
+        parts.append(
+            "\nThere are more conflicts than these; repair some and look again, or give "
+            f"{'more time with --time-limit' if found[-1].cut else 'more work with --budget'}."
+        )
     answer(told, "\n".join(parts))
     return min(code_of(why) for why in found)

@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 from scipy.sparse import coo_array
-from scipy.sparse.csgraph import connected_components
 
 from linkwise import datasets
+from linkwise._sparse import connected_parts
 from linkwise.constraints import Constraints
 from linkwise.engines import cop_kmeans, gamma_linkage, mk_means, mpck_means, pck_means
 from linkwise.metrics import rand
@@ -142,7 +142,7 @@ def count(data: str, data_folder: Path | None = None) -> dict[str, float]:
 
 def _n_blocks(n: int, pairs: npt.NDArray[np.intp]) -> int:
     graph = coo_array((np.ones(len(pairs)), (pairs[:, 0], pairs[:, 1])), shape=(n, n))
-    return int(connected_components(graph, directed=False)[0])
+    return connected_parts(graph)[0]
 
 
 def count_tables(settings: Settings) -> Iterator[Exhibit]:

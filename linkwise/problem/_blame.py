@@ -12,6 +12,7 @@ import numpy.typing as npt
 
 from linkwise.constraints import Constraints, Entry, Kind
 from linkwise.constraints._entries import has_parts
+from linkwise.problem._budget import Budget
 from linkwise.problem._clusters import decide_number
 from linkwise.problem._conflict import Also, Hard, blocks_or_none, contradiction
 from linkwise.problem._core import CHAIN, KNOT, Core, find_core
@@ -27,6 +28,8 @@ __all__ = ["blame_contradiction", "blame_number", "blame_words", "fill_in", "nam
 IntArray = npt.NDArray[np.intp]
 _SHOWN = 20
 _SPELLED = 12
+_WORK = 5.0  # units of counted work to find the entries at fault for a number of clusters
+_EACH = 1.0  # of it for one test
 _NAMED = 10
 _NOT_KNOWN = np.empty(0, dtype=np.intp)
 # Marks in an argument, from the private area of Unicode: a sample, entries of the conflict, and what is behind them.
@@ -34,7 +37,11 @@ _SAMPLE, _ENTRY, _END, _BEHIND = "\ue000", "\ue001", "\ue002", "\ue003"
 
 
 def blame_contradiction(
-    given: Hard, why: Explanation, rank: Doubt | None, also_of: Callable[[Constraints], Also | None]
+    given: Hard,
+    why: Explanation,
+    rank: Doubt | None,
+    also_of: Callable[[Constraints], Also | None],
+    budget: Budget | None = None,
 ) -> Explanation:
     """Add to a contradiction which entries are at fault, and word it by them.
 
@@ -48,6 +55,8 @@ def blame_contradiction(
         Whom to doubt first; None to look for no fixes.
     also_of : callable
         Given the entries as a table, how to find a conflict with its choices.
+    budget : Budget, optional
+        Work to spend; by default as much as a contradiction of statements may take.
     """
     if not has_parts(given.constraints):
         return why
@@ -56,15 +65,21 @@ def blame_contradiction(
     core = find_core(hard)
     if core is None:  # cannot happen: entries contradict each other if and only if the statements do
         return why
-    return word_core(expansion, hard, core, why, rank, also_of(expansion.table))
+    return word_core(expansion, hard, core, why, rank, also_of(expansion.table), budget)
 
 
 def word_core(
-    expansion: Expansion, hard: Hard, core: Core, why: Explanation, rank: Doubt | None, also: Also | None
+    expansion: Expansion,
+    hard: Hard,
+    core: Core,
+    why: Explanation,
+    rank: Doubt | None,
+    also: Also | None,
+    budget: Budget | None = None,
 ) -> Explanation:
     """Word a conflict of entries, with what to take back unless ``rank`` is None."""
     doubt = EntryDoubt.of(expansion, rank)
-    found = contradiction(hard, fixes=rank is not None, rank=doubt, core=core, also=also)
+    found = contradiction(hard, fixes=rank is not None, rank=doubt, core=core, also=also, budget=budget)
     written = Written(
         entries=expansion.get(found.core),
         repairs=tuple(expansion.get(group) for group in found.suspects),
@@ -201,7 +216,7 @@ def _tell_chain(marks: _Marks, hard: Hard, core: Core, by_label: bool) -> tuple[
 # -- a wanted number of clusters ---------------------------------------------------------------------------------------
 
 
-def blame_number(given: Hard, k: int, why: Explanation, rank: Doubt | None) -> Explanation:
+def blame_number(given: Hard, k: int, why: Explanation, rank: Doubt | None, budget: Budget) -> Explanation:
     """Add to a conflict with a wanted number of clusters which entries are at fault.
 
     Virtual samples would need clusters of their own once their entries go, so every test looks at the statements that
@@ -214,12 +229,13 @@ def blame_number(given: Hard, k: int, why: Explanation, rank: Doubt | None) -> E
     numbers = whole.of_statements(core)
     if not (whole.entries.sample[numbers] >= 0).any():
         return why
+    work = budget.share(_WORK)
     near, rule = given.must[given.must_at >= said.n_statements], given.rule
 
     def status(table: Constraints) -> str:
         hard = Hard.of(table, near, rule)
         block = blocks_or_none(hard)
-        return "infeasible" if block is None else decide_number(hard, block, k, reasons=False).status
+        return "infeasible" if block is None else decide_number(hard, block, k, reasons=False, budget=work.share(_EACH)).status
 
     small = expand(whole.without(np.setdiff1d(np.arange(len(whole.entries)), numbers))[0])
 
@@ -230,7 +246,7 @@ def blame_number(given: Hard, k: int, why: Explanation, rank: Doubt | None) -> E
     if len(core) == 1 and said.kind[core[0]] == Kind.APART and not said.labels:
         found, complete = np.arange(k + 1), True  # any k + 1 samples that are pairwise apart, and no fewer
     else:
-        found, complete = minimal_core(np.arange(len(small.entries)), conflicts)
+        found, complete = minimal_core(np.arange(len(small.entries)), conflicts, work)
     entries = numbers[found]
 
     def conflict_without(some: IntArray) -> IntArray | None:
@@ -242,7 +258,7 @@ def blame_number(given: Hard, k: int, why: Explanation, rank: Doubt | None) -> E
 
     suspects = Suspects(complete=False)
     if rank is not None and why.complete:
-        suspects = find_suspects(entries, conflict_without, EntryDoubt.of(whole, rank), largest=1)
+        suspects = find_suspects(entries, conflict_without, EntryDoubt.of(whole, rank), largest=1, budget=work)
     written = Written(
         entries=whole.get(entries),
         repairs=tuple(whole.get(group) for group in suspects.sets),

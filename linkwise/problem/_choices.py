@@ -7,7 +7,6 @@ the other sort the question is NP-complete, so it is decided by a search over th
 
 from __future__ import annotations
 
-import time
 from dataclasses import dataclass
 from typing import Literal
 
@@ -16,6 +15,7 @@ import numpy.typing as npt
 
 from linkwise.constraints import Constraints, Groups, Kind
 from linkwise.problem._blocks import hierarchy_of_blocks
+from linkwise.problem._budget import Budget
 from linkwise.problem._clusters import Number, decide_number
 from linkwise.problem._conflict import Hard, blocks_or_none
 from linkwise.problem._explain import minimal_core, name_list
@@ -24,8 +24,8 @@ from linkwise.result import Dendrogram
 __all__ = ["Choices", "choice_core", "free_witness", "make_choices", "settle_choices"]
 
 IntArray = npt.NDArray[np.intp]
-_SECONDS = 10.0
-_NODES = 20_000
+_WORK = 10.0
+_NODE, _CHOICE = 30_000, 2_000  # steps of a branch, and those for each choice in it
 
 
 @dataclass(frozen=True, eq=False)
@@ -62,23 +62,24 @@ class Choices:
         return self.groups.hold(kind, labels)
 
 
-def settle_choices(hard: Hard, choices: Choices, k: int | None) -> Number:
+def settle_choices(hard: Hard, choices: Choices, k: int | None, budget: Budget | None = None) -> Number:
     """Decide whether statements without a contradiction leave a way to make the choices."""
+    work = Budget(2 * _WORK) if budget is None else budget
     block = blocks_or_none(hard)
     if block is None:
         msg = "contradictions are told before choices are looked at"
         raise AssertionError(msg)
     bounds = decide_number(hard, block, None)
-    status, witness = make_choices(hard, choices, k, time.monotonic() + _SECONDS)
+    status, witness = make_choices(hard, choices, k, work.share(_WORK))
     goal = "" if k is None else f"{k} cluster{'' if k == 1 else 's'}"
     where = f" in {goal}" if goal else ""
     if status == "feasible":
         because = f"The choices can be made so that all hard statements hold together{where}."
         return Number("feasible", witness, None, bounds.k_min, bounds.k_max, because)
     if status == "unknown":
-        because = f"Whether the choices can be made so that all hard statements hold{where} was not decided in time."
+        because = f"Whether the choices can be made so that all hard statements hold{where} was not decided."
         return Number("unknown", None, None, bounds.k_min, bounds.k_max, because)
-    core, complete = choice_core(hard, choices, k, time.monotonic() + _SECONDS)
+    core, complete = choice_core(hard, choices, k, work.share(_WORK))
     heads = choices.only(core).groups
     names = name_list(hard.constraints, np.unique(heads.member[heads.start[:-1]]))
     because = f"whatever samples {names} choose breaks another statement{where}."
@@ -86,12 +87,13 @@ def settle_choices(hard: Hard, choices: Choices, k: int | None) -> Number:
     return Number("infeasible", None, why, bounds.k_min, bounds.k_max, why.because)
 
 
-def choice_core(hard: Hard, choices: Choices, k: int | None, deadline: float) -> tuple[IntArray, bool]:
+def choice_core(hard: Hard, choices: Choices, k: int | None, budget: Budget) -> tuple[IntArray, bool]:
     """Shrink statements that leave no way to make the choices to a minimal set that does not."""
     everything = np.union1d(hard.numbers, choices.groups.statement)
     return minimal_core(
         everything,
-        lambda some: make_choices(hard.only(some), choices.only(some), k, deadline)[0] == "infeasible",
+        lambda some: make_choices(hard.only(some), choices.only(some), k, budget)[0] == "infeasible",
+        budget,
     )
 
 
@@ -109,19 +111,18 @@ def free_witness(hard: Hard, block: IntArray, *, marked: bool = False) -> Dendro
 
 
 def make_choices(
-    hard: Hard, choices: Choices, k: int | None, deadline: float
+    hard: Hard, choices: Choices, k: int | None, budget: Budget
 ) -> tuple[Literal["feasible", "infeasible", "unknown"], Dendrogram | IntArray | None]:
     """Make one choice after the other, fewest possibilities first; take back what leads nowhere."""
     if k is None and choices.is_must.all() and not hard.separates:
         return "feasible", _one_cluster(hard)
     stack = [hard]
     undecided = False
-    nodes = 0
     while stack:
-        nodes += 1
-        if nodes > _NODES or time.monotonic() > deadline:
+        if budget.over:
             return "unknown", None
         here = stack.pop()
+        budget.spend(_NODE + _CHOICE * len(choices) + here.steps)
         block = blocks_or_none(here)
         if block is None:
             continue
@@ -136,7 +137,7 @@ def make_choices(
             head = int(choices.groups.of(int(waiting[best]))[0])
             stack += [here.with_must(head, int(y), statement) for y in reversed(options[best])]
             continue
-        number = decide_number(here, block, k, reasons=False)
+        number = decide_number(here, block, k, reasons=False, budget=budget)
         undecided |= number.status == "unknown"
         if number.status != "feasible":
             continue

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from dataclasses import dataclass
 from typing import Literal
 
@@ -12,6 +11,7 @@ import numpy.typing as npt
 from linkwise._kernels.disjoint_set import components
 from linkwise.constraints import Kind
 from linkwise.problem._blocks import finest_blocks, hierarchy_of_blocks
+from linkwise.problem._budget import Budget
 from linkwise.problem._colouring import ConflictGraph, Outcome, spread
 from linkwise.problem._conflict import Hard, shrink
 from linkwise.problem._cutsearch import search_cut
@@ -24,7 +24,9 @@ from linkwise.result import Dendrogram
 __all__ = ["Number", "decide_number", "tear_one_link"]
 
 IntArray = npt.NDArray[np.intp]
-_SECONDS = 5.0
+_WORK = 20.0  # for all of it
+_CUT, _CORE = 5.0, 5.0  # for a cut of a wanted size, and for a minimal set without one
+_NUMBER = 20_000  # steps besides those for statements and samples
 _SEARCHED = 400  # blocks up to which a cut of a wanted size is searched for exhaustively
 
 
@@ -40,11 +42,15 @@ class Number:
     because: str
 
 
-def decide_number(hard: Hard, block: IntArray, k: int | None, *, reasons: bool = True) -> Number:
+def decide_number(
+    hard: Hard, block: IntArray, k: int | None, *, reasons: bool = True, budget: Budget | None = None
+) -> Number:
     """Decide whether ``k`` clusters are possible, given the finest blocks of a contradiction-free input.
 
-    ``reasons=False`` does without an explanation where they are not.
+    ``reasons=False`` does without an explanation where they are not. The budget is 20 units by default.
     """
+    budget = Budget(_WORK) if budget is None else budget
+    budget.spend(_NUMBER + hard.steps)
     k_max = int(block.max(initial=-1)) + 1
     graph = ConflictGraph(block, hard.cannot, hard.apart)
     clique = graph.clique()
@@ -66,20 +72,20 @@ def decide_number(hard: Hard, block: IntArray, k: int | None, *, reasons: bool =
         tree = hierarchy_of_blocks(hard.n, block, hard.triplets, hard.cannot, hard.apart, k)
         if tree is not None:
             return Number("feasible", tree, None, k_min, k_max, f"A hierarchy with {k} clusters exists.")
-    outcome, colour = graph.colour(k)
+    outcome, colour = graph.colour(k, budget)
     if outcome is Outcome.IMPOSSIBLE:
         if not reasons:
             return no
-        why = _uncolourable(hard, k)
+        why = _uncolourable(hard, k, budget.share(_CORE))
         return Number("infeasible", None, why, max(k_min, k + 1), k_max, why.because)
     if len(hard.triplets) and k_max <= _SEARCHED:
-        status, tree = search_cut(hard, k, time.monotonic() + _SECONDS)
+        status, tree = search_cut(hard, k, budget.share(_CUT))
         if status == "feasible":
             return Number("feasible", tree, None, k_min, k_max, f"A hierarchy with {k} clusters exists.")
         if status == "infeasible":
             if not reasons:
                 return no
-            why = _no_such_cut(hard, k)
+            why = _no_such_cut(hard, k, budget.share(_CORE))
             return Number("infeasible", None, why, k_min, k_max, why.because)
     if outcome is Outcome.FOUND and not len(hard.triplets):
         labels = _by_appearance(spread(colour, k)[block])
@@ -179,7 +185,7 @@ def _ties(hard: Hard, block: IntArray, ends: IntArray) -> tuple[IntArray, bool]:
     return shrink(hard, np.flatnonzero(np.isin(block, several)), still)
 
 
-def _uncolourable(hard: Hard, k: int) -> Explanation:
+def _uncolourable(hard: Hard, k: int, budget: Budget) -> Explanation:
     """No clique proves it, but the search was exhaustive: a minimal set for which it still is."""
 
     def impossible(subset: IntArray) -> bool:
@@ -188,22 +194,24 @@ def _uncolourable(hard: Hard, k: int) -> Explanation:
             small = finest_blocks(hard.n, part.must, part.triplets)
         else:
             small = components(hard.n, part.must)
-        outcome, _ = ConflictGraph(small, part.cannot, part.apart).colour(k)
+        budget.spend(part.steps)
+        outcome, _ = ConflictGraph(small, part.cannot, part.apart).colour(k, budget)
         return outcome is Outcome.IMPOSSIBLE
 
     everything = np.unique(np.concatenate([hard.must_at, hard.triplets_at, hard.cannot_at, hard.apart.statement]))
-    core, complete = minimal_core(everything, impossible)
+    core, complete = minimal_core(everything, impossible, budget)
     part = hard.only(core)
     names = name_list(hard.constraints, np.unique(np.concatenate([part.cannot.ravel(), part.apart.member])))
     because = f"every way to put samples {names} into {_clusters(k)} joins a pair that is to be apart."
     return hard.explain(core, because, goal=_clusters(k), complete=complete)
 
 
-def _no_such_cut(hard: Hard, k: int) -> Explanation:
+def _no_such_cut(hard: Hard, k: int, budget: Budget) -> Explanation:
     """No hierarchy has a cut of this size, by exhaustive search: a minimal set for which it still is so."""
-    deadline = time.monotonic() + _SECONDS
     everything = np.unique(np.concatenate([hard.must_at, hard.triplets_at, hard.cannot_at, hard.apart.statement]))
-    core, complete = minimal_core(everything, lambda some: search_cut(hard.only(some), k, deadline)[0] == "infeasible")
+    core, complete = minimal_core(
+        everything, lambda some: search_cut(hard.only(some), k, budget)[0] == "infeasible", budget
+    )
     because = f"no hierarchy that satisfies them all has {_clusters(k)} with the right samples together and apart."
     return hard.explain(core, because, goal=_clusters(k), complete=complete)
 

@@ -15,16 +15,17 @@ import numpy.typing as npt
 
 from linkwise._kernels import njit
 from linkwise.constraints import Groups
+from linkwise.problem._budget import STEPS, Budget
 from linkwise.problem._exactcolour import Sizes, colour_by_solver
 
 __all__ = ["ConflictGraph", "Outcome", "spread"]
 
 IntArray = npt.NDArray[np.intp]
-_WORK = 400_000_000
+_SEARCH, _SOLVE = 4.0, 10.0  # units of work for the built-in search and for a solver
 _CELLS = 50_000_000
 _VISITS = 2_000_000_000
 _STARTS = 64
-_SECONDS = 10.0
+_VERTEX = 1  # steps of looking at one vertex in the search
 
 
 class _Cliques(NamedTuple):
@@ -115,7 +116,7 @@ class ConflictGraph:
         """Position in ``pairs`` of the first cannot-link with this number."""
         return int(self._first[number])
 
-    def _solve(self, rest: IntArray, colour: IntArray, n_colours: int) -> Outcome:
+    def _solve(self, rest: IntArray, colour: IntArray, n_colours: int, budget: Budget) -> Outcome:
         """Ask a solver about the vertices that were not peeled off; writes ``colour`` if there is one."""
         place = np.full(self.n, -1, dtype=np.intp)
         place[rest] = np.arange(len(rest))
@@ -125,15 +126,15 @@ class ConflictGraph:
         left = np.bincount(np.repeat(np.arange(len(size)), size)[here >= 0], minlength=len(size))
         start = np.concatenate([[0], np.cumsum(left)]).astype(np.intp)
         fixed = place[self.clique()]
-        answer, found = colour_by_solver(start, here[here >= 0], len(rest), n_colours, fixed[fixed >= 0], _SECONDS)
+        answer, found = colour_by_solver(start, here[here >= 0], len(rest), n_colours, fixed[fixed >= 0], budget)
         if answer:
             colour[rest] = found
         return Outcome.UNDECIDED if answer is None else Outcome(int(answer))
 
-    def divide(self, k: int, sizes: Sizes, seconds: float) -> tuple[Outcome, IntArray]:
+    def divide(self, k: int, sizes: Sizes, budget: Budget) -> tuple[Outcome, IntArray]:
         """Search a colouring with exactly ``k`` colours, each with a number of samples within bounds."""
         cliques = self._cliques
-        answer, found = colour_by_solver(cliques.start, cliques.vertex, self.n, k, self.clique()[:k], seconds, sizes)
+        answer, found = colour_by_solver(cliques.start, cliques.vertex, self.n, k, self.clique()[:k], budget, sizes)
         return (Outcome.UNDECIDED if answer is None else Outcome(int(answer))), found
 
     def matrix(self) -> npt.NDArray[np.bool_]:
@@ -157,12 +158,14 @@ class ConflictGraph:
                 high = middle
         return low
 
-    def colour(self, n_colours: int) -> tuple[Outcome, IntArray]:
+    def colour(self, n_colours: int, budget: Budget | None = None) -> tuple[Outcome, IntArray]:
         """Search a colouring with at most ``n_colours`` colours.
 
         Blocks with fewer neighbours than colours can always be coloured last, so they are peeled off first. The rest
-        is searched in order of saturation (DSATUR) with backtracking, within a fixed amount of work, then by a solver.
+        is searched in order of saturation (DSATUR) with backtracking, within 4 units of counted work, then by a solver
+        within 10, or what the budget has left.
         """
+        budget = Budget(_SEARCH + _SOLVE) if budget is None else budget
         colour = np.full(self.n, -1, dtype=np.intp)
         if not self._light:
             return Outcome.UNDECIDED, colour
@@ -171,9 +174,12 @@ class ConflictGraph:
         if len(rest):
             if len(rest) * n_colours > _CELLS:
                 return Outcome.UNDECIDED, colour
-            outcome = Outcome(_search(self._cliques, rest, colour, n_colours, _WORK // len(rest)))
-            if outcome is Outcome.UNDECIDED:
-                outcome = self._solve(rest, colour, n_colours)
+            most = int(max(0.0, min(_SEARCH, budget.left)) * STEPS) // (_VERTEX * len(rest))
+            answer, steps = _search(self._cliques, rest, colour, n_colours, most)
+            budget.spend(_VERTEX * len(rest) * steps)
+            outcome = Outcome(answer)
+            if outcome is Outcome.UNDECIDED and not budget.over:
+                outcome = self._solve(rest, colour, n_colours, budget.share(_SOLVE))
             if outcome is not Outcome.FOUND:
                 return outcome, colour
         _colour_in_order(self._cliques, order[::-1].copy(), colour)
@@ -288,8 +294,11 @@ def _colour_in_order(cliques: _Cliques, order: IntArray, colour: IntArray) -> No
 
 
 @njit
-def _search(cliques: _Cliques, rest: IntArray, colour: IntArray, k: int, steps: int) -> int:
-    """Colour ``rest`` with ``k`` colours by backtracking, most constrained vertex first; writes ``colour`` if found."""
+def _search(cliques: _Cliques, rest: IntArray, colour: IntArray, k: int, most: int) -> tuple[int, int]:
+    """Colour ``rest`` with ``k`` colours by backtracking, most constrained vertex first; writes ``colour`` if found.
+
+    Returns the outcome and the steps it took, ``most`` at most.
+    """
     m = len(rest)
     taken = np.zeros((m, k), np.int32)  # how many neighbours of each vertex have each colour
     saturation = np.zeros(m, np.intp)
@@ -301,14 +310,15 @@ def _search(cliques: _Cliques, rest: IntArray, colour: IntArray, k: int, steps: 
     highest = np.zeros(m + 1, np.intp)  # colours in use before each step: a new colour is tried once
     depth = 0
     fresh = True
+    steps = 0
     while True:
         if depth == m:
             for p in range(m):
                 colour[rest[p]] = given[p]
-            return 1
-        steps -= 1
-        if steps < 0:
-            return -1
+            return 1, steps
+        if steps >= most:
+            return -1, steps
+        steps += 1
         if fresh:
             best = -1
             for p in range(m):
@@ -330,7 +340,7 @@ def _search(cliques: _Cliques, rest: IntArray, colour: IntArray, k: int, steps: 
             c += 1
         if c >= limit:
             if depth == 0:
-                return 0
+                return 0, steps
             depth -= 1
             fresh = False
             continue

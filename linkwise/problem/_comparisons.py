@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 from scipy.sparse import csr_array
-from scipy.sparse.csgraph import connected_components
 
 from linkwise._kernels import njit
+from linkwise._sparse import connected_parts
 from linkwise.constraints import Constraints, Kind
 from linkwise.exceptions import ConstraintError, InfeasibleConstraintsError, LinkwiseError
 
@@ -83,7 +83,7 @@ def close_comparisons(comparisons: Any) -> IntArray:
         )
         raise LinkwiseError(msg)
     graph = csr_array((np.ones(len(low), dtype=np.int8), (low, high)), shape=(p, p))
-    _, group = connected_components(graph, connection="strong")
+    group = connected_parts(graph, directed=True)[1]
     circular = np.flatnonzero(group[low] == group[high])
     if len(circular):
         raise InfeasibleConstraintsError(_circle(rows, low, high, int(circular[0])))

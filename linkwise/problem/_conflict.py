@@ -10,6 +10,7 @@ import numpy.typing as npt
 from linkwise._kernels.disjoint_set import components
 from linkwise.constraints import Kind
 from linkwise.problem._blocks import finest_blocks
+from linkwise.problem._budget import Budget
 from linkwise.problem._core import CHAIN, KNOT, Core, find_core
 from linkwise.problem._disagreement import Doubt
 from linkwise.problem._explain import Explanation, minimal_core
@@ -17,17 +18,23 @@ from linkwise.problem._forest import bridges
 from linkwise.problem._hard import Hard, blocks_or_none
 from linkwise.problem._onetree import onetree
 from linkwise.problem._paths import LinkGraph
-from linkwise.problem._suspects import Suspects, find_suspects
+from linkwise.problem._suspects import WORK, Suspects, find_suspects
 from linkwise.problem._words import in_words
 
-__all__ = ["Hard", "blocks_or_none", "contradiction", "shrink"]
+__all__ = ["Also", "Hard", "blocks_or_none", "contradiction", "shrink"]
 
 IntArray = npt.NDArray[np.intp]
-Also = Callable[[Hard, IntArray], IntArray | None]
+Also = Callable[[Hard, IntArray, Budget], IntArray | None]
 
 
 def contradiction(
-    hard: Hard, *, fixes: bool = True, rank: Doubt | None = None, core: Core | None = None, also: Also | None = None
+    hard: Hard,
+    *,
+    fixes: bool = True,
+    rank: Doubt | None = None,
+    core: Core | None = None,
+    also: Also | None = None,
+    budget: Budget | None = None,
 ) -> Explanation:
     """Explain why `blocks_or_none` returned None.
 
@@ -40,19 +47,22 @@ def contradiction(
     core : Core, optional
         The conflict to explain; default: a small one.
     also : callable, optional
-        Given statements without contradiction and the numbers of those dropped, a conflict with what is not among
-        the hard statements, such as choices, or None.
+        Given statements without contradiction, the numbers of those dropped and a budget, a conflict with what is not
+        among the hard statements, such as choices, or None.
+    budget : Budget, optional
+        Counted work; default: 0.3 units for a small conflict and three for what to drop.
     """
-    core = find_core(hard) if core is None else core
+    core = find_core(hard, budget=budget) if core is None else core
     if core is None:
         msg = "contradiction: the statements do not contradict each other"
         raise AssertionError(msg)
-    suspects = _suspects(hard, core, rank or Doubt(hard.constraints), also) if fixes else None
+    work = Budget(WORK) if budget is None else budget.share(WORK)
+    suspects = _suspects(hard, core, rank or Doubt(hard.constraints), also, work) if fixes else None
     because, steps = in_words(hard, core)
     return hard.explain(core.numbers, because, suspects=suspects, steps=steps, complete=core.complete and fixes)
 
 
-def _suspects(hard: Hard, core: Core, rank: Doubt, also: Also | None) -> Suspects:
+def _suspects(hard: Hard, core: Core, rank: Doubt, also: Also | None, budget: Budget) -> Suspects:
     """What to drop so that all hard statements hold together; what a rule says is not up for it."""
     m = hard.constraints.n_statements
     said = core.numbers[core.numbers < m]
@@ -60,9 +70,11 @@ def _suspects(hard: Hard, core: Core, rank: Doubt, also: Also | None) -> Suspect
 
     def conflict_without(numbers: IntArray) -> IntArray | None:
         left = hard.without(numbers)
-        other = find_core(left, rng=rng, sort=core.sort)  # none of the sorts before: the core would be one
+        other = find_core(
+            left, rng=rng, budget=budget, sort=core.sort
+        )  # none of the sorts before: the core would be one
         if other is None:
-            return None if also is None else also(left, numbers)
+            return None if also is None else also(left, numbers, budget)
         return other.numbers[other.numbers < m]
 
     candidates = said if core.shared is None else np.intersect1d(said, core.shared)
@@ -73,7 +85,7 @@ def _suspects(hard: Hard, core: Core, rank: Doubt, also: Also | None) -> Suspect
             return Suspects(tuple((int(s),) for s in rank(candidates)))
     elif core.sort == KNOT:
         candidates = np.intersect1d(candidates, _ties(hard))
-    return find_suspects(said, conflict_without, rank, candidates=candidates)
+    return find_suspects(said, conflict_without, rank, candidates=candidates, budget=budget)
 
 
 def _has_groups(hard: Hard) -> bool:
@@ -122,4 +134,4 @@ def shrink(hard: Hard, samples: IntArray, broken: Callable[[IntArray, IntArray],
         block = finest_blocks(len(samples), position[part.must], position[part.triplets])
         return bool(broken(block, position))
 
-    return minimal_core(numbers, conflicts)
+    return minimal_core(numbers, conflicts, each=25 * (len(samples) + len(numbers)))

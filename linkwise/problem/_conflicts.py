@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from dataclasses import replace
 from typing import Any
 
@@ -12,6 +11,7 @@ import numpy.typing as npt
 from linkwise.constraints import Constraints, Entry
 from linkwise.constraints._entries import has_parts
 from linkwise.problem._blame import blame_words, word_core
+from linkwise.problem._budget import Budget, read_limits
 from linkwise.problem._choices import Choices
 from linkwise.problem._conflict import contradiction
 from linkwise.problem._core import Core, find_core
@@ -24,7 +24,7 @@ from linkwise.problem._hard import Hard
 __all__ = ["conflicts"]
 
 IntArray = npt.NDArray[np.intp]
-_SECONDS_EACH = 0.1
+_EACH = 0.1  # units of work for making one conflict small
 
 
 def conflicts(
@@ -33,7 +33,8 @@ def conflicts(
     n_clusters: int | None = None,
     X: Any = None,
     metric: str = "euclidean",
-    time_limit: float = 30.0,
+    budget: float = 30.0,
+    time_limit: float | None = None,
 ) -> tuple[Explanation, ...]:
     """List conflicts that share nothing that was written, one after the other, until the rest holds together.
 
@@ -47,15 +48,19 @@ def conflicts(
         The data, as in `check`.
     metric : str, default="euclidean"
         How distances follow from X; ``"precomputed"`` if X holds them.
-    time_limit : float, default=30.0
-        Seconds after which no further conflict is looked for.
+    budget : float, default=30.0
+        Counted work after which no further conflict is looked for; a unit takes about a second, and the same conflicts
+        are found on a slow machine.
+    time_limit : float, optional
+        Seconds after which no further conflict is looked for even if work is left. Default: none.
 
     Returns
     -------
     tuple of Explanation
-        Empty when no conflict was found. ``more`` of the last one is False when the rest holds together, True when time
-        ran out before or rules are in the way that no statement could undo, None when it could not be decided (`check`
-        of the rest then says "unknown"). The suspects of each repair it while the other conflicts are set aside.
+        Empty when no conflict was found. ``more`` of the last one is False when the rest holds together, True when the
+        budget was used up before or rules are in the way that no statement could undo, None when it could not be
+        decided (`check` of the rest then says "unknown"). ``cut`` tells that the time limit ended the search. The
+        suspects of each repair it while the other conflicts are set aside.
 
     See Also
     --------
@@ -80,17 +85,17 @@ def conflicts(
     >>> [why.core for why in conflicts(said)]
     [(0, 1, 2), (3, 4)]
     """
-    deadline = time.monotonic() + time_limit
+    work = read_limits(budget, time_limit, "conflicts")
     hard = read_hard(constraints, X, metric, "conflicts")
     k = read_k(n_clusters, constraints, "conflicts")
     choices, rank = Choices.of(constraints), Doubt(constraints, X, metric)
     if has_parts(constraints):
-        return _by_entries(hard, k, rank, deadline)
+        return _by_entries(hard, k, rank, work)
     found: list[Explanation | Core] = []
     gone: list[IntArray] = []
     more: bool | None = True
-    while time.monotonic() < deadline:
-        why, decided = _first(*_without(hard, choices, gone), k, X, metric)
+    while not work.over:
+        why, decided = _first(*_without(hard, choices, gone), k, X, metric, work)
         if why is None:
             more = False if decided else None
             break
@@ -103,23 +108,25 @@ def conflicts(
     for i, why in enumerate(found):
         others = gone[:i] + gone[i + 1 :]
         here = _without(hard, choices, others)
-        searched = more is not True and time.monotonic() < deadline
+        searched = more is not True and not work.over
         if isinstance(why, Core):
             core = why._replace(shared=None)  # other cores met on the way may be gone by now
-            told = contradiction(here[0], fixes=searched, rank=rank, core=core, also=conflicts_of(here[1]))
+            told = contradiction(here[0], fixes=searched, rank=rank, core=core, also=conflicts_of(here[1]), budget=work)
         else:
-            again = judge(*here, k, X, metric, rank).explanation if searched else None
+            again = judge(*here, k, X, metric, rank, work).explanation if searched else None
             told = again if again is not None and again.core == why.core else replace(why, complete=False)
         listed.append(replace(told, more=True if i + 1 < len(found) else more))
-    return tuple(listed)
+    return tuple(replace(why, cut=work.cut) for why in listed)
 
 
-def _first(hard: Hard, choices: Choices, k: int | None, X: Any, metric: str) -> tuple[Explanation | Core | None, bool]:
+def _first(
+    hard: Hard, choices: Choices, k: int | None, X: Any, metric: str, budget: Budget
+) -> tuple[Explanation | Core | None, bool]:
     """A conflict if there is one, and whether that is certain."""
-    core = find_core(hard, seconds=_SECONDS_EACH)
+    core = find_core(hard, budget=budget.share(_EACH))
     if core is not None:
         return core, True
-    verdict = judge(hard, choices, k, X, metric, None)
+    verdict = judge(hard, choices, k, X, metric, None, budget)
     return verdict.explanation, verdict.status != "unknown"
 
 
@@ -139,7 +146,7 @@ def _without(hard: Hard, choices: Choices, gone: list[IntArray]) -> tuple[Hard, 
 # -- by what was written -----------------------------------------------------------------------------------------------
 
 
-def _by_entries(given: Hard, k: int | None, rank: Doubt, deadline: float) -> tuple[Explanation, ...]:
+def _by_entries(given: Hard, k: int | None, rank: Doubt, work: Budget) -> tuple[Explanation, ...]:
     """The same for a table with groups or labels: conflicts that share no member and no labelled sample."""
     expansion = expand(given.constraints)
     hard, choices = expansion.hard(given), Choices.of(expansion.table)
@@ -147,15 +154,15 @@ def _by_entries(given: Hard, k: int | None, rank: Doubt, deadline: float) -> tup
     found: list[Core | None] = []
     gone: list[IntArray] = []
     more: bool | None = True
-    while time.monotonic() < deadline:
-        core = find_core(_without(hard, choices, gone)[0], seconds=_SECONDS_EACH)
+    while not work.over:
+        core = find_core(_without(hard, choices, gone)[0], budget=work.share(_EACH))
         if core is not None:
             numbers = core.numbers[core.numbers < len(expansion.entries)]
         elif k is None and not len(choices) and not given.constraints.rules:
             more = False
             break
         else:
-            table, why, decided = _ask(expansion, gone, k, rank, fixes=False)
+            table, why, decided = _ask(expansion, gone, k, rank, work, fixes=False)
             if why is None:
                 more = False if decided else None
                 break
@@ -167,7 +174,7 @@ def _by_entries(given: Hard, k: int | None, rank: Doubt, deadline: float) -> tup
     listed = []
     for i, core in enumerate(found):
         others = gone[:i] + gone[i + 1 :]
-        searched = more is not True and time.monotonic() < deadline
+        searched = more is not True and not work.over
         if core is not None:
             here, left = _without(hard, choices, others)
             told = word_core(
@@ -177,14 +184,15 @@ def _by_entries(given: Hard, k: int | None, rank: Doubt, deadline: float) -> tup
                 _of_statements(given, expansion, gone[i]),
                 rank if searched else None,
                 conflicts_of(left),
+                work,
             )
         else:
-            table, why, _ = _ask(expansion, others, k, rank, fixes=searched)
+            table, why, _ = _ask(expansion, others, k, rank, work, fixes=searched)
             if why is None:
                 continue
             told = _in_given(why, table, expansion)
         listed.append(replace(_with_statements(told), more=True if i + 1 < len(found) else more))
-    return tuple(listed)
+    return tuple(replace(why, cut=work.cut) for why in listed)
 
 
 def _key(said: Constraints, entry: Entry) -> tuple[int, int, int]:
@@ -195,14 +203,14 @@ def _key(said: Constraints, entry: Entry) -> tuple[int, int, int]:
 
 
 def _ask(
-    expansion: Expansion, gone: list[IntArray], k: int | None, rank: Doubt, *, fixes: bool
+    expansion: Expansion, gone: list[IntArray], k: int | None, rank: Doubt, work: Budget, *, fixes: bool
 ) -> tuple[Constraints, Explanation | None, bool]:
     """Judge what is left without some entries: the table, why not, and whether that is certain."""
     numbers = np.concatenate(gone) if gone else np.empty(0, dtype=np.intp)
     table, _ = expansion.without(numbers)
     hard = read_hard(table, rank.X, rank.metric, "conflicts")
     doubt = Doubt(table, rank.X, rank.metric) if fixes else None
-    verdict = judge(hard, Choices.of(table), k, rank.X, rank.metric, doubt)
+    verdict = judge(hard, Choices.of(table), k, rank.X, rank.metric, doubt, work)
     return table, verdict.explanation, verdict.status != "unknown"
 
 

@@ -6,7 +6,6 @@ inside the samples of the smallest core so far, and the smallest is kept.
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable
 from typing import NamedTuple
 
@@ -16,6 +15,7 @@ import numpy.typing as npt
 from linkwise._kernels.disjoint_set import components
 from linkwise.constraints import Kind
 from linkwise.problem._blocks import finest_blocks, unite_blocks
+from linkwise.problem._budget import Budget
 from linkwise.problem._explain import minimal_core
 from linkwise.problem._forest import grow_forest, needed_links, path, smallest_knot
 from linkwise.problem._hard import Hard, blocks_or_none, renumber
@@ -27,7 +27,8 @@ IntArray = npt.NDArray[np.intp]
 CHAIN, KNOT, UNION = range(3)
 _PAIRS_TRIED = 16
 _PATIENCE = 12  # forests grown in vain before the smallest core is taken
-_SECONDS = 0.3  # of the processor's time for this thread
+_WORK = 0.3
+_FOREST, _ROW = 100_000, 60  # steps of growing a forest, and those for each of its rows
 
 
 class Core(NamedTuple):
@@ -44,7 +45,7 @@ class Core(NamedTuple):
     by : int
         The statement that keeps them apart, or -1.
     complete : bool
-        False when time was too short to make it minimal.
+        False when the budget was too small to make it minimal.
     shared : ndarray of intp or None
         Its statements that every other core met on the way holds as well, if any was: only these can be single fixes.
     """
@@ -58,16 +59,16 @@ class Core(NamedTuple):
 
 
 def find_core(
-    hard: Hard, *, rng: np.random.Generator | None = None, seconds: float = _SECONDS, sort: int = CHAIN
+    hard: Hard, *, rng: np.random.Generator | None = None, budget: Budget | None = None, sort: int = CHAIN
 ) -> Core | None:
     """Find a minimal core, or None when the statements can hold together.
 
     Parameters
     ----------
     rng : Generator, optional
-        Take one core at random and save the time for finding a small one.
-    seconds : float, default=0.3
-        Time for finding a small one, after the first.
+        Take one core at random and save the work of finding a small one.
+    budget : Budget, optional
+        Counted work; default: 0.3 units. The first core is found whatever it takes, the rest goes into a small one.
     sort : {CHAIN, KNOT, UNION}, default=CHAIN
         Where to begin, if it is known that there is no conflict of the sorts before.
 
@@ -75,25 +76,29 @@ def find_core(
     -----
     **Cost** one test of feasibility plus near-linear time per forest. **Guarantee** minimal; not the smallest there is.
     """
+    budget = Budget(_WORK) if budget is None else budget
+    budget.spend(hard.steps)
     if sort == CHAIN:
         block = components(hard.n, hard.must)
         pairs, at = hard.broken(block)
         if len(pairs):
-            return _chain(hard, block, pairs, at, rng)
+            return _chain(hard, block, pairs, at, rng, budget)
     if not len(hard.triplets):
         return None
     stuck = onetree(hard.n, hard.triplets).stuck if sort <= KNOT else None
     if stuck is not None:
-        return _knot(hard, stuck, rng, seconds)
+        return _knot(hard, stuck, rng, budget)
     if not len(hard.must) or not hard.separates:
         return None
-    return _union(hard, rng, seconds)
+    return _union(hard, rng, budget)
 
 
 # -- chains of must-links ------------------------------------------------------------------------------------------
 
 
-def _chain(hard: Hard, block: IntArray, pairs: IntArray, at: IntArray, rng: np.random.Generator | None) -> Core:
+def _chain(
+    hard: Hard, block: IntArray, pairs: IntArray, at: IntArray, rng: np.random.Generator | None, budget: Budget
+) -> Core:
     """A chain with the fewest statements between two samples that are to be apart: fewer cannot connect them."""
     tried = np.arange(min(len(pairs), _PAIRS_TRIED)) if rng is None else rng.integers(len(pairs), size=1)
     bad = np.zeros(hard.n, dtype=np.bool_)
@@ -103,6 +108,7 @@ def _chain(hard: Hard, block: IntArray, pairs: IntArray, at: IntArray, rng: np.r
     best: tuple[int, int] | None = None
     chain = links[:0, 0]
     for q in tried:
+        budget.spend(_FOREST + _ROW * len(links))
         a, b = pairs[q]
         forest = grow_forest(n, links, node[[a]])
         if best is None or forest.depth[node[b]] < best[0]:
@@ -171,7 +177,7 @@ def _tighten(hard: Hard, numbers: IntArray) -> tuple[IntArray, bool]:
 # -- triplets among themselves -------------------------------------------------------------------------------------
 
 
-def _knot(hard: Hard, stuck: IntArray, rng: np.random.Generator | None, seconds: float) -> Core:
+def _knot(hard: Hard, stuck: IntArray, rng: np.random.Generator | None, budget: Budget) -> Core:
     """Triplets that tie a set of samples together and speak about no other: one fewer than there are samples."""
     if rng is None:
         pair = _one_trio_two_ways(hard.n, hard.triplets)
@@ -182,6 +188,7 @@ def _knot(hard: Hard, stuck: IntArray, rng: np.random.Generator | None, seconds:
     rows = np.flatnonzero(chosen[hard.triplets].all(axis=1))
 
     def attempt(rows: IntArray, rng: np.random.Generator) -> IntArray:
+        budget.spend(_FOREST + _ROW * len(rows))
         order = rng.permutation(len(rows))
         small = hard.triplets[rows[order]]
         samples, place = renumber(hard.n, small)
@@ -195,7 +202,7 @@ def _knot(hard: Hard, stuck: IntArray, rng: np.random.Generator | None, seconds:
         chosen[hard.triplets[core]] = True
         return rows[chosen[hard.triplets[rows]].all(axis=1)]
 
-    best, shared = _smallest(rows, attempt, inside, rng, seconds)
+    best, shared = _smallest(rows, attempt, inside, rng, budget)
     return Core(np.sort(hard.triplets_at[best]), KNOT, shared=hard.triplets_at[shared])
 
 
@@ -204,17 +211,16 @@ def _smallest(
     attempt: Callable[[IntArray, np.random.Generator], IntArray],
     inside: Callable[[IntArray, IntArray], IntArray],
     rng: np.random.Generator | None,
-    seconds: float,
+    budget: Budget,
 ) -> tuple[IntArray, IntArray]:
     """Repeat an attempt inside the best result so far until it no longer helps; the best, and what all share."""
     if rng is not None:
         only = attempt(rows, rng)
         return only, only
     rng = np.random.default_rng(0)
-    deadline = time.thread_time() + seconds
     best = shared = attempt(rows, rng)
     vain = 0
-    while vain < _PATIENCE and len(best) > 2 and time.thread_time() < deadline:
+    while vain < _PATIENCE and len(best) > 2 and not budget.over:
         rows = inside(best, rows)
         again = attempt(rows, rng)
         shared = shared[np.isin(shared, again)]
@@ -238,19 +244,18 @@ def _one_trio_two_ways(n: int, triplets: IntArray) -> IntArray | None:
 # -- must-links and triplets together ------------------------------------------------------------------------------
 
 
-def _union(hard: Hard, rng: np.random.Generator | None, seconds: float) -> Core | None:
+def _union(hard: Hard, rng: np.random.Generator | None, budget: Budget) -> Core | None:
     """What forces two samples into one cluster that are to be apart."""
-    first = _proof(hard, np.random.default_rng(0) if rng is None else rng)
+    first = _proof(hard, np.random.default_rng(0) if rng is None else rng, budget)
     if first is None:
         return None
     best, shared = first, first.numbers
     if rng is None:
         rng = np.random.default_rng(0)
-        deadline = time.thread_time() + seconds
         local, vain = hard, 0
-        while vain < _PATIENCE and time.thread_time() < deadline:
+        while vain < _PATIENCE and not budget.over:
             local = _about(local, best.numbers)
-            again = _proof(local, rng)
+            again = _proof(local, rng, budget)
             if again is None:
                 break
             shared = shared[np.isin(shared, again.numbers)]
@@ -282,8 +287,9 @@ def _about(hard: Hard, numbers: IntArray) -> Hard:
     )
 
 
-def _proof(hard: Hard, rng: np.random.Generator) -> Core | None:
+def _proof(hard: Hard, rng: np.random.Generator, budget: Budget) -> Core | None:
     """Grow one forest, and take what the cheapest of some broken pairs needs."""
+    budget.spend(_FOREST + _ROW * hard.n_rows)
     local, samples = hard.squeeze()
     must, number = local.must, local.must_at
     order = _short_chains(local, rng)

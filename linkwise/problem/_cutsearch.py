@@ -6,13 +6,13 @@ must-links and triplets again, parting adds a cannot-link; bounds on the number 
 
 from __future__ import annotations
 
-import time
 from typing import Literal
 
 import numpy as np
 import numpy.typing as npt
 
 from linkwise.problem._blocks import hierarchy_of_blocks
+from linkwise.problem._budget import Budget
 from linkwise.problem._colouring import ConflictGraph
 from linkwise.problem._conflict import Hard, blocks_or_none
 from linkwise.result import Dendrogram
@@ -21,26 +21,29 @@ __all__ = ["search_cut"]
 
 IntArray = npt.NDArray[np.intp]
 _ASSUMED = -1  # number of a statement nobody made
+_NODE, _CELL = 60_000, 1  # steps of a branch, and those for each pair of blocks
 
 
 def search_cut(
-    hard: Hard, k: int, deadline: float
+    hard: Hard, k: int, budget: Budget
 ) -> tuple[Literal["feasible", "infeasible", "unknown"], Dendrogram | None]:
     """Search a hierarchy with a marked cut of ``k`` clusters in which all hard statements hold.
 
     Notes
     -----
-    **Cost** exponential at worst (the question is NP-complete). **Guarantee** exact unless the deadline passes.
+    **Cost** exponential at worst (the question is NP-complete). **Guarantee** exact unless the budget is used up.
     """
     stack = [hard]
     while stack:
-        if time.monotonic() > deadline:
+        if budget.over:
             return "unknown", None
         here = stack.pop()
+        budget.spend(_NODE + 3 * here.steps)
         block = blocks_or_none(here)
         if block is None or int(block.max(initial=-1)) + 1 < k:
             continue
         graph = ConflictGraph(block, here.cannot, here.apart)
+        budget.spend(_CELL * graph.n**2)
         if len(graph.clique()) > k:
             continue
         tree = hierarchy_of_blocks(here.n, block, here.triplets, here.cannot, here.apart, k)

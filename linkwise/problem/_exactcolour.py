@@ -8,10 +8,14 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from linkwise._sparse import integer_programme
+from linkwise.problem._budget import STEPS, Budget
+
 __all__ = ["Sizes", "colour_by_solver"]
 
 IntArray = npt.NDArray[np.intp]
 _MOST_CELLS = 200_000
+_CELL, _BRANCH = 500, 200_000  # steps of writing down a cell, and of a branch for each 1,000 entries
 
 
 class Sizes(NamedTuple):
@@ -28,7 +32,7 @@ def colour_by_solver(
     n: int,
     k: int,
     fixed: IntArray,
-    seconds: float,
+    budget: Budget,
     sizes: Sizes | None = None,
 ) -> tuple[bool | None, IntArray]:
     """Colour ``n`` vertices with ``k`` colours, all different within each clique.
@@ -39,15 +43,15 @@ def colour_by_solver(
         Clique q holds ``vertex[start[q]:start[q + 1]]``.
     fixed : ndarray of intp
         Vertices of one clique, which get the colours 0, 1, ... so that renamed solutions are not searched again.
-    seconds : float
-        Time limit.
+    budget : Budget
+        Counted work: branches of HiGHS, or the deterministic time of CP-SAT.
     sizes : Sizes, optional
         How many samples each vertex stands for, and how many a colour may have.
 
     Returns
     -------
     possible : bool or None
-        None when the limit was hit or the graph is too large to be written down.
+        None when the budget was used up or the graph is too large to be written down.
     colour : ndarray of intp
         Empty unless possible.
 
@@ -59,13 +63,13 @@ def colour_by_solver(
     if n * k > _MOST_CELLS:
         return None, none
     solve = _with_cp_sat if importlib.util.find_spec("ortools") is not None else _with_highs
-    return solve(start, vertex, n, k, fixed, seconds, sizes)
+    budget.spend(_CELL * n * k)
+    return solve(start, vertex, n, k, fixed, budget, sizes)
 
 
 def _with_highs(
-    start: IntArray, vertex: IntArray, n: int, k: int, fixed: IntArray, seconds: float, sizes: Sizes | None = None
+    start: IntArray, vertex: IntArray, n: int, k: int, fixed: IntArray, budget: Budget, sizes: Sizes | None = None
 ) -> tuple[bool | None, IntArray]:
-    from scipy.optimize import Bounds, LinearConstraint, milp
     from scipy.sparse import coo_array, vstack
 
     size = np.diff(start)
@@ -84,13 +88,12 @@ def _with_highs(
         low, high = np.append(low, np.full(k, sizes.low)), np.append(high, np.full(k, sizes.high))
     least = np.zeros(n * k)
     least[fixed * k + np.arange(len(fixed))] = 1
-    answer = milp(
-        np.zeros(n * k),
-        constraints=LinearConstraint(vstack(rows_of).tocsr(), low, high),
-        integrality=np.ones(n * k),
-        bounds=Bounds(least, 1),
-        options={"time_limit": seconds},
-    )
+    matrix = vstack(rows_of)
+    branch = _BRANCH * (1 + matrix.nnz / 1_000)
+    nodes = 1 + int(np.clip(budget.left * STEPS / branch, 0, 1e8))
+    clock = {} if budget.seconds is None else {"time_limit": budget.seconds}
+    answer = integer_programme(np.zeros(n * k), matrix, low, high, least=least, node_limit=nodes, **clock)
+    budget.spend(branch * max(1, answer.mip_node_count or 0))
     if answer.status == 2:
         return False, np.empty(0, dtype=np.intp)
     if answer.x is None:
@@ -99,7 +102,7 @@ def _with_highs(
 
 
 def _with_cp_sat(
-    start: IntArray, vertex: IntArray, n: int, k: int, fixed: IntArray, seconds: float, sizes: Sizes | None = None
+    start: IntArray, vertex: IntArray, n: int, k: int, fixed: IntArray, budget: Budget, sizes: Sizes | None = None
 ) -> tuple[bool | None, IntArray]:
     from ortools.sat.python import cp_model
 
@@ -115,8 +118,11 @@ def _with_cp_sat(
     solver = cp_model.CpSolver()
     solver.parameters.num_workers = 1
     solver.parameters.random_seed = 0
-    solver.parameters.max_time_in_seconds = seconds
+    solver.parameters.max_deterministic_time = max(budget.left, 0.01)
+    if budget.seconds is not None:
+        solver.parameters.max_time_in_seconds = budget.seconds
     status = solver.solve(model)
+    budget.spend(solver.response_proto.deterministic_time * STEPS)
     if status == cp_model.INFEASIBLE:
         return False, np.empty(0, dtype=np.intp)
     if status not in (cp_model.OPTIMAL, cp_model.FEASIBLE):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any
@@ -12,13 +11,15 @@ import numpy.typing as npt
 
 from linkwise._wording import hint
 from linkwise.constraints import Constraints, Entry
+from linkwise.problem._budget import Budget
 from linkwise.problem._suspects import Suspects
 
 __all__ = ["Explanation", "Written", "explain", "minimal_core", "name_list", "with_suspects"]
 
 IntArray = npt.NDArray[np.intp]
 _SHOWN = 20
-_SECONDS = 5.0
+_WORK = 5.0
+_TEST = 30_000  # steps of a small test
 
 
 @dataclass(frozen=True)
@@ -71,6 +72,8 @@ class Explanation:
         not known.
     written : Written or None
         Where groups together or apart, or labels, are among the statements: the same conflict by what was written.
+    cut : bool
+        From `conflicts`: whether the time limit ended the search before its budget was used up.
 
     Notes
     -----
@@ -112,6 +115,7 @@ class Explanation:
     at_least: int = 1
     more: bool | None = None
     written: Written | None = None
+    cut: bool = False
 
     @property
     def entries(self) -> tuple[Entry, ...]:
@@ -157,7 +161,8 @@ class Explanation:
         else:
             lines = []
         steps = ["Step by step:", *(f"  {step}" for step in self.steps)] if self.steps else []
-        return "\n".join([*lines, "Why: " + self.proof, *steps])
+        cut = ["The time limit ended the search; another machine may find more, or say more."] if self.cut else []
+        return "\n".join([*lines, "Why: " + self.proof, *steps, *cut])
 
     def to_dict(self) -> dict[str, Any]:
         """Return everything as lists, strings, numbers and booleans, ready for JSON.
@@ -234,10 +239,12 @@ def name_list(constraints: Constraints, samples: npt.ArrayLike, shown: int = 10)
 
 
 class _SpentError(Exception):
-    """The search for a minimal core has taken too long."""
+    """The search for a minimal core has used up its budget."""
 
 
-def minimal_core(candidates: IntArray, conflicts: Callable[[IntArray], bool]) -> tuple[IntArray, bool]:
+def minimal_core(
+    candidates: IntArray, conflicts: Callable[[IntArray], bool], budget: Budget | None = None, *, each: float = 0.0
+) -> tuple[IntArray, bool]:
     """Shrink conflicting candidates to a subset that conflicts although no proper subset of it does.
 
     Divide and conquer after QuickXplain [1]_: a core of size k among m candidates takes O(k log(m / k)) tests.
@@ -247,28 +254,35 @@ def minimal_core(candidates: IntArray, conflicts: Callable[[IntArray], bool]) ->
     candidates : ndarray of intp
         Statements that conflict together.
     conflicts : callable
-        Whether a subset conflicts; must stay true when the subset grows.
+        Whether a subset conflicts; must stay true when the subset grows. May spend from the budget itself.
+    budget : Budget, optional
+        Counted work; default: five units.
+    each : float, default=0
+        Steps of one test, besides some for every candidate in it.
 
     Returns
     -------
     core : ndarray of intp
     complete : bool
-        False when five seconds were not enough; then the smallest conflicting set met so far comes back.
+        False when the budget was not enough; then the smallest conflicting set met so far comes back.
 
     References
     ----------
     .. [1] U. Junker, "QuickXplain: Preferred Explanations and Relaxations for Over-Constrained Problems", AAAI 2004.
     """
-    deadline = time.monotonic() + _SECONDS
+    work = Budget(_WORK) if budget is None else budget
     best = candidates
 
     def test(subset: IntArray) -> bool:
         nonlocal best
-        if time.monotonic() > deadline:
+        if work.over:
             raise _SpentError
+        work.spend(_TEST + each + 10 * len(subset))
         found = conflicts(subset)
         if found and len(subset) < len(best):
             best = subset
+        if not found and work.over:  # the test may have given up
+            raise _SpentError
         return found
 
     def search(background: IntArray, grown: bool, rest: IntArray) -> IntArray:  # depth log2(m)

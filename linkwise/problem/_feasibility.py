@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 from numbers import Integral
 from typing import Any, Literal
@@ -14,20 +12,21 @@ import numpy.typing as npt
 from linkwise.constraints import Constraints, MinSeparation
 from linkwise.exceptions import InfeasibleConstraintsError, LinkwiseError
 from linkwise.problem._blame import blame_contradiction, blame_number
+from linkwise.problem._budget import Budget
 from linkwise.problem._choices import Choices, choice_core, free_witness, make_choices, settle_choices
 from linkwise.problem._closure import must_links_within
 from linkwise.problem._clusters import Number, decide_number, tear_one_link
-from linkwise.problem._conflict import Hard, blocks_or_none, contradiction
+from linkwise.problem._conflict import Also, Hard, blocks_or_none, contradiction
 from linkwise.problem._disagreement import Doubt
 from linkwise.problem._explain import Explanation, with_suspects
 from linkwise.problem._rulecheck import settle_rules
-from linkwise.problem._suspects import find_suspects
+from linkwise.problem._suspects import WORK, find_suspects
 from linkwise.result import Dendrogram
 
 __all__ = ["Verdict", "check", "conflicts_of", "judge", "read_hard", "read_k"]
 
 IntArray = npt.NDArray[np.intp]
-_QUICK = 0.25
+_WORK, _QUICK = 20.0, 0.25  # units of work for the verdict, and for one test of what to drop
 _NOT_KNOWN = np.empty(0, dtype=np.intp)
 
 
@@ -63,6 +62,13 @@ class Verdict:
     k_min: int | None
     k_max: int | None
     because: str
+
+    def __bool__(self) -> bool:
+        msg = (
+            'a Verdict is neither true nor false: it may be "unknown".\n'
+            'Hint: ask `verdict.status == "feasible"`, or call `verdict.raise_if_infeasible()`.'
+        )
+        raise TypeError(msg)
 
     def raise_if_infeasible(self) -> None:
         """Raise the conflict as an error if there is one.
@@ -151,19 +157,30 @@ def check(
     return replace(verdict, because=f"{verdict.because} {left_out}")
 
 
-def judge(hard: Hard, choices: Choices, k: int | None, X: Any, metric: str, rank: Doubt | None) -> Verdict:
+def judge(
+    hard: Hard,
+    choices: Choices,
+    k: int | None,
+    X: Any,
+    metric: str,
+    rank: Doubt | None,
+    budget: Budget | None = None,
+) -> Verdict:
     """Decide about statements that were read already; without ``rank`` no fixes are looked for."""
     block = blocks_or_none(hard)
     if block is None:
-        why = contradiction(hard, fixes=rank is not None, rank=rank, also=conflicts_of(choices))
-        why = blame_contradiction(hard, why, rank, lambda table: conflicts_of(Choices.of(table)))
+        why = contradiction(hard, fixes=rank is not None, rank=rank, also=conflicts_of(choices), budget=budget)
+        why = blame_contradiction(hard, why, rank, lambda table: conflicts_of(Choices.of(table)), budget)
         return Verdict("infeasible", None, why, None, None, "The hard statements contradict each other.")
-    began = time.monotonic()
-    number = settle_choices(hard, choices, k) if len(choices) else decide_number(hard, block, k)
+    budget = Budget(_WORK) if budget is None else budget.share(_WORK)
+    if len(choices):
+        number = settle_choices(hard, choices, k, budget)
+    else:
+        number = decide_number(hard, block, k, budget=budget)
     if number.explanation is not None and rank is not None:
-        number = replace(number, explanation=_with_fixes(hard, choices, k, number, rank, time.monotonic() - began))
+        number = replace(number, explanation=_with_fixes(hard, choices, k, number, rank, budget.spent))
     if number.explanation is not None and k is not None and not len(choices):
-        number = replace(number, explanation=blame_number(hard, k, number.explanation, rank))
+        number = replace(number, explanation=blame_number(hard, k, number.explanation, rank, budget))
     verdict = Verdict(number.status, number.witness, number.explanation, number.k_min, number.k_max, number.because)
     if verdict.status == "feasible" and verdict.witness is None:
         verdict = replace(verdict, witness=free_witness(hard, block))
@@ -179,13 +196,13 @@ def judge(hard: Hard, choices: Choices, k: int | None, X: Any, metric: str, rank
 
 
 def _with_fixes(
-    hard: Hard, choices: Choices, k: int | None, number: Number, rank: Doubt, seconds: float
+    hard: Hard, choices: Choices, k: int | None, number: Number, rank: Doubt, spent: float
 ) -> Explanation | None:
     """Add the single statements without which choices can be made, or so many clusters are possible."""
     why = number.explanation
     if why is None or not why.core:
         return why
-    if seconds > _QUICK:  # each test would take about as long
+    if spent > _QUICK:  # each test would take about as much
         return replace(why, complete=False)
     if k is not None and k > number.k_max and not len(choices):
         exact = tear_one_link(hard, k, number.k_max)
@@ -193,37 +210,40 @@ def _with_fixes(
             singles = rank(np.array([s for (s,) in exact.sets], dtype=np.intp))
             return with_suspects(why, hard.constraints, exact._replace(sets=tuple((int(s),) for s in singles)))
     also = conflicts_of(choices, k)
+    exhaustive = len(choices) > 0 and k is None
+    budget = Budget(WORK if exhaustive else 2 * _QUICK)
 
     def conflict_without(numbers: IntArray) -> IntArray | None:
         left = hard.without(numbers)
         if also is not None:
-            return also(left, numbers)
+            return also(left, numbers, budget)
+        budget.spend(left.steps)
         block = blocks_or_none(left)
-        status = "infeasible" if block is None else decide_number(left, block, k, reasons=False).status
+        status = "infeasible" if block is None else decide_number(left, block, k, reasons=False, budget=budget).status
         if status == "feasible":
             return None
         return left.numbers if status == "infeasible" else _NOT_KNOWN  # no core is needed: all that is left conflicts
 
     core = np.array(why.core, dtype=np.intp)
-    if len(choices) and k is None:
-        found = find_suspects(core, conflict_without, rank)
+    if exhaustive:
+        found = find_suspects(core, conflict_without, rank, budget=budget)
     else:
-        found = find_suspects(core, conflict_without, rank, largest=1, seconds=2 * _QUICK)
+        found = find_suspects(core, conflict_without, rank, largest=1, budget=budget)
     return with_suspects(why, hard.constraints, found)
 
 
-def conflicts_of(choices: Choices, k: int | None = None) -> Callable[[Hard, IntArray], IntArray | None] | None:
+def conflicts_of(choices: Choices, k: int | None = None) -> Also | None:
     """How to find a conflict with the choices once some statements are dropped; None when there are no choices."""
     if not len(choices):
         return None
 
-    def conflict(left: Hard, numbers: IntArray) -> IntArray | None:
+    def conflict(left: Hard, numbers: IntArray, budget: Budget) -> IntArray | None:
         remaining = choices.without(numbers)
-        deadline = time.monotonic() + _QUICK
-        status = make_choices(left, remaining, k, deadline)[0]
+        work = budget.share(_QUICK)
+        status = make_choices(left, remaining, k, work)[0]
         if status == "feasible":
             return None
-        core, complete = choice_core(left, remaining, k, deadline) if status == "infeasible" else (_NOT_KNOWN, False)
+        core, complete = choice_core(left, remaining, k, work) if status == "infeasible" else (_NOT_KNOWN, False)
         return core[core < left.constraints.n_statements] if complete else _NOT_KNOWN
 
     return conflict

@@ -19,9 +19,9 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 from scipy.sparse import csr_array
-from scipy.sparse.csgraph import connected_components
 
 from linkwise._kernels import njit
+from linkwise._sparse import connected_parts
 
 __all__ = ["Forest", "bridges", "grow_forest", "needed_links", "path", "smallest_knot"]
 
@@ -192,7 +192,7 @@ def smallest_knot(forest: Forest, need: IntArray) -> IntArray:
             ask(lower[some], _climb(up, end[some], length[some] - (1 << level)), level)
     begin, end_ = np.concatenate(source), np.concatenate(target)
     graph = csr_array((np.ones(len(begin), np.int8), (begin, end_)), shape=(len(up) * n, len(up) * n))
-    count, part = connected_components(graph, directed=True, connection="strong")
+    count, part = connected_parts(graph, directed=True)
     size = np.bincount(part[lower], minlength=count)
     size[size == 0] = n
     size[part[begin[part[begin] != part[end_]]]] = n

@@ -135,6 +135,17 @@ class Hard:
         )
 
     @property
+    def n_rows(self) -> int:
+        """Number of pairs, triplets and memberships."""
+        return len(self.must) + len(self.cannot) + len(self.triplets) + len(self.apart.member)
+
+    @property
+    def steps(self) -> float:
+        """Counted work of one test of feasibility, see `Budget`."""
+        size = self.n + self.n_rows
+        return 10_000 + size * (25 if len(self.triplets) else 2)
+
+    @property
     def separates(self) -> bool:
         """Whether any statement keeps samples apart."""
         return bool(len(self.cannot) or len(self.apart.statement))

@@ -8,6 +8,7 @@ import numpy.typing as npt
 from linkwise._kernels import njit
 from linkwise._kernels.disjoint_set import find, make, union
 from linkwise.constraints import Constraints, Kind
+from linkwise.problem._budget import Budget
 from linkwise.problem._conflict import Hard, blocks_or_none
 from linkwise.problem._onetree import LiveTriplets
 
@@ -15,10 +16,13 @@ __all__ = ["insert_in_order"]
 
 IntArray = npt.NDArray[np.intp]
 BoolArray = npt.NDArray[np.bool_]
+_CALL, _PAIR, _TRIPLET = 30_000, 8, 400  # steps of a call, and for each sample and statement
 
 
-def insert_in_order(table: Constraints, order: IntArray) -> BoolArray:
+def insert_in_order(table: Constraints, order: IntArray, budget: Budget | None = None) -> BoolArray:
     """Mask the statements refused when all are inserted in ``order``, whatever their weight.
+
+    What that takes is spent from the budget, which does not end it.
 
     Notes
     -----
@@ -26,13 +30,17 @@ def insert_in_order(table: Constraints, order: IntArray) -> BoolArray:
     refused statement. **Guarantee** the rest holds together, and no refused statement could be added to it.
     """
     refused = np.zeros(table.n_statements, dtype=np.bool_)
+    budget = Budget(np.inf) if budget is None else budget
+    size = table.n_samples + table.n_statements
     if np.isin(table.kind, (Kind.MUST_LINK, Kind.CANNOT_LINK)).all():
         taken = _insert_pairs(table.n_samples, table.items[order], table.kind[order] == Kind.MUST_LINK)
         refused[order] = ~taken
+        budget.spend(_CALL + _PAIR * size)
     elif (table.kind == Kind.TRIPLET).all():
         _insert_triplets(table, order, refused)
+        budget.spend(_CALL + _TRIPLET * size)
     else:
-        _insert_mixed(table, order, refused)
+        _insert_mixed(table, order, refused, budget)
     return refused
 
 
@@ -48,14 +56,16 @@ def _insert_triplets(table: Constraints, order: IntArray, refused: BoolArray) ->
         start += stop + 1
 
 
-def _insert_mixed(table: Constraints, order: IntArray, refused: BoolArray) -> None:
+def _insert_mixed(table: Constraints, order: IntArray, refused: BoolArray, budget: Budget) -> None:
     """Insert whole runs and halve those that contradict: the outcome of one-by-one insertion with fewer tests."""
     taken = order[:0]
     runs = [order]
     while runs:
         run = runs.pop()
         trial = np.concatenate([taken, run])
-        if blocks_or_none(Hard.of(table.select(trial))) is not None:
+        hard = Hard.of(table.select(trial))
+        budget.spend(_CALL + hard.steps)
+        if blocks_or_none(hard) is not None:
             taken = trial
         elif len(run) == 1:
             refused[run] = True

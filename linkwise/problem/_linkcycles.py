@@ -138,11 +138,11 @@ def _pop(key: FloatArray, node: IntArray, size: int) -> None:
 @njit
 def light_cycles(
     start: IntArray, other: IntArray, link: IntArray, length: FloatArray, ends: IntArray, limit: FloatArray
-) -> tuple[IntArray, IntArray, IntArray]:
+) -> tuple[IntArray, IntArray, IntArray, int]:
     """A shortest chain between each pair of ``ends`` (sorted by their first) if it is shorter than ``limit``.
 
-    Returns which pairs have one, and the links of the chains as bounds and members. One search from each first end,
-    after Dijkstra, no farther than its widest limit.
+    Returns which pairs have one, the links of the chains as bounds and members, and the links followed on the way. One
+    search from each first end, after Dijkstra, no farther than its widest limit.
     """
     n = len(start) - 1
     far = np.full(n, np.inf)
@@ -157,6 +157,7 @@ def light_cycles(
     member = np.empty(8 * len(ends) + n, np.intp)
     found = 0
     first = 0
+    followed = 0
     while first < len(ends):
         source = ends[first, 0]
         stop = first
@@ -176,6 +177,7 @@ def light_cycles(
             if settled[x]:
                 continue
             settled[x] = True
+            followed += 1 + start[x + 1] - start[x]
             for s in range(start[x], start[x + 1]):
                 y = other[s]
                 through = d + length[link[s]]
@@ -208,4 +210,4 @@ def light_cycles(
             far[touched[i]] = np.inf
             settled[touched[i]] = False
         first = stop
-    return which[:found], bound[: found + 1], member[: bound[found]]
+    return which[:found], bound[: found + 1], member[: bound[found]], followed

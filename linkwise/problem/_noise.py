@@ -8,6 +8,7 @@ import numpy.typing as npt
 from linkwise._kernels import njit
 from linkwise._kernels.disjoint_set import components, find, make, union
 from linkwise.constraints import Constraints, Kind
+from linkwise.problem._budget import Budget
 from linkwise.problem._conflict import Hard, blocks_or_none, contradiction
 from linkwise.problem._linkcycles import Incidence, blocks
 from linkwise.problem._treecores import frees, implied_rows, small_cores
@@ -21,20 +22,28 @@ _SAMPLE = (8, 300)
 _DROPS = (4, 60)
 _FEW = 10  # so few checked answers of a kind do not make a rate of their own
 _PAIRS = (Kind.MUST_LINK, Kind.CANNOT_LINK)
+_CALL, _SMALL = 50_000, 0.3  # steps of a question; units of work for making one contradiction small
 
 
-def contradicted_by(table: Constraints, kept: IntArray, statement: int) -> IntArray:
-    """Kept statements that contradict a dropped one, no fewer than needed; all are taken as hard."""
+def contradicted_by(table: Constraints, kept: IntArray, statement: int, budget: Budget | None = None) -> IntArray:
+    """Kept statements that contradict a dropped one, no fewer than needed; all are taken as hard.
+
+    What that takes is spent from the budget.
+    """
+    budget = Budget(np.inf) if budget is None else budget
     at = np.append(kept, statement)
+    budget.spend(_CALL + 10 * (table.n_samples + len(at)))
     if (table.kind[at] == Kind.TRIPLET).all():
         rng = np.random.default_rng(0)
-        cores = [
-            small_cores(table.n_samples, np.array(table.items), np.zeros(table.n_statements), at, 1, rng)[1]
-            for _ in range(5 if len(at) < 5000 else 1)
-        ]
+        cores = []
+        for _ in range(5 if len(at) < 5000 else 1):
+            _, one, read = small_cores(table.n_samples, np.array(table.items), np.zeros(table.n_statements), at, 1, rng)
+            budget.spend(read)
+            cores.append(one)
         core = min(cores, key=len)
     else:
-        core = at[np.array(contradiction(Hard.of(table.select(at)), fixes=False).core, dtype=np.intp)]
+        why = contradiction(Hard.of(table.select(at)), fixes=False, budget=budget.share(_SMALL))
+        core = at[np.array(why.core, dtype=np.intp)]
     return np.sort(core[core != statement])
 
 

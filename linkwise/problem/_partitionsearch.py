@@ -11,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from linkwise._kernels import njit
+from linkwise.problem._budget import Budget
 from linkwise.problem._cooling import cooling
 
 __all__ = ["best_partition", "broken_in"]
@@ -18,6 +19,7 @@ __all__ = ["best_partition", "broken_in"]
 IntArray = npt.NDArray[np.intp]
 FloatArray = npt.NDArray[np.float64]
 BoolArray = npt.NDArray[np.bool_]
+_STEP, _EDGE, _CHOICE = 6.0, 0.8, 3.0  # work of a step, and of each statement and cluster it looks at
 
 
 @njit
@@ -80,7 +82,7 @@ def _anneal(
     state: FloatArray,
     rng: np.random.Generator,
 ) -> None:
-    """Steps ``begin`` to ``stop`` of a cooling over ``steps``; ``state`` holds the balance now and at best.
+    """Steps ``begin`` to ``stop`` of a cooling over ``steps``; ``state``: balance now, at best, and work.
 
     The statements of a sample are ``other[start[x] : start[x + 1]]``, its ``links[x]`` must-links first; their
     ``value`` is the weight, negative for cannot-links. The balance is the value of all pairs inside clusters.
@@ -103,17 +105,21 @@ def _anneal(
     for step in range(begin, stop):
         temperature = hot * (cold / hot) ** (step / steps)
         x = int(rng.random() * n)
+        state[2] += _STEP
         k = 1
         part[0] = x
         inside[x] = True
         if links[x] > 0 and rng.random() < 0.5:
             cut = other[start[x] + int(rng.random() * links[x])]
             k = _branch(label, start, links, other, x, cut, part, inside)
+            for i in range(k):
+                state[2] += _EDGE * links[part[i]]
         home = label[x]
         choice[0] = home
         seen[home] = True
         choices = 1
         for i in range(k):
+            state[2] += _EDGE * (start[part[i] + 1] - start[part[i]])
             for s in range(start[part[i]], start[part[i] + 1]):
                 if inside[other[s]]:
                     continue
@@ -126,6 +132,7 @@ def _anneal(
         if size[home] > k:
             choice[choices] = free[n_free - 1]
             choices += 1
+        state[2] += _CHOICE * choices
         chosen = _draw(choice[:choices], score, temperature, rng)
         state[0] += score[chosen] - score[home]
         for i in range(choices):
@@ -146,6 +153,7 @@ def _anneal(
             label[part[i]] = chosen
         if state[0] > state[1] + 1e-12 * abs(state[1]):
             state[1] = state[0]
+            state[2] += 0.1 * n
             for y in range(n):
                 best[y] = label[y]
 
@@ -161,7 +169,7 @@ def best_partition(
     is_must: BoolArray,
     weight: FloatArray,
     label: IntArray,
-    deadline: float,
+    budget: Budget,
     rng: np.random.Generator,
 ) -> IntArray:
     """Search for the partition that breaks the least weight; labels no worse than those given.
@@ -176,15 +184,15 @@ def best_partition(
         Price of breaking each.
     label : ndarray of intp, shape (n,)
         The clusters to start from, numbered below n.
-    deadline : float
-        When to stop, on the clock of `time.monotonic`. Before that the search stops by itself once two coolings in a
-        row, each twice as slow as the one before, have found nothing better.
+    budget : Budget
+        Counted work after which to stop. Before that the search stops by itself once two coolings in a row, each twice
+        as slow as the one before, have found nothing better.
     rng : Generator
 
     Notes
     -----
     **Cost** one step is linear in the statements of what moves; a cooling is 30 steps per sample, and doubles.
-    **Guarantee** none beyond the start; the same generator gives the same labels unless the deadline cuts.
+    **Guarantee** none beyond the start; the same generator and budget give the same labels.
     """
     n = len(label)
     ends = np.concatenate([pairs[:, 0], pairs[:, 1]])
@@ -198,11 +206,12 @@ def best_partition(
     now, best = label.copy(), label.copy()
     inside = label[pairs[:, 0]] == label[pairs[:, 1]]
     held = float(np.where(is_must, weight, -weight)[inside].sum())
-    state = np.array([held, held])
+    state = np.array([held, held, 0.0])
 
-    def run(hot: float, cold: float, steps: int, begin: int, stop: int) -> float:
+    def run(hot: float, cold: float, steps: int, begin: int, stop: int) -> tuple[float, float]:
+        state[2] = 0.0
         _anneal(now, best, start, links, other, value, hot, cold, steps, begin, stop, state, rng)
-        return float(state[1])
+        return float(state[1]), float(state[2])
 
-    cooling(run, weight, n, 50_000, deadline)
+    cooling(run, weight, n, 50_000, budget)
     return best

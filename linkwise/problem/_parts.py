@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterator
 from functools import cache
 
@@ -11,6 +10,7 @@ import numpy.typing as npt
 
 from linkwise._kernels.disjoint_set import components
 from linkwise.constraints import Constraints, Kind
+from linkwise.problem._budget import Budget
 from linkwise.problem._conflict import Hard, blocks_or_none, contradiction
 from linkwise.problem._insert import insert_in_order
 from linkwise.problem._linkcycles import Incidence, cycle_parts, light_cycles
@@ -26,6 +26,8 @@ FloatArray = npt.NDArray[np.float64]
 BoolArray = npt.NDArray[np.bool_]
 _PAIRS = (Kind.MUST_LINK, Kind.CANNOT_LINK)
 _KNOWN = (*_PAIRS, Kind.TRIPLET)
+_CALL, _CYCLE, _LINK, _READ = 50_000, 300, 3, 1  # steps of a look, for each cycle, each link and each row read
+_SMALL = 0.3  # units for making one contradiction small
 
 
 def independent_parts(table: Constraints) -> Iterator[IntArray]:
@@ -77,17 +79,18 @@ def part_of(table: Constraints, at: IntArray, rng: np.random.Generator) -> Part:
 
 @cache
 def make_ready(triplets: bool, search: bool) -> None:
-    """Load or compile the kernels of a sort of part on a contradiction of two statements, before any clock runs."""
+    """Load or compile the kernels of a sort of part on a contradiction of two statements, before a clock runs."""
     pair = [(0, 1)]
     if triplets:
         table = Constraints.build(3, triplets=[(0, 1, 2), (1, 2, 0)])
     else:
         table = Constraints.build(2, must_link=pair, cannot_link=pair)
     part = part_of(table, np.arange(2), np.random.default_rng(0))
-    part.find(np.zeros(2), np.inf)
-    off = part.complete(np.arange(2))
+    free = Budget(np.inf)
+    part.find(np.zeros(2), free)
+    off = part.complete(np.arange(2), free)
     if search:
-        part.search(off, np.ones(2), np.inf)
+        part.search(off, np.ones(2), free)
 
 
 def _compact(table: Constraints) -> Constraints:
@@ -109,7 +112,7 @@ class PairsPart:
         self.cannot = cannot[np.argsort(self.pairs[cannot, 0], kind="stable")]
         self.graph = Incidence(self.n, self.pairs[self.must])
 
-    def find(self, x: FloatArray, deadline: float) -> list[IntArray]:
+    def find(self, x: FloatArray, budget: Budget) -> list[IntArray]:
         """The lightest cycle through each cannot-link, among equals a short one, three times if that differs."""
         graph = self.graph
         found: list[IntArray] = []
@@ -117,24 +120,25 @@ class PairsPart:
         for _ in range(3):
             length = x[self.must] + 1e-6 * (1.0 + self.rng.random(len(self.must)))
             for low in range(0, len(self.cannot), 500):
-                if found and time.monotonic() > deadline:
+                if found and budget.over:
                     return found
                 some = self.cannot[low : low + 500]
-                which, start, member = light_cycles(
+                which, start, member, followed = light_cycles(
                     graph.start, graph.other, graph.link, length, self.pairs[some], limit[low : low + 500]
                 )
+                budget.spend(_CALL + _CYCLE * len(which) + _LINK * followed)
                 chains = np.split(self.must[member], start[1:-1]) if len(which) else []
                 found += [np.append(chain, some[w]) for w, chain in zip(which, chains, strict=True)]
         return found
 
-    def complete(self, order: IntArray) -> BoolArray:
+    def complete(self, order: IntArray, budget: Budget) -> BoolArray:
         """Insert statements in order and mask those refused."""
-        return insert_in_order(self.table, order)
+        return insert_in_order(self.table, order, budget)
 
-    def search(self, off: BoolArray, price: FloatArray, deadline: float) -> BoolArray:
+    def search(self, off: BoolArray, price: FloatArray, budget: Budget) -> BoolArray:
         """Start from the clusters of a repair, search for better ones, and return what they break."""
         kept = self.pairs[self.is_must & ~off]
-        label = best_partition(self.pairs, self.is_must, price, components(self.n, kept), deadline, self.rng)
+        label = best_partition(self.pairs, self.is_must, price, components(self.n, kept), budget, self.rng)
         return broken_in(label, self.pairs, self.is_must)
 
 
@@ -148,7 +152,7 @@ class TripletsPart:
         self.triplets = np.array(table.items)
         self.most = int(np.clip(200_000 // table.n_statements, 1, 40))
 
-    def find(self, x: FloatArray, deadline: float) -> list[IntArray]:
+    def find(self, x: FloatArray, budget: Budget) -> list[IntArray]:
         """Small contradictions among statements below some values, whose members sum to less than 1."""
         found: list[IntArray] = []
         order = np.lexsort((self.rng.permutation(len(x)), np.round(x, 9)))
@@ -158,22 +162,23 @@ class TripletsPart:
             if len(rows) <= highest:
                 continue
             highest = len(rows)
-            if found and time.monotonic() > deadline:
+            if found and budget.over:
                 break
-            start, member = small_cores(self.n, self.triplets, x, rows, self.most, self.rng)
+            start, member, read = small_cores(self.n, self.triplets, x, rows, self.most, self.rng)
+            budget.spend(_CALL + _READ * read)
             cores = np.split(member, start[1:-1]) if len(start) > 1 else []
             found += [core for core in cores if x[core].sum() < 1.0 - 1e-6]
         return found
 
-    def complete(self, order: IntArray) -> BoolArray:
+    def complete(self, order: IntArray, budget: Budget) -> BoolArray:
         """Insert statements in order and mask those refused."""
-        return insert_in_order(self.table, order)
+        return insert_in_order(self.table, order, budget)
 
-    def search(self, off: BoolArray, price: FloatArray, deadline: float) -> BoolArray:
+    def search(self, off: BoolArray, price: FloatArray, budget: Budget) -> BoolArray:
         """Start from a tree of a repair, search for better ones, and return what the best breaks."""
         parent = onetree(self.n, self.triplets[~off]).parent
         start = resolve(self.n, parent)
-        found = best_tree(self.n, self.triplets, price, start, deadline, self.rng)
+        found = best_tree(self.n, self.triplets, price, start, budget, self.rng)
         broken: BoolArray = broken_by(tree_of(found), self.triplets)
         return broken
 
@@ -186,25 +191,26 @@ class MixedPart:
     def __init__(self, table: Constraints, rng: np.random.Generator) -> None:
         self.table, self.rng = table, rng
 
-    def find(self, x: FloatArray, deadline: float) -> list[IntArray]:
+    def find(self, x: FloatArray, budget: Budget) -> list[IntArray]:
         """Minimal contradictions that share no statement, so that each tells the programme something new."""
         found: list[IntArray] = []
         remaining = np.flatnonzero(x < 0.5)
         while True:
             hard = Hard.of(self.table.select(remaining))
+            budget.spend(_CALL + hard.steps)
             if blocks_or_none(hard) is not None:
                 return found
-            core = np.array(contradiction(hard, fixes=False).core, dtype=np.intp)
+            core = np.array(contradiction(hard, fixes=False, budget=budget.share(_SMALL)).core, dtype=np.intp)
             found.append(remaining[core])
             remaining = np.delete(remaining, core)
-            if time.monotonic() > deadline:
+            if budget.over:
                 return found
 
-    def complete(self, order: IntArray) -> BoolArray:
+    def complete(self, order: IntArray, budget: Budget) -> BoolArray:
         """Insert statements in order and mask those refused."""
-        return insert_in_order(self.table, order)
+        return insert_in_order(self.table, order, budget)
 
-    def search(self, off: BoolArray, price: FloatArray, deadline: float) -> BoolArray:
+    def search(self, off: BoolArray, price: FloatArray, budget: Budget) -> BoolArray:
         """Search among the pairs alone and among the triplets alone; return what either breaks."""
         broken = off.copy()
         for kinds in (_PAIRS, (Kind.TRIPLET,)):
@@ -212,7 +218,7 @@ class MixedPart:
             if blocks_or_none(Hard.of(self.table.select(mine))) is not None:
                 broken[mine] = False
                 continue
-            half = time.monotonic() + max(0.0, deadline - time.monotonic()) / 2
+            half = budget.share(budget.left / 2)
             broken[mine] = part_of(self.table, mine, self.rng).search(off[mine], price[mine], half)
         return broken
 

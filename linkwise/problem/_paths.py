@@ -7,10 +7,10 @@ from collections.abc import Iterable
 import numpy as np
 import numpy.typing as npt
 from scipy.sparse import coo_array
-from scipy.sparse.csgraph import breadth_first_order
 
 from linkwise._kernels import njit
 from linkwise._kernels.disjoint_set import make, union
+from linkwise._sparse import breadth_first, narrow
 
 __all__ = ["LinkGraph", "spanning_links"]
 
@@ -55,11 +55,10 @@ class LinkGraph:
         self._key, self.n, self.pairs = key, n, pairs
         ends = np.divmod(key, max(n, 1))
         self._graph = coo_array((np.ones(len(key)), ends), shape=(n, n)).tocsr()
-        self._graph = (self._graph + self._graph.T).tocsr()
+        self._graph = narrow(self._graph + self._graph.T)
 
     def _search(self, source: int) -> tuple[IntArray, IntArray]:
-        order, above = breadth_first_order(self._graph, source, directed=True, return_predecessors=True)
-        return np.asarray(order, dtype=np.intp), np.asarray(above, dtype=np.intp)
+        return breadth_first(self._graph, source)
 
     def _links(self, first: IntArray, second: IntArray) -> IntArray:
         wanted = np.minimum(first, second) * self.n + np.maximum(first, second)

@@ -1,8 +1,7 @@
-"""Which few statements to drop so that the rest hold together: searched for, then proven as far as time allows."""
+"""Which few statements to drop so that the rest hold together: searched for, then proven as far as the budget goes."""
 
 from __future__ import annotations
 
-import time
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Literal
@@ -14,6 +13,7 @@ from linkwise._wording import hint
 from linkwise.constraints import Constraints, Entry, Kind
 from linkwise.constraints._entries import has_parts, list_entries
 from linkwise.exceptions import LinkwiseError, UnsupportedConstraintError
+from linkwise.problem._budget import Budget, read_limits
 from linkwise.problem._conflict import Hard, blocks_or_none
 from linkwise.problem._entries import Expansion, expand
 from linkwise.problem._entryrepair import blame_entries, repair_entries
@@ -28,10 +28,12 @@ FloatArray = npt.NDArray[np.float64]
 BoolArray = npt.NDArray[np.bool_]
 _SHOWN = 20
 _ORDERS = 5
+_ENOUGH = 1.0  # units of work after which no further order is tried
 _SMALL = 40  # so few statements are decided before a search would have warmed up
-_SEARCH = 0.4  # share of the time for the search, before the proof
-_LEAST = 0.5  # seconds a part may take however small it is; few need them
-_BLAME = 0.4  # seconds for wording why statements were dropped
+_SEARCH = 0.4  # share of the budget for the search, before the proof
+_LEAST = 0.5  # units of work a part may take however small it is; few need them
+_BLAME = 0.4  # units for wording why statements were dropped
+_CALL = 200_000  # steps of reading a part
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,6 +59,8 @@ class Repair:
         Whether no cheaper repair exists.
     lower_bound : float
         No repair is cheaper than this.
+    cut : bool
+        Whether the time limit ended the search before its budget was used up: on another machine the result may differ.
     because : tuple of str
         For the first 20 entries, which kept ones each contradicts.
     noise : float
@@ -89,6 +93,7 @@ class Repair:
     because: tuple[str, ...]
     given: Constraints
     entries: tuple[Entry, ...] = ()
+    cut: bool = False
 
     def by_statement(self) -> tuple[tuple[Entry, ...], ...]:
         """The entries to take back, where all of a group goes as one, else each by itself."""
@@ -118,6 +123,13 @@ class Repair:
         off[self.dropped] = True
         return share_of_wrong(_as_hard(self.given), off)
 
+    def __bool__(self) -> bool:
+        msg = (
+            "a Repair is neither true nor false; it may drop nothing, or more than necessary.\n"
+            "Hint: ask `len(repair.dropped) > 0` or `repair.optimal`."
+        )
+        raise TypeError(msg)
+
     def __str__(self) -> str:
         total, noun = self.given.n_statements, "statements"
         if not len(self.dropped):
@@ -126,6 +138,8 @@ class Repair:
             total, noun = len(list_entries(self.given)), "entries"
         sure = "no cheaper repair exists" if self.optimal else f"no repair costs less than {self.lower_bound:g}"
         head = f"{len(self.entries):,} of {total:,} {noun} must go, at a cost of {self.cost:g}; {sure}."
+        if self.cut:
+            head += " The time limit ended the search."
         more = len(self.by_statement()) - len(self.because)
         tail = [f"  ... and {more:,} more"] if more > 0 else []
         return "\n".join([head, *(f"  drop {line}" for line in self.because), *tail])
@@ -135,7 +149,8 @@ def repair(
     constraints: Constraints,
     *,
     keep: Literal["most", "hard"] = "most",
-    time_limit: float = 10.0,
+    budget: float = 10.0,
+    time_limit: float | None = None,
     random_state: int | None = None,
 ) -> Repair:
     """Find the cheapest statements to drop so that all others, hard and soft, hold together.
@@ -146,10 +161,13 @@ def repair(
         Statements of any kind but choices; rules are not judged.
     keep : {"most", "hard"}, default="most"
         "most" drops hard statements too, but never one more than necessary; "hard" refuses to.
-    time_limit : float, default=10.0
-        Seconds of search and proof, after which the best so far is returned with a lower bound. Compiling on first use
-        and wording the reasons come on top, and an integer programme under way may overrun by a second. 0 gives the
-        greedy repair.
+    budget : float, default=10.0
+        Work of search and proof, after which the best so far is returned with a lower bound. It is counted in steps,
+        not timed, so that every machine finds the same; a unit takes about a second on a common one. An integer
+        programme under way may overdraw it by some units. 0 gives the greedy repair.
+    time_limit : float, optional
+        Seconds after which the search ends even if work is left; then ``cut`` is set, and another machine may find
+        another repair. Compiling on first use comes on top. Default: no clock is looked at.
     random_state : int, optional
         Seed of the searches and of the orders in which equally heavy statements are tried first; default 0.
 
@@ -175,7 +193,7 @@ def repair(
     **Cost** NP-hard in general. Thousands of pairs with few errors take well under a second with proof; a thousand
     triplets are repaired in a second or two and may take much longer to prove.
     **Guarantee** what is kept holds together, putting back any dropped statement breaks it, and the cost is at most
-    that of the greedy choice. The same input gives the same answer unless the time limit cuts the search short.
+    that of the greedy choice. The same input gives the same answer on every machine unless ``cut`` is set.
 
     References
     ----------
@@ -204,30 +222,36 @@ def repair(
         from linkwise.problem._feasibility import check
 
         check(constraints).raise_if_infeasible()
+    read_limits(budget, time_limit, "repair")
     everything = _as_hard(constraints)
     if blocks_or_none(Hard.of(everything)) is not None:
         return Repair(constraints, np.empty(0, np.intp), 0.0, True, 0.0, (), constraints)
     if has_parts(constraints):
-        return _by_entries(constraints, keep, time_limit, random_state)
-    return _by_statements(constraints, everything, time_limit, random_state)
+        return _by_entries(constraints, keep, budget, time_limit, random_state)
+    return _by_statements(constraints, everything, budget, time_limit, random_state)
 
 
 def _by_statements(
-    constraints: Constraints, everything: Constraints, time_limit: float, random_state: int | None, words: bool = True
+    constraints: Constraints,
+    everything: Constraints,
+    budget: float,
+    time_limit: float | None,
+    random_state: int | None,
+    words: bool = True,
 ) -> Repair:
     """Repair a table statement by statement; ``everything`` is the same table, all hard."""
     m = constraints.n_statements
     parts = sorted(independent_parts(everything), key=len)
     for triplets in {bool(t) for at in parts for t in np.unique(everything.kind[at] == Kind.TRIPLET)}:
         make_ready(triplets, len(parts[-1]) > _SMALL)
-    deadline = time.monotonic() + time_limit
+    work = Budget(budget, time_limit)  # the clock starts once everything is compiled
     seed = 0 if random_state is None else random_state
     price, hard = _prices(constraints), constraints.is_hard
     orders = _greedy_orders(price, np.random.default_rng(seed))
     off, bound, open_ = np.zeros(m, dtype=np.bool_), 0.0, sum(len(at) for at in parts)
     for at in parts:
-        now = time.monotonic()
-        mine = min(deadline, now + max(_LEAST, (deadline - now) * len(at) / open_))
+        mine = work.share(max(_LEAST, work.left * len(at) / open_))
+        mine.spend(_CALL + 10 * len(at))
         open_ -= len(at)
         part = part_of(everything, at, np.random.default_rng(seed))
         off[at], below = _repair_part(part, price[at], hard[at], orders[:, at], mine)
@@ -238,17 +262,23 @@ def _by_statements(
     because = _blame(constraints, everything, off) if words else ()
     kept = constraints.select(~off)
     entries = tuple(Entry(int(s)) for s in dropped)
-    return Repair(kept, dropped, cost, optimal, cost if optimal else bound, because, constraints, entries)
+    cut = work.cut and not optimal
+    return Repair(kept, dropped, cost, optimal, cost if optimal else bound, because, constraints, entries, cut)
 
 
-def _by_entries(constraints: Constraints, keep: str, time_limit: float, random_state: int | None) -> Repair:
+def _by_entries(
+    constraints: Constraints, keep: str, budget: float, time_limit: float | None, random_state: int | None
+) -> Repair:
     """Repair a table with groups or labels: take back members and labels rather than whole statements."""
     expansion = expand(constraints)
     price, hard = _prices(expansion.table), expansion.table.is_hard
     fixed = hard if keep == "hard" else np.zeros(len(hard), dtype=np.bool_)
+    cut = False
 
     def solve(table: Constraints) -> tuple[IntArray, float]:
-        found = _by_statements(table, _as_hard(table), time_limit, random_state, words=False)
+        nonlocal cut
+        found = _by_statements(table, _as_hard(table), budget, time_limit, random_state, words=False)
+        cut = found.cut
         return found.dropped, found.lower_bound
 
     off, cost, bound = repair_entries(expansion, price, fixed, solve)
@@ -256,7 +286,8 @@ def _by_entries(constraints: Constraints, keep: str, time_limit: float, random_s
     kept, changed = expansion.without(numbers)
     optimal = bound >= cost * (1 - 1e-9)
     lower, entries = cost if optimal else bound, expansion.get(numbers)
-    made = Repair(kept, np.flatnonzero(changed), cost, optimal, lower, (), constraints, entries)
+    cut = cut and not optimal
+    made = Repair(kept, np.flatnonzero(changed), cost, optimal, lower, (), constraints, entries, cut)
     groups = made.by_statement()[:_SHOWN]
     place = dict(zip(entries, numbers.tolist(), strict=True))
     because = []
@@ -290,40 +321,40 @@ def _greedy_orders(price: FloatArray, rng: np.random.Generator) -> IntArray:
     return ranks
 
 
-def _greedy(part: Part, price: FloatArray, ranks: IntArray, deadline: float) -> BoolArray:
-    """The best of a few orders of insertion; of fewer if even that takes long."""
-    start = time.monotonic()
-    enough = start + max(1.0, _SEARCH / 2 * (deadline - start))
-    off = part.complete(np.argsort(ranks[0]))
+def _greedy(part: Part, price: FloatArray, ranks: IntArray, budget: Budget) -> BoolArray:
+    """The best of a few orders of insertion; of fewer if even that takes much."""
+    left = max(_ENOUGH, _SEARCH / 2 * budget.left)
+    before = budget.spent
+    off = part.complete(np.argsort(ranks[0]), budget)
     for rank in ranks[1:]:
-        if time.monotonic() > enough:
+        if budget.spent - before > left:
             break
-        refused = part.complete(np.argsort(rank))
+        refused = part.complete(np.argsort(rank), budget)
         off = refused if price[refused].sum() < price[off].sum() else off
     return off
 
 
 def _repair_part(
-    part: Part, price: FloatArray, hard: BoolArray, ranks: IntArray, deadline: float
+    part: Part, price: FloatArray, hard: BoolArray, ranks: IntArray, budget: Budget
 ) -> tuple[BoolArray, float]:
     """The cheapest repair of one part that was found, and what no repair undercuts."""
-    off = _greedy(part, price, ranks, deadline)
-    if time.monotonic() >= deadline:
+    off = _greedy(part, price, ranks, budget)
+    if budget.over:
         return off, 0.0
     if len(price) > _SMALL:
         # Hard statements need to outweigh the soft ones of this part only, which keeps prices close to each other.
         near = np.where(hard, 1.0 + price[~hard].sum(), price) if hard.any() else price
-        broken = part.search(off, near, time.monotonic() + _SEARCH * (deadline - time.monotonic()))
-        found = part.complete(np.lexsort((-price, broken)))
+        broken = part.search(off, near, budget.share(_SEARCH * budget.left))
+        found = part.complete(np.lexsort((-price, broken)), budget)
         off = found if price[found].sum() < price[off].sum() else off
-    n_hard, known = _fewest_hard(part, hard, off, deadline)
+    n_hard, known = _fewest_hard(part, hard, off, budget)
     if not known:
         return off, n_hard * float(price.max())
-    return hit_conflicts(part, price, hard, n_hard, off, deadline)
+    return hit_conflicts(part, price, hard, n_hard, off, budget)
 
 
-def _fewest_hard(part: Part, hard: BoolArray, off: BoolArray, deadline: float) -> tuple[int, bool]:
-    """How many hard statements have to go whatever the soft ones cost, and whether that was proven in time."""
+def _fewest_hard(part: Part, hard: BoolArray, off: BoolArray, budget: Budget) -> tuple[int, bool]:
+    """How many hard statements have to go whatever the soft ones cost, and whether that was proven."""
     if not hard.any() or hard.all():
         return 0, True  # with one sort of statement the search over all of them decides
     at = np.flatnonzero(hard)
@@ -333,22 +364,22 @@ def _fewest_hard(part: Part, hard: BoolArray, off: BoolArray, deadline: float) -
     if blocks_or_none(Hard.of(chosen.table)) is not None:
         return 0, True
     one = np.ones(len(at))
-    fewest, bound = hit_conflicts(chosen, one, np.zeros(len(at), np.bool_), 0, off[at], deadline)
+    fewest, bound = hit_conflicts(chosen, one, np.zeros(len(at), np.bool_), 0, off[at], budget)
     count = int(fewest.sum())
     return (count, True) if bound >= count else (int(np.ceil(bound - 1e-9)), False)
 
 
 def _blame(constraints: Constraints, table: Constraints, off: BoolArray) -> tuple[str, ...]:
-    """Word for the first dropped statements why they cannot be put back; in general terms once that takes long."""
-    deadline = time.monotonic() + _BLAME
+    """Word for the first dropped statements why they cannot be put back; in general terms once that takes much."""
+    budget = Budget(_BLAME)
     kept = np.flatnonzero(~off)
     lines = []
     for statement in np.flatnonzero(off)[:_SHOWN]:
         said = constraints.describe(int(statement))
-        if time.monotonic() > deadline:
+        if budget.over:
             lines.append(f"{said}: it contradicts statements that stay.")
             continue
-        others = [constraints.describe(int(s)) for s in contradicted_by(table, kept, int(statement))]
+        others = [constraints.describe(int(s)) for s in contradicted_by(table, kept, int(statement), budget)]
         more = f" and {len(others) - 5:,} more" if len(others) > 5 else ""
         lines.append(f"{said}: it contradicts {', '.join(others[:5])}{more}.")
     return tuple(lines)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
@@ -14,6 +13,7 @@ from scipy.sparse import csr_array
 from linkwise._kernels.disjoint_set import components
 from linkwise.constraints import MaxCentroidDistance, MinSeparation, NeighbourWithin, Rule, SizeBetween
 from linkwise.problem._blocks import hierarchy_of_blocks
+from linkwise.problem._budget import Budget
 from linkwise.problem._choices import Choices
 from linkwise.problem._closure import must_links_within, neighbours_within
 from linkwise.problem._colouring import ConflictGraph, Outcome
@@ -29,7 +29,7 @@ __all__ = ["settle_rules"]
 IntArray = npt.NDArray[np.intp]
 Status = Literal["feasible", "infeasible", "unknown"]
 Witness = Dendrogram | IntArray | None
-_SECONDS = 5.0
+_WORK = 5.0  # for clusters of allowed sizes, and again for a minimal set without any
 
 
 @dataclass(frozen=True, eq=False)
@@ -68,7 +68,7 @@ def settle_rules(
     by_size = Outcome.UNDECIDED
     found: list[Witness] = []
     if sizes is not None and not len(hard.triplets):
-        by_size, labels_by_size = _divide(hard, block, rules, k)
+        by_size, labels_by_size = _divide(hard, block, rules, k, Budget(_WORK))
         if by_size is Outcome.IMPOSSIBLE:
             why = _no_division(hard, rules, k)
             return "infeasible", None, why, why.because
@@ -137,7 +137,9 @@ def _candidates(hard: Hard, block: IntArray, witness: Witness, k: int | None, da
     ]
 
 
-def _divide(hard: Hard, block: IntArray, rules: Sequence[Rule], k: int | None) -> tuple[Outcome, IntArray]:
+def _divide(
+    hard: Hard, block: IntArray, rules: Sequence[Rule], k: int | None, budget: Budget
+) -> tuple[Outcome, IntArray]:
     """Search clusters of allowed sizes, for the wanted number or any; what is to be apart stays apart."""
     bounds = [rule for rule in rules if isinstance(rule, SizeBetween)]
     low = max(rule.low for rule in bounds)
@@ -146,11 +148,9 @@ def _divide(hard: Hard, block: IntArray, rules: Sequence[Rule], k: int | None) -
     sizes = Sizes(np.bincount(block), low, high)
     fewest = max(len(graph.clique()), -(-hard.n // high))
     numbers = range(fewest, min(graph.n, hard.n // low) + 1) if k is None else [k]
-    deadline = time.monotonic() + _SECONDS
     undecided = False
     for number in numbers:
-        left = deadline - time.monotonic()
-        outcome, colour = graph.divide(number, sizes, left) if left > 0 else (Outcome.UNDECIDED, block)
+        outcome, colour = (Outcome.UNDECIDED, block) if budget.over else graph.divide(number, sizes, budget)
         if outcome is Outcome.FOUND:
             return outcome, np.unique(colour, return_inverse=True)[1].astype(np.intp)[block]
         undecided |= outcome is Outcome.UNDECIDED
@@ -163,10 +163,11 @@ def _no_division(hard: Hard, rules: Sequence[Rule], k: int | None) -> Explanatio
     def impossible(subset: IntArray) -> bool:
         part = hard.only(subset)
         block = components(hard.n, part.must)
-        return _divide(part, block, rules, k)[0] is Outcome.IMPOSSIBLE
+        return _divide(part, block, rules, k, budget)[0] is Outcome.IMPOSSIBLE
 
     everything = np.unique(np.concatenate([hard.must_at, hard.cannot_at, hard.apart.statement]))
-    core, complete = minimal_core(everything, impossible)
+    budget = Budget(_WORK)
+    core, complete = minimal_core(everything, impossible, budget)
     if impossible(core[:0]):
         core = core[:0]
     names = ", ".join(str(rule) for rule in rules if isinstance(rule, SizeBetween))

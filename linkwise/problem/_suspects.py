@@ -8,26 +8,29 @@ statements that take one from every conflict known are tried, and fail with a ne
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
-__all__ = ["Suspects", "find_suspects"]
+from linkwise.problem._budget import Budget
+
+__all__ = ["WORK", "Suspects", "find_suspects"]
 
 IntArray = npt.NDArray[np.intp]
-_SECONDS = 3.0  # of the processor's time for this thread, so that a busy machine finds the same
+WORK = 3.0
 _LARGEST = 5  # nobody weighs sets of more statements against each other; `repair` is for them
 _SETS = 8
 _FEW = 2
+_EACH = 100  # steps of looking at one conflict
 
 
 class Suspects(NamedTuple):
     """Smallest repairs, the most suspicious first; empty when they have more than five statements.
 
-    ``at_least`` is how many statements any repair has, ``complete`` is False when time was too short to find them all.
+    ``at_least`` is how many statements any repair has, ``complete`` is False when the budget was too small for
+    finding them all.
     """
 
     sets: tuple[tuple[int, ...], ...] = ()
@@ -42,7 +45,7 @@ def find_suspects(
     *,
     candidates: IntArray | None = None,
     largest: int = _LARGEST,
-    seconds: float = _SECONDS,
+    budget: Budget | None = None,
 ) -> Suspects:
     """Find the smallest sets of statements without which the rest holds together.
 
@@ -59,19 +62,21 @@ def find_suspects(
         Members of the core that single fixes are known to be among.
     largest : int, default=5
         Look for no sets with more statements.
+    budget : Budget, optional
+        Counted work, which ``conflict_without`` spends; default: three units.
 
     Notes
     -----
     **Cost** O(log m) tests per single fix among m candidates. **Guarantee** every set repairs, and none has a proper
     subset that does, because no smaller set does; up to eight sets are returned where no single statement repairs.
     """
-    deadline = time.thread_time() + seconds
+    budget = Budget(WORK) if budget is None else budget
     known = [core]
     found: list[int] = []
     sure = True
     blocks = [rank(core if candidates is None else candidates)]
     while blocks and len(blocks[0]):  # drop many at once: if a conflict is left, none of them is a single fix
-        if time.thread_time() > deadline:
+        if budget.over:
             return Suspects(tuple((int(s),) for s in rank(np.array(found, dtype=np.intp))), 1, False)
         block = blocks.pop()
         other = conflict_without(block)
@@ -90,7 +95,7 @@ def find_suspects(
         return Suspects(
             tuple((int(s),) for s in rank(np.array(found, dtype=np.intp))), 1 if found or not sure else 2, sure
         )
-    return _sets(known, conflict_without, rank, largest, deadline)
+    return _sets(known, conflict_without, rank, largest, budget)
 
 
 def _sets(
@@ -98,14 +103,14 @@ def _sets(
     conflict_without: Callable[[IntArray], IntArray | None],
     rank: Callable[[IntArray], IntArray],
     largest: int,
-    deadline: float,
+    budget: Budget,
 ) -> Suspects:
     apart = _disjoint(known)
     while True:  # conflicts that share no statement: as many members has every repair
         other = conflict_without(np.concatenate(apart))
         if other is None:
             break
-        if not len(other) or time.thread_time() > deadline:
+        if not len(other) or budget.over:
             return Suspects((), len(apart), False)
         apart.append(other)
         known.append(other)
@@ -115,8 +120,8 @@ def _sets(
     size = max(len(apart), 2)
     while len(found) < _SETS and size <= largest:
         order = rank(np.unique(np.concatenate(known)))
-        chosen = _hit(known, found, order, size, deadline)
-        if time.thread_time() > deadline:
+        chosen = _hit(known, found, order, size, budget)
+        if budget.over:
             return Suspects(_ranked(found, rank), size, False)
         if chosen is None:
             if found:
@@ -150,7 +155,7 @@ def _disjoint(known: list[IntArray]) -> list[IntArray]:
     return kept
 
 
-def _hit(known: list[IntArray], found: list[IntArray], order: IntArray, size: int, deadline: float) -> IntArray | None:
+def _hit(known: list[IntArray], found: list[IntArray], order: IntArray, size: int, budget: Budget) -> IntArray | None:
     """Up to ``size`` statements that take a member from every conflict and are not found yet, suspicious ones first."""
     place = {int(s): p for p, s in enumerate(order)}
     cores = [frozenset(place[int(s)] for s in core) for core in known]
@@ -160,8 +165,10 @@ def _hit(known: list[IntArray], found: list[IntArray], order: IntArray, size: in
         if not cores:
             yield chosen
         elif left == 1:
+            budget.spend(_EACH * len(cores))
             yield from (chosen | {p} for p in sorted(frozenset.intersection(*cores)))
-        elif time.thread_time() < deadline and _fewest(cores, left) <= left:
+        elif not budget.over and _fewest(cores, left) <= left:
+            budget.spend(_EACH * (len(cores) + 10))
             smallest = int(np.argmin([len(core) for core in cores]))
             for p in sorted(cores[smallest]):
                 yield from search(chosen | {p}, [core for core in cores if p not in core], left - 1)

@@ -106,14 +106,16 @@ def stuck_parts(n: int, triplets: IntArray) -> IntArray:
 @njit
 def _shrink(
     triplets: IntArray, x: FloatArray, rows: IntArray, sets: DisjointSet, label: IntArray, rng: np.random.Generator
-) -> IntArray:
+) -> tuple[IntArray, int]:
     """Take leaves away from conflicting rows while they conflict, first those with few statements of small ``x``.
 
     Several leaves are tried at once, half as many after each failure. A leaf that was needed stays needed in every
-    smaller set. Returns a minimal contradiction, earlier rows preferred; nothing if the rows do not conflict.
+    smaller set. Returns a minimal contradiction, earlier rows preferred, nothing if the rows do not conflict; and how
+    many rows and leaves were read on the way.
     """
     n = len(label)
     nothing = np.empty(0, np.intp)
+    read = 3 * len(rows)
     rows = _divide(triplets, rows, sets, label, nothing)
     needed = np.zeros(n, np.bool_)
     out = np.zeros(n, np.bool_)
@@ -143,6 +145,7 @@ def _shrink(
                 if degree[other] > 0.0 and not out[other] and (leaf < 0 or degree[other] < degree[leaf]):
                     leaf = other
             out[leaf] = True
+        read += 4 * len(rows) + (many + 3) * n
         trial = np.empty(len(rows), np.intp)
         size = 0
         for t in rows:
@@ -156,7 +159,7 @@ def _shrink(
             needed[leaf] = True
         else:
             many //= 2
-    return _spanning(triplets, rows, sets)  # type: ignore[no-any-return]
+    return _spanning(triplets, rows, sets), read
 
 
 @njit
@@ -179,11 +182,11 @@ def _spanning(triplets: IntArray, rows: IntArray, sets: DisjointSet) -> IntArray
 @njit
 def small_cores(
     n: int, triplets: IntArray, x: FloatArray, rows: IntArray, most: int, rng: np.random.Generator
-) -> tuple[IntArray, IntArray]:
+) -> tuple[IntArray, IntArray, int]:
     """Minimal contradictions among ``rows``, which come in rising order of ``x``: at most ``most``, bounds and members.
 
     Each time one is found a random member of it leaves the rows. What is left holds together if fewer than ``most``
-    came back.
+    came back. The last number tells how many rows and leaves were read on the way.
     """
     sets = make(n)
     label = np.full(n, -1, np.intp)
@@ -191,10 +194,12 @@ def small_cores(
     member = np.empty(most * n, np.intp)
     left = rows.copy()
     size = len(left)
+    total = 0
     for found in range(most):
-        core = _shrink(triplets, x, left[:size], sets, label, rng)
+        core, read = _shrink(triplets, x, left[:size], sets, label, rng)
+        total += read
         if len(core) == 0:
-            return start[: found + 1], member[: start[found]]
+            return start[: found + 1], member[: start[found]], total
         start[found + 1] = start[found] + len(core)
         for i in range(len(core)):
             member[start[found] + i] = core[i]
@@ -205,7 +210,7 @@ def small_cores(
                 left[kept] = left[s]
                 kept += 1
         size = kept
-    return start, member[: start[most]]
+    return start, member[: start[most]], total
 
 
 @njit

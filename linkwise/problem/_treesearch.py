@@ -16,6 +16,7 @@ import numpy.typing as npt
 
 from linkwise._kernels import njit
 from linkwise._kernels.borrow import borrowed
+from linkwise.problem._budget import Budget
 from linkwise.problem._cooling import cooling
 
 __all__ = ["best_tree", "broken_by", "resolve", "tree_of"]
@@ -23,6 +24,7 @@ __all__ = ["best_tree", "broken_by", "resolve", "tree_of"]
 IntArray = npt.NDArray[np.intp]
 FloatArray = npt.NDArray[np.float64]
 BoolArray = npt.NDArray[np.bool_]
+_STEP, _NODE, _LOOK, _MOVE = 8.0, 1.1, 0.7, 1.1  # work of a step, for each node, each one looked at, each one moved
 
 
 class Tree(NamedTuple):
@@ -60,14 +62,16 @@ def _lay_out(tree: Tree) -> None:
 
 
 @njit
-def _toward(tree: Tree, x: int, y: int) -> int:
-    """The child of lca(x, y) that leads to leaf ``x``."""
+def _toward(tree: Tree, x: int, y: int) -> tuple[int, int]:
+    """The child of lca(x, y) that leads to leaf ``x``, and the nodes passed on the way there."""
     spot = tree.first[y]
     above = tree.parent[x]
+    passed = 1
     while not tree.first[above] <= spot <= tree.last[above]:
         x = above
         above = tree.parent[x]
-    return x
+        passed += 1
+    return x, passed
 
 
 @njit
@@ -79,10 +83,14 @@ def _mark_places(
     start: IntArray,
     incident: IntArray,
     add: FloatArray,
-) -> None:
-    """Write into ``add`` the differences along positions of the weight that holds when ``pruned`` goes there."""
+) -> int:
+    """Write into ``add`` the differences along positions of the weight that holds when ``pruned`` goes there.
+
+    Returns how many triplets and nodes were looked at.
+    """
     order, first, last = tree.order, tree.first, tree.last
     low, high = first[pruned], last[pruned]
+    looked = 0
     for p in range(len(add)):
         add[p] = 0.0
     for p in range(low, high + 1):
@@ -90,21 +98,26 @@ def _mark_places(
         if x >= len(start) - 1:
             continue
         for s in range(start[x], start[x + 1]):
+            looked += 1
             t = incident[s]
             a, b, c = triplets[t, 0], triplets[t, 1], triplets[t, 2]
             if x == c:
                 if low <= first[a] <= high or low <= first[b] <= high:
                     continue
-                top = tree.parent[_toward(tree, a, b)]
+                below, passed = _toward(tree, a, b)
+                top = tree.parent[below]
+                looked += passed
                 add[first[top] + 1] -= weight[t]
                 add[last[top] + 1] += weight[t]
             else:
                 other = b if x == a else a
                 if low <= first[other] <= high or low <= first[c] <= high:
                     continue
-                top = _toward(tree, other, c)
+                top, passed = _toward(tree, other, c)
+                looked += passed
                 add[first[top]] += weight[t]
                 add[last[top] + 1] -= weight[t]
+    return looked
 
 
 @njit
@@ -183,7 +196,7 @@ def _anneal(
     state: FloatArray,
     rng: np.random.Generator,
 ) -> None:
-    """Steps ``begin`` to ``stop`` of a cooling over ``steps``; ``state`` holds the weight held now and at best."""
+    """Steps ``begin`` to ``stop`` of a cooling over ``steps``; ``state``: weight held now, at best, and work."""
     tree = borrowed(tree)
     nodes = len(tree.parent)
     add = np.zeros(nodes + 1)
@@ -192,11 +205,13 @@ def _anneal(
         pruned = int(rng.random() * nodes)
         if tree.parent[pruned] < 0:
             continue
-        _mark_places(tree, pruned, triplets, weight, start, incident, add)
+        looked = _mark_places(tree, pruned, triplets, weight, start, incident, add)
+        state[2] += _STEP + _NODE * nodes + _LOOK * looked
         target, gain = _choose(tree, pruned, add[:nodes], temperature, rng)
         if target == _sibling(tree, pruned):
             continue
         _regraft(tree, pruned, target)
+        state[2] += _MOVE * nodes
         state[0] += gain
         if state[0] > state[1] * (1 + 1e-12):
             state[1] = state[0]
@@ -209,7 +224,7 @@ def broken_by(tree: Tree, triplets: IntArray) -> BoolArray:
     """Mask the triplets a tree does not display."""
     broken = np.empty(len(triplets), np.bool_)
     for t in range(len(triplets)):
-        top = tree.parent[_toward(tree, triplets[t, 0], triplets[t, 1])]
+        top = tree.parent[_toward(tree, triplets[t, 0], triplets[t, 1])[0]]
         broken[t] = tree.first[top] <= tree.first[triplets[t, 2]] <= tree.last[top]
     return broken
 
@@ -253,7 +268,7 @@ def tree_of(parent: IntArray) -> Tree:
 
 
 def best_tree(
-    n: int, triplets: IntArray, weight: FloatArray, parent: IntArray, deadline: float, rng: np.random.Generator
+    n: int, triplets: IntArray, weight: FloatArray, parent: IntArray, budget: Budget, rng: np.random.Generator
 ) -> IntArray:
     """Search for the binary tree that breaks the least weight; a parent array no worse than the one given.
 
@@ -267,16 +282,16 @@ def best_tree(
         Price of breaking each.
     parent : ndarray of intp
         The binary tree to start from, leaves first.
-    deadline : float
-        When to stop, on the clock of `time.monotonic`. Before that the search stops by itself once two coolings in a
-        row, each twice as slow as the one before, have found nothing better.
+    budget : Budget
+        Counted work after which to stop. Before that the search stops by itself once two coolings in a row, each twice
+        as slow as the one before, have found nothing better.
     rng : Generator
 
     Notes
     -----
     **Cost** one step is O(n + d log n) for d triplets touching the pruned subtree in a tree of logarithmic depth; a
-    cooling is 30 steps per node, and doubles. **Guarantee** none beyond the start; the same generator gives the same
-    tree unless the deadline cuts.
+    cooling is 30 steps per node, and doubles. **Guarantee** none beyond the start; the same generator and budget
+    give the same tree.
     """
     item = triplets.ravel()
     order = np.argsort(item, kind="stable")
@@ -286,12 +301,13 @@ def best_tree(
     best = parent.copy()
     tree = tree_of(parent)
     held = float(weight[~broken_by(tree, triplets)].sum())
-    state = np.array([held, held])
+    state = np.array([held, held, 0.0])
 
-    def run(hot: float, cold: float, steps: int, begin: int, stop: int) -> float:
+    def run(hot: float, cold: float, steps: int, begin: int, stop: int) -> tuple[float, float]:
+        state[2] = 0.0
         _anneal(tree, best, triplets, weight, start, incident, hot, cold, steps, begin, stop, state, rng)
-        return float(state[1])
+        return float(state[1]), float(state[2])
 
     slice_of = max(100, 4_000_000 // (2 * n + 30 * len(triplets) // n))
-    cooling(run, weight, 2 * n - 1, slice_of, deadline)
+    cooling(run, weight, 2 * n - 1, slice_of, budget)
     return best

@@ -70,6 +70,10 @@ class Certificate:
         """Whether the tree is sound, every hard statement holds and no checked rule is broken."""
         return not self.faults and not self.violated and all(held is not False for _, held in self.rules)
 
+    def __bool__(self) -> bool:
+        msg = "a Certificate is neither true nor false; it may be broken.\nHint: ask `certificate.ok`."
+        raise TypeError(msg)
+
     def __str__(self) -> str:
         lines: list[str] = []
         if self.faults:

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 from scipy.sparse import coo_array
-from scipy.sparse.csgraph import connected_components
 
+from linkwise._sparse import connected_parts
 from linkwise.constraints import (
     Constraints,
     MaxCentroidDistance,
@@ -183,7 +183,7 @@ def _forced_groups(constraints: Constraints, distances: _Distances) -> npt.NDArr
 
 def _joined(n: int, first: npt.NDArray[np.intp], second: npt.NDArray[np.intp]) -> npt.NDArray[np.intp]:
     graph = coo_array((np.ones(len(first), np.int8), (first, second)), shape=(n, n))
-    return np.asarray(connected_components(graph, directed=False)[1], dtype=np.intp)
+    return connected_parts(graph)[1]
 
 
 def _node_sums(

@@ -19,9 +19,10 @@ ALLOWED = {
     "exceptions": set(),
     "_kernels": BASE,
     "constraints": BASE | {"_kernels"},
-    "result": BASE | {"_kernels", "constraints"},
-    "problem": BASE | {"_kernels", "constraints", "result"},
-    "engines": BASE | {"_kernels", "_lazy", "_parallel", "constraints", "result", "problem", "_compat"},
+    "_sparse": BASE,
+    "result": BASE | {"_kernels", "_sparse", "constraints"},
+    "problem": BASE | {"_kernels", "_sparse", "constraints", "result"},
+    "engines": BASE | {"_kernels", "_lazy", "_parallel", "_sparse", "constraints", "result", "problem", "_compat"},
     "sources": BASE | {"_kernels", "_files", "constraints", "result"},
     "choosing": BASE | {"_kernels", "constraints", "result", "problem", "engines", "metrics", "_compat"},
     "_compat": set(),
@@ -52,7 +53,7 @@ ALLOWED = {
         "choosing",
     },
     "papers": BASE
-    | {"_files", "constraints", "result", "sources", "problem", "engines", "metrics", "datasets", "plots"}
+    | {"_files", "_sparse", "constraints", "result", "sources", "problem", "engines", "metrics", "datasets", "plots"}
     | {"experiments", "active"},
     "cli": BASE
     | {
@@ -109,6 +110,25 @@ def test_imports_point_one_way(path):
         parts = name.split(".")
         if parts[0] == "linkwise" and len(parts) > 1 and parts[1] != home:
             assert parts[1] in ALLOWED[home], f"{home} must not import {name}"
+
+
+def names_in(path: Path) -> set[str]:
+    """Every name, attribute and imported module of a file, the parts of dotted ones apart."""
+    found: set[str] = set()
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.ImportFrom):
+            found |= {*(node.module or "").split("."), *(alias.name for alias in node.names)}
+        elif isinstance(node, ast.Import):
+            found |= {part for alias in node.names for part in alias.name.split(".")}
+        elif isinstance(node, ast.Attribute):
+            found.add(node.attr)
+    return found
+
+
+def test_only_the_module_that_narrows_indices_calls_graph_algorithms_and_solvers():
+    for path in ROOT.rglob("*.py"):
+        called = {"csgraph", "milp", "linprog"} & names_in(path)
+        assert bool(called) == (path == ROOT / "_sparse.py"), f"{path.name} uses {called}"
 
 
 def run(code: str) -> str:

@@ -7,9 +7,9 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 import scipy.sparse
-import scipy.sparse.csgraph
 
 from linkwise._kernels.disjoint_set import components
+from linkwise._sparse import connected_parts
 from linkwise.constraints import Constraints, Groups, Kind
 from linkwise.engines._reading import warn_user
 from linkwise.exceptions import LinkwiseError
@@ -198,5 +198,5 @@ def _circular(triplets: IntArray) -> int:
     smaller, larger = np.concatenate([pair[0], pair[0]]), np.concatenate([pair[1], pair[2]])
     size = int(pair.max()) + 1
     graph = scipy.sparse.csr_array((np.ones(len(smaller)), (smaller, larger)), shape=(size, size))
-    _, part = scipy.sparse.csgraph.connected_components(graph, directed=True, connection="strong")
+    part = connected_parts(graph, directed=True)[1]
     return int(((part[pair[0]] == part[pair[1]]) | (part[pair[0]] == part[pair[2]])).sum())

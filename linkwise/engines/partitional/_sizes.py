@@ -7,6 +7,7 @@ from collections.abc import Callable
 import numpy as np
 import numpy.typing as npt
 
+from linkwise._sparse import integer_programme
 from linkwise.constraints import Constraints, SizeBetween
 from linkwise.engines.partitional._apart import Apart
 from linkwise.engines.partitional._cloud import Cloud
@@ -87,7 +88,6 @@ def _solve(
     costs: FloatArray, weight: IntArray, apart: Apart, low: int, high: int, labels: IntArray
 ) -> tuple[IntArray, bool]:
     """Ask a solver for the best assignment of a few rows; ``labels`` are kept unless it finds cheaper ones."""
-    from scipy.optimize import Bounds, LinearConstraint, milp
     from scipy.sparse import coo_array, vstack
 
     m, k = costs.shape
@@ -100,13 +100,8 @@ def _solve(
     clique = coo_array((np.ones(len(rows)), (rows, columns)), shape=(len(sizes) * k, m * k))
     least = np.concatenate([np.ones(m), np.full(k, low), np.zeros(len(sizes) * k)])
     most = np.concatenate([np.ones(m), np.full(k, high), np.ones(len(sizes) * k)])
-    answer = milp(
-        costs.ravel(),
-        constraints=LinearConstraint(vstack([each, room, clique]).tocsr(), least, most),
-        integrality=np.ones(m * k),
-        bounds=Bounds(0, 1),
-        options={"node_limit": 10_000, "mip_rel_gap": 0.0},
-    )
+    matrix = vstack([each, room, clique])
+    answer = integer_programme(costs.ravel(), matrix, least, most, node_limit=10_000, mip_rel_gap=0.0)
     if answer.x is not None:
         found = np.argmax(answer.x.reshape(m, k), axis=1).astype(np.intp)
         now, then = costs[np.arange(m), found].sum(), costs[np.arange(m), labels].sum()

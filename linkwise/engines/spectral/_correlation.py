@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from dataclasses import dataclass
 from numbers import Integral, Real
 from typing import Any, ClassVar
@@ -14,11 +13,13 @@ from linkwise._compat import Interval
 from linkwise._kernels.disjoint_set import components
 from linkwise.constraints import Constraints, Kind
 from linkwise.engines._base import ConstrainedClusterer
+from linkwise.engines._reading import warn_user
 from linkwise.engines.partitional._centroids import LINKS
 from linkwise.engines.partitional._cloud import contract
 from linkwise.engines.spectral._said import apart_pairs
-from linkwise.exceptions import LinkwiseError, UnsupportedConstraintError
+from linkwise.exceptions import UnsupportedConstraintError
 from linkwise.problem import Problem, repair
+from linkwise.problem._budget import Budget, read_limits
 from linkwise.problem._partitionsearch import best_partition, broken_in
 
 __all__ = ["CorrelationClustering", "CorrelationRun", "correlation_clustering"]
@@ -43,6 +44,8 @@ class CorrelationRun:
         Whether no clustering breaks less.
     lower_bound : float
         No clustering breaks less than this.
+    cut : bool
+        Whether the time limit ended the search before its budget was used up.
 
     Examples
     --------
@@ -59,10 +62,15 @@ class CorrelationRun:
     cost: float
     optimal: bool
     lower_bound: float
+    cut: bool = False
 
 
 def correlation_clustering(
-    constraints: Constraints, *, time_limit: float = 10.0, random_state: int | None = None
+    constraints: Constraints,
+    *,
+    budget: float = 10.0,
+    time_limit: float | None = None,
+    random_state: int | None = None,
 ) -> CorrelationRun:
     """Find clusters, as many as it takes, that break the least weight of must-links and cannot-links.
 
@@ -71,9 +79,11 @@ def correlation_clustering(
     constraints : Constraints
         Must-links, cannot-links, groups together or apart. Soft ones may be broken at the price of their weight, a
         group as a whole at the price of one; hard ones hold.
-    time_limit : float, default=10.0
-        Seconds of search and proof, as in `repair`, and as there some may come on top; 0 takes statements greedily,
-        the heaviest first.
+    budget : float, default=10.0
+        Counted work of search and proof, as in `repair`: about as many seconds, the same result on every machine. 0
+        takes statements greedily, the heaviest first.
+    time_limit : float, optional
+        Seconds after which the search ends even if work is left; then ``cut`` is set. Default: no clock is looked at.
     random_state : int, optional
         Seed of the search; default 0.
 
@@ -92,14 +102,14 @@ def correlation_clustering(
     Notes
     -----
     Statements that hold together are those that some clustering keeps, so the best clustering breaks exactly what the
-    cheapest `repair` drops [1]_: that is what searches and proves. Where it proves nothing within half of the time, its
+    cheapest `repair` drops [1]_: that is what searches and proves. Where it proves nothing with half of the budget, its
     search over partitions runs once more from samples that are alone, and the cheaper answer is kept. Clusters are the
     samples that the must-links it keeps join: of the clusterings that break just these the finest. A sample no
     must-link names is alone.
 
     **Cost** NP-hard; see `repair`. **Guarantee** hard statements hold; ``lower_bound`` is proven; the cost never
-    exceeds that of taking statements greedily. The same input gives the same answer unless the time limit cuts the
-    search short.
+    exceeds that of taking statements greedily. The same input gives the same answer on every machine unless ``cut`` is
+    set.
     **Departure from** [1]_ pairs nobody spoke about cost nothing, statements carry weights, and instead of an
     approximation by pivots there is a search with a bound for the case at hand.
 
@@ -127,19 +137,22 @@ def correlation_clustering(
             "Hint: leave the others out with `constraints.select(...)`."
         )
         raise UnsupportedConstraintError(msg, tuple(foreign))
-    if not time_limit >= 0:
-        msg = f"{who}: time_limit is {time_limit!r}, expected seconds >= 0."
-        raise LinkwiseError(msg)
-    fixed = repair(constraints, keep="hard", time_limit=time_limit / 2, random_state=random_state)
-    if not fixed.optimal and time_limit > 0:
-        broken = _search(constraints, time.monotonic() + time_limit / 2, 0 if random_state is None else random_state)
+    read_limits(budget, time_limit, who)
+    half = None if time_limit is None else time_limit / 2
+    fixed = repair(constraints, keep="hard", budget=budget / 2, time_limit=half, random_state=random_state)
+    cut = fixed.cut
+    if not fixed.optimal and budget > 0 and half != 0:
+        work = Budget(budget / 2, half)
+        broken = _search(constraints, work, 0 if random_state is None else random_state)
+        cut |= work.cut
         cost = float(constraints.weight[broken].sum()) if broken is not None else np.inf
         if broken is not None and cost < fixed.cost:
             labels = _joined(constraints, ~broken)
-            return CorrelationRun(labels, np.flatnonzero(broken), cost, False, fixed.lower_bound)
+            return CorrelationRun(labels, np.flatnonzero(broken), cost, False, fixed.lower_bound, cut)
     held = np.ones(constraints.n_statements, dtype=np.bool_)
     held[fixed.dropped] = False
-    return CorrelationRun(_joined(constraints, held), fixed.dropped, fixed.cost, fixed.optimal, fixed.lower_bound)
+    labels = _joined(constraints, held)
+    return CorrelationRun(labels, fixed.dropped, fixed.cost, fixed.optimal, fixed.lower_bound, cut)
 
 
 def _joined(constraints: Constraints, held: BoolArray) -> IntArray:
@@ -149,7 +162,7 @@ def _joined(constraints: Constraints, held: BoolArray) -> IntArray:
     return labels
 
 
-def _search(constraints: Constraints, deadline: float, seed: int) -> BoolArray | None:
+def _search(constraints: Constraints, budget: Budget, seed: int) -> BoolArray | None:
     """Anneal from clusters of one sample, and mask what is broken where that ends; None if it does not apply.
 
     Where much is wrong a repair that takes statements one by one joins classes early, and its search is long in taking
@@ -168,7 +181,7 @@ def _search(constraints: Constraints, deadline: float, seed: int) -> BoolArray |
         np.concatenate([is_must[across], np.zeros(len(bans), dtype=np.bool_)]),
         np.concatenate([soft.weight[across], np.full(len(bans), 1.0 + soft.weight.sum())]),
         np.arange(cloud.n_nodes),
-        deadline,
+        budget,
         np.random.default_rng(seed),
     )
     if (label[bans[:, 0]] == label[bans[:, 1]]).any():
@@ -187,8 +200,11 @@ class CorrelationClustering(ConstrainedClusterer):
 
     Parameters
     ----------
-    time_limit : float, default=10.0
-        Seconds of search and proof; 0 takes statements greedily, the heaviest first.
+    budget : float, default=10.0
+        Counted work of search and proof, about as many seconds; 0 takes statements greedily, the heaviest first.
+    time_limit : float or None, default=None
+        Seconds after which the search ends even if work is left; None looks at no clock, so that every machine finds
+        the same.
     random_state : int or None, default=None
         Seed of the search; None for 0.
 
@@ -202,6 +218,8 @@ class CorrelationClustering(ConstrainedClusterer):
         Whether no clustering breaks less.
     lower_bound_ : float
         No clustering breaks less than this.
+    cut_ : bool
+        Whether the time limit ended the search before its budget was used up; a warning says so too.
     n_clusters_ : int
         Number of clusters found.
     certificate_ : Certificate
@@ -238,20 +256,27 @@ class CorrelationClustering(ConstrainedClusterer):
     weighs: ClassVar[bool] = True
     _explains_itself: ClassVar[bool] = True
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        "time_limit": [Interval(Real, 0, None, closed="left")],
+        "budget": [Interval(Real, 0, None, closed="left")],
+        "time_limit": [Interval(Real, 0, None, closed="left"), None],
         "random_state": [Interval(Integral, 0, None, closed="left"), None],
     }
 
     cost_: float
     optimal_: bool
     lower_bound_: float
+    cut_: bool = False
 
-    def __init__(self, *, time_limit: float = 10.0, random_state: int | None = None) -> None:
+    def __init__(
+        self, *, budget: float = 10.0, time_limit: float | None = None, random_state: int | None = None
+    ) -> None:
+        self.budget = budget
         self.time_limit = time_limit
         self.random_state = random_state
 
     def _solve(self, problem: Problem) -> CorrelationRun:
-        return correlation_clustering(problem.constraints, time_limit=self.time_limit, random_state=self.random_state)
+        return correlation_clustering(
+            problem.constraints, budget=self.budget, time_limit=self.time_limit, random_state=self.random_state
+        )
 
     def _keep(self, outcome: CorrelationRun, samples: Any, constraints: Constraints) -> None:
         self.certificate_ = self._certify(outcome.labels, constraints, samples)
@@ -260,6 +285,12 @@ class CorrelationClustering(ConstrainedClusterer):
         self.cost_ = outcome.cost
         self.optimal_ = outcome.optimal
         self.lower_bound_ = outcome.lower_bound
+        self.cut_ = outcome.cut
+        if outcome.cut:
+            warn_user(
+                f"CorrelationClustering: the time limit of {self.time_limit:g} s ended the search; on another machine "
+                "the clusters may differ.\nHint: `time_limit=None` leaves it to `budget`."
+            )
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -13,6 +13,7 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse
 
+from linkwise._sparse import connected_parts
 from linkwise.constraints import Constraints
 from linkwise.engines.partitional._cloud import Cloud, contract
 from linkwise.engines.spectral._affinity import without_diagonal
@@ -61,8 +62,6 @@ class Graph:
 
     def parts(self) -> IntArray:
         """Number the connected components."""
-        from scipy.sparse.csgraph import connected_components
-
         links = self.table
         if not scipy.sparse.issparse(links):
             if self.n < 2 or (links[~np.eye(self.n, dtype=np.bool_)] > 0).all():
@@ -71,7 +70,7 @@ class Graph:
         # a group is connected through its first sample
         first = np.unique(self.group, return_index=True)[1][self.group]
         tie = scipy.sparse.csr_array((np.ones(self.n), (np.arange(self.n), first)), shape=(self.n, self.n))
-        return np.asarray(connected_components(links + tie, directed=False)[1], dtype=np.intp)
+        return connected_parts(links + tie)[1]
 
 
 def bend(affinity: Any, top: float, constraints: Constraints, who: str) -> Graph:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import inspect
 import pickle
-import time
 
 import numpy as np
 import pytest
@@ -17,6 +16,7 @@ from linkwise import Constraints, CorrelationClustering, Kind, SizeBetween, repa
 from linkwise.engines import correlation_clustering
 from linkwise.engines.spectral._correlation import _joined, _search
 from linkwise.exceptions import InfeasibleConstraintsError, LinkwiseError, UnsupportedConstraintError
+from linkwise.problem._budget import Budget
 from tests.contract.discovery import COUNTING
 from tests.oracles import spectral
 from tests.profile import examples
@@ -79,10 +79,10 @@ def test_a_planted_clustering_is_found_again():
     said = Constraints.build(
         n, must_link=np.column_stack([i, j])[same], cannot_link=np.column_stack([i, j])[~same], weight=1.0
     )
-    run = correlation_clustering(said, time_limit=1.0)
+    run = correlation_clustering(said, budget=1.0)
     planted = float((same != (y[i] == y[j])).sum())
     assert run.lower_bound <= run.cost <= planted
-    assert run.cost == repair(said, time_limit=1.0).cost
+    assert run.cost == repair(said, budget=1.0).cost
 
 
 def test_the_search_from_single_samples_keeps_hard_statements_and_counts_what_it_breaks():
@@ -96,7 +96,7 @@ def test_the_search_from_single_samples_keeps_hard_statements_and_counts_what_it
         a, b = next((i, j) for i, j in drawn if y[i] != y[j])
         hard = Constraints.build(60, must_link=[(i, j) for i, j in drawn[:30] if y[i] == y[j]], cannot_link=[(a, b)])
         said = hard | build(60, must, cannot)
-        broken = _search(said, time.monotonic() + 1.0, seed)
+        broken = _search(said, Budget(1.0), seed)
         labels = _joined(said, ~broken)
         assert verify(labels, hard).ok
         assert_array_equal(np.flatnonzero(broken), verify(labels, said).soft_violated)

@@ -78,13 +78,13 @@ def test_rules_that_leave_nothing_are_told_last():
     assert [why.core for why in conflicts(near, X=[[0.0], [0.5], [0.9]])] == [(0,), (1,)]
 
 
-def test_time_that_runs_out_is_admitted():
+def test_a_budget_that_runs_out_is_admitted():
     pairs = [(2 * i, 2 * i + 1) for i in range(200)]
     c = Constraints.build(400, must_link=pairs, cannot_link=pairs)
     whole = conflicts(c)
     assert len(whole) == 200
     assert not whole[-1].more
-    part = conflicts(c, time_limit=0.02)
+    part = conflicts(c, budget=0.02)
     assert len(part) < 200
     assert all(why.more for why in part)
     assert not any(why.complete for why in part)

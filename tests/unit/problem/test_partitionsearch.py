@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import time
-
 import numpy as np
 import pytest
 
+from linkwise.problem._budget import Budget
 from linkwise.problem._partitionsearch import best_partition, broken_in
 from tests.oracles.knowledge import pairs_hold, partitions
 from tests.profile import examples
 
 pytestmark = pytest.mark.kernels
-LATER = time.monotonic() + 3600
+PLENTY = 3600.0
 
 
 def instance(rng, n, m):
@@ -42,7 +41,7 @@ def test_small_instances_reach_the_best_of_all_partitions():
     for _ in range(examples(8, 200)):
         n = int(rng.integers(3, 7))
         pairs, is_must, weight = instance(rng, n, 14)
-        label = best_partition(pairs, is_must, weight, np.arange(n), LATER, np.random.default_rng(0))
+        label = best_partition(pairs, is_must, weight, np.arange(n), Budget(PLENTY), np.random.default_rng(0))
         least = min(broken_weight(blocks, pairs, is_must, weight) for blocks in partitions(range(n)))
         assert broken_weight(blocks_of(label), pairs, is_must, weight) == least
         assert weight[broken_in(label, pairs, is_must)].sum() == least
@@ -52,9 +51,9 @@ def test_never_worse_than_the_start_and_the_same_for_the_same_seed():
     rng = np.random.default_rng(1)
     pairs, is_must, weight = instance(rng, 12, 30)
     start = rng.integers(0, 12, 12)
-    late = best_partition(pairs, is_must, weight, start, time.monotonic() - 1, np.random.default_rng(0))
+    late = best_partition(pairs, is_must, weight, start, Budget(0), np.random.default_rng(0))
     assert late.tolist() == start.tolist()
-    runs = [best_partition(pairs, is_must, weight, start, LATER, np.random.default_rng(5)) for _ in range(2)]
+    runs = [best_partition(pairs, is_must, weight, start, Budget(PLENTY), np.random.default_rng(5)) for _ in range(2)]
     assert runs[0].tolist() == runs[1].tolist()
     before, after = (weight[broken_in(label, pairs, is_must)].sum() for label in (start, runs[0]))
     assert after <= before
@@ -65,5 +64,5 @@ def test_a_long_chain_moves_as_a_whole():
     chain = np.array([(i, i + 1) for i in range(19)] + [(0, 19), (1, 18), (2, 17)], dtype=np.intp)
     is_must = np.array([True] * 19 + [False] * 3)
     weight = np.where(np.arange(22) == 9, 1.0, 5.0)
-    label = best_partition(chain, is_must, weight, np.zeros(20, np.intp), LATER, np.random.default_rng(0))
+    label = best_partition(chain, is_must, weight, np.zeros(20, np.intp), Budget(PLENTY), np.random.default_rng(0))
     assert np.flatnonzero(broken_in(label, chain, is_must)).tolist() == [9]

@@ -10,6 +10,7 @@ import pytest
 
 from linkwise import Constraints, check, repair
 from linkwise.exceptions import InfeasibleConstraintsError, LinkwiseError
+from linkwise.problem._budget import Budget
 from linkwise.problem._insert import insert_in_order
 from linkwise.problem._parts import part_of
 from tests.oracles.generators import flip, random_tree, tree_triplets
@@ -130,12 +131,12 @@ def _wrong_pairs(seed, n, k, m, share):
 def test_a_search_alone_is_sound_and_no_better_than_the_proven_repair(make):
     for seed in range(examples(2, 20)):
         c, wrong = make(seed)
-        exact = repair(c, time_limit=60.0)
+        exact = repair(c)
         assert exact.optimal
         part = part_of(c, np.arange(c.n_statements), np.random.default_rng(0))
-        greedy = part.complete(np.arange(c.n_statements))
-        broken = part.search(greedy, np.ones(c.n_statements), np.inf)
-        found = part.complete(np.argsort(broken, kind="stable"))
+        greedy = part.complete(np.arange(c.n_statements), Budget(np.inf))
+        broken = part.search(greedy, np.ones(c.n_statements), Budget(np.inf))
+        found = part.complete(np.argsort(broken, kind="stable"), Budget(np.inf))
         assert not (found & ~broken).any()
         kept = np.flatnonzero(~found)
         assert check(c.select(kept)).status == "feasible"
@@ -147,7 +148,7 @@ def test_a_search_alone_is_sound_and_no_better_than_the_proven_repair(make):
 
 def test_noisy_triplets_lose_fewer_statements_than_are_wrong():
     c, wrong = _wrong_triplets(7, 60, 300, 0.04)
-    fixed = repair(c, time_limit=3.0)
+    fixed = repair(c, budget=3.0)
     _assert_sound(c, fixed)
     assert 0 < len(fixed.dropped) <= wrong.sum()
     greedy = min(insert_in_order(c, np.random.default_rng(s).permutation(c.n_statements)).sum() for s in range(5))
@@ -156,9 +157,10 @@ def test_noisy_triplets_lose_fewer_statements_than_are_wrong():
 
 def test_a_cut_short_repair_is_no_worse_than_greedy_and_its_bound_is_true():
     c, _ = _wrong_pairs(3, 80, 4, 300, 0.1)
-    full = repair(c, time_limit=20.0)
-    for limit in (0.0, 0.02, 0.3):
-        fixed = repair(c, time_limit=limit)
+    full = repair(c)
+    for budget in (0.0, 0.02, 0.3):
+        fixed = repair(c, budget=budget)
+        assert not fixed.cut
         _assert_sound(c, fixed)
         assert full.optimal
         assert fixed.lower_bound <= full.cost <= fixed.cost
@@ -178,7 +180,7 @@ def test_the_estimated_noise_is_near_the_planted_noise(make, true):
     ratios = []
     for seed in range(examples(3, 12)):
         c, wrong = make(seed)
-        ratios.append(repair(c, time_limit=1.0).noise / wrong.mean())
+        ratios.append(repair(c, budget=1.0).noise / wrong.mean())
     assert 0.6 < np.mean(ratios) < 1.6, true
 
 
@@ -237,14 +239,16 @@ def test_larger_noisy_pairs_are_repaired_optimally_and_no_worse_than_greedy():
     assert again.dropped.tolist() == fixed.dropped.tolist()
 
 
-def test_without_time_the_greedy_repair_comes_back_with_a_bound():
+def test_without_a_budget_the_greedy_repair_comes_back_with_a_bound():
     rng = np.random.default_rng(3)
     triplets = [rng.choice(12, 3, replace=False) for _ in range(60)]
     c = Constraints.build(12, triplets=triplets)
-    fixed = repair(c, time_limit=0.0)
+    fixed = repair(c, budget=0)
     _assert_sound(c, fixed)
     assert not fixed.optimal
     assert "no repair costs less than" in str(fixed)
+    assert not fixed.cut
+    assert "time limit" not in str(fixed)
 
 
 def test_nothing_to_repair():

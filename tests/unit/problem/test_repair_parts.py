@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import time
 from itertools import combinations, pairwise
 
 import numpy as np
 import pytest
 
 from linkwise import Constraints
+from linkwise.problem._budget import Budget
 from linkwise.problem._hitting import _unit, hit_conflicts, packing_bound
 from linkwise.problem._linkcycles import Incidence, cycle_parts, light_cycles
 from linkwise.problem._parts import MixedPart, independent_parts, part_of
@@ -19,7 +19,7 @@ from tests.oracles.repairs import consistent, minimal_conflicts, triplets_hold
 from tests.profile import examples
 
 pytestmark = pytest.mark.kernels
-LATER = time.monotonic() + 3600
+PLENTY = 3600.0
 
 
 def random_triplets(rng, n, m):
@@ -98,7 +98,7 @@ def test_every_found_contradiction_of_triplets_is_minimal_and_holds_a_wrong_answ
         if len(said) < 2:
             continue
         triplets = np.array(said, dtype=np.intp)
-        start, member = small_cores(9, triplets, rng.random(len(said)), np.arange(len(said)), 5, rng)
+        start, member, _ = small_cores(9, triplets, rng.random(len(said)), np.arange(len(said)), 5, rng)
         assert (len(start) > 1) == (not triplets_hold(said))
         for low, high in pairwise(start):
             core = member[low:high].tolist()
@@ -111,7 +111,7 @@ def test_every_found_contradiction_of_triplets_is_minimal_and_holds_a_wrong_answ
 
 def test_two_answers_about_one_trio_are_found_as_a_contradiction_of_two():
     triplets = np.array([(0, 1, 2), (2, 3, 0), (1, 3, 4), (1, 2, 0), (0, 4, 2)])
-    _, member = small_cores(5, triplets, np.zeros(5), np.arange(5), 1, np.random.default_rng(0))
+    _, member, _ = small_cores(5, triplets, np.zeros(5), np.arange(5), 1, np.random.default_rng(0))
     assert sorted(member.tolist()) == [0, 3]
 
 
@@ -148,7 +148,7 @@ def test_light_cycles_are_shortest_chains():
             far = np.minimum(far, far[:, [k]] + far[[k]])
         ends = np.array(list(combinations(range(n), 2)), dtype=np.intp)
         graph, limit = Incidence(n, pairs), rng.random(len(ends)) * 2
-        which, start, member = light_cycles(graph.start, graph.other, graph.link, length, ends, limit)
+        which, start, member, _ = light_cycles(graph.start, graph.other, graph.link, length, ends, limit)
         assert which.tolist() == np.flatnonzero(far[ends[:, 0], ends[:, 1]] < limit).tolist()
         for w, low, high in zip(which, start[:-1], start[1:], strict=True):
             a, b = ends[w].tolist()
@@ -163,10 +163,10 @@ class Listed:
     def __init__(self, cores, fractional):
         self.cores, self.fractional = [np.array(core) for core in cores], fractional
 
-    def find(self, x, deadline):
+    def find(self, x, budget):
         return [core for core in self.cores if x[core].sum() < 1 - 1e-6][:2]
 
-    def complete(self, order):
+    def complete(self, order, budget):
         kept: set[int] = set()
         refused = np.zeros(len(order), dtype=bool)
         for s in order.tolist():
@@ -190,7 +190,7 @@ def test_the_cheapest_hitting_set_is_found_and_proven(fractional):
             if all(set(core) & set(chosen) for core in cores)
         ]
         everything = np.ones(m, dtype=bool)
-        off, bound = hit_conflicts(Listed(cores, fractional), price, ~everything, 0, everything, LATER)
+        off, bound = hit_conflicts(Listed(cores, fractional), price, ~everything, 0, everything, Budget(PLENTY))
         assert bound == pytest.approx(min(hits)) == price[off].sum()
         assert packing_bound([np.array(core) for core in cores], price) <= min(hits) + 1e-9
 

@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-import time
-
 import numpy as np
 import pytest
 
 from linkwise.problem import onetree
+from linkwise.problem._budget import Budget
 from linkwise.problem._treesearch import _choose, _mark_places, best_tree, broken_by, resolve, tree_of
 from tests.oracles.knowledge import statement_holds
 from tests.oracles.repairs import cheapest_subset, regrafts
 from tests.profile import examples
 
 pytestmark = pytest.mark.kernels
-LATER = time.monotonic() + 3600
+PLENTY = 3600.0
 
 
 def random_parent(rng, n):
@@ -89,7 +88,7 @@ def test_small_instances_reach_the_best_of_all_trees():
     for _ in range(examples(4, 100)):
         n, m = 5, 12
         triplets, weight = random_triplets(rng, n, m), rng.integers(1, 4, m).astype(float)
-        found = best_tree(n, triplets, weight, random_parent(rng, n), LATER, np.random.default_rng(0))
+        found = best_tree(n, triplets, weight, random_parent(rng, n), Budget(PLENTY), np.random.default_rng(0))
         least = cheapest_subset(n, [(2, t) for t in triplets.tolist()], weight.tolist())
         assert broken_weight(found.tolist(), triplets, weight) == least
 
@@ -97,9 +96,9 @@ def test_small_instances_reach_the_best_of_all_trees():
 def test_never_worse_than_the_start_and_the_same_for_the_same_seed():
     rng = np.random.default_rng(4)
     triplets, weight, start = random_triplets(rng, 6, 20), np.ones(20), random_parent(rng, 6)
-    late = best_tree(6, triplets, weight, start, time.monotonic() - 1, np.random.default_rng(0))
+    late = best_tree(6, triplets, weight, start, Budget(0), np.random.default_rng(0))
     assert late.tolist() == start.tolist()
-    runs = [best_tree(6, triplets, weight, start, LATER, np.random.default_rng(5)) for _ in range(2)]
+    runs = [best_tree(6, triplets, weight, start, Budget(PLENTY), np.random.default_rng(5)) for _ in range(2)]
     assert runs[0].tolist() == runs[1].tolist()
     assert broken_weight(runs[0].tolist(), triplets, weight) <= broken_weight(start.tolist(), triplets, weight)
 
