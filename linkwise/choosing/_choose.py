@@ -165,14 +165,19 @@ def cluster(
     How:
       - ConstrainedCompleteLink(linkage='average'): what pairs say tells something about their neighbours too.
     """
-    found = _cluster(X, constraints, n_clusters, metric, random_state)
+    found = _cluster(X, constraints, n_clusters, metric, min_cluster_size, random_state)
     dense = not scipy.sparse.issparse(X) and metric in (None, "euclidean")
     odd = nearly_all_in_one(found.estimator, found.labels, dense=dense, automatic=n_clusters == "auto")
     return replace(found, reasons=(*found.reasons, *odd)) if odd else found
 
 
 def _cluster(
-    X: Any, constraints: Constraints | None, n_clusters: int | str | None, metric: str | None, random_state: Any
+    X: Any,
+    constraints: Constraints | None,
+    n_clusters: int | str | None,
+    metric: str | None,
+    min_cluster_size: int | str | None,
+    random_state: Any,
 ) -> Clustering:
     if isinstance(n_clusters, str) and n_clusters != "auto":
         msg = f'cluster: n_clusters is {n_clusters!r}, expected a number, "auto" or None.'
