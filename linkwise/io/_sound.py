@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Iterator
 from typing import Any
 
@@ -127,8 +126,39 @@ def check_record(made: Any) -> None:
         _require(_is(made.labels, "i", n) and (made.labels >= 0).all(), "labels are out of range")
         _require(_is_count(made.n_clusters, 1) and made.labels.max() < made.n_clusters, "labels are out of range")
         _require(made.dendrogram is None or made.dendrogram.n_samples == n, "the tree is of other samples")
-    elif dataclasses.is_dataclass(made):
-        return
+    elif name == "Reach":
+        _check_reach(made)
+    elif name == "WeakMixture":
+        _check_mixture(made)
+
+
+def _is_table(values: Any, *shape: int | None) -> bool:
+    """Whether a value is a table of finite numbers, sparse or not, of such sides."""
+    return len(np.shape(values)) == len(shape) and _sides(values, shape) and _is_finite(values)
+
+
+def _check_reach(made: Any) -> None:
+    """Samples, seeds and what they say fit each other."""
+    n, d = np.shape(made.rows) if len(np.shape(made.rows)) == 2 else (0, 0)
+    s, k = made.weights.shape
+    _require(n and d and _is_table(made.rows, n, d) and _is_count(made.n_neighbors, 1), "a reach has no samples")
+    _require(_is_table(made.scale, n) and (made.scale > 0).all(), "a reach has no scale")
+    _require(_is_table(made.weights, s, k) and _is_table(made.along, n, k), "a reach has no values")
+    sides = [d] if made.axes is None else [d, made.axes.shape[1]]
+    whitens = made.axes is None or (_is_table(made.axes, d, sides[1]) and _is_table(made.middle, d))
+    _require(whitens and type(made.cosine) is bool, "a reach turns rows into nothing")
+    _require(len(made.spots) == len(made.widths) == len(sides), "a reach has too few spaces")
+    fits = all(_is_table(spots, s, side) for spots, side in zip(made.spots, sides, strict=True))
+    _require(fits and all(type(w) is float and w > 0 for w in made.widths), "a reach has no seeds")
+
+
+def _check_mixture(made: Any) -> None:
+    """Weights, means and precisions fit each other."""
+    k, d = made.means.shape
+    shapes = {"full": (k, d, d), "tied": (d, d), "diag": (k, d), "spherical": (k,)}
+    _require(made.covariance_type in shapes, "a mixture has no covariances")
+    fits = _is_table(made.means, k, d) and _is_table(made.precisions_cholesky, *shapes[made.covariance_type])
+    _require(fits and _is_table(made.weights, k) and (made.weights >= 0).all(), "a mixture has the wrong shape")
 
 
 def _is_finite(values: Any) -> bool:
@@ -151,6 +181,13 @@ def check_estimator(made: Any) -> None:
         absent = array is None and name == "_samples"  # the fit was to distances
         fits = absent or (len(np.shape(array)) == len(shape) and _sides(array, shape) and _is_finite(array))
         _require(fits, f"{name} has the wrong shape, or values that are not finite")
+    mixtures, reach = has.get("mixtures_"), has.get("_reach")
+    if mixtures is not None:
+        _require(all(mixture.means.shape[1] == d for mixture in mixtures), "mixtures_ are of other features")
+        fits = _is_table(has.get("weights_"), len(mixtures)) and _is_table(has.get("losses_"), None)
+        _require(mixtures and fits and _is_count(has.get("n_iter_"), 1), "mixtures_ have no weights")
+    if reach is not None:
+        _require(np.shape(reach.rows) == (n, d) and reach.along.shape[1] == has["n_clusters_"], "_reach does not fit")
     _check_spread(made, has)
 
 

@@ -56,13 +56,26 @@ def is_model(value: Any) -> bool:
     return name == "Clustering" or engine(name) is not None
 
 
-def _dataclass(name: Any) -> Any:
-    """Return the dataclass of that name among those a model may hold, if there is one."""
+def _record_type(name: Any) -> Any:
+    """Return the dataclass or named tuple of that name among those a model may hold, if there is one."""
     if name == "Clustering":  # loads all methods
         from linkwise.choosing import Clustering
 
         return Clustering
+    if name == "Reach":
+        from linkwise.engines.spectral._field import Reach
+
+        return Reach
+    if name == "WeakMixture":
+        from linkwise.engines.metric._weak_mixture import WeakMixture
+
+        return WeakMixture
     return RECORDS.get(name)
+
+
+def _fields(record: Any) -> list[str]:
+    """Names of the fields of a dataclass or a named tuple."""
+    return [f.name for f in dataclasses.fields(record)] if dataclasses.is_dataclass(record) else list(record._fields)
 
 
 class Writer:
@@ -118,17 +131,17 @@ class Writer:
         if isinstance(value, Dendrogram):
             keys = ("n_samples", "parent", "raw_height", "marked", "ids", *(("joins",) if value.is_joined else ()))
             return self._named("Dendrogram", {key: getattr(value, key) for key in keys}, where)
-        if _dataclass(name) is type(value):
-            return self._named(name, {f.name: getattr(value, f.name) for f in dataclasses.fields(value)}, where)
+        if _record_type(name) is type(value):
+            return self._named(name, {field: getattr(value, field) for field in _fields(value)}, where)
         if engine(name) is type(value):
             return self._estimator(name, value)
         if isinstance(value, np.random.RandomState):
             return self._named("RandomState", {"state": value.get_state(legacy=True)}, where)
         what = "a function" if callable(value) else f"a {type(value).__name__}"
-        msg = (
-            f"save: {where} is {what}, which cannot be saved without running code when it is loaded.\n"
-            "Hint: use a name or a number instead, such as metric='cosine' or random_state=0."
-        )
+        hint = "use a name or a number instead, such as metric='cosine' or random_state=0."
+        if is_fitted_name(where.rpartition(".")[2].partition("[")[0]):
+            hint = "this is a bug in linkwise, please report it; until then joblib.dump(model, path) saves it."
+        msg = f"save: {where} is {what}, which cannot be saved without running code when it is loaded.\nHint: {hint}"
         raise LinkwiseError(msg)
 
     def _named(self, name: str, fields: dict[str, Any], where: str) -> Any:
@@ -222,11 +235,11 @@ class Reader:
             state = np.random.RandomState()
             state.set_state(fields["state"])
             return state
-        record = _dataclass(name)
+        record = _record_type(name)
         if record is None:
             msg = f"{str(name)[:40]!r} is none of the methods and values a model consists of"
             raise ValueError(msg)
-        known = {f.name for f in dataclasses.fields(record)}
+        known = set(_fields(record))
         if not known - _LATER.get(str(name), set()) <= set(fields) <= known:
             msg = f"{name} lacks a field or has one too many"
             raise ValueError(msg)

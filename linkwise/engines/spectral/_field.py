@@ -7,6 +7,7 @@ after whitening. No table of all pairs is ever made; whoever needs the column of
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -17,7 +18,7 @@ from sklearn.preprocessing import normalize
 
 from linkwise.engines.partitional._rows import squared
 
-__all__ = ["Field"]
+__all__ = ["Field", "Reach"]
 
 IntArray = npt.NDArray[np.intp]
 FloatArray = npt.NDArray[np.float64]
@@ -32,6 +33,61 @@ DIRECT = 20_000  # samples up to which equations are factorised once; beyond, ea
 MANY_ROWS = 4  # samples per feature that whitening needs
 FEATURES = 200  # more are not whitened: it would cost too much, and gain little
 SAME = 1e-6  # a new row as near as this to a sample, in units of the scale there, is that sample
+
+
+@dataclass(frozen=True, eq=False)
+class Reach:
+    """Values of a field as a function of new rows: nothing but numbers and arrays, so that models can be saved.
+
+    Attributes
+    ----------
+    rows : ndarray or csr_array of shape (n_samples, n_features)
+        The samples, of length 1 if ``cosine``.
+    scale : ndarray of shape (n_samples,)
+        The distance around each sample that counts as near.
+    n_neighbors : int
+        Samples that a new row looks at.
+    cosine : bool
+        Whether rows count by direction only.
+    middle, axes : ndarray or None
+        How rows are whitened, where they are.
+    widths : tuple of float
+        Squared distance of each space, plain and whitened, at which what is known has faded.
+    spots : tuple of ndarray or csr_array
+        The seeds in each space.
+    weights : ndarray of shape (n_seeds, k)
+        Coefficients of the seeds.
+    along : ndarray of shape (n_samples, k)
+        What these add up to along the graph.
+    """
+
+    rows: Any
+    scale: FloatArray
+    n_neighbors: int
+    cosine: bool
+    middle: FloatArray | None
+    axes: FloatArray | None
+    widths: tuple[float, ...]
+    spots: tuple[Any, ...]
+    weights: FloatArray
+    along: FloatArray
+
+    def claims(self, new: Any) -> FloatArray:
+        """Return the values of new rows, an array of shape (n_new, k)."""
+        rows = normalize(new) if self.cosine else new
+        spaces = [rows]
+        if self.axes is not None and self.middle is not None:
+            spaces.append((_dense(rows) - self.middle) @ self.axes)
+        distance, near = _nearest(self.rows, rows, min(self.n_neighbors, len(self.scale)))
+        own = np.maximum(distance[:, [min(REACH, distance.shape[1]) - 1]], self.scale.min())
+        weight = np.exp(-(distance**2) / (own * self.scale[near])) + FAINT
+        weight = np.where(
+            distance[:, :1] <= SAME * self.scale[near[:, :1]], [1.0] + [0.0] * (near.shape[1] - 1), weight
+        )
+        total = np.einsum("ij,ijk->ik", weight / weight.sum(axis=1, keepdims=True), self.along[near])
+        for space, spots, width in zip(spaces, self.spots, self.widths, strict=True):
+            total += np.exp(-_gaps(space, spots) / width) @ self.weights
+        return np.asarray(total / (1 + len(spaces)))
 
 
 class Field:
@@ -74,9 +130,12 @@ class Field:
         """The graph and the spaces."""
         return 1 + len(self._spaces)
 
-    def columns(self, samples: IntArray) -> FloatArray:
-        """Covariances of all samples with some, an array of shape (n_samples, len(samples))."""
-        total = self.along_graph(samples)
+    def columns(self, samples: IntArray, along: FloatArray | None = None) -> FloatArray:
+        """Covariances of all samples with some, an array of shape (n_samples, len(samples)).
+
+        ``along`` is what `along_graph` returns, if that is known.
+        """
+        total = self.along_graph(samples) if along is None else along.copy()
         for space, width in zip(self._spaces, self._widths, strict=True):
             total += np.exp(-_gaps(space, space[samples]) / width)
         return total / self.n_parts
@@ -87,20 +146,21 @@ class Field:
         unit[samples, np.arange(len(samples))] = 1.0
         return self._solve(unit) / self._variance
 
-    def towards(self, new: Any, samples: IntArray, coefficients: FloatArray, graph_values: FloatArray) -> FloatArray:
-        """Extend values to new rows: coefficients of columns, and what they add up to along the graph."""
-        rows = normalize(new) if self._cosine else new
-        spaces = [rows] if self._whiten is None else [rows, (_dense(rows) - self._whiten[0]) @ self._whiten[1]]
-        distance, near = _nearest(self._spaces[0], rows, min(self.n_neighbors, self.n_samples))
-        own = np.maximum(distance[:, [min(REACH, distance.shape[1]) - 1]], self._scale.min())
-        weight = np.exp(-(distance**2) / (own * self._scale[near])) + FAINT
-        weight = np.where(
-            distance[:, :1] <= SAME * self._scale[near[:, :1]], [1.0] + [0.0] * (near.shape[1] - 1), weight
+    def reach(self, samples: IntArray, coefficients: FloatArray, graph_values: FloatArray) -> Reach:
+        """What extends values to new rows: coefficients of columns, and what they add up to along the graph."""
+        middle, axes = (None, None) if self._whiten is None else self._whiten
+        return Reach(
+            self._spaces[0],
+            self._scale,
+            self.n_neighbors,
+            self._cosine,
+            middle,
+            axes,
+            tuple(self._widths),
+            tuple(space[samples] for space in self._spaces),
+            coefficients,
+            graph_values,
         )
-        total = np.einsum("ij,ijk->ik", weight / weight.sum(axis=1, keepdims=True), graph_values[near])
-        for new_space, space, width in zip(spaces, self._spaces, self._widths, strict=True):
-            total += np.exp(-_gaps(new_space, space[samples]) / width) @ coefficients
-        return np.asarray(total / self.n_parts)
 
     def _solve(self, right: FloatArray) -> FloatArray:
         if self._factor is None and self.n_samples <= DIRECT:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from functools import cached_property
 from numbers import Integral, Real
 from typing import Any, ClassVar
 
@@ -23,7 +22,7 @@ from linkwise.engines.partitional._cloud import Cloud, contract
 from linkwise.engines.partitional._cop_kmeans import cop_kmeans
 from linkwise.engines.partitional._restarts import judge, read_problem
 from linkwise.engines.partitional._rows import nearest
-from linkwise.engines.spectral._field import Field
+from linkwise.engines.spectral._field import Field, Reach
 from linkwise.engines.spectral._said import apart_pairs
 from linkwise.exceptions import LinkwiseError
 from linkwise.problem import Problem, check
@@ -34,24 +33,6 @@ IntArray = npt.NDArray[np.intp]
 FloatArray = npt.NDArray[np.float64]
 
 MOST = 2000  # samples that speak for their neighbourhoods; more would say the same again
-
-
-@dataclass(frozen=True, eq=False)
-class Reach:
-    """How seeds claim rows that were not there, by their weights."""
-
-    field: Field
-    seeds: IntArray
-    weights: FloatArray
-
-    @cached_property
-    def along(self) -> FloatArray:
-        """What the weights add up to along the graph."""
-        return self.field.along_graph(self.seeds) @ self.weights
-
-    def claims(self, new: Any) -> FloatArray:
-        """Return the claims on new rows."""
-        return self.field.towards(new, self.seeds, self.weights, self.along)
 
 
 @dataclass(frozen=True, eq=False)
@@ -185,11 +166,12 @@ def propagate_neighbourhoods(
     seeds = np.flatnonzero(owner[cloud.group] >= 0)
     seeds = seeds[np.unique(np.linspace(0, len(seeds) - 1, min(len(seeds), MOST)).astype(np.intp))]
     covers = Field(rows, n_neighbors, cosine=metric == "cosine") if made is None else made
-    columns = covers.columns(seeds)
+    along = covers.along_graph(seeds)
+    columns = covers.columns(seeds, along)
     weights = regress(columns[seeds], owner[cloud.group[seeds]], k, noise)
     claims = columns @ weights
     labels = _assign(claims, cloud, owner, witness)
-    return PropagationRun(labels, claims, seeds, Reach(covers, seeds, weights))
+    return PropagationRun(labels, claims, seeds, covers.reach(seeds, weights, along @ weights))
 
 
 def regress(covariance: FloatArray, owner: IntArray, k: int, noise: float) -> FloatArray:

@@ -21,8 +21,10 @@ from linkwise import (
     ConstrainedAgglomerative,
     Constraints,
     COPKMeans,
+    DistBoost,
     Kind,
     MPCKMeans,
+    NeighbourhoodPropagation,
     load,
     save,
     verify,
@@ -45,11 +47,13 @@ def tree_model():
 
 @pytest.fixture(scope="module")
 def models(tree_model, tmp_path_factory):
-    """Bytes of saved models: a hierarchy, centres, and a full metric."""
+    """Bytes of saved models: a hierarchy, centres, a full metric, a reach, and mixtures."""
     folder = tmp_path_factory.mktemp("models")
     made = {"tree": tree_model}
     made["centres"] = COPKMeans(3, random_state=0).fit(X, constraints=SAID)
     made["metric"] = MPCKMeans(3, metric="full", random_state=0).fit(X, constraints=SAID)
+    made["reach"] = NeighbourhoodPropagation().fit(X, constraints=SAID)
+    made["mixtures"] = DistBoost(2, n_rounds=2, random_state=0).fit(X, constraints=SAID)
     for name, model in made.items():
         save(model, folder / name)
     return {name: (folder / name).read_bytes() for name in made}
@@ -351,7 +355,32 @@ def random_state(position):
     return forge
 
 
+def inside(*keys, change):
+    """Change an array somewhere inside what was learned."""
+
+    def forge(manifest, arrays):
+        node = manifest["model"]["fitted"]
+        for key in keys:
+            node = node[key]
+        name = f"arrays/{node['array']}.npy"
+        fresh = f"arrays/{len(arrays)}.npy"
+        arrays[fresh] = change(arrays[name].copy())
+        node["array"] = len(arrays) - 1
+
+    return forge
+
+
 OF_OTHERS = [
+    ("reach samples", "reach", inside("_reach", "fields", "rows", change=lambda a: a[:, :1]), "a reach"),
+    ("reach scale", "reach", inside("_reach", "fields", "scale", change=lambda a: 0 * a), "a reach has no scale"),
+    ("reach along", "reach", inside("_reach", "fields", "along", change=lambda a: a[1:]), "a reach has no values"),
+    ("reach weights", "reach", inside("_reach", "fields", "weights", change=lambda a: a[1:]), "a reach has no seeds"),
+    (
+        "mixture",
+        "mixtures",
+        inside("mixtures_", "tuple", 0, "fields", "means", change=lambda a: a[:1]),
+        "a mixture has the wrong shape",
+    ),
     ("beyond the end", "centres", random_state(10**6), "a random state is none"),
     ("ridge", "metric", fitted("_ridge", lambda a: a[:1]), "_ridge has the wrong shape"),
     (
@@ -396,7 +425,7 @@ def places(node, above=()):
         yield from places(below, (*above, key))
 
 
-@pytest.mark.parametrize("which", ["tree", "centres", "metric"])
+@pytest.mark.parametrize("which", ["tree", "centres", "metric", "reach", "mixtures"])
 def test_any_forgery_is_refused_in_words_or_answers_all_the_same(tmp_path, models, which):
     document, arrays = unpack(models[which])
     contents = {name: b"".join(bytes(part) for part in npy_of_array(array)) for name, array in arrays.items()}
@@ -413,6 +442,9 @@ def test_any_forgery_is_refused_in_words_or_answers_all_the_same(tmp_path, model
         with warnings.catch_warnings(), contextlib.suppress(LinkwiseError):
             warnings.simplefilter("ignore", LinkwiseWarning)
             back = load(tmp_path / "a")
+            if which == "mixtures":
+                assert len(back.transform(X)) == len(X)
+                continue
             assert len(back.predict(X)) == len(X)
             assert str(back.certificate_)
 

@@ -17,15 +17,18 @@ from linkwise import (
     ConstrainedAgglomerative,
     Constraints,
     COPKMeans,
+    DistBoost,
     Kind,
     MinSeparation,
+    NeighbourhoodPropagation,
     ReCon,
     cluster,
     load,
     read_data,
     save,
 )
-from linkwise.engines import MetricLearner
+from linkwise.engines import DistanceLearner, MetricLearner
+from linkwise.engines.probabilistic._gaussian import COVARIANCE_TYPES
 from linkwise.exceptions import LinkwiseError, LinkwiseWarning
 from linkwise.io._container import MANIFEST, pack
 from tests.contract.discovery import blobs, estimators, truth
@@ -43,7 +46,10 @@ def tree_model():
 # -- what comes back ---------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("cls", [*estimators(), *estimators(MetricLearner)], ids=lambda cls: cls.__name__)
+LEARNERS = [cls for cls in estimators(DistanceLearner) if cls is not MetricLearner]
+
+
+@pytest.mark.parametrize("cls", [*estimators(), *LEARNERS], ids=lambda cls: cls.__name__)
 def test_m70_every_method_comes_back_as_it_was(tmp_path, cls):
     kinds = [kind for kind in (Kind.MUST_LINK, Kind.CANNOT_LINK, Kind.TRIPLET) if kind in cls.understands]
     said = Constraints.build(len(Y), **{kind.word: truth(kind, Y, 1, 3) for kind in kinds})
@@ -87,6 +93,37 @@ def test_parameters_of_any_plain_kind_come_back(tmp_path, made):
     save(back, tmp_path / "b")
     assert (tmp_path / "a").read_bytes() == (tmp_path / "b").read_bytes()
     assert np.array_equal(back.predict(np.abs(X)), made.predict(np.abs(X)))
+
+
+@pytest.mark.parametrize(
+    ("made", "form"),
+    [
+        (NeighbourhoodPropagation(), np.asarray),
+        (NeighbourhoodPropagation(metric="cosine", n_neighbors=3), np.asarray),
+        (NeighbourhoodPropagation(), scipy.sparse.csr_array),
+        (NeighbourhoodPropagation(), lambda X: np.hstack([X, X**2, X**3, X**4, X**5])),  # too many to be whitened
+        *((DistBoost(2, n_rounds=3, covariance_type=kind, random_state=0), np.asarray) for kind in COVARIANCE_TYPES),
+    ],
+)
+def test_what_answers_by_more_than_arrays_comes_back(tmp_path, made, form):
+    made.fit(form(X), constraints=SAID)
+    save(made, tmp_path / "a")
+    back = load(tmp_path / "a")
+    save(back, tmp_path / "b")
+    assert (tmp_path / "a").read_bytes() == (tmp_path / "b").read_bytes()
+    how = "predict" if hasattr(made, "predict") else "transform"
+    new = form(X[::2] + 0.01)
+    assert np.array_equal(getattr(back, how)(new), getattr(made, how)(new))
+
+
+def test_the_hint_fits_what_cannot_be_saved(tmp_path):
+    odd = NeighbourhoodPropagation().fit(X, constraints=SAID)
+    odd._reach = object()
+    with pytest.raises(LinkwiseError, match=r"_reach is a object.*\nHint: this is a bug in linkwise.*joblib"):
+        save(odd, tmp_path / "a")
+    odd = ConstrainedAgglomerative(2, linkage="average", metric=lambda a, b: abs(a - b).sum()).fit(X)
+    with pytest.raises(LinkwiseError, match=r"metric is a function.*\nHint: use a name or a number"):
+        save(odd, tmp_path / "a")
 
 
 def test_names_rules_groups_and_sparse_samples_come_back(tmp_path):
