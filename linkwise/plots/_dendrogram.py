@@ -207,6 +207,8 @@ def _draw_strip(ax: Any, sketch: Sketch) -> None:
     runs = sketch.ground(2000)
     for at_home in (True, False):
         mine = [run for run in runs if run[3] == at_home]
+        if not mine:
+            continue
         corners = [[(left, low), (right, low), (right, high), (left, high)] for left, right, *_ in mine]
         look = {"edgecolors": "none"} if at_home else {"edgecolors": "white", "linewidths": 0.0, "hatch": _HATCH}
         ax.add_collection(PolyCollection(corners, facecolors=[cluster_colour(run[2]) for run in mine], **look))

@@ -14,7 +14,7 @@ from linkwise.engines import recon
 from linkwise.engines.hierarchical import _recon, _recon_run
 from linkwise.exceptions import InfeasibleConstraintsError, LinkwiseError, UnsupportedConstraintError
 from linkwise.problem import _layers
-from tests.oracles import generators, relative, trees
+from tests.oracles import generators, relative
 from tests.profile import examples
 
 pytestmark = pytest.mark.kernels
