@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+
+import numpy as np
 import pytest
 import scipy.sparse as sp
 from sklearn.datasets import make_blobs
 
-from linkwise import Constraints, SizeBetween, cluster
+from linkwise import Constraints, COPKMeans, MinSeparation, SizeBetween, cluster
 from linkwise.choosing import _auto
 from linkwise.exceptions import LinkwiseError
 from linkwise.metrics import adjusted_rand
@@ -68,6 +71,107 @@ def test_sparse_data_and_numbers_forced_by_cannot_links():
     many = Constraints.build(60, apart=[list(range(20))])
     assert max(_auto.numbers_of_clusters(X, many)) >= 24
     assert _auto.numbers_of_clusters(X[:5], Constraints.build(5)) == [2, 3, 4]
+
+
+@pytest.mark.parametrize(
+    ("said", "enough"),
+    [
+        ({"triplets": [(i, i + 1, i + 5) for i in range(5)]}, True),
+        ({"triplets": [(i, i + 1, i + 8) for i in range(4)]}, False),
+        ({"triplets": [(i, i + 1, i + 4) for i in range(5)]}, False),  # about nine samples
+        ({"must_link": [(i, i + 1) for i in range(5)], "cannot_link": [(i, i + 5) for i in range(5)]}, True),
+        ({"must_link": [(i, i + 1) for i in range(4)], "cannot_link": [(i, i + 5) for i in range(5)]}, False),
+        ({"must_link": [(i, i + 1) for i in range(5)], "cannot_link": [(i, i + 6) for i in range(4)]}, False),
+        ({"must_link": [(i, i + 1) for i in range(5)], "cannot_link": [(i, i + 4) for i in range(5)]}, False),
+        ({"together": [range(3), range(3, 7)], "apart": [range(6, 9), range(7, 11)]}, True),
+        ({"together": [range(3), range(3, 7)], "apart": [range(6, 11)]}, False),
+    ],
+)
+def test_what_is_enough_to_hold_some_of_it_out(said, enough):
+    assert (_auto.too_little(Constraints.build(60, **said)) == "") == enough
+
+
+def test_what_is_too_little_is_counted():
+    said = Constraints.build(60, must_link=[(0, 1)], cannot_link=[(0, 2)], apart=[(3, 4, 5)])
+    words = "1 pair together and 3 pairs apart, about 6 samples; at least 5 of each about 10 are needed"
+    assert words in _auto.too_little(said)
+
+
+def methods_for(known, *, data=X, metric="euclidean", matrix=True):
+    found = _auto.candidate_methods(data, known, metric, 3, matrix=matrix)
+    assert all(estimator.get_params().get("random_state", 3) == 3 for estimator, _ in found)
+    return {type(estimator).__name__: grid.get("linkage") for estimator, grid in found}
+
+
+def test_whoever_understands_what_was_said_and_suits_the_data_is_compared(monkeypatch):
+    centres = {"COPKMeans": None, "PCKMeans": None}
+    learning = {"MPCKMeans": None, "ConstrainedGaussianMixture": None}
+    complete, near = {"ConstrainedCompleteLink": ["average", "complete"]}, ["average", "complete"]
+    merging = {"ConstrainedAgglomerative": ["ward", "average"]}
+    assert methods_for(PAIRS) == merging | complete | centres | learning
+    assert methods_for(PAIRS, matrix=False) == {"ConstrainedAgglomerative": ["ward"]} | centres | learning
+    for data, metric in ((X, "manhattan"), (sp.csr_matrix(X), "euclidean")):
+        assert methods_for(PAIRS, data=data, metric=metric) == {"ConstrainedAgglomerative": near} | complete
+    triplets = Constraints.build(60, triplets=[(0, 1, 2)])
+    assert methods_for(triplets) == {"ReCon": ["centroid", "average"]}
+    assert methods_for(triplets, metric="cosine") == {"ReCon": near}
+    assert methods_for(PAIRS.with_rules(SizeBetween(2, 30))) == {"COPKMeans": None}
+    assert methods_for(PAIRS.with_rules(MinSeparation(0.1))) == merging
+    monkeypatch.setattr(_auto, "COMPARE", 60)
+    assert methods_for(PAIRS) == merging | complete | centres | learning
+    monkeypatch.setattr(_auto, "COMPARE", 59)
+    assert methods_for(PAIRS) == merging | centres
+
+
+def test_numbers_to_try_go_past_what_cannot_links_force_where_links_speak_of_a_cut():
+    assert _auto.cluster_grid(X, Constraints.build(60, triplets=[(0, 1, 2)])) == {"n_clusters": [None]}
+    assert _auto.cluster_grid(X, Constraints.build(60, must_link=[(0, 1)])) == {"n_clusters": list(range(2, 13))}
+    apart = Constraints.build(60, apart=[range(15)])
+    assert _auto.cluster_grid(X, apart) == {"n_clusters": list(range(2, 20))}
+    assert _auto.numbers_of_clusters(X, Constraints.build(60, apart=[range(15)], weight=1.0))[-1] == 12
+    assert _auto.numbers_of_clusters(X[:2], Constraints.build(2)) == [2]
+    assert _auto.numbers_of_clusters(X[:13], Constraints.build(13))[-1] == 12
+    assert _auto.numbers_of_clusters(X[:12], Constraints.build(12))[-1] == 11
+
+
+@pytest.mark.parametrize(
+    ("scores", "tied", "best", "rival"),
+    [
+        ((0.9, 0.8, np.nan), 1, 0, "score 0.90 +- 0.05, ahead of B(k=3) with 0.80."),
+        ((0.8, 0.9, 0.85), 3, 0, "score 0.80 +- 0.05, and 0.90 for B(k=3): 3 are within a standard error, of these it"),
+        ((0.8, np.nan, np.nan), 1, 0, "score 0.80 +- 0.05; it was the only candidate that could be fitted."),
+        ((0.7, 0.8, 0.9), 1, 2, "score 0.90 +- 0.05, ahead of B(k=3) with 0.80."),
+    ],
+)
+def test_the_choice_is_told_with_its_score_and_its_rival(scores, tied, best, rival):
+    mean = np.array(scores)
+    results = {
+        "method": ["A", "B", "C"],
+        "words": ["k=2", "k=3", "k=4"],
+        "mean_test_score": mean,
+        "se_test_score": np.full(3, 0.05),
+        "tied": np.arange(3) < tied,
+        "trouble": np.array(["", "it met a dead end", "cannot hold"]),
+        "must_kept": np.full(3, 0.75),
+        "cannot_kept": np.ones(3),
+        "triplets_kept": np.full(3, np.nan),
+    }
+    search = SimpleNamespace(cv_results_=results, best_index_=best, folds_=[0] * 10)
+    methods = [(COPKMeans(), {"n_clusters": [2, 3]}), (COPKMeans(), {"n_clusters": [4, None]})]
+    won, against, compared = _auto.explain(search, methods)
+    name = "ABC"[best] + f"(k={best + 2})"
+    assert (
+        won == f"{name}: told part of what is known, it kept 75% of the must-links, 100% of the cannot-links held out."
+    )
+    assert against.startswith(rival)
+    failed = {
+        0: ".",
+        1: "; 1 could not be: 1 too few or too many clusters for what was said.",
+        2: "; 2 could not be: 1 met a dead end, 1 too few or too many clusters for what was said.",
+    }
+    assert (
+        compared == "compared: COPKMeans with 2 to 4 clusters, 3 candidates in 10 folds" + failed[np.isnan(mean).sum()]
+    )
 
 
 def test_other_words_are_refused():

@@ -279,6 +279,9 @@ def test_f55_with_skip_bad_the_rest_is_kept_and_the_skips_are_listed(tmp_path):
     assert said.constraints.n_statements == 1
     assert [text.split(" is not")[0].split(" names")[0][-6:] for text in said.skipped] == ["line 2", "line 3", "line 4"]
     assert "'yak'" in said.skipped[1]
+    misspelt = Case("", b"kind,a,b\nmustlink,a,b\n", "OK", name="said.csv")
+    (skip,) = read_knowledge(write(tmp_path, misspelt), NAMES, skip_bad=True).skipped
+    assert skip.endswith("line 2: the kind is 'mustlink'.")  # the hint is for those who are to mend it
 
 
 def test_f63_a_tree_of_a_hundred_thousand_levels(tmp_path):
