@@ -8,6 +8,7 @@ import os
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import click
 
@@ -98,7 +99,7 @@ def kept_in() -> str:
     try:
         from numba.core.caching import CompileResultCacheImpl
 
-        places = CompileResultCacheImpl._locator_classes
+        places: list[Any] = CompileResultCacheImpl._locator_classes
         found = [place.from_function(_jit.njit, _jit.__file__) for place in places]
         where = next((Path(place.get_cache_path()) for place in found if place is not None), None)
     except (ImportError, AttributeError):  # these names are private to Numba

@@ -59,6 +59,9 @@ def pairs_of_labels(y: Any, unlabeled: Any) -> tuple[int, npt.NDArray[np.intp], 
 
 def read_ids(ids: Any) -> npt.NDArray[Any]:
     """Read identifiers as a one-dimensional array without repeats."""
+    if not (hasattr(ids, "__array__") or isinstance(ids, Iterable)) or isinstance(ids, (str, bytes)):
+        msg = f"ids is {type(ids).__name__}, expected one identifier per sample, such as ['otter', 'mink']."
+        raise ConstraintError(msg)
     given = ids if hasattr(ids, "__array__") else list(ids)
     kinds = {type(value) for value in given} if isinstance(given, list) else set()
     names = np.array(given, dtype=object) if len(kinds) > 1 else np.array(given)
@@ -136,7 +139,12 @@ def sort_statements(
     weights: list[list[float]] = [[] for _ in Kind]
     place: list[list[int]] = [[] for _ in Kind]
     for position, statement in enumerate(statements):
-        word, *rest = statement
+        is_row = isinstance(statement, Iterable) and not isinstance(statement, (str, bytes))
+        given = tuple(statement) if is_row else ()
+        if not given:
+            msg = f"statement {position} is {statement!r}, expected a tuple such as ('must_link', 'otter', 'mink')."
+            raise ConstraintError(msg)
+        word, *rest = given
         kind = _SPELLINGS.get(word) if isinstance(word, str) else None
         if kind is None:
             close = difflib.get_close_matches(str(word), _SPELLINGS, n=1)

@@ -11,7 +11,7 @@ import scipy.sparse
 
 from linkwise.exceptions import LinkwiseError, LinkwiseWarning
 
-__all__ = ["require_finite", "require_numbers", "warn_user"]
+__all__ = ["read_dtype", "require_finite", "require_numbers", "warn_user"]
 
 _EXACT = 2**53
 
@@ -36,7 +36,14 @@ def require_numbers(X: Any) -> None:
     if hasattr(X, "columns") and hasattr(X, "dtypes"):
         _require_number_columns(X)
         return
-    given = X.tocoo().data if scipy.sparse.issparse(X) else np.asarray(X)
+    try:
+        given = X.tocoo().data if scipy.sparse.issparse(X) else np.asarray(X)
+    except TypeError as nothing:  # what pretends to be a sequence, such as Constraints
+        msg = f"X is {type(X).__name__}, expected an array-like of shape (n_samples, n_features)."
+        raise LinkwiseError(msg) from nothing
+    if given.ndim == 0 and given.dtype.kind == "O":
+        msg = f"X is {type(X).__name__}, expected an array-like of shape (n_samples, n_features)."
+        raise LinkwiseError(msg)
     if given.dtype.kind in "mM":
         msg = (
             "X holds dates, expected numbers.\nHint: convert them first, as in (X - X.min()) / np.timedelta64(1, 'D')."
@@ -44,6 +51,16 @@ def require_numbers(X: Any) -> None:
         raise LinkwiseError(msg)
     if given.dtype.kind in "iu" and given.size and max(int(given.max()), -int(given.min())) > _EXACT:
         _warn_of_precision()
+
+
+def read_dtype(dtype: Any) -> np.dtype[Any]:
+    """Read the name or type of numbers to compute in."""
+    try:
+        kind: np.dtype[Any] = np.dtype(dtype)
+    except (TypeError, ValueError) as unknown:
+        msg = f"dtype is {dtype!r}, expected np.float32 or np.float64."
+        raise LinkwiseError(msg) from unknown
+    return kind
 
 
 def _warn_of_precision() -> None:

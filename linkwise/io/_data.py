@@ -141,7 +141,7 @@ def _listed(**given: Any) -> list[tuple[str, ...]]:
 
 def _script(decimal: str | None, missing: tuple[str, ...], like: Preparation | None) -> Script:
     """How numbers are written: as said, else as in the table that this one is to be like."""
-    if decimal not in (None, ".", ","):
+    if decimal is not None and (not isinstance(decimal, str) or decimal not in (".", ",")):
         msg = f"read_data: decimal is {decimal!r}, expected '.' or ','."
         raise LinkwiseError(msg)
     usual = Script() if like is None else like.script

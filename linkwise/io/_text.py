@@ -47,6 +47,9 @@ def read_raw(source: Any) -> bytes:
             msg = "standard input is closed.\nHint: name a file instead of `-`."
             raise LinkwiseError(msg)
         source = getattr(sys.stdin, "buffer", sys.stdin)
+    if not hasattr(source, "read"):
+        msg = f"a {type(source).__name__} is not a file.\nHint: give the name of a file, or an open one."
+        raise LinkwiseError(msg)
     content = source.read()
     return content.encode("utf-8", errors="surrogatepass") if isinstance(content, str) else bytes(content)
 

@@ -271,7 +271,11 @@ def read_hard(constraints: Constraints, X: Any, metric: str, who: str) -> Hard:
         raise LinkwiseError(msg)
     if X is None:
         return Hard.of(constraints)
-    rows = X.shape[0] if hasattr(X, "shape") else len(X)
+    shape = X.shape if hasattr(X, "shape") else (len(X),) if isinstance(X, (list, tuple)) else ()
+    if not shape:
+        msg = f"{who}: X is {type(X).__name__}, expected an array of shape (n_samples, n_features), or None."
+        raise LinkwiseError(msg)
+    rows = int(shape[0])
     if rows != constraints.n_samples:
         msg = f"{who}: X has {rows:,} rows, but the constraints speak about {constraints.n_samples:,} samples."
         raise LinkwiseError(msg)

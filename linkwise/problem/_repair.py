@@ -206,7 +206,11 @@ def repair(
     >>> repair(Constraints.build(3, triplets=[(0, 1, 2), (1, 2, 0)], weight=[1, 5])).dropped.tolist()
     [0]
     """
-    if keep not in ("most", "hard"):
+    if not isinstance(constraints, Constraints):
+        what = type(constraints).__name__
+        msg = f"repair: constraints are {what}, expected Constraints.\nHint: use `Constraints.build`."
+        raise LinkwiseError(msg)
+    if not isinstance(keep, str) or keep not in ("most", "hard"):
         msg = f'repair: keep is {keep!r}, expected "most" or "hard".'
         raise LinkwiseError(msg)
     choices = [kind.word for kind in Kind if kind.is_choice and (constraints.kind == kind).any()]

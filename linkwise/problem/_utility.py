@@ -190,7 +190,11 @@ def _read_data(constraints: Constraints, X: Any) -> FloatArray:
         what = type(constraints).__name__
         msg = f"utility: constraints are {what}, expected Constraints.\nHint: use `Constraints.build`."
         raise LinkwiseError(msg)
-    data = np.ascontiguousarray(X.toarray() if hasattr(X, "toarray") else X, dtype=np.float64)
+    try:
+        data = np.ascontiguousarray(X.toarray() if hasattr(X, "toarray") else X, dtype=np.float64)
+    except (TypeError, ValueError) as odd:
+        msg = f"utility: X is {type(X).__name__}, expected {constraints.n_samples:,} rows of finite numbers."
+        raise LinkwiseError(msg) from odd
     if data.ndim != 2 or len(data) != constraints.n_samples or not np.isfinite(data).all():
         msg = (
             f"utility: X has shape {data.shape}{'' if np.isfinite(data).all() else ' and values that are not finite'}, "

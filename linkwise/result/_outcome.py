@@ -71,7 +71,10 @@ def read_outcome(result: Any, labels: Any = None, *, who: str) -> Outcome:
         own = np.asarray(result.labels)
         found = Outcome(len(own), getattr(result, "dendrogram", None), own, said, result.estimator)
     else:
-        own = None if isinstance(result, str) else np.asarray(result)
+        try:
+            own = None if isinstance(result, str) else np.asarray(result)
+        except TypeError:  # what pretends to be a sequence, such as Constraints
+            own = None
         if own is None or own.ndim != 1 or not len(own) or own.dtype.kind not in "iu":
             msg = (
                 f"{who} got {type(result).__name__}, expected a fitted estimator, a Dendrogram or integer labels.\n"

@@ -170,6 +170,10 @@ def verify(result: Any, constraints: Constraints, *, X: Any = None, metric: str 
     1 of 1 hard statement is broken:
       #0 triplet(0, 2 | 1)
     """
+    if not isinstance(constraints, Constraints):
+        what = type(constraints).__name__
+        msg = f"verify: constraints are {what}, expected Constraints.\nHint: use `Constraints.build`."
+        raise LinkwiseError(msg)
     a, b, c = constraints.items.T
     kind = constraints.kind
     if hasattr(result, "parent"):
@@ -248,7 +252,11 @@ def _many(count: int, word: str) -> str:
 
 
 def _read_labels(result: Any, n_samples: int) -> npt.NDArray[np.intp]:
-    labels = np.asarray(result)
+    try:
+        labels = np.asarray(result)
+    except TypeError as odd:
+        msg = f"verify: the result is {type(result).__name__}, expected a Dendrogram or one label per sample."
+        raise LinkwiseError(msg) from odd
     if labels.ndim != 1:
         msg = f"verify: labels have shape {labels.shape}, expected one label per sample."
         raise LinkwiseError(msg)

@@ -11,7 +11,7 @@ import numpy.typing as npt
 from linkwise._kernels import njit
 from linkwise._parallel import Workers
 from linkwise.constraints import Groups
-from linkwise.engines._reading import require_numbers, warn_user
+from linkwise.engines._reading import read_dtype, require_numbers, warn_user
 from linkwise.engines.hierarchical import _few, _generic, _memory, _reciprocal, _spanning, _vector
 from linkwise.engines.hierarchical._codes import (
     COMPLETE,
@@ -379,7 +379,7 @@ def agglomerate(
 
     name = metric_name(metric)
     require_fitting(method, name)
-    kind = np.dtype(dtype)
+    kind = read_dtype(dtype)
     if kind not in (np.float32, np.float64):
         msg = f"agglomerate computes in float32 or float64, not in {kind}.\nHint: dtype=np.float32 or dtype=np.float64."
         raise LinkwiseError(msg)

@@ -45,7 +45,7 @@ def metric_name(metric: Metric, *, who: str = "agglomerate") -> str:
     """Return the canonical name of a metric: one of METRICS, ``"precomputed"`` or ``"callable"``."""
     if callable(metric):
         return "callable"
-    name = _ALIASES.get(metric, metric)
+    name = _ALIASES.get(metric, metric) if isinstance(metric, str) else repr(metric)
     if name == "precomputed" or name in METRICS:
         return name
     known = (*METRICS, *_ALIASES, "precomputed")

@@ -13,6 +13,7 @@ from linkwise._kernels.disjoint_set import components
 from linkwise._parallel import Workers
 from linkwise.constraints import Constraints, Kind
 from linkwise.engines._binding import bind
+from linkwise.engines._reading import read_dtype
 from linkwise.engines.hierarchical._agglomerate import read_vectors
 from linkwise.engines.hierarchical._distances import Metric, metric_name, read_dissimilarities, scaled, square_distances
 from linkwise.engines.hierarchical._memory import require_memory
@@ -228,10 +229,10 @@ def propagate(
     >>> propagate(X, Constraints.build(4, must_link=[(0, 3)], cannot_link=[(0, 1)]))[1].tolist()
     [6.0, 0.0, 3.0, 6.0]
     """
-    if cannot_link not in ("far", "keep"):
+    if not isinstance(cannot_link, str) or cannot_link not in ("far", "keep"):
         msg = f'propagate: cannot_link is {cannot_link!r}, expected "far" or "keep".'
         raise LinkwiseError(msg)
-    kind = np.dtype(dtype)
+    kind = read_dtype(dtype)
     if kind not in (np.float32, np.float64):
         msg = f"propagate computes in float32 or float64, not in {kind}.\nHint: dtype=np.float32 or dtype=np.float64."
         raise LinkwiseError(msg)
