@@ -10,6 +10,7 @@ from linkwise.cli._options import FORMATS, agree, one_standard_input, read_state
 from linkwise.cli._verb import CONFLICT, FAILED, INFEASIBLE, answer, verb
 
 if TYPE_CHECKING:
+    from linkwise.constraints import Entry
     from linkwise.io import Knowledge, Table
     from linkwise.problem import Explanation, Utility, Verdict
 
@@ -77,19 +78,38 @@ def code_of(why: Explanation) -> int:
 
 
 def _worth(said: Any, table: Table, clusters: int | None) -> Utility | None:
-    """What the statements promise, for kinds that can be judged so."""
+    """What the statements promise."""
     import numpy as np
 
-    from linkwise import ConstrainedAgglomerative, Kind
+    from linkwise import ConstrainedAgglomerative
     from linkwise.problem import utility
 
-    judged = said.select(np.flatnonzero(said.kind <= Kind.TRIPLET))
-    if not judged.n_statements or not isinstance(table.X, np.ndarray):
+    if not said.n_statements or not isinstance(table.X, np.ndarray):
         return None
     plain = None
     if clusters is not None and len(table) <= MOST_TRIED:
         plain = ConstrainedAgglomerative(n_clusters=clusters).fit(table.X).dendrogram_
-    return utility(judged, table.X, result=plain)
+    return utility(said, table.X, result=plain)
+
+
+def _promise(worth: Utility) -> str:
+    """What is known of the statements' worth, in words; what is not known is left out."""
+    import math
+
+    if not math.isnan(worth.informativeness):
+        known = f"  informativeness {worth.informativeness:.2f}"
+        verdict = [worth.verdict]
+    else:
+        known, verdict = "", []
+    if not math.isnan(worth.coherence):
+        sampled = "" if worth.coherence_exact else " (from a sample)"
+        known += f"{', ' if known else '  '}coherence {worth.coherence:.2f}{sampled}"
+        if not verdict:
+            how = worth.verdict.split("; ", 1)[1]
+            verdict = [f"{how[0].upper()}{how[1:]}"]
+            unknown = f"Whether the result needs them is not known without -k, nor of more than {MOST_TRIED:,} samples."
+            verdict.append(unknown)
+    return "".join(f"\n{line}" for line in [" ".join(verdict), known, f"  {worth.counts}"] if line)
 
 
 def about(statements: Knowledge) -> str:
@@ -106,8 +126,7 @@ def counted(n: int) -> str:
 def _as_text(verdict: Verdict, statements: Knowledge, worth: Utility | None) -> str:
     if verdict.status == "feasible":
         fewest = f" They allow {verdict.k_min:,} to {verdict.k_max:,} clusters." if verdict.k_min is not None else ""
-        unknown = f"Whether the result needs them is not known without -k, nor of more than {MOST_TRIED:,} samples;"
-        promise = "" if worth is None else f"\n{worth}".replace("Unknown without result=;", unknown)
+        promise = "" if worth is None else _promise(worth)
         return f"{about(statements)} can all hold together.{fewest}{promise}"
     if verdict.explanation is not None:
         return f"{about(statements)} cannot all hold.\n{statements.explain(verdict.explanation)}"
@@ -130,21 +149,24 @@ def _as_dict(verdict: Verdict, statements: Knowledge, worth: Utility | None) -> 
     if worth is not None:
         keys = ("verdict", "informativeness", "coherence", "coverage", "decided", "n_parts")
         told["utility"] = {key: getattr(worth, key) for key in keys}
+        if worth.verdict.startswith("Unknown"):
+            told["utility"]["verdict"] = None
     return told if why is None else told | conflict_dict(statements, why)
 
 
 def conflict_dict(statements: Knowledge, why: Explanation) -> dict[str, Any]:
-    """One conflict for JSON: the statements at fault, what repairs it, and the argument."""
+    """One conflict for JSON: the entries at fault, what repairs it, and the argument."""
     return {
         "because": why.because,
         "steps": why.steps,
-        "conflict": [as_dict(statements, s) for s in why.core],
-        "fixes": [as_dict(statements, group[0]) for group in why.suspects if len(group) == 1],
-        "repairs": [[as_dict(statements, s) for s in group] for group in why.suspects],
+        "conflict": [as_dict(statements, entry) for entry in why.entries],
+        "fixes": [as_dict(statements, group[0]) for group in why.repairs if len(group) == 1],
+        "repairs": [[as_dict(statements, entry) for entry in group] for group in why.repairs],
     }
 
 
-def as_dict(statements: Knowledge, statement: int) -> dict[str, Any]:
-    """One statement with its place."""
-    words = statements.constraints.describe(statement).split(" ", 1)[1]
-    return {"file": statements.file_of(statement), "line": statements.line_of(statement), "statement": words}
+def as_dict(statements: Knowledge, entry: Entry) -> dict[str, Any]:
+    """One entry with its place; ``sample`` is null unless it is a member of a group or a labelled sample."""
+    sample = None if entry.sample < 0 else statements.constraints.name(entry.sample)
+    place = {"file": statements.file_of(entry), "line": statements.line_of(entry)}
+    return {**place, "statement": statements.body(entry), "sample": sample}

@@ -229,7 +229,7 @@ def read_said(
 
 
 def read_statements(files: Sequence[str], ids: Any = None, form: str | None = None) -> Knowledge:
-    """Read files of statements; with --skip-bad, warn of the lines that were passed over."""
+    """Read files of statements; with --skip-bad, warn of the rows and names that were skipped."""
     import warnings
 
     from linkwise.exceptions import LinkwiseWarning
@@ -239,7 +239,8 @@ def read_statements(files: Sequence[str], ids: Any = None, form: str | None = No
     statements = read_knowledge(list(files), ids, format=form, skip_bad=passing)  # type: ignore[arg-type]
     if statements.skipped:
         n = len(statements.skipped)
-        lines = [f"{many(n, 'line')} passed over:", *(f"  {why}" for why in statements.skipped[:20])]
+        lines = [f"skipped {many(n, 'row')} or {'name' if n == 1 else 'names'}:"]
+        lines += [f"  {why}" for why in statements.skipped[:20]]
         lines += [f"  ... and {n - 20:,} more"] if n > 20 else []
         warnings.warn("\n".join(lines), LinkwiseWarning, stacklevel=2)
     return statements

@@ -12,6 +12,7 @@ from linkwise.cli._options import knowledge_options, read_said, refuse_existing
 from linkwise.cli._verb import CONFLICT, answer, on_screen, speaks_json, verb
 
 if TYPE_CHECKING:
+    from linkwise.constraints import Entry
     from linkwise.io import Knowledge
 
 __all__ = ["repair"]
@@ -24,7 +25,10 @@ ENDINGS = (".csv", ".tsv", ".jsonl", ".ndjson")
 @knowledge_options
 @click.option("--auto", is_flag=True, help="Drop the fewest (or lightest) that must go.")
 @click.option(
-    "--drop", multiple=True, metavar="LINE", help="Drop what stands in this line (FILE:LINE for several files)."
+    "--drop",
+    multiple=True,
+    metavar="LINE",
+    help="Drop what stands in this line (FILE:LINE for several files, FILE:LINE:SAMPLE for one member of a group).",
 )
 @click.option("--ask", "asking", is_flag=True, help="Show conflict after conflict and ask what to drop.")
 @click.option("--keep-hard", is_flag=True, help="With --auto: never drop a statement without a weight.")
@@ -46,8 +50,9 @@ def repair(
 ) -> int:
     """Drop statements so that all others hold together, list what was dropped, and write the rest to FILE.
 
-    Say how: --auto finds the fewest, --drop names lines as `linkwise explain` shows them, --ask lets you choose. FILE
-    ends in .csv, .tsv or .jsonl. The files that are read stay as they are.
+    What is dropped is what was written: a statement, a row of a file of groups or labels, or a member of a group. The
+    rest of a group stays. Say how: --auto finds the fewest, --drop names lines as `linkwise explain` shows them, --ask
+    lets you choose. FILE ends in .csv, .tsv or .jsonl. The files that are read stay as they are.
 
     Exits with 0 when FILE was written, 3 when what is left would still be contradictory; then nothing is written.
     """
@@ -72,77 +77,94 @@ def repair(
     said = statements.constraints
     if auto:
         with explained(statements):
-            gone, sentence = _automatic(statements, keep_hard)
+            gone, lines, sentence = _automatic(statements, keep_hard)
     else:
         gone = _asked(statements) if asking else _named(statements, drop)
-        sentence = f"{len(gone):,} of {said.n_statements:,} statements dropped."
-    left = said.select([s for s in range(said.n_statements) if s not in set(gone)])
+        lines = [statements.word(entry) for entry in gone]
+        n = len(said.entries())
+        sentence = f"{len(gone):,} of {n:,} {'entries' if n != said.n_statements else 'statements'} dropped."
+    left = said.without(gone)
     kept = dataclasses.replace(statements, constraints=left)
-    verdict = check(left)
-    told: dict[str, Any] = {"status": verdict.status, "dropped": [as_dict(statements, s) for s in gone]}
-    if verdict.status == "infeasible" and verdict.explanation is not None:
-        told |= {"written": None}
-        answer(told, f"{about(kept)} still cannot all hold; nothing was written.\n{kept.explain(verdict.explanation)}")
-        return CONFLICT
+    told: dict[str, Any] = {"status": "feasible", "dropped": [as_dict(statements, entry) for entry in gone]}
+    if not auto or said.rules:  # a repair leaves what can hold together; rules it does not judge
+        verdict = check(left)
+        told["status"] = verdict.status
+        if verdict.status == "infeasible" and verdict.explanation is not None:
+            told |= {"written": None}
+            why = kept.explain(verdict.explanation)
+            answer(told, f"{about(kept)} still cannot all hold; nothing was written.\n{why}")
+            return CONFLICT
     write_knowledge(output, kept)
     told |= {"kept": left.n_statements, "written": output}
-    lines = [sentence, *(f"  {statements.word(s)}" for s in gone), f"{output}: {counted(left.n_statements)}."]
+    lines = [sentence, *(f"  {line}" for line in lines), f"{output}: {counted(left.n_statements)}."]
     answer(told, "\n".join(lines), quiet=quiet)
     return 0
 
 
-def _automatic(statements: Knowledge, keep_hard: bool) -> tuple[list[int], str]:
+def _automatic(statements: Knowledge, keep_hard: bool) -> tuple[list[Entry], list[str], str]:
+    """What to drop, in words too: all members of a group that goes as a whole are one line."""
     from linkwise.problem import repair as find_repair
 
     found = find_repair(statements.constraints, keep="hard" if keep_hard else "most")
-    return found.dropped.tolist(), str(found).split("\n", 1)[0]
+    lines = []
+    for group in found.by_statement():
+        whole = f"{statements.word(group[0].statement)}, {len(group):,} members"
+        lines.append(statements.word(group[0]) if len(group) == 1 else whole)
+    return list(found.entries), lines, str(found).split("\n", 1)[0]
 
 
-def _named(statements: Knowledge, drop: tuple[str, ...]) -> list[int]:
-    """Positions of the statements that stand in the lines named."""
-    gone: list[int] = []
+def _named(statements: Knowledge, drop: tuple[str, ...]) -> list[Entry]:
+    """What stands in the lines named."""
+    gone: list[Entry] = []
     for given in drop:
-        file, _, number = given.rpartition(":")
-        if not number.isascii() or not number.isdecimal():
-            msg = f"--drop {given}: expected the number of a line, such as 4" + (
-                f", or {statements.files[0]}:4." if len(statements.files) > 1 else "."
-            )
-            raise click.UsageError(msg)
-        if not file and len(statements.files) > 1:
-            msg = f"--drop {given}: there are several files.\nHint: --drop {statements.files[0]}:{given}"
-            raise click.UsageError(msg)
-        found = [
-            s
-            for s in range(statements.constraints.n_statements)
-            if statements.line_of(s) == int(number) and file in ("", statements.file_of(s))
-        ]
+        file, line, sample = _place(statements, given)
+        found = statements.entries_at(file, line, sample)
         if not found:
-            msg = f"--drop {given}: no statement stands in that line.\nHint: lines are counted from 1."
+            what = (
+                f"nothing in that line names {sample!r}" if sample is not None else "no statement stands in that line"
+            )
+            msg = f"--drop {given}: {what}.\nHint: lines are counted from 1; `linkwise explain` shows them."
             raise click.UsageError(msg)
-        gone += [s for s in found if s not in gone]
+        gone += [entry for entry in found if entry not in gone]
     return gone
 
 
-def _asked(statements: Knowledge) -> list[int]:
+def _place(statements: Knowledge, given: str) -> tuple[str, int, str | None]:
+    """Read LINE, FILE:LINE, LINE:SAMPLE or FILE:LINE:SAMPLE; a file that was given is taken for one."""
+    files = statements.files
+    file = next((name for name in sorted(files, key=len, reverse=True) if given.startswith(f"{name}:")), None)
+    number, colon, sample = (given if file is None else given[len(file) + 1 :]).partition(":")
+    if not number.isascii() or not number.isdecimal():
+        msg = f"--drop {given}: expected the number of a line, such as 4" + (
+            f", or {files[0]}:4." if len(files) > 1 else "."
+        )
+        raise click.UsageError(msg)
+    if file is None and len(files) > 1:
+        msg = f"--drop {given}: there are several files.\nHint: --drop {files[0]}:{given}"
+        raise click.UsageError(msg)
+    return file or files[0], int(number), sample if colon else None
+
+
+def _asked(statements: Knowledge) -> list[Entry]:
     """Go through the conflicts; a number drops what it names, q ends."""
     import dataclasses
 
+    from linkwise.constraints._entries import entry_key
     from linkwise.problem import check
 
-    said, gone = statements.constraints, list[int]()
-    places = list(range(said.n_statements))
+    said, gone = statements.constraints, list[Any]()
+    known = {entry_key(said, entry): entry for entry in said.entries()}
     while True:
-        left = dataclasses.replace(statements, constraints=said.select(places))
+        left = dataclasses.replace(statements, constraints=said.without(gone))
         verdict = check(left.constraints)
         if verdict.explanation is None:
             return gone
-        choices: list[tuple[int, ...]] = list(verdict.explanation.suspects) or [(s,) for s in verdict.explanation.core]
+        choices = list(verdict.explanation.repairs) or [(entry,) for entry in verdict.explanation.entries]
         _show(left.explain(verdict.explanation))
         for number, group in enumerate(choices, start=1):
-            _show(f"  [{number}] drop {' and '.join(left.word(s) for s in group)}")
+            _show(f"  [{number}] drop {' and '.join(left.word(entry) for entry in group)}")
         chosen = choices[_choose(len(choices)) - 1]
-        gone += [places[s] for s in chosen]
-        places = [p for at, p in enumerate(places) if at not in chosen]
+        gone += [known[entry_key(left.constraints, entry)] for entry in chosen]
 
 
 def _choose(count: int) -> int:

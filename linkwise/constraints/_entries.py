@@ -16,7 +16,7 @@ from linkwise.constraints._read import Kind
 if TYPE_CHECKING:
     from linkwise.constraints._container import Constraints
 
-__all__ = ["Entries", "Entry", "has_parts", "list_entries", "remove", "take_away"]
+__all__ = ["Entries", "Entry", "entry_key", "has_parts", "list_entries", "remove", "take_away"]
 
 IntArray = npt.NDArray[np.intp]
 BoolArray = npt.NDArray[np.bool_]
@@ -50,6 +50,13 @@ class Entry(NamedTuple):
 def has_parts(said: Constraints) -> bool:
     """Whether anything in a table was written in parts: members of groups together or apart, or labelled samples."""
     return bool(said.labels) or bool(((said.kind == Kind.TOGETHER) | (said.kind == Kind.APART)).any())
+
+
+def entry_key(said: Constraints, entry: Entry) -> tuple[int, int, int]:
+    """What tells an entry from all others, in a table and in what `Constraints.without` leaves of it."""
+    if entry.label >= 0:
+        return -1, entry.sample, int(said.labels.row[entry.label])
+    return int(said.row[entry.statement]), entry.sample, -1
 
 
 @dataclass(frozen=True, eq=False)

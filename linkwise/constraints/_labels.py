@@ -10,7 +10,16 @@ import numpy.typing as npt
 from linkwise.constraints._groups import Groups
 from linkwise.constraints._read import Kind
 
-__all__ = ["NO_LABELS", "Labels", "chained_labels", "join_labels", "label_rows", "select_labels", "slice_labels"]
+__all__ = [
+    "NO_LABELS",
+    "Labels",
+    "chained_labels",
+    "join_labels",
+    "label_rows",
+    "says_all",
+    "select_labels",
+    "slice_labels",
+]
 
 IntArray = npt.NDArray[np.intp]
 BoolArray = npt.NDArray[np.bool_]
@@ -149,11 +158,11 @@ def slice_labels(
         sample=sample[here], label=labels.label[here], row=labels.row[here], owner=labels.owner[keep]
     )
     n = len(position) - 1
-    says_all = [_says_all(left, source, n, kind, items, groups) for source in range(len(labels.apart))]
+    says_all = [says_all(left, source, n, kind, items, groups) for source in range(len(labels.apart))]
     return _keep_sources(left, left.owner, np.array(says_all, dtype=np.bool_))
 
 
-def _says_all(labels: Labels, source: int, n: int, kind: npt.NDArray[np.int8], items: IntArray, groups: Groups) -> bool:
+def says_all(labels: Labels, source: int, n: int, kind: npt.NDArray[np.int8], items: IntArray, groups: Groups) -> bool:
     """Whether the statements of one labelling say all its rows do: they are chains and heads, so counting tells."""
     rows = np.flatnonzero(labels.source[labels.label] == source)
     class_of = np.full(n, -1, dtype=np.intp)

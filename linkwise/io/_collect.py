@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from linkwise.constraints import Constraints, Kind, Rule
+from linkwise.constraints import Constraints, Kind, Labels, Rule
 from linkwise.exceptions import ConstraintError, LinkwiseError, LinkwiseWarning
 from linkwise.io._text import shown
 
@@ -47,6 +47,11 @@ class Collector:
             raise ConstraintError(msg)
         self._kind, self._size, self._member = array("b"), array("q"), array("q")
         self._weight, self._file, self._line = array("d"), array("i"), array("q")
+        self._labelled, self._class, self._class_source = array("q"), array("q"), array("q")
+        self._class_name: list[str] = []
+        self._source_apart: list[bool] = []
+        self._source_of: dict[int, int] = {}
+        self.label_file, self.label_line = array("i"), array("q")
 
     # -- taking in ---------------------------------------------------------------------------------------------------
 
@@ -90,8 +95,15 @@ class Collector:
         if self.skip_bad and len(self._unknown) > unknown:
             names = ", ".join(shown(sample) for _, _, sample in self._unknown[unknown:])
             del self._unknown[unknown:]
-            self.skipped.append(f"{self.name}, line {line} names samples that are not in the data: {names}.")
-            return
+            codes = [code for code in codes if code >= 0]
+            stay = kind in (Kind.TOGETHER, Kind.APART) and len(codes) > 1
+            others = f"; the other {len(codes)} stay" if stay else ""
+            self.skipped.append(f"{self.name}, line {line} names samples that are not in the data: {names}{others}.")
+            if not stay:
+                return
+        self._append(kind, codes, weight, line, note)
+
+    def _append(self, kind: Kind, codes: Sequence[int], weight: float, line: int, note: str) -> None:
         if note:
             self.notes[len(self._kind)] = note
         self._kind.append(kind)
@@ -100,6 +112,53 @@ class Collector:
         self._weight.append(weight)
         self._file.append(len(self.files) - 1)
         self._line.append(line)
+
+    def different(self, names: Sequence[str], line: int, complaint: str) -> list[str]:
+        """The names without repeats, which are refused; ``complaint`` says so of the first, written as ``{}``."""
+        found: dict[str, None] = {}
+        twice = next((name for name in names if name in found or found.setdefault(name)), None)
+        if twice is not None:
+            found = dict.fromkeys(names)
+            self.skip(ConstraintError(f"{self.name}, line {line}: {complaint.format(shown(twice))}"))
+        return list(found)
+
+    def add_labels(
+        self, samples: Sequence[str], labels: Sequence[str], lines: Sequence[int], word: str, *, apart: bool
+    ) -> None:
+        """Take rows in that give samples a label: equal ones together, and different ones apart if so said."""
+        members: dict[str, list[tuple[int, int]]] = {}
+        for sample, label, line in zip(samples, labels, lines, strict=True):
+            code = self.code(sample, line)
+            if code < 0 and self.skip_bad:
+                self._unknown.pop()
+                self.skipped.append(
+                    f"{self.name}, line {line} names a sample that is not in the data: {shown(sample)}."
+                )
+                continue
+            members.setdefault(label, []).append((code, line))
+        first = len(self._kind)
+        for label, rows in members.items():
+            if len(rows) > 1:
+                kind = Kind.MUST_LINK if len(rows) == 2 else Kind.TOGETHER
+                self._append(kind, [code for code, _ in rows], np.inf, rows[0][1], f"{word} {label}")
+        heads = [rows[0] for rows in members.values()]
+        if apart and len(heads) > 1:
+            kind = Kind.CANNOT_LINK if len(heads) == 2 else Kind.APART
+            self._append(kind, [code for code, _ in heads], np.inf, heads[0][1], f"different {word}")
+        if len(self._kind) == first:
+            return  # nothing follows from one sample, nor from groups of one
+        source = len(self._source_apart)
+        self._source_apart.append(apart)
+        self._source_of |= dict.fromkeys(range(first, len(self._kind)), source)
+        place = {label: len(self._class_name) + i for i, label in enumerate(members)}
+        self._class_name += list(members)
+        self._class_source.extend([source] * len(members))
+        given = sorted((line, code, place[label]) for label, found in members.items() for code, line in found)
+        for line, code, of in given:
+            self._labelled.append(code)
+            self._class.append(of)
+            self.label_file.append(len(self.files) - 1)
+            self.label_line.append(line)
 
     def add_plain(self, kind: Kind, codes: tuple[int, ...], line: int) -> None:
         """Take in one hard statement about different samples, by their numbers."""
@@ -143,10 +202,23 @@ class Collector:
         rows = np.concatenate(order)
         made = Constraints.build(len(ids), **given, weight=weight[rows], rules=self.rules)
         names = self._check_names(ids) if named else None
-        made = Constraints(
-            made.n_samples, made.kind, made.items, made.weight, rows[made.row], made.rules, names, made.groups
-        )
+        rows = rows[made.row]
+        fields = (made.n_samples, made.kind, made.items, made.weight, rows, made.rules, names, made.groups)
+        made = Constraints(*fields, self._labels(rows))
         return made, np.array(self._file, dtype=np.intp), np.array(self._line, dtype=np.intp)
+
+    def _labels(self, rows: IntArray) -> Labels:
+        """The labelled samples, and which of the statements with these rows follow from them."""
+        count = len(self._labelled)
+        return Labels(
+            np.array(self._labelled, dtype=np.intp),
+            np.array(self._class, dtype=np.intp),
+            np.arange(count, dtype=np.intp),
+            np.array(self._class_name, dtype=str) if count else np.empty(0, dtype="U1"),
+            np.array(self._class_source, dtype=np.intp),
+            np.array(self._source_apart, dtype=np.bool_),
+            np.array([self._source_of.get(row, -1) for row in rows.tolist()] if count else [], dtype=np.intp),
+        )
 
     def _check_names(self, ids: npt.NDArray[Any]) -> npt.NDArray[Any]:
         """Warn of names that look like others or hold what nobody sees."""

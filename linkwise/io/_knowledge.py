@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 import numpy.typing as npt
 
-from linkwise.constraints import Constraints
+from linkwise.constraints import Constraints, Entry
 from linkwise.exceptions import ConstraintError, LinkwiseError, LinkwiseWarning
 from linkwise.io import _trees as trees
 from linkwise.io._answers import is_dialogue, read_answers
@@ -56,7 +56,14 @@ class Knowledge:
     notes : mapping of int to str
         By the statement's ``row``: what somebody noted beside it.
     skipped : tuple of str
-        What is wrong with lines that were passed over, with ``skip_bad=True``.
+        What is wrong with rows and names that were skipped, with ``skip_bad=True``.
+    label_file, label_line : ndarray of intp
+        The same for each row of a file of groups or labels, by its ``row`` in ``constraints.labels``.
+
+    Notes
+    -----
+    A file of labels is rows, and each row is an `Entry`. The statements that follow from them belong to several rows,
+    so their place is all of these; that of an entry is the one row that gives the sample its label.
 
     Examples
     --------
@@ -75,29 +82,77 @@ class Knowledge:
     line: IntArray
     notes: Mapping[int, str] = field(default_factory=dict)
     skipped: tuple[str, ...] = ()
+    label_file: IntArray = field(default_factory=lambda: np.empty(0, dtype=np.intp))
+    label_line: IntArray = field(default_factory=lambda: np.empty(0, dtype=np.intp))
 
-    def file_of(self, statement: int) -> str:
-        """The file a statement was read from."""
-        return self.files[int(self.file[self.constraints.row[statement]])]
+    def file_of(self, statement: int | Entry) -> str:
+        """The file a statement or entry was read from."""
+        said = self.constraints
+        if isinstance(statement, Entry):
+            if statement.label >= 0:
+                return self.files[int(self.label_file[said.labels.row[statement.label]])]
+            statement = statement.statement
+        return self.files[int(self.file[said.row[statement]])]
 
-    def line_of(self, statement: int) -> int:
-        """The line a statement was read from; 0 when it comes from a tree as a whole."""
-        return int(self.line[self.constraints.row[statement]])
+    def line_of(self, statement: int | Entry) -> int:
+        """The line a statement or entry was read from (the first of several); 0 for a tree as a whole."""
+        said = self.constraints
+        if isinstance(statement, Entry):
+            if statement.label >= 0:
+                return int(self.label_line[said.labels.row[statement.label]])
+            statement = statement.statement
+        return int(self.line[said.row[statement]])
 
     def note_of(self, statement: int) -> str:
         """What somebody noted beside a statement, or ""."""
         return self.notes.get(int(self.constraints.row[statement]), "")
 
-    def where(self, statement: int) -> str:
-        """Name the place of a statement: its line, and its file where there are several."""
+    def where(self, statement: int | Entry) -> str:
+        """Name the place of a statement or entry: its line or lines, and its file where there are several."""
         line, file = self.line_of(statement), self.file_of(statement)
         if not line:
             return file
-        return f"line {line}" if len(self.files) == 1 else f"{file}, line {line}"
+        lines = [line] if isinstance(statement, Entry) else self._lines_of(statement)
+        place = f"line {line}" if len(lines) == 1 else f"lines {lines[0]} to {lines[-1]}"
+        place = f"lines {lines[0]} and {lines[1]}" if len(lines) == 2 else place
+        return place if len(self.files) == 1 else f"{file}, {place}"
 
-    def word(self, statement: int) -> str:
-        """Word a statement with its place."""
-        return f"{self.where(statement)}: {self.constraints.describe(statement).split(' ', 1)[1]}"
+    def _lines_of(self, statement: int) -> list[int]:
+        """The lines of a statement; of one that follows from labels, those of the samples it names."""
+        said, labels = self.constraints, self.constraints.labels
+        if not labels or labels.owner[statement] < 0:
+            return [self.line_of(statement)]
+        named = said.items[statement, :2]
+        if said.items[statement, 0] < 0:
+            named = said.groups.of(int(np.searchsorted(said.groups.statement, statement)))
+        rows = np.isin(labels.sample, named) & (labels.source[labels.label] == labels.owner[statement])
+        return sorted(self.label_line[labels.row[rows]].tolist())
+
+    def word(self, statement: int | Entry) -> str:
+        """Word a statement or entry with its place."""
+        return f"{self.where(statement)}: {self.body(statement)}"
+
+    def body(self, statement: int | Entry) -> str:
+        """Word a statement or entry without its place."""
+        said = self.constraints
+        if not isinstance(statement, Entry):
+            return said.describe(statement).split(" ", 1)[1]
+        if statement.label >= 0:
+            label = said.labels.name[said.labels.label[statement.label]]
+            return f'{said.name(statement.sample)} is in "{label}"'
+        whole = self.body(statement.statement)
+        return whole if statement.sample < 0 else f"{said.name(statement.sample)} is in {whole}"
+
+    def entries_at(self, file: str, line: int, sample: str | None = None) -> list[Entry]:
+        """What stands in a line of a file: a row, or all of a statement; with ``sample`` only what it says of that."""
+        said = self.constraints
+        return [
+            entry
+            for entry in said.entries()
+            if self.line_of(entry) == line
+            and self.file_of(entry) == file
+            and (sample is None or (entry.sample >= 0 and said.name(entry.sample) == sample))
+        ]
 
     def as_python(self, shown: int = 200) -> list[str]:
         """Word the statements as the tuples `Constraints.from_ids` takes; the last entry says what was left out."""
@@ -110,24 +165,37 @@ class Knowledge:
         return [*lines, f"# ... and {left_out:,} more"] if left_out else lines
 
     def explain(self, why: Explanation, shown: int = 20) -> str:
-        """Word a conflict with the places of the statements: fixes first, then the proof."""
+        """Word a conflict with the places of what was written: fixes first, then the proof."""
         lines = []
-        fixes = [" and ".join(self.word(statement) for statement in group) for group in why.suspects]
+        fixes = [" and ".join(self.word(entry) for entry in group) for group in why.repairs]
+        at_least = why.at_least if why.written is None else why.written.at_least
         if fixes:
             lines.append("Removing any one of these repairs it:" if len(fixes) > 1 else "Removing this repairs it:")
             lines += [f"  {fix}" for fix in fixes[:shown]]
             lines += [f"  ... or one of {len(fixes) - shown:,} more"] if len(fixes) > shown else []
+        elif at_least > 1 and not why.goal:
+            lines.append(f"No single change repairs it; at least {at_least:,} are needed.")
         if why.core:
+            entries = why.entries
             goal = f" in {why.goal}" if why.goal else " together"
-            who = "this one" if len(why.core) == 1 else f"these {len(why.core):,}"
+            who = "this one" if len(entries) == 1 else f"these {len(entries):,}"
             lines.append(f"Why: {who} cannot hold{goal}:")
-            lines += [f"  {self.word(statement)}" for statement in why.core[:shown]]
-            lines += [f"  ... and {len(why.core) - shown:,} more"] if len(why.core) > shown else []
+            lines += [f"  {self.word(entry)}" for entry in entries[:shown]]
+            lines += [f"  ... and {len(entries) - shown:,} more"] if len(entries) > shown else []
         lines += [f"  {rule}" for rule in why.rules]
+        return "\n".join([*lines, self._argue(why)])
+
+    def _argue(self, why: Explanation) -> str:
+        """The argument, with lines in place of the numbers of statements."""
+        if why.written is not None and why.written.told:
+            from linkwise.problem._blame import fill_in
+
+            because, *steps = fill_in(why.written.told, why.written.entries, self.where)
+            return "\n".join([because, *(f"  {step}" for step in steps)])
         argument = "\n".join([why.because, *(f"  {step}" for step in why.steps)])
         for statement in sorted(why.core, key=lambda s: -int(self.constraints.row[s])):  # long numbers first
             argument = argument.replace(f"#{int(self.constraints.row[statement])}", self.where(statement))
-        return "\n".join([*lines, argument])
+        return argument
 
     def __repr__(self) -> str:
         return f"Knowledge({', '.join(self.files)}: {self.constraints!r})"
@@ -157,7 +225,8 @@ def read_knowledge(
     format : {"statements", "lines", "groups", "paths", "parents", "newick", "json"}, optional
         What the files hold; by default found out from their endings and first lines.
     skip_bad : bool, default=False
-        Pass over lines that cannot be read, and list them in ``skipped``.
+        Skip rows that cannot be read and samples that are not in the data, and list them in ``skipped``. A group stays
+        without them.
 
     Returns
     -------
@@ -204,7 +273,8 @@ def read_knowledge(
     made, file, line = into.finish(named=not isinstance(ids, (int, np.integer)))
     if not made and not into.skipped:
         warnings.warn(f"{', '.join(into.files)}: nothing is said.", LinkwiseWarning, stacklevel=2)
-    return Knowledge(made, tuple(into.files), file, line, into.notes, tuple(into.skipped))
+    label_file, label_line = (np.array(part, dtype=np.intp) for part in (into.label_file, into.label_line))
+    return Knowledge(made, tuple(into.files), file, line, into.notes, tuple(into.skipped), label_file, label_line)
 
 
 def _read_ids(ids: Any) -> npt.NDArray[Any] | None:

@@ -21,13 +21,14 @@ def read_lines(into: Collector, text: str) -> None:
         plain = raw.strip()
         if plain and not plain.startswith("#"):
             try:
-                kind, samples = _statement(f"{into.name}, line {line}", plain)
+                kind, samples = _statement(into, line, plain)
                 into.add(kind, samples, math.inf, line)
             except ConstraintError as bad:
                 into.skip(bad)
 
 
-def _statement(where: str, plain: str) -> tuple[Kind, list[str]]:
+def _statement(into: Collector, line: int, plain: str) -> tuple[Kind, list[str]]:
+    where = f"{into.name}, line {line}"
     if "|" in plain:
         left, _, right = plain.partition("|")
         near, far = _names(left), _names(right)
@@ -43,9 +44,10 @@ def _statement(where: str, plain: str) -> tuple[Kind, list[str]]:
     for mark, two, more in ((_APART, Kind.CANNOT_LINK, Kind.APART), (_TOGETHER, Kind.MUST_LINK, Kind.TOGETHER)):
         if mark.search(plain):
             parts = [part.strip() for part in mark.split(plain)]
-            return (two if len(parts) == 2 else more), _different(where, plain, parts)
-    names = _names(plain)
-    return (Kind.MUST_LINK if len(names) == 2 else Kind.TOGETHER), _different(where, plain, names)
+            parts = _different(into, line, plain, parts)
+            return (two if len(parts) == 2 else more), parts
+    names = _different(into, line, plain, _names(plain))
+    return (Kind.MUST_LINK if len(names) == 2 else Kind.TOGETHER), names
 
 
 def _names(text: str) -> list[str]:
@@ -53,12 +55,10 @@ def _names(text: str) -> list[str]:
     return [part.strip() for part in text.split(mark) if part.strip()]
 
 
-def _different(where: str, plain: str, names: list[str]) -> list[str]:
+def _different(into: Collector, line: int, plain: str, names: list[str]) -> list[str]:
+    if len(names) > 1 and "" not in names:
+        names = into.different(names, line, "{} is named twice.")
     if len(names) < 2 or "" in names:
-        msg = f"{where}: {shown(plain)} names one sample, expected at least two, or `a b | c`."
-        raise ConstraintError(msg)
-    if len(set(names)) < len(names):
-        twice = next(name for i, name in enumerate(names) if name in names[:i])
-        msg = f"{where}: {shown(twice)} is named twice."
+        msg = f"{into.name}, line {line}: {shown(plain)} names one sample, expected at least two, or `a b | c`."
         raise ConstraintError(msg)
     return names

@@ -8,10 +8,11 @@ from typing import Any
 import numpy as np
 import scipy.sparse
 
-from linkwise.constraints import Constraints, Kind, Rule
+from linkwise.constraints import Constraints, Kind, Labels, Rule
+from linkwise.constraints._labels import says_all
 from linkwise.engines._base import ConstrainedClusterer
 
-__all__ = ["check_constraints", "check_estimator", "check_random_state", "check_record"]
+__all__ = ["check_constraints", "check_estimator", "check_labels", "check_random_state", "check_record"]
 
 _CLOSE = 1e-8
 _LAST = max(Kind)
@@ -53,6 +54,11 @@ def check_constraints(said: Constraints) -> None:
     a, b, c = said.items.T
     _require((a[few] < b[few]).all() and ((c != a) & (c != b))[arity == 3].all(), "a statement names a sample twice")
     _check_groups(said)
+    for source in range(len(said.labels.apart)):
+        mine = (said.labels.owner == source).any()
+        _require(
+            not mine or says_all(said.labels, source, n, said.kind, said.items, said.groups), "labels are not said"
+        )
     _require(isinstance(said.rules, tuple) and all(isinstance(r, Rule) for r in said.rules), "a rule is none")
     _require(said.ids is None or (isinstance(said.ids, np.ndarray) and said.ids.shape == (n,)), "names are missing")
 
@@ -69,6 +75,22 @@ def _check_groups(said: Constraints) -> None:
     _require(
         ((groups.member >= 0) & (groups.member < said.n_samples)).all(), "a group names a sample that does not exist"
     )
+
+
+def check_labels(labels: Labels, n: int, m: int) -> None:
+    """Refuse rows of labels that belong to no table of ``m`` statements about ``n`` samples."""
+    count = len(labels.sample) if isinstance(labels.sample, np.ndarray) else -1
+    fits = all(_is(part, "i", count) for part in (labels.sample, labels.label, labels.row))
+    _require(fits and _is(labels.name, "U", None) and _is(labels.owner, "i", m), "labels have the wrong shape")
+    sources = len(labels.apart) if isinstance(labels.apart, np.ndarray) else -1
+    _require(_is(labels.source, "i", len(labels.name)) and _is(labels.apart, "b", sources), "labels have no source")
+    for part, low, high in (
+        (labels.sample, 0, n),
+        (labels.label, 0, len(labels.name)),
+        (labels.source, 0, sources),
+        (labels.owner, -1, sources),
+    ):
+        _require(((part >= low) & (part < high)).all(), "a label belongs to nothing")
 
 
 def check_random_state(state: Any) -> None:

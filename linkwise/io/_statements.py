@@ -282,7 +282,7 @@ def take(into: Collector, line: int, given: Mapping[str, Any]) -> None:
         if isinstance(given.get(key), float):
             msg = f"{where}: {key} is {given[key]}, expected text or a whole number."
             raise ConstraintError(msg)
-    samples = _members(where, word, given) if kind.is_group else _few(where, word, kind, given)
+    samples = _members(into, line, kind, given) if kind.is_group else _few(where, word, kind, given)
     weight = _weight(where, given.get("weight", ""))
     if weight == 0:  # as in Constraints.build
         warnings.warn(f"{where}: a statement of weight 0 says nothing and was dropped.", LinkwiseWarning, stacklevel=5)
@@ -327,18 +327,21 @@ def _few(where: str, word: str, kind: Kind, given: Mapping[str, Any]) -> tuple[s
     return used
 
 
-def _members(where: str, word: str, given: Mapping[str, Any]) -> tuple[str, ...]:
-    members = tuple(given.get("samples", ()))
+def _members(into: Collector, line: int, kind: Kind, given: Mapping[str, Any]) -> Sequence[str]:
+    where, word = f"{into.name}, line {line}", kind.word
+    members: Sequence[str] = tuple(given.get("samples", ()))
+    if not kind.is_choice or len(members) < 2:  # a repeated choice is refused as a whole
+        members = into.different(members, line, f"{word} names {{}} twice.")
+    elif len(set(members)) < len(members):
+        seen: set[str] = set()
+        twice = next(name for name in members if name in seen or seen.add(name))  # type: ignore[func-returns-value]
+        msg = f"{where}: {word} names {shown(twice)} twice."
+        raise ConstraintError(msg)
     if any(key in given for key in "abc") or len(members) < 2:
         msg = (
             f"{where}: {word} names two samples or more, in `samples`.\n"
             'Hint: write {"kind": "apart", "samples": ["x", "y", "z"]}, or in CSV a column samples with x;y;z.'
         )
-        raise ConstraintError(msg)
-    if len(set(members)) < len(members):
-        seen: set[str] = set()
-        twice = next(sample for sample in members if sample in seen or seen.add(sample))  # type: ignore[func-returns-value]
-        msg = f"{where}: {word} names {shown(twice)} twice."
         raise ConstraintError(msg)
     return members
 

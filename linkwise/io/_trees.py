@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
 from typing import Any
 
@@ -12,6 +11,7 @@ from linkwise._wording import many
 from linkwise.constraints import Kind
 from linkwise.exceptions import ConstraintError, LinkwiseError
 from linkwise.io._collect import Collector, in_file
+from linkwise.io._columns import _MISSING
 from linkwise.io._text import read_rows, shown
 from linkwise.result import Dendrogram
 from linkwise.sources import Taxonomy
@@ -80,32 +80,34 @@ def _two_columns(
     return found
 
 
-def _refuse_repeats(into: Collector, names: list[str], lines: list[int]) -> None:
+def _refuse_repeats(
+    into: Collector, rows: tuple[list[str], list[str], list[int]]
+) -> tuple[list[str], list[str], list[int]]:
+    """Refuse a sample that stands in two rows; with ``skip_bad`` the first row counts."""
     seen: dict[str, int] = {}
-    for name, line in zip(names, lines, strict=True):
-        if seen.setdefault(name, line) != line:
+    kept = []
+    for at, (name, line) in enumerate(zip(rows[0], rows[2], strict=True)):
+        if seen.setdefault(name, line) == line:
+            kept.append(at)
+        else:
             msg = f"{into.name}, line {line}: {shown(name)} stands in line {seen[name]} already."
-            raise ConstraintError(msg)
+            into.skip(ConstraintError(msg))
+    return [rows[0][at] for at in kept], [rows[1][at] for at in kept], [rows[2][at] for at in kept]
 
 
 def read_groups(into: Collector, text: str, keys: list[str]) -> None:
     """Read samples and their groups: those of one group belong together; with labels, those of two are apart."""
     sample = next(i for i, key in enumerate(keys) if key in SAMPLES)
     group = next(i for i, key in enumerate(keys) if key in GROUPS)
-    samples, groups, lines = _two_columns(into, text, sample, group, "sample")
-    _refuse_repeats(into, samples, lines)
-    members: dict[str, list[int]] = {}
-    for row, name in enumerate(groups):
-        if name:  # no group: nothing is said
-            members.setdefault(name, []).append(row)
-    for name, rows in members.items():
-        if len(rows) > 1:
-            kind = Kind.MUST_LINK if len(rows) == 2 else Kind.TOGETHER
-            into.add(kind, [samples[row] for row in rows], math.inf, lines[rows[1]], f"{keys[group]} {name}")
-    heads = [rows[0] for rows in members.values()]
-    if keys[group] != "group" and len(heads) > 1:
-        kind = Kind.CANNOT_LINK if len(heads) == 2 else Kind.APART
-        into.add(kind, [samples[row] for row in heads], math.inf, lines[heads[-1]], f"different {keys[group]}")
+    samples, groups, lines = _refuse_repeats(into, _two_columns(into, text, sample, group, "sample"))
+    known = [at for at, name in enumerate(groups) if name.lower() not in _MISSING]  # no group: nothing is said
+    into.add_labels(
+        [samples[at] for at in known],
+        [groups[at] for at in known],
+        [lines[at] for at in known],
+        keys[group],
+        apart=keys[group] != "group",
+    )
     if into.ids is None:
         for name in samples:
             into.code(name, 0)
@@ -114,8 +116,8 @@ def read_groups(into: Collector, text: str, keys: list[str]) -> None:
 def read_paths(into: Collector, text: str, keys: list[str]) -> None:
     """Read one path per sample, as in Animal/Mammal/Cat."""
     sample = next(i for i, key in enumerate(keys) if key in SAMPLES)
-    samples, paths, lines = _two_columns(into, text, sample, keys.index("path"), "sample")
-    _refuse_repeats(into, samples, lines)
+    found = _two_columns(into, text, sample, keys.index("path"), "sample")
+    samples, paths, lines = _refuse_repeats(into, found)
     sep = "/" if any("/" in path for path in paths) else ">" if any(">" in path for path in paths) else "/"
     tidy = [sep.join(part.strip() for part in path.split(sep)) for path in paths]
     _take(into, lambda _: Taxonomy.from_paths(tidy, sep=sep, ids=samples), dict(zip(samples, lines, strict=True)))

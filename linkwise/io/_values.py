@@ -10,11 +10,19 @@ from typing import Any
 import numpy as np
 import scipy.sparse
 
-from linkwise.constraints import Constraints, Groups, MaxCentroidDistance, MinSeparation, NeighbourWithin, SizeBetween
+from linkwise.constraints import (
+    Constraints,
+    Groups,
+    Labels,
+    MaxCentroidDistance,
+    MinSeparation,
+    NeighbourWithin,
+    SizeBetween,
+)
 from linkwise.engines._base import ConstrainedEstimator
 from linkwise.exceptions import LinkwiseError
 from linkwise.io._prepare import Preparation
-from linkwise.io._sound import check_constraints, check_estimator, check_random_state, check_record
+from linkwise.io._sound import check_constraints, check_estimator, check_labels, check_random_state, check_record
 from linkwise.io._table import Table
 from linkwise.result import Certificate, Dendrogram
 
@@ -127,7 +135,8 @@ class Writer:
             fields = {
                 key: getattr(value, key) for key in ("n_samples", "kind", "items", "weight", "row", "rules", "ids")
             }
-            return self._named("Constraints", {**fields, **value.groups._asdict()}, where)
+            labels = {f"labels_{key}": part for key, part in value.labels._asdict().items()} if value.labels else {}
+            return self._named("Constraints", {**fields, **value.groups._asdict(), **labels}, where)
         if isinstance(value, Dendrogram):
             keys = ("n_samples", "parent", "raw_height", "marked", "ids", *(("joins",) if value.is_joined else ()))
             return self._named("Dendrogram", {key: getattr(value, key) for key in keys}, where)
@@ -249,6 +258,9 @@ class Reader:
 
     def _constraints(self, fields: dict[str, Any]) -> Constraints:
         groups = Groups(*(fields.pop(key) for key in Groups._fields))
+        if "labels_sample" in fields:  # tables that follow from no labels have none
+            fields["labels"] = Labels(*(fields.pop(f"labels_{key}") for key in Labels._fields))
+            check_labels(fields["labels"], fields["n_samples"], len(fields["kind"]))
         made = Constraints(**fields, groups=groups)
         check_constraints(made)
         return made

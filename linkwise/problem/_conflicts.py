@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from linkwise.constraints import Constraints, Entry
-from linkwise.constraints._entries import has_parts
+from linkwise.constraints import Constraints
+from linkwise.constraints._entries import entry_key, has_parts
 from linkwise.problem._blame import blame_words, word_core
 from linkwise.problem._budget import Budget, read_limits
 from linkwise.problem._choices import Choices
@@ -150,7 +150,7 @@ def _by_entries(given: Hard, k: int | None, rank: Doubt, work: Budget) -> tuple[
     """The same for a table with groups or labels: conflicts that share no member and no labelled sample."""
     expansion = expand(given.constraints)
     hard, choices = expansion.hard(given), Choices.of(expansion.table)
-    number = {_key(expansion.said, expansion.entries.get(i)): i for i in range(len(expansion.entries))}
+    number = {entry_key(expansion.said, expansion.entries.get(i)): i for i in range(len(expansion.entries))}
     found: list[Core | None] = []
     gone: list[IntArray] = []
     more: bool | None = True
@@ -166,7 +166,7 @@ def _by_entries(given: Hard, k: int | None, rank: Doubt, work: Budget) -> tuple[
             if why is None:
                 more = False if decided else None
                 break
-            numbers = np.array([number[_key(table, entry)] for entry in why.entries], dtype=np.intp)
+            numbers = np.array([number[entry_key(table, entry)] for entry in why.entries], dtype=np.intp)
         found.append(core)
         gone.append(numbers)
         if not len(numbers):  # the rules alone leave no clustering
@@ -195,13 +195,6 @@ def _by_entries(given: Hard, k: int | None, rank: Doubt, work: Budget) -> tuple[
     return tuple(replace(why, cut=work.cut) for why in listed)
 
 
-def _key(said: Constraints, entry: Entry) -> tuple[int, int, int]:
-    """What tells an entry from others in any part of a table."""
-    if entry.label >= 0:
-        return -1, entry.sample, int(said.labels.row[entry.label])
-    return int(said.row[entry.statement]), entry.sample, -1
-
-
 def _ask(
     expansion: Expansion, gone: list[IntArray], k: int | None, rank: Doubt, work: Budget, *, fixes: bool
 ) -> tuple[Constraints, Explanation | None, bool]:
@@ -218,13 +211,13 @@ def _in_given(why: Explanation, table: Constraints, expansion: Expansion) -> Exp
     """Number statements and entries of a part of a table as the whole one does."""
     said = expansion.said
     place = {int(row): s for s, row in enumerate(said.row)}
-    entry = {_key(said, e): e for e in expansion.get(np.arange(len(expansion.entries)))}
+    entry = {entry_key(said, e): e for e in expansion.get(np.arange(len(expansion.entries)))}
     written = None
     if why.written is not None:
         written = replace(
             why.written,
-            entries=tuple(entry[_key(table, e)] for e in why.written.entries),
-            repairs=tuple(tuple(entry[_key(table, e)] for e in group) for group in why.written.repairs),
+            entries=tuple(entry[entry_key(table, e)] for e in why.written.entries),
+            repairs=tuple(tuple(entry[entry_key(table, e)] for e in group) for group in why.written.repairs),
             n_entries=len(expansion.entries),
         )
     core = tuple(place[int(table.row[s])] for s in why.core)

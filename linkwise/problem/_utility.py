@@ -7,11 +7,12 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+from scipy.sparse import csr_array
 
 from linkwise._kernels import njit
 from linkwise._kernels.disjoint_set import components
 from linkwise.constraints import Constraints, Kind
-from linkwise.exceptions import LinkwiseError, UnsupportedConstraintError
+from linkwise.exceptions import LinkwiseError
 from linkwise.problem._feasibility import check
 from linkwise.result import Dendrogram, verify
 
@@ -22,6 +23,8 @@ BoolArray = npt.NDArray[np.bool_]
 FloatArray = npt.NDArray[np.float64]
 _MOST_WORK = 500_000_000  # pairs of forces times features looked at one by one; beyond, a sample is drawn
 _DRAWN = 1_000_000
+_MOST_PAIRS = 20_000  # pairs within groups that are looked at; beyond, that many are drawn
+_MOST_OVERLAP = 50_000_000  # pairs of blocks that are in two groups apart, counted one by one
 _TOUCH = 1e-9  # overlaps below this share of the longer segment are rounding
 _MANY, _FEW, _COHERENT = 0.2, 0.05, 0.5
 
@@ -33,7 +36,7 @@ class Utility:
     Attributes
     ----------
     n_statements : int
-        How many statements were judged.
+        How many statements were judged; a group is one.
     informativeness : float
         Share of them that the given result breaks: what the method would not have found by itself. NaN when no
         result was given or nothing was said.
@@ -41,13 +44,14 @@ class Utility:
         Share of pairs of a pulling and a pushing force that do not overlap in the space of X. NaN when there are no
         such pairs.
     coherence_exact : bool
-        Whether all such pairs were looked at; else a sample of a million.
+        Whether all such pairs were looked at; else a sample of them.
     coverage : float
         Share of samples named in some statement.
     n_parts : int
         Connected parts that the statements divide the named samples into.
     decided : float
-        Share of all pairs of samples that hard must- and cannot-links decide, together or apart.
+        Share of all pairs of samples that hard must-links, cannot-links and groups decide, together or apart. NaN where
+        large groups apart overlap so much that this takes too long to count.
     feasible : bool
         Whether the hard statements can hold together.
     verdict : str
@@ -79,18 +83,20 @@ class Utility:
         def shown(value: float) -> str:
             return "unknown" if np.isnan(value) else f"{value:.2f}"
 
+        sampled = "" if self.coherence_exact else " (from a sample)"
+        known = f"  informativeness {shown(self.informativeness)}, coherence {shown(self.coherence)}{sampled}"
+        return "\n".join([self.verdict, known, f"  {self.counts}"])
+
+    @property
+    def counts(self) -> str:
+        """How many samples are named and how many pairs decided, in words."""
         n = self.n_samples
         named, pairs = round(self.coverage * n), n * (n - 1) // 2
-        decided = round(self.decided * pairs)
         part = f"{self.n_parts:,} connected part{'' if self.n_parts == 1 else 's'}"
-        return "\n".join(
-            [
-                self.verdict,
-                f"  informativeness {shown(self.informativeness)}, coherence {shown(self.coherence)}"
-                + ("" if self.coherence_exact else " (from a sample)"),
-                f"  {named:,} of {n:,} samples named, in {part}; {decided:,} of {pairs:,} pairs decided",
-            ]
-        )
+        found = f"{named:,} of {n:,} samples named, in {part}"
+        if np.isnan(self.decided):
+            return found
+        return f"{found}; {round(self.decided * pairs):,} of {pairs:,} pairs decided"
 
 
 def utility(constraints: Constraints, X: Any, *, result: Any = None, random_state: int = 0) -> Utility:
@@ -99,7 +105,7 @@ def utility(constraints: Constraints, X: Any, *, result: Any = None, random_stat
     Parameters
     ----------
     constraints : Constraints
-        Must-links, cannot-links and triplets of any weight. Rules are not judged.
+        Statements of any kind and weight. Rules are not judged.
     X : array-like of shape (n_samples, n_features)
         The data; distances are Euclidean.
     result : array-like of labels, Dendrogram or callable, optional
@@ -115,8 +121,6 @@ def utility(constraints: Constraints, X: Any, *, result: Any = None, random_stat
 
     Raises
     ------
-    UnsupportedConstraintError
-        Kinds other than must-link, cannot-link and triplet.
     LinkwiseError
         X or the result do not fit the constraints.
 
@@ -136,6 +140,9 @@ def utility(constraints: Constraints, X: Any, *, result: Any = None, random_stat
     pushes along a, c and b, c, one force each; coherence is then the share over all pairs of a pull and a push of
     different statements. (In one triangle some sides overlap wherever it lies, which says nothing about agreement.)
     Informativeness counts a triplet as broken as `verify` does: in labels when c is with just one of a and b.
+
+    A group together pulls between any two of its samples, a group apart pushes between any two; of more than 20,000
+    pairs that many are drawn. A choice has no force, since it leaves open which pair is meant.
 
     The verdict follows what [1]_ observed, that sets which are informative and coherent tend to help and incoherent
     ones to harm; the limits, 5% and 20% of statements broken and half of the pairs coherent, are ours. It is a
@@ -159,14 +166,6 @@ def utility(constraints: Constraints, X: Any, *, result: Any = None, random_stat
     (0.5, 0.0)
     """
     data = _read_data(constraints, X)
-    unknown = sorted(set(constraints.kind.tolist()) - {Kind.MUST_LINK, Kind.CANNOT_LINK, Kind.TRIPLET})
-    if unknown:
-        words = tuple(Kind(kind).word for kind in unknown)
-        msg = (
-            f"utility: there are statements of kind {', '.join(words)}, expected must-links, cannot-links, triplets.\n"
-            "Hint: leave them out with `constraints.select(constraints.kind <= Kind.TRIPLET)`."
-        )
-        raise UnsupportedConstraintError(msg, words)
     broken = _share_broken(constraints, data, result)
     coherent, exact = _coherence(constraints, data, random_state)
     named, parts, decided = _coverage(constraints)
@@ -219,22 +218,47 @@ def _share_broken(constraints: Constraints, data: FloatArray, result: Any) -> fl
 
 
 def _coverage(constraints: Constraints) -> tuple[float, int, float]:
-    """Share of samples named, connected parts of them, share of pairs decided by hard links."""
-    n, items, hard = constraints.n_samples, constraints.items, constraints.is_hard
+    """Share of samples named, connected parts of them, share of pairs decided by hard links and groups."""
+    n, items, groups = constraints.n_samples, constraints.items, constraints.groups
     trio = items[constraints.kind == Kind.TRIPLET]
-    edges = np.concatenate([items[:, :2], trio[:, 1:]])
+    pairs = items[items[:, 0] >= 0, :2]
+    chain = groups.owner[1:] == groups.owner[:-1]
+    linked = np.column_stack([groups.member[:-1][chain], groups.member[1:][chain]])
+    edges = np.concatenate([pairs, trio[:, 1:], linked])
     named = np.unique(edges)
-    part: IntArray = components(n, edges)
-    must = items[hard & (constraints.kind == Kind.MUST_LINK), :2]
-    cannot = items[hard & (constraints.kind == Kind.CANNOT_LINK), :2]
-    group: IntArray = components(n, must)
-    size = np.bincount(group, minlength=1).astype(np.float64)
-    ends = np.sort(group[cannot], axis=1)
-    key = np.unique(ends[:, 0] * len(size) + ends[:, 1])
-    first, second = np.divmod(key, len(size))
-    apart = first != second  # one inside a group contradicts, and decides nothing more
-    pairs = (size * (size - 1) / 2).sum() + (size[first] * size[second])[apart].sum()
-    return len(named) / max(n, 1), len(np.unique(part[named])), float(pairs / max(n * (n - 1) / 2, 1))
+    part: IntArray = components(n, np.ascontiguousarray(edges))
+    return len(named) / max(n, 1), len(np.unique(part[named])), _decided(constraints)
+
+
+def _decided(constraints: Constraints) -> float:
+    """Share of all pairs that hard statements decide: inside the blocks they join, and between blocks they separate."""
+    n, hard = constraints.n_samples, constraints.is_hard
+    must, at = constraints.must_links()
+    block: IntArray = components(n, np.ascontiguousarray(must[hard[at]]))
+    size = np.bincount(block, minlength=1).astype(np.float64)
+    together = float((size * (size - 1) / 2).sum())
+    ends = np.sort(block[constraints.items[hard & (constraints.kind == Kind.CANNOT_LINK), :2]], axis=1)
+    ends = np.unique(ends[ends[:, 0] != ends[:, 1]], axis=0)  # one inside a block contradicts, and decides nothing more
+    groups = constraints.groups_of(Kind.APART)
+    groups = groups.pick(hard[groups.statement])
+    cells = np.unique(np.column_stack([groups.owner, block[groups.member]]), axis=0)
+    shape = (max(len(groups.statement), 1), len(size))
+    held = csr_array((np.ones(len(cells)), (cells[:, 0], cells[:, 1])), shape=shape)
+    inside = held @ size
+    apart = float((inside**2 - held @ size**2).sum() / 2)  # pairs of blocks that share two groups counted twice so far
+    several = np.flatnonzero(np.asarray(held.sum(axis=0)).ravel() > 1)
+    twice = held[:, several].tocsc()
+    if float((np.asarray(twice.sum(axis=1)).ravel() ** 2).sum()) > _MOST_OVERLAP:
+        return float("nan")
+    common = (twice.T @ twice).tocoo()
+    off = common.row < common.col
+    weight = size[several[common.row[off]]] * size[several[common.col[off]]]
+    apart -= float((weight * (common.data[off] - 1)).sum())
+    by_column = held.tocsc()
+    covered = np.asarray(by_column[:, ends[:, 0]].multiply(by_column[:, ends[:, 1]]).sum(axis=0)).ravel() > 0
+    links = ends[~covered]
+    apart += float((size[links[:, 0]] * size[links[:, 1]]).sum())
+    return float((together + apart) / max(n * (n - 1) / 2, 1))
 
 
 # -- coherence -----------------------------------------------------------------------------------------------------
@@ -244,19 +268,42 @@ def _coherence(constraints: Constraints, data: FloatArray, seed: int) -> tuple[f
     """Share of pairs of a pull and a push of different statements that do not overlap, and whether all were seen."""
     kind, items = constraints.kind, constraints.items
     must, cannot, trio = (np.flatnonzero(kind == k) for k in (Kind.MUST_LINK, Kind.CANNOT_LINK, Kind.TRIPLET))
-    pull = np.concatenate([items[must, :2], items[trio, :2]])
-    push = np.concatenate([items[cannot, :2], items[trio][:, [0, 2]], items[trio][:, [1, 2]]])
-    pull_of, push_of = np.concatenate([must, trio]), np.concatenate([cannot, trio, trio])
+    rng = np.random.default_rng(seed)
+    drawn_pull = _pairs_within(constraints, Kind.TOGETHER, rng)
+    drawn_push = _pairs_within(constraints, Kind.APART, rng)
+    pull = np.concatenate([items[must, :2], items[trio, :2], drawn_pull[0]])
+    push = np.concatenate([items[cannot, :2], items[trio][:, [0, 2]], items[trio][:, [1, 2]], drawn_push[0]])
+    pull_of = np.concatenate([must, trio, drawn_pull[1]])
+    push_of = np.concatenate([cannot, trio, trio, drawn_push[1]])
     if not len(pull) or not len(push):
         return float("nan"), True
+    exact = drawn_pull[2] and drawn_push[2]
     p, q = len(pull), len(push)
     if p * q * max(data.shape[1], 4) > _MOST_WORK:
-        rng = np.random.default_rng(seed)
         drawn = rng.integers(0, p, _DRAWN), rng.integers(0, q, _DRAWN)
         agree, seen = _count_drawn(data, pull, push, pull_of, push_of, *drawn)
         return (agree / seen if seen else float("nan")), False
     agree, seen = _count_all(data, pull, push, pull_of, push_of)
-    return (agree / seen if seen else float("nan")), True
+    return (agree / seen if seen else float("nan")), exact
+
+
+def _pairs_within(constraints: Constraints, kind: Kind, rng: np.random.Generator) -> tuple[IntArray, IntArray, bool]:
+    """Pairs of samples of one group, the statement of each, and whether these are all there are."""
+    groups = constraints.groups_of(kind)
+    sizes = groups.sizes
+    count = sizes * (sizes - 1) // 2
+    total = int(count.sum())
+    exact = total <= _MOST_PAIRS
+    number = np.arange(total) if exact else rng.integers(0, total, _MOST_PAIRS)
+    before = np.cumsum(count) - count
+    of = np.searchsorted(before, number, side="right") - 1
+    inside = number - before[of]
+    second = ((1 + np.sqrt(1 + 8 * inside)) // 2).astype(np.intp)  # inside = second (second - 1) / 2 + first
+    second -= second * (second - 1) // 2 > inside
+    first = inside - second * (second - 1) // 2
+    begin = groups.start[:-1][of]
+    pairs = np.column_stack([groups.member[begin + first], groups.member[begin + second]]).astype(np.intp)
+    return pairs, groups.statement[of], exact
 
 
 @njit

@@ -264,14 +264,14 @@ def test_lines_that_cannot_be_read_are_passed_over_when_asked(here, capsys):
     assert main(["check", "torn.jsonl", "--skip-bad"]) == 0
     told = capsys.readouterr()
     assert told.out.startswith("1 statement about 2 samples")
-    assert told.err.startswith("warning: 2 lines passed over:\n  torn.jsonl, line 2 is not one JSON object")
+    assert told.err.startswith("warning: skipped 2 rows or names:\n  torn.jsonl, line 2 is not one JSON object")
     for words in (
         ["cluster", "data.csv", *NAMED, "-c", "torn.jsonl", *OUT],
         ["convert", "torn.jsonl", "whole.csv"],
         ["repair", "torn.jsonl", "--auto", "-o", "left.csv"],
     ):
         assert main([*words, "--skip-bad"]) == 0
-        assert "2 lines passed over" in capsys.readouterr().err
+        assert "skipped 2 rows or names" in capsys.readouterr().err
 
 
 def test_every_number_of_the_list_has_a_case():
