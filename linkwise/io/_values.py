@@ -34,7 +34,7 @@ RECORDS: dict[str, Any] = {
 }
 _DEEPEST = 40
 # parameters that older files lack, and what methods did then
-_ADDED = {"dead_end": "raise"}
+_ADDED = {"dead_end": "raise", "order": "random", "max_tries": 10}
 # what a fitted estimator keeps for a quicker next fit, or for scikit-learn; it answers without
 _CACHES = ("_memory", "_metadata_request", "_sklearn_output_config", "_sklearn_auto_wrap_output_keys")
 
