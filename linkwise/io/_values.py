@@ -42,7 +42,7 @@ RECORDS: dict[str, Any] = {
 }
 _DEEPEST = 40
 # parameters that older files lack, and what methods did then
-_ADDED = {"dead_end": "raise", "budget": 10.0}
+_ADDED = {"dead_end": "raise", "budget": 10.0, "order": "random", "max_tries": 10}
 # fields that older files lack; their defaults say what was the case then
 _LATER = {"Preparation": {"decimal", "missing"}, "Table": {"missing"}, "Certificate": {"remarks"}}
 # what a fitted estimator keeps for a quicker next fit, or for scikit-learn; it answers without

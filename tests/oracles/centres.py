@@ -149,3 +149,43 @@ def race_by_definition(X, weight, starts, steps):
                     centers[c] = (weight[mine, None] * X[mine]).sum(axis=0) / weight[mine].sum()
         runners.append((cost, len(runners), centers))
     return [(cost, centers) for cost, _, centers in sorted(runners, key=lambda runner: runner[:2])]
+
+
+def cop_kmeans_by_definition(X, k, must_link, cannot_link, start, steps=60):
+    """COP-KMeans as in Wagstaff et al. (2001): rows in the order given, one try.
+
+    Return the labels, ``"stuck"`` where a row finds no cluster, ``"empty"`` where a cluster is left without rows, about
+    which the paper says nothing, or ``"endless"`` where labels never repeat, as the paper's may.
+    """
+    X, n = np.asarray(X, float), len(X)
+    together = {i: {i} for i in range(n)}
+    for a, b in must_link:  # the closure: whoever is with a is with whoever is with b
+        both = together[a] | together[b]
+        for i in both:
+            together[i] = both
+    apart = {(i, j) for a, b in cannot_link for i in together[a] for j in together[b]}
+    apart |= {(j, i) for i, j in apart}
+
+    def violates(i, cluster, labels):
+        for j, c in enumerate(labels):
+            if c is not None and (j in together[i] and c != cluster):
+                return True
+            if c is not None and ((i, j) in apart and c == cluster):
+                return True
+        return False
+
+    centers, before = np.asarray(start, float), None
+    for _ in range(steps):
+        labels = [None] * n
+        for i in range(n):
+            closest = sorted(range(k), key=lambda c: float(((X[i] - centers[c]) ** 2).sum()))
+            labels[i] = next((c for c in closest if not violates(i, c, labels)), None)
+            if labels[i] is None:
+                return "stuck"
+        if len(set(labels)) < k:
+            return "empty"
+        if labels == before:
+            return labels
+        before = labels
+        centers = np.array([X[[i for i in range(n) if labels[i] == c]].mean(axis=0) for c in range(k)])
+    return "endless"

@@ -223,14 +223,11 @@ class EntropyHMRF(Definition):
 
 
 class MK(HMRF):
-    """Statements shape the metric; samples go to the nearest centre unless that raises the objective."""
+    """Statements shape the metric; samples go to the nearest centre."""
 
     def best_labels(self, C, A, before=None):
         k, n = self.k, len(self.X)
         labels = np.array([min(range(k), key=lambda h: self.sample_cost(i, h, C, A)) for i in range(n)])
-        full = len(set(labels.tolist())) == k
-        if full and before is not None and self.objective(labels, C, A) > self.objective(before, C, A):
-            labels = before
         return labels, self.objective(labels, C, A)
 
 
@@ -308,6 +305,57 @@ class LCVQE(Definition):
             if not broken or self.objective(labels, trial) <= self.objective(labels, C):
                 return trial
         return C
+
+
+def mk_means_by_definition(X, k, must, cannot, start, steps=300):
+    """MK-Means with a weight per feature, to its end: nearest centres, means, weights, again.
+
+    Return ``(objective, labels)`` after each assignment, up to the one that repeats labels and weights, the third one
+    of the same labels, or ``steps``; None where a cluster is left empty, about which the paper says nothing.
+    """
+    X, n = np.asarray(X, float), len(X)
+    ridge, far = 1e-3 * X.var(axis=0), X[:, None] - X[None]
+    links = [
+        (np.array([(i, j) for i, j, _ in kind]).reshape(-1, 2), np.array([w for *_, w in kind]))
+        for kind in (must, cannot)
+    ]
+    (ml, wm), (cl, wc) = links
+
+    def broken(labels):
+        return wm * (labels[ml[:, 0]] != labels[ml[:, 1]]), wc * (labels[cl[:, 0]] == labels[cl[:, 1]])
+
+    def objective(labels, C, a):
+        m, c = broken(labels)
+        fit = ((X - C[labels]) ** 2 @ a).sum() + n * (ridge @ a - np.log(a).sum())
+        charge = m @ ((X[ml[:, 0]] - X[ml[:, 1]]) ** 2 @ a)
+        return fit + charge + c @ ((far**2 @ a).max() - (X[cl[:, 0]] - X[cl[:, 1]]) ** 2 @ a)
+
+    C, a, path, counts = np.asarray(start, float), np.ones(X.shape[1]), [], {}
+    settled = False
+    for _ in range(steps):
+        labels = ((X[:, None] - C[None]) ** 2 @ a).argmin(axis=1)
+        if len(set(labels.tolist())) < k:
+            return None
+        path.append((objective(labels, C, a), labels))
+        same = len(path) > 1 and (labels == path[-2][1]).all()
+        if same and settled:
+            break
+        counts[labels.tobytes()] = counts.get(labels.tobytes(), 0) + (not same)
+        if counts[labels.tobytes()] == 3:
+            break
+        C = np.array([X[labels == h].mean(axis=0) for h in range(k)])
+        m, c = broken(labels)
+        i, j = np.unravel_index((far**2 @ a).argmax(), (n, n))
+        S = ((X - C[labels]) ** 2).sum(axis=0) + m @ (X[ml[:, 0]] - X[ml[:, 1]]) ** 2
+        S += c @ ((X[i] - X[j]) ** 2 - (X[cl[:, 0]] - X[cl[:, 1]]) ** 2)
+        wanted, now, before = n / (np.maximum(S, 0.0) + n * ridge), objective(labels, C, a), a
+        for halvings in range(6 if cannot else 1):
+            trial = before + (wanted - before) / 2**halvings
+            if not cannot or objective(labels, C, trial) <= now:
+                a = trial
+                break
+        settled = (np.abs(a - before) <= 1e-4 * before.max()).all()
+    return path
 
 
 def descend_by_definition(own, links, order, labels):

@@ -2,16 +2,27 @@
 
 from __future__ import annotations
 
+from numbers import Integral
 from typing import Any, ClassVar
 
-from linkwise._compat import StrOptions
+import numpy as np
+
+from linkwise._compat import Interval, StrOptions
 from linkwise.constraints import Constraints, Kind, Rule, SizeBetween
 from linkwise.engines._base import ConstrainedClusterer
 from linkwise.engines.partitional._centroids import LINKS, CentroidMixin
 from linkwise.engines.partitional._cloud import contract
 from linkwise.engines.partitional._lloyd import KMeansRun, Place, Watch
 from linkwise.engines.partitional._places import ExactPlaces, GreedyPlaces
-from linkwise.engines.partitional._restarts import Loop, expand, judge, read_problem, run_from_starts
+from linkwise.engines.partitional._restarts import (
+    TRIES,
+    Loop,
+    expand,
+    judge,
+    read_problem,
+    require_count,
+    run_from_starts,
+)
 from linkwise.engines.partitional._sizes import SizedPlaces, size_bounds
 from linkwise.engines.partitional._start import Start, make_generator, read_init
 from linkwise.exceptions import GaveUpError, LinkwiseError, UnsupportedConstraintError
@@ -21,6 +32,7 @@ __all__ = ["COPKMeans", "cop_kmeans"]
 
 _RULES: frozenset[type[Rule]] = frozenset({SizeBetween})
 _ASSIGNMENTS = ("exact", "greedy")
+_ORDERS = ("random", "given")
 
 
 def cop_kmeans(
@@ -29,6 +41,8 @@ def cop_kmeans(
     n_clusters: int,
     *,
     assignment: str = "exact",
+    order: str = "random",
+    max_tries: int = TRIES,
     init: Any = "k-means++",
     n_init: int | str = "race",
     max_iter: int = 300,
@@ -47,8 +61,13 @@ def cop_kmeans(
     n_clusters : int
         Number of clusters; each gets a sample.
     assignment : {"exact", "greedy"}, default="exact"
-        "exact" assigns all samples at once at least cost. "greedy" takes them one after the other as in [1]_, and
-        gives up on a run when a sample finds no cluster.
+        "exact" assigns all samples at once at least cost. "greedy" takes them one after the other as in [1]_; a run
+        in which a sample finds no cluster is stuck.
+    order : {"random", "given"}, default="random"
+        The order in which "greedy" takes samples: drawn for each run, or that of the rows of X.
+    max_tries : int, default=10
+        How many starts "greedy" tries, each in an order of its own, for each run asked for; one that gets stuck is
+        replaced by the next. With ``order="given"`` and given centres there is nothing to try again.
     init : {"k-means++", "neighbourhoods"} or array-like of shape (n_clusters, n_features), default="k-means++"
         Centres to start from: spread out by chance, the means of must-linked groups, or given.
     n_init : int or "race", default="race"
@@ -87,9 +106,11 @@ def cop_kmeans(
     half-step to the next ("exact"). Given the centres, "exact" assigns at least cost wherever cannot-links form
     cliques, trees or small parts, which ``best_assignment`` tells; in larger parts no swap of two clusters along a
     chain is better. With sizes the same holds without other statements.
-    **Departure from** [1]_ must-linked samples are one sample that carries their number as weight, without which the
-    mean would not be the mean; an assignment that is stuck is not taken for a proof; an empty cluster takes the sample
-    that fits its own worst.
+    **Departure from** [1]_ "exact" moves must-linked samples as one that carries their number as weight, as [2]_ does
+    but for the weight; an assignment that is stuck is not taken for a proof; an empty cluster takes the sample that
+    fits its own worst. ``assignment="greedy", order="given", max_tries=1, n_init=1, tol=0.0`` is the algorithm of [1]_:
+    rows in the order of the file, the first of must-linked samples chooses for all, one try, stuck is an error. It need
+    not converge: labels can run in a circle, which ends after ``max_iter`` iterations.
 
     References
     ----------
@@ -108,9 +129,11 @@ def cop_kmeans(
     [0, 1, 0, 0]
     """
     who = "cop_kmeans"
-    if assignment not in _ASSIGNMENTS:
-        msg = f"{who}: assignment is {assignment!r}, expected one of {', '.join(map(repr, _ASSIGNMENTS))}."
-        raise LinkwiseError(msg)
+    for name, word, words in (("assignment", assignment, _ASSIGNMENTS), ("order", order, _ORDERS)):
+        if word not in words:
+            msg = f"{who}: {name} is {word!r}, expected one of {', '.join(map(repr, words))}."
+            raise LinkwiseError(msg)
+    require_count(who, "max_tries", max_tries)
     rows, k = read_problem(X, constraints, n_clusters, LINKS, _RULES, who)
     loop = Loop(who, n_init, max_iter, tol, watch)
     given = read_init(init, k, rows.shape[1], who)
@@ -128,11 +151,12 @@ def cop_kmeans(
         if bounds is not None:
             return SizedPlaces(cloud, bounds, witness)
         if assignment == "greedy":
-            return GreedyPlaces(cloud, constraints, rng)
+            return GreedyPlaces(cloud, rows, constraints, rng if order == "random" else np.arange(rows.shape[0]))
         return ExactPlaces(cloud, witness)
 
     try:
-        ended = run_from_starts(cloud, Start(given, cloud, k, rng), place, loop, rows)
+        tries = max_tries if assignment == "greedy" else TRIES
+        ended = run_from_starts(cloud, Start(given, cloud, k, rng), place, loop, rows, tries)
     except GaveUpError as stuck:
         if stuck.statements:  # perhaps nobody could have done better
             check(constraints, n_clusters=k).raise_if_infeasible()
@@ -148,8 +172,13 @@ class COPKMeans(CentroidMixin, ConstrainedClusterer):
     n_clusters : int, default=2
         Number of clusters; each gets a sample.
     assignment : {"exact", "greedy"}, default="exact"
-        "exact" assigns all samples at once at least cost; "greedy" one after the other as the paper does, which can
-        get stuck.
+        "exact" assigns all samples at once at least cost; "greedy" one after the other as [1]_ does, which can get
+        stuck.
+    order : {"random", "given"}, default="random"
+        The order in which "greedy" takes samples: drawn for each run, or that of the rows of X.
+    max_tries : int, default=10
+        How many starts "greedy" tries, each in an order of its own, for each run asked for; one that gets stuck is
+        replaced by the next. With ``order="given"`` and given centres there is nothing to try again.
     init : {"k-means++", "neighbourhoods"} or array-like of shape (n_clusters, n_features), default="k-means++"
         Centres to start from: spread out by chance, the means of must-linked groups, or given.
     n_init : int or "race", default="race"
@@ -217,6 +246,8 @@ class COPKMeans(CentroidMixin, ConstrainedClusterer):
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **CentroidMixin._parameter_constraints,
         "assignment": [StrOptions(set(_ASSIGNMENTS))],
+        "order": [StrOptions(set(_ORDERS))],
+        "max_tries": [Interval(Integral, 1, None, closed="left")],
     }
 
     best_assignment_: bool
@@ -226,6 +257,8 @@ class COPKMeans(CentroidMixin, ConstrainedClusterer):
         n_clusters: int = 2,
         *,
         assignment: str = "exact",
+        order: str = "random",
+        max_tries: int = TRIES,
         init: Any = "k-means++",
         n_init: int | str = "race",
         max_iter: int = 300,
@@ -234,6 +267,8 @@ class COPKMeans(CentroidMixin, ConstrainedClusterer):
     ) -> None:
         self.n_clusters = n_clusters
         self.assignment = assignment
+        self.order = order
+        self.max_tries = max_tries
         self.init = init
         self.n_init = n_init
         self.max_iter = max_iter
@@ -246,6 +281,8 @@ class COPKMeans(CentroidMixin, ConstrainedClusterer):
             problem.constraints,
             self.n_clusters,
             assignment=self.assignment,
+            order=self.order,
+            max_tries=self.max_tries,
             init=self.init,
             n_init=self.n_init,
             max_iter=self.max_iter,

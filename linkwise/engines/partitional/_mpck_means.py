@@ -82,13 +82,16 @@ def mk_means(
     Notes
     -----
     The objective is that of `mpck_means`: the sum of squared distances to the centres under a metric A, less log det A
-    for each sample, and what broken soft statements charge by distance. Samples go to the nearest centre all the same.
+    for each sample, and what broken soft statements charge by distance. Samples go to the nearest centre all the same,
+    so an assignment that breaks more can raise the objective. The run goes on from there, as in [1]_; it ends when
+    labels repeat or centres stand still, when it comes to the same labels for the third time (a cycle), or after
+    ``max_iter`` iterations. The assignment with the least objective of the whole run is returned.
     **Cost** O(n d k) per iteration, O(n d^2 k) with "full", and with cannot-links the search for the two samples
     farthest apart, O(n^2 d) at worst.
-    **Guarantee** the objective never rises from one half-step to the next; all ``n_clusters`` clusters have samples:
-    one left empty takes the sample that gains most.
-    **Departure from** [1]_ labels that would raise the objective, since they break more, are not taken, which ends the
-    run; hard statements hold and shape nothing; a thousandth of the covariance keeps the metric finite.
+    **Guarantee** means and metric never raise the objective, and no assignment of the run is better than the one
+    returned; all ``n_clusters`` clusters have samples: one left empty takes the sample that gains most.
+    **Departure from** [1]_ the best assignment of a run is returned, not the last; hard statements hold and shape
+    nothing; a thousandth of the covariance keeps the metric finite.
 
     References
     ----------
@@ -158,7 +161,7 @@ class MKMeans(SoftMixin, ConstrainedClusterer):
     objective_ : float
         What was made small: misfit and what broken statements charge.
     objectives_ : ndarray
-        The objective after each assignment of the run that was kept; never rises.
+        The objective after each assignment of the run that was kept; it may rise, ``objective_`` is the least.
     inertia_ : float
         Sum of squared Euclidean distances of the samples to the centres of their clusters.
     metric_ : ndarray
@@ -185,8 +188,8 @@ class MKMeans(SoftMixin, ConstrainedClusterer):
     -----
     **Cost** O(n d k) per iteration, O(n d^2 k) with "full", and with cannot-links the search for the two samples
     farthest apart, O(n^2 d) at worst.
-    **Guarantee** hard statements hold in ``labels_``, re-checked after each fit; the objective never rises from one
-    half-step to the next; all ``n_clusters`` clusters have samples: one left empty takes the sample that gains most.
+    **Guarantee** hard statements hold in ``labels_``, re-checked after each fit; no assignment of the run has a lower
+    objective; all ``n_clusters`` clusters have samples: one left empty takes the sample that gains most.
     **Departure from** [1]_ see `mk_means`.
 
     References

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -90,32 +91,42 @@ class FixedPlaces(ExactPlaces):
 
 
 class GreedyPlaces:
-    """Rows one after the other, each to the nearest centre that no row before it forbids, as in COP-KMeans.
+    """Samples one after the other, each to the nearest centre that no sample before it forbids, as in COP-KMeans.
 
-    The order is drawn once per run. A row for which no cluster is left ends the run with `GaveUpError`.
+    ``X`` are the samples, ``order`` is the order in which they come, or a generator that draws one. Of must-linked
+    samples the first one chooses and the others follow. One for which no cluster is left ends the run with
+    `GaveUpError`.
     """
 
-    def __init__(self, cloud: Cloud, constraints: Constraints, rng: np.random.Generator) -> None:
+    def __init__(self, cloud: Cloud, X: Any, constraints: Constraints, order: IntArray | np.random.Generator) -> None:
         self.cloud = cloud
         self.constraints = constraints
-        self.order: IntArray = rng.permutation(cloud.apart.n_places)
-        self._bound = cloud.X[cloud.apart.node]
-        self.random = cloud.apart.n_places > 0
+        self.random = isinstance(order, np.random.Generator) and constraints.n_statements > 0
+        ordered = order.permutation(len(cloud.group)) if isinstance(order, np.random.Generator) else order
+        rank = np.empty(len(ordered), dtype=np.intp)
+        rank[ordered] = np.arange(len(ordered))
+        first = np.empty(cloud.n_nodes, dtype=np.intp)
+        first[cloud.group[ordered[::-1]]] = ordered[::-1]  # the last one written came first
+        self._joined = cloud.n_nodes < len(ordered)
+        self._rows = X[first] if self._joined else cloud.X
+        self._order = np.argsort(rank[first[cloud.apart.node]])
+        self._bound = self._rows[cloud.apart.node]
 
     def __call__(self, centers: FloatArray, before: IntArray | None) -> Placement:  # noqa: ARG002
         """Assign all rows."""
-        labels, distance = nearest(self.cloud.X, centers)
+        labels, distance = nearest(self._rows, centers)
         node = self.cloud.apart.node
-        if not len(node):
-            return Placement(labels, distance)
-        away = squared(self._bound, centers)
-        found = np.full(len(node), -1, dtype=np.intp)
-        stuck = _assign_in_order(away, self.cloud.apart, self.order, found)
-        if stuck >= 0:
-            raise self._gave_up(int(node[stuck]), len(centers))
-        labels[node] = found
-        distance[node] = away[np.arange(len(node)), found]
-        return Placement(labels, distance, best=False)
+        if len(node):
+            away = squared(self._bound, centers)
+            found = np.full(len(node), -1, dtype=np.intp)
+            stuck = _assign_in_order(away, self.cloud.apart, self._order, found)
+            if stuck >= 0:
+                raise self._gave_up(int(node[stuck]), len(centers))
+            labels[node] = found
+            distance[node] = away[np.arange(len(node)), found]
+        if self._joined:
+            distance = squared_to(self.cloud.X, centers, labels)
+        return Placement(labels, distance, best=not (len(node) or self._joined))
 
     def _gave_up(self, node: int, k: int) -> GaveUpError:
         """Name the sample that found no cluster and what keeps it out of them."""
@@ -132,7 +143,7 @@ class GreedyPlaces:
             f"from:\n{listed}"
             + (f"\n  and {more} more" if more > 0 else "")
             + "\nThat proves nothing: the samples before it were assigned without looking ahead.\n"
-            'Hint: assignment="exact" looks ahead; a larger n_init tries more orders.'
+            'Hint: assignment="exact" looks ahead; order="random" with a larger max_tries tries more orders.'
         )
         return GaveUpError(msg, tuple(sorted(at)))
 

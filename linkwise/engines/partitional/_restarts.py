@@ -18,13 +18,11 @@ from linkwise.engines.partitional._start import Start
 from linkwise.exceptions import ConstraintError, GaveUpError, LinkwiseError, UnsupportedConstraintError
 from linkwise.problem import check
 
-__all__ = ["Loop", "expand", "judge", "read_problem", "run_from_starts"]
+__all__ = ["TRIES", "Loop", "expand", "judge", "read_problem", "require_count", "run_from_starts"]
 
 IntArray = npt.NDArray[np.intp]
 FloatArray = npt.NDArray[np.float64]
-# A start from which the assignment gave up is replaced by another, up to so many times the runs that were asked for;
-# a race counts as three.
-_TRIES, _RUNS = 10, 3
+TRIES = 10  # a start from which the assignment gave up is replaced by another: up to so many for each run asked for
 
 
 class Loop:
@@ -37,15 +35,19 @@ class Loop:
     def __init__(self, who: str, n_init: int | str, max_iter: int, tol: float, watch: Watch | None = None) -> None:
         self.race = isinstance(n_init, str) and n_init == RACE
         runs = 1 if self.race else n_init
-        for name, value in (("n_init", runs), ("max_iter", max_iter)):
-            if isinstance(value, bool) or not isinstance(value, Integral) or value < 1:
-                other = f' or "{RACE}"' if name == "n_init" else ""
-                msg = f"{who}: {name} is {value!r}, expected a whole number >= 1{other}."
-                raise LinkwiseError(msg)
+        require_count(who, "n_init", runs, f' or "{RACE}"')
+        require_count(who, "max_iter", max_iter)
         if not tol >= 0:
             msg = f"{who}: tol is {tol!r}, expected a number >= 0."
             raise LinkwiseError(msg)
         self.n_init, self.max_iter, self.tol, self.watch = int(runs), int(max_iter), float(tol), watch
+
+
+def require_count(who: str, name: str, value: Any, other: str = "") -> None:
+    """Refuse what is not a whole number of at least one."""
+    if isinstance(value, bool) or not isinstance(value, Integral) or value < 1:
+        msg = f"{who}: {name} is {value!r}, expected a whole number >= 1{other}."
+        raise LinkwiseError(msg)
 
 
 def read_problem(
@@ -109,19 +111,21 @@ def judge(constraints: Constraints, k: int, who: str) -> Callable[[], IntArray]:
     return witness
 
 
-def run_from_starts(cloud: Cloud, start: Start, place: Callable[[], Place], loop: Loop, X: Any) -> Settled:
+def run_from_starts(
+    cloud: Cloud, start: Start, place: Callable[[], Place], loop: Loop, X: Any, tries: int = TRIES
+) -> Settled:
     """Run the loop from the winner of a race, or from several starts, and return where the best one ended.
 
     ``place`` makes what assigns rows in one run. Where neither start nor assignment leaves anything to chance one run
     is enough. A run in which the assignment gives up does not count, and the next in the race or another start takes
-    its place; if all do, the last error is raised. Of equals the first is kept.
+    its place, up to ``tries`` for each run asked for; if all do, the last error is raised. Of equals the first is kept.
     """
     tolerance = loop.tol * typical_variance(X)
     best: Settled | None = None
     error: GaveUpError | None = None
     done = 0
     waiting = race(start) if loop.race and start.varies else []
-    for _ in range(_TRIES * (_RUNS if loop.race else loop.n_init)):
+    for _ in range(tries * loop.n_init):
         assigned = place()
         centers = waiting.pop(0) if waiting else start.centers()
         try:

@@ -49,7 +49,8 @@ class SoftRun:
     objective : float
         What was made small: the misfit to the centres and what broken statements charge.
     objectives : tuple of float
-        The objective after each assignment of the run that was kept; never rises.
+        The objective after each assignment of the run that was kept; never rises, but for `mk_means`, whose
+        ``objective`` is the least of them.
     inertia : float
         Misfit alone: the sum of squared distances of samples to centres, plain even where a metric was learned; with
         another distortion the sum of that.

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import hashlib
+from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -19,6 +21,7 @@ __all__ = ["Alternation", "Ended", "SoftWatch"]
 IntArray = npt.NDArray[np.intp]
 FloatArray = npt.NDArray[np.float64]
 SoftWatch = Callable[[str, IntArray, FloatArray, Any, float], None]
+_VISITS = 3  # times that a run may come to the same labels before it counts as a cycle
 
 
 @dataclass(frozen=True, eq=False)
@@ -30,6 +33,31 @@ class Ended:
     objective: float
     objectives: tuple[float, ...]
     n_iter: int
+
+
+class _Path:
+    """Where a run that may climb has been: the best of it, and how often it came to the same labels."""
+
+    best: tuple[IntArray, State]
+
+    def __init__(self) -> None:
+        self._least = np.inf
+        self._visits: Counter[bytes] = Counter()
+        self._last = b""
+
+    def step(self, labels: IntArray, state: State, value: float) -> None:
+        """Note an assignment; of equals the first is the best."""
+        if not self._visits or value < self._least:
+            self._least, self.best = value, (labels, state)
+        key = hashlib.blake2b(labels.tobytes(), digest_size=16).digest()
+        if key != self._last:
+            self._visits[key] += 1
+            self._last = key
+
+    @property
+    def circles(self) -> bool:
+        """Whether the last labels were left and met again too often."""
+        return self._visits[self._last] >= _VISITS
 
 
 class Alternation:
@@ -62,17 +90,23 @@ class Alternation:
     def run(self, centers: FloatArray, rng: np.random.Generator, before: IntArray | None = None) -> Ended:
         """Alternate from these centres until labels repeat or centres stand still.
 
-        Where labels are given as well, the objective is never above that of these.
+        Where labels are given as well, the objective is never above that of these. A method that does not descend goes
+        on where an assignment raises the objective; the best assignment of its run is returned, and a run that comes
+        to the same labels a third time ends.
         """
         measure = self.method.measure
         state = measure.start(centers)
         values: list[float] = []
         settled = False
+        path = None if self.method.descends else _Path()
         for n_iter in range(1, self.max_iter + 1):
             labels, state, value = self._assign(state, before, rng)
             values.append(value)
-            if before is not None and settled and np.array_equal(labels, before):
-                return self._end(labels, state, values, n_iter)
+            if path is not None:
+                path.step(labels, state, value)
+            settled &= before is not None and np.array_equal(labels, before)
+            if settled or (path is not None and path.circles):
+                return self._end(labels, state, values, n_iter, path)
             moved = state
             for step, moved in self.method.updates(labels, state):
                 self._tell(step, labels, moved)
@@ -85,12 +119,16 @@ class Alternation:
         for _ in range(measure.k + 1):  # a cluster filled now has a new centre, which may be nearer to others
             labels, after, value = self._assign(state, before, rng)
             values.append(value)
+            if path is not None:
+                path.step(labels, after, value)
             kept, state, before = state, after, labels
             if state is kept:
                 break
-        return self._end(labels, state, values, n_iter)
+        return self._end(labels, state, values, n_iter, path)
 
-    def _end(self, labels: IntArray, state: State, values: list[float], n_iter: int) -> Ended:
+    def _end(self, labels: IntArray, state: State, values: list[float], n_iter: int, path: _Path | None) -> Ended:
+        if path is not None:
+            labels, state = path.best
         return Ended(labels, state, self.method.objective(labels, state), tuple(values), n_iter)
 
     def _tell(self, step: str, labels: IntArray, state: State, value: float | None = None) -> None:
@@ -100,7 +138,7 @@ class Alternation:
             self.watch(step, labels, state.centers, matrix, value)
 
     def _assign(self, state: State, before: IntArray | None, rng: np.random.Generator) -> tuple[IntArray, State, float]:
-        """Assign all samples; the objective is not above that of the labels before."""
+        """Assign all samples; where the method descends, the objective is not above that of the labels before."""
         method, field = self.method, self.field
         table, assigned = method.measure.sweep(state, field.sample)
         total, found = method.constant(state), None
@@ -126,16 +164,16 @@ class Alternation:
             labels[field.sample] = found[field.node]
         if not method.measure.count(labels).all():
             labels, state, total = self._fill(labels, state, before)
-        elif len(method.held.weight) < len(method.pairs.weight):
-            # the assignment did not look at all that the objective holds; labels that raise it are not taken
-            total = method.objective(labels, state)
-            if before is not None and total > (stay := method.objective(before, state)):
-                labels, total = before, stay
+        elif not method.descends:
+            total = method.objective(labels, state)  # what the assignment did not look at counts as well
         self._tell("assign", labels, state, total)
         return labels, state, total
 
     def _fill(self, labels: IntArray, state: State, before: IntArray | None) -> tuple[IntArray, State, float]:
-        """Give every empty cluster the sample that gains most; keep the labels before if the objective would rise."""
+        """Give every empty cluster the sample that gains most.
+
+        A method that descends keeps the labels before if the objective would rise.
+        """
         method, field, k = self.method, self.field, self.method.measure.k
         cost = method.scale * method.measure.costs_to(state, labels)
         labels, centers = labels.copy(), state.centers.copy()
@@ -157,7 +195,7 @@ class Alternation:
             centers[c] = method.measure.only(moving)
         filled = State(centers, state.metric)
         value = method.objective(labels, filled)
-        if before is not None and value > (stay := method.objective(before, state)):
+        if before is not None and method.descends and value > (stay := method.objective(before, state)):
             return before, state, stay
         return labels, filled, value
 

@@ -43,6 +43,11 @@ class SoftMethod:
         """Pairs that the assignment weighs."""
         return self.pairs
 
+    @property
+    def descends(self) -> bool:
+        """Whether the assignment weighs all pairs, so that none of its steps raises the objective."""
+        return len(self.held.weight) == len(self.pairs.weight)
+
     def held_charges(self, state: State) -> PairCharges:
         """Return what these charge."""
         return self.charges(state)

@@ -337,7 +337,8 @@ def test_every_cluster_has_samples_from_any_start(function):
             X, c, 5, init=far, watch=lambda step, labels, centers, metric, v, values=values: values.append(v)
         )
         assert sorted(set(run.labels.tolist())) == [0, 1, 2, 3, 4]
-        assert (np.diff(values) <= 1e-9 * (1 + np.abs(values[:-1]))).all()
+        if function is not mk_means:  # whose assignment looks at distances only
+            assert (np.diff(values) <= 1e-9 * (1 + np.abs(values[:-1]))).all()
 
 
 @each
