@@ -14,6 +14,8 @@ from typing import Any
 import numba
 from numba.core import event
 
+from linkwise._kernels._turns import take_turns
+
 __all__ = ["inner", "kernel_sources", "njit", "source_stamp"]
 
 
@@ -32,10 +34,17 @@ def njit(function: Callable[..., Any] | None = None, **options: Any) -> Any:
             raise
         _ANNOUNCE.kept = False
         return numba.njit(**options)(function)
-    if not numba.config.DISABLE_JIT:  # type: ignore[attr-defined]
-        # Numba keys its cache by the file of the function alone and would keep callers compiled against an older
-        # version of a kernel in another file; this stamp changes with every file that the function's file calls into.
-        dispatcher._cache._cache_file._source_stamp = source_stamp(Path(function.__code__.co_filename))
+    if numba.config.DISABLE_JIT:  # type: ignore[attr-defined]
+        return dispatcher
+    # Numba keys its cache by the file of the function alone and would keep callers compiled against an older
+    # version of a kernel in another file; this stamp changes with every file that the function's file calls into.
+    file = getattr(getattr(dispatcher, "_cache", None), "_cache_file", None)
+    if not hasattr(file, "_source_stamp"):
+        # These names are private to Numba. In a version without them, code that is never kept is never out of date.
+        _ANNOUNCE.kept = False
+        return numba.njit(**options)(function)
+    file._source_stamp = source_stamp(Path(function.__code__.co_filename))
+    take_turns(dispatcher)
     return dispatcher
 
 

@@ -1,0 +1,146 @@
+"""Processes that compile kernels take turns: one compiles, the others wait and load what it has written.
+
+Two processes that start together need the same kernels. Without turns both compile all of them; with turns each kernel
+is compiled once. A turn is a lock on one byte of a file in the cache folder, so the system ends it with its process:
+a process that is killed blocks no other. Where files cannot be locked, and after waiting for ``TRIES`` pauses, a
+process compiles by itself, as it would without turns.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import threading
+import time
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+__all__ = ["take_turns"]
+
+PAUSE = 0.02
+TRIES = 6000  # two minutes; one kernel with all that it calls takes seconds
+
+_BYTES = 2**31 - 1  # Windows counts positions in a signed number of 32 bits
+
+
+class _Turns:
+    """The turns that this process has."""
+
+    def __init__(self) -> None:
+        self._file: int | None = None
+        self._held: Counter[int] = Counter()  # a kernel may call itself, so a turn may be taken twice
+        self._guard = threading.Lock()
+
+    def forget(self) -> None:
+        """Start again without turns: a forked process does not inherit them."""
+        self._held.clear()
+        self._guard = threading.Lock()
+
+    def take(self, place: Path, byte: int) -> bool:
+        """Wait until no other process has this turn. Return whether we have it."""
+        for _ in range(TRIES):
+            with self._guard:
+                try:
+                    if self._file is None:
+                        self._file = os.open(place, os.O_RDWR | os.O_CREAT, 0o666)
+                    if self._held[byte] == 0:
+                        _lock(self._file, byte)
+                except BlockingIOError:
+                    pass
+                except OSError:
+                    return False
+                else:
+                    self._held[byte] += 1
+                    return True
+            pause()
+        return False
+
+    def end(self, byte: int) -> None:
+        """Give a turn back."""
+        with self._guard:
+            self._held[byte] -= 1
+            if self._held[byte] <= 0 and self._file is not None:
+                del self._held[byte]
+                _unlock(self._file, byte)
+
+
+def pause() -> None:
+    """Let the others work."""
+    time.sleep(PAUSE)
+
+
+if os.name == "nt":  # pragma: no cover
+    import msvcrt
+
+    def _lock(file: int, byte: int) -> None:
+        os.lseek(file, byte, os.SEEK_SET)
+        try:
+            msvcrt.locking(file, msvcrt.LK_NBLCK, 1)  # type: ignore[attr-defined]
+        except PermissionError:
+            raise BlockingIOError from None
+
+    def _unlock(file: int, byte: int) -> None:
+        os.lseek(file, byte, os.SEEK_SET)
+        msvcrt.locking(file, msvcrt.LK_UNLCK, 1)  # type: ignore[attr-defined]
+
+else:
+    import fcntl
+
+    def _lock(file: int, byte: int) -> None:
+        try:
+            fcntl.lockf(file, fcntl.LOCK_EX | fcntl.LOCK_NB, 1, byte)
+        except PermissionError:  # some systems' word for "another process has it"
+            raise BlockingIOError from None
+
+    def _unlock(file: int, byte: int) -> None:
+        fcntl.lockf(file, fcntl.LOCK_UN, 1, byte)
+
+
+_TURNS = _Turns()
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_TURNS.forget)
+
+
+class _Compiling(threading.local):
+    """The kernels that this thread is compiling, outermost first; for each, whether it has its turn."""
+
+    def __init__(self) -> None:
+        self.stack: list[bool] = []
+
+
+_COMPILING = _Compiling()
+
+
+def take_turns(dispatcher: Any) -> None:
+    """Let a kernel that is not in the cache be compiled by one process at a time.
+
+    Kernels compile those they call, so a process may hold several turns. It takes them from callers to callees, and
+    calls do not go round in circles, so processes cannot wait for each other.
+    """
+    compiles, cache = dispatcher.compile, dispatcher._cache
+    loads, folder = cache.load_overload, Path(cache.cache_path)
+    # beside the sources, or in a folder that NUMBA_CACHE_DIR or the user's settings name, with one folder for each of ours
+    home = Path(__file__).parent / "__pycache__" if folder.name == "__pycache__" else folder.parent
+    function = dispatcher.py_func
+    name = f"{function.__module__}:{function.__qualname__}:{function.__code__.co_firstlineno}"
+    byte = int.from_bytes(hashlib.sha256(name.encode()).digest()[:4], "big") % _BYTES
+
+    def compile_in_turn(signature: Any) -> Any:
+        stack = _COMPILING.stack
+        stack.append(False)
+        try:
+            return compiles(signature)
+        finally:
+            if stack.pop():
+                _TURNS.end(byte)
+
+    def load_or_take_turn(signature: Any, context: Any) -> Any:
+        found = loads(signature, context)
+        stack = _COMPILING.stack
+        if found is None and stack and not stack[-1] and _TURNS.take(home / "linkwise.turns", byte):
+            stack[-1] = True
+            found = loads(signature, context)  # another process may have compiled it while we waited
+        return found
+
+    dispatcher.compile, cache.load_overload = compile_in_turn, load_or_take_turn
