@@ -231,7 +231,7 @@ def _automatic(X: Any, task: _Task, metric: str | None) -> Clustering:
     if lack and any(isinstance(rule, SizeBetween) for rule in known.rules):
         return _by_silhouette(X, task, metric, lack)
     if lack:
-        found = _cluster(X, known, None, metric, task.random_state)
+        found = _cluster(X, known, None, metric, task.min_cluster_size, task.random_state)
         return replace(found, reasons=(f"{lack}, so the number of clusters is not judged by it.", *found.reasons))
     methods = candidate_methods(X, known, task.metric, task.random_state, matrix=not task.is_large)
     search = search_among(methods, X, known, task.random_state)

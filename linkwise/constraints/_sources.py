@@ -162,7 +162,7 @@ def sort_statements(
         rows[kind].append(rest[0] if kind.is_group else rest[:named])
         weights[kind].append(rest[named] if len(rest) > named else np.inf)
         place[kind].append(position)
-    given = [to_places(names, kind, rows[kind]) for kind in Kind]
-    made = cls._from_tables(len(names), given, [w for part in weights for w in part], rules, names)
+    placed = [to_places(names, kind, rows[kind]) for kind in Kind]
+    made = cls._from_tables(len(names), placed, [w for part in weights for w in part], rules, names)
     row = np.array([p for part in place for p in part], dtype=np.intp)[made.row]
     return cls(made.n_samples, made.kind, made.items, made.weight, row, made.rules, names, made.groups)

@@ -235,7 +235,9 @@ def blame_number(given: Hard, k: int, why: Explanation, rank: Doubt | None, budg
     def status(table: Constraints) -> str:
         hard = Hard.of(table, near, rule)
         block = blocks_or_none(hard)
-        return "infeasible" if block is None else decide_number(hard, block, k, reasons=False, budget=work.share(_EACH)).status
+        if block is None:
+            return "infeasible"
+        return decide_number(hard, block, k, reasons=False, budget=work.share(_EACH)).status
 
     small = expand(whole.without(np.setdiff1d(np.arange(len(whole.entries)), numbers))[0])
 
