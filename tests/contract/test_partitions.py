@@ -275,6 +275,31 @@ def test_saying_it_softly_holds_it_or_weighs_it(estimator, kind):
         assert softly.constraints_.n_statements == len(rows)
 
 
+AGAINST = {
+    Kind.MUST_LINK: (0, 6),
+    Kind.CANNOT_LINK: (0, 1),
+    Kind.TOGETHER: (0, 1, 6),
+    Kind.APART: (0, 1),
+}
+
+
+@each_kind
+def test_a_statement_of_next_to_no_weight_is_broken_where_statements_are_weighed(estimator, kind):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(12, 2)) + np.repeat([[0.0], [40.0]], 6, axis=0)  # two heaps that nothing but force parts
+    model = make(estimator, 2).fit(X, constraints=said(kind, [AGAINST[kind]], 12, weight=1e-9))
+    broken = broken_by_definition(model.labels_, kind, [AGAINST[kind]])
+    if estimator.best_effort:
+        return  # promises nothing
+    assert broken == estimator.weighs
+    assert len(model.certificate_.soft_violated) == broken
+    if estimator.weighs:
+        assert model.constraints_.weight.tolist() == [1e-9]
+        assert partition(model.labels_) == {frozenset(range(6)), frozenset(range(6, 12))}
+    else:
+        assert model.constraints_.is_hard.all()
+
+
 @each_kind
 def test_weight_zero_is_absence(estimator, kind):
     X, y = blobs(6)

@@ -42,17 +42,44 @@ def _find(root, v):
     return v
 
 
-def pairs_conflict(rows, n):
-    """Whether pairs and groups contradict each other."""
+def pairs_conflict(rows, n, k=None):
+    """Whether pairs and groups contradict each other or, if given, leave no way to form ``k`` clusters."""
     root = list(range(n))
     for kind, row in rows:
         if kind in ("must_link", "together"):
             for v in row[1:]:
                 root[_find(root, v)] = _find(root, row[0])
-    return any(
-        kind in ("cannot_link", "apart") and len({_find(root, v) for v in set(row)}) < len(set(row))
-        for kind, row in rows
-    )
+    apart = [[_find(root, v) for v in set(row)] for kind, row in rows if kind in ("cannot_link", "apart")]
+    if any(len(set(row)) < len(row) for row in apart):
+        return True
+    if k is None:
+        return False
+    return len({_find(root, v) for v in range(n)}) < k or not _colourable(apart, k)
+
+
+def _colourable(groups, k):
+    """Whether k colours are enough for the members of each group to differ, by trying."""
+    beside = defaultdict(set)
+    for group in groups:
+        for v in group:
+            beside[v] |= set(group) - {v}
+    order = sorted(beside, key=lambda v: -len(beside[v]))
+    colour = {}
+
+    def place(at):
+        if at == len(order):
+            return True
+        v = order[at]
+        taken = {colour[u] for u in beside[v] if u in colour}
+        for c in range(min(k, len(set(colour.values())) + 1)):  # an unused colour is as good as another
+            if c not in taken:
+                colour[v] = c
+                if place(at + 1):
+                    return True
+                del colour[v]
+        return False
+
+    return place(0)
 
 
 def build_conflict(triplets, items):

@@ -211,13 +211,13 @@ def _judge_core(case, said, core, report):
         def wrong(some):
             return build_conflict([row for _, row in some], range(case.problem.n))
 
-    elif "triplets" not in kinds and pairs_conflict(rows, case.problem.n):
+    elif "triplets" not in kinds:
 
         def wrong(some):
-            return pairs_conflict(some, case.problem.n)
+            return pairs_conflict(some, case.problem.n, case.params.get("n_clusters"))
 
     else:
-        return  # about clusters that are too few, or pairs against triplets: beyond plain code
+        return  # pairs against triplets: beyond plain code
     if not wrong(chosen):
         report("core does not contradict itself", chosen)
     elif any(wrong(chosen[:i] + chosen[i + 1 :]) for i in range(len(chosen))):

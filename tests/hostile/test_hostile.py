@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -10,6 +11,7 @@ import pytest
 import linkwise
 from linkwise import RCA, COPKMeans
 from linkwise.engines import ConstrainedClusterer
+from linkwise.exceptions import InfeasibleConstraintsError
 from tests.contract.discovery import estimators as walk
 from tests.hostile.judge import build_conflict, holds, pairs_conflict
 from tests.hostile.run import Case, estimators, examine
@@ -35,8 +37,8 @@ def test_every_estimator_is_among_them():
 @pytest.mark.parametrize("name", NAMES)
 def test_no_promise_is_broken(name):
     tally = Counter()
-    assert failures(range(examples(12, 300)), [name], tally) == []
-    assert tally["fitted"] > 3
+    assert failures(range(examples(8, 300)), [name], tally) == []
+    assert tally["fitted"] > 2
 
 
 def test_a_case_is_made_of_its_seed_alone():
@@ -62,6 +64,11 @@ def test_the_judge_knows_what_statements_mean():
     assert not holds("triplets", (2, 3, 0), None, parent)
     assert pairs_conflict([("must_link", (0, 1)), ("together", (1, 2, 3)), ("cannot_link", (0, 3))], 4)
     assert not pairs_conflict([("must_link", (0, 1)), ("cannot_link", (0, 3))], 4)
+    assert pairs_conflict([("must_link", (0, 1))], 4, 4)
+    ring = [("cannot_link", (i, (i + 1) % 5)) for i in range(5)]
+    assert pairs_conflict(ring, 5, 2)
+    assert not pairs_conflict(ring, 5, 3)
+    assert not pairs_conflict(ring[:4], 5, 2)
     assert build_conflict([(0, 1, 2), (1, 2, 0)], range(3))
     assert not build_conflict([(0, 1, 2), (1, 2, 3)], range(4))
 
@@ -117,22 +124,22 @@ def by_chance(self, outcome, samples, constraints):
 
 
 READ, KEEP = ConstrainedClusterer._read, COPKMeans._keep
-FAULTS = {
-    "hard statement broken": fault_of_labels(roll),
-    "labels have gaps": fault_of_labels(gap),
-    "another number of clusters, quietly": fault_of_labels(merge),
-    "certificate differs from the judge": fault_of_labels(roll),
-    "input modified": (COPKMeans, "_read", scribble),
-    "bare IndexError": (COPKMeans, "_read", fail),
-    "RuntimeWarning reached the user": (COPKMeans, "_read", warn),
-    "infeasible statements called held": (COPKMeans, "_refuse", forget),
-    "same seed, another result": (COPKMeans, "_keep", by_chance),
-}
+FAULTS = [
+    ("hard statement broken", fault_of_labels(roll)),
+    ("hard statement broken", (COPKMeans, "_refuse", forget)),
+    ("certificate differs from the judge", fault_of_labels(roll)),
+    ("labels have gaps", fault_of_labels(gap)),
+    ("another number of clusters, quietly", fault_of_labels(merge)),
+    ("same seed, another result", (COPKMeans, "_keep", by_chance)),
+    ("input modified", (COPKMeans, "_read", scribble)),
+    ("bare IndexError", (COPKMeans, "_read", fail)),
+    ("RuntimeWarning reached the user", (COPKMeans, "_read", warn)),
+]
 
 
-@pytest.mark.parametrize("sort", FAULTS)
-def test_a_planted_fault_is_noticed(monkeypatch, sort):
-    monkeypatch.setattr(*FAULTS[sort])
+@pytest.mark.parametrize(("sort", "fault"), FAULTS, ids=[f"{i} {sort}" for i, (sort, _) in enumerate(FAULTS)])
+def test_a_planted_fault_is_noticed(monkeypatch, sort, fault):
+    monkeypatch.setattr(*fault)
     assert any(one.startswith(sort) for one in failures(range(40), ["COPKMeans"]))
 
 
@@ -153,9 +160,10 @@ def test_a_result_that_is_not_finite_is_noticed(monkeypatch):
     assert any(one.startswith("transform is not finite") for one in failures(range(10), ["RCA"]))
 
 
-def test_a_core_that_is_not_minimal_is_noticed(monkeypatch):
-    from linkwise.problem import Explanation
+def test_a_core_that_proves_nothing_is_noticed(monkeypatch):
+    def raised(self, message, explanation=None):
+        ValueError.__init__(self, message)
+        self.explanation = explanation and SimpleNamespace(core=explanation.core[:-1])
 
-    monkeypatch.setattr(Explanation, "core", property(lambda self: tuple(range(4))), raising=False)
-    found = failures(range(120), ["COPKMeans"])
-    assert any(one.startswith(("core is not minimal", "core does not contradict")) for one in found)
+    monkeypatch.setattr(InfeasibleConstraintsError, "__init__", raised)
+    assert any(one.startswith("core does not contradict itself") for one in failures(range(80), ["COPKMeans"]))

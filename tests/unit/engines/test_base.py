@@ -58,7 +58,7 @@ def test_constraints_are_given_by_keyword_only():
         ReCon().fit(X, None, links())
 
 
-def test_y_is_ignored():
+def test_labels_as_y_are_ignored():
     a = ConstrainedAgglomerative().fit(X, [0, 1, 0, 1, 0, 1])
     assert_array_equal(a.labels_, ConstrainedAgglomerative().fit(X).labels_)
 
@@ -137,6 +137,18 @@ def test_many_left_out_statements_are_counted():
     said = links(must_link=chain, cannot_link=pairs, weight={"cannot_link": 1})
     with pytest.warns(LinkwiseWarning, match=r"8 soft statement\(s\)(.|\n)*and 3 more"):
         ConstrainedAgglomerative(1).fit(X, constraints=said)
+
+
+@pytest.mark.parametrize(("n", "more"), [(4, None), (5, None), (6, "and 1 more"), (7, "and 2 more")])
+def test_five_left_out_statements_are_listed_and_the_others_counted(n, more):
+    pairs = [(0, 1), (0, 2), (0, 3), (1, 2), (1, 3), (2, 3), (0, 4)][:n]
+    said = links(must_link=[(i, i + 1) for i in range(5)], cannot_link=pairs, weight={"cannot_link": 1})
+    with pytest.warns(LinkwiseWarning, match=rf"{n} soft statement\(s\)") as heard:
+        ConstrainedAgglomerative(1).fit(X, constraints=said)
+    text = str(heard[0].message)
+    assert text.count("cannot_link(") == min(n, 5)
+    assert (" more" in text) == (more is not None)
+    assert more is None or text.endswith(f"  {more}")
 
 
 def test_hard_contradictions_are_never_negotiated():
