@@ -115,7 +115,8 @@ def check_record(made: Any) -> None:
                 isinstance(values, tuple) and all(_is_count(v) for v in values), "a certificate names no statements"
             )
         _require(
-            all(isinstance(v, str) for v in (*made.faults, *made.shown, *made.notes)), "a certificate has no words"
+            all(isinstance(v, str) for v in (*made.faults, *made.shown, *made.notes, *made.remarks)),
+            "a certificate has no words",
         )
         _require(len(made.rules) == len(made.notes), "a certificate lacks the notes of its rules")
     elif name == "Table":
@@ -221,6 +222,7 @@ def _check_labels(has: dict[str, Any], n: int) -> None:
     _require((labels >= -1).all() and (labels < top).all(), "labels_ names clusters that do not exist")  # type: ignore[operator,union-attr]
     certificate = has.get("certificate_")
     _require(type(certificate).__name__ == "Certificate", "certificate_ is missing")
+    _require(_is_count(has.get("min_cluster_size_", 1), 1), "min_cluster_size_ is no size")
     for name in ("dendrogram_", "dropped_"):
         if name in has:
             _require(getattr(has[name], "n_samples", None) == n, f"{name} is of other samples")

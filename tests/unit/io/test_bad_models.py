@@ -323,11 +323,13 @@ def test_the_catalogue_of_bad_models(tmp_path, models, number, change, words):
 def test_a_model_from_before_a_parameter_was_added_is_read(tmp_path, models, tree_model):
     def older(manifest, _):
         del manifest["model"]["params"]["dead_end"], manifest["model"]["fitted"]["dead_end_"]
+        del manifest["model"]["fitted"]["certificate_"]["fields"]["remarks"]
 
     (tmp_path / "old.lwm").write_bytes(forged(models["tree"], older))
     model = load(tmp_path / "old.lwm")
     assert model.dead_end == "raise"  # what it did then
     assert model.dead_end_ is None
+    assert model.certificate_.remarks == ()
     assert model.labels_.tolist() == tree_model.labels_.tolist()
 
     def other(manifest, _):
