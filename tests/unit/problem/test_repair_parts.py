@@ -195,6 +195,19 @@ def test_the_cheapest_hitting_set_is_found_and_proven(fractional):
         assert packing_bound([np.array(core) for core in cores], price) <= min(hits) + 1e-9
 
 
+def test_whole_numbers_are_searched_to_the_end():
+    m = 14
+    chosen = (np.arange(2**m)[:, None] >> np.arange(m)) & 1 == 1
+    for seed in range(4):
+        rng = np.random.default_rng(seed)
+        cores = np.array([rng.choice(m, 3, replace=False) for _ in range(20)])
+        price = rng.choice([2.0, 3.0, 5.0, 7.0], m)
+        best = (chosen[chosen[:, cores].any(axis=2).all(axis=1)] @ price).min()
+        everything = np.ones(m, dtype=bool)
+        off, bound = hit_conflicts(Listed(cores, False), price, ~everything, 0, everything, LATER)
+        assert bound == pytest.approx(best) == price[off].sum()
+
+
 @pytest.mark.parametrize(
     ("price", "unit"), [([2, 3], 0), ([2, 4, 0, 6], 2), ([0.5, 1.5], 0.5), ([1, 1.5], 0), ([0], 0), ([1, 2.0**41], 0)]
 )
