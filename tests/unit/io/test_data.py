@@ -231,7 +231,7 @@ def test_data_frames(frame):
     assert table.ids.tolist() == ["a", "b", "c"]
     with pytest.raises(LinkwiseError, match=r"1 value is missing, the first in row 2, column x"):
         read_data(frame, id="name")
-    with pytest.raises(LinkwiseError, match=r"1 column\(s\) are not numbers: name \(row 0: 'a'\)"):
+    with pytest.raises(LinkwiseError, match=r"1 column has cells that are not numbers: name \(row 0: 'a'\)"):
         read_data(frame, impute="mean")
 
 
