@@ -266,10 +266,10 @@ def test_tables_saved_before_missing_values_were_marked_are_read():
     table = read_data(io.StringIO("a,b\n1,2\n3,\n5,6\n"), impute="mean", scale="standard")
     node = Writer(store).write(table, "data")
     again = Reader(arrays.__getitem__).read(node)
-    assert np.array_equal(again.values, [[1, 2], [3, np.nan], [5, 6]], equal_nan=True)
+    assert np.allclose(again.values, [[1, 2], [3, np.nan], [5, 6]], equal_nan=True)
     for record, names in ((node, ["missing"]), (node["fields"]["preparation"], ["decimal", "missing"])):
         for name in names:
             del record["fields"][name]
     old = Reader(arrays.__getitem__).read(node)
-    assert np.array_equal(old.values, [[1, 2], [3, 4], [5, 6]])
+    assert np.allclose(old.values, [[1, 2], [3, 4], [5, 6]])
     assert (old.preparation.decimal, old.preparation.missing) == (".", ())
