@@ -17,6 +17,7 @@ __all__ = [
     "PARTIAL",
     "decode",
     "holding",
+    "is_partial",
     "lock_file",
     "note_written",
     "read_bytes",
@@ -135,9 +136,14 @@ def recording() -> Iterator[dict[str, None]]:
 
 def note_written(path: Path) -> None:
     """Note for `recording` that a file is in its place; parts of one that is not finished do not count."""
-    if PARTIAL not in path.suffixes:
+    if not is_partial(path):
         for written in _records:
             written[str(path)] = None
+
+
+def is_partial(path: Path) -> bool:
+    """Whether a file is by its name one that is being written."""
+    return PARTIAL in path.suffixes
 
 
 def write_whole(path: Path, content: bytes | Iterable[bytes | memoryview]) -> None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 import os
 import re
-import sys
 from collections.abc import Callable
 from functools import cache
 from pathlib import Path
@@ -15,6 +14,7 @@ import numba
 from numba.core import event
 
 from linkwise._kernels._turns import take_turns
+from linkwise._wording import notice
 
 __all__ = ["inner", "kernel_sources", "njit", "source_stamp"]
 
@@ -107,15 +107,11 @@ class _Announce(event.Listener):  # type: ignore[misc]
         self.said = True
         if os.environ.get("LINKWISE_QUIET") != "1":
             often = (
-                "once per installation"
+                "once for this kind of work; `linkwise warmup` compiles for all of it"
                 if self.kept
                 else "each time, since no folder for compiled code can be written; NUMBA_CACHE_DIR can name one"
             )
-            print(
-                f"linkwise: compiling kernels for first use (seconds, {often}; set LINKWISE_QUIET=1 to hide this)",
-                file=sys.stderr,
-                flush=True,
-            )
+            notice(f"compiling kernels, which can take a minute ({often}; set LINKWISE_QUIET=1 to hide this)")
 
     def on_end(self, event: Any) -> None:
         pass

@@ -47,6 +47,7 @@ from linkwise.exceptions import DeadEndError, InfeasibleConstraintsError, Linkwi
 __all__ = ["main"]
 
 INTERRUPTED, TERMINATED = 130, 143
+MOST_WRITTEN = 8  # files that are named after an interruption
 CODES = (
     "Exit codes: 0 done, 1 failed, 2 wrong usage, 3 statements contradict each other, 4 they cannot hold in so many "
     "clusters, 130 interrupted."
@@ -205,8 +206,9 @@ def _run_recorded(arguments: Sequence[str], voice: _Voice, written: Iterable[str
     except Interrupted as stopped:
         return voice.fail(stopped, INTERRUPTED, stopped.words)
     except (click.Abort, KeyboardInterrupt) as stopped:
-        there = ", ".join(map(visible, written))
-        told = f"already written: {there}" if there else "nothing was written"
+        there = [visible(path) for path in written]
+        more = f" and {len(there) - MOST_WRITTEN:,} more" if len(there) > MOST_WRITTEN else ""
+        told = f"already written: {', '.join(there[:MOST_WRITTEN])}{more}" if there else "nothing was written"
         return voice.fail(stopped, INTERRUPTED, f"interrupted; {told}.")
     except (InfeasibleConstraintsError, DeadEndError) as conflict:
         return voice.fail(conflict, _code_of(conflict), str(conflict))

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import click
 
+from linkwise._files import is_partial, visible
+from linkwise._wording import many
 from linkwise.cli._options import Whole
-from linkwise.cli._verb import answer, speaks_json, verb
+from linkwise.cli._verb import Interrupted, answer, speaks_json, verb
 
 __all__ = ["reproduce"]
 
@@ -32,9 +36,21 @@ def reproduce(
         if not (quiet or speaks_json()):
             click.echo(line, err=True)
 
-    made = []
-    for path in find_anew(paper, figures=figures, quick=quick, output=output, data=data, n_jobs=jobs, say=say):
-        made.append(str(path))
-        if not (quiet or speaks_json()):
-            click.echo(path)
+    made: list[str] = []
+    before = _count_files(output)
+    try:
+        for path in find_anew(paper, figures=figures, quick=quick, output=output, data=data, n_jobs=jobs, say=say):
+            made.append(str(path))
+            if not (quiet or speaks_json()):
+                click.echo(path)
+    except (KeyboardInterrupt, click.Abort) as stopped:
+        new = _count_files(output) - before  # other processes write as well
+        if new <= 0:
+            raise
+        msg = f"interrupted; {many(new, 'new file')} in {visible(output)}.\nHint: run the same command again to go on."
+        raise Interrupted(msg) from stopped
     answer({"files": made})
+
+
+def _count_files(folder: str) -> int:
+    return sum(path.is_file() and not is_partial(path) for path in Path(folder).rglob("*"))

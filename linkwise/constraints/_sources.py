@@ -140,11 +140,11 @@ def sort_statements(
     place: list[list[int]] = [[] for _ in Kind]
     for position, statement in enumerate(statements):
         is_row = isinstance(statement, Iterable) and not isinstance(statement, (str, bytes))
-        given = tuple(statement) if is_row else ()
-        if not given:
+        parts = tuple(statement) if is_row else ()
+        if not parts:
             msg = f"statement {position} is {statement!r}, expected a tuple such as ('must_link', 'otter', 'mink')."
             raise ConstraintError(msg)
-        word, *rest = given
+        word, *rest = parts
         kind = _SPELLINGS.get(word) if isinstance(word, str) else None
         if kind is None:
             close = difflib.get_close_matches(str(word), _SPELLINGS, n=1)

@@ -306,11 +306,24 @@ def _read_one(into: Collector, text: str, form: str | None, source: Any) -> None
         reader = {"groups": trees.read_groups, "paths": trees.read_paths, "parents": trees.read_parents}[form]
         wanted = {"groups": "sample,group", "paths": "sample,path", "parents": "child,parent"}[form]
         if len(keys) == 2 and _of_columns(keys) is None:
+            _require_header(into, text, keys, wanted)
             keys = wanted.split(",")  # two columns, whatever they are called
         if form != _of_columns(keys):
             msg = f"{into.name}: the header is {', '.join(keys)}, expected {wanted}."
             raise ConstraintError(msg)
         reader(into, text, keys)
+
+
+def _require_header(into: Collector, text: str, keys: list[str], wanted: str) -> None:
+    """Refuse two columns whose first line says what other lines say too, so that it is no header but a row."""
+    rows = (cells for _, cells in read_rows(text, into.name) if not cells[0].lstrip().startswith("#"))
+    next(rows)
+    column = {cells[1].strip().lower() for cells in rows if len(cells) == 2}
+    if keys[0] in map(str.lower, into.known) or keys[1] in column:
+        msg = (
+            f"{into.name} starts with {', '.join(keys)}, expected a header.\nHint: write {wanted} into the first line."
+        )
+        raise ConstraintError(msg)
 
 
 def _recognise(text: str, ending: str) -> str | None:

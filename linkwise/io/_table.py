@@ -50,7 +50,7 @@ class Table:
 
     @property
     def values(self) -> Any:
-        """The samples as the source has them: scales undone, NaN where a number was missing; of texts, X itself."""
+        """The samples as the source has them, but for rounding: scales undone, NaN for what is missing; of texts, X."""
         if not isinstance(self.X, np.ndarray):
             return self.X
         made, values = self.preparation, np.array(self.X, dtype=np.float64)

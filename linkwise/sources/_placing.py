@@ -84,7 +84,8 @@ def place_by_ids(who: str, names: npt.NDArray[Any], is_leaf: BoolArray, ids: Any
         missing = (
             f"{many(len(strange), 'leaf', 'leaves')} {are} not in {hint(command='the data', python='ids')}: {shown}"
         )
-        msg = f"{who}: {missing}.\nHint: {f'did you mean {close[0]!r}?' if close else where}"
+        source = hint(command="", python=f"{who}: ")
+        msg = f"{source}{missing}.\nHint: {f'did you mean {close[0]!r}?' if close else where}"
         raise LinkwiseError(msg)
     place = _register(names)
     here = [name for name in text if name in place]

@@ -99,3 +99,22 @@ def test_the_stamp_of_a_kernel_covers_every_file_it_takes_names_from():
                 module = home.parent.joinpath(*origin[name].split("."))
                 places = {module.with_suffix(".py"), module / f"{name}.py"}
                 assert places & covered, f"{file}: {kernel.name} uses {name} of {origin[name]}"
+
+
+def test_compiling_is_announced_once_in_true_words_where_the_command_wants_it(monkeypatch):
+    from types import SimpleNamespace
+
+    from linkwise._kernels._jit import _Announce, njit
+    from linkwise._wording import in_shell
+
+    monkeypatch.setenv("LINKWISE_QUIET", "0")
+    event = SimpleNamespace(data={"dispatcher": SimpleNamespace(py_func=njit)})
+    for kept, words in ((True, "once for this kind of work"), (False, "each time, since no folder")):
+        heard, announce = [], _Announce()
+        announce.kept = kept
+        with in_shell(heard.append):
+            announce.on_start(event)
+            announce.on_start(event)
+        assert len(heard) == 1
+        assert words in heard[0]
+        assert "per installation" not in heard[0]

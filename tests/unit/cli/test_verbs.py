@@ -218,7 +218,7 @@ def test_errors_and_warnings_are_json_when_asked(here, capsys):
     told = json.loads(capsys.readouterr().err)
     assert (told["exit_code"], told["kind"]) == (1, "FileNotFoundError")
     assert main(["cluster", "data.csv", "-k", "x", "-o", "new", "--json"]) == 2
-    assert "not a valid integer" in json.loads(capsys.readouterr().err)["error"]
+    assert "expected a number of clusters (1 or more) or auto" in json.loads(capsys.readouterr().err)["error"]
     (here / "wide.csv").write_text("x,y\n1,1000\n2,5000\n3,2000\n")
     assert main(["cluster", "wide.csv", "-o", "new", "--json"]) == 0
     told = capsys.readouterr()

@@ -403,3 +403,15 @@ def test_a_file_that_forces_something_does_so_in_the_singular(here, capsys):
     said = capsys.readouterr().out
     assert "known.nwk forces that" in said
     assert "known.nwk force that" not in said
+
+
+def test_an_interrupted_reproduction_says_what_other_processes_kept(here, capsys, monkeypatch):
+    def stop(*_, output, **__):
+        (here / output / "records").mkdir(parents=True)
+        (here / output / "records" / "one.json").touch()
+        (here / output / "records" / ".two.json.0.partial").touch()
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("linkwise.papers.reproduce", stop)
+    assert main(["reproduce", "000", "-o", "papers"]) == 130
+    assert "interrupted; 1 new file in papers.\nHint: run the same command again" in capsys.readouterr().err

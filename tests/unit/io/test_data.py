@@ -199,7 +199,7 @@ def test_new_rows_are_prepared_like_the_old_ones():
     with pytest.raises(LinkwiseError, match="`like` says how to prepare"):
         text_of("a,b\n1,2\n", like=table, scale="standard")
     plain = text_of("a,b\n1,2\n3,5\n")
-    with pytest.raises(LinkwiseError, match=r"1 value\(s\) are missing"):
+    with pytest.raises(LinkwiseError, match=r"1 value is missing"):
         text_of("a,b\n1,\n", like=plain)
 
 
@@ -229,9 +229,9 @@ def test_data_frames(frame):
     table = read_data(frame, id="name", impute="mean")
     assert table.X.tolist() == [[1, 0.5, 1], [2, 1.5, 0], [1.5, 2.5, 1]]
     assert table.ids.tolist() == ["a", "b", "c"]
-    with pytest.raises(LinkwiseError, match=r"1 value\(s\) are missing, the first in row 2, column x"):
+    with pytest.raises(LinkwiseError, match=r"1 value is missing, the first in row 2, column x"):
         read_data(frame, id="name")
-    with pytest.raises(LinkwiseError, match=r"1 column\(s\) are not numbers: name \(row 0: 'a'\)"):
+    with pytest.raises(LinkwiseError, match=r"1 column has cells that are not numbers: name \(row 0: 'a'\)"):
         read_data(frame, impute="mean")
 
 
@@ -262,7 +262,7 @@ def test_dates_and_categories_of_frames_are_no_numbers():
     frame = pd.DataFrame(
         {"d": pd.to_datetime(["2020-01-01", "2020-01-02"]), "c": pd.Categorical(["u", "v"]), "x": [1, 2]}
     )
-    with pytest.raises(LinkwiseError, match=r"2 column\(s\) are not numbers: d .*; c \(row 0: 'u'\)"):
+    with pytest.raises(LinkwiseError, match=r"2 columns have cells that are not numbers: d .*; c \(row 0: 'u'\)"):
         read_data(frame)
     assert read_data(frame, drop=["d"], categories=["c"]).X.tolist() == [[1, 1, 0], [2, 0, 1]]
 

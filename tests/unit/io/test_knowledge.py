@@ -142,7 +142,7 @@ def test_a_taxonomy_is_said_in_the_fewest_triplets():
     [
         ("p.csv", "sample,path\notter,a//b\n", "p.csv: .* in which a name is empty"),
         ("c.csv", "child,parent\notter,a\na,otter\n", "c.csv: a taxonomy has no cycles"),
-        ("c.csv", "child,parent\notter,a\nyak,a\n", "c.csv: 1 leaves are not in the data: 'yak'"),
+        ("c.csv", "child,parent\notter,a\nyak,a\n", "c.csv: 1 leaf is not in the data: 'yak'"),
         ("c.csv", "child,parent\n,a\n", "c.csv, line 2: there is no child"),
         ("t.json", '{"a": ["otter", "otter"]}', "t.json: "),
         ("t.json", '{"format": "other/1", "a": 1}', "says it is 'other/1'"),
@@ -155,8 +155,14 @@ def test_taxonomies_that_cannot_be_read(name, text, message):
 
 def test_the_form_can_be_said():
     assert words(read("kind a | b\n", ids=["kind", "a", "b"], format="lines")) == ["line 1: triplet(kind, a | b)"]
-    with pytest.raises(ConstraintError, match="the header is a, b, expected sample,group"):
-        read("a,b\n", format="groups")
+    with pytest.raises(ConstraintError, match="the header is a, b, c, expected sample,group"):
+        read("a,b,c\n", format="groups")
+    assert read("Art;Gruppe\notter;x\nmink;x\n", format="groups").constraints.describe(0) == "#0 must_link(otter, mink)"
+    for ids, text in ((["otter", "mink"], "otter,x\nmink,y\n"), (None, "otter,x\nmink,x\n")):
+        with pytest.raises(
+            ConstraintError, match=r"starts with otter, x, expected a header.\nHint: write sample,group"
+        ):
+            read(text, ids=ids, format="groups")
     with pytest.raises(LinkwiseError, match="format is 'xml', expected"):
         read("a,b\n", format="xml")
 

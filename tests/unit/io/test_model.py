@@ -289,3 +289,24 @@ def test_m69_a_deep_tree_saves_loads_and_predicts(tmp_path):
     made = ConstrainedAgglomerative(2, linkage="single").fit(chain)
     save(made, tmp_path / "a")
     assert np.array_equal(load(tmp_path / "a").predict(chain[:50]), made.predict(chain[:50]))
+
+
+def test_tables_saved_before_missing_values_were_marked_are_read():
+    from linkwise.io._values import Reader, Writer
+
+    arrays = []
+
+    def store(array):
+        arrays.append(array)
+        return len(arrays) - 1
+
+    table = read_data(io.StringIO("a,b\n1,2\n3,\n5,6\n"), impute="mean", scale="standard")
+    node = Writer(store).write(table, "data")
+    again = Reader(arrays.__getitem__).read(node)
+    assert np.allclose(again.values, [[1, 2], [3, np.nan], [5, 6]], equal_nan=True)
+    for record, names in ((node, ["missing"]), (node["fields"]["preparation"], ["decimal", "missing"])):
+        for name in names:
+            del record["fields"][name]
+    old = Reader(arrays.__getitem__).read(node)
+    assert np.allclose(old.values, [[1, 2], [3, 4], [5, 6]])
+    assert (old.preparation.decimal, old.preparation.missing) == (".", ())
