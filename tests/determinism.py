@@ -103,7 +103,15 @@ def findings(number: int) -> str:
 
     def repaired() -> object:
         fixed = repair(said, budget=BUDGET)
-        return fixed.dropped.tolist(), fixed.cost, fixed.lower_bound, fixed.optimal, fixed.cut, fixed.because, fixed.noise
+        return (
+            fixed.dropped.tolist(),
+            fixed.cost,
+            fixed.lower_bound,
+            fixed.optimal,
+            fixed.cut,
+            fixed.because,
+            fixed.noise,
+        )
 
     def clustered() -> object:
         X = np.random.default_rng(number).normal(size=(said.n_samples, 2))
