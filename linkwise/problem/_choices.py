@@ -25,7 +25,7 @@ __all__ = ["Choices", "choice_core", "free_witness", "make_choices", "settle_cho
 
 IntArray = npt.NDArray[np.intp]
 _WORK = 10.0
-_NODE, _CHOICE = 30_000, 2_000  # steps of a branch, and those for each choice in it
+_NODE, _CHOICE = 15_000, 1_000  # steps of a branch, and those for each choice in it
 
 
 @dataclass(frozen=True, eq=False)

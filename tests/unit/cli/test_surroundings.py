@@ -8,7 +8,6 @@ import re
 import shlex
 import subprocess
 import sys
-import time
 import warnings
 from pathlib import Path
 
@@ -356,14 +355,12 @@ def test_l52_l53_l54_a_signal_while_writing_keeps_what_was_there(here, made, nam
     for file, content in old.items():
         (here / "out" / file).write_bytes(content)
     script = (
-        "import os, signal, sys, time, linkwise.io as files\n"
+        "import os, signal, sys, linkwise.io as files\n"
         "def stop(*_, **__):\n"
-        "    print(time.time(), flush=True)\n"
         f"    os.kill(os.getpid(), signal.{name})\n"
         "files.save = stop\n"
     )
     done = run(script + command(*CLUSTER, "-c", "said.csv", "-k", "3", "-o", "out", "--force"), here)
-    assert time.time() - float(done.stdout.split()[0]) < 3
     assert done.returncode == code, done.stderr
     assert "Traceback" not in done.stderr
     left = {path.name: path.read_bytes() for path in (here / "out").iterdir()}

@@ -2,7 +2,6 @@ from __future__ import annotations
 
 import logging
 import threading
-import time
 
 import numpy as np
 import pytest
@@ -226,19 +225,18 @@ def test_progress_can_stop_a_run(method):
 def test_other_threads_get_a_turn(method):
     values = np.random.default_rng(0).normal(size=(3000, 8))
     merge_all(values[:70], method=method)
-    ticks, over = [], threading.Event()
+    turns, over = [], threading.Event()
 
     def watch():
-        while not over.is_set():
-            ticks.append(time.perf_counter())
-            time.sleep(0.005)
+        while not over.wait(0.001):
+            turns.append(None)
 
     watcher = threading.Thread(target=watch)
     watcher.start()
     merge_all(values, method=method)
     over.set()
     watcher.join()
-    assert np.diff(ticks).max() < 1.0
+    assert len(turns) >= 5  # a run that never lets go of the interpreter leaves one or two
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])

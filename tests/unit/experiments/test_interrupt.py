@@ -38,22 +38,24 @@ def begun(log):
     return [line.removeprefix("begin ") for line in lines(log) if line.startswith("begin ")]
 
 
-def assert_silence(log):
-    """Nobody writes any more: a worker would, twenty times a second."""
-    end = time.monotonic() + 10
-    while True:
-        before = len(lines(log))
-        time.sleep(0.5)
-        if len(lines(log)) == before:
-            return
-        assert time.monotonic() < end, "a worker lives on"
+def alive(pid):
+    """Whether a process runs; one that ended and was not waited for does not."""
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    except OSError:
+        return False
 
 
-def wait_for(condition, run, seconds=60.0):
-    end = time.monotonic() + seconds
+def wait_for_the_end_of_workers(log):
+    """Wait until no process that began a cell is left; a test that hangs here found one that lives on."""
+    for pid in {line.removeprefix("by ") for line in lines(log) if line.startswith("by ")}:
+        while int(pid) != os.getpid() and alive(pid):
+            time.sleep(0.01)
+
+
+def wait_for(condition, run):
     while not condition():
         assert run.poll() is None or condition(), run.communicate()[1]
-        assert time.monotonic() < end, "nothing happened"
         time.sleep(0.001)
 
 
@@ -73,14 +75,15 @@ def test_a_killed_run_continues_without_repeating_a_cell(tmp_path, n_jobs, n, na
         run = start(store, log, n, nap, n_jobs)
         target = before + int(rng.integers(1, n // (rounds + 1)))
         wait_for(lambda target=target, run=run: len(begun(log)) >= target or run.poll() is not None, run)
-        time.sleep(float(rng.uniform(0, 0.02)))
+        for _ in range(int(rng.integers(100))):  # a moment, each time another one
+            begun(log)
         if run.poll() is None:
             os.kill(run.pid, signal.SIGKILL)
             kills += 1
         run.communicate()
         assert not finished & set(begun(log)[before:]), "a finished cell was begun again"
     run = start(store, log, n, nap, n_jobs)
-    said = run.communicate(timeout=120)[1]
+    said = run.communicate(timeout=600)[1]
     assert run.returncode == 0, said
     records = study.records()
     assert [record["params"]["tag"] for record in records] == list(range(n))
@@ -98,7 +101,7 @@ def test_workers_end_with_their_killed_parent(tmp_path):
     wait_for(lambda: len(begun(log)) >= 2, run)
     os.kill(run.pid, signal.SIGKILL)
     run.communicate()
-    assert_silence(log)
+    wait_for_the_end_of_workers(log)
 
 
 def test_an_interrupt_ends_the_run_and_its_workers_and_keeps_what_is_finished(tmp_path):
@@ -108,11 +111,11 @@ def test_an_interrupt_ends_the_run_and_its_workers_and_keeps_what_is_finished(tm
     run = start(store, log, n, nap, 2)
     wait_for(lambda: len(begun(log)) >= 4, run)
     os.kill(run.pid, signal.SIGINT)
-    said = run.communicate(timeout=30)[1]
+    said = run.communicate(timeout=600)[1]
     assert "KeyboardInterrupt" in said
     finished = {str(record["params"]["tag"]) for record in study.records()}
     assert finished
-    assert_silence(log)
+    wait_for_the_end_of_workers(log)
     before = len(begun(log))
     assert study.run().reused == len(finished)
     assert not finished & set(begun(log)[before:])
@@ -131,7 +134,7 @@ def test_a_script_without_its_guard_is_told_so(tmp_path):
         capture_output=True,
         text=True,
         check=False,
-        timeout=120,
+        timeout=600,
     )
     assert ended.returncode != 0
     assert "if __name__ == '__main__':" in ended.stderr.splitlines()[-1]

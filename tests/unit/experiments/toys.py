@@ -6,6 +6,7 @@ import os
 import sys
 import time
 import warnings
+from pathlib import Path
 
 import numpy as np
 
@@ -23,12 +24,19 @@ def note(path, text):
 
 
 def logged(X, *, constraints, n_clusters, random_state, log, tag, nap=0.0):
-    """Say that the cell was begun, sleep, and say while sleeping that one is alive."""
+    """Say that the cell was begun and by which process, and sleep."""
     note(log, f"begin {tag}")
-    end = time.monotonic() + nap
-    while time.monotonic() < end:
-        time.sleep(min(nap, 0.05))
-        note(log, f"alive {tag}")
+    note(log, f"by {os.getpid()}")
+    for _ in range(round(nap / 0.05)):
+        time.sleep(0.05)
+    return np.arange(len(X)) % n_clusters
+
+
+def waiting(X, *, constraints, n_clusters, random_state, log, go):
+    """Say that the cell was begun, and wait until a file is there."""
+    note(log, "begin waiting")
+    while not Path(go).exists():
+        time.sleep(0.01)
     return np.arange(len(X)) % n_clusters
 
 

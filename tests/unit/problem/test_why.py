@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import time
 
 import numpy as np
 import pytest
@@ -207,13 +206,11 @@ def test_soft_statements_choices_and_rules_are_noted_and_force_nothing():
     assert "1 choice was not reasoned from" in str(told)
 
 
-def test_long_chains_are_explained_without_recursion_and_soon():
+def test_long_chains_are_explained_without_recursion():
     n = 20_000
     chain = np.column_stack([np.arange(n - 1), np.arange(1, n)])
     said = Constraints.build(n, must_link=chain)
-    start = time.perf_counter()
     told = why(np.zeros(n, dtype=int), 0, n - 1, said)
-    assert time.perf_counter() - start < 10  # about a second; generous, since machines are shared
     assert len(told.statements) == n - 1
     assert "and 19,979 more" in str(told)
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-import time
 
 import numpy as np
 import pytest
@@ -14,6 +13,7 @@ from linkwise.exceptions import LinkwiseError
 from linkwise.report import Score, gather_facts, render_html, render_markdown, to_json, write_report
 from linkwise.report._facts import Conflict
 from linkwise.report._markdown import plain
+from tests.counting import calls
 from tests.unit.report.test_report import EVIL, read
 
 HOSTILE = [*EVIL, "a|b|c", "`code`", "![x](http://e.vil/y.png)", "line\nbreak", "# heading", "$x$ & co"]
@@ -128,11 +128,11 @@ def test_other_endings_are_refused(tmp_path):
     assert not (tmp_path / "r.pdf").exists()
 
 
-def test_three_thousand_samples_are_reported_in_seconds_and_few_megabytes():
-    start = time.perf_counter()
-    facts = gather_facts(**scene(3_000, np.array([f"a rather long name of a sample, {i}" for i in range(3_000)])))
-    page = render_html(facts)
-    assert time.perf_counter() - start < 15  # about one second; generous, since machines are shared
+def test_three_thousand_samples_are_reported_in_few_steps_and_megabytes():
+    seen = scene(3_000, np.array([f"a rather long name of a sample, {i}" for i in range(3_000)]))
+    pages = []
+    assert calls(lambda: pages.append(render_html(gather_facts(**seen)))) < 400_000  # 95,000
+    page = pages[0]
     assert len(page.encode("utf-8")) < 5_000_000
     read(page)
 
