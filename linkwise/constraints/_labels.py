@@ -159,8 +159,8 @@ def slice_labels(
         sample=sample[here], label=labels.label[here], row=labels.row[here], owner=labels.owner[keep]
     )
     n = len(position) - 1
-    says_all = [says_all(left, source, n, kind, items, groups) for source in range(len(labels.apart))]
-    return keep_sources(left, left.owner, np.array(says_all, dtype=np.bool_))
+    kept = [says_all(left, source, n, kind, items, groups) for source in range(len(labels.apart))]
+    return keep_sources(left, left.owner, np.array(kept, dtype=np.bool_))
 
 
 def says_all(labels: Labels, source: int, n: int, kind: npt.NDArray[np.int8], items: IntArray, groups: Groups) -> bool:
