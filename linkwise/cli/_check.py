@@ -165,8 +165,8 @@ def conflict_dict(statements: Knowledge, why: Explanation) -> dict[str, Any]:
     }
 
 
-def as_dict(statements: Knowledge, entry: Entry) -> dict[str, Any]:
-    """One entry with its place; ``sample`` is null unless it is a member of a group or a labelled sample."""
-    sample = None if entry.sample < 0 else statements.constraints.name(entry.sample)
+def as_dict(statements: Knowledge, entry: Entry | int) -> dict[str, Any]:
+    """One entry or statement with its place; ``sample`` is null unless it is a member of a group or a labelled one."""
+    sample = None if isinstance(entry, int) or entry.sample < 0 else statements.constraints.name(entry.sample)
     place = {"file": statements.file_of(entry), "line": statements.line_of(entry)}
     return {**place, "statement": statements.body(entry), "sample": sample}

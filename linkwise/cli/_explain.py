@@ -36,10 +36,10 @@ def explain(
     time_limit: float | None,
     **options: Any,
 ) -> int:
-    """List conflicts that share no statement, each with its fixes first and then the proof, by file and line.
+    """List conflicts that share no row, each with its fixes first and then the proof, by file and line.
 
-    With --data, those statements are doubted first that the data contradict most. `linkwise repair` drops the fewest
-    statements so that the rest holds.
+    Named are the rows of files of groups and labels, members of groups, and statements. With --data, those are doubted
+    first that the data contradict most. `linkwise repair` drops the fewest so that the rest holds.
 
     Exits with 0 when there is no conflict, 3 when there is one, 4 when only the number of clusters stands in the way,
     1 when it could not be decided.

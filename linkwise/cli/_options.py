@@ -100,7 +100,7 @@ _SKIP_BAD = click.option(
     is_flag=True,
     expose_value=False,
     callback=_skip,
-    help="Pass over lines of statements that cannot be read, and list them.",
+    help="Skip rows of statements that cannot be read and names not in the data, and list them.",
 )
 _TABLE = (
     click.option("--id", "id_column", metavar="COLUMN", help="Column that names the samples; else they are 0, 1, ..."),

@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from linkwise.constraints._groups import gather
-from linkwise.constraints._labels import Labels
+from linkwise.constraints._labels import Labels, keep_sources
 from linkwise.constraints._read import Kind
 
 if TYPE_CHECKING:
@@ -173,9 +173,13 @@ def take_away(said: Constraints, gone: BoolArray, out: BoolArray, lost: BoolArra
     items, member = said.items.copy(), said.groups.member.copy()
     gone, out = gone.copy(), out.copy()
     labels, groups = said.labels, said.groups
+    torn = labels.owner[gone] if labels else labels.owner
+    if (torn >= 0).any():  # what is left of these labellings are statements like any
+        labels = keep_sources(labels, labels.owner, ~np.isin(np.arange(len(labels.apart)), torn))
+        lost = lost[np.isin(said.labels.row, labels.row)]
     if lost.any():
         for source in np.unique(labels.source[labels.label[lost]]).tolist():
-            _unlabel(said, source, lost, items, member, gone, out)
+            _unlabel(said, labels, source, lost, items, member, gone, out)
         labels = labels._replace(sample=labels.sample[~lost], label=labels.label[~lost], row=labels.row[~lost])
     owner = groups.owner
     left = np.bincount(owner[~out], minlength=len(groups.statement))
@@ -208,10 +212,17 @@ def _owned(labels: Labels, keep: BoolArray) -> Labels:
 
 
 def _unlabel(
-    said: Constraints, source: int, lost: BoolArray, items: IntArray, member: IntArray, gone: BoolArray, out: BoolArray
+    said: Constraints,
+    labels: Labels,
+    source: int,
+    lost: BoolArray,
+    items: IntArray,
+    member: IntArray,
+    gone: BoolArray,
+    out: BoolArray,
 ) -> None:
     """Write the statements of one labelling again, in place, for the samples that keep their labels."""
-    labels, groups = said.labels, said.groups
+    groups = said.groups
     rows = np.flatnonzero(labels.source[labels.label] == source)
     rows = rows[np.argsort(labels.label[rows], kind="stable")]
     place = np.full(said.n_samples, -1, dtype=np.intp)

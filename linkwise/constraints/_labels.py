@@ -15,6 +15,7 @@ __all__ = [
     "Labels",
     "chained_labels",
     "join_labels",
+    "keep_sources",
     "label_rows",
     "says_all",
     "select_labels",
@@ -139,7 +140,7 @@ def select_labels(labels: Labels, picked: IntArray, weight: npt.NDArray[np.float
     low, high = np.full(sources, np.inf), np.zeros(sources)
     np.minimum.at(low, owner[mine], weight[mine])
     np.maximum.at(high, owner[mine], weight[mine])
-    return _keep_sources(labels, owner, whole & (low == high))
+    return keep_sources(labels, owner, whole & (low == high))
 
 
 def slice_labels(
@@ -158,8 +159,8 @@ def slice_labels(
         sample=sample[here], label=labels.label[here], row=labels.row[here], owner=labels.owner[keep]
     )
     n = len(position) - 1
-    says_all = [says_all(left, source, n, kind, items, groups) for source in range(len(labels.apart))]
-    return _keep_sources(left, left.owner, np.array(says_all, dtype=np.bool_))
+    kept = [says_all(left, source, n, kind, items, groups) for source in range(len(labels.apart))]
+    return keep_sources(left, left.owner, np.array(kept, dtype=np.bool_))
 
 
 def says_all(labels: Labels, source: int, n: int, kind: npt.NDArray[np.int8], items: IntArray, groups: Groups) -> bool:
@@ -183,7 +184,8 @@ def says_all(labels: Labels, source: int, n: int, kind: npt.NDArray[np.int8], it
     return bool((links >= size - 1).all()) and separated >= wanted
 
 
-def _keep_sources(labels: Labels, owner: IntArray, kept: BoolArray) -> Labels:
+def keep_sources(labels: Labels, owner: IntArray, kept: BoolArray) -> Labels:
+    """Keep some labellings; ``owner`` is that of each statement now."""
     if kept.all():
         return labels._replace(owner=owner)
     rows = kept[labels.source[labels.label]]

@@ -166,7 +166,7 @@ def _by_entries(given: Hard, k: int | None, rank: Doubt, work: Budget) -> tuple[
             if why is None:
                 more = False if decided else None
                 break
-            numbers = np.array([number[entry_key(table, entry)] for entry in why.entries], dtype=np.intp)
+            numbers = _numbers(expansion, table, why, number)
         found.append(core)
         gone.append(numbers)
         if not len(numbers):  # the rules alone leave no clustering
@@ -193,6 +193,16 @@ def _by_entries(given: Hard, k: int | None, rank: Doubt, work: Budget) -> tuple[
             told = _in_given(why, table, expansion)
         listed.append(replace(_with_statements(told), more=True if i + 1 < len(found) else more))
     return tuple(replace(why, cut=work.cut) for why in listed)
+
+
+def _numbers(
+    expansion: Expansion, table: Constraints, why: Explanation, number: dict[tuple[int, int, int], int]
+) -> IntArray:
+    """The entries of a conflict in part of a table; where it names a group as a whole, all that belongs to it."""
+    found = [number.get(entry_key(table, entry), -1) for entry in why.entries]
+    whole = [int(table.row[e.statement]) for e, at in zip(why.entries, found, strict=True) if at < 0]
+    behind = expansion.of_statements(np.flatnonzero(np.isin(expansion.said.row, whole)))
+    return np.union1d(np.array([at for at in found if at >= 0], dtype=np.intp), behind)
 
 
 def _ask(

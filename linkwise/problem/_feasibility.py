@@ -10,15 +10,17 @@ import numpy as np
 import numpy.typing as npt
 
 from linkwise.constraints import Constraints, MinSeparation
+from linkwise.constraints._entries import has_parts
 from linkwise.exceptions import InfeasibleConstraintsError, LinkwiseError
-from linkwise.problem._blame import blame_contradiction, blame_number
+from linkwise.problem._blame import blame_contradiction, blame_number, blame_words
 from linkwise.problem._budget import Budget
 from linkwise.problem._choices import Choices, choice_core, free_witness, make_choices, settle_choices
 from linkwise.problem._closure import must_links_within
 from linkwise.problem._clusters import Number, decide_number, tear_one_link
 from linkwise.problem._conflict import Also, Hard, blocks_or_none, contradiction
 from linkwise.problem._disagreement import Doubt
-from linkwise.problem._explain import Explanation, with_suspects
+from linkwise.problem._entries import EntryDoubt, expand
+from linkwise.problem._explain import Explanation, Written, with_suspects
 from linkwise.problem._rulecheck import settle_rules
 from linkwise.problem._suspects import WORK, find_suspects
 from linkwise.result import Dendrogram
@@ -179,7 +181,9 @@ def judge(
         number = decide_number(hard, block, k, budget=budget)
     if number.explanation is not None and rank is not None:
         number = replace(number, explanation=_with_fixes(hard, choices, k, number, rank, budget.spent))
-    if number.explanation is not None and k is not None and not len(choices):
+    if number.explanation is not None and len(choices):
+        number = replace(number, explanation=_blame_choices(hard, k, number.explanation, rank, budget))
+    elif number.explanation is not None and k is not None:
         number = replace(number, explanation=blame_number(hard, k, number.explanation, rank, budget))
     verdict = Verdict(number.status, number.witness, number.explanation, number.k_min, number.k_max, number.because)
     if verdict.status == "feasible" and verdict.witness is None:
@@ -230,6 +234,28 @@ def _with_fixes(
     else:
         found = find_suspects(core, conflict_without, rank, largest=1, budget=budget)
     return with_suspects(why, hard.constraints, found)
+
+
+def _blame_choices(hard: Hard, k: int | None, why: Explanation, rank: Doubt | None, budget: Budget) -> Explanation:
+    """Add which entries leave no way to make the choices; with a wanted number of clusters statements are named."""
+    if k is not None or not has_parts(hard.constraints):
+        return why
+    expansion = expand(hard.constraints)
+    entries, choices = expansion.hard(hard), Choices.of(expansion.table)
+    number = settle_choices(entries, choices, None, budget)
+    found = number.explanation
+    if found is not None and rank is not None:
+        found = _with_fixes(entries, choices, None, number, EntryDoubt.of(expansion, rank), 0.0)
+    if found is None:
+        return why
+    written = Written(
+        entries=expansion.get(found.core),
+        repairs=tuple(expansion.get(group) for group in found.suspects),
+        n_entries=len(expansion.entries),
+        at_least=found.at_least,
+        complete=found.complete,
+    )
+    return blame_words(replace(why, written=written), hard.constraints)
 
 
 def conflicts_of(choices: Choices, k: int | None = None) -> Also | None:

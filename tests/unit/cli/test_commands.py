@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import io
 import json
 import os
 import subprocess
@@ -11,7 +12,7 @@ import sys
 import numpy as np
 import pytest
 
-from linkwise import Dendrogram
+from linkwise import Dendrogram, check, read_knowledge
 from linkwise.cli import main
 
 DATA = "name,x,y\notter,0,0\nmink,0,1\nstoat,1,0\nseal,9,9\nwalrus,9,8\norca,30,1\n"
@@ -302,3 +303,114 @@ def test_without_enough_statements_the_heights_decide_and_that_is_said(here, cap
     assert "nothing is known that could be held out" in told
     assert "3 clusters: the largest step" in told
     assert main(["cluster", "data.csv", "--id", "name", "-k", "many", "-o", "out2"]) == 2
+
+
+# -- what was written is what is blamed --------------------------------------------------------------------------------
+
+FAMILIES = """sample;label
+Canis lupus;Hunde
+Canis latrans;Hunde
+Felis chaus;Katzen
+Felis catus;Katzen
+Ursus arctos;Baeren
+Ursus maritimus;Baeren
+Canis adustus;Katzen
+Lynx lynx;Katzen
+Vulpes vulpes;Hunde
+"""
+WRONG = 'fams.csv, line 8: Canis adustus is in "Katzen"'
+IN_GROUP = "two.txt, line 1: Canis adustus is in together(Canis lupus, Canis latrans, Canis adustus)"
+
+
+@pytest.fixture
+def families(here):
+    (here / "fams.csv").write_text(FAMILIES)
+    (here / "two.txt").write_text("Canis lupus, Canis latrans, Canis adustus\n")
+    return here
+
+
+def left_apart(path):
+    """Whether dogs, cats and bears are still three clusters in what a repair left."""
+    said = read_knowledge(path).constraints
+    names = said.ids.tolist()
+    of = dict(zip(names, check(said).witness.tolist(), strict=True))
+    return len({of["Canis lupus"], of["Felis chaus"], of["Ursus arctos"]}) == 3 and of["Felis chaus"] == of["Lynx lynx"]
+
+
+def test_one_wrong_row_of_labels_is_the_first_advice(families, capsys):
+    for command in ("check", "explain"):
+        assert main([command, "fams.csv", "two.txt"]) == 3
+        told = capsys.readouterr().out
+        assert told.index(WRONG) < told.index(IN_GROUP)
+        assert f"Removing any one of these repairs it:\n  {WRONG}\n  {IN_GROUP}\nWhy: these 4 cannot hold" in told
+        assert 'is in "Hunde" (fams.csv, line ' in told
+    assert main(["check", "fams.csv", "two.txt", "--json"]) == 3
+    told = json.loads(capsys.readouterr().out)
+    wrong = {
+        "file": "fams.csv",
+        "line": 8,
+        "statement": 'Canis adustus is in "Katzen"',
+        "sample": "Canis adustus",
+    }
+    assert told["fixes"][0] == told["repairs"][0][0] == wrong
+    assert wrong in told["conflict"]
+
+
+def test_repair_drops_the_wrong_row_and_keeps_the_families_apart(families, capsys):
+    assert main(["repair", "fams.csv", "two.txt", "--auto", "-o", "auto.csv"]) == 0
+    told = capsys.readouterr().out
+    assert told == (
+        f"1 of 12 entries must go, at a cost of 1; no cheaper repair exists.\n  {WRONG}\nauto.csv: 5 statements.\n"
+    )
+    assert main(["repair", "fams.csv", "two.txt", "--drop", "fams.csv:8", "-o", "drop.csv"]) == 0
+    assert capsys.readouterr().out == f"1 of 12 entries dropped.\n  {WRONG}\ndrop.csv: 5 statements.\n"
+    assert (families / "auto.csv").read_text() == (families / "drop.csv").read_text()
+    assert left_apart("auto.csv")
+
+
+def test_one_member_of_a_line_can_be_dropped(families, capsys):
+    place = "two.txt:1:Canis adustus"
+    assert main(["repair", "fams.csv", "two.txt", "--drop", place, "-o", "drop.csv"]) == 0
+    assert IN_GROUP in capsys.readouterr().out
+    assert "together,,,,Canis lupus;Canis latrans,," in (families / "drop.csv").read_text()
+    assert left_apart("drop.csv")
+    assert main(["repair", "fams.csv", "two.txt", "--drop", "two.txt:1:Lynx lynx", "-o", "none.csv"]) == 2
+    assert "nothing in that line names 'Lynx lynx'" in capsys.readouterr().err
+    assert main(["repair", "fams.csv", "two.txt", "--drop", "two.txt:1", "-o", "line.csv"]) == 0
+    assert "3 of 12 entries dropped." in capsys.readouterr().out
+
+
+def test_asking_offers_rows(families, capsys, monkeypatch):
+    monkeypatch.setattr(sys, "stdin", io.StringIO("1\n"))
+    assert main(["repair", "fams.csv", "two.txt", "--ask", "-o", "asked.csv"]) == 0
+    told = capsys.readouterr().out
+    assert f"[1] drop {WRONG}" in told
+    assert left_apart("asked.csv")
+
+
+def test_a_wanted_number_of_clusters_names_rows(families, capsys):
+    (families / "few.csv").write_text("sample,label\na,x\nb,x\nc,y\nd,z\n")
+    assert main(["check", "few.csv", "-k", "2"]) == 4
+    told = capsys.readouterr().out
+    assert 'Removing any one of these repairs it:\n  line 5: d is in "z"\n  line 4: c is in "y"\n' in told
+
+
+def test_skipping_a_row_leaves_its_group(here, capsys):
+    (here / "gg.csv").write_text("sample,group\notter,g\nmink,g\nzzz,g\nstoat,g\n")
+    assert main(["check", "gg.csv", "--data", "data.csv", "--id", "name", "--skip-bad"]) == 0
+    told = capsys.readouterr()
+    assert "skipped 1 row or name:\n  gg.csv, line 4 names a sample that is not in the data: 'zzz'." in told.err
+    assert "They allow 1 to 4 clusters." in told.out  # three of six samples are one group
+    assert main(["check", "gg.csv", "--data", "data.csv", "--id", "name"]) == 1
+    assert "gg.csv names samples that are not in the data: 'zzz' (line 4)" in capsys.readouterr().err
+
+
+def test_check_counts_samples_in_groups_and_leaves_out_what_is_not_known(here, capsys):
+    (here / "gg.csv").write_text("sample,group\notter,g\nmink,g\nstoat,g\nseal,h\nwalrus,h\n")
+    assert main(["check", "gg.csv", "--data", "data.csv", "--id", "name"]) == 0
+    told = capsys.readouterr().out
+    assert "\n  5 of 6 samples named, in 2 connected parts; 4 of 15 pairs decided\n" in told
+    assert "nknown" not in told
+    assert "result=" not in told
+    assert main(["check", "gg.csv", "--data", "data.csv", "--id", "name", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["utility"]["verdict"] is None

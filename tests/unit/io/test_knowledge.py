@@ -80,14 +80,67 @@ def test_lines_that_cannot_be_read(line, message):
 
 def test_a_column_of_groups_says_what_belongs_together():
     said = read("sample,group\notter,a\nmink,a\nseal,b\nwalrus,a\nsea lion,\n", name="g.csv")
-    assert words(said) == ["line 3: together(otter, mink, walrus)"]
+    assert words(said) == ["lines 2 to 5: together(otter, mink, walrus)"]
     assert said.note_of(0) == "group a"
+    assert [said.word(entry) for entry in said.constraints.entries()] == [
+        'line 2: otter is in "a"',
+        'line 3: mink is in "a"',
+        'line 4: seal is in "b"',
+        'line 5: walrus is in "a"',
+    ]
 
 
 def test_a_column_of_labels_also_says_what_does_not():
     said = read("id;label\notter;a\nmink;a\nseal;b\nwalrus;c\n", name="g.csv").constraints
     assert said.of(Kind.MUST_LINK).tolist() == [[0, 1]]
     assert said.groups_of(Kind.APART).of(0).tolist() == [0, 2, 3]
+
+
+@pytest.mark.parametrize("word", ["", "NA", "n/a", "NaN", "null", "None", "?"])
+def test_a_missing_group_or_label_is_unknown(word):
+    for key in ("group", "label"):
+        said = read(f"sample,{key}\notter,a\nmink,a\nseal,{word}\nwalrus,{word}\n", name="g.csv").constraints
+        assert [entry.sample for entry in said.entries()] == [0, 1]
+        assert said == Constraints.from_ids(NAMES, must_link=[("otter", "mink")])
+
+
+def test_a_name_that_nobody_knows_is_reported_with_the_line_it_stands_in():
+    text = "sample,group\notter,g\nmink,g\nzzz,g\nseal,g\nyyy,h\n"
+    with pytest.raises(ConstraintError, match=r"not in the data: 'zzz' \(line 4\), 'yyy' \(line 6\)"):
+        read(text, name="g.csv")
+
+
+def test_skipping_leaves_out_the_one_bad_row_of_a_group():
+    text = "sample,label\nzzz,g\notter,g\nmink,g\nseal,g\nwalrus,h\nmink,h\n,g\n"
+    said = read(text, name="g.csv", skip_bad=True)
+    assert words(said) == ["lines 3 to 5: together(otter, mink, seal)", "lines 3 and 6: cannot_link(otter, walrus)"]
+    assert said.skipped == (
+        "g.csv, line 8: there is no sample.",
+        "g.csv, line 7: 'mink' stands in line 4 already.",
+        "g.csv, line 2 names a sample that is not in the data: 'zzz'.",
+    )
+
+
+def test_skipping_leaves_out_the_one_bad_name_of_a_line():
+    said = read("otter, mink, zzz, seal, mink\notter != walrus != zzz\nzzz, otter\notter | zzz\n", skip_bad=True)
+    assert words(said) == ["line 1: together(otter, mink, seal)", "line 2: apart(otter, walrus)"]
+    assert said.skipped == (
+        "said.txt, line 1: 'mink' is named twice.",
+        "said.txt, line 1 names samples that are not in the data: 'zzz'; the other 3 stay.",
+        "said.txt, line 2 names samples that are not in the data: 'zzz'; the other 2 stay.",
+        "said.txt, line 3 names samples that are not in the data: 'zzz'.",
+        "said.txt, line 4: 'otter | zzz' is no triplet.",
+    )
+
+
+def test_skipping_leaves_out_the_one_bad_sample_of_a_statement():
+    rows = [
+        {"kind": "apart", "samples": ["otter", "zzz", "mink", "otter"]},
+        {"kind": "must_link_any", "samples": ["otter", "zzz", "mink"]},
+    ]
+    said = read("".join(json.dumps(row) + "\n" for row in rows), name="s.jsonl", skip_bad=True)
+    assert words(said) == ["line 1: apart(otter, mink)"]  # fewer to choose from would say something else
+    assert len(said.skipped) == 3
 
 
 def test_a_sample_in_two_groups_is_named_with_both_lines():

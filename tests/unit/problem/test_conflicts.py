@@ -9,7 +9,7 @@ from linkwise import Constraints, MinSeparation, SizeBetween, check, conflicts
 from linkwise.exceptions import LinkwiseError
 from tests.oracles.generators import SHAPES, flip, random_tree, tree_triplets
 from tests.profile import examples
-from tests.unit.problem.test_explain import MIXES, assert_minimal, conflicting, draw, holds
+from tests.unit.problem.test_explain import MIXES, conflicting, draw, holds
 
 
 def test_nothing_conflicts_where_all_holds():
@@ -26,19 +26,30 @@ def test_conflicts_are_disjoint_minimal_and_leave_a_rest_that_holds(mix):
         c = c | draw(rng, mix, c.n_samples)
         found = conflicts(c)
         most = max(most, len(found))
-        cores = [set(why.core) for why in found]
-        everything = set(range(c.n_statements))
+        cores = [set(why.entries) for why in found]
+        everything = set(c.entries())
         assert sum(map(len, cores)) == len(set().union(*cores))
-        assert holds(c, everything - set().union(*cores))
+        assert holds(c.without(set().union(*cores)))
         assert [why.more for why in found] == [True] * (len(found) - 1) + [False]
         for core, why in zip(cores, found, strict=True):
-            assert_minimal(c, core)
+            assert core <= everything
+            assert not holds(c, why.core)
+            assert not holds(c.without(everything - core))
+            assert all(holds(c.without(everything - core | {left_out})) for left_out in core)
             others = set().union(*(other for other in cores if other is not core))
-            singles = {(s,) for s in core if holds(c, everything - others - {s})}
-            assert singles == {some for some in why.suspects if len(some) == 1}
+            singles = {(entry,) for entry in core if holds(c.without(others | {entry}))}
+            assert singles == {some for some in why.repairs if len(some) == 1}
+            for some in why.repairs:
+                assert holds(c.without(others | set(some)))
+            whole = {s for other in cores if other is not core for s in behind(c, other)}
             for some in why.suspects:
-                assert holds(c, everything - others - set(some))
+                assert holds(c, set(range(c.n_statements)) - whole - set(some))
     assert most > 1
+
+
+def behind(c, entries):
+    """The statements that entries belong to."""
+    return {entry.statement for entry in entries}
 
 
 def test_every_wrong_answer_that_has_a_conflict_to_itself_is_a_suspect_there():

@@ -189,22 +189,35 @@ def test_a_solver_settles_what_the_search_leaves_open(monkeypatch):
 # -- repair --------------------------------------------------------------------------------------------------------
 
 
-def test_repair_weighs_groups_like_other_statements():
+def fewest_entries(c):
+    """How many entries must go at least, by trying."""
+    entries = c.entries()
+    return next(
+        size
+        for size in range(len(entries) + 1)
+        for gone in combinations(entries, size)
+        if check(c.without(gone)).status == "feasible"
+    )
+
+
+def test_repair_takes_back_the_fewest_members():
     rng = np.random.default_rng(4)
-    for _ in range(examples(15, 300)):
+    seen = set()
+    for _ in range(examples(20, 300)):
         n = 6
-        groups = [rng.choice(n, 3, replace=False).tolist() for _ in range(4)]
+        groups = [rng.choice(n, 3, replace=False).tolist() for _ in range(3)]
         must = [rng.choice(n, 2, replace=False).tolist() for _ in range(3)]
-        c = Constraints.build(n, must_link=must, together=groups[:2], apart=groups[2:])
+        c = Constraints.build(n, must_link=must, together=groups[:1], apart=groups[1:])
         fixed = repair(c)
-        fewest = min(
-            c.n_statements - len(kept)
-            for size in range(c.n_statements + 1)
-            for kept in combinations(range(c.n_statements), size)
-            if check(c.select(list(kept))).status == "feasible"
-        )
-        assert len(fixed.dropped) == fewest == fixed.cost
+        assert len(fixed.entries) == fixed.cost == fewest_entries(c)
         assert fixed.optimal
+        assert fixed.kept == c.without(fixed.entries)
         assert check(fixed.kept).status == "feasible"
+        assert check(c.select(np.setdiff1d(np.arange(c.n_statements), fixed.dropped))).status == "feasible"
+        seen.add(fixed.cost)
+    assert len(seen) > 2
+
+
+def test_repair_of_groups_does_not_weigh_choices():
     with pytest.raises(UnsupportedConstraintError, match="does not weigh must_link_any"):
         repair(Constraints.build(3, must_link_any=[[0, 1, 2]], cannot_link=[(0, 1), (0, 2)]))

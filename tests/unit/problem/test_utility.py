@@ -7,7 +7,7 @@ from itertools import combinations
 import numpy as np
 import pytest
 
-from linkwise import Constraints, Dendrogram, close, utility, verify
+from linkwise import Constraints, Dendrogram, Kind, close, utility, verify
 from linkwise.exceptions import LinkwiseError
 from linkwise.problem import _utility
 from tests.oracles.entailment import coherence
@@ -158,3 +158,73 @@ def test_broken_statements_agree_with_the_certificate():
     labels = rng.integers(0, 3, 50)
     certificate = verify(labels, c)
     assert utility(c, rng.normal(size=(50, 2)), result=labels).informativeness == 1 - certificate.held.mean()
+
+
+# -- groups ------------------------------------------------------------------------------------------------------------
+
+
+def written_out(c):
+    """The same statements with groups as all their pairs."""
+    pairs = {"must_link": [], "cannot_link": []}
+    for kind, word, of in ((Kind.TOGETHER, "must_link", Kind.MUST_LINK), (Kind.APART, "cannot_link", Kind.CANNOT_LINK)):
+        groups = c.groups_of(kind)
+        pairs[word] = c.of(of).tolist() + [
+            pair for g in range(len(groups.statement)) for pair in combinations(groups.of(g).tolist(), 2)
+        ]
+    return Constraints.build(c.n_samples, **pairs, triplets=c.of(Kind.TRIPLET))
+
+
+def test_groups_count_as_all_their_pairs():
+    rng = np.random.default_rng(0)
+    seen = set()
+    for _ in range(examples(60, 600)):
+        n = int(rng.integers(6, 14))
+        pick = lambda size, n=n: rng.choice(n, size, replace=False).tolist()  # noqa: E731
+        c = Constraints.build(
+            n,
+            must_link=[pick(2) for _ in range(rng.integers(0, 2))],
+            cannot_link=[pick(2) for _ in range(rng.integers(0, 3))],
+            together=[pick(3) for _ in range(rng.integers(0, 3))],
+            apart=[pick(int(rng.integers(2, 6))) for _ in range(rng.integers(0, 4))],
+        )
+        X = rng.normal(size=(n, 2))
+        one, other = utility(c, X), utility(written_out(c), X)
+        assert (one.coverage, one.n_parts, one.feasible) == (other.coverage, other.n_parts, other.feasible)
+        if one.feasible:  # a contradiction decides nothing, in either form
+            assert one.decided == pytest.approx(other.decided)
+        seen.add(round(one.decided, 2))
+    assert len(seen) > 10
+
+
+def test_groups_pull_and_push_as_their_pairs_do():
+    rng = np.random.default_rng(1)
+    c = Constraints.build(
+        12, together=[[0, 1, 2], [3, 4, 5, 6]], apart=[[0, 3, 7, 8], [1, 9, 10]], cannot_link=[(2, 11)]
+    )
+    X = rng.normal(size=(12, 3))
+    assert utility(c, X).coherence == pytest.approx(utility(written_out(c), X).coherence)
+    assert utility(c, X).coherence_exact
+
+
+def test_large_groups_are_sampled(monkeypatch):
+    rng = np.random.default_rng(2)
+    c = Constraints.build(60, together=[range(20)], apart=[range(20, 60)])
+    X = rng.normal(size=(60, 2))
+    exact = utility(c, X)
+    monkeypatch.setattr(_utility, "_MOST_PAIRS", 150)
+    drawn = utility(c, X)
+    assert exact.coherence_exact
+    assert not drawn.coherence_exact
+    assert drawn.coherence == pytest.approx(exact.coherence, abs=0.15)
+
+
+def test_choices_name_samples_and_decide_nothing():
+    found = utility(Constraints.build(5, must_link_any=[[0, 1, 2]]), np.zeros((5, 1)))
+    assert (found.coverage, found.n_parts, found.decided) == (0.6, 1, 0.0)
+
+
+def test_pairs_are_not_counted_where_large_groups_overlap_too_much(monkeypatch):
+    monkeypatch.setattr(_utility, "_MOST_OVERLAP", 3)
+    found = utility(Constraints.build(5, apart=[[0, 1, 2], [0, 1, 3]]), np.zeros((5, 1)))
+    assert np.isnan(found.decided)
+    assert found.counts == "4 of 5 samples named, in 1 connected part"
