@@ -69,7 +69,9 @@ def beside_printed(
     spans: Sequence[Span], *, slack: float, higher_is_better: bool, rounding: str, leading: str = ""
 ) -> Judged:
     """Compare figures with printed ones: within two standard errors and ``slack``, or beyond on which side."""
-    within, good, bad = [], [], []
+    within: list[str] = []
+    good: list[str] = []
+    bad: list[str] = []
     for span in spans:
         if span.printed is None or math.isnan(span.value):
             continue
