@@ -7,7 +7,7 @@
 
 Each draw says as many random triplets of classes as half the samples, and as many random pairs; learners of triplets
 hear the former, learners of pairs the latter, ReCon always the triplets. Features are scaled to [0, 1], figures are the
-mean pairwise F of partitions into as many clusters as classes.
+mean pairwise F of partitions into exactly as many clusters as classes.
 """
 
 from __future__ import annotations
@@ -64,8 +64,11 @@ def scores(X: Floats, y: Ints, learner: Maker | None, seed: int) -> tuple[float,
         said = said.select(np.isin(said.kind, list(model.understands)))  # RCA hears must-links alone
         space = model.fit(X, constraints=said).transform(X)
     plain = KMeans(k, n_init=3, random_state=seed).fit(space).labels_
-    told = ReCon(k, min_cluster_size=max(1, 2 * n // (5 * k))).fit(space, constraints=triplets).labels_
-    return float(pairwise_f(y, plain)), float(pairwise_f(y, told))
+    told = ReCon(k, min_cluster_size="auto").fit(space, constraints=triplets)
+    if told.n_clusters_ != k:
+        msg = f"ReCon returned {told.n_clusters_} clusters, expected exactly {k}"
+        raise AssertionError(msg)
+    return float(pairwise_f(y, plain)), float(pairwise_f(y, told.labels_))
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

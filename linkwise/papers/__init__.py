@@ -1,12 +1,14 @@
-"""The papers linkwise comes from, found anew: their figures and tables beside what they print."""
+"""The papers linkwise comes from, computed again: their figures and tables beside what they print."""
 
 from linkwise.papers._exhibit import Exhibit, Figure, Found, Panel, Paper, Picture, Settings, Table, mean_and_error
 from linkwise.papers._reproduce import find_paper, reproduce
+from linkwise.papers._rules import Judged
 
 __all__ = [
     "Exhibit",
     "Figure",
     "Found",
+    "Judged",
     "Panel",
     "Paper",
     "Picture",

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-__all__ = ["Exhibit", "Figure", "Found", "Panel", "Paper", "Picture", "Settings", "Table", "Verdict", "mean_and_error"]
+from linkwise.papers._rules import Judged, Verdict
 
-Verdict = Literal["same", "better", "different", "open"]
+__all__ = ["Exhibit", "Figure", "Found", "Panel", "Paper", "Picture", "Settings", "Table", "mean_and_error"]
 
 
 @dataclass(frozen=True)
@@ -51,7 +51,7 @@ class Found:
 
 @dataclass(frozen=True)
 class Exhibit:
-    """A figure or table of a paper, found anew.
+    """A figure or table of a paper, computed again.
 
     Attributes
     ----------
@@ -61,23 +61,35 @@ class Exhibit:
         What it shows.
     found : tuple of Found
         The numbers.
-    verdict : {"same", "better", "different", "open"}
-        How it compares with the paper; "open" where the paper prints nothing to compare with.
-    why : str
-        In a sentence or two: what agrees, what does not, and the reason as far as known.
+    judged : Judged
+        How it compares with the paper, why, and by which rule.
 
     Examples
     --------
-    >>> from linkwise.papers import Exhibit, Found
-    >>> Exhibit("Table 1", "F", (Found("HAC", "F", 0.9),), "open", "").key
-    'Table 1'
+    >>> from linkwise.papers import Exhibit, Found, Judged
+    >>> Exhibit("Table 1", "F", (Found("HAC", "F", 0.9),), Judged("same", "", "")).verdict
+    'same'
     """
 
     key: str
     title: str
     found: tuple[Found, ...]
-    verdict: Verdict
-    why: str
+    judged: Judged
+
+    @property
+    def verdict(self) -> Verdict:
+        """How it compares with the paper."""
+        return self.judged.verdict
+
+    @property
+    def why(self) -> str:
+        """What agrees and what does not."""
+        return self.judged.why
+
+    def draws(self) -> str:
+        """How many repetitions the figures are means of: a number, or the fewest and the most."""
+        counts = sorted({one.repeats for one in self.found})
+        return str(counts[0]) if len(counts) == 1 else f"{counts[0]} to {counts[-1]}" if counts else "none"
 
     def lines(self) -> list[str]:
         """The methods or rows, in the order given."""
@@ -97,8 +109,8 @@ class Figure(Exhibit):
 
     Examples
     --------
-    >>> from linkwise.papers import Figure, Found
-    >>> Figure("Figure 2", "F", (Found("ReCon", 10, 0.9),), "open", "", x_label="constraints").x_label
+    >>> from linkwise.papers import Figure, Found, Judged
+    >>> Figure("Figure 2", "F", (Found("ReCon", 10, 0.9),), Judged("same", "", ""), x_label="constraints").x_label
     'constraints'
     """
 
@@ -134,8 +146,8 @@ class Picture(Exhibit):
 
     Examples
     --------
-    >>> from linkwise.papers import Picture
-    >>> Picture("Figure 12", "clusters", (), "open", "").panels
+    >>> from linkwise.papers import Judged, Picture
+    >>> Picture("Figure 12", "clusters", (), Judged("not comparable", "", "")).panels
     ()
     """
 
@@ -148,8 +160,8 @@ class Table(Exhibit):
 
     Examples
     --------
-    >>> from linkwise.papers import Found, Table
-    >>> Table("Table IV", "F and time", (Found("Iris, HAC", "FScore", 0.8906),), "same", "").columns()
+    >>> from linkwise.papers import Found, Judged, Table
+    >>> Table("Table IV", "F and time", (Found("Iris, HAC", "FScore", 0.8906),), Judged("same", "", "")).columns()
     ['FScore']
     """
 
@@ -176,6 +188,8 @@ class Settings:
         Folder of data sets, as for `linkwise.datasets.load`.
     jobs : int
         Processes.
+    draws : int or None
+        Repetitions of everything that is drawn, in place of the usual number.
     say : callable
         Takes a line about what is being done.
     notes : list of str
@@ -184,25 +198,30 @@ class Settings:
     Examples
     --------
     >>> from linkwise.papers import Settings
-    >>> Settings(quick=True).repeats(20, 3)
-    3
+    >>> Settings(quick=True).repeats(20, 3), Settings(draws=5).repeats(20, 3)
+    (3, 5)
     """
 
     quick: bool = False
     store: Path = Path("linkwise-papers")
     data: Path | None = None
     jobs: int = 1
+    draws: int | None = None
     say: Callable[[str], object] = field(default=_say_nothing, compare=False)
     notes: list[str] = field(default_factory=list, compare=False)
 
     def repeats(self, full: int, quick: int) -> int:
-        """Return how often to repeat."""
+        """Return how often to repeat what is drawn."""
+        return self.draws if self.draws is not None else self.size(full, quick)
+
+    def size(self, full: int, quick: int) -> int:
+        """Return one of two sizes."""
         return quick if self.quick else full
 
 
 @dataclass(frozen=True)
 class Paper:
-    """A paper, and how its exhibits are found anew.
+    """A paper, and how its exhibits are computed again.
 
     Attributes
     ----------

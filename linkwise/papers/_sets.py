@@ -1,4 +1,4 @@
-"""Data sets as the papers prepared them, named so that a study can find them."""
+"""Data sets as the papers prepared them, and the number of clusters that scores are taken at."""
 
 from __future__ import annotations
 
@@ -10,12 +10,11 @@ import numpy as np
 from sklearn.preprocessing import normalize
 
 from linkwise.datasets import Data, load
-from linkwise.exceptions import DatasetNotFoundError
+from linkwise.exceptions import DatasetNotFoundError, LinkwiseError
 from linkwise.papers._exhibit import Settings
 
-__all__ = ["SCALED", "on_hand", "scaled"]
+__all__ = ["exactly", "on_hand", "scaled"]
 
-SCALED = "linkwise.papers._sets:scaled"
 SAMPLES = {"letters_3000": "letter", "digits_3000": "pendigits"}  # 3,000 rows of all classes
 
 
@@ -35,13 +34,22 @@ def on_hand(settings: Settings, sets: Iterable[str]) -> list[str]:
     return there
 
 
+def exactly(labels: Any, k: int, who: str) -> Any:
+    """Return labels of exactly k clusters; others have no place among scores at the paper's k."""
+    found = len(np.unique(labels))
+    if found != k:
+        msg = f"{who} returned {found} clusters, expected exactly {k}: a score of these would not be the paper's."
+        raise LinkwiseError(msg)
+    return labels
+
+
 def _sample(name: str, data: Any) -> Data:
     whole = load(SAMPLES[name], data)
     rows = np.sort(np.random.default_rng(0).choice(whole.n_samples, 3000, replace=False))
     return replace(whole, X=whole.X[rows], y=whole.y[rows], ids={}, taxonomy=None)
 
 
-def scaled(name: str, scale: str = "none", random_state: Any = None, data: Any = None) -> Data:  # noqa: ARG001
+def scaled(name: str, scale: str = "none", data: Any = None) -> Data:
     """Load a data set; ``"minmax"`` brings every feature to [0, 1], ``"unit"`` every row to length 1."""
     found = _sample(name, data) if name in SAMPLES else load(name, data)
     X = found.X

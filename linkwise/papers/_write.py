@@ -1,4 +1,4 @@
-"""Exhibits as files: the numbers as CSV, curves as pictures, and one page that says same, better or different."""
+"""Exhibits as files: numbers as CSV, curves as pictures, and one page with a verdict and its rule for each."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from typing import Any
 
 from linkwise._files import write_whole
 from linkwise.papers._exhibit import Exhibit, Figure, Found, Panel, Paper, Picture, Table
+from linkwise.papers._rules import VERDICTS
 from linkwise.plots._palette import cluster_colour
 
 __all__ = ["draw", "page", "slug", "table_csv", "write_paper"]
@@ -27,7 +28,8 @@ table{border-collapse:collapse;font-size:.9rem}
 td,th{padding:.25rem .7rem;text-align:right;border-bottom:1px solid #e3e7ee}
 td:first-child,th:first-child{text-align:left}.printed{color:#69758a}
 .verdict{display:inline-block;padding:.1rem .55rem;border-radius:1rem;font-size:.8rem;font-weight:600;color:#fff}
-.same{background:#2b7a4b}.better{background:#1f5fa8}.different{background:#a35b00}.open{background:#69758a}
+.same{background:#2b7a4b}.better{background:#1f5fa8}.different{background:#a35b00}
+.not-comparable{background:#69758a}.rule{color:#69758a;font-size:.9rem}
 pre{background:#f4f6f9;padding:.6rem .8rem;overflow-x:auto}
 @media (prefers-color-scheme:dark){body{color:#dde3ec;background:#14181f}
 td,th{border-color:#2c3442}pre{background:#1d232d}
@@ -120,9 +122,7 @@ def yerror_or_none(error: list[float]) -> list[float] | None:
 def page(paper: Paper, exhibits: Sequence[Exhibit], command: str, notes: Sequence[str] = ()) -> str:
     """Word one self-contained page."""
     say = html.escape
-    counts = {
-        verdict: sum(e.verdict == verdict for e in exhibits) for verdict in ("same", "better", "different", "open")
-    }
+    counts = {verdict: sum(e.verdict == verdict for e in exhibits) for verdict in VERDICTS}
     tally = ", ".join(f"{count} {verdict}" for verdict, count in counts.items() if count)
     parts = [
         "<!doctype html><html lang=en><meta charset=utf-8><meta name=viewport content='width=device-width'>",
@@ -132,9 +132,10 @@ def page(paper: Paper, exhibits: Sequence[Exhibit], command: str, notes: Sequenc
         *(f"<p>{say(note)}</p>" for note in notes),
     ]
     for exhibit in exhibits:
-        badge = f"<span class='verdict {exhibit.verdict}'>{exhibit.verdict}</span>"
+        badge = f"<span class='verdict {slug(exhibit.verdict)}'>{exhibit.verdict}</span>"
         parts.append(f"<h2 id='{slug(exhibit.key)}'>{say(exhibit.key)}: {say(exhibit.title)} {badge}</h2>")
         parts.append(f"<p>{say(exhibit.why)}</p>")
+        parts.append(f"<p class=rule>Rule: {say(exhibit.judged.rule)} Repetitions per figure: {exhibit.draws()}.</p>")
         if isinstance(exhibit, (Figure, Picture)):
             coded = base64.b64encode(draw(exhibit)).decode()
             parts.append(

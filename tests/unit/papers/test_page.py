@@ -5,25 +5,31 @@ from __future__ import annotations
 import csv
 import io
 import re
+from dataclasses import replace
 
 import pytest
 
 from linkwise.cli import main
 from linkwise.exceptions import LinkwiseError
-from linkwise.papers import Figure, Found, Paper, Settings, Table, find_paper, mean_and_error
+from linkwise.papers import Figure, Found, Judged, Paper, Settings, Table, find_paper, mean_and_error, reproduce
 from linkwise.papers._reproduce import NUMBERS, PAPERS
-from linkwise.papers._write import draw, page, table_csv, write_paper
+from linkwise.papers._rules import VERDICTS
+from linkwise.papers._write import draw, page, slug, table_csv, write_paper
 
 CURVE = Figure(
     "Figure 1",
     "F over <amount>",
     tuple(Found(line, x, x / 50, 0.01, 3, 0.5 if x == 20 else None) for line in ("ours", "<b>") for x in (20, 40)),
-    "better",
-    "because & so",
+    Judged("better", "because & so", "Better: more is <better>."),
     x_label="statements",
     y_label="F",
 )
-ROWS = Table("Table I", "scores", (Found("iris", "F", 0.8906, printed=0.8906), Found("iris", "ms", 1234.5)), "same", "")
+ROWS = Table(
+    "Table I",
+    "scores",
+    (Found("iris", "F", 0.8906, printed=0.8906), Found("iris", "ms", 1234.5)),
+    Judged("same", "", ""),
+)
 PAPER = Paper(
     "test2000", "A. Author, <Title>, 2000", "about", {"1": lambda _: iter([CURVE]), "I": lambda _: iter([ROWS])}
 )
@@ -51,6 +57,16 @@ def test_the_page_stands_alone_and_text_stays_text():
     assert not re.search(r"(src|href)=['\"]?http", text)
     assert "0.8906 <span class=printed>(0.8906)</span>" in text
     assert "1 same, 1 better" in text
+    assert "Rule: Better: more is &lt;better&gt;. Repetitions per figure: 3." in text
+    assert "class='verdict better'" in text
+
+
+def test_every_verdict_has_a_badge_of_its_own():
+    for verdict in VERDICTS:
+        text = page(PAPER, [replace(ROWS, judged=Judged(verdict, "", ""))], "command")
+        assert f"1 exhibits: 1 {verdict}." in text
+        assert f"<span class='verdict {slug(verdict)}'>{verdict}</span>" in text
+        assert f".{slug(verdict)}{{background" in text
 
 
 def test_files_are_written_whole(tmp_path):
@@ -80,7 +96,7 @@ def test_unknown_papers_and_figures_are_named(capsys):
 
 
 def test_a_second_run_only_draws(tmp_path, monkeypatch):
-    from linkwise.papers import _zheng, reproduce
+    from linkwise.papers import _zheng
 
     monkeypatch.setattr(_zheng, "SMALL", ("Iris",))
     monkeypatch.setattr(_zheng, "METHODS", {name: _zheng.METHODS[name] for name in ("HAC", "UltraTran")})
@@ -88,8 +104,23 @@ def test_a_second_run_only_draws(tmp_path, monkeypatch):
     first = reproduce("002", figures=["IV"], quick=True, output=tmp_path, say=said.append)
     content = first[1].read_bytes()
     assert b'"Iris, HAC",FScore,0.8906' in content
-    assert "0 finished before, 5 done" in said[-1]
+    assert "5 results: 0 finished before" in said[-1]
     reproduce("002", figures=["IV"], quick=True, output=tmp_path, say=said.append)
-    assert "5 finished before, 0 done" in said[-1]
+    assert "5 results: 5 finished before" in said[-1]
     assert first[1].read_bytes() == content
     assert Settings(quick=True).repeats(9, 2) == 2
+
+
+def test_draws_are_as_many_as_asked_for(tmp_path, monkeypatch, capsys):
+    from linkwise.papers import _zheng
+
+    monkeypatch.setattr(_zheng, "SMALL", ("Iris",))
+    monkeypatch.setattr(_zheng, "METHODS", {"UltraTran": _zheng.METHODS["UltraTran"]})
+    folder = str(tmp_path)
+    assert main(["reproduce", "zheng2011", "--figure", "IV", "--quick", "--draws", "1", "-o", folder, "--quiet"]) == 0
+    text = (tmp_path / "zheng2011.html").read_text(encoding="utf-8")
+    assert "linkwise reproduce zheng2011 --figure IV --quick --draws 1" in text
+    assert "Repetitions per figure: 1." in text
+    assert main(["reproduce", "zheng2011", "--draws", "0"]) == 2
+    with pytest.raises(LinkwiseError, match="draws is 0, expected a whole number >= 1"):
+        reproduce("zheng2011", draws=0)

@@ -204,7 +204,7 @@ def test_whole_numbers_are_searched_to_the_end():
         price = rng.choice([2.0, 3.0, 5.0, 7.0], m)
         best = (chosen[chosen[:, cores].any(axis=2).all(axis=1)] @ price).min()
         everything = np.ones(m, dtype=bool)
-        off, bound = hit_conflicts(Listed(cores, False), price, ~everything, 0, everything, LATER)
+        off, bound = hit_conflicts(Listed(cores, False), price, ~everything, 0, everything, Budget(np.inf))
         assert bound == pytest.approx(best) == price[off].sum()
 
 
