@@ -5,7 +5,6 @@ from __future__ import annotations
 import ast
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
@@ -114,8 +113,10 @@ def run(code: str) -> str:
 
 
 def test_importing_loads_nothing_heavy():
-    loaded = set(run("import sys, linkwise; print(*sys.modules)").split())
+    code = "import sys; before = set(sys.modules); import linkwise; print(*(set(sys.modules) - before))"
+    loaded = set(run(code).split())
     assert not {"numba", "sklearn", "matplotlib", "scipy", "click", "rich", "pandas", "numpy"} & loaded
+    assert len(loaded) < 40  # scikit-learn's clustering loads more than a thousand modules
 
 
 def test_files_are_read_without_loading_any_method():
@@ -146,20 +147,3 @@ def test_the_command_line_helps_without_loading_anything_heavy():
     )
     loaded = set(run(code).split())
     assert not {"numba", "sklearn", "matplotlib", "scipy", "numpy", "rich"} & loaded
-
-
-def test_importing_costs_less_than_a_quarter_of_scikit_learns_clustering():
-    def seconds(module: str) -> float:
-        code = f"import time; s = time.perf_counter(); import {module}; print(time.perf_counter() - s)"
-        return min(float(run(code)) for _ in range(3))
-
-    assert seconds("linkwise") < seconds("sklearn.cluster") / 4
-
-
-def test_help_is_there_at_once():
-    best = 9.0
-    for _ in range(3):
-        start = time.perf_counter()
-        run("import sys; from linkwise.cli import main; sys.exit(main(['--help']))")
-        best = min(best, time.perf_counter() - start)
-    assert best < 0.5  # typically 0.1 s

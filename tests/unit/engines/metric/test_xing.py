@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import time
-
 import numpy as np
 import pytest
 import scipy.sparse as sp
@@ -130,15 +128,14 @@ def test_a_group_counts_like_its_pairs_evenly():
 
 
 @contradictory
-def test_a_hundred_features_take_a_moment():
+def test_a_hundred_features_take_few_steps():
     rng = np.random.default_rng(0)
     X = rng.normal(size=(1000, 100))
     pairs = rng.integers(1000, size=(3000, 2))
     pairs = pairs[pairs[:, 0] != pairs[:, 1]]
     c = Constraints.build(1000, must_link=pairs[:1000], cannot_link=pairs[1000:2000])
-    start = time.perf_counter()
     model = XingMetric().fit(X, constraints=c)
-    assert time.perf_counter() - start < 5  # typically 0.1 s
+    assert model.n_iter_ <= 200
     assert model.gap_ <= 1e-6
 
 
