@@ -6,11 +6,18 @@ import os
 
 from hypothesis import HealthCheck, settings
 
+from tests.profile import PROFILE, examples
+
 # Set before anything imports them, and inherited by the subprocesses tests start.
 os.environ["LINKWISE_QUIET"] = "1"
 os.environ["MPLBACKEND"] = "Agg"
+# Linear algebra on one thread: samples are small, and threads that wait for each other use the cores of other tests.
+for library in ("OMP", "OPENBLAS", "MKL"):
+    os.environ.setdefault(f"{library}_NUM_THREADS", "1")
 
-# Deadlines are off: the first example of a test may pay for compiling a kernel.
-settings.register_profile("ci", max_examples=50, deadline=None, suppress_health_check=[HealthCheck.too_slow])
-settings.register_profile("full", max_examples=1000, deadline=None, suppress_health_check=[HealthCheck.too_slow])
-settings.load_profile("full" if os.environ.get("LINKWISE_TEST_PROFILE") == "full" else "ci")
+# Deadlines and the check for slow generation are off, the two of hypothesis that look at a clock: a busy machine, or
+# the first example, which pays for compiling a kernel, must not fail a test.
+settings.register_profile(
+    PROFILE, max_examples=examples(50, 1000), deadline=None, suppress_health_check=[HealthCheck.too_slow]
+)
+settings.load_profile(PROFILE)

@@ -38,7 +38,7 @@ def njit(function: Callable[..., Any] | None = None, **options: Any) -> Any:
         return dispatcher
     # Numba keys its cache by the file of the function alone and would keep callers compiled against an older
     # version of a kernel in another file; this stamp changes with every file that the function's file calls into.
-    file = getattr(getattr(dispatcher, "_cache", None), "_cache_file", None)
+    file: Any = getattr(getattr(dispatcher, "_cache", None), "_cache_file", None)
     if not hasattr(file, "_source_stamp"):
         # These names are private to Numba. In a version without them, code that is never kept is never out of date.
         _ANNOUNCE.kept = False

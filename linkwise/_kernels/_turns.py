@@ -120,7 +120,7 @@ def take_turns(dispatcher: Any) -> None:
     """
     compiles, cache = dispatcher.compile, dispatcher._cache
     loads, folder = cache.load_overload, Path(cache.cache_path)
-    # beside the sources, or in a folder of NUMBA_CACHE_DIR or the user's, with one folder for each of ours
+    # beside the sources, or in a folder of its own inside that of NUMBA_CACHE_DIR or of the user
     home = Path(__file__).parent / "__pycache__" if folder.name == "__pycache__" else folder.parent
     function = dispatcher.py_func
     name = f"{function.__module__}:{function.__qualname__}:{function.__code__.co_firstlineno}"

@@ -13,7 +13,6 @@ import pytest
 import scipy.sparse as sp
 from numpy.testing import assert_array_equal
 from sklearn.base import clone
-from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from linkwise import Constraints, Kind, verify
 from linkwise.exceptions import InfeasibleConstraintsError, LinkwiseWarning, UnsupportedConstraintError
@@ -270,13 +269,3 @@ def test_every_parameter_and_attribute_is_documented_and_checked(estimator):
     fitted = {name for name in vars(model) if name.endswith("_")} | {"children_", "distances_"}
     unnamed = fitted - {"n_features_in_", "feature_names_in_"}
     assert [name for name in sorted(unnamed) if name not in text] == []
-
-
-# A check that needs an array-API library tells so with this warning; nothing else about it is ignored.
-@pytest.mark.filterwarnings("ignore:.*SCIPY_ARRAY_API:sklearn.exceptions.SkipTestWarning")
-@parametrize_with_checks(
-    [model for cls in ADAPTIVE for model in [*dressed(cls, 2), cls(None), cls(1)]],
-    expected_failed_checks=lambda estimator: {},
-)
-def test_scikit_learns_own_checks(estimator, check):
-    check(estimator)

@@ -16,7 +16,6 @@ from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.base import clone
 from sklearn.cluster import KMeans
 from sklearn.mixture import GaussianMixture
-from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from linkwise import Constraints, KernelKMeans, Kind, close, verify
 from linkwise.engines import cop_kmeans
@@ -28,7 +27,6 @@ from linkwise.exceptions import (
 )
 from tests.contract.discovery import PARTITIONS, blobs, said, truth
 from tests.contract.test_contract import OPPOSITE, RULES, partition
-from tests.contract.test_sklearn import array_api
 from tests.oracles import spectral
 from tests.profile import examples
 
@@ -44,14 +42,6 @@ PLAIN = {
 MAY_BE_EMPTY = ("ConstrainedGaussianMixture", "PenalizedMixture")
 # Methods that learn a metric are plain k-means without one.
 LEARNS = {"MKMeans": {"metric": "none"}, "MPCKMeans": {"metric": "none"}}
-# Other dresses for scikit-learn's checks.
-OWN = {
-    "COPKMeans": [{"assignment": "greedy"}, {"init": "neighbourhoods"}],
-    "PCKMeans": [{"inference": "icm"}],
-    "MPCKMeans": [{"metric": "full", "per_cluster": True}],
-    "HMRFKMeans": [{"metric": "diagonal"}],
-    "CVQE": [{"update": "printed"}],
-}
 
 CASES = [(cls, kind) for cls in PARTITIONS for kind in Kind if kind in cls.understands]
 each = pytest.mark.parametrize("estimator", PARTITIONS, ids=lambda cls: cls.__name__)
@@ -80,10 +70,6 @@ PLAIN |= {
     "KernelKMeans": lambda X, k, seed: means_stay(X, KernelKMeans(k, random_state=seed).fit(X).labels_),
     "NeighbourhoodPropagation": kmeans,
     "SpectralLearning": lambda X, k, seed: kmeans(spectral.embedding(spectral.neighbour_graph(X, 10), k), k, seed),
-}
-OWN |= {
-    "KernelKMeans": [{"objective": "normalized_cut", "kernel": "nearest_neighbors"}, {"kernel": "rbf"}],
-    "SpectralLearning": [{"affinity": "rbf"}],
 }
 
 
@@ -580,17 +566,3 @@ def test_every_fitted_attribute_is_documented(estimator):
     from_sklearn = {"n_features_in_", "feature_names_in_"}
     fitted = {name for name in vars(model) if name.endswith("_")}
     assert [name for name in sorted(fitted - from_sklearn) if name not in text] == []
-
-
-# -- scikit-learn's own checks --------------------------------------------------------------------------------------
-
-
-def dressed():
-    for cls in PARTITIONS:
-        yield from (cls(**{"n_clusters": 2, **dress}) for dress in [{}, {"n_clusters": 1}, *OWN.get(cls.__name__, [])])
-
-
-@array_api
-@parametrize_with_checks(list(dressed()), expected_failed_checks=lambda estimator: {})
-def test_checks_of_scikit_learn(estimator, check):
-    check(estimator)

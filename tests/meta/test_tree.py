@@ -14,7 +14,17 @@ import pytest
 import linkwise
 
 ROOT = Path(__file__).resolve().parents[2]
-LEFT_OUT = {".git", ".venv", "__pycache__", ".hypothesis", ".mypy_cache", ".pytest_cache", ".ruff_cache", "demo-output"}
+LEFT_OUT = {
+    ".git",
+    ".venv",
+    ".venv-floor",
+    "__pycache__",
+    ".hypothesis",
+    ".mypy_cache",
+    ".pytest_cache",
+    ".ruff_cache",
+    "demo-output",
+}
 TEXT = {".py", ".md", ".toml", ".css", ".js", ".txt", ".cfg", ".ini", ".yml", ".yaml", ".json", ".html", ".svg", ""}
 # written in pieces, so that this file does not contain what it looks for
 FORBIDDEN = [
@@ -74,7 +84,7 @@ def test_a_misnamed_fragment_is_refused(tmp_path):
     assert "is not named" in done.stderr
 
 
-COMMANDS = ("scripts/demo", "scripts/test", "scripts/test-kernels", ".ci/run")
+COMMANDS = ("scripts/demo", "scripts/test", "scripts/test-floor", "scripts/test-kernels", ".ci/run")
 
 
 @pytest.mark.parametrize("script", [*COMMANDS, "scripts/_setup"])

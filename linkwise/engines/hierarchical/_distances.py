@@ -178,7 +178,8 @@ def _fill_rows(columns: Floats, D: Floats, root: bool, near: Neighbours, start: 
                         out[j] = np.sqrt(out[j])
                 if near.nearest.shape[0] > 0:
                     _meet(near, i, left, right, out, bits[i - top, : right - left])
-                D[i, left:right] = out
+                for j in range(right - left):  # assigning to a slice would compile Numba's texts for its errors
+                    D[i, left + j] = out[j]
             for j in range(left, right):
                 row = D[j]
                 for i in range(top, bottom):

@@ -72,7 +72,8 @@ _UNSEEN = -4
 def _label_of_nodes(parent: Ints, labels: Ints) -> Ints:
     """The label all samples below a node have in common, or `_MIXED`; -1 is a label like any other."""
     label = np.full(len(parent), _UNSEEN, np.intp)
-    label[: len(labels)] = labels
+    for i in range(len(labels)):
+        label[i] = labels[i]
     for node in range(len(parent)):  # children come before parents
         above = parent[node]
         if above >= 0:
@@ -97,10 +98,9 @@ def _settle(
             if parent[v] >= 0:
                 parts[parent[v]] += parts[v] if method == AVERAGE else 1
     for i in range(gaps.shape[0]):
-        if of_nodes:
-            far[:] = gaps[i]
-        else:
-            far[:n] = gaps[i]
+        for v in range(n):
+            far[v] = gaps[i, v]
+        if not of_nodes:
             far[n:] = np.inf if method == SINGLE else 0.0
             for v in range(nodes):
                 above = parent[v]

@@ -112,7 +112,8 @@ def eliminate(n: int, pairs: IntArray, most: int) -> tuple[IntArray, IntArray, I
         order[done] = v
         if filled + count > len(member):
             member = np.concatenate((member, np.empty(len(member) + count, np.int64)))
-        member[filled : filled + count] = mine[:count]
+        for k in range(count):
+            member[filled + k] = mine[k]
         filled += count
         done += 1
         start[done] = filled

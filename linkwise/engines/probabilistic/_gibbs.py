@@ -51,7 +51,8 @@ class Gibbs:
 def _conditional(near: Near, unary: FloatArray, label: IntArray, t: int, out: FloatArray) -> None:
     """Log-weights of the labels of row t, given all other labels."""
     start, to, same, other = near
-    out[:] = unary[t]
+    for x in range(len(out)):
+        out[x] = unary[t, x]
     for e in range(start[t], start[t + 1]):
         for x in range(len(out)):
             out[x] += same[e] if label[to[e]] == x else other[e]
@@ -126,7 +127,9 @@ def sample_labels(
     for s in range(n_sweeps):
         for t in range(n):
             _conditional(near, unary, label, t, weight)
-            weight[:] = np.exp(weight - weight.max())
+            most = weight.max()
+            for x in range(k):
+                weight[x] = np.exp(weight[x] - most)
             total = weight.sum()
             at, x = rng.random() * total, 0
             while x < k - 1 and (at >= weight[x] or weight[x] == 0.0):
@@ -135,15 +138,19 @@ def sample_labels(
             if weight[x] > 0:
                 label[t] = x
             if s >= n_sweeps - kept:
-                chance[t] += weight / (total * kept)
+                for y in range(k):
+                    chance[t, y] += weight[y] / (total * kept)
             if forbids and k > 1 and t % 4 == s % 4:
                 now += 1
                 b = (label[t] + 1 + int(rng.random() * (k - 1))) % k
                 _swap(rng, near, unary, label, t, b, stamp, now, queue)
         value = _log_weight(near, unary, label)
         if value > top:
-            best[:], top = label, value
-    label[:] = best
+            top = value
+            for t in range(n):
+                best[t] = label[t]
+    for t in range(n):
+        label[t] = best[t]
     for _ in range(100):  # downhill the rest of the way
         moved = False
         for t in range(n):

@@ -160,7 +160,8 @@ def settle(plan: Plan, near: Near, unary: FloatArray, chance: FloatArray, label:
     digit, stride = np.empty(plan.widest, np.int64), np.empty(plan.widest, np.int64)
     field, before = np.empty(unary.shape), np.empty(len(label), np.int64)
     for turn in range(most):
-        before[:] = label
+        for t in range(len(label)):
+            before[t] = label[t]
         for c in range(len(plan.first) - 1):
             for t in range(plan.first[c], plan.first[c + 1]):
                 for x in range(k):

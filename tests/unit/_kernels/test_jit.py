@@ -118,3 +118,63 @@ def test_compiling_is_announced_once_in_true_words_where_the_command_wants_it(mo
         assert len(heard) == 1
         assert words in heard[0]
         assert "per installation" not in heard[0]
+
+
+# The value is one number; only arrays make Numba compile its texts for errors.
+ONE_NUMBER = {("_cloud.py", "_renew_bans")}
+
+
+def test_no_kernel_assigns_an_array_to_a_slice():
+    """Numba's error for shapes that do not fit takes two seconds to compile, with its words; a loop does not."""
+    home = Path(linkwise.__file__).parent
+    found, seen = [], 0
+    for file in sorted(home.rglob("*.py")):
+        for kernel in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+            if not isinstance(kernel, ast.FunctionDef) or not any(
+                "njit" in ast.unparse(how) or ast.unparse(how) == "inner" for how in kernel.decorator_list
+            ):
+                continue
+            seen += 1
+            for node in ast.walk(kernel):
+                if isinstance(node, ast.Assign) and (file.name, kernel.name) not in ONE_NUMBER:
+                    parts = [part for target in node.targets for part in getattr(target, "elts", [target])]
+                    slices = [part for part in parts if isinstance(part, ast.Subscript) and has_slice(part)]
+                    if slices and not is_number(node.value):
+                        found.append(f"{file.name}:{node.lineno} {ast.unparse(node)}")
+    assert seen > 300
+    assert found == []
+
+
+def has_slice(target):
+    return any(isinstance(part, ast.Slice) for part in ast.walk(target.slice))
+
+
+def is_number(value):
+    if isinstance(value, ast.IfExp):
+        return is_number(value.body) and is_number(value.orelse)
+    if isinstance(value, ast.UnaryOp):
+        return is_number(value.operand)
+    return isinstance(value, ast.Constant) or ast.unparse(value) == "np.inf"
+
+
+def test_where_numba_hides_its_stamp_code_is_never_kept(monkeypatch):
+    """A version of Numba without the private name must not load code compiled against older kernels."""
+    from numba.core import caching
+
+    from linkwise._kernels import _jit
+
+    class Renamed(caching.IndexDataCacheFile):
+        def __init__(self, **options):
+            super().__init__(**options)
+            del self._source_stamp
+
+    monkeypatch.setattr(caching, "IndexDataCacheFile", Renamed)
+    monkeypatch.setattr(_jit._ANNOUNCE, "kept", True)
+
+    def add(x):
+        return x + 1
+
+    kernel = njit(add)
+    assert kernel(1) == 2
+    assert numba.config.DISABLE_JIT or kernel.stats.cache_path is None
+    assert _jit._ANNOUNCE.kept is bool(numba.config.DISABLE_JIT)

@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 import logging
-import threading
 
 import numpy as np
 import pytest
@@ -11,7 +10,7 @@ from scipy.spatial.distance import pdist, squareform
 
 from linkwise import Constraints, agglomerate
 from linkwise.engines import constrained_linkage, propagated_linkage
-from linkwise.engines.hierarchical import _memory
+from linkwise.engines.hierarchical import _memory, _reciprocal, _spanning, _vector
 from linkwise.engines.hierarchical._agglomerate import merge_all
 from linkwise.engines.hierarchical._distances import read_dissimilarities, scaled, square_distances
 from linkwise.engines.hierarchical._memory import plan_memory
@@ -221,22 +220,29 @@ def test_progress_can_stop_a_run(method):
         agglomerate(X, method=method, progress=stop)
 
 
-@pytest.mark.parametrize("method", ["average", "ward", "centroid", "single"])
-def test_other_threads_get_a_turn(method):
-    values = np.random.default_rng(0).normal(size=(3000, 8))
-    merge_all(values[:70], method=method)
-    turns, over = [], threading.Event()
+@pytest.mark.parametrize(
+    ("method", "home", "kernel"),
+    [
+        ("average", _reciprocal, _reciprocal.advance),
+        ("ward", _vector, _vector._ward_rounds),
+        ("centroid", _vector, _vector._closest_steps),
+        ("single", _spanning, _spanning._grow),
+    ],
+)
+def test_signals_and_other_threads_get_a_turn(method, home, kernel, monkeypatch):
+    """Compiled code returns after a budget, so that Python sees Ctrl-C, and lets other threads run meanwhile."""
+    values = np.random.default_rng(0).normal(size=(1000, 8))
 
-    def watch():
-        while not over.wait(0.001):
-            turns.append(None)
+    def turns():
+        seen = []
+        merge_all(values, method=method, progress=lambda done, total: seen.append(done))
+        return len(seen)
 
-    watcher = threading.Thread(target=watch)
-    watcher.start()
-    merge_all(values, method=method)
-    over.set()
-    watcher.join()
-    assert len(turns) >= 5  # a run that never lets go of the interpreter leaves one or two
+    assert home.BUDGET <= 400_000_000  # distances: less than a second
+    few = turns()
+    monkeypatch.setattr(home, "BUDGET", home.BUDGET // 4000)
+    assert turns() > few + 5
+    assert kernel.targetoptions["nogil"]
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import multiprocessing
 import os
+import signal
 import subprocess
 import sys
 import threading
@@ -561,9 +562,9 @@ def test_a85_a_million_samples_are_refused_before_anything_is_allocated(estimato
         MemoryLimitError, match=r"needs \d+\.\d GiB, but only 64.0 GiB are available.\nHint: "
     ) as caught:
         estimator(2, linkage="average").fit(X)
-    peak = tracemalloc.get_traced_memory()[1]
+    most = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
-    assert peak < 400 * n  # the samples and a few numbers for each, not one for each pair
+    assert most < 200 * n  # some numbers for each sample
     assert caught.value.needed >= 8 * n * n
     assert caught.value.available == 64 * 1024**3
     assert isinstance(caught.value, MemoryError)
@@ -599,23 +600,16 @@ rng = np.random.default_rng(0)
 model.fit(rng.normal(size=(20, 2)))
 old = model.labels_
 X = rng.normal(size=(6000, 4))
-
-
-def interrupt_once_inside(main):
-    names = set()
-    while "_solve" not in names:
-        names = {frame.name for frame in traceback.extract_stack(sys._current_frames()[main])}
-    os.kill(os.getpid(), signal.SIGINT)
-
-
-threading.Thread(target=interrupt_once_inside, args=(threading.get_ident(),), daemon=True).start()
-try:
-    while True:
-        model.fit(X)
-        model.labels_ = old
-except KeyboardInterrupt as stop:
-    inside = any(frame.name == "fit" for frame in traceback.extract_tb(stop.__traceback__))
-    print("inside" if inside else "outside", "kept" if model.labels_ is old else "lost", flush=True)
+inside = False
+while not inside:
+    try:
+        print("fitting", flush=True)
+        while True:
+            model.fit(X)
+            model.labels_ = old
+    except KeyboardInterrupt as stop:
+        inside = any(frame.name == "fit" for frame in traceback.extract_tb(stop.__traceback__))
+        print("inside" if inside else "between two fits", "kept" if model.labels_ is old else "lost", flush=True)
 """
 
 
@@ -623,9 +617,17 @@ except KeyboardInterrupt as stop:
 def test_a86_control_c_stops_a_real_fit(which):
     command = [sys.executable, "-c", INTERRUPTED, which]
     home = {**os.environ, "PYTHONPATH": str(Path(linkwise.__file__).parents[1])}
-    ended = subprocess.run(command, capture_output=True, text=True, env=home, check=False, timeout=600)
-    assert ended.stdout == "inside kept\n", ended.stderr
-    assert ended.returncode == 0
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=home) as child:
+        try:
+            said = "between two fits"
+            while said.startswith("between two fits"):  # or before the first one
+                assert child.stdout.readline() == "fitting\n"
+                child.send_signal(signal.SIGINT)
+                said = child.stdout.readline()
+            assert said == "inside kept\n"
+            assert child.wait() == 0
+        finally:
+            child.kill()
 
 
 def test_a87_fitting_twice_is_fitting_once(estimator):
@@ -679,5 +681,5 @@ def test_a90_fork_after_fit(estimator):
     child = context.Process(target=fit_in_child, args=(queue, estimator, X))
     child.start()
     assert queue.get(timeout=600) == expected
-    child.join(timeout=600)
+    child.join()
     assert child.exitcode == 0

@@ -12,7 +12,6 @@ from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.mixture import GaussianMixture
-from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from linkwise import ConstrainedGaussianMixture, Constraints, Kind, MinSeparation, PenalizedMixture
 from linkwise.engines import constrained_mixture, penalized_mixture
@@ -29,7 +28,6 @@ TYPES = ("full", "tied", "diag", "spherical")
 BOTH = (ConstrainedGaussianMixture, PenalizedMixture)
 not_converged = pytest.mark.filterwarnings("ignore:EM did not converge:sklearn.exceptions.ConvergenceWarning")
 fewer = pytest.mark.filterwarnings("ignore:.* found . cluster:linkwise.exceptions.LinkwiseWarning")
-array_api = pytest.mark.filterwarnings("ignore:.*SCIPY_ARRAY_API:sklearn.exceptions.SkipTestWarning")
 
 
 def blobs(seed=0, n=60, k=3, d=2, apart=2.0):
@@ -354,16 +352,3 @@ def test_drawn_samples_look_like_the_mixture(kind):
     for j in range(2):
         assert_allclose(rows[labels == j].mean(axis=0), model.means_[j], atol=0.2)
         assert_allclose(np.cov(rows[labels == j].T), full(model.covariances_, kind, 2, 2)[j], atol=0.25)
-
-
-@array_api
-@parametrize_with_checks(
-    [
-        *(cls(2, random_state=0) for cls in BOTH),
-        ConstrainedGaussianMixture(3, covariance_type="tied", sampling="points", random_state=0),
-        PenalizedMixture(1, covariance_type="diag", wide="gibbs", random_state=0),
-    ],
-    expected_failed_checks=lambda estimator: {},
-)
-def test_scikit_learn_checks(estimator, check):
-    check(estimator)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-import time
 
 import pytest
 
@@ -105,7 +104,7 @@ def test_what_a_killed_process_left_is_swept_away_when_it_is_old(tmp_path):
     fresh, stale = (store.path(KEY).with_name(f".{name}.partial") for name in ("fresh", "stale"))
     fresh.write_bytes(b"{")
     stale.write_bytes(b"{")
-    long_ago = time.time() - 2 * 24 * 3600
+    long_ago = fresh.stat().st_mtime - 2 * 24 * 3600
     os.utime(stale, (long_ago, long_ago))
     with store.working():
         pass

@@ -7,12 +7,13 @@ import importlib.util
 import json
 import sys
 from collections import Counter
+from types import SimpleNamespace
 
 import polars as pl
 import pytest
 
 from linkwise.exceptions import LinkwiseError, LinkwiseWarning
-from linkwise.experiments import Cell, Study, grid, read_records
+from linkwise.experiments import Cell, Study, _workers, grid, read_records
 from linkwise.experiments._measures import default_measures
 from tests.unit.experiments import toys
 
@@ -39,18 +40,18 @@ def without_time(records):
 
 def test_a_finished_cell_is_not_computed_again_also_by_another_study(tmp_path):
     log = tmp_path / "log"
-    first = toys.study(tmp_path / "store", log, 5, 0.0)
+    first = toys.study(tmp_path / "store", log, 5)
     summary = first.run()
     assert (summary.total, summary.reused, summary.done) == (5, 0, 5)
     assert first.run().reused == 5
-    larger = toys.study(tmp_path / "store", log, 8, 0.0)
+    larger = toys.study(tmp_path / "store", log, 8)
     summary = larger.run()
     assert (summary.reused, summary.done) == (5, 3)
     assert begun(log) == {str(tag): 1 for tag in range(8)}
 
 
 def test_cells_of_the_same_content_are_one(tmp_path):
-    cells = toys.cells(tmp_path / "log", 3, 0.0)
+    cells = toys.cells(tmp_path / "log", 3)
     study = Study([*cells, *cells], tmp_path / "store", measures=MEASURES)
     assert study.cells == tuple(cells)
     study.run()
@@ -128,16 +129,18 @@ def test_a_process_that_dies_costs_one_cell(tmp_path):
     assert "died (exit code 7)" in study.records()[1]["error"]
 
 
-def test_a_cell_out_of_time_is_stopped_and_a_higher_limit_tries_again(tmp_path):
-    log, go = tmp_path / "log", tmp_path / "go"
-    slow = toy("waiting", params={"log": str(log), "go": str(go)})  # for ever, until the file is there
-    study = Study([slow], tmp_path / "store", measures=MEASURES)
-    assert study.run(time_limit=1.0).timed_out == 1
-    assert study.records()[0]["error"] == "stopped after 1 second"
-    assert study.run(time_limit=0.5).reused == 1
-    assert study.run(time_limit=1.2).timed_out == 1
-    go.touch()
-    assert study.run(time_limit=600).done == 1
+def test_a_cell_out_of_time_is_stopped_and_a_higher_limit_tries_again(tmp_path, monkeypatch):
+    log = tmp_path / "log"
+    slow = toy("logged", params={"log": str(log), "tag": "slow", "gate": str(tmp_path / "never")})
+    study = Study([slow, toy("chance")], tmp_path / "store", measures=MEASURES)
+    # by this clock an hour goes by whenever the slow cell is begun, and no time otherwise
+    monkeypatch.setattr(_workers, "time", SimpleNamespace(monotonic=lambda: 3600.0 * begun(log)["slow"]))
+    summary = study.run(time_limit=0.2)
+    assert (summary.done, summary.timed_out) == (1, 1)
+    assert study.records()[0]["error"] == "stopped after 0.2 seconds"
+    assert study.run(time_limit=0.1).reused == 2
+    assert study.run(time_limit=0.3).timed_out == 1
+    assert begun(log)["slow"] == 2
 
 
 def test_a_missing_data_set_is_reported_once_and_the_others_go_on(tmp_path, monkeypatch):

@@ -6,6 +6,7 @@ import os
 import sys
 import time
 import warnings
+from contextlib import contextmanager
 from pathlib import Path
 
 import numpy as np
@@ -23,20 +24,28 @@ def note(path, text):
     os.close(handle)
 
 
-def logged(X, *, constraints, n_clusters, random_state, log, tag, nap=0.0):
-    """Say that the cell was begun and by which process, and sleep."""
-    note(log, f"begin {tag}")
-    note(log, f"by {os.getpid()}")
-    for _ in range(round(nap / 0.05)):
-        time.sleep(0.05)
-    return np.arange(len(X)) % n_clusters
+@contextmanager
+def at_work(log, *, alone=False):
+    """Share a lock with all who are at work; the system releases it when a process ends, however that ends.
+
+    With ``alone``, wait until nobody else is at work.
+    """
+    import fcntl
+
+    with Path(f"{log}.lock").open("a") as file:
+        fcntl.flock(file, fcntl.LOCK_EX if alone else fcntl.LOCK_SH)
+        yield
 
 
-def waiting(X, *, constraints, n_clusters, random_state, log, go):
-    """Say that the cell was begun, and wait until a file is there."""
-    note(log, "begin waiting")
-    while not Path(go).exists():
-        time.sleep(0.01)
+def logged(X, *, constraints, n_clusters, random_state, log, tag, gate=None):
+    """Say that the cell was begun, wait until a file is there, if one is named, and say that it has ended."""
+    with at_work(log):
+        note(log, f"begin {tag}")
+        for _ in range(100_000):  # ten minutes: whoever was to be killed ends, and what it notes shows that
+            if gate is None or Path(gate).exists():
+                break
+            time.sleep(0.006)
+        note(log, f"end {tag}")
     return np.arange(len(X)) % n_clusters
 
 
@@ -117,23 +126,23 @@ def broken(data, labels, dendrogram, constraints):
     raise ValueError("cannot measure")
 
 
-def cells(log, n, nap):
-    """``n`` cells that note in ``log`` when they are begun."""
+def cells(log, n, gate=None, free=0):
+    """``n`` cells that note in ``log`` when they are begun; all but the first ``free`` wait for the file ``gate``."""
     return [
         Cell(
             f"{HERE}:logged",
             "xor",
             data_params={"n_samples": 8},
-            params={"log": str(log), "tag": tag, "nap": nap},
+            params={"log": str(log), "tag": tag, "gate": None if gate is None or tag < free else str(gate)},
         )
         for tag in range(n)
     ]
 
 
-def study(store, log, n, nap):
-    return Study(cells(log, n, nap), store, measures={"share": share_of_first})
+def study(store, log, n, gate=None, free=0):
+    return Study(cells(log, n, gate, free), store, measures={"share": share_of_first})
 
 
-def main(store, log, n, nap, n_jobs):
+def main(store, log, n, gate, free, n_jobs):
     """What the tests that kill a run start in a process of its own."""
-    print(study(store, log, n, nap).run(n_jobs=n_jobs), file=sys.stderr)
+    print(study(store, log, n, gate, free).run(n_jobs=n_jobs), file=sys.stderr)

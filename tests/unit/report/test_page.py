@@ -98,7 +98,7 @@ def look(page: str, folder) -> None:
     probe.write_text(PROBE.replace("WIDTHS", str(list(WIDTHS))).replace("PAGE", quoted, 1), encoding="utf-8")
     options = ["--headless", "--no-sandbox", "--disable-gpu", "--window-size=1600,2000", "--virtual-time-budget=8000"]
     command = [BROWSER, *options, f"--user-data-dir={folder / 'profile'}", "--dump-dom", probe.as_uri()]
-    shown = subprocess.run(command, capture_output=True, text=True, timeout=600, check=True).stdout
+    shown = subprocess.run(command, capture_output=True, text=True, check=True).stdout
     found = json.loads(html.unescape(re.findall(r"<title>(.*?)</title>", shown, flags=re.DOTALL)[0]))
     assert sorted(one["width"] for one in found) == list(WIDTHS)
     for one in found:

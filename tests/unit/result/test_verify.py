@@ -123,7 +123,7 @@ def test_results_for_other_samples_are_refused():
         verify([[0], [1], [2]], c)
 
 
-def test_a_million_triplets_on_a_caterpillar_are_verified():
+def test_a_million_triplets_on_a_caterpillar():
     n = 100_000
     parent = np.concatenate([[n], np.arange(n, 2 * n - 1), np.arange(n + 1, 2 * n - 1), [-1]])
     rng = np.random.default_rng(0)
@@ -137,8 +137,8 @@ def test_a_million_triplets_on_a_caterpillar_are_verified():
         ).T
     )
     c = Constraints.build(n, triplets=rows)
-    certificate = verify(_tree(n, parent), c)
-    assert certificate.ok
+    # looking at every sample for every triplet would take hours, and so would climbing from leaf to root
+    assert verify(_tree(n, parent), c).ok
     assert not verify(_tree(n, parent), Constraints.build(n, triplets=rows[:1000, [1, 2, 0]])).held.any()
 
 

@@ -203,8 +203,8 @@ def _divide(g: Graph, triplets: Ints, at: Ints, of: Ints, share: float) -> tuple
         height[done] = length
         done += 1
         s, size = _smaller_side(g, edge)
-        small[:size] = g.queue[s, :size]
         for k in range(size):
+            small[k] = g.queue[s, k]
             g.home[small[k]] = done
         for k in range(size):
             for t in range(at[small[k]], at[small[k] + 1]):

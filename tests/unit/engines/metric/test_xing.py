@@ -128,14 +128,14 @@ def test_a_group_counts_like_its_pairs_evenly():
 
 
 @contradictory
-def test_a_hundred_features_take_few_iterations():
+def test_a_hundred_features_take_few_steps():
     rng = np.random.default_rng(0)
     X = rng.normal(size=(1000, 100))
     pairs = rng.integers(1000, size=(3000, 2))
     pairs = pairs[pairs[:, 0] != pairs[:, 1]]
     c = Constraints.build(1000, must_link=pairs[:1000], cannot_link=pairs[1000:2000])
     model = XingMetric().fit(X, constraints=c)
-    assert model.n_iter_ < 200
+    assert model.n_iter_ <= 200
     assert model.gap_ <= 1e-6
 
 
