@@ -144,6 +144,26 @@ def test_names_rules_groups_and_sparse_samples_come_back(tmp_path):
     assert np.array_equal(load(tmp_path / "b").predict(words), made.predict(words))
 
 
+def test_labels_behind_statements_come_back_and_forged_ones_do_not(tmp_path):
+    known = Constraints.from_labels(np.where(np.arange(len(Y)) < 6, Y, -1))
+    path = tmp_path / "labels.lwm"
+    save(ConstrainedAgglomerative(3).fit(X, constraints=known), path)
+    again = load(path).constraints_
+    assert again == known
+    for one, other in zip(again.labels, known.labels, strict=True):
+        assert one.tolist() == other.tolist()
+    assert again.entries() == known.entries()
+    torn = Constraints(
+        *(getattr(known, key) for key in ("n_samples", "kind", "items", "weight", "row", "rules", "ids", "groups")),
+        known.labels._replace(owner=np.where(np.arange(known.n_statements) == 0, -1, known.labels.owner)),
+    )
+    model = ConstrainedAgglomerative(3).fit(X, constraints=known)
+    model.constraints_ = torn  # a statement of the labels is missing among theirs
+    save(model, path)
+    with pytest.raises(LinkwiseError, match="labels are not said"):
+        load(path)
+
+
 def test_what_cluster_found_comes_back_with_its_reasons_and_data(tmp_path):
     text = "name,x,y\n" + "".join(f"n{i},{a},{b}\n" for i, (a, b) in enumerate(X.tolist()))
     table = read_data(io.StringIO(text), id="name", scale="standard")
