@@ -102,7 +102,7 @@ def test_what_contradicts_is_asked_again_once_and_stops_nothing():
     assert [told.who for told in talk.suspects] == ["bob"]
     rates = talk.error_rates()
     assert rates["bob"] > 0.05 > rates["ann"]
-    assert "1 contradict others" in str(talk.progress())
+    assert "1 contradicts others" in str(talk.progress())
 
 
 def test_any_estimator_is_fitted_with_what_it_understands():
