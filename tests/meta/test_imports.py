@@ -58,6 +58,7 @@ ALLOWED = {
     | {
         "_cores",
         "_files",
+        "_kernels",
         "_parallel",
         "constraints",
         "result",

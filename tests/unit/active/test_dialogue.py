@@ -104,7 +104,7 @@ def test_what_contradicts_is_asked_again_once_and_stops_nothing():
     assert [told.who for told in talk.suspects] == ["bob"]
     rates = talk.error_rates()
     assert rates["bob"] > 0.05 > rates["ann"]
-    assert "1 contradict others" in str(talk.progress())
+    assert "1 contradicts others" in str(talk.progress())
 
 
 def test_progress_counts_the_pairs_that_are_known_said_or_implied():
