@@ -106,7 +106,7 @@ ONE_NUMBER = {("_cloud.py", "_renew_bans")}
 
 
 def test_no_kernel_assigns_an_array_to_a_slice():
-    """Numba's error for shapes that do not fit takes two seconds to compile, with all that words it; a loop does not."""
+    """Numba's error for shapes that do not fit takes two seconds to compile, with all its words; a loop does not."""
     home = Path(linkwise.__file__).parent
     found, seen = [], 0
     for file in sorted(home.rglob("*.py")):
