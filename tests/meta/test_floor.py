@@ -24,10 +24,10 @@ def promised() -> dict[str, tuple[int, ...]]:
     return bounds
 
 
-def tested() -> dict[str, tuple[int, ...]]:
+def pinned() -> dict[str, tuple[int, ...]]:
     lines = (ROOT / "scripts" / "floor.txt").read_text(encoding="utf-8").splitlines()
-    pinned = (line.split("#")[0].strip().partition("==") for line in lines if not line.startswith("#"))
-    return {name: numbers(version) for name, _, version in pinned}
+    rows = (line.split("#")[0].strip().partition("==") for line in lines if not line.startswith("#"))
+    return {name: numbers(version) for name, _, version in rows}
 
 
 def numbers(version: str) -> tuple[int, ...]:
@@ -35,13 +35,13 @@ def numbers(version: str) -> tuple[int, ...]:
 
 
 def test_what_is_promised_is_what_is_tested():
-    bounds, pinned = promised(), tested()
+    bounds, tried = promised(), pinned()
     assert len(bounds) > 10
-    assert not set(bounds) - set(pinned)
+    assert not set(bounds) - set(tried)
     for name, bound in bounds.items():
-        rest = pinned[name][len(bound) :]
+        rest = tried[name][len(bound) :]
         # 1.26 means 1.26.0; OR-Tools' third number is that of a build
-        assert pinned[name][: len(bound)] == bound, name
+        assert tried[name][: len(bound)] == bound, name
         assert not any(rest) or name == "ortools", name
 
 

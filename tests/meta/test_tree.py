@@ -42,7 +42,7 @@ def files() -> list[Path]:
     found = []
     for folder, folders, names in os.walk(ROOT):
         folders[:] = [name for name in folders if name not in LEFT_OUT and not name.endswith(".egg-info")]
-        found += [Path(folder, name) for name in names if Path(name).suffix in TEXT]
+        found += [Path(folder, name) for name in names if Path(name).suffix in TEXT and name not in LEFT_OUT]
     return found
 
 
