@@ -488,6 +488,19 @@ def test_epsilon_enlarges_must_linked_groups_until_everyone_has_a_neighbour():
     assert caught.value.dendrogram.n_roots == caught.value.k_min == 2
 
 
+def test_where_a_rule_about_merges_ends_them_the_samples_are_not_divided_anew():
+    X = np.array([[0.0], [1.0], [10.0], [11.0]])
+    said = Constraints.build(4, rules=MaxCentroidDistance(2.0))
+    with pytest.raises(DeadEndError, match=r"no legal merge was left at 2 clusters, but n_clusters=1") as caught:
+        ConstrainedAgglomerative(1).fit(X, constraints=said)
+    assert caught.value.dendrogram.n_roots == caught.value.k_min == 2
+
+
+def test_the_largest_clusters_of_a_dead_end_are_numbered_and_the_others_left_out():
+    clusters = np.array([0, 1, 1, 2, 2, 2, 3, 1, 4, 4])
+    assert _regroup._largest(clusters, 3).tolist() == [-1, 0, 0, 1, 1, 1, -1, 0, 2, 2]
+
+
 def test_epsilon_and_a_cannot_link_can_leave_no_neighbour():
     X = np.array([[0.0], [1.0], [10.0], [11.0]])
     said = Constraints.build(4, must_link=[(0, 2)], cannot_link=[(0, 1)], rules=NeighbourWithin(2.0))

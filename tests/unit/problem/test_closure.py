@@ -166,6 +166,19 @@ def test_writing_out_too_much_is_refused(monkeypatch):
         close(Constraints.build(4, triplets=[(0, 1, 2), (1, 2, 3)]), triplets=True)
 
 
+def test_what_just_fits_is_written_out(monkeypatch):
+    said = [Constraints.build(5, apart=[range(5)]), Constraints.build(5, must_link=[(i, i + 1) for i in range(4)])]
+    monkeypatch.setattr(_closure, "_LIMIT", 10)
+    assert [len(close(c).of(kind)) for c, kind in zip(said, (Kind.CANNOT_LINK, Kind.MUST_LINK), strict=True)] == [
+        10,
+        10,
+    ]
+    monkeypatch.setattr(_closure, "_LIMIT", 9)
+    for c, words in zip(said, ("0 must-links and 10 cannot-links", "10 must-links and 0 cannot-links"), strict=True):
+        with pytest.raises(LinkwiseError, match=f"close: {words} are entailed, more than 9"):
+            close(c)
+
+
 def test_groups_are_closed_as_the_pairs_they_stand_for_or_as_groups():
     said = Constraints.build(7, must_link=[(0, 1)], together=[[1, 2, 3]], apart=[[3, 4, 5]])
     pairs = Constraints.build(7, must_link=[(0, 1), (1, 2), (2, 3)], cannot_link=[(3, 4), (4, 5), (3, 5)])
