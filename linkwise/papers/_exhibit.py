@@ -88,7 +88,7 @@ class Exhibit:
 
     def draws(self) -> str:
         """How many repetitions the figures are means of: a number, or the fewest and the most."""
-        counts = sorted({one.repeats for one in self.found})
+        counts = sorted({one.repeats for one in self.found if one.repeats})
         return str(counts[0]) if len(counts) == 1 else f"{counts[0]} to {counts[-1]}" if counts else "none"
 
     def lines(self) -> list[str]:
