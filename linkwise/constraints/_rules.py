@@ -34,8 +34,9 @@ class Rule:
     def __str__(self) -> str:
         """The rule as a file of statements has it while a command runs, else as Python has it."""
         word = re.sub(r"(?<!^)([A-Z])", r"_\1", type(self).__name__).lower()
-        values = [getattr(self, field.name) for field in fields(self) if getattr(self, field.name) is not None]
-        return hint(command=f"{word} {' to '.join(map(str, values))}".rstrip(), python=repr(self))
+        values = [getattr(self, field.name) for field in fields(self)]
+        told = " to ".join(str(value) for value in values if value is not None)
+        return hint(command=f"{word} {told}{' or more' if None in values else ''}", python=repr(self))
 
 
 @dataclass(frozen=True, slots=True)

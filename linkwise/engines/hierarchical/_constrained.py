@@ -9,6 +9,7 @@ import numpy.typing as npt
 
 from linkwise._compat import StrOptions
 from linkwise._kernels.disjoint_set import components
+from linkwise._wording import hint
 from linkwise.constraints import Constraints, Groups, Kind, MaxCentroidDistance, MinSeparation, NeighbourWithin, Rule
 from linkwise.engines._base import ConstrainedClusterer
 from linkwise.engines._progress import current_progress
@@ -312,8 +313,8 @@ class ConstrainedAgglomerative(LeavesDeadEnds, HierarchyMixin, ConstrainedCluste
         if self.n_clusters is not None and self.n_clusters > most:
             msg = (
                 f"must-links and the rule about neighbours were met by joining samples into {most} clusters, but "
-                f"n_clusters={self.n_clusters} was asked for.\n"
-                f"Hint: n_clusters up to {most}, a larger epsilon, or fewer must-links."
+                f"{self.n_clusters} were asked for.\n"
+                f"Hint: {hint(command='-k', python='n_clusters')} up to {most}, a larger epsilon, or fewer must-links."
             )
             raise DeadEndError(msg, tree, tree.n_roots)
         return self._leave_dead_end(tree, group, problem.constraints, lambda: (X, metric))

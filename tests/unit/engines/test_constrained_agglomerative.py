@@ -190,7 +190,7 @@ TRAP_LINKS = Constraints.build(4, cannot_link=[(0, 1), (0, 2), (1, 3)])
 @every_linkage
 def test_the_smallest_dead_end(linkage):
     """P7: {0, 3}, {1, 2} would do, but the closest pair {2, 3} comes first and nothing can follow it."""
-    with pytest.raises(DeadEndError, match=r"no legal merge was left at 3 clusters, but n_clusters=2") as caught:
+    with pytest.raises(DeadEndError, match=r"no legal merge was left at 3 clusters, but 2 were asked for") as caught:
         ConstrainedAgglomerative(2, linkage=linkage, dead_end="raise").fit(TRAP, constraints=TRAP_LINKS)
     assert "Hint: n_clusters=None or n_clusters=3 takes what there is" in str(caught.value)
     assert caught.value.k_min == 3
@@ -483,7 +483,7 @@ def test_epsilon_enlarges_must_linked_groups_until_everyone_has_a_neighbour():
     said = Constraints.build(5, must_link=[(0, 2)], rules=NeighbourWithin(2.0))
     model = ConstrainedAgglomerative(2).fit(X, constraints=said)
     assert model.labels_.tolist() == [0, 0, 0, 0, 1]
-    with pytest.raises(DeadEndError, match=r"joining samples into 2 clusters, but n_clusters=3") as caught:
+    with pytest.raises(DeadEndError, match=r"joining samples into 2 clusters, but 3 were asked for") as caught:
         ConstrainedAgglomerative(3).fit(X, constraints=said)
     assert caught.value.dendrogram.n_roots == caught.value.k_min == 2
 
