@@ -231,7 +231,7 @@ def test_progress_can_stop_a_run(method):
 )
 def test_signals_and_other_threads_get_a_turn(method, home, kernel, monkeypatch):
     """Compiled code returns after a budget, so that Python sees Ctrl-C, and lets other threads run meanwhile."""
-    values = np.random.default_rng(0).normal(size=(1000, 8))
+    values = np.random.default_rng(0).normal(size=(3000, 8))
 
     def turns():
         seen = []

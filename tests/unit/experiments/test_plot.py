@@ -101,7 +101,7 @@ def test_what_cannot_be_drawn_is_said(records, options, what):
 
 
 def test_a_study_is_plotted_in_one_line(tmp_path):
-    study = toys.study(tmp_path / "store", tmp_path / "log", 2, 0.0)
+    study = toys.study(tmp_path / "store", tmp_path / "log", 2)
     study.run()
     _, ax = plt.subplots()
     assert study.plot(x="amount", y="share", ax=ax) is ax

@@ -60,7 +60,7 @@ def test_cells_of_the_same_content_are_one(tmp_path):
 
 def test_a_file_cut_short_is_computed_again_and_only_that(tmp_path):
     log = tmp_path / "log"
-    study = toys.study(tmp_path / "store", log, 3, 0.0)
+    study = toys.study(tmp_path / "store", log, 3)
     study.run()
     before = study.records()
     victim = min((tmp_path / "store").glob("??/*.json"))
@@ -73,7 +73,7 @@ def test_a_file_cut_short_is_computed_again_and_only_that(tmp_path):
 
 def test_another_tag_another_version_or_other_measures_are_other_results(tmp_path, monkeypatch):
     log, store = tmp_path / "log", tmp_path / "store"
-    cells = toys.cells(log, 1, 0.0)
+    cells = toys.cells(log, 1)
     Study(cells, store, measures=MEASURES).run()
     Study(cells, store, measures=MEASURES, code="changed").run()
     Study(cells, store, measures={"other": toys.share_of_first}).run()
@@ -182,20 +182,20 @@ def test_a_measure_that_no_process_can_import_is_said(tmp_path):
 
 def test_progress_is_told_to_a_callback(tmp_path):
     seen = []
-    study = toys.study(tmp_path / "store", tmp_path / "log", 3, 0.0)
+    study = toys.study(tmp_path / "store", tmp_path / "log", 3)
     study.run(progress=lambda finished, total, record: seen.append((finished, total, record["share"])))
     assert seen == [(1, 3, 0.5), (2, 3, 0.5), (3, 3, 0.5)]
 
 
 def test_a_bar_is_shown_only_on_a_terminal_or_when_told_to(tmp_path, capsys):
-    toys.study(tmp_path / "a", tmp_path / "log", 2, 0.0).run()
+    toys.study(tmp_path / "a", tmp_path / "log", 2).run()
     assert capsys.readouterr().err == ""
-    toys.study(tmp_path / "b", tmp_path / "log", 2, 0.0).run(progress=True)
+    toys.study(tmp_path / "b", tmp_path / "log", 2).run(progress=True)
     assert "2/2" in capsys.readouterr().err
 
 
 def test_an_error_in_a_callback_ends_the_run_and_keeps_what_is_finished(tmp_path):
-    study = toys.study(tmp_path / "store", tmp_path / "log", 4, 0.0)
+    study = toys.study(tmp_path / "store", tmp_path / "log", 4)
 
     def stop(finished, total, record):
         raise KeyboardInterrupt
