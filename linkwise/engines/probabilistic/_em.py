@@ -20,7 +20,7 @@ __all__ = ["Beliefs", "Mixture", "Settings", "climb", "climb_weighted", "warn_of
 
 IntArray = npt.NDArray[np.intp]
 FloatArray = npt.NDArray[np.float64]
-FLAT = 1e-14  # variance that is rounding only, relative to the largest
+ROUNDING = 16 * float(np.finfo(np.float64).eps)  # what subtracting a mean may leave of a constant, relative to it
 
 
 class Beliefs(Protocol):
@@ -133,7 +133,7 @@ def climb(X: FloatArray, beliefs: Beliefs, k: int, settings: Settings) -> Mixtur
     init = settings.init
     if not isinstance(init, str):
         init = in_unit(np.asarray(init, dtype=np.float64) - shift, unit)
-    settings = settings._replace(reg_covar=settings.reg_covar * _spread(centred))
+    settings = settings._replace(reg_covar=settings.reg_covar * _spread(centred, shift / unit))
     best = _climb_once(centred, beliefs, k, init, random, settings)
     for _ in range(settings.n_init - 1):
         run = _climb_once(centred, beliefs, k, init, random, settings)
@@ -166,11 +166,11 @@ def climb(X: FloatArray, beliefs: Beliefs, k: int, settings: Settings) -> Mixtur
     )
 
 
-def _spread(centred: FloatArray) -> FloatArray:
-    """The variance of each feature; that of a typical one, or 1, where a feature does not vary."""
+def _spread(centred: FloatArray, mean: FloatArray) -> FloatArray:
+    """The variance of each feature; that of a typical one, or 1, where a feature varies by rounding only."""
     variance = np.einsum("ij,ij->j", centred, centred) / len(centred)
     typical = float(variance.mean()) or 1.0
-    return np.where(variance > FLAT * variance.max(), variance, typical)
+    return np.where(variance > (ROUNDING * mean) ** 2, variance, typical)
 
 
 def warn_of_fewer(labels: IntArray, k: int, who: str) -> None:
