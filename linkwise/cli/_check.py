@@ -6,7 +6,16 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from linkwise.cli._options import FORMATS, agree, one_standard_input, read_statements, read_table, table_options
+from linkwise._wording import many
+from linkwise.cli._options import (
+    CLUSTERS,
+    FORMATS,
+    agree,
+    one_standard_input,
+    read_statements,
+    read_table,
+    table_options,
+)
 from linkwise.cli._verb import CONFLICT, FAILED, INFEASIBLE, answer, verb
 
 if TYPE_CHECKING:
@@ -14,7 +23,7 @@ if TYPE_CHECKING:
     from linkwise.io import Knowledge, Table
     from linkwise.problem import Explanation, Utility, Verdict
 
-__all__ = ["about", "as_dict", "check", "code_of", "conflict_dict", "counted", "read_inputs"]
+__all__ = ["about", "as_dict", "can_hold", "check", "code_of", "conflict_dict", "read_inputs"]
 
 MOST_TRIED = 5_000  # samples up to which the clustering without knowledge is computed, to see what it breaks
 
@@ -24,7 +33,7 @@ MOST_TRIED = 5_000  # samples up to which the clustering without knowledge is co
 @click.option("--data", "data_path", metavar="DATA", type=click.Path(allow_dash=True), help="The samples spoken about.")
 @table_options
 @click.option("--format", "form", type=click.Choice(FORMATS), help="What the files hold; else found out.")
-@click.option("-k", "--clusters", type=click.IntRange(min=1), metavar="N", help="Ask for exactly N clusters.")
+@click.option("-k", "--clusters", type=CLUSTERS, metavar="N", help="Ask for exactly N clusters.")
 def check(
     constraints: tuple[str, ...], data_path: str | None, form: str | None, clusters: int | None, **options: Any
 ) -> int:
@@ -115,19 +124,20 @@ def _promise(worth: Utility) -> str:
 def about(statements: Knowledge) -> str:
     """How many statements about how many samples."""
     said = statements.constraints
-    return f"{counted(said.n_statements)} about {said.n_samples:,} samples"
+    return f"{many(said.n_statements, 'statement')} about {many(said.n_samples, 'sample')}"
 
 
-def counted(n: int) -> str:
-    """How many statements."""
-    return f"{n:,} statement{'' if n == 1 else 's'}"
+def can_hold(statements: Knowledge) -> str:
+    """How to say that nothing contradicts."""
+    return "can hold." if statements.constraints.n_statements == 1 else "can all hold together."
 
 
 def _as_text(verdict: Verdict, statements: Knowledge, worth: Utility | None) -> str:
     if verdict.status == "feasible":
-        fewest = f" They allow {verdict.k_min:,} to {verdict.k_max:,} clusters." if verdict.k_min is not None else ""
+        few, most = verdict.k_min, verdict.k_max
+        fewest = f" Between {few:,} and {most:,} clusters are possible." if few is not None else ""
         promise = "" if worth is None else _promise(worth)
-        return f"{about(statements)} can all hold together.{fewest}{promise}"
+        return f"{about(statements)} {can_hold(statements)}{fewest}{promise}"
     if verdict.explanation is not None:
         return f"{about(statements)} cannot all hold.\n{statements.explain(verdict.explanation)}"
     return f"{about(statements)}: not decided. {verdict.because}"

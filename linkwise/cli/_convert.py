@@ -9,7 +9,6 @@ import click
 
 from linkwise._files import visible
 from linkwise._wording import many
-from linkwise.cli._check import counted
 from linkwise.cli._options import knowledge_options, read_said, refuse_existing
 from linkwise.cli._verb import answer, verb
 
@@ -54,7 +53,7 @@ def convert(
         statements, _ = read_said([source], data_path, id_column, form)
         write_knowledge(target, statements)
         n = statements.constraints.n_statements
-        answer({"written": target, "statements": n}, f"{visible(target)}: {counted(n)}.", quiet=quiet)
+        answer({"written": target, "statements": n}, f"{visible(target)}: {many(n, 'statement')}.", quiet=quiet)
         return
     if data_path is not None or form is not None:
         msg = f"--data and --format speak about knowledge, but {target} is a tree."

@@ -6,8 +6,8 @@ from typing import Any
 
 import click
 
-from linkwise.cli._check import about, code_of, conflict_dict, read_inputs
-from linkwise.cli._options import FORMATS, Amount, table_options
+from linkwise.cli._check import about, can_hold, code_of, conflict_dict, read_inputs
+from linkwise.cli._options import CLUSTERS, FORMATS, Amount, table_options
 from linkwise.cli._verb import FAILED, answer, verb
 
 __all__ = ["explain"]
@@ -18,7 +18,7 @@ __all__ = ["explain"]
 @click.option("--data", "data_path", metavar="DATA", type=click.Path(allow_dash=True), help="The samples spoken about.")
 @table_options
 @click.option("--format", "form", type=click.Choice(FORMATS), help="What the files hold; else found out.")
-@click.option("-k", "--clusters", type=click.IntRange(min=1), metavar="N", help="Ask for exactly N clusters.")
+@click.option("-k", "--clusters", type=CLUSTERS, metavar="N", help="Ask for exactly N clusters.")
 @click.option(
     "--budget",
     type=Amount(min=0, min_open=True),
@@ -60,7 +60,7 @@ def explain(
     if not found:
         verdict = check(said, n_clusters=clusters, X=X)
         sure = verdict.status == "feasible"
-        answer(told, f"{about(statements)} {'can all hold together.' if sure else f': not decided. {verdict.because}'}")
+        answer(told, f"{about(statements)} {can_hold(statements) if sure else f': not decided. {verdict.because}'}")
         return 0 if sure else FAILED
     many = len(found) > 1
     parts = [f"{about(statements)} cannot all hold: {len(found):,} conflict{'s' if many else ''}."]

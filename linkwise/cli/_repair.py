@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from linkwise.cli._check import about, as_dict, counted
+from linkwise._wording import many, visible
+from linkwise.cli._check import about, as_dict
 from linkwise.cli._options import knowledge_options, read_said, refuse_existing
 from linkwise.cli._verb import CONFLICT, answer, on_screen, speaks_json, verb
 
@@ -96,7 +97,7 @@ def repair(
             return CONFLICT
     write_knowledge(output, kept)
     told |= {"kept": left.n_statements, "written": output}
-    lines = [sentence, *(f"  {line}" for line in lines), f"{output}: {counted(left.n_statements)}."]
+    lines = [sentence, *(f"  {line}" for line in lines), f"{visible(output)}: {many(left.n_statements, 'statement')}."]
     answer(told, "\n".join(lines), quiet=quiet)
     return 0
 

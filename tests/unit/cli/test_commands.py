@@ -400,7 +400,7 @@ def test_skipping_a_row_leaves_its_group(here, capsys):
     assert main(["check", "gg.csv", "--data", "data.csv", "--id", "name", "--skip-bad"]) == 0
     told = capsys.readouterr()
     assert "skipped 1 row or name:\n  gg.csv, line 4 names a sample that is not in the data: 'zzz'." in told.err
-    assert "They allow 1 to 4 clusters." in told.out  # three of six samples are one group
+    assert "Between 1 and 4 clusters are possible." in told.out  # three of six samples are one group
     assert main(["check", "gg.csv", "--data", "data.csv", "--id", "name"]) == 1
     assert "gg.csv names samples that are not in the data: 'zzz' (line 4)" in capsys.readouterr().err
 
