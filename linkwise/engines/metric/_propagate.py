@@ -150,7 +150,7 @@ def fresh_distances(source: Any, metric: Metric, kind: np.dtype[Any], workers: W
         if factor != 1.0:
             largest = float(D.max(initial=0.0)) * factor
             limits = np.finfo(kind)
-            if largest and not float(limits.smallest_normal) / float(limits.eps) < largest < float(limits.max):
+            if largest and not float(limits.smallest_normal) < largest < float(limits.max):
                 msg = (
                     f"propagate: distances are up to {largest:.0e}, which {kind} cannot hold.\n"
                     f"Hint: dtype=np.float64, or rescale, for example X / {largest:.0e}."
