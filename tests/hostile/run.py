@@ -212,9 +212,11 @@ def _judge_core(case, said, core, report):
             return build_conflict([row for _, row in some], range(case.problem.n))
 
     elif "triplets" not in kinds:
+        # statements that contradict each other in any number of clusters are named as such
+        k = None if pairs_conflict(chosen, case.problem.n) else case.params.get("n_clusters")
 
         def wrong(some):
-            return pairs_conflict(some, case.problem.n, case.params.get("n_clusters"))
+            return pairs_conflict(some, case.problem.n, k)
 
     else:
         return  # pairs against triplets: beyond plain code

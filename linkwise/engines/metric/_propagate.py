@@ -149,6 +149,14 @@ def fresh_distances(source: Any, metric: Metric, kind: np.dtype[Any], workers: W
         vectors, factor = scaled(source, kind)
         D = square_distances(vectors, dtype=kind, workers=workers)
         if factor != 1.0:
+            largest = float(D.max(initial=0.0)) * factor
+            limits = np.finfo(kind)
+            if largest and not float(limits.smallest_normal) < largest < float(limits.max):
+                msg = (
+                    f"propagate: distances are up to {largest:.0e}, which {kind} cannot hold.\n"
+                    f"Hint: dtype=np.float64, or rescale, for example X / {largest:.0e}."
+                )
+                raise LinkwiseError(msg)
             D *= kind.type(factor)
     else:
         D = square_distances(source, metric, dtype=kind, workers=workers)

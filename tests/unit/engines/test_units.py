@@ -16,6 +16,7 @@ from linkwise import (
     LSML,
     RCA,
     ChunkletLDA,
+    ConstrainedCompleteLink,
     ConstrainedGaussianMixture,
     Constraints,
     DiscriminativeRCA,
@@ -28,6 +29,7 @@ from linkwise import (
     SVMMetric,
     XingMetric,
 )
+from linkwise.engines import propagate
 from linkwise.engines._units import in_unit, unit_of
 from linkwise.exceptions import LinkwiseError, LinkwiseWarning
 
@@ -117,6 +119,17 @@ def test_bounds_and_unit_are_those_of_the_data(scale):
         ITML(bounds=(1.0, 4.0)).fit(X * scale, constraints=said(PAIRS))
     with pytest.raises(LinkwiseError, match=r"times the unit asked for.*\n?.*Hint: unit=\"auto\""):
         LSML(unit=1.0).fit(X * scale, constraints=said(PAIRS))
+
+
+@pytest.mark.parametrize("scale", [1e150, 1e-150])
+def test_distances_that_single_precision_cannot_hold_are_refused(scale):
+    X, table = cloud(), said(PAIRS)
+    with pytest.raises(LinkwiseError, match=r"which float32 cannot hold.*\nHint: dtype=np.float64"):
+        propagate(X * scale, table, dtype=np.float32)
+    with pytest.raises(LinkwiseError, match=r"which float32 cannot hold"):
+        ConstrainedCompleteLink(3, dtype="float32").fit(X * scale, constraints=table)
+    labels = ConstrainedCompleteLink(3, dtype="float64").fit(X * scale, constraints=table).labels_
+    assert_array_equal(labels, ConstrainedCompleteLink(3).fit(X, constraints=table).labels_)
 
 
 def test_a_margin_of_one_refuses_data_out_of_proportion():
