@@ -133,7 +133,7 @@ def test_a_cell_out_of_time_is_stopped_and_a_higher_limit_tries_again(tmp_path):
     slow = toy("waiting", params={"log": str(log), "go": str(go)})  # for ever, until the file is there
     study = Study([slow], tmp_path / "store", measures=MEASURES)
     assert study.run(time_limit=1.0).timed_out == 1
-    assert study.records()[0]["error"] == "stopped after 1 second"
+    assert study.records()[0]["error"] == "stopped after 1 seconds"
     assert study.run(time_limit=0.5).reused == 1
     assert study.run(time_limit=1.2).timed_out == 1
     go.touch()
