@@ -163,7 +163,7 @@ CONTENDERS: dict[str, Contender] = {
     "KernelKMeans": engine("KernelKMeans"),
     "NeighbourhoodPropagation": engine("NeighbourhoodPropagation"),
     "NeighbourhoodPropagation k free": engine("NeighbourhoodPropagation", n_clusters=None),
-    "CorrelationClustering": engine("CorrelationClustering", time_limit=2.0),
+    "CorrelationClustering": engine("CorrelationClustering", budget=2.0),
     **{f"{name} hard": engine(name, hard=True) for name in WEIGHING},
     "XingMetric + KMeans": metric("XingMetric"),
     "ITML + KMeans": metric("ITML"),

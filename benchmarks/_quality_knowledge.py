@@ -150,7 +150,7 @@ def contradicting(said: Constraints, k: int | None = None) -> list[int]:
     """
     if not said.n_statements:
         return []
-    fixed = repair(said, time_limit=2.0)
+    fixed = repair(said, budget=2.0)
     kept = np.setdiff1d(np.arange(said.n_statements), fixed.dropped)
     hard = said.with_weight(np.inf)
     while k is not None and (found := check(hard.select(kept), n_clusters=k).explanation) is not None:

@@ -96,7 +96,7 @@ class Correlation:
         self.said = noisy(self.y, 10 * n, 0.05)
 
     def _fit(self):
-        return CorrelationClustering(time_limit=1.0).fit(self.X, constraints=self.said)
+        return CorrelationClustering(budget=1.0).fit(self.X, constraints=self.said)
 
     def time_correlation(self, *_):
         self._fit()

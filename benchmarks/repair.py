@@ -28,13 +28,13 @@ from linkwise import Constraints, repair
 
 
 class Case(NamedTuple):
-    """One workload: sizes, what to expect, and how long to take."""
+    """One workload: sizes, what to expect, and how much work to spend."""
 
     name: str
     kind: str
     sizes: tuple[int, ...]
     noise: float
-    time_limit: float
+    budget: float
     seconds: float
     ratio: float  # dropped / wrong at most; 0 when a proof is asked for, inf when nothing is
 
@@ -91,9 +91,9 @@ def measure(case: Case, seeds: range) -> Iterator[str]:
     for seed in seeds:
         make = noisy_triplets if case.kind == "triplets" else noisy_pairs
         said, wrong = make(*case.sizes, case.noise, seed)
-        greedy = len(repair(said, time_limit=0.0).dropped)
+        greedy = len(repair(said, budget=0).dropped)
         start, cpu = time.perf_counter(), time.process_time()
-        fixed = repair(said, time_limit=case.time_limit)
+        fixed = repair(said, budget=case.budget)
         seconds, cpu = time.perf_counter() - start, time.process_time() - cpu
         asked = fixed.optimal if case.ratio == 0 else len(fixed.dropped) <= case.ratio * wrong
         missed = "" if asked and seconds <= case.seconds else "   MISSED"
@@ -112,7 +112,7 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--quick", action="store_true", help="tiny sizes")
     chosen = parser.parse_args(arguments)
     for make, sizes in ((noisy_pairs, (30, 3, 60)), (noisy_triplets, (12, 60))):  # compile
-        _ = repair(make(*sizes, 0.1, 0)[0], time_limit=0.2).noise
+        _ = repair(make(*sizes, 0.1, 0)[0], budget=0.2).noise
     print(f"{'workload':<34} seed  wrong  greedy  dropped  at least  proven     wall      cpu   noise   true")
     for case in QUICK if chosen.quick else CASES:
         if chosen.only in case.name:

@@ -77,7 +77,7 @@ def instance(number: int) -> tuple[Constraints, int | None]:
     if sort == 6:
         n = 16
         return graph_near_its_threshold(rng, n, 3) | noisy_triplets(rng, n, 14, 0.0), 3
-    any_of = [[int(s) for s in rng.choice(18, 4, replace=False)] for _ in range(8)]
+    any_of = [[int(s) for s in rng.choice(18, 4, replace=False)] for _ in range(6)]
     return Constraints.build(18, must_link_any=any_of) | graph_near_its_threshold(rng, 18, 3), 3
 
 

@@ -15,6 +15,7 @@ __all__ = ["Sizes", "colour_by_solver"]
 
 IntArray = npt.NDArray[np.intp]
 _MOST_CELLS = 200_000
+_MOST_APART, _ROOT = 8_000, 6.0  # entries of HiGHS that keep apart, and units of work its root takes with as many
 _CELL, _BRANCH = 500, 200_000  # steps of writing down a cell, and of a branch for each 1,000 entries
 
 
@@ -57,7 +58,8 @@ def colour_by_solver(
 
     Notes
     -----
-    **Cost** n k binary variables; exponential at worst.
+    **Cost** n k binary variables; exponential at worst. HiGHS counts branches, not the work at the root, so it is not
+    asked about graphs with many edges.
     """
     none = np.empty(0, dtype=np.intp)
     if n * k > _MOST_CELLS:
@@ -89,11 +91,15 @@ def _with_highs(
     least = np.zeros(n * k)
     least[fixed * k + np.arange(len(fixed))] = 1
     matrix = vstack(rows_of)
+    if len(rows) > _MOST_APART:  # the root alone, whose work is not counted by branches, would take minutes
+        return None, np.empty(0, dtype=np.intp)
+    root = _ROOT * STEPS * (len(rows) / _MOST_APART) ** 2
     branch = _BRANCH * (1 + matrix.nnz / 1_000)
-    nodes = 1 + int(np.clip(budget.left * STEPS / branch, 0, 1e8))
+    nodes = 1 + int(np.clip((budget.left * STEPS - root) / branch, 0, 1e8))
     clock = {} if budget.seconds is None else {"time_limit": budget.seconds}
     answer = integer_programme(np.zeros(n * k), matrix, low, high, least=least, node_limit=nodes, **clock)
-    budget.spend(branch * max(1, answer.mip_node_count or 0))
+    settled = answer.status in (0, 2)
+    budget.spend((0.1 if settled else 1.0) * root + branch * max(1, answer.mip_node_count or 0))
     if answer.status == 2:
         return False, np.empty(0, dtype=np.intp)
     if answer.x is None:

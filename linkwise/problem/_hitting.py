@@ -29,8 +29,8 @@ _ROUNDS = 5  # rounds over which the bound must close a share of the gap for fra
 _SHARE = 0.02
 _PATIENCE = 0.4  # share of the budget left that whole numbers may take before fractions come back
 _CALL, _SIMPLEX, _INTERIOR = 500_000, 4, 70  # steps of a call, and for each entry in each iteration of a method
-_ROOT, _OPEN = 6.0, 150  # units the root of an integer programme takes with so many undecided statements or more
-_SOLVED = 0.4  # share of these where the root is all it takes
+_ROOT, _OPEN, _WIDE = 8.0, 150, 10_000  # units of work at the root, with so many undecided statements and entries
+_SOLVED = 0.8  # share of these where the root is all it takes
 
 
 class Conflicts(Protocol):
@@ -131,13 +131,14 @@ def _whole(weight: FloatArray, matrix: csr_array, limit: FloatArray, relaxed: _A
     """The integer programme, given its answer in fractions, which comes back where whole numbers would take too much.
 
     The solver counts branches but works off the root whatever it takes: next to nothing where fractions decided most
-    statements, seconds where they did not, of whatever size the programme is.
+    statements, minutes where they did not. So the work at the root is guessed from the undecided ones (fitted to
+    programmes of 1,000 to 15,000 entries), and it is not begun where the budget is smaller.
     """
     choice = np.zeros(0) if relaxed.choice is None else relaxed.choice
     undecided = int(((choice > _TOLERANCE) & (choice < 1 - _TOLERANCE)).sum())
     if not undecided:
         return relaxed._replace(choice=np.round(choice))
-    root = _ROOT * min(1.0, undecided / _OPEN) ** 2
+    root = _ROOT * (undecided / _OPEN) ** 2 * (0.5 + matrix.nnz / _WIDE)
     if root > budget.left:
         return relaxed._replace(exact=False)
     branch = root / 6 * min(1.0, matrix.nnz / 2_000) + _CALL / STEPS

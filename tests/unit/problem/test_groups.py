@@ -11,6 +11,7 @@ import pytest
 from linkwise import Constraints, check, repair, verify
 from linkwise.exceptions import UnsupportedConstraintError
 from linkwise.problem import _choices, _exactcolour
+from linkwise.problem._budget import Budget
 from linkwise.problem._colouring import ConflictGraph, Outcome
 from tests.oracles.knowledge import feasible_sizes_with_groups
 from tests.profile import examples
@@ -141,12 +142,12 @@ def test_choices_that_cannot_be_made_are_explained():
     assert verdict.because == "whatever samples [a] choose breaks another statement."
 
 
-def test_a_search_over_choices_that_takes_too_long_says_so(monkeypatch):
-    monkeypatch.setattr(_choices, "_NODES", 1)
+def test_a_search_over_choices_that_takes_too_much_says_so(monkeypatch):
+    monkeypatch.setattr(_choices, "_WORK", 1e-9)
     c = Constraints.build(6, must_link_any=[[0, 1, 2], [3, 4, 5]], cannot_link=[(0, 1), (3, 4)])
     verdict = check(c)
     assert verdict.status == "unknown"
-    assert "not decided in time" in verdict.because
+    assert verdict.because.endswith("was not decided.")
 
 
 # -- solvers -------------------------------------------------------------------------------------------------------
@@ -164,9 +165,10 @@ def test_solvers_agree_with_the_search(solve):
             continue
         search = ConflictGraph(np.arange(n), pairs, Constraints.build(n).groups)
         for k in (2, 3, 4):
-            start = np.arange(0, 2 * len(pairs) + 1, 2)
-            answer, colour = solve(start, pairs.ravel(), n, k, np.empty(0, dtype=np.intp), 10.0)
+            start, budget = np.arange(0, 2 * len(pairs) + 1, 2), Budget(10.0)
+            answer, colour = solve(start, pairs.ravel(), n, k, np.empty(0, dtype=np.intp), budget)
             assert answer == (search.colour(k)[0] is Outcome.FOUND)
+            assert not budget.over
             outcomes.add(answer)
             if answer:
                 assert (colour[pairs[:, 0]] != colour[pairs[:, 1]]).all()
@@ -177,13 +179,29 @@ def test_solvers_agree_with_the_search(solve):
 def test_a_solver_settles_what_the_search_leaves_open(monkeypatch):
     from linkwise.problem import _colouring
 
-    monkeypatch.setattr(_colouring, "_WORK", 0)
+    monkeypatch.setattr(_colouring, "_SEARCH", 0.0)
     graph = nx.mycielski_graph(4)  # no triangle, yet three colours do not suffice
     c = Constraints.build(graph.number_of_nodes(), cannot_link=np.array(graph.edges))
     assert check(c, n_clusters=3).status == "infeasible"
     verdict = check(c, n_clusters=4)
     assert verdict.status == "feasible"
     assert verify(verdict.witness, c).ok
+
+
+def test_a_solver_without_work_left_leaves_it_open_and_counts_what_it_did():
+    graph = nx.gnp_random_graph(110, 0.25, seed=1)
+    pairs = np.array(graph.edges, dtype=np.intp)
+    start, found = np.arange(0, 2 * len(pairs) + 1, 2), []
+    for _ in range(2):
+        budget = Budget(0.05)
+        answer, _ = _exactcolour._with_cp_sat(start, pairs.ravel(), 110, 7, np.empty(0, dtype=np.intp), budget)
+        assert answer is None
+        assert budget.over
+        assert not budget.cut
+        found.append(budget.spent)
+    assert found[0] == found[1]
+    budget = Budget(10.0)  # too many edges for the other, which would be long before its first branch
+    assert _exactcolour._with_highs(start, pairs.ravel(), 110, 7, np.empty(0, dtype=np.intp), budget)[0] is None
 
 
 # -- repair --------------------------------------------------------------------------------------------------------
