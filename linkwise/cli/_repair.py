@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from linkwise._wording import many, visible
+from linkwise._files import visible
+from linkwise._wording import many
 from linkwise.cli._check import about, as_dict
 from linkwise.cli._options import knowledge_options, read_said, refuse_existing
 from linkwise.cli._verb import CONFLICT, answer, on_screen, speaks_json, verb

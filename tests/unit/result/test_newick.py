@@ -142,7 +142,7 @@ def test_doubtful_text_is_read_with_a_warning():
         (["a", "x"], "leaf 'b' is not in ids"),
         (["a", "b", "c"], "id 'c' is not a leaf"),
         ([1, "1"], "look alike"),
-        (5, "no list of names"),
+        (5, "expected one identifier per sample"),
     ],
 )
 def test_ids_that_do_not_fit_are_refused(ids, says):
