@@ -6,7 +6,7 @@ import os
 
 from hypothesis import HealthCheck, settings
 
-from tests.profile import PROFILE, examples
+from tests.profile import examples
 
 # Set before anything imports them, and inherited by the subprocesses tests start.
 os.environ["LINKWISE_QUIET"] = "1"
@@ -18,6 +18,6 @@ for library in ("OMP", "OPENBLAS", "MKL"):
 # Deadlines and the check for slow generation are off, the two of hypothesis that look at a clock: a busy machine, or
 # the first example, which pays for compiling a kernel, must not fail a test.
 settings.register_profile(
-    PROFILE, max_examples=examples(50, 1000), deadline=None, suppress_health_check=[HealthCheck.too_slow]
+    "linkwise", max_examples=examples(50, 1000), deadline=None, suppress_health_check=[HealthCheck.too_slow]
 )
-settings.load_profile(PROFILE)
+settings.load_profile("linkwise")

@@ -1,15 +1,12 @@
-"""How many random cases a campaign runs: few by default, all with ``LINKWISE_TEST_PROFILE=full``.
-
-A third profile, ``kernels``, runs fewer: it repeats in another way of running kernels what was tested with more.
-"""
+"""How many random cases a campaign runs: few by default, all with ``LINKWISE_TEST_PROFILE=full``."""
 
 from __future__ import annotations
 
 import os
 
-PROFILE = os.environ.get("LINKWISE_TEST_PROFILE") or "ci"
+FULL = os.environ.get("LINKWISE_TEST_PROFILE") == "full"
 
 
 def examples(reduced: int, full: int) -> int:
-    """Return ``full`` when the full profile is asked for, else ``reduced``, and a third of that for ``kernels``."""
-    return {"full": full, "kernels": -(-reduced // 3)}.get(PROFILE, reduced)
+    """Return ``full`` when the full profile is asked for, else ``reduced``."""
+    return full if FULL else reduced
