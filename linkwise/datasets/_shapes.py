@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from linkwise._random import make_generator
 from linkwise.datasets._data import Data
 from linkwise.exceptions import LinkwiseError
 
@@ -201,7 +202,7 @@ def read_sizes(who: str, n_samples: object, noise: object, random_state: Any) ->
     if isinstance(noise, bool) or not isinstance(noise, (int, float, np.number)) or not 0 <= float(noise) < np.inf:
         msg = f"{who}: noise is {noise!r}, expected a number >= 0."
         raise LinkwiseError(msg)
-    return np.random.default_rng(random_state)
+    return make_generator(random_state)
 
 
 def _shares(n: int, parts: tuple[int, ...]) -> list[int]:

@@ -11,6 +11,7 @@ from scipy.sparse import csr_array
 
 from linkwise._kernels import njit
 from linkwise._kernels.disjoint_set import components
+from linkwise._random import make_generator
 from linkwise.constraints import Constraints, Kind
 from linkwise.exceptions import LinkwiseError
 from linkwise.problem._feasibility import check
@@ -268,7 +269,7 @@ def _coherence(constraints: Constraints, data: FloatArray, seed: int) -> tuple[f
     """Share of pairs of a pull and a push of different statements that do not overlap, and whether all were seen."""
     kind, items = constraints.kind, constraints.items
     must, cannot, trio = (np.flatnonzero(kind == k) for k in (Kind.MUST_LINK, Kind.CANNOT_LINK, Kind.TRIPLET))
-    rng = np.random.default_rng(seed)
+    rng = make_generator(seed)
     drawn_pull = _pairs_within(constraints, Kind.TOGETHER, rng)
     drawn_push = _pairs_within(constraints, Kind.APART, rng)
     pull = np.concatenate([items[must, :2], items[trio, :2], drawn_pull[0]])

@@ -2,27 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 import numpy.typing as npt
 
 from linkwise.exceptions import LinkwiseError
 
-__all__ = ["MOST_RANKS", "draw_ranks", "read_random_state", "share_out"]
+__all__ = ["MOST_RANKS", "draw_ranks", "share_out"]
 
 IntArray = npt.NDArray[np.intp]
 
 MOST_RANKS = 2**63 - 1
-
-
-def read_random_state(random_state: Any) -> np.random.Generator:
-    """Make a generator from a seed, a generator, or None (fresh entropy)."""
-    try:
-        return np.random.default_rng(random_state)
-    except (TypeError, ValueError) as bad:
-        msg = f"random_state is {random_state!r}, expected a whole number >= 0, a NumPy Generator or None."
-        raise LinkwiseError(msg) from bad
 
 
 def draw_ranks(rng: np.random.Generator, who: str, what: str, total: int, m: int, replace: bool) -> IntArray:

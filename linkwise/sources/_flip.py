@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from linkwise._random import make_generator
 from linkwise.constraints import Constraints, Kind
 from linkwise.exceptions import LinkwiseError
-from linkwise.sources._draw import read_random_state
 from linkwise.sources._numbers import read_share
 
 __all__ = ["flip"]
@@ -55,7 +55,7 @@ def flip(constraints: Constraints, share: float, random_state: Any = None) -> tu
     if not isinstance(constraints, Constraints):
         msg = f"flip got {type(constraints).__name__}, expected Constraints.\nHint: `Constraints.build(...)`."
         raise LinkwiseError(msg)
-    rng = read_random_state(random_state)
+    rng = make_generator(random_state)
     kind, items = np.array(constraints.kind), np.array(constraints.items)
     must, cannot, triplet = (kind == k for k in (Kind.MUST_LINK, Kind.CANNOT_LINK, Kind.TRIPLET))
     able = np.flatnonzero(must | cannot | triplet)

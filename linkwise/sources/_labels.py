@@ -7,10 +7,11 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from linkwise._random import make_generator
 from linkwise.constraints import Constraints
 from linkwise.constraints._columns import number_values, read_known
 from linkwise.exceptions import LinkwiseError
-from linkwise.sources._draw import MOST_RANKS, draw_ranks, read_random_state, share_out
+from linkwise.sources._draw import MOST_RANKS, draw_ranks, share_out
 from linkwise.sources._kernels import pairs_in_runs
 from linkwise.sources._numbers import read_count, read_share
 
@@ -106,7 +107,7 @@ def label_pairs(
     >>> label_pairs([0, 0, 0, 1, 1, -1], 4, random_state=0, must_link_share=0.5)
     Constraints(6 samples: 2 must-links, 2 cannot-links; all hard)
     """
-    m, rng = read_count("label_pairs", m), read_random_state(random_state)
+    m, rng = read_count("label_pairs", m), make_generator(random_state)
     classes = read_classes("label_pairs", y, unlabeled)
     n = len(classes.member)
     if must_link_share is None:
@@ -206,7 +207,7 @@ def label_triplets_sample(
     >>> label_triplets_sample([0, 0, 0, 1, -1], 3, random_state=0).items.tolist()
     [[1, 2, 3], [0, 1, 3], [0, 2, 3]]
     """
-    m, rng = read_count("label_triplets_sample", m), read_random_state(random_state)
+    m, rng = read_count("label_triplets_sample", m), make_generator(random_state)
     if balance not in ("triplets", "classes"):
         msg = f"label_triplets_sample: balance is {balance!r}, expected 'triplets' or 'classes'."
         raise LinkwiseError(msg)

@@ -8,11 +8,12 @@ from typing import Any, Literal
 import numpy as np
 import numpy.typing as npt
 
+from linkwise._random import make_generator
 from linkwise.constraints import Constraints, Kind
 from linkwise.exceptions import LinkwiseError
 from linkwise.result import Dendrogram
 from linkwise.sources import _kernels as kernels
-from linkwise.sources._draw import draw_ranks, read_random_state
+from linkwise.sources._draw import draw_ranks
 from linkwise.sources._numbers import read_count
 from linkwise.sources._placing import find_nodes
 from linkwise.sources._ranks import count_displayed, triplets_at
@@ -200,7 +201,7 @@ class Taxonomy(Readers):
         >>> tree.sample_triplets(100, random_state=0)
         Constraints(1,000 samples: 100 triplets; all hard)
         """
-        m, rng = read_count("sample_triplets", m), read_random_state(random_state)
+        m, rng = read_count("sample_triplets", m), make_generator(random_state)
         total = 0 if self._tree is None else count_displayed(self._tree)
         rank = draw_ranks(rng, "sample_triplets", "triplets", total, m, replace)
         if self._tree is None or not m:

@@ -67,13 +67,16 @@ def boost_with_matrices(n, said, weak, n_rounds, patience=10):
     return history, np.array(losses), distance
 
 
-def weighted_em(X, model, responsibilities, sample_weight, reg_covar, n_iter):
-    """EM in which samples count with their weights, by enumeration; weights, means and full covariances."""
+def weighted_em(X, model, responsibilities, sample_weight, added, n_iter):
+    """EM in which samples count with their weights, by enumeration; weights, means and full covariances.
+
+    ``added`` is added to every variance.
+    """
     weights = model.counts(responsibilities) / model.counts(responsibilities).sum()
-    means, full = gaussians(X, responsibilities, "full", reg_covar)
+    means, full = gaussians(X, responsibilities, "full", added)
     for _ in range(n_iter):
         _, responsibilities = model.expect(densities(X, means, full), weights)
         share = responsibilities * sample_weight[:, None]
         weights = share.sum(axis=0) / share.sum()
-        means, full = gaussians(X, share, "full", reg_covar)
+        means, full = gaussians(X, share, "full", added)
     return weights, means, full

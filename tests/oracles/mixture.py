@@ -113,8 +113,8 @@ def densities(X, means, covariances):
     )
 
 
-def gaussians(X, responsibilities, covariance_type, reg_covar):
-    """Means and full covariances from responsibilities, sample by sample."""
+def gaussians(X, responsibilities, covariance_type, added):
+    """Means and full covariances from responsibilities, sample by sample; ``added`` to the variance of each feature."""
     k, d = responsibilities.shape[1], X.shape[1]
     weight = responsibilities.sum(axis=0) + 10 * np.finfo(float).eps
     means = np.array([sum(r * x for r, x in zip(responsibilities[:, j], X, strict=True)) for j in range(k)])
@@ -131,20 +131,21 @@ def gaussians(X, responsibilities, covariance_type, reg_covar):
         full = np.stack([np.diag(np.diag(one)) for one in full])
     if covariance_type == "spherical":
         full = np.stack([np.eye(d) * np.diag(one).mean() for one in full])
-    added = reg_covar * X.var(axis=0)  # a share of each feature's variance
+    added = np.broadcast_to(added, d)
     return means, full + np.diag(np.full(d, added.mean()) if covariance_type == "spherical" else added)
 
 
 def em(X, model, responsibilities, covariance_type, reg_covar, n_iter):
     """EM from given responsibilities; returns weights, means, full covariances, responsibilities and the objectives."""
     weights = model.counts(responsibilities) / model.counts(responsibilities).sum()
-    means, full = gaussians(X, responsibilities, covariance_type, reg_covar)
+    added = reg_covar * X.var(axis=0)  # a share of each feature's variance
+    means, full = gaussians(X, responsibilities, covariance_type, added)
     values = []
     for _ in range(n_iter):
         value, responsibilities = model.expect(densities(X, means, full), weights)
         values.append(value / len(X))
         weights = model.best_weights(model.counts(responsibilities))
-        means, full = gaussians(X, responsibilities, covariance_type, reg_covar)
+        means, full = gaussians(X, responsibilities, covariance_type, added)
     return weights, means, full, model.expect(densities(X, means, full), weights)[1], np.array(values)
 
 

@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from linkwise._compat import Interval, StrOptions
+from linkwise._random import make_generator
 from linkwise.constraints import Constraints, Kind, Rule, SizeBetween
 from linkwise.engines._base import ConstrainedClusterer
 from linkwise.engines.partitional._centroids import LINKS, CentroidMixin
@@ -24,7 +25,7 @@ from linkwise.engines.partitional._restarts import (
     run_from_starts,
 )
 from linkwise.engines.partitional._sizes import SizedPlaces, size_bounds
-from linkwise.engines.partitional._start import Start, make_generator, read_init
+from linkwise.engines.partitional._start import Start, read_init
 from linkwise.exceptions import GaveUpError, LinkwiseError, UnsupportedConstraintError
 from linkwise.problem import Problem, check
 

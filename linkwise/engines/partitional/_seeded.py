@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any, ClassVar
 
+from linkwise._random import make_generator
 from linkwise.constraints import Constraints, Kind
 from linkwise.engines._base import ConstrainedClusterer
 from linkwise.engines.partitional._centroids import LINKS, CentroidMixin
@@ -11,7 +12,7 @@ from linkwise.engines.partitional._cloud import contract
 from linkwise.engines.partitional._lloyd import KMeansRun, Watch
 from linkwise.engines.partitional._places import FixedPlaces, FreePlaces
 from linkwise.engines.partitional._restarts import Loop, expand, judge, read_problem, run_from_starts
-from linkwise.engines.partitional._start import Start, make_generator
+from linkwise.engines.partitional._start import Start
 from linkwise.problem import Problem, check
 
 __all__ = ["ConstrainedKMeans", "SeededKMeans", "constrained_kmeans", "seeded_kmeans"]

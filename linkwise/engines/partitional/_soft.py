@@ -12,6 +12,7 @@ import scipy.sparse
 
 from linkwise._kernels.disjoint_set import components
 from linkwise._parallel import Workers
+from linkwise._random import make_generator
 from linkwise.constraints import Constraints, Kind
 from linkwise.engines._units import in_unit, unit_of
 from linkwise.engines.partitional._centroids import LINKS
@@ -26,7 +27,7 @@ from linkwise.engines.partitional._restarts import Loop, judge, read_problem
 from linkwise.engines.partitional._rows import squared_to, typical_variance
 from linkwise.engines.partitional._soft_loop import Alternation, Ended, SoftWatch
 from linkwise.engines.partitional._soft_methods import SoftMethod
-from linkwise.engines.partitional._start import Start, make_generator, read_init
+from linkwise.engines.partitional._start import Start, read_init
 from linkwise.exceptions import GaveUpError, InfeasibleConstraintsError, LinkwiseError
 
 __all__ = ["SoftRun", "Spread", "refuse_word", "solve"]

@@ -15,22 +15,12 @@ from linkwise.engines.partitional._kernels_rows import write_squared
 from linkwise.engines.partitional._rows import one_row, squared
 from linkwise.exceptions import LinkwiseError
 
-__all__ = ["INITS", "Start", "draw_rows", "make_generator", "neighbourhoods", "read_init", "spread_centers"]
+__all__ = ["INITS", "Start", "draw_rows", "neighbourhoods", "read_init", "spread_centers"]
 
 IntArray = npt.NDArray[np.intp]
 FloatArray = npt.NDArray[np.float64]
 INITS = ("k-means++", "neighbourhoods")
 _NONE = np.empty(0, dtype=np.intp)
-
-
-def make_generator(random_state: Any) -> np.random.Generator:
-    """Make a generator of our own from a seed, a `RandomState`, a `Generator` or None; the global one is not touched.
-
-    A `RandomState` or `Generator` is drawn from, as scikit-learn does, so that two calls differ.
-    """
-    if isinstance(random_state, np.random.RandomState):
-        return np.random.default_rng(random_state.randint(0, 2**32, size=4, dtype=np.uint32))
-    return np.random.default_rng(random_state)
 
 
 def read_init(init: Any, n_clusters: int, n_features: int, who: str) -> Any:

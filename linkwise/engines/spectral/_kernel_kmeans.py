@@ -12,13 +12,13 @@ import numpy.typing as npt
 import scipy.sparse
 
 from linkwise._compat import Interval, StrOptions
+from linkwise._random import make_generator
 from linkwise.constraints import Constraints, Kind
 from linkwise.engines._base import ConstrainedClusterer
 from linkwise.engines._partition import PartitionMixin
 from linkwise.engines.partitional._centroids import LINKS
 from linkwise.engines.partitional._cloud import Cloud, contract
 from linkwise.engines.partitional._restarts import judge, read_problem
-from linkwise.engines.partitional._start import make_generator
 from linkwise.engines.spectral._affinity import KERNELS, read_affinity
 from linkwise.engines.spectral._gram import OBJECTIVES, Gram, make_gram
 from linkwise.engines.spectral._kernel_loop import Ended, Loop, run_kernel_kmeans

@@ -133,9 +133,10 @@ def spectral_learning(
     >>> from linkwise import Constraints
     >>> from linkwise.engines import spectral_learning
     >>> X = np.array([[0.0], [1.0], [2.0], [8.0], [9.0]])
-    >>> known = Constraints.build(5, must_link=[(2, 3)])
-    >>> spectral_learning(X, known, 2, random_state=0).labels[[2, 3]].tolist()
-    [1, 1]
+    >>> known = Constraints.build(5, cannot_link=[(1, 2)])
+    >>> labels = spectral_learning(X, known, 2, affinity="rbf", random_state=0).labels
+    >>> [bool(labels[i] == labels[j]) for i, j in [(0, 1), (1, 2), (3, 4)]]
+    [True, False, True]
     """
     who = "spectral_learning"
     if affinity not in AFFINITIES:

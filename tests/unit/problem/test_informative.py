@@ -125,7 +125,7 @@ def test_unlabelled_samples_are_in_no_triplet():
     assert label_triplets(["a", "", "b", "a"], unlabeled="").items.tolist() == [[0, 3, 2]]
     assert label_triplets([-1, -1]).n_statements == 0
     assert label_triplets([]).n_statements == 0
-    with pytest.raises(ConstraintError, match="one label per sample"):
+    with pytest.raises(ConstraintError, match="one value per sample"):
         label_triplets([[0, 1]])
     with pytest.raises(ConstraintError, match="5,000,000"):
         label_triplets(np.arange(10_000) // 2)
