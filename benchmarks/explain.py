@@ -22,7 +22,8 @@ if __name__ == "__main__":
 
 from benchmarks._data import Ints, _classmates, random_tree, triplets_of_tree
 from linkwise import Constraints, Dendrogram, Kind, check
-from linkwise.problem._conflict import Hard, blocks_or_none
+from linkwise.problem._blocks import blocks_or_none
+from linkwise.problem._hard import Hard
 
 KINDS = ("pairs", "triplets", "mixed")
 

@@ -1,6 +1,7 @@
 """What follows from what was said: feasibility with proofs, closure, repair, and the problem an engine receives."""
 
-from linkwise.problem._closure import close, must_links_within, neighbours_within
+from linkwise.constraints._distances import must_links_within, neighbours_within
+from linkwise.problem._closure import close
 from linkwise.problem._comparisons import close_comparisons
 from linkwise.problem._conflicts import conflicts
 from linkwise.problem._contract import Contraction

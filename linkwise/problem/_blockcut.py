@@ -7,10 +7,12 @@ import numpy.typing as npt
 
 from linkwise._kernels import njit
 from linkwise.constraints import Groups
+from linkwise.problem._blocks import _over
 from linkwise.problem._colouring import ConflictGraph, Outcome
+from linkwise.problem._onetree import onetree
 from linkwise.result import Dendrogram
 
-__all__ = ["cut_of_size", "levels"]
+__all__ = ["cut_of_size", "hierarchy_of_blocks", "levels"]
 
 IntArray = npt.NDArray[np.intp]
 BoolArray = npt.NDArray[np.bool_]
@@ -150,3 +152,88 @@ def levels(parent: IntArray) -> npt.NDArray[np.float64]:
         if parent[node] >= 0:
             height[parent[node]] = max(height[parent[node]], height[node] + 1)
     return height
+
+
+def hierarchy_of_blocks(
+    n: int,
+    block: IntArray,
+    triplets: IntArray,
+    cannot_link: IntArray,
+    apart: Groups,
+    n_clusters: int | None = None,
+) -> Dendrogram | None:
+    """Show a hierarchy in which all triplets hold and whose marked cut coarsens ``block``, the rest apart.
+
+    Parameters
+    ----------
+    n_clusters : int, optional
+        Size of the cut; default: the blocks themselves.
+
+    Returns
+    -------
+    Dendrogram or None
+        None when the hierarchy that was built has no such cut with so few clusters. Another hierarchy might.
+    """
+    n_blocks = int(block.max(initial=-1)) + 1
+    upper = _built(n_blocks, _over(block, triplets)[1])
+    if n_clusters is None:
+        cut = np.arange(n_blocks)
+    else:
+        over = apart._replace(member=block[apart.member])
+        upper, chosen = cut_of_size(n_blocks, upper, block[cannot_link], over, n_clusters)
+        if chosen is None:
+            return None
+        cut = chosen
+    a, b, c = block[triplets].T
+    parent, top = _grow_inside(n, block, _built(n, triplets[(a == b) & (b == c)]))
+    # Every node of the upper tree finds its number in the whole: its block's top, or a place after the inner parts.
+    number = np.concatenate([top, len(parent) + np.arange(len(upper) - n_blocks)])
+    whole = np.concatenate([parent, np.full(len(upper) - n_blocks, -1, dtype=np.intp)])
+    linked = np.flatnonzero(upper >= 0)
+    whole[number[linked]] = number[upper[linked]]
+    return Dendrogram(n, whole, levels(whole), marked=np.sort(number[cut]))
+
+
+def _built(n: int, triplets: IntArray) -> IntArray:
+    parent = onetree(n, triplets).parent
+    if parent is None:  # the rules above guarantee a tree
+        msg = "finest_blocks returned blocks whose triplets have no tree"
+        raise AssertionError(msg)
+    return parent
+
+
+def _grow_inside(n: int, block: IntArray, tree: IntArray) -> tuple[IntArray, IntArray]:
+    """Turn a tree over all samples built from triplets inside blocks into one subtree per block.
+
+    Building such a tree splits the samples at its root into parts that lie inside one block each, because only
+    samples of one block are tied together. So the root goes, and parts of the same block get a node of their own.
+    """
+    n_blocks = int(block.max(initial=-1)) + 1
+    if n_blocks <= 1:
+        return tree, np.array([len(tree) - 1][:n_blocks], dtype=np.intp)
+    root = len(tree) - 1
+    part = np.flatnonzero(tree == root)
+    parent = tree[:root].copy()
+    parent[part] = -1
+    low = np.arange(root)  # some leaf below each node: children come before parents, so one upward pass
+    low[n:] = -1
+    inner = np.flatnonzero(parent >= 0)
+    below = _some_leaf(low, parent) if len(inner) else low
+    of_block = block[below[part]]
+    count = np.bincount(of_block, minlength=n_blocks)
+    top = np.empty(n_blocks, dtype=np.intp)
+    top[of_block] = part
+    several = np.flatnonzero(count > 1)
+    top[several] = root + np.arange(len(several))
+    parent = np.concatenate([parent, np.full(len(several), -1, dtype=np.intp)])
+    grouped = part[count[of_block] > 1]
+    parent[grouped] = top[block[below[grouped]]]
+    return parent, top
+
+
+@njit
+def _some_leaf(low: IntArray, parent: IntArray) -> IntArray:
+    for node in range(len(parent)):
+        if parent[node] >= 0:
+            low[parent[node]] = low[node]
+    return low

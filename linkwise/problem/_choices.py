@@ -14,11 +14,12 @@ import numpy as np
 import numpy.typing as npt
 
 from linkwise.constraints import Constraints, Groups, Kind
-from linkwise.problem._blocks import hierarchy_of_blocks
+from linkwise.problem._blockcut import hierarchy_of_blocks
+from linkwise.problem._blocks import blocks_or_none
 from linkwise.problem._budget import Budget
 from linkwise.problem._clusters import Number, decide_number
-from linkwise.problem._conflict import Hard, blocks_or_none
-from linkwise.problem._explain import minimal_core, name_list
+from linkwise.problem._explain import explain_hard, minimal_core, name_list
+from linkwise.problem._hard import Hard
 from linkwise.result import Dendrogram
 
 __all__ = ["Choices", "choice_core", "free_witness", "make_choices", "settle_choices"]
@@ -83,7 +84,7 @@ def settle_choices(hard: Hard, choices: Choices, k: int | None, budget: Budget |
     heads = choices.only(core).groups
     names = name_list(hard.constraints, np.unique(heads.member[heads.start[:-1]]))
     because = f"whatever samples {names} choose breaks another statement{where}."
-    why = hard.explain(core, because, goal=goal, complete=complete)
+    why = explain_hard(hard, core, because, goal=goal, complete=complete)
     return Number("infeasible", None, why, bounds.k_min, bounds.k_max, why.because)
 
 

@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 import numpy.typing as npt
-from scipy.sparse import csr_array
 
 from linkwise._kernels.disjoint_set import components
 from linkwise.constraints import Constraints, Kind
-from linkwise.constraints._distances import close_pairs, read_data
 from linkwise.exceptions import LinkwiseError
 
-__all__ = ["close", "must_links_within", "neighbours_within", "not_in", "pairs_of_groups"]
+__all__ = ["close", "not_in", "pairs_of_groups"]
 
 IntArray = npt.NDArray[np.intp]
 _LIMIT = 5_000_000
@@ -153,72 +149,3 @@ def _pairs_between(order: IntArray, start: IntArray, size: IntArray, joined: Int
 
 
 # -- what distances entail -------------------------------------------------------------------------------------
-
-
-def must_links_within(X: Any, delta: float, *, metric: str = "euclidean") -> IntArray:
-    """Return the pairs of samples closer than ``delta``, which `MinSeparation` must-links.
-
-    Parameters
-    ----------
-    X : array-like of shape (n_samples, n_features) or (n_samples, n_samples)
-        Samples, or with ``metric="precomputed"`` their distances.
-    delta : float
-        Pairs at exactly this distance are not returned.
-    metric : str, default="euclidean"
-        Any metric SciPy's ``cdist`` knows, or ``"precomputed"``.
-
-    Returns
-    -------
-    ndarray of intp, shape (m, 2)
-        Smaller sample first, sorted.
-
-    Notes
-    -----
-    **Cost** memory for the pairs found; a search tree for up to 20 features, else all distances in slices.
-
-    Examples
-    --------
-    >>> from linkwise.problem import must_links_within
-    >>> must_links_within([[0.0], [1.0], [1.5]], 1.0).tolist()
-    [[1, 2]]
-    """
-    data = read_data(X, metric)
-    found = [pairs[distance < delta] for pairs, distance in close_pairs(data, delta, metric)]
-    pairs = np.concatenate(found) if found else np.empty((0, 2), dtype=np.intp)
-    return pairs[np.lexsort((pairs[:, 1], pairs[:, 0]))]
-
-
-def neighbours_within(X: Any, epsilon: float, *, metric: str = "euclidean") -> csr_array:
-    """Return who has whom within ``epsilon``, as a symmetric matrix of distances without the diagonal.
-
-    Parameters
-    ----------
-    X, metric
-        As in `must_links_within`.
-    epsilon : float
-        Pairs at exactly this distance count as neighbours.
-
-    Returns
-    -------
-    csr_array of shape (n_samples, n_samples)
-        An entry per ordered pair of neighbours; duplicates of a sample are stored with an explicit zero.
-
-    Examples
-    --------
-    >>> from linkwise.problem import neighbours_within
-    >>> neighbours_within([[0.0], [1.0], [1.5]], 1.0).indices.tolist()
-    [1, 0, 2, 1]
-    """
-    data = read_data(X, metric)
-    ends, lengths = [np.empty((0, 2), dtype=np.intp)], [np.empty(0)]
-    for pairs, distance in close_pairs(data, epsilon, metric):
-        near = distance <= epsilon
-        ends.append(pairs[near])
-        lengths.append(distance[near])
-    pairs, length = np.concatenate(ends), np.concatenate(lengths)
-    source = np.concatenate([pairs[:, 0], pairs[:, 1]])
-    target = np.concatenate([pairs[:, 1], pairs[:, 0]])
-    order = np.lexsort((target, source))
-    start = np.zeros(len(data) + 1, dtype=np.intp)
-    np.cumsum(np.bincount(source, minlength=len(data)), out=start[1:])
-    return csr_array((np.concatenate([length, length])[order], target[order], start), shape=(len(data), len(data)))

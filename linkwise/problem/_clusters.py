@@ -10,13 +10,15 @@ import numpy.typing as npt
 
 from linkwise._kernels.disjoint_set import components
 from linkwise.constraints import Kind
-from linkwise.problem._blocks import finest_blocks, hierarchy_of_blocks
+from linkwise.problem._blockcut import hierarchy_of_blocks
+from linkwise.problem._blocks import finest_blocks
 from linkwise.problem._budget import Budget
 from linkwise.problem._colouring import ConflictGraph, Outcome, spread
-from linkwise.problem._conflict import Hard, shrink
+from linkwise.problem._conflict import shrink
 from linkwise.problem._cutsearch import search_cut
-from linkwise.problem._explain import Explanation, minimal_core, name_list
+from linkwise.problem._explain import Explanation, explain_hard, minimal_core, name_list
 from linkwise.problem._forest import bridges
+from linkwise.problem._hard import Hard
 from linkwise.problem._paths import LinkGraph, spanning_links
 from linkwise.problem._suspects import Suspects
 from linkwise.result import Dendrogram
@@ -113,7 +115,7 @@ def _too_many(hard: Hard, k: int, k_max: int) -> Explanation:
         core, complete = hard.must_at[used[: hard.n - k + 1]], True
     else:
         core, complete = shrink(hard, np.arange(hard.n), lambda block, _: bool(block.max() + 1 < k))
-    return hard.explain(core, because, goal=_clusters(k), complete=complete)
+    return explain_hard(hard, core, because, goal=_clusters(k), complete=complete)
 
 
 def tear_one_link(hard: Hard, k: int, k_max: int) -> Suspects | None:
@@ -133,7 +135,7 @@ def _too_few(hard: Hard, block: IntArray, graph: ConflictGraph, clique: IntArray
     if whole is not None:
         statement, size = whole
         because = f"{size} samples are pairwise apart, so at least {size} clusters are needed, not {k}."
-        return hard.explain(np.array([statement]), because, goal=_clusters(k))
+        return explain_hard(hard, np.array([statement]), because, goal=_clusters(k))
     clique = clique[: k + 1]
     cover = graph.covering(clique)
     needed = len(clique) * (len(clique) - 1) // 2
@@ -154,7 +156,7 @@ def _too_few(hard: Hard, block: IntArray, graph: ConflictGraph, clique: IntArray
         f"{len(clique)} groups of samples are pairwise apart, so at least {len(clique)} clusters are needed, not {k}."
     )
     core = np.concatenate([forced, hard.cannot_at[links], hard.apart.statement[groups].astype(np.intp)])
-    return hard.explain(core, because, goal=_clusters(k), complete=complete and tied)
+    return explain_hard(hard, core, because, goal=_clusters(k), complete=complete and tied)
 
 
 def _one_group(hard: Hard, k: int) -> tuple[int, int] | None:
@@ -203,7 +205,7 @@ def _uncolourable(hard: Hard, k: int, budget: Budget) -> Explanation:
     part = hard.only(core)
     names = name_list(hard.constraints, np.unique(np.concatenate([part.cannot.ravel(), part.apart.member])))
     because = f"every way to put samples {names} into {_clusters(k)} joins a pair that is to be apart."
-    return hard.explain(core, because, goal=_clusters(k), complete=complete)
+    return explain_hard(hard, core, because, goal=_clusters(k), complete=complete)
 
 
 def _no_such_cut(hard: Hard, k: int, budget: Budget) -> Explanation:
@@ -213,7 +215,7 @@ def _no_such_cut(hard: Hard, k: int, budget: Budget) -> Explanation:
         everything, lambda some: search_cut(hard.only(some), k, budget)[0] == "infeasible", budget
     )
     because = f"no hierarchy that satisfies them all has {_clusters(k)} with the right samples together and apart."
-    return hard.explain(core, because, goal=_clusters(k), complete=complete)
+    return explain_hard(hard, core, because, goal=_clusters(k), complete=complete)
 
 
 def _clusters(k: int) -> str:

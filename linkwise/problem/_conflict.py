@@ -13,15 +13,15 @@ from linkwise.problem._blocks import finest_blocks
 from linkwise.problem._budget import Budget
 from linkwise.problem._core import CHAIN, KNOT, Core, find_core
 from linkwise.problem._disagreement import Doubt
-from linkwise.problem._explain import Explanation, minimal_core
+from linkwise.problem._explain import Explanation, explain_hard, minimal_core
 from linkwise.problem._forest import bridges
-from linkwise.problem._hard import Hard, blocks_or_none
+from linkwise.problem._hard import Hard
 from linkwise.problem._onetree import onetree
 from linkwise.problem._paths import LinkGraph
 from linkwise.problem._suspects import WORK, Suspects, find_suspects
 from linkwise.problem._words import in_words
 
-__all__ = ["Also", "Hard", "blocks_or_none", "contradiction", "shrink"]
+__all__ = ["Also", "contradiction", "shrink"]
 
 IntArray = npt.NDArray[np.intp]
 Also = Callable[[Hard, IntArray, Budget], IntArray | None]
@@ -59,7 +59,7 @@ def contradiction(
     work = Budget(WORK) if budget is None else budget.share(WORK)
     suspects = _suspects(hard, core, rank or Doubt(hard.constraints), also, work) if fixes else None
     because, steps = in_words(hard, core)
-    return hard.explain(core.numbers, because, suspects=suspects, steps=steps, complete=core.complete and fixes)
+    return explain_hard(hard, core.numbers, because, suspects=suspects, steps=steps, complete=core.complete and fixes)
 
 
 def _suspects(hard: Hard, core: Core, rank: Doubt, also: Also | None, budget: Budget) -> Suspects:

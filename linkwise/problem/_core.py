@@ -14,11 +14,11 @@ import numpy.typing as npt
 
 from linkwise._kernels.disjoint_set import components
 from linkwise.constraints import Kind
-from linkwise.problem._blocks import finest_blocks, unite_blocks
+from linkwise.problem._blocks import blocks_or_none, finest_blocks, unite_blocks
 from linkwise.problem._budget import Budget
 from linkwise.problem._explain import minimal_core
 from linkwise.problem._forest import grow_forest, needed_links, path, smallest_knot
-from linkwise.problem._hard import Hard, blocks_or_none, renumber
+from linkwise.problem._hard import Hard, renumber
 from linkwise.problem._onetree import onetree
 
 __all__ = ["CHAIN", "KNOT", "UNION", "Core", "find_core"]

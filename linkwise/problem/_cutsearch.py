@@ -11,10 +11,11 @@ from typing import Literal
 import numpy as np
 import numpy.typing as npt
 
-from linkwise.problem._blocks import hierarchy_of_blocks
+from linkwise.problem._blockcut import hierarchy_of_blocks
+from linkwise.problem._blocks import blocks_or_none
 from linkwise.problem._budget import Budget
 from linkwise.problem._colouring import ConflictGraph
-from linkwise.problem._conflict import Hard, blocks_or_none
+from linkwise.problem._hard import Hard
 from linkwise.result import Dendrogram
 
 __all__ = ["search_cut"]

@@ -10,9 +10,10 @@ import numpy.typing as npt
 
 from linkwise._kernels.disjoint_set import components
 from linkwise.constraints import Constraints, Kind
+from linkwise.problem._blocks import blocks_or_none
 from linkwise.problem._core import find_core
 from linkwise.problem._entries import Expansion
-from linkwise.problem._hard import Hard, blocks_or_none
+from linkwise.problem._hard import Hard
 
 __all__ = ["EntryRepair", "blame_entries", "repair_entries"]
 

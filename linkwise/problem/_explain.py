@@ -12,9 +12,10 @@ import numpy.typing as npt
 from linkwise._wording import hint
 from linkwise.constraints import Constraints, Entry
 from linkwise.problem._budget import Budget
+from linkwise.problem._hard import Hard
 from linkwise.problem._suspects import Suspects
 
-__all__ = ["Explanation", "Written", "explain", "minimal_core", "name_list", "with_suspects"]
+__all__ = ["Explanation", "Written", "explain", "explain_hard", "minimal_core", "name_list", "with_suspects"]
 
 IntArray = npt.NDArray[np.intp]
 _SHOWN = 20
@@ -301,3 +302,25 @@ def minimal_core(
         return np.sort(search(candidates[:0], True, candidates)), True
     except _SpentError:
         return np.sort(best), False
+
+
+def explain_hard(
+    hard: Hard,
+    core: IntArray,
+    because: str,
+    *,
+    suspects: Suspects | None = None,
+    steps: Sequence[str] = (),
+    goal: str = "",
+    complete: bool = True,
+) -> Explanation:
+    """Word a conflict among numbered statements; must-links that a rule adds are named as such."""
+    m = hard.constraints.n_statements
+    name = hard.constraints.name
+    core = np.unique(core)
+    derived = hard.must[np.isin(hard.must_at, core[core >= m])]
+    rules = [f"{hard.rule} joins samples {name(int(a))} and {name(int(b))}" for a, b in derived]
+    said = [int(s) for s in core if s < m]
+    return explain(
+        hard.constraints, said, because, suspects=suspects, steps=steps, goal=goal, rules=rules, complete=complete
+    )

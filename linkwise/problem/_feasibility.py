@@ -10,17 +10,20 @@ import numpy as np
 import numpy.typing as npt
 
 from linkwise.constraints import Constraints, MinSeparation
+from linkwise.constraints._distances import must_links_within
 from linkwise.constraints._entries import has_parts
 from linkwise.exceptions import InfeasibleConstraintsError, LinkwiseError
-from linkwise.problem._blame import blame_contradiction, blame_number, blame_words
+from linkwise.problem._blame import blame_contradiction, blame_words
+from linkwise.problem._blame_number import blame_number
+from linkwise.problem._blocks import blocks_or_none
 from linkwise.problem._budget import Budget
 from linkwise.problem._choices import Choices, choice_core, free_witness, make_choices, settle_choices
-from linkwise.problem._closure import must_links_within
 from linkwise.problem._clusters import Number, decide_number, tear_one_link
-from linkwise.problem._conflict import Also, Hard, blocks_or_none, contradiction
+from linkwise.problem._conflict import Also, contradiction
 from linkwise.problem._disagreement import Doubt
 from linkwise.problem._entries import EntryDoubt, expand
 from linkwise.problem._explain import Explanation, Written, with_suspects
+from linkwise.problem._hard import Hard
 from linkwise.problem._rulecheck import settle_rules
 from linkwise.problem._suspects import WORK, find_suspects
 from linkwise.result import Dendrogram

@@ -10,10 +10,11 @@ import numpy as np
 import numpy.typing as npt
 
 from linkwise.constraints import Constraints, Kind
+from linkwise.problem._blocks import blocks_or_none
 from linkwise.problem._core import Core, find_core
 from linkwise.problem._explain import minimal_core
 from linkwise.problem._feasibility import check
-from linkwise.problem._hard import Hard, blocks_or_none
+from linkwise.problem._hard import Hard
 from linkwise.problem._implies import Entailment
 from linkwise.problem._words import in_words
 

@@ -2,20 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
 
-from linkwise._kernels.disjoint_set import components
 from linkwise.constraints import Constraints, Groups, Kind
-from linkwise.problem._blocks import finest_blocks
-from linkwise.problem._explain import Explanation, explain
-from linkwise.problem._onetree import onetree
-from linkwise.problem._suspects import Suspects
 
-__all__ = ["Hard", "blocks_or_none", "renumber"]
+__all__ = ["Hard", "renumber"]
 
 IntArray = npt.NDArray[np.intp]
 BoolArray = npt.NDArray[np.bool_]
@@ -177,27 +171,6 @@ class Hard:
         must, triplets = chosen[self.must].all(axis=1), chosen[self.triplets].all(axis=1)
         return np.unique(np.concatenate([self.must_at[must], self.triplets_at[triplets]]))
 
-    def explain(
-        self,
-        core: IntArray,
-        because: str,
-        *,
-        suspects: Suspects | None = None,
-        steps: Sequence[str] = (),
-        goal: str = "",
-        complete: bool = True,
-    ) -> Explanation:
-        """Word a conflict among numbered statements; what a rule added is told apart from what was said."""
-        m = self.constraints.n_statements
-        name = self.constraints.name
-        core = np.unique(core)
-        derived = self.must[np.isin(self.must_at, core[core >= m])]
-        rules = [f"{self.rule} joins samples {name(int(a))} and {name(int(b))}" for a, b in derived]
-        said = [int(s) for s in core if s < m]
-        return explain(
-            self.constraints, said, because, suspects=suspects, steps=steps, goal=goal, rules=rules, complete=complete
-        )
-
 
 def renumber(n: int, *named: IntArray) -> tuple[IntArray, IntArray]:
     """The samples that arrays name, rising, and the place of each sample among them (-1 for the others)."""
@@ -208,16 +181,3 @@ def renumber(n: int, *named: IntArray) -> tuple[IntArray, IntArray]:
     place = np.full(n, -1, dtype=np.intp)
     place[samples] = np.arange(len(samples))
     return samples, place
-
-
-def blocks_or_none(hard: Hard) -> IntArray | None:
-    """The finest clusters possible, or None when the statements contradict each other."""
-    block: IntArray = components(hard.n, hard.must)
-    if len(hard.broken(block)[0]):
-        return None
-    if not len(hard.triplets):
-        return block
-    if onetree(hard.n, hard.triplets).parent is None:
-        return None
-    block = finest_blocks(hard.n, hard.must, hard.triplets)
-    return None if len(hard.broken(block)[0]) else block

@@ -8,8 +8,9 @@ import numpy.typing as npt
 from linkwise._kernels import njit
 from linkwise._kernels.disjoint_set import find, make, union
 from linkwise.constraints import Constraints, Kind
+from linkwise.problem._blocks import blocks_or_none
 from linkwise.problem._budget import Budget
-from linkwise.problem._conflict import Hard, blocks_or_none
+from linkwise.problem._hard import Hard
 from linkwise.problem._onetree import LiveTriplets
 
 __all__ = ["insert_in_order"]

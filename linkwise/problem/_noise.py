@@ -8,8 +8,10 @@ import numpy.typing as npt
 from linkwise._kernels import njit
 from linkwise._kernels.disjoint_set import components, find, make, union
 from linkwise.constraints import Constraints, Kind
+from linkwise.problem._blocks import blocks_or_none
 from linkwise.problem._budget import Budget
-from linkwise.problem._conflict import Hard, blocks_or_none, contradiction
+from linkwise.problem._conflict import contradiction
+from linkwise.problem._hard import Hard
 from linkwise.problem._linkcycles import Incidence, blocks
 from linkwise.problem._treecores import frees, implied_rows, small_cores
 

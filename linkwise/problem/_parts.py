@@ -10,8 +10,10 @@ import numpy.typing as npt
 
 from linkwise._kernels.disjoint_set import components
 from linkwise.constraints import Constraints, Kind
+from linkwise.problem._blocks import blocks_or_none
 from linkwise.problem._budget import Budget
-from linkwise.problem._conflict import Hard, blocks_or_none, contradiction
+from linkwise.problem._conflict import contradiction
+from linkwise.problem._hard import Hard
 from linkwise.problem._insert import insert_in_order
 from linkwise.problem._linkcycles import Incidence, cycle_parts, light_cycles
 from linkwise.problem._onetree import onetree

@@ -11,8 +11,10 @@ import scipy.sparse
 
 from linkwise.constraints import Constraints
 from linkwise.exceptions import InfeasibleConstraintsError, LinkwiseError
-from linkwise.problem._conflict import Hard, blocks_or_none, contradiction
+from linkwise.problem._blocks import blocks_or_none
+from linkwise.problem._conflict import contradiction
 from linkwise.problem._contract import Contraction, contract_constraints
+from linkwise.problem._hard import Hard
 
 __all__ = ["Problem"]
 

@@ -13,10 +13,11 @@ from linkwise._wording import hint
 from linkwise.constraints import Constraints, Entry, Kind
 from linkwise.constraints._entries import has_parts, list_entries
 from linkwise.exceptions import LinkwiseError, UnsupportedConstraintError
+from linkwise.problem._blocks import blocks_or_none
 from linkwise.problem._budget import Budget, read_limits
-from linkwise.problem._conflict import Hard, blocks_or_none
 from linkwise.problem._entries import Expansion, expand
 from linkwise.problem._entryrepair import blame_entries, repair_entries
+from linkwise.problem._hard import Hard
 from linkwise.problem._hitting import hit_conflicts
 from linkwise.problem._noise import contradicted_by, share_of_wrong
 from linkwise.problem._parts import Part, independent_parts, make_ready, part_of

@@ -12,14 +12,15 @@ from scipy.sparse import csr_array
 
 from linkwise._kernels.disjoint_set import components
 from linkwise.constraints import MaxCentroidDistance, MinSeparation, NeighbourWithin, Rule, SizeBetween
-from linkwise.problem._blocks import hierarchy_of_blocks
+from linkwise.constraints._distances import must_links_within, neighbours_within
+from linkwise.problem._blockcut import hierarchy_of_blocks
 from linkwise.problem._budget import Budget
 from linkwise.problem._choices import Choices
-from linkwise.problem._closure import must_links_within, neighbours_within
 from linkwise.problem._colouring import ConflictGraph, Outcome
-from linkwise.problem._conflict import Hard, shrink
+from linkwise.problem._conflict import shrink
 from linkwise.problem._exactcolour import Sizes
-from linkwise.problem._explain import Explanation, explain, minimal_core
+from linkwise.problem._explain import Explanation, explain, explain_hard, minimal_core
+from linkwise.problem._hard import Hard
 from linkwise.problem._neighbourhoods import spread_neighbours
 from linkwise.problem._paths import LinkGraph
 from linkwise.result import Dendrogram
@@ -173,7 +174,7 @@ def _no_division(hard: Hard, rules: Sequence[Rule], k: int | None) -> Explanatio
     names = ", ".join(str(rule) for rule in rules if isinstance(rule, SizeBetween))
     where = "" if k is None else f" with {_clusters(k)}"
     because = f"no way to keep together and apart what has to be{where} gives sizes for which {names} holds."
-    return hard.explain(core, because, goal="" if k is None else _clusters(k), complete=complete)
+    return explain_hard(hard, core, because, goal="" if k is None else _clusters(k), complete=complete)
 
 
 def _clusters(k: int) -> str:
@@ -211,9 +212,9 @@ def _too_large(high: int, rule: Rule, hard: Hard, block: IntArray, which: int) -
     because = f"they put {len(samples):,} samples into one cluster, but {rule} allows {high:,}."
     if len(hard.triplets):
         core, complete = shrink(hard, samples, lambda part, _: bool(np.bincount(part).max() > high))
-        return hard.explain(core, because, complete=complete)
+        return explain_hard(hard, core, because, complete=complete)
     links = LinkGraph(hard.n, hard.must).around(int(samples[0]), high)
-    return hard.explain(hard.must_at[links], because)
+    return explain_hard(hard, hard.must_at[links], because)
 
 
 def _not_alone(rule: Rule, hard: Hard, block: IntArray, sample: int) -> Explanation:
@@ -221,7 +222,7 @@ def _not_alone(rule: Rule, hard: Hard, block: IntArray, sample: int) -> Explanat
     because = f"sample {name} has no other sample near enough for {rule}, so it must stay alone in its cluster."
     touching = np.flatnonzero((hard.must == sample).any(axis=1))
     if len(touching):
-        return hard.explain(hard.must_at[touching[:1]], because)
+        return explain_hard(hard, hard.must_at[touching[:1]], because)
     samples = np.flatnonzero(block == block[sample])
     core, complete = shrink(hard, samples, lambda part, at: bool((part == part[at[sample]]).sum() > 1))
-    return hard.explain(core, because, complete=complete)
+    return explain_hard(hard, core, because, complete=complete)

@@ -24,6 +24,7 @@ __all__ = [
     "monotone",
     "nearest_flagged",
     "parents_of_merges",
+    "top_down",
 ]
 
 IntArray = npt.NDArray[np.intp]
@@ -187,3 +188,24 @@ def by_first_appearance(group: IntArray, n_groups: int) -> tuple[IntArray, int]:
             k += 1
         labels[i] = new[group[i]]
     return labels, k
+
+
+@njit
+def top_down(parent: IntArray) -> IntArray:
+    """List the nodes with every parent before its children; nodes on or below a cycle are left out."""
+    m = len(parent)
+    start, child = child_lists(parent)
+    order = np.empty(m, np.intp)
+    end = 0
+    for v in range(m):
+        if parent[v] < 0:
+            order[end] = v
+            end += 1
+    done = 0
+    while done < end:
+        v = order[done]
+        done += 1
+        for e in range(start[v], start[v + 1]):
+            order[end] = child[e]
+            end += 1
+    return order[:end]

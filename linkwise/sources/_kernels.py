@@ -8,34 +8,12 @@ import numpy.typing as npt
 from linkwise._kernels import njit
 from linkwise._kernels.disjoint_set import DisjointSet, union
 from linkwise._kernels.pairs import condensed_pair
-from linkwise.result._kernels import child_lists
 
-__all__ = ["count_separated", "cover", "depths", "list_separated", "pairs_in_runs", "skeleton", "span", "top_down"]
+__all__ = ["count_separated", "cover", "depths", "list_separated", "pairs_in_runs", "skeleton", "span"]
 
 IntArray = npt.NDArray[np.intp]
 FloatArray = npt.NDArray[np.float64]
 BoolArray = npt.NDArray[np.bool_]
-
-
-@njit
-def top_down(parent: IntArray) -> IntArray:
-    """List the nodes with every parent before its children; nodes on or below a cycle are left out."""
-    m = len(parent)
-    start, child = child_lists(parent)
-    order = np.empty(m, np.intp)
-    end = 0
-    for v in range(m):
-        if parent[v] < 0:
-            order[end] = v
-            end += 1
-    done = 0
-    while done < end:
-        v = order[done]
-        done += 1
-        for e in range(start[v], start[v + 1]):
-            order[end] = child[e]
-            end += 1
-    return order[:end]
 
 
 @njit

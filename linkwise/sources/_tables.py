@@ -11,7 +11,7 @@ import numpy.typing as npt
 from linkwise._wording import hint
 from linkwise.constraints._columns import as_text, is_missing, number_values, read_column
 from linkwise.exceptions import LinkwiseError
-from linkwise.sources._nodes import refuse_cycle
+from linkwise.result._cycles import refuse_cycle
 from linkwise.sources._text import NamedNodes
 
 __all__ = ["nodes_of_levels", "nodes_of_parents", "nodes_of_paths"]

@@ -12,8 +12,8 @@ import numpy.typing as npt
 
 from linkwise._files import read_text_file
 from linkwise.exceptions import LinkwiseError
+from linkwise.result._cycles import refuse_cycle
 from linkwise.result._newick import read_newick
-from linkwise.sources._nodes import refuse_cycle
 
 __all__ = ["NamedNodes", "nodes_of_nested", "nodes_of_newick", "nodes_of_obo"]
 

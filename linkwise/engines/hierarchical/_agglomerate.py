@@ -11,14 +11,15 @@ import numpy.typing as npt
 from linkwise._kernels import njit
 from linkwise._parallel import Workers
 from linkwise.constraints import Groups
-from linkwise.engines._reading import read_dtype, require_numbers, warn_user
-from linkwise.engines.hierarchical import _few, _generic, _memory, _reciprocal, _spanning, _vector
+from linkwise.engines._reading import read_dtype
+from linkwise.engines.hierarchical import _codes, _few, _generic, _reciprocal, _spanning, _vector
 from linkwise.engines.hierarchical._codes import (
     COMPLETE,
     EUCLIDEAN_ONLY,
     REDUCIBLE,
     SINGLE,
     WARD,
+    leaner,
     linkage_code,
 )
 from linkwise.engines.hierarchical._distances import (
@@ -26,10 +27,11 @@ from linkwise.engines.hierarchical._distances import (
     Neighbours,
     metric_name,
     read_dissimilarities,
+    read_vectors,
     scaled,
     square_distances,
 )
-from linkwise.engines.hierarchical._memory import leaner, require_memory, row_pitch
+from linkwise.engines.hierarchical._memory import require_memory, row_pitch
 from linkwise.engines.hierarchical._points import Points, gather
 from linkwise.exceptions import LinkwiseError
 
@@ -281,7 +283,7 @@ def _from_points(source: npt.NDArray[Any], run: _Run, workers: Workers) -> Merge
     vectors, factor = scaled(source, run.dtype)
     n = len(vectors)
     start = gather(vectors, run.code, run.forced, run.forbidden, run.apart)
-    if len(start.P) > _memory.FEW:
+    if len(start.P) > _codes.FEW:
         done = _vector.merge_points(start, run.code, workers, lambda done: _report(run, done, n - 1))
     else:
         done = _merge_few(start, run, workers)
@@ -410,42 +412,3 @@ def read_either(X: Any, metric: str, *, who: str) -> npt.NDArray[Any]:
     if isinstance(X, np.ndarray):
         return X
     return np.asarray(X, dtype=np.float64) if metric == "precomputed" else read_vectors(X, who=who)
-
-
-def read_vectors(X: Any, *, who: str = "agglomerate") -> npt.NDArray[np.float64]:
-    """Return finite vectors in double precision; warn when they look like a distance matrix."""
-    if type(X) is np.ndarray and X.ndim == 2 and X.dtype == np.float64 and X.size and np.isfinite(X).all():
-        # nothing to say about it: spare small inputs what costs a tenth of their clustering
-        vectors: npt.NDArray[np.float64] = np.ascontiguousarray(X)
-        warn_of_distances(vectors, who=who)
-        return vectors
-    from sklearn.utils import check_array
-
-    require_numbers(X)
-    # the sum scikit-learn tries first may overflow, which says nothing about the entries
-    with np.errstate(over="ignore", invalid="ignore"):
-        vectors = check_array(X, dtype=np.float64, order="C", input_name="X")
-    warn_of_distances(vectors, who=who)
-    return vectors
-
-
-def warn_of_distances(X: npt.NDArray[np.float64], *, who: str) -> None:
-    """Warn when what is about to be read as vectors looks like a distance matrix."""
-    if looks_like_distances(X):
-        warn_user(
-            f"{who}: X is square, symmetric and zero on the diagonal; it looks like distances but is read as vectors.\n"
-            'Hint: metric="precomputed" reads it as dissimilarities.'
-        )
-
-
-def looks_like_distances(X: npt.NDArray[np.float64]) -> bool:
-    """Tell whether a matrix could be one of distances: square, symmetric, zero diagonal, nowhere negative.
-
-    Examples
-    --------
-    >>> looks_like_distances(np.array([[0.0, 1.0], [1.0, 0.0]]))
-    True
-    """
-    if X.ndim != 2 or X.shape[0] != X.shape[1] or len(X) < 2 or np.diagonal(X).any():
-        return False
-    return bool(X.any() and X.min() >= 0 and np.array_equal(X, X.T))

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from difflib import get_close_matches
+from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from linkwise._kernels import njit
+from linkwise.engines.hierarchical._memory import row_pitch
 from linkwise.exceptions import LinkwiseError
 
 __all__ = [
@@ -21,7 +24,9 @@ __all__ = [
     "WARD",
     "WEIGHTED",
     "lance_williams",
+    "leaner",
     "linkage_code",
+    "plan_memory",
 ]
 
 SINGLE = 0
@@ -93,3 +98,45 @@ def lance_williams(method: int, d_ik: float, d_jk: float, d_ij: float, n_i: floa
         n = n_i + n_j
         return (n_i * d_ik + n_j * d_jk) / n - n_i * n_j * d_ij / (n * n)
     return (d_ik + d_jk) / 2 - d_ij / 4
+
+
+# Points up to which a matrix of their distances pays for ward, centroid and median, which could do without (measured).
+FEW = 1250
+
+
+def plan_memory(n: int, method: str, metric: str, dtype: npt.DTypeLike = np.float64) -> int:
+    """Return the bytes `agglomerate` allocates for its distances, beside the input and O(n) of bookkeeping.
+
+    Parameters
+    ----------
+    n : int
+        Number of samples.
+    method : str
+        Linkage.
+    metric : str
+        Metric name, ``"callable"`` or ``"precomputed"``.
+    dtype : dtype
+        Type the distances are kept in.
+
+    Examples
+    --------
+    >>> plan_memory(10_000, "average", "euclidean", "float32") // 2**20
+    381
+    >>> plan_memory(100_000, "ward", "euclidean")
+    0
+    """
+    code = linkage_code(method)
+    if metric == "euclidean" and (code == SINGLE or (code in EUCLIDEAN_ONLY and n > FEW)):
+        return 0
+    return n * row_pitch(n, dtype) * np.dtype(dtype).itemsize
+
+
+def leaner(method: int, dtype: np.dtype[Any]) -> str:
+    """Name what takes less memory than a dense matrix for this linkage."""
+    ways = []
+    if dtype == np.float64:
+        ways.append("dtype=np.float32 halves it")
+    if method not in EUCLIDEAN_ONLY and method != SINGLE:
+        ways.append('method="ward", "centroid" or "single" on Euclidean vectors need no matrix at all')
+    ways.append("cluster a sample of the rows")
+    return "; ".join(ways) + "."

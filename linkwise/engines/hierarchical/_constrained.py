@@ -15,8 +15,8 @@ from linkwise.engines._base import ConstrainedClusterer
 from linkwise.engines._progress import current_progress
 from linkwise.engines.hierarchical._agglomerate import merge_all, read_either, require_fitting
 from linkwise.engines.hierarchical._codes import LINKAGES
-from linkwise.engines.hierarchical._distances import metric_name
-from linkwise.engines.hierarchical._hierarchy import HierarchyMixin, as_dense, mark
+from linkwise.engines.hierarchical._distances import as_dense, metric_name
+from linkwise.engines.hierarchical._hierarchy import HierarchyMixin, mark
 from linkwise.engines.hierarchical._regroup import LeavesDeadEnds
 from linkwise.exceptions import DeadEndError, UnsupportedConstraintError
 from linkwise.problem import Problem, check, must_links_within, neighbours_within

@@ -9,14 +9,27 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
+import scipy.sparse
 
 from linkwise._kernels import njit
 from linkwise._kernels.borrow import borrowed
 from linkwise._kernels.pairs import samples_from_length
 from linkwise._parallel import Workers
+from linkwise.engines._reading import require_numbers, warn_user
+from linkwise.engines.hierarchical._memory import require_memory
 from linkwise.exceptions import LinkwiseError
 
-__all__ = ["METRICS", "Metric", "Neighbours", "metric_name", "read_dissimilarities", "scaled", "square_distances"]
+__all__ = [
+    "METRICS",
+    "Metric",
+    "Neighbours",
+    "as_dense",
+    "metric_name",
+    "read_dissimilarities",
+    "scaled",
+    "sparse_distances",
+    "square_distances",
+]
 
 Floats = npt.NDArray[np.floating[Any]]
 Bits = npt.NDArray[np.signedinteger[Any]]
@@ -475,3 +488,87 @@ def _expand(condensed: Floats, out: Floats) -> None:
                     out[j, i] = v
     for i in range(n):
         out[i, i] = 0
+
+
+def read_vectors(X: Any, *, who: str = "agglomerate") -> npt.NDArray[np.float64]:
+    """Return finite vectors in double precision; warn when they look like a distance matrix."""
+    if type(X) is np.ndarray and X.ndim == 2 and X.dtype == np.float64 and X.size and np.isfinite(X).all():
+        # nothing to say about it: spare small inputs what costs a tenth of their clustering
+        vectors: npt.NDArray[np.float64] = np.ascontiguousarray(X)
+        warn_of_distances(vectors, who=who)
+        return vectors
+    from sklearn.utils import check_array
+
+    require_numbers(X)
+    # the sum scikit-learn tries first may overflow, which says nothing about the entries
+    with np.errstate(over="ignore", invalid="ignore"):
+        vectors = check_array(X, dtype=np.float64, order="C", input_name="X")
+    warn_of_distances(vectors, who=who)
+    return vectors
+
+
+def warn_of_distances(X: npt.NDArray[np.float64], *, who: str) -> None:
+    """Warn when what is about to be read as vectors looks like a distance matrix."""
+    if looks_like_distances(X):
+        warn_user(
+            f"{who}: X is square, symmetric and zero on the diagonal; it looks like distances but is read as vectors.\n"
+            'Hint: metric="precomputed" reads it as dissimilarities.'
+        )
+
+
+def looks_like_distances(X: npt.NDArray[np.float64]) -> bool:
+    """Tell whether a matrix could be one of distances: square, symmetric, zero diagonal, nowhere negative.
+
+    Examples
+    --------
+    >>> looks_like_distances(np.array([[0.0, 1.0], [1.0, 0.0]]))
+    True
+    """
+    if X.ndim != 2 or X.shape[0] != X.shape[1] or len(X) < 2 or np.diagonal(X).any():
+        return False
+    return bool(X.any() and X.min() >= 0 and np.array_equal(X, X.T))
+
+
+def sparse_distances(rows: Any, columns: Any, metric: Any) -> npt.NDArray[np.float64]:
+    """Distances between samples of which some are sparse."""
+    from sklearn.metrics import pairwise_distances
+
+    rows, columns = (  # all that scikit-learn's city-block kernel takes
+        type(X)((X.data, X.indices.astype(np.int32), X.indptr.astype(np.int32)), shape=X.shape)
+        if scipy.sparse.issparse(X) and X.indices.dtype != np.int32 and X.nnz < 2**31
+        else X
+        for X in (rows, columns)
+    )
+    return np.asarray(pairwise_distances(rows, columns, metric=metric), dtype=np.float64)
+
+
+_SPARSE_METRICS = ("euclidean", "cityblock", "cosine")
+
+
+def require_sparse_metric(who: str, metric: str) -> None:
+    """Raise when a metric cannot work on sparse vectors."""
+    if metric not in _SPARSE_METRICS:
+        msg = (
+            f"{who} with metric={metric!r} takes no sparse X.\n"
+            f"Hint: sparse data go with metric {', '.join(_SPARSE_METRICS)}; or pass X.toarray()."
+        )
+        raise LinkwiseError(msg)
+
+
+def as_dense(X: Any, metric: Any) -> tuple[Any, Any]:
+    """Turn sparse vectors into their distances, leave everything else as it is."""
+    if not scipy.sparse.issparse(X):
+        return X, metric
+    n = X.shape[0]
+    zero = np.flatnonzero(np.asarray(abs(X).sum(axis=1)).ravel() == 0)
+    if metric == "cosine" and len(zero):
+        shown = ", ".join(str(int(row)) for row in zero[:5]) + (f" and {len(zero) - 5} more" if len(zero) > 5 else "")
+        msg = (
+            f"cosine distance is undefined for rows of zeros: rows {shown} of X.\n"
+            "Hint: drop these rows or use another metric."
+        )
+        raise LinkwiseError(msg)
+    require_memory(2 * n * n * 8, f"a dense {n} x {n} distance matrix", "cluster a sample of the rows.")
+    distances = sparse_distances(X, X, metric)
+    np.fill_diagonal(distances, 0.0)
+    return (distances + distances.T) / 2, "precomputed"

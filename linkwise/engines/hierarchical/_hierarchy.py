@@ -16,20 +16,23 @@ from linkwise._compat import Interval, InvalidParameterError, validate_data
 from linkwise._wording import hint
 from linkwise.constraints import Constraints
 from linkwise.engines._reading import require_finite, require_numbers
-from linkwise.engines.hierarchical._agglomerate import require_fitting, warn_of_distances
+from linkwise.engines.hierarchical._agglomerate import require_fitting
 from linkwise.engines.hierarchical._codes import EUCLIDEAN_ONLY, LINKAGES
-from linkwise.engines.hierarchical._distances import metric_name, read_dissimilarities
-from linkwise.engines.hierarchical._memory import require_memory
-from linkwise.engines.hierarchical._place import Places, find_places, insert, new_distances, sparse_distances
+from linkwise.engines.hierarchical._distances import (
+    metric_name,
+    read_dissimilarities,
+    require_sparse_metric,
+    warn_of_distances,
+)
+from linkwise.engines.hierarchical._place import Places, find_places, insert, new_distances
 from linkwise.exceptions import DeadEndError, LinkwiseError, ViolationError
 from linkwise.problem import check
 from linkwise.result import Certificate, Dendrogram, Moved, verify
 from linkwise.result._branches import cluster_tops, samples_outside
 
-__all__ = ["HierarchyMixin", "as_dense", "dead_end_hint", "mark", "recut"]
+__all__ = ["HierarchyMixin", "dead_end_hint", "mark", "recut"]
 
 IntArray = npt.NDArray[np.intp]
-_SPARSE_METRICS = ("euclidean", "cityblock", "cosine")
 
 
 def dead_end_hint(reached: int) -> str:
@@ -259,28 +262,4 @@ def _require_sparse(who: str, linkage: str, metric: str) -> None:
             'Hint: linkage="average", "complete", "single" or "weighted" take sparse data; or pass X.toarray().'
         )
         raise LinkwiseError(msg)
-    if metric not in _SPARSE_METRICS:
-        msg = (
-            f"{who} with metric={metric!r} takes no sparse X.\n"
-            f"Hint: sparse data go with metric {', '.join(_SPARSE_METRICS)}; or pass X.toarray()."
-        )
-        raise LinkwiseError(msg)
-
-
-def as_dense(X: Any, metric: Any) -> tuple[Any, Any]:
-    """Turn sparse vectors into their distances, leave everything else as it is."""
-    if not scipy.sparse.issparse(X):
-        return X, metric
-    n = X.shape[0]
-    zero = np.flatnonzero(np.asarray(abs(X).sum(axis=1)).ravel() == 0)
-    if metric == "cosine" and len(zero):
-        shown = ", ".join(str(int(row)) for row in zero[:5]) + (f" and {len(zero) - 5} more" if len(zero) > 5 else "")
-        msg = (
-            f"cosine distance is undefined for rows of zeros: rows {shown} of X.\n"
-            "Hint: drop these rows or use another metric."
-        )
-        raise LinkwiseError(msg)
-    require_memory(2 * n * n * 8, f"a dense {n} x {n} distance matrix", "cluster a sample of the rows.")
-    distances = sparse_distances(X, X, metric)
-    np.fill_diagonal(distances, 0.0)
-    return (distances + distances.T) / 2, "precomputed"
+    require_sparse_metric(who, metric)

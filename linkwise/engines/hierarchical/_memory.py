@@ -5,51 +5,20 @@ from __future__ import annotations
 import logging
 import os
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from linkwise.engines.hierarchical._codes import EUCLIDEAN_ONLY, SINGLE, linkage_code
 from linkwise.exceptions import MemoryLimitError
 
-__all__ = ["MATRIX", "available_memory", "leaner", "plan_memory", "require_memory", "row_pitch"]
+__all__ = ["MATRIX", "available_memory", "require_memory", "row_pitch"]
 
 logger = logging.getLogger("linkwise")
 
 GIB = 1024**3
 
-# Points up to which a matrix of their distances pays for ward, centroid and median, which could do without (measured).
-FEW = 1250
 # Samples up to which a matrix of all distances is taken by commands that were not asked for it: 3.2 GB.
 MATRIX = 20_000
-
-
-def plan_memory(n: int, method: str, metric: str, dtype: npt.DTypeLike = np.float64) -> int:
-    """Return the bytes `agglomerate` allocates for its distances, beside the input and O(n) of bookkeeping.
-
-    Parameters
-    ----------
-    n : int
-        Number of samples.
-    method : str
-        Linkage.
-    metric : str
-        Metric name, ``"callable"`` or ``"precomputed"``.
-    dtype : dtype
-        Type the distances are kept in.
-
-    Examples
-    --------
-    >>> plan_memory(10_000, "average", "euclidean", "float32") // 2**20
-    381
-    >>> plan_memory(100_000, "ward", "euclidean")
-    0
-    """
-    code = linkage_code(method)
-    if metric == "euclidean" and (code == SINGLE or (code in EUCLIDEAN_ONLY and n > FEW)):
-        return 0
-    return n * row_pitch(n, dtype) * np.dtype(dtype).itemsize
 
 
 def row_pitch(n: int, dtype: npt.DTypeLike = np.float64) -> int:
@@ -109,14 +78,3 @@ def require_memory(needed: int, what: str, alternative: str) -> None:
         raise MemoryLimitError(msg, needed=needed, available=free)
     if needed > GIB:
         logger.info("%s allocates %.1f GiB", what, needed / GIB)
-
-
-def leaner(method: int, dtype: np.dtype[Any]) -> str:
-    """Name what takes less memory than a dense matrix for this linkage."""
-    ways = []
-    if dtype == np.float64:
-        ways.append("dtype=np.float32 halves it")
-    if method not in EUCLIDEAN_ONLY and method != SINGLE:
-        ways.append('method="ward", "centroid" or "single" on Euclidean vectors need no matrix at all')
-    ways.append("cluster a sample of the rows")
-    return "; ".join(ways) + "."

@@ -11,9 +11,10 @@ import scipy.sparse
 
 from linkwise._kernels import njit
 from linkwise.engines.hierarchical._codes import AVERAGE, COMPLETE, EUCLIDEAN_ONLY, MEDIAN, SINGLE, WARD
+from linkwise.engines.hierarchical._distances import sparse_distances
 from linkwise.result import Dendrogram
 
-__all__ = ["CHUNK", "Places", "find_places", "insert", "new_distances", "sparse_distances"]
+__all__ = ["CHUNK", "Places", "find_places", "insert", "new_distances"]
 
 Ints = npt.NDArray[np.intp]
 Floats = npt.NDArray[np.float64]
@@ -146,19 +147,6 @@ def new_distances(new: Any, old: Any, metric: Any, tree: Dendrogram, method: int
 
             far = cdist(rows, old, metric="euclidean" if method in EUCLIDEAN_ONLY else metric)
             yield far * factor if method in EUCLIDEAN_ONLY else far
-
-
-def sparse_distances(rows: Any, columns: Any, metric: Any) -> Floats:
-    """Distances between samples of which some are sparse."""
-    from sklearn.metrics import pairwise_distances
-
-    rows, columns = (  # all that scikit-learn's city-block kernel takes
-        type(X)((X.data, X.indices.astype(np.int32), X.indptr.astype(np.int32)), shape=X.shape)
-        if scipy.sparse.issparse(X) and X.indices.dtype != np.int32 and X.nnz < 2**31
-        else X
-        for X in (rows, columns)
-    )
-    return np.asarray(pairwise_distances(rows, columns, metric=metric), dtype=np.float64)
 
 
 def _centres(tree: Dendrogram, X: Floats, method: int) -> Floats:

@@ -22,14 +22,16 @@ from linkwise.engines._progress import current_progress
 from linkwise.engines._reading import warn_user
 from linkwise.engines.hierarchical._agglomerate import require_fitting
 from linkwise.engines.hierarchical._codes import EUCLIDEAN_ONLY, LINKAGES, linkage_code
-from linkwise.engines.hierarchical._hierarchy import HierarchyMixin, as_dense, dead_end_hint, mark
+from linkwise.engines.hierarchical._distances import as_dense
+from linkwise.engines.hierarchical._hierarchy import HierarchyMixin, dead_end_hint, mark
 from linkwise.engines.hierarchical._recon_kernels import clusters_after
 from linkwise.engines.hierarchical._recon_memory import Contracted, Memory, Said, carry, contract
 from linkwise.engines.hierarchical._recon_run import Run, make_past, make_state
 from linkwise.engines.hierarchical._recon_search import BELOW, FREE, INSIDE, N_NOTED, NEVER, WANTED, WHEN
 from linkwise.exceptions import DeadEndError, LinkwiseError, UnsupportedConstraintError
 from linkwise.problem import LiveTriplets, Problem, check
-from linkwise.problem._conflict import Hard, blocks_or_none
+from linkwise.problem._blocks import blocks_or_none
+from linkwise.problem._hard import Hard
 from linkwise.result import Dendrogram, OutlierCut
 from linkwise.result._branches import samples_outside
 from linkwise.result._outliers import cut_without_outliers, shortfalls

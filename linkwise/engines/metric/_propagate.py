@@ -14,8 +14,16 @@ from linkwise._parallel import Workers
 from linkwise.constraints import Constraints, Kind
 from linkwise.engines._binding import bind
 from linkwise.engines._reading import read_dtype
-from linkwise.engines.hierarchical._agglomerate import read_vectors
-from linkwise.engines.hierarchical._distances import Metric, metric_name, read_dissimilarities, scaled, square_distances
+from linkwise.engines.hierarchical._distances import (
+    Metric,
+    as_dense,
+    metric_name,
+    read_dissimilarities,
+    read_vectors,
+    require_sparse_metric,
+    scaled,
+    square_distances,
+)
 from linkwise.engines.hierarchical._memory import require_memory
 from linkwise.engines.metric._paths import PIVOTS, mirror, shorten
 from linkwise.exceptions import LinkwiseError, UnsupportedConstraintError
@@ -255,9 +263,7 @@ def read_source(
     """Read vectors or dissimilarities: the array, the number of samples, how to compare, and whether triangles hold."""
     triangle = obeys_triangle(metric, metric_input, who=who)
     if scipy.sparse.issparse(X) and metric != "precomputed":
-        from linkwise.engines.hierarchical._hierarchy import _require_sparse, as_dense
-
-        _require_sparse(who, "complete", metric_name(metric))
+        require_sparse_metric(who, metric_name(metric))
         X, metric = as_dense(X.tocsr(), metric_name(metric))
     if metric == "precomputed":
         source = np.asarray(X.toarray() if scipy.sparse.issparse(X) else X)

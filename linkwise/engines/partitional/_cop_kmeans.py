@@ -13,8 +13,8 @@ from linkwise.constraints import Constraints, Kind, Rule, SizeBetween
 from linkwise.engines._base import ConstrainedClusterer
 from linkwise.engines.partitional._centroids import LINKS, CentroidMixin
 from linkwise.engines.partitional._cloud import contract
-from linkwise.engines.partitional._lloyd import KMeansRun, Place, Watch
-from linkwise.engines.partitional._places import ExactPlaces, GreedyPlaces
+from linkwise.engines.partitional._lloyd import KMeansRun, Watch
+from linkwise.engines.partitional._places import ExactPlaces, GreedyPlaces, Place
 from linkwise.engines.partitional._restarts import (
     TRIES,
     Loop,

@@ -9,9 +9,10 @@ import numpy as np
 import numpy.typing as npt
 
 from linkwise.engines.partitional._cloud import Cloud
+from linkwise.engines.partitional._places import Place, Placement
 from linkwise.engines.partitional._rows import means, one_row, squared_to
 
-__all__ = ["KMeansRun", "Placement", "fill_empty", "run_lloyd"]
+__all__ = ["KMeansRun", "fill_empty", "run_lloyd"]
 
 IntArray = npt.NDArray[np.intp]
 FloatArray = npt.NDArray[np.float64]
@@ -53,20 +54,6 @@ class KMeansRun:
     best_assignment: bool = True
 
 
-@dataclass(frozen=True, eq=False)
-class Placement:
-    """Labels of the rows of a cloud, and their squared distances to the centres of these.
-
-    ``best`` says whether no assignment costs less, ``movable`` which rows an empty cluster may take; default all.
-    """
-
-    labels: IntArray
-    distance: FloatArray
-    best: bool = True
-    movable: npt.NDArray[np.bool_] | None = None
-
-
-Place = Callable[[FloatArray, IntArray | None], Placement]
 Watch = Callable[[IntArray, FloatArray], None]
 
 

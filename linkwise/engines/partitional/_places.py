@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -13,14 +14,29 @@ from linkwise.constraints import Constraints, Kind
 from linkwise.engines.partitional._apart import Apart
 from linkwise.engines.partitional._assign import assign
 from linkwise.engines.partitional._cloud import Cloud
-from linkwise.engines.partitional._lloyd import Placement
 from linkwise.engines.partitional._rows import nearest, squared, squared_to
 from linkwise.exceptions import GaveUpError
 
-__all__ = ["ExactPlaces", "FixedPlaces", "FreePlaces", "GreedyPlaces"]
+__all__ = ["ExactPlaces", "FixedPlaces", "FreePlaces", "GreedyPlaces", "Placement"]
 
 IntArray = npt.NDArray[np.intp]
 FloatArray = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class Placement:
+    """Labels of the rows of a cloud, and their squared distances to the centres of these.
+
+    ``best`` says whether no assignment costs less, ``movable`` which rows an empty cluster may take; default all.
+    """
+
+    labels: IntArray
+    distance: FloatArray
+    best: bool = True
+    movable: npt.NDArray[np.bool_] | None = None
+
+
+Place = Callable[[FloatArray, IntArray | None], Placement]
 
 
 class FreePlaces:

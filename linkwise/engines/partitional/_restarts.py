@@ -11,7 +11,8 @@ import numpy.typing as npt
 
 from linkwise.constraints import Constraints, Kind, Rule, SizeBetween
 from linkwise.engines.partitional._cloud import Cloud
-from linkwise.engines.partitional._lloyd import KMeansRun, Place, Settled, Watch, run_lloyd
+from linkwise.engines.partitional._lloyd import KMeansRun, Settled, Watch, run_lloyd
+from linkwise.engines.partitional._places import Place
 from linkwise.engines.partitional._race import RACE, race
 from linkwise.engines.partitional._rows import read_rows, squared_to, typical_variance
 from linkwise.engines.partitional._start import Start

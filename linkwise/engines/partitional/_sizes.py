@@ -13,7 +13,7 @@ from linkwise.engines.partitional._apart import Apart
 from linkwise.engines.partitional._cloud import Cloud
 from linkwise.engines.partitional._kernels_easy import match
 from linkwise.engines.partitional._kernels_sizes import fill_within, flow_within, improve_within
-from linkwise.engines.partitional._lloyd import Placement
+from linkwise.engines.partitional._places import Placement
 from linkwise.engines.partitional._rows import squared
 
 __all__ = ["SizedPlaces", "is_flow", "size_bounds"]

@@ -103,7 +103,7 @@ def test_l33_what_is_too_big_is_refused_before_it_is_begun(here, capsys, monkeyp
 
 
 def test_l33_much_memory_is_said_before_it_is_taken(capsys, monkeypatch):
-    from linkwise.engines.hierarchical._memory import plan_memory
+    from linkwise.engines.hierarchical._codes import plan_memory
 
     monkeypatch.setattr("linkwise.engines.hierarchical._memory.available_memory", lambda: 2**35)
     sizes = Distances(20_000, "average", "agglomerative", sparse=False, said=True)

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from linkwise.engines.hierarchical import _memory
+from linkwise.engines.hierarchical import _codes
 
 
 @pytest.fixture
@@ -10,5 +10,5 @@ def method(request, monkeypatch):
     """Return a linkage; samples as few as in these tests would get a matrix even where one can do without."""
     name, *rest = request.param.split()
     if rest:
-        monkeypatch.setattr(_memory, "FEW", 0)
+        monkeypatch.setattr(_codes, "FEW", 0)
     return name

@@ -12,8 +12,8 @@ from linkwise import Constraints, agglomerate
 from linkwise.engines import constrained_linkage, propagated_linkage
 from linkwise.engines.hierarchical import _memory, _reciprocal, _spanning, _vector
 from linkwise.engines.hierarchical._agglomerate import merge_all
+from linkwise.engines.hierarchical._codes import plan_memory
 from linkwise.engines.hierarchical._distances import read_dissimilarities, scaled, square_distances
-from linkwise.engines.hierarchical._memory import plan_memory
 from linkwise.exceptions import LinkwiseError, LinkwiseWarning, MemoryLimitError
 
 METHODS = ("single", "complete", "average", "weighted", "ward", "centroid", "median")

@@ -10,8 +10,9 @@ import pytest
 
 from linkwise import Constraints, Entry, MinSeparation, check, conflicts, repair
 from linkwise.problem import _entryrepair
+from linkwise.problem._blocks import blocks_or_none
 from linkwise.problem._entries import expand
-from linkwise.problem._hard import Hard, blocks_or_none
+from linkwise.problem._hard import Hard
 from tests.profile import examples
 
 ANIMALS = ["wolf", "coyote", "jungle cat", "cat", "bear", "polar bear", "jackal", "lynx", "fox"]

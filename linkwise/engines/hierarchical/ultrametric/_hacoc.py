@@ -13,8 +13,8 @@ from linkwise.constraints import Constraints
 from linkwise.engines._progress import current_progress
 from linkwise.engines.hierarchical._agglomerate import require_fitting
 from linkwise.engines.hierarchical._codes import EUCLIDEAN_ONLY, LINKAGES, lance_williams, linkage_code
-from linkwise.engines.hierarchical._distances import metric_name
-from linkwise.engines.hierarchical._hierarchy import HierarchyMixin, as_dense
+from linkwise.engines.hierarchical._distances import as_dense, metric_name
+from linkwise.engines.hierarchical._hierarchy import HierarchyMixin
 from linkwise.engines.hierarchical._memory import require_memory
 from linkwise.engines.hierarchical.ultrametric._wishes import Wishes, _TripletWishes, read_distances, read_wishes
 from linkwise.problem import Problem

@@ -13,7 +13,8 @@ from linkwise._kernels.lca import prepare, query_many, splits_off
 from linkwise.constraints import Constraints
 from linkwise.engines._progress import current_progress
 from linkwise.engines.hierarchical._agglomerate import Merges, merge_all
-from linkwise.engines.hierarchical._hierarchy import HierarchyMixin, as_dense
+from linkwise.engines.hierarchical._distances import as_dense
+from linkwise.engines.hierarchical._hierarchy import HierarchyMixin
 from linkwise.engines.hierarchical.ultrametric._projection import (
     Named,
     distances_named,

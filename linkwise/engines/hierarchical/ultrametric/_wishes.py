@@ -9,8 +9,13 @@ import numpy.typing as npt
 
 from linkwise.constraints import Constraints, Kind
 from linkwise.engines._base import ConstrainedClusterer
-from linkwise.engines.hierarchical._agglomerate import read_vectors
-from linkwise.engines.hierarchical._distances import metric_name, read_dissimilarities, scaled, square_distances
+from linkwise.engines.hierarchical._distances import (
+    metric_name,
+    read_dissimilarities,
+    read_vectors,
+    scaled,
+    square_distances,
+)
 from linkwise.engines.hierarchical._hierarchy import HierarchyMixin, mark
 from linkwise.engines.hierarchical._memory import require_memory
 from linkwise.exceptions import ConstraintError
