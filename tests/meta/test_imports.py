@@ -12,7 +12,7 @@ import pytest
 import linkwise
 
 ROOT = Path(linkwise.__file__).parent
-BASE = {"exceptions", "_wording"}
+BASE = {"exceptions", "_random", "_wording"}
 ALLOWED = {
     "__main__": {"cli"},
     "exceptions": set(),
@@ -25,6 +25,7 @@ ALLOWED = {
     "sources": BASE | {"_kernels", "_files", "constraints", "result"},
     "choosing": BASE | {"_kernels", "constraints", "result", "problem", "engines", "metrics", "_compat"},
     "_compat": set(),
+    "_random": {"exceptions"},
     "_wording": set(),
     "_cores": set(),
     "_lazy": set(),

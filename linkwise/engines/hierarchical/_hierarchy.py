@@ -13,7 +13,7 @@ import scipy.sparse
 from sklearn.utils.validation import check_array, check_is_fitted
 
 from linkwise._compat import Interval, InvalidParameterError, validate_data
-from linkwise._wording import hint
+from linkwise._wording import hint, many
 from linkwise.constraints import Constraints
 from linkwise.engines._reading import require_finite, require_numbers
 from linkwise.engines.hierarchical._agglomerate import require_fitting
@@ -30,15 +30,19 @@ from linkwise.problem import check
 from linkwise.result import Certificate, Dendrogram, Moved, verify
 from linkwise.result._branches import cluster_tops, samples_outside
 
-__all__ = ["HierarchyMixin", "dead_end_hint", "mark", "recut"]
+__all__ = ["HierarchyMixin", "dead_end_message", "mark", "recut"]
 
 IntArray = npt.NDArray[np.intp]
 
 
-def dead_end_hint(reached: int) -> str:
-    """What to do when no legal merge is left at a number of clusters."""
+def dead_end_message(reached: int, wanted: int) -> str:
+    """Word that no legal merge is left at more clusters than wanted, and what to do."""
     taken = hint(command=f"-k {reached} takes", python=f"n_clusters=None or n_clusters={reached} takes")
-    return f"{taken} what there is; another linkage may get further."
+    return (
+        f"no legal merge was left at {many(reached, 'cluster')}, but {many(wanted, 'cluster')} "
+        f"{'was' if wanted == 1 else 'were'} asked for: greedy merging met a dead end.\n"
+        f"Hint: {taken} what there is; another linkage may get further."
+    )
 
 
 class HierarchyMixin:
@@ -109,11 +113,7 @@ class HierarchyMixin:
         if self.n_clusters is None:
             return tree.cut(n_clusters=tree.n_roots)
         if self.n_clusters < tree.n_roots:
-            msg = (
-                f"no legal merge was left at {tree.n_roots} clusters, but {self.n_clusters} were asked for: "
-                f"greedy merging met a dead end.\nHint: {dead_end_hint(tree.n_roots)}"
-            )
-            raise DeadEndError(msg, tree, tree.n_roots)
+            raise DeadEndError(dead_end_message(tree.n_roots, self.n_clusters), tree, tree.n_roots)
         return tree.cut(n_clusters=self.n_clusters)
 
     def _keep_tree(self, tree: Dendrogram, labels: IntArray, certificate: Certificate, samples: Any) -> None:

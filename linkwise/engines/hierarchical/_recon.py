@@ -23,7 +23,7 @@ from linkwise.engines._reading import warn_user
 from linkwise.engines.hierarchical._agglomerate import require_fitting
 from linkwise.engines.hierarchical._codes import EUCLIDEAN_ONLY, LINKAGES, linkage_code
 from linkwise.engines.hierarchical._distances import as_dense
-from linkwise.engines.hierarchical._hierarchy import HierarchyMixin, dead_end_hint, mark
+from linkwise.engines.hierarchical._hierarchy import HierarchyMixin, dead_end_message, mark
 from linkwise.engines.hierarchical._recon_kernels import clusters_after
 from linkwise.engines.hierarchical._recon_memory import Contracted, Memory, Said, carry, contract
 from linkwise.engines.hierarchical._recon_run import Run, make_past, make_state
@@ -295,7 +295,8 @@ class ReCon(HierarchyMixin, ConstrainedClusterer):
     **Cost** see `recon`. **Guarantee** the tree displays every hard triplet and no dead end is ever met; labels satisfy
     Definition 4.2 of [1]_: if c shares a cluster with a or b, all three share it. With triplets alone there are exactly
     ``n_clusters`` clusters, whatever ``min_cluster_size``. Hard links and groups hold in the labels; with cannot-links,
-    greedy merging may end above a wanted ``n_clusters``, which raises `DeadEndError`. **Departure from** [1]_ see
+    greedy merging may end above a wanted ``n_clusters``: this raises `InfeasibleConstraintsError` where no clustering
+    has so few clusters, as far as `check` finds out, else `DeadEndError`. **Departure from** [1]_ see
     `recon`; outliers go to the nearest *compatible* cluster, where the paper's nearest one can break statements.
 
     A **warm start** compares the statements with those of the last fit on equal data under equal parameters. Merges
@@ -373,11 +374,8 @@ class ReCon(HierarchyMixin, ConstrainedClusterer):
         )
         if tree.marked is not None and self.n_clusters is not None and len(tree.marked) > self.n_clusters:
             reached = len(tree.marked)
-            msg = (
-                f"no legal merge was left at {reached} clusters, but {self.n_clusters} were asked for: "
-                f"greedy merging met a dead end.\nHint: {dead_end_hint(reached)}"
-            )
-            raise DeadEndError(msg, tree, reached)
+            check(problem.constraints.with_weight(np.inf), n_clusters=self.n_clusters).raise_if_infeasible()
+            raise DeadEndError(dead_end_message(reached, self.n_clusters), tree, reached)
         return tree
 
     def _refuse(self, constraints: Constraints) -> Constraints:

@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 from sklearn.exceptions import ConvergenceWarning
 
+from linkwise._wording import many
 from linkwise.engines._reading import warn_user
 from linkwise.engines._units import in_unit, unit_of
 from linkwise.engines.probabilistic._chunklets import Chunklets
@@ -178,8 +179,9 @@ def warn_of_fewer(labels: IntArray, k: int, who: str) -> None:
     found = len(np.unique(labels))
     if found < k:
         warn_user(
-            f"{who} found {found} cluster(s) where n_clusters={k} were asked for: the other Gaussians are no sample's "
-            f"most probable one.\nHint: n_clusters={found}, more starts (n_init), or cannot-links between the samples."
+            f"{who} found {many(found, 'cluster')} instead of n_clusters={k}: the other Gaussians are not the most "
+            f"probable one of any sample.\n"
+            f"Hint: n_clusters={found}, more starts (n_init), or cannot-links between the samples."
         )
 
 

@@ -132,11 +132,11 @@ def spectral_learning(
     >>> import numpy as np
     >>> from linkwise import Constraints
     >>> from linkwise.engines import spectral_learning
-    >>> X = np.array([[0.0], [1.0], [2.0], [8.0], [9.0]])
-    >>> known = Constraints.build(5, cannot_link=[(1, 2)])
+    >>> X = np.array([[0.0], [0.4], [1.0], [4.0], [5.0], [5.6]])
+    >>> known = Constraints.build(6, must_link=[(2, 3)])
     >>> labels = spectral_learning(X, known, 2, affinity="rbf", random_state=0).labels
-    >>> [bool(labels[i] == labels[j]) for i, j in [(0, 1), (1, 2), (3, 4)]]
-    [True, False, True]
+    >>> [bool(labels[i] == labels[i + 1]) for i in range(5)]
+    [True, True, True, False, True]
     """
     who = "spectral_learning"
     if affinity not in AFFINITIES:

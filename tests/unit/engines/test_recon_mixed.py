@@ -86,11 +86,34 @@ def test_contradictions_between_kinds_are_explained():
 def test_the_smallest_dead_end_is_told():
     """P7: merging {2, 3} first leaves three clusters, although {0, 3}, {1, 2} would do."""
     X = np.array([[0.0], [10.0], [5.0], [5.1]])
-    c = Constraints.build(4, cannot_link=[(0, 1), (0, 2), (1, 3)], triplets=[(2, 3, 0)])
+    c = Constraints.build(4, cannot_link=[(0, 1), (0, 2), (1, 3)])
+    assert verify([0, 1, 1, 0], c).ok
     with pytest.raises(DeadEndError, match="no legal merge was left at 3 clusters") as caught:
         ReCon(n_clusters=2).fit(X, constraints=c)
     assert caught.value.k_min == 3
     assert ReCon(n_clusters=None).fit(X, constraints=c).n_clusters_ == 3
+
+
+def test_what_cannot_be_had_is_explained_and_called_a_dead_end_nowhere():
+    X = np.array([[0.0], [10.0], [5.0], [5.1]])
+    triangle = Constraints.build(4, cannot_link=[(0, 1), (1, 2), (0, 2)], triplets=[(2, 3, 0)])
+    with pytest.raises(InfeasibleConstraintsError, match="cannot hold in 2 clusters") as caught:
+        ReCon(n_clusters=2).fit(X, constraints=triangle)
+    assert caught.value.explanation.core == (0, 1, 2)
+    explained = 0
+    for seed in range(examples(60, 1000)):
+        rng = np.random.default_rng(seed)
+        n, k = int(rng.integers(4, 9)), int(rng.integers(1, 4))
+        c = Constraints.build(
+            n,
+            cannot_link=[rng.choice(n, 2, replace=False) for _ in range(rng.integers(1, 2 * n))],
+            triplets=[rng.choice(n, 3, replace=False) for _ in range(rng.integers(0, 3))],
+        )
+        if check(c, n_clusters=k).status == "infeasible":
+            explained += 1
+            with pytest.raises(InfeasibleConstraintsError):
+                ReCon(n_clusters=k).fit(rng.normal(size=(n, 2)), constraints=c)
+    assert explained > 10
 
 
 def test_a_threshold_draws_the_cut_before_the_first_long_merge():
