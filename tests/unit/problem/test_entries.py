@@ -84,6 +84,20 @@ def test_repair_takes_back_the_wrong_label_and_keeps_dogs_and_cats_apart():
     )
 
 
+def test_a_repair_of_entries_that_may_not_be_the_cheapest_says_so():
+    rng = np.random.default_rng(0)
+    groups = [rng.choice(200, 4, replace=False).tolist() for _ in range(120)]
+    y = np.where(rng.random(200) < 0.5, rng.integers(5, size=200), -1)
+    c = Constraints.from_labels(y) | Constraints.build(200, together=groups[:60], apart=groups[60:])
+    rough, fine = repair(c, budget=0), repair(c)
+    assert not rough.optimal
+    assert rough.lower_bound <= fine.cost < rough.cost
+    assert str(rough).startswith(f"Dropped: {len(rough.entries)} of ")
+    assert f"no repair costs less than {rough.lower_bound:g}." in str(rough)
+    assert "must go" not in str(rough)
+    assert check(rough.kept).status == "feasible"
+
+
 @pytest.mark.parametrize("position", range(9))
 def test_the_wrong_row_is_found_wherever_it_stands(position):
     order = [name for name in ANIMALS if name != "jackal"]

@@ -258,7 +258,7 @@ def test_nothing_to_repair():
     assert fixed.cost == 0
     assert not len(fixed.dropped)
     assert fixed.kept is c
-    assert str(fixed) == "All 1 statements hold together; nothing needs to go."
+    assert str(fixed) == "The one statement holds; nothing to drop."
 
 
 def test_keep_hard_never_drops_a_hard_statement():
