@@ -53,7 +53,7 @@ class Conversation(RuleBasedStateMachine):
             assert onetree(self.live.n_items, self.kept).parent is not None
 
 
-Conversation.TestCase.settings = settings(max_examples=examples(5 if SLOW else 5, 500), stateful_step_count=20)
+Conversation.TestCase.settings = settings(max_examples=examples(5, 500), stateful_step_count=20)
 TestConversation = Conversation.TestCase
 
 
