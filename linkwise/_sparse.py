@@ -23,7 +23,9 @@ _MOST = int(np.iinfo(np.int32).max)
 
 
 def narrow(array: Any) -> csr_array:
-    """Return a sparse array in rows with 32-bit indices.
+    """Return a sparse array in rows with 32-bit indices, each entry once.
+
+    SciPy 1.13.0 keeps repeated entries of a new array, and its search for strongly connected parts never ends on them.
 
     Raises
     ------
@@ -31,6 +33,9 @@ def narrow(array: Any) -> csr_array:
         It has more rows, columns or entries than 32 bits can number.
     """
     rows = csr_array(array)
+    if not rows.has_canonical_format:
+        rows = rows.copy()
+        rows.sum_duplicates()
     if max(*rows.shape, rows.nnz) > _MOST:
         msg = (
             f"sparse array: {rows.shape[0]:,} x {rows.shape[1]:,} with {rows.nnz:,} entries, expected at most "

@@ -107,7 +107,7 @@ class _Announce(event.Listener):  # type: ignore[misc]
         self.said = True
         if os.environ.get("LINKWISE_QUIET") != "1":
             often = (
-                "once for this kind of work; `linkwise warmup` compiles for all of it"
+                "once for this kind of work; `linkwise warmup` compiles what the commands use"
                 if self.kept
                 else "each time, since no folder for compiled code can be written; NUMBA_CACHE_DIR can name one"
             )

@@ -174,7 +174,7 @@ def _compared(results: dict[str, Any], methods: Methods, n_folds: int) -> str:
     failed = Counter(_kind_of(trouble) for trouble in results["trouble"][~np.isfinite(mean)])
     if failed:
         listed = ", ".join(f"{count} {word}" for word, count in failed.most_common())
-        text += f"; {sum(failed.values())} could not be: {listed}"
+        text += f"; {sum(failed.values())} failed: {listed}"
     return f"{text}."
 
 

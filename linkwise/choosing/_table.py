@@ -40,7 +40,7 @@ def table_of(results: dict[str, Any], best: int, n_rows: int | None) -> str:
     lines.append("* chosen" + ("; = within one standard error of the best" if results["tied"].sum() > 1 else ""))
     failed = [at for at in order if not np.isfinite(mean[at])]
     if failed:
-        lines.append(f"{len(failed)} of {len(mean)} could not be:")
+        lines.append(f"{len(failed)} of {len(mean)} failed:")
         limit = len(failed) if n_rows is None else n_rows
         lines += [
             f"  {results['method'][at]}({results['words'][at]}): {results['trouble'][at]}" for at in failed[:limit]

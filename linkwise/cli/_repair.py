@@ -25,7 +25,7 @@ ENDINGS = (".csv", ".tsv", ".jsonl", ".ndjson")
 @verb(short_help="Drop statements until the rest holds together.")
 @click.argument("constraints", metavar="STATEMENTS...", nargs=-1, required=True, type=click.Path(allow_dash=True))
 @knowledge_options
-@click.option("--auto", is_flag=True, help="Drop the fewest (or lightest) that must go.")
+@click.option("--auto", is_flag=True, help="Drop the cheapest set that is found: few statements, or light ones.")
 @click.option(
     "--drop",
     multiple=True,

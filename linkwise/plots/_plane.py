@@ -53,7 +53,7 @@ def _sparse(X: Any) -> tuple[FloatArray, tuple[str, str]]:
     if min(X.shape) <= 3:
         return to_plane(X.toarray())
     directions = _strongest(X)[1]
-    return np.asarray(X @ _signed(directions).T), ("direction 1 (uncentred)", "direction 2")
+    return np.asarray(X @ _signed(directions).T), ("direction 1 (data not centered)", "direction 2")
 
 
 def _strongest(X: Any) -> tuple[FloatArray, FloatArray]:

@@ -99,7 +99,7 @@ def plot_search(search: Any, param: str | None = None, *, title: str | None = No
         ax.set_xticks(sorted(set(places.values())))
     ax.set_xlabel(name)
     scoring = search.scoring if isinstance(search.scoring, str) else "score"
-    ax.set_ylabel(f"{scoring} on what was held out")
+    ax.set_ylabel(f"{scoring} on held-out statements")
     many = len(ax.get_legend_handles_labels()[1]) > _MOST_INSIDE  # these would lie on the lines
     ax.legend(frameon=False, fontsize=7, **({"loc": "upper left", "bbox_to_anchor": (1.0, 1.0)} if many else {}))
     ax.spines[["top", "right"]].set_visible(False)

@@ -134,11 +134,15 @@ class Repair:
     def __str__(self) -> str:
         total, noun = self.given.n_statements, "statements"
         if not len(self.dropped):
-            return f"All {total:,} statements hold together; nothing needs to go."
+            head = "The one statement holds" if total == 1 else f"All {total:,} statements hold together"
+            return f"{head}; nothing to drop."
         if has_parts(self.given):
             total, noun = len(list_entries(self.given)), "entries"
-        sure = "no cheaper repair exists" if self.optimal else f"no repair costs less than {self.lower_bound:g}"
-        head = f"{len(self.entries):,} of {total:,} {noun} must go, at a cost of {self.cost:g}; {sure}."
+        count = f"{len(self.entries):,} of {total:,} {noun}"
+        if self.optimal:
+            head = f"{count} must go, at a cost of {self.cost:g}; no cheaper repair exists."
+        else:
+            head = f"Dropped: {count}, at a cost of {self.cost:g}; no repair costs less than {self.lower_bound:g}."
         if self.cut:
             head += " The time limit ended the search."
         more = len(self.by_statement()) - len(self.because)
@@ -161,7 +165,7 @@ def repair(
     constraints : Constraints
         Statements of any kind but choices; rules are not judged.
     keep : {"most", "hard"}, default="most"
-        "most" drops hard statements too, but never one more than necessary; "hard" refuses to.
+        "most" may drop hard statements too, each at a price above that of all soft ones; "hard" refuses to.
     budget : float, default=10.0
         Work of search and proof, after which the best so far is returned with a lower bound. It is counted in steps,
         not timed, so that every machine finds the same; a unit takes about a second on a common one. An integer

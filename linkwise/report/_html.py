@@ -192,7 +192,7 @@ def _tree(facts: Facts) -> str:
         f'<h2>The tree</h2>\n<figure id="drawing"><div class="wide">{tree_svg(facts)}</div>'
         f'<figcaption><div class="legend">{"".join(legend)}</div>'
         f"Two samples meet at the height at which their clusters were joined. "
-        f"The coloured ground shows the clusters{arcs}.{many_said}</figcaption></figure>\n{find}"
+        f"The background colors show the clusters{arcs}.{many_said}</figcaption></figure>\n{find}"
     )
 
 

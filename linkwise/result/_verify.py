@@ -95,7 +95,8 @@ class Certificate:
             lines.append("No hard statements were made.")
         soft = self.n_statements - self.n_hard
         if soft and not self.faults:
-            lines.append(f"{soft - len(self.soft_violated):,} of {_many(soft, 'soft statement')} hold.")
+            verb = "holds" if soft == 1 else "hold"
+            lines.append(f"{soft - len(self.soft_violated):,} of {_many(soft, 'soft statement')} {verb}.")
         for (rule, held), note in zip(self.rules, self.notes, strict=True):
             word = {True: "holds", False: "is broken", None: "was not checked"}[held]
             lines.append(f"{rule} {word}{': ' + note if note else ''}.")

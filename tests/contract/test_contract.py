@@ -191,7 +191,7 @@ def assert_told(model, kind, rows, c, heard):
 
 @each_kind_and_linkage()
 def test_hard_statements_hold_or_the_break_is_told(estimator, kind, linkage):
-    for seed in range(examples(6, 300)):
+    for seed in range(examples(4, 300)):
         X, y = blobs(seed)
         rows = truth(kind, y, seed)
         c = said(kind, rows, len(X))

@@ -148,7 +148,7 @@ def test_nothing_said_in_any_container_is_unconstrained(estimator, kind, empty):
 
 @each_kind
 def test_hard_statements_hold_or_the_break_is_told(estimator, kind):
-    for seed in range(examples(20, 1000)):
+    for seed in range(examples(7, 1000)):
         X, y = blobs(seed)
         rows = truth(kind, y, seed)
         c = said(kind, rows, len(X))
@@ -194,10 +194,10 @@ def test_contradictions_are_explained_and_the_old_state_is_kept(estimator, kind)
 
 @each_kind
 def test_a_wish_for_clusters_is_met_or_explained(estimator, kind):
-    for seed in range(examples(4, 100)):
+    for seed in range(examples(2, 100)):
         X, y = blobs(seed, 12)
         c = said(kind, truth(kind, y, seed, m=10), 12)
-        for k in range(1, 13):
+        for k in (1, 2, 3, 4, 7, 11, 12):
             model, explained = make(estimator, k, seed), False
             try:
                 model.fit(X, constraints=c)

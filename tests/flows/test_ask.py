@@ -164,13 +164,13 @@ def lost_answers(folder, kind, step):
 
 
 def test_no_acknowledged_answer_is_lost_at_whatever_moment_the_process_dies(tmp_path):
-    lost = lost_answers(tmp_path, Interview, examples(7, 1))
-    assert len(lost) > examples(20, 180)
+    lost = lost_answers(tmp_path, Interview, examples(4, 1))
+    assert len(lost) > examples(7, 180)
     assert sum(lost) == 0
 
 
 def test_the_same_trial_catches_a_program_that_acknowledges_first(tmp_path):
-    assert sum(lost_answers(tmp_path, AcknowledgesFirst, examples(7, 1))) > 0
+    assert sum(lost_answers(tmp_path, AcknowledgesFirst, examples(4, 1))) > 0
 
 
 def test_of_many_rows_some_are_asked_about_and_the_log_is_read_by_name(data, tmp_path, monkeypatch, capsys):

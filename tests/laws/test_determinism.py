@@ -22,7 +22,7 @@ def lie(monkeypatch: pytest.MonkeyPatch, hours: float) -> None:
         monkeypatch.setattr(time, name, lambda ticks=ticks: 1e6 + 3600.0 * hours * next(ticks))
 
 
-@pytest.mark.parametrize("number", range(8, 8 + examples(8, 200)))
+@pytest.mark.parametrize("number", range(8, 8 + examples(4, 200)))
 def test_the_clock_has_no_say(number, monkeypatch):
     lie(monkeypatch, 3.0)
     hurried = findings(number)

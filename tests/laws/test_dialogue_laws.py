@@ -81,12 +81,12 @@ class Histories(RuleBasedStateMachine):
 
 def test_every_history_ends_in_the_state_its_answers_lead_to():
     run_state_machine_as_test(
-        Histories, settings=settings(max_examples=examples(25, 500), stateful_step_count=20, deadline=None)
+        Histories, settings=settings(max_examples=examples(9, 500), stateful_step_count=20, deadline=None)
     )
 
 
 @pytest.mark.parametrize("size", [2, 3])
-@settings(max_examples=examples(25, 300), deadline=None)
+@settings(max_examples=examples(9, 300), deadline=None)
 @given(choices=st.lists(st.integers(0, 3), min_size=2, max_size=4), order=st.randoms(use_true_random=False))
 def test_answers_about_different_samples_commute(size, choices, order):
     queries = [Query(tuple(range(size * at, size * at + size))) for at in range(len(choices))]

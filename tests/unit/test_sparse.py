@@ -20,6 +20,14 @@ def wide(rows, columns, shape):
     return made
 
 
+def test_an_entry_written_twice_is_one():
+    given = scipy.sparse.csr_array((2, 2))
+    given.data, given.indices, given.indptr = np.ones(2), np.array([1, 1], np.int32), np.array([0, 2, 2], np.int32)
+    made = narrow(given)
+    assert (made.nnz, made[0, 1], given.nnz) == (1, 2.0, 2)
+    assert connected_parts(given, directed=True)[0] == 2  # without end on repeated entries
+
+
 def test_indices_become_narrow_and_values_stay():
     given = wide([0, 1, 3], [2, 0, 3], (4, 4))
     for array in (given, given.tocoo(), given.tocsc(), given.toarray()):

@@ -115,7 +115,7 @@ def test_sparse_rows_are_asked_about_too(strategy):
     assert 0 < len(converse(talk, LabelAnswerer(np.arange(30) % 3))) <= 10
 
 
-@pytest.mark.parametrize("seed", range(examples(6, 100)))
+@pytest.mark.parametrize("seed", range(examples(4, 100)))
 def test_explore_keeps_neighbourhoods_apart_and_goes_to_the_farthest(seed):
     X, y = scene(seed)
     k = 2 + seed % 4  # also more than there are classes
@@ -134,7 +134,7 @@ def test_explore_keeps_neighbourhoods_apart_and_goes_to_the_farthest(seed):
     assert len(inquiry.skeleton) == min(k, len(set(y.tolist())))
 
 
-@pytest.mark.parametrize("seed", range(examples(6, 100)))
+@pytest.mark.parametrize("seed", range(examples(4, 100)))
 def test_consolidate_asks_the_nearest_first_and_at_most_one_less_than_clusters(seed):
     X, y = scene(seed, n=20)
     y[:3] = [0, 1, 2]

@@ -166,8 +166,8 @@ def test_the_choice_is_told_with_its_score_and_its_rival(scores, tied, best, riv
     assert against.startswith(rival)
     failed = {
         0: ".",
-        1: "; 1 could not be: 1 too few or too many clusters for what was said.",
-        2: "; 2 could not be: 1 met a dead end, 1 too few or too many clusters for what was said.",
+        1: "; 1 failed: 1 too few or too many clusters for what was said.",
+        2: "; 2 failed: 1 met a dead end, 1 too few or too many clusters for what was said.",
     }
     assert (
         compared == "compared: COPKMeans with 2 to 4 clusters, 3 candidates in 10 folds" + failed[np.isnan(mean).sum()]

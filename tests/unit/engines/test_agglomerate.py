@@ -26,7 +26,7 @@ def blobs(seed, n, d):
 
 @pytest.mark.parametrize("method", [*METHODS, *MATRIX_FREE], indirect=True)
 def test_same_tree_as_scipy(method):
-    for seed in range(examples(30, 3000)):
+    for seed in range(examples(10, 3000)):
         rng = np.random.default_rng(seed)
         X = blobs(seed, int(rng.integers(2, 90)), int(rng.integers(1, 20)))
         Z = linkage(X, method)
@@ -37,7 +37,7 @@ def test_same_tree_as_scipy(method):
 
 @pytest.mark.parametrize("method", [*METHODS, *MATRIX_FREE], indirect=True)
 def test_same_heights_as_scipy_in_single_precision(method):
-    for seed in range(examples(15, 1000)):
+    for seed in range(examples(5, 1000)):
         # a common offset must not cost digits
         X = blobs(seed, 20 + seed, 3) + 1000.0
         merges = merge_all(X, method=method, dtype=np.float32)
@@ -57,7 +57,7 @@ def test_same_tree_as_scipy_when_blocks_are_rearranged(method):
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
 @pytest.mark.parametrize("method", [*METHODS, *MATRIX_FREE], indirect=True)
 def test_ties_are_broken_towards_some_legal_minimum(method, dtype):
-    for seed in range(examples(12, 600)):
+    for seed in range(examples(4, 600)):
         rng = np.random.default_rng(seed)
         X = rng.integers(0, 4, size=(int(rng.integers(2, 22)), int(rng.integers(1, 4)))).astype(float)
         merges = merge_all(X, method=method, dtype=dtype)

@@ -38,7 +38,7 @@ def listed(forbidden):
 @pytest.mark.parametrize("method", [*METHODS, *MATRIX_FREE], indirect=True)
 def test_must_and_cannot_links_follow_the_definition(method):
     forests = 0
-    for seed in range(examples(40, 4000)):
+    for seed in range(examples(14, 4000)):
         X, forced, forbidden = instance(seed)
         pairs, heights = greedy(X, method, forced=forced, forbidden=listed(forbidden))
         merges = merge_all(X, method=method, forced=forced, forbidden=forbidden)
@@ -51,7 +51,7 @@ def test_must_and_cannot_links_follow_the_definition(method):
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
 @pytest.mark.parametrize("method", [*METHODS, *MATRIX_FREE], indirect=True)
 def test_constrained_ties_go_to_some_legal_minimum(method, dtype):
-    for seed in range(examples(25, 2000)):
+    for seed in range(examples(9, 2000)):
         X, forced, forbidden = instance(seed, grid=True)
         merges = merge_all(X, method=method, forced=forced, forbidden=forbidden, dtype=dtype)
         wrong = faults(
@@ -68,7 +68,7 @@ def test_constrained_ties_go_to_some_legal_minimum(method, dtype):
 
 @pytest.mark.parametrize("method", ["single", "complete", "average", "weighted", "centroid", "median"])
 def test_constrained_matrix_equals_constrained_vectors(method):
-    for seed in range(1, examples(12, 300)):
+    for seed in range(1, examples(4, 300)):
         X, forced, forbidden = instance(seed)
         given = squareform(pdist(X)) if seed % 2 or len(X) < 2 else pdist(X)
         a = merge_all(X, method=method, forced=forced, forbidden=forbidden)
@@ -103,7 +103,7 @@ def test_large_enough_to_rearrange_the_blocks(method):
 @pytest.mark.parametrize("rule", ["gamma", "epsilon", "both"])
 def test_gamma_and_epsilon_follow_the_definition(method, rule):
     forests = 0
-    for seed in range(examples(20, 1500)):
+    for seed in range(examples(7, 1500)):
         X, forced, forbidden = instance(seed)
         rng = np.random.default_rng(seed)
         gamma = float(rng.uniform(0.5, 3)) if rule != "epsilon" else None
@@ -175,7 +175,7 @@ def both(*pairs):
 @pytest.mark.parametrize("method", [*METHODS, *MATRIX_FREE], indirect=True)
 def test_groups_apart_equal_all_their_pairs(method, rule):
     groups = merged = 0
-    for seed in range(examples(30, 2000)):
+    for seed in range(examples(10, 2000)):
         X, forced, forbidden = instance(seed)
         apart, pairs = groups_apart(seed, forced, len(X))
         rules = {} if rule is None else {rule: 1.5}

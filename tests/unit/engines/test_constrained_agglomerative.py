@@ -92,7 +92,7 @@ def leaves_a_dead_end(model, X, said):
 def test_hard_statements_never_break():
     """Random feasible problems for both estimators; each checked by the certificate, `verify` and by definition."""
     forests = dead_ends = 0
-    for seed in range(examples(150, 10_000)):
+    for seed in range(examples(50, 10_000)):
         rng = np.random.default_rng(seed)
         n = int(rng.integers(3, 22))
         X = points(n, seed, grid=seed % 3 == 0)
@@ -134,7 +134,7 @@ def test_hard_statements_never_break():
 
 @every_linkage
 def test_the_tree_is_that_of_the_definition(linkage):
-    for seed in range(examples(12, 1_500)):
+    for seed in range(examples(4, 1_500)):
         n = 4 + seed % 12
         X = points(n, seed)
         must, cannot, _ = links(n, seed)
@@ -158,7 +158,7 @@ def test_without_statements_it_is_scipys_linkage(linkage):
 @every_linkage
 def test_merging_stops_only_when_no_pair_is_left(linkage):
     """P6: at the roots every two clusters are kept apart by a cannot-link, and no cut below breaks a statement."""
-    for seed in range(examples(20, 1_000)):
+    for seed in range(examples(7, 1_000)):
         n = 12
         must, cannot, _ = links(n, seed, cannot=1.5)
         said = Constraints.build(n, must_link=must, cannot_link=cannot)
@@ -219,7 +219,7 @@ def test_a_dead_end_is_left_by_dividing_anew(linkage, metric):
 def test_must_linked_groups_and_groups_apart_leave_a_dead_end_together():
     rng = np.random.default_rng(0)
     ends = 0
-    for seed in range(examples(40, 2_000)):
+    for seed in range(examples(14, 2_000)):
         y = rng.integers(4, size=40)
         X = rng.normal(size=(40, 2)) + y[:, None] * 0.5
         same = [np.flatnonzero(y == c) for c in range(4)]
@@ -244,7 +244,7 @@ def test_delta_holds_where_a_dead_end_was_left(helped, monkeypatch):
         nothing = SimpleNamespace(solved=False)
         monkeypatch.setattr(_regroup, "assign", lambda c, a, b: nothing if b is None else whole(c, a, b))
     ends = 0
-    for seed in range(examples(60, 2_000)):
+    for seed in range(examples(20, 2_000)):
         X = points(16, seed)
         must, cannot, _ = links(16, seed, must=0.1, cannot=0.8)
         said = Constraints.build(16, must_link=must, cannot_link=cannot, rules=MinSeparation(0.2))
@@ -432,7 +432,7 @@ def fit_or_explain(X, said, linkage):
 @pytest.mark.parametrize("grid", [False, True], ids=["points", "grid"])
 def test_delta_separates_clusters(linkage, grid):
     fitted = 0
-    for seed in range(examples(12, 800)):
+    for seed in range(examples(4, 800)):
         X = points(14, seed, grid=grid)
         must, cannot, _ = links(14, seed, must=0.1, cannot=0.2)
         delta = 1.0 if grid else 0.3
@@ -459,7 +459,7 @@ def test_delta_separates_clusters(linkage, grid):
 @pytest.mark.parametrize("grid", [False, True], ids=["points", "grid"])
 def test_epsilon_gives_every_sample_a_neighbour(linkage, grid):
     fitted = 0
-    for seed in range(examples(12, 800)):
+    for seed in range(examples(4, 800)):
         X = points(12, seed, grid=grid)
         must, cannot, _ = links(12, seed, must=0.1, cannot=0.3)
         epsilon = 1.0 if grid else 0.8
@@ -518,7 +518,7 @@ def test_a_must_linked_sample_without_any_neighbour_is_infeasible():
 
 @every_linkage
 def test_gamma_limits_every_merge(linkage):
-    for seed in range(examples(12, 800)):
+    for seed in range(examples(4, 800)):
         X = points(14, seed)
         must, cannot, _ = links(14, seed, must=0.2, cannot=0.2)
         said = Constraints.build(14, must_link=must, cannot_link=cannot, rules=MaxCentroidDistance(0.9))
@@ -533,7 +533,7 @@ def test_gamma_limits_every_merge(linkage):
 
 @every_linkage
 def test_rules_together_follow_the_definition(linkage):
-    for seed in range(examples(10, 500)):
+    for seed in range(examples(4, 500)):
         X = points(11, seed)
         must, cannot, _ = links(11, seed, must=0.2, cannot=0.2)
         said = Constraints.build(11, must_link=must, cannot_link=cannot, rules=MaxCentroidDistance(1.0))
@@ -594,7 +594,7 @@ def test_delta_and_epsilon_go_with_any_metric(metric):
 
 def test_soft_statements_are_dropped_only_when_they_contradict():
     dropped = kept = 0
-    for seed in range(examples(40, 1_000)):
+    for seed in range(examples(14, 1_000)):
         rng = np.random.default_rng(seed)
         must = [tuple(rng.choice(8, size=2, replace=False).tolist()) for _ in range(4)]
         cannot = [tuple(rng.choice(8, size=2, replace=False).tolist()) for _ in range(4)]

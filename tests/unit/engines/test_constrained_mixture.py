@@ -74,7 +74,7 @@ def renumbered(means, like):
 @pytest.mark.parametrize("sampling", ["chunklets", "points"])
 def test_em_agrees_with_enumeration(kind, sampling):
     rng = np.random.default_rng([TYPES.index(kind), sampling == "points"])
-    for _ in range(examples(12, 400)):
+    for _ in range(examples(4, 400)):
         n, k, d = 7, 2 + int(rng.integers(2)), 2
         X, y = blobs(int(rng.integers(1000)), n, k, d)
         said = truth(y, 4, int(rng.integers(1000)))
@@ -127,7 +127,7 @@ def test_without_statements_it_is_the_plain_mixture(cls, kind, init):
 @pytest.mark.parametrize("kind", TYPES)
 @pytest.mark.parametrize("sampling", ["chunklets", "points"])
 def test_the_likelihood_does_not_fall(kind, sampling):
-    for seed in range(examples(6, 100)):
+    for seed in range(examples(4, 100)):
         X, y = blobs(seed, 120, 3, 2)  # enough samples for no covariance to collapse
         model = ConstrainedGaussianMixture(
             3,
@@ -160,7 +160,7 @@ def test_responsibilities_are_probabilities_and_one_within_a_chunklet():
 @pytest.mark.parametrize("cls", BOTH)
 @pytest.mark.parametrize("kind", [Kind.MUST_LINK, Kind.CANNOT_LINK, Kind.TOGETHER, Kind.APART])
 def test_hard_statements_hold_against_the_data(cls, kind):
-    for seed in range(examples(10, 200)):
+    for seed in range(examples(4, 200)):
         X, _ = blobs(seed, 30)
         rng = np.random.default_rng(seed)
         y = rng.integers(3, size=30)  # nothing to do with X

@@ -49,7 +49,7 @@ def assert_same_merges(tree, D, triplets, method, note):
 
 @pytest.mark.parametrize("method", METHODS)
 def test_vectors_merge_as_in_the_literal_algorithm(method):
-    for seed in range(examples(4 if SLOW else 250, 2500)):
+    for seed in range(examples(4 if SLOW else 84, 2500)):
         X, triplets = generators.relative_instance(seed)
         tree = recon(X, said(len(X), triplets), method=method)
         assert_same_merges(tree, squareform(pdist(X)), triplets, method, f"seed {seed}")
@@ -57,7 +57,7 @@ def test_vectors_merge_as_in_the_literal_algorithm(method):
 
 @pytest.mark.parametrize("method", [m for m in METHODS if m != "ward"])
 def test_distances_that_want_the_opposite_merge_as_in_the_literal_algorithm(method):
-    for seed in range(examples(3 if SLOW else 100, 2000)):
+    for seed in range(examples(3 if SLOW else 34, 2000)):
         rng = np.random.default_rng(seed)
         n = int(rng.integers(2, 15))
         triplets = generators.consistent_triplets(rng, n)
@@ -72,7 +72,7 @@ def test_distances_that_want_the_opposite_merge_as_in_the_literal_algorithm(meth
 @pytest.mark.parametrize("kind", ["grid", "copies"])
 @pytest.mark.parametrize("method", METHODS)
 def test_with_ties_every_merge_is_a_compatible_one_at_the_least_distance(method, kind):
-    for seed in range(examples(2 if SLOW else 30, 500)):
+    for seed in range(examples(2 if SLOW else 10, 500)):
         X, triplets = generators.relative_instance(seed, 2, 12, kind=kind)
         tree = recon(X, said(len(X), triplets), method=method)
         assert relative.faults(*merges_of(tree), squareform(pdist(X)), triplets, method) == [], f"seed {seed}"
@@ -255,7 +255,7 @@ def test_the_input_is_left_alone_and_may_lie_in_memory_as_it_likes():
 
 def test_a_contradiction_is_answered_with_a_minimal_core():
     cores = 0
-    for seed in range(examples(5 if SLOW else 60, 1000)):
+    for seed in range(examples(5 if SLOW else 20, 1000)):
         rng = np.random.default_rng(seed)
         n = int(rng.integers(3, 12))
         triplets, wrong = generators.flipped_triplets(rng, n)
@@ -289,7 +289,7 @@ def test_unknown_linkages_and_metrics_that_do_not_fit_are_refused():
 
 def test_all_classes_come_back_from_pure_noise():
     recovered_by_merges = 0
-    rounds = examples(3 if SLOW else 40, 500)
+    rounds = examples(3 if SLOW else 14, 500)
     for seed in range(rounds):
         rng = np.random.default_rng(seed)
         k = int(rng.integers(2, 5))

@@ -35,7 +35,7 @@ def _clusters(labels):
 def test_merges_and_cut_are_those_of_the_literal_phases(method):
     rng = np.random.default_rng(len(method))
     seen = mixed = 0
-    while seen < examples(40, 600):
+    while seen < examples(14, 600):
         n, must, apart, triplets, c = _draw(rng)
         verdict = check(c)
         if verdict.status != "feasible" or not (must or apart):
@@ -57,7 +57,7 @@ def test_merges_and_cut_are_those_of_the_literal_phases(method):
 def test_no_feasible_problem_ever_ends_early_and_everything_holds():
     rng = np.random.default_rng(0)
     seen = 0
-    while seen < examples(150, 4000):
+    while seen < examples(50, 4000):
         n, *_, c = _draw(rng)
         if check(c).status != "feasible":
             continue
@@ -101,7 +101,7 @@ def test_what_cannot_be_had_is_explained_and_called_a_dead_end_nowhere():
         ReCon(n_clusters=2).fit(X, constraints=triangle)
     assert caught.value.explanation.core == (0, 1, 2)
     explained = 0
-    for seed in range(examples(60, 1000)):
+    for seed in range(examples(20, 1000)):
         rng = np.random.default_rng(seed)
         n, k = int(rng.integers(4, 9)), int(rng.integers(1, 4))
         c = Constraints.build(

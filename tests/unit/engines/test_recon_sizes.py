@@ -53,7 +53,7 @@ def assert_as_many_as_asked(model, told, k):
 
 def test_any_size_gives_exactly_as_many_clusters_and_keeps_everything():
     moved = apart = lowered = 0
-    for seed in range(examples(6 if SLOW else 240, 4000)):
+    for seed in range(examples(6 if SLOW else 80, 4000)):
         X, triplets = generators.relative_instance(seed, 6, 24, source=SOURCES[seed % 3])
         n = len(X)
         constraints = Constraints.build(n, triplets=triplets)
@@ -87,7 +87,7 @@ def test_any_size_gives_exactly_as_many_clusters_and_keeps_everything():
 
 def test_mixed_statements_have_exactly_as_many_clusters_or_an_error_that_names_the_number():
     seen = ended = 0
-    for seed in range(examples(6 if SLOW else 150, 3000)):
+    for seed in range(examples(6 if SLOW else 50, 3000)):
         rng = np.random.default_rng(seed)
         n = int(rng.integers(4, 14))
         constraints = Constraints.build(
@@ -120,7 +120,7 @@ def test_mixed_statements_have_exactly_as_many_clusters_or_an_error_that_names_t
 
 def test_outliers_are_those_of_the_size_and_not_the_plain_cut():
     moved = 0
-    for seed in range(examples(3 if SLOW else 30, 300)):
+    for seed in range(examples(3 if SLOW else 10, 300)):
         X, triplets = generators.relative_instance(seed, 16, 20, source=SOURCES[seed % 3])
         constraints = Constraints.build(len(X), triplets=triplets)
         model, _ = fitted(X, constraints, n_clusters=2, min_cluster_size="auto")

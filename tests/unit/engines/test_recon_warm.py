@@ -75,7 +75,7 @@ def common_merges(one, other, n):
 @pytest.mark.parametrize("links", [False, True], ids=["triplets", "links too"])
 def test_every_fit_is_the_cold_fit(kind, links):
     reused = fits = 0
-    for seed in range(examples(2 if SLOW else 25, 400)):
+    for seed in range(examples(2 if SLOW else 9, 400)):
         rng = np.random.default_rng(seed)
         y = rng.integers(4, size=int(rng.integers(6, 12 if SLOW else 60))) if seed % 5 else np.arange(12) % 4
         y[:4] = [0, 0, 1, 1]
@@ -104,7 +104,7 @@ def test_every_fit_is_the_cold_fit(kind, links):
 
 def test_a_new_triplet_leaves_exactly_the_merges_before_it_in_place():
     late = 0
-    for seed in range(examples(2 if SLOW else 40, 500)):
+    for seed in range(examples(2 if SLOW else 14, 500)):
         X, triplets = generators.relative_instance(seed, 8, 12 if SLOW else 30, source="random")
         n = len(X)
         model = ReCon(warm_start=True).fit(X, constraints=Constraints.build(n, triplets=triplets[:-1]))
@@ -117,7 +117,7 @@ def test_a_new_triplet_leaves_exactly_the_merges_before_it_in_place():
 
 def test_triplets_that_proved_nothing_can_be_withdrawn_in_peace():
     proved = idle = 0
-    for seed in range(examples(1 if SLOW else 15, 150)):
+    for seed in range(examples(1 if SLOW else 5, 150)):
         X, triplets = generators.relative_instance(seed, 6, 10, source="random")
         n = len(X)
         model = ReCon(warm_start=True).fit(X, constraints=Constraints.build(n, triplets=triplets))

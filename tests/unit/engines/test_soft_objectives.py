@@ -88,7 +88,7 @@ def positive(name, X):
 def test_the_objective_is_what_the_definition_says_and_no_half_step_raises_it(name, inference):
     function, options, _ = METHODS[name]
     rises = steps = 0
-    for seed in range(examples(6, 100)):
+    for seed in range(examples(4, 100)):
         X, must, cannot = problem(seed, 14, 16)
         X, k = positive(name, X), 3
         twin = definition(name, X, k, must, cannot)
@@ -122,7 +122,7 @@ def test_the_objective_is_what_the_definition_says_and_no_half_step_raises_it(na
 @each
 def test_hard_statements_hold_while_soft_ones_are_weighed_and_nothing_rises(name):
     function, options, _ = METHODS[name]
-    for seed in range(examples(6, 100)):
+    for seed in range(examples(4, 100)):
         X, must, cannot = problem(seed, 16, 12)
         X, k = positive(name, X), 3
         c = statements(16, must, cannot, extra_must=[(0, 1), (1, 2)], extra_cannot=[(0, 3), (3, 4), (4, 5), (5, 2)])
@@ -152,7 +152,7 @@ def test_hard_statements_hold_while_soft_ones_are_weighed_and_nothing_rises(name
 def test_runs_agree_with_the_definition_where_statements_run_in_no_circle(name):
     function, options, _ = METHODS[name]
     agreed, seed = 0, 0
-    while agreed < examples(8, 500):
+    while agreed < examples(4, 500):
         seed += 1
         X, must, cannot = problem(seed, 7, 4, forest=True)
         X, k = positive(name, X), 2 + seed % 2
@@ -178,7 +178,7 @@ def test_nothing_beats_the_optimum_of_all_labellings(name):
     """For each labelling with all clusters the centres are the best ones; CVQE's and LCVQE's are found by iterating."""
     function, options, _ = METHODS[name]
     reached = 0
-    for seed in range(examples(6, 60)):
+    for seed in range(examples(4, 60)):
         n, k = 6, 2 + seed % 2
         X, must, cannot = problem(seed, n, 5)
         twin = definition(name, X, k, must, cannot)
@@ -204,7 +204,7 @@ def test_nothing_beats_the_optimum_of_all_labellings(name):
             if name in ("pck", "hmrf"):
                 assert run.objective >= best - 1e-9
             reached += run.objective <= best * (1 + 1e-6)
-    assert reached >= examples(6, 60)  # at least half the time it is found
+    assert reached >= examples(4, 60)  # at least half the time it is found
 
 
 @each
@@ -269,7 +269,7 @@ def test_the_order_of_samples_matters_to_the_printed_update_only():
 
 def test_lcvqe_without_statements_is_k_means_and_what_holds_costs_nothing():
     """Half the inertia is the objective; a must-link within a cluster and a cannot-link across do not change it."""
-    for seed in range(examples(6, 200)):
+    for seed in range(examples(4, 200)):
         X, _, _ = problem(seed, 20, 0)
         start = X[np.random.default_rng(seed).choice(20, 3, replace=False)]
         free = lcvqe(X, Constraints.build(20), 3, init=start, tol=0.0)
@@ -287,7 +287,7 @@ def test_lcvqe_without_statements_is_k_means_and_what_holds_costs_nothing():
 def test_lcvqe_assigns_at_least_cost_of_all_labellings():
     """One assignment from given centres, against every labelling; who pays for a cannot-link is part of the cost."""
     agreed = 0
-    for seed in range(examples(10, 300)):
+    for seed in range(examples(4, 300)):
         X, must, cannot = problem(seed, 6, 4, forest=True)
         start = X[np.random.default_rng(seed).choice(6, 3, replace=False)]
         twin = twins.LCVQE(X, 3, must, cannot)
@@ -304,7 +304,7 @@ def test_lcvqe_assigns_at_least_cost_of_all_labellings():
 
 @pytest.mark.parametrize("run", [pck_means, mpck_means, hmrf_kmeans, cvqe, lcvqe], ids=lambda run: run.__name__)
 def test_the_run_kept_is_not_worse_than_one_that_breaks_nothing(run):
-    for seed in range(examples(12, 100)):
+    for seed in range(examples(4, 100)):
         rng = np.random.default_rng(seed)
         X = rng.normal(size=(80, 2)) * [4.0, 1.0]
         y = X[:, 1] > 0  # not what k-means would find

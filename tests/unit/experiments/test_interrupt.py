@@ -58,7 +58,7 @@ def wait_for(condition, run):
 
 @pytest.mark.parametrize(
     ("n_jobs", "n", "rounds"),
-    [(1, examples(100, 1000), examples(2, 20)), (2, examples(16, 100), examples(1, 20))],
+    [(1, examples(34, 1000), examples(2, 20)), (2, examples(6, 100), examples(1, 20))],
     ids=["one process", "two processes"],
 )
 def test_a_killed_run_continues_without_repeating_a_cell(tmp_path, n_jobs, n, rounds):

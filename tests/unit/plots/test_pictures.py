@@ -179,7 +179,7 @@ def test_sparse_rows_are_projected_on_their_singular_vectors():
     ax = plot_links(scipy.sparse.csr_array(dense), None, ax=axes())
     drawn = np.linalg.norm(ax.collections[0].get_offsets(), axis=0)
     assert drawn == pytest.approx(np.linalg.svd(dense)[1][:2])
-    assert "uncentred" in ax.get_xlabel()
+    assert "not centered" in ax.get_xlabel()
 
 
 def test_many_features_are_projected_like_few():

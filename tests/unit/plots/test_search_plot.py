@@ -41,7 +41,7 @@ def test_scores_stand_over_the_number_of_clusters_and_the_chosen_one_is_marked(s
     assert (at[:, 1] == ax.get_window_extent().y0).all(), "on the axis, which is below all scores"
     assert (at[:, 1] < lowest).all()
     assert ax.get_xlim()[0] <= 1.0
-    assert (ax.get_xlabel(), ax.get_ylabel()) == ("n_clusters", "kappa on what was held out")
+    assert (ax.get_xlabel(), ax.get_ylabel()) == ("n_clusters", "kappa on held-out statements")
 
 
 def test_words_stand_side_by_side(search):

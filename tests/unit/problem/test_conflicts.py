@@ -21,7 +21,7 @@ def test_nothing_conflicts_where_all_holds():
 def test_conflicts_are_disjoint_minimal_and_leave_a_rest_that_holds(mix):
     rng = np.random.default_rng(50 + list(MIXES).index(mix))
     most = 0
-    for _ in range(examples(12, 300)):
+    for _ in range(examples(4, 300)):
         c = conflicting(rng, mix, 4, 9)
         c = c | draw(rng, mix, c.n_samples)
         found = conflicts(c)
@@ -55,7 +55,7 @@ def behind(c, entries):
 def test_every_wrong_answer_that_has_a_conflict_to_itself_is_a_suspect_there():
     rng = np.random.default_rng(0)
     alone = 0
-    for _ in range(examples(10, 200)):
+    for _ in range(examples(4, 200)):
         n = 40
         said = tree_triplets(rng, random_tree(rng, range(n), str(rng.choice(SHAPES))), 8 * n)
         wrong = set(rng.choice(len(said), size=3, replace=False).tolist())

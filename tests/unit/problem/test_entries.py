@@ -85,6 +85,20 @@ def test_repair_takes_back_the_wrong_label_and_keeps_dogs_and_cats_apart():
     )
 
 
+def test_a_repair_of_entries_that_may_not_be_the_cheapest_says_so():
+    rng = np.random.default_rng(0)
+    groups = [rng.choice(200, 4, replace=False).tolist() for _ in range(120)]
+    y = np.where(rng.random(200) < 0.5, rng.integers(5, size=200), -1)
+    c = Constraints.from_labels(y) | Constraints.build(200, together=groups[:60], apart=groups[60:])
+    rough, fine = repair(c, budget=0), repair(c)
+    assert not rough.optimal
+    assert rough.lower_bound <= fine.cost < rough.cost
+    assert str(rough).startswith(f"Dropped: {len(rough.entries)} of ")
+    assert f"no repair costs less than {rough.lower_bound:g}." in str(rough)
+    assert "must go" not in str(rough)
+    assert check(rough.kept).status == "feasible"
+
+
 @pytest.mark.parametrize("position", range(9))
 def test_the_wrong_row_is_found_wherever_it_stands(position):
     order = [name for name in ANIMALS if name != "jackal"]
@@ -169,7 +183,7 @@ def test_any_member_of_a_group_one_too_large_may_go():
 def test_entries_for_a_wanted_number_are_minimal_and_single_fixes_exact():
     rng = np.random.default_rng(5)
     seen = [0, 0]
-    for _ in range(examples(120, 600)):
+    for _ in range(examples(40, 600)):
         n = int(rng.integers(4, 7))
         c = draw(rng, n)
         k = int(rng.integers(1, n + 1))
@@ -193,7 +207,7 @@ def test_entries_for_a_wanted_number_are_minimal_and_single_fixes_exact():
 
 def test_a_table_without_entries_says_what_the_labels_that_are_left_say():
     rng = np.random.default_rng(1)
-    for _ in range(examples(60, 600)):
+    for _ in range(examples(20, 600)):
         n = int(rng.integers(3, 9))
         y = rng.integers(-1, 3, n)
         c = Constraints.from_labels(y)
@@ -209,7 +223,7 @@ def test_a_table_without_entries_says_what_the_labels_that_are_left_say():
 def test_entries_hold_exactly_if_the_statements_they_make_do():
     rng = np.random.default_rng(2)
     seen = [0, 0]
-    for _ in range(examples(80, 800)):
+    for _ in range(examples(27, 800)):
         c = draw(rng, int(rng.integers(3, 8)), triplets=3)
         expansion = expand(c)
         gone = np.flatnonzero(rng.random(len(expansion.entries)) < 0.3)
@@ -223,7 +237,7 @@ def test_entries_hold_exactly_if_the_statements_they_make_do():
 def test_repairs_of_labels_and_groups_are_the_cheapest(triplets):
     rng = np.random.default_rng(3 + triplets)
     seen = set()
-    for _ in range(examples(25, 250)):
+    for _ in range(examples(9, 250)):
         c = draw(rng, 5, triplets)
         fixed, entries = repair(c), c.entries()
         assert holds(fixed.kept)
@@ -243,7 +257,7 @@ def test_repairs_of_labels_and_groups_are_the_cheapest(triplets):
 def test_where_a_row_and_a_member_tie_the_row_goes():
     rng = np.random.default_rng(8)
     met = 0
-    for _ in range(examples(60, 600)):
+    for _ in range(examples(20, 600)):
         c = draw(rng, 6)
         fixed = repair(c)
         for entry in fixed.entries:
@@ -270,7 +284,7 @@ def records(n, collisions, seed=0):
     return Constraints.from_groups(email) | Constraints.from_groups(source, say="apart")
 
 
-@pytest.mark.parametrize("n", [2001, examples(4001, 20_001)])
+@pytest.mark.parametrize("n", [2001, examples(1334, 20_001)])
 def test_eight_colliding_records_cost_eight_memberships_and_no_rule(n, monkeypatch):
     c = records(n, 8)
     tests = []

@@ -69,7 +69,7 @@ def assert_minimal(c, core, **question):
 def test_cores_are_minimal_and_suspects_are_the_smallest_repairs(mix):
     rng = np.random.default_rng(list(MIXES).index(mix))
     sizes = set()
-    for _ in range(examples(40, 720)):
+    for _ in range(examples(14, 720)):
         c = conflicting(rng, mix, 4, 8)
         everything = set(range(c.n_statements))
         why = check(c).explanation
@@ -92,7 +92,7 @@ def test_cores_are_minimal_and_suspects_are_the_smallest_repairs(mix):
 def test_larger_cores_are_minimal_too(mix):
     rng = np.random.default_rng(3)
     longest = 0
-    for _ in range(examples(12, 300)):
+    for _ in range(examples(4, 300)):
         n = int(rng.integers(12, 40))
         said = tree_triplets(rng, random_tree(rng, range(n), str(rng.choice(SHAPES))), 3 * n)
         wrong = int(rng.integers(len(said)))
@@ -112,7 +112,7 @@ def test_larger_cores_are_minimal_too(mix):
 def test_every_core_holds_a_flipped_answer_and_the_only_one_is_a_suspect(n):
     rng = np.random.default_rng(n)
     met = {1: 0, 2: 0}
-    while min(met.values()) < examples(8, 250):
+    while min(met.values()) < examples(4, 250):
         said = consistent_triplets(rng, n, str(rng.choice(SHAPES)))
         errors = int(rng.integers(1, 3))
         if len(said) < 3:
@@ -161,7 +161,7 @@ def test_an_explanation_is_complete_when_its_core_and_its_suspects_are(core, sus
 def test_single_fixes_for_a_wanted_number_are_exact():
     rng = np.random.default_rng(9)
     seen = [0, 0]
-    for _ in range(examples(200, 2000)):
+    for _ in range(examples(67, 2000)):
         mix = str(rng.choice(["must cannot", "must together apart", "choices", "must cannot triplets"]))
         n = int(rng.integers(3, 7))
         c = draw(rng, mix, n)

@@ -44,7 +44,7 @@ def _clusters(witness):
 def test_the_verdict_agrees_with_all_partitions_or_trees_with_cuts(n, triplets):
     rng = np.random.default_rng(10 * n + triplets)
     seen = {"feasible": 0, "infeasible": 0}
-    for _ in range(examples(40, 800)):
+    for _ in range(examples(14, 800)):
         parts = _draw(rng, n, triplets)
         sizes = feasible_sizes_with_groups(n, *parts)
         c = _build(n, *parts)
@@ -67,7 +67,7 @@ def test_the_verdict_agrees_with_all_partitions_or_trees_with_cuts(n, triplets):
 def test_cores_with_groups_are_minimal():
     rng = np.random.default_rng(0)
     found = 0
-    while found < examples(40, 1000):
+    while found < examples(14, 1000):
         n = int(rng.integers(3, 6))
         c = _build(n, *_draw(rng, n, 3))
         k = None if rng.random() < 0.5 else int(rng.integers(1, n + 1))
@@ -85,7 +85,7 @@ def test_cores_with_groups_are_minimal():
 
 def test_groups_say_what_their_pairs_say():
     rng = np.random.default_rng(1)
-    for _ in range(examples(60, 1000)):
+    for _ in range(examples(20, 1000)):
         n = int(rng.integers(5, 30))
         sizes = rng.integers(2, 6, 4)
         groups = [rng.choice(n, min(s, n), replace=False).tolist() for s in sizes]
@@ -157,7 +157,7 @@ def test_a_search_over_choices_that_takes_too_much_says_so(monkeypatch):
 def test_solvers_agree_with_the_search(solve):
     rng = np.random.default_rng(2)
     outcomes = set()
-    for _ in range(examples(12, 200)):
+    for _ in range(examples(4, 200)):
         n = int(rng.integers(4, 10))
         graph = nx.gnp_random_graph(n, 0.6, seed=int(rng.integers(1 << 30)))
         pairs = np.array(graph.edges, dtype=np.intp).reshape(-1, 2)
@@ -221,7 +221,7 @@ def fewest_entries(c):
 def test_repair_takes_back_the_fewest_members():
     rng = np.random.default_rng(4)
     seen = set()
-    for _ in range(examples(20, 300)):
+    for _ in range(examples(7, 300)):
         n = 6
         groups = [rng.choice(n, 3, replace=False).tolist() for _ in range(3)]
         must = [rng.choice(n, 2, replace=False).tolist() for _ in range(3)]

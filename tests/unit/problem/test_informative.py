@@ -90,7 +90,7 @@ def test_consistent_triplets_leave_a_partition_of_every_size_and_not_only_they()
     n = 6
     every = [{x: i for i, block in enumerate(p) for x in block} for p in partitions(range(n))]
     misled = 0
-    for _ in range(examples(60, 1500)):
+    for _ in range(examples(20, 1500)):
         said = generators.noise_triplets(rng, n, int(rng.integers(1, 6)))
         sizes = {len(set(p.values())) for p in every if all(satisfied_by(p, s) for s in said)}
         assert {1, n} <= sizes
@@ -107,7 +107,7 @@ def test_consistent_triplets_leave_a_partition_of_every_size_and_not_only_they()
 def test_the_triplets_of_a_labelling_are_those_of_the_paper_without_the_empty_ones():
     """S0.7."""
     rng = np.random.default_rng(1)
-    for _ in range(examples(50, 1000)):
+    for _ in range(examples(17, 1000)):
         n = int(rng.integers(1, 15))
         y = rng.integers(0, int(rng.integers(1, 5)), n)
         found = label_triplets(y)
@@ -145,7 +145,7 @@ def test_a_labelling_is_found_again_in_pure_noise():
 def test_gains_are_what_the_closure_grows_by_and_no_choice_beats_the_bound():
     rng = np.random.default_rng(3)
     better = 0
-    for _ in range(examples(25, 500)):
+    for _ in range(examples(9, 500)):
         n = int(rng.integers(5, 10))
         shape = str(rng.choice(generators.SHAPES))
         said = generators.tree_triplets(rng, generators.random_tree(rng, range(n), shape), 3 * n)
@@ -171,7 +171,7 @@ def test_gains_are_what_the_closure_grows_by_and_no_choice_beats_the_bound():
 
 def test_a_triplet_with_one_sample_in_each_part_adds_only_itself():
     rng = np.random.default_rng(4)
-    for _ in range(examples(60, 2000)):
+    for _ in range(examples(20, 2000)):
         said = generators.consistent_triplets(rng, 5, "random")
         other = generators.consistent_triplets(rng, 4, "random")
         n = 9
@@ -219,7 +219,7 @@ def test_beyond_what_is_counted_the_sample_is_close(monkeypatch):
 
 def test_must_links_are_chosen_as_well_as_possible():
     rng = np.random.default_rng(7)
-    for _ in range(examples(40, 1000)):
+    for _ in range(examples(14, 1000)):
         n = int(rng.integers(3, 9))
         y = rng.integers(0, 3, n)
         pairs = [(a, b) for a, b in combinations(range(n), 2) if y[a] == y[b] and rng.random() < 0.6]
@@ -235,7 +235,7 @@ def test_must_links_are_chosen_as_well_as_possible():
 
 def test_links_of_both_kinds_are_counted_exactly():
     rng = np.random.default_rng(8)
-    for _ in range(examples(60, 2000)):
+    for _ in range(examples(20, 2000)):
         n = int(rng.integers(3, 12))
         y = rng.integers(0, 3, n)
         pairs = [(a, b) for a, b in combinations(range(n), 2) if rng.random() < 0.4]

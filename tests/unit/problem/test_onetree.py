@@ -59,7 +59,7 @@ def test_random_sets_against_all_binary_trees(n):
     said, shown = masks(n)
     rng = np.random.default_rng(n)
     yes = 0
-    count = 100 if SLOW else examples(300, 10_000)
+    count = 100 if SLOW else examples(100, 10_000)
     for _ in range(count):
         chosen = rng.choice(len(said), size=int(rng.integers(1, 2 * n)), replace=False).tolist()
         wanted = sum(1 << t for t in chosen)
@@ -76,7 +76,7 @@ def drawn(seed):
 
 
 def test_the_tree_is_that_of_the_recursive_algorithm_and_displays_everything():
-    for seed in range(examples(40 if SLOW else 300, 5000)):
+    for seed in range(examples(40 if SLOW else 100, 5000)):
         n, said = drawn(seed)
         parent = onetree(n, said).parent
         assert parent is not None, f"seed {seed}"
@@ -87,7 +87,7 @@ def test_the_tree_is_that_of_the_recursive_algorithm_and_displays_everything():
 
 
 def test_each_leaf_once_children_first_and_no_node_with_one_child():
-    for seed in range(examples(40 if SLOW else 300, 5000)):
+    for seed in range(examples(40 if SLOW else 100, 5000)):
         n, said = drawn(seed)
         parent = onetree(n, said).parent
         inner = np.arange(n, len(parent))
@@ -109,7 +109,7 @@ def mixed(seed):
 
 def test_the_conflict_lies_inside_the_stuck_set():
     stuck_count = 0
-    for seed in range(examples(60 if SLOW else 400, 5000)):
+    for seed in range(examples(60 if SLOW else 134, 5000)):
         n, said = mixed(seed)
         parent, stuck = onetree(n, said)
         assert (parent is None) == (not relative.consistent(said, n)), f"seed {seed}"
@@ -126,7 +126,7 @@ def test_the_conflict_lies_inside_the_stuck_set():
 
 
 def test_names_order_copies_and_the_order_of_the_close_pair_do_not_matter():
-    for seed in range(examples(30 if SLOW else 150, 3000)):
+    for seed in range(examples(30 if SLOW else 50, 3000)):
         n, said = mixed(seed) if seed % 2 else drawn(seed)
         rng = np.random.default_rng(seed)
         name = rng.permutation(n)
@@ -141,7 +141,7 @@ def test_names_order_copies_and_the_order_of_the_close_pair_do_not_matter():
 
 
 def test_part_of_a_consistent_set_is_consistent():
-    for seed in range(examples(30 if SLOW else 150, 3000)):
+    for seed in range(examples(30 if SLOW else 50, 3000)):
         n, said = drawn(seed)
         rng = np.random.default_rng(seed)
         assert succeeds(n, [t for t in said if rng.random() < 0.7]), f"seed {seed}"
@@ -159,7 +159,7 @@ def implied(n, said):
 def test_what_contradicting_the_alternatives_implies_is_what_all_displaying_trees_share():
     said_about, shown = masks(5)
     more = 0
-    for seed in range(examples(10 if SLOW else 60, 1000)):
+    for seed in range(examples(10 if SLOW else 20, 1000)):
         rng = np.random.default_rng(seed)
         said = generators.consistent_triplets(rng, 5, str(rng.choice(generators.SHAPES)))
         # said with the smaller of the close pair first, as all_triplets has them

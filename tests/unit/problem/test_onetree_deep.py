@@ -45,7 +45,7 @@ def drawn(seed):
 
 
 def test_either_way_gives_the_tree_of_the_recursive_algorithm_or_a_set_it_fails_on():
-    count = examples(60 if SLOW else 1500, 20_000)
+    count = examples(60 if SLOW else 500, 20_000)
     failures = 0
     for seed in range(count):
         n, said = drawn(seed)
@@ -129,7 +129,7 @@ def fingerprint(n, parent):
 
 @pytest.mark.parametrize("make", [rails, bridges, sparse_caterpillar])
 def test_both_ways_agree_where_the_forest_is_mended_again_and_again(make):
-    for seed in range(examples(2 if SLOW else 20, 300)):
+    for seed in range(examples(2 if SLOW else 7, 300)):
         rng = np.random.default_rng(seed)
         n, said = make(int(rng.integers(4, 12 if SLOW else 120)), rng)
         expected = built(n, said, LEVELS)[0]
@@ -240,7 +240,7 @@ class Twin:
 
 
 def test_the_forest_is_cut_turned_and_hung_as_told():
-    for seed in range(examples(5 if SLOW else 40, 500)):
+    for seed in range(examples(5 if SLOW else 14, 500)):
         rng = np.random.default_rng(seed)
         twin = Twin(int(rng.integers(2, 12)))
         for number in range(25):

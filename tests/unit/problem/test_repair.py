@@ -46,7 +46,7 @@ def _assert_sound(c, fixed):
 
 def test_pairs_agree_with_brute_force_over_all_subsets():
     rng = np.random.default_rng(0)
-    for _ in range(examples(30, 400)):
+    for _ in range(examples(10, 400)):
         n, m = int(rng.integers(3, 7)), int(rng.integers(2, 11))
         pairs = [tuple(rng.choice(n, 2, replace=False)) for _ in range(m)]
         cut = int(rng.integers(0, m + 1))
@@ -66,7 +66,7 @@ def test_pairs_agree_with_brute_force_over_all_subsets():
 
 def test_mixed_knowledge_agrees_with_brute_force_when_optimal():
     rng = np.random.default_rng(1)
-    for _ in range(examples(8, 60)):
+    for _ in range(examples(4, 60)):
         must, cannot = ([tuple(rng.choice(4, 2, replace=False)) for _ in range(rng.integers(0, 3))] for _ in range(2))
         triplets = [tuple(rng.choice(4, 3, replace=False)) for _ in range(4)]
         c = Constraints.build(4, must_link=must, cannot_link=cannot, triplets=triplets)
@@ -88,7 +88,7 @@ MIXES = [mix for k in (1, 2, 3) for mix in combinations(KINDS, k)]
 def test_every_mix_of_kinds_and_weights_agrees_with_brute_force(mix):
     rng = np.random.default_rng(len(mix))
     conflicts = 0
-    for _ in range(examples(12, 250)):
+    for _ in range(examples(4, 250)):
         n, m = int(rng.integers(3, 6)), int(rng.integers(2, 13))
         kinds = rng.integers(len(mix), size=m)
         rows = {
@@ -258,7 +258,7 @@ def test_nothing_to_repair():
     assert fixed.cost == 0
     assert not len(fixed.dropped)
     assert fixed.kept is c
-    assert str(fixed) == "All 1 statements hold together; nothing needs to go."
+    assert str(fixed) == "The one statement holds; nothing to drop."
 
 
 def test_keep_hard_never_drops_a_hard_statement():
@@ -320,7 +320,7 @@ def test_without_time_nothing_is_claimed_whatever_the_prices():
 
 def test_greedy_insertion_of_pairs_agrees_with_one_by_one():
     rng = np.random.default_rng(4)
-    for _ in range(examples(60, 1000)):
+    for _ in range(examples(20, 1000)):
         n, m = int(rng.integers(2, 9)), 15
         pairs = [tuple(rng.choice(n, 2, replace=False)) for _ in range(m)]
         c = Constraints.build(n, must_link=pairs[:8], cannot_link=pairs[8:])
@@ -335,7 +335,7 @@ def test_greedy_insertion_of_pairs_agrees_with_one_by_one():
 
 def test_greedy_insertion_of_mixed_statements_agrees_with_one_by_one():
     rng = np.random.default_rng(5)
-    for _ in range(examples(20, 300)):
+    for _ in range(examples(7, 300)):
         pairs = [tuple(rng.choice(6, 2, replace=False)) for _ in range(6)]
         triplets = [tuple(rng.choice(6, 3, replace=False)) for _ in range(6)]
         c = Constraints.build(6, must_link=pairs[:3], cannot_link=pairs[3:], triplets=triplets)

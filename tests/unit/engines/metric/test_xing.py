@@ -12,6 +12,7 @@ from linkwise.engines import xing_metric
 from linkwise.engines.metric._farthest import diagonal_value, full_value, newton_terms, spread_diagonal
 from linkwise.exceptions import LinkwiseError, LinkwiseWarning
 from tests.oracles.metrics_learned import best_xing, central_differences, xing_sums
+from tests.profile import examples
 
 # pairs drawn at random contradict each other; the sum does not mind
 contradictory = pytest.mark.filterwarnings(
@@ -33,7 +34,7 @@ def instance(seed, d, m=9, n=14):
 @pytest.mark.parametrize("d", [1, 2, 3, 4])
 @pytest.mark.parametrize("options", [{"form": "diagonal"}, {"form": "full"}, {"solver": "projection"}], ids=str)
 def test_the_optimum_is_that_of_a_general_solver(d, options):
-    for seed in range(3):
+    for seed in range(examples(1, 5)):
         X, c, must, cannot = instance(seed, d)
         found = xing_metric(X, c, **options)
         A = found.components.T @ found.components
