@@ -113,8 +113,9 @@ def cluster(
         How samples are compared. None: cosine for sparse data, Euclidean for other.
     min_cluster_size : int, "auto" or None, default="auto"
         For triplets: branches of the tree with fewer samples are outliers, given to the nearest cluster in which no
-        statement breaks, as `ReCon` does; "auto" takes two fifths of an average cluster. 1 or None: every cluster is a
-        branch of the tree. A number above 1 goes with triplets alone and a number of clusters.
+        statement breaks, as `ReCon` does; "auto" takes two fifths of an average cluster, and can miss classes of fewer
+        samples, even where triplets tell them. 1 or None: every cluster is a branch of the tree. A number above 1 goes
+        with triplets alone and a number of clusters.
     random_state : int, RandomState or None, default=0
         For methods that begin at random.
 

@@ -88,7 +88,8 @@ def reproduce(
 
     Notes
     -----
-    **Cost** minutes to hours in full, a minute or two with ``quick``; a second run computes only what is missing.
+    **Cost** minutes to hours in full, a minute or two with ``quick``; a second run with the same code computes only
+    what is missing. After a change to a Python file of the package everything is computed again.
     **Guarantee** every number of the page is in the CSV file beside it; every verdict and every sentence about an
     outcome is computed from these by a rule that the page states, with its tolerance; scores are of exactly as many
     clusters as the paper has; what is timed was run once before.

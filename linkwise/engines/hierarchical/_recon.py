@@ -259,7 +259,7 @@ class ReCon(HierarchyMixin, ConstrainedClusterer):
         take is one of the ``n_clusters`` itself. If no such cut has ``n_clusters`` clusters, the size is lowered until
         one has, with a warning. Not together with statements about pairs or groups. "auto" takes two fifths of an
         average cluster, without a warning, and 1 where there are pairs or groups; the paper names no number, this one
-        is ours.
+        is ours. It can miss classes of fewer samples, even where triplets tell them.
     warm_start : bool, default=False
         Keep what a fit has found out, so that fitting the same X again with a few statements more or fewer takes a
         fraction of the time. The result is that of a fit from scratch, merge for merge.

@@ -2,26 +2,67 @@
 
 from __future__ import annotations
 
+import warnings
 from functools import partial
 
 import numpy as np
 import pytest
 import scipy.sparse
 
-from linkwise import Taxonomy, datasets
-from linkwise.exceptions import LinkwiseError
+from linkwise import ReCon, Taxonomy, datasets
+from linkwise.exceptions import LinkwiseError, LinkwiseWarning
+from linkwise.metrics import pairwise_f
 from linkwise.papers import Found, Settings
 from linkwise.papers import _bade as bade
 from linkwise.papers import _basu as basu
+from linkwise.papers import _kept as kept
 from linkwise.papers import _klein as klein
 from linkwise.papers import _liu as liu
 from linkwise.papers import _zheng as zheng
 from linkwise.papers._sets import exactly, on_hand, scaled
+from linkwise.sources import label_triplets_sample
 
 
 @pytest.fixture
 def settings(tmp_path):
     return Settings(quick=True, store=tmp_path)
+
+
+# -- what is kept ------------------------------------------------------------------------------------------------------
+
+
+def test_results_of_other_code_are_computed_again(settings, tmp_path, monkeypatch):
+    package, runs = tmp_path / "package", []
+    (package / "inner").mkdir(parents=True)
+    (package / "inner" / "_engine.py").write_text("SIZE = 1\n")
+    monkeypatch.setattr(kept, "HOME", package)
+
+    def compute(data_folder, of):
+        runs.append(of)
+        return {"value": 2.0 * of}
+
+    def ask():
+        kept.code_stamp.cache_clear()
+        runs.clear()
+        assert kept.compute_all(settings, "any", compute, [{"of": 1}, {"of": 2}]) == [{"value": 2.0}, {"value": 4.0}]
+        return list(runs)
+
+    assert ask() == [1, 2]
+    assert ask() == []
+    (package / "inner" / "_engine.py").write_text("SIZE = 2\n")
+    assert ask() == [1, 2]
+    (package / "inner" / "_engine.py").rename(package / "_engine.py")
+    assert ask() == [1, 2]
+    assert ask() == []
+    (package / "_engine.py").rename(package / "inner" / "_engine.py")
+    assert ask() == []  # what that code computed is still there
+    kept.code_stamp.cache_clear()
+
+
+def test_what_is_kept_depends_on_every_file_of_the_package():
+    assert kept.HOME.name == "linkwise"
+    assert {"engines", "papers", "_kernels"} <= {folder.name for folder in kept.HOME.iterdir()}
+    assert len(kept.code_stamp(kept.HOME)) == 64
 
 
 # -- Klein, Kamvar, Manning --------------------------------------------------------------------------------------------
@@ -72,6 +113,20 @@ def test_every_method_returns_as_many_clusters_as_classes(line):
         assert len(np.unique(labels)) == 3
 
 
+def test_answers_that_leave_more_roots_than_classes_are_regrouped():
+    """Three noes of four answers leave three branches of five samples in two classes."""
+    X, y = np.array([[5.0], [11.0], [15.0], [17.0], [23.0]]), np.array([1, 0, 1, 0, 1])
+    run = klein.active_complete_link(X, 4)
+    while (pair := run.ask()) is not None:
+        run.tell(pair, bool(y[pair[0]] == y[pair[1]]))
+    assert run.dendrogram.n_roots == 3
+    labels, known = klein.solve("active CCL", X, y, "euclidean", 4, 0, None)
+    assert known.items.tolist() == run.constraints.items.tolist()
+    assert len(np.unique(labels)) == 2
+    for (a, b), same in zip(known.items[:, :2].tolist(), known.kind == klein.Kind.MUST_LINK, strict=True):
+        assert (labels[a] == labels[b]) == same
+
+
 def test_merging_on_is_the_rule_of_the_paper():
     """It breaks cannot-links at the top, and with many of them it is worse than regrouping."""
     X, y, metric = klein.points("iris", 0, 150, None)
@@ -97,6 +152,22 @@ def test_all_informative_triplets_give_the_classes_and_no_triplets_the_baseline(
     assert liu.score("iris", "ReCon + Euclidean", "random", 0.0, 5)["auto"] == plain
     learned = liu.score("iris", "K-Means + SVM-Metric", "random", 0.5, 0)["auto"]
     assert learned != liu.score("iris", "K-Means", "random", 0.5, 0)["auto"]
+
+
+def test_scores_are_of_the_cuts_they_are_named_after():
+    """In this draw each cut has another score."""
+    found = liu.score("iris", "ReCon + Euclidean", "random", 0.1, 19)
+    data = scaled("iris", "minmax")
+    model = ReCon(3, min_cluster_size="auto").fit(data.X, constraints=label_triplets_sample(data.y, 15, 19))
+    wanted = {"auto": pairwise_f(data.y, model.labels_)}
+    for part, size in ((0.1, 5), (0.2, 10), (0.4, 20)):  # of 50, the average class
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", LinkwiseWarning)
+            labels = model.dendrogram_.cut_outliers(3, min_size=size, X=data.X).labels
+        wanted[f"threshold {part}"] = pairwise_f(data.y, labels)
+    assert found.pop("seconds") > 0
+    assert found == pytest.approx(wanted, abs=1e-12)
+    assert len({round(value, 6) for value in found.values()}) == 4
 
 
 def test_scores_are_of_exactly_as_many_clusters_as_classes(monkeypatch):

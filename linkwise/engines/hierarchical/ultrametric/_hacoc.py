@@ -239,8 +239,8 @@ def hacoc(X: Any, constraints: Constraints, *, method: str = "average", metric: 
 
     **Cost** one matrix of distances and one of the samples that triplets name; O(n^2) time mostly, O(n^3) at worst.
     **Guarantee** none about triplets: it looks one merge ahead, and of random consistent triplets about a quarter of
-    small inputs end where `recon` would not. **Departure from** [1]_ and [2]_, which uses it as a baseline: what
-    happens when no harmless merge is left is not said there.
+    small inputs end where `recon` would not. **Departure from** [1]_ unknown: it was not at hand, and [2]_, which uses
+    it as a baseline, names it and gives no rule. The rule here may be another one.
 
     References
     ----------
@@ -313,7 +313,7 @@ class HACoc(_TripletWishes):
     Notes
     -----
     **Cost** see `hacoc`. **Guarantee** none about triplets. Triplets that contradict each other are an error when hard;
-    soft ones are repaired and told. **Departure from** [1]_ see `hacoc`.
+    soft ones are repaired and told. **Departure from** [1]_ unknown: it was not at hand, see `hacoc`.
 
     References
     ----------

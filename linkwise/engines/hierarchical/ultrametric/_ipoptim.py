@@ -100,7 +100,8 @@ def ipoptim(
     **Departure from** [1]_ the ultrametric condition (8) is not convex, and Algorithm 1 never enforces it; here the
     linkage does, afterwards. The joint form is ours: each round learns from the tree which of the three distances of a
     triplet ended up smallest, and widens the margins of the broken ones by how far the tree misses them, at least
-    twofold. Margins replace the paper's non-strict comparison, under which up to half of all end tied.
+    twofold. Margins replace the paper's non-strict comparison, under which up to half of all end tied. A statement ab|c
+    stands for both of the paper's comparisons, (a, b, c) and (b, a, c).
 
     References
     ----------

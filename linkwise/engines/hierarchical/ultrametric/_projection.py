@@ -158,7 +158,8 @@ def project_triplets(
     named. For ``"l1"`` a minimum up to the tolerance of iterative re-weighting; it need not be the only one.
     **Departure from** [1]_ Algorithm 1 cycles through projections on vectors of all n (n - 1) / 2 distances and
     approaches the solution that is computed here; its index in line 11 makes it diverge as printed, and its E is the
-    inverse of the E it is said to be.
+    inverse of the E it is said to be. A statement ab|c stands for both of the paper's comparisons, (a, b, c) and
+    (b, a, c).
 
     References
     ----------
