@@ -94,19 +94,19 @@ def warmup() -> None:
 
 def kept_in() -> str:
     """Where compiled code is kept, found out as Numba does: the first of its places that can be written."""
-    from linkwise._kernels import _jit
+    from linkwise._kernels import njit
 
     try:
         from numba.core.caching import CompileResultCacheImpl
 
         places: list[Any] = CompileResultCacheImpl._locator_classes
-        found = [place.from_function(_jit.njit, _jit.__file__) for place in places]
+        found = [place.from_function(njit, njit.__code__.co_filename) for place in places]
         where = next((Path(place.get_cache_path()) for place in found if place is not None), None)
     except (ImportError, AttributeError):  # these names are private to Numba
         return "unknown"
     if where is None:
         return "nowhere, as no folder for it can be written; NUMBA_CACHE_DIR can name one"
-    if where == Path(_jit.__file__).parent / "__pycache__":
+    if where == Path(njit.__code__.co_filename).parent / "__pycache__":
         return "in __pycache__ folders beside the installed source files"
     return f"below {os.environ.get('NUMBA_CACHE_DIR') or where.parent}"
 

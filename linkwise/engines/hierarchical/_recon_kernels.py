@@ -52,8 +52,7 @@ from linkwise.engines.hierarchical._recon_search import (
     recall,
     settle,
 )
-from linkwise.problem import _layers
-from linkwise.problem._layers import CONFLICT, ROOM, Layers
+from linkwise.problem._layers import CONFLICT, ROOM, SPLIT_LEVEL, Layers, ring, top, try_merge, undo
 
 __all__ = [
     "BUDGET",
@@ -102,7 +101,7 @@ def mark(mask: BitArray, item: ShortArray, count: LongArray, members: ShortArray
     bit = ONE << np.uint64(certificate & 63)
     clusters = 0
     for p in range(size):
-        r = _layers.top(item, count, np.int64(members[p]))
+        r = top(item, count, np.int64(members[p]))
         if mask[r, word] & bit == np.uint64(0):
             mask[r, word] |= bit
             clusters += 1
@@ -113,10 +112,10 @@ def mark(mask: BitArray, item: ShortArray, count: LongArray, members: ShortArray
 def learn(state: ReConState, layers: Layers, i: int, j: int) -> None:
     """Turn the failed merge of items i and j, still in place, into a certificate, and undo it."""
     mask, scratch, item, count = state.mask, state.scratch, layers.item, layers.count
-    level = count[_layers.SPLIT_LEVEL]
-    n_x = _layers.ring(layers, level, i, scratch[0])
-    n_y = _layers.ring(layers, level, j, scratch[1])
-    _layers.undo(layers, np.int64(0))
+    level = count[SPLIT_LEVEL]
+    n_x = ring(layers, level, i, scratch[0])
+    n_y = ring(layers, level, j, scratch[1])
+    undo(layers, np.int64(0))
     state.count[N_FREE] -= 1
     certificate = state.free[state.count[N_FREE]]
     clusters = mark(mask[0], item, count, scratch[0], n_x, certificate)
@@ -349,7 +348,7 @@ def advance(state: ReConState, past: Any, layers: Layers, method: int, vectors: 
                 if 4 * count[N_FREE] < len(state.left):
                     return MORE_CERTIFICATES
             count[N_TESTS] += 1
-            answer = _layers.try_merge(layers, i, j)
+            answer = try_merge(layers, i, j)
             if answer == ROOM:
                 return MORE_ROOM
             if answer == CONFLICT:
@@ -360,7 +359,7 @@ def advance(state: ReConState, past: Any, layers: Layers, method: int, vectors: 
                         return LEARNED
                 asks = u
                 continue
-            item = _layers.top(layers.item, layers.count, i)
+            item = top(layers.item, layers.count, i)
             inherit(state.mask, state.live, state.left, i if item == j else j, item)
         asks = merge(state, lent, method, vectors, u, v, item)
     return DONE
@@ -402,11 +401,11 @@ def vouch(
     inside = np.empty(len(used), np.int64)
     n_inside = 0
     for t in range(len(used)):
-        a = _layers.top(item, count, np.int64(triplet[t, 0]))
+        a = top(item, count, np.int64(triplet[t, 0]))
         if (mask[0, a, word] | mask[1, a, word]) & bit == np.uint64(0):
             continue
-        b = _layers.top(item, count, np.int64(triplet[t, 1]))
-        c = _layers.top(item, count, np.int64(triplet[t, 2]))
+        b = top(item, count, np.int64(triplet[t, 1]))
+        c = top(item, count, np.int64(triplet[t, 2]))
         held = (mask[0, a, word] & mask[0, b, word]) | (mask[1, a, word] & mask[1, b, word])
         if a != b and held & (mask[0, c, word] | mask[1, c, word]) & bit != np.uint64(0):
             inside[n_inside] = t
@@ -416,8 +415,8 @@ def vouch(
             t = inside[p]
             if apart == 0 or (used[t] > now) != (fresh == 1):
                 continue
-            a = _layers.top(item, count, np.int64(triplet[t, 0]))
-            b = _layers.top(item, count, np.int64(triplet[t, 1]))
+            a = top(item, count, np.int64(triplet[t, 0]))
+            b = top(item, count, np.int64(triplet[t, 1]))
             while up[a] != a:
                 up[a] = up[up[a]]
                 a = up[a]
