@@ -7,6 +7,7 @@ slices Python sees Ctrl-C.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
@@ -16,9 +17,15 @@ from typing import Any
 
 from threadpoolctl import threadpool_limits
 
-from linkwise._cores import cores
+__all__ = ["Workers", "cores", "threads_at_most"]
 
-__all__ = ["Workers", "threads_at_most"]
+
+def cores() -> int:
+    """Count the cores that this process may use."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
+
 
 # Elements one slice handles: a tenth of a second or so, long against the 20 microseconds of handing it to a thread.
 SLICE = 100_000_000

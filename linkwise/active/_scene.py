@@ -16,8 +16,8 @@ from sklearn.utils import check_array
 
 from linkwise.active._known import Known
 from linkwise.constraints import Constraints
-from linkwise.engines._reading import require_finite, require_numbers
 from linkwise.exceptions import LinkwiseError, LinkwiseWarning
+from linkwise.sources._numbers import require_finite, require_numbers
 
 __all__ = ["Scene", "fit_to"]
 

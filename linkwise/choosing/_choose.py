@@ -13,6 +13,7 @@ import scipy.sparse
 
 from linkwise.choosing._auto import (
     candidate_methods,
+    cut_by_steps,
     explain,
     nearly_all_in_one,
     numbers_of_clusters,
@@ -20,7 +21,6 @@ from linkwise.choosing._auto import (
     too_little,
 )
 from linkwise.choosing._search import KnowledgeSearchCV
-from linkwise.choosing._steps import cut_by_steps
 from linkwise.constraints import Constraints, Kind, SizeBetween
 from linkwise.engines._base import ConstrainedClusterer
 from linkwise.engines._binding import bind

@@ -14,6 +14,7 @@ from linkwise.cli._fitting import (
     LINKAGES,
     METHODS,
     Cut,
+    Distances,
     choose_linkage,
     choose_method,
     decide,
@@ -21,6 +22,7 @@ from linkwise.cli._fitting import (
     is_sparse,
     require_agreement,
     require_fitting_size,
+    require_room,
     require_words,
 )
 from linkwise.cli._options import (
@@ -32,7 +34,6 @@ from linkwise.cli._options import (
     read_table,
     table_options,
 )
-from linkwise.cli._size import Distances, require_room
 from linkwise.cli._verb import answer, speaks_json, verb
 
 if TYPE_CHECKING:

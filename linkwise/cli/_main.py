@@ -25,18 +25,14 @@ from linkwise import __version__
 from linkwise._files import recording, visible
 from linkwise._wording import in_shell
 from linkwise.cli._ask import ask
-from linkwise.cli._assign import assign
 from linkwise.cli._check import check
 from linkwise.cli._cluster import cluster
-from linkwise.cli._compare import compare
 from linkwise.cli._convert import convert
 from linkwise.cli._demo import demo
 from linkwise.cli._explain import explain
-from linkwise.cli._info import info
 from linkwise.cli._plot import plot
 from linkwise.cli._repair import repair
-from linkwise.cli._report import report
-from linkwise.cli._reproduce import reproduce
+from linkwise.cli._report import assign, compare, info, report, reproduce
 from linkwise.cli._score import score
 from linkwise.cli._select import select
 from linkwise.cli._verb import CONFLICT, FAILED, INFEASIBLE, Interrupted, Unheard, on_screen, wants_json

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from linkwise._cores import cores
 from linkwise._files import visible
+from linkwise._parallel import cores
 from linkwise._wording import many
 
 if TYPE_CHECKING:

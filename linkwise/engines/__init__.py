@@ -201,5 +201,13 @@ if TYPE_CHECKING:
         spectral_learning,
     )
 else:
-    _MODULES = ("_base", "_progress", "hierarchical", "partitional", "spectral", "probabilistic", "metric")
+    _MODULES = (
+        "_base",
+        "_progress",
+        "hierarchical",
+        "partitional",
+        "spectral",
+        "probabilistic",
+        "metric",
+    )
     __getattr__, __dir__ = loads_from(__name__, __all__, _MODULES)

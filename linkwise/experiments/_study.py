@@ -13,8 +13,8 @@ from pathlib import Path
 from typing import Any
 
 import linkwise
-from linkwise._cores import cores
 from linkwise._files import write_whole
+from linkwise._parallel import cores
 from linkwise.exceptions import LinkwiseError, LinkwiseWarning
 from linkwise.experiments._cell import FIELDS, Cell, canonical
 from linkwise.experiments._compute import DONE, FAILED, TIMEOUT, UNAVAILABLE, outcome

@@ -29,10 +29,18 @@ if TYPE_CHECKING:
     from linkwise.io._knowledge import Knowledge, read_knowledge
     from linkwise.io._labels import read_labels, read_names
     from linkwise.io._model import load, save
-    from linkwise.io._prepare import Preparation
+    from linkwise.io._prepare import Preparation, Table
     from linkwise.io._results import csv_line, labels_csv, read_tree, write_labels, write_tree
-    from linkwise.io._table import Table
     from linkwise.io._write import write_knowledge
 else:
-    _MODULES = ("_table", "_prepare", "_data", "_knowledge", "_labels", "_results", "_folder", "_write", "_model")
+    _MODULES = (
+        "_prepare",
+        "_data",
+        "_knowledge",
+        "_labels",
+        "_results",
+        "_folder",
+        "_write",
+        "_model",
+    )
     __getattr__, __dir__ = loads_from(__name__, __all__, _MODULES)

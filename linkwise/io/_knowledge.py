@@ -17,15 +17,15 @@ from linkwise.exceptions import ConstraintError, LinkwiseError, LinkwiseWarning
 from linkwise.io import _trees as trees
 from linkwise.io._answers import is_dialogue, read_answers
 from linkwise.io._collect import Collector, singular
-from linkwise.io._lines import read_lines
+from linkwise.io._prepare import Table
 from linkwise.io._statements import (
     header_keys,
     json_lines,
     parse_json,
     read_csv_statements,
     read_json_statements,
+    read_lines,
 )
-from linkwise.io._table import Table
 from linkwise.io._text import delimiter_of, is_path, read_rows, read_text, source_name
 from linkwise.io._write import statements_of
 

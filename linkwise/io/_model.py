@@ -16,8 +16,7 @@ from linkwise._wording import hint, many
 from linkwise.exceptions import LinkwiseError, LinkwiseWarning
 from linkwise.io._arrays import array_of_npy, npy_of_array
 from linkwise.io._container import MANIFEST, Archive, Member, measure, pack, read_member
-from linkwise.io._prepare import Preparation
-from linkwise.io._table import Table
+from linkwise.io._prepare import Preparation, Table
 from linkwise.io._values import Reader, Writer, is_model
 
 __all__ = ["FORMAT", "load", "save"]

@@ -21,9 +21,8 @@ from linkwise.constraints import (
 )
 from linkwise.engines._base import ConstrainedEstimator
 from linkwise.exceptions import LinkwiseError
-from linkwise.io._prepare import Preparation
+from linkwise.io._prepare import Preparation, Table
 from linkwise.io._sound import check_constraints, check_estimator, check_labels, check_random_state, check_record
-from linkwise.io._table import Table
 from linkwise.result import Certificate, Dendrogram
 
 __all__ = ["Reader", "Writer", "is_model"]

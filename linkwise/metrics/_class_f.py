@@ -10,9 +10,9 @@ import numpy.typing as npt
 
 from linkwise._kernels.lca import prepare
 from linkwise.exceptions import LinkwiseError
-from linkwise.metrics._clusters import best_f, judged_below
-from linkwise.metrics._gold import Gold, read_gold
 from linkwise.metrics._read import same_leaves
+from linkwise.metrics._trees import best_f, judged_below
+from linkwise.metrics._triples import Gold, read_gold
 
 __all__ = ["ClassF", "class_f"]
 

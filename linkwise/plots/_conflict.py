@@ -13,9 +13,8 @@ from linkwise.constraints import Kind
 from linkwise.exceptions import LinkwiseError
 from linkwise.plots._marks import ARC_STYLES
 from linkwise.plots._matplotlib import axes_for
-from linkwise.plots._names import every, name_of
+from linkwise.plots._names import Note, every, name_of, write_apart
 from linkwise.plots._palette import BLAMED, INK
-from linkwise.plots._texts import Note, write_apart
 
 if TYPE_CHECKING:
     from linkwise.constraints import Constraints

@@ -19,10 +19,9 @@ from linkwise.plots._marks import (
     legend_handles,
 )
 from linkwise.plots._matplotlib import axes_for
-from linkwise.plots._names import name_of
+from linkwise.plots._names import Note, name_of, write_apart
 from linkwise.plots._palette import BLAMED, cluster_colour
 from linkwise.plots._plane import to_plane
-from linkwise.plots._texts import Note, write_apart
 
 if TYPE_CHECKING:
     from linkwise.constraints import Constraints

@@ -15,11 +15,11 @@ from linkwise.constraints._entries import has_parts
 from linkwise.problem._budget import Budget
 from linkwise.problem._conflict import Also, contradiction
 from linkwise.problem._core import CHAIN, KNOT, Core, find_core
-from linkwise.problem._disagreement import Doubt
 from linkwise.problem._entries import EntryDoubt, Expansion, expand
 from linkwise.problem._explain import Explanation, Written
 from linkwise.problem._forest import grow_forest, path
 from linkwise.problem._hard import Hard
+from linkwise.problem._suspects import Doubt
 from linkwise.problem._words import in_words
 
 __all__ = ["blame_contradiction", "blame_words", "fill_in", "name_entry", "word_core"]

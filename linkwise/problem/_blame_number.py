@@ -13,11 +13,10 @@ from linkwise.problem._blame import blame_words
 from linkwise.problem._blocks import blocks_or_none
 from linkwise.problem._budget import Budget
 from linkwise.problem._clusters import decide_number
-from linkwise.problem._disagreement import Doubt
 from linkwise.problem._entries import EntryDoubt, expand
 from linkwise.problem._explain import Explanation, Written, minimal_core
 from linkwise.problem._hard import Hard
-from linkwise.problem._suspects import Suspects, find_suspects
+from linkwise.problem._suspects import Doubt, Suspects, find_suspects
 
 __all__ = ["blame_number"]
 

@@ -12,13 +12,12 @@ from linkwise.constraints import Kind
 from linkwise.problem._blocks import finest_blocks
 from linkwise.problem._budget import Budget
 from linkwise.problem._core import CHAIN, KNOT, Core, find_core
-from linkwise.problem._disagreement import Doubt
 from linkwise.problem._explain import Explanation, explain_hard, minimal_core
 from linkwise.problem._forest import bridges
 from linkwise.problem._hard import Hard
 from linkwise.problem._onetree import onetree
 from linkwise.problem._paths import LinkGraph
-from linkwise.problem._suspects import WORK, Suspects, find_suspects
+from linkwise.problem._suspects import WORK, Doubt, Suspects, find_suspects
 from linkwise.problem._words import in_words
 
 __all__ = ["Also", "contradiction", "shrink"]

@@ -15,11 +15,11 @@ from linkwise.problem._budget import Budget, read_limits
 from linkwise.problem._choices import Choices
 from linkwise.problem._conflict import contradiction
 from linkwise.problem._core import Core, find_core
-from linkwise.problem._disagreement import Doubt
 from linkwise.problem._entries import Expansion, expand
 from linkwise.problem._explain import Explanation
 from linkwise.problem._feasibility import conflicts_of, judge, read_hard, read_k
 from linkwise.problem._hard import Hard
+from linkwise.problem._suspects import Doubt
 
 __all__ = ["conflicts"]
 

@@ -16,8 +16,8 @@ import numpy.typing as npt
 from linkwise.constraints import Constraints, Entry, Groups, Kind
 from linkwise.constraints._entries import Entries, list_entries, take_away
 from linkwise.constraints._groups import gather, take_groups
-from linkwise.problem._disagreement import Doubt, rank_among
 from linkwise.problem._hard import Hard
+from linkwise.problem._suspects import Doubt, rank_among
 
 __all__ = ["EntryDoubt", "Expansion", "expand"]
 

@@ -20,12 +20,11 @@ from linkwise.problem._budget import Budget
 from linkwise.problem._choices import Choices, choice_core, free_witness, make_choices, settle_choices
 from linkwise.problem._clusters import Number, decide_number, tear_one_link
 from linkwise.problem._conflict import Also, contradiction
-from linkwise.problem._disagreement import Doubt
 from linkwise.problem._entries import EntryDoubt, expand
 from linkwise.problem._explain import Explanation, Written, with_suspects
 from linkwise.problem._hard import Hard
 from linkwise.problem._rulecheck import settle_rules
-from linkwise.problem._suspects import WORK, find_suspects
+from linkwise.problem._suspects import WORK, Doubt, find_suspects
 from linkwise.result import Dendrogram
 
 __all__ = ["Verdict", "check", "conflicts_of", "judge", "read_hard", "read_k"]

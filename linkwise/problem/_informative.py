@@ -13,7 +13,7 @@ from linkwise._wording import hint
 from linkwise.constraints import Constraints, Kind
 from linkwise.constraints._columns import rank_values, read_known
 from linkwise.exceptions import ConstraintError, LinkwiseError, UnsupportedConstraintError
-from linkwise.problem._entailed import MOST_SAMPLES, implied_triplets
+from linkwise.problem._closure import MOST_SAMPLES, implied_triplets
 from linkwise.problem._grow import grow_links, grow_triplets
 from linkwise.problem._implies import Entailment
 from linkwise.problem._minimal import minimal

@@ -6,8 +6,7 @@ from linkwise._wording import many
 from linkwise.plots._palette import cluster_colour, text_on
 from linkwise.report._facts import Cluster, Comparison, Facts, Trait
 from linkwise.report._svg import before_svg
-from linkwise.report._text import safe
-from linkwise.report._words import change_words, compared, filled, mean_words, trait_words
+from linkwise.report._text import change_words, compared, filled, mean_words, safe, trait_words
 
 __all__ = ["change_section", "cluster_section", "doubt_section", "question_section"]
 

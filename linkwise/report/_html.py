@@ -9,8 +9,7 @@ from linkwise._wording import many
 from linkwise.report._cards import change_section, cluster_section, doubt_section, question_section
 from linkwise.report._facts import Conflict, Facts
 from linkwise.report._svg import map_svg, tree_svg
-from linkwise.report._text import safe, script_json
-from linkwise.report._words import MEANING, asked, lead, verdict
+from linkwise.report._text import MEANING, asked, lead, safe, script_json, verdict
 
 __all__ = ["render_html"]
 

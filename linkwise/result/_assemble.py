@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from linkwise._kernels import njit
 from linkwise.exceptions import LinkwiseError, LinkwiseWarning
-from linkwise.result._read import read_names
+from linkwise.result._tree import read_names
 
 __all__ = ["Assembled", "assemble", "heights_of_lengths", "sample_numbers"]
 

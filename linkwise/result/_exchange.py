@@ -13,8 +13,7 @@ from linkwise.result import _kernels as kernels
 from linkwise.result._assemble import Assembled, assemble, heights_of_lengths
 from linkwise.result._join import Arrays, at_the_top, join_roots, part_joins
 from linkwise.result._newick import read_newick, write_newick
-from linkwise.result._read import read_heights, read_nodes, read_sample_count
-from linkwise.result._tree import Tree, frozen
+from linkwise.result._tree import Tree, frozen, read_heights, read_nodes, read_sample_count
 
 __all__ = ["Exchange"]
 

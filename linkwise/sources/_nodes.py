@@ -11,8 +11,7 @@ import numpy.typing as npt
 from linkwise.exceptions import LinkwiseError
 from linkwise.result import Dendrogram
 from linkwise.result._cycles import refuse_cycle
-from linkwise.result._read import read_names, read_nodes
-from linkwise.result._tree import frozen
+from linkwise.result._tree import frozen, read_names, read_nodes
 from linkwise.sources import _kernels as kernels
 
 __all__ = ["Nodes"]

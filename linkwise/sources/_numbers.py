@@ -3,14 +3,124 @@
 from __future__ import annotations
 
 import math
+import sys
+import warnings
 from numbers import Real
 from typing import Any
 
 import numpy as np
+import scipy.sparse
 
-from linkwise.exceptions import LinkwiseError
+from linkwise.exceptions import LinkwiseError, LinkwiseWarning
 
-__all__ = ["read_count", "read_number", "read_share"]
+__all__ = ["read_count", "read_dtype", "read_number", "read_share", "require_finite", "require_numbers", "warn_user"]
+
+
+_EXACT = 2**53
+
+
+def warn_user(message: str) -> None:
+    """Warn at the line of the caller outside the library, however deep the library's own calls are."""
+    frame, depth = sys._getframe(1), 2
+    while frame.f_back is not None and frame.f_globals.get("__name__", "").split(".")[0] in ("linkwise", "sklearn"):
+        frame, depth = frame.f_back, depth + 1
+    warnings.warn(message, LinkwiseWarning, stacklevel=depth)
+
+
+def require_numbers(X: Any) -> None:
+    """Refuse what cannot be read as numbers, before scikit-learn converts it as well as it can."""
+    if X is None or (isinstance(X, (str, bytes, dict)) and not scipy.sparse.issparse(X)):  # a dok_matrix is a dict
+        kind = "None" if X is None else f"a {type(X).__name__}"
+        msg = f"X is {kind}, expected an array-like of shape (n_samples, n_features)."
+        raise (TypeError if isinstance(X, dict) else ValueError)(msg)
+    if isinstance(X, np.ma.MaskedArray):
+        msg = "X is a masked array, expected plain numbers.\nHint: fill or drop the masked values, as in X.filled(0)."
+        raise LinkwiseError(msg)
+    if hasattr(X, "columns") and hasattr(X, "dtypes"):
+        _require_number_columns(X)
+        return
+    try:
+        given = X.tocoo().data if scipy.sparse.issparse(X) else np.asarray(X)
+    except TypeError as nothing:  # what pretends to be a sequence, such as Constraints
+        msg = f"X is {type(X).__name__}, expected an array-like of shape (n_samples, n_features)."
+        raise LinkwiseError(msg) from nothing
+    if given.ndim == 0 and given.dtype.kind == "O":
+        msg = f"X is {type(X).__name__}, expected an array-like of shape (n_samples, n_features)."
+        raise LinkwiseError(msg)
+    if given.dtype.kind in "mM":
+        msg = (
+            "X holds dates, expected numbers.\nHint: convert them first, as in (X - X.min()) / np.timedelta64(1, 'D')."
+        )
+        raise LinkwiseError(msg)
+    if given.dtype.kind in "iu" and given.size and max(int(given.max()), -int(given.min())) > _EXACT:
+        _warn_of_precision()
+
+
+def read_dtype(dtype: Any) -> np.dtype[Any]:
+    """Read the name or type of numbers to compute in."""
+    try:
+        kind: np.dtype[Any] = np.dtype(dtype)
+    except (TypeError, ValueError) as unknown:
+        msg = f"dtype is {dtype!r}, expected np.float32 or np.float64."
+        raise LinkwiseError(msg) from unknown
+    return kind
+
+
+def _warn_of_precision() -> None:
+    warn_user("X holds integers above 2**53, which floating point cannot tell apart exactly.")
+
+
+def _require_number_columns(X: Any) -> None:
+    """Name the columns of a pandas or polars frame that hold no numbers."""
+    bad, large = [], False
+    for place, (name, dtype) in enumerate(zip(X.columns, X.dtypes, strict=True)):
+        column = X.iloc[:, place] if hasattr(X, "iloc") else X[name]
+        if not _is_number(dtype, column):
+            bad.append(f"{name!r} ({dtype})")
+        elif str(dtype).lower().startswith(("int", "uint")) and len(column):
+            large |= max(int(column.max() or 0), -int(column.min() or 0)) > _EXACT
+    if bad:
+        msg = (
+            f"X has columns that hold no numbers: {', '.join(bad[:5])}{' and more' if len(bad) > 5 else ''}.\n"
+            "Hint: leave them out, or encode them, as in pandas.get_dummies(X)."
+        )
+        raise LinkwiseError(msg)
+    if large:
+        _warn_of_precision()
+
+
+def _is_number(dtype: Any, column: Any) -> bool:
+    if hasattr(dtype, "is_numeric"):  # polars
+        return bool(dtype.is_numeric()) or str(dtype) == "Boolean"
+    if str(dtype) == "object":  # may hold numbers; scikit-learn converts those
+        return not any(isinstance(value, (str, bytes)) for value in column.head(1000))
+    return getattr(dtype, "kind", "O") in "biufc"
+
+
+def require_finite(samples: Any, X: Any, *, who: str) -> None:
+    """Refuse NaN and infinities, naming the first and how many there are.
+
+    ``samples`` is X as numbers, ``X`` what the user gave, whose column names are used.
+    """
+    values = samples.data if scipy.sparse.issparse(samples) else samples
+    with np.errstate(over="ignore", invalid="ignore"):
+        if np.isfinite(values.sum()):  # a sum is finite only if all its terms are
+            return
+    bad = ~np.isfinite(values)
+    if not bad.any():
+        return
+    if scipy.sparse.issparse(samples):
+        at = int(np.argmax(bad))
+        row, column = int(np.searchsorted(samples.indptr, at, side="right")) - 1, int(samples.indices[at])
+    else:
+        row, column = (int(v) for v in np.unravel_index(int(np.argmax(bad)), bad.shape))
+    word = "NaN" if np.isnan(values[bad]).any() else "infinity"
+    name = f" ({list(X.columns)[column]!r})" if hasattr(X, "columns") else ""
+    msg = (
+        f"{who}: X contains {word}: {int(bad.sum()):,} of its values, the first in row {row}, column {column}{name}.\n"
+        "Hint: drop these rows, or fill them in, as with sklearn.impute.SimpleImputer."
+    )
+    raise LinkwiseError(msg)
 
 
 def read_count(who: str, m: Any) -> int:

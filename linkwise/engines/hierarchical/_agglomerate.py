@@ -11,7 +11,6 @@ import numpy.typing as npt
 from linkwise._kernels import njit
 from linkwise._parallel import Workers
 from linkwise.constraints import Groups
-from linkwise.engines._reading import read_dtype
 from linkwise.engines.hierarchical import _codes, _few, _generic, _reciprocal, _spanning, _vector
 from linkwise.engines.hierarchical._codes import (
     COMPLETE,
@@ -34,6 +33,7 @@ from linkwise.engines.hierarchical._distances import (
 from linkwise.engines.hierarchical._memory import require_memory, row_pitch
 from linkwise.engines.hierarchical._points import Points, gather
 from linkwise.exceptions import LinkwiseError
+from linkwise.sources._numbers import read_dtype
 
 if TYPE_CHECKING:
     from linkwise.result import Dendrogram

@@ -15,9 +15,9 @@ from linkwise._kernels import njit
 from linkwise._kernels.borrow import borrowed
 from linkwise._kernels.pairs import samples_from_length
 from linkwise._parallel import Workers
-from linkwise.engines._reading import require_numbers, warn_user
 from linkwise.engines.hierarchical._memory import require_memory
 from linkwise.exceptions import LinkwiseError
+from linkwise.sources._numbers import require_numbers, warn_user
 
 __all__ = [
     "METRICS",

@@ -15,7 +15,6 @@ from sklearn.utils.validation import check_array, check_is_fitted
 from linkwise._compat import Interval, InvalidParameterError, validate_data
 from linkwise._wording import hint, many
 from linkwise.constraints import Constraints
-from linkwise.engines._reading import require_finite, require_numbers
 from linkwise.engines.hierarchical._agglomerate import require_fitting
 from linkwise.engines.hierarchical._codes import EUCLIDEAN_ONLY, LINKAGES
 from linkwise.engines.hierarchical._distances import (
@@ -29,6 +28,7 @@ from linkwise.exceptions import DeadEndError, LinkwiseError, ViolationError
 from linkwise.problem import check
 from linkwise.result import Certificate, Dendrogram, Moved, verify
 from linkwise.result._branches import cluster_tops, samples_outside
+from linkwise.sources._numbers import require_finite, require_numbers
 
 __all__ = ["HierarchyMixin", "dead_end_message", "mark", "recut"]
 

@@ -19,7 +19,6 @@ from linkwise._compat import Interval, StrOptions
 from linkwise.constraints import Constraints, Kind
 from linkwise.engines._base import ConstrainedClusterer
 from linkwise.engines._progress import current_progress
-from linkwise.engines._reading import warn_user
 from linkwise.engines.hierarchical._agglomerate import require_fitting
 from linkwise.engines.hierarchical._codes import EUCLIDEAN_ONLY, LINKAGES, linkage_code
 from linkwise.engines.hierarchical._distances import as_dense
@@ -35,6 +34,7 @@ from linkwise.problem._hard import Hard
 from linkwise.result import Dendrogram, OutlierCut
 from linkwise.result._branches import samples_outside
 from linkwise.result._outliers import cut_without_outliers, shortfalls
+from linkwise.sources._numbers import warn_user
 
 __all__ = ["ReCon", "recon"]
 

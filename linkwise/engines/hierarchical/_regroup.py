@@ -18,7 +18,6 @@ import numpy.typing as npt
 
 from linkwise._compat import StrOptions
 from linkwise.constraints import Constraints, Groups, Kind, MinSeparation
-from linkwise.engines._reading import warn_user
 from linkwise.engines.hierarchical._agglomerate import merge_all
 from linkwise.engines.hierarchical._codes import EUCLIDEAN_ONLY, linkage_code
 from linkwise.engines.hierarchical._memory import require_memory
@@ -28,6 +27,7 @@ from linkwise.engines.partitional._assign import assign
 from linkwise.engines.partitional._rows import squared
 from linkwise.problem import check
 from linkwise.result import Dendrogram
+from linkwise.sources._numbers import warn_user
 
 __all__ = ["LeavesDeadEnds", "detours"]
 

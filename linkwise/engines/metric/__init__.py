@@ -29,10 +29,9 @@ __all__ = [  # noqa: RUF022 - methods known by their initials are no constants
 ]
 
 if TYPE_CHECKING:
-    from linkwise.engines.metric._distance_learner import DistanceLearner
     from linkwise.engines.metric._distboost import BoostedDistance, DistBoost, distboost
     from linkwise.engines.metric._itml import ITML, itml
-    from linkwise.engines.metric._learner import LearnedMetric, MetricLearner
+    from linkwise.engines.metric._learner import DistanceLearner, LearnedMetric, MetricLearner
     from linkwise.engines.metric._lsml import LSML, lsml
     from linkwise.engines.metric._propagate import propagate
     from linkwise.engines.metric._relevant import (
@@ -49,7 +48,6 @@ else:
     _MODULES = (
         "_propagate",
         "_learner",
-        "_distance_learner",
         "_relevant",
         "_itml",
         "_lsml",

@@ -10,7 +10,6 @@ import numpy.typing as npt
 
 from linkwise._compat import Interval, StrOptions
 from linkwise.constraints import Constraints, Kind
-from linkwise.engines._reading import warn_user
 from linkwise.engines._units import in_unit, unit_of
 from linkwise.engines.metric._learner import LearnedMetric, MetricLearner, identity_metric
 from linkwise.engines.metric._logdet import PRIOR, Loss, components_near, nearest_to_prior, read_prior
@@ -24,6 +23,7 @@ from linkwise.engines.metric._statements import (
     without_coincident,
 )
 from linkwise.exceptions import LinkwiseError
+from linkwise.sources._numbers import warn_user
 
 __all__ = ["LSML", "lsml"]
 

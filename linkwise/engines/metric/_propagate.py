@@ -13,7 +13,6 @@ from linkwise._kernels.disjoint_set import components
 from linkwise._parallel import Workers
 from linkwise.constraints import Constraints, Kind
 from linkwise.engines._binding import bind
-from linkwise.engines._reading import read_dtype
 from linkwise.engines.hierarchical._distances import (
     Metric,
     as_dense,
@@ -28,6 +27,7 @@ from linkwise.engines.hierarchical._memory import require_memory
 from linkwise.engines.metric._paths import PIVOTS, mirror, shorten
 from linkwise.exceptions import LinkwiseError, UnsupportedConstraintError
 from linkwise.problem import check
+from linkwise.sources._numbers import read_dtype
 
 __all__ = ["TRIANGLE", "Links", "adjust", "fresh_distances", "obeys_triangle", "propagate", "read_links", "read_source"]
 

@@ -10,12 +10,12 @@ import numpy.typing as npt
 
 from linkwise._compat import Interval
 from linkwise.constraints import Constraints, Kind
-from linkwise.engines._reading import warn_user
 from linkwise.engines._units import in_unit, unit_of
 from linkwise.engines.metric._chunklets import Chunklets, apart_scatter, chunklets, covariance, directions, whitening
 from linkwise.engines.metric._learner import LearnedMetric, MetricLearner, identity_metric
 from linkwise.engines.metric._matrices import SHRINKAGE, shrink
 from linkwise.exceptions import LinkwiseError
+from linkwise.sources._numbers import warn_user
 
 __all__ = [
     "RCA",

@@ -11,8 +11,8 @@ import scipy.sparse
 from linkwise._kernels.disjoint_set import components
 from linkwise._sparse import connected_parts
 from linkwise.constraints import Constraints, Groups, Kind
-from linkwise.engines._reading import warn_user
 from linkwise.exceptions import LinkwiseError
+from linkwise.sources._numbers import warn_user
 
 __all__ = [
     "Comparisons",

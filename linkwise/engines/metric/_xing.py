@@ -2,22 +2,224 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
 from numbers import Integral, Real
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
+import numpy.typing as npt
+import scipy.optimize
 import scipy.sparse
 
 from linkwise._compat import Interval, StrOptions
 from linkwise.constraints import Constraints, Kind
-from linkwise.engines._reading import warn_user
 from linkwise.engines._units import in_unit, unit_of
-from linkwise.engines.metric._farthest import spread_diagonal, spread_full, spread_full_by_projection
 from linkwise.engines.metric._learner import LearnedMetric, MetricLearner, identity_metric
 from linkwise.engines.metric._matrices import SHRINKAGE, root, shrink_values, span, whiten
 from linkwise.engines.metric._statements import apart_pairs, together_scatter, without_coincident
+from linkwise.sources._numbers import warn_user
 
-__all__ = ["XingMetric", "xing_metric"]
+__all__ = ["Spread", "XingMetric", "spread_diagonal", "spread_full", "spread_full_by_projection", "xing_metric"]
+
+FloatArray = npt.NDArray[np.float64]
+
+
+TINY = 1e-150
+# features up to which the diagonal form is solved by Newton's method, with a matrix of second derivatives
+NEWTON = 600
+ROUND = 25
+FIRST = 30
+
+
+class Spread(NamedTuple):
+    """A root M of the best matrix (B = M'M), or of the best diagonal, its value and what it lacks at most."""
+
+    root: FloatArray
+    value: float
+    gap: float
+    n_iter: int
+
+
+def spread_full(U: FloatArray, weight: FloatArray, *, max_iter: int, tol: float) -> Spread:
+    """Maximise Σ w ‖M u‖ over ‖M‖ = 1 by quasi-Newton steps, until the bound proves a relative gap of ``tol``.
+
+    Over square M no local maximum is below the global one, as long as M has full rank, which the start has.
+    """
+    d = U.shape[1]
+
+    def judge(flat: FloatArray) -> tuple[float, float]:
+        M = flat.reshape(d, d)
+        total, _, gap = _value_of(M.T @ M, U, weight)
+        return total, gap
+
+    return _climb(partial(full_value, U=U, weight=weight), judge, np.eye(d).ravel() / np.sqrt(d), (d, d), max_iter, tol)
+
+
+def full_value(flat: FloatArray, U: FloatArray, weight: FloatArray) -> tuple[float, FloatArray]:
+    """Return log ‖M‖ - log Σ w ‖M u‖, which knows no scale, and its slope."""
+    M = flat.reshape(-1, U.shape[1])
+    moved = U @ M.T
+    length = np.maximum(np.sqrt(np.einsum("ij,ij->i", moved, moved)), TINY)
+    total, size = float(weight @ length), float(flat @ flat)
+    slope = (moved * (weight / length)[:, None]).T @ U
+    return 0.5 * np.log(size) - np.log(total), (M / size - slope / total).ravel()
+
+
+def diagonal_value(z: FloatArray, V: Any, weight: FloatArray) -> tuple[float, FloatArray]:
+    """Return log ‖z‖ - log Σ w √(v·z²), and its slope."""
+    length = np.maximum(np.sqrt(V @ (z * z)), TINY)
+    total, size = float(weight @ length), float(z @ z)
+    return 0.5 * np.log(size) - np.log(total), z / size - z * (V.T @ (weight / length)) / total
+
+
+def _climb(
+    value: Callable[[FloatArray], tuple[float, FloatArray]],
+    judge: Callable[[FloatArray], tuple[float, float]],
+    start: FloatArray,
+    shape: tuple[int, ...],
+    max_iter: int,
+    tol: float,
+) -> Spread:
+    """Quasi-Newton steps in rounds; after each, `judge` says whether the best is proved to be reached."""
+    at, done, patience = start, 0, 1e-2 * tol
+    total, gap = judge(at)
+    while gap > tol and done < max_iter and patience > 1e-18:
+        step = scipy.optimize.minimize(
+            value,
+            at,
+            jac=True,
+            method="L-BFGS-B",
+            options={"maxiter": min(ROUND, max_iter - done), "maxcor": 20, "ftol": patience, "gtol": 0.0},
+        )
+        done += int(step.nit)
+        at = step.x / np.linalg.norm(step.x)
+        total, gap = judge(at)
+        if step.nit < ROUND:  # it climbed too little to go on, and yet there is more to be had
+            patience *= 1e-3
+    return Spread(at.reshape(shape), total, gap, max(done, 1))
+
+
+def spread_full_by_projection(U: FloatArray, weight: FloatArray, *, max_iter: int, tol: float) -> Spread:
+    """Maximise by gradient steps, each projected onto the matrices of trace 1: the way of the paper, exact steps."""
+    d = U.shape[1]
+    B = np.eye(d) / d
+    total, G, gap = _value_of(B, U, weight)
+    step, done = 1.0 / float(np.linalg.norm(G)), 0
+    while gap > tol and done < max_iter:
+        done += 1
+        for _ in range(60):
+            new = _nearest_of_trace_one(B + step * G)
+            found, slope, left = _value_of(new, U, weight)
+            if found >= total + 0.25 * float(np.sum(G * (new - B))):
+                break
+            step /= 2
+        else:
+            break
+        moved, turned = new - B, G - slope
+        bent = float(np.sum(moved * turned))  # Barzilai and Borwein's guess of the next step
+        step = float(np.sum(moved * moved)) / bent if bent > 0 else 2 * step
+        B, total, G, gap = new, found, slope, left
+    values, axes = np.linalg.eigh(B)
+    return Spread((axes * np.sqrt(np.maximum(values, 0))) @ axes.T, total, gap, max(done, 1))
+
+
+def _value_of(B: FloatArray, U: FloatArray, weight: FloatArray) -> tuple[float, FloatArray, float]:
+    length = np.sqrt(np.maximum(np.einsum("ij,ij->i", U @ B, U), TINY**2))
+    total = float(weight @ length)
+    G = (U * (0.5 * weight / length)[:, None]).T @ U
+    return total, G, float(np.sqrt(max(2 * np.linalg.eigvalsh(G)[-1] / total, 1.0)) - 1.0)
+
+
+def _nearest_of_trace_one(M: FloatArray) -> FloatArray:
+    """Project onto positive semi-definite matrices of trace 1: eigenvalues onto the simplex."""
+    values, axes = np.linalg.eigh((M + M.T) / 2)
+    descending = values[::-1]
+    excess = (np.cumsum(descending) - 1) / np.arange(1, len(values) + 1)
+    level = excess[np.flatnonzero(descending > excess)[-1]]
+    return np.asarray((axes * np.maximum(values - level, 0)) @ axes.T)
+
+
+def spread_diagonal(V: Any, weight: FloatArray, *, max_iter: int, tol: float) -> Spread:
+    """Maximise Σ w √(v·b) over b ≥ 0, Σ b = 1; by Newton's method, or quasi-Newton steps if features are many."""
+    d = V.shape[1]
+    if scipy.sparse.issparse(V) or d > NEWTON:
+
+        def judge(z: FloatArray) -> tuple[float, float]:
+            length = np.maximum(np.sqrt(V @ (z * z) / float(z @ z)), TINY)
+            return _bound(V, weight, length)
+
+        value = partial(diagonal_value, V=V, weight=weight)
+        return _climb(value, judge, np.full(d, 1 / np.sqrt(d)), (d,), max_iter, tol)
+    return _newton(np.asarray(V), weight, max_iter, tol)
+
+
+def _bound(V: Any, weight: FloatArray, length: FloatArray) -> tuple[float, float]:
+    total = float(weight @ length)
+    largest = float((V.T @ (0.5 * weight / length)).max())
+    return total, float(np.sqrt(max(2 * largest / total, 1.0)) - 1.0)
+
+
+def _newton(V: FloatArray, weight: FloatArray, max_iter: int, tol: float) -> Spread:
+    """Newton's method on Xing's convex form Σ b - log g(b), b ≥ 0, whose scale the logarithm settles.
+
+    A few steps b_j G_j², which never do worse, first show which features are wanted. Features near 0 that the slope
+    keeps there are left out of a step and set to 0. Where Newton's step does not descend, b_j G_j² takes its place.
+    """
+    b = np.full(V.shape[1], 1.0 / V.shape[1])
+    for _ in range(FIRST):
+        b = _growth(b, V.T @ (weight / np.sqrt(V @ b)))
+    done = 0
+    while True:
+        length = np.maximum(np.sqrt(V @ b), TINY)
+        total, gap = _bound(V, weight, length / np.sqrt(b.sum()))
+        if gap <= tol or done >= max_iter:
+            return Spread(np.sqrt(b / b.sum()), total, gap, max(done, 1))
+        done += 1
+        slope = V.T @ (0.5 * weight / length) / float(weight @ length)
+        left = float(np.linalg.norm(b - np.maximum(b - (1.0 - slope) * b.max(), 0.0)))
+        held = (b <= min(0.01 * b.max(), left)) & (slope < 1.0)
+        new = _newton_step(b, V, weight, held)
+        if new is None:
+            new = _growth(b, slope)
+            if np.allclose(new / new.sum(), b / b.sum(), rtol=1e-14, atol=0):  # rounding errors end it
+                return Spread(np.sqrt(b / b.sum()), total, gap, done)
+        b = new
+
+
+def _growth(b: FloatArray, slope: FloatArray) -> FloatArray:
+    """Let wanted features grow and others fade; the sum is that of the optimum."""
+    grown = b * slope**2
+    return np.asarray(grown * (0.5 / grown.sum()))
+
+
+def _newton_step(b: FloatArray, V: FloatArray, weight: FloatArray, held: npt.NDArray[np.bool_]) -> FloatArray | None:
+    """The point that Newton's step, halved until it descends enough, leads to; None if it never does."""
+    free = np.flatnonzero(~held)
+    level, gradient, bend = newton_terms(b, V, weight, free)
+    bend[np.diag_indices_from(bend)] += 1e-12 * np.trace(bend)
+    step = np.where(held, -b, 0.0)
+    step[free] = -np.linalg.solve(bend, gradient[free])
+    for halved in range(30):
+        new = np.maximum(b + step / 2.0**halved, 0.0)
+        reach = V @ new
+        if reach.min() > 1e-12 * reach.max():
+            lower = float(new.sum()) - np.log(float(weight @ np.sqrt(reach)))
+            if lower < level - 1e-4 * float(gradient @ (b - new)):
+                return new
+    return None
+
+
+def newton_terms(
+    b: FloatArray, V: FloatArray, weight: FloatArray, free: npt.NDArray[np.intp]
+) -> tuple[float, FloatArray, FloatArray]:
+    """Return Σ b - log Σ w √(v·b), its gradient, and its second derivatives along ``free`` features."""
+    length = np.maximum(np.sqrt(V @ b), TINY)
+    total = float(weight @ length)
+    slope = V.T @ (0.5 * weight / length) / total
+    W = V[:, free]
+    bend = (W * (0.25 * weight / (length**3 * total))[:, None]).T @ W + np.outer(slope[free], slope[free])
+    return float(b.sum()) - np.log(total), 1.0 - slope, bend
 
 
 def xing_metric(

@@ -42,5 +42,14 @@ if TYPE_CHECKING:
     )
     from linkwise.engines.partitional._soft import SoftRun
 else:
-    _MODULES = ("_cop_kmeans", "_cvqe", "_hmrf_kmeans", "_lloyd", "_mpck_means", "_pck_means", "_seeded", "_soft")
+    _MODULES = (
+        "_cop_kmeans",
+        "_cvqe",
+        "_hmrf_kmeans",
+        "_lloyd",
+        "_mpck_means",
+        "_pck_means",
+        "_seeded",
+        "_soft",
+    )
     __getattr__, __dir__ = loads_from(__name__, __all__, _MODULES)

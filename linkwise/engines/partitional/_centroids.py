@@ -13,11 +13,11 @@ from sklearn.utils.validation import check_is_fitted
 from linkwise._compat import Interval, StrOptions, validate_data
 from linkwise.constraints import Constraints, Kind
 from linkwise.engines._partition import PartitionMixin
-from linkwise.engines._reading import require_finite
 from linkwise.engines.partitional._lloyd import KMeansRun
 from linkwise.engines.partitional._race import RACE
 from linkwise.engines.partitional._rows import nearest, squared
 from linkwise.engines.partitional._start import INITS
+from linkwise.sources._numbers import require_finite
 
 __all__ = ["LINKS", "CentroidMixin"]
 

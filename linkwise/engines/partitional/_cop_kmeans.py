@@ -13,17 +13,18 @@ from linkwise.constraints import Constraints, Kind, Rule, SizeBetween
 from linkwise.engines._base import ConstrainedClusterer
 from linkwise.engines.partitional._centroids import LINKS, CentroidMixin
 from linkwise.engines.partitional._cloud import contract
-from linkwise.engines.partitional._lloyd import KMeansRun, Watch
-from linkwise.engines.partitional._places import ExactPlaces, GreedyPlaces, Place
-from linkwise.engines.partitional._restarts import (
+from linkwise.engines.partitional._lloyd import (
     TRIES,
+    KMeansRun,
     Loop,
+    Watch,
     expand,
     judge,
     read_problem,
     require_count,
     run_from_starts,
 )
+from linkwise.engines.partitional._places import ExactPlaces, GreedyPlaces, Place
 from linkwise.engines.partitional._sizes import SizedPlaces, size_bounds
 from linkwise.engines.partitional._start import Start, read_init
 from linkwise.exceptions import GaveUpError, LinkwiseError, UnsupportedConstraintError

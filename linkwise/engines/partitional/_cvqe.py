@@ -7,11 +7,10 @@ from typing import Any, ClassVar
 from linkwise._compat import StrOptions
 from linkwise.constraints import Constraints
 from linkwise.engines._base import ConstrainedClusterer
-from linkwise.engines.partitional._cvqe_methods import BetweenCenters, ToCenters
-from linkwise.engines.partitional._restarts import Loop
-from linkwise.engines.partitional._soft import SoftRun, Spread, refuse_word, solve
-from linkwise.engines.partitional._soft_base import SoftMixin
+from linkwise.engines.partitional._lloyd import Loop
+from linkwise.engines.partitional._soft import SoftMixin, SoftRun, Spread, refuse_word, solve
 from linkwise.engines.partitional._soft_loop import SoftWatch
+from linkwise.engines.partitional._soft_methods import BetweenCenters, ToCenters
 
 __all__ = ["CVQE", "LCVQE", "cvqe", "lcvqe"]
 

@@ -4,15 +4,33 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from numbers import Integral
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from linkwise.constraints import Constraints, Kind, Rule, SizeBetween
 from linkwise.engines.partitional._cloud import Cloud
 from linkwise.engines.partitional._places import Place, Placement
-from linkwise.engines.partitional._rows import means, one_row, squared_to
+from linkwise.engines.partitional._race import RACE, race
+from linkwise.engines.partitional._rows import means, one_row, read_rows, squared_to, typical_variance
+from linkwise.engines.partitional._start import Start
+from linkwise.exceptions import ConstraintError, GaveUpError, LinkwiseError, UnsupportedConstraintError
+from linkwise.problem import check
 
-__all__ = ["KMeansRun", "fill_empty", "run_lloyd"]
+__all__ = [
+    "TRIES",
+    "KMeansRun",
+    "Loop",
+    "expand",
+    "fill_empty",
+    "judge",
+    "read_problem",
+    "require_count",
+    "run_from_starts",
+    "run_lloyd",
+]
 
 IntArray = npt.NDArray[np.intp]
 FloatArray = npt.NDArray[np.float64]
@@ -157,3 +175,130 @@ def fill_empty(cloud: Cloud, placed: Placement, centers: FloatArray) -> tuple[In
         cost[row] = 0.0
         centers[c] = one_row(cloud.X, row)
     return labels, centers
+
+
+TRIES = 10  # a start from which the assignment gave up is replaced by another: up to so many for each run asked for
+
+
+class Loop:
+    """The parameters of Lloyd's loop, checked.
+
+    ``race`` says that starts race and the best goes on, where otherwise ``n_init`` of them run to their ends.
+    ``watch``, if given, is called with the labels and centres of the contracted rows after each half-step.
+    """
+
+    def __init__(self, who: str, n_init: int | str, max_iter: int, tol: float, watch: Watch | None = None) -> None:
+        self.race = isinstance(n_init, str) and n_init == RACE
+        runs = 1 if self.race else n_init
+        require_count(who, "n_init", runs, f' or "{RACE}"')
+        require_count(who, "max_iter", max_iter)
+        if not tol >= 0:
+            msg = f"{who}: tol is {tol!r}, expected a number >= 0."
+            raise LinkwiseError(msg)
+        self.n_init, self.max_iter, self.tol, self.watch = int(runs), int(max_iter), float(tol), watch
+
+
+def require_count(who: str, name: str, value: Any, other: str = "") -> None:
+    """Refuse what is not a whole number of at least one."""
+    if isinstance(value, bool) or not isinstance(value, Integral) or value < 1:
+        msg = f"{who}: {name} is {value!r}, expected a whole number >= 1{other}."
+        raise LinkwiseError(msg)
+
+
+def read_problem(
+    X: Any,
+    constraints: Constraints,
+    n_clusters: Any,
+    kinds: frozenset[Kind],
+    rules: frozenset[type[Rule]],
+    who: str,
+) -> tuple[Any, int]:
+    """Return X as rows and the number of clusters; refuse what the function does not understand."""
+    rows = read_rows(X, who)
+    n = rows.shape[0]
+    if constraints.n_samples != n:
+        msg = f"{who}: constraints speak about {constraints.n_samples} samples, but X has {n} rows."
+        raise ConstraintError(msg)
+    if isinstance(n_clusters, bool) or not isinstance(n_clusters, Integral) or not 1 <= int(n_clusters) <= n:
+        msg = f"{who}: n_clusters is {n_clusters!r}, expected a whole number from 1 to {n}, the number of samples."
+        raise LinkwiseError(msg)
+    foreign = [kind.word for kind in Kind if kind not in kinds and (constraints.kind == kind).any()]
+    foreign += [type(rule).__name__ for rule in constraints.rules if type(rule) not in rules]
+    if foreign:
+        mine = [kind.word for kind in Kind if kind in kinds] + sorted(rule.__name__ for rule in rules)
+        msg = (
+            f"{who} does not understand {' and '.join(foreign)}; it understands {', '.join(mine)}.\n"
+            "Hint: leave the others out with `constraints.select(...)`, or use a method that knows them."
+        )
+        raise UnsupportedConstraintError(msg, tuple(foreign))
+    return rows, int(n_clusters)
+
+
+def judge(constraints: Constraints, k: int, who: str) -> Callable[[], IntArray]:
+    """Raise if the statements contradict each other or bounds rule ``k`` clusters out; return what decides the rest.
+
+    Whether cannot-links leave ``k`` clusters, and of which sizes, can take long to decide, so that is asked only when a
+    method finds no labels itself. What is returned then shows some, raises the explanation why there are none, or
+    raises `GaveUpError` when the question is left open.
+    """
+    verdict = check(constraints.with_rules())
+    verdict.raise_if_infeasible()
+    n = constraints.n_samples
+    ruled_out = any(
+        isinstance(rule, SizeBetween) and not k * rule.low <= n <= k * (n if rule.high is None else rule.high)
+        for rule in constraints.rules
+    )
+    if ruled_out or not (verdict.k_min or 1) <= k <= (verdict.k_max or n):
+        check(constraints, n_clusters=k).raise_if_infeasible()
+
+    def witness() -> IntArray:
+        final = check(constraints, n_clusters=k)
+        final.raise_if_infeasible()
+        if isinstance(final.witness, np.ndarray):
+            return final.witness
+        msg = (
+            f"{who} gave up: it found no {k} clusters in which all statements hold, nor a proof that there are none.\n"
+            f"{final.because}\n"
+            "Hint: a larger n_clusters makes it easier; `repair(constraints)` finds statements to drop."
+        )
+        raise GaveUpError(msg)
+
+    return witness
+
+
+def run_from_starts(
+    cloud: Cloud, start: Start, place: Callable[[], Place], loop: Loop, X: Any, tries: int = TRIES
+) -> Settled:
+    """Run the loop from the winner of a race, or from several starts, and return where the best one ended.
+
+    ``place`` makes what assigns rows in one run. Where neither start nor assignment leaves anything to chance one run
+    is enough. A run in which the assignment gives up does not count, and the next in the race or another start takes
+    its place, up to ``tries`` for each run asked for; if all do, the last error is raised. Of equals the first is kept.
+    """
+    tolerance = loop.tol * typical_variance(X)
+    best: Settled | None = None
+    error: GaveUpError | None = None
+    done = 0
+    waiting = race(start) if loop.race and start.varies else []
+    for _ in range(tries * loop.n_init):
+        assigned = place()
+        centers = waiting.pop(0) if waiting else start.centers()
+        try:
+            ended = run_lloyd(cloud, centers, assigned, max_iter=loop.max_iter, tolerance=tolerance, watch=loop.watch)
+        except GaveUpError as gave_up:
+            error = gave_up
+        else:
+            done += 1
+            best = ended if best is None or ended.cost < best.cost else best
+        if done == loop.n_init or not (start.varies or getattr(assigned, "random", False)):
+            break
+    if best is None:
+        raise error if error is not None else AssertionError
+    return best
+
+
+def expand(ended: Settled, cloud: Cloud, X: Any) -> KMeansRun:
+    """Carry a result back to the samples."""
+    labels = ended.labels[cloud.group]
+    inertia = float(squared_to(X, ended.centers, labels).sum())
+    return KMeansRun(labels, ended.centers, inertia, ended.n_iter, ended.best)

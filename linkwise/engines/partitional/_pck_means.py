@@ -6,9 +6,8 @@ from typing import Any, ClassVar
 
 from linkwise.constraints import Constraints
 from linkwise.engines._base import ConstrainedClusterer
-from linkwise.engines.partitional._restarts import Loop
-from linkwise.engines.partitional._soft import SoftRun, Spread, solve
-from linkwise.engines.partitional._soft_base import SoftMixin
+from linkwise.engines.partitional._lloyd import Loop
+from linkwise.engines.partitional._soft import SoftMixin, SoftRun, Spread, solve
 from linkwise.engines.partitional._soft_loop import SoftWatch
 from linkwise.engines.partitional._soft_methods import Flat
 

@@ -16,7 +16,6 @@ import scipy.sparse
 from threadpoolctl import ThreadpoolController
 
 from linkwise._parallel import Workers
-from linkwise.engines._reading import require_finite
 from linkwise.engines.partitional._kernels_rows import (
     settle_products,
     squared_to_own,
@@ -25,6 +24,7 @@ from linkwise.engines.partitional._kernels_rows import (
     write_squared,
 )
 from linkwise.exceptions import LinkwiseError
+from linkwise.sources._numbers import require_finite
 
 __all__ = [
     "is_small",

@@ -9,9 +9,8 @@ from linkwise.constraints import Constraints, Kind
 from linkwise.engines._base import ConstrainedClusterer
 from linkwise.engines.partitional._centroids import LINKS, CentroidMixin
 from linkwise.engines.partitional._cloud import contract
-from linkwise.engines.partitional._lloyd import KMeansRun, Watch
+from linkwise.engines.partitional._lloyd import KMeansRun, Loop, Watch, expand, judge, read_problem, run_from_starts
 from linkwise.engines.partitional._places import FixedPlaces, FreePlaces
-from linkwise.engines.partitional._restarts import Loop, expand, judge, read_problem, run_from_starts
 from linkwise.engines.partitional._start import Start
 from linkwise.problem import Problem, check
 

@@ -17,5 +17,9 @@ if TYPE_CHECKING:
     from linkwise.engines.probabilistic._em import Mixture
     from linkwise.engines.probabilistic._penalized import PenalizedMixture, penalized_mixture
 else:
-    _MODULES = ("_constrained", "_em", "_penalized")
+    _MODULES = (
+        "_constrained",
+        "_em",
+        "_penalized",
+    )
     __getattr__, __dir__ = loads_from(__name__, __all__, _MODULES)

@@ -13,9 +13,8 @@ from sklearn.utils.validation import check_is_fitted
 from linkwise._compat import Interval, StrOptions, validate_data
 from linkwise.constraints import Constraints
 from linkwise.engines._partition import PartitionMixin
-from linkwise.engines._reading import require_finite, require_numbers
 from linkwise.engines.hierarchical._memory import require_memory
-from linkwise.engines.probabilistic._em import Mixture, Settings
+from linkwise.engines.probabilistic._em import STARTS, Mixture, Settings, random_source
 from linkwise.engines.probabilistic._gaussian import (
     COVARIANCE_TYPES,
     Gaussians,
@@ -23,8 +22,8 @@ from linkwise.engines.probabilistic._gaussian import (
     log_density,
     normalise_rows,
 )
-from linkwise.engines.probabilistic._start import STARTS, random_source
 from linkwise.exceptions import LinkwiseError
+from linkwise.sources._numbers import require_finite, require_numbers
 
 __all__ = ["MixtureMixin", "read_data", "read_settings"]
 

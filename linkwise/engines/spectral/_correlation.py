@@ -13,7 +13,6 @@ from linkwise._compat import Interval
 from linkwise._kernels.disjoint_set import components
 from linkwise.constraints import Constraints, Kind
 from linkwise.engines._base import ConstrainedClusterer
-from linkwise.engines._reading import warn_user
 from linkwise.engines.partitional._centroids import LINKS
 from linkwise.engines.partitional._cloud import contract
 from linkwise.engines.spectral._said import apart_pairs
@@ -21,6 +20,7 @@ from linkwise.exceptions import UnsupportedConstraintError
 from linkwise.problem import Problem, repair
 from linkwise.problem._budget import Budget, read_limits
 from linkwise.problem._partitionsearch import best_partition, broken_in
+from linkwise.sources._numbers import warn_user
 
 __all__ = ["CorrelationClustering", "CorrelationRun", "correlation_clustering"]
 

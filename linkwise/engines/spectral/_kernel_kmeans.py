@@ -18,7 +18,7 @@ from linkwise.engines._base import ConstrainedClusterer
 from linkwise.engines._partition import PartitionMixin
 from linkwise.engines.partitional._centroids import LINKS
 from linkwise.engines.partitional._cloud import Cloud, contract
-from linkwise.engines.partitional._restarts import judge, read_problem
+from linkwise.engines.partitional._lloyd import judge, read_problem
 from linkwise.engines.spectral._affinity import KERNELS, read_affinity
 from linkwise.engines.spectral._gram import OBJECTIVES, Gram, make_gram
 from linkwise.engines.spectral._kernel_loop import Ended, Loop, run_kernel_kmeans

@@ -20,7 +20,7 @@ from linkwise.engines.partitional._assign import assign
 from linkwise.engines.partitional._centroids import LINKS
 from linkwise.engines.partitional._cloud import Cloud, contract
 from linkwise.engines.partitional._cop_kmeans import cop_kmeans
-from linkwise.engines.partitional._restarts import judge, read_problem
+from linkwise.engines.partitional._lloyd import judge, read_problem
 from linkwise.engines.partitional._rows import nearest
 from linkwise.engines.spectral._field import Field, Reach
 from linkwise.engines.spectral._said import apart_pairs

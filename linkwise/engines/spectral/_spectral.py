@@ -15,7 +15,7 @@ from linkwise.engines._base import ConstrainedClusterer
 from linkwise.engines._partition import PartitionMixin
 from linkwise.engines.partitional._centroids import LINKS
 from linkwise.engines.partitional._cop_kmeans import cop_kmeans
-from linkwise.engines.partitional._restarts import judge, read_problem
+from linkwise.engines.partitional._lloyd import judge, read_problem
 from linkwise.engines.spectral._affinity import AFFINITIES, read_affinity
 from linkwise.engines.spectral._embedding import embed, normalise_rows
 from linkwise.engines.spectral._graph import bend

@@ -13,9 +13,9 @@ from pathlib import Path
 
 import pytest
 
-from linkwise._cores import cores
+from linkwise._parallel import cores
 from linkwise.cli import main
-from linkwise.cli._size import Distances, require_room
+from linkwise.cli._fitting import Distances, require_room
 from linkwise.io import read_labels, read_tree
 
 DATA = "name,x,y\notter,0,0\nmink,0,1\nstoat,1,0\nseal,9,9\nwalrus,9,8\norca,30,1\n"
@@ -373,7 +373,7 @@ def test_l53_an_interruption_is_said_and_has_its_own_code(monkeypatch, capsys):
     def interrupt(*_):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("linkwise.cli._info.cores", interrupt)
+    monkeypatch.setattr("linkwise.cli._report.cores", interrupt)
     assert main(["info"]) == 130
     assert "interrupted" in capsys.readouterr().err
 

@@ -14,7 +14,7 @@ from sklearn.utils import Bunch
 
 from linkwise import Taxonomy
 from linkwise.datasets import load, names
-from linkwise.datasets._catalogue import BUNDLED, CATALOGUE
+from linkwise.datasets._load import BUNDLED, CATALOGUE
 from linkwise.exceptions import DamagedDatasetError, DatasetNotFoundError, LinkwiseError
 
 GLASS = "id_box,Na,kind,label\nb1,1.5,soft,10\nb2,,hard,2\nb3,0.5,soft,10\n"

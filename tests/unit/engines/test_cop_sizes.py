@@ -159,7 +159,7 @@ def test_sizes_left_undecided_say_so(monkeypatch):
     from dataclasses import replace
 
     from linkwise import check
-    from linkwise.engines.partitional import _restarts
+    from linkwise.engines.partitional import _lloyd as _restarts
 
     def unknown(*args, **options):
         return replace(check(*args, **options), status="unknown", witness=None)

@@ -8,10 +8,10 @@ from numpy.testing import assert_allclose
 
 from linkwise import Constraints
 from linkwise.engines.probabilistic._chunklets import Chunklets, read_chunklets
+from linkwise.engines.probabilistic._constrained import Given
 from linkwise.engines.probabilistic._elimination import eliminate
 from linkwise.engines.probabilistic._exact import divide, widest_table
-from linkwise.engines.probabilistic._given import Given
-from linkwise.engines.probabilistic._prices import Penalised
+from linkwise.engines.probabilistic._penalized import Penalised
 from linkwise.exceptions import InfeasibleConstraintsError, LinkwiseError
 from tests.oracles.mixture import Enumeration
 from tests.profile import examples

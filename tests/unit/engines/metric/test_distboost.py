@@ -14,8 +14,8 @@ from linkwise.engines import distboost
 from linkwise.engines.metric._boosting import Labelled, PairWeights, best_step, boost
 from linkwise.engines.metric._weak_mixture import WeakMixture, draw_forest, fit_weak_mixture, grow_forest
 from linkwise.engines.probabilistic._chunklets import read_chunklets
+from linkwise.engines.probabilistic._constrained import Given
 from linkwise.engines.probabilistic._em import Settings, climb_weighted
-from linkwise.engines.probabilistic._given import Given
 from linkwise.exceptions import LinkwiseError, LinkwiseWarning, MemoryLimitError, UnsupportedConstraintError
 from linkwise.sources import label_pairs
 from tests.oracles.boosted_distance import alike, boost_with_matrices, memberships, weighted_em

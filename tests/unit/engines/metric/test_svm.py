@@ -9,7 +9,7 @@ from numpy.testing import assert_allclose
 
 from linkwise import Constraints, SVMMetric
 from linkwise.engines import svm_metric
-from linkwise.engines.metric._interior import largest_margin
+from linkwise.engines.metric._svm import largest_margin
 from linkwise.exceptions import LinkwiseError, LinkwiseWarning
 from tests.oracles.metrics_learned import best_margin
 
