@@ -372,7 +372,7 @@ class KnowledgeSearchCV(ClusterMixin, MetaEstimatorMixin, BaseEstimator):  # typ
            method     parameters    score           must-links kept  cannot-links kept  stability  clusters
         *  COPKMeans  n_clusters=3  1.000 +- 0.000  100%             100%               1.00       3
         * chosen
-        1 of 2 could not be:
+        1 of 2 failed:
           COPKMeans(n_clusters=2): statements cannot hold in so many clusters
         """
         check_is_fitted(self, "cv_results_")

@@ -369,13 +369,13 @@ def _verdict(n: int, broken: float, coherent: float, feasible: bool) -> str:
     if np.isnan(broken):
         if np.isnan(coherent):
             return "Unknown: pass result= to learn how much of this the method finds by itself."
-        how = "agree with each other" if agree else "contradict each other"
+        how = "agree with each other" if agree else "pull against each other"
         return f"Unknown without result=; the statements {how} in this space."
     said = f"the result breaks {broken:.0%} of the statements"
     if broken < _FEW:
         return f"Unlikely to change much: {said}, the rest it found by itself."
     if not agree:
-        return f"May harm methods that learn from them: {said}, but they contradict each other in this space."
+        return f"May harm methods that learn from them: {said}, but they pull against each other in this space."
     word = "Likely" if broken >= _MANY else "May"
     tail = (
         "they agree with each other in this space"

@@ -37,7 +37,7 @@ def test_every_estimator_is_among_them():
 @pytest.mark.parametrize("name", NAMES)
 def test_no_promise_is_broken(name):
     tally = Counter()
-    assert failures(range(examples(4, 300)), [name], tally) == []
+    assert failures(range(examples(8, 300)), [name], tally) == []
     assert tally["fitted"] > 2
 
 

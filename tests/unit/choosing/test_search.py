@@ -74,7 +74,7 @@ def test_an_engine_is_chosen_too_and_what_cannot_be_is_listed():
     assert failed.tolist() == [True, False, True, False, False, True, True]
     assert [bool(text) for text in results["trouble"]] == failed.tolist()
     text = found.table()
-    assert "4 of 7 could not be" in text
+    assert "4 of 7 failed" in text
     assert "ReCon(n_clusters=4): does not understand" in text
     assert text.splitlines()[1].startswith("* ")
     with pytest.raises(LinkwiseError):

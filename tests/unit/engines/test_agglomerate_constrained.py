@@ -175,7 +175,7 @@ def both(*pairs):
 @pytest.mark.parametrize("method", [*METHODS, *MATRIX_FREE], indirect=True)
 def test_groups_apart_equal_all_their_pairs(method, rule):
     groups = merged = 0
-    for seed in range(examples(10, 2000)):
+    for seed in range(examples(30, 2000)):
         X, forced, forbidden = instance(seed)
         apart, pairs = groups_apart(seed, forced, len(X))
         rules = {} if rule is None else {rule: 1.5}

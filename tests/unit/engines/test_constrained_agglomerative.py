@@ -92,7 +92,7 @@ def leaves_a_dead_end(model, X, said):
 def test_hard_statements_never_break():
     """Random feasible problems for both estimators; each checked by the certificate, `verify` and by definition."""
     forests = dead_ends = 0
-    for seed in range(examples(50, 10_000)):
+    for seed in range(examples(150, 10_000)):
         rng = np.random.default_rng(seed)
         n = int(rng.integers(3, 22))
         X = points(n, seed, grid=seed % 3 == 0)
@@ -459,7 +459,7 @@ def test_delta_separates_clusters(linkage, grid):
 @pytest.mark.parametrize("grid", [False, True], ids=["points", "grid"])
 def test_epsilon_gives_every_sample_a_neighbour(linkage, grid):
     fitted = 0
-    for seed in range(examples(4, 800)):
+    for seed in range(examples(12, 800)):
         X = points(12, seed, grid=grid)
         must, cannot, _ = links(12, seed, must=0.1, cannot=0.3)
         epsilon = 1.0 if grid else 0.8

@@ -75,7 +75,7 @@ def test_beliefs_given_the_statements_agree_with_enumeration(sampling):
 def test_beliefs_under_prices_agree_with_enumeration():
     rng = np.random.default_rng(2)
     paid = 0
-    for _ in range(examples(167, 20_000)):
+    for _ in range(examples(500, 20_000)):
         n, k, must, cannot, prices, table, log_density, weights = draw(rng, soft=True)
         model = Enumeration(n, k, must, cannot, prices, "points", normalised=False)
         if not len(model.rows):

@@ -101,7 +101,7 @@ def test_what_cannot_be_had_is_explained_and_called_a_dead_end_nowhere():
         ReCon(n_clusters=2).fit(X, constraints=triangle)
     assert caught.value.explanation.core == (0, 1, 2)
     explained = 0
-    for seed in range(examples(20, 1000)):
+    for seed in range(examples(60, 1000)):
         rng = np.random.default_rng(seed)
         n, k = int(rng.integers(4, 9)), int(rng.integers(1, 4))
         c = Constraints.build(

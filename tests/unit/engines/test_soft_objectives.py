@@ -88,7 +88,7 @@ def positive(name, X):
 def test_the_objective_is_what_the_definition_says_and_no_half_step_raises_it(name, inference):
     function, options, _ = METHODS[name]
     rises = steps = 0
-    for seed in range(examples(4, 100)):
+    for seed in range(examples(6, 100)):
         X, must, cannot = problem(seed, 14, 16)
         X, k = positive(name, X), 3
         twin = definition(name, X, k, must, cannot)
@@ -287,7 +287,7 @@ def test_lcvqe_without_statements_is_k_means_and_what_holds_costs_nothing():
 def test_lcvqe_assigns_at_least_cost_of_all_labellings():
     """One assignment from given centres, against every labelling; who pays for a cannot-link is part of the cost."""
     agreed = 0
-    for seed in range(examples(4, 300)):
+    for seed in range(examples(10, 300)):
         X, must, cannot = problem(seed, 6, 4, forest=True)
         start = X[np.random.default_rng(seed).choice(6, 3, replace=False)]
         twin = twins.LCVQE(X, 3, must, cannot)

@@ -113,7 +113,7 @@ def test_the_closure_of_triplets_is_extensive_monotone_idempotent_and_has_the_sa
     """T7."""
     rng = np.random.default_rng(1)
     grew = 0
-    for _ in range(examples(20, 2000)):
+    for _ in range(examples(60, 2000)):
         n = int(rng.integers(3, 7))
         said = generators.consistent_triplets(rng, n)
         c = Constraints.build(n, triplets=said)

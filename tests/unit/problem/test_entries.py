@@ -183,7 +183,7 @@ def test_any_member_of_a_group_one_too_large_may_go():
 def test_entries_for_a_wanted_number_are_minimal_and_single_fixes_exact():
     rng = np.random.default_rng(5)
     seen = [0, 0]
-    for _ in range(examples(40, 600)):
+    for _ in range(examples(120, 600)):
         n = int(rng.integers(4, 7))
         c = draw(rng, n)
         k = int(rng.integers(1, n + 1))

@@ -161,7 +161,7 @@ def test_an_explanation_is_complete_when_its_core_and_its_suspects_are(core, sus
 def test_single_fixes_for_a_wanted_number_are_exact():
     rng = np.random.default_rng(9)
     seen = [0, 0]
-    for _ in range(examples(67, 2000)):
+    for _ in range(examples(200, 2000)):
         mix = str(rng.choice(["must cannot", "must together apart", "choices", "must cannot triplets"]))
         n = int(rng.integers(3, 7))
         c = draw(rng, mix, n)

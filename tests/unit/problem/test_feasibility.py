@@ -118,7 +118,7 @@ def test_every_core_is_minimal_and_every_suspect_repairs():
 def test_single_fixes_of_link_conflicts_are_exact_with_cycles_and_several_cannot_links():
     rng = np.random.default_rng(2)
     seen = 0
-    for _ in range(examples(67, 3000)):
+    for _ in range(examples(200, 3000)):
         n = int(rng.integers(3, 9))
         must, cannot, _ = _draw(rng, n, (n + 2, 3, 0))
         c = Constraints.build(n, must_link=must, cannot_link=cannot)

@@ -221,7 +221,7 @@ def fewest_entries(c):
 def test_repair_takes_back_the_fewest_members():
     rng = np.random.default_rng(4)
     seen = set()
-    for _ in range(examples(7, 300)):
+    for _ in range(examples(20, 300)):
         n = 6
         groups = [rng.choice(n, 3, replace=False).tolist() for _ in range(3)]
         must = [rng.choice(n, 2, replace=False).tolist() for _ in range(3)]

@@ -43,7 +43,7 @@ def table(n, said):
 def test_implied_is_what_holds_in_every_hierarchy_with_a_cut(mix):
     rng = np.random.default_rng(0)
     feasible = 0
-    for _ in range(examples(84, 5000)):
+    for _ in range(examples(250, 5000)):
         n = int(rng.choice([3, 4, 5, 6], p=[0.1, 0.3, 0.5, 0.1]))
         said = random_statements(rng, n, mix, true=rng.random() < 0.8)
         expected = entailed(n, said)

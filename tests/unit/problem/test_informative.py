@@ -145,7 +145,7 @@ def test_a_labelling_is_found_again_in_pure_noise():
 def test_gains_are_what_the_closure_grows_by_and_no_choice_beats_the_bound():
     rng = np.random.default_rng(3)
     better = 0
-    for _ in range(examples(9, 500)):
+    for _ in range(examples(25, 500)):
         n = int(rng.integers(5, 10))
         shape = str(rng.choice(generators.SHAPES))
         said = generators.tree_triplets(rng, generators.random_tree(rng, range(n), shape), 3 * n)

@@ -88,7 +88,7 @@ MIXES = [mix for k in (1, 2, 3) for mix in combinations(KINDS, k)]
 def test_every_mix_of_kinds_and_weights_agrees_with_brute_force(mix):
     rng = np.random.default_rng(len(mix))
     conflicts = 0
-    for _ in range(examples(4, 250)):
+    for _ in range(examples(12, 250)):
         n, m = int(rng.integers(3, 6)), int(rng.integers(2, 13))
         kinds = rng.integers(len(mix), size=m)
         rows = {

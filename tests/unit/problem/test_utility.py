@@ -130,7 +130,7 @@ def test_coverage_counts_samples_parts_and_pairs():
         (
             Constraints.build(4, must_link=[(0, 3)], cannot_link=[(1, 2)]),
             None,
-            "Unknown without result=; the statements q",
+            "Unknown without result=; the statements pull",
         ),
         (Constraints.build(4, must_link=[(0, 1)]), [0, 0, 1, 1], "Unlikely to change much"),
         (Constraints.build(4, must_link=[(0, 3)], cannot_link=[(1, 2)]), [0, 0, 1, 1], "May harm"),
