@@ -154,7 +154,7 @@ def propagation(job: dict[str, Any]) -> list[dict[str, Any]]:
 
     from benchmarks import _data
     from linkwise import Kind, propagate
-    from linkwise.engines.hierarchical._distances import square_distances
+    from linkwise.engines.distances._dense import square_distances
 
     X, y = _data.blobs(job["n"], d=job["d"], classes=job["classes"])
     known = _data.must_links_of_classes(y, job["linked"] // 2)

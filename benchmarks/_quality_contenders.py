@@ -24,7 +24,7 @@ from benchmarks._data import Floats
 from linkwise import Constraints, Dendrogram, engines
 from linkwise.engines import ConstrainedClusterer, DistanceLearner, MetricLearner
 from linkwise.exceptions import DeadEndError
-from linkwise.experiments._resolve import solve
+from studies.experiments._resolve import solve
 
 
 class Case(NamedTuple):

@@ -25,8 +25,8 @@ from benchmarks._data import ONE_THREAD, Ints
 from benchmarks._quality_contenders import CONTENDERS, Case, Found, labels_of
 from benchmarks._quality_knowledge import Knowledge, amounts, samples
 from linkwise import Kind, metrics
-from linkwise.experiments._cell import canonical
-from linkwise.experiments._store import Store
+from studies.experiments._cell import canonical
+from studies.experiments._store import Store
 
 LIMIT = 20.0  # seconds for a fit
 PATIENCE = 120.0  # seconds more until a peer's Python is given up, which may have to compile first

@@ -38,7 +38,7 @@ from benchmarks._data import ONE_THREAD, SETS, prepare
 from linkwise import Constraints, PCKMeans
 from linkwise.active import Dialogue, ExpectedGain, ExploreConsolidate, RandomPairs, Uncertainty
 from linkwise.engines import propagate_neighbourhoods
-from linkwise.engines.spectral._field import Field
+from linkwise.engines.graph._similarity_columns import Field
 from linkwise.metrics import constrained_rand
 
 BUDGET, SEEDS = 150, 20

@@ -46,12 +46,12 @@ from linkwise import (
     SpectralLearning,
     cluster,
 )
-from linkwise.choosing._candidates import read_candidates
-from linkwise.choosing._results import choose, collect, score_folds, tied
-from linkwise.choosing._scores import SCORES
 from linkwise.datasets import load
 from linkwise.exceptions import LinkwiseError
 from linkwise.metrics import adjusted_rand
+from linkwise.selection._candidates import read_candidates
+from linkwise.selection._scores import SCORES
+from linkwise.selection._search_results import choose, collect, score_folds, tied
 from linkwise.sources import label_pairs
 
 NAMES = (

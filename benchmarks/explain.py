@@ -22,8 +22,8 @@ if __name__ == "__main__":
 
 from benchmarks._data import Ints, _classmates, random_tree, triplets_of_tree
 from linkwise import Constraints, Dendrogram, Kind, check
-from linkwise.problem._blocks import blocks_or_none
-from linkwise.problem._hard import Hard
+from linkwise.problem.statements._hard import Hard
+from linkwise.problem.triplets._blocks import blocks_or_none
 
 KINDS = ("pairs", "triplets", "mixed")
 

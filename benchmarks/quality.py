@@ -48,7 +48,7 @@ from benchmarks import _quality_tables as tables
 from benchmarks._quality_contenders import CONTENDERS
 from benchmarks._quality_knowledge import ALL_SETS, SOURCES, WRONG
 from benchmarks._quality_run import compute_all, curves, draws, key_of, warm_up, what_runs, write_samples
-from linkwise.experiments._store import Store
+from studies.experiments._store import Store
 
 QUICK_SETS = ["iris", "xor"]  # need no folder of data
 

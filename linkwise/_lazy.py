@@ -1,33 +1,44 @@
-"""Packages that load a module of theirs when one of its names is first used."""
+"""Doors of packages: the names a package offers stand once, in its stub, and are loaded when first used."""
 
 from __future__ import annotations
 
+import ast
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from importlib import import_module
+from os import PathLike
 from typing import Any
 
-__all__ = ["loads_from"]
+__all__ = ["attach", "read_stub"]
 
 
-def loads_from(
-    package: str, names: Sequence[str], modules: Sequence[str]
-) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
-    """Return ``__getattr__`` and ``__dir__`` of a package that looks for names in what its modules export, in order.
+def read_stub(stub: str | PathLike[str]) -> tuple[dict[str, str], list[str]]:
+    """Read where a stub takes names from, and which of them are public.
 
-    Looking into a module loads it, so the light ones, and those asked for most, come first.
+    Public names come first; those after a string, such as "For other packages of linkwise", are for use inside.
     """
+    homes: dict[str, str] = {}
+    public: list[str] | None = None
+    with open(stub, encoding="utf-8") as file:  # noqa: PTH123 - pathlib would load twenty modules more
+        tree = ast.parse(file.read())
+    for node in tree.body:
+        if isinstance(node, ast.ImportFrom):
+            homes |= {alias.name: node.module or "" for alias in node.names}
+        elif isinstance(node, ast.Expr) and public is None:
+            public = list(homes)
+    return homes, sorted(homes if public is None else public)
+
+
+def attach(package: str, file: str) -> tuple[Callable[[str], Any], Callable[[], list[str]], list[str]]:
+    """Return ``__getattr__``, ``__dir__`` and ``__all__`` of a package, as the stub beside its file says."""
+    homes, public = read_stub(f"{file.removesuffix('.py')}.pyi")
 
     def look_up(name: str) -> Any:
-        if name in modules:
-            return import_module(f"{package}.{name}")
-        for module in modules if name in names else ():
-            home = import_module(f"{package}.{module}")
-            if name in home.__all__:
-                value = getattr(home, name)
-                setattr(sys.modules[package], name, value)
-                return value
-        msg = f"module {package!r} has no attribute {name!r}"
-        raise AttributeError(msg)
+        if name not in homes:
+            msg = f"module {package!r} has no attribute {name!r}"
+            raise AttributeError(msg)
+        value = getattr(import_module(homes[name]), name)
+        setattr(sys.modules[package], name, value)
+        return value
 
-    return look_up, lambda: sorted(names)
+    return look_up, lambda: list(public), public

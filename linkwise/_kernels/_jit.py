@@ -14,7 +14,7 @@ import numba
 from numba.core import event
 
 from linkwise._kernels._turns import take_turns
-from linkwise._wording import notice
+from linkwise._messages import notice
 
 __all__ = ["inner", "kernel_sources", "njit", "source_stamp"]
 
@@ -69,7 +69,7 @@ def kernel_sources(file: Path) -> frozenset[Path]:
         for module, bracketed, plain in _IMPORT.findall(_text(left.pop())):
             place = _HOME.joinpath(*module.decode().split("."))
             names = [name.split(b" as ")[0].strip().decode() for name in (bracketed or plain).split(b",")]
-            for other in [place.with_suffix(".py"), *(place / f"{name}.py" for name in names if name)]:
+            for other in [place.with_suffix(".py"), *(_home(place, name) for name in names if name)]:
                 if other in found or not other.is_file():
                     continue
                 if re.search(rb"\bnjit\b|\bnumba\b", _text(other)):
@@ -78,6 +78,17 @@ def kernel_sources(file: Path) -> frozenset[Path]:
                     continue
                 found.add(other)
     return frozenset(found)
+
+
+@cache
+def _home(package: Path, name: str) -> Path:
+    """The file behind a name of a package: a module of it, or where the stub of the package takes the name from."""
+    stub = package / "__init__.pyi"
+    for module, bracketed, plain in _IMPORT.findall(_text(stub) if stub.is_file() else b""):
+        if name in (one.split(b" as ")[0].strip().decode() for one in (bracketed or plain).split(b",")):
+            home = _HOME.joinpath(*module.decode().split("."))
+            return _home(home, name) if home.is_dir() else home.with_suffix(".py")
+    return package / f"{name}.py"
 
 
 @cache

@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
+from linkwise._value_columns import read_known
 from linkwise.active._query import TRIO_ANSWERS, Answer, Query
-from linkwise.constraints._columns import read_known
 from linkwise.exceptions import LinkwiseError
 from linkwise.sources import Taxonomy
 

@@ -12,13 +12,13 @@ from typing import Any, Literal, NamedTuple, Self
 
 import numpy as np
 
-from linkwise._wording import many
+from linkwise._messages import many
+from linkwise.active._answer_log import Log, standing
+from linkwise.active._answered import Known
 from linkwise.active._gain import ExpectedGain
-from linkwise.active._known import Known
-from linkwise.active._log import Log, standing
 from linkwise.active._query import TRIO_ANSWERS, Query, Told
-from linkwise.active._scene import Scene, fit_to
 from linkwise.active._strategy import Strategy
+from linkwise.active._strategy_view import Scene, fit_to
 from linkwise.constraints import Constraints
 from linkwise.exceptions import LinkwiseError
 

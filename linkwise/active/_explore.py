@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 import scipy.sparse
 
-from linkwise.active._placing import Placing
-from linkwise.active._scene import Scene
+from linkwise.active._placing_strategy import Placing
 from linkwise.active._strategy import Inquiry, Strategy
+from linkwise.active._strategy_view import Scene
 from linkwise.exceptions import LinkwiseError
 
 __all__ = ["ExploreConsolidate", "MinMax", "require_clusters"]

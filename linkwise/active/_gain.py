@@ -8,14 +8,14 @@ import numpy as np
 import numpy.typing as npt
 from scipy.linalg import solve_triangular
 
-from linkwise._parallel import Workers
+from linkwise._threads import Workers
+from linkwise.active._answered import Known
 from linkwise.active._kernels_gain import settle
-from linkwise.active._known import Known
-from linkwise.active._placing import Placing
+from linkwise.active._placing_strategy import Placing
 from linkwise.active._query import Answer
-from linkwise.active._scene import Scene
 from linkwise.active._strategy import Inquiry, Items, Strategy
-from linkwise.engines.spectral._field import Field
+from linkwise.active._strategy_view import Scene
+from linkwise.engines.graph import Field
 
 __all__ = ["Doubt", "Evidence", "ExpectedGain", "doubtful"]
 

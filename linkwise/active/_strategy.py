@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from linkwise.active._query import Answer
-from linkwise.active._scene import Scene
+from linkwise.active._strategy_view import Scene
 from linkwise.constraints import Constraints
 
 __all__ = ["Inquiry", "RandomPairs", "RandomTrios", "Strategy"]

@@ -9,9 +9,9 @@ import numpy.typing as npt
 import scipy.sparse
 
 from linkwise.active._explore import require_clusters
-from linkwise.active._placing import Placing
-from linkwise.active._scene import Scene
+from linkwise.active._placing_strategy import Placing
 from linkwise.active._strategy import Inquiry, Strategy
+from linkwise.active._strategy_view import Scene
 
 __all__ = ["Uncertainty"]
 

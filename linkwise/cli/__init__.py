@@ -1,5 +1,5 @@
 """The command line: parse, call the library, show. It holds no algorithm."""
 
-from linkwise.cli._main import main
+from linkwise._lazy import attach
 
-__all__ = ["main"]
+__getattr__, __dir__, __all__ = attach(__name__, __file__)

@@ -57,7 +57,7 @@ class Distances(NamedTuple):
 
 def require_room(kept: Distances, *, quiet: bool) -> None:
     """Say a large amount of memory before it is taken; refuse what cannot be had, and name what takes less."""
-    from linkwise.engines.hierarchical._memory import available_memory
+    from linkwise._memory import available_memory
     from linkwise.exceptions import MemoryLimitError
 
     needed, free = kept.size, available_memory()
@@ -160,7 +160,7 @@ def require_fitting_size(
 
 def _is_large(table: Table) -> bool:
     """Whether a table of all distances would be too much to take without being asked."""
-    from linkwise.engines.hierarchical._memory import MATRIX
+    from linkwise._memory import MATRIX
 
     return len(table) > MATRIX and not is_sparse(table)
 
@@ -178,7 +178,7 @@ def decide(
 ) -> tuple[int, str, tuple[str, ...]]:
     """Number of clusters and linkage when neither is given, and why."""
     from linkwise import ConstrainedAgglomerative, Constraints, ReCon
-    from linkwise.choosing._auto import decide_cut
+    from linkwise.selection import decide_cut
 
     compare = "cosine" if is_sparse(table) else "euclidean"
     estimator = (ReCon if method == "recon" else ConstrainedAgglomerative)(metric=compare)

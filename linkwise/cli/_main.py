@@ -23,21 +23,21 @@ import click
 
 from linkwise import __version__
 from linkwise._files import recording, visible
-from linkwise._wording import in_shell
-from linkwise.cli._ask import ask
-from linkwise.cli._check import check
-from linkwise.cli._cluster import cluster
-from linkwise.cli._convert import convert
-from linkwise.cli._demo import demo
-from linkwise.cli._explain import explain
-from linkwise.cli._plot import plot
-from linkwise.cli._repair import repair
-from linkwise.cli._report import assign, compare, info, report, reproduce
-from linkwise.cli._score import score
-from linkwise.cli._select import select
+from linkwise._messages import in_shell
+from linkwise.cli._ask_verb import ask
+from linkwise.cli._check_verb import check
+from linkwise.cli._cluster_verb import cluster
+from linkwise.cli._convert_verb import convert
+from linkwise.cli._demo_verb import demo
+from linkwise.cli._explain_verb import explain
+from linkwise.cli._plot_verb import plot
+from linkwise.cli._repair_verb import repair
+from linkwise.cli._score_verb import score
+from linkwise.cli._select_verb import select
+from linkwise.cli._small_verbs import assign, compare, info, report, reproduce
 from linkwise.cli._verb import CONFLICT, FAILED, INFEASIBLE, Interrupted, Unheard, on_screen, wants_json
-from linkwise.cli._warmup import warmup
-from linkwise.cli._why import why
+from linkwise.cli._warmup_verb import warmup
+from linkwise.cli._why_verb import why
 from linkwise.exceptions import DeadEndError, InfeasibleConstraintsError, LinkwiseWarning
 
 __all__ = ["main"]

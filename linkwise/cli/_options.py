@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from linkwise._files import visible
-from linkwise._parallel import cores
-from linkwise._wording import many
+from linkwise._messages import many
+from linkwise._threads import cores
 
 if TYPE_CHECKING:
     from linkwise.io import Knowledge, Table
@@ -86,7 +86,7 @@ def _limit_threads(ctx: click.Context, param: click.Parameter, value: int | None
     if not 1 <= value <= cores():
         msg = f"{value} is not in the range 1 to {cores()}, the cores of this machine.\nHint: without it, all are used."
         raise click.BadParameter(msg, ctx, param)
-    from linkwise._parallel import threads_at_most  # loads what is to be limited
+    from linkwise._threads import threads_at_most
 
     ctx.with_resource(threads_at_most(value))
 
@@ -197,8 +197,8 @@ def _warn_of_spread(table: Table) -> None:
 
     import numpy as np
 
-    from linkwise.choosing._choose import UNEQUAL
     from linkwise.exceptions import LinkwiseWarning
+    from linkwise.selection import UNEQUAL
 
     if not isinstance(table.X, np.ndarray):
         return

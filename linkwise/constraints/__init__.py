@@ -1,21 +1,5 @@
 """What was said: the table of statements, the rules about clusters, and where both come from."""
 
-from linkwise.constraints._container import Constraints
-from linkwise.constraints._entries import Entry
-from linkwise.constraints._groups import Groups
-from linkwise.constraints._labels import Labels
-from linkwise.constraints._read import Kind
-from linkwise.constraints._rules import MaxCentroidDistance, MinSeparation, NeighbourWithin, Rule, SizeBetween
+from linkwise._lazy import attach
 
-__all__ = [
-    "Constraints",
-    "Entry",
-    "Groups",
-    "Kind",
-    "Labels",
-    "MaxCentroidDistance",
-    "MinSeparation",
-    "NeighbourWithin",
-    "Rule",
-    "SizeBetween",
-]
+__getattr__, __dir__, __all__ = attach(__name__, __file__)

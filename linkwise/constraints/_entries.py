@@ -10,11 +10,11 @@ import numpy as np
 import numpy.typing as npt
 
 from linkwise.constraints._groups import gather
-from linkwise.constraints._labels import Labels, keep_sources
-from linkwise.constraints._read import Kind
+from linkwise.constraints._kinds import Kind
+from linkwise.constraints._label_statements import Labels, keep_sources
 
 if TYPE_CHECKING:
-    from linkwise.constraints._container import Constraints
+    from linkwise.constraints._table import Constraints
 
 __all__ = ["Entries", "Entry", "entry_key", "has_parts", "list_entries", "remove", "take_away"]
 

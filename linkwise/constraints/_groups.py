@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from linkwise.constraints._read import HINT_IDS, Kind, read_numbers
+from linkwise.constraints._kinds import HINT_IDS, Kind, read_numbers
 from linkwise.exceptions import ConstraintError, LinkwiseWarning
 
 __all__ = [

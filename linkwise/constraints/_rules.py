@@ -7,7 +7,7 @@ import re
 from dataclasses import dataclass, fields
 from numbers import Integral, Real
 
-from linkwise._wording import hint
+from linkwise._messages import hint
 from linkwise.exceptions import ConstraintError
 
 __all__ = ["MaxCentroidDistance", "MinSeparation", "NeighbourWithin", "Rule", "SizeBetween"]

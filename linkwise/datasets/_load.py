@@ -10,8 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from linkwise.datasets._data import Data
-from linkwise.datasets._folder import Folder, encode, read_column
+from linkwise.datasets._dataset import Data
+from linkwise.datasets._local_files import Folder, encode, read_column
 from linkwise.exceptions import DamagedDatasetError, DatasetNotFoundError
 
 __all__ = ["BUNDLED", "CATALOGUE", "Entry", "load", "names"]

@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from linkwise.constraints import Constraints, Kind
-from linkwise.datasets._data import Data
+from linkwise.datasets._dataset import Data
 from linkwise.datasets._shapes import read_sizes
 from linkwise.exceptions import LinkwiseError
 from linkwise.sources import flip, label_pairs

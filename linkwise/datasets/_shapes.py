@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from linkwise._random import make_generator
-from linkwise.datasets._data import Data
+from linkwise.datasets._dataset import Data
 from linkwise.exceptions import LinkwiseError
 
 __all__ = ["cellwalls", "circles", "read_sizes", "stormclouds", "xor"]

@@ -10,12 +10,12 @@ import scipy.sparse
 from sklearn.base import BaseEstimator, ClusterMixin, _fit_context
 
 from linkwise._compat import remember_features, validate_data
+from linkwise._validation import require_finite, require_numbers, warn_user
 from linkwise.constraints import Constraints, Kind, Rule
-from linkwise.engines._binding import bind, constraints_of
 from linkwise.exceptions import UnsupportedConstraintError, ViolationError
 from linkwise.problem import Problem, Verdict, check, repair
+from linkwise.problem.statements import bind, constraints_of
 from linkwise.result import Certificate, verify
-from linkwise.sources._numbers import require_finite, require_numbers, warn_user
 
 __all__ = ["ConstrainedClusterer", "ConstrainedEstimator"]
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from linkwise.exceptions import ConstraintError
-from linkwise.io._collect import KINDS, Collector
+from linkwise.io._collect_statements import KINDS, Collector
 
 __all__ = ["is_dialogue", "read_answers"]
 
@@ -19,8 +19,7 @@ def is_dialogue(first: Any) -> bool:
 
 def read_answers(into: Collector, objects: Iterator[tuple[int, dict[str, Any]]]) -> None:
     """Take the trusted answers in; by the name the log has for a sample, where rows cannot tell it."""
-    from linkwise.active._known import Known
-    from linkwise.active._log import FORMAT, is_entry, standing
+    from linkwise.active import FORMAT, Known, is_entry, standing
 
     _, header = next(objects)
     n = header.get("n_samples")

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from linkwise._wording import many
+from linkwise._messages import many
 from linkwise.exceptions import LinkwiseError
 from linkwise.io._text import NUMBER, read_rows, shown
 

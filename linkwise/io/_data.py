@@ -12,10 +12,10 @@ import numpy.typing as npt
 import scipy.sparse
 
 from linkwise._files import decode
-from linkwise._wording import hint, many
+from linkwise._messages import hint, many
 from linkwise.exceptions import LinkwiseError, LinkwiseWarning
-from linkwise.io._arrays import MAGIC, array_of_npy, arrays_of_npz
 from linkwise.io._columns import PLAIN, ArrayColumns, Columns, DelimitedColumns, FrameColumns, Script
+from linkwise.io._npy import MAGIC, array_of_npy, arrays_of_npz
 from linkwise.io._prepare import Preparation, Table, learn
 from linkwise.io._text import is_path, read_raw, shown, source_name
 

@@ -14,9 +14,9 @@ import numpy.typing as npt
 
 from linkwise.constraints import Constraints, Entry
 from linkwise.exceptions import ConstraintError, LinkwiseError, LinkwiseWarning
-from linkwise.io import _trees as trees
+from linkwise.io import _taxonomy_files as trees
 from linkwise.io._answers import is_dialogue, read_answers
-from linkwise.io._collect import Collector, singular
+from linkwise.io._collect_statements import Collector, singular
 from linkwise.io._prepare import Table
 from linkwise.io._statements import (
     header_keys,
@@ -27,7 +27,7 @@ from linkwise.io._statements import (
     read_lines,
 )
 from linkwise.io._text import delimiter_of, is_path, read_rows, read_text, source_name
-from linkwise.io._write import statements_of
+from linkwise.io._write_knowledge import statements_of
 
 if TYPE_CHECKING:
     from linkwise.problem import Explanation
@@ -188,7 +188,7 @@ class Knowledge:
     def _argue(self, why: Explanation) -> str:
         """The argument, with lines in place of the numbers of statements."""
         if why.written is not None and why.written.told:
-            from linkwise.problem._blame import fill_in
+            from linkwise.problem.explain import fill_in
 
             because, *steps = fill_in(why.written.told, why.written.entries, self.where)
             return "\n".join([because, *(f"  {step}" for step in steps)])
@@ -278,7 +278,7 @@ def read_knowledge(
 
 
 def _read_ids(ids: Any) -> npt.NDArray[Any] | None:
-    from linkwise.constraints._sources import read_ids
+    from linkwise.constraints import read_ids
 
     if ids is None:
         return None

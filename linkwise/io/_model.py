@@ -12,12 +12,12 @@ from typing import Any, Literal, NoReturn, overload
 import numpy as np
 
 from linkwise._files import require_file, write_whole
-from linkwise._wording import hint, many
+from linkwise._messages import hint, many
 from linkwise.exceptions import LinkwiseError, LinkwiseWarning
-from linkwise.io._arrays import array_of_npy, npy_of_array
-from linkwise.io._container import MANIFEST, Archive, Member, measure, pack, read_member
+from linkwise.io._archive import MANIFEST, Archive, Member, measure, pack, read_member
+from linkwise.io._npy import array_of_npy, npy_of_array
 from linkwise.io._prepare import Preparation, Table
-from linkwise.io._values import Reader, Writer, is_model
+from linkwise.io._saved_values import Reader, Writer, is_model
 
 __all__ = ["FORMAT", "load", "save"]
 

@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from linkwise._wording import hint, many
+from linkwise._messages import hint, many
 from linkwise.exceptions import LinkwiseError, LinkwiseWarning
 from linkwise.io._columns import Columns, Script
-from linkwise.io._odd import quoted, refuse_words
+from linkwise.io._odd_values import quoted, refuse_words
 from linkwise.io._text import shown
 
 __all__ = ["IMPUTE", "SCALE", "Preparation", "Table", "learn"]

@@ -10,7 +10,7 @@ import numpy as np
 
 from linkwise._files import read_bytes, read_text_file, write_whole
 from linkwise.exceptions import LinkwiseError
-from linkwise.io._arrays import array_of_npy, npy_of_array
+from linkwise.io._npy import array_of_npy, npy_of_array
 from linkwise.io._statements import escaped
 from linkwise.result import Dendrogram
 

@@ -10,10 +10,10 @@ import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, NoReturn
 
-from linkwise._wording import hint
+from linkwise._messages import hint
 from linkwise.constraints import Kind, MaxCentroidDistance, MinSeparation, NeighbourWithin, Rule, SizeBetween
 from linkwise.exceptions import ConstraintError, LinkwiseWarning
-from linkwise.io._collect import KINDS, Collector
+from linkwise.io._collect_statements import KINDS, Collector
 from linkwise.io._text import NUMBER, read_rows, shown
 
 __all__ = [

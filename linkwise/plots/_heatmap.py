@@ -8,10 +8,10 @@ import numpy as np
 import numpy.typing as npt
 
 from linkwise.exceptions import LinkwiseError
-from linkwise.plots._layout import lay_out
+from linkwise.plots._captions import every, fonts_for, name_of
 from linkwise.plots._matplotlib import axes_for
-from linkwise.plots._names import every, fonts_for, name_of
 from linkwise.plots._palette import cluster_colour, text_on
+from linkwise.plots._tree_layout import lay_out
 
 if TYPE_CHECKING:
     from linkwise.result import Dendrogram

@@ -11,10 +11,9 @@ import scipy.sparse
 
 from linkwise.constraints import Constraints
 from linkwise.exceptions import InfeasibleConstraintsError, LinkwiseError
-from linkwise.problem._blocks import blocks_or_none
-from linkwise.problem._conflict import contradiction
-from linkwise.problem._contract import Contraction, contract_constraints
-from linkwise.problem._hard import Hard
+from linkwise.problem.explain import contradiction
+from linkwise.problem.statements import Contraction, Hard, contract_constraints
+from linkwise.problem.triplets import blocks_or_none
 
 __all__ = ["Problem"]
 

@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from linkwise.constraints import Kind
-from linkwise.plots._layout import Sketch
+from linkwise.plots import Sketch
 
 __all__ = [
     "Change",

@@ -11,14 +11,11 @@ import numpy.typing as npt
 
 from linkwise import __version__
 from linkwise.constraints import Kind
-from linkwise.plots._layout import lay_out
-from linkwise.plots._plane import to_plane
-from linkwise.report._compare import compare, slots_joined
+from linkwise.plots import lay_out, to_plane
+from linkwise.report._comparison import compare, slots_joined
 from linkwise.report._facts import Cluster, Conflict, Doubtful, Facts, KindCount, Map, Score, Statement
 from linkwise.report._profiles import Profiles, profile
-from linkwise.result import verify
-from linkwise.result._branches import samples_outside
-from linkwise.result._outcome import read_outcome
+from linkwise.result import read_outcome, samples_outside, verify
 
 if TYPE_CHECKING:
     from linkwise.constraints import Constraints

@@ -5,11 +5,11 @@ from __future__ import annotations
 from functools import cache
 from pathlib import Path
 
-from linkwise._wording import many
-from linkwise.report._cards import change_section, cluster_section, doubt_section, question_section
+from linkwise._messages import many
 from linkwise.report._facts import Conflict, Facts
+from linkwise.report._page_sections import change_section, cluster_section, doubt_section, question_section
+from linkwise.report._sentences import MEANING, asked, lead, safe, script_json, verdict
 from linkwise.report._svg import map_svg, tree_svg
-from linkwise.report._text import MEANING, asked, lead, safe, script_json, verdict
 
 __all__ = ["render_html"]
 

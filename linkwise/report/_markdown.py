@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 
-from linkwise._wording import many
+from linkwise._messages import many
 from linkwise.report._facts import Facts
-from linkwise.report._text import MEANING, asked, change_words, compared, filled, lead, trait_words, verdict
+from linkwise.report._sentences import MEANING, asked, change_words, compared, filled, lead, trait_words, verdict
 
 __all__ = ["render_markdown"]
 

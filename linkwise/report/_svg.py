@@ -8,10 +8,9 @@ from dataclasses import replace
 import numpy as np
 
 from linkwise.constraints import Kind
-from linkwise.plots._layout import Sketch, draw_lines
-from linkwise.plots._palette import cluster_colour, text_on
+from linkwise.plots import Sketch, cluster_colour, draw_lines, text_on
 from linkwise.report._facts import Facts, Map
-from linkwise.report._text import safe
+from linkwise.report._sentences import safe
 
 __all__ = ["LEFT", "WIDTH", "before_svg", "map_svg", "tree_svg"]
 

@@ -1,8 +1,5 @@
 """What comes out: the dendrogram, and the independent check that it keeps what was said."""
 
-from linkwise.result._branches import Moved
-from linkwise.result._dendrogram import Dendrogram
-from linkwise.result._outliers import OutlierCut
-from linkwise.result._verify import Certificate, verify
+from linkwise._lazy import attach
 
-__all__ = ["Certificate", "Dendrogram", "Moved", "OutlierCut", "verify"]
+__getattr__, __dir__, __all__ = attach(__name__, __file__)

@@ -8,12 +8,12 @@ import numpy as np
 import numpy.typing as npt
 
 from linkwise._kernels import njit
-from linkwise._wording import hint
+from linkwise._messages import hint
 from linkwise.exceptions import LinkwiseError
-from linkwise.result._kernels import by_first_appearance, nearest_flagged
+from linkwise.trees import by_first_appearance, nearest_flagged
 
 if TYPE_CHECKING:
-    from linkwise.result._tree import Tree
+    from linkwise.trees import Tree
 
 __all__ = ["labels_at_height", "labels_at_number", "labels_of_marks", "read_cluster_count"]
 

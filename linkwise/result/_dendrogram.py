@@ -12,11 +12,10 @@ from linkwise._kernels.lca import below_many, query_many, splits_off
 from linkwise.constraints import Constraints, Kind
 from linkwise.exceptions import LinkwiseError, LinkwiseWarning
 from linkwise.result import _cuts
-from linkwise.result._exchange import Exchange
-from linkwise.result._outliers import OutlierCut, cut_without_outliers, shortfalls
+from linkwise.result._small_branches import OutlierCut, cut_without_outliers, shortfalls
 from linkwise.result._split import labels_by_knowledge
-from linkwise.result._tree import read_pairs, same_samples
 from linkwise.result._triplets import triplets_of
+from linkwise.trees import Exchange, read_pairs, same_samples
 
 __all__ = ["Dendrogram"]
 

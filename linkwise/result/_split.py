@@ -17,11 +17,11 @@ from linkwise._kernels.lca import query_many, splits_off
 from linkwise.constraints import Kind
 from linkwise.exceptions import UnsupportedConstraintError
 from linkwise.result._cuts import read_cluster_count
-from linkwise.result._kernels import by_first_appearance, nearest_flagged
+from linkwise.trees import by_first_appearance, nearest_flagged
 
 if TYPE_CHECKING:
     from linkwise.constraints import Constraints
-    from linkwise.result._tree import Tree
+    from linkwise.trees import Tree
 
 __all__ = ["Split", "labels_by_knowledge", "promised", "split_tree", "urgency"]
 

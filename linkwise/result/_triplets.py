@@ -12,7 +12,7 @@ from linkwise.constraints import Constraints
 from linkwise.exceptions import LinkwiseError
 
 if TYPE_CHECKING:
-    from linkwise.result._tree import Tree
+    from linkwise.trees import Tree
 
 __all__ = ["MOST_TRIPLETS", "stretches", "triplets_of"]
 

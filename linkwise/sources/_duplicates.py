@@ -8,11 +8,10 @@ import numpy as np
 import numpy.typing as npt
 
 from linkwise._kernels.disjoint_set import make
-from linkwise.constraints import Constraints
-from linkwise.constraints._distances import TREE_NORMS, close_pairs, read_data
+from linkwise._validation import read_number
+from linkwise.constraints import TREE_NORMS, Constraints, close_pairs, read_data
 from linkwise.exceptions import LinkwiseError
 from linkwise.sources._kernels import span
-from linkwise.sources._numbers import read_number
 
 __all__ = ["duplicates", "near_duplicates"]
 

@@ -6,8 +6,8 @@ import numpy as np
 import numpy.typing as npt
 
 from linkwise._kernels import njit
+from linkwise._kernels.condensed import condensed_pair
 from linkwise._kernels.disjoint_set import DisjointSet, union
-from linkwise._kernels.pairs import condensed_pair
 
 __all__ = ["count_separated", "cover", "depths", "list_separated", "pairs_in_runs", "skeleton", "span"]
 

@@ -8,12 +8,12 @@ import numpy as np
 import numpy.typing as npt
 
 from linkwise._random import make_generator
+from linkwise._validation import read_count, read_share
+from linkwise._value_columns import number_values, read_known
 from linkwise.constraints import Constraints
-from linkwise.constraints._columns import number_values, read_known
 from linkwise.exceptions import LinkwiseError
-from linkwise.sources._draw import MOST_RANKS, draw_ranks, share_out
 from linkwise.sources._kernels import pairs_in_runs
-from linkwise.sources._numbers import read_count, read_share
+from linkwise.sources._random_ranks import MOST_RANKS, draw_ranks, share_out
 
 __all__ = ["Classes", "label_pairs", "label_triplets_sample", "read_classes"]
 

@@ -9,14 +9,13 @@ import numpy as np
 import numpy.typing as npt
 
 from linkwise._random import make_generator
+from linkwise._validation import read_count
 from linkwise.constraints import Constraints, Kind
 from linkwise.exceptions import LinkwiseError
-from linkwise.result import Dendrogram
-from linkwise.result._triplets import stretches
+from linkwise.result import Dendrogram, stretches
 from linkwise.sources import _kernels as kernels
-from linkwise.sources._draw import draw_ranks
-from linkwise.sources._numbers import read_count
-from linkwise.sources._reading import Readers, find_nodes
+from linkwise.sources._random_ranks import draw_ranks
+from linkwise.sources._read_taxonomy import Readers, find_nodes
 
 __all__ = ["Taxonomy", "count_displayed", "named", "triplets_at"]
 

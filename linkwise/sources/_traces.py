@@ -10,11 +10,11 @@ import numpy as np
 import numpy.typing as npt
 
 from linkwise._kernels.disjoint_set import components
+from linkwise._validation import read_number
+from linkwise._value_columns import is_missing, number_values, read_column
 from linkwise.constraints import Constraints, Kind
-from linkwise.constraints._columns import is_missing, number_values, read_column
 from linkwise.exceptions import LinkwiseError
 from linkwise.sources._kernels import count_separated, list_separated
-from linkwise.sources._numbers import read_number
 
 __all__ = ["contiguity", "max_separation"]
 

@@ -11,7 +11,7 @@ import numpy as np
 import linkwise
 from linkwise import Constraints, Kind
 from linkwise.engines import ConstrainedClusterer
-from linkwise.engines._partition import PartitionMixin
+from linkwise.engines._labels_mixin import PartitionMixin
 
 
 def estimators(base=ConstrainedClusterer):

@@ -19,12 +19,7 @@ from sklearn.mixture import GaussianMixture
 
 from linkwise import Constraints, KernelKMeans, Kind, close, verify
 from linkwise.engines import cop_kmeans
-from linkwise.exceptions import (
-    InfeasibleConstraintsError,
-    LinkwiseError,
-    LinkwiseWarning,
-    UnsupportedConstraintError,
-)
+from linkwise.exceptions import InfeasibleConstraintsError, LinkwiseError, LinkwiseWarning, UnsupportedConstraintError
 from tests.contract.discovery import PARTITIONS, blobs, said, truth
 from tests.contract.test_contract import OPPOSITE, RULES, partition
 from tests.oracles import spectral

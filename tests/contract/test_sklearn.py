@@ -10,7 +10,7 @@ import pytest
 from sklearn.base import BaseEstimator
 from sklearn.utils.estimator_checks import estimator_checks_generator
 
-import linkwise.choosing
+import linkwise.selection
 from linkwise.engines import DistanceLearner
 from tests.contract.discovery import estimators
 
@@ -115,7 +115,7 @@ def cases():
 
 def test_every_estimator_is_checked():
     assert len(CLASSES) > 30
-    assert linkwise.choosing.KnowledgeSearchCV in CLASSES.values()
+    assert linkwise.selection.KnowledgeSearchCV in CLASSES.values()
     assert set(WAYS) | set(ELSEWHERE) == set(CLASSES)
     assert all(WAYS.values())
 

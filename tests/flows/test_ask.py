@@ -10,10 +10,9 @@ from io import FileIO
 import numpy as np
 import pytest
 
-from linkwise.active import Dialogue, LabelAnswerer, RandomPairs
-from linkwise.active import _log as log_module
+from linkwise.active import Dialogue, LabelAnswerer, RandomPairs, _answer_log as log_module
 from linkwise.cli import main
-from linkwise.cli._ask import Interview
+from linkwise.cli._ask_verb import Interview
 from linkwise.io import Table
 from tests.profile import examples
 
@@ -176,7 +175,7 @@ def test_the_same_trial_catches_a_program_that_acknowledges_first(tmp_path):
 def test_of_many_rows_some_are_asked_about_and_the_log_is_read_by_name(data, tmp_path, monkeypatch, capsys):
     known, log = tmp_path / "known.csv", tmp_path / "log.jsonl"
     known.write_text("kind,a,b\nmust_link,s28,s29\n")
-    monkeypatch.setattr("linkwise.cli._ask.MOST_ROWS", 8)
+    monkeypatch.setattr("linkwise.cli._ask_verb.MOST_ROWS", 8)
     options = (data, "--id", "name", "--scale", "standard", "-c", known, "-l", log, "--strategy", "random")
     code, said = run(monkeypatch, capsys, "y\nn\n", *options, "--budget", 2)
     assert code == 0

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import numpy as np
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from linkwise import Constraints, implies
-from linkwise.choosing import knowledge_folds
+from linkwise.selection import knowledge_folds
 from tests.profile import examples
 
 

@@ -6,8 +6,7 @@ import pickle
 from collections import Counter
 
 import numpy as np
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from linkwise import Constraints, Kind, MinSeparation, NeighbourWithin
 

@@ -8,8 +8,7 @@ import sys
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 from scipy.cluster import hierarchy
 
 from linkwise import Constraints, Dendrogram
@@ -18,13 +17,13 @@ from tests.oracles.trees import (
     all_triplets,
     blocks,
     breaks_a_trio,
+    clades as clades_of,
     climb,
     monotone_heights,
     random_forest,
     refines,
     undo_merges,
 )
-from tests.oracles.trees import clades as clades_of
 
 # NumPy's text arrays drop a NUL at the end, and half of a surrogate pair is no text.
 NAMES = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"), min_size=1)

@@ -10,8 +10,7 @@ import warnings
 from pathlib import Path
 
 import numpy as np
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from linkwise import Constraints, Kind, load, read_data, read_knowledge
 from linkwise.exceptions import LinkwiseError, LinkwiseWarning

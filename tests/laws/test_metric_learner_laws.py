@@ -6,8 +6,7 @@ import warnings
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 from numpy.testing import assert_allclose
 
 from linkwise import ITML, LSML, RCA, ChunkletLDA, Constraints, DiscriminativeRCA, Kind, SVMMetric, XingMetric

@@ -13,8 +13,7 @@ from linkwise.engines import recon
 from linkwise.metrics import pairwise_f
 from linkwise.problem import LiveTriplets, onetree
 from linkwise.sources import label_triplets_sample
-from tests.oracles import generators, relative, trees
-from tests.oracles import sources as oracle
+from tests.oracles import generators, relative, sources as oracle, trees
 
 A, B, C, D = range(4)
 EXAMPLE = [(A, B, C), (C, D, A)]  # section 4.2

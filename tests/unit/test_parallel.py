@@ -5,8 +5,8 @@ import threading
 import numpy as np
 import pytest
 
-from linkwise import _parallel
-from linkwise._parallel import Workers, threads_at_most
+from linkwise import _threads as _parallel
+from linkwise._threads import Workers, threads_at_most
 
 
 @pytest.mark.parametrize("threads", [1, 2, 5])

@@ -9,14 +9,11 @@ import numpy.typing as npt
 
 from linkwise._compat import StrOptions
 from linkwise.constraints import Constraints, Kind
-from linkwise.engines._base import ConstrainedClusterer
-from linkwise.engines._progress import current_progress
-from linkwise.engines.hierarchical._agglomerate import merge_all, read_either, require_fitting
-from linkwise.engines.hierarchical._codes import LINKAGES
-from linkwise.engines.hierarchical._distances import as_dense, metric_name
-from linkwise.engines.hierarchical._hierarchy import HierarchyMixin, mark
-from linkwise.engines.hierarchical._regroup import LeavesDeadEnds
-from linkwise.engines.metric._propagate import adjust, obeys_triangle, read_links
+from linkwise.engines import ConstrainedClusterer, current_progress
+from linkwise.engines.agglomeration import LINKAGES, merge_all, read_either, require_fitting
+from linkwise.engines.distances import adjust, as_dense, metric_name, obeys_triangle, read_links
+from linkwise.engines.hierarchical._dead_ends import LeavesDeadEnds
+from linkwise.engines.hierarchical._hierarchy_mixin import HierarchyMixin, mark
 from linkwise.problem import Problem
 from linkwise.result import Dendrogram
 

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy.optimize import brentq
 
-from linkwise.engines.metric._statements import Pairs
+from linkwise.engines.metric._pairs_and_comparisons import Pairs
 
 __all__ = ["Ensemble", "Labelled", "PairWeights", "best_step", "boost", "label_pairs_of", "overlap"]
 

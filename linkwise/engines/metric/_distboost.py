@@ -13,18 +13,22 @@ from scipy.spatial.distance import cdist
 from sklearn.utils.validation import check_is_fitted
 
 from linkwise._compat import Interval, StrOptions
+from linkwise._memory import require_memory
+from linkwise._validation import warn_user
 from linkwise.constraints import Constraints, Kind
-from linkwise.engines.hierarchical._memory import require_memory
 from linkwise.engines.metric._boosting import boost, label_pairs_of
-from linkwise.engines.metric._learner import DistanceLearner, one_thread
-from linkwise.engines.metric._statements import apart_pairs, distinct_pairs, together_pairs
+from linkwise.engines.metric._learner_mixins import DistanceLearner, one_thread
+from linkwise.engines.metric._pairs_and_comparisons import apart_pairs, distinct_pairs, together_pairs
 from linkwise.engines.metric._weak_mixture import WeakMixture, fit_weak_mixture
-from linkwise.engines.probabilistic._chunklets import require_understood
-from linkwise.engines.probabilistic._density import read_data, read_settings
-from linkwise.engines.probabilistic._em import Settings, random_source
-from linkwise.engines.probabilistic._gaussian import COVARIANCE_TYPES
+from linkwise.engines.mixture import (
+    COVARIANCE_TYPES,
+    Settings,
+    random_source,
+    read_data,
+    read_settings,
+    require_understood,
+)
 from linkwise.exceptions import LinkwiseError
-from linkwise.sources._numbers import warn_user
 
 __all__ = ["BoostedDistance", "DistBoost", "distboost"]
 

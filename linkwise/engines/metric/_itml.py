@@ -11,10 +11,11 @@ import scipy.linalg
 from scipy.spatial.distance import pdist
 
 from linkwise._compat import Interval, StrOptions
+from linkwise._validation import warn_user
 from linkwise.constraints import Constraints, Kind
-from linkwise.engines._units import in_unit, unit_of
+from linkwise.engines.distances import in_unit, unit_of
 from linkwise.engines.metric._kernels import project_onto_bounds
-from linkwise.engines.metric._learner import LearnedMetric, MetricLearner, identity_metric
+from linkwise.engines.metric._learner_mixins import LearnedMetric, MetricLearner, identity_metric
 from linkwise.engines.metric._logdet import (
     PRIOR,
     Loss,
@@ -25,9 +26,8 @@ from linkwise.engines.metric._logdet import (
     read_prior,
 )
 from linkwise.engines.metric._matrices import span
-from linkwise.engines.metric._statements import apart_pairs, differences, together_pairs, without_coincident
+from linkwise.engines.metric._pairs_and_comparisons import apart_pairs, differences, together_pairs, without_coincident
 from linkwise.exceptions import LinkwiseError
-from linkwise.sources._numbers import warn_user
 
 __all__ = ["ITML", "dual_terms", "itml", "matrix_by_dual_newton"]
 

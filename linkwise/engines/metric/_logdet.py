@@ -19,7 +19,7 @@ import scipy.optimize
 
 from linkwise._compat import StrOptions
 from linkwise.engines.metric._matrices import root, shrink, span
-from linkwise.engines.metric._statements import squared_lengths
+from linkwise.engines.metric._pairs_and_comparisons import squared_lengths
 from linkwise.exceptions import LinkwiseError
 
 __all__ = ["PRIOR", "Near", "Prior", "certify_near", "components_near", "nearest_to_prior", "read_prior"]

@@ -9,11 +9,12 @@ import numpy as np
 import numpy.typing as npt
 
 from linkwise._compat import Interval, StrOptions
+from linkwise._validation import warn_user
 from linkwise.constraints import Constraints, Kind
-from linkwise.engines._units import in_unit, unit_of
-from linkwise.engines.metric._learner import LearnedMetric, MetricLearner, identity_metric
+from linkwise.engines.distances import in_unit, unit_of
+from linkwise.engines.metric._learner_mixins import LearnedMetric, MetricLearner, identity_metric
 from linkwise.engines.metric._logdet import PRIOR, Loss, components_near, nearest_to_prior, read_prior
-from linkwise.engines.metric._statements import (
+from linkwise.engines.metric._pairs_and_comparisons import (
     Pairs,
     apart_pairs,
     differences,
@@ -23,7 +24,6 @@ from linkwise.engines.metric._statements import (
     without_coincident,
 )
 from linkwise.exceptions import LinkwiseError
-from linkwise.sources._numbers import warn_user
 
 __all__ = ["LSML", "lsml"]
 

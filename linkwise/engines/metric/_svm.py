@@ -12,11 +12,11 @@ import scipy.linalg
 import scipy.sparse
 
 from linkwise._compat import Interval
+from linkwise._validation import warn_user
 from linkwise.constraints import Constraints, Kind
-from linkwise.engines.metric._learner import LearnedMetric, MetricLearner, identity_metric
-from linkwise.engines.metric._statements import comparisons
+from linkwise.engines.metric._learner_mixins import LearnedMetric, MetricLearner, identity_metric
+from linkwise.engines.metric._pairs_and_comparisons import comparisons
 from linkwise.exceptions import LinkwiseError
-from linkwise.sources._numbers import warn_user
 
 __all__ = ["Margin", "SVMMetric", "largest_margin", "svm_metric"]
 

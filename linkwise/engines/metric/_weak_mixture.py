@@ -11,10 +11,15 @@ from linkwise._kernels import njit
 from linkwise._kernels.disjoint_set import make, union
 from linkwise.constraints import Constraints
 from linkwise.engines.metric._boosting import Labelled
-from linkwise.engines.probabilistic._chunklets import read_chunklets
-from linkwise.engines.probabilistic._constrained import Given
-from linkwise.engines.probabilistic._em import Settings, climb_weighted
-from linkwise.engines.probabilistic._gaussian import Gaussians, log_density, normalise_rows
+from linkwise.engines.mixture import (
+    Gaussians,
+    Given,
+    Settings,
+    climb_weighted,
+    log_density,
+    normalise_rows,
+    read_chunklets,
+)
 
 __all__ = ["WeakMixture", "draw_forest", "fit_weak_mixture", "grow_forest"]
 

@@ -13,12 +13,12 @@ import scipy.optimize
 import scipy.sparse
 
 from linkwise._compat import Interval, StrOptions
+from linkwise._validation import warn_user
 from linkwise.constraints import Constraints, Kind
-from linkwise.engines._units import in_unit, unit_of
-from linkwise.engines.metric._learner import LearnedMetric, MetricLearner, identity_metric
+from linkwise.engines.distances import in_unit, unit_of
+from linkwise.engines.metric._learner_mixins import LearnedMetric, MetricLearner, identity_metric
 from linkwise.engines.metric._matrices import SHRINKAGE, root, shrink_values, span, whiten
-from linkwise.engines.metric._statements import apart_pairs, together_scatter, without_coincident
-from linkwise.sources._numbers import warn_user
+from linkwise.engines.metric._pairs_and_comparisons import apart_pairs, together_scatter, without_coincident
 
 __all__ = ["Spread", "XingMetric", "spread_diagonal", "spread_full", "spread_full_by_projection", "xing_metric"]
 

@@ -10,10 +10,11 @@ import numpy as np
 from linkwise._compat import Interval, StrOptions
 from linkwise._random import make_generator
 from linkwise.constraints import Constraints, Kind, Rule, SizeBetween
-from linkwise.engines._base import ConstrainedClusterer
-from linkwise.engines.partitional._centroids import LINKS, CentroidMixin
-from linkwise.engines.partitional._cloud import contract
-from linkwise.engines.partitional._lloyd import (
+from linkwise.engines import ConstrainedClusterer
+from linkwise.engines.assignment import ExactPlaces, GreedyPlaces, Place, SizedPlaces, contract, size_bounds
+from linkwise.engines.partitional._centroid_mixin import LINKS, CentroidMixin
+from linkwise.engines.partitional._init import Start, read_init
+from linkwise.engines.partitional._loop import (
     TRIES,
     KMeansRun,
     Loop,
@@ -24,9 +25,6 @@ from linkwise.engines.partitional._lloyd import (
     require_count,
     run_from_starts,
 )
-from linkwise.engines.partitional._places import ExactPlaces, GreedyPlaces, Place
-from linkwise.engines.partitional._sizes import SizedPlaces, size_bounds
-from linkwise.engines.partitional._start import Start, read_init
 from linkwise.exceptions import GaveUpError, LinkwiseError, UnsupportedConstraintError
 from linkwise.problem import Problem, check
 

@@ -6,11 +6,11 @@ from typing import Any, ClassVar
 
 from linkwise._compat import StrOptions
 from linkwise.constraints import Constraints
-from linkwise.engines._base import ConstrainedClusterer
-from linkwise.engines.partitional._lloyd import Loop
-from linkwise.engines.partitional._soft import SoftMixin, SoftRun, Spread, refuse_word, solve
+from linkwise.engines import ConstrainedClusterer
+from linkwise.engines.partitional._loop import Loop
+from linkwise.engines.partitional._penalties import BetweenCenters, ToCenters
 from linkwise.engines.partitional._soft_loop import SoftWatch
-from linkwise.engines.partitional._soft_methods import BetweenCenters, ToCenters
+from linkwise.engines.partitional._soft_mixin import SoftMixin, SoftRun, Spread, refuse_word, solve
 
 __all__ = ["CVQE", "LCVQE", "cvqe", "lcvqe"]
 

@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from linkwise._kernels import njit
-from linkwise.engines.partitional._kernels_rows import write_nearest
+from linkwise.engines.distances import write_nearest
 
 __all__ = ["TILE", "sweep_blocks", "write_tiles"]
 

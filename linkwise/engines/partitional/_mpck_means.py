@@ -6,12 +6,12 @@ from typing import Any, ClassVar
 
 from linkwise._compat import StrOptions
 from linkwise.constraints import Constraints
-from linkwise.engines._base import ConstrainedClusterer
-from linkwise.engines.partitional._learned import METRICS
-from linkwise.engines.partitional._lloyd import Loop
-from linkwise.engines.partitional._soft import SoftMixin, SoftRun, Spread, solve
+from linkwise.engines import ConstrainedClusterer
+from linkwise.engines.partitional._learned_metric import METRICS
+from linkwise.engines.partitional._loop import Loop
+from linkwise.engines.partitional._penalties import ByDistance, MetricOnly
 from linkwise.engines.partitional._soft_loop import SoftWatch
-from linkwise.engines.partitional._soft_methods import ByDistance, MetricOnly
+from linkwise.engines.partitional._soft_mixin import SoftMixin, SoftRun, Spread, solve
 
 __all__ = ["MKMeans", "MPCKMeans", "mk_means", "mpck_means"]
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import Any, ClassVar
 
 from linkwise.constraints import Constraints
-from linkwise.engines._base import ConstrainedClusterer
-from linkwise.engines.partitional._lloyd import Loop
-from linkwise.engines.partitional._soft import SoftMixin, SoftRun, Spread, solve
+from linkwise.engines import ConstrainedClusterer
+from linkwise.engines.partitional._loop import Loop
+from linkwise.engines.partitional._penalties import Flat
 from linkwise.engines.partitional._soft_loop import SoftWatch
-from linkwise.engines.partitional._soft_methods import Flat
+from linkwise.engines.partitional._soft_mixin import SoftMixin, SoftRun, Spread, solve
 
 __all__ = ["PCKMeans", "pck_means"]
 

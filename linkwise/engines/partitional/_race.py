@@ -13,9 +13,8 @@ import numpy.typing as npt
 import scipy.sparse
 
 from linkwise._kernels import njit
-from linkwise.engines.partitional._kernels_rows import sum_rows, write_nearest
-from linkwise.engines.partitional._rows import is_small, means, nearest
-from linkwise.engines.partitional._start import Start
+from linkwise.engines.distances import is_small, means, nearest, sum_rows, write_nearest
+from linkwise.engines.partitional._init import Start
 
 __all__ = ["RACE", "RUNNERS", "STEPS", "advance", "race"]
 

@@ -6,12 +6,11 @@ from typing import Any, ClassVar
 
 from linkwise._random import make_generator
 from linkwise.constraints import Constraints, Kind
-from linkwise.engines._base import ConstrainedClusterer
-from linkwise.engines.partitional._centroids import LINKS, CentroidMixin
-from linkwise.engines.partitional._cloud import contract
-from linkwise.engines.partitional._lloyd import KMeansRun, Loop, Watch, expand, judge, read_problem, run_from_starts
-from linkwise.engines.partitional._places import FixedPlaces, FreePlaces
-from linkwise.engines.partitional._start import Start
+from linkwise.engines import ConstrainedClusterer
+from linkwise.engines.assignment import FixedPlaces, FreePlaces, contract
+from linkwise.engines.partitional._centroid_mixin import LINKS, CentroidMixin
+from linkwise.engines.partitional._init import Start
+from linkwise.engines.partitional._loop import KMeansRun, Loop, Watch, expand, judge, read_problem, run_from_starts
 from linkwise.problem import Problem, check
 
 __all__ = ["ConstrainedKMeans", "SeededKMeans", "constrained_kmeans", "seeded_kmeans"]

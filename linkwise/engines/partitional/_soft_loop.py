@@ -11,10 +11,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from linkwise.engines.partitional._field import Field, PairCharges
-from linkwise.engines.partitional._kernels_field import Charges
-from linkwise.engines.partitional._measures import State
-from linkwise.engines.partitional._soft_methods import SoftMethod
+from linkwise.engines.partitional._distortions import State
+from linkwise.engines.partitional._energy import Field, PairCharges
+from linkwise.engines.partitional._kernels_energy import Charges
+from linkwise.engines.partitional._penalties import SoftMethod
 
 __all__ = ["Alternation", "Ended", "SoftWatch"]
 

@@ -13,8 +13,8 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from linkwise._parallel import Workers
-from linkwise.engines.partitional._kernels_rows import squared_to_own
+from linkwise._threads import Workers
+from linkwise.engines.distances import squared_to_own
 from linkwise.engines.partitional._kernels_sweep import TILE, sweep_blocks, write_tiles
 
 __all__ = ["Sweep", "Sweeper"]

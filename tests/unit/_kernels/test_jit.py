@@ -105,7 +105,7 @@ def test_compiling_is_announced_once_in_true_words_where_the_command_wants_it(mo
     from types import SimpleNamespace
 
     from linkwise._kernels._jit import _Announce, njit
-    from linkwise._wording import in_shell
+    from linkwise._messages import in_shell
 
     monkeypatch.setenv("LINKWISE_QUIET", "0")
     event = SimpleNamespace(data={"dispatcher": SimpleNamespace(py_func=njit)})
@@ -161,7 +161,7 @@ def test_where_numba_hides_its_stamp_code_is_never_kept(monkeypatch):
     """A version of Numba without the private name must not load code compiled against older kernels."""
     from numba.core import caching
 
-    from linkwise._kernels import _jit
+    from linkwise._kernels._jit import _jit
 
     class Renamed(caching.IndexDataCacheFile):
         def __init__(self, **options):

@@ -5,7 +5,7 @@ from itertools import combinations
 import numpy as np
 import pytest
 
-from linkwise._kernels.pairs import condensed_index, condensed_length, condensed_pair, samples_from_length
+from linkwise._kernels.condensed import condensed_index, condensed_length, condensed_pair, samples_from_length
 
 pytestmark = pytest.mark.kernels
 

@@ -11,7 +11,7 @@ from sklearn.metrics import adjusted_rand_score
 from linkwise.active import Dialogue, ExpectedGain, LabelAnswerer
 from linkwise.active._gain import NOISE, RARE, _questions
 from linkwise.engines import propagate_neighbourhoods
-from linkwise.engines.spectral._field import Field
+from linkwise.engines.graph._similarity_columns import Field
 from tests.oracles import gaussian_field as twin
 from tests.profile import examples
 

@@ -11,8 +11,7 @@ from io import FileIO
 import numpy as np
 import pytest
 
-from linkwise.active import Answer, Dialogue, LabelAnswerer, RandomPairs
-from linkwise.active import _log as log_module
+from linkwise.active import Answer, Dialogue, LabelAnswerer, RandomPairs, _answer_log as log_module
 from linkwise.exceptions import LinkwiseError
 
 X = np.arange(12.0).reshape(-1, 1)

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from linkwise.active import _placing_kernels as kernels
-from linkwise.active._skeleton import Skeleton
+from linkwise.active import _kernels_placing as kernels
+from linkwise.active._placed_tree import Skeleton
 from linkwise.problem import onetree
 from tests.oracles import placing as oracle
 from tests.profile import examples

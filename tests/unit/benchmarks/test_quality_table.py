@@ -8,10 +8,7 @@ import threading
 import numpy as np
 import pytest
 
-from benchmarks import _quality_child as child
-from benchmarks import _quality_knowledge as knowledge
-from benchmarks import _quality_run as run
-from benchmarks import quality
+from benchmarks import _quality_child as child, _quality_knowledge as knowledge, _quality_run as run, quality
 from benchmarks._quality_contenders import CONTENDERS, Contender, Found, labels_of, missing_engines
 from benchmarks._quality_knowledge import Knowledge, amounts, as_pairs, draw, samples
 from benchmarks._quality_tables import Results, area, harm, interval, main_tables, rank_all

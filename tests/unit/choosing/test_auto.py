@@ -10,9 +10,9 @@ import scipy.sparse as sp
 from sklearn.datasets import make_blobs
 
 from linkwise import Constraints, COPKMeans, MinSeparation, SizeBetween, cluster
-from linkwise.choosing import _auto
 from linkwise.exceptions import LinkwiseError
 from linkwise.metrics import adjusted_rand
+from linkwise.selection import _automatic as _auto
 from linkwise.sources import label_pairs, label_triplets_sample
 
 X, Y = make_blobs(60, centers=[[0, 0], [6, 0], [0, 6]], cluster_std=1.0, random_state=1)

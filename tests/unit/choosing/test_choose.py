@@ -11,8 +11,8 @@ from sklearn.datasets import load_iris, load_wine
 from sklearn.preprocessing import scale
 
 from linkwise import ConstrainedCompleteLink, Constraints, MinSeparation, SizeBetween, cluster, verify
-from linkwise.choosing import _choose
 from linkwise.exceptions import DeadEndError, InfeasibleConstraintsError, LinkwiseError
+from linkwise.selection import _cluster as _choose
 from linkwise.sources import label_pairs, label_triplets_sample
 
 X, y = load_iris(return_X_y=True)

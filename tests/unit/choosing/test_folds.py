@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from linkwise import Constraints, Kind, MinSeparation, close, implies
-from linkwise.choosing import knowledge_folds
 from linkwise.exceptions import InfeasibleConstraintsError, LinkwiseError
+from linkwise.selection import knowledge_folds
 from linkwise.sources import label_pairs
 
 

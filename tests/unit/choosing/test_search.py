@@ -13,12 +13,12 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import estimator_checks_generator
 
 from linkwise import RCA, ConstrainedAgglomerative, Constraints, COPKMeans, KnowledgeSearchCV, ReCon
-from linkwise.choosing import _search, knowledge_folds
-from linkwise.choosing._candidates import families, read_candidates
-from linkwise.choosing._scores import SCORES, score_of, tally
 from linkwise.engines import progress
 from linkwise.exceptions import InfeasibleConstraintsError, LinkwiseError, LinkwiseWarning
 from linkwise.metrics import adjusted_rand
+from linkwise.selection import _search_cv as _search, knowledge_folds
+from linkwise.selection._candidates import families, read_candidates
+from linkwise.selection._scores import SCORES, score_of, tally
 from linkwise.sources import label_pairs, label_triplets_sample
 
 X, Y = make_blobs(80, centers=[[0, 0], [6, 0], [0, 6], [6, 6]], cluster_std=0.9, random_state=0)

@@ -78,7 +78,7 @@ def test_a_rule_about_sizes_is_obeyed_without_a_tree(here, capsys):
 
 
 def test_many_rows_are_clustered_without_a_table_of_distances(here, capsys, monkeypatch):
-    monkeypatch.setattr("linkwise.engines.hierarchical._memory.MATRIX", 5)
+    monkeypatch.setattr("linkwise._memory.MATRIX", 5)
     options = ["cluster", "data.csv", "--id", "name", "-k", "3", "--force", "-o", "out"]
     assert main(options) == 0
     told = capsys.readouterr()
@@ -95,8 +95,8 @@ def test_numbers_of_clusters_of_many_rows_are_compared_without_a_table_too(here,
         tried.append(linkages)
         return 3, linkages[0], ()
 
-    monkeypatch.setattr("linkwise.choosing._auto.decide_cut", decide)
-    monkeypatch.setattr("linkwise.engines.hierarchical._memory.MATRIX", 5)
+    monkeypatch.setattr("linkwise.selection._automatic.decide_cut", decide)
+    monkeypatch.setattr("linkwise._memory.MATRIX", 5)
     assert main(["cluster", "data.csv", "--id", "name", "-k", "auto", "-o", "out", "--quiet"]) == 0
     assert tried == [("ward",)]
 

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from linkwise._parallel import cores
+from linkwise._threads import cores
 from linkwise.cli import main
 from linkwise.cli._fitting import Distances, require_room
 from linkwise.io import read_labels, read_tree
@@ -92,9 +92,9 @@ def test_l33_what_is_too_big_is_refused_before_it_is_begun(here, capsys, monkeyp
     def begun(*_, **__):
         raise AssertionError
 
-    monkeypatch.setattr("linkwise.engines.hierarchical._memory.available_memory", lambda: 200)
+    monkeypatch.setattr("linkwise._memory.available_memory", lambda: 200)
     with monkeypatch.context() as patched:
-        patched.setattr("linkwise.cli._cluster.fit", begun)
+        patched.setattr("linkwise.cli._cluster_verb.fit", begun)
         assert main([*CLUSTER, "-o", "out"]) == 1
         told = capsys.readouterr().err
         assert "average linkage of 6 samples takes about" in told
@@ -103,9 +103,9 @@ def test_l33_what_is_too_big_is_refused_before_it_is_begun(here, capsys, monkeyp
 
 
 def test_l33_much_memory_is_said_before_it_is_taken(capsys, monkeypatch):
-    from linkwise.engines.hierarchical._codes import plan_memory
+    from linkwise.engines.agglomeration._linkages import plan_memory
 
-    monkeypatch.setattr("linkwise.engines.hierarchical._memory.available_memory", lambda: 2**35)
+    monkeypatch.setattr("linkwise._memory.available_memory", lambda: 2**35)
     sizes = Distances(20_000, "average", "agglomerative", sparse=False, said=True)
     require_room(sizes, quiet=False)
     assert "average linkage of 20,000 samples takes about 3.0 GiB of memory" in capsys.readouterr().err
@@ -168,7 +168,7 @@ def test_l56_help_loads_nothing_heavy(here):
 
 
 def test_threads_are_limited_for_one_command_only(here, monkeypatch):
-    from linkwise import _parallel
+    from linkwise import _threads as _parallel
 
     seen = []
     fit = _parallel.Workers.__init__
@@ -274,7 +274,7 @@ class Terminal(io.StringIO):
 @pytest.fixture
 def story(here, monkeypatch):
     """Run the one command that uses colours, and return what it shows."""
-    monkeypatch.setattr("linkwise.cli._show.can_draw", lambda: False)
+    monkeypatch.setattr("linkwise.cli._drawing.can_draw", lambda: False)
     monkeypatch.delenv("NO_COLOR", raising=False)
     monkeypatch.setenv("TERM", "xterm-256color")
     monkeypatch.setenv("COLUMNS", "100")
@@ -373,7 +373,7 @@ def test_l53_an_interruption_is_said_and_has_its_own_code(monkeypatch, capsys):
     def interrupt(*_):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("linkwise.cli._report.cores", interrupt)
+    monkeypatch.setattr("linkwise.cli._small_verbs.cores", interrupt)
     assert main(["info"]) == 130
     assert "interrupted" in capsys.readouterr().err
 

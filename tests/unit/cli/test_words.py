@@ -11,8 +11,7 @@ import sys
 
 import pytest
 
-from linkwise.cli import _main as main_module
-from linkwise.cli import main
+from linkwise.cli import _main as main_module, main
 
 DATA = "name,genus,BW,WA,AI\na,Canis,1,70,365\nb,Canis,,71,\nc,Felis,5,,300\nd,Felis,5.5,60,\ne,Ursus,90,120,700\n"
 PLAIN = "name,x,y\notter,0,0\nmink,0,1\nstoat,1,0\nseal,9,9\nwalrus,9,8\norca,30,1\n"
@@ -244,12 +243,12 @@ def test_an_interruption_names_what_is_in_its_place_already(here, capsys, monkey
     def stop(*_, **__):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("linkwise.cli._cluster._tell", stop)
+    monkeypatch.setattr("linkwise.cli._cluster_verb._tell", stop)
     assert main([*ON, "--quiet"]) == 130
     assert "interrupted; already written: out/labels.csv, out/tree.nwk, out/model.lwm, out/report.html" in (
         capsys.readouterr().err
     )
-    monkeypatch.setattr("linkwise.cli._cluster.fit", stop)
+    monkeypatch.setattr("linkwise.cli._cluster_verb.fit", stop)
     assert main([*ON, "--quiet", "--force"]) == 130
     assert capsys.readouterr().err.strip() == "interrupted; nothing was written."
 
@@ -327,7 +326,7 @@ def test_a_folder_with_a_line_end_in_its_name_stays_on_one_line(here, capsys):
 
 
 def test_notices_are_json_where_json_is_asked_for(capsys):
-    from linkwise._wording import notice
+    from linkwise._messages import notice
 
     for as_json, words in ((True, '{"note": "compiling"}\n'), (False, "linkwise: compiling\n")):
         with main_module.in_shell(main_module._Voice(as_json=as_json).note):
@@ -373,7 +372,7 @@ def test_missing_values_are_never_shown_as_numbers(here, capsys, monkeypatch):
 
 
 def test_long_lines_break_between_words(monkeypatch):
-    from linkwise.cli import _ask
+    from linkwise.cli import _ask_verb as _ask
 
     monkeypatch.setattr("sys.stdout", type("Screen", (), {"isatty": staticmethod(lambda: True)})())
     monkeypatch.setenv("COLUMNS", "40")
@@ -387,7 +386,7 @@ def test_long_lines_break_between_words(monkeypatch):
 def test_info_says_where_compiled_code_is_kept_and_where_it_is_not(monkeypatch, tmp_path):
     from numba.core.caching import CompileResultCacheImpl
 
-    from linkwise.cli._warmup import kept_in
+    from linkwise.cli._warmup_verb import kept_in
 
     assert kept_in() == "in __pycache__ folders beside the installed source files"
     monkeypatch.setattr(CompileResultCacheImpl, "_locator_classes", [])
@@ -412,6 +411,6 @@ def test_an_interrupted_reproduction_says_what_other_processes_kept(here, capsys
         (here / output / "records" / ".two.json.0.partial").touch()
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("linkwise.papers.reproduce", stop)
+    monkeypatch.setattr("studies.papers.reproduce", stop)
     assert main(["reproduce", "000", "-o", "papers"]) == 130
     assert "interrupted; 1 new file in papers.\nHint: run the same command again" in capsys.readouterr().err

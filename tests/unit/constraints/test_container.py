@@ -12,7 +12,7 @@ import pytest
 from sklearn.model_selection import KFold, train_test_split
 
 from linkwise import Constraints, Kind, MinSeparation, NeighbourWithin
-from linkwise.constraints._alike import number_alike
+from linkwise.constraints._equal_statements import number_alike
 from linkwise.exceptions import ConstraintError
 
 

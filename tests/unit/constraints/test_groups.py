@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from linkwise import Constraints, Dendrogram, Kind, agglomerate, verify
-from linkwise.engines.hierarchical._hierarchy import mark
+from linkwise.engines.hierarchical._hierarchy_mixin import mark
 from linkwise.exceptions import ConstraintError, LinkwiseWarning, UnsupportedConstraintError
 from tests.oracles.knowledge import group_holds
 from tests.profile import examples

@@ -11,7 +11,7 @@ import pytest
 
 from linkwise import Constraints, Kind, MinSeparation, close
 from linkwise.active import Answer, LabelAnswerer, Query
-from linkwise.constraints import _sources
+from linkwise.constraints import _from_labels_and_ids as _sources
 from linkwise.exceptions import ConstraintError, LinkwiseWarning
 from linkwise.problem import label_triplets
 from linkwise.sources import groups, label_pairs, label_triplets_sample

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from linkwise.engines.hierarchical import _codes
+from linkwise.engines.agglomeration import _linkages as _codes
 
 
 @pytest.fixture

@@ -9,7 +9,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 from linkwise import Constraints, Kind, Taxonomy, agglomerate
 from linkwise.engines import bihac, biihac, ihac, progress
-from linkwise.engines.hierarchical import _adaptive_kernels as kernels
+from linkwise.engines.hierarchical.biased import _kernels as kernels
 from linkwise.exceptions import InfeasibleConstraintsError, LinkwiseError
 from linkwise.metrics import h_correlation
 from tests.oracles import adaptive as oracle

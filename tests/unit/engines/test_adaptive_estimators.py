@@ -135,6 +135,6 @@ def test_thousands_of_terms_are_never_spread_out(monkeypatch):
 
 
 def test_too_many_samples_are_refused_before_anything_is_allocated(monkeypatch):
-    monkeypatch.setattr("linkwise.engines.hierarchical._memory.available_memory", lambda: 10**6)
+    monkeypatch.setattr("linkwise._memory.available_memory", lambda: 10**6)
     with pytest.raises(MemoryLimitError, match="similarities needs"):
         IHAC().fit(sp.csr_array((10_000, 3)))

@@ -6,9 +6,13 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy.cluster.hierarchy import linkage
 from scipy.spatial.distance import pdist, squareform
 
-from linkwise import _parallel
-from linkwise.engines.hierarchical import _reciprocal, _spanning, _vector
-from linkwise.engines.hierarchical._agglomerate import merge_all
+from linkwise import _threads as _parallel
+from linkwise.engines.agglomeration import (
+    _rounds_dense as _reciprocal,
+    _rounds_points as _vector,
+    _spanning_tree as _spanning,
+)
+from linkwise.engines.agglomeration._choose_loop import merge_all
 from tests.oracles.agglomeration import faults
 from tests.profile import examples
 

@@ -7,7 +7,7 @@ from scipy.spatial.distance import pdist, squareform
 
 from linkwise import Constraints, Kind
 from linkwise._kernels.disjoint_set import components
-from linkwise.engines.hierarchical._agglomerate import merge_all
+from linkwise.engines.agglomeration._choose_loop import merge_all
 from tests.oracles.agglomeration import faults, greedy
 from tests.profile import examples
 

@@ -8,12 +8,16 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy.cluster.hierarchy import is_valid_linkage, linkage
 from scipy.spatial.distance import pdist, squareform
 
-from linkwise import Constraints, agglomerate
+from linkwise import Constraints, _memory, agglomerate
 from linkwise.engines import constrained_linkage, propagated_linkage
-from linkwise.engines.hierarchical import _memory, _reciprocal, _spanning, _vector
-from linkwise.engines.hierarchical._agglomerate import merge_all
-from linkwise.engines.hierarchical._codes import plan_memory
-from linkwise.engines.hierarchical._distances import read_dissimilarities, scaled, square_distances
+from linkwise.engines.agglomeration import (
+    _rounds_dense as _reciprocal,
+    _rounds_points as _vector,
+    _spanning_tree as _spanning,
+)
+from linkwise.engines.agglomeration._choose_loop import merge_all
+from linkwise.engines.agglomeration._linkages import plan_memory
+from linkwise.engines.distances._dense import read_dissimilarities, scaled, square_distances
 from linkwise.exceptions import LinkwiseError, LinkwiseWarning, MemoryLimitError
 
 METHODS = ("single", "complete", "average", "weighted", "ward", "centroid", "median")

@@ -8,9 +8,9 @@ from numpy.testing import assert_array_equal
 from scipy.optimize import linear_sum_assignment
 
 from linkwise import Constraints, Kind, check
-from linkwise.engines.partitional._apart import CLIQUE, OTHER, TREE, keep_apart
-from linkwise.engines.partitional._assign import assign
-from linkwise.engines.partitional._kernels_easy import match
+from linkwise.engines.assignment._assign import assign
+from linkwise.engines.assignment._kernels_trees import match
+from linkwise.problem.statements._conflict_graph import CLIQUE, OTHER, TREE, keep_apart
 from tests.oracles.centres import cheapest_assignment
 from tests.profile import examples
 

@@ -554,7 +554,7 @@ def test_a82_duplicate_ids(ids):
 def test_a85_a_million_samples_are_refused_before_anything_is_allocated(estimator, sparse, monkeypatch):
     n = 1_000_000
     X = sp.csr_matrix((n, 1)) if sparse else np.broadcast_to(np.zeros(1), (n, 1))
-    from linkwise.engines.hierarchical import _memory
+    from linkwise import _memory
 
     monkeypatch.setattr(_memory, "available_memory", lambda: 64 * 1024**3)
     tracemalloc.start()
@@ -571,7 +571,7 @@ def test_a85_a_million_samples_are_refused_before_anything_is_allocated(estimato
 
 
 def test_a85_agglomerate_refuses_too_and_names_an_alternative(monkeypatch):
-    from linkwise.engines.hierarchical import _memory
+    from linkwise import _memory
 
     monkeypatch.setattr(_memory, "available_memory", lambda: 64 * 1024**3)
     with pytest.raises(MemoryLimitError, match=r'GiB(.|\n)*"ward", "centroid" or "single"'):

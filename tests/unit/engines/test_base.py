@@ -13,7 +13,8 @@ from sklearn.utils.validation import check_is_fitted
 
 from linkwise import ConstrainedAgglomerative, Constraints, Kind, MinSeparation, ReCon, SizeBetween
 from linkwise.engines import ConstrainedClusterer
-from linkwise.engines.hierarchical import _constrained, _recon
+from linkwise.engines.hierarchical import _agglomerative as _constrained
+from linkwise.engines.hierarchical.relative import _estimator as _recon
 from linkwise.exceptions import (
     DeadEndError,
     InfeasibleConstraintsError,

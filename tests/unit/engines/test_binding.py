@@ -8,8 +8,8 @@ import polars as pl
 import pytest
 
 from linkwise import Constraints
-from linkwise.engines._binding import bind
 from linkwise.exceptions import ConstraintError
+from linkwise.problem.statements._binding import bind
 
 NAMES = ["otter", "mink", "seal", "owl"]
 

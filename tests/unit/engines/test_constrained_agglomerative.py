@@ -26,7 +26,7 @@ from linkwise import (
     verify,
 )
 from linkwise.engines import constrained_linkage
-from linkwise.engines.hierarchical import _regroup
+from linkwise.engines.hierarchical import _dead_ends as _regroup
 from linkwise.exceptions import (
     DeadEndError,
     InfeasibleConstraintsError,

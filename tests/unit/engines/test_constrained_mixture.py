@@ -15,12 +15,7 @@ from sklearn.mixture import GaussianMixture
 
 from linkwise import ConstrainedGaussianMixture, Constraints, Kind, MinSeparation, PenalizedMixture
 from linkwise.engines import constrained_mixture, penalized_mixture
-from linkwise.exceptions import (
-    InfeasibleConstraintsError,
-    LinkwiseError,
-    MemoryLimitError,
-    UnsupportedConstraintError,
-)
+from linkwise.exceptions import InfeasibleConstraintsError, LinkwiseError, MemoryLimitError, UnsupportedConstraintError
 from tests.oracles.mixture import Enumeration, em
 from tests.profile import examples
 

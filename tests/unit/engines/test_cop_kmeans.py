@@ -11,7 +11,7 @@ from sklearn.cluster import KMeans
 
 from linkwise import Constraints, COPKMeans, check, verify
 from linkwise.engines import cop_kmeans
-from linkwise.engines.partitional._cloud import contract
+from linkwise.engines.assignment._contracted_rows import contract
 from linkwise.exceptions import (
     ConstraintError,
     GaveUpError,
@@ -216,8 +216,9 @@ def test_greedy_follows_the_paper_when_it_gets_through():
 def test_a_search_that_ends_undecided_says_so(monkeypatch):
     from dataclasses import replace
 
-    from linkwise.engines.partitional import _places, _restarts
-    from linkwise.engines.partitional._assign import Assignment
+    from linkwise.engines.assignment import _policies as _places
+    from linkwise.engines.assignment._assign import Assignment
+    from linkwise.engines.partitional import _restarts
 
     def unknown(*args, **options):
         return replace(check(*args, **options), status="unknown", witness=None, because="It was too hard.")
@@ -229,7 +230,7 @@ def test_a_search_that_ends_undecided_says_so(monkeypatch):
 
 
 def test_a_witness_is_used_where_the_assignment_finds_nothing_itself(monkeypatch):
-    from linkwise.engines.partitional import _places
+    from linkwise.engines.assignment import _policies as _places
 
     seen = []
     own = _places.assign

@@ -11,8 +11,8 @@ from scipy.optimize import linear_sum_assignment
 
 from linkwise import Constraints, COPKMeans, SizeBetween, verify
 from linkwise.engines import cop_kmeans
-from linkwise.engines.partitional import _sizes
-from linkwise.engines.partitional._kernels_sizes import flow_within
+from linkwise.engines.assignment import _size_bounds as _sizes
+from linkwise.engines.assignment._kernels_flow import flow_within
 from linkwise.exceptions import GaveUpError, InfeasibleConstraintsError, UnsupportedConstraintError
 from tests.oracles.centres import cheapest_sized, squared_distances
 from tests.profile import examples
@@ -105,7 +105,7 @@ def test_sizes_and_links_hold_together(cells, monkeypatch):
 
 
 def _cloud(X, c):
-    from linkwise.engines.partitional._cloud import contract
+    from linkwise.engines.assignment._contracted_rows import contract
 
     return contract(X, c)
 
@@ -159,7 +159,7 @@ def test_sizes_left_undecided_say_so(monkeypatch):
     from dataclasses import replace
 
     from linkwise import check
-    from linkwise.engines.partitional import _lloyd as _restarts
+    from linkwise.engines.partitional import _loop as _restarts
 
     def unknown(*args, **options):
         return replace(check(*args, **options), status="unknown", witness=None)

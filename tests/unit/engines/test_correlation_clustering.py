@@ -14,9 +14,9 @@ from sklearn.utils.estimator_checks import estimator_checks_generator
 
 from linkwise import Constraints, CorrelationClustering, Kind, SizeBetween, repair, verify
 from linkwise.engines import correlation_clustering
-from linkwise.engines.spectral._correlation import _joined, _search
+from linkwise.engines.graph._correlation import _joined, _search
 from linkwise.exceptions import InfeasibleConstraintsError, LinkwiseError, UnsupportedConstraintError
-from linkwise.problem._budget import Budget
+from linkwise.problem.statements._budget import Budget
 from tests.contract.discovery import COUNTING
 from tests.oracles import spectral
 from tests.profile import examples

@@ -8,9 +8,9 @@ import scipy.sparse as sp
 from numpy.testing import assert_allclose
 from scipy.spatial.distance import pdist
 
-from linkwise.engines.partitional._farthest import farthest_pair
-from linkwise.engines.partitional._field import _make_graph
-from linkwise.engines.partitional._kernels_field import Charges, descend, energies, improve_by_trees
+from linkwise.engines.partitional._energy import _make_graph
+from linkwise.engines.partitional._farthest_pair import farthest_pair
+from linkwise.engines.partitional._kernels_energy import Charges, descend, energies, improve_by_trees
 from tests.oracles.soft_kmeans import descend_by_definition, energy_by_definition, least_energy
 from tests.profile import examples
 

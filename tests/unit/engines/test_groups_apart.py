@@ -8,16 +8,9 @@ from itertools import combinations
 import numpy as np
 import pytest
 
-from linkwise import (
-    ConstrainedAgglomerative,
-    Constraints,
-    Kind,
-    MaxCentroidDistance,
-    MinSeparation,
-    NeighbourWithin,
-)
+from linkwise import ConstrainedAgglomerative, Constraints, Kind, MaxCentroidDistance, MinSeparation, NeighbourWithin
 from linkwise.engines import constrained_linkage
-from linkwise.engines.hierarchical._agglomerate import merge_all
+from linkwise.engines.agglomeration._choose_loop import merge_all
 from linkwise.exceptions import DeadEndError, InfeasibleConstraintsError, UnsupportedConstraintError
 from tests.profile import examples
 

@@ -11,8 +11,8 @@ from sklearn.isotonic import isotonic_regression
 from linkwise import Constraints, IPoptim, agglomerate
 from linkwise.engines import ipoptim, project_triplets
 from linkwise.engines.hierarchical.ultrametric._active_set import least_squares
+from linkwise.engines.hierarchical.ultrametric._base import Wishes
 from linkwise.engines.hierarchical.ultrametric._projection import name_pairs, project
-from linkwise.engines.hierarchical.ultrametric._wishes import Wishes
 from linkwise.exceptions import InfeasibleConstraintsError, LinkwiseError, LinkwiseWarning
 from tests.oracles.generators import consistent_triplets
 from tests.oracles.trees import climb

@@ -11,12 +11,12 @@ from sklearn.metrics import adjusted_rand_score
 
 from linkwise import Constraints, KernelKMeans, SizeBetween, verify
 from linkwise.engines import kernel_kmeans
-from linkwise.engines.partitional._apart import keep_apart
-from linkwise.engines.spectral._affinity import read_affinity
-from linkwise.engines.spectral._gram import OBJECTIVES, make_gram
-from linkwise.engines.spectral._kernel_loop import Loop, _costs, _places_of, _sweep, criterion
-from linkwise.engines.spectral._said import read_leanings
+from linkwise.engines.graph._affinity import read_affinity
+from linkwise.engines.graph._gram import OBJECTIVES, make_gram
+from linkwise.engines.graph._kernel_loop import Loop, _costs, _places_of, _sweep, criterion
 from linkwise.exceptions import InfeasibleConstraintsError, LinkwiseError, UnsupportedConstraintError
+from linkwise.problem.statements._conflict_graph import keep_apart
+from linkwise.problem.statements._said import read_leanings
 from tests.contract.discovery import blobs
 from tests.oracles import spectral
 from tests.profile import examples

@@ -7,11 +7,11 @@ import pytest
 from numpy.testing import assert_allclose
 
 from linkwise import Constraints
-from linkwise.engines.probabilistic._chunklets import Chunklets, read_chunklets
-from linkwise.engines.probabilistic._constrained import Given
-from linkwise.engines.probabilistic._elimination import eliminate
-from linkwise.engines.probabilistic._exact import divide, widest_table
-from linkwise.engines.probabilistic._penalized import Penalised
+from linkwise.engines.mixture._constrained_mixture import Given
+from linkwise.engines.mixture._elimination import eliminate
+from linkwise.engines.mixture._exact import divide, widest_table
+from linkwise.engines.mixture._factors import Chunklets, read_chunklets
+from linkwise.engines.mixture._penalized_mixture import Penalised
 from linkwise.exceptions import InfeasibleConstraintsError, LinkwiseError
 from tests.oracles.mixture import Enumeration
 from tests.profile import examples

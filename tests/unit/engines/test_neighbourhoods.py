@@ -9,8 +9,8 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 from linkwise import Constraints, NeighbourhoodPropagation, verify
 from linkwise.engines import propagate_neighbourhoods
-from linkwise.engines.spectral import _field
-from linkwise.engines.spectral._field import Field
+from linkwise.engines.graph import _similarity_columns as _field
+from linkwise.engines.graph._similarity_columns import Field
 from linkwise.exceptions import InfeasibleConstraintsError, LinkwiseError
 from tests.oracles import gaussian_field as twin
 from tests.profile import examples

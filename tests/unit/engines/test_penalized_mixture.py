@@ -9,8 +9,8 @@ from sklearn.mixture import GaussianMixture
 
 from linkwise import ConstrainedGaussianMixture, Constraints, Kind, PenalizedMixture
 from linkwise.engines import penalized_mixture
-from linkwise.engines.probabilistic._chunklets import read_chunklets
-from linkwise.engines.probabilistic._penalized import Penalised
+from linkwise.engines.mixture._factors import read_chunklets
+from linkwise.engines.mixture._penalized_mixture import Penalised
 from linkwise.exceptions import LinkwiseError
 from tests.oracles.mixture import Enumeration, bound_of_independent_labels, em
 from tests.profile import examples

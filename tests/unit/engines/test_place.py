@@ -11,7 +11,7 @@ from scipy.spatial.distance import cdist
 from sklearn.exceptions import NotFittedError
 
 from linkwise import BiHAC, ConstrainedAgglomerative, Constraints, ReCon, UltraTran, verify
-from linkwise.engines.hierarchical import _place
+from linkwise.engines.hierarchical import _new_samples as _place
 from linkwise.exceptions import LinkwiseError
 from tests.oracles.place import place_by_definition
 from tests.oracles.trees import clades

@@ -9,10 +9,9 @@ import scipy.sparse as sp
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.spatial.distance import cdist, pdist, squareform
 
-from linkwise import Constraints, MinSeparation, propagate
-from linkwise._parallel import Workers
-from linkwise.engines.hierarchical import _memory
-from linkwise.engines.metric import _paths
+from linkwise import Constraints, MinSeparation, _memory, propagate
+from linkwise._threads import Workers
+from linkwise.engines.distances import _shortest_paths as _paths
 from linkwise.exceptions import (
     ConstraintError,
     InfeasibleConstraintsError,

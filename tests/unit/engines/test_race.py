@@ -10,10 +10,11 @@ from sklearn.cluster import KMeans
 
 from linkwise import Constraints, COPKMeans, PCKMeans
 from linkwise.engines import cop_kmeans, lcvqe, pck_means, seeded_kmeans
-from linkwise.engines.partitional import _race, _rows
-from linkwise.engines.partitional._cloud import contract
+from linkwise.engines.assignment._contracted_rows import contract
+from linkwise.engines.distances import _rows
+from linkwise.engines.partitional import _race
+from linkwise.engines.partitional._init import Start, spread_centers
 from linkwise.engines.partitional._race import RUNNERS, STEPS, advance, race
-from linkwise.engines.partitional._start import Start, spread_centers
 from linkwise.exceptions import LinkwiseError
 from tests.oracles.centres import race_by_definition, spread_by_definition
 from tests.profile import examples

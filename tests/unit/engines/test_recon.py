@@ -11,9 +11,9 @@ from scipy.spatial.distance import pdist, squareform
 
 from linkwise import Constraints, ReCon, verify
 from linkwise.engines import recon
-from linkwise.engines.hierarchical import _recon, _recon_run
+from linkwise.engines.hierarchical.relative import _estimator as _recon, _run as _recon_run
 from linkwise.exceptions import InfeasibleConstraintsError, LinkwiseError, UnsupportedConstraintError
-from linkwise.problem import _layers
+from linkwise.problem.triplets import _kernels_incremental as _layers
 from tests.oracles import generators, relative
 from tests.profile import examples
 

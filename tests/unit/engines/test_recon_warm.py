@@ -11,7 +11,7 @@ from numpy.testing import assert_array_equal
 from sklearn.base import clone
 
 from linkwise import Constraints, ReCon, check
-from linkwise.engines.hierarchical import _recon_search
+from linkwise.engines.hierarchical.relative import _kernels_search as _recon_search
 from linkwise.exceptions import DeadEndError, InfeasibleConstraintsError
 from tests.oracles import generators, relative
 from tests.profile import examples

@@ -10,8 +10,8 @@ import scipy.sparse as sp
 from numpy.testing import assert_allclose, assert_array_equal
 
 from linkwise import Constraints, COPKMeans
-from linkwise.engines.partitional import _rows
-from linkwise.engines.partitional._rows import means, nearest, squared, squared_to, typical_variance
+from linkwise.engines.distances import _rows
+from linkwise.engines.distances._rows import means, nearest, squared, squared_to, typical_variance
 from linkwise.exceptions import LinkwiseError
 from tests.oracles.centres import squared_distances
 

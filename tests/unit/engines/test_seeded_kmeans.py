@@ -9,8 +9,8 @@ from sklearn.cluster import KMeans
 
 from linkwise import ConstrainedKMeans, Constraints, SeededKMeans, verify
 from linkwise.engines import constrained_kmeans, seeded_kmeans
-from linkwise.engines.partitional._cloud import contract
-from linkwise.engines.partitional._start import Start, neighbourhoods
+from linkwise.engines.assignment._contracted_rows import contract
+from linkwise.engines.partitional._init import Start, neighbourhoods
 from linkwise.exceptions import InfeasibleConstraintsError, LinkwiseWarning
 from tests.profile import examples
 

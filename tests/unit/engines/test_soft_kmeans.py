@@ -9,16 +9,7 @@ import pytest
 import scipy.sparse as sp
 from numpy.testing import assert_allclose, assert_array_equal
 
-from linkwise import (
-    CVQE,
-    LCVQE,
-    Constraints,
-    HMRFKMeans,
-    Kind,
-    MKMeans,
-    MPCKMeans,
-    PCKMeans,
-)
+from linkwise import CVQE, LCVQE, Constraints, HMRFKMeans, Kind, MKMeans, MPCKMeans, PCKMeans
 from linkwise.engines import cop_kmeans, cvqe, hmrf_kmeans, lcvqe, mk_means, mpck_means, pck_means
 from linkwise.exceptions import InfeasibleConstraintsError, LinkwiseError, UnsupportedConstraintError
 from tests.profile import examples

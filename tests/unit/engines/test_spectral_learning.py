@@ -10,9 +10,9 @@ from sklearn.metrics import adjusted_rand_score
 
 from linkwise import Constraints, Kind, SpectralLearning, close, verify
 from linkwise.engines import spectral_learning
-from linkwise.engines.spectral._affinity import default_gamma, read_affinity
-from linkwise.engines.spectral._embedding import embed, normalise_rows
-from linkwise.engines.spectral._graph import bend
+from linkwise.engines.graph._affinity import default_gamma, read_affinity
+from linkwise.engines.graph._bent_graph import bend
+from linkwise.engines.graph._embedding import embed, normalise_rows
 from linkwise.exceptions import InfeasibleConstraintsError, LinkwiseError, MemoryLimitError
 from tests.contract.discovery import blobs
 from tests.oracles import spectral

@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
-from linkwise._parallel import Workers
+from linkwise._threads import Workers
 from linkwise.engines.partitional import _sweeps
-from linkwise.engines.partitional._measures import SquaredEuclidean, State
+from linkwise.engines.partitional._distortions import SquaredEuclidean, State
 from linkwise.engines.partitional._sweeps import Sweeper
 from tests.oracles.centres import squared_distances
 

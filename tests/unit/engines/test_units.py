@@ -30,7 +30,7 @@ from linkwise import (
     XingMetric,
 )
 from linkwise.engines import propagate
-from linkwise.engines._units import in_unit, unit_of
+from linkwise.engines.distances._units import in_unit, unit_of
 from linkwise.exceptions import LinkwiseError, LinkwiseWarning
 
 SCALES = [2.0**500, 2.0**-500, 2.0**100, 2.0**-100]  # powers of two, so that the data stay the same to the last digit

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from linkwise.exceptions import LinkwiseError
-from linkwise.experiments import Cell, grid
+from studies.experiments import Cell, grid
 
 BASE = {"engine": "ReCon", "data": "iris", "knowledge": "triplets", "amount": 10, "noise": 0.1, "seed": 3}
 
@@ -50,7 +50,7 @@ def test_the_context_changes_the_key():
 
 
 def test_the_key_is_the_same_in_every_process():
-    code = "from linkwise.experiments import Cell; print(Cell('ReCon', 'iris', params={'x': 1, 'y': 'ä'}).key())"
+    code = "from studies.experiments import Cell; print(Cell('ReCon', 'iris', params={'x': 1, 'y': 'ä'}).key())"
     other = str(1 + hash("seed") % 1000)  # hashes there differ from those here
     ended = subprocess.run(
         [sys.executable, "-c", code],

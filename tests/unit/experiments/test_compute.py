@@ -11,10 +11,10 @@ import pytest
 from linkwise import Constraints, Taxonomy, agglomerate, metrics
 from linkwise.datasets import Data, noisy_taxonomy
 from linkwise.exceptions import LinkwiseError
-from linkwise.experiments import Cell
-from linkwise.experiments._compute import compute
-from linkwise.experiments._measures import default_measures
-from linkwise.experiments._resolve import engine_named, prepare
+from studies.experiments import Cell
+from studies.experiments._compute import compute
+from studies.experiments._default_measures import default_measures
+from studies.experiments._resolve import engine_named, prepare
 from tests.unit.experiments import toys
 
 SMALL = {"data": "xor", "data_params": {"n_samples": 24}}

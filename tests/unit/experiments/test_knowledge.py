@@ -4,19 +4,17 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 from scipy import sparse
 
 from linkwise import Taxonomy, check
 from linkwise.constraints import Constraints, Kind
 from linkwise.datasets import noisy_taxonomy
 from linkwise.exceptions import LinkwiseError
-from linkwise.experiments import knowledge
-from linkwise.experiments._knowledge import draw
 from linkwise.problem import onetree
-from tests.oracles import sources as oracle
-from tests.oracles import trees
+from studies.experiments import knowledge
+from studies.experiments._drawn_statements import draw
+from tests.oracles import sources as oracle, trees
 
 Y = np.repeat([0, 1, 2], 20)
 TREE = Taxonomy(np.array([-1, 0, 0, 1, 1]), np.repeat([1, 2, 3, 4], 15))

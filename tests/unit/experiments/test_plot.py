@@ -8,7 +8,7 @@ import pytest
 from scipy import stats
 
 from linkwise.exceptions import LinkwiseError
-from linkwise.experiments import plot_records
+from studies.experiments import plot_records
 from tests.unit.experiments import toys
 
 

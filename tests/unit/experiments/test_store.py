@@ -10,8 +10,8 @@ import pytest
 
 from linkwise._files import write_whole
 from linkwise.exceptions import LinkwiseError
-from linkwise.experiments import read_records
-from linkwise.experiments._store import Store
+from studies.experiments import read_records
+from studies.experiments._store import Store
 
 KEY = "ab" + "0" * 62
 RECORD = {"status": "done", "measures": {"f": 0.25, "g": None}, "text": "ä\n"}
@@ -57,7 +57,7 @@ def test_an_altered_record_or_one_of_another_cell_is_not_read(tmp_path):
 
 DIE = """
 import os, signal, sys, pathlib
-from linkwise.experiments._store import Store
+from studies.experiments._store import Store
 step, folder, key = sys.argv[1:]
 def die(*a, **k): os.kill(os.getpid(), signal.SIGKILL)
 real = os.fsync

@@ -13,8 +13,8 @@ import polars as pl
 import pytest
 
 from linkwise.exceptions import LinkwiseError, LinkwiseWarning
-from linkwise.experiments import Cell, Study, _workers, grid, read_records
-from linkwise.experiments._measures import default_measures
+from studies.experiments import Cell, Study, _workers, grid, read_records
+from studies.experiments._default_measures import default_measures
 from tests.unit.experiments import toys
 
 SMALL = {"data": "xor", "data_params": {"n_samples": 24}}

@@ -12,7 +12,7 @@ from pathlib import Path
 import numpy as np
 
 from linkwise.datasets import Data
-from linkwise.experiments import Cell, Study
+from studies.experiments import Cell, Study
 
 HERE = "tests.unit.experiments.toys"
 

@@ -31,8 +31,8 @@ from linkwise import (
 )
 from linkwise.cli import main
 from linkwise.exceptions import LinkwiseError, LinkwiseWarning
-from linkwise.io._arrays import npy_of_array
-from linkwise.io._container import MANIFEST, measure, pack
+from linkwise.io._archive import MANIFEST, measure, pack
+from linkwise.io._npy import npy_of_array
 from tests.contract.discovery import blobs, truth
 from tests.profile import examples
 
@@ -486,7 +486,7 @@ def test_m28_a_folder_or_a_pipe(tmp_path):
 
 
 def test_m30_a_file_that_is_replaced_while_it_is_read(tmp_path, models, monkeypatch, tree_model):
-    from linkwise.io._container import Archive
+    from linkwise.io._archive import Archive
 
     path = tmp_path / "a"
     path.write_bytes(models["tree"])

@@ -11,8 +11,7 @@ import pytest
 from linkwise import Constraints, Dendrogram, Kind, MinSeparation, SizeBetween, Taxonomy, read_data, read_knowledge
 from linkwise.active import Dialogue
 from linkwise.exceptions import ConstraintError, LinkwiseError, LinkwiseWarning
-from linkwise.io import _knowledge as knowledge
-from linkwise.io import write_knowledge
+from linkwise.io import _knowledge as knowledge, write_knowledge
 
 NAMES = ["otter", "mink", "seal", "walrus", "sea lion"]
 

@@ -28,9 +28,9 @@ from linkwise import (
     save,
 )
 from linkwise.engines import DistanceLearner, MetricLearner
-from linkwise.engines.probabilistic._gaussian import COVARIANCE_TYPES
+from linkwise.engines.mixture._gaussian import COVARIANCE_TYPES
 from linkwise.exceptions import LinkwiseError, LinkwiseWarning
-from linkwise.io._container import MANIFEST, pack
+from linkwise.io._archive import MANIFEST, pack
 from tests.contract.discovery import blobs, estimators, truth
 from tests.profile import examples
 
@@ -208,7 +208,7 @@ def test_any_zip_program_can_open_it(tmp_path, tree_model):
 def test_a_large_model_uses_the_larger_fields_of_zip(tmp_path, monkeypatch, tree_model):
     save(tree_model, tmp_path / "a")
     with zipfile.ZipFile(tmp_path / "a") as archive:
-        monkeypatch.setattr("linkwise.io._container.LIMIT", archive.getinfo(MANIFEST).file_size + 1)
+        monkeypatch.setattr("linkwise.io._archive.LIMIT", archive.getinfo(MANIFEST).file_size + 1)
     wide = ConstrainedAgglomerative(2).fit(np.random.default_rng(0).normal(size=(20, 60)))
     save(wide, tmp_path / "b")
     with zipfile.ZipFile(tmp_path / "b") as archive:
@@ -312,7 +312,7 @@ def test_m69_a_deep_tree_saves_loads_and_predicts(tmp_path):
 
 
 def test_tables_saved_before_missing_values_were_marked_are_read():
-    from linkwise.io._values import Reader, Writer
+    from linkwise.io._saved_values import Reader, Writer
 
     arrays = []
 

@@ -12,14 +12,7 @@ from sklearn.metrics import pair_confusion_matrix, rand_score
 
 from linkwise import Constraints
 from linkwise.exceptions import LinkwiseError, LinkwiseWarning
-from linkwise.metrics import (
-    constrained_rand,
-    pairwise_f,
-    pairwise_precision,
-    pairwise_recall,
-    pairwise_scores,
-    rand,
-)
+from linkwise.metrics import constrained_rand, pairwise_f, pairwise_precision, pairwise_recall, pairwise_scores, rand
 from tests.oracles import measures
 from tests.profile import examples
 

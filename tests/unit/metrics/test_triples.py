@@ -110,6 +110,6 @@ def test_unknown_weights_and_too_many_items_are_refused(monkeypatch):
     tree = Dendrogram.from_newick("((0,1),2);")
     with pytest.raises(LinkwiseError, match="weights is 'size'"):
         h_correlation(tree, tree, weights="size")
-    monkeypatch.setattr("linkwise.metrics._triples.MOST_ITEMS", 2)
+    monkeypatch.setattr("linkwise.metrics._triple_measures.MOST_ITEMS", 2)
     with pytest.raises(LinkwiseError, match="64 bits"):
         count_triples(tree)

@@ -11,10 +11,10 @@ import pytest
 
 from linkwise.cli import main
 from linkwise.exceptions import LinkwiseError
-from linkwise.papers import Figure, Found, Judged, Paper, Settings, Table, find_paper, mean_and_error, reproduce
-from linkwise.papers._reproduce import NUMBERS, PAPERS
-from linkwise.papers._rules import VERDICTS
-from linkwise.papers._write import draw, page, slug, table_csv, write_paper
+from studies.papers import Figure, Found, Judged, Paper, Settings, Table, find_paper, mean_and_error, reproduce
+from studies.papers._reproduce import NUMBERS, PAPERS
+from studies.papers._verdict_rules import VERDICTS
+from studies.papers._write_exhibits import draw, page, slug, table_csv, write_paper
 
 CURVE = Figure(
     "Figure 1",
@@ -96,7 +96,7 @@ def test_unknown_papers_and_figures_are_named(capsys):
 
 
 def test_a_second_run_only_draws(tmp_path, monkeypatch):
-    from linkwise.papers import _zheng
+    from studies.papers import _zheng
 
     monkeypatch.setattr(_zheng, "SMALL", ("Iris",))
     monkeypatch.setattr(_zheng, "METHODS", {name: _zheng.METHODS[name] for name in ("HAC", "UltraTran")})
@@ -112,7 +112,7 @@ def test_a_second_run_only_draws(tmp_path, monkeypatch):
 
 
 def test_draws_are_as_many_as_asked_for(tmp_path, monkeypatch, capsys):
-    from linkwise.papers import _zheng
+    from studies.papers import _zheng
 
     monkeypatch.setattr(_zheng, "SMALL", ("Iris",))
     monkeypatch.setattr(_zheng, "METHODS", {"UltraTran": _zheng.METHODS["UltraTran"]})

@@ -12,15 +12,18 @@ import scipy.sparse
 from linkwise import ReCon, Taxonomy, datasets
 from linkwise.exceptions import LinkwiseError, LinkwiseWarning
 from linkwise.metrics import pairwise_f
-from linkwise.papers import Found, Settings
-from linkwise.papers import _bade as bade
-from linkwise.papers import _basu as basu
-from linkwise.papers import _kept as kept
-from linkwise.papers import _klein as klein
-from linkwise.papers import _liu as liu
-from linkwise.papers import _zheng as zheng
-from linkwise.papers._sets import exactly, on_hand, scaled
 from linkwise.sources import label_triplets_sample
+from studies.papers import (
+    Found,
+    Settings,
+    _bade as bade,
+    _basu as basu,
+    _computations as kept,
+    _klein as klein,
+    _liu as liu,
+    _zheng as zheng,
+)
+from studies.papers._prepared_sets import exactly, on_hand, scaled
 
 
 @pytest.fixture

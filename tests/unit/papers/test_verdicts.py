@@ -12,11 +12,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-import linkwise.papers
+import studies.papers
 from linkwise import Constraints
-from linkwise.papers import Settings, _bade, _basu, _klein, _liu, _zheng
-from linkwise.papers._reproduce import PAPERS
-from linkwise.papers._rules import (
+from studies.papers import Settings, _bade, _basu, _klein, _liu, _zheng
+from studies.papers._reproduce import PAPERS
+from studies.papers._verdict_rules import (
     VERDICTS,
     Span,
     all_hold,
@@ -175,7 +175,7 @@ def test_pages_tell_how_many_draws_were_made(made_up, name, number):
 
 
 def test_no_verdict_is_written_anywhere_but_among_the_rules():
-    folder = Path(linkwise.papers.__file__).parent
+    folder = Path(studies.papers.__file__).parent
     files = sorted(folder.glob("*.py"))
     assert len(files) > 8
     written = {

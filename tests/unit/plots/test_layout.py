@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from linkwise import Dendrogram
-from linkwise.plots._layout import draw_lines, lay_out
+from linkwise.plots._tree_layout import draw_lines, lay_out
 
 
 @st.composite

@@ -10,8 +10,8 @@ import scipy.sparse
 
 from linkwise import Constraints, check
 from linkwise.plots import plot_conflict, plot_curve, plot_dendrogram, plot_heatmap, plot_links
-from linkwise.plots._layout import lay_out
-from linkwise.plots._names import name_of, plain_text, shorten, width_of
+from linkwise.plots._captions import name_of, plain_text, shorten, width_of
+from linkwise.plots._tree_layout import lay_out
 from tests.counting import calls
 from tests.unit.plots.scenes import axes, faults, names, statements, texts_of, tree
 

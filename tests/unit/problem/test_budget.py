@@ -10,8 +10,8 @@ import pytest
 from linkwise import Constraints, check, conflicts, repair, verify
 from linkwise.engines import correlation_clustering
 from linkwise.exceptions import LinkwiseError
-from linkwise.problem._budget import STEPS, Budget
-from linkwise.problem._explain import minimal_core
+from linkwise.problem.explain._explanation import minimal_core
+from linkwise.problem.statements._budget import STEPS, Budget
 
 
 def test_what_a_share_spends_counts_above_and_no_share_is_more_than_what_is_left():

@@ -11,7 +11,8 @@ import pytest
 from linkwise import Constraints, close
 from linkwise.constraints import Kind
 from linkwise.exceptions import InfeasibleConstraintsError, LinkwiseError
-from linkwise.problem import _closure, must_links_within, neighbours_within
+from linkwise.problem import must_links_within, neighbours_within
+from linkwise.problem.entailment import _closure
 from tests.oracles import generators, relative
 from tests.oracles.entailment import bits, entailed, statements, worlds
 from tests.profile import examples

@@ -7,7 +7,8 @@ import pytest
 
 from linkwise import Constraints
 from linkwise.exceptions import ConstraintError, InfeasibleConstraintsError, LinkwiseError
-from linkwise.problem import _comparisons, close_comparisons
+from linkwise.problem import close_comparisons
+from linkwise.problem.entailment import _comparisons
 from tests.oracles.entailment import transitive_closure
 from tests.profile import examples
 

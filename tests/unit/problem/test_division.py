@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from linkwise.problem._grow import count_implied
-from linkwise.problem._span import Spans
+from linkwise.problem.entailment._greedy_growth import count_implied
+from linkwise.problem.triplets._spans import Spans
 from tests.oracles import generators, relative
 
 pytestmark = pytest.mark.kernels

@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 
 from linkwise import Constraints, Entry, MinSeparation, check, conflicts, repair
-from linkwise.problem import _entryrepair
-from linkwise.problem._blocks import blocks_or_none
-from linkwise.problem._entries import expand
-from linkwise.problem._hard import Hard
+from linkwise.problem.explain._entry_units import expand
+from linkwise.problem.repairs import _entry_repair as _entryrepair
+from linkwise.problem.statements._hard import Hard
+from linkwise.problem.triplets._blocks import blocks_or_none
 from tests.profile import examples
 
 ANIMALS = ["wolf", "coyote", "jungle cat", "cat", "bear", "polar bear", "jackal", "lynx", "fox"]

@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 
 from linkwise import Constraints, Explanation, MinSeparation, check
-from linkwise.problem._choices import Choices
-from linkwise.problem._explain import explain
-from linkwise.problem._feasibility import judge, read_hard
-from linkwise.problem._suspects import Suspects
+from linkwise.problem.explain._explanation import explain
+from linkwise.problem.explain._fixes import Suspects
+from linkwise.problem.feasibility._check import judge, read_hard
+from linkwise.problem.feasibility._choices import Choices
 from tests.oracles.generators import SHAPES, consistent_triplets, flip, random_tree, tree_triplets
 from tests.profile import examples
 

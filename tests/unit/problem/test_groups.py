@@ -10,9 +10,9 @@ import pytest
 
 from linkwise import Constraints, check, repair, verify
 from linkwise.exceptions import UnsupportedConstraintError
-from linkwise.problem import _choices, _exactcolour
-from linkwise.problem._budget import Budget
-from linkwise.problem._colouring import ConflictGraph, Outcome
+from linkwise.problem.feasibility import _choices, _coloring_solver as _exactcolour
+from linkwise.problem.feasibility._coloring import ConflictGraph, Outcome
+from linkwise.problem.statements._budget import Budget
 from tests.oracles.knowledge import feasible_sizes_with_groups
 from tests.profile import examples
 
@@ -177,7 +177,7 @@ def test_solvers_agree_with_the_search(solve):
 
 
 def test_a_solver_settles_what_the_search_leaves_open(monkeypatch):
-    from linkwise.problem import _colouring
+    from linkwise.problem.feasibility import _coloring as _colouring
 
     monkeypatch.setattr(_colouring, "_SEARCH", 0.0)
     graph = nx.mycielski_graph(4)  # no triangle, yet three colours do not suffice

@@ -9,7 +9,7 @@ from linkwise import Constraints, check, close, implies
 from linkwise.constraints import Kind
 from linkwise.exceptions import InfeasibleConstraintsError, LinkwiseError
 from linkwise.problem import onetree
-from linkwise.problem._span import Spans
+from linkwise.problem.triplets._spans import Spans
 from tests.oracles import generators, relative
 from tests.oracles.entailment import bits, entailed, statements, worlds
 from tests.profile import examples

@@ -11,7 +11,8 @@ import pytest
 from linkwise import Constraints, Dendrogram, ReCon, close, implies, informative, minimal
 from linkwise.constraints import Kind
 from linkwise.exceptions import ConstraintError, InfeasibleConstraintsError, LinkwiseError, UnsupportedConstraintError
-from linkwise.problem import _grow, label_triplets, onetree
+from linkwise.problem import label_triplets, onetree
+from linkwise.problem.entailment import _greedy_growth as _grow
 from tests.oracles import generators, relative
 from tests.oracles.knowledge import trees
 from tests.profile import examples

@@ -5,11 +5,11 @@ from __future__ import annotations
 import numba
 import numpy as np
 import pytest
-from hypothesis import settings
-from hypothesis import strategies as st
+from hypothesis import settings, strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
 
-from linkwise.problem import LiveTriplets, _layers, onetree
+from linkwise.problem import LiveTriplets, onetree
+from linkwise.problem.triplets import _kernels_incremental as _layers
 from tests.oracles import generators, relative
 from tests.profile import examples
 

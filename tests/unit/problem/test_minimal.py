@@ -9,7 +9,7 @@ import pytest
 
 from linkwise import Constraints, close, implies, minimal
 from linkwise.exceptions import InfeasibleConstraintsError, LinkwiseError
-from linkwise.problem import _minimal
+from linkwise.problem.entailment import _minimal
 from tests.oracles import generators
 from tests.oracles.entailment import bits, entailed, statements, worlds
 from tests.profile import examples

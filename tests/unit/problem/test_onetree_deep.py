@@ -8,9 +8,9 @@ import numba
 import numpy as np
 import pytest
 
-from linkwise.problem import _build, onetree
-from linkwise.problem import _build_forest as forest
-from linkwise.problem._build import build
+from linkwise.problem import onetree
+from linkwise.problem.triplets import _kernels_build as _build, _kernels_build_forest as forest
+from linkwise.problem.triplets._kernels_build import build
 from tests.oracles import generators, relative
 from tests.oracles.trees import clades
 from tests.profile import examples

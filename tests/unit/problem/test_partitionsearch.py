@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from linkwise.problem._budget import Budget
-from linkwise.problem._partitionsearch import best_partition, broken_in
+from linkwise.problem.repairs._anneal_partition import best_partition, broken_in
+from linkwise.problem.statements._budget import Budget
 from tests.oracles.knowledge import pairs_hold, partitions
 from tests.profile import examples
 

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from linkwise.problem import onetree
-from linkwise.problem._budget import Budget
-from linkwise.problem._treesearch import _choose, _mark_places, best_tree, broken_by, resolve, tree_of
+from linkwise.problem.repairs._anneal_tree import _choose, _mark_places, best_tree, broken_by, resolve, tree_of
+from linkwise.problem.statements._budget import Budget
 from tests.oracles.knowledge import statement_holds
 from tests.oracles.repairs import cheapest_subset, regrafts
 from tests.profile import examples

@@ -9,7 +9,7 @@ import pytest
 
 from linkwise import Constraints, Dendrogram, Kind, close, utility, verify
 from linkwise.exceptions import LinkwiseError
-from linkwise.problem import _utility
+from linkwise.problem.entailment import _utility
 from tests.oracles.entailment import coherence
 from tests.profile import examples
 

@@ -9,7 +9,7 @@ import pytest
 
 from linkwise import Constraints, Dendrogram, check, cluster, why
 from linkwise.exceptions import InfeasibleConstraintsError, LinkwiseError
-from linkwise.problem._forced import Knowledge
+from linkwise.problem.reasons._forced import Knowledge
 from tests.oracles.entailment import entailed, statements
 from tests.profile import examples
 

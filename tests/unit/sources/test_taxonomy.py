@@ -11,8 +11,7 @@ from linkwise.constraints import Kind
 from linkwise.exceptions import LinkwiseError
 from linkwise.problem import onetree
 from linkwise.sources import _taxonomy as _ranks
-from tests.oracles import sources as oracle
-from tests.oracles import trees
+from tests.oracles import sources as oracle, trees
 from tests.profile import examples
 
 pytestmark = pytest.mark.kernels

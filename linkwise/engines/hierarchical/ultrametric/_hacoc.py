@@ -9,14 +9,13 @@ import numpy.typing as npt
 
 from linkwise._compat import StrOptions
 from linkwise._kernels import njit
+from linkwise._memory import require_memory
 from linkwise.constraints import Constraints
-from linkwise.engines._progress import current_progress
-from linkwise.engines.hierarchical._agglomerate import require_fitting
-from linkwise.engines.hierarchical._codes import EUCLIDEAN_ONLY, LINKAGES, lance_williams, linkage_code
-from linkwise.engines.hierarchical._distances import as_dense, metric_name
-from linkwise.engines.hierarchical._hierarchy import HierarchyMixin
-from linkwise.engines.hierarchical._memory import require_memory
-from linkwise.engines.hierarchical.ultrametric._wishes import Wishes, _TripletWishes, read_distances, read_wishes
+from linkwise.engines import current_progress
+from linkwise.engines.agglomeration import EUCLIDEAN_ONLY, LINKAGES, lance_williams, linkage_code, require_fitting
+from linkwise.engines.distances import as_dense, metric_name
+from linkwise.engines.hierarchical import HierarchyMixin
+from linkwise.engines.hierarchical.ultrametric._base import Wishes, _TripletWishes, read_distances, read_wishes
 from linkwise.problem import Problem
 from linkwise.result import Dendrogram
 

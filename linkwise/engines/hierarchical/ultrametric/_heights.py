@@ -8,8 +8,8 @@ import numpy as np
 import numpy.typing as npt
 
 from linkwise._kernels import njit
-from linkwise.engines.hierarchical._agglomerate import agglomerate
-from linkwise.engines.hierarchical.ultrametric._wishes import read_distances
+from linkwise.engines.agglomeration import agglomerate
+from linkwise.engines.hierarchical.ultrametric._base import read_distances
 from linkwise.exceptions import LinkwiseError
 from linkwise.result import Dendrogram
 

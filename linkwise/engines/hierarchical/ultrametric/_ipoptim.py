@@ -11,18 +11,12 @@ import numpy.typing as npt
 from linkwise._compat import Interval, StrOptions
 from linkwise._kernels.lca import prepare, query_many, splits_off
 from linkwise.constraints import Constraints
-from linkwise.engines._progress import current_progress
-from linkwise.engines.hierarchical._agglomerate import Merges, merge_all
-from linkwise.engines.hierarchical._distances import as_dense
-from linkwise.engines.hierarchical._hierarchy import HierarchyMixin
-from linkwise.engines.hierarchical.ultrametric._projection import (
-    Named,
-    distances_named,
-    gaps,
-    name_pairs,
-    project,
-)
-from linkwise.engines.hierarchical.ultrametric._wishes import Wishes, _TripletWishes, read_distances, read_wishes
+from linkwise.engines import current_progress
+from linkwise.engines.agglomeration import Merges, merge_all
+from linkwise.engines.distances import as_dense
+from linkwise.engines.hierarchical import HierarchyMixin
+from linkwise.engines.hierarchical.ultrametric._base import Wishes, _TripletWishes, read_distances, read_wishes
+from linkwise.engines.hierarchical.ultrametric._projection import Named, distances_named, gaps, name_pairs, project
 from linkwise.exceptions import LinkwiseError
 from linkwise.problem import Problem
 from linkwise.result import Dendrogram

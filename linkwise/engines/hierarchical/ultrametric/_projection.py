@@ -10,7 +10,7 @@ import numpy.typing as npt
 from linkwise._kernels.disjoint_set import components
 from linkwise.constraints import Constraints
 from linkwise.engines.hierarchical.ultrametric._active_set import least_squares
-from linkwise.engines.hierarchical.ultrametric._wishes import Distances, Wishes, read_distances, read_wishes
+from linkwise.engines.hierarchical.ultrametric._base import Distances, Wishes, read_distances, read_wishes
 from linkwise.exceptions import LinkwiseError
 
 __all__ = ["Named", "Projection", "name_pairs", "project", "project_triplets"]

@@ -8,9 +8,8 @@ import numpy as np
 import numpy.typing as npt
 
 from linkwise._kernels import njit
-from linkwise.engines.hierarchical._agglomerate import agglomerate, merge_all
-from linkwise.engines.hierarchical._spanning import join_edges
-from linkwise.engines.hierarchical.ultrametric._wishes import Distances
+from linkwise.engines.agglomeration import agglomerate, join_edges, merge_all
+from linkwise.engines.hierarchical.ultrametric._base import Distances
 from linkwise.result import Dendrogram
 
 __all__ = ["join_sorted", "spanning_edges", "subdominant_ultrametric"]

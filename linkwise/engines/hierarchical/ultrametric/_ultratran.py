@@ -9,12 +9,12 @@ import numpy as np
 
 from linkwise._compat import Interval, StrOptions
 from linkwise.constraints import Constraints
-from linkwise.engines._progress import current_progress
-from linkwise.engines.hierarchical._distances import as_dense
-from linkwise.engines.hierarchical._hierarchy import HierarchyMixin
+from linkwise.engines import current_progress
+from linkwise.engines.distances import as_dense
+from linkwise.engines.hierarchical import HierarchyMixin
+from linkwise.engines.hierarchical.ultrametric._base import _TripletWishes, read_distances, read_wishes
 from linkwise.engines.hierarchical.ultrametric._strict import divide
 from linkwise.engines.hierarchical.ultrametric._subdominant import join_sorted, spanning_edges
-from linkwise.engines.hierarchical.ultrametric._wishes import _TripletWishes, read_distances, read_wishes
 from linkwise.exceptions import LinkwiseError
 from linkwise.problem import Problem
 from linkwise.result import Dendrogram

@@ -13,9 +13,9 @@ from linkwise import ConstrainedAgglomerative, Constraints, DistBoost, Kind, ReC
 from linkwise.engines import distboost
 from linkwise.engines.metric._boosting import Labelled, PairWeights, best_step, boost
 from linkwise.engines.metric._weak_mixture import WeakMixture, draw_forest, fit_weak_mixture, grow_forest
-from linkwise.engines.probabilistic._chunklets import read_chunklets
-from linkwise.engines.probabilistic._constrained import Given
-from linkwise.engines.probabilistic._em import Settings, climb_weighted
+from linkwise.engines.mixture._constrained_mixture import Given
+from linkwise.engines.mixture._em import Settings, climb_weighted
+from linkwise.engines.mixture._factors import read_chunklets
 from linkwise.exceptions import LinkwiseError, LinkwiseWarning, MemoryLimitError, UnsupportedConstraintError
 from linkwise.sources import label_pairs
 from tests.oracles.boosted_distance import alike, boost_with_matrices, memberships, weighted_em
@@ -338,6 +338,6 @@ def test_refusals_name_the_matter(monkeypatch):
     model = DistBoost(n_rounds=1, random_state=0).fit(X)
     with pytest.raises(LinkwiseError, match=r"expected \(n_pairs, 2, 2\)"):
         model.pair_distance(X)
-    monkeypatch.setattr("linkwise.engines.hierarchical._memory.available_memory", lambda: 1000)
+    monkeypatch.setattr("linkwise._memory.available_memory", lambda: 1000)
     with pytest.raises(MemoryLimitError, match=r"distances between 20,000 samples needs 3.0 GiB"):
         model.distance_matrix(np.repeat(X, 1000, axis=0))

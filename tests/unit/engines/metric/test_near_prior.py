@@ -8,8 +8,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 from linkwise import ITML, LSML, Constraints
 from linkwise.engines import itml, lsml
-from linkwise.engines.metric._itml import _loss as itml_loss
-from linkwise.engines.metric._itml import dual_terms
+from linkwise.engines.metric._itml import _loss as itml_loss, dual_terms
 from linkwise.engines.metric._kernels import project_onto_bounds
 from linkwise.engines.metric._logdet import certify_near, value_and_slope
 from linkwise.engines.metric._lsml import _loss as lsml_loss

@@ -1,0 +1,279 @@
+"""What the answers so far say and imply, kept up to date with every one of them."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from linkwise._messages import hint
+from linkwise.active._query import Answer, Told
+from linkwise.constraints import Constraints, Kind
+from linkwise.exceptions import UnsupportedConstraintError
+from linkwise.problem import check, repair
+from linkwise.problem.entailment import Entailment
+
+__all__ = ["Known"]
+
+SUREST = 0.99  # nobody is trusted more than this, so that answers can outvote each other
+_UNDERSTOOD = (Kind.MUST_LINK, Kind.CANNOT_LINK, Kind.TRIPLET, Kind.TOGETHER, Kind.APART)
+
+
+class Known:
+    """Everything a dialogue knows: what was given at the start, and the answers that can be trusted.
+
+    Parameters
+    ----------
+    n_samples : int
+        How many samples there are.
+    given : Constraints, optional
+        What was known before the first question; its hard statements are never doubted.
+
+    Notes
+    -----
+    Answers that contradict what is known do not stop anything. The cheapest set of answers whose withdrawal restores
+    consistency is no longer trusted, where an answer costs the logarithm of its odds of being right; of equals, one
+    that a later question was meant to check goes, then the older one. The choice is made anew at the next
+    contradiction, so an answer can regain trust.
+
+    **Cost** a few set operations per pair without triplets; with triplets a look at all statements. **Guarantee** the
+    trusted answers and the given hard statements hold together; the state depends on the answers and their order alone.
+
+    Examples
+    --------
+    >>> from linkwise.active import Answer, Known, Told
+    >>> known = Known(5)
+    >>> known.take(Told(0, (0, 1), Answer.YES))
+    >>> known.take(Told(1, (1, 4), Answer.NO))
+    >>> known.same(0, 4), known.same(0, 3), known.members(known.group(1))
+    (False, None, [0, 1])
+    """
+
+    def __init__(self, n_samples: int, given: Constraints | None = None) -> None:
+        self.n_samples = n_samples
+        self.given = given if given is not None else Constraints.build(n_samples)
+        foreign = [kind.word for kind in Kind if kind not in _UNDERSTOOD and (self.given.kind == kind).any()]
+        if foreign:
+            way = hint(
+                command="leave the others out, and give them to `linkwise cluster` at the end.",
+                python="leave the others out with `constraints.select(...)`; give them to the estimator at the end.",
+            )
+            msg = (
+                f"Dialogue does not reason about {' and '.join(foreign)}; it starts from pairs, triplets and groups.\n"
+                f"Hint: {way}"
+            )
+            raise UnsupportedConstraintError(msg, tuple(foreign))
+        check(self.given).raise_if_infeasible()
+        self._base = _pairs_and_triplets(self.given)
+        self.answers: list[Told] = []
+        self._told: Counter[tuple[int, ...]] = Counter()
+        self._doubted: set[int] = set()
+        self._start()
+
+    # -- what strategies ask ------------------------------------------------------------------------------------
+
+    def same(self, a: int, b: int) -> bool | None:
+        """Say whether two samples belong together, as far as that was said or follows; None if it is open."""
+        ga, gb = self.group(a), self.group(b)
+        if ga == gb:
+            return True
+        if gb in self._apart.get(ga, ()):
+            return False
+        if not self._has_triplets:
+            return None
+        entailed, at = self._entailed, (np.array([a]), np.array([b]))
+        if entailed.must_link(*at)[0]:
+            return True
+        return False if entailed.cannot_link(*at)[0] else None
+
+    def odd(self, a: int, b: int, c: int) -> int | None:
+        """Return the one of three samples that does not belong with the others, if that follows; else None."""
+        trio = (a, b, c)
+        for odd in range(3):
+            x, y = (v for at, v in enumerate(trio) if at != odd)
+            if self._entailed.triplet(np.array([x]), np.array([y]), np.array([trio[odd]]))[0]:
+                return trio[odd]
+        return None
+
+    def decides(self, items: tuple[int, ...]) -> bool:
+        """Whether the answer to a question follows from what is known, or nothing but "unsure" could be said again."""
+        if self.is_told(items):
+            return True
+        found = self.same(items[0], items[1]) if len(items) == 2 else self.odd(*items)
+        return found is not None
+
+    def is_told(self, items: Iterable[int]) -> bool:
+        """Whether this very question was answered, be it with "unsure"."""
+        return self._told[tuple(sorted(items))] > 0
+
+    def group(self, sample: int) -> int:
+        """Return the sample that stands for all those known to belong with this one; at first, itself."""
+        above = self._above
+        top = sample
+        while (up := above.get(top, top)) != top:
+            top = up
+        while sample != top:
+            above[sample], sample = top, above[sample]
+        return top
+
+    def groups(self) -> list[int]:
+        """The groups something was said about, in the order of first mention, each as the sample that stands for it."""
+        return list(self._members)
+
+    def members(self, group: int) -> list[int]:
+        """Samples known to belong to a group, in the order they joined."""
+        return list(self._members.get(group) or [group])
+
+    def apart(self, group: int) -> frozenset[int]:
+        """Groups known to differ from this one."""
+        return frozenset(self._apart.get(group, ()))
+
+    @cached_property
+    def constraints(self) -> Constraints:
+        """What was given, and the trusted answers as hard statements."""
+        return self.given | self._table(self.trusted)
+
+    @property
+    def trusted(self) -> list[Told]:
+        """Answers that say something and hold together."""
+        return [told for told in self.answers if told.statement is not None and told.number not in self._doubted]
+
+    @property
+    def suspects(self) -> list[Told]:
+        """Answers that contradict the others."""
+        return [told for told in self.answers if told.number in self._doubted]
+
+    # -- what the dialogue says ---------------------------------------------------------------------------------
+
+    def take(self, told: Told) -> None:
+        """Learn one answer."""
+        contradicts = told.statement is not None and self._contradicts(told)
+        self.answers.append(told)
+        self._told[told.items] += 1
+        self.__dict__.pop("constraints", None)
+        if told.statement is None:
+            return
+        if contradicts:
+            self._reconsider()
+        else:
+            self._enter(told)
+
+    # -- the steps ----------------------------------------------------------------------------------------------
+
+    def _contradicts(self, told: Told) -> bool:
+        if len(told.items) == 2 and not self._has_triplets:
+            return self.same(*told.items) is (told.answer is Answer.NO)
+        return check(self._hard() | self._table([told])).status == "infeasible"
+
+    def _reconsider(self) -> None:
+        """Choose anew whom to trust: the heaviest answers that hold together and with what was given."""
+        saying = [told for told in self.answers if told.statement is not None]
+        odds = np.array([min(max(told.confidence, 0.5 + 1e-3), SUREST) for told in saying])
+        checked = {number for told in self.answers for number in told.checks}
+        in_doubt = np.array([told.number in checked for told in saying])
+        weight = np.log(odds / (1 - odds)) + 1e-6 * np.arange(len(saying)) - 1e-3 * in_doubt
+        table = self._base | self._table(saying).with_weight(weight)
+        dropped = repair(table, keep="hard", budget=0).dropped - self._base.n_statements
+        self._doubted = {saying[int(at)].number for at in dropped}
+        self._start()
+        for told in self.trusted:
+            self._enter(told)
+
+    def _table(self, said: list[Told]) -> Constraints:
+        rows = [told.statement for told in said]
+        picked = {
+            kind: [row[1:] for row in rows if row is not None and row[0] == kind]
+            for kind in ("must_link", "cannot_link", "triplet")
+        }
+        table = Constraints.build(
+            self.n_samples,
+            must_link=picked["must_link"],
+            cannot_link=picked["cannot_link"],
+            triplets=picked["triplet"],
+        )
+        # The table lists kinds one after the other; put the answers back in the order they were given.
+        kinds = np.array([("must_link", "cannot_link", "triplet").index(row[0]) for row in rows if row], dtype=np.intp)
+        table = table.select(np.argsort(np.argsort(kinds, kind="stable"), kind="stable"))
+        return table if self.given.ids is None else table.with_ids(self.given.ids)
+
+    def _start(self) -> None:
+        """Forget all answers' effects and begin with what was given."""
+        self._above: dict[int, int] = {}
+        self._members: dict[int, list[int]] = {}
+        self._since: dict[int, int] = {}
+        self._apart: dict[int, set[int]] = {}
+        self._has_triplets = bool((self._base.kind == Kind.TRIPLET).any())
+        self.__dict__.pop("constraints", None)
+        self.__dict__.pop("_entailed", None)
+        for a, b in self._base.of(Kind.MUST_LINK).tolist():
+            self._join(a, b)
+        for a, b in self._base.of(Kind.CANNOT_LINK).tolist():
+            self._part(a, b)
+
+    def _enter(self, told: Told) -> None:
+        """Draw the consequences of a trusted answer."""
+        self.__dict__.pop("_entailed", None)
+        if told.answer is Answer.YES:
+            self._join(*told.items)
+        elif told.answer is Answer.NO:
+            self._part(*told.items)
+        else:
+            self._has_triplets = True
+
+    def _mention(self, sample: int) -> int:
+        group = self.group(sample)
+        if group not in self._members:
+            self._members[group] = [group]
+            self._since[group] = len(self._since)
+        return group
+
+    def _join(self, a: int, b: int) -> None:
+        ga, gb = self._mention(a), self._mention(b)
+        if ga == gb:
+            return
+        if self._since[gb] < self._since[ga]:
+            ga, gb = gb, ga
+        self._above[gb] = ga
+        self._members[ga] += self._members.pop(gb)
+        for other in self._apart.pop(gb, ()):
+            self._apart[other].discard(gb)
+            self._apart[other].add(ga)
+            self._apart.setdefault(ga, set()).add(other)
+
+    def _part(self, a: int, b: int) -> None:
+        ga, gb = self._mention(a), self._mention(b)
+        self._apart.setdefault(ga, set()).add(gb)
+        self._apart.setdefault(gb, set()).add(ga)
+
+    @cached_property
+    def _entailed(self) -> Any:
+        return Entailment.of_feasible(self._hard())
+
+    def _hard(self) -> Constraints:
+        """Pairs and triplets that hold: what was given, groups written out, and the trusted answers."""
+        return self._base | self._table(self.trusted)
+
+
+def _pairs_and_triplets(given: Constraints) -> Constraints:
+    """The hard statements without rules, groups written out as pairs."""
+    hard = given.is_hard
+    pairs, rows = given.must_links()
+    apart = given.groups_of(Kind.APART)
+    cannot = [given.items[hard & (given.kind == Kind.CANNOT_LINK), :2]]
+    cannot += [_all_pairs(apart.of(at)) for at, row in enumerate(apart.statement) if hard[row]]
+    plain = Constraints.build(
+        given.n_samples,
+        must_link=pairs[hard[rows]],
+        cannot_link=np.concatenate(cannot),
+        triplets=given.items[hard & (given.kind == Kind.TRIPLET)],
+    )
+    return plain if given.ids is None else plain.with_ids(given.ids)
+
+
+def _all_pairs(members: npt.NDArray[np.intp]) -> npt.NDArray[np.intp]:
+    first, second = np.triu_indices(len(members), 1)
+    return np.column_stack([members[first], members[second]])

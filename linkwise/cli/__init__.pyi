@@ -1,0 +1,3 @@
+from linkwise.cli._main import (
+    main as main,
+)

@@ -1,0 +1,307 @@
+"""``linkwise ask``: questions in the terminal; every answer is on disk before the next question appears."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+from shlex import quote as quoted
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from linkwise._files import visible
+from linkwise._messages import many
+from linkwise.cli._options import CLUSTERS, Whole, constraints_option, read_statements, read_table, table_options
+from linkwise.cli._verb import Interrupted, answer, speaks_json, verb
+
+if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
+
+    from linkwise.active import Dialogue, Query
+    from linkwise.constraints import Constraints
+    from linkwise.io import Table
+
+__all__ = ["Interview", "ask"]
+
+STRATEGIES = ("pairs", "triplets", "mixed", "random", "explore", "minmax", "uncertainty", "merges", "random-triplets")
+NEEDS_CLUSTERS = ("explore", "minmax", "uncertainty")
+KEYS = {"y": "yes", "n": "no", "u": "unsure", " ": "unsure", "s": "unsure"}
+ODD = {"1": "first", "2": "second", "3": "third", "u": "unsure", " ": "unsure", "s": "unsure"}
+HELP_PAIR = "y yes   n no   u unsure   b back (undo)   q quit   ? help"
+HELP_TRIO = "1 2 3 the one that does not belong   u unsure   b back (undo)   q quit   ? help"
+MOST_COLUMNS = 12
+MOST_LETTERS = 500
+MOST_ROWS = 5_000  # of more, questions are looked for among that many: finding them takes longer than answering
+
+
+@verb(short_help="Answer questions in the terminal; each answer is kept.")
+@click.argument("data", metavar="DATA", type=click.Path())
+@table_options
+@constraints_option("Statements that are known already.")
+@click.option("-l", "--log", metavar="FILE", required=True, type=click.Path(), help="Where answers are kept.")
+@click.option("--show", multiple=True, metavar="COLUMN", help="Show a column beside those compared; may be repeated.")
+@click.option("--budget", type=Whole(1), help="How many questions; default: until nothing is left.")
+@click.option("--strategy", type=click.Choice(STRATEGIES), default="pairs", show_default=True, help="What to ask.")
+@click.option("-k", "--clusters", type=CLUSTERS, help="Number of clusters, for strategies that need it.")
+@click.option("--who", default="", help="Your name, kept with the answers.")
+@click.option("--seed", type=Whole(0), default=0, show_default=True, help="Of everything left to chance.")
+def ask(
+    data: str,
+    constraints: tuple[str, ...],
+    log: str,
+    show: tuple[str, ...],
+    budget: int | None,
+    strategy: str,
+    clusters: int | None,
+    who: str,
+    seed: int,
+    **options: Any,
+) -> None:
+    """Ask whether rows of DATA belong together, and keep every answer in FILE.
+
+    An answer counts once it is written, and the next question comes after that: whatever happens, nothing that was
+    acknowledged is lost. Run the same command again to go on. Keys: y, n, u (unsure), b (back), q (quit); for three
+    samples 1, 2 or 3 name the one that does not belong with the other two. Where standard input is not a terminal,
+    one answer is read per line. --show COLUMN shows a column that is not compared by, such as one left out with --drop.
+
+    The log is a file of statements too: linkwise cluster DATA -c FILE. Where there are more than 5,000 rows, questions
+    are about 5,000 that --seed draws and those that statements name.
+    """
+    from linkwise.active import Dialogue
+    from linkwise.exceptions import LinkwiseError
+
+    chosen = _strategy(strategy, clusters, budget)
+    if sys.stdin is None or sys.stdin.closed:
+        msg = (
+            "standard input is closed, so no answer can be given.\nHint: run it in a terminal, or give answers: < FILE"
+        )
+        raise LinkwiseError(msg)
+    if os.path.realpath(log) == os.path.realpath(data):
+        msg = f"-l {log} is the data, expected another file for the answers.\nHint: -l answers.jsonl"
+        raise click.UsageError(msg)
+    table = read_table(data, options)
+    if clusters is not None and clusters > len(table):
+        msg = f"-k {clusters}: {visible(data)} has only {many(len(table), 'row')}."
+        raise click.UsageError(msg)
+    known = read_statements(constraints, table).constraints if constraints else None
+    Path(log).parent.mkdir(parents=True, exist_ok=True)
+    texts, beside = (_columns(data, names, options["id_column"]) for names in (options["text"], show))
+    if len(table) > MOST_ROWS:
+        rows = _some(len(table), known, seed)
+        few = f"{len(table):,} rows: questions are about {len(rows):,} of them. To go on later, give the same -c."
+        click.echo(few, err=speaks_json())
+        table = _part(table, rows)
+        known = None if known is None else known[rows]
+        texts, beside = (
+            {name: [told[row] for row in rows.tolist()] for name, told in some.items()} for some in (texts, beside)
+        )
+    command = f"linkwise cluster {quoted(data)} -c {quoted(log)} ..."
+    talk: Dialogue | None = None
+    try:
+        talk = Dialogue(
+            table.X,
+            constraints=known,
+            strategy=chosen,
+            budget=budget,
+            log=log,
+            names=[str(name) for name in table.ids.tolist()],
+            random_state=seed,
+        )
+        with talk:
+            write = partial(click.echo, err=speaks_json())
+            Interview(talk, table, who=who, write=write, texts=texts, beside=beside).run()
+    except (KeyboardInterrupt, click.Abort) as stopped:
+        saved = 0 if talk is None else talk.n_saved
+        if not saved:
+            msg = f"interrupted; no answer was given yet, so {visible(log)} holds none."
+            raise Interrupted(msg) from stopped
+        are = "is" if saved == 1 else "are"
+        msg = (
+            f"interrupted; {many(saved, 'answer')} {are} saved in {visible(log)}.\n"
+            f"Hint: run the same command again to go on, or use them: {command}"
+        )
+        raise Interrupted(msg) from stopped
+    told = {"answers": len(talk.answers), "progress": str(talk.progress()), "log": log}
+    answer(told, f"{talk.progress()}\n{visible(log)} keeps the answers; `{command}` obeys them.")
+
+
+def _part(table: Table, rows: npt.NDArray[np.intp]) -> Table:
+    """Some rows of a table, with what is missing among them."""
+    import numpy as np
+
+    place = np.full(len(table), -1, dtype=np.intp)
+    place[rows] = np.arange(len(rows))
+    here = place[table.missing[:, 0]] >= 0
+    missing = np.column_stack([place[table.missing[here, 0]], table.missing[here, 1]])
+    return replace(table, X=table.X[rows], ids=table.ids[rows], missing=missing)
+
+
+def _some(n: int, known: Constraints | None, seed: int) -> npt.NDArray[np.intp]:
+    """Rows that questions are about: some drawn at random, and those that statements name, but no more than as many."""
+    import numpy as np
+
+    draw = np.random.default_rng(seed).permutation
+    drawn = draw(n)[:MOST_ROWS]
+    if known is not None:
+        named = np.unique(np.concatenate([known.items[known.items >= 0], known.groups.member]))
+        drawn = np.concatenate([drawn, draw(named)[:MOST_ROWS]])
+    return np.unique(drawn).astype(np.intp)
+
+
+def _columns(data: str, columns: tuple[str, ...], id_column: str | None) -> dict[str, list[str]]:
+    """What stands in columns, for people to read."""
+    from linkwise.io import read_labels
+
+    return {column: read_labels(data, column, id=id_column)[1].tolist() for column in columns}
+
+
+def _strategy(name: str, clusters: int | None, budget: int | None) -> Any:
+    from linkwise import active
+
+    if name in NEEDS_CLUSTERS:
+        if clusters is None:
+            msg = f"--strategy {name} needs to know the number of clusters.\nHint: add -k 3, for example."
+            raise click.UsageError(msg)
+        made = {"explore": active.ExploreConsolidate, "minmax": active.MinMax, "uncertainty": active.Uncertainty}
+        return made[name](clusters)
+    if name == "merges":
+        return active.DoubtfulMerges(50 if budget is None else budget)
+    plain = {"pairs": active.ExpectedGain, "triplets": active.PlacingTrios, "mixed": active.PairsAndTrios}
+    return (plain | {"random": active.RandomPairs, "random-triplets": active.RandomTrios})[name]()
+
+
+class Interview:
+    """A dialogue with somebody at a keyboard, or with a file of answers."""
+
+    def __init__(
+        self,
+        talk: Dialogue,
+        table: Table,
+        *,
+        who: str = "",
+        read: Callable[[], str | None] | None = None,
+        write: Callable[[str], None] = click.echo,
+        texts: dict[str, list[str]] | None = None,
+        beside: dict[str, list[str]] | None = None,
+    ) -> None:
+        self.texts, self.beside = texts or {}, beside or {}
+        self.talk, self.table, self.who = talk, table, who
+        self.values = table.values
+        self.read = read or (_key if sys.stdin.isatty() else _line)
+        self.write = write
+
+    def run(self) -> None:
+        """Ask until nothing is left, the budget is used up, or somebody quits."""
+        if self.talk.answers:
+            self.write(f"going on after {many(len(self.talk.answers), 'answer')}.")
+        while (query := self.talk.ask()) is not None:
+            self.write(self.word(query))
+            if not self._answer(query):
+                return
+        spent = self.talk.budget is not None and self.talk.n_asked >= self.talk.budget
+        self.write("that was the last question of --budget." if spent else "nothing is left to ask.")
+
+    def _answer(self, query: Query) -> bool:
+        """Take keys until one of them is an answer; False to quit."""
+        meaning = KEYS if len(query.items) == 2 else ODD
+        while True:
+            given = self.read()
+            key = None if given is None else (given.strip().lower() or given[:1])
+            if key in (None, "q", "quit"):
+                return False
+            if key in ("b", "back", "undo"):
+                undone = self.talk.undo()
+                self.write("nothing to take back." if undone is None else f"took back answer {undone.number + 1}.")
+                return True
+            found = meaning.get(str(key), str(key))
+            if found in set(meaning.values()):
+                self.talk.tell(query, found, who=self.who)
+                self.write(_wrapped(f"saved {len(self.talk.answers)}: {found}.  {self.talk.progress()}"))
+                return True
+            self.write(HELP_PAIR if len(query.items) == 2 else HELP_TRIO)
+
+    def word(self, query: Query) -> str:
+        """Word a question: the samples beside each other, with the columns that tell them apart first."""
+        names = [str(self.talk.names[i]) if self.talk.names is not None else str(i) for i in query.items]
+        called = [_short(f"{at}: {name}" if len(names) == 3 else name) for at, name in enumerate(names, 1)]
+        number = f"{self.talk.n_asked + 1}" + ("" if self.talk.budget is None else f" of {self.talk.budget}")
+        again = "  (asked again, since answers contradict each other)" if query.checks else ""
+        asked = "Do they belong together? [y/n/u/b/q/?]" if len(names) == 2 else "Which one is odd? [1/2/3/u/b/q/?]"
+        rows = [[_short(column), *(_short(told[i]) for i in query.items)] for column, told in self.beside.items()]
+        lines = [""]
+        if self.texts:
+            lines += _beside(["", *called], rows) if rows else []
+            for name, i in zip(called, query.items, strict=True):
+                text = " / ".join(told[i] for told in self.texts.values())
+                lines.append(_wrapped(f"{name}: {_short(text, MOST_LETTERS)}"))
+        else:
+            chosen = self._telling(list(query.items))
+            rows += [[_short(self.table.columns[c]), *self._cells(list(query.items), c)] for c in chosen]
+            lines += _beside(["", *called], rows)
+            left = len(self.table.columns) - len(chosen)
+            lines += [f"  (and {many(left, 'more column')})"] if left else []
+        return "\n".join([*lines, _wrapped(f"{number}. {asked}{again}")])
+
+    def _telling(self, items: list[int]) -> list[int]:
+        """Columns in which the samples differ most for their spread; what none of them has comes last."""
+        import numpy as np
+
+        if isinstance(self.values, np.ndarray):
+            rows, known = self.values[items], ~np.isnan(self.values)
+            centre = np.where(known, self.values, 0.0).sum(axis=0) / np.maximum(known.sum(axis=0), 1)
+            away = np.where(known, self.values - centre, 0.0)
+            spread = np.sqrt((away**2).sum(axis=0) / np.maximum(known.sum(axis=0), 1))
+        else:
+            rows, spread = np.asarray(self.values[items].todense()), np.ones(self.values.shape[1])
+        there = ~np.isnan(rows)
+        most = np.where(there, rows, -np.inf).max(axis=0) - np.where(there, rows, np.inf).min(axis=0)
+        differs = np.where(there.any(axis=0), most / np.where(spread > 0, spread, 1.0), -1.0)
+        return [int(column) for column in np.sort(np.argsort(-differs, kind="stable")[:MOST_COLUMNS])]
+
+    def _cells(self, items: list[int], column: int) -> list[str]:
+        """The values of samples as the file has them; of what is missing, what stands in for it."""
+        import math
+
+        found = (float(self.values[i, column]) for i in items)
+        return [f"missing ({self.table.fill_words(column)} used)" if math.isnan(v) else f"{v:g}" for v in found]
+
+
+def _beside(head: list[str], rows: list[list[str]]) -> list[str]:
+    """Columns of text beside each other."""
+    cells = [head, *rows]
+    width = [max(len(row[at]) for row in cells) for at in range(len(head))]
+    return ["  ".join(cell.rjust(w) for cell, w in zip(row, width, strict=True)).rstrip() for row in cells]
+
+
+def _wrapped(text: str) -> str:
+    """Break a long line between words, where a terminal would break it inside one."""
+    import shutil
+    import textwrap
+
+    if sys.stdout is None or not sys.stdout.isatty():
+        return text
+    width = max(shutil.get_terminal_size().columns, 20)
+    return "\n".join(textwrap.wrap(text, width, break_long_words=False, break_on_hyphens=False))
+
+
+def _short(text: str, longest: int = 24) -> str:
+    plain = "".join(c if c.isprintable() else "?" for c in text)
+    return plain if len(plain) <= longest else plain[: longest - 1] + "…"
+
+
+def _key() -> str | None:
+    try:
+        key = click.getchar()
+    except (EOFError, OSError):
+        return None
+    return None if key in ("\x04", "\x1b") else {"\x7f": "b", "\x08": "b", "\r": "?", "\n": "?"}.get(key, key)
+
+
+def _line() -> str | None:
+    line = sys.stdin.readline()
+    return line.rstrip("\n") or "?" if line else None

@@ -1,0 +1,182 @@
+"""``linkwise check``: can these statements hold together, in how many clusters, and do they promise to help."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from linkwise._messages import many
+from linkwise.cli._options import (
+    CLUSTERS,
+    FORMATS,
+    agree,
+    one_standard_input,
+    read_statements,
+    read_table,
+    table_options,
+)
+from linkwise.cli._verb import CONFLICT, FAILED, INFEASIBLE, answer, verb
+
+if TYPE_CHECKING:
+    from linkwise.constraints import Entry
+    from linkwise.io import Knowledge, Table
+    from linkwise.problem import Explanation, Utility, Verdict
+
+__all__ = ["about", "as_dict", "can_hold", "check", "code_of", "conflict_dict", "read_inputs"]
+
+MOST_TRIED = 5_000  # samples up to which the clustering without knowledge is computed, to see what it breaks
+
+
+@verb(short_help="Say whether statements can hold together, in how many clusters, and if they help.")
+@click.argument("constraints", metavar="STATEMENTS...", nargs=-1, required=True, type=click.Path(allow_dash=True))
+@click.option("--data", "data_path", metavar="DATA", type=click.Path(allow_dash=True), help="The samples spoken about.")
+@table_options
+@click.option("--format", "form", type=click.Choice(FORMATS), help="What the files hold; else found out.")
+@click.option("-k", "--clusters", type=CLUSTERS, metavar="N", help="Ask for exactly N clusters.")
+def check(
+    constraints: tuple[str, ...], data_path: str | None, form: str | None, clusters: int | None, **options: Any
+) -> int:
+    """Say whether the statements in some files can all hold together.
+
+    STATEMENTS is a CSV file with the columns kind,a,b,c,weight, or one JSON object with these keys per line; kind is
+    must_link, cannot_link or triplet (a and b are closer to each other than to c), and no weight means that the
+    statement may not be broken. The kinds together and apart name any number of samples in a column samples, divided
+    by semicolons (in JSON a list): all in one cluster, or no two in the same one; must_link_any and cannot_link_any let
+    the first choose among the others. Without --data the samples are those that the files name; with it, you are also
+    told how many are spoken about and whether the statements promise to help.
+
+    Exits with 0 when they can hold, 3 when they contradict each other, 4 when they cannot hold in N clusters, 1 when it
+    could not be decided. `linkwise explain` lists all conflicts, `linkwise repair` removes them.
+    """
+    from linkwise.problem import check as decide
+
+    statements, table = read_inputs(constraints, data_path, form, clusters, options)
+    said = statements.constraints
+    verdict = decide(said, n_clusters=clusters)
+    worth = _worth(said, table, clusters) if table is not None and verdict.status == "feasible" else None
+    answer(_as_dict(verdict, statements, worth), _as_text(verdict, statements, worth))
+    if verdict.status == "infeasible" and verdict.explanation is not None:
+        return code_of(verdict.explanation)
+    return 0 if verdict.status == "feasible" else FAILED
+
+
+def read_inputs(
+    files: tuple[str, ...], data_path: str | None, form: str | None, clusters: int | None, options: dict[str, Any]
+) -> tuple[Knowledge, Table | None]:
+    """Read statements, and the samples where they are named; refuse more clusters than samples."""
+    if data_path is None:
+        for key in ("id_column", "drop", "columns", "text", "categories", "scale", "standardise", "impute"):
+            if options[key]:
+                msg = f"--{key.removesuffix('_column')} speaks about the data, so it needs --data DATA.csv."
+                raise click.UsageError(msg)
+    one_standard_input([*files, *([data_path] if data_path else [])])
+    agree(files, form)
+    table = None if data_path is None else read_table(data_path, options, warn=False)
+    statements = read_statements(files, table, form)
+    n = statements.constraints.n_samples
+    if clusters is not None and clusters > n:
+        msg = f"-k {clusters}: there are only {n} samples."
+        raise click.UsageError(msg)
+    return statements, table
+
+
+def code_of(why: Explanation) -> int:
+    """The exit code of a conflict: 4 when only the number of clusters stands in the way."""
+    return INFEASIBLE if why.goal else CONFLICT
+
+
+def _worth(said: Any, table: Table, clusters: int | None) -> Utility | None:
+    """What the statements promise."""
+    import numpy as np
+
+    from linkwise import ConstrainedAgglomerative
+    from linkwise.problem import utility
+
+    if not said.n_statements or not isinstance(table.X, np.ndarray):
+        return None
+    plain = None
+    if clusters is not None and len(table) <= MOST_TRIED:
+        plain = ConstrainedAgglomerative(n_clusters=clusters).fit(table.X).dendrogram_
+    return utility(said, table.X, result=plain)
+
+
+def _promise(worth: Utility) -> str:
+    """What is known of the statements' worth, in words; what is not known is left out."""
+    import math
+
+    if not math.isnan(worth.informativeness):
+        known = f"  informativeness {worth.informativeness:.2f}"
+        verdict = [worth.verdict]
+    else:
+        known, verdict = "", []
+    if not math.isnan(worth.coherence):
+        sampled = "" if worth.coherence_exact else " (from a sample)"
+        known += f"{', ' if known else '  '}coherence {worth.coherence:.2f}{sampled}"
+        if not verdict:
+            how = worth.verdict.split("; ", 1)[1]
+            verdict = [f"{how[0].upper()}{how[1:]}"]
+            unknown = f"Whether the result needs them is not known without -k, nor of more than {MOST_TRIED:,} samples."
+            verdict.append(unknown)
+    return "".join(f"\n{line}" for line in [" ".join(verdict), known, f"  {worth.counts}"] if line)
+
+
+def about(statements: Knowledge) -> str:
+    """How many statements about how many samples."""
+    said = statements.constraints
+    return f"{many(said.n_statements, 'statement')} about {many(said.n_samples, 'sample')}"
+
+
+def can_hold(statements: Knowledge) -> str:
+    """How to say that nothing contradicts."""
+    return "can hold." if statements.constraints.n_statements == 1 else "can all hold together."
+
+
+def _as_text(verdict: Verdict, statements: Knowledge, worth: Utility | None) -> str:
+    if verdict.status == "feasible":
+        few, most = verdict.k_min, verdict.k_max
+        fewest = f" Between {few:,} and {most:,} clusters are possible." if few is not None else ""
+        promise = "" if worth is None else _promise(worth)
+        return f"{about(statements)} {can_hold(statements)}{fewest}{promise}"
+    if verdict.explanation is not None:
+        return f"{about(statements)} cannot all hold.\n{statements.explain(verdict.explanation)}"
+    return f"{about(statements)}: not decided. {verdict.because}"
+
+
+def _as_dict(verdict: Verdict, statements: Knowledge, worth: Utility | None) -> dict[str, Any]:
+    why = verdict.explanation
+    told: dict[str, Any] = {
+        "status": verdict.status,
+        "statements": statements.constraints.n_statements,
+        "samples": statements.constraints.n_samples,
+        "k_min": verdict.k_min,
+        "k_max": verdict.k_max,
+        "because": verdict.because,
+        "conflict": [],
+        "fixes": [],
+        "repairs": [],
+    }
+    if worth is not None:
+        keys = ("verdict", "informativeness", "coherence", "coverage", "decided", "n_parts")
+        told["utility"] = {key: getattr(worth, key) for key in keys}
+        if worth.verdict.startswith("Unknown"):
+            told["utility"]["verdict"] = None
+    return told if why is None else told | conflict_dict(statements, why)
+
+
+def conflict_dict(statements: Knowledge, why: Explanation) -> dict[str, Any]:
+    """One conflict for JSON: the entries at fault, what repairs it, and the argument."""
+    return {
+        "because": why.because,
+        "steps": why.steps,
+        "conflict": [as_dict(statements, entry) for entry in why.entries],
+        "fixes": [as_dict(statements, group[0]) for group in why.repairs if len(group) == 1],
+        "repairs": [[as_dict(statements, entry) for entry in group] for group in why.repairs],
+    }
+
+
+def as_dict(statements: Knowledge, entry: Entry | int) -> dict[str, Any]:
+    """One entry or statement with its place; ``sample`` is null unless it is a member of a group or a labelled one."""
+    sample = None if isinstance(entry, int) or entry.sample < 0 else statements.constraints.name(entry.sample)
+    place = {"file": statements.file_of(entry), "line": statements.line_of(entry)}
+    return {**place, "statement": statements.body(entry), "sample": sample}

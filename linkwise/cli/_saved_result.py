@@ -1,0 +1,132 @@
+"""Results that were written earlier: a model, a folder that ``cluster`` made, a file of labels, or a tree."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+__all__ = ["Result", "open_result"]
+
+TREES = (".nwk", ".newick", ".tree", ".tre", ".nh", ".json", ".npy")
+
+
+@dataclass(frozen=True, eq=False)
+class Result:
+    """What a file or folder says about samples; None for what it does not hold.
+
+    Attributes
+    ----------
+    name : str
+        How messages call it.
+    result : Any
+        A fitted estimator, a clustering, a dendrogram or labels: what the library takes.
+    ids : ndarray
+        Names of the samples, or row numbers.
+    labels : ndarray or None
+        The cluster of each.
+    table : Table or None
+        The samples.
+    """
+
+    name: str
+    result: Any
+    ids: Any
+    labels: Any = None
+    table: Any = None
+
+    @property
+    def tree(self) -> Any:
+        """The hierarchy, or an error that says there is none."""
+        from linkwise.exceptions import LinkwiseError
+        from linkwise.result import read_outcome
+
+        found = read_outcome(self.result, who=self.name).tree
+        if found is None:
+            msg = f"{self.name} holds no tree.\nHint: give a model of a hierarchical method, such as OUT/model.lwm."
+            raise LinkwiseError(msg)
+        return found
+
+    @property
+    def constraints(self) -> Any:
+        """What the method obeyed, or None."""
+        from linkwise.result import read_outcome
+
+        return read_outcome(self.result, who=self.name).constraints
+
+    def need_table(self) -> Any:
+        """The samples, or an error that says they are not there."""
+        from linkwise.exceptions import LinkwiseError
+
+        if self.table is None:
+            msg = f"{self.name} does not hold the samples.\nHint: give a model that `linkwise cluster` wrote."
+            raise LinkwiseError(msg)
+        return self.table
+
+
+def open_result(path: str) -> Result:
+    """Read a result from wherever it was written."""
+    place = Path(path)
+    if place.is_dir():
+        return _of_folder(place)
+    ending = place.suffix.lower()
+    if ending == ".lwm":
+        return _of_model(place)
+    if ending in TREES:
+        return _of_tree(place)
+    return _of_labels(path)
+
+
+def _of_folder(place: Path) -> Result:
+    from linkwise.exceptions import LinkwiseError
+
+    for name in ("model.lwm", "labels.csv", "tree.nwk"):
+        if (place / name).exists():
+            return open_result(str(place / name))
+    msg = (
+        f"{place} holds neither model.lwm nor labels.csv, so it is no folder of results.\n"
+        "Hint: `linkwise cluster DATA -o FOLDER` makes one."
+    )
+    raise LinkwiseError(msg)
+
+
+def _of_model(place: Path) -> Result:
+    import numpy as np
+
+    from linkwise import load
+    from linkwise.io import Table
+    from linkwise.result import read_outcome
+
+    model, data = load(place, with_data=True)
+    outcome = read_outcome(model, who=str(place))
+    table = data if isinstance(data, Table) else None
+    ids = table.ids if table is not None else outcome.names(None, None)
+    return Result(str(place), model, np.arange(outcome.n_samples) if ids is None else ids, outcome.labels, table)
+
+
+def _of_tree(place: Path) -> Result:
+    import numpy as np
+
+    from linkwise.io import read_tree
+
+    tree = read_tree(place).parted()  # a join is for other programs
+    ids = np.arange(tree.n_samples) if tree.ids is None else tree.ids
+    return Result(str(place), tree, ids, None if tree.marked is None else tree.cut_marked())
+
+
+def _of_labels(path: str) -> Result:
+    import numpy as np
+
+    from linkwise.io import read_labels
+
+    ids, words = read_labels(path)
+    labels = np.unique(words, return_inverse=True)[1]
+    if all(_is_number(word) for word in words.tolist()):
+        labels = words.astype(np.intp)
+    return Result("standard input" if path == "-" else path, labels, ids, labels)
+
+
+def _is_number(word: str) -> bool:
+    """Whether a label is a whole number that an array can hold; the others are taken as words."""
+    digits = word.removeprefix("-")
+    return digits.isascii() and digits.isdecimal() and len(digits) < 18

@@ -1,0 +1,148 @@
+"""``linkwise warmup``: compile what the commands use before it is needed, by using them on a few samples."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import os
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import click
+
+from linkwise.cli._ask_verb import STRATEGIES
+from linkwise.cli._verb import answer, speaks_json, verb
+
+__all__ = ["kept_in", "warmup"]
+
+_DATA = "name,x,y\n" + "".join(f"s{i},{i % 5}.5,{i * i % 7}\n" for i in range(12))
+_TEXTS = "id,body\n1,a cat sat\n2,the cat ran\n3,stocks fell\n4,stocks rose\n"
+_FILES = {
+    "data.csv": _DATA,
+    "texts.csv": _TEXTS,
+    "pairs.csv": "kind,a,b,weight\nmust_link,s0,s1,\nmust_link,s1,s6,\ncannot_link,s0,s2,\nmust_link,s3,s4,2\n",
+    "hard.csv": "kind,a,b\nmust_link,s0,s1\ncannot_link,s0,s2\nmust_link,s5,s2\n",
+    "trios.csv": "kind,a,b,c\ntriplet,s0,s1,s2\ntriplet,s3,s4,s5\ntriplet,s3,s5,s6\n",
+    "mixed.csv": "kind,a,b,c\nmust_link,s0,s1,\ncannot_link,s0,s2,\ntriplet,s3,s4,s5\n",
+    "groups.csv": "kind,samples\ntogether,s0;s1\napart,s0;s2;s3\n",
+    "quarrel.csv": "kind,a,b\nmust_link,s0,s1\nmust_link,s1,s2\ncannot_link,s0,s2\n",
+    "clique.csv": "kind,a,b\ncannot_link,s0,s1\ncannot_link,s1,s2\ncannot_link,s0,s2\n",
+    "circle.csv": "kind,a,b,c\ntriplet,s0,s1,s2\ntriplet,s0,s2,s1\n",
+}
+_SAMPLES = ("data.csv", "--id", "name")
+_PAIRS = ("--data", *_SAMPLES)
+
+
+def _uses() -> Iterator[tuple[str, ...]]:
+    """Every command that computes something, on every kind of statement it knows."""
+    said = ("pairs.csv", "hard.csv", "trios.csv", "mixed.csv", "groups.csv")
+    quarrels = ("quarrel.csv", "circle.csv", "clique.csv")
+    yield "cluster", *_SAMPLES, "-o", "plain"
+    for file in said:
+        yield "cluster", *_SAMPLES, "-c", file, "-k", "3", "-o", f"with-{file}"
+    yield "cluster", *_SAMPLES, "-c", "pairs.csv", "--height", "1", "-o", "height"
+    yield "cluster", *_SAMPLES, "-k", "auto", "-o", "auto"
+    yield "cluster", "texts.csv", "--id", "id", "--text", "body", "-o", "texts"
+    for file in (*said, *quarrels):
+        yield "check", file
+        yield "check", file, *_PAIRS, "-k", "2"
+        yield "explain", file, *_PAIRS
+        yield "explain", file, "-k", "2"
+        yield "repair", file, "--auto", "-o", f"left-{file}"
+    for file in said[:4]:
+        yield "select", file, "-m", "1"
+        yield "select", file, "-m", "2", *_PAIRS
+    for strategy in STRATEGIES:
+        yield "ask", *_SAMPLES, "-l", f"{strategy}.jsonl", "--strategy", strategy, "-k", "3", "--budget", "4"
+    for folder in ("plain", "with-pairs.csv", "with-trios.csv", "with-mixed.csv"):
+        yield "why", folder, "s0", "s7"
+        yield "assign", folder, "data.csv"
+        yield "report", folder, "-o", f"{folder}.html"
+    yield "why", "with-pairs.csv", "s0", "s2", "-c", "pairs.csv"
+    yield "score", "plain", "data.csv", "--column", "y", "--id", "name"
+    yield "compare", "plain", "with-pairs.csv"
+    yield "convert", "plain", "plain.npy"
+
+
+@verb(short_help="Compile what the commands use now, so that their first real use is quick.")
+def warmup() -> None:
+    """Compile what the commands use now, so that first real use is quick.
+
+    This takes some minutes. The code is kept until linkwise is replaced, where `linkwise info` says.
+    """
+    import tempfile
+    import time
+
+    os.environ["LINKWISE_QUIET"] = "1"
+    start = time.perf_counter()
+    if not speaks_json():
+        click.echo("Compiling ...", err=True)
+    _compile_linkages()
+    with tempfile.TemporaryDirectory(prefix="linkwise") as folder:
+        for name, text in _FILES.items():
+            Path(folder, name).write_text(text)
+        with contextlib.chdir(folder):
+            for use in _uses():
+                _run(use)
+    seconds, place = time.perf_counter() - start, kept_in()
+    if not speaks_json():
+        click.echo(f"Ready in {seconds:.1f} s; compiled code is kept: {place}.", err=True)
+    answer({"seconds": round(seconds, 3), "kept_in": place})
+
+
+def kept_in() -> str:
+    """Where compiled code is kept, found out as Numba does: the first of its places that can be written."""
+    from linkwise._kernels import njit
+
+    try:
+        from numba.core.caching import CompileResultCacheImpl
+
+        places: list[Any] = CompileResultCacheImpl._locator_classes
+        found = [place.from_function(njit, njit.__code__.co_filename) for place in places]
+        where = next((Path(place.get_cache_path()) for place in found if place is not None), None)
+    except (ImportError, AttributeError):  # these names are private to Numba
+        return "unknown"
+    if where is None:
+        return "nowhere, as no folder for it can be written; NUMBA_CACHE_DIR can name one"
+    if where == Path(njit.__code__.co_filename).parent / "__pycache__":
+        return "in __pycache__ folders beside the installed source files"
+    return f"below {os.environ.get('NUMBA_CACHE_DIR') or where.parent}"
+
+
+def _compile_linkages() -> None:
+    """Every linkage, by either method, in either precision."""
+    import numpy as np
+
+    from linkwise import ConstrainedAgglomerative, Constraints, ReCon
+    from linkwise.cli._fitting import LINKAGES
+    from linkwise.problem import onetree
+
+    pairs = Constraints.build(12, must_link=[(0, 1)], cannot_link=[(0, 2)])
+    triplets = Constraints.build(12, triplets=[(0, 1, 2), (3, 4, 5)])
+    X = np.random.default_rng(0).normal(size=(12, 3))
+    X[11] = 100.0  # an outlier, which ReCon gives to another cluster
+    for linkage in LINKAGES:
+        for dtype in ("float64", "float32"):
+            ConstrainedAgglomerative(n_clusters=3, linkage=linkage, dtype=dtype).fit(X)
+            ConstrainedAgglomerative(n_clusters=3, linkage=linkage, dtype=dtype).fit(X, constraints=pairs)
+        ReCon(linkage=linkage, min_cluster_size="auto").fit(X, constraints=triplets)
+    onetree(50, [(i, i + 1, i + 2) for i in range(48)])  # a chain: deep trees are built in another way
+
+
+def _run(use: tuple[str, ...]) -> None:
+    """Use a command as somebody would, unseen; what it finds does not matter here."""
+    from linkwise.cli._main import commands
+    from linkwise.exceptions import LinkwiseError
+
+    typed, sys.stdin = sys.stdin, io.StringIO("y\nn\nu\n1\n2\n3\n" * 4)
+    try:
+        with (
+            contextlib.redirect_stdout(io.StringIO()),
+            contextlib.redirect_stderr(io.StringIO()),
+            contextlib.suppress(LinkwiseError),  # contradictions are among the uses
+        ):
+            commands.main(args=list(use), prog_name="linkwise", standalone_mode=False)
+    finally:
+        sys.stdin = typed

@@ -1,0 +1,168 @@
+"""Where statements come from: labels, and the user's own identifiers."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import numpy as np
+import numpy.typing as npt
+
+from linkwise._value_columns import number_values, rank_values, read_known
+from linkwise.constraints._kinds import Kind
+from linkwise.exceptions import ConstraintError
+
+if TYPE_CHECKING:
+    from linkwise.constraints._rules import Rule
+    from linkwise.constraints._table import Constraints
+
+__all__ = ["members_of_groups", "pairs_of_labels", "read_ids", "sort_statements", "to_places"]
+
+_MAX_CLASS_PAIRS = 50_000_000
+_SPELLINGS = {kind.word: kind for kind in Kind} | {"triplet": Kind.TRIPLET}
+C = TypeVar("C", bound="Constraints")
+
+
+def members_of_groups(y: Any, unlabeled: Any) -> tuple[int, npt.NDArray[np.intp], npt.NDArray[np.intp]]:
+    """Sizes and samples of the groups of two or more, in order of first appearance."""
+    column, is_known = read_known("y", y, unlabeled)
+    known = np.flatnonzero(is_known)
+    group = number_values("y", column, is_known)[0][known]
+    sizes = np.bincount(group)
+    several = sizes >= 2
+    order = np.argsort(group, kind="stable")
+    order = order[several[group[order]]]
+    return len(column), sizes[several], known[order]
+
+
+def pairs_of_labels(y: Any, unlabeled: Any) -> tuple[int, npt.NDArray[np.intp], npt.NDArray[np.intp]]:
+    """Must-link chains inside classes and one cannot-link per pair of classes: all that the labels say."""
+    column, is_known = read_known("y", y, unlabeled)
+    known = np.flatnonzero(is_known)
+    classes = rank_values("y", column, is_known)[0][known]
+    order = np.argsort(classes, kind="stable")
+    members, of_class = known[order], classes[order]
+    same = of_class[1:] == of_class[:-1]
+    must_link = np.column_stack([members[:-1][same], members[1:][same]])
+    heads = members[np.r_[True, ~same]] if len(members) else members
+    k = len(heads)
+    if k * (k - 1) // 2 > _MAX_CLASS_PAIRS:
+        msg = (
+            f"y has {k:,} classes, which would need {k * (k - 1) // 2:,} cannot-links; "
+            f"at most {_MAX_CLASS_PAIRS:,} are built."
+        )
+        raise ConstraintError(msg)
+    first, second = np.triu_indices(k, 1)
+    return len(column), must_link, np.column_stack([heads[first], heads[second]])
+
+
+def read_ids(ids: Any) -> npt.NDArray[Any]:
+    """Read identifiers as a one-dimensional array without repeats."""
+    if not (hasattr(ids, "__array__") or isinstance(ids, Iterable)) or isinstance(ids, (str, bytes)):
+        msg = f"ids is {type(ids).__name__}, expected one identifier per sample, such as ['otter', 'mink']."
+        raise ConstraintError(msg)
+    given = ids if hasattr(ids, "__array__") else list(ids)
+    kinds = {type(value) for value in given} if isinstance(given, list) else set()
+    names = np.array(given, dtype=object) if len(kinds) > 1 else np.array(given)
+    if names.ndim != 1:
+        msg = f"ids has shape {names.shape}, expected one identifier per sample."
+        raise ConstraintError(msg)
+    if names.dtype == object and all(type(value) is str for value in names):
+        names = names.astype(str)
+    seen: set[Any] = set()
+    if len(set(names.tolist())) < len(names):
+        for value in names.tolist():
+            if value in seen:
+                msg = f"ids contains {value!r} more than once, expected unique identifiers."
+                raise ConstraintError(msg)
+            seen.add(value)
+    return names
+
+
+def to_places(names: npt.NDArray[Any], kind: Kind, statements: Any) -> Any:
+    """Translate rows of identifiers to rows of positions in ``names``; groups to lists of positions."""
+    if not kind.is_group:
+        return _to_positions(names, kind, statements)
+    rows = [] if statements is None else [list(row) if not isinstance(row, str) else row for row in statements]
+    for row in rows:
+        if isinstance(row, str):
+            msg = f"{kind.word} holds {row!r}, expected groups, each a list of identifiers."
+            raise ConstraintError(msg)
+    flat = [value for row in rows for value in row]
+    kinds = {type(value) for value in flat}
+    wanted = np.array(flat, dtype=object if names.dtype == object or len(kinds) > 1 else None)
+    found = _look_up(names, wanted, kind.word) if flat else np.empty(0, dtype=np.intp)
+    return np.split(found, np.cumsum([len(row) for row in rows])[:-1]) if rows else []
+
+
+def _to_positions(names: npt.NDArray[Any], kind: Kind, statements: Any) -> npt.NDArray[np.intp]:
+    if statements is None:
+        return np.empty((0, kind.arity), dtype=np.intp)
+    given = statements if hasattr(statements, "__array__") else [list(row) for row in statements]
+    try:
+        table = np.asarray(given, dtype=object if names.dtype == object else None)
+    except ValueError as ragged:
+        msg = f"{kind.word} has rows of different lengths, expected {kind.arity} identifiers in each."
+        raise ConstraintError(msg) from ragged
+    if table.size == 0:
+        return np.empty((0, kind.arity), dtype=np.intp)
+    if table.ndim != 2 or table.shape[1] != kind.arity:
+        msg = f"{kind.word} has shape {table.shape}, expected (m, {kind.arity}) identifiers."
+        raise ConstraintError(msg)
+    return _look_up(names, table.ravel(), kind.word).reshape(table.shape)
+
+
+def _look_up(names: npt.NDArray[Any], wanted: npt.NDArray[Any], where: str) -> npt.NDArray[np.intp]:
+    if not len(names) or "O" in (names.dtype.kind, wanted.dtype.kind) or names.dtype.kind != wanted.dtype.kind:
+        place = {value: i for i, value in enumerate(names.tolist())}
+        found = np.array([place.get(value, -1) for value in wanted.tolist()], dtype=np.intp)
+    else:
+        order = np.argsort(names, kind="stable")
+        found = order[np.minimum(np.searchsorted(names, wanted, sorter=order), len(names) - 1)]
+        found = np.where(names[found] == wanted, found, -1)
+    if (found < 0).any():
+        missing = list(dict.fromkeys(wanted[found < 0].tolist()))
+        close = difflib.get_close_matches(str(missing[0]), [str(v) for v in names[:100_000].tolist()], n=1)
+        hint = f"did you mean {close[0]!r}?" if close else "ids are compared exactly, including their type."
+        shown = ", ".join(repr(v) for v in missing[:5])
+        msg = f"{where} names {len(missing)} identifier(s) that are not in ids: {shown}.\nHint: {hint}"
+        raise ConstraintError(msg)
+    return found
+
+
+def sort_statements(
+    cls: type[C], names: npt.NDArray[Any], statements: Iterable[Sequence[Any]], rules: Iterable[Rule] | Rule
+) -> C:
+    """Build a table from mixed statement tuples, keeping each statement's position as its ``row``."""
+    rows: list[list[Any]] = [[] for _ in Kind]
+    weights: list[list[float]] = [[] for _ in Kind]
+    place: list[list[int]] = [[] for _ in Kind]
+    for position, statement in enumerate(statements):
+        is_row = isinstance(statement, Iterable) and not isinstance(statement, (str, bytes))
+        parts = tuple(statement) if is_row else ()
+        if not parts:
+            msg = f"statement {position} is {statement!r}, expected a tuple such as ('must_link', 'otter', 'mink')."
+            raise ConstraintError(msg)
+        word, *rest = parts
+        kind = _SPELLINGS.get(word) if isinstance(word, str) else None
+        if kind is None:
+            close = difflib.get_close_matches(str(word), _SPELLINGS, n=1)
+            hint = f"did you mean {close[0]!r}?" if close else f"write one of {', '.join(_SPELLINGS)}."
+            msg = f"statement {position} has the kind {word!r}.\nHint: {hint}"
+            raise ConstraintError(msg)
+        named = 1 if kind.is_group else kind.arity
+        if len(rest) not in (named, named + 1):
+            expected = "one list of identifiers" if kind.is_group else f"{named} identifiers"
+            msg = f"statement {position} ({word}) has {len(rest)} values, expected {expected} and perhaps a weight."
+            raise ConstraintError(msg)
+        if kind.is_group and isinstance(rest[0], (str, bytes)):
+            msg = f"statement {position} ({word}) names {rest[0]!r}, expected a list of identifiers."
+            raise ConstraintError(msg)
+        rows[kind].append(rest[0] if kind.is_group else rest[:named])
+        weights[kind].append(rest[named] if len(rest) > named else np.inf)
+        place[kind].append(position)
+    placed = [to_places(names, kind, rows[kind]) for kind in Kind]
+    made = cls._from_tables(len(names), placed, [w for part in weights for w in part], rules, names)
+    row = np.array([p for part in place for p in part], dtype=np.intp)[made.row]
+    return cls(made.n_samples, made.kind, made.items, made.weight, row, made.rules, names, made.groups)

@@ -1,0 +1,28 @@
+"""For other packages of linkwise."""
+
+from linkwise.engines.agglomeration._choose_loop import (
+    Merges as Merges,
+    agglomerate as agglomerate,
+    merge_all as merge_all,
+    read_either as read_either,
+    require_fitting as require_fitting,
+)
+from linkwise.engines.agglomeration._gamma_linkage import (
+    GammaRun as GammaRun,
+    gamma_linkage as gamma_linkage,
+)
+from linkwise.engines.agglomeration._linkages import (
+    AVERAGE as AVERAGE,
+    CENTROID as CENTROID,
+    COMPLETE as COMPLETE,
+    EUCLIDEAN_ONLY as EUCLIDEAN_ONLY,
+    LINKAGES as LINKAGES,
+    MEDIAN as MEDIAN,
+    SINGLE as SINGLE,
+    WARD as WARD,
+    lance_williams as lance_williams,
+    linkage_code as linkage_code,
+)
+from linkwise.engines.agglomeration._spanning_tree import (
+    join_edges as join_edges,
+)

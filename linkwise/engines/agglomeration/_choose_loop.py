@@ -1,0 +1,421 @@
+"""Agglomerative clustering: choose the algorithm that is exact and cheapest for a linkage, its data and its rules."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from linkwise._kernels import njit
+from linkwise._memory import require_memory, row_pitch
+from linkwise._threads import Workers
+from linkwise._validation import read_dtype
+from linkwise.constraints import Groups
+from linkwise.engines.agglomeration import (
+    _any_dense as _generic,
+    _linkages as _codes,
+    _rounds_dense as _reciprocal,
+    _rounds_points as _vector,
+    _small_points as _few,
+    _spanning_tree as _spanning,
+)
+from linkwise.engines.agglomeration._contracted_points import Points, gather
+from linkwise.engines.agglomeration._linkages import (
+    COMPLETE,
+    EUCLIDEAN_ONLY,
+    REDUCIBLE,
+    SINGLE,
+    WARD,
+    leaner,
+    linkage_code,
+)
+from linkwise.engines.distances import (
+    Metric,
+    Neighbours,
+    metric_name,
+    read_dissimilarities,
+    read_vectors,
+    scaled,
+    square_distances,
+)
+from linkwise.exceptions import LinkwiseError
+
+if TYPE_CHECKING:
+    from linkwise.result import Dendrogram
+
+__all__ = ["Merges", "agglomerate", "merge_all"]
+
+Ints = npt.NDArray[np.intp]
+Floats = npt.NDArray[np.floating[Any]]
+Progress = Callable[[int, int], object]
+
+
+class Merges(NamedTuple):
+    """The merges of one run, in the order in which they were, or count as having been, made.
+
+    Merge ``t`` joins the nodes ``pairs[t]`` and creates node ``n + t``. Unconstrained and cannot-link runs of reducible
+    linkages come sorted by height; centroid, median and runs under gamma or epsilon in merge order.
+    """
+
+    pairs: Ints
+    height: npt.NDArray[np.float64]
+
+
+def merge_all(
+    source: npt.NDArray[Any],
+    *,
+    method: str,
+    metric: Metric = "euclidean",
+    forced: Ints | None = None,
+    forbidden: Ints | None = None,
+    apart: Groups | None = None,
+    gamma: float | None = None,
+    epsilon: float | None = None,
+    X: npt.NDArray[Any] | None = None,
+    moved: tuple[Ints, npt.NDArray[np.float64]] | None = None,
+    dtype: npt.DTypeLike = np.float64,
+    progress: Progress | None = None,
+) -> Merges:
+    """Merge the closest legal clusters until no legal pair is left.
+
+    Parameters
+    ----------
+    source : ndarray
+        Finite vectors (n, d), or with ``metric="precomputed"`` square or condensed dissimilarities. Not modified.
+    method : str
+        Linkage.
+    metric : str or callable
+        How vectors are compared.
+    forced : ndarray of shape (n,), optional
+        Group number (0 to n - 1) per sample. Each group is merged first, in index order, at height 0.
+    forbidden : ndarray of shape (c, 2), optional
+        Pairs of samples that must never share a cluster; none of them within a forced group.
+    apart : Groups, optional
+        Groups of samples no two of which may share a cluster; no two of them within a forced group.
+    gamma : float, optional
+        Merge two clusters only while their centroids are at most this far apart (Euclidean).
+    epsilon : float, optional
+        Merge a singleton only into a cluster that holds a sample within this distance of it.
+    X : ndarray of shape (n, d), optional
+        Vectors for gamma when ``source`` holds dissimilarities.
+    moved : tuple of ndarrays of shape (p, 2) and (p,), optional
+        Pairs of samples and what their distances are to be instead; for linkages that work on a matrix.
+    dtype : {float64, float32}
+        Type to compute in.
+    progress : callable, optional
+        Called as ``progress(merges_done, merges_at_most)`` now and then.
+
+    Returns
+    -------
+    Merges
+        Fewer than n - 1 of them when the rules leave no legal merge.
+
+    Notes
+    -----
+    **Cost** O(n^2) time and O(n d) memory for ward, centroid, median and unconstrained single on Euclidean vectors;
+    O(n^2) memory otherwise, and with gamma or epsilon up to O(n^3) time. **Guarantee** every merge joins a closest
+    legal pair at its turn. Ties go to the clusters with the lowest-numbered samples wherever distances are compared at
+    once; of several greedy orders among ties one is followed, always the same one for the same input.
+    """
+    code = linkage_code(method)
+    kind = np.dtype(dtype)
+    if apart is not None:  # copies, since kernels would be compiled once more for arrays that cannot be written
+        apart = apart._replace(start=apart.start.copy(), member=apart.member.copy())
+    run = _Run(code, metric_name(metric), metric, kind, forced, forbidden, apart, moved, progress)
+    with Workers() as workers:
+        if gamma is not None or epsilon is not None:
+            return _dynamic(source, run, gamma, epsilon, X, workers)
+        if run.metric == "euclidean" and code in EUCLIDEAN_ONLY:
+            return _from_points(source, run, workers)
+        if code == SINGLE and forbidden is None and apart is None and moved is None and run.metric == "euclidean":
+            return _from_tree(source, run)
+        if code in REDUCIBLE and code != WARD:
+            return _by_rounds(source, run, workers)
+        return _dynamic(source, run, None, None, None, workers)
+
+
+class _Run(NamedTuple):
+    """What every algorithm is told."""
+
+    code: int
+    metric: str
+    given_metric: Metric
+    dtype: np.dtype[Any]
+    forced: Ints | None
+    forbidden: Ints | None
+    apart: Groups | None
+    moved: tuple[Ints, npt.NDArray[np.float64]] | None
+    progress: Progress | None
+
+
+def _report(run: _Run, done: int, total: int) -> None:
+    if run.progress is not None:
+        run.progress(int(done), int(total))
+
+
+def _dense(
+    source: npt.NDArray[Any], run: _Run, workers: Workers, *, squared: bool, near: Neighbours | None = None
+) -> tuple[Floats, float]:
+    """Return distances as a fresh padded square and the factor that restores their scale."""
+    if run.metric == "precomputed":
+        n = len(source) if source.ndim == 2 else (1 + round(np.sqrt(1 + 8 * len(source)))) // 2
+    else:
+        n = len(source)
+    pitch = row_pitch(n, run.dtype)
+    require_memory(
+        n * pitch * run.dtype.itemsize, f"a dense {n} x {n} distance matrix in {run.dtype}", leaner(run.code, run.dtype)
+    )
+    if run.metric == "precomputed":
+        D = read_dissimilarities(source, dtype=run.dtype, pitch=pitch)
+        if squared:
+            np.square(D[:, :n], out=D[:, :n])
+        return D, 1.0
+    if run.metric == "euclidean":
+        vectors, factor = scaled(source, run.dtype)
+    else:
+        vectors, factor = source, 1.0
+    D = square_distances(
+        vectors, run.given_metric, squared=squared, dtype=run.dtype, workers=workers, pitch=pitch, near=near
+    )
+    return D, factor
+
+
+def _forbid(D: Floats, forbidden: Ints | None, apart: Groups | None) -> None:
+    if forbidden is not None and len(forbidden):
+        D[forbidden[:, 0], forbidden[:, 1]] = np.inf
+        D[forbidden[:, 1], forbidden[:, 0]] = np.inf
+    if apart is not None:
+        _part(D, apart.start, apart.member)
+
+
+@njit(nogil=True)
+def _part(D: Floats, start: Ints, member: Ints) -> None:
+    """Make the distances within groups infinite; the diagonal is left as it is."""
+    for g in range(start.shape[0] - 1):
+        for s in range(start[g], start[g + 1]):
+            row = D[member[s]]
+            for t in range(start[g], start[g + 1]):
+                if s != t:
+                    row[member[t]] = np.inf
+
+
+def _by_rounds(source: npt.NDArray[Any], run: _Run, workers: Workers) -> Merges:
+    """Dense and reducible: rounds of reciprocal nearest neighbours."""
+    # Minima and maxima are indifferent to squaring: the roots of n - 1 heights replace those of n^2 distances.
+    squared = run.metric == "euclidean" and run.code in (SINGLE, COMPLETE)
+    near = _neighbours(len(source), run)
+    D, factor = _dense(source, run, workers, squared=squared, near=near)
+    n = len(D)
+    if near is None or not near.found:
+        np.fill_diagonal(D, np.inf)
+    if run.moved is not None:
+        (i, j), value = run.moved[0].T, run.moved[1] / factor
+        D[i, j] = D[j, i] = value**2 if squared else value
+    _forbid(D, run.forbidden, run.apart)
+    rows = _reciprocal.make_rows(D, n, near=near)
+    if run.forced is not None:
+        _reciprocal.force(rows, run.code, run.forced)
+    _reciprocal.run_rounds(rows, run.code, workers, lambda done: _report(run, done, n - 1))
+    done = int(rows.tally[_reciprocal.MERGES])
+    height = rows.height[:done]
+    return _in_order(rows.merges[:done], (np.sqrt(height) if squared else height) * factor, n)
+
+
+def _neighbours(n: int, run: _Run) -> Neighbours | None:
+    """Ask for nearest neighbours where the distances alone decide about them."""
+    bare = run.forced is None and run.forbidden is None and run.apart is None and run.moved is None
+    free = run.metric == "euclidean" and bare
+    return Neighbours.of(n, run.dtype) if free else None
+
+
+def _in_order(pairs: Ints, height: npt.NDArray[np.float64], n: int) -> Merges:
+    """Sort merges by height, keeping the given order among equals, and renumber the nodes they create."""
+    order = np.argsort(height, kind="stable")
+    rank = np.empty(len(order) + n, np.intp)
+    rank[:n] = np.arange(n)
+    rank[n + order] = np.arange(n, n + len(order))
+    return Merges(np.sort(rank[pairs[order]], axis=1), height[order])
+
+
+def _dynamic(
+    source: npt.NDArray[Any],
+    run: _Run,
+    gamma: float | None,
+    epsilon: float | None,
+    X: npt.NDArray[Any] | None,
+    workers: Workers,
+) -> Merges:
+    """Anything on a dense matrix, step by step."""
+    squared = run.code in EUCLIDEAN_ONLY
+    near = apart = None
+    if epsilon is not None:
+        D, factor = _dense(source, run, workers, squared=False)
+        near = np.less_equal(D[:, : len(D)], epsilon / factor)
+        if squared:
+            np.square(D[:, : len(D)], out=D[:, : len(D)])
+    else:
+        D, factor = _dense(source, run, workers, squared=squared)
+    n = len(D)
+    widest = 0.0
+    if gamma is not None:
+        vectors = X if X is not None else source
+        if X is None and run.metric == "precomputed":
+            msg = "a limit on the distance of centroids needs vectors.\nHint: pass X as well as the dissimilarities."
+            raise LinkwiseError(msg)
+        require_memory(n * n * 8, f"a dense {n} x {n} matrix of centroid distances", "cluster a sample of the rows.")
+        moved, scale = scaled(np.asarray(vectors, np.float64), np.float64)
+        apart = square_distances(moved, squared=True, workers=workers)
+        widest = (gamma / scale) ** 2
+    _forbid(D, run.forbidden, run.apart)
+    table = _generic.make_table(D, apart, near)
+    if run.forced is not None:
+        _generic.force_groups(table, run.code, run.forced)
+    while not table.tally[_generic.FINISHED]:
+        _generic.merge_closest(table, run.code, widest, max(1, 30_000_000 // max(1, n)))
+        _report(run, table.tally[_generic.MERGES], n - 1)
+    done = int(table.tally[_generic.MERGES])
+    height = table.height[:done]
+    if squared:
+        height = np.sqrt(np.maximum(height, 0.0))
+    pairs = np.sort(table.merges[:done], axis=1)
+    if run.code in REDUCIBLE and gamma is None and epsilon is None:
+        return _in_order(pairs, height * factor, n)
+    return Merges(pairs, height * factor)
+
+
+def _from_points(source: npt.NDArray[Any], run: _Run, workers: Workers) -> Merges:
+    """Ward, centroid and median on Euclidean vectors: distances between clusters come from their centroids."""
+    vectors, factor = scaled(source, run.dtype)
+    n = len(vectors)
+    start = gather(vectors, run.code, run.forced, run.forbidden, run.apart)
+    if len(start.P) > _codes.FEW:
+        done = _vector.merge_points(start, run.code, workers, lambda done: _report(run, done, n - 1))
+    else:
+        done = _merge_few(start, run, workers)
+    height = np.sqrt(start.height[:done]) * factor
+    if run.code == WARD:
+        return _in_order(start.merges[:done], height, n)
+    return Merges(np.sort(start.merges[:done], axis=1), height)
+
+
+def _merge_few(start: Points, run: _Run, workers: Workers) -> int:
+    """Merge so few points that having all distances at hand is cheaper than computing them again and again."""
+    m, size = len(start.P), start.size
+    near = _neighbours(m, run)
+    pitch = row_pitch(m, run.dtype)
+    D = square_distances(start.P, squared=True, dtype=run.dtype, workers=workers, pitch=pitch, near=near)
+    if near is None or not near.found:
+        np.fill_diagonal(D, np.inf)
+    _forbid(D, start.forbidden, start.apart)
+    if run.code == WARD:
+        if start.done:
+            D[:, :m] *= 2 * np.multiply.outer(size, size) / np.add.outer(size, size)
+        rows = _reciprocal.make_rows(D, m, start, near)
+        _reciprocal.run_rounds(rows, run.code, workers, lambda done: _report(run, done, len(start.merges)))
+        return int(rows.tally[_reciprocal.MERGES])
+    few = _few.make_few(start, D, near)
+    _few.merge_few(few, run.code, start.forbidden is not None or start.apart is not None)
+    done = int(few.tally[_reciprocal.MERGES])
+    _report(run, done, len(start.merges))
+    return done
+
+
+def _from_tree(source: npt.NDArray[Any], run: _Run) -> Merges:
+    """Single linkage without cannot-links: the minimum spanning tree, its edges by length."""
+    vectors, factor = scaled(source, run.dtype)
+    n = len(vectors)
+    edges, squares = _spanning.spanning_tree(vectors, run.forced, lambda done: _report(run, done, n - 1))
+    order = np.argsort(squares, kind="stable")
+    pairs, height = _spanning.join_edges(n, edges[order], squares[order], run.forced)
+    return Merges(pairs, np.sqrt(height) * factor)
+
+
+def agglomerate(
+    X: Any,
+    *,
+    method: str = "average",
+    metric: Metric = "euclidean",
+    dtype: npt.DTypeLike = np.float64,
+    progress: Progress | None = None,
+) -> Dendrogram:
+    """Build the dendrogram that always merges the two closest clusters.
+
+    Parameters
+    ----------
+    X : array-like of shape (n_samples, n_features)
+        Vectors; or with ``metric="precomputed"`` dissimilarities, square or condensed. Not modified.
+    method : {"single", "complete", "average", "weighted", "ward", "centroid", "median"}, default="average"
+        How the distance of two clusters follows from their members.
+    metric : str or callable, default="euclidean"
+        How vectors are compared: a name SciPy knows, a function of two rows, or ``"precomputed"``. Ward needs Euclidean
+        vectors; centroid and median also take dissimilarities, which must then be Euclidean distances to make sense.
+    dtype : {float64, float32}, default=float64
+        Type to compute in. Single precision takes half the memory; distances that differ in the seventh digit may swap.
+    progress : callable, optional
+        Called as ``progress(done, total)`` with numbers of merges, several times a second.
+
+    Returns
+    -------
+    Dendrogram
+        One binary tree; ``raw_height`` equals the third column of SciPy's ``linkage``.
+
+    Raises
+    ------
+    LinkwiseError
+        Unknown names, a linkage that does not go with the metric, or a matrix that holds no dissimilarities.
+    MemoryLimitError
+        When the distances would not fit into memory; nothing is allocated then.
+
+    Notes
+    -----
+    **Cost** O(n^2 d) time for every linkage. Ward, centroid, median and single on Euclidean vectors take O(n d) memory,
+    all others one n x n matrix of ``dtype`` (see `plan_memory`). All cores are used; results do not depend on their
+    number. **Guarantee** the tree is that of the greedy definition; ties go to the clusters that hold the
+    lowest-numbered samples, as far as they are compared at once.
+
+    Examples
+    --------
+    >>> from linkwise import agglomerate
+    >>> tree = agglomerate([[0.0], [1.0], [5.0], [7.0]], method="single")
+    >>> tree.raw_height[4:].tolist()
+    [1.0, 2.0, 4.0]
+    >>> tree.cut(n_clusters=2).tolist()
+    [0, 0, 1, 1]
+    """
+    from linkwise.result import Dendrogram
+
+    name = metric_name(metric)
+    require_fitting(method, name)
+    kind = read_dtype(dtype)
+    if kind not in (np.float32, np.float64):
+        msg = f"agglomerate computes in float32 or float64, not in {kind}.\nHint: dtype=np.float32 or dtype=np.float64."
+        raise LinkwiseError(msg)
+    if name == "precomputed":
+        source = np.asarray(X)
+        n = len(source) if source.ndim != 1 else (1 + round(np.sqrt(1 + 8 * len(source)))) // 2
+    else:
+        source = read_vectors(X)
+        n = len(source)
+    merges = merge_all(source, method=method, metric=metric, dtype=kind, progress=progress)
+    return Dendrogram.from_merges(n, merges.pairs, merges.height)
+
+
+def require_fitting(method: str, metric: str, *, who: str = "agglomerate") -> None:
+    """Raise when a linkage that speaks about centroids is asked to work without Euclidean vectors."""
+    code = linkage_code(method, who=who)
+    if code not in EUCLIDEAN_ONLY or metric == "euclidean" or (metric == "precomputed" and code != WARD):
+        return
+    msg = (
+        f'{who}: method="{method}" is defined by Euclidean distances between vectors, but metric is {metric!r}.\n'
+        'Hint: metric="euclidean", or method="average", which takes any metric.'
+    )
+    raise LinkwiseError(msg)
+
+
+def read_either(X: Any, metric: str, *, who: str) -> npt.NDArray[Any]:
+    """Return vectors, or with ``"precomputed"`` dissimilarities, as an array; what is one already is not looked at."""
+    if isinstance(X, np.ndarray):
+        return X
+    return np.asarray(X, dtype=np.float64) if metric == "precomputed" else read_vectors(X, who=who)

@@ -1,0 +1,142 @@
+"""What a linkage is: its name, its integer code inside kernels, and its Lance-Williams rule."""
+
+from __future__ import annotations
+
+from difflib import get_close_matches
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from linkwise._kernels import njit
+from linkwise._memory import row_pitch
+from linkwise.exceptions import LinkwiseError
+
+__all__ = [
+    "AVERAGE",
+    "CENTROID",
+    "COMPLETE",
+    "EUCLIDEAN_ONLY",
+    "LINKAGES",
+    "MEDIAN",
+    "REDUCIBLE",
+    "SINGLE",
+    "WARD",
+    "WEIGHTED",
+    "lance_williams",
+    "leaner",
+    "linkage_code",
+    "plan_memory",
+]
+
+SINGLE = 0
+COMPLETE = 1
+AVERAGE = 2
+WEIGHTED = 3
+WARD = 4
+CENTROID = 5
+MEDIAN = 6
+
+LINKAGES: dict[str, int] = {
+    "single": SINGLE,
+    "complete": COMPLETE,
+    "average": AVERAGE,
+    "weighted": WEIGHTED,
+    "ward": WARD,
+    "centroid": CENTROID,
+    "median": MEDIAN,
+}
+
+# Merging two clusters never brings a third one closer than the nearer of the two was. Heights then never decrease,
+# and reciprocal nearest neighbours may be merged in any order. Centroid and median linkage lack this.
+REDUCIBLE = frozenset({SINGLE, COMPLETE, AVERAGE, WEIGHTED, WARD})
+
+# These speak about centroids, hence about squared Euclidean distances between vectors.
+EUCLIDEAN_ONLY = frozenset({WARD, CENTROID, MEDIAN})
+
+
+def linkage_code(name: str, *, who: str = "agglomerate") -> int:
+    """Return the kernel code of a linkage name, or say which name was probably meant.
+
+    Examples
+    --------
+    >>> linkage_code("ward")
+    4
+    >>> linkage_code("wards")
+    Traceback (most recent call last):
+    ...
+    linkwise.exceptions.LinkwiseError: agglomerate does not know the linkage 'wards'.
+    Hint: did you mean 'ward'? Linkages are single, complete, average, weighted, ward, centroid, median.
+    """
+    if isinstance(name, str) and name in LINKAGES:
+        return LINKAGES[name]
+    near = get_close_matches(str(name).lower(), LINKAGES, n=1, cutoff=0.5)
+    guess = f"did you mean {near[0]!r}? Linkages" if near else "linkages"
+    msg = f"{who} does not know the linkage {name!r}.\nHint: {guess} are {', '.join(LINKAGES)}."
+    raise LinkwiseError(msg)
+
+
+@njit
+def lance_williams(method: int, d_ik: float, d_jk: float, d_ij: float, n_i: float, n_j: float, n_k: float) -> float:
+    """Return the distance of the union of clusters i and j to cluster k; infinite stays infinite.
+
+    Ward, centroid and median expect squared distances. Sizes and distances are of one floating type.
+    """
+    if np.isinf(d_ik) or np.isinf(d_jk):
+        return d_ik + d_jk
+    if method == SINGLE:
+        return min(d_ik, d_jk)
+    if method == COMPLETE:
+        return max(d_ik, d_jk)
+    if method == AVERAGE:
+        return (n_i * d_ik + n_j * d_jk) / (n_i + n_j)
+    if method == WEIGHTED:
+        return (d_ik + d_jk) / 2
+    if method == WARD:
+        return ((n_i + n_k) * d_ik + (n_j + n_k) * d_jk - n_k * d_ij) / (n_i + n_j + n_k)
+    if method == CENTROID:
+        n = n_i + n_j
+        return (n_i * d_ik + n_j * d_jk) / n - n_i * n_j * d_ij / (n * n)
+    return (d_ik + d_jk) / 2 - d_ij / 4
+
+
+# Points up to which a matrix of their distances pays for ward, centroid and median, which could do without (measured).
+FEW = 1250
+
+
+def plan_memory(n: int, method: str, metric: str, dtype: npt.DTypeLike = np.float64) -> int:
+    """Return the bytes `agglomerate` allocates for its distances, beside the input and O(n) of bookkeeping.
+
+    Parameters
+    ----------
+    n : int
+        Number of samples.
+    method : str
+        Linkage.
+    metric : str
+        Metric name, ``"callable"`` or ``"precomputed"``.
+    dtype : dtype
+        Type the distances are kept in.
+
+    Examples
+    --------
+    >>> plan_memory(10_000, "average", "euclidean", "float32") // 2**20
+    381
+    >>> plan_memory(100_000, "ward", "euclidean")
+    0
+    """
+    code = linkage_code(method)
+    if metric == "euclidean" and (code == SINGLE or (code in EUCLIDEAN_ONLY and n > FEW)):
+        return 0
+    return n * row_pitch(n, dtype) * np.dtype(dtype).itemsize
+
+
+def leaner(method: int, dtype: np.dtype[Any]) -> str:
+    """Name what takes less memory than a dense matrix for this linkage."""
+    ways = []
+    if dtype == np.float64:
+        ways.append("dtype=np.float32 halves it")
+    if method not in EUCLIDEAN_ONLY and method != SINGLE:
+        ways.append('method="ward", "centroid" or "single" on Euclidean vectors need no matrix at all')
+    ways.append("cluster a sample of the rows")
+    return "; ".join(ways) + "."

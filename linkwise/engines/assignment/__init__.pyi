@@ -1,0 +1,21 @@
+"""For other packages of linkwise."""
+
+from linkwise.engines.assignment._assign import (
+    assign as assign,
+)
+from linkwise.engines.assignment._contracted_rows import (
+    Cloud as Cloud,
+    contract as contract,
+)
+from linkwise.engines.assignment._policies import (
+    ExactPlaces as ExactPlaces,
+    FixedPlaces as FixedPlaces,
+    FreePlaces as FreePlaces,
+    GreedyPlaces as GreedyPlaces,
+    Place as Place,
+    Placement as Placement,
+)
+from linkwise.engines.assignment._size_bounds import (
+    SizedPlaces as SizedPlaces,
+    size_bounds as size_bounds,
+)

@@ -1,0 +1,186 @@
+"""Ways to assign rows that are to be apart: at least cost, once for all, or one after the other as in COP-KMeans."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from linkwise._kernels import njit
+from linkwise.constraints import Constraints, Kind
+from linkwise.engines.assignment._assign import assign
+from linkwise.engines.assignment._contracted_rows import Cloud
+from linkwise.engines.distances import nearest, squared, squared_to
+from linkwise.exceptions import GaveUpError
+from linkwise.problem.statements import Apart
+
+__all__ = ["ExactPlaces", "FixedPlaces", "FreePlaces", "GreedyPlaces", "Placement"]
+
+IntArray = npt.NDArray[np.intp]
+FloatArray = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class Placement:
+    """Labels of the rows of a cloud, and their squared distances to the centres of these.
+
+    ``best`` says whether no assignment costs less, ``movable`` which rows an empty cluster may take; default all.
+    """
+
+    labels: IntArray
+    distance: FloatArray
+    best: bool = True
+    movable: npt.NDArray[np.bool_] | None = None
+
+
+Place = Callable[[FloatArray, IntArray | None], Placement]
+
+
+class FreePlaces:
+    """Nearest centres for all rows, as in plain k-means."""
+
+    random = False
+
+    def __init__(self, cloud: Cloud) -> None:
+        self.cloud = cloud
+
+    def __call__(self, centers: FloatArray, before: IntArray | None) -> Placement:  # noqa: ARG002
+        """Assign all rows."""
+        return Placement(*nearest(self.cloud.X, centers))
+
+
+class ExactPlaces:
+    """Nearest centres for rows that nothing binds, the least total cost for those that are to be apart.
+
+    Called with centres and the labels before, as `run_lloyd` does. ``witness`` returns labels of all samples in which
+    all statements hold, or raises; it is asked only when the assignment finds none of its own.
+    """
+
+    random = False
+
+    def __init__(self, cloud: Cloud, witness: Callable[[], IntArray]) -> None:
+        self.cloud = cloud
+        self.witness = witness
+        self._bound = cloud.X[cloud.apart.node]
+        self._weight = cloud.weight[cloud.apart.node][:, None]
+
+    def __call__(self, centers: FloatArray, before: IntArray | None) -> Placement:
+        """Assign all rows."""
+        labels, distance = nearest(self.cloud.X, centers)
+        node = self.cloud.apart.node
+        if not len(node):
+            return Placement(labels, distance)
+        away = squared(self._bound, centers)
+        costs = self._weight * away
+        found = assign(costs, self.cloud.apart, None if before is None else before[node])
+        if not found.solved:
+            colours = np.empty(self.cloud.n_nodes, dtype=np.intp)
+            colours[self.cloud.group] = self.witness()
+            found = assign(costs, self.cloud.apart, colours[node])
+        labels[node] = found.labels
+        distance[node] = away[np.arange(len(node)), found.labels]
+        return Placement(labels, distance, found.best)
+
+
+class FixedPlaces(ExactPlaces):
+    """Assign what is known once, at least cost; from then on only rows move about which nothing was said."""
+
+    def __init__(self, cloud: Cloud, witness: Callable[[], IntArray]) -> None:
+        super().__init__(cloud, witness)
+        known = cloud.weight > 1
+        known[cloud.apart.node] = True
+        self._known = np.flatnonzero(known)
+        self._rows = cloud.X[self._known]
+        self._movable = ~known
+
+    def __call__(self, centers: FloatArray, before: IntArray | None) -> Placement:
+        """Assign all rows."""
+        if before is None:
+            return super().__call__(centers, before)
+        labels, distance = nearest(self.cloud.X, centers)
+        labels[self._known] = before[self._known]
+        distance[self._known] = squared_to(self._rows, centers, labels[self._known])
+        return Placement(labels, distance, movable=self._movable)
+
+
+class GreedyPlaces:
+    """Samples one after the other, each to the nearest centre that no sample before it forbids, as in COP-KMeans.
+
+    ``X`` are the samples, ``order`` is the order in which they come, or a generator that draws one. Of must-linked
+    samples the first one chooses and the others follow. One for which no cluster is left ends the run with
+    `GaveUpError`.
+    """
+
+    def __init__(self, cloud: Cloud, X: Any, constraints: Constraints, order: IntArray | np.random.Generator) -> None:
+        self.cloud = cloud
+        self.constraints = constraints
+        self.random = isinstance(order, np.random.Generator) and constraints.n_statements > 0
+        ordered = order.permutation(len(cloud.group)) if isinstance(order, np.random.Generator) else order
+        rank = np.empty(len(ordered), dtype=np.intp)
+        rank[ordered] = np.arange(len(ordered))
+        first = np.empty(cloud.n_nodes, dtype=np.intp)
+        first[cloud.group[ordered[::-1]]] = ordered[::-1]  # the last one written came first
+        self._joined = cloud.n_nodes < len(ordered)
+        self._rows = X[first] if self._joined else cloud.X
+        self._order = np.argsort(rank[first[cloud.apart.node]])
+        self._bound = self._rows[cloud.apart.node]
+
+    def __call__(self, centers: FloatArray, before: IntArray | None) -> Placement:  # noqa: ARG002
+        """Assign all rows."""
+        labels, distance = nearest(self._rows, centers)
+        node = self.cloud.apart.node
+        if len(node):
+            away = squared(self._bound, centers)
+            found = np.full(len(node), -1, dtype=np.intp)
+            stuck = _assign_in_order(away, self.cloud.apart, self._order, found)
+            if stuck >= 0:
+                raise self._gave_up(int(node[stuck]), len(centers))
+            labels[node] = found
+            distance[node] = away[np.arange(len(node)), found]
+        if self._joined:
+            distance = squared_to(self.cloud.X, centers, labels)
+        return Placement(labels, distance, best=not (len(node) or self._joined))
+
+    def _gave_up(self, node: int, k: int) -> GaveUpError:
+        """Name the sample that found no cluster and what keeps it out of them."""
+        c, mine = self.constraints, self.cloud.group == node
+        pairs = np.flatnonzero(c.kind == Kind.CANNOT_LINK)
+        at = pairs[mine[c.items[pairs, :2]].any(axis=1)].tolist()
+        groups = c.groups_of(Kind.APART)
+        at += groups.statement[np.unique(groups.owner[mine[groups.member]])].tolist()
+        listed = "\n".join(f"  {c.describe(int(i))}" for i in sorted(at)[:5])
+        more = len(at) - 5
+        name = c.name(int(np.argmax(mine)))
+        msg = (
+            f"COP-KMeans gave up: each of the {k} clusters already held a sample that sample {name} must be apart "
+            f"from:\n{listed}"
+            + (f"\n  and {more} more" if more > 0 else "")
+            + "\nThat proves nothing: the samples before it were assigned without looking ahead.\n"
+            'Hint: assignment="exact" looks ahead; order="random" with a larger max_tries tries more orders.'
+        )
+        return GaveUpError(msg, tuple(sorted(at)))
+
+
+@njit
+def _assign_in_order(costs: FloatArray, apart: Apart, order: IntArray, labels: IntArray) -> int:
+    """Give each place in turn its cheapest cluster without a rival; return the place that has none, or -1."""
+    k = costs.shape[1]
+    taken = np.full(k, -1, np.intp)
+    for p in order:
+        for e in range(apart.first[p], apart.first[p + 1]):
+            q = apart.clique[e]
+            for t in range(apart.start[q], apart.start[q + 1]):
+                c = labels[apart.member[t]]
+                if c >= 0:
+                    taken[c] = p
+        best = -1
+        for c in range(k):
+            if taken[c] != p and (best < 0 or costs[p, c] < costs[p, best]):
+                best = c
+        if best < 0:
+            return p  # type: ignore[no-any-return]
+        labels[p] = best
+    return -1

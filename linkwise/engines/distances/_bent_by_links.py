@@ -1,0 +1,315 @@
+"""Must-links as a change of space: what is near a linked sample comes near to all samples linked with it."""
+
+from __future__ import annotations
+
+from typing import Any, Literal, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+import scipy.sparse
+
+from linkwise._kernels import njit
+from linkwise._kernels.disjoint_set import components
+from linkwise._memory import require_memory
+from linkwise._threads import Workers
+from linkwise._validation import read_dtype
+from linkwise.constraints import Constraints, Kind
+from linkwise.engines.distances._dense import (
+    Metric,
+    as_dense,
+    metric_name,
+    read_dissimilarities,
+    read_vectors,
+    require_sparse_metric,
+    scaled,
+    square_distances,
+)
+from linkwise.engines.distances._shortest_paths import PIVOTS, mirror, shorten
+from linkwise.exceptions import LinkwiseError, UnsupportedConstraintError
+from linkwise.problem import check
+from linkwise.problem.statements import bind
+
+__all__ = ["TRIANGLE", "Links", "adjust", "fresh_distances", "obeys_triangle", "propagate", "read_links", "read_source"]
+
+Ints = npt.NDArray[np.intp]
+Floats = npt.NDArray[np.floating[Any]]
+
+# Metrics that obey the triangle inequality. Not among them: squares, cosine, correlation, Bray-Curtis, and Jaccard,
+# which SciPy extends to numbers in its own way.
+TRIANGLE = frozenset(
+    {
+        "euclidean",
+        "cityblock",
+        "chebyshev",
+        "canberra",
+        "hamming",
+        "jensenshannon",
+        "mahalanobis",
+        "seuclidean",
+        "minkowski",
+    }
+)
+_UNDERSTOOD = (Kind.MUST_LINK, Kind.CANNOT_LINK, Kind.TOGETHER, Kind.APART)
+
+
+class Links(NamedTuple):
+    """What pairs and groups say, over the must-linked components.
+
+    Attributes
+    ----------
+    group : ndarray of intp, shape (n_samples,)
+        Component of each sample, numbered by first appearance.
+    size : ndarray of intp, shape (n_groups,)
+        Samples in each.
+    apart : ndarray of intp, shape (c, 2)
+        Pairs of components that must not share a cluster, each once, smaller number first.
+    """
+
+    group: Ints
+    size: Ints
+    apart: Ints
+
+
+def read_links(constraints: Constraints, *, who: str = "propagate", write_out: bool = True) -> Links:
+    """Close must-links and carry cannot-links over to their components; groups apart as well, if ``write_out``.
+
+    Raises
+    ------
+    UnsupportedConstraintError
+        There are statements of other kinds, or rules.
+    InfeasibleConstraintsError
+        A cannot-link lies inside a component.
+
+    Examples
+    --------
+    >>> links = read_links(Constraints.build(4, must_link=[(0, 2)], cannot_link=[(3, 2)]))
+    >>> links.group.tolist(), links.apart.tolist()
+    ([0, 1, 0, 2], [[0, 2]])
+    """
+    foreign = [kind.word for kind in Kind if kind not in _UNDERSTOOD and (constraints.kind == kind).any()]
+    foreign += [type(rule).__name__ for rule in constraints.rules]
+    if foreign:
+        msg = (
+            f"{who} does not understand {' and '.join(foreign)}; it understands "
+            f"{', '.join(kind.word for kind in _UNDERSTOOD)}.\n"
+            "Hint: leave the others out with `constraints.select(...)` and `constraints.with_rules()`."
+        )
+        raise UnsupportedConstraintError(msg, tuple(foreign))
+    pairs, _ = constraints.must_links()
+    group: Ints = components(constraints.n_samples, np.ascontiguousarray(pairs))
+    said = constraints.groups_of(Kind.APART)
+    apart = constraints.of(Kind.CANNOT_LINK)
+    if write_out:
+        every = np.zeros(constraints.n_samples, dtype=np.bool_)
+        every[said.member] = True
+        apart = np.concatenate([apart, said.pairs_with(every)])
+    apart = np.sort(group[apart], axis=1)
+    kind = np.full(len(said.statement), Kind.APART, dtype=np.int8)
+    if (apart[:, 0] == apart[:, 1]).any() or not said.hold(kind, group).all():
+        check(constraints.with_weight(np.inf)).raise_if_infeasible()
+    return Links(group, np.bincount(group), np.unique(apart, axis=0))
+
+
+def obeys_triangle(metric: Metric, metric_input: bool | None, *, who: str = "propagate") -> bool:
+    """Whether dissimilarities are known, or said, to obey the triangle inequality."""
+    return metric_name(metric, who=who) in TRIANGLE if metric_input is None else bool(metric_input)
+
+
+def adjust(source: Any, links: Links, metric: Metric, dtype: npt.DTypeLike, *, triangle: bool, far: bool) -> Floats:
+    """Return the shortest distances when going from a sample to a must-linked one is free, as a fresh square.
+
+    With ``triangle`` only must-linked samples are tried as stops, else all; with ``far`` pairs that must stay apart are
+    set to twice the largest distance. ``source`` holds finite vectors, or dissimilarities.
+    """
+    kind = np.dtype(dtype)
+    n, m = len(links.group), len(links.size)
+    stops = np.flatnonzero(links.size > 1)
+    if len(stops) and not triangle:
+        stops = np.arange(m)
+    beside = len(stops) if triangle else min(len(stops), PIVOTS)
+    require_memory(
+        n * n * kind.itemsize + beside * m * (16 + kind.itemsize) + beside * beside * kind.itemsize,
+        f"propagating through a dense {n} x {n} distance matrix in {kind}",
+        ("dtype=np.float32 halves it; " if kind == np.float64 else "") + "cluster a sample of the rows.",
+    )
+    with Workers() as workers:
+        D = fresh_distances(source, metric, kind, workers)
+        if len(stops):
+            # Samples of a component end up in one place, so one row stands for all of them until the paths are found.
+            _contract(D, links.group)
+            shorten(D, m, stops, workers)
+        mirror(D, m)
+    if far and len(links.apart):
+        largest = float(D[:m, :m].max(initial=0.0))
+        first, second = links.apart.T
+        D[first, second] = D[second, first] = min(2 * largest, float(np.finfo(kind).max)) if largest else 1.0
+    if m < n:
+        _expand(D, links.group)
+    return D
+
+
+def fresh_distances(source: Any, metric: Metric, kind: np.dtype[Any], workers: Workers) -> Floats:
+    """Distances as a fresh square with nothing but zeros on its diagonal."""
+    name = metric_name(metric)
+    if name == "precomputed":
+        D = read_dissimilarities(source, dtype=kind, who="propagate")
+    elif name == "euclidean":
+        vectors, factor = scaled(source, kind)
+        D = square_distances(vectors, dtype=kind, workers=workers)
+        if factor != 1.0:
+            largest = float(D.max(initial=0.0)) * factor
+            limits = np.finfo(kind)
+            if largest and not float(limits.smallest_normal) < largest < float(limits.max):
+                msg = (
+                    f"propagate: distances are up to {largest:.0e}, which {kind} cannot hold.\n"
+                    f"Hint: dtype=np.float64, or rescale, for example X / {largest:.0e}."
+                )
+                raise LinkwiseError(msg)
+            D *= kind.type(factor)
+    else:
+        D = square_distances(source, metric, dtype=kind, workers=workers)
+    np.fill_diagonal(D, 0)
+    return D
+
+
+def propagate(
+    X: Any,
+    constraints: Constraints,
+    *,
+    metric: Metric = "euclidean",
+    metric_input: bool | None = None,
+    cannot_link: Literal["far", "keep"] = "far",
+    dtype: npt.DTypeLike = np.float64,
+) -> Floats:
+    """Return dissimilarities in which must-linked samples are one place and cannot-linked ones are far apart.
+
+    Parameters
+    ----------
+    X : array-like of shape (n_samples, n_features)
+        Vectors; or with ``metric="precomputed"`` dissimilarities, square or condensed. Not modified.
+    constraints : Constraints
+        Must-links, cannot-links, groups together and groups apart; all are taken as hard.
+    metric : str or callable, default="euclidean"
+        How vectors are compared, or ``"precomputed"``.
+    metric_input : bool, optional
+        Whether the dissimilarities obey the triangle inequality, so that only must-linked samples can shorten a way.
+        By default known metrics do (Euclidean and others) and everything else, a precomputed matrix included, does not.
+    cannot_link : {"far", "keep"}, default="far"
+        What happens to pairs that must not share a cluster: they are set to twice the largest of all shortened
+        dissimilarities (1 if that is 0), or kept as they are, for a method that is told the constraints as well.
+    dtype : {float64, float32}, default=float64
+        Type to compute in.
+
+    Returns
+    -------
+    ndarray of shape (n_samples, n_samples)
+        Symmetric, zero diagonal; for any method that takes dissimilarities.
+
+    Raises
+    ------
+    InfeasibleConstraintsError
+        A cannot-link lies inside a must-linked component.
+    UnsupportedConstraintError
+        There are statements of other kinds, or rules.
+    MemoryLimitError
+        When the matrices would not fit into memory; nothing is allocated then.
+
+    See Also
+    --------
+    ConstrainedCompleteLink : complete link on these dissimilarities, hard statements guaranteed.
+
+    Notes
+    -----
+    Must-linked pairs get distance 0, then every pair the length of its shortest path. Without must-links nothing is
+    shortened, so dissimilarities that break the triangle inequality stay as they are.
+
+    **Cost** one n x n matrix of ``dtype``, and 3 n p numbers for p must-linked components; O(n^2 p) time at worst,
+    O(n^3) when the triangle inequality is not known to hold. Ways that cannot be shorter are mostly not tried: on
+    points in the plane a few per cent of them are. **Guarantee** no pair of samples gets farther apart, except by a
+    cannot-link; the result without cannot-links is a metric; computing it again changes nothing (each up to rounding).
+    **Departure from** [1]_ components of the given must-links take the place of pairs at distance 0, so that copies of
+    a sample are not taken as linked; cannot-links reach all samples of both components; the largest distance is
+    doubled, as adding 1 may vanish in rounding.
+
+    References
+    ----------
+    .. [1] D. Klein, S. D. Kamvar, C. D. Manning, "From Instance-level Constraints to Space-Level Constraints: Making
+       the Most of Prior Knowledge in Data Clustering", ICML 2002.
+
+    Examples
+    --------
+    >>> from linkwise import Constraints, propagate
+    >>> X = [[0.0], [1.0], [8.0], [10.0]]
+    >>> propagate(X, Constraints.build(4, must_link=[(0, 3)]))[1].tolist()
+    [1.0, 0.0, 3.0, 1.0]
+    >>> propagate(X, Constraints.build(4, must_link=[(0, 3)], cannot_link=[(0, 1)]))[1].tolist()
+    [6.0, 0.0, 3.0, 6.0]
+    """
+    if not isinstance(cannot_link, str) or cannot_link not in ("far", "keep"):
+        msg = f'propagate: cannot_link is {cannot_link!r}, expected "far" or "keep".'
+        raise LinkwiseError(msg)
+    kind = read_dtype(dtype)
+    if kind not in (np.float32, np.float64):
+        msg = f"propagate computes in float32 or float64, not in {kind}.\nHint: dtype=np.float32 or dtype=np.float64."
+        raise LinkwiseError(msg)
+    source, n, metric, triangle = read_source(X, metric, metric_input)
+    links = read_links(bind(constraints, X, n))
+    return adjust(source, links, metric, kind, triangle=triangle, far=cannot_link == "far")
+
+
+def read_source(
+    X: Any, metric: Metric, metric_input: bool | None, *, who: str = "propagate"
+) -> tuple[Any, int, Metric, bool]:
+    """Read vectors or dissimilarities: the array, the number of samples, how to compare, and whether triangles hold."""
+    triangle = obeys_triangle(metric, metric_input, who=who)
+    if scipy.sparse.issparse(X) and metric != "precomputed":
+        require_sparse_metric(who, metric_name(metric))
+        X, metric = as_dense(X.tocsr(), metric_name(metric))
+    if metric == "precomputed":
+        source = np.asarray(X.toarray() if scipy.sparse.issparse(X) else X)
+        n = len(source) if source.ndim != 1 else (1 + round(np.sqrt(1 + 8 * len(source)))) // 2
+        return source, n, metric, triangle
+    source = read_vectors(X, who=who)
+    return source, len(source), metric, triangle
+
+
+@njit(nogil=True)
+def _contract(D: Floats, group: Ints) -> None:
+    """Write the smallest entry between any two groups into the corner of the matrix.
+
+    Groups are numbered by first appearance, so whatever is written lies at or before what is being read.
+    """
+    n = len(D)
+    rows = 0
+    for i in range(n):
+        row = D[i]
+        columns = 0
+        for j in range(n):
+            h = group[j]
+            if h == columns:
+                row[h] = row[j]
+                columns += 1
+            else:
+                row[h] = min(row[h], row[j])
+        g = group[i]
+        out = D[g]
+        if g == rows:
+            for h in range(columns):
+                out[h] = row[h]
+            rows += 1
+        else:
+            for h in range(columns):
+                out[h] = min(out[h], row[h])
+    for g in range(rows):
+        D[g, g] = 0
+
+
+@njit(nogil=True)
+def _expand(D: Floats, group: Ints) -> None:
+    """Write the entries of the groups, which stand in the corner, to all their samples; backwards, as it grows."""
+    n = len(D)
+    for i in range(n - 1, -1, -1):
+        source = D[group[i]]
+        out = D[i]
+        for j in range(n - 1, -1, -1):
+            out[j] = source[group[j]]

@@ -1,0 +1,574 @@
+"""Dense distances: computed from vectors in any metric, or read from a matrix somebody else computed."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from difflib import get_close_matches
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+import scipy.sparse
+
+from linkwise._kernels import njit
+from linkwise._kernels.borrow import borrowed
+from linkwise._kernels.condensed import samples_from_length
+from linkwise._memory import require_memory
+from linkwise._threads import Workers
+from linkwise._validation import require_numbers, warn_user
+from linkwise.exceptions import LinkwiseError
+
+__all__ = [
+    "METRICS",
+    "Metric",
+    "Neighbours",
+    "as_dense",
+    "metric_name",
+    "read_dissimilarities",
+    "scaled",
+    "sparse_distances",
+    "square_distances",
+]
+
+Floats = npt.NDArray[np.floating[Any]]
+Bits = npt.NDArray[np.signedinteger[Any]]
+Metric = str | Callable[[Any, Any], float]
+
+_ALIASES = {"l2": "euclidean", "l1": "cityblock", "manhattan": "cityblock"}
+METRICS = (
+    "euclidean",
+    "sqeuclidean",
+    "cityblock",
+    "chebyshev",
+    "cosine",
+    "correlation",
+    "canberra",
+    "braycurtis",
+    "hamming",
+    "jaccard",
+    "jensenshannon",
+    "mahalanobis",
+    "seuclidean",
+    "minkowski",
+)
+
+
+def metric_name(metric: Metric, *, who: str = "agglomerate") -> str:
+    """Return the canonical name of a metric: one of METRICS, ``"precomputed"`` or ``"callable"``."""
+    if callable(metric):
+        return "callable"
+    name = _ALIASES.get(metric, metric) if isinstance(metric, str) else repr(metric)
+    if name == "precomputed" or name in METRICS:
+        return name
+    known = (*METRICS, *_ALIASES, "precomputed")
+    near = get_close_matches(str(metric).lower(), known, n=1, cutoff=0.6)
+    guess = f"did you mean {near[0]!r}? Metrics" if near else "metrics"
+    msg = (
+        f"{who} does not know the metric {metric!r}.\nHint: {guess} are {', '.join(known)}, or a function of two rows."
+    )
+    raise LinkwiseError(msg)
+
+
+def scaled(X: npt.NDArray[np.float64], dtype: npt.DTypeLike) -> tuple[Floats, float]:
+    """Return the vectors in the compute type, and the factor by which distances must be multiplied afterwards.
+
+    In single precision rows are first centred and brought to a size near 1 (by a power of two, which is exact), so that
+    neither a common offset nor small or large units cost digits. Double precision is left alone unless squares would
+    vanish.
+
+    Raises
+    ------
+    LinkwiseError
+        When squared distances would overflow.
+    """
+    largest = max(float(X.max(initial=0.0)), -float(X.min(initial=0.0)))
+    if not math.isfinite(4.0 * largest * largest * max(1, X.shape[1])):
+        msg = (
+            f"X holds values up to {largest:.3g}: squared distances overflow double precision.\n"
+            f"Hint: rescale, for example X / {largest:.0e}."
+        )
+        raise LinkwiseError(msg)
+    if np.dtype(dtype) == np.float32:
+        X = X - X.mean(axis=0) if len(X) else X
+        largest = float(np.max(np.abs(X), initial=0.0))
+    elif largest == 0.0 or largest > 1e-100:
+        return np.ascontiguousarray(X, dtype=dtype), 1.0
+    if largest == 0.0:
+        return np.ascontiguousarray(X, dtype=dtype), 1.0
+    exponent = int(np.frexp(largest)[1])
+    return np.ascontiguousarray(np.ldexp(X, -exponent), dtype=dtype), float(np.ldexp(1.0, exponent))
+
+
+class Neighbours(NamedTuple):
+    """The nearest other row of every row, found while distances are computed; ties go to the lowest row."""
+
+    nearest: npt.NDArray[np.intp]
+    gap: Floats
+    bits: Bits  # the same memory read as integers
+
+    @classmethod
+    def of(cls, n: int, dtype: npt.DTypeLike) -> Neighbours:
+        """Nobody has met anybody yet."""
+        gap = np.full(n, np.inf, dtype)
+        return cls(np.full(n, -1, np.intp), gap, gap.view(np.int64 if gap.dtype == np.float64 else np.int32))
+
+    @property
+    def found(self) -> bool:
+        """Whether they have been filled in."""
+        return len(self.nearest) > 1 and bool(self.nearest[0] >= 0)
+
+
+@njit(nogil=True)
+def _meet(near: Neighbours, i: int, left: int, right: int, out: Floats, bits: Bits) -> None:
+    """Let row i and the rows from ``left`` to ``right`` know of each other, at the distances ``out``."""
+    if left <= i < right:
+        out[i - left] = np.inf
+    gap, nearest = near.gap[left:right], near.nearest[left:right]
+    low = bits[0]
+    for j in range(bits.shape[0]):
+        low = min(low, bits[j])
+    for j in range(out.shape[0]):
+        new, old, at = out[j], gap[j], nearest[j]
+        closer = new < old
+        nearest[j] = i if closer else at
+        gap[j] = new if closer else old
+    if low < near.bits[i]:
+        at = 0
+        while bits[at] != low:
+            at += 1
+        near.gap[i] = out[at]
+        near.nearest[i] = left + at
+
+
+TALL = 32
+WIDE = 256
+WIDE_ENOUGH = 2_000_000  # elements of work from which threads pay
+
+
+# 'contract' fuses multiply and add
+@njit(nogil=True, fastmath={"contract", "nsz"})
+def _fill_rows(columns: Floats, D: Floats, root: bool, near: Neighbours, start: int, stop: int) -> None:
+    """Write the (squared) Euclidean distances of some bands of TALL rows; ``columns`` is X transposed.
+
+    Tiles on and right of the diagonal are computed and written twice, once mirrored: exactly symmetric, and cheaper
+    than computing both. If ``near`` holds anything, all bands must come in one call.
+    """
+    near = borrowed(near)
+    d, n = columns.shape
+    tile = np.empty((TALL, WIDE), columns.dtype)
+    bits = tile.view(near.bits.dtype)
+    for band in range(start, stop):
+        top = band * TALL
+        bottom = min(n, top + TALL)
+        for left in range(top, n, WIDE):
+            right = min(n, left + WIDE)
+            for i in range(top, bottom):
+                out = tile[i - top, : right - left]
+                out[:] = 0
+                k = 0
+                while k + 8 <= d:
+                    # eight features at a time, so that the running sums are loaded and stored only once in eight
+                    c0, c1 = columns[k, left:right], columns[k + 1, left:right]
+                    c2, c3 = columns[k + 2, left:right], columns[k + 3, left:right]
+                    c4, c5 = columns[k + 4, left:right], columns[k + 5, left:right]
+                    c6, c7 = columns[k + 6, left:right], columns[k + 7, left:right]
+                    x0, x1, x2, x3 = columns[k, i], columns[k + 1, i], columns[k + 2, i], columns[k + 3, i]
+                    x4, x5, x6, x7 = columns[k + 4, i], columns[k + 5, i], columns[k + 6, i], columns[k + 7, i]
+                    for j in range(right - left):
+                        out[j] += ((c0[j] - x0) ** 2 + (c1[j] - x1) ** 2 + (c2[j] - x2) ** 2 + (c3[j] - x3) ** 2) + (
+                            (c4[j] - x4) ** 2 + (c5[j] - x5) ** 2 + (c6[j] - x6) ** 2 + (c7[j] - x7) ** 2
+                        )
+                    k += 8
+                while k < d:
+                    c = columns[k, left:right]
+                    x = columns[k, i]
+                    for j in range(right - left):
+                        out[j] += (c[j] - x) ** 2
+                    k += 1
+                if root:
+                    for j in range(right - left):
+                        out[j] = np.sqrt(out[j])
+                if near.nearest.shape[0] > 0:
+                    _meet(near, i, left, right, out, bits[i - top, : right - left])
+                for j in range(right - left):  # assigning to a slice would compile Numba's texts for its errors
+                    D[i, left + j] = out[j]
+            for j in range(left, right):
+                row = D[j]
+                for i in range(top, bottom):
+                    row[i] = tile[i - top, j - left]
+
+
+def square_distances(
+    X: Floats,
+    metric: Metric = "euclidean",
+    *,
+    squared: bool = False,
+    dtype: npt.DTypeLike = np.float64,
+    workers: Workers | None = None,
+    pitch: int | None = None,
+    near: Neighbours | None = None,
+) -> Floats:
+    """Compute the full square of distances between the rows of ``X``.
+
+    Parameters
+    ----------
+    X : ndarray of shape (n_samples, n_features)
+        Vectors; for Euclidean distances already in the compute type (see `scaled`).
+    metric : str or callable
+        One of METRICS or a function of two rows. Functions are evaluated for both orders of every pair.
+    squared : bool
+        Return squares of the distances.
+    dtype : dtype
+        Type of the result.
+    workers : Workers, optional
+        Threads to use; a fresh set by default.
+    pitch : int, optional
+        Entries from one row to the next; at least n_samples, which is the default.
+    near : Neighbours, optional
+        Filled in as well, unless there is so much to do that threads share it, or the metric is not Euclidean.
+
+    Returns
+    -------
+    ndarray of shape (n_samples, pitch)
+        The diagonal is 0, or infinite where ``near`` was filled in; columns from n_samples on hold nothing.
+
+    Examples
+    --------
+    >>> square_distances(np.array([[0.0, 0.0], [3.0, 4.0]])).tolist()
+    [[0.0, 5.0], [5.0, 0.0]]
+    """
+    n = len(X)
+    D = np.empty((n, n if pitch is None else pitch), dtype=dtype)
+    name = metric_name(metric)
+    if name in ("euclidean", "sqeuclidean"):
+        columns = np.ascontiguousarray(X.T, dtype=dtype)
+        root = (name == "euclidean") and not squared
+        nobody = Neighbours.of(0, dtype)
+        bands, cost = -(-n // TALL), TALL * n * (8 + X.shape[1]) // 32
+        if bands * cost < WIDE_ENOUGH:
+            _fill_rows(columns, D, root, nobody if near is None else near, 0, bands)
+        elif workers is not None:
+            workers.over(_fill_rows, bands, cost, columns, D, root, nobody)
+        else:
+            with Workers() as own:
+                own.over(_fill_rows, bands, cost, columns, D, root, nobody)
+        if name == "sqeuclidean" and squared:
+            np.square(D[:, :n], out=D[:, :n])
+        return D
+    _fill_by_name(X, metric, name, D[:, :n])
+    if squared:
+        np.square(D[:, :n], out=D[:, :n])
+    return D
+
+
+def _fill_by_name(X: Floats, metric: Metric, name: str, D: Floats) -> None:
+    """Fill ``D`` with distances SciPy knows, or a function's, a few rows at a time."""
+    from scipy.spatial.distance import cdist
+
+    X = np.ascontiguousarray(X, dtype=np.float64)
+    options: dict[str, Any] = {}
+    if name == "cosine":
+        zero = np.flatnonzero(~X.any(axis=1))
+        if len(zero):
+            msg = (
+                f"cosine distance is undefined for rows of zeros: rows {_some(zero)} of X.\n"
+                "Hint: drop these rows or use another metric."
+            )
+            raise LinkwiseError(msg)
+    elif name == "seuclidean":
+        options["V"] = np.var(X, axis=0, ddof=1)
+    elif name == "mahalanobis":
+        options["VI"] = np.linalg.inv(np.atleast_2d(np.cov(X.T))).T.copy()
+    step = max(1, 4_000_000 // max(1, len(X)))
+    for start in range(0, len(X), step):
+        rows = slice(start, start + step)
+        block = cdist(X[rows], X, metric if name == "callable" else name, **options)
+        block[np.arange(len(block)), np.arange(start, start + len(block))] = 0.0
+        if name != "callable":
+            # one minus a cosine may round to just below zero
+            np.maximum(block, 0.0, out=block)
+        # a negative zero has the sign bit set, which kernels that compare bits would take for the smallest number
+        block += 0.0
+        bad = np.isnan(block) | (block < 0)
+        if bad.any():
+            i, j = (int(p[0]) for p in np.nonzero(bad))
+            msg = (
+                f"metric {_label(metric)} gives {block[i, j]} for rows {start + i} and {j} of X; "
+                "distances must be numbers of at least 0.\nHint: look at these two rows."
+            )
+            raise LinkwiseError(msg)
+        D[rows] = block
+    if name == "callable":
+        _require_symmetry(D, f"metric {_label(metric)}")
+    elif name == "correlation":
+        np.maximum(D, D.T, out=D)
+
+
+def _label(metric: Metric) -> str:
+    return repr(metric) if isinstance(metric, str) else getattr(metric, "__name__", "callable") + "()"
+
+
+def _some(numbers: npt.NDArray[Any], most: int = 5) -> str:
+    shown = ", ".join(str(int(v)) for v in numbers[:most])
+    return shown if len(numbers) <= most else f"{shown} and {len(numbers) - most} more"
+
+
+def _require_symmetry(D: Floats, who: str) -> None:
+    """Raise when D differs from its transpose by more than rounding; works in blocks, so without a second matrix."""
+    worst, where = 0.0, (0, 0)
+    tolerance = 1e-8 if D.dtype == np.float64 else 1e-5
+    step = max(1, 4_000_000 // max(1, len(D)))
+    for start in range(0, len(D), step):
+        rows = D[start : start + step].astype(np.float64)
+        mirrored = D[:, start : start + step].T.astype(np.float64)
+        with np.errstate(invalid="ignore"):
+            off = np.abs(rows - mirrored) - tolerance * np.maximum(rows, mirrored)
+        off[np.isinf(rows) & np.isinf(mirrored)] = 0.0
+        at = np.unravel_index(int(np.argmax(off)), off.shape)
+        if off[at] > worst:
+            worst, where = float(off[at]), (start + int(at[0]), int(at[1]))
+    if worst > 0:
+        i, j = where
+        msg = (
+            f"{who} is not symmetric: the worst pair is ({i}, {j}) with {D[i, j]:.6g} one way "
+            f"and {D[j, i]:.6g} the other.\nHint: symmetrise, for example (D + D.T) / 2."
+        )
+        raise LinkwiseError(msg)
+
+
+def read_dissimilarities(
+    D: Any, *, dtype: npt.DTypeLike = np.float64, who: str = "agglomerate", pitch: int | None = None
+) -> Floats:
+    """Read a square or condensed matrix into a fresh square, or say what is wrong with it.
+
+    Parameters
+    ----------
+    D : array-like of shape (n, n) or (n (n - 1) / 2,)
+        Dissimilarities; not modified.
+    dtype : dtype
+        Type of the result.
+    who : str
+        Whose name an error carries.
+    pitch : int, optional
+        Entries from one row to the next; at least n, which is the default.
+
+    Returns
+    -------
+    ndarray of shape (n, pitch)
+        Symmetric up to rounding, zero diagonal; columns from n on hold nothing.
+
+    Raises
+    ------
+    LinkwiseError
+        Wrong length, not square, asymmetric (naming the worst pair), a diagonal that is not zero, negative, infinite or
+        missing entries.
+
+    Examples
+    --------
+    >>> read_dissimilarities([1.0, 2.0, 3.0]).tolist()
+    [[0.0, 1.0, 2.0], [1.0, 0.0, 3.0], [2.0, 3.0, 0.0]]
+    """
+    given = np.asarray(D)
+    if given.dtype.kind not in "biuf":
+        msg = (
+            f"{who} expects numbers as dissimilarities, but got dtype {given.dtype}.\nHint: convert with astype(float)."
+        )
+        raise LinkwiseError(msg)
+    if given.ndim == 1:
+        n = samples_from_length(len(given))
+        if n is None:
+            k = (1 + int(np.sqrt(1 + 8 * len(given)))) // 2
+            msg = (
+                f"{who} got {len(given)} condensed dissimilarities, which is no n (n - 1) / 2 "
+                f"({k} samples have {k * (k - 1) // 2}, {k + 1} have {k * (k + 1) // 2}).\n"
+                "Hint: scipy.spatial.distance.pdist makes such vectors, squareform converts them."
+            )
+            raise LinkwiseError(msg)
+    elif given.ndim == 2 and given.shape[0] == given.shape[1]:
+        n = len(given)
+    else:
+        msg = (
+            f"{who} got a matrix of shape {given.shape} as dissimilarities, which is not square.\n"
+            'Hint: pass vectors with metric="euclidean", or n x n dissimilarities with metric="precomputed".'
+        )
+        raise LinkwiseError(msg)
+    base = np.empty((n, n if pitch is None else pitch), dtype=dtype)
+    out = base[:, :n]
+    plain = given.ndim == 2 and given.dtype in (np.float64, np.float32) and given.flags.c_contiguous
+    if plain and _copy_if_fair(given, base, 1e-8 if base.dtype == np.float64 else 1e-5):
+        return base
+    _require_dissimilarities(given, n, who)
+    with np.errstate(over="ignore"):
+        if given.ndim == 2:
+            out[...] = given
+        else:
+            _expand(np.ascontiguousarray(given, dtype=dtype), base)
+        np.abs(out, out=out)  # a negative zero has the sign bit set, which kernels that compare bits would misread
+    if np.isinf(out.max(initial=0.0)):
+        msg = (
+            f"{who} got dissimilarities too large for {np.dtype(dtype)}.\nHint: rescale them, or use dtype=np.float64."
+        )
+        raise LinkwiseError(msg)
+    if given.ndim == 2:
+        _require_symmetry(out, f"{who}: the matrix")
+    return base
+
+
+@njit(nogil=True)
+def _copy_if_fair(D: Floats, out: Floats, tolerance: float) -> bool:
+    """Copy a square and say whether it is one of dissimilarities; what it says no to needs a closer look.
+
+    One pass, in tiles, so that the mirrored entries are read while they are in cache.
+    """
+    n = D.shape[0]
+    tile = 64
+    for top in range(0, n, tile):
+        bottom = min(n, top + tile)
+        for left in range(top, n, tile):
+            right = min(n, left + tile)
+            fair = True
+            for i in range(top, bottom):
+                for j in range(left, right):
+                    v, w = D[i, j], D[j, i]
+                    # false also for what is no number
+                    fair &= (v >= 0) & (abs(v - w) <= tolerance * max(v, w))
+                    out[i, j] = abs(v)
+                    out[j, i] = abs(w)
+                    fair &= out[i, j] < np.inf
+            if not fair:
+                return False
+    fair = True
+    for i in range(n):
+        fair &= D[i, i] == 0
+    return fair
+
+
+def _require_dissimilarities(given: npt.NDArray[Any], n: int, who: str) -> None:
+    """Raise on entries that are no dissimilarities, naming the first pair at fault."""
+    from linkwise._kernels.condensed import condensed_pair
+
+    flat = given.reshape(-1) if given.ndim == 1 else given
+    checks = (("missing (NaN)", np.isnan), ("infinite", np.isinf), ("negative", lambda v: v < 0))
+    for word, wrong in checks:
+        if given.dtype.kind in "bu" or (given.dtype.kind == "i" and word != "negative"):
+            continue
+        bad = wrong(flat)
+        if bad.any():
+            first = np.argmax(bad)
+            i, j = divmod(int(first), n) if given.ndim == 2 else condensed_pair(n, int(first))
+            msg = (
+                f"{who} got a {word} dissimilarity for the pair ({i}, {j}).\n"
+                "Hint: dissimilarities are finite numbers of at least 0; a similarity s can be turned into 1 - s."
+            )
+            raise LinkwiseError(msg)
+    if given.ndim == 2 and n:
+        diagonal = np.abs(np.diagonal(given).astype(np.float64))
+        if diagonal.max() > 1e-8 * max(1.0, float(given.max())):
+            i = int(diagonal.argmax())
+            msg = (
+                f"{who} got a matrix whose diagonal is not zero: entry ({i}, {i}) is {given[i, i]:.6g}.\n"
+                "Hint: is this a similarity? Dissimilarities of a sample to itself are 0."
+            )
+            raise LinkwiseError(msg)
+
+
+@njit(nogil=True)
+def _expand(condensed: Floats, out: Floats) -> None:
+    """Write a condensed vector as a square, tile by tile so that the mirrored writes stay in cache."""
+    n = out.shape[0]
+    tile = 64
+    for top in range(0, n, tile):
+        for left in range(top, n, tile):
+            for i in range(top, min(n, top + tile)):
+                base = np.int64(i) * n - np.int64(i) * (i + 1) // 2 - i - 1
+                for j in range(max(left, i + 1), min(n, left + tile)):
+                    v = condensed[base + j]
+                    out[i, j] = v
+                    out[j, i] = v
+    for i in range(n):
+        out[i, i] = 0
+
+
+def read_vectors(X: Any, *, who: str = "agglomerate") -> npt.NDArray[np.float64]:
+    """Return finite vectors in double precision; warn when they look like a distance matrix."""
+    if type(X) is np.ndarray and X.ndim == 2 and X.dtype == np.float64 and X.size and np.isfinite(X).all():
+        # nothing to say about it: spare small inputs what costs a tenth of their clustering
+        vectors: npt.NDArray[np.float64] = np.ascontiguousarray(X)
+        warn_of_distances(vectors, who=who)
+        return vectors
+    from sklearn.utils import check_array
+
+    require_numbers(X)
+    # the sum scikit-learn tries first may overflow, which says nothing about the entries
+    with np.errstate(over="ignore", invalid="ignore"):
+        vectors = check_array(X, dtype=np.float64, order="C", input_name="X")
+    warn_of_distances(vectors, who=who)
+    return vectors
+
+
+def warn_of_distances(X: npt.NDArray[np.float64], *, who: str) -> None:
+    """Warn when what is about to be read as vectors looks like a distance matrix."""
+    if looks_like_distances(X):
+        warn_user(
+            f"{who}: X is square, symmetric and zero on the diagonal; it looks like distances but is read as vectors.\n"
+            'Hint: metric="precomputed" reads it as dissimilarities.'
+        )
+
+
+def looks_like_distances(X: npt.NDArray[np.float64]) -> bool:
+    """Tell whether a matrix could be one of distances: square, symmetric, zero diagonal, nowhere negative.
+
+    Examples
+    --------
+    >>> looks_like_distances(np.array([[0.0, 1.0], [1.0, 0.0]]))
+    True
+    """
+    if X.ndim != 2 or X.shape[0] != X.shape[1] or len(X) < 2 or np.diagonal(X).any():
+        return False
+    return bool(X.any() and X.min() >= 0 and np.array_equal(X, X.T))
+
+
+def sparse_distances(rows: Any, columns: Any, metric: Any) -> npt.NDArray[np.float64]:
+    """Distances between samples of which some are sparse."""
+    from sklearn.metrics import pairwise_distances
+
+    rows, columns = (  # all that scikit-learn's city-block kernel takes
+        type(X)((X.data, X.indices.astype(np.int32), X.indptr.astype(np.int32)), shape=X.shape)
+        if scipy.sparse.issparse(X) and X.indices.dtype != np.int32 and X.nnz < 2**31
+        else X
+        for X in (rows, columns)
+    )
+    return np.asarray(pairwise_distances(rows, columns, metric=metric), dtype=np.float64)
+
+
+_SPARSE_METRICS = ("euclidean", "cityblock", "cosine")
+
+
+def require_sparse_metric(who: str, metric: str) -> None:
+    """Raise when a metric cannot work on sparse vectors."""
+    if metric not in _SPARSE_METRICS:
+        msg = (
+            f"{who} with metric={metric!r} takes no sparse X.\n"
+            f"Hint: sparse data go with metric {', '.join(_SPARSE_METRICS)}; or pass X.toarray()."
+        )
+        raise LinkwiseError(msg)
+
+
+def as_dense(X: Any, metric: Any) -> tuple[Any, Any]:
+    """Turn sparse vectors into their distances, leave everything else as it is."""
+    if not scipy.sparse.issparse(X):
+        return X, metric
+    n = X.shape[0]
+    zero = np.flatnonzero(np.asarray(abs(X).sum(axis=1)).ravel() == 0)
+    if metric == "cosine" and len(zero):
+        shown = ", ".join(str(int(row)) for row in zero[:5]) + (f" and {len(zero) - 5} more" if len(zero) > 5 else "")
+        msg = (
+            f"cosine distance is undefined for rows of zeros: rows {shown} of X.\n"
+            "Hint: drop these rows or use another metric."
+        )
+        raise LinkwiseError(msg)
+    require_memory(2 * n * n * 8, f"a dense {n} x {n} distance matrix", "cluster a sample of the rows.")
+    distances = sparse_distances(X, X, metric)
+    np.fill_diagonal(distances, 0.0)
+    return (distances + distances.T) / 2, "precomputed"

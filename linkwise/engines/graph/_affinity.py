@@ -1,0 +1,145 @@
+"""Who is like whom: affinities between all samples, between near neighbours, or as given; dense or sparse."""
+
+from __future__ import annotations
+
+from numbers import Integral, Real
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import scipy.sparse
+from scipy.spatial.distance import pdist, squareform
+
+from linkwise._memory import require_memory
+from linkwise.exceptions import LinkwiseError
+
+__all__ = ["AFFINITIES", "KERNELS", "default_gamma", "read_affinity", "without_diagonal"]
+
+FloatArray = npt.NDArray[np.float64]
+AFFINITIES = ("rbf", "nearest_neighbors", "precomputed")
+KERNELS = ("linear", *AFFINITIES)
+_NEAR = 7
+_SYMMETRIC = 1e-9  # relative difference of two entries that rounding explains
+
+
+def read_affinity(
+    X: Any, kind: str, *, gamma: float | None, n_neighbors: int, who: str, signed: bool = False
+) -> tuple[Any, float]:
+    """Return symmetric affinities of all samples, and the largest value an affinity can take.
+
+    Parameters
+    ----------
+    X : ndarray or csr_array
+        Samples, or affinities with ``kind="precomputed"``. Not modified.
+    kind : {"linear", "rbf", "nearest_neighbors", "precomputed"}
+        Inner products; exp(-gamma d^2); 1 between mutual near neighbours and 1/2 between those that are so one way;
+        as given.
+    gamma : float or None
+        Width for "rbf"; None for `default_gamma`.
+    n_neighbors : int
+        How many neighbours, the sample itself counted, "nearest_neighbors" takes.
+    who : str
+        Whom messages name.
+    signed : bool, default=False
+        Whether given values may be negative.
+
+    Returns
+    -------
+    affinity : ndarray or csr_array of shape (n_samples, n_samples)
+    top : float
+        1 for "rbf" and "nearest_neighbors", the largest value otherwise.
+    """
+    n = X.shape[0]
+    if kind == "precomputed":
+        return _given(X, who, signed)
+    if kind == "nearest_neighbors":
+        if isinstance(n_neighbors, bool) or not isinstance(n_neighbors, Integral) or n_neighbors < 1:
+            msg = f"{who}: n_neighbors is {n_neighbors!r}, expected a whole number >= 1."
+            raise LinkwiseError(msg)
+        return _neighbours(X, min(int(n_neighbors), n)), 1.0
+    if kind not in KERNELS:
+        msg = f"{who}: affinity is {kind!r}, expected one of {', '.join(map(repr, KERNELS))}."
+        raise LinkwiseError(msg)
+    hint = '"nearest_neighbors" keeps a few affinities of each sample only.'
+    require_memory(3 * 8 * n * n, f"{who} keeps affinities of all pairs of {n:,} samples, which", hint)
+    if kind == "linear":
+        table = np.asarray((X @ X.T).toarray()) if scipy.sparse.issparse(X) else X @ X.T
+        return (table + table.T) / 2, float(table.max(initial=0.0))
+    if gamma is not None and (isinstance(gamma, bool) or not isinstance(gamma, Real) or not 0 < gamma < np.inf):
+        msg = f"{who}: gamma is {gamma!r}, expected a number > 0, or None."
+        raise LinkwiseError(msg)
+    square = _squared(X)
+    square *= -(default_gamma(square) if gamma is None else float(gamma))
+    return np.exp(square, out=square), 1.0
+
+
+def default_gamma(square: FloatArray) -> float:
+    """Return the width of an affinity that reaches as far as the 7th neighbour of a typical sample.
+
+    Affinities are exp(-1/2) there. Wider ones see only the rough shape of the data and cut like k-means, narrower ones
+    leave stray samples alone. Where most samples are equal the mean distance takes the place of that neighbour.
+    """
+    n = len(square)
+    if n < 2:
+        return 1.0
+    near = min(_NEAR, n - 1)
+    middle = float(np.median(np.partition(square, near, axis=1)[:, near]))
+    if middle <= 0:
+        middle = float(square.mean())
+    return 0.5 / middle if middle > 0 else 1.0
+
+
+def without_diagonal(table: Any) -> Any:
+    """Return a copy whose diagonal is zero."""
+    if scipy.sparse.issparse(table):
+        table = table.tocoo()
+        off = table.row != table.col
+        return scipy.sparse.csr_array((table.data[off], (table.row[off], table.col[off])), shape=table.shape)
+    out = np.array(table)
+    np.fill_diagonal(out, 0.0)
+    return out
+
+
+def _squared(X: Any) -> FloatArray:
+    if scipy.sparse.issparse(X):
+        from sklearn.metrics.pairwise import euclidean_distances
+
+        square = np.asarray(euclidean_distances(X, squared=True))
+        return np.asarray((square + square.T) / 2)
+    return np.asarray(squareform(pdist(X, "sqeuclidean"), checks=False)).reshape(len(X), len(X))
+
+
+def _neighbours(X: Any, count: int) -> Any:
+    from sklearn.neighbors import kneighbors_graph
+
+    near = scipy.sparse.csr_array(kneighbors_graph(X, count, include_self=True), dtype=np.float64)
+    return scipy.sparse.csr_array((near + near.T) * 0.5)
+
+
+def _given(X: Any, who: str, signed: bool) -> tuple[Any, float]:
+    """Check affinities that a user gives, and make them exactly symmetric."""
+    if X.shape[0] != X.shape[1]:
+        msg = (
+            f"{who}: precomputed affinities have shape {X.shape}, expected one row and one column for each sample.\n"
+            'Hint: pass samples with affinity="rbf", or a square matrix.'
+        )
+        raise LinkwiseError(msg)
+    values = X.data if scipy.sparse.issparse(X) else X
+    if not signed and values.size and values.min() < 0:
+        msg = (
+            f"{who}: precomputed affinities hold negative values, the lowest {float(values.min()):g}; expected >= 0.\n"
+            "Hint: np.exp(-gamma * distances ** 2) turns distances into affinities."
+        )
+        raise LinkwiseError(msg)
+    flipped = X.T
+    most = float(np.abs(values).max()) if values.size else 0.0
+    apart = abs(X - flipped).max() if X.shape[0] else 0.0
+    if apart > _SYMMETRIC * most:
+        msg = (
+            f"{who}: precomputed affinities are not symmetric; two entries that mirror each other differ by "
+            f"{float(apart):g}.\nHint: (A + A.T) / 2."
+        )
+        raise LinkwiseError(msg)
+    table = (X + flipped) * 0.5
+    top = float(values.max()) if values.size else 0.0
+    return scipy.sparse.csr_array(table) if scipy.sparse.issparse(X) else np.ascontiguousarray(table), top

@@ -1,0 +1,121 @@
+"""The graph that statements have bent: certain pairs at the largest affinity or at none, doubtful ones part of the way.
+
+Must-linked samples are a clique of equal affinities. It is never written out when the graph is sparse: multiplying by
+it adds up the samples of each group.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import scipy.sparse
+
+from linkwise._sparse import connected_parts
+from linkwise.constraints import Constraints
+from linkwise.engines.assignment import Cloud, contract
+from linkwise.engines.graph._affinity import without_diagonal
+from linkwise.problem.statements import Leanings, apart_pairs, read_leanings
+
+__all__ = ["Graph", "bend"]
+
+IntArray = npt.NDArray[np.intp]
+FloatArray = npt.NDArray[np.float64]
+BoolArray = npt.NDArray[np.bool_]
+
+
+@dataclass(frozen=True, eq=False)
+class Graph:
+    """Affinities after statements were heard: ``table``, plus ``top`` between two samples of one group.
+
+    ``table`` is dense or CSR, has no diagonal and holds nothing inside groups; ``group`` is the group of each sample.
+    """
+
+    table: Any
+    group: IntArray
+    top: float
+
+    @property
+    def n(self) -> int:
+        """Number of samples."""
+        return len(self.group)
+
+    def degree(self) -> FloatArray:
+        """Sum of the affinities of each sample."""
+        size = np.bincount(self.group)[self.group]
+        return np.asarray(np.asarray(self.table.sum(axis=1)).reshape(-1) + self.top * (size - 1.0))
+
+    def times(self, x: FloatArray) -> FloatArray:
+        """Multiply the affinities by a vector."""
+        inside = np.bincount(self.group, weights=x)[self.group] - x
+        return np.asarray(self.table @ x) + self.top * inside
+
+    def dense(self) -> FloatArray:
+        """Write the affinities out."""
+        table = self.table.toarray() if scipy.sparse.issparse(self.table) else np.array(self.table)
+        same = self.group[:, None] == self.group
+        np.fill_diagonal(same, False)
+        table[same] = self.top
+        return np.asarray(table)
+
+    def parts(self) -> IntArray:
+        """Number the connected components."""
+        links = self.table
+        if not scipy.sparse.issparse(links):
+            if self.n < 2 or (links[~np.eye(self.n, dtype=np.bool_)] > 0).all():
+                return np.zeros(self.n, dtype=np.intp)
+            links = scipy.sparse.csr_array(links > 0)
+        # a group is connected through its first sample
+        first = np.unique(self.group, return_index=True)[1][self.group]
+        tie = scipy.sparse.csr_array((np.ones(self.n), (np.arange(self.n), first)), shape=(self.n, self.n))
+        return connected_parts(links + tie)[1]
+
+
+def bend(affinity: Any, top: float, constraints: Constraints, who: str) -> Graph:
+    """Set what is certain to the largest affinity or to 0, and move what is doubtful towards it.
+
+    A pair with weight w goes the share 1 - exp(-w) of the way. What follows from hard statements counts as said.
+    """
+    n = constraints.n_samples
+    top = top if top > 0 else 1.0
+    table = without_diagonal(affinity)
+    cloud = contract(np.zeros((n, 0)), constraints)
+    leanings = read_leanings(constraints, who)
+    if len(leanings.pairs):
+        table = _lean(table, top, leanings)
+    if cloud.n_nodes < n or cloud.apart.n_places:
+        table = _settle(table, cloud)
+    if scipy.sparse.issparse(table):
+        table.eliminate_zeros()
+    return Graph(table, cloud.group, top)
+
+
+def _lean(table: Any, top: float, leanings: Leanings) -> Any:
+    i, j = leanings.pairs.T
+    now = np.asarray(table[i, j]).reshape(-1)
+    step = -np.expm1(-np.abs(leanings.weight)) * (np.where(leanings.weight > 0, top, 0.0) - now)
+    if not scipy.sparse.issparse(table):
+        table[i, j] += step
+        table[j, i] += step
+        return table
+    change = scipy.sparse.csr_array((step, (i, j)), shape=table.shape)
+    return scipy.sparse.csr_array(table + change + change.T)
+
+
+def _settle(table: Any, cloud: Cloud) -> Any:
+    """Empty what hard statements decide: pairs in one group, and pairs that are to be apart."""
+    group, m = cloud.group, cloud.n_nodes
+    banned = apart_pairs(cloud.apart)
+    if not scipy.sparse.issparse(table):
+        decided = np.eye(m, dtype=np.bool_)
+        decided[banned[:, 0], banned[:, 1]] = decided[banned[:, 1], banned[:, 0]] = True
+        table[decided[group[:, None], group]] = 0.0
+        return table
+    entries = table.tocoo()
+    low = np.minimum(group[entries.row], group[entries.col])
+    high = np.maximum(group[entries.row], group[entries.col])
+    gone = (low == high) | np.isin(low * m + high, banned[:, 0] * m + banned[:, 1])
+    kept = (entries.data[~gone], (entries.row[~gone], entries.col[~gone]))
+    return scipy.sparse.csr_array(kept, shape=table.shape)

@@ -1,0 +1,105 @@
+"""Where kernel k-means starts: must-linked neighbourhoods, nodes far from each other, eigenvectors, or given labels."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import scipy.linalg
+from scipy.sparse.linalg import ArpackNoConvergence, eigsh
+
+from linkwise.engines.assignment import Cloud, FreePlaces
+from linkwise.engines.graph._embedding import start_vector
+from linkwise.engines.graph._gram import Gram
+from linkwise.engines.partitional import draw_rows, neighbourhoods, run_lloyd, spread_centers
+from linkwise.exceptions import LinkwiseError
+
+__all__ = ["STARTS", "KernelStart", "read_start"]
+
+IntArray = npt.NDArray[np.intp]
+FloatArray = npt.NDArray[np.float64]
+STARTS: tuple[str, ...] = ("auto", "neighbourhoods", "k-means++", "spectral")
+_FEW = 400
+_NONE = np.empty(0, dtype=np.intp)
+
+
+def read_start(start: Any, objective: str, n: int, k: int, who: str) -> Any:
+    """Return the name of a way to start, "auto" resolved, or labels."""
+    if isinstance(start, str):
+        if start not in STARTS:
+            msg = f"{who}: start is {start!r}, expected one of {', '.join(map(repr, STARTS))}, or labels."
+            raise LinkwiseError(msg)
+        if start == "auto":
+            return "neighbourhoods" if objective == "hmrf" else "spectral"
+        return start
+    labels = np.asarray(start)
+    if labels.shape != (n,) or labels.dtype.kind not in "iu" or labels.min() < 0 or labels.max() >= k:
+        msg = (
+            f"{who}: the labels given as start have shape {labels.shape} and type {labels.dtype}, expected {n} whole "
+            f"numbers from 0 to {k - 1}."
+        )
+        raise LinkwiseError(msg)
+    return labels.astype(np.intp)
+
+
+class KernelStart:
+    """Draws labels to start from; ``start`` was read by `read_start`."""
+
+    def __init__(self, start: Any, gram: Gram, cloud: Cloud, k: int, rng: np.random.Generator) -> None:
+        self.gram, self.cloud, self.k, self.rng = gram, cloud, k, rng
+        self._labels: IntArray | None = None
+        self._rows: Any = None
+        self._chosen = _NONE
+        if not isinstance(start, str):
+            first = np.unique(cloud.group, return_index=True)[1]
+            self._labels = start[first]
+        elif start == "spectral":
+            self._rows = _leading(gram, k)
+        elif start == "neighbourhoods":
+            self._chosen = neighbourhoods(cloud, k, self._gap)
+        # whether the next labels would be others
+        self.varies = self._labels is None and len(self._chosen) < k
+
+    def labels(self) -> IntArray:
+        """Return labels of the nodes."""
+        if self._labels is not None:
+            return self._labels
+        if self._rows is None:
+            return np.asarray(np.argmin(self.gram.squared(self._spread()), axis=1), dtype=np.intp)
+        points = Cloud(self._rows, self.gram.mass, np.arange(self.gram.n), self.cloud.apart)
+        centers = spread_centers(points, _NONE, self.k, self.rng)
+        return run_lloyd(points, centers, FreePlaces(points), max_iter=100, tolerance=0.0).labels
+
+    def _gap(self, nodes: IntArray, node: int) -> FloatArray:
+        return np.asarray(np.sqrt(self.gram.squared(np.array([node]))[nodes, 0]))
+
+    def _spread(self) -> IntArray:
+        """Add nodes to the chosen ones by k-means++: far from all so far, best of a few draws."""
+        chosen = self._chosen[: self.k].tolist()
+        mass = self.gram.mass
+        if not chosen:
+            chosen.append(int(draw_rows(mass, 1, self.rng)[0]))
+        near = self.gram.squared(np.array(chosen)).min(axis=1)
+        while len(chosen) < self.k:
+            tried = np.unique(draw_rows(mass * near, 2 + int(np.log(self.k)), self.rng))
+            closer = np.minimum(self.gram.squared(tried), near[:, None])
+            best = int(np.argmin(mass @ closer))
+            near = closer[:, best]
+            chosen.append(int(tried[best]))
+        return np.array(chosen, dtype=np.intp)
+
+
+def _leading(gram: Gram, k: int) -> FloatArray:
+    """The relaxed criterion's best labelling: leading eigenvectors of the scaled table, over roots of the masses."""
+    n = gram.n
+    if n <= _FEW or k >= n // 3:
+        vector = scipy.linalg.eigh(gram.scaled_dense(), subset_by_index=[max(0, n - k), n - 1])[1]
+    else:
+        try:
+            # only a start: a few digits are enough, and what has converged is used
+            width = min(n - 1, max(4 * k, 40))
+            vector = eigsh(gram.scaled(), k, which="LA", v0=start_vector(n), tol=1e-4, ncv=width)[1]
+        except ArpackNoConvergence as part:
+            vector = part.eigenvectors if part.eigenvectors.size else start_vector(n)[:, None]
+    return np.ascontiguousarray(vector / np.sqrt(gram.mass)[:, None])

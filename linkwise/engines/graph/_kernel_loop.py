@@ -1,0 +1,262 @@
+"""Weighted kernel k-means on the nodes of a Gram: all at once while that helps, then one node after the other."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import scipy.sparse
+
+from linkwise._kernels import njit
+from linkwise.engines.assignment import assign
+from linkwise.engines.graph._gram import Gram
+from linkwise.problem.statements import Apart
+
+__all__ = ["Ended", "Loop", "criterion", "run_kernel_kmeans"]
+
+IntArray = npt.NDArray[np.intp]
+FloatArray = npt.NDArray[np.float64]
+_SMALL = 1e-11  # relative gain that rounding could have made
+
+
+@dataclass(frozen=True, eq=False)
+class Loop:
+    """What does not change from one run to the next.
+
+    ``witness`` returns labels of the nodes in which all that is to be apart is, or raises; it is asked only when the
+    assignment finds none of its own.
+    """
+
+    gram: Gram
+    apart: Apart
+    k: int
+    shift: float
+    max_iter: int
+    witness: Callable[[], IntArray]
+
+
+@dataclass(frozen=True, eq=False)
+class Ended:
+    """Where a run ended: labels of the nodes, the criterion after every step, how many steps there were."""
+
+    labels: IntArray
+    history: FloatArray
+    n_iter: int
+    best: bool
+
+
+def criterion(gram: Gram, labels: IntArray, sums: FloatArray) -> float:
+    """The value of a labelling: the constant minus what clusters hold inside, per mass."""
+    inner, mass = _inside(gram, labels, sums)
+    return gram.constant - float((inner[mass > 0] / mass[mass > 0]).sum())
+
+
+def run_kernel_kmeans(loop: Loop, start: IntArray) -> Ended:
+    """Improve a labelling until neither a step of all nodes nor the move of one makes it better.
+
+    The start may leave clusters empty or break what is to be apart: it only says where centres are.
+    """
+    gram, k = loop.gram, loop.k
+    labels, best = _place(loop, start, _costs(loop, start, gram.sums(start, k)), legal=False)
+    sums = gram.sums(labels, k)
+    value = criterion(gram, labels, sums)
+    history = [value]
+    size = max(abs(gram.constant), float(np.abs(gram.diagonal / gram.mass).sum()), 1e-300)
+    alone = _places_of(loop.apart, gram.n)
+    n_iter = 0
+    while n_iter < loop.max_iter:
+        n_iter += 1
+        placed, sure = _place(loop, labels, _costs(loop, labels, sums), legal=True)
+        after = gram.sums(placed, k)
+        lower = criterion(gram, placed, after)
+        if lower < value - _SMALL * size:
+            labels, sums, value, best = placed, after, lower, best and sure
+            history.append(value)
+            continue
+        labels = labels.copy()
+        if not _sweep(gram, loop.apart, alone, labels, sums, _SMALL * size):
+            break
+        sums = gram.sums(labels, k)  # afresh, so that rounding does not add up
+        value = criterion(gram, labels, sums)
+        history.append(value)
+    return Ended(labels, np.array(history), n_iter, best)
+
+
+def _inside(gram: Gram, labels: IntArray, sums: FloatArray) -> tuple[FloatArray, FloatArray]:
+    k = sums.shape[1]
+    inner = np.bincount(labels, weights=sums[np.arange(len(labels)), labels], minlength=k)
+    mass = np.bincount(labels, weights=gram.mass, minlength=k)
+    return inner.astype(np.float64), mass.astype(np.float64)
+
+
+def _costs(loop: Loop, labels: IntArray, sums: FloatArray) -> FloatArray:
+    """Mass times squared distance of each node to each centre, shifted kernel, less what is the same for all centres.
+
+    A cluster without nodes has no centre, and costs inf.
+    """
+    gram, shift = loop.gram, loop.shift
+    inner, mass = _inside(gram, labels, sums)
+    full = mass > 0
+    over = np.divide(1.0, mass, out=np.zeros_like(mass), where=full)
+    costs = -2.0 * sums * over + gram.mass[:, None] * ((inner * over + shift) * over)
+    rows = np.arange(gram.n)
+    costs[rows, labels] -= 2.0 * shift * gram.mass * over[labels]
+    costs[:, ~full] = np.inf
+    return np.asarray(costs)
+
+
+def _place(loop: Loop, before: IntArray, costs: FloatArray, *, legal: bool) -> tuple[IntArray, bool]:
+    """Assign all nodes at least cost so that what is to be apart is, and no cluster is empty."""
+    labels: IntArray = np.argmin(costs, axis=1)
+    node, best = loop.apart.node, True
+    if len(node):
+        some = np.where(np.isinf(costs[node]), 1e3 * (1.0 + np.abs(costs[np.isfinite(costs)]).max()), costs[node])
+        found = assign(some, loop.apart, before[node] if legal else None)
+        if not found.solved:
+            found = assign(some, loop.apart, loop.witness()[node])
+        labels[node], best = found.labels, found.best
+    return _fill(loop, labels, costs), best
+
+
+def _fill(loop: Loop, labels: IntArray, costs: FloatArray) -> IntArray:
+    """Give every empty cluster the node that lies worst in its own; alone it is apart from all."""
+    gram = loop.gram
+    count = np.bincount(labels, minlength=loop.k)
+    if count.all():
+        return labels
+    own = (gram.diagonal + loop.shift * gram.mass) / gram.mass
+    finite = costs[np.arange(gram.n), labels]
+    worst = own + np.where(np.isfinite(finite), finite, 0.0)
+    for c in np.flatnonzero(count == 0).tolist():
+        row = int(np.argmax(np.where(count[labels] > 1, worst, -np.inf)))
+        count[labels[row]] -= 1
+        labels[row] = c
+        count[c] = 1
+    return labels
+
+
+def _places_of(apart: Apart, n: int) -> IntArray:
+    """The place of each node among those that are to be apart from others, or -1."""
+    place = np.full(n, -1, dtype=np.intp)
+    place[apart.node] = np.arange(apart.n_places)
+    return place
+
+
+def _sweep(gram: Gram, apart: Apart, place: IntArray, labels: IntArray, sums: FloatArray, least: float) -> int:
+    """Move nodes one after the other wherever the criterion falls; labels and sums change in place."""
+    inner, mass = _inside(gram, labels, sums)
+    count = np.bincount(labels, minlength=sums.shape[1])
+    state = (gram.mass, gram.diagonal, inner, mass, count, apart, place, labels, sums, least)
+    table: Any = gram.table
+    if scipy.sparse.issparse(table):
+        return int(_sweep_sparse(table.data, table.indices, table.indptr, *state))
+    return int(_sweep_dense(table, *state))
+
+
+@njit
+def _better(
+    x: int,
+    weight: FloatArray,
+    diagonal: FloatArray,
+    inner: FloatArray,
+    mass: FloatArray,
+    count: IntArray,
+    apart: Apart,
+    place: IntArray,
+    labels: IntArray,
+    sums: FloatArray,
+    least: float,
+    taken: IntArray,
+) -> int:
+    """The cluster to which moving ``x`` gains most, or -1; inner sums, masses and counts are brought up to date."""
+    home = labels[x]
+    if count[home] < 2:
+        return -1
+    p = place[x]
+    if p >= 0:
+        for e in range(apart.first[p], apart.first[p + 1]):
+            q = apart.clique[e]
+            for t in range(apart.start[q], apart.start[q + 1]):
+                if apart.member[t] != p:
+                    taken[labels[apart.node[apart.member[t]]]] = x
+    w = weight[x]
+    left = inner[home] - 2.0 * sums[x, home] + diagonal[x]
+    lost = inner[home] / mass[home] - left / (mass[home] - w)
+    best = -1
+    most = least
+    for c in range(len(inner)):
+        if c == home or taken[c] == x:
+            continue
+        gain = (inner[c] + 2.0 * sums[x, c] + diagonal[x]) / (mass[c] + w) - inner[c] / mass[c] - lost
+        if gain > most:
+            most = gain
+            best = c
+    if best >= 0:
+        inner[home] = left
+        inner[best] += 2.0 * sums[x, best] + diagonal[x]
+        mass[home] -= w
+        mass[best] += w
+        count[home] -= 1
+        count[best] += 1
+    return best
+
+
+@njit
+def _sweep_dense(
+    table: FloatArray,
+    weight: FloatArray,
+    diagonal: FloatArray,
+    inner: FloatArray,
+    mass: FloatArray,
+    count: IntArray,
+    apart: Apart,
+    place: IntArray,
+    labels: IntArray,
+    sums: FloatArray,
+    least: float,
+) -> int:
+    moves = 0
+    taken = np.full(len(inner), -1, np.intp)
+    for x in range(len(labels)):
+        to = _better(x, weight, diagonal, inner, mass, count, apart, place, labels, sums, least, taken)
+        if to >= 0:
+            home = labels[x]
+            for y in range(len(labels)):
+                sums[y, home] -= table[x, y]
+                sums[y, to] += table[x, y]
+            labels[x] = to
+            moves += 1
+    return moves
+
+
+@njit
+def _sweep_sparse(
+    data: FloatArray,
+    indices: IntArray,
+    indptr: IntArray,
+    weight: FloatArray,
+    diagonal: FloatArray,
+    inner: FloatArray,
+    mass: FloatArray,
+    count: IntArray,
+    apart: Apart,
+    place: IntArray,
+    labels: IntArray,
+    sums: FloatArray,
+    least: float,
+) -> int:
+    moves = 0
+    taken = np.full(len(inner), -1, np.intp)
+    for x in range(len(labels)):
+        to = _better(x, weight, diagonal, inner, mass, count, apart, place, labels, sums, least, taken)
+        if to >= 0:
+            home = labels[x]
+            for e in range(indptr[x], indptr[x + 1]):
+                sums[indices[e], home] -= data[e]
+                sums[indices[e], to] += data[e]
+            labels[x] = to
+            moves += 1
+    return moves

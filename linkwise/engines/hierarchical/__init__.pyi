@@ -1,0 +1,58 @@
+from linkwise.engines.agglomeration import (
+    GammaRun as GammaRun,
+    agglomerate as agglomerate,
+    gamma_linkage as gamma_linkage,
+)
+from linkwise.engines.hierarchical._active_complete_link import (
+    ActiveCompleteLink as ActiveCompleteLink,
+    active_complete_link as active_complete_link,
+)
+from linkwise.engines.hierarchical._agglomerative import (
+    ConstrainedAgglomerative as ConstrainedAgglomerative,
+    constrained_linkage as constrained_linkage,
+)
+from linkwise.engines.hierarchical._complete_link import (
+    ConstrainedCompleteLink as ConstrainedCompleteLink,
+    propagated_linkage as propagated_linkage,
+)
+from linkwise.engines.hierarchical.biased import (
+    IHAC as IHAC,
+    AdaptiveRun as AdaptiveRun,
+    BiHAC as BiHAC,
+    BiiHAC as BiiHAC,
+    bihac as bihac,
+    biihac as biihac,
+    ihac as ihac,
+)
+from linkwise.engines.hierarchical.relative import (
+    ReCon as ReCon,
+    recon as recon,
+)
+from linkwise.engines.hierarchical.ultrametric import (
+    HACoc as HACoc,
+    IPoptim as IPoptim,
+    Projection as Projection,
+    UltraTran as UltraTran,
+    fit_heights as fit_heights,
+    fit_ultrametric as fit_ultrametric,
+    hacoc as hacoc,
+    ipoptim as ipoptim,
+    project_triplets as project_triplets,
+    subdominant_ultrametric as subdominant_ultrametric,
+    ultratran as ultratran,
+)
+
+"""For other packages of linkwise."""
+
+from linkwise.engines.hierarchical._dead_ends import (
+    detours as detours,
+)
+from linkwise.engines.hierarchical._hierarchy_mixin import (
+    HierarchyMixin as HierarchyMixin,
+    dead_end_message as dead_end_message,
+    mark as mark,
+    recut as recut,
+)
+from linkwise.engines.hierarchical._new_samples import (
+    CHUNK as CHUNK,
+)

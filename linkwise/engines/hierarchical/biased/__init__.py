@@ -1,0 +1,5 @@
+"""BiHAC, BiiHAC and iHAC: similarities that learn from triplets."""
+
+from linkwise._lazy import attach
+
+__getattr__, __dir__, __all__ = attach(__name__, __file__)

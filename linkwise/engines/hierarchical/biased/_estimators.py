@@ -1,0 +1,423 @@
+"""The estimators of the biased family: IHAC chooses merges, BiHAC learns weights, BiiHAC does both."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from numbers import Integral, Real
+from typing import Any, ClassVar
+
+import numpy as np
+import numpy.typing as npt
+from scipy.sparse import issparse
+
+from linkwise._compat import Interval, StrOptions
+from linkwise.constraints import Constraints, Kind
+from linkwise.engines import ConstrainedClusterer
+from linkwise.engines.agglomeration import AVERAGE
+from linkwise.engines.hierarchical import CHUNK, HierarchyMixin, mark
+from linkwise.engines.hierarchical.biased._algorithms import AdaptiveRun, bihac, biihac, ihac
+from linkwise.engines.hierarchical.biased._runs import METHODS
+from linkwise.exceptions import LinkwiseError
+from linkwise.problem import Problem
+from linkwise.result import Dendrogram
+
+__all__ = ["IHAC", "BiHAC", "BiiHAC"]
+
+
+class _Biased(HierarchyMixin, ConstrainedClusterer):
+    """What the three share: triplets on vectors compared by cosine, followed as far as it goes."""
+
+    understands: ClassVar[frozenset[Kind]] = frozenset({Kind.TRIPLET})
+    best_effort: ClassVar[bool] = True
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        **HierarchyMixin._parameter_constraints,
+        "linkage": [StrOptions(set(METHODS))],
+    }
+
+    broken_: npt.NDArray[np.intp]
+
+    def __sklearn_tags__(self) -> Any:
+        tags = ConstrainedClusterer.__sklearn_tags__(self)
+        tags.input_tags.sparse = True
+        return tags
+
+    def _read(self, X: Any) -> Any:
+        samples = ConstrainedClusterer._read(self, X)
+        self._read_cut(samples.shape[0])
+        return samples
+
+    def _metric(self) -> str:
+        return "cosine"
+
+    def _gaps(self, new: Any) -> tuple[Iterator[npt.NDArray[np.float64]], int, bool]:
+        """One minus the mean cosine with a cluster's samples, under the learned weights if there are any."""
+        from sklearn.metrics.pairwise import cosine_distances
+
+        scale = np.sqrt(getattr(self, "feature_weights_", np.ones(new.shape[1])))
+        tables: tuple[Any, Any] = (new, self._samples)
+        new, old = (table.multiply(scale).tocsr() if issparse(table) else table * scale for table in tables)
+        step = max(1, CHUNK // (8 * old.shape[0]))
+        parts = (cosine_distances(new[start : start + step], old) for start in range(0, new.shape[0], step))
+        return parts, AVERAGE, False
+
+    def _keep(self, outcome: Dendrogram, samples: Any, constraints: Constraints) -> None:
+        labels = self._cut(outcome, constraints)
+        tree = mark(outcome, labels)
+        self._keep_tree(tree, labels, self._certify(tree, constraints, samples), samples)
+
+
+class IHAC(_Biased):
+    """Merge the most similar clusters first among the merges that break no triplet: iHAC.
+
+    **Best effort: statements may be broken even if they do not contradict each other.** When every merge left breaks
+    one, the most similar pair is merged all the same; a warning tells how many are broken, ``certificate_`` which.
+
+    Parameters
+    ----------
+    n_clusters : int or None, default=2
+        Number of clusters of the cut; None with no ``distance_threshold`` gives one.
+    linkage : {"average", "centroid"}, default="average"
+        Similarity of two clusters: the mean cosine of their members, or the cosine of their centroids.
+    distance_threshold : float or None, default=None
+        Cut at this height, one minus the similarity; needs ``n_clusters=None``.
+
+    Attributes
+    ----------
+    labels_ : ndarray of shape (n_samples,)
+        Cluster of each sample, numbered by first appearance.
+    n_clusters_ : int
+        Number of clusters.
+    dendrogram_ : Dendrogram
+        The tree, with the clusters marked.
+    certificate_ : Certificate
+        The independent check of the result: which statements hold and which do not.
+    constraints_ : Constraints
+        The statements that were followed.
+    dropped_ : Constraints
+        The soft statements that were left out.
+    broken_ : ndarray of shape (n_samples - 1,)
+        How many statements each merge broke.
+    children_, distances_, n_leaves_, n_connected_components_
+        As in scikit-learn's `AgglomerativeClustering`.
+    k_min_ : int
+        Fewest clusters the tree has: 1.
+
+    See Also
+    --------
+    ReCon : keeps every triplet attainable, so that all hold.
+    BiHAC : learns feature weights instead.
+    BiiHAC : both.
+    linkwise.engines.ihac : the same as a function.
+
+    Notes
+    -----
+    **Cost** one n x n matrix of float64; O(n²) time in practice, plus O(m + k²) for m triplets about k samples.
+    **Guarantee** contradictory triplets are an error that explains; consistent ones may still be broken.
+    **Departure from** [1]_ see `linkwise.engines.ihac`.
+
+    References
+    ----------
+    .. [1] K. Bade, A. Nürnberger, "Creating a Cluster Hierarchy under Constraints of a Partially Known Hierarchy",
+       SDM 2008.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from linkwise import Constraints, IHAC
+    >>> X = np.array([[4.0, 0.0, 1.0], [3.0, 1.0, 0.0], [0.0, 4.0, 0.0], [1.0, 4.0, 1.0]])
+    >>> model = IHAC(n_clusters=2).fit(X, constraints=Constraints.build(4, triplets=[(0, 2, 1)]))
+    >>> print(model.certificate_)
+    The 1 hard statement holds: 1 triplet.
+    """
+
+    def __init__(
+        self,
+        n_clusters: int | None = 2,
+        *,
+        linkage: str = "average",
+        distance_threshold: float | None = None,
+    ) -> None:
+        self.n_clusters = n_clusters
+        self.linkage = linkage
+        self.distance_threshold = distance_threshold
+
+    def _solve(self, problem: Problem) -> Dendrogram:
+        run = ihac(problem.X, problem.constraints, method=self.linkage, error_weights="uniform")
+        self.broken_ = run.broken
+        return run.dendrogram
+
+
+class _Learned(_Biased):
+    """Learned feature weights, and how the learning went."""
+
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        **_Biased._parameter_constraints,
+        "learning_rate": [Interval(Real, 0, None, closed="left")],
+        "max_iter": [Interval(Integral, 1, None, closed="left")],
+        "n_iter_no_change": [Interval(Integral, 1, None, closed="left"), None],
+        "tol": [Interval(Real, 0, None, closed="left")],
+        "error_weights": [StrOptions({"node", "uniform"})],
+    }
+
+    feature_weights_: npt.NDArray[np.float64]
+    error_: float
+    errors_: npt.NDArray[np.float64]
+    steps_: npt.NDArray[np.intp]
+    n_iter_: int
+
+    def __init__(
+        self,
+        n_clusters: int | None = 2,
+        *,
+        linkage: str = "average",
+        distance_threshold: float | None = None,
+        learning_rate: float = 5.0,
+        max_iter: int = 50,
+        n_iter_no_change: int | None = None,
+        tol: float = 1e-6,
+        error_weights: str = "node",
+    ) -> None:
+        self.n_clusters = n_clusters
+        self.linkage = linkage
+        self.distance_threshold = distance_threshold
+        self.learning_rate = learning_rate
+        self.max_iter = max_iter
+        self.n_iter_no_change = n_iter_no_change
+        self.tol = tol
+        self.error_weights = error_weights
+
+    def _options(self) -> dict[str, Any]:
+        return {
+            "method": self.linkage,
+            "learning_rate": self.learning_rate,
+            "max_iter": self.max_iter,
+            "n_iter_no_change": self.n_iter_no_change,
+            "tol": self.tol,
+            "error_weights": self.error_weights,
+        }
+
+    def _remember(self, run: AdaptiveRun) -> Dendrogram:
+        self.feature_weights_ = run.weights
+        self.broken_ = run.broken
+        self.error_, self.errors_, self.steps_ = run.error, run.errors, run.steps
+        self.n_iter_ = len(run.errors)
+        return run.dendrogram
+
+    def top_features(self, k: int = 10, *, names: Any = None) -> list[tuple[Any, float]]:
+        """List the features that gained most weight, heaviest first; 1 is the weight all began with.
+
+        Parameters
+        ----------
+        k : int, default=10
+            How many.
+        names : array-like of shape (n_features,) or a vectorizer, optional
+            What the features are called, or anything with ``get_feature_names_out``; default: the columns of the data
+            frame the estimator was fitted on, or else numbers.
+
+        Returns
+        -------
+        list of (name, weight)
+
+        Raises
+        ------
+        LinkwiseError
+            There are more or fewer names than features.
+
+        Examples
+        --------
+        >>> from sklearn.feature_extraction.text import TfidfVectorizer
+        >>> from linkwise import BiHAC, Constraints
+        >>> words = TfidfVectorizer()
+        >>> X = words.fit_transform(["red apple", "green apple", "red car", "green car"])
+        >>> model = BiHAC(learning_rate=0.5).fit(X, constraints=Constraints.build(4, triplets=[(0, 2, 1)]))
+        >>> [name for name, weight in model.top_features(1, names=words)]
+        ['red']
+        """
+        if not hasattr(self, "feature_weights_"):
+            from sklearn.exceptions import NotFittedError
+
+            msg = f"{type(self).__name__} is not fitted yet, so it has learned no weights.\nHint: call `fit` first."
+            raise NotFittedError(msg)
+        d = len(self.feature_weights_)
+        if names is None:
+            names = getattr(self, "feature_names_in_", np.arange(d))
+        elif hasattr(names, "get_feature_names_out"):
+            names = names.get_feature_names_out()
+        called = np.asarray(names).tolist()
+        if len(called) != d:
+            msg = f"top_features: {len(called):,} names for {d:,} features."
+            raise LinkwiseError(msg)
+        order = np.argsort(-self.feature_weights_, kind="stable")[:k]
+        return [(called[i], float(self.feature_weights_[i])) for i in order.tolist()]
+
+
+class BiHAC(_Learned):
+    """Learn feature weights under which plain agglomeration breaks few triplets: biHAC.
+
+    **Best effort: statements may be broken even if they do not contradict each other.** They only change the weights
+    of the features; a warning tells how many are broken, ``certificate_`` which.
+
+    Parameters
+    ----------
+    n_clusters : int or None, default=2
+        Number of clusters of the cut; None with no ``distance_threshold`` gives one.
+    linkage : {"average", "centroid"}, default="average"
+        Similarity of two clusters: the mean cosine of their members, or the cosine of their centroids.
+    distance_threshold : float or None, default=None
+        Cut at this height, one minus the similarity; needs ``n_clusters=None``.
+    learning_rate : float, default=5.0
+        Length of a step. The default is that of [1]_ for tf-idf vectors of 5,000 terms; a few dense features want much
+        less, such as 0.1.
+    max_iter : int, default=50
+        Most clustering runs.
+    n_iter_no_change : int or None, default=None
+        End after so many runs without a smaller error; None: never for that reason.
+    tol : float, default=1e-6
+        End when no weight has changed by more in a run.
+    error_weights : {"node", "uniform"}, default="node"
+        The error that decides between runs is one minus the H-correlation with equal weight to all nodes of the known
+        hierarchy, or one minus the share of triplets that hold.
+
+    Attributes
+    ----------
+    feature_weights_ : ndarray of shape (n_features,)
+        Weight of each feature, at least 0; they sum to the number of features. Named by `top_features`.
+    error_ : float
+        Cluster error of the tree on the statements.
+    errors_, steps_ : ndarray of shape (n_iter_,)
+        Cluster error of every run, and how many times it changed the weights.
+    n_iter_ : int
+        Number of learning runs.
+    labels_ : ndarray of shape (n_samples,)
+        Cluster of each sample, numbered by first appearance.
+    n_clusters_ : int
+        Number of clusters.
+    dendrogram_ : Dendrogram
+        The tree of the run with the least error, with the clusters marked.
+    certificate_ : Certificate
+        The independent check of the result: which statements hold and which do not.
+    constraints_ : Constraints
+        The statements that were followed.
+    dropped_ : Constraints
+        The soft statements that were left out.
+    broken_ : ndarray of shape (n_samples - 1,)
+        How many statements each merge broke.
+    children_, distances_, n_leaves_, n_connected_components_
+        As in scikit-learn's `AgglomerativeClustering`.
+    k_min_ : int
+        Fewest clusters the tree has: 1.
+
+    See Also
+    --------
+    BiiHAC : lets triplets choose merges as well, under the learned weights.
+    IHAC : only lets them choose merges.
+    linkwise.engines.bihac : the same as a function.
+
+    Notes
+    -----
+    **Cost** one n x n matrix of float64; for each run O(n²) time in practice, the products of the rows (sparse rows
+    stay sparse), O(m + k²) for m triplets about k samples.
+    **Guarantee** contradictory triplets are an error that explains; consistent ones may still be broken. The error is
+    never above that of plain agglomeration.
+    **Departure from** [1]_ see `linkwise.engines.bihac`.
+
+    References
+    ----------
+    .. [1] K. Bade, A. Nürnberger, "Learning a Metric during Hierarchical Clustering based on Constraints", 2009.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from linkwise import BiHAC, Constraints
+    >>> X = np.array([[4.0, 0.0, 1.0], [3.0, 1.0, 0.0], [0.0, 4.0, 0.9], [1.0, 4.0, 0.0]])
+    >>> model = BiHAC(learning_rate=0.3).fit(X, constraints=Constraints.build(4, triplets=[(0, 2, 1)]))
+    >>> model.certificate_.ok, model.top_features(1)[0][0]
+    (True, 2)
+    """
+
+    def _solve(self, problem: Problem) -> Dendrogram:
+        return self._remember(bihac(problem.X, problem.constraints, **self._options()))
+
+
+class BiiHAC(_Learned):
+    """Learn feature weights from triplets, then merge under them only what breaks no triplet: biiHAC.
+
+    **Best effort: statements may be broken even if they do not contradict each other**, as in `IHAC`; a warning tells
+    how many are, ``certificate_`` which.
+
+    Parameters
+    ----------
+    n_clusters : int or None, default=2
+        Number of clusters of the cut; None with no ``distance_threshold`` gives one.
+    linkage : {"average", "centroid"}, default="average"
+        Similarity of two clusters: the mean cosine of their members, or the cosine of their centroids.
+    distance_threshold : float or None, default=None
+        Cut at this height, one minus the similarity; needs ``n_clusters=None``.
+    learning_rate : float, default=5.0
+        Length of a step, as in `BiHAC`.
+    max_iter : int, default=50
+        Most learning runs; one run of `IHAC` follows.
+    n_iter_no_change : int or None, default=None
+        End learning after so many runs without a smaller error; None: never for that reason.
+    tol : float, default=1e-6
+        End learning when no weight has changed by more in a run.
+    error_weights : {"node", "uniform"}, default="node"
+        The error that decides between runs, as in `BiHAC`.
+
+    Attributes
+    ----------
+    feature_weights_ : ndarray of shape (n_features,)
+        Weight of each feature, at least 0; they sum to the number of features. Named by `top_features`.
+    error_ : float
+        Cluster error of the tree on the statements.
+    errors_, steps_ : ndarray of shape (n_iter_,)
+        Cluster error of every learning run, and how many times it changed the weights.
+    n_iter_ : int
+        Number of learning runs.
+    labels_ : ndarray of shape (n_samples,)
+        Cluster of each sample, numbered by first appearance.
+    n_clusters_ : int
+        Number of clusters.
+    dendrogram_ : Dendrogram
+        The tree, with the clusters marked.
+    certificate_ : Certificate
+        The independent check of the result: which statements hold and which do not.
+    constraints_ : Constraints
+        The statements that were followed.
+    dropped_ : Constraints
+        The soft statements that were left out.
+    broken_ : ndarray of shape (n_samples - 1,)
+        How many statements each merge broke.
+    children_, distances_, n_leaves_, n_connected_components_
+        As in scikit-learn's `AgglomerativeClustering`.
+    k_min_ : int
+        Fewest clusters the tree has: 1.
+
+    See Also
+    --------
+    BiHAC : only learns the weights.
+    IHAC : only chooses merges.
+    linkwise.engines.biihac : the same as a function.
+
+    Notes
+    -----
+    **Cost** that of `BiHAC` and one `IHAC`.
+    **Guarantee** contradictory triplets are an error that explains; consistent ones may still be broken.
+    **Departure from** [1]_ see `linkwise.engines.ihac` and `linkwise.engines.bihac`.
+
+    References
+    ----------
+    .. [1] K. Bade, A. Nürnberger, "Learning a Metric during Hierarchical Clustering based on Constraints", 2009.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from linkwise import BiiHAC, Constraints
+    >>> X = np.array([[4.0, 0.0, 1.0], [3.0, 1.0, 0.0], [0.0, 4.0, 0.9], [1.0, 4.0, 0.0]])
+    >>> model = BiiHAC(learning_rate=0.3).fit(X, constraints=Constraints.build(4, triplets=[(0, 2, 1)]))
+    >>> model.error_, model.broken_.tolist()
+    (0.0, [0, 0, 0])
+    """
+
+    def _solve(self, problem: Problem) -> Dendrogram:
+        return self._remember(biihac(problem.X, problem.constraints, **self._options()))

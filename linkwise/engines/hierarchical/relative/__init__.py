@@ -1,0 +1,5 @@
+"""ReCon: hierarchies under relative constraints."""
+
+from linkwise._lazy import attach
+
+__getattr__, __dir__, __all__ = attach(__name__, __file__)

@@ -1,0 +1,182 @@
+"""What a run of ReCon leaves behind for the next one, and how many of its merges other statements leave in place.
+
+Every merge is the first, by distance and then by age, among the pairs that the statements allow at its turn. So the
+first k merges stay when
+
+- no merge among them contradicts a new statement: after them all triplets can still be had, and no new cannot-link lies
+  within a cluster below the cut;
+- every closer pair that was refused on the way is still refused: no withdrawn statement had a part in a refusal by
+  then. Each refutation is therefore recorded with triplets that prove it, and each cannot-link with the first pair it
+  kept apart.
+
+What belongs together is merged first; statements that change the blocks of it leave no merge known to be in place.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, NamedTuple, Self
+
+import numpy as np
+import numpy.typing as npt
+
+from linkwise.constraints import Constraints, Groups, Kind
+from linkwise.engines.hierarchical.relative._kernels import clusters_after
+from linkwise.engines.hierarchical.relative._kernels_search import NEVER
+from linkwise.problem import onetree
+from linkwise.result import Dendrogram
+
+__all__ = ["Contracted", "Memory", "Said", "carry", "contract"]
+
+IntArray = npt.NDArray[np.intp]
+
+
+class Said(NamedTuple):
+    """The statements of a run in one order, each once, so that two runs can be compared."""
+
+    n: int
+    triplets: IntArray  # [m, 3]
+    links: IntArray  # [l, 2] cannot-links
+    groups: Groups  # groups apart
+    block: IntArray | None  # [n] what belongs together; None when triplets are all there is
+
+    @classmethod
+    def of(cls, constraints: Constraints, block: IntArray | None) -> Self:
+        """Put statements in order and leave out what was said twice."""
+        n = constraints.n_samples
+        triplets = constraints.of(Kind.TRIPLET)
+        pair = np.sort(triplets[:, :2], axis=1)
+        key = np.unique((pair[:, 0] * n + pair[:, 1]) * n + triplets[:, 2])
+        links = np.unique(_pair_keys(n, constraints.of(Kind.CANNOT_LINK)))
+        return cls(
+            n,
+            np.column_stack([key // (n * n), key // n % n, key % n]),
+            np.column_stack([links // n, links % n]),
+            constraints.groups_of(Kind.APART),
+            block,
+        )
+
+    @property
+    def triplet_keys(self) -> IntArray:
+        """One rising number per triplet."""
+        return (self.triplets[:, 0] * self.n + self.triplets[:, 1]) * self.n + self.triplets[:, 2]
+
+    @property
+    def link_keys(self) -> IntArray:
+        """One rising number per cannot-link."""
+        return _pair_keys(self.n, self.links)
+
+    @property
+    def blocks(self) -> IntArray:
+        """The blocks, each sample its own when nobody spoke of pairs."""
+        return np.arange(self.n) if self.block is None else self.block
+
+
+def _pair_keys(n: int, pairs: IntArray) -> IntArray:
+    low_first = np.sort(pairs, axis=1)
+    return low_first[:, 0] * n + low_first[:, 1]
+
+
+class Contracted(NamedTuple):
+    """Triplets about clusters, those already fulfilled left out."""
+
+    involved: IntArray  # the clusters, by node
+    items: IntArray  # [k, 3] triplets about them
+    origin: IntArray  # position of each triplet among all
+
+
+def contract(triplets: IntArray, at: IntArray) -> Contracted | None:
+    """Say the triplets about the clusters that hold the samples; None when a cluster breaks one."""
+    moved = at[triplets]
+    origin = np.flatnonzero(moved[:, 0] != moved[:, 1])
+    involved, items = np.unique(moved[origin], return_inverse=True)
+    items = items.reshape(-1, 3)
+    if ((items[:, 2] == items[:, 0]) | (items[:, 2] == items[:, 1])).any():
+        return None
+    return Contracted(involved, items, origin)
+
+
+@dataclass(frozen=True)
+class Memory:
+    """A finished run: what it was asked, its merges, what they rest on, and its searches."""
+
+    settings: tuple[Any, ...]
+    X: npt.NDArray[Any]
+    said: Said
+    tree: Dendrogram
+    height: npt.NDArray[np.float64]  # of each merge, on the scale of the loop
+    factor: float  # by which the loop's distances are to be multiplied
+    end: int  # merges below the marked cut; -1 without one
+    used: npt.NDArray[np.int64]  # [m] merges before the first refutation a triplet helped to prove
+    parted: npt.NDArray[np.int64]  # [l] merges before the first pair a cannot-link kept apart
+    entry: npt.NDArray[np.int64]  # [3, e] searches
+    far: npt.NDArray[np.float64]  # [e]
+
+    def fits(self, settings: tuple[Any, ...], X: npt.NDArray[Any]) -> bool:
+        """Whether the run was on the same data with the same parameters."""
+        return self.settings == settings and self.X.shape == X.shape and bool((self.X == X).all())
+
+    def cut_after(self, said: Said, n_clusters: int, limit: float) -> int:
+        """How many of the merges are below the marked cut when the first of them are those of a run under ``said``."""
+        if said.block is None:
+            return -1
+        if self.end >= 0:
+            return self.end
+        beyond = np.flatnonzero(self.height > limit)
+        return int(min(said.n - n_clusters, beyond[0] if len(beyond) else said.n - 1))
+
+    def n_kept(self, said: Said, end: int) -> int:
+        """How many of the first merges other statements leave in place; -1 when the triplets cannot be had at all."""
+        n = said.n
+        if not np.array_equal(self.said.blocks, said.blocks):
+            return 0
+        kept = n - 1
+        gone = ~np.isin(self.said.triplet_keys, said.triplet_keys, assume_unique=True)
+        kept = min(kept, int(self.used[gone].min(initial=kept)))
+        parted = ~np.isin(self.said.link_keys, said.link_keys, assume_unique=True)
+        kept = min(kept, int(self.parted[parted].min(initial=kept)))
+        inside = n - int(said.blocks.max(initial=-1)) - 1
+        if not _same_groups(self.said.groups, said.groups):
+            kept = min(kept, inside)
+        new = said.links[~np.isin(said.link_keys, self.said.link_keys, assume_unique=True)]
+        meet = self.tree.lca(new[:, 0], new[:, 1]) - n
+        kept = min(kept, int(meet[meet < end].min(initial=kept)))
+        fresh = said.triplets[~np.isin(said.triplet_keys, self.said.triplet_keys, assume_unique=True)]
+        return self._before_contradiction(said.triplets, fresh, kept)
+
+    def _before_contradiction(self, triplets: IntArray, fresh: IntArray, kept: int) -> int:
+        """The last moment, ``kept`` merges at most, at which all triplets can still be had; -1 if there is none."""
+        n = self.tree.n_samples
+        a, b, c = fresh.T
+        pair = self.tree.lca(a, b)
+        first = np.minimum(self.tree.lca(a, c), self.tree.lca(b, c))
+        if (pair < first).all():  # the whole tree displays what is new, and the rest anyway
+            return kept
+        kept = min(kept, int((first[pair >= first] - n).min()))
+
+        def lost_after(merges: int) -> bool:
+            left = contract(triplets, clusters_after(self.tree.parent, n, merges))
+            return left is None or onetree(len(left.involved), left.items).parent is None
+
+        low, high, step = kept, kept + 1, 1  # lost after `high` merges at the latest
+        while low >= 0 and lost_after(low):
+            low, high, step = max(low - step, 0) if low else -1, low, 4 * step
+        while high - low > 1:
+            middle = (low + high) // 2
+            low, high = (low, middle) if lost_after(middle) else (middle, high)
+        return low
+
+
+def carry(old_keys: IntArray, old: npt.NDArray[np.int64], keys: IntArray, merges: int) -> npt.NDArray[np.int64]:
+    """What is known of statements from the first merges, for those said now; `NEVER` if nothing."""
+    known = np.full(len(keys), NEVER, np.int64)
+    place = np.searchsorted(old_keys, keys)
+    place[place == len(old_keys)] = 0
+    if len(old_keys):
+        same = (old_keys[place] == keys) & (old[place] < merges)
+        known[same] = old[place[same]]
+    return known
+
+
+def _same_groups(x: Groups, y: Groups) -> bool:
+    return np.array_equal(x.member, y.member) and np.array_equal(x.owner, y.owner)

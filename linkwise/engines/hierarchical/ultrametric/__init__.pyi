@@ -1,0 +1,23 @@
+from linkwise.engines.hierarchical.ultrametric._hacoc import (
+    HACoc as HACoc,
+    hacoc as hacoc,
+)
+from linkwise.engines.hierarchical.ultrametric._heights import (
+    fit_heights as fit_heights,
+    fit_ultrametric as fit_ultrametric,
+)
+from linkwise.engines.hierarchical.ultrametric._ipoptim import (
+    IPoptim as IPoptim,
+    ipoptim as ipoptim,
+)
+from linkwise.engines.hierarchical.ultrametric._projection import (
+    Projection as Projection,
+    project_triplets as project_triplets,
+)
+from linkwise.engines.hierarchical.ultrametric._subdominant import (
+    subdominant_ultrametric as subdominant_ultrametric,
+)
+from linkwise.engines.hierarchical.ultrametric._ultratran import (
+    UltraTran as UltraTran,
+    ultratran as ultratran,
+)

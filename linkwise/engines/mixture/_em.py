@@ -1,0 +1,319 @@
+"""Expectation-maximisation: the loop, and what comes out of it."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, NamedTuple, Protocol
+
+import numpy as np
+import numpy.typing as npt
+from sklearn.cluster import KMeans, kmeans_plusplus
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils import check_random_state
+
+from linkwise._messages import many
+from linkwise._validation import warn_user
+from linkwise.engines.distances import in_unit, unit_of
+from linkwise.engines.mixture._factors import Chunklets, sum_rows
+from linkwise.engines.mixture._gaussian import Gaussians, fit_gaussians, log_density
+
+__all__ = [
+    "STARTS",
+    "Beliefs",
+    "Mixture",
+    "Settings",
+    "climb",
+    "climb_weighted",
+    "random_source",
+    "start",
+    "warn_of_fewer",
+]
+
+IntArray = npt.NDArray[np.intp]
+FloatArray = npt.NDArray[np.float64]
+
+
+STARTS = ("kmeans", "k-means++", "random", "random_from_data")
+
+
+def random_source(random_state: Any) -> np.random.RandomState:
+    """Where random numbers come from; None stands for new ones, never for NumPy's global generator."""
+    return np.random.RandomState() if random_state is None else check_random_state(random_state)
+
+
+def start(
+    X: FloatArray,
+    graph: Chunklets,
+    k: int,
+    init: str | FloatArray,
+    random: np.random.RandomState,
+    decide: Callable[[FloatArray], IntArray],
+) -> FloatArray:
+    """Return responsibilities of each chunklet.
+
+    ``init`` is one of `STARTS` or the centres to start from. Labels found by k-means or by nearest centres are changed,
+    as little as possible in the sum of squares, until ``decide`` lets them stand.
+    """
+    n = graph.n
+    out = np.zeros((n, k))
+    if isinstance(init, str) and init == "random":
+        out[:] = random.uniform(size=(n, k))
+        return np.asarray(out / out.sum(axis=1)[:, None])
+    points, weight = _centres(X, graph)
+    if isinstance(init, str) and init == "random_from_data":
+        out[random.choice(n, size=k, replace=False), np.arange(k)] = 1
+        return out
+    if isinstance(init, str) and init == "k-means++":
+        _, chosen = kmeans_plusplus(points, k, sample_weight=weight, random_state=random)
+        out[chosen, np.arange(k)] = 1
+        return out
+    if isinstance(init, str):
+        with warnings.catch_warnings():  # that k-means left a cluster empty is of no interest: it is only a start
+            warnings.simplefilter("ignore", ConvergenceWarning)
+            found: Any = KMeans(n_clusters=k, n_init=1, random_state=random).fit(points, sample_weight=weight)
+        labels, centres = found.labels_, found.cluster_centers_
+    else:
+        labels, centres = None, init
+    if labels is None or len(graph.pairs):
+        labels = _nearest(X, graph, centres, decide)
+    out[np.arange(n), labels] = 1
+    return out
+
+
+def _centres(X: FloatArray, graph: Chunklets) -> tuple[FloatArray, FloatArray | None]:
+    """The mean of each chunklet, weighted by its size."""
+    if graph.plain:
+        return X, None
+    total = np.zeros((graph.n, X.shape[1]))
+    sum_rows(graph.of, X, total)
+    return total / graph.size[:, None], graph.size.astype(np.float64)
+
+
+def _nearest(
+    X: FloatArray, graph: Chunklets, centres: FloatArray, decide: Callable[[FloatArray], IntArray]
+) -> IntArray:
+    """Labels of the chunklets under equal round Gaussians at the centres, as wide as the samples lie from them."""
+    square = np.empty((len(X), len(centres)))
+    for j, centre in enumerate(centres):
+        difference = X - centre
+        np.einsum("ij,ij->i", difference, difference, out=square[:, j])
+    variance = float(square.min(axis=1).mean()) / X.shape[1]
+    variance = max(variance, np.finfo(np.float64).eps * float(square.max())) or 1.0  # samples may lie on the centres
+    return decide(graph.gather(square / (-2 * variance)))
+
+
+ROUNDING = 16 * float(np.finfo(np.float64).eps)  # what subtracting a mean may leave of a constant, relative to it
+
+
+class Beliefs(Protocol):
+    """What EM needs to know of the labels of chunklets; `Given` and `Penalised` say it."""
+
+    graph: Chunklets
+    rough_samples: int
+
+    def log_weight(self, log_density: FloatArray, weights: FloatArray) -> FloatArray:
+        """Log of density times prior of every chunklet in every cluster."""
+
+    def expect(self, log_density: FloatArray, weights: FloatArray) -> tuple[float, FloatArray]:
+        """Return the objective and the label probabilities of each chunklet."""
+
+    def counts(self, chance: FloatArray) -> FloatArray:
+        """Return how often the weight of each cluster is expected to count."""
+
+    def weigh(self, chance: FloatArray, weights: FloatArray) -> FloatArray:
+        """Return the mixing weights for these label probabilities."""
+
+    def decide(self, unary: FloatArray) -> IntArray:
+        """Return labels in which every hard statement holds."""
+
+    def forget(self) -> None:
+        """Begin anew: another start is tried."""
+
+
+class Settings(NamedTuple):
+    """How to climb; see `ConstrainedGaussianMixture`. `climb` takes ``reg_covar`` for a share of the variances."""
+
+    covariance_type: str
+    tol: float
+    reg_covar: Any
+    max_iter: int
+    n_init: int
+    init: Any
+    random_state: Any
+
+
+@dataclass(frozen=True, eq=False)
+class Mixture:
+    """A mixture of Gaussians and what it says of the samples it was fitted to.
+
+    Attributes
+    ----------
+    labels : ndarray of shape (n_samples,)
+        Most probable labels, decided jointly where statements tie samples together.
+    responsibilities : ndarray of shape (n_samples, n_clusters)
+        Probability of each cluster for each sample, the statements taken into account.
+    weights, means, covariances, precisions_cholesky : ndarray
+        The mixture, shaped as in scikit-learn's `GaussianMixture`.
+    lower_bounds : ndarray of shape (n_iter,)
+        The objective per sample after every E-step; the last entry is ``lower_bound``.
+    converged : bool
+        Whether the objective changed by less than ``tol`` in the end.
+    n_approximated : int
+        How many samples are tied together too closely for exact inference, so that their probabilities are rough.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from linkwise import Constraints
+    >>> from linkwise.engines import constrained_mixture
+    >>> X = np.array([[0.0], [0.2], [5.0], [5.3]])
+    >>> found = constrained_mixture(X, Constraints.build(4), 2, random_state=0)
+    >>> found.n_iter == len(found.lower_bounds), found.converged
+    (True, True)
+    """
+
+    labels: IntArray
+    responsibilities: FloatArray
+    weights: FloatArray
+    means: FloatArray
+    covariances: FloatArray
+    precisions_cholesky: FloatArray
+    lower_bounds: FloatArray
+    converged: bool
+    n_approximated: int
+
+    @property
+    def n_iter(self) -> int:
+        """Number of EM iterations of the best start."""
+        return len(self.lower_bounds)
+
+    @property
+    def lower_bound(self) -> float:
+        """The objective per sample in the last iteration."""
+        return float(self.lower_bounds[-1])
+
+
+class _Run(NamedTuple):
+    weights: FloatArray
+    gaussians: Gaussians
+    bounds: list[float]
+    converged: bool
+
+
+def climb(X: FloatArray, beliefs: Beliefs, k: int, settings: Settings) -> Mixture:
+    """Fit a mixture by EM from ``n_init`` starts, and keep the best.
+
+    Works on centred data in a unit of ordinary size, so that neither where the origin lies nor the units cost digits.
+    Gaussians that are no sample's most probable one come last.
+    """
+    shift = X.mean(axis=0)
+    centred = X - shift
+    unit = unit_of(centred)
+    centred = in_unit(centred, unit)
+    random = random_source(settings.random_state)
+    graph = beliefs.graph
+    init = settings.init
+    if not isinstance(init, str):
+        init = in_unit(np.asarray(init, dtype=np.float64) - shift, unit)
+    settings = settings._replace(reg_covar=settings.reg_covar * _spread(centred, shift / unit))
+    best = _climb_once(centred, beliefs, k, init, random, settings)
+    for _ in range(settings.n_init - 1):
+        run = _climb_once(centred, beliefs, k, init, random, settings)
+        best = run if run.bounds[-1] > best.bounds[-1] else best
+    if not best.converged:
+        warnings.warn(
+            f"EM did not converge in {settings.max_iter} iterations; the best found so far is returned.\n"
+            "Hint: a larger max_iter or tol, or more starts (n_init).",
+            ConvergenceWarning,
+            stacklevel=2,
+        )
+    density = log_density(centred, best.gaussians, settings.covariance_type)
+    _, chance = beliefs.expect(density, best.weights)
+    labels = beliefs.decide(beliefs.log_weight(density, best.weights))[graph.of].astype(np.intp)
+    used = np.bincount(labels, minlength=k) > 0
+    order = np.concatenate([np.flatnonzero(used), np.flatnonzero(~used)])
+    covariances, cholesky = best.gaussians.covariances * unit * unit, best.gaussians.cholesky / unit
+    if settings.covariance_type != "tied":
+        covariances, cholesky = covariances[order], cholesky[order]
+    return Mixture(
+        np.argsort(order)[labels],
+        graph.spread(chance)[:, order],
+        best.weights[order],
+        best.gaussians.means[order] * unit + shift,
+        covariances,
+        cholesky,
+        np.array(best.bounds) - X.shape[1] * np.log(unit),
+        best.converged,
+        beliefs.rough_samples,
+    )
+
+
+def _spread(centred: FloatArray, mean: FloatArray) -> FloatArray:
+    """The variance of each feature; that of a typical one, or 1, where a feature varies by rounding only."""
+    variance = np.einsum("ij,ij->j", centred, centred) / len(centred)
+    typical = float(variance.mean()) or 1.0
+    return np.where(variance > (ROUNDING * mean) ** 2, variance, typical)
+
+
+def warn_of_fewer(labels: IntArray, k: int, who: str) -> None:
+    """Tell if some Gaussians got no samples."""
+    found = len(np.unique(labels))
+    if found < k:
+        warn_user(
+            f"{who} found {many(found, 'cluster')} instead of n_clusters={k}: the other Gaussians are not the most "
+            f"probable one of any sample.\n"
+            f"Hint: n_clusters={found}, more starts (n_init), or cannot-links between the samples."
+        )
+
+
+def climb_weighted(
+    X: FloatArray, beliefs: Beliefs, k: int, settings: Settings, sample_weight: FloatArray
+) -> tuple[FloatArray, Gaussians]:
+    """Fit a mixture by EM from one start, each sample counting with its weight; return mixing weights and Gaussians.
+
+    The E-step is that of `climb`: a sample's weight says how much it counts, not what it is. Mixing weights are the
+    shares of the clusters, as the chance that all statements hold says nothing about samples of different weight.
+    Nothing is said about convergence; whoever fits many mixtures does not mind if one of them could be a little better.
+    """
+    shift = X.mean(axis=0)
+    random = random_source(settings.random_state)
+    run = _climb_once(X - shift, beliefs, k, settings.init, random, settings, sample_weight)
+    return run.weights, run.gaussians._replace(means=run.gaussians.means + shift)
+
+
+def _climb_once(
+    X: FloatArray,
+    beliefs: Beliefs,
+    k: int,
+    init: Any,
+    random: np.random.RandomState,
+    settings: Settings,
+    sample_weight: FloatArray | None = None,
+) -> _Run:
+    graph, kind = beliefs.graph, settings.covariance_type
+
+    def share(chance: FloatArray) -> FloatArray:
+        """How much every sample counts for every cluster."""
+        return graph.spread(chance) if sample_weight is None else graph.spread(chance) * sample_weight[:, None]
+
+    beliefs.forget()
+    chance = start(X, graph, k, init, random, beliefs.decide)
+    # what a start believes may contradict the statements, and then no weights would make it likely
+    counts = beliefs.counts(chance)
+    weights = counts / counts.sum()
+    gaussians = fit_gaussians(X, graph.spread(chance), kind, settings.reg_covar)
+    bounds: list[float] = []
+    for _ in range(settings.max_iter):
+        value, chance = beliefs.expect(log_density(X, gaussians, kind), weights)
+        bounds.append(value / len(X))
+        if sample_weight is None:
+            weights = beliefs.weigh(chance, weights)
+        else:
+            counts = share(chance).sum(axis=0) + 10 * np.finfo(np.float64).eps
+            weights = counts / counts.sum()
+        gaussians = fit_gaussians(X, share(chance), kind, settings.reg_covar)
+        if len(bounds) > 1 and abs(bounds[-1] - bounds[-2]) < settings.tol:
+            return _Run(weights, gaussians, bounds, True)
+    return _Run(weights, gaussians, bounds, False)

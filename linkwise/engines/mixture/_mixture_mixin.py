@@ -1,0 +1,205 @@
+"""What every mixture estimator shares: parameters, what is refused, and questions about new rows."""
+
+from __future__ import annotations
+
+from numbers import Integral, Real
+from typing import Any, ClassVar
+
+import numpy as np
+import numpy.typing as npt
+import scipy.sparse
+from sklearn.utils.validation import check_is_fitted
+
+from linkwise._compat import Interval, StrOptions, validate_data
+from linkwise._memory import require_memory
+from linkwise._validation import require_finite, require_numbers
+from linkwise.constraints import Constraints
+from linkwise.engines import PartitionMixin
+from linkwise.engines.mixture._em import STARTS, Mixture, Settings, random_source
+from linkwise.engines.mixture._gaussian import (
+    COVARIANCE_TYPES,
+    Gaussians,
+    count_parameters,
+    log_density,
+    normalise_rows,
+)
+from linkwise.exceptions import LinkwiseError
+
+__all__ = ["MixtureMixin", "read_data", "read_settings"]
+
+IntArray = npt.NDArray[np.intp]
+FloatArray = npt.NDArray[np.float64]
+
+
+def refuse_sparse(X: Any, who: str) -> None:
+    """Gaussians need dense vectors."""
+    if scipy.sparse.issparse(X):
+        msg = (
+            f"{who} was given sparse X, expected dense vectors: a covariance is dense whatever the data are.\n"
+            "Hint: reduce the dimensions first, as with sklearn.decomposition.TruncatedSVD, or pass X.toarray()."
+        )
+        raise LinkwiseError(msg)
+
+
+def read_data(X: Any, who: str) -> FloatArray:
+    """Read X for the functions; estimators read it in their `fit`."""
+    refuse_sparse(X, who)
+    require_numbers(X)
+    samples = np.ascontiguousarray(X, dtype=np.float64)
+    if samples.ndim != 2 or 0 in samples.shape:
+        msg = f"{who}: X has shape {samples.shape}, expected (n_samples, n_features) with at least one of each."
+        raise LinkwiseError(msg)
+    require_finite(samples, X, who=who)
+    return samples
+
+
+def read_settings(settings: Settings, k: int, shape: tuple[int, int], who: str) -> Settings:
+    """Refuse settings that fit neither the data nor the machine."""
+    n, d = shape
+    if not 1 <= k <= n:
+        msg = f"{who} was asked for n_clusters={k}, but X has only n_samples={n}.\nHint: n_clusters between 1 and {n}."
+        raise LinkwiseError(msg)
+    if settings.covariance_type not in COVARIANCE_TYPES:
+        msg = f"{who}: covariance_type is {settings.covariance_type!r}, expected one of {', '.join(COVARIANCE_TYPES)}."
+        raise LinkwiseError(msg)
+    if isinstance(settings.init, str):
+        if settings.init not in STARTS:
+            msg = f"{who}: init is {settings.init!r}, expected one of {', '.join(STARTS)}, or means to start from."
+            raise LinkwiseError(msg)
+    elif np.shape(settings.init) != (k, d) or not np.isfinite(settings.init).all():
+        msg = f"{who}: init has shape {np.shape(settings.init)}, expected finite means of shape {(k, d)}."
+        raise LinkwiseError(msg)
+    if settings.covariance_type in ("full", "tied"):
+        require_memory(
+            4 * k * d * d * 8,
+            f"{who}: {k} covariances of {d} x {d}",
+            'covariance_type="diag", or fewer features, as from sklearn.decomposition.PCA.',
+        )
+    return settings
+
+
+class MixtureMixin(PartitionMixin):
+    """Gaussians per cluster: fitted attributes, and densities and labels of rows nothing was said about."""
+
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        **PartitionMixin._parameter_constraints,
+        "covariance_type": [StrOptions(set(COVARIANCE_TYPES))],
+        "tol": [Interval(Real, 0.0, None, closed="left")],
+        "reg_covar": [Interval(Real, 0.0, None, closed="left")],
+        "max_iter": [Interval(Integral, 1, None, closed="left")],
+        "n_init": [Interval(Integral, 1, None, closed="left")],
+        "init": [StrOptions(set(STARTS)), "array-like"],
+        "max_states": [Interval(Integral, 1, None, closed="left")],
+        "random_state": ["random_state"],
+    }
+
+    covariance_type: str
+    tol: float
+    reg_covar: float
+    max_iter: int
+    n_init: int
+    init: Any
+    max_states: int
+    random_state: Any
+
+    weights_: FloatArray
+    means_: FloatArray
+    covariances_: FloatArray
+    precisions_cholesky_: FloatArray
+    responsibilities_: FloatArray
+    lower_bound_: float
+    lower_bounds_: FloatArray
+    converged_: bool
+    n_iter_: int
+    n_approximated_: int
+
+    def _read(self, X: Any) -> Any:
+        refuse_sparse(X, type(self).__name__)
+        return super()._read(X)
+
+    def _settings(self, shape: tuple[int, int]) -> Settings:
+        chosen = Settings(
+            self.covariance_type, self.tol, self.reg_covar, self.max_iter, self.n_init, self.init, self.random_state
+        )
+        return read_settings(chosen, self.n_clusters, shape, type(self).__name__)
+
+    def _keep(self, outcome: Mixture, samples: Any, constraints: Constraints) -> None:
+        self.weights_, self.means_ = outcome.weights, outcome.means
+        self.covariances_, self.precisions_cholesky_ = outcome.covariances, outcome.precisions_cholesky
+        self.responsibilities_ = outcome.responsibilities
+        self.lower_bound_, self.lower_bounds_ = outcome.lower_bound, outcome.lower_bounds
+        self.converged_, self.n_iter_ = outcome.converged, outcome.n_iter
+        self.n_approximated_ = outcome.n_approximated
+        self._keep_labels(outcome.labels, samples, constraints)
+
+    # -- new rows -----------------------------------------------------------------------------------------------
+
+    def predict(self, X: Any) -> IntArray:
+        """Return the most probable cluster of each row of X, about which nothing is known but its values.
+
+        For the samples of `fit` see ``labels_``, which the statements have a part in.
+        """
+        return np.asarray(np.argmax(self._joint(X), axis=1))
+
+    def predict_proba(self, X: Any) -> FloatArray:
+        """Return the probability of each cluster for each row of X."""
+        return self._normalised(X)[0]
+
+    def score_samples(self, X: Any) -> FloatArray:
+        """Return the log-density of each row of X under the mixture."""
+        return self._normalised(X)[1]
+
+    def score(self, X: Any, y: Any = None) -> float:
+        """Return the mean log-density of the rows of X; ``y`` is ignored, but Constraints as ``y`` are refused."""
+        if isinstance(y, Constraints):
+            msg = (
+                f"{type(self).__name__}.score got Constraints as y, expected none: it is the mean log-density of X.\n"
+                "Hint: score(X); linkwise.verify(model.labels_, constraints) tells which statements hold."
+            )
+            raise TypeError(msg)
+        return float(self.score_samples(X).mean())
+
+    def bic(self, X: Any) -> float:
+        """Return the Bayesian information criterion of the mixture on X; lower is better."""
+        each = self.score_samples(X)
+        return float(-2 * each.sum() + self._n_parameters() * np.log(len(each)))
+
+    def aic(self, X: Any) -> float:
+        """Return Akaike's information criterion of the mixture on X; lower is better."""
+        return float(-2 * self.score_samples(X).sum() + 2 * self._n_parameters())
+
+    def sample(self, n_samples: int = 1) -> tuple[FloatArray, IntArray]:
+        """Draw rows from the mixture; return them with the cluster each was drawn from."""
+        check_is_fitted(self)
+        random = random_source(self.random_state)
+        labels = np.sort(random.choice(len(self.weights_), size=n_samples, p=self.weights_)).astype(np.intp)
+        k, d = self.means_.shape
+        covariances = self.covariances_
+        if self.covariance_type == "tied":
+            covariances = np.broadcast_to(covariances, (k, d, d))
+        elif self.covariance_type in ("diag", "spherical"):
+            covariances = np.eye(d) * (covariances[:, None, None] if covariances.ndim == 1 else covariances[:, None, :])
+        rows = np.empty((n_samples, d))
+        for j in range(k):
+            chosen = labels == j
+            rows[chosen] = random.multivariate_normal(self.means_[j], covariances[j], size=int(chosen.sum()))
+        return rows, labels
+
+    def _n_parameters(self) -> int:
+        k, d = self.means_.shape
+        return count_parameters(k, d, self.covariance_type)
+
+    def _joint(self, X: Any) -> FloatArray:
+        check_is_fitted(self)
+        refuse_sparse(X, type(self).__name__)
+        rows = validate_data(self, X, dtype=np.float64, order="C", ensure_all_finite=False, reset=False)
+        require_finite(rows, X, who=type(self).__name__)
+        centre = self.means_.mean(axis=0)
+        gaussians = Gaussians(self.means_ - centre, self.covariances_, self.precisions_cholesky_)
+        return log_density(rows - centre, gaussians, self.covariance_type) + np.log(self.weights_)
+
+    def _normalised(self, X: Any) -> tuple[FloatArray, FloatArray]:
+        joint = self._joint(X)
+        chance, total = np.empty_like(joint), np.empty(len(joint))
+        normalise_rows(joint, chance, total)
+        return chance, total

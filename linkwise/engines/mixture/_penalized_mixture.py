@@ -1,0 +1,387 @@
+"""Penalised probabilistic clustering: a mixture of Gaussians that weighs what was said against what the data say."""
+
+from __future__ import annotations
+
+from numbers import Integral
+from typing import Any, ClassVar
+
+import numpy as np
+import numpy.typing as npt
+
+from linkwise._compat import Interval, StrOptions
+from linkwise.constraints import Constraints, Kind
+from linkwise.engines import ConstrainedClusterer
+from linkwise.engines.mixture._constrained_mixture import MAX_STATES
+from linkwise.engines.mixture._em import Mixture, Settings, climb, random_source, warn_of_fewer
+from linkwise.engines.mixture._exact import divide
+from linkwise.engines.mixture._factors import UNDERSTOOD, Chunklets, read_chunklets, require_understood, too_wide
+from linkwise.engines.mixture._gaussian import normalise_rows
+from linkwise.engines.mixture._gibbs import Gibbs
+from linkwise.engines.mixture._mean_field import MeanField
+from linkwise.engines.mixture._mixture_mixin import MixtureMixin, read_data, read_settings
+from linkwise.exceptions import InfeasibleConstraintsError, LinkwiseError
+from linkwise.problem import Problem, check
+
+__all__ = ["Penalised", "PenalizedMixture", "penalized_mixture"]
+
+IntArray = npt.NDArray[np.intp]
+FloatArray = npt.NDArray[np.float64]
+
+
+class Penalised:
+    """Beliefs about the labels of chunklets under factors of pairs: exact where narrow, else as ``wide`` says.
+
+    ``allowed`` gives each chunklet a label such that all hard statements hold; only Gibbs sampling needs it.
+    """
+
+    def __init__(
+        self,
+        graph: Chunklets,
+        k: int,
+        wide: str,
+        max_states: int,
+        n_sweeps: int,
+        allowed: IntArray | None,
+        seed: int,
+        who: str,
+    ) -> None:
+        self.graph, self.size = graph, graph.size.astype(np.float64)
+        everywhere = np.ones(len(graph.pairs), dtype=np.bool_)
+        self.exact, rest = divide(graph, np.unique(graph.pairs), everywhere, k, max_states)
+        self.rough: MeanField | Gibbs | None = None
+        self.rough_samples = int(graph.size[rest.node].sum())
+        if len(rest.node):
+            if wide == "refuse":
+                worst = int(np.argmax(rest.width))
+                many = int((rest.component == worst).sum())
+                what = "one connected set of statements"
+                raise LinkwiseError(too_wide(who, many, int(rest.width[worst]), k, max_states, what))
+            if wide == "mean_field":
+                self.rough = MeanField(graph, rest.node, k, max_states, n_sweeps, who)
+            else:
+                self.rough = Gibbs(graph, rest.node, self._begin(graph, rest.node, allowed, who), n_sweeps, seed)
+        self.free = np.ones(graph.n, dtype=np.bool_)
+        self.free[self.exact.node] = False
+        self.free[rest.node] = False
+
+    @staticmethod
+    def _begin(graph: Chunklets, nodes: IntArray, allowed: IntArray | None, who: str) -> IntArray:
+        forbids = np.isin(graph.pairs[:, 0], nodes) & (graph.same == -np.inf)
+        if allowed is None and forbids.any():
+            msg = (
+                f"{who}: no labelling is known in which all hard statements hold, and sampling has to begin at one.\n"
+                "Hint: a larger n_clusters, fewer cannot-links, or a finite weight for them."
+            )
+            raise LinkwiseError(msg)
+        return np.zeros(len(nodes), dtype=np.intp) if allowed is None else allowed[nodes]
+
+    def log_weight(self, log_density: FloatArray, weights: FloatArray) -> FloatArray:
+        """Log of density times prior of every chunklet in every cluster, statements left aside."""
+        return self.graph.gather(log_density) + self.size[:, None] * np.log(weights)
+
+    def expect(self, log_density: FloatArray, weights: FloatArray) -> tuple[float, FloatArray]:
+        """Return the objective, log of the sum of prior, price and density, and the label probabilities."""
+        unary = self.log_weight(log_density, weights)
+        total, chance = np.empty(len(unary)), np.empty_like(unary)
+        normalise_rows(unary, chance, total)
+        value = float(total[self.free].sum()) + self.graph.constant
+        if len(self.exact.node):
+            sums, chance[self.exact.node] = self.exact.marginals(unary[self.exact.node])
+            self._require_possible(sums)
+            value += float(sums.sum())
+        if self.rough is not None:
+            bound, chance[self.rough.node] = self.rough.expect(unary[self.rough.node])
+            self._require_possible(np.array([bound]))
+            value += bound
+        return value, chance
+
+    def counts(self, chance: FloatArray) -> FloatArray:
+        """How many samples each cluster is expected to have."""
+        return np.asarray(self.size @ chance + 10 * np.finfo(np.float64).eps)
+
+    def weigh(self, chance: FloatArray, weights: FloatArray) -> FloatArray:  # noqa: ARG002
+        """Return the share of the samples each cluster is expected to have."""
+        counts = self.counts(chance)
+        return np.asarray(counts / counts.sum())
+
+    def decide(self, unary: FloatArray) -> IntArray:
+        """Return the most probable label of every chunklet, jointly where that can be had."""
+        labels: IntArray = np.argmax(unary, axis=1)
+        if len(self.exact.node):
+            sums, labels[self.exact.node] = self.exact.best(unary[self.exact.node])
+            self._require_possible(sums)
+        if self.rough is not None:
+            labels[self.rough.node] = self.rough.decide(unary[self.rough.node])
+        return labels
+
+    def forget(self) -> None:
+        """Begin anew: another start is tried."""
+        if self.rough is not None:
+            self.rough.forget()
+
+    @staticmethod
+    def _require_possible(sums: FloatArray) -> None:
+        if not (sums > -np.inf).all():
+            msg = (
+                "the hard cannot-links of one connected set cannot all hold with so few clusters: no labelling is "
+                "left.\nHint: a larger n_clusters, or a finite weight for some of them."
+            )
+            raise InfeasibleConstraintsError(msg)
+
+
+WIDE = ("mean_field", "gibbs", "refuse")
+
+
+def penalized_mixture(
+    X: Any,
+    constraints: Constraints,
+    n_clusters: int,
+    *,
+    covariance_type: str = "full",
+    wide: str = "mean_field",
+    n_sweeps: int = 50,
+    tol: float = 1e-3,
+    reg_covar: float = 1e-6,
+    max_iter: int = 100,
+    n_init: int = 1,
+    init: Any = "kmeans",
+    max_states: int = MAX_STATES,
+    random_state: Any = None,
+) -> Mixture:
+    """Fit a mixture of Gaussians in which breaking a soft statement makes a labelling less likely by its weight.
+
+    Parameters
+    ----------
+    X : array-like of shape (n_samples, n_features)
+        Dense vectors. Not modified.
+    constraints : Constraints
+        Must-links, cannot-links, groups together or apart. A labelling that breaks a statement of weight w counts
+        exp(-w) times as much; hard statements are never broken. Of a soft group every pair carries the weight.
+    n_clusters : int
+        Number of Gaussians.
+    covariance_type : {"full", "tied", "diag", "spherical"}, default="full"
+        As in scikit-learn's `GaussianMixture`.
+    wide : {"mean_field", "gibbs", "refuse"}, default="mean_field"
+        What to do where statements tie so many samples together that exact inference is out of reach: approximate by
+        averages, approximate by sampling, or raise an error.
+    n_sweeps : int, default=50
+        Passes over such samples in every E-step; mean field stops earlier when nothing changes.
+    tol : float, default=1e-3
+        EM ends when the objective per sample changes by less.
+    reg_covar : float, default=1e-6
+        Share of each feature's variance that is added to its variance in every cluster, so that none is zero;
+        `GaussianMixture` adds the number itself, in which data of small units drown.
+    max_iter : int, default=100
+        Most iterations.
+    n_init : int, default=1
+        Number of starts, of which the best is kept.
+    init : {"kmeans", "k-means++", "random", "random_from_data"} or array, default="kmeans"
+        How to start, as in `GaussianMixture`;
+        or means to start from, of shape (n_clusters, n_features).
+    max_states : int, default=2**20
+        Largest table exact inference may use.
+    random_state : int, RandomState instance or None, default=None
+        Seed of the starts and of the sampling.
+
+    Returns
+    -------
+    Mixture
+        ``lower_bounds`` is the objective per sample: the log of the sum, over all labellings, of density, mixing
+        weights and exp(-weight) of what is broken; for wide components a lower bound of their part of it.
+        ``n_approximated`` says how many samples these hold.
+
+    Raises
+    ------
+    InfeasibleConstraintsError
+        Hard statements contradict each other, or need more clusters.
+    UnsupportedConstraintError
+        There are statements of another kind, such as triplets, or rules.
+    LinkwiseError
+        Hard cannot-links alone are too wide for exact inference, and ``wide`` is not "gibbs".
+
+    Notes
+    -----
+    Samples joined by hard must-links are one variable. Components of the graph of the other statements are summed over
+    exactly where tables of ``max_states`` suffice. In a wide one, mean field keeps blocks exact that hard cannot-links
+    connect and lets blocks see only each other's averages; Gibbs sampling draws single labels and swaps two labels
+    along hard cannot-links.
+
+    **Cost** per iteration that of plain EM plus the tables, or ``n_sweeps`` passes over the statements of wide
+    components. **Guarantee** hard statements hold in the labels. With ``reg_covar=0`` the objective never falls with
+    exact inference and mean field; sampled values move both ways. Two statements of weight v and w about one pair are
+    one of weight v + w; weight 0 is none; without statements the result is that of `GaussianMixture` but for what
+    ``reg_covar`` adds. **Departure from** [1]_ the prior's normaliser, which depends on the mixing weights and is out
+    of reach in wide components, is left out of the objective and of the M-step; hence the mixing weights are the
+    expected shares of the clusters.
+
+    References
+    ----------
+    .. [1] Z. Lu, T. K. Leen, "Semi-supervised learning with penalized probabilistic clustering", NIPS 2004.
+    .. [2] T. Lange, M. H. C. Law, A. K. Jain, J. M. Buhmann, "Learning with constrained and unlabelled data", CVPR
+       2005.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from linkwise import Constraints
+    >>> from linkwise.engines import penalized_mixture
+    >>> X = np.array([[0.0], [0.2], [0.4], [5.0], [5.3], [5.1]])
+    >>> doubtful = Constraints.build(6, must_link=[(0, 3)], weight=0.5)
+    >>> labels = penalized_mixture(X, doubtful, 2, random_state=0).labels
+    >>> bool(labels[0] != labels[3])
+    True
+    """
+    who = "penalized_mixture"
+    require_understood(constraints, who)
+    samples = read_data(X, who)
+    problem = Problem(samples, constraints)
+    settings = Settings(covariance_type, tol, reg_covar, max_iter, n_init, init, random_state)
+    settings = read_settings(settings, n_clusters, samples.shape, who)
+    if wide not in WIDE:
+        msg = f"{who}: wide is {wide!r}, expected one of {', '.join(WIDE)}."
+        raise LinkwiseError(msg)
+    check(constraints, n_clusters=n_clusters).raise_if_infeasible()
+    return _fit(problem, n_clusters, wide, n_sweeps, max_states, settings, who)
+
+
+def _fit(problem: Problem, k: int, wide: str, n_sweeps: int, max_states: int, settings: Settings, who: str) -> Mixture:
+    # sampling takes cannot-links however many there are, so no group apart is too large to be written out
+    graph = read_chunklets(problem.constraints, k, np.iinfo(np.intp).max if wide == "gibbs" else max_states, who)
+    allowed, seed = None, 0
+    if wide == "gibbs":
+        seed = int(random_source(settings.random_state).randint(2**31 - 1))
+        if (graph.same == -np.inf).any():
+            allowed = _one_labelling(problem.constraints, graph.of, graph.n, k)
+    found = climb(problem.X, Penalised(graph, k, wide, max_states, n_sweeps, allowed, seed, who), k, settings)
+    warn_of_fewer(found.labels, k, who)
+    return found
+
+
+def _one_labelling(constraints: Constraints, of: npt.NDArray[np.intp], n: int, k: int) -> npt.NDArray[np.intp] | None:
+    """A label for each chunklet such that all hard statements hold, if one can be found."""
+    witness = check(constraints.select(constraints.is_hard), n_clusters=k).witness
+    if not isinstance(witness, np.ndarray):
+        return None
+    label = np.empty(n, dtype=np.intp)
+    label[of] = np.unique(witness, return_inverse=True)[1]
+    return label
+
+
+class PenalizedMixture(MixtureMixin, ConstrainedClusterer):
+    """Fit a mixture of Gaussians that weighs soft statements against the data and never breaks hard ones.
+
+    Parameters
+    ----------
+    n_clusters : int, default=2
+        Number of Gaussians.
+    covariance_type : {"full", "tied", "diag", "spherical"}, default="full"
+        As in scikit-learn's `GaussianMixture`.
+    wide : {"mean_field", "gibbs", "refuse"}, default="mean_field"
+        What to do where statements tie so many samples together that exact inference is out of reach.
+    n_sweeps : int, default=50
+        Passes over such samples in every E-step.
+    tol : float, default=1e-3
+        EM ends when the objective per sample changes by less.
+    reg_covar : float, default=1e-6
+        Share of each feature's variance that is added to its variance in every cluster, so that none is zero;
+        `GaussianMixture` adds the number itself, in which data of small units drown.
+    max_iter : int, default=100
+        Most iterations.
+    n_init : int, default=1
+        Number of starts, of which the best is kept.
+    init : {"kmeans", "k-means++", "random", "random_from_data"} or array, default="kmeans"
+        How to start, as in `GaussianMixture`;
+        or means to start from, of shape (n_clusters, n_features).
+    max_states : int, default=2**20
+        Largest table exact inference may use.
+    random_state : int, RandomState instance or None, default=None
+        Seed of the starts and of the sampling.
+
+    Attributes
+    ----------
+    labels_ : ndarray of shape (n_samples,)
+        Most probable labels, jointly for samples that statements connect where inference is exact.
+    responsibilities_ : ndarray of shape (n_samples, n_clusters)
+        Probability of each cluster for each sample of `fit`, statements and their weights taken into account.
+    weights_, means_, covariances_, precisions_cholesky_, converged_, n_iter_
+        As in `GaussianMixture`.
+    lower_bound_, lower_bounds_ : float, ndarray
+        The objective per sample, in the last and in every iteration; see `penalized_mixture`.
+    n_approximated_ : int
+        How many samples are tied together too closely for exact inference, so that ``wide`` applied to them.
+    n_clusters_ : int
+        How many clusters got samples; a warning tells if these are fewer than ``n_clusters``, and Gaussians that are
+        no sample's most probable one come last.
+    certificate_ : Certificate
+        What the independent check found to hold; ``soft_violated`` lists the soft statements that were overruled.
+    constraints_ : Constraints
+        The statements in force, numbered like the rows of X.
+    dropped_ : Constraints
+        Empty: soft statements are weighed, not left out.
+
+    See Also
+    --------
+    ConstrainedGaussianMixture : all statements hold, with a prior that is normalised exactly.
+    penalized_mixture : the same as a function, with the model explained.
+
+    Notes
+    -----
+    A weight is a log-odds: a labelling that breaks a statement of weight w counts exp(-w) times as much. **Cost**,
+    **Guarantee** and **Departure from** [1]_ see `penalized_mixture`.
+
+    References
+    ----------
+    .. [1] Z. Lu, T. K. Leen, "Semi-supervised learning with penalized probabilistic clustering", NIPS 2004.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from linkwise import Constraints, PenalizedMixture
+    >>> X = np.array([[0.0], [0.2], [0.4], [5.0], [5.3], [5.1]])
+    >>> known = Constraints.build(6, must_link=[(0, 3)], cannot_link=[(1, 2)], weight={"must_link": 0.5})
+    >>> model = PenalizedMixture(2, random_state=0).fit(X, constraints=known)
+    >>> bool(model.labels_[1] != model.labels_[2])
+    True
+    >>> model.certificate_.ok
+    True
+    """
+
+    understands: ClassVar[frozenset[Kind]] = UNDERSTOOD
+    weighs: ClassVar[bool] = True
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        **MixtureMixin._parameter_constraints,
+        "wide": [StrOptions(set(WIDE))],
+        "n_sweeps": [Interval(Integral, 1, None, closed="left")],
+    }
+
+    def __init__(
+        self,
+        n_clusters: int = 2,
+        *,
+        covariance_type: str = "full",
+        wide: str = "mean_field",
+        n_sweeps: int = 50,
+        tol: float = 1e-3,
+        reg_covar: float = 1e-6,
+        max_iter: int = 100,
+        n_init: int = 1,
+        init: str | npt.ArrayLike = "kmeans",
+        max_states: int = MAX_STATES,
+        random_state: Any = None,
+    ) -> None:
+        self.n_clusters = n_clusters
+        self.covariance_type = covariance_type
+        self.wide = wide
+        self.n_sweeps = n_sweeps
+        self.tol = tol
+        self.reg_covar = reg_covar
+        self.max_iter = max_iter
+        self.n_init = n_init
+        self.init = init
+        self.max_states = max_states
+        self.random_state = random_state
+
+    def _solve(self, problem: Problem) -> Mixture:
+        settings = self._settings(np.shape(problem.X))
+        name = type(self).__name__
+        return _fit(problem, self.n_clusters, self.wide, self.n_sweeps, self.max_states, settings, name)

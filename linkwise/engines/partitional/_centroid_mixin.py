@@ -1,0 +1,96 @@
+"""What every estimator that moves centres shares: how it starts, when it stops, and what it does with new rows."""
+
+from __future__ import annotations
+
+from numbers import Integral, Real
+from typing import Any, ClassVar
+
+import numpy as np
+import numpy.typing as npt
+from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from sklearn.utils.validation import check_is_fitted
+
+from linkwise._compat import Interval, StrOptions, validate_data
+from linkwise._validation import require_finite
+from linkwise.constraints import Constraints, Kind
+from linkwise.engines import PartitionMixin
+from linkwise.engines.distances import nearest, squared
+from linkwise.engines.partitional._init import INITS
+from linkwise.engines.partitional._loop import KMeansRun
+from linkwise.engines.partitional._race import RACE
+
+__all__ = ["LINKS", "CentroidMixin"]
+
+LINKS: frozenset[Kind] = frozenset({Kind.MUST_LINK, Kind.CANNOT_LINK, Kind.TOGETHER, Kind.APART})
+
+
+class CentroidMixin(ClassNamePrefixFeaturesOutMixin, TransformerMixin, PartitionMixin):  # type: ignore[misc]
+    """Centres: `predict` gives new rows the nearest one, `transform` the distances to all.
+
+    A subclass writes ``_solve`` and returns a `KMeansRun`.
+    """
+
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        **PartitionMixin._parameter_constraints,
+        "init": [StrOptions(set(INITS)), "array-like"],
+        "n_init": [StrOptions({RACE}), Interval(Integral, 1, None, closed="left")],
+        "max_iter": [Interval(Integral, 1, None, closed="left")],
+        "tol": [Interval(Real, 0, None, closed="left")],
+        "random_state": ["random_state"],
+    }
+
+    cluster_centers_: npt.NDArray[np.float64]
+    inertia_: float
+    n_iter_: int
+
+    def _keep(self, outcome: KMeansRun, samples: Any, constraints: Constraints) -> None:
+        self._keep_labels(outcome.labels, samples, constraints)
+        self.cluster_centers_ = outcome.centers
+        self.inertia_ = outcome.inertia
+        self.n_iter_ = outcome.n_iter
+
+    def predict(self, X: Any) -> npt.NDArray[np.intp]:
+        """Return the nearest centre of each row of X.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            New data. Nothing is known about them: statements bind the samples of `fit` only, so a sample of a
+            cannot-link may be predicted elsewhere than it was put.
+
+        Returns
+        -------
+        ndarray of intp, shape (n_samples,)
+        """
+        return nearest(self._read_new(X), self.cluster_centers_)[0]
+
+    def transform(self, X: Any) -> npt.NDArray[np.float64]:
+        """Return the distance of each row of X to each centre.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            New data.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_clusters)
+        """
+        return np.asarray(np.sqrt(squared(self._read_new(X), self.cluster_centers_)))
+
+    def _read_new(self, X: Any) -> Any:
+        check_is_fitted(self)
+        samples = validate_data(
+            self, X, accept_sparse="csr", dtype=np.float64, order="C", ensure_all_finite=False, reset=False
+        )
+        require_finite(samples, X, who=type(self).__name__)
+        return samples
+
+    @property
+    def _n_features_out(self) -> int:
+        return len(self.cluster_centers_)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()  # type: ignore[misc]
+        tags.input_tags.sparse = True
+        return tags

@@ -1,0 +1,231 @@
+"""Samples that statements bind, as a graph: hard must-links made one node, all else links that charge.
+
+Whatever a soft k-means method charges for, its assignment step is the same: samples about which nothing was said take
+their best cluster, and the labels of the others are those of low energy on this graph.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from linkwise._kernels.disjoint_set import components
+from linkwise.engines.assignment import Cloud, assign
+from linkwise.engines.partitional._kernels_energy import (
+    Charges,
+    Graph,
+    cheapest_labels,
+    descend,
+    energies,
+    improve_by_trees,
+)
+from linkwise.problem.statements import Apart, SoftPairs
+
+__all__ = ["INFERENCES", "Field", "PairCharges", "bind_samples"]
+
+IntArray = npt.NDArray[np.intp]
+FloatArray = npt.NDArray[np.float64]
+INFERENCES = ("trees", "icm")
+
+
+class PairCharges(NamedTuple):
+    """What pairs of samples charge; all of shape (n_pairs, n_clusters) but the last two.
+
+    A pair whose samples share cluster ``a`` charges ``same[p, a]``; one whose samples are in ``a`` and ``b`` charges
+    ``first[p, a] + second[p, b] + weight[p] * between[a, b]``.
+    """
+
+    first: FloatArray
+    second: FloatArray
+    same: FloatArray
+    weight: FloatArray
+    between: FloatArray
+
+    def at(self, a: IntArray, b: IntArray) -> FloatArray:
+        """Return what each pair charges when its samples have these labels."""
+        p = np.arange(len(a))
+        apart = self.first[p, a] + self.second[p, b]
+        if len(self.between):
+            apart = apart + self.weight * self.between[a, b]
+        return np.where(a == b, self.same[p, a], apart)
+
+
+@dataclass(frozen=True, eq=False)
+class Field:
+    """The samples that statements bind.
+
+    Attributes
+    ----------
+    sample : ndarray of intp
+        Bound samples, rising.
+    node : ndarray of intp
+        Node of each of them; hard must-links make several samples one node.
+    graph : Graph
+        Links between nodes, the first of them soft, the others hard cannot-links.
+    pairs : SoftPairs
+        Soft pairs; ``link`` gives the link of each, or -1 for a pair within one node, which is ``inner`` then.
+    apart : Apart
+        What must be apart, over places; ``place`` gives their nodes.
+    part : ndarray of intp
+        The connected part each node is in.
+    """
+
+    sample: IntArray
+    node: IntArray
+    n_nodes: int
+    graph: Graph
+    n_soft: int
+    pairs: SoftPairs
+    link: IntArray
+    flipped: npt.NDArray[np.bool_]
+    inner: IntArray
+    apart: Apart
+    place: IntArray
+    part: IntArray
+
+    @property
+    def tree(self) -> npt.NDArray[np.bool_]:
+        """Which parts have no cycle."""
+        return self.graph.tree
+
+    @property
+    def exact(self) -> bool:
+        """Whether trees at once find labels of least energy: no part has a cycle."""
+        return bool(self.graph.tree.all())
+
+    def own_costs(self, table: FloatArray, charges: PairCharges) -> FloatArray:
+        """Add up the costs of the bound samples, one row each, over nodes, and what pairs within one node charge."""
+        own = table if len(self.sample) == self.n_nodes else _sum_rows(table, self.node, self.n_nodes)
+        within = np.flatnonzero(self.link < 0)
+        if len(within):
+            own = own + _sum_rows(charges.same[within], self.inner[within], self.n_nodes)
+        return np.ascontiguousarray(own)
+
+    def link_charges(self, charges: PairCharges) -> Charges:
+        """Add up what pairs charge over the links between nodes; hard links forbid one label for both."""
+        k, n_links = charges.same.shape[1], len(self.graph.ends)
+        at = np.flatnonzero(self.link >= 0)
+        turn = self.flipped[at, None]
+        first, second = charges.first[at], charges.second[at]
+        sides = np.where(turn, second, first), np.where(turn, first, second), charges.same[at]
+        left, right, same = (_sum_rows(rows, self.link[at], n_links) for rows in sides)
+        same[self.n_soft :] = np.inf
+        # a hard link may join nodes that a soft pair joins as well
+        weight = np.bincount(self.link[at], weights=charges.weight[at], minlength=n_links).astype(np.float64)
+        return Charges(left.reshape(n_links, k), right, same, weight, np.ascontiguousarray(charges.between))
+
+    def settle(
+        self,
+        own: FloatArray,
+        charges: Charges,
+        before: IntArray | None,
+        *,
+        inference: str,
+        order: IntArray,
+        witness: Callable[[], IntArray],
+    ) -> tuple[IntArray, float]:
+        """Label the nodes so that hard links hold and the energy is low, never above that of the labels ``before``.
+
+        Both ways descend one node at a time from the labels before and from those that are best if soft links charged
+        nothing, and keep the better for each part; "trees" then moves whole trees. ``witness`` returns labels of all
+        samples in which the hard statements hold, or raises; it is asked only when the assignment finds none.
+        """
+        cheapest = cheapest_labels(own)
+        labels = cheapest.copy()
+        if len(self.place):
+            costs = own[self.place]
+            found = assign(costs, self.apart, None if before is None else before[self.place])
+            if not found.solved:
+                colours = np.empty(self.n_nodes, dtype=np.intp)
+                colours[self.node] = witness()[self.sample]
+                found = assign(costs, self.apart, colours[self.place])
+            labels[self.place] = found.labels
+        if inference == "trees":  # which need no start where they are the whole part
+            order = order[~self.tree[self.part[order]]]
+        if len(order):
+            descend(own, self.graph, charges, order, labels)
+        if before is not None:
+            other = np.array(before, dtype=np.intp)
+            if len(order):
+                descend(own, self.graph, charges, order, other)
+                better = energies(own, self.graph, charges, labels) < energies(own, self.graph, charges, other)
+                other = np.where(better[self.part], labels, other)
+            labels = other
+        if inference == "trees":
+            return labels, float(improve_by_trees(own, self.graph, charges, cheapest, labels))
+        return labels, float(energies(own, self.graph, charges, labels).sum())
+
+
+def bind_samples(cloud: Cloud, pairs: SoftPairs) -> Field:
+    """Make the graph of all samples that are named by a statement; ``cloud`` holds the hard ones."""
+    bound = cloud.weight > 1
+    bound[cloud.apart.node] = True
+    bound[cloud.group[pairs.first]] = bound[cloud.group[pairs.second]] = True
+    number = np.cumsum(bound) - 1
+    sample = np.flatnonzero(bound[cloud.group])
+    node, n_nodes = number[cloud.group[sample]].astype(np.intp), int(bound.sum())
+    u, v = number[cloud.group[pairs.first]], number[cloud.group[pairs.second]]
+    inside = u == v
+    low, high = np.minimum(u, v), np.maximum(u, v)
+    hard = number[_hard_pairs(cloud.apart)]
+    hard_key = np.unique(hard.min(axis=1, initial=n_nodes) * n_nodes + hard.max(axis=1, initial=0))
+    key = low * n_nodes + high
+    soft_key = np.setdiff1d(key[~inside], hard_key)
+    keys = np.concatenate([soft_key, hard_key])
+    rank = np.argsort(keys, kind="stable")
+    link = np.full(len(key), -1, dtype=np.intp)
+    if (~inside).any():
+        link[~inside] = rank[np.searchsorted(keys, key[~inside], sorter=rank)]
+    ends = np.stack(np.divmod(keys, max(n_nodes, 1)), axis=1).astype(np.intp)
+    graph = _make_graph(n_nodes, ends)
+    place = number[cloud.apart.node].astype(np.intp)
+    part = np.empty(n_nodes, dtype=np.intp)
+    part[graph.place] = np.repeat(np.arange(len(graph.tree)), np.diff(graph.begin))
+    inner = u.astype(np.intp)
+    return Field(sample, node, n_nodes, graph, len(soft_key), pairs, link, u > v, inner, cloud.apart, place, part)
+
+
+def _hard_pairs(apart: Apart) -> IntArray:
+    """Write out what must be apart as pairs: no clique is larger than the number of clusters, so they are few."""
+    sizes = np.diff(apart.start)
+    parts = [apart.member[apart.start[:-1][sizes == 2][:, None] + np.arange(2)].reshape(-1, 2)]
+    for q in np.flatnonzero(sizes > 2).tolist():
+        members = apart.member[apart.start[q] : apart.start[q + 1]]
+        parts.append(np.column_stack([members[i] for i in np.triu_indices(len(members), 1)]))
+    return np.asarray(apart.node[np.concatenate(parts)].reshape(-1, 2), dtype=np.intp)
+
+
+def _make_graph(n_nodes: int, ends: IntArray) -> Graph:
+    q = np.arange(len(ends))
+    mine, theirs = np.concatenate([ends[:, 0], ends[:, 1]]), np.concatenate([ends[:, 1], ends[:, 0]])
+    link, side = np.concatenate([q, q]), np.repeat(np.arange(2), len(ends))
+    by_node = np.lexsort((theirs, mine))
+    first = np.zeros(n_nodes + 1, dtype=np.intp)
+    np.cumsum(np.bincount(mine, minlength=n_nodes), out=first[1:])
+    part = components(n_nodes, ends) if len(ends) else np.arange(n_nodes)
+    n_parts = int(part.max(initial=-1)) + 1
+    size = np.bincount(part, minlength=n_parts)
+    begin = np.zeros(n_parts + 1, dtype=np.intp)
+    np.cumsum(size, out=begin[1:])
+    n_links = np.bincount(part[ends[:, 0]], minlength=n_parts)
+    return Graph(
+        ends,
+        first,
+        theirs[by_node].astype(np.intp),
+        link[by_node].astype(np.intp),
+        side[by_node].astype(np.intp),
+        begin,
+        np.argsort(part, kind="stable").astype(np.intp),
+        n_links == size - 1,
+    )
+
+
+def _sum_rows(rows: FloatArray, to: IntArray, n: int) -> FloatArray:
+    """Add rows up by the number ``to`` of each."""
+    k = rows.shape[1]
+    flat = to[:, None] * k + np.arange(k)
+    return np.bincount(flat.ravel(), weights=rows.ravel(), minlength=n * k).reshape(n, k).astype(np.float64)

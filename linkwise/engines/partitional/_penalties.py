@@ -1,0 +1,286 @@
+"""What each soft k-means method charges for broken statements, and how centres and metric answer to that."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+import numpy.typing as npt
+import scipy.sparse
+
+from linkwise.engines.distances import squared
+from linkwise.engines.partitional._distortions import Measure, State
+from linkwise.engines.partitional._energy import PairCharges
+from linkwise.engines.partitional._learned_metric import Learned, Pull
+from linkwise.problem.statements import SoftPairs
+
+__all__ = ["BetweenCenters", "ByDistance", "Flat", "MetricOnly", "SoftMethod", "ToCenters"]
+
+IntArray = npt.NDArray[np.intp]
+FloatArray = npt.NDArray[np.float64]
+
+
+_NO_TABLE = np.empty((0, 0))
+_DEAREST = 1e150  # finite however often it is added
+_HALVINGS = 6  # of a step that would raise the objective, before it is not taken
+
+
+class SoftMethod:
+    """A measure, pairs, and what these charge.
+
+    ``held`` are the pairs that the assignment weighs; ``fixed`` says that their charges never change, ``remembers``
+    that centres depend on those before, so that they can move while labels stay.
+    """
+
+    fixed = False
+    remembers = False
+
+    def __init__(self, measure: Measure, pairs: SoftPairs) -> None:
+        self.measure, self.pairs = measure, pairs
+
+    def of_unit(self, unit: float) -> SoftMethod:  # noqa: ARG002
+        """Return the method for rows measured in a unit; where statements cost distances nothing changes."""
+        return self
+
+    @property
+    def held(self) -> SoftPairs:
+        """Pairs that the assignment weighs."""
+        return self.pairs
+
+    @property
+    def descends(self) -> bool:
+        """Whether the assignment weighs all pairs, so that none of its steps raises the objective."""
+        return len(self.held.weight) == len(self.pairs.weight)
+
+    def held_charges(self, state: State) -> PairCharges:
+        """Return what these charge."""
+        return self.charges(state)
+
+    def charges(self, state: State) -> PairCharges:
+        """Return what each pair charges."""
+        raise NotImplementedError
+
+    def updates(self, labels: IntArray, state: State) -> Iterator[tuple[str, State]]:
+        """Yield, one after the other, what is better for these labels, and the name of the step."""
+        yield "centers", State(self.measure.centers(labels), state.metric)
+
+    def constant(self, state: State) -> float:
+        """Return what the objective holds that no label changes."""
+        return self.measure.constant(state)
+
+    scale = 1.0  # of distances in the objective
+
+    def objective(self, labels: IntArray, state: State) -> float:
+        """Compute the objective from scratch."""
+        pairs = self.pairs
+        broken = self.charges(state).at(labels[pairs.first], labels[pairs.second])
+        fit = self.scale * float(self.measure.costs_to(state, labels).sum())
+        return fit + float(broken.sum()) + self.constant(state)
+
+
+class Flat(SoftMethod):
+    """A broken statement costs its weight."""
+
+    fixed = True
+
+    def of_unit(self, unit: float) -> SoftMethod:
+        """Return the method for rows measured in a unit, in whose square the weights are measured then."""
+        if unit == 1.0:
+            return self
+        with np.errstate(over="ignore"):
+            weight = np.minimum(self.pairs.weight / unit / unit, _DEAREST)
+        return type(self)(self.measure, self.pairs._replace(weight=weight))
+
+    def charges(self, state: State) -> PairCharges:  # noqa: ARG002
+        """Return the weights."""
+        weight, k = self.pairs.weight[:, None], self.measure.k
+        half = np.repeat(np.where(self.pairs.must[:, None], weight / 2.0, 0.0), k, axis=1)
+        same = np.repeat(np.where(self.pairs.must[:, None], 0.0, weight), k, axis=1)
+        return PairCharges(half, half, same, self.pairs.weight, _NO_TABLE)
+
+
+class ByDistance(SoftMethod):
+    """A broken must-link costs weight times distance, a broken cannot-link weight times what is missing to the largest.
+
+    Where a metric is learned, it learns from what is broken.
+    """
+
+    def __init__(self, measure: Measure, pairs: SoftPairs) -> None:
+        super().__init__(measure, pairs)
+        self.fixed = not isinstance(measure, Learned)
+
+    def charges(self, state: State) -> PairCharges:
+        """Return the charges under the current metric."""
+        pairs, k = self.pairs, self.measure.k
+        away = pairs.weight[:, None] * self.measure.between(state, pairs.first, pairs.second)
+        half = np.where(pairs.must[:, None], away / 2.0, 0.0)
+        same = np.zeros_like(away)
+        if not pairs.must.all():
+            missing = pairs.weight[:, None] * self.measure.largest(state) - away
+            same = np.where(pairs.must[:, None], 0.0, np.maximum(missing, 0.0))
+        half, same = (np.broadcast_to(table, (len(away), k)) for table in (half, same))
+        return PairCharges(half, half, same, pairs.weight, _NO_TABLE)
+
+    def updates(self, labels: IntArray, state: State) -> Iterator[tuple[str, State]]:
+        """Yield means, then the metric that is better for them."""
+        for step, moved in super().updates(labels, state):
+            yield step, moved
+            if isinstance(self.measure, Learned):
+                yield "metric", self._learn(self.measure, labels, moved)
+
+    def _pull(self, labels: IntArray, n_metrics: int) -> Pull:
+        """Broken must-links pull together, broken cannot-links push apart, the farthest samples pay for these."""
+        pairs = self.pairs
+        a, b = labels[pairs.first], labels[pairs.second]
+        broken = np.where(pairs.must, a != b, a == b) * pairs.weight
+        together, apart = np.where(pairs.must, broken, 0.0), np.where(pairs.must, 0.0, broken)
+        if n_metrics == 1:
+            return Pull(pairs.first, pairs.second, (together - apart)[:, None], np.array([apart.sum()]))
+        clusters = np.arange(n_metrics)
+        mine, theirs = a[:, None] == clusters, b[:, None] == clusters
+        weight = together[:, None] * (mine + theirs.astype(np.float64)) / 2.0 - apart[:, None] * mine
+        return Pull(pairs.first, pairs.second, weight, (apart[:, None] * mine).sum(axis=0))
+
+    def _learn(self, measure: Learned, labels: IntArray, state: State) -> State:
+        """Step to the metric that is best while the farthest samples stay so, less far if the objective would rise."""
+        wanted = measure.best_matrix(state, labels, self._pull(labels, measure.n_metrics))
+        matrix = state.metric.matrix
+        if not measure.wants_far:  # nothing depends on who is farthest, so this is the best there is
+            return State(state.centers, measure.make(wanted, state.metric))
+        value = self.objective(labels, state)
+        for i in range(_HALVINGS):
+            # not matrix + (wanted - matrix) / 2**i, in which rounding swallows what is small beside the other
+            mixed = wanted if i == 0 else matrix * (1 - 0.5**i) + wanted * 0.5**i
+            trial = State(state.centers, measure.make(mixed, state.metric))
+            if self.objective(labels, trial) <= value:
+                return trial
+        return state
+
+
+class MetricOnly(ByDistance):
+    """What is broken shapes the metric, but the assignment does not look at it."""
+
+    @property
+    def held(self) -> SoftPairs:
+        """No pair binds an assignment."""
+        return self.pairs.pick(np.zeros(len(self.pairs.weight), dtype=np.bool_))
+
+    def held_charges(self, state: State) -> PairCharges:  # noqa: ARG002
+        """Return nothing."""
+        none = np.empty((0, self.measure.k))
+        return PairCharges(none, none, none, np.empty(0), _NO_TABLE)
+
+
+class BetweenCenters(SoftMethod):
+    """CVQE: a broken must-link costs what the two centres are apart, a cannot-link what the nearest other is."""
+
+    scale = 0.5
+    remembers = True
+
+    def __init__(self, measure: Measure, pairs: SoftPairs, *, printed: bool) -> None:
+        super().__init__(measure, pairs)
+        self.printed = printed
+
+    def charges(self, state: State) -> PairCharges:
+        """Return the charges for the current centres."""
+        pairs, k = self.pairs, self.measure.k
+        away = squared(state.centers, state.centers)
+        nearest = _others(away).min(axis=1) if k > 1 else np.zeros(k)
+        none = np.zeros((len(pairs.weight), k))
+        same = np.where(pairs.must[:, None], 0.0, 0.5 * pairs.weight[:, None] * nearest)
+        return PairCharges(none, none, same, np.where(pairs.must, 0.5 * pairs.weight, 0.0), away)
+
+    def updates(self, labels: IntArray, state: State) -> Iterator[tuple[str, State]]:
+        """Yield centres that broken statements draw to each other."""
+        k, pairs = self.measure.k, self.pairs
+        a, b = labels[pairs.first], labels[pairs.second]
+        centers = self.measure.centers(labels)
+        if k > 1:
+            nearest = _others(squared(state.centers, state.centers)).argmin(axis=1)
+            b = np.where(pairs.must, b, np.where(a == b, nearest[b], a))
+        at = np.flatnonzero(a != b)  # broken: a must-link between clusters, a cannot-link with the nearest other one
+        if len(at):
+            drawn = np.bincount(a[at] * k + b[at], weights=pairs.weight[at], minlength=k * k).reshape(k, k)
+            mass = np.bincount(labels, minlength=k).astype(np.float64)
+            sums = centers * mass[:, None]
+            if self.printed:  # only the cluster of the first sample answers
+                centers = (sums + drawn @ state.centers) / (mass + drawn.sum(axis=1))[:, None]
+            else:
+                drawn = drawn + drawn.T
+                centers = np.asarray(np.linalg.solve(np.diag(mass + drawn.sum(axis=1)) - drawn, sums), dtype=np.float64)
+        yield "centers", State(np.ascontiguousarray(centers))
+
+
+class ToCenters(SoftMethod):
+    """LCVQE: samples of a broken must-link pay for each other's centre, one of a cannot-link for its next."""
+
+    scale = 0.5
+    remembers = True
+
+    def charges(self, state: State) -> PairCharges:
+        """Return the charges for the current centres."""
+        pairs = self.pairs
+        one, two = (self.measure.table(state, self.measure.rows[side]) for side in (pairs.first, pairs.second))
+        quarter = np.where(pairs.must, 0.25 * pairs.weight, 0.0)[:, None]
+        _, next_one = _next(one)
+        _, next_two = _next(two)
+        half = np.where(pairs.must, 0.0, 0.5 * pairs.weight)[:, None]
+        same = half * np.where(one >= two, next_one, next_two)
+        return PairCharges(quarter * two, quarter * one, same, pairs.weight, _NO_TABLE)
+
+    def updates(self, labels: IntArray, state: State) -> Iterator[tuple[str, State]]:
+        """Yield weighted means of the samples of each cluster and of those that should or could be in it.
+
+        Who pays for a cannot-link may change as centres move; the step is halved while the objective would rise.
+        """
+        rows, pairs, k = self.measure.rows, self.pairs, self.measure.k
+        a, b = labels[pairs.first], labels[pairs.second]
+        must, cannot = np.flatnonzero(pairs.must & (a != b)), np.flatnonzero(~pairs.must & (a == b))
+        if k == 1:
+            cannot = cannot[:0]
+        centers = self.measure.centers(labels)
+        if len(must) + len(cannot):
+            one, two = (self.measure.table(state, rows[side[cannot]]) for side in (pairs.first, pairs.second))
+            p, own = np.arange(len(cannot)), a[cannot]
+            leads = one[p, own] >= two[p, own]
+            to = np.where(leads, _next(one)[0][p, own], _next(two)[0][p, own])
+            sample = np.concatenate(
+                [pairs.second[must], pairs.first[must], np.where(leads, pairs.first[cannot], pairs.second[cannot])]
+            )
+            cluster = np.concatenate([a[must], b[must], to])
+            half = 0.5 * pairs.weight[must]
+            weight = np.concatenate([half, half, pairs.weight[cannot]])
+            mass = np.bincount(labels, minlength=k)[:, None]
+            pick = scipy.sparse.csr_array((weight, (cluster, np.arange(len(cluster)))), shape=(k, len(cluster)))
+            extra = pick @ rows[sample]
+            extra = extra.toarray() if scipy.sparse.issparse(extra) else extra
+            centers = (centers * mass + extra) / (mass + pick.sum(axis=1)[:, None])
+        if not len(cannot):  # nothing but squares of distances to fixed samples: this is the least
+            yield "centers", State(centers)
+            return
+        value = self.objective(labels, state)
+        for i in range(_HALVINGS):
+            trial = State(state.centers + (centers - state.centers) / 2**i)
+            if self.objective(labels, trial) <= value:
+                yield "centers", trial
+                return
+        yield "centers", state
+
+
+def _others(away: FloatArray) -> FloatArray:
+    """Return distances between centres with inf for a centre and itself."""
+    return np.where(np.eye(len(away), dtype=np.bool_), np.inf, away)
+
+
+def _next(table: FloatArray) -> tuple[IntArray, FloatArray]:
+    """Return, for each row and cluster, the nearest centre other than that of the cluster, and how far it is."""
+    if table.shape[1] == 1:
+        return np.zeros(table.shape, dtype=np.intp), np.zeros(table.shape)
+    p = np.arange(len(table))
+    first = table.argmin(axis=1)
+    rest = table.copy()
+    rest[p, first] = np.inf
+    second = rest.argmin(axis=1)
+    mine = np.arange(table.shape[1]) == first[:, None]
+    to = np.where(mine, second[:, None], first[:, None])
+    return to, table[p[:, None], to]

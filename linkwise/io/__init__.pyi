@@ -1,0 +1,38 @@
+from linkwise.io._data import (
+    read_data as read_data,
+)
+from linkwise.io._knowledge import (
+    Knowledge as Knowledge,
+    read_knowledge as read_knowledge,
+)
+from linkwise.io._label_files import (
+    read_labels as read_labels,
+    read_names as read_names,
+)
+from linkwise.io._model import (
+    load as load,
+    save as save,
+)
+from linkwise.io._output_folder import (
+    Folder as Folder,
+)
+from linkwise.io._prepare import (
+    Preparation as Preparation,
+    Table as Table,
+)
+from linkwise.io._results import (
+    csv_line as csv_line,
+    labels_csv as labels_csv,
+    read_tree as read_tree,
+    write_labels as write_labels,
+    write_tree as write_tree,
+)
+from linkwise.io._write_knowledge import (
+    write_knowledge as write_knowledge,
+)
+
+"""For other packages of linkwise."""
+
+from linkwise.io._text import (
+    read_text as read_text,
+)

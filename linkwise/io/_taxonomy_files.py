@@ -1,0 +1,147 @@
+"""Taxonomies and groups as knowledge: two columns, Newick, nested JSON; said in the fewest statements."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from linkwise._messages import many
+from linkwise.constraints import Kind
+from linkwise.exceptions import ConstraintError, LinkwiseError
+from linkwise.io._collect_statements import Collector, in_file
+from linkwise.io._columns import _MISSING
+from linkwise.io._text import read_rows, shown
+from linkwise.result import Dendrogram
+from linkwise.sources import Taxonomy
+
+__all__ = ["GROUPS", "SAMPLES", "read_groups", "read_nested", "read_newick", "read_parents", "read_paths", "read_tree"]
+
+SAMPLES = ("sample", "id", "name", "item")
+GROUPS = ("group", "label", "class", "cluster")  # the last three also say that samples of two of them are apart
+
+
+def read_newick(into: Collector, text: str) -> None:
+    """Read a tree as triplets: the samples are its leaves, or nodes that bear their names."""
+    _take(into, lambda ids: Taxonomy.from_newick(text, ids))
+
+
+def read_nested(into: Collector, nested: Any) -> None:
+    """Read nested JSON as triplets."""
+    _take(into, lambda ids: Taxonomy.from_nested(nested, ids))
+
+
+def read_tree(into: Collector, text: str) -> None:
+    """Read a dendrogram as `Dendrogram.to_json` wrote it."""
+    try:
+        tree = Dendrogram.from_json(text)
+    except LinkwiseError as bad:
+        raise in_file(into.name, bad) from bad
+    said = tree.triplets(minimal=True)
+    names = [str(i) for i in range(tree.n_samples)] if tree.ids is None else [str(v) for v in tree.ids.tolist()]
+    into.add_many(Kind.TRIPLET, names, said.items, np.zeros(said.n_statements, dtype=np.intp))
+
+
+def _take(into: Collector, read: Callable[[Any], Taxonomy], lines: dict[str, int] | None = None) -> None:
+    known = None if into.ids is None else [str(value) for value in into.ids.tolist()]
+    try:
+        taxonomy = read(known)
+        said = taxonomy.triplets(minimal=True)
+    except LinkwiseError as bad:
+        raise in_file(into.name, bad) from bad
+    names = [str(i) for i in range(taxonomy.n_samples)] if taxonomy.ids is None else taxonomy.ids.tolist()
+    place = np.array([(lines or {}).get(name, 0) for name in names] or [0], dtype=np.intp)
+    into.add_many(Kind.TRIPLET, names, said.items, place[said.items[:, 0]])
+
+
+# -- two columns -------------------------------------------------------------------------------------------------------
+
+
+def _two_columns(
+    into: Collector, text: str, first: int, second: int, what: str
+) -> tuple[list[str], list[str], list[int]]:
+    """The cells of two columns and their lines; the first must not be empty."""
+    rows = ((line, cells) for line, cells in read_rows(text, into.name) if not cells[0].lstrip().startswith("#"))
+    next(rows)
+    found: tuple[list[str], list[str], list[int]] = ([], [], [])
+    for line, cells in rows:
+        here = cells[first].strip() if first < len(cells) else ""
+        try:
+            if not here:
+                msg = f"{into.name}, line {line}: there is no {what}."
+                raise ConstraintError(msg)  # noqa: TRY301 - one place decides what happens to a bad line
+        except ConstraintError as bad:
+            into.skip(bad)
+        else:
+            found[0].append(here)
+            found[1].append(cells[second].strip() if second < len(cells) else "")
+            found[2].append(line)
+    return found
+
+
+def _refuse_repeats(
+    into: Collector, rows: tuple[list[str], list[str], list[int]]
+) -> tuple[list[str], list[str], list[int]]:
+    """Refuse a sample that stands in two rows; with ``skip_bad`` the first row counts."""
+    seen: dict[str, int] = {}
+    kept = []
+    for at, (name, line) in enumerate(zip(rows[0], rows[2], strict=True)):
+        if seen.setdefault(name, line) == line:
+            kept.append(at)
+        else:
+            msg = f"{into.name}, line {line}: {shown(name)} stands in line {seen[name]} already."
+            into.skip(ConstraintError(msg))
+    return [rows[0][at] for at in kept], [rows[1][at] for at in kept], [rows[2][at] for at in kept]
+
+
+def read_groups(into: Collector, text: str, keys: list[str]) -> None:
+    """Read samples and their groups: those of one group belong together; with labels, those of two are apart."""
+    sample = next(i for i, key in enumerate(keys) if key in SAMPLES)
+    group = next(i for i, key in enumerate(keys) if key in GROUPS)
+    samples, groups, lines = _refuse_repeats(into, _two_columns(into, text, sample, group, "sample"))
+    known = [at for at, name in enumerate(groups) if name.lower() not in _MISSING]  # no group: nothing is said
+    into.add_labels(
+        [samples[at] for at in known],
+        [groups[at] for at in known],
+        [lines[at] for at in known],
+        keys[group],
+        apart=keys[group] != "group",
+    )
+    if into.ids is None:
+        for name in samples:
+            into.code(name, 0)
+
+
+def read_paths(into: Collector, text: str, keys: list[str]) -> None:
+    """Read one path per sample, as in Animal/Mammal/Cat."""
+    sample = next(i for i, key in enumerate(keys) if key in SAMPLES)
+    found = _two_columns(into, text, sample, keys.index("path"), "sample")
+    samples, paths, lines = _refuse_repeats(into, found)
+    sep = "/" if any("/" in path for path in paths) else ">" if any(">" in path for path in paths) else "/"
+    tidy = [sep.join(part.strip() for part in path.split(sep)) for path in paths]
+    _take(into, lambda _: Taxonomy.from_paths(tidy, sep=sep, ids=samples), dict(zip(samples, lines, strict=True)))
+
+
+def read_parents(into: Collector, text: str, keys: list[str]) -> None:
+    """Read two columns, child and parent; the samples are the leaves, or nodes that bear their names."""
+    child = next(i for i, key in enumerate(keys) if key in ("child", "node", *SAMPLES))
+    children, parents, lines = _two_columns(into, text, child, keys.index("parent"), "child")
+
+    def read(ids: list[str] | None) -> Taxonomy:
+        bare = Taxonomy.from_parents(children, parents)
+        names = [] if bare.names is None else bare.names.tolist()
+        above = set(bare.parent.tolist())
+        leaves = [name for v, name in enumerate(names) if v not in above]
+        if ids is None:
+            return bare.place(leaves, ids=leaves)
+        strange = sorted(set(leaves) - set(ids))
+        if strange:
+            listed = ", ".join(map(shown, strange[:5]))
+            are = "is" if len(strange) == 1 else "are"
+            msg = f"{many(len(strange), 'leaf', 'leaves')} {are} not in the data: {listed}."
+            raise LinkwiseError(msg)
+        nodes = set(names)
+        return bare.place([name if name in nodes else None for name in ids], ids=ids)
+
+    _take(into, read, dict(zip(children, lines, strict=True)))

@@ -1,0 +1,41 @@
+from linkwise.constraints import (
+    must_links_within as must_links_within,
+    neighbours_within as neighbours_within,
+)
+from linkwise.problem._problem import (
+    Problem as Problem,
+)
+from linkwise.problem.entailment import (
+    Selection as Selection,
+    Utility as Utility,
+    close as close,
+    close_comparisons as close_comparisons,
+    implies as implies,
+    informative as informative,
+    label_triplets as label_triplets,
+    minimal as minimal,
+    utility as utility,
+)
+from linkwise.problem.explain import (
+    Explanation as Explanation,
+)
+from linkwise.problem.feasibility import (
+    Verdict as Verdict,
+    check as check,
+)
+from linkwise.problem.reasons import (
+    Why as Why,
+    conflicts as conflicts,
+    why as why,
+)
+from linkwise.problem.repairs import (
+    Repair as Repair,
+    repair as repair,
+)
+from linkwise.problem.statements import (
+    Contraction as Contraction,
+)
+from linkwise.problem.triplets import (
+    LiveTriplets as LiveTriplets,
+    onetree as onetree,
+)

@@ -1,0 +1,24 @@
+"""For other packages of linkwise."""
+
+from linkwise.problem.entailment._closure import (
+    close as close,
+)
+from linkwise.problem.entailment._comparisons import (
+    close_comparisons as close_comparisons,
+)
+from linkwise.problem.entailment._implies import (
+    Entailment as Entailment,
+    implies as implies,
+)
+from linkwise.problem.entailment._informative import (
+    Selection as Selection,
+    informative as informative,
+    label_triplets as label_triplets,
+)
+from linkwise.problem.entailment._minimal import (
+    minimal as minimal,
+)
+from linkwise.problem.entailment._utility import (
+    Utility as Utility,
+    utility as utility,
+)

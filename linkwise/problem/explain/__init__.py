@@ -1,0 +1,5 @@
+"""Proofs of contradiction: smallest cores, smallest fixes, and their wording."""
+
+from linkwise._lazy import attach
+
+__getattr__, __dir__, __all__ = attach(__name__, __file__)

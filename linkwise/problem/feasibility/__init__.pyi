@@ -1,0 +1,13 @@
+"""For other packages of linkwise."""
+
+from linkwise.problem.feasibility._check import (
+    Verdict as Verdict,
+    check as check,
+    conflicts_of as conflicts_of,
+    judge as judge,
+    read_hard as read_hard,
+    read_k as read_k,
+)
+from linkwise.problem.feasibility._choices import (
+    Choices as Choices,
+)

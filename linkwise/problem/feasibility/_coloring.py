@@ -1,0 +1,374 @@
+"""How many clusters cannot-links ask for: cliques from below, colourings from above, exact search where it is small.
+
+The vertices are blocks of samples that share a cluster anyway. What is to be apart is a list of cliques: a cannot-link
+is one of two vertices, a group apart one of as many as it touches; a group is never written out as pairs. A partition
+into at most k clusters is a colouring with k colours.
+"""
+
+from __future__ import annotations
+
+from enum import IntEnum
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from linkwise._kernels import njit
+from linkwise.constraints import Groups
+from linkwise.problem.feasibility._coloring_solver import Sizes, colour_by_solver
+from linkwise.problem.statements import STEPS, Budget
+
+__all__ = ["ConflictGraph", "Outcome", "spread"]
+
+IntArray = npt.NDArray[np.intp]
+_SEARCH, _SOLVE = 4.0, 10.0  # units of work for the built-in search and for a solver
+_CELLS = 50_000_000
+_VISITS = 2_000_000_000
+_STARTS = 64
+_VERTEX = 1  # steps of looking at one vertex in the search
+
+
+class _Cliques(NamedTuple):
+    """Clique q holds ``vertex[start[q]:start[q + 1]]``; vertex v is in ``clique[first[v]:first[v + 1]]``."""
+
+    start: IntArray
+    vertex: IntArray
+    first: IntArray
+    clique: IntArray
+    degree: IntArray  # neighbours of each vertex, counted once per clique they share
+
+
+class Outcome(IntEnum):
+    """What the search for a colouring found."""
+
+    IMPOSSIBLE = 0
+    FOUND = 1
+    UNDECIDED = -1
+
+
+class ConflictGraph:
+    """Blocks of samples and what keeps them apart, without repeats.
+
+    Parameters
+    ----------
+    block : ndarray of intp, shape (n_samples,)
+        The vertex of each sample.
+    pairs : ndarray of intp, shape (m, 2)
+        Cannot-links between samples; no pair lies inside one block.
+    groups : Groups
+        Groups of samples apart; no two samples of a group lie inside one block.
+    n_blocks : int, optional
+        Number of vertices; default: as many as ``block`` names.
+    """
+
+    def __init__(self, block: IntArray, pairs: IntArray, groups: Groups, n_blocks: int | None = None) -> None:
+        n = int(block.max(initial=-1)) + 1 if n_blocks is None else n_blocks
+        self.n = n
+        ends = block[pairs]
+        low, high = ends.min(axis=1, initial=n), ends.max(axis=1, initial=0)
+        self._key, self._first = np.unique(low * n + high, return_index=True)
+        self.n_pairs = len(self._key)
+        self._group_start, self._group_vertex = groups.start, block[groups.member]
+        two = np.stack(np.divmod(self._key, max(n, 1)), axis=1).ravel()
+        vertex = np.concatenate([two, self._group_vertex]).astype(np.intp)
+        start = np.concatenate([np.arange(0, 2 * self.n_pairs, 2), 2 * self.n_pairs + groups.start]).astype(np.intp)
+        size = np.diff(start)
+        order = np.argsort(vertex, kind="stable")
+        first = np.zeros(n + 1, dtype=np.intp)
+        np.cumsum(np.bincount(vertex, minlength=n), out=first[1:])
+        clique = np.repeat(np.arange(len(size)), size)[order]
+        degree = np.bincount(vertex, weights=np.repeat(size - 1, size), minlength=n).astype(np.intp)
+        self._cliques = _Cliques(start, vertex, first, clique, degree)
+        self._light = float((size.astype(np.float64) ** 2).sum()) <= _VISITS
+
+    def clique(self) -> IntArray:
+        """Return blocks that are pairwise apart: the largest group, or what a greedy search from busy blocks finds."""
+        if not len(self._cliques.vertex):
+            return np.arange(min(self.n, 1))
+        sizes = np.diff(self._group_start)
+        best = np.empty(0, dtype=np.intp)
+        if len(sizes):
+            g = int(np.argmax(sizes))
+            best = self._group_vertex[self._group_start[g] : self._group_start[g + 1]]
+        if self._light:
+            busy = np.argsort(-self._cliques.degree, kind="stable")[:_STARTS]
+            found = _greedy_clique(self._cliques, busy.astype(np.intp), len(best))
+            best = found if len(found) > len(best) else best
+        return np.sort(best)
+
+    def covering(self, vertices: IntArray) -> list[tuple[int, IntArray]]:
+        """Return all that keeps two or more of these blocks apart, each with the blocks it concerns.
+
+        A number below ``n_pairs`` stands for a cannot-link (see `link`), the others for the groups.
+        """
+        chosen = np.zeros(self.n, dtype=np.bool_)
+        chosen[vertices] = True
+        hit = np.flatnonzero(chosen[self._cliques.vertex])
+        owner = np.searchsorted(self._cliques.start, hit, side="right") - 1
+        cliques, begin, count = np.unique(owner, return_index=True, return_counts=True)
+        return [
+            (int(q), self._cliques.vertex[hit[b : b + c]])
+            for q, b, c in zip(cliques, begin, count, strict=True)
+            if c >= 2
+        ]
+
+    def link(self, number: int) -> int:
+        """Position in ``pairs`` of the first cannot-link with this number."""
+        return int(self._first[number])
+
+    def _solve(self, rest: IntArray, colour: IntArray, n_colours: int, budget: Budget) -> Outcome:
+        """Ask a solver about the vertices that were not peeled off; writes ``colour`` if there is one."""
+        place = np.full(self.n, -1, dtype=np.intp)
+        place[rest] = np.arange(len(rest))
+        cliques = self._cliques
+        size = np.diff(cliques.start)
+        here = place[cliques.vertex]
+        left = np.bincount(np.repeat(np.arange(len(size)), size)[here >= 0], minlength=len(size))
+        start = np.concatenate([[0], np.cumsum(left)]).astype(np.intp)
+        fixed = place[self.clique()]
+        answer, found = colour_by_solver(start, here[here >= 0], len(rest), n_colours, fixed[fixed >= 0], budget)
+        if answer:
+            colour[rest] = found
+        return Outcome.UNDECIDED if answer is None else Outcome(int(answer))
+
+    def divide(self, k: int, sizes: Sizes, budget: Budget) -> tuple[Outcome, IntArray]:
+        """Search a colouring with exactly ``k`` colours, each with a number of samples within bounds."""
+        cliques = self._cliques
+        answer, found = colour_by_solver(cliques.start, cliques.vertex, self.n, k, self.clique()[:k], budget, sizes)
+        return (Outcome.UNDECIDED if answer is None else Outcome(int(answer))), found
+
+    def matrix(self) -> npt.NDArray[np.bool_]:
+        """Return who is apart from whom as a dense matrix, for small graphs."""
+        apart = np.zeros((self.n, self.n), dtype=np.bool_)
+        cliques = self._cliques
+        for q in range(len(cliques.start) - 1):
+            members = cliques.vertex[cliques.start[q] : cliques.start[q + 1]]
+            apart[np.ix_(members, members)] = True
+        np.fill_diagonal(apart, False)
+        return apart
+
+    def enough(self) -> int:
+        """Return the least number of colours for which peeling alone finds a colouring (degeneracy + 1)."""
+        low, high = 1, int(self._cliques.degree.max(initial=0)) + 1
+        while low < high:
+            middle = (low + high) // 2
+            if _peel(self._cliques, middle)[1].any():
+                low = middle + 1
+            else:
+                high = middle
+        return low
+
+    def colour(self, n_colours: int, budget: Budget | None = None) -> tuple[Outcome, IntArray]:
+        """Search a colouring with at most ``n_colours`` colours.
+
+        Blocks with fewer neighbours than colours can always be coloured last, so they are peeled off first. The rest
+        is searched in order of saturation (DSATUR) with backtracking, within 4 units of counted work, then by a solver
+        within 10, or what the budget has left.
+        """
+        budget = Budget(_SEARCH + _SOLVE) if budget is None else budget
+        colour = np.full(self.n, -1, dtype=np.intp)
+        if not self._light:
+            return Outcome.UNDECIDED, colour
+        order, alive = _peel(self._cliques, n_colours)
+        rest = np.flatnonzero(alive)
+        if len(rest):
+            if len(rest) * n_colours > _CELLS:
+                return Outcome.UNDECIDED, colour
+            most = int(max(0.0, min(_SEARCH, budget.left)) * STEPS) // (_VERTEX * len(rest))
+            answer, steps = _search(self._cliques, rest, colour, n_colours, most)
+            budget.spend(_VERTEX * len(rest) * steps)
+            outcome = Outcome(answer)
+            if outcome is Outcome.UNDECIDED and not budget.over:
+                outcome = self._solve(rest, colour, n_colours, budget.share(_SOLVE))
+            if outcome is not Outcome.FOUND:
+                return outcome, colour
+        _colour_in_order(self._cliques, order[::-1].copy(), colour)
+        return Outcome.FOUND, colour
+
+
+def spread(colour: IntArray, n_clusters: int) -> IntArray:
+    """Turn a colouring into one with exactly ``n_clusters`` non-empty colours: some groups get one of their own."""
+    _, first, label = np.unique(colour, return_index=True, return_inverse=True)
+    movable = np.ones(len(colour), dtype=np.bool_)
+    movable[first] = False
+    moved = np.flatnonzero(movable)[: n_clusters - len(first)]
+    label = label.astype(np.intp)
+    label[moved] = len(first) + np.arange(len(moved))
+    return label
+
+
+@njit
+def _mark_around(cliques: _Cliques, v: int, stamp: IntArray, value: int) -> None:
+    """Write ``value`` at every neighbour of ``v``."""
+    for e in range(cliques.first[v], cliques.first[v + 1]):
+        q = cliques.clique[e]
+        for p in range(cliques.start[q], cliques.start[q + 1]):
+            stamp[cliques.vertex[p]] = value
+    stamp[v] = 0
+
+
+@njit
+def _greedy_clique(cliques: _Cliques, seeds: IntArray, least: int) -> IntArray:
+    """Grow a clique of more than ``least`` vertices from each seed, taking next the candidate with most neighbours."""
+    stamp = np.zeros(len(cliques.degree), np.intp)
+    candidates = np.empty(len(stamp), np.intp)
+    found = np.empty(len(stamp), np.intp)
+    best = np.empty(0, np.intp)
+    for s in range(len(seeds)):
+        seed = seeds[s]
+        if cliques.degree[seed] < max(len(best), least):
+            continue
+        stamp[:] = 0
+        _mark_around(cliques, seed, stamp, 1)
+        left = 0
+        for v in range(len(stamp)):
+            if stamp[v] == 1:
+                candidates[left] = v
+                left += 1
+        found[0] = seed
+        size = 1
+        while left > 0 and left + size > max(len(best), least):
+            pick = candidates[0]
+            for t in range(left):
+                if cliques.degree[candidates[t]] > cliques.degree[pick]:
+                    pick = candidates[t]
+            found[size] = pick
+            size += 1
+            _mark_around(cliques, pick, stamp, size)
+            kept = 0
+            for t in range(left):
+                if stamp[candidates[t]] == size:
+                    candidates[kept] = candidates[t]
+                    kept += 1
+            left = kept
+        if size > max(len(best), least):
+            best = found[:size].copy()
+    return best
+
+
+@njit
+def _peel(cliques: _Cliques, n_colours: int) -> tuple[IntArray, npt.NDArray[np.bool_]]:
+    """Remove vertices with fewer than ``n_colours`` neighbours left; return the order of removal and who stays."""
+    n = len(cliques.degree)
+    degree = cliques.degree.copy()
+    alive = np.ones(n, np.bool_)
+    order = np.empty(n, np.intp)
+    removed = 0
+    for v in range(n):
+        if degree[v] < n_colours:
+            alive[v] = False
+            order[removed] = v
+            removed += 1
+    done = 0
+    while done < removed < n:
+        v = order[done]
+        done += 1
+        for e in range(cliques.first[v], cliques.first[v + 1]):
+            q = cliques.clique[e]
+            for p in range(cliques.start[q], cliques.start[q + 1]):
+                u = cliques.vertex[p]
+                if alive[u]:
+                    degree[u] -= 1
+                    if degree[u] < n_colours:
+                        alive[u] = False
+                        order[removed] = u
+                        removed += 1
+    return order[:removed], alive
+
+
+@njit
+def _colour_in_order(cliques: _Cliques, order: IntArray, colour: IntArray) -> None:
+    """Give each vertex the smallest colour no coloured neighbour has."""
+    used = np.full(len(colour) + 1, -1, np.intp)
+    for v in order:
+        for e in range(cliques.first[v], cliques.first[v + 1]):
+            q = cliques.clique[e]
+            for p in range(cliques.start[q], cliques.start[q + 1]):
+                c = colour[cliques.vertex[p]]
+                if c >= 0:
+                    used[c] = v
+        c = 0
+        while used[c] == v:
+            c += 1
+        colour[v] = c
+
+
+@njit
+def _search(cliques: _Cliques, rest: IntArray, colour: IntArray, k: int, most: int) -> tuple[int, int]:
+    """Colour ``rest`` with ``k`` colours by backtracking, most constrained vertex first; writes ``colour`` if found.
+
+    Returns the outcome and the steps it took, ``most`` at most.
+    """
+    m = len(rest)
+    taken = np.zeros((m, k), np.int32)  # how many neighbours of each vertex have each colour
+    saturation = np.zeros(m, np.intp)
+    place = np.full(len(colour), -1, np.intp)
+    for p in range(m):
+        place[rest[p]] = p
+    chosen = np.empty(m, np.intp)
+    given = np.full(m, -1, np.intp)
+    highest = np.zeros(m + 1, np.intp)  # colours in use before each step: a new colour is tried once
+    depth = 0
+    fresh = True
+    steps = 0
+    while True:
+        if depth == m:
+            for p in range(m):
+                colour[rest[p]] = given[p]
+            return 1, steps
+        if steps >= most:
+            return -1, steps
+        steps += 1
+        if fresh:
+            best = -1
+            for p in range(m):
+                if given[p] < 0 and (
+                    best < 0
+                    or saturation[p] > saturation[best]
+                    or (saturation[p] == saturation[best] and cliques.degree[rest[p]] > cliques.degree[rest[best]])
+                ):
+                    best = p
+            chosen[depth] = best
+            c = 0
+        else:
+            best = chosen[depth]
+            c = given[best] + 1
+            _recolour(cliques, rest[best], place, taken, saturation, given[best], -1)
+            given[best] = -1
+        limit = min(k, highest[depth] + 1)
+        while c < limit and taken[best, c] > 0:
+            c += 1
+        if c >= limit:
+            if depth == 0:
+                return 0, steps
+            depth -= 1
+            fresh = False
+            continue
+        given[best] = c
+        _recolour(cliques, rest[best], place, taken, saturation, c, 1)
+        highest[depth + 1] = max(highest[depth], c + 1)
+        depth += 1
+        fresh = True
+
+
+@njit
+def _recolour(
+    cliques: _Cliques,
+    vertex: int,
+    place: IntArray,
+    taken: npt.NDArray[np.int32],
+    saturation: IntArray,
+    c: int,
+    change: int,
+) -> None:
+    for e in range(cliques.first[vertex], cliques.first[vertex + 1]):
+        clique = cliques.clique[e]
+        for p in range(cliques.start[clique], cliques.start[clique + 1]):
+            q = place[cliques.vertex[p]]
+            if q >= 0 and cliques.vertex[p] != vertex:
+                before = taken[q, c]
+                taken[q, c] = before + change
+                if before == 0:
+                    saturation[q] += 1
+                elif before + change == 0:
+                    saturation[q] -= 1

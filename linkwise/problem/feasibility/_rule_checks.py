@@ -1,0 +1,232 @@
+"""What rules about clusters do to a verdict: some rule it out, some need the data, most a witness settles."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+import numpy.typing as npt
+from scipy.sparse import csr_array
+
+from linkwise._kernels.disjoint_set import components
+from linkwise.constraints import (
+    MaxCentroidDistance,
+    MinSeparation,
+    NeighbourWithin,
+    Rule,
+    SizeBetween,
+    must_links_within,
+    neighbours_within,
+)
+from linkwise.problem.explain import Explanation, LinkGraph, explain, explain_hard, minimal_core, shrink
+from linkwise.problem.feasibility._choices import Choices
+from linkwise.problem.feasibility._coloring import ConflictGraph, Outcome
+from linkwise.problem.feasibility._coloring_solver import Sizes
+from linkwise.problem.feasibility._cuts_of_size import hierarchy_of_blocks
+from linkwise.problem.feasibility._neighbor_rule import spread_neighbours
+from linkwise.problem.statements import Budget, Hard
+from linkwise.result import Dendrogram
+
+__all__ = ["settle_rules"]
+
+IntArray = npt.NDArray[np.intp]
+Status = Literal["feasible", "infeasible", "unknown"]
+Witness = Dendrogram | IntArray | None
+_WORK = 5.0  # for clusters of allowed sizes, and again for a minimal set without any
+
+
+@dataclass(frozen=True, eq=False)
+class _Data:
+    """What the data say about each rule, computed once; empty without data."""
+
+    known: bool
+    near: dict[float, csr_array]
+    close: dict[float, IntArray]
+
+
+def settle_rules(
+    hard: Hard, block: IntArray, witness: Witness, status: Status, k: int | None, X: Any, metric: str
+) -> tuple[Status, Witness, Explanation | None, str]:
+    """Re-judge a verdict on the statements under the rules; return status, witness, explanation and sentence."""
+    rules = [rule for rule in hard.constraints.rules if not isinstance(rule, MaxCentroidDistance)]
+    near = (
+        {r.epsilon: neighbours_within(X, r.epsilon, metric=metric) for r in rules if isinstance(r, NeighbourWithin)}
+        if X is not None
+        else {}
+    )
+    close = (
+        {r.delta: must_links_within(X, r.delta, metric=metric) for r in rules if isinstance(r, MinSeparation)}
+        if X is not None
+        else {}
+    )
+    data = _Data(X is not None, near, close)
+    for rule in rules:
+        why = _ruled_out(rule, hard, block, k, data)
+        if why is not None:
+            return "infeasible", None, why, why.because
+    if status == "unknown":
+        return "unknown", None, None, ""
+    choices = Choices.of(hard.constraints)
+    sizes = next((rule for rule in rules if isinstance(rule, SizeBetween)), None)
+    by_size = Outcome.UNDECIDED
+    found: list[Witness] = []
+    if sizes is not None and not len(hard.triplets):
+        by_size, labels_by_size = _divide(hard, block, rules, k, Budget(_WORK))
+        if by_size is Outcome.IMPOSSIBLE:
+            why = _no_division(hard, rules, k)
+            return "infeasible", None, why, why.because
+        found = [labels_by_size] if by_size is Outcome.FOUND else []
+    for candidate in [*_candidates(hard, block, witness, k, data), *found]:
+        labels = candidate.cut_marked() if isinstance(candidate, Dendrogram) else candidate
+        if labels is None or not choices.held(labels).all():
+            continue
+        if all(_holds(rule, labels, data) for rule in rules):
+            return "feasible", candidate, None, ""
+    names = ", ".join(str(rule) for rule in rules)
+    if X is None and any(not isinstance(rule, SizeBetween) for rule in rules):
+        return "unknown", None, None, f"The statements alone can hold; whether {names} can as well depends on X."
+    return (
+        "unknown",
+        None,
+        None,
+        f"The statements alone can hold; no clustering was found in which {names} does as well.",
+    )
+
+
+def _holds(rule: Rule, labels: IntArray, data: _Data) -> bool:
+    """Whether a rule surely holds for these labels."""
+    size = np.bincount(labels)
+    if isinstance(rule, SizeBetween):
+        return bool(size.min() >= rule.low and (rule.high is None or size.max() <= rule.high))
+    if isinstance(rule, MinSeparation):
+        if not data.known:
+            return len(size) == 1
+        pairs = data.close[rule.delta]
+        return bool((labels[pairs[:, 0]] == labels[pairs[:, 1]]).all())
+    if isinstance(rule, NeighbourWithin):
+        if not data.known:
+            return bool(size.max() == 1)
+        near = data.near[rule.epsilon]
+        source = np.repeat(np.arange(len(labels)), np.diff(near.indptr))
+        has = np.zeros(len(labels), dtype=np.bool_)
+        has[source[labels[source] == labels[near.indices]]] = True
+        return bool((has | (size[labels] == 1)).all())
+    return False
+
+
+def _candidates(hard: Hard, block: IntArray, witness: Witness, k: int | None, data: _Data) -> list[Witness]:
+    """Clusterings in which the statements hold, to try the rules on: fine, coarse, and joined along neighbours."""
+    tried: list[Witness] = []
+    if len(hard.triplets):
+        sizes = [None, 1] if k is None and not hard.separates else [k]
+        tried += [hierarchy_of_blocks(hard.n, block, hard.triplets, hard.cannot, hard.apart, size) for size in sizes]
+        return [tree for tree in tried if tree is not None]
+    tried.append(witness)
+    if data.near:  # the strictest of several holds them all
+        tried.append(spread_neighbours(data.near[min(data.near)], block, k))
+    for near in data.near.values():
+        source = np.repeat(np.arange(hard.n), np.diff(near.indptr))
+        tried.append(
+            components(hard.n, np.concatenate([hard.must, np.column_stack([source, near.indices]).astype(np.intp)]))
+        )
+    if k is None:
+        tried.append(np.zeros(hard.n, dtype=np.intp))
+    return [
+        labels
+        for labels in tried
+        if isinstance(labels, np.ndarray)
+        and not len(hard.broken(labels)[0])
+        and k in (None, int(labels.max(initial=-1)) + 1)
+    ]
+
+
+def _divide(
+    hard: Hard, block: IntArray, rules: Sequence[Rule], k: int | None, budget: Budget
+) -> tuple[Outcome, IntArray]:
+    """Search clusters of allowed sizes, for the wanted number or any; what is to be apart stays apart."""
+    bounds = [rule for rule in rules if isinstance(rule, SizeBetween)]
+    low = max(rule.low for rule in bounds)
+    high = min(hard.n if rule.high is None else rule.high for rule in bounds)
+    graph = ConflictGraph(block, hard.cannot, hard.apart)
+    sizes = Sizes(np.bincount(block), low, high)
+    fewest = max(len(graph.clique()), -(-hard.n // high))
+    numbers = range(fewest, min(graph.n, hard.n // low) + 1) if k is None else [k]
+    undecided = False
+    for number in numbers:
+        outcome, colour = (Outcome.UNDECIDED, block) if budget.over else graph.divide(number, sizes, budget)
+        if outcome is Outcome.FOUND:
+            return outcome, np.unique(colour, return_inverse=True)[1].astype(np.intp)[block]
+        undecided |= outcome is Outcome.UNDECIDED
+    return (Outcome.UNDECIDED if undecided else Outcome.IMPOSSIBLE), block
+
+
+def _no_division(hard: Hard, rules: Sequence[Rule], k: int | None) -> Explanation:
+    """Sizes that do not fit, by exhaustive search: a minimal set of statements for which it still is so."""
+
+    def impossible(subset: IntArray) -> bool:
+        part = hard.only(subset)
+        block = components(hard.n, part.must)
+        return _divide(part, block, rules, k, budget)[0] is Outcome.IMPOSSIBLE
+
+    everything = np.unique(np.concatenate([hard.must_at, hard.cannot_at, hard.apart.statement]))
+    budget = Budget(_WORK)
+    core, complete = minimal_core(everything, impossible, budget)
+    if impossible(core[:0]):
+        core = core[:0]
+    names = ", ".join(str(rule) for rule in rules if isinstance(rule, SizeBetween))
+    where = "" if k is None else f" with {_clusters(k)}"
+    because = f"no way to keep together and apart what has to be{where} gives sizes for which {names} holds."
+    return explain_hard(hard, core, because, goal="" if k is None else _clusters(k), complete=complete)
+
+
+def _clusters(k: int) -> str:
+    return f"{k} cluster{'' if k == 1 else 's'}"
+
+
+def _ruled_out(rule: Rule, hard: Hard, block: IntArray, k: int | None, data: _Data) -> Explanation | None:
+    """Explain why no clustering can follow the rule, if that is certain."""
+    n = hard.n
+    if isinstance(rule, SizeBetween):
+        goal = "" if k is None else _clusters(k)
+        if n < rule.low * (k or 1) or (k is not None and rule.high is not None and n > rule.high * k):
+            because = f"{rule} cannot hold for {n:,} samples{' in ' + goal if goal else ''}."
+            return explain(hard.constraints, (), because, goal=goal)
+        size = np.bincount(block, minlength=1)
+        if rule.high is not None and size.max() > rule.high:
+            return _too_large(rule.high, rule, hard, block, int(np.argmax(size)))
+    if isinstance(rule, NeighbourWithin) and data.known:
+        alone = np.diff(data.near[rule.epsilon].indptr) == 0
+        fewest = int(alone.sum()) + bool(not alone.all())
+        if k is not None and k < fewest:
+            because = (
+                f"{int(alone.sum()):,} of {n:,} samples have no other near enough for {rule}, so there are at least "
+                f"{fewest:,} clusters, not {k}."
+            )
+            return explain(hard.constraints, (), because, goal=_clusters(k))
+        held = np.flatnonzero(alone & (np.bincount(block, minlength=1)[block] > 1))
+        if len(held):
+            return _not_alone(rule, hard, block, int(held[0]))
+    return None
+
+
+def _too_large(high: int, rule: Rule, hard: Hard, block: IntArray, which: int) -> Explanation:
+    samples = np.flatnonzero(block == which)
+    because = f"they put {len(samples):,} samples into one cluster, but {rule} allows {high:,}."
+    if len(hard.triplets):
+        core, complete = shrink(hard, samples, lambda part, _: bool(np.bincount(part).max() > high))
+        return explain_hard(hard, core, because, complete=complete)
+    links = LinkGraph(hard.n, hard.must).around(int(samples[0]), high)
+    return explain_hard(hard, hard.must_at[links], because)
+
+
+def _not_alone(rule: Rule, hard: Hard, block: IntArray, sample: int) -> Explanation:
+    name = hard.constraints.name(sample)
+    because = f"sample {name} has no other sample near enough for {rule}, so it must stay alone in its cluster."
+    touching = np.flatnonzero((hard.must == sample).any(axis=1))
+    if len(touching):
+        return explain_hard(hard, hard.must_at[touching[:1]], because)
+    samples = np.flatnonzero(block == block[sample])
+    core, complete = shrink(hard, samples, lambda part, at: bool((part == part[at[sample]]).sum() > 1))
+    return explain_hard(hard, core, because, complete=complete)

@@ -1,0 +1,123 @@
+"""The words for `why`: one sentence per fact, the statements by their numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from linkwise.problem.reasons._meeting import Change
+    from linkwise.problem.reasons._why_pair import Why
+
+__all__ = ["tell"]
+
+_SHOWN = 20
+_AIMS = {"together": "together", "apart": "apart", "closer": "meet earlier", "farther": "meet later"}
+
+
+def tell(why: Why) -> str:
+    """Word an answer of `why`."""
+    lines = [_where(why), *_meeting(why), *_moved(why), *_reason(why)]
+    lines += [_bound(bound.text, bound.lines, bound.held) for bound in why.bounds]
+    lines += [_wish(change, bool(why.notes)) for change in why.changes]
+    return "\n".join([*lines, *(f"Note: {note}" for note in why.notes)])
+
+
+def _where(why: Why) -> str:
+    one, other = why.names
+    if why.together is None or why.clusters is None:
+        return f"{one} and {other}: the tree is not cut, so they are in no clusters."
+    if why.together:
+        return f"{one} and {other} are in the same cluster, {why.clusters[0]}."
+    return f"{one} and {other} are in different clusters, {why.clusters[0]} and {why.clusters[1]}."
+
+
+def _meeting(why: Why) -> list[str]:
+    if why.height is None:
+        return []
+    if why.size is None:
+        return ["They never meet: they are in different trees."]
+    side = "" if why.together is None or why.moved else ", below the cut" if why.together else ", above the cut"
+    return [f"They meet at height {why.height:.4g}, in a group of {why.size:,} samples{side}."]
+
+
+def _moved(why: Why) -> list[str]:
+    """What became of a branch that is not part of the branch of its cluster."""
+    names = dict(zip(why.samples, why.names, strict=True))
+    lines = []
+    for sample, size, cluster, least in why.moved:
+        branch = f"a branch of {size:,} sample{'' if size == 1 else 's'}"
+        lines.append(
+            f"{names[sample]} came with {branch}; it was too small to be a cluster (fewer than {least:,}) and was "
+            f"given to cluster {cluster}."
+            if least
+            else f"{names[sample]} is in {branch} outside the branch of its cluster, {cluster}."
+        )
+    return lines
+
+
+def _reason(why: Why) -> list[str]:
+    if why.forced:
+        count = len(why.statements)
+        if count == 1:
+            head = f"One statement forces them {why.forced}:"
+        elif why.minimal:
+            head = f"{count:,} statements force them {why.forced}, and none of them can be spared:"
+        else:
+            head = (
+                f"{count:,} statements force them {why.forced} (time did not suffice to leave out what can be spared):"
+            )
+        lines = [head, *_listed(why.lines)]
+        if why.broken:
+            lines.insert(0, f"The result breaks what was said: they should be {why.forced}.")
+        if count > 1 and why.steps:
+            contrary = "apart" if why.forced == "together" else "together"
+            lines.append(f"Suppose they were {contrary}: {' '.join(why.steps)}")
+        return lines
+    if why.together is None:
+        return ["Nothing that was said forces them into one cluster or into two."]
+    state, contrary = ("together", "apart") if why.together else ("apart", "together")
+    decided = "the distances and the sizes of branches decided" if why.moved else "the distances decided"
+    lines = [f"No statement forces them {state} or {contrary}: {decided}."]
+    if why.notes:
+        lines = [f"No hard statement forces them {state} or {contrary}: {decided}, or what the notes name."]
+    if why.before is not None and why.before != why.together:
+        lines.append(f"Without what was said they would be {contrary}: statements about others moved them.")
+    elif why.before is not None:
+        lines.append(f"Without what was said they would be {state} as well.")
+    return lines
+
+
+def _listed(lines: Sequence[str]) -> list[str]:
+    more = len(lines) - _SHOWN
+    return [f"  {line}" for line in lines[:_SHOWN]] + ([f"  ... and {more:,} more"] if more > 0 else [])
+
+
+def _numbers(lines: Sequence[str]) -> str:
+    """The numbers of statements, as in ``#0, #4 and #7``."""
+    rows = [line.partition(" ")[0] for line in lines]
+    if len(rows) > 8:
+        rows = [*rows[:7], f"{len(rows) - 7:,} more"]
+    return rows[0] if len(rows) == 1 else f"{', '.join(rows[:-1])} and {rows[-1]}"
+
+
+def _bound(text: str, lines: Sequence[str], held: bool) -> str:
+    verb = "forces" if len(lines) == 1 else "force"
+    if not held:
+        return f"The tree breaks what was said: {_numbers(lines)} {verb} that {text}."
+    return f"In the tree, {text}; {_numbers(lines)} {verb} that."
+
+
+def _wish(change: Change, noted: bool) -> str:
+    head = f"To have them {_AIMS[change.aim]}:"
+    if change.possible:
+        what = "the hard statements, apart from what the notes name" if noted else "everything said"
+        return f"{head} say {change.text}; it is consistent with {what}."
+    single = len(change.against) == 1
+    told = f"{head} {change.text} contradicts {_numbers(change.lines)}"
+    if not change.keys:
+        return f"{told}; {'dropping it' if single else 'dropping one of them'} is not enough to make room for it."
+    rows = [line.partition(" ")[0] for s, line in zip(change.against, change.lines, strict=True) if s in change.keys]
+    shown = rows if len(rows) <= 8 else [*rows[:7], f"one of {len(rows) - 7:,} more"]
+    listed = shown[0] if len(shown) == 1 else f"{', '.join(shown[:-1])} or {shown[-1]}"
+    return f"{told}; dropping {listed} makes room for it."

@@ -1,0 +1,5 @@
+"""Remove the cheapest statements so that the others hold together."""
+
+from linkwise._lazy import attach
+
+__getattr__, __dir__, __all__ = attach(__name__, __file__)

@@ -1,0 +1,10 @@
+"""For other packages of linkwise."""
+
+from linkwise.problem.repairs._anneal_partition import (
+    best_partition as best_partition,
+    broken_in as broken_in,
+)
+from linkwise.problem.repairs._repair import (
+    Repair as Repair,
+    repair as repair,
+)

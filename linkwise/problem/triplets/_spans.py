@@ -1,0 +1,229 @@
+"""The span of two items: everything that lies below their meeting point in every tree that displays the triplets.
+
+Let X be a set that is a clade of some tree with all triplets and holds x and y. Divide X as BUILD does. If x and y fall
+into one part, look at that part; if there are three parts or more, look at the union of their two parts, which another
+tree has as a clade; if there are two, X is the span: it falls apart between x and y or not at all. Where no triplet
+lies across two parts, the pairs across them have no company.
+
+z is in the span of x and y exactly when the triplet xy|z contradicts the others. Hence ab|c is implied if and only if b
+is in the span of a and c, and a in that of b and c.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from linkwise._kernels import njit
+from linkwise._kernels.lca import LcaIndex, below_many, prepare, query_many
+from linkwise.problem.triplets._kernels_spans import ENCLOSES, HOLDS, WRITE, Desk, make_desk, trace
+from linkwise.problem.triplets._onetree import onetree
+
+__all__ = ["Layout", "Spans", "join_clades"]
+
+IntArray = npt.NDArray[np.intp]
+BoolArray = npt.NDArray[np.bool_]
+_NOTHING = np.zeros(0, np.intp)
+_NOTHING_INSIDE = np.zeros((0, 0, 0), np.bool_)
+
+
+class Layout(NamedTuple):
+    """Items and triplets along a tree, so that those inside a clade are one stretch each."""
+
+    lca: LcaIndex
+    leaf_place: IntArray  # preorder places of the items, in order
+    leaf: IntArray  # the items in that order
+    place: IntArray  # preorder places of the nodes at which the three items of the triplets meet, in order
+    row: IntArray  # the triplets in that order
+    across: IntArray  # numbers of the two children of that node, in order
+    across_row: IntArray  # the triplets in that order
+
+
+class Spans:
+    """Spans of pairs of items under consistent triplets.
+
+    Parameters
+    ----------
+    n_items : int
+        Number of items.
+    triplets : ndarray of intp, shape (m, 3)
+        Triplets that some tree displays together.
+
+    Notes
+    -----
+    **Cost** one tree building; then O(1) per pair that meets in a node of two children or that no triplet lies across.
+    The others are traced down from the two children below which they are, in O(items + triplets there) per division,
+    pairs below the same two children together.
+    """
+
+    def __init__(self, n_items: int, triplets: IntArray) -> None:
+        names, small = np.unique(triplets, return_inverse=True)
+        self.names = names.astype(np.intp)
+        self.position = np.full(n_items, -1, dtype=np.intp)  # of each item among those in triplets
+        self.position[names] = np.arange(len(names))
+        self.triplets: IntArray = np.ascontiguousarray(small.reshape(-1, 3).astype(np.intp))
+        parent = onetree(len(names), self.triplets).parent
+        if parent is None:  # callers have checked
+            msg = "Spans needs triplets that some tree displays"
+            raise AssertionError(msg)
+        self.parent = parent
+        self.lca: LcaIndex = prepare(parent)
+        self.degree = np.bincount(parent[parent >= 0], minlength=len(parent))
+        n = len(parent) + 1
+        key = np.where(parent < 0, n, parent) * n + self.lca.first[:-1]
+        self._child = np.argsort(key)
+        self._child_key = key[self._child]
+        self.layout = self._lay_out()
+
+    @property
+    def n_items(self) -> int:
+        """How many items are in some triplet; spans of others hold only the pair itself."""
+        return len(self.names)
+
+    def displayed(self, a: IntArray, b: IntArray, c: IntArray) -> BoolArray:
+        """Whether the BUILD tree displays ab|c; necessary for being implied, not sufficient."""
+        a, b, c = self.position[a], self.position[b], self.position[c]
+        answer = (a >= 0) & (b >= 0) & (c >= 0)
+        answer[answer] = ~below_many(self.lca, c[answer], query_many(self.lca, a[answer], b[answer]))
+        return np.asarray(answer)
+
+    def holds(self, x: IntArray, y: IntArray, z: IntArray) -> BoolArray:
+        """Whether z is in the span of x and y."""
+        answer = (z == x) | (z == y)
+        x, y, z = self.position[x], self.position[y], self.position[z]
+        rows = np.flatnonzero(~answer & (x >= 0) & (y >= 0) & (z >= 0) & (x != y))
+        node = query_many(self.lca, x[rows], y[rows])
+        inside = below_many(self.lca, z[rows], node)
+        answer[rows] = inside & (self.degree[node] == 2)
+        rows = rows[inside & (self.degree[node] > 2)]
+        answer[rows] = self._trace(x[rows], y[rows], z[rows], np.zeros(1, np.intp), _NOTHING, HOLDS)
+        return np.asarray(answer)
+
+    def encloses(self, x: IntArray, y: IntArray, pairs: IntArray) -> BoolArray:
+        """Whether the span of x and y has both ends of one of the pairs, other than x and y themselves."""
+        pairs = self.position[pairs]
+        pairs = pairs[(pairs >= 0).all(axis=1)]
+        x, y = self.position[x], self.position[y]
+        answer = np.zeros(len(x), dtype=np.bool_)
+        rows = np.flatnonzero((x >= 0) & (y >= 0) & (x != y))
+        if not len(pairs) or not len(rows):
+            return answer
+        meets = np.zeros(len(self.parent), dtype=np.bool_)
+        meets[query_many(self.lca, pairs[:, 0].copy(), pairs[:, 1].copy())] = True
+        _spread_up(self.parent, meets)
+        node = query_many(self.lca, x[rows], y[rows])
+        answer[rows] = meets[node] & (self.degree[node] == 2)
+        rows = rows[meets[node] & (self.degree[node] > 2)]
+        both = np.concatenate([pairs, pairs[:, ::-1]])
+        start = np.zeros(self.n_items + 1, dtype=np.intp)
+        np.cumsum(np.bincount(both[:, 0], minlength=self.n_items), out=start[1:])
+        end = np.ascontiguousarray(both[np.argsort(both[:, 0], kind="stable"), 1])
+        answer[rows] = self._trace(x[rows], y[rows], x[rows], start, end, ENCLOSES)
+        return answer
+
+    def table(self) -> BoolArray:
+        """Whether each z is in the span of each x and y, over the items in triplets: O(items**3) bytes.
+
+        Spans of no more than the pair itself are left empty.
+        """
+        k = self.n_items
+        inside = np.zeros((k, k, k), dtype=np.bool_)
+        x, y = (side.astype(np.intp) for side in np.triu_indices(k, 1))
+        desk = make_desk(k, np.zeros(1, np.intp), _NOTHING, np.zeros(0, np.bool_), inside)
+        trace(desk, self.triplets, np.arange(k), np.arange(len(self.triplets)), np.arange(len(x)), x, y, x, WRITE)
+        return inside
+
+    def toward(self, node: IntArray, x: IntArray) -> IntArray:
+        """The child of each node below which x is."""
+        key = node * (len(self.parent) + 1) + self.lca.first[x]
+        return np.asarray(self._child[np.searchsorted(self._child_key, key, side="right") - 1])
+
+    def children(self, x: IntArray, y: IntArray) -> IntArray:
+        """A number for the two children, below the node where x and y meet, that x and y are under."""
+        node = query_many(self.lca, x, y)
+        p, q = self.toward(node, x), self.toward(node, y)
+        return np.asarray(np.minimum(p, q) * len(self.parent) + np.maximum(p, q))
+
+    def _lay_out(self) -> Layout:
+        a, c = np.ascontiguousarray(self.triplets[:, 0]), np.ascontiguousarray(self.triplets[:, 2])
+        place = self.lca.first[query_many(self.lca, a, c)]  # a and b are below the same child
+        row = np.argsort(place, kind="stable")
+        across = self.children(a, c)
+        across_row = np.argsort(across, kind="stable")
+        leaf_place = self.lca.first[: self.n_items]
+        leaf = np.argsort(leaf_place)
+        return Layout(self.lca, leaf_place[leaf], leaf, place[row], row, across[across_row], across_row)
+
+    def _trace(self, x: IntArray, y: IntArray, z: IntArray, start: IntArray, end: IntArray, what: int) -> BoolArray:
+        answer = np.zeros(len(x), dtype=np.bool_)
+        if len(x):
+            pair = self.children(x, y)
+            order = np.argsort(pair, kind="stable")
+            desk = make_desk(self.n_items, start, end, answer, _NOTHING_INSIDE)
+            alive = np.ones(len(self.triplets), dtype=np.bool_)
+            _trace_groups(desk, self.layout, self.triplets, alive, len(self.parent), pair, order, x, y, z, what)
+        return answer
+
+
+@njit
+def _spread_up(parent: IntArray, marked: BoolArray) -> None:
+    """Mark everything above a marked node."""
+    for v in range(len(parent)):
+        if marked[v] and parent[v] >= 0:
+            marked[parent[v]] = True
+
+
+@njit
+def join_clades(layout: Layout, n_nodes: int, pair: int, alive: BoolArray) -> tuple[IntArray, IntArray]:
+    """The items below two children of one node, given by their number, and the triplets alive among these items.
+
+    No triplets are returned if none lies across the two.
+    """
+    low = np.searchsorted(layout.across, pair)
+    high = np.searchsorted(layout.across, pair, side="right")
+    if high == low:
+        return layout.row[:0], layout.row[:0]
+    item_low, item_high, row_low, row_high = (
+        np.empty(2, np.intp),
+        np.empty(2, np.intp),
+        np.empty(2, np.intp),
+        np.empty(2, np.intp),
+    )
+    for side, child in enumerate((pair // n_nodes, pair % n_nodes)):
+        first, last = layout.lca.first[child], layout.lca.last[child]
+        item_low[side] = np.searchsorted(layout.leaf_place, first)
+        item_high[side] = np.searchsorted(layout.leaf_place, last, side="right")
+        row_low[side] = np.searchsorted(layout.place, first)
+        row_high[side] = np.searchsorted(layout.place, last, side="right")
+    items = np.concatenate((layout.leaf[item_low[0] : item_high[0]], layout.leaf[item_low[1] : item_high[1]]))
+    rows = np.concatenate(
+        (layout.row[row_low[0] : row_high[0]], layout.row[row_low[1] : row_high[1]], layout.across_row[low:high])
+    )
+    return items, rows[alive[rows]]
+
+
+@njit
+def _trace_groups(
+    desk: Desk,
+    layout: Layout,
+    triplets: IntArray,
+    alive: BoolArray,
+    n_nodes: int,
+    pair: IntArray,
+    order: IntArray,
+    x: IntArray,
+    y: IntArray,
+    z: IntArray,
+    what: int,
+) -> None:
+    """Trace the questions in order of the two children below which they begin, all of one such pair together."""
+    first = 0
+    while first < len(order):
+        last = first
+        while last < len(order) and pair[order[last]] == pair[order[first]]:
+            last += 1
+        items, rows = join_clades(layout, n_nodes, pair[order[first]], alive)
+        trace(desk, triplets, items, rows, order[first:last], x, y, z, what)
+        first = last

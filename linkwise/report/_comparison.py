@@ -1,0 +1,144 @@
+"""What the knowledge changed: the result beside the one the same data give without it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from linkwise.constraints import Kind
+from linkwise.exceptions import LinkwiseError
+from linkwise.metrics import adjusted_rand
+from linkwise.plots import Sketch, lay_out, match_labels
+from linkwise.report._facts import Change, Comparison, Flow, Move
+from linkwise.result import verify
+
+if TYPE_CHECKING:
+    from linkwise.constraints import Constraints
+    from linkwise.result import Dendrogram, Outcome
+
+__all__ = ["compare", "slots_joined"]
+
+IntArray = npt.NDArray[np.intp]
+_MAX_ARCS = 150
+_MOVES = 60
+_FLOWS = 40
+_CHANGES = 60
+
+
+def compare(
+    before: Outcome,
+    after: Outcome,
+    labels: npt.NDArray[Any],
+    constraints: Constraints | None,
+    held: npt.NDArray[np.bool_] | None,
+    names: npt.NDArray[Any] | None,
+) -> Comparison:
+    """Compare two results on the same samples; ``labels`` and ``held`` belong to the later one.
+
+    Notes
+    -----
+    **Cost** O(n + m) and the matching of clusters, cubic in their number.
+    """
+    if before.n_samples != len(labels):
+        msg = f"report: before has {before.n_samples:,} samples, but the result {len(labels):,}."
+        raise LinkwiseError(msg)
+    old = before.labels
+    if old is None:
+        old = before.tree.cut(n_clusters=len(np.unique(labels))) if before.tree is not None else np.zeros_like(labels)
+    renamed = match_labels(old, labels)
+    moved = np.flatnonzero(renamed != labels)
+    spoken = np.zeros(len(labels), dtype=np.bool_)
+    if constraints is not None:
+        spoken[constraints.items[constraints.items >= 0]] = True
+        spoken[constraints.groups.member] = True
+    first = moved[np.lexsort((moved, ~spoken[moved]))][:_MOVES]
+    called = [str(s) if names is None else str(names[s]) for s in first.tolist()]
+    moves = zip(called, renamed[first].tolist(), labels[first].tolist(), spoken[first].tolist(), strict=True)
+    pairs, size = np.unique(np.column_stack([renamed, labels]), axis=0, return_counts=True)
+    order = np.argsort(-size, kind="stable")[:_FLOWS]
+    flows = tuple(Flow(int(pairs[i, 0]), int(pairs[i, 1]), int(size[i])) for i in order.tolist())
+    kept, total = _branches(before.tree, after.tree)
+    earlier = None if constraints is None else _held_without(before, old, constraints)
+    changes: tuple[Change, ...] = ()
+    needed = np.zeros(0, dtype=np.intp)
+    if constraints is not None and held is not None and earlier is not None:
+        needed = np.flatnonzero(held & ~earlier)
+        changes = tuple(_change(constraints, int(s), before.tree, after.tree) for s in needed[:_CHANGES])
+    return Comparison(
+        adjusted_rand=adjusted_rand(*(np.unique(some, return_inverse=True)[1].ravel() for some in (old, labels))),
+        n_before=len(np.unique(old)),
+        held_before=0 if earlier is None else int(earlier.sum()),
+        held_after=0 if held is None else int(held.sum()),
+        n_statements=0 if constraints is None else constraints.n_statements,
+        n_moved=len(moved),
+        moves=tuple(Move(*row) for row in moves),
+        flows=flows,
+        branches_kept=kept,
+        n_branches=total,
+        changes=changes,
+        n_changes=len(needed),
+        sketch=(sketch := None if before.tree is None else lay_out(before.tree, renamed)),
+        arcs=slots_joined(constraints, earlier, sketch),
+    )
+
+
+def _held_without(before: Outcome, old: npt.NDArray[Any], constraints: Constraints) -> npt.NDArray[np.bool_]:
+    """What holds in the earlier result: pairs in its clusters, triplets in its tree (without one, none)."""
+    held = np.array(verify(old, constraints.with_rules()).held)
+    triplet = constraints.kind == Kind.TRIPLET
+    if triplet.any():
+        held[triplet] = False if before.tree is None else before.tree.satisfies(constraints)[triplet]
+    return held
+
+
+def _change(constraints: Constraints, s: int, before: Dendrogram | None, after: Dendrogram | None) -> Change:
+    kind = Kind(int(constraints.kind[s]))
+    a, b = (int(v) for v in constraints.items[s, :2])
+    heights = [None if tree is None or kind.is_group else _meets(tree, a, b) for tree in (before, after)]
+    return Change(constraints.describe(s), kind, *heights)
+
+
+def _meets(tree: Dendrogram, a: int, b: int) -> float | None:
+    height = float(tree.cophenetic(a, b))
+    return height if np.isfinite(height) else None
+
+
+def _branches(before: Dendrogram | None, after: Dendrogram | None) -> tuple[int | None, int | None]:
+    """How many branches of one tree are branches of the other, by random sums that equal sets of samples share."""
+    if before is None or after is None:
+        return None, None
+    rng = np.random.default_rng(0)
+    code = rng.integers(1, 1 << 63, size=(before.n_samples, 2), dtype=np.uint64)
+    old, new = (_sums(tree, code) for tree in (before, after))
+    kept = len(old & new)
+    return kept, len(old)
+
+
+def _sums(tree: Dendrogram, code: npt.NDArray[np.uint64]) -> set[tuple[int, int]]:
+    """For each branch with two samples or more, but not all: the sum of their codes; leaves stand side by side."""
+    sketch = lay_out(tree)
+    total = np.zeros((tree.n_samples + 1, 2), dtype=np.uint64)
+    np.cumsum(code[np.argsort(sketch.slot)], axis=0, out=total[1:])
+    inner = np.arange(tree.n_samples, tree.n_nodes)
+    inner = inner[tree.leaf_count[inner] < tree.n_samples]
+    start = sketch.start[inner]
+    sums = total[start + tree.leaf_count[inner]] - total[start]
+    return set(map(tuple, sums.tolist()))
+
+
+def slots_joined(
+    constraints: Constraints | None, held: npt.NDArray[np.bool_] | None, sketch: Sketch | None
+) -> tuple[tuple[Kind, bool, IntArray], ...]:
+    """The leaves that statements join, by kind and whether they hold; nothing when they are too many to draw."""
+    if constraints is None or held is None or sketch is None or not 0 < constraints.n_statements <= _MAX_ARCS:
+        return ()
+    slots = sketch.slot[constraints.items[:, :2]]
+    found = (
+        (kind, keeps, slots[(constraints.kind == kind) & (held == keeps)])
+        for kind in Kind
+        if not kind.is_group
+        for keeps in (True, False)
+    )
+    return tuple((kind, keeps, pairs) for kind, keeps, pairs in found if len(pairs))

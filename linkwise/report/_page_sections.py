@@ -1,0 +1,183 @@
+"""The page's sections about clusters, doubt, change and questions."""
+
+from __future__ import annotations
+
+from linkwise._messages import many
+from linkwise.plots import cluster_colour, text_on
+from linkwise.report._facts import Cluster, Comparison, Facts, Trait
+from linkwise.report._sentences import change_words, compared, filled, mean_words, safe, trait_words
+from linkwise.report._svg import before_svg
+
+__all__ = ["change_section", "cluster_section", "doubt_section", "question_section"]
+
+_MAX_CLUSTERS = 200
+_LEAST_BAR = 1.0  # standard deviations for a bar of full length, at least
+
+
+def swatch(label: int) -> str:
+    """A coloured square with the number of its cluster."""
+    colour = cluster_colour(label)
+    return f'<span class="chip" style="background:{colour};color:{text_on(colour)}">{label}</span>'
+
+
+def cluster_section(facts: Facts) -> str:
+    """One card per cluster: size, typical members, what is special, and all members on demand."""
+    largest = max((cluster.size for cluster in facts.clusters), default=1)
+    parts = ["<h2>The clusters</h2>"]
+    if any(cluster.traits for cluster in facts.clusters):
+        parts.append(
+            "<p class='soft'>Terms that are more frequent here than elsewhere, the most distinctive first.</p>"
+            if facts.texts
+            else "<p class='soft'>Bars show how far a cluster's mean is from the mean of all samples, in standard "
+            "deviations; the six largest of at least 0.2.</p>"
+        )
+    if facts.n_missing:
+        parts.append(f"<p class='soft'>{safe(filled(facts))}</p>")
+    parts.append('<div class="cards">')
+    parts += [_card(cluster, facts, largest) for cluster in facts.clusters[:_MAX_CLUSTERS]]
+    parts.append("</div>")
+    if len(facts.clusters) > _MAX_CLUSTERS:
+        parts.append(f"<p class='soft'>… and {many(len(facts.clusters) - _MAX_CLUSTERS, 'more cluster')}.</p>")
+    return "\n".join(parts)
+
+
+def _card(cluster: Cluster, facts: Facts, largest: int) -> str:
+    colour = cluster_colour(cluster.label)
+    share, part = 100 * cluster.size / largest, cluster.size / max(facts.n_samples, 1)
+    margin = "" if cluster.margin is None or len(facts.clusters) < 2 else f", mean margin {cluster.margin:.2f}"
+    typical = ""
+    if cluster.exemplars:
+        names = ", ".join(f"<bdi>{safe(name, 60)}</bdi>" for name in cluster.exemplars)
+        typical = f"<p><span class='soft'>typical:</span> {names}</p>"
+    members = "".join(f"<li><bdi>{safe(name)}</bdi></li>" for name in cluster.members)
+    left_out = cluster.size - len(cluster.members)
+    more = f"<p class='soft'>… and {left_out:,} more.</p>" if left_out else ""
+    return (
+        f'<article data-cluster="{cluster.label}" style="--mine:{colour}"><h3>{swatch(cluster.label)} '
+        f'{many(cluster.size, "sample")}<span class="soft">, {part:.0%}{margin}</span></h3>'
+        f'<span class="bar"><span style="width:{share:.1f}%;background:{colour}"></span></span>'
+        f"{_traits(cluster.traits, facts)}{typical}"
+        f'<details><summary>members</summary><ul class="members">{members}</ul>{more}</details></article>'
+    )
+
+
+def _traits(traits: tuple[Trait, ...], facts: Facts) -> str:
+    if not traits:
+        return ""
+    if facts.texts:
+        return "<p class='terms'>" + "".join(f"<b>{safe(t.feature, 60)}</b>" for t in traits) + "</p>"
+    full = max(_LEAST_BAR, *(abs(t.difference) for cluster in facts.clusters for t in cluster.traits))
+    rows = ["<tr><th></th><th></th><th class='n'>sd</th><th class='n'>mean</th></tr>"]
+    for trait in traits:
+        reach = 50 * abs(trait.difference) / full
+        left = 50 if trait.difference > 0 else 50 - reach
+        rows.append(
+            f'<tr title="{safe(trait_words(trait, facts.texts))}"><td><bdi>{safe(trait.feature, 60)}</bdi></td>'
+            f'<td class="dev"><i style="left:{left:.1f}%;width:{reach:.1f}%"></i></td>'
+            f'<td class="n">{trait.difference:+.1f}</td><td class="n soft">{mean_words(trait)}</td></tr>'
+        )
+    return f'<table class="traits">{"".join(rows)}</table>'
+
+
+def change_section(facts: Facts) -> str:
+    """What the knowledge changed: sentences, the statements it took, and who moved."""
+    found = facts.comparison
+    if found is None:
+        return ""
+    told = "".join(f"<p>{safe(sentence)}</p>" for sentence in compared(facts, found))
+    drawing = before_svg(facts)
+    if drawing:
+        drawing = (
+            f'<figure><div class="wide">{drawing}</div><figcaption>The tree without the knowledge, its clusters in the '
+            "colours of those they became; thick arcs are statements it breaks.</figcaption></figure>"
+        )
+    return f"<h2>What the knowledge changed</h2>\n{told}{drawing}{_flows(facts, found)}{_needed(found)}{_moves(found)}"
+
+
+def _flows(facts: Facts, found: Comparison) -> str:
+    """One bar per cluster, divided by where its samples come from."""
+    if not found.n_moved:
+        return ""
+    rows = []
+    for cluster in facts.clusters[:40]:
+        flows = [flow for flow in found.flows if flow.after == cluster.label]
+        pieces = "".join(
+            f'<i style="width:{100 * flow.size / cluster.size:.2f}%;background:{_shade(flow.before, facts)}" '
+            f'title="{flow.size:,} from {flow.before}"></i>'
+            for flow in flows
+        )
+        words = ", ".join(
+            f"{flow.size:,} from {flow.before if _known(flow.before, facts) else 'elsewhere'}"
+            for flow in flows
+            if flow.before != cluster.label
+        )
+        rows.append(
+            f"<tr><td>{swatch(cluster.label)}</td><td class='flow'><span>{pieces}</span></td>"
+            f"<td class='soft'>{words or 'as before'}</td></tr>"
+        )
+    head = "<tr><th>cluster</th><th colspan='2'>its samples, coloured by where they would be</th></tr>"
+    return f"<div class='wide'><table class='flows'>{head}{''.join(rows)}</table></div>"
+
+
+def _known(label: int, facts: Facts) -> bool:
+    return any(cluster.label == label for cluster in facts.clusters)
+
+
+def _shade(label: int, facts: Facts) -> str:
+    return cluster_colour(label) if _known(label, facts) else cluster_colour(-1)
+
+
+def _needed(found: Comparison) -> str:
+    if not found.changes:
+        return ""
+    rows = "".join(
+        f"<li><code>{safe(change.text)}</code> <span class='soft'>{safe(change_words(change))}</span></li>"
+        for change in found.changes
+    )
+    left_out = found.n_changes - len(found.changes)
+    more = f"<p class='soft'>… and {left_out:,} more.</p>" if left_out > 0 else ""
+    few = " open" if found.n_changes <= 8 else ""
+    return (
+        f"<details{few}><summary>{many(found.n_changes, 'statement')} forced or refused a merge</summary>"
+        f"<ul class='changes'>{rows}</ul>{more}</details>"
+    )
+
+
+def _moves(found: Comparison) -> str:
+    if not found.moves:
+        return ""
+    rows = "".join(
+        f"<li><bdi>{safe(move.name, 60)}</bdi> <span class='soft'>from {move.before} to {move.after}"
+        f"{', named in a statement' if move.named else ''}</span></li>"
+        for move in found.moves
+    )
+    left_out = found.n_moved - len(found.moves)
+    more = f"<p class='soft'>… and {left_out:,} more.</p>" if left_out > 0 else ""
+    title = f"{many(found.n_moved, 'sample')} moved, those that statements name first"
+    return f"<details><summary>{title}</summary><ul class='members'>{rows}</ul>{more}</details>"
+
+
+def doubt_section(facts: Facts) -> str:
+    """The samples that are nearly as close to another cluster."""
+    if not facts.doubtful:
+        return ""
+    rows = "".join(
+        f"<tr><td><bdi>{safe(one.name, 80)}</bdi></td><td>{swatch(one.cluster)}</td><td>{swatch(one.other)}</td>"
+        f"<td class='n'>{round(one.margin, 2) + 0.0:+.2f}</td><td class='n'>{one.statements:,}</td></tr>"
+        for one in facts.doubtful
+    )
+    head = '<tr><th>sample</th><th>in</th><th>next</th><th class="n">margin</th><th class="n">statements</th></tr>'
+    return (
+        "<h2>Least certain</h2>\n<p class='soft'>Samples nearly as close to another cluster as to their own; the "
+        "margin is 1 in the middle of a cluster, 0 halfway, and below 0 for those that are closer to the other one, "
+        "often because a statement or the tree wants it so.</p>\n"
+        f"<div class='wide'><table>{head}{rows}</table></div>"
+    )
+
+
+def question_section(facts: Facts) -> str:
+    """What to ask next."""
+    if not facts.questions:
+        return ""
+    rows = "".join(f"<li>{safe(question)}</li>" for question in facts.questions)
+    return f"<h2>Worth asking next</h2>\n<ol class='ask'>{rows}</ol>"

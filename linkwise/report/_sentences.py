@@ -1,0 +1,168 @@
+"""Text from data made harmless: the only way a name or a statement reaches the page."""
+
+from __future__ import annotations
+
+import html
+import json
+import re
+from collections.abc import Sequence
+
+from linkwise._messages import many, number
+from linkwise.constraints import Kind
+from linkwise.report._facts import Change, Comparison, Facts, Trait
+
+__all__ = [
+    "MEANING",
+    "asked",
+    "change_words",
+    "compared",
+    "filled",
+    "lead",
+    "mean_words",
+    "safe",
+    "script_json",
+    "trait_words",
+    "verdict",
+]
+
+
+# kind: (words, how it is drawn, what it means)
+MEANING = {
+    Kind.MUST_LINK: ("must-link", "together", "these two samples belong to the same cluster"),
+    Kind.CANNOT_LINK: ("cannot-link", "apart", "these two samples belong to different clusters"),
+    Kind.TRIPLET: ("triplet", "closer", "the first two samples meet in the tree before either meets the third"),
+    Kind.TOGETHER: ("group together", "together", "all these samples belong to one cluster"),
+    Kind.APART: ("group apart", "apart", "no two of these samples belong to the same cluster"),
+    Kind.MUST_LINK_ANY: ("must-link choice", "together", "the first sample shares a cluster with one of the others"),
+    Kind.CANNOT_LINK_ANY: ("cannot-link choice", "apart", "the first sample is apart from one of the others"),
+}
+
+
+def lead(facts: Facts) -> str:
+    """What there is, and what became of small branches."""
+    where = f", in {many(facts.n_roots, 'tree')} that may not be joined" if facts.n_roots > 1 else ""
+    found = f"{many(facts.n_samples, 'sample')} in {many(len(facts.clusters), 'cluster')}{where}."
+    return " ".join([found, *facts.remarks])
+
+
+def asked(facts: Facts) -> str:
+    """What was said beforehand."""
+    said = ", ".join(kind.kind.count(kind.said) for kind in facts.kinds) or "nothing"
+    soft = f", {facts.n_soft:,} of them soft" if facts.n_soft else ""
+    rules = f"; rules: {', '.join(rule for rule, _ in facts.rules)}" if facts.rules else ""
+    return f"What was said beforehand: {said}{soft}{rules}."
+
+
+def filled(facts: Facts) -> str:
+    """What became of missing values; "" where there are none."""
+    if not facts.n_missing:
+        return ""
+    are = "is" if facts.n_missing == 1 else "are"
+    gone = many(facts.n_missing, "value")
+    return (
+        f"{gone} {are} missing and {'was' if facts.n_missing == 1 else 'were'} filled in only to compare samples; "
+        "means are of the values that are there."
+    )
+
+
+def verdict(facts: Facts) -> tuple[str, str, list[str]]:
+    """Whether what was said holds: "good", "bad" or "none", a headline, and further sentences."""
+    broken = sum(kind.said - kind.held for kind in facts.kinds)
+    rules = [
+        f"{rule} {'was not checked' if held is None else 'holds' if held else 'is broken'}."
+        for rule, held in facts.rules
+    ]
+    if facts.faults:
+        return "bad", "The tree is unsound.", list(facts.faults)
+    if facts.n_broken or any(held is False for _, held in facts.rules):
+        head = f"{many(facts.n_broken, 'hard statement')} broken."
+        return "bad", head, ["They come first in the list of statements.", *rules]
+    if not facts.n_statements and not facts.rules:
+        head = "Nothing was said, so there was nothing to hold."
+        return "none", head, ["This is the plain method."]
+    if broken:
+        return "good", "Every hard statement holds.", [f"{many(broken, 'soft statement')} gave way.", *rules]
+    head = "The one statement holds." if facts.n_statements == 1 else f"All {facts.n_statements:,} statements hold."
+    return "good", head, ["Checked from the finished result by code that shares nothing with the method.", *rules]
+
+
+def compared(facts: Facts, found: Comparison) -> list[str]:
+    """What the knowledge changed, in a few sentences."""
+    share = found.n_moved / max(facts.n_samples, 1)
+    if found.n_moved:
+        are = "is" if found.n_moved == 1 else "are"
+        moved = f"{many(found.n_moved, 'sample')} of {facts.n_samples:,} ({share:.1%}) {are} in another cluster than"
+        told = [f"{moved} without the knowledge; the two clusterings agree to {found.adjusted_rand:.3f}"]
+        told[0] += " (adjusted Rand index; 1 is the same, 0 is chance)."
+    else:
+        told = ["Every sample is in the same cluster as without the knowledge."]
+    if found.n_statements:
+        told.append(
+            f"{found.held_before:,} of {many(found.n_statements, 'statement')} "
+            f"{'holds' if found.held_before == 1 else 'hold'} without being told; "
+            f"{found.held_after:,} {'holds' if found.held_after == 1 else 'hold'} now."
+        )
+    if found.n_branches:
+        same = found.branches_kept or 0
+        told.append(
+            f"{same:,} of {many(found.n_branches, 'branch')} of the tree {'is' if same == 1 else 'are'} the same "
+            f"({same / found.n_branches:.0%})."
+        )
+    return told
+
+
+def change_words(change: Change) -> str:
+    """What a statement forced or refused, and where its samples meet without and with it."""
+    before, after = change.height_before, change.height_after
+    if change.kind is Kind.TRIPLET:
+        verb = "forced an earlier merge"
+    elif change.kind in (Kind.MUST_LINK, Kind.TOGETHER, Kind.MUST_LINK_ANY):
+        verb = "forced together what would be apart"
+    else:
+        verb = "kept apart what would be together"
+    if before is None and after is None:
+        return verb
+    scale = max(abs(before or 0.0), abs(after or 0.0))
+    first = "never meet" if before is None else f"meet at {number(before, scale)}"
+    then = "never" if after is None else f"at {number(after, scale)}"
+    return f"{verb}; without it they {first}, now {then}"
+
+
+def trait_words(trait: Trait, texts: bool) -> str:
+    """One feature of a cluster."""
+    if texts:
+        return f"{trait.feature} ({trait.difference:+.1f})"
+    side = "above" if trait.difference > 0 else "below"
+    return (
+        f"{trait.feature} {mean_words(trait)}, {abs(trait.difference):.1f} standard deviations {side} the mean "
+        f"{number(trait.overall, trait.spread)}"
+    )
+
+
+def mean_words(trait: Trait) -> str:
+    """The mean of a feature in a cluster, and how many samples there have no value of it."""
+    gone = f" ({trait.missing:,} missing)" if trait.missing else ""
+    return f"{number(trait.mean, trait.spread)}{gone}"
+
+
+_CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff]")
+
+
+def safe(text: str, longest: int = 300) -> str:
+    """Escape for HTML and SVG; control characters are replaced and very long texts shortened.
+
+    Examples
+    --------
+    >>> from linkwise.report._sentences import safe
+    >>> safe('<b onclick="x">')
+    '&lt;b onclick=&quot;x&quot;&gt;'
+    """
+    if len(text) > longest:
+        text = f"{text[:longest]}… ({len(text):,} characters)"
+    return html.escape(_CONTROL.sub("�", text), quote=True)
+
+
+def script_json(values: Sequence[object]) -> str:
+    """Write values as JSON that cannot end the script element it stands in."""
+    text = json.dumps(values, ensure_ascii=True, separators=(",", ":"))
+    return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")

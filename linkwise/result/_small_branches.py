@@ -1,0 +1,359 @@
+"""The cut that sets small branches aside, then gives each to the nearest cluster that what was said allows."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from linkwise._kernels import njit
+from linkwise._kernels.disjoint_set import components
+from linkwise._kernels.lca import LcaIndex, query
+from linkwise.constraints import Kind
+from linkwise.exceptions import LinkwiseError
+from linkwise.result._cuts import read_cluster_count
+from linkwise.result._split import promised, split_tree, urgency
+from linkwise.trees import by_first_appearance
+
+if TYPE_CHECKING:
+    from linkwise.constraints import Constraints
+    from linkwise.trees import Tree
+
+__all__ = ["OutlierCut", "cut_without_outliers", "shortfalls"]
+
+IntArray = npt.NDArray[np.intp]
+FloatArray = npt.NDArray[np.float64]
+
+MUST, CANNOT, TRIPLET = int(Kind.MUST_LINK), int(Kind.CANNOT_LINK), int(Kind.TRIPLET)
+
+
+@dataclass(frozen=True, eq=False)
+class OutlierCut:
+    """What `Dendrogram.cut_outliers` returns.
+
+    Attributes
+    ----------
+    labels : ndarray of intp, shape (n_samples,)
+        Cluster of each sample, numbered by first appearance; a branch that stays apart has a label of its own.
+    n_clusters : int
+        How many labels there are: those asked for, and one for every branch that stays apart (must-linked branches
+        stay apart as one).
+    apart : tuple of int
+        The nodes of the small branches for which no cluster was compatible.
+    min_size_used : int
+        The branch size below which branches counted as outliers; lower than asked when k clusters needed it.
+
+    Examples
+    --------
+    >>> from linkwise import agglomerate
+    >>> X = [[0.0], [1.0], [10.0], [11.0], [40.0]]
+    >>> found = agglomerate(X, method="single").cut_outliers(2, min_size=2, X=X)
+    >>> found.labels.tolist(), found.apart
+    ([0, 0, 1, 1, 1], ())
+    """
+
+    labels: IntArray
+    n_clusters: int
+    apart: tuple[int, ...]
+    min_size_used: int
+
+
+class _Where(NamedTuple):
+    """Where clusters and outlier branches are: as nodes of the tree, or as means of X when ``by_tree`` is False."""
+
+    by_tree: bool
+    meets: LcaIndex
+    height: FloatArray
+    nodes: IntArray
+    means: FloatArray
+
+
+@njit
+def _distance(where: _Where, x: int, y: int) -> float:
+    """Distance of two units: the height at which the tree joins them, or the squared distance of their means."""
+    if where.by_tree:
+        node = query(where.meets, where.nodes[x], where.nodes[y])
+        return where.height[node] if node >= 0 else np.inf
+    total = 0.0
+    for f in range(where.means.shape[1]):
+        step = where.means[x, f] - where.means[y, f]
+        total += step * step
+    return total
+
+
+@njit
+def _barred(
+    barred: IntArray,
+    turn: int,
+    me: int,
+    now: IntArray,
+    unit: IntArray,
+    statements: IntArray,
+    kind: npt.NDArray[np.int8],
+    items: IntArray,
+    k: int,
+) -> int:
+    """Write ``turn`` at every unit ``me`` may not join; return the cluster must-links ask for (-1 any, -2 none)."""
+    wanted = -1
+    for s in statements:
+        a = now[unit[items[s, 0]]]
+        b = now[unit[items[s, 1]]]
+        if kind[s] == MUST:
+            other = b if a == me else a
+            if other < k and wanted != other:
+                wanted = other if wanted == -1 else -2
+        elif kind[s] == CANNOT:
+            if a != b:
+                barred[b if a == me else a] = turn
+        else:
+            c = now[unit[items[s, 2]]]
+            if (c == a) != (c == b):
+                continue  # broken before; nothing to protect
+            for target in (a, b, c):
+                x = target if a == me else a
+                y = target if b == me else b
+                z = target if c == me else c
+                if (z == x) != (z == y):
+                    barred[target] = turn
+    return wanted
+
+
+@njit
+def _assign(
+    where: _Where,
+    unit: IntArray,
+    start: IntArray,
+    statement: IntArray,
+    kind: npt.NDArray[np.int8],
+    items: IntArray,
+    k: int,
+) -> IntArray:
+    """Give each outlier branch the nearest cluster that breaks nothing; return each unit's cluster.
+
+    Units 0 to k - 1 are the clusters, the others the branches, and ``unit`` names the unit of each sample. The
+    statements that touch branch o are ``statement[start[o]:start[o + 1]]``. Branches that found no place are tried
+    again as long as others move, because a move can complete a trio.
+    """
+    now = np.arange(k + len(start) - 1)
+    barred = np.full(len(now), -1, np.intp)  # the turn in which a cluster was last found incompatible
+    turn = 0
+    moved = True
+    while moved:
+        moved = False
+        for o in range(len(start) - 1):
+            me = k + o
+            if now[me] != me:
+                continue
+            turn += 1
+            wanted = _barred(barred, turn, me, now, unit, statement[start[o] : start[o + 1]], kind, items, k)
+            best = -1
+            nearest = np.inf
+            for j in range(k):
+                if barred[j] != turn and (wanted == -1 or wanted == j):
+                    distance = _distance(where, me, j)
+                    if distance < nearest:
+                        best, nearest = j, distance
+            if best >= 0:
+                now[me] = best
+                moved = True
+    return now
+
+
+def cut_without_outliers(
+    tree: Tree, n_clusters: Any, min_size: Any, constraints: Constraints | None, X: Any, exact: bool
+) -> OutlierCut:
+    """Cut to k clusters of at least ``min_size`` samples, then place the smaller branches where nothing breaks."""
+    size = _read_min_size(min_size)
+    k = read_cluster_count(n_clusters, 1, tree.n_samples)
+    used = _reachable_size(tree, k, size)
+    cutter = _Cutter(tree, constraints, urgency(tree, constraints), None if X is None else _read_samples(tree, X))
+    big_roots = cutter.n_big_roots(used)
+    if k < big_roots:
+        msg = (
+            f"n_clusters is {k}, but {big_roots} roots with {used} samples or more stand apart; no cut joins them.\n"
+            f"Hint: ask for n_clusters={big_roots} or more, or raise min_size."
+        )
+        raise LinkwiseError(msg)
+    return _cut_exactly(cutter, k, size, used) if exact else cutter.cut(k, used)
+
+
+def shortfalls(found: OutlierCut, n_clusters: int, min_size: int, *, name: str, exact: bool) -> list[str]:
+    """Word what was asked for and is not so: a smaller size, which the caller knows as ``name``, or more clusters."""
+    words = []
+    if found.min_size_used < min_size:
+        words.append(
+            f"{n_clusters} clusters of {min_size} samples or more, in which all statements hold, were not found; "
+            f"{name}={min_size} was lowered to {found.min_size_used}."
+        )
+    if exact and found.n_clusters != n_clusters:
+        words.append(
+            f"{n_clusters} clusters were asked for, {found.n_clusters} were reached: {len(found.apart)} small branches "
+            "fit no cluster and stay apart."
+        )
+    return words
+
+
+def _cut_exactly(cutter: _Cutter, k: int, size: int, used: int) -> OutlierCut:
+    """Find a cut with k labels, branches that stay apart included: fewer large clusters first, then smaller ones.
+
+    With fewer large clusters fewer branches are set aside. Their number is found by bisection, which can miss one that
+    fits, as few statements can turn away many branches at once. Then the threshold is lowered: to ``used``, which k
+    branches reach, and on by halves. At 1 a tree is cut into k branches and none is set aside, so every tree has such
+    a cut; a forest may have none, and then the cut into k large clusters is returned, whatever stays apart.
+    """
+    sizes = [] if size == used else [size]
+    lower = used
+    while lower:
+        sizes.append(lower)
+        lower //= 2
+    for threshold in sizes:
+        low, high = cutter.n_big_roots(threshold), min(k, cutter.n_branches(threshold))
+        n_large = high
+        while low <= high:
+            found = cutter.cut(n_large, threshold)
+            if found.n_clusters == k:
+                return found
+            low, high = (low, n_large - 1) if found.n_clusters > k else (n_large + 1, high)
+            n_large = (low + high) // 2
+    return cutter.cut(k, used)
+
+
+class _Cutter(NamedTuple):
+    """A tree to be cut, the statements to be kept, and what follows from both."""
+
+    tree: Tree
+    constraints: Constraints | None
+    urgent: IntArray
+    X: FloatArray | None
+
+    def n_big_roots(self, size: int) -> int:
+        """The fewest large clusters there can be."""
+        return max(1, int((self.tree.leaf_count[self.tree.roots] >= size).sum()))
+
+    def n_branches(self, size: int) -> int:
+        """The most large clusters there can be."""
+        return int(promised(self.tree.parent, self.tree.leaf_count, size)[self.tree.roots].sum())
+
+    def cut(self, k: int, size: int) -> OutlierCut:
+        """Cut into k branches of at least ``size`` samples, where there are as many, and place the smaller ones."""
+        tree, constraints = self.tree, self.constraints
+        split = split_tree(tree, k, size, self.urgent)
+        k = len(split.clusters)
+        units = np.concatenate([split.clusters, split.outliers])
+        place = np.full(tree.n_nodes, -1, dtype=np.intp)
+        place[units] = np.arange(len(units))
+        branch = place[split.holder]
+        group = _travel_together(constraints, branch, k, len(units))
+        unit = group[branch]
+        means = np.empty((0, 0)) if self.X is None else _means(unit, int(group.max()) + 1, self.X)
+        where = _Where(self.X is None, tree._lca, tree.height, units[np.unique(group, return_index=True)[1]], means)
+        kind, items, start, statement = _statements_by_branch(constraints, unit, k, int(group.max()) + 1 - k)
+        now = _assign(where, unit, start, statement, kind, items, k)
+        labels, count = by_first_appearance(now[unit], len(units))
+        apart = units[k:][now[group[k:]] >= k]
+        return OutlierCut(labels, int(count), tuple(int(v) for v in apart), size)
+
+
+def _travel_together(constraints: Constraints | None, branch: IntArray, k: int, n_units: int) -> IntArray:
+    """Unite outlier branches that must-links join, so that all find one place; return the unit each becomes part of.
+
+    Branches whose union would itself break a trio or a cannot-link stay single.
+    """
+    single = np.arange(n_units)
+    if constraints is None:
+        return single
+    pairs = branch[constraints.must_links()[0]]
+    pairs = pairs[(pairs >= k).all(axis=1)]
+    trios = branch[constraints.of(Kind.TRIPLET)]
+    groups = constraints.groups_of(Kind.APART).pairs_with(branch >= k)
+    apart = branch[np.concatenate([constraints.of(Kind.CANNOT_LINK), groups])]
+    while True:
+        group = components(n_units, pairs)
+        broken = (_broken(group[trios]) & ~_broken(trios)).nonzero()[0]
+        i, j = group[apart].T
+        clash = ((i == j) & (apart[:, 0] != apart[:, 1])).nonzero()[0]
+        bad = np.isin(group, np.concatenate([group[trios[broken]].ravel(), i[clash]]))
+        keep = ~bad[pairs[:, 0]]
+        if keep.all():
+            return group  # type: ignore[no-any-return]
+        pairs = pairs[keep]
+
+
+def _broken(trios: IntArray) -> npt.NDArray[np.bool_]:
+    a, b, c = trios.T
+    return (c == a) != (c == b)  # type: ignore[no-any-return]
+
+
+def _read_min_size(min_size: Any) -> int:
+    if isinstance(min_size, (bool, np.bool_)) or not isinstance(min_size, (int, np.integer)) or min_size < 1:
+        msg = f"min_size is {min_size!r}, expected a whole number >= 1: the smallest branch that may be a cluster."
+        raise LinkwiseError(msg)
+    return int(min_size)
+
+
+def _read_samples(tree: Tree, X: Any) -> FloatArray:
+    table = np.asarray(X, dtype=np.float64)
+    if table.ndim != 2 or len(table) != tree.n_samples:
+        msg = f"cut_outliers: X has shape {table.shape}, expected {tree.n_samples} rows, one per sample of the tree."
+        raise LinkwiseError(msg)
+    if not np.isfinite(table).all():
+        msg = (
+            "cut_outliers: X contains NaN or inf, expected finite numbers.\nHint: leave X out to go by the tree alone."
+        )
+        raise LinkwiseError(msg)
+    return table
+
+
+def _reachable_size(tree: Tree, k: int, min_size: int) -> int:
+    """Largest threshold up to ``min_size`` at which k disjoint branches reach it.
+
+    Branches that are minimal at threshold s are the nodes with s samples or more all of whose children have fewer;
+    each node is one for a range of s, so their number for every s is a running sum.
+    """
+    largest_child = np.zeros(tree.n_nodes, dtype=np.intp)
+    hangs = tree.parent >= 0
+    np.maximum.at(largest_child, tree.parent[hangs], tree.leaf_count[hangs])
+    change = np.zeros(tree.n_samples + 2, dtype=np.intp)
+    np.add.at(change, largest_child + 1, 1)
+    np.add.at(change, tree.leaf_count + 1, -1)
+    branches = np.cumsum(change)  # branches[s], which never grows with s
+    enough = np.flatnonzero(branches[: min(min_size, tree.n_samples) + 1] >= k)
+    return int(enough[-1])  # never empty: at threshold 1 every sample is a branch
+
+
+def _means(unit: IntArray, n_units: int, X: FloatArray) -> FloatArray:
+    total = np.zeros((n_units, X.shape[1]))
+    np.add.at(total, unit, X)
+    return total / np.bincount(unit, minlength=n_units)[:, None]
+
+
+def _as_pairs(constraints: Constraints, moving: npt.NDArray[np.bool_]) -> tuple[npt.NDArray[np.int8], IntArray]:
+    """All statements with groups as pairs, as far as these concern a sample that is ``moving``."""
+    chain, at = constraints.must_links()
+    chain = chain[constraints.kind[at] == Kind.TOGETHER]
+    apart = constraints.groups_of(Kind.APART).pairs_with(moving)
+    single = constraints.kind <= Kind.TRIPLET
+    kind = np.concatenate(
+        [constraints.kind[single], np.repeat(np.array([MUST, CANNOT], dtype=np.int8), [len(chain), len(apart)])]
+    )
+    third = np.full((len(chain) + len(apart), 1), -1, dtype=np.intp)
+    pairs = np.concatenate([chain, apart])
+    return kind, np.concatenate([constraints.items[single], np.hstack([pairs, third])])
+
+
+def _statements_by_branch(
+    constraints: Constraints | None, unit: IntArray, k: int, n_branches: int
+) -> tuple[npt.NDArray[np.int8], IntArray, IntArray, IntArray]:
+    """List for every outlier branch the statements that touch it."""
+    if constraints is None:
+        none = np.empty(0, dtype=np.intp)
+        return np.empty(0, dtype=np.int8), none.reshape(0, 3), np.zeros(n_branches + 1, dtype=np.intp), none
+    kind, items = _as_pairs(constraints, unit >= k)
+    inside = np.where(items >= 0, unit[items], -1) - k
+    rows, columns = np.nonzero(inside >= 0)
+    key = np.unique(inside[rows, columns] * len(kind) + rows) if len(rows) else np.empty(0, dtype=np.intp)
+    branch = key // max(len(kind), 1)
+    start = np.concatenate([[0], np.cumsum(np.bincount(branch, minlength=n_branches))]).astype(np.intp)
+    return kind, items, start, key % max(len(kind), 1)

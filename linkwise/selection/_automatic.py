@@ -1,0 +1,255 @@
+"""How many clusters, and by whom, when nobody says: whom to compare, whether enough is known for it, and the words."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+import scipy.sparse
+from sklearn.base import clone
+
+from linkwise._messages import hint, many
+from linkwise.constraints import Constraints, Kind, SizeBetween
+from linkwise.engines import (
+    ConstrainedAgglomerative,
+    ConstrainedCompleteLink,
+    ConstrainedGaussianMixture,
+    COPKMeans,
+    MPCKMeans,
+    PCKMeans,
+    ReCon,
+)
+from linkwise.engines.hierarchical import mark
+from linkwise.result import Certificate, Dendrogram, verify
+from linkwise.selection._search_cv import KnowledgeSearchCV
+
+__all__ = [
+    "Cut",
+    "candidate_methods",
+    "cluster_grid",
+    "cut_by_steps",
+    "decide_cut",
+    "explain",
+    "nearly_all_in_one",
+    "numbers_of_clusters",
+    "search_among",
+    "too_little",
+]
+
+IntArray = npt.NDArray[np.intp]
+
+
+class Cut(NamedTuple):
+    """Clusters of a tree, and why so many."""
+
+    labels: IntArray
+    tree: Dendrogram
+    certificate: Certificate
+    reason: str
+
+
+def cut_by_steps(model: Any, X: Any, metric: Any) -> Cut:
+    """Cut a hierarchy that was fitted without a number of clusters: where statements force it, else where heights step.
+
+    A number of clusters is taken only if everything said holds in it.
+    """
+    tree, known = model.dendrogram_, model.constraints_
+    if model.n_clusters_ > 1:
+        reason = f"{model.n_clusters_} clusters: the fewest the statements leave to this method."
+        return Cut(model.labels_, tree, model.certificate_, reason)
+    for labels, cut in _by_steps(tree, known):
+        checked = verify(cut, known, X=X if known.rules else None, metric=metric)
+        if checked.ok:
+            return Cut(
+                labels, cut, checked, f"{int(labels.max()) + 1} clusters: the largest step in the heights of the tree."
+            )
+    reason = "1 cluster: no step in the heights of the tree gives clusters in which all statements hold."
+    return Cut(model.labels_, tree, model.certificate_, reason)
+
+
+def _by_steps(tree: Dendrogram, known: Constraints) -> Iterator[tuple[IntArray, Dendrogram]]:
+    """Cut into 2 to 20 clusters, first where the height of the tree makes its largest step."""
+    heights = np.sort(tree.height[tree.n_samples :])[::-1]
+    heights = heights[heights > 0]  # what is together at height 0 stays together
+    steps = heights[:19] / np.append(heights[1:20], heights[-1:])[: len(heights[:19])]
+    for k in (np.argsort(-steps, kind="stable") + 2).tolist():
+        labels = tree.cut_constrained(known, k) if (known.kind == Kind.TRIPLET).any() else tree.cut(n_clusters=k)
+        yield labels, mark(tree, labels)
+
+
+def decide_cut(estimator: Any, linkages: Sequence[str], X: Any, known: Constraints) -> tuple[int, str, tuple[str, ...]]:
+    """Choose linkage and number of clusters of one hierarchical method, with the reasons.
+
+    By what was held out if enough is known, else with the first linkage by the steps of the heights.
+    """
+    reasons: list[str] = []
+    linkage = linkages[0]
+    lack = too_little(known)
+    if lack:
+        reasons.append(f"{lack}, so the number of clusters is not judged by it.")
+    else:
+        methods = [(estimator, {"linkage": list(linkages), **cluster_grid(X, known)})]
+        search = search_among(methods, X, known, 0)
+        reasons += explain(search, methods)
+        linkage = search.best_params_["linkage"]
+        if search.best_params_["n_clusters"] is not None:
+            return int(search.best_params_["n_clusters"]), linkage, tuple(reasons)
+    model = clone(estimator).set_params(n_clusters=None, linkage=linkage).fit(X, constraints=known)
+    cut = cut_by_steps(model, X, "euclidean")
+    return int(cut.labels.max()) + 1, linkage, (*reasons, cut.reason)
+
+
+Methods = list[tuple[Any, dict[str, list[Any]]]]
+# Below this many held-out facts of a kind a share of them says next to nothing.
+FEWEST = 5
+N_SPLITS = 10
+# Samples up to which methods are compared that take seconds for thousands of them.
+COMPARE = 3_000
+# Shares of the samples that a cluster must hold to be nearly all there is: of two clusters, and of more.
+MOST_OF_TWO, MOST_OF_MORE, FEWEST_SAMPLES = 0.95, 0.85, 20
+_TOGETHER = (Kind.MUST_LINK, Kind.TOGETHER)
+_APART = (Kind.CANNOT_LINK, Kind.APART)
+
+
+def too_little(known: Constraints) -> str:
+    """Why nothing can be held out to choose by, in words; "" if enough is known."""
+    if not known.n_statements:
+        return "nothing is known that could be held out"
+    named = len(np.unique(np.concatenate([known.items[known.items >= 0], known.groups.member])))
+    if (known.kind == Kind.TRIPLET).sum() >= FEWEST and named >= N_SPLITS:
+        return ""
+    together = len(known.must_links()[0])
+    apart = int((known.kind == Kind.CANNOT_LINK).sum() + (known.groups_of(Kind.APART).sizes - 1).sum())
+    if named >= N_SPLITS and min(together, apart) >= FEWEST:
+        return ""
+    said = f"{many(together, 'pair')} together and {many(apart, 'pair')} apart, about {many(named, 'sample')}"
+    return f"too little is known to hold some of it out ({said}; at least {FEWEST} of each about {N_SPLITS} are needed)"
+
+
+def nearly_all_in_one(model: Any, labels: Any, *, dense: bool, automatic: bool) -> tuple[str, ...]:
+    """Say so when one cluster holds nearly all samples, with what often divides them better; else nothing.
+
+    ``dense`` says whether samples are plain vectors, which Ward linkage needs, and ``automatic`` whether the number of
+    clusters was found out already.
+    """
+    size = np.bincount(np.asarray(labels)[np.asarray(labels) >= 0])
+    size = size[size > 0]
+    n = int(size.sum())
+    if len(size) < 2 or n < FEWEST_SAMPLES or size.max() < (MOST_OF_TWO if len(size) == 2 else MOST_OF_MORE) * n:
+        return ()
+    ways = []
+    if dense and getattr(model, "linkage", "ward") != "ward":
+        ways.append(hint(command="--linkage ward", python="ConstrainedAgglomerative(linkage='ward')"))
+    ways += [] if automatic else [hint(command="-k auto", python="n_clusters='auto'")]
+    advice = f"; try {' or '.join(ways)}" if ways else ""
+    return (f"one cluster holds {int(size.max()):,} of {many(n, 'sample')}{advice}.",)
+
+
+def numbers_of_clusters(X: Any, known: Constraints, metric: Any = "euclidean") -> list[int]:
+    """The numbers of clusters to try: 2 to 12, or some above what cannot-links force greedy merging to."""
+    n = known.n_samples
+    links = known.select(known.is_hard & np.isin(known.kind, _TOGETHER + _APART)).with_rules()
+    top = 12
+    if np.isin(links.kind, _APART).any() and n <= COMPARE:
+        linkage = "ward" if metric == "euclidean" and not scipy.sparse.issparse(X) else "average"
+        forced = ConstrainedAgglomerative(None, linkage=linkage, metric=metric).fit(X, constraints=links)
+        top = max(top, int(forced.n_clusters_) + 4)
+    return list(range(2, max(min(top, n - 1), 2) + 1))
+
+
+def cluster_grid(X: Any, known: Constraints, metric: str = "euclidean") -> dict[str, list[Any]]:
+    """The numbers of clusters to try, as a grid; none where only triplets are known, which do not speak of a cut."""
+    links = np.isin(known.kind, _TOGETHER + _APART).any()
+    return {"n_clusters": numbers_of_clusters(X, known, metric) if links else [None]}
+
+
+def candidate_methods(X: Any, known: Constraints, metric: str, random_state: Any, *, matrix: bool) -> Methods:
+    """Methods that understand what was said and suit the data, each with what to try.
+
+    ``matrix`` says whether a matrix of all distances may be held.
+    """
+    n, plain = known.n_samples, metric == "euclidean" and not scipy.sparse.issparse(X)
+    grid = cluster_grid(X, known, metric)
+    if (known.kind == Kind.TRIPLET).any():
+        linkages = ["centroid", "average"] if plain else ["average", "complete"]
+        return [(ReCon(metric=metric), {"linkage": linkages, **grid})]
+    if any(isinstance(rule, SizeBetween) for rule in known.rules):
+        return [(COPKMeans(random_state=random_state), grid)]
+    linkages = ["ward", "average"] if plain else ["average", "complete"]
+    merging = (ConstrainedAgglomerative(metric=metric), {"linkage": linkages if matrix else linkages[:1], **grid})
+    if known.rules:
+        return [merging]
+    found: Methods = [merging]
+    small = n <= COMPARE
+    if matrix and small:
+        found.append((ConstrainedCompleteLink(metric=metric), {"linkage": ["average", "complete"], **grid}))
+    if plain:
+        found += [(kind(random_state=random_state), grid) for kind in (COPKMeans, PCKMeans)]
+        if small:
+            found.append((MPCKMeans(random_state=random_state), grid))
+            found.append((ConstrainedGaussianMixture(random_state=random_state), grid))
+    return found
+
+
+def search_among(methods: Methods, X: Any, known: Constraints, random_state: Any) -> KnowledgeSearchCV:
+    """Compare methods by what was held out."""
+    seed = random_state if isinstance(random_state, (int, np.integer)) else 0
+    search = KnowledgeSearchCV(methods, cv=N_SPLITS, random_state=seed)
+    search.fit(X, constraints=known)
+    return search
+
+
+def explain(search: KnowledgeSearchCV, methods: Methods) -> list[str]:
+    """What was compared, who won, and why, in a sentence each."""
+    results, best = search.cv_results_, search.best_index_
+    kept = [
+        f"{results[f'{name}_kept'][best]:.0%} of the {word}"
+        for name, word in (("must", "must-links"), ("cannot", "cannot-links"), ("triplets", "triplets"))
+        if np.isfinite(results[f"{name}_kept"][best])
+    ]
+    won = f"{_name(results, best)}: told part of what is known, it kept {', '.join(kept)} held out."
+    return [won, *_rivals(results, best), _compared(results, methods, len(search.folds_))]
+
+
+def _name(results: dict[str, Any], at: int) -> str:
+    return f"{results['method'][at]}({results['words'][at]})"
+
+
+def _rivals(results: dict[str, Any], best: int) -> list[str]:
+    """Whom the winner was preferred to, and why."""
+    mean = results["mean_test_score"]
+    top = int(np.nanargmax(mean))
+    score = f"score {mean[best]:.2f} +- {results['se_test_score'][best]:.2f}"
+    others = [at for at in np.argsort(-np.nan_to_num(mean, nan=-np.inf), kind="stable") if at != best]
+    others = [at for at in others if np.isfinite(mean[at])]
+    if not others:
+        return [f"{score}; it was the only candidate that could be fitted."]
+    if mean[top] > mean[best]:
+        alike = int(results["tied"].sum())
+        ahead = f"{score}, and {mean[top]:.2f} for {_name(results, top)}"
+        return [
+            f"{ahead}: {alike} are within a standard error, of these it is the most stable with the fewest clusters."
+        ]
+    return [f"{score}, ahead of {_name(results, others[0])} with {mean[others[0]]:.2f}."]
+
+
+def _compared(results: dict[str, Any], methods: Methods, n_folds: int) -> str:
+    mean = results["mean_test_score"]
+    names = list(dict.fromkeys(type(estimator).__name__ for estimator, _ in methods))
+    ks = sorted({k for _, grid in methods for k in grid["n_clusters"] if k is not None})
+    span = f" with {ks[0]} to {ks[-1]} clusters" if ks else ""
+    text = f"compared: {', '.join(names)}{span}, {len(mean)} candidates in {n_folds} folds"
+    failed = Counter(_kind_of(trouble) for trouble in results["trouble"][~np.isfinite(mean)])
+    if failed:
+        listed = ", ".join(f"{count} {word}" for word, count in failed.most_common())
+        text += f"; {sum(failed.values())} failed: {listed}"
+    return f"{text}."
+
+
+def _kind_of(trouble: str) -> str:
+    if "dead end" in trouble:
+        return "met a dead end"
+    return "too few or too many clusters for what was said" if "cannot hold" in trouble else "failed otherwise"

@@ -1,0 +1,85 @@
+"""Wrong answers planted on purpose, to study what noise does."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from linkwise._random import make_generator
+from linkwise._validation import read_share
+from linkwise.constraints import Constraints, Kind
+from linkwise.exceptions import LinkwiseError
+
+__all__ = ["flip"]
+
+
+def flip(constraints: Constraints, share: float, random_state: Any = None) -> tuple[Constraints, npt.NDArray[np.bool_]]:
+    """Turn a share of the statements into wrong ones: must-links to cannot-links and back, ab|c to ac|b or bc|a.
+
+    Parameters
+    ----------
+    constraints : Constraints
+        Statements; those of kinds other than pairs and triplets are left as they are and do not count.
+    share : float from 0 to 1
+        Which part of the pairs and triplets is turned, rounded to a whole number of them.
+    random_state : int, Generator or None
+        Seed; the same seed turns the same statements.
+
+    Returns
+    -------
+    flipped : Constraints
+        The same statements in the same order, with their weights and rows.
+    mask : ndarray of bool, shape (n_statements,)
+        Which of them were turned.
+
+    Notes
+    -----
+    For studies of noise, which the last section of [1]_ leaves open. **Cost** O(m). **Guarantee** every set of
+    that many statements is equally likely to be turned, and so are the two other resolutions of a triplet.
+
+    References
+    ----------
+    .. [1] E. Y. Liu, Z. Zhang, W. Wang, "Clustering with Relative Constraints", KDD 2011.
+
+    Examples
+    --------
+    >>> from linkwise import Constraints
+    >>> from linkwise.sources import flip
+    >>> said = Constraints.build(4, must_link=[(0, 1), (1, 2)], triplets=[(0, 1, 3), (1, 2, 3)])
+    >>> wrong, mask = flip(said, 0.5, random_state=0)
+    >>> mask.tolist(), [wrong.describe(i) for i in (2, 3)]
+    ([False, False, True, True], ['#2 triplet(0, 3 | 1)', '#3 triplet(1, 3 | 2)'])
+    """
+    if not isinstance(constraints, Constraints):
+        msg = f"flip got {type(constraints).__name__}, expected Constraints.\nHint: `Constraints.build(...)`."
+        raise LinkwiseError(msg)
+    rng = make_generator(random_state)
+    kind, items = np.array(constraints.kind), np.array(constraints.items)
+    must, cannot, triplet = (kind == k for k in (Kind.MUST_LINK, Kind.CANNOT_LINK, Kind.TRIPLET))
+    able = np.flatnonzero(must | cannot | triplet)
+    mask = np.zeros(len(kind), dtype=np.bool_)
+    mask[rng.choice(able, size=read_share("flip", "share", share, len(able)), replace=False)] = True
+    kind[mask & must] = Kind.CANNOT_LINK
+    kind[mask & cannot] = Kind.MUST_LINK
+    rows = np.flatnonzero(mask & triplet)
+    stays = rng.integers(2, size=len(rows))  # which of a and b stays in the pair
+    pair = np.column_stack([items[rows, stays], items[rows, 2]])
+    items[rows, 2] = items[rows, 1 - stays]
+    items[rows, :2] = np.sort(pair, axis=1)
+    return _with_statements(constraints, kind, items), mask
+
+
+def _with_statements(constraints: Constraints, kind: npt.NDArray[np.int8], items: npt.NDArray[np.intp]) -> Constraints:
+    """Return the same table with other kinds and samples in its rows."""
+    return type(constraints)(
+        constraints.n_samples,
+        kind,
+        items,
+        constraints.weight,
+        constraints.row,
+        constraints.rules,
+        constraints.ids,
+        constraints.groups,
+    )

@@ -1,0 +1,375 @@
+"""How a taxonomy comes in: Newick, nested dictionaries, OBO, parent columns, paths, label columns, a dendrogram."""
+
+from __future__ import annotations
+
+import difflib
+from typing import Any, Self
+
+import numpy as np
+import numpy.typing as npt
+
+from linkwise._messages import hint, many
+from linkwise._value_columns import as_text, is_missing, number_values, read_column
+from linkwise.exceptions import LinkwiseError
+from linkwise.result import Dendrogram
+from linkwise.sources._taxonomy_nodes import Nodes
+from linkwise.trees import (
+    NamedNodes,
+    nodes_of_levels,
+    nodes_of_nested,
+    nodes_of_newick,
+    nodes_of_obo,
+    nodes_of_parents,
+    nodes_of_paths,
+    read_names,
+    sample_numbers,
+)
+
+__all__ = ["Readers", "find_nodes", "place_by_column", "place_by_ids", "place_leaves"]
+
+IntArray = npt.NDArray[np.intp]
+BoolArray = npt.NDArray[np.bool_]
+
+
+def _register(names: npt.NDArray[Any] | None) -> dict[str, int]:
+    """The node of every name, written as text; ~v for a name that v and another node share."""
+    if names is None:
+        return {}
+    place: dict[str, int] = {}
+    for v, name in enumerate(map(as_text, names.tolist())):
+        if name and place.setdefault(name, v) != v:
+            place[name] = ~v
+    return place
+
+
+def find_nodes(who: str, names: npt.NDArray[Any] | None, wanted: list[Any]) -> IntArray:
+    """Find the nodes called by the wanted names; names are compared as text."""
+    if names is None:
+        msg = f"{who}: the nodes of this taxonomy have no names."
+        raise LinkwiseError(msg)
+    place = _register(names)
+    found = np.array([place.get(as_text(name), len(names)) for name in wanted], dtype=np.intp)
+    unknown = [name for name, v in zip(wanted, found.tolist(), strict=True) if v == len(names)]
+    if unknown:
+        close = difflib.get_close_matches(str(unknown[0]), list(place)[:100_000], n=1)
+        hint = f"did you mean {close[0]!r}?" if close else "names are compared exactly, as text."
+        shown = ", ".join(repr(name) for name in unknown[:5])
+        msg = f"{who}: {len(unknown)} name(s) are no node of the taxonomy: {shown}.\nHint: {hint}"
+        raise LinkwiseError(msg)
+    shared = next((name for name, v in zip(wanted, found.tolist(), strict=True) if v < 0), None)
+    if shared is not None:
+        msg = (
+            f"{who}: several nodes are called {shared!r}, expected a name of one node.\n"
+            "Hint: make the names differ, for example by writing the parent's name in front."
+        )
+        raise LinkwiseError(msg)
+    return found
+
+
+def place_by_column(who: str, names: npt.NDArray[Any] | None, items: Any) -> IntArray:
+    """Place sample i on the node called ``items[i]``; a missing value leaves it out."""
+    column = read_column(f"{who}: items", items)
+    code, distinct = number_values(f"{who}: items", column, ~is_missing(column))
+    if not len(distinct):
+        return code
+    return np.where(code >= 0, find_nodes(who, names, distinct.tolist())[code], -1)
+
+
+def place_by_ids(who: str, names: npt.NDArray[Any], is_leaf: BoolArray, ids: Any) -> tuple[IntArray, npt.NDArray[Any]]:
+    """Place each sample on the node that bears its name; every leaf must be a sample, but not every sample a node."""
+    known = read_names(ids)
+    text = list(map(str, known.tolist()))
+    samples = set(text)
+    if len(samples) < len(text):
+        msg = f"{who}: ids contains values that look alike as text, expected names that tell the nodes apart."
+        raise LinkwiseError(msg)
+    strange = [str(name) for name in names[is_leaf].tolist() if str(name) not in samples]
+    if strange:
+        close = difflib.get_close_matches(strange[0], text[:100_000], n=1)
+        where = hint(
+            command="name the leaves as the data name the samples.",
+            python="say where samples sit with `items=`, one node per sample.",
+        )
+        shown = ", ".join(map(repr, strange[:5]))
+        are = "is" if len(strange) == 1 else "are"
+        missing = (
+            f"{many(len(strange), 'leaf', 'leaves')} {are} not in {hint(command='the data', python='ids')}: {shown}"
+        )
+        source = hint(command="", python=f"{who}: ")
+        msg = f"{source}{missing}.\nHint: {f'did you mean {close[0]!r}?' if close else where}"
+        raise LinkwiseError(msg)
+    place = _register(names)
+    here = [name for name in text if name in place]
+    node = np.full(len(text), -1, dtype=np.intp)
+    node[[i for i, name in enumerate(text) if name in place]] = find_nodes(who, names, here) if here else []
+    return node, known
+
+
+def place_leaves(who: str, names: npt.NDArray[Any], is_leaf: BoolArray) -> tuple[IntArray, npt.NDArray[Any] | None]:
+    """Make every leaf a sample: names 0 to n - 1 are sample numbers, others become ids in their order of appearance."""
+    leaf = np.flatnonzero(is_leaf)
+    called = names[leaf].tolist()
+    if len(set(map(str, called))) < len(called):
+        seen: set[str] = set()
+        twice = next(name for name in map(str, called) if name in seen or seen.add(name))  # type: ignore[func-returns-value]
+        msg = f"{who}: the leaf name {twice!r} appears a second time, expected each sample in one place."
+        raise LinkwiseError(msg)
+    number, ids = sample_numbers(called, None)
+    node = np.empty(len(leaf), dtype=np.intp)
+    node[number] = leaf
+    return node, ids
+
+
+class Readers(Nodes):
+    """The part of `Taxonomy` that reads other notations."""
+
+    __slots__ = ()
+
+    @classmethod
+    def from_newick(cls, text: str, ids: Any = None, *, items: Any = None, forest: bool = False) -> Self:
+        """Read Newick text; names of inner nodes are kept, branch lengths are not.
+
+        Parameters
+        ----------
+        text : str
+            One tree, ended by a semicolon.
+        ids : array-like of shape (n_samples,), optional
+            The name of each sample. Without ``items``, a sample sits on the node that bears its name, be it a leaf or
+            an inner node; every leaf must be a sample, a sample need not be in the tree. Without ``ids`` and ``items``
+            the leaves are the samples: names 0 to n - 1 are sample numbers, other names become ids in their order.
+        items : array-like of shape (n_samples,), optional
+            The name of the node each sample sits on; None, NaN or "" for a sample that is not in the taxonomy.
+        forest : bool, default=False
+            Read all trees of the text.
+
+        Returns
+        -------
+        Taxonomy
+
+        Raises
+        ------
+        LinkwiseError
+            The text is malformed (the message names the place), or a name is not found.
+
+        Examples
+        --------
+        >>> from linkwise import Taxonomy
+        >>> tree = Taxonomy.from_newick("((cat,dog)mammal,carp);", ids=["carp", "cat", "dog", "mammal", "yeast"])
+        >>> tree
+        Taxonomy(4 of 5 samples: 5 nodes, 3 levels)
+        >>> tree.triplets(minimal=True).describe(0)
+        '#0 triplet(cat, dog | carp)'
+        """
+        return cls._placed("from_newick", nodes_of_newick(text, forest), ids, items)
+
+    @classmethod
+    def from_nested(cls, nested: Any, ids: Any = None, *, items: Any = None) -> Self:
+        """Read nested dictionaries, or JSON text of them.
+
+        Parameters
+        ----------
+        nested : dict, list or str
+            ``{name: what is below}``, where what is below is another dictionary, a list of names and dictionaries, one
+            name, or nothing; or dictionaries ``{"name": ..., "children": [...]}``. A list at the top holds several
+            roots.
+        ids, items
+            As in `from_newick`.
+
+        Returns
+        -------
+        Taxonomy
+
+        Notes
+        -----
+        JSON is refused where it repeats a key, holds NaN, or is nested more deeply than Python's reader can go.
+
+        Examples
+        --------
+        >>> from linkwise import Taxonomy
+        >>> tree = Taxonomy.from_nested({"animal": ["sponge", {"mammal": ["cat", "dog"]}], "plant": "oak"})
+        >>> tree.ids.tolist()
+        ['sponge', 'cat', 'dog', 'oak']
+        """
+        return cls._placed("from_nested", nodes_of_nested(nested), ids, items)
+
+    @classmethod
+    def from_obo(
+        cls, source: Any, items: Any = None, *, ids: Any = None, parents: str = "refuse", by: str = "id"
+    ) -> Self:
+        r"""Read the ``is_a`` hierarchy of an OBO ontology, such as the Gene Ontology.
+
+        Parameters
+        ----------
+        source : str or Path
+            The text of the file, or the path of a file. Obsolete terms are passed over, and so are relations other
+            than ``is_a``.
+        items : array-like of shape (n_samples,), optional
+            The term each sample is annotated with; None, NaN or "" for none. Without it there are no samples, see
+            `place`.
+        ids : array-like of shape (n_samples,), optional
+            The name of each sample.
+        parents : {"refuse", "first"}, default="refuse"
+            What to do with a term of several parents: refuse the file, naming the term, or keep the first.
+        by : {"id", "name"}, default="id"
+            What the nodes are called: the terms' ids or their names.
+
+        Returns
+        -------
+        Taxonomy
+
+        Examples
+        --------
+        >>> from linkwise import Taxonomy
+        >>> text = "[Term]\nid: X:1\nname: thing\n\n[Term]\nid: X:2\nname: cat\nis_a: X:1 ! thing\n"
+        >>> Taxonomy.from_obo(text, ["X:2", "X:2", "X:1"])
+        Taxonomy(3 of 3 samples: 2 nodes, 2 levels)
+        """
+        nodes = nodes_of_obo(source, parents, by)
+        return cls(nodes.parent, np.empty(0, dtype=np.intp), names=nodes.names)._with_column("from_obo", items, ids)
+
+    @classmethod
+    def from_parents(cls, child: Any, parent: Any, items: Any = None, *, ids: Any = None) -> Self:
+        """Read two columns: every ``child`` is directly below the ``parent`` beside it.
+
+        Parameters
+        ----------
+        child, parent : array-like of shape (rows,)
+            Names of nodes. A root has no row, or one without a parent (None, NaN or "").
+        items : array-like of shape (n_samples,), optional
+            The name of the node each sample sits on; None, NaN or "" for none. Without it there are no samples, see
+            `place`.
+        ids : array-like of shape (n_samples,), optional
+            The name of each sample.
+
+        Returns
+        -------
+        Taxonomy
+
+        Examples
+        --------
+        >>> from linkwise import Taxonomy
+        >>> Taxonomy.from_parents(["cat", "dog"], ["mammal", "mammal"], ["cat", "cat", "dog", "mammal"])
+        Taxonomy(4 of 4 samples: 3 nodes, 2 levels)
+        """
+        nodes = nodes_of_parents(child, parent)
+        return cls(nodes.parent, np.empty(0, dtype=np.intp), names=nodes.names)._with_column("from_parents", items, ids)
+
+    @classmethod
+    def from_paths(cls, paths: Any, *, sep: str = "/", ids: Any = None) -> Self:
+        """Read one path per sample, from the root down to the node the sample sits on.
+
+        Parameters
+        ----------
+        paths : array-like of shape (n_samples,)
+            Such as ``"Animal/Mammal/Cat"``; None, NaN or "" for a sample that is not in the taxonomy.
+        sep : str, default="/"
+            What stands between two names.
+        ids : array-like of shape (n_samples,), optional
+            The name of each sample.
+
+        Returns
+        -------
+        Taxonomy
+            A node is called by its own name, without those above it; equal names in different places are two nodes.
+
+        Examples
+        --------
+        >>> from linkwise import Taxonomy
+        >>> tree = Taxonomy.from_paths(["animal/cat", "animal/cat", "animal", "plant", None])
+        >>> tree.triplets(minimal=True).items.tolist()
+        [[0, 1, 2], [0, 2, 3]]
+        """
+        nodes, node = nodes_of_paths(paths, sep)
+        return cls(nodes.parent, node, names=nodes.names, ids=ids)
+
+    @classmethod
+    def from_levels(cls, columns: Any, *, unlabeled: Any = -1, ids: Any = None) -> Self:
+        """Read one label column per level, from coarse to fine.
+
+        Parameters
+        ----------
+        columns : sequence of array-likes, mapping, data frame or array of shape (n_samples, n_levels)
+            Labels; the same label below two different coarser ones is two nodes.
+        unlabeled : scalar, default=-1
+            The value that means "not known", beside None, NaN and "". A sample sits on the node of its last known
+            label.
+        ids : array-like of shape (n_samples,), optional
+            The name of each sample.
+
+        Returns
+        -------
+        Taxonomy
+
+        Notes
+        -----
+        One column of class labels is the two-level hierarchy of [1]_ (figure 1), and its minimal triplets are the
+        (k - 1)(n - k) informative constraints of their section 5.2.
+
+        References
+        ----------
+        .. [1] E. Y. Liu, Z. Zhang, W. Wang, "Clustering with Relative Constraints", KDD 2011.
+
+        Examples
+        --------
+        >>> from linkwise import Taxonomy
+        >>> Taxonomy.from_levels([[0, 0, 0, 1, 1], ["a", "a", "b", "a", ""]])
+        Taxonomy(5 of 5 samples: 5 nodes, 2 levels, 2 roots)
+        """
+        nodes, node = nodes_of_levels(columns, unlabeled)
+        return cls(nodes.parent, node, names=nodes.names, ids=ids)
+
+    @classmethod
+    def from_dendrogram(cls, dendrogram: Dendrogram) -> Self:
+        """Take an existing clustering for a taxonomy: every sample sits on its own leaf.
+
+        Examples
+        --------
+        >>> from linkwise import Dendrogram, Taxonomy
+        >>> Taxonomy.from_dendrogram(Dendrogram(3, [3, 3, 4, 4, -1])).count_triples()
+        2
+        """
+        if not isinstance(dendrogram, Dendrogram):
+            msg = f"from_dendrogram got {type(dendrogram).__name__}, expected a Dendrogram."
+            raise LinkwiseError(msg)
+        return cls(dendrogram.parent, np.arange(dendrogram.n_samples), ids=dendrogram.ids)
+
+    def place(self, items: Any, *, ids: Any = None) -> Self:
+        """Return the same nodes with other samples on them.
+
+        Parameters
+        ----------
+        items : array-like of shape (n_samples,)
+            The name of the node each sample sits on; None, NaN or "" for a sample that is not in the taxonomy.
+        ids : array-like of shape (n_samples,), optional
+            The name of each sample.
+
+        Returns
+        -------
+        Taxonomy
+
+        Examples
+        --------
+        >>> from linkwise import Taxonomy
+        >>> Taxonomy.from_parents(["cat", "dog"], ["mammal", "mammal"]).place(["dog", None, "cat", "dog"]).node.tolist()
+        [1, -1, 0, 1]
+        """
+        return self._with_column("place", items, ids)
+
+    def _with_column(self, who: str, items: Any, ids: Any) -> Self:
+        if items is None:
+            if ids is None:
+                return self
+            msg = f"{who} got ids but no items, expected the node each sample sits on.\nHint: `items=[...]`."
+            raise LinkwiseError(msg)
+        return type(self)(self.parent, place_by_column(who, self.names, items), names=self.names, ids=ids)
+
+    @classmethod
+    def _placed(cls, who: str, nodes: NamedNodes, ids: Any, items: Any) -> Self:
+        if items is not None:
+            node = place_by_column(who, nodes.names, items)
+            return cls(nodes.parent, node, names=nodes.names, ids=ids)
+        if ids is None:
+            node, ids = place_leaves(who, nodes.names, nodes.is_leaf)
+        else:
+            node, ids = place_by_ids(who, nodes.names, nodes.is_leaf, ids)
+        return cls(nodes.parent, node, names=nodes.names, ids=ids)

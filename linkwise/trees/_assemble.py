@@ -1,0 +1,175 @@
+"""From nodes in any notation to the arrays of a tree: unary nodes dropped, samples first, inner nodes by height."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from linkwise._kernels import njit
+from linkwise.exceptions import LinkwiseError, LinkwiseWarning
+from linkwise.trees._parent_array import read_names
+
+__all__ = ["Assembled", "assemble", "heights_of_lengths", "sample_numbers"]
+
+IntArray = npt.NDArray[np.intp]
+FloatArray = npt.NDArray[np.float64]
+BoolArray = npt.NDArray[np.bool_]
+
+
+class Assembled(NamedTuple):
+    """What the `Dendrogram` constructor takes, and the number each given node received (a dropped one: its child's)."""
+
+    n_samples: int
+    parent: IntArray
+    raw_height: FloatArray | None
+    ids: npt.NDArray[Any] | None
+    number: IntArray
+
+    def numbers(self, nodes: list[int]) -> list[int]:
+        """Numbers of given nodes, but of none that was dropped."""
+        number = self.number.tolist()
+        return [number[v] for v in nodes if v + 1 == len(number) or number[v] != number[v + 1]]
+
+
+@njit
+def _without_unary(above: IntArray, is_leaf: BoolArray) -> tuple[IntArray, BoolArray]:
+    """Connect every node to the nearest node above it that has two children or more; parents come before children."""
+    m = len(above)
+    n_children = np.zeros(m, np.intp)
+    for v in range(m):
+        if above[v] >= 0:
+            n_children[above[v]] += 1
+    keep = is_leaf | (n_children > 1)
+    up = above.copy()
+    for v in range(m):
+        if up[v] >= 0 and not keep[up[v]]:
+            up[v] = up[up[v]]
+    return up, keep
+
+
+@njit
+def _pass_down(keep: BoolArray, number: IntArray) -> None:
+    """Let a dropped node go by the number of its only child, which is the next one in preorder."""
+    for v in range(len(keep) - 1, -1, -1):
+        if not keep[v]:
+            number[v] = number[v + 1]
+
+
+@njit
+def _order_keys(above: IntArray, height: FloatArray) -> tuple[IntArray, FloatArray]:
+    """Postorder places and monotone heights of nodes listed in preorder."""
+    m = len(above)
+    size = np.ones(m, np.intp)
+    depth = np.zeros(m, np.intp)
+    for v in range(m - 1, -1, -1):
+        p = above[v]
+        if p >= 0:
+            size[p] += size[v]
+            height[p] = max(height[p], height[v])
+    for v in range(m):
+        if above[v] >= 0:
+            depth[v] = depth[above[v]] + 1
+    return np.arange(m) + size - depth, height
+
+
+@njit
+def _sum_lengths(above: IntArray, length: FloatArray) -> tuple[FloatArray, float]:
+    """Height of every node over its deepest leaf, and by how much the leaves below one node differ at most."""
+    height = np.zeros(len(above))
+    lowest = np.full(len(above), np.inf)
+    spread = 0.0
+    for v in range(len(above) - 1, -1, -1):
+        if np.isinf(lowest[v]):
+            lowest[v] = 0.0
+        spread = max(spread, height[v] - lowest[v])
+        p = above[v]
+        if p >= 0:
+            height[p] = max(height[p], height[v] + length[v])
+            lowest[p] = min(lowest[p], lowest[v] + length[v])
+    return height, spread
+
+
+def heights_of_lengths(above: Sequence[int], length: Sequence[float]) -> FloatArray | None:
+    """Turn branch lengths into heights over the deepest leaf below; None when there are no lengths at all."""
+    up, given = np.array(above, dtype=np.intp), np.array(length, dtype=np.float64)
+    missing = np.isnan(given) & (up >= 0)
+    if missing.sum() == (up >= 0).sum():
+        return None
+    if missing.any():
+        warnings.warn(
+            f"Newick: {int(missing.sum())} branch(es) have no length and were read as 0.", LinkwiseWarning, stacklevel=3
+        )
+    height, spread = _sum_lengths(up, np.nan_to_num(given, nan=0.0))
+    if spread > 1e-6 * height.max():
+        warnings.warn(
+            "Newick: leaves below one node are not equally far from it; the farthest one gives its height.",
+            LinkwiseWarning,
+            stacklevel=3,
+        )
+    return height  # type: ignore[no-any-return]
+
+
+def assemble(above: Sequence[int], is_leaf: Sequence[bool], names: Sequence[Any], height: Any, ids: Any) -> Assembled:
+    """Build the arrays from nodes listed in preorder.
+
+    Parameters
+    ----------
+    above : sequence of int
+        Position of each node's parent in the list, which comes earlier; -1 for a root.
+    is_leaf : sequence of bool
+        Which nodes are samples.
+    names : sequence
+        What each node is called; only the leaves' names are read, and they are known to be unique.
+    height : array-like or None
+        Raw height of every node; None when unknown.
+    ids : array-like or None
+        The names in sample order. When None, names that are the numbers 0 to n - 1 are sample numbers; other names
+        become ids in their order of appearance.
+    """
+    leaf = np.array(is_leaf, dtype=np.bool_)
+    up, keep = _without_unary(np.array(above, dtype=np.intp), leaf)
+    called = [names[v] for v in np.flatnonzero(leaf).tolist()]
+    sample, known = sample_numbers(called, ids)
+    n = len(called)
+    raw = np.zeros(len(up)) if height is None else np.array(height, dtype=np.float64)
+    post, level = _order_keys(up, raw.copy())
+    inner = np.flatnonzero(keep & ~leaf)
+    inner = inner[np.lexsort((post[inner], level[inner]))]
+    number = np.full(len(up) + 1, -1, dtype=np.intp)  # the last entry serves a root's parent, -1
+    number[np.flatnonzero(leaf)] = sample
+    number[inner] = np.arange(n, n + len(inner))
+    nodes = np.concatenate([np.flatnonzero(leaf), inner])
+    parent = np.empty(len(nodes), dtype=np.intp)
+    parent[number[nodes]] = number[up[nodes]]
+    heights = np.empty(len(nodes))
+    heights[number[nodes]] = raw[nodes]
+    _pass_down(keep, number)
+    return Assembled(n, parent, None if height is None else heights, known, number[:-1])
+
+
+def sample_numbers(called: list[Any], ids: Any) -> tuple[IntArray, npt.NDArray[Any] | None]:
+    """Match leaf names with samples: by ``ids``, else as numbers 0 to n - 1, else in order of appearance."""
+    n = len(called)
+    if ids is not None:
+        known = read_names(ids)
+        place = {str(value): i for i, value in enumerate(known.tolist())}
+        if len(place) < len(known):
+            msg = "ids contains values that look alike as text, expected names that tell the leaves apart."
+            raise LinkwiseError(msg)
+        missing = [name for name in called if str(name) not in place]
+        if missing or n != len(known):
+            absent = sorted(set(place) - {str(name) for name in called})
+            which = f"leaf {missing[0]!r} is not in ids" if missing else f"id {absent[0]!r} is not a leaf"
+            msg = (
+                f"the tree has {n} leaves and ids has {len(known)} names, but {which}; expected the same names in both."
+            )
+            raise LinkwiseError(msg)
+        return np.array([place[str(name)] for name in called], dtype=np.intp), known
+    numbers = {str(i): i for i in range(n)}
+    if all(type(name) in (str, int) and str(name) in numbers for name in called):
+        return np.array([numbers[str(name)] for name in called], dtype=np.intp), None
+    return np.arange(n), read_names(called)

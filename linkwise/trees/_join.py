@@ -1,0 +1,75 @@
+"""One tree from a forest, for programs that read no other: the roots meet in a join above the highest merge."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from linkwise.exceptions import LinkwiseError
+
+if TYPE_CHECKING:
+    from linkwise.trees._parent_array import Tree
+
+__all__ = ["Arrays", "at_the_top", "join_roots", "part_joins"]
+
+IntArray = npt.NDArray[np.intp]
+FloatArray = npt.NDArray[np.float64]
+
+_ABOVE = 1.1  # height of a join, as a multiple of the highest merge
+
+
+class Arrays(NamedTuple):
+    """What the `Dendrogram` constructor takes."""
+
+    parent: IntArray
+    raw_height: FloatArray
+    marked: IntArray | None
+    joins: IntArray
+
+
+def join_roots(tree: Tree) -> Arrays:
+    """Put one node above all roots, higher than everything below it."""
+    top = tree.n_nodes
+    parent = np.append(np.where(tree.parent < 0, top, tree.parent), -1)
+    return Arrays(
+        parent, np.append(tree.raw_height, _height_above(tree.height)), tree.marked, np.append(tree.joins, top)
+    )
+
+
+def _height_above(height: FloatArray) -> float:
+    """A finite height above all others, by a tenth of the highest; 1 where there is no merge of any height."""
+    highest = float(height.max())
+    if highest == 0.0:
+        return 1.0
+    largest = np.finfo(np.float64).max
+    with np.errstate(over="ignore"):
+        return float(min(max(_ABOVE * highest, np.nextafter(highest, np.inf)), largest))
+
+
+def part_joins(tree: Tree) -> Arrays:
+    """Take all joins away; the nodes below them become roots again, in the same order."""
+    if tree.marked is not None and np.isin(tree.marked, tree.joins).any():
+        node = int(np.intersect1d(tree.marked, tree.joins)[0])
+        msg = (
+            f"parted: node {node} is a join and is marked as a cluster; the trees below it are separate ones.\n"
+            "Hint: mark clusters inside the trees, or leave the marks out."
+        )
+        raise LinkwiseError(msg)
+    keep = np.ones(tree.n_nodes, dtype=np.bool_)
+    keep[tree.joins] = False
+    number = np.append(np.where(keep, np.cumsum(keep) - 1, -1), -1)  # the last entry serves a root's parent, -1
+    marked = None if tree.marked is None else number[tree.marked]
+    return Arrays(number[tree.parent[keep]], tree.raw_height[keep], marked, np.empty(0, dtype=np.intp))
+
+
+def at_the_top(parent: IntArray, joins: list[int]) -> IntArray:
+    """Of nodes a file calls joins, those that have only such above them: another program may have moved the root."""
+    called = np.zeros(len(parent) + 1, dtype=np.bool_)
+    called[joins] = True
+    called[-1] = True  # above a root
+    found = [v for v in sorted(set(joins), reverse=True) if called[v]]
+    for v in found:  # parents come after children, so each is settled before what is below it
+        called[v] = called[parent[v]]
+    return np.array([v for v in reversed(found) if called[v]], dtype=np.intp)

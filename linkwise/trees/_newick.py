@@ -1,0 +1,221 @@
+"""Newick text in and out, without recursion: quotes, comments, branch lengths, one tree per line for a forest."""
+
+from __future__ import annotations
+
+import math
+import re
+import warnings
+from typing import TYPE_CHECKING, NamedTuple, NoReturn
+
+import numpy as np
+
+from linkwise.exceptions import LinkwiseError, LinkwiseWarning
+
+if TYPE_CHECKING:
+    from linkwise.trees._parent_array import Tree
+
+__all__ = ["NewickNodes", "read_newick", "write_newick"]
+
+_JOIN = re.compile(r"\[&&NHX:(?:[^\]]*:)?linkwise_join=[0-9]+(?::[^\]]*)?\]")
+_PLAIN = re.compile(r"[^\s()\[\]{}:;,'\"_]+")
+_TOKEN = re.compile(  # one mark, name or comment, and the plain branch length that may follow it
+    r"""\s*(?:
+        ([(),:;])
+      | '((?:[^']|'')*)'
+      | (\[[^\]]*\])
+      | ([^\s()\[\]:;,']+)
+    )(?: :([0-9.eE+-]+)(?![^\s()\[\]:;,]) )?""",
+    re.VERBOSE,
+)
+
+
+class NewickNodes(NamedTuple):
+    """The nodes of one or more trees in the order in which the text opens them, parents before children."""
+
+    above: list[int]
+    name: list[str]
+    length: list[float]  # nan where the text gives none
+    is_leaf: list[bool]
+    joins: list[int]  # inner nodes that a comment calls joins
+
+
+def write_newick(tree: Tree) -> str:
+    """Write each tree on a line of its own; lengths are differences of monotone heights."""
+    n = tree.n_samples
+    start, child = tree.child_start.tolist(), tree.child.tolist()
+    names = [str(s) for s in range(n)] if tree.ids is None else [_quote(str(name)) for name in tree.ids.tolist()]
+    last = np.zeros(tree.n_nodes, dtype=np.bool_)
+    last[tree.child[tree.child_start[n + 1 :] - 1]] = True  # no comma after the last child
+    length = (tree.height[tree.parent] - tree.height).tolist()
+    tails = [f":{above!r}" if end else f":{above!r}," for above, end in zip(length, last.tolist(), strict=True)]
+    roots = tree.roots.tolist()
+    for root in roots:
+        tails[root] = ";\n"
+    for node in tree.joins.tolist():  # the comment stands after the length, where all readers expect it
+        tail = tails[node]
+        at = len(tail) - len(tail.lstrip(":0123456789.e+-"))
+        tails[node] = f"{tail[:at]}[&&NHX:linkwise_join={start[node + 1] - start[node]}]{tail[at:]}"
+    pieces: list[str] = []
+    todo = roots[::-1]  # ~v stands for closing v
+    while todo:
+        node = todo.pop()
+        if node < 0:
+            pieces.append(f"){tails[~node]}")
+        elif node < n:
+            pieces.append(f"{names[node]}{tails[node]}")
+        else:
+            pieces.append("(")
+            todo.append(~node)
+            todo.extend(child[start[node] : start[node + 1]][::-1])
+    return "".join(pieces)
+
+
+def _quote(name: str) -> str:
+    if not name:
+        msg = "to_newick: a sample's id is empty, but a leaf needs a name.\nHint: rename it, or use `to_json`."
+        raise LinkwiseError(msg)
+    return name if _PLAIN.fullmatch(name) else "'" + name.replace("'", "''") + "'"
+
+
+class _Reader:
+    """Where the reading stands: the open node, and what may follow."""
+
+    FRESH, CLOSED, NAMED, LENGTH, DONE = range(5)  # nothing read; children read; name read; ':' read; length read
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+        self.nodes = NewickNodes([], [], [], [], [])
+        self.opened: list[int] = []  # where in the text each node begins
+        self.node = -1
+        self.state = self.DONE
+        self.n_trees = 0
+
+    def fail(self, position: int, what: str, hint: str = "") -> NoReturn:
+        line = self.text.count("\n", 0, position) + 1
+        shown = self.text[max(0, position - 15) : position + 15].replace("\n", " ")
+        tail = f"\nHint: {hint}" if hint else ""
+        msg = f"Newick: {what} at character {position} (line {line}), near {shown!r}.{tail}"
+        raise LinkwiseError(msg)
+
+    def begin(self, above: int, position: int) -> None:
+        self.node = len(self.nodes.above)
+        self.nodes.above.append(above)
+        self.nodes.name.append("")
+        self.nodes.length.append(math.nan)
+        self.nodes.is_leaf.append(True)
+        self.opened.append(position)
+        self.state = self.FRESH
+
+    def finish(self, position: int) -> None:
+        if self.state == self.LENGTH:
+            self.fail(position, "a number is missing after ':'")
+        if self.nodes.is_leaf[self.node] and not self.nodes.name[self.node]:
+            self.fail(position, "a leaf has no name", "every leaf needs a name; is there a comma too many?")
+
+    def mark(self, mark: str, position: int) -> None:
+        if self.node < 0:
+            if mark != "(":
+                self.fail(position, f"unexpected {mark!r} outside a tree")
+            self.begin(-1, position)
+        if mark == "(":
+            if self.state != self.FRESH:
+                self.fail(position, "unexpected '('", "a comma is missing, or a name with parentheses is not quoted.")
+            self.nodes.is_leaf[self.node] = False
+            self.begin(self.node, position + 1)
+        elif mark == ":":
+            self.colon(position)
+        else:
+            self.finish(position)
+            above = self.nodes.above[self.node]
+            if mark == ";":
+                if above >= 0:
+                    self.fail(position, "parentheses are unbalanced: ';' before every '(' was closed")
+                self.node = -1
+                self.n_trees += 1
+            elif above < 0:
+                self.fail(position, f"parentheses are unbalanced: {mark!r} outside every '('")
+            elif mark == ",":
+                self.begin(above, position + 1)
+            else:
+                self.node = above
+                self.state = self.CLOSED
+
+    def colon(self, position: int) -> None:
+        if self.node < 0 or self.state > self.NAMED:
+            self.fail(position, "unexpected ':'")
+        self.state = self.LENGTH
+
+    def word(self, word: str, position: int, quoted: bool) -> None:
+        if self.node < 0:
+            self.begin(-1, position)
+        if self.state == self.LENGTH:
+            self.nodes.length[self.node] = self.number(word, position, quoted)
+            self.state = self.DONE
+        elif self.state in (self.FRESH, self.CLOSED):
+            self.nodes.name[self.node] = word
+            self.state = self.NAMED
+        else:
+            self.fail(position, f"unexpected {word!r}", "names with spaces or quotes are written 'like this'.")
+
+    def comment(self, comment: str) -> None:
+        """Pass over a comment, unless it calls an inner node a join."""
+        if self.node >= 0 and not self.nodes.is_leaf[self.node] and _JOIN.fullmatch(comment):
+            self.nodes.joins.append(self.node)
+
+    def number(self, word: str, position: int, quoted: bool) -> float:
+        try:
+            length = math.nan if quoted else float(word)
+        except ValueError:
+            self.fail(position, f"{word!r} is no branch length")
+        if not math.isfinite(length) or length < 0:
+            self.fail(position, f"the branch length is {word}, expected a finite number >= 0")
+        return length
+
+
+def read_newick(text: str, forest: bool) -> NewickNodes:
+    """Read one tree, or all trees when ``forest``, into arrays of nodes; refuse what is malformed, naming the place."""
+    reader = _Reader(text)
+    position, end = 0, len(text.rstrip())
+    while position < end:
+        token = _TOKEN.match(text, position)
+        if token is None:
+            at = end - len(text[position:end].lstrip())
+            what = {"[": "a comment is never closed", "'": "a quote is never closed"}.get(
+                text[at], f"unexpected {text[at]!r}"
+            )
+            reader.fail(at, what)
+        mark, quoted, comment, word, length = token.groups()
+        position = token.end()
+        if comment is not None:
+            reader.comment(comment)
+        else:
+            at = token.start(1 if mark else 4 if word else 2)
+            if reader.node < 0 and reader.n_trees and not forest:
+                reader.fail(at, "a second tree begins", "read several trees into one forest with `forest=True`.")
+            if mark:
+                reader.mark(mark, at)
+            elif word:
+                reader.word(word, at, quoted=False)
+            else:
+                reader.word(quoted.replace("''", "'"), at, quoted=True)
+        if length:
+            reader.colon(token.start(5) - 1)
+            reader.word(length, token.start(5), quoted=False)
+    if reader.node >= 0:
+        if reader.nodes.above[reader.node] >= 0:
+            where = reader.opened[reader.nodes.above[reader.node]]
+            reader.fail(where, "parentheses are unbalanced: the text ends before this '(' is closed")
+        warnings.warn("Newick: the ';' at the end is missing; the text may be cut off.", LinkwiseWarning, stacklevel=3)
+        reader.mark(";", end)
+    if not reader.n_trees:
+        msg = "Newick: the text holds no tree.\nHint: a tree looks like `((a:1,b:1):2,c:3);`."
+        raise LinkwiseError(msg)
+    _refuse_repeats(reader)
+    return reader.nodes
+
+
+def _refuse_repeats(reader: _Reader) -> None:
+    seen: dict[str, int] = {}
+    for v, leaf in enumerate(reader.nodes.is_leaf):
+        if leaf and seen.setdefault(reader.nodes.name[v], v) != v:
+            reader.fail(reader.opened[v], f"the leaf name {reader.nodes.name[v]!r} appears a second time")

@@ -1,0 +1,250 @@
+"""Taxonomies in text: Newick, nested dictionaries or JSON, and OBO ontologies, as lists of nodes."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+from typing import Any, NamedTuple, NoReturn
+
+import numpy as np
+import numpy.typing as npt
+
+from linkwise._files import read_text_file
+from linkwise.exceptions import LinkwiseError
+from linkwise.trees._cycles import refuse_cycle
+from linkwise.trees._newick import read_newick
+
+__all__ = ["NamedNodes", "nodes_of_nested", "nodes_of_newick", "nodes_of_obo"]
+
+
+class NamedNodes(NamedTuple):
+    """Nodes as a text lists them: the place of each one's parent (-1: none), and its name ("": none)."""
+
+    parent: npt.NDArray[np.intp]
+    names: npt.NDArray[Any]
+
+    @property
+    def is_leaf(self) -> npt.NDArray[np.bool_]:
+        """Which nodes have nothing below them."""
+        leaf = np.ones(len(self.parent), dtype=np.bool_)
+        leaf[self.parent[self.parent >= 0]] = False
+        return leaf
+
+
+def nodes_of_newick(text: Any, forest: bool) -> NamedNodes:
+    """Read Newick text; branch lengths play no role."""
+    if not isinstance(text, str):
+        msg = f"from_newick got {type(text).__name__}, expected text.\nHint: read a file with `path.read_text()`."
+        raise LinkwiseError(msg)
+    nodes = read_newick(text.removeprefix("\ufeff"), forest)
+    return NamedNodes(np.array(nodes.above, dtype=np.intp), np.array(nodes.name, dtype=np.str_))
+
+
+# -- nested dictionaries and JSON --------------------------------------------------------------------------------------
+
+
+def _unique_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        keys = [key for key, _ in pairs]
+        twice = next(key for i, key in enumerate(keys) if key in keys[:i])
+        msg = f"from_nested: the key {twice!r} appears twice beside each other, expected different names."
+        raise LinkwiseError(msg)
+    return found
+
+
+def _no_constant(word: str) -> NoReturn:
+    msg = f"from_nested: the text holds {word}, which is no name."
+    raise LinkwiseError(msg)
+
+
+def _parse_json(text: str | bytes) -> Any:
+    try:
+        return json.loads(text, object_pairs_hook=_unique_keys, parse_constant=_no_constant)
+    except LinkwiseError:
+        raise
+    except RecursionError as deep:
+        msg = "from_nested: the JSON text is nested too deeply.\nHint: use Newick text or a parent column instead."
+        raise LinkwiseError(msg) from deep
+    except ValueError as bad:
+        msg = f"from_nested: the text is no readable JSON ({bad})."
+        raise LinkwiseError(msg) from bad
+
+
+def nodes_of_nested(nested: Any) -> NamedNodes:
+    """Read nested dictionaries: ``{name: what is below}``, or ``{"name": ..., "children": [...]}``."""
+    if isinstance(nested, (str, bytes)):
+        nested = _parse_json(nested)
+    if not isinstance(nested, (dict, list, tuple)):
+        msg = f"from_nested got {type(nested).__name__}, expected a dictionary, or a list of them for several roots."
+        raise LinkwiseError(msg)
+    tops = [nested] if isinstance(nested, dict) else list(nested)
+    listed = any(isinstance(top, dict) and "children" in top for top in tops)
+    above: list[int] = []
+    names: list[str] = []
+    seen: set[int] = set()
+    # what waits is read from its end; a name stands for a node, None for a dictionary or list still to be opened
+    todo: list[tuple[str | None, Any, int]] = [(None, nested, -1)]
+    while todo:
+        name, below, up = todo.pop()
+        if name is not None:
+            above.append(up)
+            names.append(name)
+            up = len(above) - 1
+        if below is None or (isinstance(below, (dict, list, tuple)) and not below):
+            continue
+        if isinstance(below, (dict, list, tuple)):
+            if id(below) in seen:
+                msg = "from_nested: one dictionary or list appears in two places, expected one of its own for each."
+                raise LinkwiseError(msg)
+            seen.add(id(below))
+        todo.extend(_open(below, listed, up)[::-1])
+    if not above:
+        msg = "from_nested: there is no node to read."
+        raise LinkwiseError(msg)
+    return NamedNodes(np.array(above, dtype=np.intp), _text_array(names))
+
+
+def _open(below: Any, listed: bool, up: int) -> list[tuple[str | None, Any, int]]:
+    """What stands directly inside a dictionary, a list or a single value."""
+    if isinstance(below, (list, tuple)):
+        return [(None, one, up) if isinstance(one, dict) else (_name(one), None, up) for one in below]
+    if not isinstance(below, dict):
+        return [(_name(below), None, up)]
+    if not listed:
+        return [(_name(key), value, up) for key, value in below.items()]
+    inside = below.get("children")
+    if inside is not None and not isinstance(inside, (list, tuple)):
+        msg = f"from_nested: 'children' is {type(inside).__name__}, expected a list of dictionaries."
+        raise LinkwiseError(msg)
+    name = below.get("name", "")
+    if name == "" and not inside:
+        msg = "from_nested: a leaf has no 'name', expected one for every leaf."
+        raise LinkwiseError(msg)
+    return [("" if name == "" else _name(name), inside, up)]
+
+
+def _name(value: Any) -> str:
+    if isinstance(value, (bool, np.bool_)) or not isinstance(value, (str, int, float, np.generic)) or value == "":
+        msg = f"from_nested: a node is called {value!r}, expected text or a number."
+        raise LinkwiseError(msg)
+    return str(value)
+
+
+def _text_array(names: list[str]) -> npt.NDArray[Any]:
+    try:
+        "".join(names).encode("utf-8")
+    except UnicodeEncodeError as bad:
+        msg = "from_nested: a name holds half of a surrogate pair, which is no character."
+        raise LinkwiseError(msg) from bad
+    return np.array(names, dtype=np.str_)
+
+
+# -- OBO ---------------------------------------------------------------------------------------------------------------
+
+_COMMENT = re.compile(r"(?<!\\)!.*")
+_MODIFIER = re.compile(r"(?<!\\)\{.*")
+
+
+class _Term:
+    """One [Term] stanza: where it begins, and the tags that matter here."""
+
+    __slots__ = ("above", "line", "name", "obsolete", "term")
+
+    def __init__(self, line: int) -> None:
+        self.line = line
+        self.term = ""
+        self.name = ""
+        self.obsolete = False
+        self.above: list[tuple[str, int]] = []
+
+
+def nodes_of_obo(source: Any, parents: str, by: str) -> NamedNodes:
+    """Read the is_a hierarchy of an OBO ontology; obsolete terms are passed over."""
+    for option, value, allowed in (("parents", parents, ("refuse", "first")), ("by", by, ("id", "name"))):
+        if value not in allowed:
+            msg = f"from_obo: {option} is {value!r}, expected {allowed[0]!r} or {allowed[1]!r}."
+            raise LinkwiseError(msg)
+    if not isinstance(source, (str, Path)):
+        msg = f"from_obo got {type(source).__name__}, expected the text of an OBO file or a path."
+        raise LinkwiseError(msg)
+    is_text = isinstance(source, str) and ("\n" in source or "\r" in source)
+    text = str(source).removeprefix("\ufeff") if is_text else read_text_file(source)
+    terms = [term for term in _stanzas(text.replace("\r\n", "\n").replace("\r", "\n")) if not term.obsolete]
+    if not terms:
+        msg = "from_obo: there is no [Term] that is not obsolete.\nHint: is this an OBO file?"
+        raise LinkwiseError(msg)
+    place: dict[str, int] = {}
+    for v, term in enumerate(terms):
+        if place.setdefault(term.term, v) != v:
+            first = terms[place[term.term]].line
+            msg = f"from_obo, line {term.line}: the term {term.term} was described before, on line {first}."
+            raise LinkwiseError(msg)
+    above = np.array([_parent(term, place, parents) for term in terms], dtype=np.intp)
+    refuse_cycle(above, lambda v: f"{terms[v].term} (line {terms[v].line})")
+    called = [term.name or term.term if by == "name" else term.term for term in terms]
+    return NamedNodes(above, np.array(called, dtype=np.str_))
+
+
+def _parent(term: _Term, place: dict[str, int], parents: str) -> int:
+    named = list(dict.fromkeys(above for above, _ in term.above))
+    if len(named) > 1 and parents == "refuse":
+        msg = (
+            f"from_obo, line {term.line}: {term.term} has {len(named)} parents ({', '.join(named[:5])}), but in a "
+            'taxonomy each node has one.\nHint: `parents="first"` keeps the is_a that is listed first.'
+        )
+        raise LinkwiseError(msg)
+    if not named:
+        return -1
+    if named[0] not in place:
+        msg = f"from_obo, line {term.above[0][1]}: {term.term} is_a {named[0]}, a term that is missing or obsolete."
+        raise LinkwiseError(msg)
+    return place[named[0]]
+
+
+def _stanzas(text: str) -> list[_Term]:
+    found: list[_Term] = []
+    now: _Term | None = None
+    for number, line in enumerate(text.split("\n"), start=1):
+        if line.startswith("["):
+            if not line.rstrip().endswith("]"):
+                msg = f"from_obo, line {number}: {line.strip()[:40]!r} is never closed, expected a head like [Term]."
+                raise LinkwiseError(msg)
+            _refuse_nameless(now)
+            now = _Term(number) if line.strip() == "[Term]" else None
+            if now is not None:
+                found.append(now)
+        elif now is not None and line.strip() and not line.startswith("!"):
+            tag, colon, value = line.partition(":")
+            if not colon:
+                msg = f"from_obo, line {number}: {line.strip()[:40]!r} is no `tag: value`."
+                raise LinkwiseError(msg)
+            _take(now, tag.strip(), value, number)
+    _refuse_nameless(now)
+    return found
+
+
+def _refuse_nameless(term: _Term | None) -> None:
+    if term is not None and not term.term:
+        msg = f"from_obo, line {term.line}: this [Term] has no id."
+        raise LinkwiseError(msg)
+
+
+def _take(term: _Term, tag: str, value: str, number: int) -> None:
+    if tag == "name":
+        term.name = value.strip()
+    elif tag in ("id", "is_a", "is_obsolete"):
+        plain = _MODIFIER.sub("", _COMMENT.sub("", value)).strip()
+        if not plain:
+            msg = f"from_obo, line {number}: {tag} has no value."
+            raise LinkwiseError(msg)
+        if tag == "id":
+            if term.term:
+                msg = f"from_obo, line {number}: the stanza of {term.term} has a second id."
+                raise LinkwiseError(msg)
+            term.term = plain
+        elif tag == "is_a":
+            term.above.append((plain, number))
+        else:
+            term.obsolete = plain == "true"

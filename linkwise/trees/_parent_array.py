@@ -1,0 +1,396 @@
+"""The immutable tree under `Dendrogram`: its arrays, what makes them valid, and what follows from them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from linkwise._kernels.lca import LcaIndex, prepare
+from linkwise.constraints import Constraints, read_ids
+from linkwise.exceptions import LinkwiseError
+from linkwise.trees import _kernels as kernels
+
+__all__ = [
+    "Tree",
+    "frozen",
+    "read_heights",
+    "read_names",
+    "read_nodes",
+    "read_pairs",
+    "read_sample_count",
+    "same_samples",
+]
+
+IntArray = npt.NDArray[np.intp]
+FloatArray = npt.NDArray[np.float64]
+
+
+def read_sample_count(n_samples: Any) -> int:
+    if isinstance(n_samples, (bool, np.bool_)) or not isinstance(n_samples, (int, np.integer)) or n_samples < 1:
+        msg = f"n_samples is {n_samples!r}, expected a whole number >= 1."
+        raise LinkwiseError(msg)
+    return int(n_samples)
+
+
+def read_nodes(name: str, values: Any, *, ndim: int = 1) -> IntArray:
+    """Copy node or sample numbers into a fresh integer array, refusing what is no whole number."""
+    try:
+        given = np.asarray(values)
+    except ValueError as ragged:
+        msg = f"{name} has rows of different lengths, expected whole numbers in a table."
+        raise LinkwiseError(msg) from ragged
+    if given.size == 0:
+        given = given.astype(np.intp).reshape(given.shape if given.ndim == ndim else (0, 2)[:ndim])
+    if given.dtype.kind == "f" and ((np.abs(given) < 2**53) & (given == np.floor(given))).all():
+        given = given.astype(np.intp)  # SciPy keeps node numbers as floats
+    if given.dtype.kind not in "iu":
+        msg = f"{name} holds {given.dtype} values, expected whole numbers.\nHint: convert with `.astype(int)`."
+        raise LinkwiseError(msg)
+    if given.ndim != ndim:
+        msg = f"{name} has shape {given.shape}, expected {ndim} dimension(s)."
+        raise LinkwiseError(msg)
+    return np.array(given, dtype=np.intp, order="C")
+
+
+def read_heights(name: str, values: Any, length: int, first: int) -> FloatArray:
+    """Copy heights, one finite number per node; ``first`` is the node the first height belongs to."""
+    try:
+        height = np.array(values, dtype=np.float64)
+    except (TypeError, ValueError) as bad:
+        msg = f"{name} holds values that are no numbers, expected one height per node."
+        raise LinkwiseError(msg) from bad
+    if height.shape != (length,):
+        each = "node" if first == 0 else "merge"
+        msg = f"{name} has shape {height.shape}, expected ({length},): one height per {each}."
+        raise LinkwiseError(msg)
+    wrong = ~np.isfinite(height)
+    if wrong.any():
+        where = int(np.flatnonzero(wrong)[0])
+        msg = (
+            f"{name}: node {where + first} has the height {height[where]}, expected a finite number.\n"
+            "Hint: check the distances for NaN and inf; what never merges is a root of its own, not infinitely high."
+        )
+        raise LinkwiseError(msg)
+    return height
+
+
+def read_names(ids: Any) -> npt.NDArray[Any]:
+    """Read identifiers as a one-dimensional array without repeats, wording whatever is none."""
+    if isinstance(ids, (str, bytes)):
+        msg = f"ids is {type(ids).__name__}, expected a list with one name per sample."
+        raise LinkwiseError(msg)
+    try:
+        return read_ids(ids)
+    except LinkwiseError:
+        raise
+    except (TypeError, ValueError) as bad:
+        msg = f"ids is no list of names ({bad}), expected text or numbers, one per sample."
+        raise LinkwiseError(msg) from bad
+
+
+def frozen(array: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    """Make an array of our own read-only."""
+    array.setflags(write=False)
+    return array
+
+
+_FAULTS = {
+    kernels.OUTSIDE: "node {v} has the parent {p}, expected a node below {m}, or -1 for a root.",
+    kernels.BELOW_SAMPLE: "node {v} has the parent {p}, which is a sample; samples have nothing below them.",
+    kernels.BACKWARD: (
+        "node {v} has the parent {p}, but a parent is numbered after its children (so that there is no cycle).\n"
+        "Hint: number inner nodes in the order of the merges."
+    ),
+    kernels.CHILDLESS: "inner node {v} has no children; only samples are leaves.",
+    kernels.UNARY: (
+        "inner node {v} has a single child, expected at least two.\nHint: connect the child to the node's own parent."
+    ),
+}
+
+
+class Tree:
+    """A forest over samples as read-only arrays; `Dendrogram` adds what one does with it."""
+
+    __slots__ = ("_cache", "height", "ids", "joins", "marked", "n_samples", "parent", "raw_height")
+
+    _cache: dict[str, Any]
+    n_samples: int
+    parent: IntArray
+    height: FloatArray
+    raw_height: FloatArray
+    marked: IntArray | None
+    ids: npt.NDArray[Any] | None
+    joins: IntArray
+
+    def __init__(
+        self,
+        n_samples: int,
+        parent: Any,
+        raw_height: Any = None,
+        *,
+        marked: Any = None,
+        ids: Any = None,
+        joins: Any = None,
+    ) -> None:
+        n = read_sample_count(n_samples)
+        above = frozen(read_nodes("parent", parent))
+        if len(above) < n:
+            msg = f"parent has {len(above)} entries, expected one per node, and the {n} samples are nodes too."
+            raise LinkwiseError(msg)
+        code, node = kernels.first_fault(n, above)
+        if code != kernels.FINE:
+            msg = "parent: " + _FAULTS[code].format(v=node, p=above[node], m=len(above))
+            raise LinkwiseError(msg)
+        if raw_height is None:
+            raw = kernels.levels(above)
+        else:
+            raw = read_heights("raw_height", raw_height, len(above), 0)
+            if raw[:n].any():
+                where = int(np.flatnonzero(raw[:n])[0])
+                msg = f"raw_height: sample {where} has the height {raw[where]}, expected 0 for every sample."
+                raise LinkwiseError(msg)
+            raw += 0.0  # -0.0 and 0.0 are one height: equal trees hash alike
+        frozen(raw)
+        put = object.__setattr__
+        put(self, "_cache", {})
+        put(self, "n_samples", n)
+        put(self, "parent", above)
+        put(self, "raw_height", raw)
+        put(self, "height", frozen(kernels.monotone(above, raw)))
+        put(self, "ids", None if ids is None else frozen(read_names(ids)))
+        if self.ids is not None and len(self.ids) != n:
+            msg = f"ids has {len(self.ids)} entries, expected one for each of the {n} samples."
+            raise LinkwiseError(msg)
+        put(self, "joins", frozen(self._read_joins(() if joins is None else joins)))
+        put(self, "marked", None if marked is None else self._read_marks(marked))
+
+    def _read_joins(self, joins: Any) -> IntArray:
+        nodes = np.unique(read_nodes("joins", joins))
+        if len(nodes) and (nodes[0] < self.n_samples or nodes[-1] >= self.n_nodes):
+            worst = nodes[0] if nodes[0] < self.n_samples else nodes[-1]
+            msg = f"joins names node {worst}, expected inner nodes: {self.n_samples} to {self.n_nodes - 1}."
+            raise LinkwiseError(msg)
+        above = self.parent[nodes]
+        inside = (above >= 0) & ~np.isin(above, nodes)
+        if inside.any():
+            msg = (
+                f"joins names node {int(nodes[inside][0])}, which lies below a merge; a join has only joins above it.\n"
+                "Hint: `Dendrogram.joined()` joins the roots of a forest."
+            )
+            raise LinkwiseError(msg)
+        return nodes
+
+    def _read_marks(self, marked: Any) -> IntArray:
+        nodes = np.sort(read_nodes("marked", marked))
+        if len(nodes) and (nodes[0] < 0 or nodes[-1] >= self.n_nodes):
+            worst = nodes[0] if nodes[0] < 0 else nodes[-1]
+            msg = f"marked names node {worst}, but nodes are numbered 0 to {self.n_nodes - 1}."
+            raise LinkwiseError(msg)
+        flagged = np.zeros(self.n_nodes, dtype=np.bool_)
+        flagged[nodes] = True
+        cover, nested = kernels.nearest_flagged(self.parent, flagged)
+        if nested >= 0 or int(flagged.sum()) < len(nodes):
+            twice = nested if nested >= 0 else int(nodes[:-1][nodes[1:] == nodes[:-1]][0])
+            msg = f"marked covers node {twice} twice, expected disjoint subtrees.\nHint: mark one node per cluster."
+            raise LinkwiseError(msg)
+        left_out = np.flatnonzero(cover[: self.n_samples] < 0)
+        if len(left_out):
+            msg = (
+                f"marked leaves out {len(left_out)} sample(s), such as {int(left_out[0])}; expected every sample below "
+                "exactly one marked node.\nHint: mark a sample itself to make it a cluster of its own."
+            )
+            raise LinkwiseError(msg)
+        self._cache["mark_above"] = frozen(cover)
+        return frozen(nodes)
+
+    # -- what follows from the arrays; computed once, when first asked for -----------------------------------------
+
+    def _once(self, name: str, make: Callable[[], Any]) -> Any:
+        if name not in self._cache:
+            self._cache[name] = make()
+        return self._cache[name]
+
+    @property
+    def n_nodes(self) -> int:
+        """How many nodes there are, samples included."""
+        return len(self.parent)
+
+    @property
+    def roots(self) -> IntArray:
+        """The nodes without a parent, in increasing order."""
+        return self._once("roots", lambda: frozen(np.flatnonzero(self.parent < 0)))  # type: ignore[no-any-return]
+
+    @property
+    def n_roots(self) -> int:
+        """How many separate trees there are."""
+        return len(self.roots)
+
+    @property
+    def n_trees(self) -> int:
+        """How many separate trees merging left; as many as roots, unless these were joined."""
+        return self.n_roots - len(self.joins) + int(np.isin(self.parent, self.joins).sum())
+
+    @property
+    def is_tree(self) -> bool:
+        """Whether everything hangs from one root."""
+        return self.n_roots == 1
+
+    @property
+    def is_joined(self) -> bool:
+        """Whether some nodes are joins: made to have one tree, not found by merging."""
+        return len(self.joins) > 0
+
+    @property
+    def is_binary(self) -> bool:
+        """Whether every inner node has exactly two children."""
+        return self.n_nodes == 2 * self.n_samples - self.n_roots
+
+    @property
+    def child_start(self) -> IntArray:
+        """Where each node's children begin in `child`; ``intp[n_nodes + 1]``."""
+        return self._children()[0]
+
+    @property
+    def child(self) -> IntArray:
+        """All children, those of one node together and in increasing order."""
+        return self._children()[1]
+
+    def _children(self) -> tuple[IntArray, IntArray]:
+        def make() -> tuple[IntArray, IntArray]:
+            start, child = kernels.child_lists(self.parent)
+            return frozen(start), frozen(child)
+
+        return self._once("children", make)  # type: ignore[no-any-return]
+
+    def children(self, node: int) -> IntArray:
+        """Return the children of one node, in increasing order (a sample has none)."""
+        start, child = self._children()
+        return child[start[node] : start[node + 1]]
+
+    @property
+    def leaf_count(self) -> IntArray:
+        """How many samples lie below each node."""
+        return self._once("leaf_count", lambda: frozen(kernels.leaf_counts(self.n_samples, self.parent)))  # type: ignore[no-any-return]
+
+    @property
+    def depth(self) -> IntArray:
+        """How many edges lead from each node up to its root."""
+        return self._once("depth", lambda: frozen(kernels.depths(self.parent)))  # type: ignore[no-any-return]
+
+    @property
+    def leaf_order(self) -> IntArray:
+        """The samples from left to right, so that a drawing in this order has no crossing branches."""
+        return self._once(  # type: ignore[no-any-return]
+            "leaf_order", lambda: frozen(kernels.leaf_preorder(self.n_samples, self.parent, self.leaf_count))
+        )
+
+    @property
+    def _lca(self) -> LcaIndex:
+        return self._once("lca", lambda: prepare(self.parent))  # type: ignore[no-any-return]
+
+    @property
+    def _mark_above(self) -> IntArray:
+        """The marked node at or above each node; without marks the root of its tree, joins left aside."""
+
+        def make() -> IntArray:
+            top = self.parent < 0
+            if self.is_joined:
+                top |= np.isin(self.parent, self.joins)
+                top[self.joins] = False
+            cover, _ = kernels.nearest_flagged(self.parent, top)
+            return frozen(cover)
+
+        return self._once("mark_above", make)  # type: ignore[no-any-return]
+
+    def name(self, sample: int) -> str:
+        """How a sample is called: its identifier, or its number."""
+        return str(sample) if self.ids is None else str(self.ids[sample])
+
+    # -- a value: immutable, comparable, hashable, picklable -------------------------------------------------------
+
+    def __setattr__(self, name: str, value: object) -> None:
+        msg = f"a Dendrogram is immutable; {name} cannot be set.\nHint: build a new one from `parent` and `raw_height`."
+        raise AttributeError(msg)
+
+    def __delattr__(self, name: str) -> None:
+        self.__setattr__(name, None)
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Tree):
+            return NotImplemented
+        return (
+            self.n_samples == other.n_samples
+            and np.array_equal(self.parent, other.parent)
+            and np.array_equal(self.raw_height, other.raw_height)
+            and _same(self.marked, other.marked)
+            and _same(self.ids, other.ids)
+            and _same(self.joins, other.joins)
+        )
+
+    def __hash__(self) -> int:
+        return self._once(  # type: ignore[no-any-return]
+            "hash", lambda: hash((self.n_samples, self.parent.tobytes(), self.raw_height.tobytes()))
+        )
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _rebuild, (type(self), self.n_samples, self.parent, self.raw_height, self.marked, self.ids, self.joins)
+
+    def __repr__(self) -> str:
+        shape = "1 tree" if self.is_tree else f"{self.n_roots:,} trees"
+        if self.is_joined:
+            shape += f" joined from {self.n_trees:,}"
+        parts = [f"{self.n_nodes - self.n_samples:,} inner nodes", shape]
+        if not self.is_binary:
+            parts.append("many-way nodes")
+        parts.append(f"height {self.height.max():.4g}")
+        if self.marked is not None:
+            parts.append(f"{len(self.marked):,} marked clusters")
+        return f"{type(self).__name__}({self.n_samples:,} samples: {', '.join(parts)})"
+
+
+def _rebuild(
+    cls: type[Tree],
+    n_samples: int,
+    parent: IntArray,
+    raw: FloatArray,
+    marked: IntArray | None,
+    ids: npt.NDArray[Any] | None,
+    joins: IntArray | None = None,
+) -> Tree:
+    return cls(n_samples, parent, raw, marked=marked, ids=ids, joins=joins)
+
+
+def _same(one: npt.NDArray[Any] | None, other: npt.NDArray[Any] | None) -> bool:
+    if one is None or other is None:
+        return one is other
+    return np.array_equal(one, other)
+
+
+def read_pairs(tree: Tree, who: str, i: Any, j: Any) -> tuple[IntArray, IntArray, tuple[int, ...]]:
+    """Read two broadcasting arrays of nodes as flat ones, and the shape of the answer."""
+    left, right = np.asarray(i), np.asarray(j)
+    try:
+        left, right = np.broadcast_arrays(left, right)
+    except ValueError as bad:
+        msg = f"{who} got shapes {left.shape} and {right.shape}, expected two that broadcast to one."
+        raise LinkwiseError(msg) from bad
+    flat = [read_nodes(who, side.reshape(-1)) for side in (left, right)]
+    for side in flat:
+        if len(side) and (side.min() < 0 or side.max() >= tree.n_nodes):
+            worst = int(side.min() if side.min() < 0 else side.max())
+            msg = f"{who} was asked about node {worst}, but nodes are numbered 0 to {tree.n_nodes - 1}."
+            raise LinkwiseError(msg)
+    return flat[0], flat[1], left.shape
+
+
+def same_samples(tree: Tree, who: str, constraints: Any) -> None:
+    """Refuse what is no table of constraints about the samples of ``tree``."""
+    if not isinstance(constraints, Constraints):
+        msg = f"{who} got {type(constraints).__name__}, expected Constraints.\nHint: `Constraints.build(...)`."
+        raise LinkwiseError(msg)
+    if constraints.n_samples != tree.n_samples:
+        msg = f"{who}: the tree has {tree.n_samples} samples, but the constraints speak about {constraints.n_samples}."
+        raise LinkwiseError(msg)

@@ -1,0 +1,182 @@
+"""Bade and Nürnberger: Figures 9 and 10, hierarchies of texts when some classes are labelled and some are unknown."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from functools import lru_cache
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+import scipy.sparse
+
+from linkwise import datasets
+from linkwise.engines import bihac, ihac
+from linkwise.metrics import class_f, h_correlation
+from linkwise.sources import Taxonomy
+from studies.papers._computations import compute_all
+from studies.papers._exhibit import Exhibit, Figure, Found, Paper, Settings, mean_and_error
+from studies.papers._prepared_sets import on_hand
+from studies.papers._verdict_rules import Judged, all_hold
+
+__all__ = ["BADE"]
+
+Ints = npt.NDArray[np.intp]
+
+SETS = {"9": ("banksearch_lda_100", "reuters1_like"), "10": ("reuters2_like",)}
+METHODS = ("HAC", "iHAC", "biHAC", "biiHAC")
+MEASURES = ("H-correlation", "F, leaf classes", "F, higher classes")
+SETTINGS = {1: "all classes known", 2: "one leaf class unknown", 3: "one subtree unknown"}
+PER_CLASS = (5, 10, 15, 20, 25, 30)
+TOLERANCE = 0.002  # of a difference between means
+
+
+class Texts(NamedTuple):
+    """Weighted terms of documents, the tree of classes, and the node of each document."""
+
+    X: Any
+    parent: Ints
+    node: Ints
+
+
+@lru_cache(maxsize=4)
+def read(name: str, n_terms: int, data_folder: Path | None) -> Texts:
+    """Load a set; counts become tf-idf; terms of at least five documents, the ``n_terms`` that weigh most in all."""
+    data = datasets.load(name, data_folder)
+    X = scipy.sparse.csr_array(data.X, dtype=np.float64)
+    share = np.asarray((X > 0).sum(axis=0)).ravel()
+    if np.array_equal(X.data, np.round(X.data)):
+        X = X @ scipy.sparse.diags_array(np.log(X.shape[0] / np.maximum(share, 1)))
+    weight = np.where(share >= 5, np.asarray(X.sum(axis=0)).ravel(), -1.0)
+    kept = np.sort(np.argsort(-weight, kind="stable")[: min(n_terms, int((share >= 5).sum()))])
+    tree: Any = data.taxonomy
+    return Texts(scipy.sparse.csr_array(scipy.sparse.csc_array(X)[:, kept]), tree.parent, tree.node)
+
+
+def unknown_nodes(texts: Texts, setting: int, rng: np.random.Generator) -> Ints:
+    """Draw the classes nobody labels: none, a leaf, or a node with all below it."""
+    parent = texts.parent
+    nodes = np.arange(len(parent))
+    inner, used = np.isin(nodes, parent), np.isin(nodes, texts.node)
+    if setting == 1:
+        return np.zeros(0, dtype=np.intp)
+    if setting == 2:
+        return rng.choice(np.flatnonzero(used & ~inner & (parent >= 0)), size=1)
+    roots = parent < 0
+    # the top of a subtree: a root, or a child of the root where there is only one
+    tops = inner & (roots if roots.sum() > 1 else np.isin(parent, np.flatnonzero(roots)))
+    below = {int(rng.choice(np.flatnonzero(tops)))}
+    for _ in parent:
+        below |= {v for v in range(len(parent)) if int(parent[v]) in below}
+    return np.array(sorted(below), dtype=np.intp)
+
+
+def label(texts: Texts, per_class: int, unknown: Ints, rng: np.random.Generator) -> Ints:
+    """Draw documents of each class, at most a third of a small one."""
+    drawn = []
+    for v in np.unique(texts.node):
+        members = rng.permutation(np.flatnonzero(texts.node == v))
+        if v not in unknown:
+            drawn.append(members[: min(per_class, max(1, len(members) // 3))])
+    return np.concatenate(drawn)
+
+
+def score(
+    data: str, setting: int, per_class: int, draw: int, runs: int, terms: int, data_folder: Path | None = None
+) -> dict[str, Any]:
+    """The three measures of the four methods on one draw of labels."""
+    texts = read(data, terms, data_folder)
+    rng = np.random.default_rng([setting, per_class, draw])
+    told = label(texts, per_class, unknown_nodes(texts, setting, rng), rng)
+    known = np.full(len(texts.node), -1)
+    known[told] = texts.node[told]
+    truth, said = Taxonomy(texts.parent, texts.node), Taxonomy(texts.parent, known).triplets()
+    learned = bihac(texts.X, said, max_iter=runs)
+    trees = {
+        "HAC": bihac(texts.X, said, max_iter=1, error_weights="uniform"),
+        "iHAC": ihac(texts.X, said),
+        "biHAC": learned,
+        "biiHAC": ihac(texts.X, said, weights=learned.weights),  # what biihac does, learning once
+    }
+    found: dict[str, Any] = {}
+    for name, run in trees.items():
+        classes = class_f(truth, run.dendrogram, labelled=told)
+        found[name] = [h_correlation(truth, run.dendrogram), classes.leaf, classes.higher]
+    return found
+
+
+def texts(number: str) -> Callable[[Settings], Iterator[Exhibit]]:
+    """H-correlation and F over the number of labels per class, in three settings."""
+
+    def show(settings: Settings) -> Iterator[Exhibit]:
+        amounts = (10,) if settings.quick else PER_CLASS
+        draws, runs, terms = settings.repeats(5, 1), settings.size(50, 10), settings.size(5000, 1000)
+        for data in on_hand(settings, SETS[number]):
+            places = [(setting, amount) for setting in SETTINGS for amount in amounts]
+            tasks = [
+                {"data": data, "setting": s, "per_class": a, "draw": d, "runs": runs, "terms": terms}
+                for s, a in places
+                for d in range(draws)
+            ]
+            made = iter(compute_all(settings, "bade2009", score, tasks))
+            held: dict[tuple[int, int], list[Any]] = {place: [next(made) for _ in range(draws)] for place in places}
+            for at, measure in enumerate(MEASURES):
+                for setting, words in SETTINGS.items():
+                    found = tuple(
+                        Found(method, amount, *mean_and_error([row[method][at] for row in held[setting, amount]]))
+                        for method in METHODS
+                        for amount in amounts
+                    )
+                    yield Figure(
+                        f"Figure {number}, {data}, {words}, {measure}",
+                        f"{measure}, {words}",
+                        found,
+                        judge(held, amounts, at, setting),
+                        x_label="labelled documents per class",
+                        y_label=measure,
+                    )
+
+    return show
+
+
+def judge(held: dict[tuple[int, int], list[Any]], amounts: Sequence[int], at: int, setting: int) -> Judged:
+    """Compare with what the paper says: labels help, and where classes are unknown iHAC loses while biHAC holds."""
+
+    def mean(method: str, setting: int) -> float:
+        return float(np.mean([row[method][at] for amount in amounts for row in held[setting, amount]]))
+
+    gain = {method: mean(method, setting) - mean("HAC", setting) for method in METHODS[1:]}
+    if setting == 1:
+        return all_hold(
+            {f"{method} gains": value for method, value in gain.items()},
+            least=TOLERANCE,
+            why="Mean over amounts, against HAC. In the paper all gain:",
+            rule="Means over all amounts and draws are compared with those of HAC.",
+        )
+    lost = {method: mean(method, setting) - mean(method, 1) for method in METHODS[1:]}
+    words = ", ".join(f"{method} {value:+.3f}" for method, value in gain.items())
+    fell = ", ".join(f"{method} {value:+.3f}" for method, value in lost.items())
+    return all_hold(
+        {f"{method} loses less than iHAC": lost[method] - lost["iHAC"] for method in ("biHAC", "biiHAC")},
+        least=TOLERANCE,
+        why=(
+            f"Against HAC: {words}. Against all classes known: {fell}. In the paper iHAC loses most and the others "
+            "keep their quality:"
+        ),
+        rule="Changes of the means over all amounts and draws, from all classes known to this setting, are compared.",
+    )
+
+
+BADE = Paper(
+    name="bade2009",
+    citation="K. Bade and A. Nürnberger, Learning a Metric during Hierarchical Clustering based on Constraints, 2009",
+    about=(
+        "Texts with a tree of classes, of which some documents per class are labelled; everything the tree says about "
+        "these is a constraint. Sets stand in for the paper's: the same trees, with other documents (Reuters 1 and 2) "
+        "or other words (Banksearch). Terms are those of at least five documents that weigh most, up to 5,000 (1,000 "
+        "with --quick), of which the sets have fewer; biHAC makes up to 50 runs (10 with --quick). The paper prints no "
+        "numbers; its curves are compared by what it says of them."
+    ),
+    exhibits={number: texts(number) for number in SETS},
+)

@@ -1,0 +1,290 @@
+"""Basu and Davidson's tutorial: do 25 random pairs help k-means, how often is it stuck, and what δ and γ save."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from scipy.sparse import coo_array
+
+from linkwise import datasets
+from linkwise._sparse import connected_parts
+from linkwise.constraints import Constraints
+from linkwise.engines import cop_kmeans, gamma_linkage, mk_means, mpck_means, pck_means
+from linkwise.exceptions import GaveUpError
+from linkwise.metrics import rand
+from linkwise.problem import must_links_within
+from studies.papers._computations import compute_all
+from studies.papers._exhibit import Exhibit, Figure, Found, Paper, Settings, Table, mean_and_error
+from studies.papers._prepared_sets import exactly, on_hand
+from studies.papers._verdict_rules import Judged, Span, beside_printed, every_line_rises, in_range
+
+__all__ = ["BASU"]
+
+Floats = npt.NDArray[np.float64]
+
+SETS = ("iris", "wine", "glass", "ionosphere", "breast", "pima", "vote", "digits_389")
+METHODS = ("COP", "PCK", "PCK, weighed", "MK", "MPCK")
+N_PAIRS = 25
+BLOCK = 10  # trials that are computed and kept together
+QUANTILES = (0.002, 0.01, 0.02)  # of the distances, for δ
+# Rand index without and with 25 pairs, and the share of sets that hurt, in percent, for 1,000 trials
+PRINTED = {
+    "glass": {"COP": (69.0, 69.4, 28), "PCK": (43.4, 68.8, 1), "MK": (39.5, 56.6, 11), "MPCK": (39.5, 67.8, 0)},
+    "ionosphere": {"COP": (58.6, 58.7, 26), "PCK": (58.8, 58.9, 77), "MK": (58.9, 58.9, 0), "MPCK": (58.9, 58.9, 77)},
+    "iris": {"COP": (84.7, 87.8, 29), "PCK": (84.3, 88.3, 19), "MK": (88.0, 93.6, 36), "MPCK": (88.0, 91.8, 36)},
+    "wine": {"COP": (70.2, 70.9, 38), "PCK": (71.7, 72.0, 34), "MK": (93.3, 91.3, 87), "MPCK": (93.3, 90.6, 74)},
+}
+# distance calculations: all, under δ, under γ
+COUNTS = {
+    "iris": (22_201, 3_275, 19_830),
+    "breast": (487_204, 59_726, 431_321),
+    "pendigits_38": (3_996_001, 990_118, 3_432_021),
+    "pima": (588_289, 61_381, 501_323),
+}
+STUCK = ("iris", "pima", "breast", "vote")  # the sets of Figure 3
+PAIRS = (10, 50, 100, 150, 200, 300)
+WAYS: dict[str, dict[str, Any]] = {
+    "as published": {"assignment": "greedy", "order": "given", "max_tries": 1},
+    "greedy, ten tries": {"assignment": "greedy"},
+    "exact": {},
+}
+
+
+def _complete(name: str, data_folder: Path | None) -> tuple[Floats, Any]:
+    """Rows without gaps, as they are."""
+    data = datasets.load(name, data_folder)
+    X = np.ascontiguousarray(data.X, dtype=np.float64)
+    whole = np.isfinite(X).all(axis=1)
+    return X[whole], np.asarray(data.y)[whole]
+
+
+def _pairs(y: Any, n_pairs: int, rng: np.random.Generator, weight: float) -> Constraints:
+    """Random pairs of samples, and what their classes say of them."""
+    pairs = np.stack([rng.choice(len(y), 2, replace=False) for _ in range(n_pairs)])
+    same = y[pairs[:, 0]] == y[pairs[:, 1]]
+    return Constraints.build(len(y), must_link=pairs[same], cannot_link=pairs[~same], weight=weight)
+
+
+def trials(data: str, first: int, n_trials: int, data_folder: Path | None = None) -> dict[str, Any]:
+    """Rand indices of every method without and with pairs, one of each per trial, from the same starts."""
+    X, y = _complete(data, data_folder)
+    k, scale = len(np.unique(y)), 2.0 * float(np.var(X, axis=0).sum())
+    nothing = Constraints.build(len(X))
+    found: dict[str, list[list[float]]] = {method: [] for method in METHODS}
+    for trial in range(first, first + n_trials):
+        rng = np.random.default_rng([0, trial])
+        known = _pairs(y, N_PAIRS, rng, 1.0)
+        start = X[rng.choice(len(X), k, replace=False)]
+        before: dict[bool, float] = {}
+        for method in METHODS:
+            learns = method in ("MK", "MPCK")  # without statements COP and PCK are one, as are MK and MPCK
+            if learns not in before:
+                before[learns] = rand(y, _labels(method, X, nothing, k, start, scale))
+            found[method].append([before[learns], rand(y, _labels(method, X, known, k, start, scale))])
+    return found
+
+
+def _labels(method: str, X: Floats, known: Constraints, k: int, start: Floats, scale: float) -> Any:
+    if method == "COP":
+        labels = cop_kmeans(X, known.with_weight(np.inf), k, init=start).labels
+    elif method == "PCK, weighed":
+        labels = pck_means(X, known.with_weight(scale), k, init=start).labels
+    else:
+        engine: Any = {"PCK": pck_means, "MK": mk_means, "MPCK": mpck_means}[method]
+        labels = engine(X, known, k, init=start).labels
+    return exactly(labels, k, method)
+
+
+def k_means_tables(settings: Settings) -> Iterator[Exhibit]:
+    """The Rand index without and with pairs, and the share of sets of pairs that hurt."""
+    sets = on_hand(settings, [name for name in SETS if not settings.quick or name in PRINTED])
+    n_trials = settings.repeats(100, BLOCK)
+    blocks = [(first, min(BLOCK, n_trials - first)) for first in range(0, n_trials, BLOCK)]
+    tasks = [{"data": name, "first": first, "n_trials": n} for name in sets for first, n in blocks]
+    made = compute_all(settings, "basu2006", trials, tasks)
+    rows: dict[str, dict[str, npt.NDArray[np.float64]]] = {}
+    for at, name in enumerate(sets):
+        own: list[Any] = made[at * len(blocks) : (at + 1) * len(blocks)]
+        rows[name] = {method: np.concatenate([block[method] for block in own]) for method in METHODS}
+    scores, hurts = [], []
+    for name, of in rows.items():
+        for method, values in of.items():
+            printed = PRINTED.get(name, {}).get(method, (None, None, None))
+            for column, which, percent in (("without", 0, printed[0]), ("with", 1, printed[1])):
+                said = None if percent is None else percent / 100
+                scores.append(Found(f"{name}, {method}", column, *mean_and_error(values[:, which]), printed=said))
+            worse = (values[:, 1] < values[:, 0] - 1e-12) * 1.0
+            said = None if printed[2] is None else printed[2] / 100
+            hurts.append(Found(f"{name}, {method}", "share that hurts", *mean_and_error(worse), printed=said))
+    yield Table("Rand index", f"k-means without and with {N_PAIRS} random pairs", tuple(scores), judge_scores(scores))
+    yield Table(
+        "Sets that hurt",
+        "share of trials in which pairs made the result worse",
+        tuple(hurts),
+        judge_hurts(hurts),
+    )
+
+
+def judge_scores(found: list[Found]) -> Judged:
+    """Compare with the printed indices, with and without pairs."""
+    value = {(one.line, one.x): one.value for one in found}
+    lines = list(dict.fromkeys(one.line for one in found))
+    gains = {method: [_gain(value, line) for line in lines if line.endswith(f", {method}")] for method in METHODS}
+    words = ", ".join(f"{method} on {sum(g > 0 for g in of)} of {len(of)} sets" for method, of in gains.items())
+    return beside_printed(
+        [Span(f"{one.line} {one.x}", one.value, one.error, one.printed) for one in found],
+        slack=0.005,
+        higher_is_better=True,
+        rounding="half a point",
+        leading=f"On average pairs raise the Rand index of {words}. ",
+    )
+
+
+def _gain(value: dict[tuple[str, float | str], float], line: str) -> float:
+    return value[line, "with"] - value[line, "without"]
+
+
+def judge_hurts(found: list[Found]) -> Judged:
+    """Compare with the printed shares."""
+    often = [one.line for one in found if one.value >= 0.1]
+    return beside_printed(
+        [Span(one.line, one.value, one.error, one.printed) for one in found],
+        slack=0.01,
+        higher_is_better=False,
+        rounding="one percent",
+        leading=f"Pairs hurt in a tenth of the trials or more in {len(often)} of {len(found)} rows. ",
+    )
+
+
+def stuck(
+    data: str, way: str, n_pairs: int, first: int, n_trials: int, data_folder: Path | None = None
+) -> dict[str, Any]:
+    """Of some trials with random pairs and random starts, in how many COP-KMeans finds no cluster for a sample."""
+    X, y = _complete(data, data_folder)
+    k, count = len(np.unique(y)), []
+    for trial in range(first, first + n_trials):
+        rng = np.random.default_rng([1, n_pairs, trial])
+        known = _pairs(y, n_pairs, rng, np.inf)
+        start = X[rng.choice(len(X), k, replace=False)]
+        try:
+            cop_kmeans(X, known, k, init=start, n_init=1, random_state=trial, **WAYS[way])
+        except GaveUpError:
+            count.append(1.0)
+        else:
+            count.append(0.0)
+    return {"stuck": count}
+
+
+def over_constraining(settings: Settings) -> Iterator[Exhibit]:
+    """Figure 3: the share of runs that get stuck over the number of pairs."""
+    amounts = PAIRS[::2] if settings.quick else PAIRS
+    n_trials = settings.repeats(100, BLOCK)
+    for data in on_hand(settings, STUCK[:1] if settings.quick else STUCK):
+        places = [(way, amount) for way in WAYS for amount in amounts]
+        blocks = [(first, min(BLOCK, n_trials - first)) for first in range(0, n_trials, BLOCK)]
+        tasks = [
+            {"data": data, "way": way, "n_pairs": amount, "first": first, "n_trials": n}
+            for way, amount in places
+            for first, n in blocks
+        ]
+        made: Iterator[Any] = iter(compute_all(settings, "basu2006", stuck, tasks))
+        found = []
+        for way, amount in places:
+            runs = [value for _ in blocks for value in next(made)["stuck"]]
+            found.append(Found(way, amount, *mean_and_error(runs)))
+        yield Figure(
+            f"Figure 3, {data}",
+            "share of runs in which COP-KMeans is stuck",
+            tuple(found),
+            judge_stuck(found),
+            x_label="pairs",
+            y_label="share of runs",
+        )
+
+
+def judge_stuck(found: list[Found]) -> Judged:
+    """Compare with what the tutorial says: over-constraining makes runs get stuck."""
+    value = {(one.line, one.x): one.value for one in found}
+    first, last = min(float(one.x) for one in found), max(float(one.x) for one in found)
+    most = {way: max(v for (line, _), v in value.items() if line == way) for way in WAYS}
+    return every_line_rises(
+        {way: most[way] - value[way, first] for way in WAYS},
+        [next(iter(WAYS))],
+        least=0.1,
+        what=(
+            f"Share of runs that are stuck, most of any amount up to {last:g} pairs less that at {first:g} (most: "
+            f"{', '.join(f'{way} {share:.2f}' for way, share in most.items())})"
+        ),
+        said="In the tutorial more pairs make more runs get stuck",
+    )
+
+
+def count(data: str, data_folder: Path | None = None) -> dict[str, float]:
+    """Distance calculations: all, after δ has joined what is close, and under γ with a pivot."""
+    X = np.asarray(datasets.load(data, data_folder).X, dtype=np.float64)
+    X = np.where(np.isnan(X), np.nanmean(X, axis=0), X)
+    n = len(X)
+    some = np.random.default_rng(0).choice(n, min(n, 500), replace=False)
+    gaps = np.sqrt(((X[some][:, None] - X[some]) ** 2).sum(-1))[np.triu_indices(len(some), 1)]
+    run = gamma_linkage(X, float(np.quantile(gaps, 0.5))) if n <= 1000 else None
+    values = {"all": float((n - 1) ** 2)}
+    for quantile in QUANTILES:
+        blocks = must_links_within(X, float(np.quantile(gaps, quantile)))
+        values[f"delta {quantile}"] = float((_n_blocks(n, blocks) - 1) ** 2)
+    if run is not None:
+        values["gamma share"] = run.n_distances / run.n_unpruned
+    return values
+
+
+def _n_blocks(n: int, pairs: npt.NDArray[np.intp]) -> int:
+    graph = coo_array((np.ones(len(pairs)), (pairs[:, 0], pairs[:, 1])), shape=(n, n))
+    return connected_parts(graph)[0]
+
+
+def count_tables(settings: Settings) -> Iterator[Exhibit]:
+    """Distance calculations that δ and γ save."""
+    sets = on_hand(settings, [name for name in COUNTS if not settings.quick or name in ("iris", "breast")])
+    made = compute_all(settings, "basu2006", count, [{"data": name} for name in sets])
+    found, ranges = [], {}
+    for name, values in zip(sets, made, strict=True):
+        everything, delta, gamma = COUNTS[name]
+        found.append(Found(name, "all", values["all"], printed=everything))
+        found += [Found(name, f"δ at the {q:.1%} quantile", values[f"delta {q}"], printed=delta) for q in QUANTILES]
+        shares = [values[f"delta {q}"] / values["all"] for q in QUANTILES]
+        ranges[f"{name}, δ"] = (min(shares), max(shares), delta / everything)
+        if "gamma share" in values:
+            share = values["gamma share"]
+            found.append(Found(name, "γ at the median: share computed", share, printed=gamma / everything))
+            ranges[f"{name}, γ"] = (share, 1.0, gamma / everything)
+    alike = [name for name, values in zip(sets, made, strict=True) if values["all"] == COUNTS[name][0]]
+    yield Table(
+        "Distance calculations",
+        "what δ and γ save",
+        tuple(found),
+        in_range(
+            ranges,
+            leading=(
+                f"The count of all distances, (n - 1)^2, is the printed one on {', '.join(alike) or 'no set'}. The "
+                "values of δ and γ are not printed; shares of all distances, for δ at the quantiles shown, for γ from "
+                "the median to no rule at all"
+            ),
+        ),
+    )
+
+
+BASU = Paper(
+    name="basu2006",
+    citation="S. Basu and I. Davidson, Clustering with Constraints, tutorial, KDD 2006",
+    about=(
+        "K-means with and without 25 random pairs that are true of the classes, every method from the same random "
+        "starts, where the tutorial has 1,000 trials; the share of runs of COP-KMeans that get stuck, where it has "
+        "500; and the distances that rules about clusters save. Data are used as they are. Starts, scaling and the "
+        "treatment of empty clusters are not printed. Vote is not in the printed tables; Census, Sick and the original "
+        "digits are other samples or were not obtained."
+    ),
+    exhibits={"rand": k_means_tables, "3": over_constraining, "counts": count_tables},
+)

@@ -1,0 +1,134 @@
+"""The plan of the house: the order of packages and families, doors, sizes of folders, names of modules."""
+
+from __future__ import annotations
+
+import ast
+from collections import Counter, defaultdict
+from pathlib import Path
+
+import pytest
+
+import linkwise
+from linkwise._lazy import read_stub
+
+ROOT = Path(linkwise.__file__).parent
+# From the ground up: a room may import rooms in lines above its own.
+ORDER = [
+    "",
+    "exceptions",
+    "_compat _files _lazy _memory _messages _random _sparse _threads _validation _value_columns",
+    "_kernels",
+    "constraints",
+    "trees",
+    "result",
+    "sources",
+    "problem.statements",
+    "problem.triplets",
+    "problem.explain",
+    "problem.feasibility",
+    "problem.entailment",
+    "problem.repairs problem.reasons",
+    "problem",
+    "engines.distances",
+    "engines.assignment engines.agglomeration",
+    "engines",
+    "engines.hierarchical engines.partitional engines.mixture",
+    "engines.graph engines.metric",
+    "metrics datasets plots",
+    "selection active report",
+    "io",
+    "cli",
+    "__main__",
+    "",
+]
+RANK = {room: rank for rank, line in enumerate(ORDER) for room in line.split()}
+# Rooms of one line that build on each other, in this order.
+WITHIN = [("_messages", "_files"), ("_sparse", "_messages"), ("_threads", "_files")]
+# Modules of these names may stand in several packages: each holds that part of its own package.
+SHARED_NAMES = {"__init__", "_base", "_estimator", "_kernels"}
+MOST_MODULES = 20
+FILES = sorted(ROOT.rglob("*.py"))
+DOORS = {
+    ".".join(stub.parent.relative_to(ROOT.parent).parts): read_stub(stub)[0] for stub in ROOT.rglob("__init__.pyi")
+}
+
+
+def room_of(module: str) -> str:
+    """The package or family a module belongs to; modules of the root are rooms of their own."""
+    parts = module.split(".")[1:]
+    if not parts:
+        return "linkwise"
+    return ".".join(parts[:2]) if ".".join(parts[:2]) in RANK and parts[0] in ("problem", "engines") else parts[0]
+
+
+def name_of(path: Path) -> str:
+    return ".".join(path.relative_to(ROOT.parent).with_suffix("").parts).removesuffix(".__init__")
+
+
+def home_of(module: str, name: str) -> str:
+    """The module behind a name of a door."""
+    while name in DOORS.get(module, {}):
+        module = DOORS[module][name]
+    return f"{module}.{name}" if (ROOT.parent.joinpath(*module.split(".")) / f"{name}.py").exists() else module
+
+
+def imports(path: Path) -> list[tuple[str, str, str]]:
+    """What a file imports from linkwise, but for type checkers only: the module as written, the name, and its home."""
+    found, waiting = [], [ast.parse(path.read_text(encoding="utf-8"))]
+    while waiting:
+        node = waiting.pop()
+        if isinstance(node, ast.If) and isinstance(node.test, ast.Name) and node.test.id == "TYPE_CHECKING":
+            waiting += node.orelse
+            continue
+        if isinstance(node, ast.ImportFrom) and (node.module or "").split(".")[0] == "linkwise":
+            assert node.level == 0, "imports are absolute"
+            found += [(node.module, alias.name, home_of(node.module, alias.name)) for alias in node.names]
+        waiting += ast.iter_child_nodes(node)
+    return found
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: path.relative_to(ROOT).as_posix())
+def test_imports_point_one_way(path):
+    here = room_of(name_of(path))
+    if path.name == "__init__.py":
+        return  # a door: its stub names what lies behind it
+    for module, name, home in imports(path):
+        there = room_of(home)
+        if there in (here, "linkwise") or (there, here) in WITHIN or (here, there) in WITHIN:
+            continue
+        assert RANK[there] < RANK[here], f"{here} must not import {name} of {home} ({module})"
+
+
+def test_packages_are_entered_by_their_doors():
+    """A private module is imported inside its own folder only; those of the root belong to all."""
+    found = []
+    for path in FILES:
+        for module, name, _ in imports(path):
+            folder, _, base = module.rpartition(".")
+            whole = f"{module}.{name}" if (ROOT.parent.joinpath(*module.split(".")) / f"{name}.py").exists() else ""
+            if whole and name.startswith("_"):
+                folder, base = module, name
+            home = ".".join(path.parent.relative_to(ROOT.parent).parts)
+            if base.startswith("_") and folder not in ("linkwise", home) and base != "_kernels":
+                found.append(f"{name_of(path)} imports {name} from {module}")
+    assert found == []
+
+
+def test_no_folder_is_too_large():
+    size = Counter(path.parent.relative_to(ROOT).as_posix() for path in FILES if path.name != "__init__.py")
+    assert {folder: count for folder, count in size.items() if count > MOST_MODULES} == {}
+
+
+def test_a_module_has_a_name_of_its_own():
+    homes = defaultdict(list)
+    for path in FILES:
+        if path.stem not in SHARED_NAMES:
+            homes[path.stem].append(path.parent.relative_to(ROOT).as_posix())
+    assert {name: where for name, where in homes.items() if len(where) > 1} == {}
+
+
+def test_every_name_of_a_door_is_there():
+    for door, homes in DOORS.items():
+        module = __import__(door, fromlist=["__all__"])
+        for name in homes:
+            assert getattr(module, name) is not None
