@@ -17,6 +17,7 @@ import signal
 import sys
 import warnings
 from collections.abc import Iterable, Sequence
+from pathlib import Path
 from typing import Any
 
 import click
@@ -92,11 +93,12 @@ for _verb in (
     compare,
     select,
     convert,
-    reproduce,
     warmup,
     info,
 ):
     commands.add_command(_verb)
+if (Path(__file__).parents[2] / "studies" / "papers").is_dir():  # in the source tree, not where it is only installed
+    commands.add_command(reproduce)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

@@ -40,3 +40,10 @@ def test_an_entry_says_where_shows_what_is_printed_and_names_what_linkwise_does(
     assert all(re.search(r"\)\s+# \S", line) for line in prints)
     assert re.search(r"^\*Here\*: .*", entry, flags=re.MULTILINE)
     assert re.search(r"\]\((?:\.\./linkwise/|\.\./benchmarks/|learned)", entry)
+
+
+def test_every_file_that_the_page_names_exists():
+    page = Path(__file__).parents[2] / "docs" / "errata.md"
+    targets = re.findall(r"\]\((?!http|#)([^)#]+)", TEXT)
+    assert len(targets) > 40
+    assert [target for target in targets if not (page.parent / target).exists()] == []
