@@ -8,6 +8,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+import linkwise
 from studies.experiments._cell import canonical
 from studies.experiments._store import Store
 from studies.papers._exhibit import Settings
@@ -15,7 +16,7 @@ from studies.papers._exhibit import Settings
 __all__ = ["code_stamp", "compute_all"]
 
 Task = Mapping[str, Any]
-HOME = Path(__file__).parents[1]  # of the package whose results are kept
+HOMES = (Path(linkwise.__file__).parent, Path(__file__).parents[1])  # of all code that makes a result
 
 
 @cache
@@ -39,7 +40,7 @@ def compute_all(
     from joblib import Parallel, delayed
 
     store = Store(settings.store / folder)
-    code, name = code_stamp(HOME), f"{compute.__module__}:{compute.__qualname__}"
+    code, name = [code_stamp(home) for home in HOMES], f"{compute.__module__}:{compute.__qualname__}"
     keys = [hashlib.sha256(canonical([code, name, dict(task)]).encode()).hexdigest() for task in tasks]
     with store.working():
         open_ones = [at for at, key in enumerate(keys) if store.get(key) is None]

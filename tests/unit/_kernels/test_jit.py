@@ -14,6 +14,7 @@ import linkwise
 from linkwise._kernels import njit
 from linkwise._kernels._jit import kernel_sources, source_stamp
 from linkwise._kernels.borrow import borrowed
+from linkwise._lazy import read_stub
 
 pytestmark = pytest.mark.kernels
 
@@ -43,7 +44,7 @@ def test_kernels_may_be_decorated_with_and_without_options():
 
 def test_an_edit_renews_the_cache_of_the_files_that_use_it_and_of_no_others(tmp_path):
     home = Path(linkwise.__file__).parent
-    for file in home.rglob("*.py"):
+    for file in (*home.rglob("*.py"), *home.rglob("*.pyi")):
         copy = tmp_path / "linkwise" / file.relative_to(home)
         copy.parent.mkdir(parents=True, exist_ok=True)
         copy.write_bytes(file.read_bytes())
@@ -51,25 +52,28 @@ def test_an_edit_renews_the_cache_of_the_files_that_use_it_and_of_no_others(tmp_
     def stamps():
         show = "import sys; from pathlib import Path; from linkwise._kernels._jit import source_stamp\n"
         show += "for file in sys.argv[1:]: print(source_stamp(Path.cwd() / 'linkwise' / file))"
-        files = ["problem/_layers.py", "problem/_onetree.py", "metrics/_kernels_paths.py"]
+        files = [f"problem/triplets/{name}.py" for name in ("_kernels_incremental", "_onetree")]
+        files += ["engines/hierarchical/relative/_kernels.py", "metrics/_kernels_paths.py"]
         command = [sys.executable, "-c", show, *files]
         done = subprocess.run(command, capture_output=True, text=True, check=True, cwd=tmp_path)
         return done.stdout.split()
 
-    own, caller, other = stamps()
-    assert own == source_stamp(home / "problem" / "_layers.py")  # the same wherever the package lies
+    own, caller, by_door, other = stamps()
+    # the same wherever the package lies
+    assert own == source_stamp(home / "problem" / "triplets" / "_kernels_incremental.py")
 
     def edit(file):
         file = tmp_path / "linkwise" / file
         file.write_bytes(file.read_bytes() + b"# edited\n")
 
     edit("constraints/_rules.py")  # holds no kernel
-    assert stamps() == [own, caller, other]
-    edit("problem/_layers.py")
+    assert stamps() == [own, caller, by_door, other]
+    edit("problem/triplets/_kernels_incremental.py")
     edited = stamps()
     assert edited[0] != own
     assert edited[1] != caller
-    assert edited[2] == other
+    assert edited[2] != by_door
+    assert edited[3] == other
 
 
 def test_the_stamp_of_a_kernel_covers_every_file_it_takes_names_from():
@@ -97,6 +101,9 @@ def test_the_stamp_of_a_kernel_covers_every_file_it_takes_names_from():
             loaded = {node.id for node in ast.walk(body) if isinstance(node, ast.Name)} & set(origin)
             for name in loaded:
                 module = home.parent.joinpath(*origin[name].split("."))
+                stub = module / "__init__.pyi"
+                if stub.exists() and name in read_stub(stub)[0]:
+                    module = home.parent.joinpath(*read_stub(stub)[0][name].split("."))
                 places = {module.with_suffix(".py"), module / f"{name}.py"}
                 assert places & covered, f"{file}: {kernel.name} uses {name} of {origin[name]}"
 
@@ -121,7 +128,7 @@ def test_compiling_is_announced_once_in_true_words_where_the_command_wants_it(mo
 
 
 # The value is one number; only arrays make Numba compile its texts for errors.
-ONE_NUMBER = {("_cloud.py", "_renew_bans")}
+ONE_NUMBER = {("_blocked_points.py", "_renew_bans")}
 
 
 def test_no_kernel_assigns_an_array_to_a_slice():
@@ -161,7 +168,7 @@ def test_where_numba_hides_its_stamp_code_is_never_kept(monkeypatch):
     """A version of Numba without the private name must not load code compiled against older kernels."""
     from numba.core import caching
 
-    from linkwise._kernels._jit import _jit
+    from linkwise._kernels import _jit
 
     class Renamed(caching.IndexDataCacheFile):
         def __init__(self, **options):

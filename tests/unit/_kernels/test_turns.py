@@ -12,7 +12,7 @@ import pytest
 from numba.core import errors, event
 
 import linkwise
-from linkwise._kernels._turns import _turns
+from linkwise._kernels import _turns
 
 KERNELS = """
 from linkwise._kernels import njit

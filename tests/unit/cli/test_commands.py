@@ -95,7 +95,7 @@ def test_numbers_of_clusters_of_many_rows_are_compared_without_a_table_too(here,
         tried.append(linkages)
         return 3, linkages[0], ()
 
-    monkeypatch.setattr("linkwise.selection._automatic.decide_cut", decide)
+    monkeypatch.setattr("linkwise.selection.decide_cut", decide)
     monkeypatch.setattr("linkwise._memory.MATRIX", 5)
     assert main(["cluster", "data.csv", "--id", "name", "-k", "auto", "-o", "out", "--quiet"]) == 0
     assert tried == [("ward",)]

@@ -411,6 +411,6 @@ def test_an_interrupted_reproduction_says_what_other_processes_kept(here, capsys
         (here / output / "records" / ".two.json.0.partial").touch()
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("studies.papers.reproduce", stop)
+    monkeypatch.setattr("studies.papers._reproduce.reproduce", stop)
     assert main(["reproduce", "000", "-o", "papers"]) == 130
     assert "interrupted; 1 new file in papers.\nHint: run the same command again" in capsys.readouterr().err

@@ -218,12 +218,12 @@ def test_a_search_that_ends_undecided_says_so(monkeypatch):
 
     from linkwise.engines.assignment import _policies as _places
     from linkwise.engines.assignment._assign import Assignment
-    from linkwise.engines.partitional import _restarts
+    from linkwise.engines.partitional import _loop
 
     def unknown(*args, **options):
         return replace(check(*args, **options), status="unknown", witness=None, because="It was too hard.")
 
-    monkeypatch.setattr(_restarts, "check", unknown)
+    monkeypatch.setattr(_loop, "check", unknown)
     monkeypatch.setattr(_places, "assign", lambda costs, apart, labels=None: Assignment(labels, False, False))
     with pytest.raises(GaveUpError, match=r"nor a proof that there are none\.\nIt was too hard\.\nHint: "):
         cop_kmeans(np.eye(4), Constraints.build(4, cannot_link=[(0, 1)]), 2)

@@ -38,7 +38,7 @@ def test_results_of_other_code_are_computed_again(settings, tmp_path, monkeypatc
     package, runs = tmp_path / "package", []
     (package / "inner").mkdir(parents=True)
     (package / "inner" / "_engine.py").write_text("SIZE = 1\n")
-    monkeypatch.setattr(kept, "HOME", package)
+    monkeypatch.setattr(kept, "HOMES", (package,))
 
     def compute(data_folder, of):
         runs.append(of)
@@ -63,9 +63,9 @@ def test_results_of_other_code_are_computed_again(settings, tmp_path, monkeypatc
 
 
 def test_what_is_kept_depends_on_every_file_of_the_package():
-    assert kept.HOME.name == "linkwise"
-    assert {"engines", "papers", "_kernels"} <= {folder.name for folder in kept.HOME.iterdir()}
-    assert len(kept.code_stamp(kept.HOME)) == 64
+    assert [home.name for home in kept.HOMES] == ["linkwise", "studies"]
+    assert {"engines", "papers", "_kernels"} <= {folder.name for home in kept.HOMES for folder in home.iterdir()}
+    assert len({kept.code_stamp(home) for home in kept.HOMES}) == 2
 
 
 # -- Klein, Kamvar, Manning --------------------------------------------------------------------------------------------

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from linkwise import Constraints, Dendrogram
-from linkwise._kernels.lca import lca
+from linkwise._kernels import lca
 from tests.oracles.trees import ancestors, climb, displays, random_forest
 from tests.profile import examples
 
