@@ -5,7 +5,7 @@ import threading
 import numpy as np
 import pytest
 
-from linkwise import _threads as _parallel
+from linkwise import _threads
 from linkwise._threads import Workers, threads_at_most
 
 
@@ -63,7 +63,7 @@ def test_an_error_reaches_the_caller_and_ends_the_others(monkeypatch):
         assert used_up.wait(600)  # the others are at work when the error comes
         done.append(start)
 
-    monkeypatch.setattr(_parallel, "range", Slices, raising=False)
+    monkeypatch.setattr(_threads, "range", Slices, raising=False)
     with Workers(4) as workers, pytest.raises(ValueError, match="no"):
         workers.over(kernel, 10_000, 10**6)  # a hundred slices
     assert len(done) <= 3  # what each of them had begun

@@ -14,12 +14,12 @@ from linkwise._threads import Workers
 from linkwise._validation import read_dtype
 from linkwise.constraints import Groups
 from linkwise.engines.agglomeration import (
-    _any_dense as _generic,
-    _linkages as _codes,
-    _rounds_dense as _reciprocal,
-    _rounds_points as _vector,
-    _small_points as _few,
-    _spanning_tree as _spanning,
+    _any_dense,
+    _linkages,
+    _rounds_dense,
+    _rounds_points,
+    _small_points,
+    _spanning_tree,
 )
 from linkwise.engines.agglomeration._contracted_points import Points, gather
 from linkwise.engines.agglomeration._linkages import (
@@ -214,11 +214,11 @@ def _by_rounds(source: npt.NDArray[Any], run: _Run, workers: Workers) -> Merges:
         (i, j), value = run.moved[0].T, run.moved[1] / factor
         D[i, j] = D[j, i] = value**2 if squared else value
     _forbid(D, run.forbidden, run.apart)
-    rows = _reciprocal.make_rows(D, n, near=near)
+    rows = _rounds_dense.make_rows(D, n, near=near)
     if run.forced is not None:
-        _reciprocal.force(rows, run.code, run.forced)
-    _reciprocal.run_rounds(rows, run.code, workers, lambda done: _report(run, done, n - 1))
-    done = int(rows.tally[_reciprocal.MERGES])
+        _rounds_dense.force(rows, run.code, run.forced)
+    _rounds_dense.run_rounds(rows, run.code, workers, lambda done: _report(run, done, n - 1))
+    done = int(rows.tally[_rounds_dense.MERGES])
     height = rows.height[:done]
     return _in_order(rows.merges[:done], (np.sqrt(height) if squared else height) * factor, n)
 
@@ -269,13 +269,13 @@ def _dynamic(
         apart = square_distances(moved, squared=True, workers=workers)
         widest = (gamma / scale) ** 2
     _forbid(D, run.forbidden, run.apart)
-    table = _generic.make_table(D, apart, near)
+    table = _any_dense.make_table(D, apart, near)
     if run.forced is not None:
-        _generic.force_groups(table, run.code, run.forced)
-    while not table.tally[_generic.FINISHED]:
-        _generic.merge_closest(table, run.code, widest, max(1, 30_000_000 // max(1, n)))
-        _report(run, table.tally[_generic.MERGES], n - 1)
-    done = int(table.tally[_generic.MERGES])
+        _any_dense.force_groups(table, run.code, run.forced)
+    while not table.tally[_any_dense.FINISHED]:
+        _any_dense.merge_closest(table, run.code, widest, max(1, 30_000_000 // max(1, n)))
+        _report(run, table.tally[_any_dense.MERGES], n - 1)
+    done = int(table.tally[_any_dense.MERGES])
     height = table.height[:done]
     if squared:
         height = np.sqrt(np.maximum(height, 0.0))
@@ -290,8 +290,8 @@ def _from_points(source: npt.NDArray[Any], run: _Run, workers: Workers) -> Merge
     vectors, factor = scaled(source, run.dtype)
     n = len(vectors)
     start = gather(vectors, run.code, run.forced, run.forbidden, run.apart)
-    if len(start.P) > _codes.FEW:
-        done = _vector.merge_points(start, run.code, workers, lambda done: _report(run, done, n - 1))
+    if len(start.P) > _linkages.FEW:
+        done = _rounds_points.merge_points(start, run.code, workers, lambda done: _report(run, done, n - 1))
     else:
         done = _merge_few(start, run, workers)
     height = np.sqrt(start.height[:done]) * factor
@@ -312,12 +312,12 @@ def _merge_few(start: Points, run: _Run, workers: Workers) -> int:
     if run.code == WARD:
         if start.done:
             D[:, :m] *= 2 * np.multiply.outer(size, size) / np.add.outer(size, size)
-        rows = _reciprocal.make_rows(D, m, start, near)
-        _reciprocal.run_rounds(rows, run.code, workers, lambda done: _report(run, done, len(start.merges)))
-        return int(rows.tally[_reciprocal.MERGES])
-    few = _few.make_few(start, D, near)
-    _few.merge_few(few, run.code, start.forbidden is not None or start.apart is not None)
-    done = int(few.tally[_reciprocal.MERGES])
+        rows = _rounds_dense.make_rows(D, m, start, near)
+        _rounds_dense.run_rounds(rows, run.code, workers, lambda done: _report(run, done, len(start.merges)))
+        return int(rows.tally[_rounds_dense.MERGES])
+    few = _small_points.make_few(start, D, near)
+    _small_points.merge_few(few, run.code, start.forbidden is not None or start.apart is not None)
+    done = int(few.tally[_rounds_dense.MERGES])
     _report(run, done, len(start.merges))
     return done
 
@@ -326,9 +326,9 @@ def _from_tree(source: npt.NDArray[Any], run: _Run) -> Merges:
     """Single linkage without cannot-links: the minimum spanning tree, its edges by length."""
     vectors, factor = scaled(source, run.dtype)
     n = len(vectors)
-    edges, squares = _spanning.spanning_tree(vectors, run.forced, lambda done: _report(run, done, n - 1))
+    edges, squares = _spanning_tree.spanning_tree(vectors, run.forced, lambda done: _report(run, done, n - 1))
     order = np.argsort(squares, kind="stable")
-    pairs, height = _spanning.join_edges(n, edges[order], squares[order], run.forced)
+    pairs, height = _spanning_tree.join_edges(n, edges[order], squares[order], run.forced)
     return Merges(pairs, np.sqrt(height) * factor)
 
 

@@ -14,7 +14,7 @@ import numpy.typing as npt
 from linkwise._kernels import njit
 from linkwise._kernels.borrow import borrowed
 from linkwise.exceptions import ConstraintError
-from linkwise.problem.triplets import _kernels_incremental as _layers
+from linkwise.problem.triplets import _kernels_incremental
 from linkwise.problem.triplets._kernels_build import build
 from linkwise.problem.triplets._kernels_incremental import CONFLICT, OK, ROOM
 
@@ -98,10 +98,12 @@ def _no_triplet(n_items: int, row: int, items: list[int]) -> str:
 
 
 @njit
-def _add_many(layers: _layers.Layers, triplets: npt.NDArray[np.int32], begin: int) -> tuple[int, int]:
+def _add_many(layers: _kernels_incremental.Layers, triplets: npt.NDArray[np.int32], begin: int) -> tuple[int, int]:
     layers = borrowed(layers)
     for t in range(begin, len(triplets)):
-        answer = _layers.try_add(layers, np.int64(triplets[t, 0]), np.int64(triplets[t, 1]), np.int64(triplets[t, 2]))
+        answer = _kernels_incremental.try_add(
+            layers, np.int64(triplets[t, 0]), np.int64(triplets[t, 1]), np.int64(triplets[t, 2])
+        )
         if answer != OK:
             return t, answer
     return len(triplets), OK
@@ -136,18 +138,18 @@ class LiveTriplets:
 
     def __init__(self, n_items: int, capacity: int = 64) -> None:
         self.n_items = n_items
-        self.layers = _layers.make_layers(n_items, capacity)
+        self.layers = _kernels_incremental.make_layers(n_items, capacity)
 
     def __len__(self) -> int:
-        return int(self.layers.count[_layers.N_TRIPLET])
+        return int(self.layers.count[_kernels_incremental.N_TRIPLET])
 
     def add(self, a: int, b: int, c: int) -> bool:
         """Add ab|c unless it contradicts the set; return whether it was added."""
         while True:
-            answer = _layers.try_add(self.layers, a, b, c)
+            answer = _kernels_incremental.try_add(self.layers, a, b, c)
             if answer != ROOM:
                 return bool(answer == OK)
-            self.layers = _layers.grow(self.layers)
+            self.layers = _kernels_incremental.grow(self.layers)
 
     def add_many(self, triplets: npt.ArrayLike) -> int:
         """Add rows until one contradicts the set; return its index, or -1 when all were added."""
@@ -159,4 +161,4 @@ class LiveTriplets:
                 return -1
             if answer == CONFLICT:
                 return int(done)
-            self.layers = _layers.grow(self.layers)
+            self.layers = _kernels_incremental.grow(self.layers)

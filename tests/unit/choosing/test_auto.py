@@ -12,7 +12,7 @@ from sklearn.datasets import make_blobs
 from linkwise import Constraints, COPKMeans, MinSeparation, SizeBetween, cluster
 from linkwise.exceptions import LinkwiseError
 from linkwise.metrics import adjusted_rand
-from linkwise.selection import _automatic as _auto
+from linkwise.selection import _automatic
 from linkwise.sources import label_pairs, label_triplets_sample
 
 X, Y = make_blobs(60, centers=[[0, 0], [6, 0], [0, 6]], cluster_std=1.0, random_state=1)
@@ -20,7 +20,7 @@ PAIRS = label_pairs(Y, 50, 0)
 
 
 def test_method_and_number_are_those_that_predict_what_was_held_out(monkeypatch):
-    monkeypatch.setattr(_auto, "COMPARE", 10)  # leaves out what is slow to compile
+    monkeypatch.setattr(_automatic, "COMPARE", 10)  # leaves out what is slow to compile
     found = cluster(X, PAIRS, "auto")
     assert found.n_clusters == 3
     assert adjusted_rand(Y, found.labels) > 0.8
@@ -63,14 +63,14 @@ def test_triplets_choose_the_linkage_and_the_heights_the_number():
 
 
 def test_sparse_data_and_numbers_forced_by_cannot_links():
-    methods = _auto.candidate_methods(sp.csr_matrix(X), PAIRS, "cosine", 0, matrix=True)
+    methods = _automatic.candidate_methods(sp.csr_matrix(X), PAIRS, "cosine", 0, matrix=True)
     assert {type(estimator).__name__ for estimator, _ in methods} == {
         "ConstrainedAgglomerative",
         "ConstrainedCompleteLink",
     }
     many = Constraints.build(60, apart=[list(range(20))])
-    assert max(_auto.numbers_of_clusters(X, many)) >= 24
-    assert _auto.numbers_of_clusters(X[:5], Constraints.build(5)) == [2, 3, 4]
+    assert max(_automatic.numbers_of_clusters(X, many)) >= 24
+    assert _automatic.numbers_of_clusters(X[:5], Constraints.build(5)) == [2, 3, 4]
 
 
 @pytest.mark.parametrize(
@@ -88,17 +88,17 @@ def test_sparse_data_and_numbers_forced_by_cannot_links():
     ],
 )
 def test_what_is_enough_to_hold_some_of_it_out(said, enough):
-    assert (_auto.too_little(Constraints.build(60, **said)) == "") == enough
+    assert (_automatic.too_little(Constraints.build(60, **said)) == "") == enough
 
 
 def test_what_is_too_little_is_counted():
     said = Constraints.build(60, must_link=[(0, 1)], cannot_link=[(0, 2)], apart=[(3, 4, 5)])
     words = "1 pair together and 3 pairs apart, about 6 samples; at least 5 of each about 10 are needed"
-    assert words in _auto.too_little(said)
+    assert words in _automatic.too_little(said)
 
 
 def methods_for(known, *, data=X, metric="euclidean", matrix=True):
-    found = _auto.candidate_methods(data, known, metric, 3, matrix=matrix)
+    found = _automatic.candidate_methods(data, known, metric, 3, matrix=matrix)
     assert all(estimator.get_params().get("random_state", 3) == 3 for estimator, _ in found)
     return {type(estimator).__name__: grid.get("linkage") for estimator, grid in found}
 
@@ -117,21 +117,21 @@ def test_whoever_understands_what_was_said_and_suits_the_data_is_compared(monkey
     assert methods_for(triplets, metric="cosine") == {"ReCon": near}
     assert methods_for(PAIRS.with_rules(SizeBetween(2, 30))) == {"COPKMeans": None}
     assert methods_for(PAIRS.with_rules(MinSeparation(0.1))) == merging
-    monkeypatch.setattr(_auto, "COMPARE", 60)
+    monkeypatch.setattr(_automatic, "COMPARE", 60)
     assert methods_for(PAIRS) == merging | complete | centres | learning
-    monkeypatch.setattr(_auto, "COMPARE", 59)
+    monkeypatch.setattr(_automatic, "COMPARE", 59)
     assert methods_for(PAIRS) == merging | centres
 
 
 def test_numbers_to_try_go_past_what_cannot_links_force_where_links_speak_of_a_cut():
-    assert _auto.cluster_grid(X, Constraints.build(60, triplets=[(0, 1, 2)])) == {"n_clusters": [None]}
-    assert _auto.cluster_grid(X, Constraints.build(60, must_link=[(0, 1)])) == {"n_clusters": list(range(2, 13))}
+    assert _automatic.cluster_grid(X, Constraints.build(60, triplets=[(0, 1, 2)])) == {"n_clusters": [None]}
+    assert _automatic.cluster_grid(X, Constraints.build(60, must_link=[(0, 1)])) == {"n_clusters": list(range(2, 13))}
     apart = Constraints.build(60, apart=[range(15)])
-    assert _auto.cluster_grid(X, apart) == {"n_clusters": list(range(2, 20))}
-    assert _auto.numbers_of_clusters(X, Constraints.build(60, apart=[range(15)], weight=1.0))[-1] == 12
-    assert _auto.numbers_of_clusters(X[:2], Constraints.build(2)) == [2]
-    assert _auto.numbers_of_clusters(X[:13], Constraints.build(13))[-1] == 12
-    assert _auto.numbers_of_clusters(X[:12], Constraints.build(12))[-1] == 11
+    assert _automatic.cluster_grid(X, apart) == {"n_clusters": list(range(2, 20))}
+    assert _automatic.numbers_of_clusters(X, Constraints.build(60, apart=[range(15)], weight=1.0))[-1] == 12
+    assert _automatic.numbers_of_clusters(X[:2], Constraints.build(2)) == [2]
+    assert _automatic.numbers_of_clusters(X[:13], Constraints.build(13))[-1] == 12
+    assert _automatic.numbers_of_clusters(X[:12], Constraints.build(12))[-1] == 11
 
 
 @pytest.mark.parametrize(
@@ -158,7 +158,7 @@ def test_the_choice_is_told_with_its_score_and_its_rival(scores, tied, best, riv
     }
     search = SimpleNamespace(cv_results_=results, best_index_=best, folds_=[0] * 10)
     methods = [(COPKMeans(), {"n_clusters": [2, 3]}), (COPKMeans(), {"n_clusters": [4, None]})]
-    won, against, compared = _auto.explain(search, methods)
+    won, against, compared = _automatic.explain(search, methods)
     name = "ABC"[best] + f"(k={best + 2})"
     assert (
         won == f"{name}: told part of what is known, it kept 75% of the must-links, 100% of the cannot-links held out."

@@ -12,7 +12,7 @@ from sklearn.preprocessing import scale
 
 from linkwise import ConstrainedCompleteLink, Constraints, MinSeparation, SizeBetween, cluster, verify
 from linkwise.exceptions import DeadEndError, InfeasibleConstraintsError, LinkwiseError
-from linkwise.selection import _cluster as _choose
+from linkwise.selection import _cluster
 from linkwise.sources import label_pairs, label_triplets_sample
 
 X, y = load_iris(return_X_y=True)
@@ -49,7 +49,7 @@ def test_the_method_follows_from_what_was_said(said, k, expected):
 
 
 def test_many_samples_get_no_matrix(monkeypatch):
-    monkeypatch.setattr(_choose, "MATRIX", 100)
+    monkeypatch.setattr(_cluster, "MATRIX", 100)
     found = cluster(X, PAIRS, 3)
     assert type(found.estimator).__name__ == "COPKMeans"
     assert "150 samples are too many" in found.reasons[0]

@@ -16,7 +16,7 @@ from linkwise import RCA, ConstrainedAgglomerative, Constraints, COPKMeans, Know
 from linkwise.engines import progress
 from linkwise.exceptions import InfeasibleConstraintsError, LinkwiseError, LinkwiseWarning
 from linkwise.metrics import adjusted_rand
-from linkwise.selection import _search_cv as _search, knowledge_folds
+from linkwise.selection import _search_cv, knowledge_folds
 from linkwise.selection._candidates import families, read_candidates
 from linkwise.selection._scores import SCORES, score_of, tally
 from linkwise.sources import label_pairs, label_triplets_sample
@@ -86,9 +86,9 @@ def test_one_tree_for_many_cuts_gives_what_separate_fits_give(linkage):
     candidates = read_candidates(ConstrainedAgglomerative(linkage=linkage), {"n_clusters": [1, 2, 3, 4, 5, 79]})
     assert families(candidates, PAIRS) == [[0, 1, 2, 3, 4, 5]]
     for fold in knowledge_folds(PAIRS, 3, random_state=0):
-        shared = _search._judge_family(candidates, X, fold, "kappa")
+        shared = _search_cv._judge_family(candidates, X, fold, "kappa")
         for candidate, one in zip(candidates, shared, strict=True):
-            (alone,) = _search._judge_family([candidate], X, fold, "kappa")
+            (alone,) = _search_cv._judge_family([candidate], X, fold, "kappa")
             assert (alone.labels is None) == (one.labels is None)
             if alone.labels is not None:
                 assert_array_equal(alone.labels, one.labels)
@@ -104,9 +104,9 @@ def test_recon_shares_its_tree_only_where_the_number_of_clusters_is_no_part_of_i
     soft = PAIRS.with_weight(1.0)
     assert families(read_candidates(ConstrainedAgglomerative(), {"n_clusters": [2, 3]}), soft) == [[0], [1]]
     fold = knowledge_folds(triplets, 3, random_state=0)[0]
-    shared = _search._judge_family(candidates, X, fold, "kappa")
+    shared = _search_cv._judge_family(candidates, X, fold, "kappa")
     for candidate, one in zip(candidates, shared, strict=True):
-        (alone,) = _search._judge_family([candidate], X, fold, "kappa")
+        (alone,) = _search_cv._judge_family([candidate], X, fold, "kappa")
         assert_array_equal(alone.labels, one.labels)
         assert_allclose(alone.counts, one.counts)
 
@@ -176,7 +176,7 @@ def test_ties_go_to_fewer_clusters_or_to_the_more_stable_if_asked():
         "n_clusters": np.array([2, 4, 3, 0]),
         "tied": np.array([True, True, True, False]),
     }
-    assert [_search.choose(results, ties) for ties in ("simple", "stable", "best")] == [0, 2, 1]
+    assert [_search_cv.choose(results, ties) for ties in ("simple", "stable", "best")] == [0, 2, 1]
 
 
 def test_a_score_of_ones_own():

@@ -168,16 +168,16 @@ def test_l56_help_loads_nothing_heavy(here):
 
 
 def test_threads_are_limited_for_one_command_only(here, monkeypatch):
-    from linkwise import _threads as _parallel
+    from linkwise import _threads
 
     seen = []
-    fit = _parallel.Workers.__init__
+    fit = _threads.Workers.__init__
 
     def watch(self, threads=None):
         fit(self, threads)
         seen.append(self.threads)
 
-    monkeypatch.setattr(_parallel.Workers, "__init__", watch)
+    monkeypatch.setattr(_threads.Workers, "__init__", watch)
     assert main([*CLUSTER, "--threads", "1", "-o", "out"]) == 0
     assert set(seen) == {1}
     seen.clear()

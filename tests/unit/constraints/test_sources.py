@@ -11,7 +11,7 @@ import pytest
 
 from linkwise import Constraints, Kind, MinSeparation, close
 from linkwise.active import Answer, LabelAnswerer, Query
-from linkwise.constraints import _from_labels_and_ids as _sources
+from linkwise.constraints import _from_labels_and_ids
 from linkwise.exceptions import ConstraintError, LinkwiseWarning
 from linkwise.problem import label_triplets
 from linkwise.sources import groups, label_pairs, label_triplets_sample
@@ -122,7 +122,7 @@ def test_nothing_known_says_nothing():
 
 
 def test_too_many_classes_are_refused_before_they_are_built(monkeypatch):
-    monkeypatch.setattr(_sources, "_MAX_CLASS_PAIRS", 10)
+    monkeypatch.setattr(_from_labels_and_ids, "_MAX_CLASS_PAIRS", 10)
     with pytest.raises(ConstraintError, match=r"y has 6 classes, which would need 15 cannot-links; at most 10"):
         Constraints.from_labels(np.arange(6))
 

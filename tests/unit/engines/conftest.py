@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from linkwise.engines.agglomeration import _linkages as _codes
+from linkwise.engines.agglomeration import _linkages
 
 
 @pytest.fixture
@@ -10,5 +10,5 @@ def method(request, monkeypatch):
     """Return a linkage; samples as few as in these tests would get a matrix even where one can do without."""
     name, *rest = request.param.split()
     if rest:
-        monkeypatch.setattr(_codes, "FEW", 0)
+        monkeypatch.setattr(_linkages, "FEW", 0)
     return name

@@ -6,11 +6,11 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy.cluster.hierarchy import linkage
 from scipy.spatial.distance import pdist, squareform
 
-from linkwise import _threads as _parallel
+from linkwise import _threads
 from linkwise.engines.agglomeration import (
-    _rounds_dense as _reciprocal,
-    _rounds_points as _vector,
-    _spanning_tree as _spanning,
+    _rounds_dense,
+    _rounds_points,
+    _spanning_tree,
 )
 from linkwise.engines.agglomeration._choose_loop import merge_all
 from tests.oracles.agglomeration import faults
@@ -125,11 +125,11 @@ def test_result_depends_neither_on_threads_nor_on_slices(method, monkeypatch):
     X = blobs(11, 400, 6)
     plain = merge_all(X, method=method)
     # every step wide, several threads, tiny budgets
-    monkeypatch.setattr(_reciprocal, "WIDE", 0)
-    monkeypatch.setattr(_reciprocal, "BUDGET", 1)
-    monkeypatch.setattr(_vector, "WIDE", 0)
-    monkeypatch.setattr(_vector, "BUDGET", 1)
-    monkeypatch.setattr(_parallel, "cores", lambda: 3)
+    monkeypatch.setattr(_rounds_dense, "WIDE", 0)
+    monkeypatch.setattr(_rounds_dense, "BUDGET", 1)
+    monkeypatch.setattr(_rounds_points, "WIDE", 0)
+    monkeypatch.setattr(_rounds_points, "BUDGET", 1)
+    monkeypatch.setattr(_threads, "cores", lambda: 3)
     seen = []
     other = merge_all(X, method=method, progress=lambda done, total: seen.append((done, total)))
     assert_array_equal(plain.pairs, other.pairs)
@@ -162,7 +162,7 @@ def test_input_is_left_alone(method):
 
 @pytest.mark.parametrize("seed", range(12))
 def test_a_rough_first_look_never_changes_the_spanning_tree(seed, monkeypatch):
-    monkeypatch.setattr(_spanning, "LARGE", 0)
+    monkeypatch.setattr(_spanning_tree, "LARGE", 0)
     rng = np.random.default_rng(seed)
     n, d = int(rng.integers(2, 200)), int(rng.integers(1, 9))
     X = rng.normal(size=(n, d)) * 10.0 ** rng.integers(-12, 12)

@@ -11,9 +11,9 @@ from scipy.spatial.distance import pdist, squareform
 from linkwise import Constraints, _memory, agglomerate
 from linkwise.engines import constrained_linkage, propagated_linkage
 from linkwise.engines.agglomeration import (
-    _rounds_dense as _reciprocal,
-    _rounds_points as _vector,
-    _spanning_tree as _spanning,
+    _rounds_dense,
+    _rounds_points,
+    _spanning_tree,
 )
 from linkwise.engines.agglomeration._choose_loop import merge_all
 from linkwise.engines.agglomeration._linkages import plan_memory
@@ -227,10 +227,10 @@ def test_progress_can_stop_a_run(method):
 @pytest.mark.parametrize(
     ("method", "home", "kernel"),
     [
-        ("average", _reciprocal, _reciprocal.advance),
-        ("ward", _vector, _vector._ward_rounds),
-        ("centroid", _vector, _vector._closest_steps),
-        ("single", _spanning, _spanning._grow),
+        ("average", _rounds_dense, _rounds_dense.advance),
+        ("ward", _rounds_points, _rounds_points._ward_rounds),
+        ("centroid", _rounds_points, _rounds_points._closest_steps),
+        ("single", _spanning_tree, _spanning_tree._grow),
     ],
 )
 def test_signals_and_other_threads_get_a_turn(method, home, kernel, monkeypatch):

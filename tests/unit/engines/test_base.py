@@ -13,8 +13,8 @@ from sklearn.utils.validation import check_is_fitted
 
 from linkwise import ConstrainedAgglomerative, Constraints, Kind, MinSeparation, ReCon, SizeBetween
 from linkwise.engines import ConstrainedClusterer
-from linkwise.engines.hierarchical import _agglomerative as _constrained
-from linkwise.engines.hierarchical.relative import _estimator as _recon
+from linkwise.engines.hierarchical import _agglomerative
+from linkwise.engines.hierarchical.relative import _estimator
 from linkwise.exceptions import (
     DeadEndError,
     InfeasibleConstraintsError,
@@ -209,9 +209,9 @@ def test_a_first_fit_that_fails_leaves_an_unfitted_estimator():
 
 
 def test_a_broken_engine_is_caught_by_the_certificate(monkeypatch):
-    honest = _constrained._grow
+    honest = _agglomerative._grow
     forgetful = lambda X, constraints, *rest: honest(X, Constraints.build(constraints.n_samples), *rest)  # noqa: E731
-    monkeypatch.setattr(_constrained, "_grow", forgetful)
+    monkeypatch.setattr(_agglomerative, "_grow", forgetful)
     model = ConstrainedAgglomerative()
     with pytest.raises(ViolationError, match="breaks what was promised; it is withheld") as caught:
         model.fit(X, constraints=links(must_link=[(0, 5)]))
@@ -220,18 +220,18 @@ def test_a_broken_engine_is_caught_by_the_certificate(monkeypatch):
 
 
 def test_a_broken_triplet_engine_is_caught_as_well(monkeypatch):
-    honest = _recon._grow
+    honest = _estimator._grow
     forgetful = lambda X, constraints, *rest, **more: honest(X, Constraints.build(6), *rest, **more)  # noqa: E731
-    monkeypatch.setattr(_recon, "_grow", forgetful)
+    monkeypatch.setattr(_estimator, "_grow", forgetful)
     with pytest.raises(ViolationError) as caught:
         ReCon().fit(X, constraints=links(triplets=[(0, 5, 1)]))
     assert caught.value.certificate.violated == (0,)
 
 
 def test_a_broken_rule_is_caught(monkeypatch):
-    honest = _constrained._grow
+    honest = _agglomerative._grow
     forgetful = lambda X, constraints, *rest: honest(X, constraints.with_rules(), *rest)  # noqa: E731
-    monkeypatch.setattr(_constrained, "_grow", forgetful)
+    monkeypatch.setattr(_agglomerative, "_grow", forgetful)
     with pytest.raises(ViolationError, match=r"MinSeparation\(delta=1.2\) is broken"):
         ConstrainedAgglomerative(2, linkage="complete").fit(
             np.array([[0.0], [1.0], [2.0], [3.0], [4.0], [5.5]]), constraints=links(rules=MinSeparation(1.2))

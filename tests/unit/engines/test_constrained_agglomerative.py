@@ -26,7 +26,7 @@ from linkwise import (
     verify,
 )
 from linkwise.engines import constrained_linkage
-from linkwise.engines.hierarchical import _dead_ends as _regroup
+from linkwise.engines.hierarchical import _dead_ends
 from linkwise.exceptions import (
     DeadEndError,
     InfeasibleConstraintsError,
@@ -240,9 +240,9 @@ def test_must_linked_groups_and_groups_apart_leave_a_dead_end_together():
 def test_delta_holds_where_a_dead_end_was_left(helped, monkeypatch):
     """Also where the assignment finds nothing by itself and goes on from the witness of the check."""
     if helped:
-        whole = _regroup.assign
+        whole = _dead_ends.assign
         nothing = SimpleNamespace(solved=False)
-        monkeypatch.setattr(_regroup, "assign", lambda c, a, b: nothing if b is None else whole(c, a, b))
+        monkeypatch.setattr(_dead_ends, "assign", lambda c, a, b: nothing if b is None else whole(c, a, b))
     ends = 0
     for seed in range(examples(20, 2_000)):
         X = points(16, seed)
@@ -280,8 +280,8 @@ def test_dead_ends_of_other_kinds_of_samples(matrix):
 
 
 def test_of_two_ways_out_the_one_that_costs_less_is_taken(monkeypatch):
-    whole, ends = _regroup._alternate, []
-    monkeypatch.setattr(_regroup, "_alternate", lambda *given: ends.append(whole(*given)) or ends[-1])
+    whole, ends = _dead_ends._alternate, []
+    monkeypatch.setattr(_dead_ends, "_alternate", lambda *given: ends.append(whole(*given)) or ends[-1])
     won = [0, 0]
     for seed in range(40):
         X = points(22, seed)
@@ -308,7 +308,7 @@ def by_first(labels):
 
 
 def test_what_the_search_leaves_open_stays_a_dead_end(monkeypatch):
-    monkeypatch.setattr(_regroup, "divide", lambda *_: None)
+    monkeypatch.setattr(_dead_ends, "divide", lambda *_: None)
     with pytest.raises(DeadEndError, match="greedy merging met a dead end"):
         ConstrainedAgglomerative(2).fit(TRAP, constraints=TRAP_LINKS)
 
@@ -498,7 +498,7 @@ def test_where_a_rule_about_merges_ends_them_the_samples_are_not_divided_anew():
 
 def test_the_largest_clusters_of_a_dead_end_are_numbered_and_the_others_left_out():
     clusters = np.array([0, 1, 1, 2, 2, 2, 3, 1, 4, 4])
-    assert _regroup._largest(clusters, 3).tolist() == [-1, 0, 0, 1, 1, 1, -1, 0, 2, 2]
+    assert _dead_ends._largest(clusters, 3).tolist() == [-1, 0, 0, 1, 1, 1, -1, 0, 2, 2]
 
 
 def test_epsilon_and_a_cannot_link_can_leave_no_neighbour():

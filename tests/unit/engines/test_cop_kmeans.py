@@ -216,7 +216,7 @@ def test_greedy_follows_the_paper_when_it_gets_through():
 def test_a_search_that_ends_undecided_says_so(monkeypatch):
     from dataclasses import replace
 
-    from linkwise.engines.assignment import _policies as _places
+    from linkwise.engines.assignment import _policies
     from linkwise.engines.assignment._assign import Assignment
     from linkwise.engines.partitional import _loop
 
@@ -224,23 +224,23 @@ def test_a_search_that_ends_undecided_says_so(monkeypatch):
         return replace(check(*args, **options), status="unknown", witness=None, because="It was too hard.")
 
     monkeypatch.setattr(_loop, "check", unknown)
-    monkeypatch.setattr(_places, "assign", lambda costs, apart, labels=None: Assignment(labels, False, False))
+    monkeypatch.setattr(_policies, "assign", lambda costs, apart, labels=None: Assignment(labels, False, False))
     with pytest.raises(GaveUpError, match=r"nor a proof that there are none\.\nIt was too hard\.\nHint: "):
         cop_kmeans(np.eye(4), Constraints.build(4, cannot_link=[(0, 1)]), 2)
 
 
 def test_a_witness_is_used_where_the_assignment_finds_nothing_itself(monkeypatch):
-    from linkwise.engines.assignment import _policies as _places
+    from linkwise.engines.assignment import _policies
 
     seen = []
-    own = _places.assign
+    own = _policies.assign
 
     def blind(costs, apart, labels=None):
         seen.append(labels is None)
         found = own(costs, apart, labels)
         return found._replace(solved=False) if labels is None else found
 
-    monkeypatch.setattr(_places, "assign", blind)
+    monkeypatch.setattr(_policies, "assign", blind)
     X, _, k, c = planted(5, n=30, k=3, m=40)
     run = cop_kmeans(X, c, k, n_init=1, random_state=0)
     assert verify(run.labels, c).ok

@@ -11,7 +11,7 @@ from scipy.optimize import linear_sum_assignment
 
 from linkwise import Constraints, COPKMeans, SizeBetween, verify
 from linkwise.engines import cop_kmeans
-from linkwise.engines.assignment import _size_bounds as _sizes
+from linkwise.engines.assignment import _size_bounds
 from linkwise.engines.assignment._kernels_flow import flow_within
 from linkwise.exceptions import GaveUpError, InfeasibleConstraintsError, UnsupportedConstraintError
 from tests.oracles.centres import cheapest_sized, squared_distances
@@ -78,7 +78,7 @@ def test_several_rules_are_all_kept():
 
 @pytest.mark.parametrize("cells", [0, 10**6], ids=["repair", "solver"])
 def test_sizes_and_links_hold_together(cells, monkeypatch):
-    monkeypatch.setattr(_sizes, "_CELLS", cells)
+    monkeypatch.setattr(_size_bounds, "_CELLS", cells)
     for seed in range(examples(15, 500)):
         rng = np.random.default_rng(seed)
         k = int(rng.integers(2, 5))
@@ -117,7 +117,7 @@ def test_few_samples_are_assigned_at_least_cost_under_sizes_and_links():
         c = Constraints.build(7, must_link=[(0, 1)], cannot_link=[(0, 2), (3, 4)], rules=SizeBetween(2, 4))
         start = rng.normal(size=(3, 2))
         cloud = _cloud(X, c)
-        places = _sizes.SizedPlaces(cloud, (2, 4), lambda: pytest.fail("no witness is needed"))
+        places = _size_bounds.SizedPlaces(cloud, (2, 4), lambda: pytest.fail("no witness is needed"))
         placed = places(start, None)
         costs = cloud.weight[:, None] * squared_distances(cloud.X, start)
         least = cheapest_sized(costs, 2, 4, cloud.weight.tolist(), [(0, 1), (2, 3)])
@@ -159,13 +159,13 @@ def test_sizes_left_undecided_say_so(monkeypatch):
     from dataclasses import replace
 
     from linkwise import check
-    from linkwise.engines.partitional import _loop as _restarts
+    from linkwise.engines.partitional import _loop
 
     def unknown(*args, **options):
         return replace(check(*args, **options), status="unknown", witness=None)
 
-    monkeypatch.setattr(_restarts, "check", unknown)
-    monkeypatch.setattr(_sizes, "fill_within", lambda *_: False)
+    monkeypatch.setattr(_loop, "check", unknown)
+    monkeypatch.setattr(_size_bounds, "fill_within", lambda *_: False)
     c = Constraints.build(8, must_link=[(0, 1)], rules=SizeBetween(3, 5))
     with pytest.raises(GaveUpError, match="gave up"):
         COPKMeans(2).fit(np.random.default_rng(0).normal(size=(8, 1)), constraints=c)

@@ -9,7 +9,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 from linkwise import Constraints, NeighbourhoodPropagation, verify
 from linkwise.engines import propagate_neighbourhoods
-from linkwise.engines.graph import _similarity_columns as _field
+from linkwise.engines.graph import _similarity_columns
 from linkwise.engines.graph._similarity_columns import Field
 from linkwise.exceptions import InfeasibleConstraintsError, LinkwiseError
 from tests.oracles import gaussian_field as twin
@@ -26,7 +26,7 @@ def blobs(seed, n=40, k=3, d=2):
 def test_columns_along_the_graph_are_those_of_the_inverse_laplacian(seed):
     X, _ = blobs(seed)
     made = Field(X)
-    inverse = np.linalg.inv(twin.laplacian(twin.affinities(X)) + _field.LEAK * np.eye(len(X)))
+    inverse = np.linalg.inv(twin.laplacian(twin.affinities(X)) + _similarity_columns.LEAK * np.eye(len(X)))
     some = np.array([0, 7, 12])
     column = made.along_graph(some)
     assert_allclose(column / column[0, 0], inverse[:, some] / inverse[0, 0], rtol=1e-8)
@@ -35,7 +35,7 @@ def test_columns_along_the_graph_are_those_of_the_inverse_laplacian(seed):
 
 
 def test_without_leak_and_noise_the_graph_alone_gives_harmonic_functions(monkeypatch):
-    monkeypatch.setattr(_field, "LEAK", 1e-9)
+    monkeypatch.setattr(_similarity_columns, "LEAK", 1e-9)
     X, _ = blobs(1, 30, 1)
     rng = np.random.default_rng(0)
     seeds, values = rng.permutation(30)[:6], rng.normal(size=(6, 2))
@@ -137,5 +137,5 @@ def test_direction_alone_counts_with_cosine():
 def test_iterated_solutions_equal_factorised_ones(monkeypatch):
     X, _ = blobs(6)
     direct = Field(X).columns(np.array([3, 9]))
-    monkeypatch.setattr(_field, "DIRECT", 0)
+    monkeypatch.setattr(_similarity_columns, "DIRECT", 0)
     assert_allclose(Field(X).columns(np.array([3, 9])), direct, rtol=1e-3, atol=1e-5)

@@ -11,7 +11,7 @@ from scipy.spatial.distance import cdist
 from sklearn.exceptions import NotFittedError
 
 from linkwise import BiHAC, ConstrainedAgglomerative, Constraints, ReCon, UltraTran, verify
-from linkwise.engines.hierarchical import _new_samples as _place
+from linkwise.engines.hierarchical import _new_samples
 from linkwise.exceptions import LinkwiseError
 from tests.oracles.place import place_by_definition
 from tests.oracles.trees import clades
@@ -89,7 +89,7 @@ KIND = _kinds()
 
 
 def test_a_precomputed_matrix_gives_the_same_places_as_vectors(monkeypatch):
-    monkeypatch.setattr(_place, "CHUNK", 200)  # a row or two at a time
+    monkeypatch.setattr(_new_samples, "CHUNK", 200)  # a row or two at a time
     X, _, new = case(3)
     for linkage in ("single", "complete", "average", "weighted"):
         a = ConstrainedAgglomerative(3, linkage=linkage).fit(X)

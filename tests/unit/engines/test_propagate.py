@@ -11,7 +11,7 @@ from scipy.spatial.distance import cdist, pdist, squareform
 
 from linkwise import Constraints, MinSeparation, _memory, propagate
 from linkwise._threads import Workers
-from linkwise.engines.distances import _shortest_paths as _paths
+from linkwise.engines.distances import _shortest_paths
 from linkwise.exceptions import (
     ConstraintError,
     InfeasibleConstraintsError,
@@ -110,8 +110,8 @@ def test_metrics_by_name_give_the_full_answer_through_linked_samples_alone(metri
 
 
 def test_many_pivots_are_taken_in_blocks_and_bands(monkeypatch):
-    monkeypatch.setattr(_paths, "PIVOTS", 5)
-    monkeypatch.setattr(_paths, "WIDE_ENOUGH", 1)
+    monkeypatch.setattr(_shortest_paths, "PIVOTS", 5)
+    monkeypatch.setattr(_shortest_paths, "WIDE_ENOUGH", 1)
     rng = np.random.default_rng(2)
     n = 75
     X = rng.normal(size=(n, 2))
@@ -134,8 +134,8 @@ def test_rows_longer_than_a_stretch_and_the_number_of_threads():
     for threads in (1, 2, 5):
         found = D.copy()
         with Workers(threads) as workers:
-            _paths.shorten(found, n, pivots, workers)
-        _paths.mirror(found, n)
+            _shortest_paths.shorten(found, n, pivots, workers)
+        _shortest_paths.mirror(found, n)
         answers.append(found)
     assert_array_equal(answers[0], answers[1])
     assert_array_equal(answers[0], answers[2])

@@ -11,9 +11,9 @@ from scipy.spatial.distance import pdist, squareform
 
 from linkwise import Constraints, ReCon, verify
 from linkwise.engines import recon
-from linkwise.engines.hierarchical.relative import _estimator as _recon, _run as _recon_run
+from linkwise.engines.hierarchical.relative import _estimator, _run
 from linkwise.exceptions import InfeasibleConstraintsError, LinkwiseError, UnsupportedConstraintError
-from linkwise.problem.triplets import _kernels_incremental as _layers
+from linkwise.problem.triplets import _kernels_incremental
 from tests.oracles import generators, relative
 from tests.profile import examples
 
@@ -96,7 +96,7 @@ def certificates(make, words):
 
     def resized(*args, **kwargs):
         state, factor = make(*args, **kwargs)
-        state.count[_recon_run.search.N_FREE] = 64 * words
+        state.count[_run.search.N_FREE] = 64 * words
         return (
             state._replace(
                 mask=np.zeros((2, state.mask.shape[1], words), np.uint64),
@@ -127,8 +127,8 @@ def little_room(make):
 
 @pytest.fixture
 def cramped(monkeypatch):
-    monkeypatch.setattr(_recon, "make_state", certificates(_recon_run.make_state, 1))
-    monkeypatch.setattr(_layers, "make_layers", little_room(_layers.make_layers))
+    monkeypatch.setattr(_estimator, "make_state", certificates(_run.make_state, 1))
+    monkeypatch.setattr(_kernels_incremental, "make_layers", little_room(_kernels_incremental.make_layers))
 
 
 @pytest.mark.parametrize("method", ["centroid", "average", "ward", "single"])
@@ -144,8 +144,8 @@ def test_larger_instances_merge_as_in_the_literal_algorithm(method, source, cram
 @pytest.mark.parametrize("method", ["average", "complete", "median"])
 def test_more_refutations_than_there_is_room_for_change_no_merge(method, cramped, monkeypatch):
     asked = []
-    more = _recon_run.more_certificates
-    monkeypatch.setattr(_recon_run, "more_certificates", lambda state: asked.append(1) or more(state))
+    more = _run.more_certificates
+    monkeypatch.setattr(_run, "more_certificates", lambda state: asked.append(1) or more(state))
     for seed in range(examples(1, 10)):
         rng = np.random.default_rng(seed)
         n = 14 if SLOW else 70
@@ -158,10 +158,10 @@ def test_more_refutations_than_there_is_room_for_change_no_merge(method, cramped
 
 @pytest.mark.parametrize("shape", generators.SHAPES)
 def test_using_the_numbers_of_dropped_refutations_again_changes_no_merge(shape, monkeypatch):
-    make, more = _recon_run.make_state, _recon_run.more_certificates
+    make, more = _run.make_state, _run.more_certificates
 
     def only_if_none_is_left(state):
-        return state if state.count[_recon_run.search.N_FREE] else more(state)
+        return state if state.count[_run.search.N_FREE] else more(state)
 
     for seed in range(examples(1 if SLOW else 4, 20)):
         rng = np.random.default_rng(seed)
@@ -171,8 +171,8 @@ def test_using_the_numbers_of_dropped_refutations_again_changes_no_merge(shape, 
         D = generators.quarrelling_distances(rng, n, triplets)
         found = []
         for words in (1, 64):
-            monkeypatch.setattr(_recon, "make_state", certificates(make, words))
-            monkeypatch.setattr(_recon_run, "more_certificates", only_if_none_is_left if words == 1 else more)
+            monkeypatch.setattr(_estimator, "make_state", certificates(make, words))
+            monkeypatch.setattr(_run, "more_certificates", only_if_none_is_left if words == 1 else more)
             found.append(
                 (
                     merges_of(recon(X, said(n, triplets))),

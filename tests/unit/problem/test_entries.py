@@ -10,7 +10,7 @@ import pytest
 
 from linkwise import Constraints, Entry, MinSeparation, check, conflicts, repair
 from linkwise.problem.explain._entry_units import expand
-from linkwise.problem.repairs import _entry_repair as _entryrepair
+from linkwise.problem.repairs import _entry_repair
 from linkwise.problem.statements._hard import Hard
 from linkwise.problem.triplets._blocks import blocks_or_none
 from tests.profile import examples
@@ -289,7 +289,7 @@ def test_eight_colliding_records_cost_eight_memberships_and_no_rule(n, monkeypat
     c = records(n, 8)
     tests = []
     monkeypatch.setattr(
-        _entryrepair, "find_core", lambda *a, _find=_entryrepair.find_core, **k: tests.append(0) or _find(*a, **k)
+        _entry_repair, "find_core", lambda *a, _find=_entry_repair.find_core, **k: tests.append(0) or _find(*a, **k)
     )
     fixed = repair(c)
     assert (len(fixed.entries), fixed.cost, fixed.optimal) == (8, 8, True)

@@ -10,7 +10,7 @@ import pytest
 
 from linkwise import Constraints, check, repair, verify
 from linkwise.exceptions import UnsupportedConstraintError
-from linkwise.problem.feasibility import _choices, _coloring_solver as _exactcolour
+from linkwise.problem.feasibility import _choices, _coloring_solver
 from linkwise.problem.feasibility._coloring import ConflictGraph, Outcome
 from linkwise.problem.statements._budget import Budget
 from tests.oracles.knowledge import feasible_sizes_with_groups
@@ -153,7 +153,7 @@ def test_a_search_over_choices_that_takes_too_much_says_so(monkeypatch):
 # -- solvers -------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("solve", [_exactcolour._with_highs, _exactcolour._with_cp_sat])
+@pytest.mark.parametrize("solve", [_coloring_solver._with_highs, _coloring_solver._with_cp_sat])
 def test_solvers_agree_with_the_search(solve):
     rng = np.random.default_rng(2)
     outcomes = set()
@@ -177,9 +177,9 @@ def test_solvers_agree_with_the_search(solve):
 
 
 def test_a_solver_settles_what_the_search_leaves_open(monkeypatch):
-    from linkwise.problem.feasibility import _coloring as _colouring
+    from linkwise.problem.feasibility import _coloring
 
-    monkeypatch.setattr(_colouring, "_SEARCH", 0.0)
+    monkeypatch.setattr(_coloring, "_SEARCH", 0.0)
     graph = nx.mycielski_graph(4)  # no triangle, yet three colours do not suffice
     c = Constraints.build(graph.number_of_nodes(), cannot_link=np.array(graph.edges))
     assert check(c, n_clusters=3).status == "infeasible"
@@ -194,14 +194,14 @@ def test_a_solver_without_work_left_leaves_it_open_and_counts_what_it_did():
     start, found = np.arange(0, 2 * len(pairs) + 1, 2), []
     for _ in range(2):
         budget = Budget(0.05)
-        answer, _ = _exactcolour._with_cp_sat(start, pairs.ravel(), 110, 7, np.empty(0, dtype=np.intp), budget)
+        answer, _ = _coloring_solver._with_cp_sat(start, pairs.ravel(), 110, 7, np.empty(0, dtype=np.intp), budget)
         assert answer is None
         assert budget.over
         assert not budget.cut
         found.append(budget.spent)
     assert found[0] == found[1]
     budget = Budget(10.0)  # too many edges for the other, which would be long before its first branch
-    assert _exactcolour._with_highs(start, pairs.ravel(), 110, 7, np.empty(0, dtype=np.intp), budget)[0] is None
+    assert _coloring_solver._with_highs(start, pairs.ravel(), 110, 7, np.empty(0, dtype=np.intp), budget)[0] is None
 
 
 # -- repair --------------------------------------------------------------------------------------------------------

@@ -9,7 +9,7 @@ from hypothesis import settings, strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
 
 from linkwise.problem import LiveTriplets, onetree
-from linkwise.problem.triplets import _kernels_incremental as _layers
+from linkwise.problem.triplets import _kernels_incremental
 from tests.oracles import generators, relative
 from tests.profile import examples
 
@@ -62,7 +62,7 @@ TestConversation = Conversation.TestCase
 
 def make(n, *, cramped):
     """A fresh structure; cramped, it runs out of room of every sort again and again."""
-    layers = _layers.make_layers(n, 1)
+    layers = _kernels_incremental.make_layers(n, 1)
     if not cramped:
         return layers
     return layers._replace(
@@ -90,16 +90,16 @@ class Twin:
         return [t for t in rows if t[0] != t[1]]
 
     def top(self, x):
-        return int(_layers.top(self.layers.item, self.layers.count, x))
+        return int(_kernels_incremental.top(self.layers.item, self.layers.count, x))
 
     def _do(self, operation, *items):
         while True:
             before = self.snapshot()
             answer = operation(self.layers, *items)
-            if answer != _layers.ROOM:
+            if answer != _kernels_incremental.ROOM:
                 return answer, before
             assert self.snapshot() == before  # running out of room leaves no trace
-            self.layers = _layers.grow(self.layers)
+            self.layers = _kernels_incremental.grow(self.layers)
             self.grown += 1
 
     def add(self, statement):
@@ -108,8 +108,8 @@ class Twin:
         if len({a, b, c}) < 3:
             return
         expected = relative.onetree([*self.contracted(), (a, b, c)], set(self.cluster)) is not None
-        answer, before = self._do(_layers.try_add, *statement)
-        assert (answer == _layers.OK) == expected
+        answer, before = self._do(_kernels_incremental.try_add, *statement)
+        assert (answer == _kernels_incremental.OK) == expected
         if expected:
             self.said.append(statement)
         else:
@@ -124,12 +124,12 @@ class Twin:
         triplets, clusters = self.contracted(), set(self.cluster)
         expected = relative.contraction_is_consistent(triplets, clusters, i, j)
         assert relative.test_compatibility(triplets, frozenset(clusters), i, j) == expected
-        answer, before = self._do(_layers.try_merge, self.top(x), self.top(y))
-        assert (answer == _layers.OK) == expected
+        answer, before = self._do(_kernels_incremental.try_merge, self.top(x), self.top(y))
+        assert (answer == _kernels_incremental.OK) == expected
         if expected:
             self.cluster = [i if c == j else c for c in self.cluster]
         else:
-            _layers.undo(self.layers, 0)
+            _kernels_incremental.undo(self.layers, 0)
             assert self.snapshot() == before
             self.refused += 1
         self.check()
@@ -146,31 +146,39 @@ class Twin:
 
     def component(self, level, x):
         """The clusters of the component of a cluster."""
-        size = _layers.ring(self.layers, level, self.top(x), self.out)
+        size = _kernels_incremental.ring(self.layers, level, self.top(x), self.out)
         return {self.cluster[y] for y in self.out[:size].tolist()}
 
     def snapshot(self):
         """Everything that means something: not free room, not how far paths to the top are shortened."""
         item, pool, parent, count = (self.layers.item, self.layers.pool, self.layers.parent, self.layers.count)
-        m = int(count[_layers.N_TRIPLET])
+        m = int(count[_kernels_incremental.N_TRIPLET])
         rows = [(0, 0)]
         for x in range(self.n):
-            rows += [(x, int(item[x, _layers.OFF]) + k) for k in range(int(item[x, _layers.DEPTH]))]
-        kept = [_layers.WEIGHT, _layers.CLUSTERS, _layers.BELOW, _layers.LENGTH, _layers.RING]
+            rows += [
+                (x, int(item[x, _kernels_incremental.OFF]) + k) for k in range(int(item[x, _kernels_incremental.DEPTH]))
+            ]
+        kept = [
+            _kernels_incremental.WEIGHT,
+            _kernels_incremental.CLUSTERS,
+            _kernels_incremental.BELOW,
+            _kernels_incremental.LENGTH,
+            _kernels_incremental.RING,
+        ]
         stored = [(x, int(parent[r]), tuple(pool[r, kept].tolist()), tuple(self._waiting(r))) for x, r in rows]
         return (
             [self.top(x) for x in range(self.n)],
-            item[:, _layers.DEPTH].tolist(),
+            item[:, _kernels_incremental.DEPTH].tolist(),
             stored,
             self.layers.triplet[:m].tolist(),
             self.layers.stage[:m].tolist(),
-            int(count[_layers.N_ENTRY]),
-            int(count[_layers.LINKED]),
+            int(count[_kernels_incremental.N_ENTRY]),
+            int(count[_kernels_incremental.LINKED]),
         )
 
     def _waiting(self, row):
-        place = int(self.layers.pool[row, _layers.HEAD])
-        for _ in range(int(self.layers.pool[row, _layers.LENGTH])):
+        place = int(self.layers.pool[row, _kernels_incremental.HEAD])
+        for _ in range(int(self.layers.pool[row, _kernels_incremental.LENGTH])):
             yield int(self.layers.entry[place, 0])
             place = int(self.layers.entry[place, 1])
 

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from linkwise.problem import onetree
-from linkwise.problem.triplets import _kernels_build as _build, _kernels_build_forest as forest
+from linkwise.problem.triplets import _kernels_build, _kernels_build_forest as forest
 from linkwise.problem.triplets._kernels_build import build
 from tests.oracles import generators, relative
 from tests.oracles.trees import clades
@@ -78,7 +78,7 @@ def test_few_items_have_their_only_tree(patience):
 
 def test_a_chain_is_handed_over_and_what_shrinks_quickly_is_not():
     def left(n, said):
-        return _build._divide(n, np.array(said, dtype=np.intp), _build.PATIENCE)[-1]
+        return _kernels_build._divide(n, np.array(said, dtype=np.intp), _kernels_build.PATIENCE)[-1]
 
     assert len(left(50, [(i, i + 1, i + 2) for i in range(48)])) == 1  # this one serves to compile both ways
     assert len(left(64, [(i, i ^ 1, j) for i in range(0, 64, 2) for j in range(64) if j // 2 != i // 2])) == 0

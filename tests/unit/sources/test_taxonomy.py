@@ -10,7 +10,7 @@ from linkwise import Constraints, Dendrogram, Taxonomy
 from linkwise.constraints import Kind
 from linkwise.exceptions import LinkwiseError
 from linkwise.problem import onetree
-from linkwise.sources import _taxonomy as _ranks
+from linkwise.sources import _taxonomy
 from tests.oracles import sources as oracle, trees
 from tests.profile import examples
 
@@ -96,7 +96,7 @@ def test_a_taxonomy_that_says_nothing(node):
 def test_counts_are_exact_beyond_64_bits(monkeypatch):
     tree = Taxonomy.from_levels([np.repeat([0, 1, 2], [7, 5, 4])])
     expected = tree.count_triples()
-    monkeypatch.setattr(_ranks, "_SAFE", 0)
+    monkeypatch.setattr(_taxonomy, "_SAFE", 0)
     assert Taxonomy(tree.parent, tree.node).count_triples() == expected
 
 
