@@ -1,4 +1,4 @@
-"""Run a kernel over a range of items in slices: on all cores, interruptible, with a progress callback.
+"""Count the cores, and run a kernel over a range of items in slices on all of them, interruptible, with progress.
 
 Kernels release the interpreter lock and write to disjoint places, so plain threads suffice and results never depend
 on their number. This needs no compiled thread pool: nothing to load, nothing that dislikes ``fork``, and between two

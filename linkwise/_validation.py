@@ -1,4 +1,4 @@
-"""Numbers that options hold, read or refused in one wording."""
+"""Read and refuse arguments in one wording: samples that must be finite numbers, dtypes, counts, numbers, shares."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""``linkwise report``: a page about a result that was saved."""
+"""Short verbs: ``linkwise report``, ``assign``, ``compare``, ``info`` and ``reproduce``."""
 
 from __future__ import annotations
 

@@ -315,7 +315,7 @@ def _read_one(into: Collector, text: str, form: str | None, source: Any) -> None
 
 
 def _require_header(into: Collector, text: str, keys: list[str], wanted: str) -> None:
-    """Refuse two columns whose first line says what other lines say too, so that it is no header but a row."""
+    """Refuse two columns whose first line says what other lines say too, so that it is a row and not a header."""
     rows = (cells for _, cells in read_rows(text, into.name) if not cells[0].lstrip().startswith("#"))
     next(rows)
     column = {cells[1].strip().lower() for cells in rows if len(cells) == 2}

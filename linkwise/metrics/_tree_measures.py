@@ -1,4 +1,4 @@
-"""Measures of a whole tree, without cutting it: how well classes appear among its clusters, and what it costs."""
+"""Measures of a whole tree without a cut: F-score, purity and cost, and where classes meet in it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""H-correlation: how much of what a gold hierarchy says about three items a learned tree says too."""
+"""H-correlation, and gold hierarchies read from labels, taxonomies and trees."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Names from data as text one can read: shortened, on one line, never taken for a formula, without missing glyphs."""
+"""Notes that do not cover each other, and names from data as short plain text without missing glyphs."""
 
 from __future__ import annotations
 

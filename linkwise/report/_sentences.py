@@ -1,4 +1,4 @@
-"""Text from data made harmless: the only way a name or a statement reaches the page."""
+"""Sentences of a report, and names and statements from data made harmless before they reach the page."""
 
 from __future__ import annotations
 

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from linkwise._messages import many
 from linkwise.constraints import Constraints, Kind, Rule
 from linkwise.exceptions import LinkwiseError
 from linkwise.result._certificate_rules import Clustering, check_rules
@@ -83,7 +84,7 @@ class Certificate:
             ]
         elif self.violated:
             verb = "is" if len(self.violated) == 1 else "are"
-            lines.append(f"{len(self.violated):,} of {_many(self.n_hard, 'hard statement')} {verb} broken:")
+            lines.append(f"{len(self.violated):,} of {many(self.n_hard, 'hard statement')} {verb} broken:")
             lines += [f"  {line}" for line in self.shown]
             if len(self.violated) > len(self.shown):
                 lines.append(f"  ... and {len(self.violated) - len(self.shown):,} more")
@@ -96,7 +97,7 @@ class Certificate:
         soft = self.n_statements - self.n_hard
         if soft and not self.faults:
             verb = "holds" if soft == 1 else "hold"
-            lines.append(f"{soft - len(self.soft_violated):,} of {_many(soft, 'soft statement')} {verb}.")
+            lines.append(f"{soft - len(self.soft_violated):,} of {many(soft, 'soft statement')} {verb}.")
         for (rule, held), note in zip(self.rules, self.notes, strict=True):
             word = {True: "holds", False: "is broken", None: "was not checked"}[held]
             lines.append(f"{rule} {word}{': ' + note if note else ''}.")
@@ -243,10 +244,6 @@ def _certify(
         notes=tuple(note for _, _, note in findings),
         hard_counts={kind.word: int((mask & hard).sum()) for kind, mask in zip(Kind, of_kind, strict=True)},
     )
-
-
-def _many(count: int, word: str) -> str:
-    return f"{count:,} {word}{'' if count == 1 else 's'}"
 
 
 # -- label vectors ---------------------------------------------------------------------------------------------

@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from linkwise._kernels import njit
+from linkwise._messages import many
 from linkwise.trees import nearest_flagged
 
 if TYPE_CHECKING:
@@ -72,7 +73,7 @@ class Moved:
 
     def counted(self) -> str:
         """As in ``5 samples in 2 branches``."""
-        return f"{_many(len(self), 'sample')} in {_many(self.n_branches, 'branch', 'branches')}"
+        return f"{many(len(self), 'sample')} in {many(self.n_branches, 'branch', 'branches')}"
 
     def listed(self) -> str:
         """As in ``clusters 1 and 4 are not branches of the tree``."""
@@ -82,10 +83,6 @@ class Moved:
         if len(few) > 8:
             return f"{len(few):,} clusters are not branches of the tree"
         return f"clusters {', '.join(few[:-1])} and {few[-1]} are not branches of the tree"
-
-
-def _many(count: int, word: str, several: str = "") -> str:
-    return f"{count:,} {word if count == 1 else several or word + 's'}"
 
 
 @njit

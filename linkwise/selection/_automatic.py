@@ -1,4 +1,4 @@
-"""How many clusters, and by whom, when nobody says: whom to compare, whether enough is known for it, and the words."""
+"""Choose the method and number of clusters for `n_clusters="auto"`: candidates, minimum evidence, reasons reported."""
 
 from __future__ import annotations
 

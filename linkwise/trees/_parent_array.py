@@ -1,4 +1,4 @@
-"""The immutable tree under `Dendrogram`: its arrays, what makes them valid, and what follows from them."""
+"""The immutable tree under `Dendrogram`: its arrays, their readers, what makes them valid, and what follows."""
 
 from __future__ import annotations
 

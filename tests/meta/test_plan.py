@@ -42,8 +42,6 @@ ORDER = [
     "",
 ]
 RANK = {room: rank for rank, line in enumerate(ORDER) for room in line.split()}
-# Rooms of one line that build on each other, in this order.
-WITHIN = [("_messages", "_files"), ("_sparse", "_messages"), ("_threads", "_files")]
 # Modules of these names may stand in several packages: each holds that part of its own package.
 SHARED_NAMES = {"__init__", "_base", "_estimator", "_kernels"}
 MOST_MODULES = 20
@@ -94,7 +92,7 @@ def test_imports_point_one_way(path):
         return  # a door: its stub names what lies behind it
     for module, name, home in imports(path):
         there = room_of(home)
-        if there in (here, "linkwise") or (there, here) in WITHIN or (here, there) in WITHIN:
+        if there in (here, "linkwise"):
             continue
         assert RANK[there] < RANK[here], f"{here} must not import {name} of {home} ({module})"
 

@@ -1,4 +1,4 @@
-"""What every linear metric is: a map that stretches and turns the space, after which Euclid is right."""
+"""Base classes of learned distances: any distance, and linear maps after which distances are Euclidean."""
 
 from __future__ import annotations
 

@@ -129,7 +129,7 @@ class Beliefs(Protocol):
         """Return labels in which every hard statement holds."""
 
     def forget(self) -> None:
-        """Begin anew: another start is tried."""
+        """Start again: another start is tried."""
 
 
 class Settings(NamedTuple):

@@ -31,7 +31,7 @@ class Gibbs:
         self.forget()
 
     def forget(self) -> None:
-        """Begin anew."""
+        """Start again."""
         self.label = self.allowed.copy()
 
     def expect(self, unary: FloatArray) -> tuple[float, FloatArray]:

@@ -50,7 +50,7 @@ class MeanField:
         self.chance: FloatArray | None = None
 
     def forget(self) -> None:
-        """Begin anew."""
+        """Start again."""
         self.chance = None
 
     def expect(self, unary: FloatArray) -> tuple[float, FloatArray]:

@@ -115,7 +115,7 @@ class Penalised:
         return labels
 
     def forget(self) -> None:
-        """Begin anew: another start is tried."""
+        """Start again: another start is tried."""
         if self.rough is not None:
             self.rough.forget()
 

@@ -1,4 +1,4 @@
-"""Lloyd's loop: assign, take means, again, until nothing moves. How rows are assigned is the method's own business."""
+"""Lloyd's loop, and everything around it that k-means methods share: reading, judging, starts, expanding the result."""
 
 from __future__ import annotations
 
