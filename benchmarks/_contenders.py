@@ -133,14 +133,14 @@ def _peer(who: str, method: str) -> Run:
         # With this threshold Genie is single linkage. A model remembers its last spanning tree: make one per call.
         return lambda X, _: genieclust.Genie(n_clusters=2, gini_threshold=1.0).fit(X).children_
     if who == "constrained-linkage":
-        return _penalised(method)
+        return _penalized(method)
     if who == "pyannote.core":
         return _pooled()
     msg = f"no contender is called {who!r}; expected one of {sorted(MODULE)} or a function of linkwise."
     raise ValueError(msg)
 
 
-def _penalised(method: str) -> Run:
+def _penalized(method: str) -> Run:
     """Statements as penalties, far larger than any distance: the package knows no hard ones."""
     import constrained_linkage
     import numpy as np

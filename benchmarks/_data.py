@@ -21,14 +21,14 @@ ONE_THREAD = {"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1", "MKL_NUM_THRE
 def blobs(n: int, *, d: int = 16, classes: int = 20, spread: float = 3.0, seed: int = 0) -> tuple[Floats, Ints]:
     """Draw Gaussian classes of unit width.
 
-    Class centres are Gaussian with standard deviation ``spread``: 3 keeps the classes apart, 1 lets them overlap,
+    Class centers are Gaussian with standard deviation ``spread``: 3 keeps the classes apart, 1 lets them overlap,
     0.5 mixes them.
     """
     rng = np.random.default_rng(seed)
-    centres = rng.normal(scale=spread, size=(classes, d))
+    centers = rng.normal(scale=spread, size=(classes, d))
     y = rng.integers(classes, size=n)
     X = rng.standard_normal((n, d))
-    X += centres[y]
+    X += centers[y]
     return X, y
 
 

@@ -8,7 +8,7 @@ COBRAS and active-semi-supervised-clustering do not run on current versions of N
     LINKWISE_DATA=... python benchmarks/asking.py --peer ENV/bin/python --keep FOLDER --quick    does it run?
 
 Every contender gets the same samples: gaps filled with means, nominal columns written out as zeros and ones, others
-standardised. Whether an answer is wrong depends on the seed, the pair and how often it was asked, so whoever asks the
+standardized. Whether an answer is wrong depends on the seed, the pair and how often it was asked, so whoever asks the
 same hears the same. After each answer the labels the contender would show are compared with the classes. Only those
 that need the number of clusters are told it: Explore/Consolidate, NPU and random pairs with k-means.
 
@@ -37,7 +37,7 @@ if __name__ == "__main__":
 from benchmarks._data import ONE_THREAD, SETS, prepare
 from linkwise import Constraints, PCKMeans
 from linkwise.active import Dialogue, ExpectedGain, ExploreConsolidate, RandomPairs, Uncertainty
-from linkwise.engines import propagate_neighbourhoods
+from linkwise.engines import propagate_neighborhoods
 from linkwise.engines.graph._similarity_columns import Field
 from linkwise.metrics import constrained_rand
 
@@ -87,8 +87,8 @@ def converse(
 
 
 def propagated(X: Any, made: Field) -> Callable[[Dialogue], Any]:
-    """Show what NeighbourhoodPropagation makes of the answers; the field of the samples is made once."""
-    return lambda talk: propagate_neighbourhoods(X, talk.constraints, made=made).labels
+    """Show what NeighborhoodPropagation makes of the answers; the field of the samples is made once."""
+    return lambda talk: propagate_neighborhoods(X, talk.constraints, made=made).labels
 
 
 def k_means(X: Any, k: int) -> Callable[[Dialogue], Any]:

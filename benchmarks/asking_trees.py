@@ -91,7 +91,7 @@ STRATEGIES: dict[str, Strategy] = {
 def planted(n: int, noise: float, seed: int) -> tuple[Floats, Taxonomy]:
     """Draw a tree with n leaves, and one sample near each."""
     rng = np.random.default_rng(seed)
-    parent, size, centre = [-1], [n], [np.zeros(50)]
+    parent, size, center = [-1], [n], [np.zeros(50)]
     leaves = []
     for v in range(2 * n):
         if v == len(parent):
@@ -103,9 +103,9 @@ def planted(n: int, noise: float, seed: int) -> tuple[Floats, Taxonomy]:
         for below in 1 + rng.multinomial(size[v] - k, rng.dirichlet(np.full(k, 2.0))):
             parent.append(v)
             size.append(int(below))
-            centre.append(centre[v] + rng.normal(size=50))
+            center.append(center[v] + rng.normal(size=50))
     leaf = rng.permutation(leaves)
-    return np.array(centre)[leaf] + noise * rng.normal(size=(n, 50)), Taxonomy(parent, leaf)
+    return np.array(center)[leaf] + noise * rng.normal(size=(n, 50)), Taxonomy(parent, leaf)
 
 
 def draw(name: str, seed: int) -> tuple[Floats, Taxonomy]:

@@ -14,16 +14,16 @@ from linkwise.metrics import h_correlation
 
 
 class Texts:
-    """Texts on eleven nodes, most of their words noise; every triplet of the labelled ones is said."""
+    """Texts on eleven nodes, most of their words noise; every triplet of the labeled ones is said."""
 
     params = ([300, 1_000], [5, 30])
-    param_names = ("texts", "labelled per node")
+    param_names = ("texts", "labeled per node")
     timeout = 600
 
-    def setup(self, texts, labelled):
+    def setup(self, texts, labeled):
         data = noisy_taxonomy(texts, n_nodes=12, features="text", n_features=5_000, noise=0.8, random_state=0)
         node = data.taxonomy.node
-        told = np.concatenate([np.flatnonzero(node == v)[:labelled] for v in np.unique(node)])
+        told = np.concatenate([np.flatnonzero(node == v)[:labeled] for v in np.unique(node)])
         known = np.full(texts, -1)
         known[told] = node[told]
         self.X, self.truth = data.X, Taxonomy(data.taxonomy.parent, node)

@@ -13,13 +13,13 @@ from sklearn.cluster import SpectralClustering
 from sklearn.metrics import adjusted_rand_score
 
 from benchmarks._data import blobs, digits, statements
-from linkwise import Constraints, CorrelationClustering, KernelKMeans, NeighbourhoodPropagation, SpectralLearning
+from linkwise import Constraints, CorrelationClustering, KernelKMeans, NeighborhoodPropagation, SpectralLearning
 
 CLUSTERS = 10
 
 
 class Spectral:
-    """Near-neighbour graphs, with links drawn from the classes."""
+    """Near-neighbor graphs, with links drawn from the classes."""
 
     params = ([300, 3_000], [0, 0.5])
     param_names = ("n", "links per sample")
@@ -55,7 +55,7 @@ class Spectral:
         return float(adjusted_rand_score(self.y, self._cut().labels_))
 
 
-class Neighbourhoods:
+class Neighborhoods:
     """Groups known to differ claim the rest: few labels against many samples."""
 
     params = ([300, 3_000], [2, 10])
@@ -72,7 +72,7 @@ class Neighbourhoods:
         self._fit()
 
     def _fit(self):
-        return NeighbourhoodPropagation().fit(self.X, constraints=self.constraints)
+        return NeighborhoodPropagation().fit(self.X, constraints=self.constraints)
 
     def time_fit(self, *_):
         self._fit()
@@ -125,9 +125,7 @@ def _seconds(job, rounds=3):
 
 def main():
     """Print times relative to scikit-learn and agreement with the classes, by the number of links."""
-    print(
-        "best of three; seconds as a ratio to scikit-learn's SpectralClustering on 10 neighbours; adjusted Rand index"
-    )
+    print("best of three; seconds as a ratio to scikit-learn's SpectralClustering on 10 neighbors; adjusted Rand index")
     for name, (X, y) in {"digits": digits(), "blobs 5,000 x 16": blobs(5_000, classes=CLUSTERS, spread=1.0)}.items():
         plain, model = _seconds(
             lambda X=X: SpectralClustering(CLUSTERS, affinity="nearest_neighbors", random_state=0).fit(X)
@@ -140,7 +138,7 @@ def main():
                 "SpectralLearning": lambda X=X, said=said: SpectralLearning(CLUSTERS, random_state=0).fit(
                     X, constraints=said
                 ),
-                "KernelKMeans, normalised cut, soft": lambda X=X, soft=soft: KernelKMeans(
+                "KernelKMeans, normalized cut, soft": lambda X=X, soft=soft: KernelKMeans(
                     CLUSTERS, objective="normalized_cut", kernel="nearest_neighbors", random_state=0
                 ).fit(X, constraints=soft),
             }.items():

@@ -6,7 +6,7 @@
     python benchmarks/choosing.py --quick                                     tiny: does it run?
 
 Each draw says of 100 random pairs of samples whether they are of one class (no class is told otherwise), features are
-standardised, missing values become the mean, and of sets with more than 300 samples each draw takes 300 at random. The
+standardized, missing values become the mean, and of sets with more than 300 samples each draw takes 300 at random. The
 candidates are nine methods with 2 to 10 clusters each. What was computed is kept in the folder ``--cache`` names, one
 file per set and draw, so that a run that was stopped goes on and another rule costs nothing.
 

@@ -15,7 +15,7 @@ first run of linkwise is a warm-up and is not kept.
 
 With --soft, `PCKMeans` is held against the peer on statements that were closed first, as the peer does, by the peer's
 objective doubled: inertia and 2 for each broken statement. `pck_means` is held against one Lloyd iteration of KMeans
-from the same centres, and `MPCKMeans` against the clock.
+from the same centers, and `MPCKMeans` against the clock.
 """
 
 from __future__ import annotations
@@ -204,7 +204,7 @@ def soft_against_peer(n: int, m: int, seeds: int, python: str, limit: float) -> 
 
 
 def soft_per_iteration(n: int, m: int, repeats: int) -> list[str]:
-    """Hold one iteration of pck_means against one of KMeans from the same centres."""
+    """Hold one iteration of pck_means against one of KMeans from the same centers."""
     from sklearn.cluster import KMeans
 
     X, c = draw(n, m)

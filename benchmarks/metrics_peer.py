@@ -144,8 +144,8 @@ def xing_objective(M: Any, case: Case) -> float:
 
 def rca_objective(M: Any, case: Case) -> float:
     """Log-determinant of the metric scaled to a mean squared distance of 1 within chunklets."""
-    centred = [case.X[case.chunk == k] - case.X[case.chunk == k].mean(axis=0) for k in range(case.chunk.max() + 1)]
-    within = np.concatenate(centred)
+    centered = [case.X[case.chunk == k] - case.X[case.chunk == k].mean(axis=0) for k in range(case.chunk.max() + 1)]
+    within = np.concatenate(centered)
     sign, logdet = np.linalg.slogdet(M / squared(M, within).mean())
     return float(logdet) if sign > 0 else float("nan")
 

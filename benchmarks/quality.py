@@ -11,7 +11,7 @@ Other libraries need environments of their own; those of the first do not run on
     python benchmarks/quality.py --keep FOLDER --quick                                 does it run?
 
 **Same for everyone.** Sets of more than 300 samples are cut to 300, drawn by the name of the set; gaps are filled with
-means, nominal columns written out, others standardised. Statements are drawn once for a set, a source, a share of wrong
+means, nominal columns written out, others standardized. Statements are drawn once for a set, a source, a share of wrong
 answers and a seed, as one list of which the first 10, 25, 50, 100, n/4 and n are told. ``random``: any two samples, and
 what the classes say. ``informative``: pairs that k-means gets wrong come first. ``active``: what a dialogue by expected
 gain asked; COBRAS asks by itself and hears the same person. Who takes triplets gets as many triplets of two classes,

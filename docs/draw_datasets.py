@@ -23,7 +23,7 @@ def draw(path: Path) -> None:
     for column, data in enumerate(shapes):
         found = KMeans(2, n_init=10, random_state=0).fit_predict(data.X)
         if (found == data.y).mean() < 0.5:
-            found = 1 - found  # the colours that agree most
+            found = 1 - found  # the colors that agree most
         for ax, labels in zip(axes[:, column], (data.y, found), strict=True):
             plot_clusters(data.X, labels, ax=ax)
             ax.get_legend().remove()

@@ -16,15 +16,15 @@ from sklearn.metrics import adjusted_rand_score
 from linkwise import LSML, Kind
 from linkwise.sources import label_triplets_sample
 
-COLOURS = np.array(["#0072b2", "#e69f00", "#009e73"])  # told apart by readers with any colour vision
+COLORS = np.array(["#0072b2", "#e69f00", "#009e73"])  # told apart by readers with any color vision
 MARKERS = "os^"
 
 
 def draw(ax: Any, X: Any, y: Any, triplets: Any, title: str) -> None:
-    """Draw points, a marker per class and a colour per cluster of K-Means, and the triplets between them."""
+    """Draw points, a marker per class and a color per cluster of K-Means, and the triplets between them."""
     cluster = KMeans(3, n_init=10, random_state=0).fit_predict(X)
     for k, marker in enumerate(MARKERS):
-        ax.scatter(*X[y == k].T, c=COLOURS[cluster[y == k]], marker=marker, s=22, linewidths=0.4, edgecolors="white")
+        ax.scatter(*X[y == k].T, c=COLORS[cluster[y == k]], marker=marker, s=22, linewidths=0.4, edgecolors="white")
     for a, b, c in triplets:
         ax.plot(*X[[a, b]].T, color="black", lw=1.2)
         ax.plot(*X[[b, c]].T, color="black", lw=1.0, ls=":")

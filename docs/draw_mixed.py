@@ -22,12 +22,12 @@ SAID = Constraints.from_ids(
 
 
 def main() -> None:
-    """Draw the hierarchy that shows that everything can hold, its marked clusters in colour."""
+    """Draw the hierarchy that shows that everything can hold, its marked clusters in color."""
     tree = check(SAID).witness
     assert isinstance(tree, Dendrogram)
     figure, ax = plt.subplots(figsize=(8, 4.2), layout="constrained")
     plot_dendrogram(tree, ax=ax, labels=tree.cut_marked(), constraints=SAID)
-    figure.suptitle("A hierarchy in which all seven statements hold; colours are the finest clusters", fontsize=11)
+    figure.suptitle("A hierarchy in which all seven statements hold; colors are the finest clusters", fontsize=11)
     figure.savefig(Path(__file__).parent / "img" / "mixed.png", dpi=110)
 
 

@@ -54,7 +54,7 @@ for title, (_, labels) in found.items():
     print(f"{title}: adjusted Rand index {score:.2f} over the {len(unnamed)} digits nobody spoke of")
 
 # %% The picture: a few of the triplets, then both spaces from the side that shows most of each
-COLOURS = ["#0072b2", "#e69f00", "#009e73"]  # told apart by readers with any colour vision
+COLORS = ["#0072b2", "#e69f00", "#009e73"]  # told apart by readers with any color vision
 LARGE: dict[str, Any] = {"fontsize": 22, "weight": "bold", "ha": "center", "va": "center"}
 figure = plt.figure(figsize=(10, 6.2), layout="constrained")
 top, bottom = figure.subfigures(2, 1, height_ratios=[1, 3.6])
@@ -66,16 +66,16 @@ for place, first in enumerate(np.unique(kinds, return_index=True)[1]):
         ax = top.add_axes((0.022 + 0.163 * place + 0.043 * position + 0.01 * (position == 2), 0.1, 0.042, 0.62))
         ax.imshow(X[sample].reshape(8, 8), cmap="gray_r", interpolation="bilinear")
         ax.set(xticks=[], yticks=[])
-        ax.spines[:].set(color=COLOURS[y[sample]], linewidth=2)
+        ax.spines[:].set(color=COLORS[y[sample]], linewidth=2)
 
 for ax, (title, (space, labels)) in zip(bottom.subplots(1, 2), found.items(), strict=True):
     flat = PCA(2).fit_transform(space)
     flat *= np.sign(flat[y == 0].mean(axis=0))  # an axis has no direction of its own: let both panels have the same
     wrong = labels != y
-    for k, colour in enumerate(COLOURS):
-        ax.scatter(*flat[y == k].T, s=14, color=colour, alpha=0.75, linewidths=0, label=f"digit {DIGITS[k]}")
-        disc = {"boxstyle": "circle,pad=0.15", "fc": "white", "ec": colour, "alpha": 0.85}
-        ax.text(*np.median(flat[y == k], axis=0), str(DIGITS[k]), color=colour, bbox=disc, **LARGE)
+    for k, color in enumerate(COLORS):
+        ax.scatter(*flat[y == k].T, s=14, color=color, alpha=0.75, linewidths=0, label=f"digit {DIGITS[k]}")
+        disc = {"boxstyle": "circle,pad=0.15", "fc": "white", "ec": color, "alpha": 0.85}
+        ax.text(*np.median(flat[y == k], axis=0), str(DIGITS[k]), color=color, bbox=disc, **LARGE)
     ax.scatter(*flat[wrong].T, s=34, facecolors="none", edgecolors="black", linewidths=0.7, label="in a wrong cluster")
     ax.set_title(f"{title}\nK-Means puts {wrong.sum()} of {len(y)} digits into a wrong cluster", fontsize=10.5)
     ax.set(xticks=[], yticks=[], aspect="equal")

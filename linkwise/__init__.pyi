@@ -4,13 +4,13 @@ from linkwise.constraints import (
     Kind as Kind,
     MaxCentroidDistance as MaxCentroidDistance,
     MinSeparation as MinSeparation,
-    NeighbourWithin as NeighbourWithin,
+    NeighborWithin as NeighborWithin,
     SizeBetween as SizeBetween,
 )
 from linkwise.engines.graph import (
     CorrelationClustering as CorrelationClustering,
     KernelKMeans as KernelKMeans,
-    NeighbourhoodPropagation as NeighbourhoodPropagation,
+    NeighborhoodPropagation as NeighborhoodPropagation,
     SpectralLearning as SpectralLearning,
 )
 from linkwise.engines.hierarchical import (

@@ -13,21 +13,6 @@ from pathlib import Path
 
 from linkwise.exceptions import LinkwiseError
 
-__all__ = [
-    "PARTIAL",
-    "decode",
-    "holding",
-    "is_partial",
-    "lock_file",
-    "note_written",
-    "read_bytes",
-    "read_text_file",
-    "recording",
-    "require_file",
-    "visible",
-    "write_whole",
-]
-
 PARTIAL = ".partial"
 _records: list[dict[str, None]] = []  # what was written inside the blocks of `recording`, innermost last
 _LARGE, _USUAL = 2**28, 100  # what unpacks to more than 256 MiB and a hundred times its size is no table

@@ -11,8 +11,6 @@ import numpy.typing as npt
 
 from linkwise.exceptions import MemoryLimitError
 
-__all__ = ["MATRIX", "available_memory", "require_memory", "row_pitch"]
-
 logger = logging.getLogger("linkwise")
 
 GIB = 1024**3

@@ -6,8 +6,6 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
-__all__ = ["hint", "in_shell", "many", "notice", "number", "spoken_in_shell"]
-
 _ALL_BUT_NOTHING = 1e-9  # a share of the scale below which a number is rounding error
 _listener: list[Callable[[str], None]] = []  # of the command that runs; of the process, as kernels compile in threads
 

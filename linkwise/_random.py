@@ -8,8 +8,6 @@ import numpy as np
 
 from linkwise.exceptions import LinkwiseError
 
-__all__ = ["make_generator"]
-
 
 def make_generator(random_state: Any) -> np.random.Generator:
     """Make a generator from a seed, a `RandomState`, a `Generator` or None (fresh entropy); leave NumPy's own alone.

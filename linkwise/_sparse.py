@@ -10,15 +10,11 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 from scipy.sparse import csr_array
 
+from linkwise._typing import FloatArray, IntArray
 from linkwise.exceptions import LinkwiseError
 
-__all__ = ["breadth_first", "connected_parts", "fractional_programme", "integer_programme", "narrow"]
-
-IntArray = npt.NDArray[np.intp]
-FloatArray = npt.NDArray[np.float64]
 _MOST = int(np.iinfo(np.int32).max)
 
 

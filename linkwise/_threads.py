@@ -17,8 +17,6 @@ from typing import Any
 
 from threadpoolctl import threadpool_limits
 
-__all__ = ["Workers", "cores", "threads_at_most"]
-
 
 def cores() -> int:
     """Count the cores that this process may use."""

@@ -13,9 +13,6 @@ import scipy.sparse
 
 from linkwise.exceptions import LinkwiseError, LinkwiseWarning
 
-__all__ = ["read_count", "read_dtype", "read_number", "read_share", "require_finite", "require_numbers", "warn_user"]
-
-
 _EXACT = 2**53
 
 

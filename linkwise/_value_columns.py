@@ -7,12 +7,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from linkwise._typing import BoolArray, IntArray
 from linkwise.exceptions import ConstraintError
 
-__all__ = ["as_text", "is_missing", "number_values", "rank_values", "read_column", "read_known"]
-
-IntArray = npt.NDArray[np.intp]
-BoolArray = npt.NDArray[np.bool_]
 _NUMBERS = (int, float, np.integer, np.floating)
 
 

@@ -28,20 +28,6 @@ if TYPE_CHECKING:
     from linkwise.problem import Explanation
     from linkwise.result import Certificate, Dendrogram
 
-__all__ = [
-    "ConstraintError",
-    "DamagedDatasetError",
-    "DatasetNotFoundError",
-    "DeadEndError",
-    "GaveUpError",
-    "InfeasibleConstraintsError",
-    "LinkwiseError",
-    "LinkwiseWarning",
-    "MemoryLimitError",
-    "UnsupportedConstraintError",
-    "ViolationError",
-]
-
 
 class LinkwiseError(ValueError):
     """Base of every error linkwise raises on purpose; a ``ValueError``, so existing handlers keep working."""

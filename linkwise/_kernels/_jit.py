@@ -16,8 +16,6 @@ from numba.core import event
 from linkwise._kernels._turns import take_turns
 from linkwise._messages import notice
 
-__all__ = ["inner", "kernel_sources", "njit", "source_stamp"]
-
 
 def njit(function: Callable[..., Any] | None = None, **options: Any) -> Any:
     """Compile with Numba on first call and cache the machine code beside the source file.

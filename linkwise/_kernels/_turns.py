@@ -16,8 +16,6 @@ from collections import Counter
 from pathlib import Path
 from typing import Any
 
-__all__ = ["take_turns"]
-
 PAUSE = 0.02
 TRIES = 6000  # two minutes; one kernel with all that it calls takes seconds
 

@@ -15,8 +15,6 @@ from numba.core import cgutils, types
 from numba.extending import intrinsic
 from numba.np.arrayobj import make_array
 
-__all__ = ["borrowed"]
-
 
 def _forget_owner(context: Any, builder: Any, kind: Any, value: Any) -> Any:
     """The same array, without the pointers to the object that owns its memory."""

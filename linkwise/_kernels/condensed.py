@@ -10,8 +10,6 @@ import numpy as np
 
 from linkwise._kernels._jit import njit
 
-__all__ = ["condensed_index", "condensed_length", "condensed_pair", "samples_from_length"]
-
 
 @njit
 def condensed_length(n: int) -> int:

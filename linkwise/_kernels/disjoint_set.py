@@ -5,18 +5,16 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from linkwise._kernels._jit import njit
-
-__all__ = ["DisjointSet", "components", "find", "labels", "make", "union"]
+from linkwise._typing import IntArray
 
 
 class DisjointSet(NamedTuple):
     """State of a union-find; pass it to `find` and `union`."""
 
-    parent: npt.NDArray[np.intp]
-    size: npt.NDArray[np.intp]
+    parent: IntArray
+    size: IntArray
 
 
 @njit
@@ -50,7 +48,7 @@ def union(sets: DisjointSet, x: int, y: int) -> bool:
 
 
 @njit
-def labels(sets: DisjointSet) -> npt.NDArray[np.intp]:
+def labels(sets: DisjointSet) -> IntArray:
     """Number the sets in order of their first member, and return the number of every item's set."""
     n = len(sets.parent)
     label = np.full(n, -1, np.intp)
@@ -65,7 +63,7 @@ def labels(sets: DisjointSet) -> npt.NDArray[np.intp]:
 
 
 @njit
-def components(n: int, pairs: npt.NDArray[np.intp]) -> npt.NDArray[np.intp]:
+def components(n: int, pairs: IntArray) -> IntArray:
     """Number the connected components of ``n`` items under ``pairs``, in order of their first member."""
     sets = make(n)
     for t in range(len(pairs)):

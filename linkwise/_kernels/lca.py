@@ -14,13 +14,9 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from linkwise._kernels._jit import njit
-
-__all__ = ["LcaIndex", "below", "below_many", "prepare", "query", "query_many", "splits_off"]
-
-IntArray = npt.NDArray[np.intp]
+from linkwise._typing import BoolArray, IntArray
 
 
 class LcaIndex(NamedTuple):
@@ -135,7 +131,7 @@ def below(index: LcaIndex, x: int, y: int) -> bool:
 
 
 @njit
-def below_many(index: LcaIndex, x: IntArray, y: IntArray) -> npt.NDArray[np.bool_]:
+def below_many(index: LcaIndex, x: IntArray, y: IntArray) -> BoolArray:
     """`below` for every pair ``x[i], y[i]``."""
     answer = np.empty(len(x), np.bool_)
     for i in range(len(x)):
@@ -144,7 +140,7 @@ def below_many(index: LcaIndex, x: IntArray, y: IntArray) -> npt.NDArray[np.bool
 
 
 @njit
-def splits_off(index: LcaIndex, a: IntArray, b: IntArray, c: IntArray) -> npt.NDArray[np.bool_]:
+def splits_off(index: LcaIndex, a: IntArray, b: IntArray, c: IntArray) -> BoolArray:
     """Whether a and b meet in one tree, at a node that does not have c below it: the tree displays ab|c.
 
     If c is not below z = lca(a, b), both lca(a, c) and lca(b, c) are the first node above z that has c below it (or c

@@ -12,8 +12,6 @@ from linkwise._files import lock_file
 from linkwise.active._query import Answer, Query, Told
 from linkwise.exceptions import LinkwiseError
 
-__all__ = ["FORMAT", "Log", "is_entry", "standing"]
-
 FORMAT = "linkwise.dialogue/1"
 
 

@@ -8,16 +8,14 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from linkwise._messages import hint
+from linkwise._typing import IntArray
 from linkwise.active._query import Answer, Told
 from linkwise.constraints import Constraints, Kind
 from linkwise.exceptions import UnsupportedConstraintError
 from linkwise.problem import check, repair
 from linkwise.problem.entailment import Entailment
-
-__all__ = ["Known"]
 
 SUREST = 0.99  # nobody is trusted more than this, so that answers can outvote each other
 _UNDERSTOOD = (Kind.MUST_LINK, Kind.CANNOT_LINK, Kind.TRIPLET, Kind.TOGETHER, Kind.APART)
@@ -274,6 +272,6 @@ def _pairs_and_triplets(given: Constraints) -> Constraints:
     return plain if given.ids is None else plain.with_ids(given.ids)
 
 
-def _all_pairs(members: npt.NDArray[np.intp]) -> npt.NDArray[np.intp]:
+def _all_pairs(members: IntArray) -> IntArray:
     first, second = np.triu_indices(len(members), 1)
     return np.column_stack([members[first], members[second]])

@@ -11,8 +11,6 @@ from linkwise.active._query import TRIO_ANSWERS, Answer, Query
 from linkwise.exceptions import LinkwiseError
 from linkwise.sources import Taxonomy
 
-__all__ = ["Answerer", "LabelAnswerer", "TreeAnswerer"]
-
 
 class Answerer:
     """Somebody who knows the truth and sometimes fails to say it.

@@ -22,8 +22,6 @@ from linkwise.active._strategy_view import Scene, fit_to
 from linkwise.constraints import Constraints
 from linkwise.exceptions import LinkwiseError
 
-__all__ = ["Dialogue", "Progress"]
-
 EXPECTED_ERRORS = (1.0, 19.0)  # before anything is known of somebody: one wrong answer in twenty
 
 

@@ -1,4 +1,4 @@
-"""Explore and Consolidate: find one neighbourhood of every cluster by going far, then let them grow."""
+"""Explore and Consolidate: find one neighborhood of every cluster by going far, then let them grow."""
 
 from __future__ import annotations
 
@@ -12,8 +12,6 @@ from linkwise.active._strategy import Inquiry, Strategy
 from linkwise.active._strategy_view import Scene
 from linkwise.exceptions import LinkwiseError
 
-__all__ = ["ExploreConsolidate", "MinMax", "require_clusters"]
-
 
 def require_clusters(n_clusters: object, who: str) -> int:
     """Read a number of clusters."""
@@ -24,7 +22,7 @@ def require_clusters(n_clusters: object, who: str) -> int:
 
 
 class ExploreConsolidate(Strategy):
-    """Explore the data until a neighbourhood of each cluster is found, then place further samples by chance.
+    """Explore the data until a neighborhood of each cluster is found, then place further samples by chance.
 
     Parameters
     ----------
@@ -34,13 +32,13 @@ class ExploreConsolidate(Strategy):
     Notes
     -----
     Explore goes from sample to sample, each time to the one farthest from all placed so far, and asks about it until it
-    belongs to a neighbourhood or starts a new one. Once there are ``n_clusters``, Consolidate picks samples by chance
-    and asks about the neighbourhoods whose means are nearest first.
+    belongs to a neighborhood or starts a new one. Once there are ``n_clusters``, Consolidate picks samples by chance
+    and asks about the neighborhoods whose means are nearest first.
 
-    **Cost** O(n d) per sample placed. **Guarantee** neighbourhoods are pairwise cannot-linked and at most
+    **Cost** O(n d) per sample placed. **Guarantee** neighborhoods are pairwise cannot-linked and at most
     ``n_clusters``; exploring ends when samples run out; once all are found, a sample takes at most ``n_clusters - 1``
     questions. **Departure from** [2]_, which says *decreasing* distance and would ask about the least likely
-    neighbourhood first.
+    neighborhood first.
 
     References
     ----------
@@ -85,7 +83,7 @@ class MinMax(ExploreConsolidate):
     The most uncertain sample is the one whose largest similarity to the placed samples is smallest. With any similarity
     that falls with distance, this is the sample farthest from all placed ones.
 
-    **Cost** O(n d) per sample placed. **Guarantee** as `ExploreConsolidate`. **Departure from** [1]_ neighbourhoods are
+    **Cost** O(n d) per sample placed. **Guarantee** as `ExploreConsolidate`. **Departure from** [1]_ neighborhoods are
     asked about in the order of their nearest members, so that no width of a kernel has to be chosen.
 
     References

@@ -1,14 +1,14 @@
-"""Expected gain: place the sample whose neighbourhood, once known, settles the most others for each question."""
+"""Expected gain: place the sample whose neighborhood, once known, settles the most others for each question."""
 
 from __future__ import annotations
 
 from typing import Any, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 from scipy.linalg import solve_triangular
 
 from linkwise._threads import Workers
+from linkwise._typing import FloatArray, IntArray
 from linkwise.active._answered import Known
 from linkwise.active._kernels_gain import settle
 from linkwise.active._placing_strategy import Placing
@@ -16,12 +16,6 @@ from linkwise.active._query import Answer
 from linkwise.active._strategy import Inquiry, Items, Strategy
 from linkwise.active._strategy_view import Scene
 from linkwise.engines.graph import Field
-
-__all__ = ["Doubt", "Evidence", "ExpectedGain", "doubtful"]
-
-IntArray = npt.NDArray[np.intp]
-FloatArray = npt.NDArray[np.float64]
-
 
 EXPECTED_ERRORS = (1.0, 19.0)  # wrong and right answers imagined before the first: one in twenty errs
 
@@ -32,7 +26,7 @@ class Evidence(NamedTuple):
     placed: list[int]
     owner: IntArray
     covariance: FloatArray  # of the samples placed, noise on its diagonal
-    claims: FloatArray  # of all neighbourhoods on all samples
+    claims: FloatArray  # of all neighborhoods on all samples
 
 
 class Doubt(NamedTuple):
@@ -47,11 +41,11 @@ def doubtful(known: Known, evidence: Evidence, skeleton: list[int], least: float
     """Return the answer most probably wrong that can be checked, if that is more probable than ``least``.
 
     What is left of the claims on a sample if nothing but the answers about others is counted gives the chance p that it
-    belongs to a neighbourhood. A share e of answers is wrong, judged by those that were
+    belongs to a neighborhood. A share e of answers is wrong, judged by those that were
     checked. So a no was wrong with odds
     p e : (1 - p)(1 - e), and a yes with odds (1 - p) e : p (1 - e). Where such claims are often mistaken, they count
     less: p is mixed with the share of samples placed that would have been put elsewhere. The question that checks is
-    the same about another member of the neighbourhood.
+    the same about another member of the neighborhood.
     """
     at = {sample: row for row, sample in enumerate(evidence.placed)}
     place = {group: row for row, group in enumerate(skeleton)}
@@ -82,7 +76,7 @@ def doubtful(known: Known, evidence: Evidence, skeleton: list[int], least: float
 
 
 def _left_out(evidence: Evidence) -> tuple[FloatArray, FloatArray]:
-    """Claims on each sample placed as if it had not been, and as if none of its neighbourhood had been."""
+    """Claims on each sample placed as if it had not been, and as if none of its neighborhood had been."""
     owner, k = evidence.owner, evidence.claims.shape[1]
     goal = np.zeros((len(owner), k))
     goal[np.arange(len(owner)), owner] = 1.0
@@ -113,7 +107,7 @@ def _another(known: Known, sample: int, other: int, group: int) -> tuple[int, in
     return None
 
 
-NOISE = 0.01  # as NeighbourhoodPropagation has it
+NOISE = 0.01  # as NeighborhoodPropagation has it
 CANDIDATES = 200  # samples considered for the next question
 LITTLE = 1e-3  # an answer that settles less than this share of the samples is hardly worth it
 RARE = 0.02  # answers less likely than this are not thought through
@@ -128,16 +122,16 @@ class ExpectedGain(Strategy):
         Samples, drawn by chance, among which the next one to ask about is looked for.
     check : float, default=0.5
         An answer more probably wrong than this, by what the others say, is checked by asking about another member of
-        the same neighbourhood; 1 for never.
+        the same neighborhood; 1 for never.
 
     Notes
     -----
-    What is known so far claims every sample with some strength, as in `NeighbourhoodPropagation`: p for each
-    neighbourhood, and the rest for one not met yet. Suppose a candidate were placed: each outcome, with its
+    What is known so far claims every sample with some strength, as in `NeighborhoodPropagation`: p for each
+    neighborhood, and the rest for one not met yet. Suppose a candidate were placed: each outcome, with its
     probability, would change the claims on all samples, and with them the sum of the strongest claims, which is about
     the number of samples settled. The candidate with the greatest expected increase per question it is expected to take
-    is placed next: it is compared with the first sample of the neighbourhood that claims it most, then of the next,
-    until a yes, or until all said no and it starts a neighbourhood of its own. Exploring and refining thus compete in
+    is placed next: it is compared with the first sample of the neighborhood that claims it most, then of the next,
+    until a yes, or until all said no and it starts a neighborhood of its own. Exploring and refining thus compete in
     the same units, and a typical sample of a large unexplored region wins before an odd one.
 
     Looking one answer ahead with Gaussian fields is due to [1]_; pairs in the place of labels, the open class, and the
@@ -148,7 +142,7 @@ class ExpectedGain(Strategy):
     of further answers is right within a factor of two or three.
 
     **Cost** at first that of `Field` and one solution per candidate; then for each question O(n c k) for c candidates
-    and k neighbourhoods. **Guarantee** neighbourhoods are pairwise cannot-linked; none beyond those of every strategy.
+    and k neighborhoods. **Guarantee** neighborhoods are pairwise cannot-linked; none beyond those of every strategy.
 
     References
     ----------
@@ -177,9 +171,9 @@ class ExpectedGain(Strategy):
 
     def companion(self) -> Any:
         """Return the engine that this strategy thinks with."""
-        from linkwise.engines import NeighbourhoodPropagation
+        from linkwise.engines import NeighborhoodPropagation
 
-        return NeighbourhoodPropagation()
+        return NeighborhoodPropagation()
 
 
 class _Gaining(Placing):
@@ -345,6 +339,6 @@ class _Gaining(Placing):
 
 
 def _questions(p: FloatArray, new: FloatArray) -> FloatArray:
-    """How many questions a sample is expected to take, the likeliest neighbourhood first; all of them for a new one."""
+    """How many questions a sample is expected to take, the likeliest neighborhood first; all of them for a new one."""
     falling = -np.sort(-p, axis=1)
     return np.asarray(np.maximum(falling @ np.arange(1.0, p.shape[1] + 1) + p.shape[1] * new, 1.0))

@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 import numpy as np
-import numpy.typing as npt
 
 from linkwise._kernels import njit
+from linkwise._typing import FloatArray
 
-__all__ = ["settle"]
-
-FloatArray = npt.NDArray[np.float64]
 _TILE = 128  # samples looked at together
 
 
@@ -29,13 +26,13 @@ def settle(
     Parameters
     ----------
     claims : ndarray of shape (n, k)
-        Claims of k neighbourhoods on n samples.
+        Claims of k neighborhoods on n samples.
     step : ndarray of shape (m, n)
         How far the claim on each sample moves when that on a candidate moves by 1.
     own : ndarray of shape (m, k)
         Claims on the m candidates.
     chance : ndarray of shape (m, k + 1)
-        Probability that a candidate belongs to each neighbourhood, or, last, to a new one.
+        Probability that a candidate belongs to each neighborhood, or, last, to a new one.
     rare : float
         Outcomes less likely than this are left out.
     gain : ndarray of shape (m,)

@@ -12,8 +12,6 @@ import numpy as np
 
 from linkwise._kernels import njit
 
-__all__ = ["NONE_ODD", "SAMPLE_ODD", "WITH_FIRST", "WITH_SECOND", "best_question", "guess", "hear", "walk"]
-
 # What can be said of a sample and two leaves: it is the odd one, it belongs with one of them, or nobody is odd.
 SAMPLE_ODD, WITH_FIRST, WITH_SECOND, NONE_ODD = 0, 1, 2, 3
 

@@ -10,8 +10,6 @@ from linkwise.active._strategy_view import Scene
 from linkwise.engines import ActiveCompleteLink, active_complete_link
 from linkwise.exceptions import LinkwiseError
 
-__all__ = ["DoubtfulMerges"]
-
 
 class DoubtfulMerges(Strategy):
     """Ask before the last merges of complete link whether typical samples of the two clusters belong together.

@@ -12,8 +12,6 @@ from linkwise.active._triplet_questions import PlacingTrios
 from linkwise.constraints import Constraints
 from linkwise.exceptions import LinkwiseError
 
-__all__ = ["PairsAndTrios"]
-
 Items = tuple[int, ...]
 
 

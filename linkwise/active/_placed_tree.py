@@ -9,8 +9,6 @@ import numpy.typing as npt
 
 from linkwise.active._kernels_placing import walk
 
-__all__ = ["Skeleton"]
-
 IntArray = npt.NDArray[np.int64]
 
 

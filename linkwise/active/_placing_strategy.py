@@ -1,24 +1,20 @@
-"""Placing samples among neighbourhoods: what Explore and Consolidate, min-max and uncertainty have in common."""
+"""Placing samples among neighborhoods: what Explore and Consolidate, min-max and uncertainty have in common."""
 
 from __future__ import annotations
 
 import numpy as np
-import numpy.typing as npt
 
+from linkwise._typing import FloatArray
 from linkwise.active._strategy import Inquiry, Items
 from linkwise.active._strategy_view import Scene
 
-__all__ = ["Placing"]
-
-FloatArray = npt.NDArray[np.float64]
-
 
 class Placing(Inquiry):
-    """Pick a sample, then ask which neighbourhood it belongs to, the likeliest first, until a yes or all said no.
+    """Pick a sample, then ask which neighborhood it belongs to, the likeliest first, until a yes or all said no.
 
-    A neighbourhood is a group of samples known to belong together; those of the skeleton are known to differ pairwise.
+    A neighborhood is a group of samples known to belong together; those of the skeleton are known to differ pairwise.
     Everything is read off what is known, nothing else is remembered: a sample that was begun with and is neither in a
-    neighbourhood of the skeleton nor apart from all of them is the one being placed. A subclass writes `pick` and
+    neighborhood of the skeleton nor apart from all of them is the one being placed. A subclass writes `pick` and
     `order`.
     """
 
@@ -34,11 +30,11 @@ class Placing(Inquiry):
         raise NotImplementedError
 
     def order(self, sample: int) -> list[int]:
-        """Return the neighbourhoods of the skeleton, the likeliest for this sample first."""
+        """Return the neighborhoods of the skeleton, the likeliest for this sample first."""
         raise NotImplementedError
 
     def representative(self, sample: int, group: int) -> int:  # noqa: ARG002
-        """Choose the member of a neighbourhood that a sample is compared with; by default its first."""
+        """Choose the member of a neighborhood that a sample is compared with; by default its first."""
         return group
 
     # -- the dialogue -------------------------------------------------------------------------------------------

@@ -11,8 +11,6 @@ import numpy as np
 
 from linkwise.exceptions import LinkwiseError
 
-__all__ = ["TRIO_ANSWERS", "Answer", "Query", "Told"]
-
 
 class Answer(StrEnum):
     """What somebody says to a question.

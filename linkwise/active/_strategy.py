@@ -10,8 +10,6 @@ from linkwise.active._query import Answer
 from linkwise.active._strategy_view import Scene
 from linkwise.constraints import Constraints
 
-__all__ = ["Inquiry", "RandomPairs", "RandomTrios", "Strategy"]
-
 Items = tuple[int, ...]
 TRIES = 1000  # random questions drawn before all that are left are listed
 

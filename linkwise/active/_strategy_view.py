@@ -8,21 +8,18 @@ from collections.abc import Callable, Hashable
 from typing import Any, Literal, TypeVar
 
 import numpy as np
-import numpy.typing as npt
 import scipy.sparse
 from sklearn.base import clone
 from sklearn.preprocessing import normalize
 from sklearn.utils import check_array
 
+from linkwise._typing import FloatArray, IntArray
 from linkwise._validation import require_finite, require_numbers
 from linkwise.active._answered import Known
 from linkwise.constraints import Constraints
 from linkwise.exceptions import LinkwiseError, LinkwiseWarning
 
-__all__ = ["Scene", "fit_to"]
-
 T = TypeVar("T")
-FloatArray = npt.NDArray[np.float64]
 
 
 class Scene:
@@ -80,7 +77,7 @@ class Scene:
         self.budget_left: int | None = None
         self._estimator = estimator
         self._memo: dict[Hashable, Any] = {}
-        self._labels: tuple[int, npt.NDArray[np.intp]] | None = None
+        self._labels: tuple[int, IntArray] | None = None
 
     def rng(self, *salt: int) -> np.random.Generator:
         """Return a source of chance that depends on the seed and ``salt`` alone."""
@@ -106,7 +103,7 @@ class Scene:
         gap[sample] = 0.0
         return np.asarray(gap)
 
-    def labels(self) -> npt.NDArray[np.intp]:
+    def labels(self) -> IntArray:
         """Return the labels that the dialogue's estimator gives, told all that is known.
 
         An estimator that cannot keep it all, as when more samples are apart than it may make clusters, is told it as
@@ -139,7 +136,7 @@ class Scene:
         return digest.hexdigest()[:16]
 
     def _rows(self) -> tuple[Any, FloatArray]:
-        """Rows ready to be multiplied, centred so that little is lost in the squares, and their squared lengths."""
+        """Rows ready to be multiplied, centered so that little is lost in the squares, and their squared lengths."""
         X = self.X
         if self.metric == "cosine":
             return normalize(X), np.ones(self.n_samples)

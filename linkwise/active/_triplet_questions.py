@@ -6,8 +6,8 @@ from collections import defaultdict
 from typing import Any, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
+from linkwise._typing import FloatArray, IntArray
 from linkwise.active import _kernels_placing as kernels
 from linkwise.active._placed_tree import Skeleton
 from linkwise.active._query import TRIO_ANSWERS, Answer, Told
@@ -17,9 +17,6 @@ from linkwise.constraints import Constraints, Kind
 from linkwise.exceptions import LinkwiseError
 from linkwise.problem import LiveTriplets
 
-__all__ = ["PlacingTrios"]
-
-FloatArray = npt.NDArray[np.float64]
 Items = tuple[int, ...]
 
 SHARPEST = 2.0 ** np.arange(8)  # how steeply likeness falls with distance, in medians of the squared distances
@@ -44,7 +41,7 @@ class State(NamedTuple):
     surprise: Told | None  # the last answer, if it was so unlikely that it should be asked for again
 
 
-class Judgement(NamedTuple):
+class Judgment(NamedTuple):
     """What is thought about one sample: chances of places, the risk, and the question that lowers it most."""
 
     edge: FloatArray
@@ -198,7 +195,7 @@ class _Placing(Inquiry):
     def _tree(self) -> Skeleton:
         return self._state.tree
 
-    def _start(self) -> tuple[int, int, float, npt.NDArray[np.intp]]:
+    def _start(self) -> tuple[int, int, float, IntArray]:
         """Find two samples that stand for many, and the unit of distance, by looking at a few."""
         order = self.scene.rng(3).permutation(self.scene.n_samples)
         few = np.sort(order[:64])
@@ -285,7 +282,7 @@ class _Placing(Inquiry):
         sample, *others = trio
         return any({a, b} == set(others) for a, b, _ in self._said[sample])
 
-    def _count(self, sample: int, place: int, found: Judgement) -> FloatArray:
+    def _count(self, sample: int, place: int, found: Judgment) -> FloatArray:
         """Learn how far up from a similar leaf samples hang, by the chances that the answers left."""
         tree = self._tree
         inside = tree.samples[tree.begin[place] : tree.end[place]]
@@ -337,7 +334,7 @@ class _Placing(Inquiry):
         )
         return found
 
-    def _judge(self, sample: int) -> Judgement:
+    def _judge(self, sample: int) -> Judgment:
         tree, state = self._tree, self._state
         own = tree.node_of.get(sample, -1)
         alike = self._row(sample)[tree.samples] * (-state.sharp / self._unit)
@@ -345,9 +342,9 @@ class _Placing(Inquiry):
         for a, b, said in self._said.get(sample, ()):
             if a in tree.node_of and b in tree.node_of:
                 kernels.hear(edge, node, tree.parent, tree.last, tree.node_of[a], tree.node_of[b], said, self._slip)
-        return Judgement(edge, node, *kernels.best_question(edge, node, tree.parent, tree.begin, tree.end, own))
+        return Judgment(edge, node, *kernels.best_question(edge, node, tree.parent, tree.begin, tree.end, own))
 
-    def _hear(self, found: Judgement, a: int, b: int, said: int) -> float:
+    def _hear(self, found: Judgment, a: int, b: int, said: int) -> float:
         """Correct chances by an answer about a sample and the leaves of two others; return how likely it was."""
         tree = self._tree
         one, two = tree.node_of[a], tree.node_of[b]
@@ -384,7 +381,7 @@ class _Placing(Inquiry):
                 return trio
         return None
 
-    def _trio(self, sample: int, found: Judgement) -> Items:
+    def _trio(self, sample: int, found: Judgment) -> Items:
         if found.first < 0:
             return ()
         return tuple(sorted((sample, self._nearest(sample, found.first), self._nearest(sample, found.second))))

@@ -8,36 +8,34 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse
 
+from linkwise._typing import FloatArray
 from linkwise.active._explore import require_clusters
 from linkwise.active._placing_strategy import Placing
 from linkwise.active._strategy import Inquiry, Strategy
 from linkwise.active._strategy_view import Scene
 
-__all__ = ["Uncertainty"]
-
-FloatArray = npt.NDArray[np.float64]
 N_TREES = 25
 MOST = 1000  # samples that the trees are grown on; enough for a similarity, and the next question comes at once
 
 
 class Uncertainty(Strategy):
-    """Place the sample whose neighbourhood is most uncertain, per question it is expected to take.
+    """Place the sample whose neighborhood is most uncertain, per question it is expected to take.
 
     Parameters
     ----------
     n_clusters : int
-        How many clusters the companion makes; neighbourhoods may become more.
+        How many clusters the companion makes; neighborhoods may become more.
 
     Notes
     -----
-    Known as normalised point-based uncertainty. Trees that tell the current clusters apart say how similar samples are:
-    the share of trees in which two reach the same leaf. The mean similarity to the members of a neighbourhood, scaled
-    to sum 1 over neighbourhoods, is the probability p of belonging there. A sample takes on average sum i p_(i)
-    questions if neighbourhoods are asked about in falling order of p; the one with the most entropy of p per question
+    Known as normalized point-based uncertainty. Trees that tell the current clusters apart say how similar samples are:
+    the share of trees in which two reach the same leaf. The mean similarity to the members of a neighborhood, scaled
+    to sum 1 over neighborhoods, is the probability p of belonging there. A sample takes on average sum i p_(i)
+    questions if neighborhoods are asked about in falling order of p; the one with the most entropy of p per question
     is placed next.
 
     **Cost** one fit of the dialogue's estimator and one of 25 trees on at most 1,000 samples per sample placed.
-    **Guarantee** none beyond those of every strategy. **Departure from** [1]_ extremely randomised trees take the place
+    **Guarantee** none beyond those of every strategy. **Departure from** [1]_ extremely randomized trees take the place
     of a random forest, which grows more slowly, and large data are sampled to grow them.
 
     References
@@ -82,7 +80,7 @@ class _Uncertain(Placing):
         entropy = -(p * np.log(np.where(p > 0, p, 1.0))).sum(axis=1)
         questions = p @ np.minimum(np.arange(p.shape[1]) + 1.0, max(p.shape[1] - 1.0, 1.0))
         score = np.where(self.free, entropy / questions, -1.0)
-        if score.max() <= 0.0:  # all are certain, as with one neighbourhood: take any that is free
+        if score.max() <= 0.0:  # all are certain, as with one neighborhood: take any that is free
             return int(self.scene.rng(2, len(self.scene.known.answers)).choice(np.flatnonzero(self.free)))
         return int(score.argmax())
 
@@ -90,7 +88,7 @@ class _Uncertain(Placing):
         return [self.skeleton[at] for at in np.argsort(-self._belief()[sample], kind="stable")]
 
     def _belief(self) -> FloatArray:
-        """For every sample, the probability of each neighbourhood of the skeleton."""
+        """For every sample, the probability of each neighborhood of the skeleton."""
         at = len(self.scene.known.answers)
         if self._held is None or self._held[0] != at:
             self._held = at, self._compute()

@@ -19,14 +19,10 @@ from linkwise.cli._options import CLUSTERS, Whole, constraints_option, read_stat
 from linkwise.cli._verb import Interrupted, answer, speaks_json, verb
 
 if TYPE_CHECKING:
-    import numpy as np
-    import numpy.typing as npt
-
+    from linkwise._typing import IntArray
     from linkwise.active import Dialogue, Query
     from linkwise.constraints import Constraints
     from linkwise.io import Table
-
-__all__ = ["Interview", "ask"]
 
 STRATEGIES = ("pairs", "triplets", "mixed", "random", "explore", "minmax", "uncertainty", "merges", "random-triplets")
 NEEDS_CLUSTERS = ("explore", "minmax", "uncertainty")
@@ -130,7 +126,7 @@ def ask(
     answer(told, f"{talk.progress()}\n{visible(log)} keeps the answers; `{command}` obeys them.")
 
 
-def _part(table: Table, rows: npt.NDArray[np.intp]) -> Table:
+def _part(table: Table, rows: IntArray) -> Table:
     """Some rows of a table, with what is missing among them."""
     import numpy as np
 
@@ -141,7 +137,7 @@ def _part(table: Table, rows: npt.NDArray[np.intp]) -> Table:
     return replace(table, X=table.X[rows], ids=table.ids[rows], missing=missing)
 
 
-def _some(n: int, known: Constraints | None, seed: int) -> npt.NDArray[np.intp]:
+def _some(n: int, known: Constraints | None, seed: int) -> IntArray:
     """Rows that questions are about: some drawn at random, and those that statements name, but no more than as many."""
     import numpy as np
 
@@ -253,8 +249,8 @@ class Interview:
 
         if isinstance(self.values, np.ndarray):
             rows, known = self.values[items], ~np.isnan(self.values)
-            centre = np.where(known, self.values, 0.0).sum(axis=0) / np.maximum(known.sum(axis=0), 1)
-            away = np.where(known, self.values - centre, 0.0)
+            center = np.where(known, self.values, 0.0).sum(axis=0) / np.maximum(known.sum(axis=0), 1)
+            away = np.where(known, self.values - center, 0.0)
             spread = np.sqrt((away**2).sum(axis=0) / np.maximum(known.sum(axis=0), 1))
         else:
             rows, spread = np.asarray(self.values[items].todense()), np.ones(self.values.shape[1])

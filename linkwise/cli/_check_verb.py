@@ -23,8 +23,6 @@ if TYPE_CHECKING:
     from linkwise.io import Knowledge, Table
     from linkwise.problem import Explanation, Utility, Verdict
 
-__all__ = ["about", "as_dict", "can_hold", "check", "code_of", "conflict_dict", "read_inputs"]
-
 MOST_TRIED = 5_000  # samples up to which the clustering without knowledge is computed, to see what it breaks
 
 
@@ -66,7 +64,7 @@ def read_inputs(
 ) -> tuple[Knowledge, Table | None]:
     """Read statements, and the samples where they are named; refuse more clusters than samples."""
     if data_path is None:
-        for key in ("id_column", "drop", "columns", "text", "categories", "scale", "standardise", "impute"):
+        for key in ("id_column", "drop", "columns", "text", "categories", "scale", "standardize", "impute"):
             if options[key]:
                 msg = f"--{key.removesuffix('_column')} speaks about the data, so it needs --data DATA.csv."
                 raise click.UsageError(msg)
@@ -176,7 +174,7 @@ def conflict_dict(statements: Knowledge, why: Explanation) -> dict[str, Any]:
 
 
 def as_dict(statements: Knowledge, entry: Entry | int) -> dict[str, Any]:
-    """One entry or statement with its place; ``sample`` is null unless it is a member of a group or a labelled one."""
+    """One entry or statement with its place; ``sample`` is null unless it is a member of a group or a labeled one."""
     sample = None if isinstance(entry, int) or entry.sample < 0 else statements.constraints.name(entry.sample)
     place = {"file": statements.file_of(entry), "line": statements.line_of(entry)}
     return {**place, "statement": statements.body(entry), "sample": sample}

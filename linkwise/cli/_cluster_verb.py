@@ -39,8 +39,6 @@ from linkwise.cli._verb import answer, speaks_json, verb
 if TYPE_CHECKING:
     from linkwise.io import Knowledge, Table
 
-__all__ = ["cluster"]
-
 
 class NumberOrAuto(click.ParamType):  # type: ignore[type-arg]
     """A number from 1, or the word auto."""
@@ -317,7 +315,7 @@ def _recipe(
         "drop": list(options["drop"]),
         "text": list(options["text"]),
         "categories": list(options["categories"]),
-        "scale": "standard" if options["standardise"] else options["scale"],
+        "scale": "standard" if options["standardize"] else options["scale"],
         "impute": options["impute"],
         "decimal": options["decimal"],
         "missing": list(options["missing"]),

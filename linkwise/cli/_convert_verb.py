@@ -12,8 +12,6 @@ from linkwise._messages import many
 from linkwise.cli._options import knowledge_options, read_said, refuse_existing
 from linkwise.cli._verb import answer, verb
 
-__all__ = ["convert"]
-
 STATEMENTS = (".csv", ".tsv", ".jsonl", ".ndjson")
 TREES = (".nwk", ".newick", ".tree", ".tre", ".json", ".npy")
 

@@ -12,8 +12,6 @@ from linkwise.cli._verb import answer, speaks_json, verb
 if TYPE_CHECKING:
     from linkwise.cli._example import Example
 
-__all__ = ["demo"]
-
 NARROW = 70  # columns below which a table would cut its figures off
 
 

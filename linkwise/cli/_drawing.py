@@ -15,8 +15,6 @@ if TYPE_CHECKING:
     from linkwise.constraints import Constraints
     from linkwise.io import Table
 
-__all__ = ["can_draw", "draw_before_and_after", "draw_links", "draw_tree", "get_ready_to_draw", "working"]
-
 
 def can_draw() -> bool:
     """Whether matplotlib is installed."""

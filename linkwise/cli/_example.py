@@ -10,9 +10,8 @@ import numpy as np
 import numpy.typing as npt
 
 from linkwise import ConstrainedAgglomerative, ReCon
+from linkwise._typing import BoolArray, FloatArray, IntArray
 from linkwise.constraints import Constraints, Kind
-
-__all__ = ["Example", "load_example"]
 
 _ABOUT = {
     "wine": ("wine", "chemical measurements of wines from three growers"),
@@ -24,11 +23,11 @@ _N_MUST, _N_CANNOT, _N_TRIPLETS = 25, 15, 60
 
 @dataclass(frozen=True)
 class Example:
-    """Standardised samples, their true classes, and three pieces of knowledge drawn from these with a fixed seed."""
+    """Standardized samples, their true classes, and three pieces of knowledge drawn from these with a fixed seed."""
 
     data: str
-    X: npt.NDArray[np.float64]
-    y: npt.NDArray[np.intp]
+    X: FloatArray
+    y: IntArray
     ids: npt.NDArray[Any]
     pairs: Constraints
     triplets: Constraints
@@ -60,18 +59,18 @@ class Example:
         model.fit(self.X, constraints=self.pairs)
         return plain, model, ReCon().fit(self.X, constraints=self.triplets)
 
-    def score(self, labels: npt.NDArray[np.intp]) -> float:
+    def score(self, labels: IntArray) -> float:
         """Agreement of labels with the true groups."""
         from sklearn.metrics import adjusted_rand_score
 
         return float(adjusted_rand_score(self.y, labels))
 
-    def sizes(self, labels: npt.NDArray[np.intp]) -> str:
+    def sizes(self, labels: IntArray) -> str:
         """Cluster sizes, largest first."""
         counts = np.sort(np.bincount(labels))[::-1].tolist()
         return ", ".join(map(str, counts[:6])) + (", ..." if len(counts) > 6 else "")
 
-    def held(self, labels: npt.NDArray[np.intp], said: Constraints) -> npt.NDArray[np.bool_]:
+    def held(self, labels: IntArray, said: Constraints) -> BoolArray:
         """Which statements hold in a label vector."""
         from linkwise import verify
 
@@ -136,7 +135,7 @@ def load_example(data: str, seed: int = 0) -> Example:
     return Example(data, StandardScaler().fit_transform(X), y, ids, pairs, triplets)
 
 
-def _draw_triplets(y: npt.NDArray[np.intp], rng: np.random.Generator) -> npt.NDArray[np.intp]:
+def _draw_triplets(y: IntArray, rng: np.random.Generator) -> IntArray:
     """Two samples of one class and one of another, for distinct random samples."""
     rows: list[tuple[int, int, int]] = []
     while len(rows) < _N_TRIPLETS:
@@ -146,7 +145,7 @@ def _draw_triplets(y: npt.NDArray[np.intp], rng: np.random.Generator) -> npt.NDA
     return np.array(rows)
 
 
-def _two_joined(must_link: npt.NDArray[np.intp]) -> tuple[int, int]:
+def _two_joined(must_link: IntArray) -> tuple[int, int]:
     """Two samples that are must-linked only through a third one, so that the contradiction takes a thought."""
     direct = {(int(a), int(b)) for a, b in must_link} | {(int(b), int(a)) for a, b in must_link}
     for a, b in sorted(direct):

@@ -10,8 +10,6 @@ from linkwise.cli._check_verb import about, can_hold, code_of, conflict_dict, re
 from linkwise.cli._options import CLUSTERS, FORMATS, Amount, table_options
 from linkwise.cli._verb import FAILED, answer, verb
 
-__all__ = ["explain"]
-
 
 @verb(short_help="List every conflict: what repairs it, then the proof.")
 @click.argument("constraints", metavar="STATEMENTS...", nargs=-1, required=True, type=click.Path(allow_dash=True))

@@ -11,24 +11,6 @@ import click
 if TYPE_CHECKING:
     from linkwise.io import Knowledge, Table
 
-__all__ = [
-    "LEAN",
-    "LINKAGES",
-    "METHODS",
-    "Cut",
-    "Distances",
-    "choose_linkage",
-    "choose_method",
-    "decide",
-    "explained",
-    "fit",
-    "is_sparse",
-    "require_agreement",
-    "require_fitting_size",
-    "require_room",
-    "require_words",
-]
-
 
 GIB = 2**30
 LEAN = ("ward", "centroid", "median")  # on Euclidean vectors these keep centroids instead of distances

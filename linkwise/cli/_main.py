@@ -41,8 +41,6 @@ from linkwise.cli._warmup_verb import warmup
 from linkwise.cli._why_verb import why
 from linkwise.exceptions import DeadEndError, InfeasibleConstraintsError, LinkwiseWarning
 
-__all__ = ["main"]
-
 INTERRUPTED, TERMINATED = 130, 143
 MOST_WRITTEN = 8  # files that are named after an interruption
 CODES = (

@@ -16,21 +16,6 @@ from linkwise._threads import cores
 if TYPE_CHECKING:
     from linkwise.io import Knowledge, Table
 
-__all__ = [
-    "CLUSTERS",
-    "Amount",
-    "Whole",
-    "agree",
-    "constraints_option",
-    "knowledge_options",
-    "one_standard_input",
-    "read_said",
-    "read_statements",
-    "read_table",
-    "refuse_existing",
-    "table_options",
-]
-
 
 class Amount(click.FloatRange):
     """A finite number within bounds."""
@@ -109,7 +94,7 @@ _TABLE = (
     click.option("--text", multiple=True, metavar="COLUMN", help="A column of text, compared by its words."),
     click.option("--categories", multiple=True, metavar="COLUMN", help="A column of words with few values."),
     click.option("--scale", type=click.Choice(("standard", "minmax")), help="Make columns of numbers count alike."),
-    click.option("--standardise", is_flag=True, help="The same as --scale standard."),
+    click.option("--standardize", is_flag=True, help="The same as --scale standard."),
     click.option(
         "--impute", type=click.Choice(("mean", "median", "most_frequent")), help="What stands in for missing numbers."
     ),
@@ -170,9 +155,9 @@ def read_table(data: str, options: dict[str, Any], *, warn: bool = True) -> Tabl
     from linkwise.io import read_data
 
     scale = options["scale"]
-    if options["standardise"]:
+    if options["standardize"]:
         if scale == "minmax":
-            msg = "--standardise and --scale minmax ask for different scales."
+            msg = "--standardize and --scale minmax ask for different scales."
             raise click.UsageError(msg)
         scale = "standard"
     table = read_data(
@@ -207,7 +192,7 @@ def _warn_of_spread(table: Table) -> None:
     if spread[narrow] > 0 and spread[wide] > UNEQUAL * spread[narrow]:
         warnings.warn(
             f"column {table.columns[wide]} spreads {spread[wide] / spread[narrow]:.0f} times as far as "
-            f"{table.columns[narrow]} and will decide alone; --standardise makes them count alike.",
+            f"{table.columns[narrow]} and will decide alone; --standardize makes them count alike.",
             LinkwiseWarning,
             stacklevel=2,
         )

@@ -11,8 +11,6 @@ from linkwise._files import visible
 from linkwise.cli._options import Whole, refuse_existing
 from linkwise.cli._verb import answer, verb
 
-__all__ = ["plot"]
-
 ENDINGS = (".png", ".svg", ".pdf")
 
 

@@ -17,8 +17,6 @@ if TYPE_CHECKING:
     from linkwise.constraints import Entry
     from linkwise.io import Knowledge
 
-__all__ = ["repair"]
-
 ENDINGS = (".csv", ".tsv", ".jsonl", ".ndjson")
 
 

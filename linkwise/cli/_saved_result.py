@@ -6,8 +6,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-__all__ = ["Result", "open_result"]
-
 TREES = (".nwk", ".newick", ".tree", ".tre", ".nh", ".json", ".npy")
 
 

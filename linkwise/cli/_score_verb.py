@@ -10,8 +10,6 @@ from linkwise._messages import many
 from linkwise.cli._options import constraints_option
 from linkwise.cli._verb import answer, verb
 
-__all__ = ["match_samples", "score"]
-
 
 @verb(short_help="Judge clusters by classes that are known.")
 @click.argument("result", metavar="RESULT", type=click.Path(allow_dash=True))

@@ -11,8 +11,6 @@ from linkwise.cli._check_verb import as_dict
 from linkwise.cli._options import Whole, knowledge_options, read_said, refuse_existing
 from linkwise.cli._verb import answer, verb
 
-__all__ = ["select"]
-
 
 @verb(short_help="Choose the few statements that say most.")
 @click.argument("constraints", metavar="STATEMENTS...", nargs=-1, required=True, type=click.Path(allow_dash=True))

@@ -18,8 +18,6 @@ from linkwise.cli._score_verb import match_samples
 from linkwise.cli._verb import Interrupted, answer, show, speaks_json, verb
 from linkwise.cli._warmup_verb import kept_in
 
-__all__ = ["assign", "compare", "info", "report", "reproduce"]
-
 
 @verb(short_help="Compute the figures and tables of a paper again.")
 @click.argument("paper")

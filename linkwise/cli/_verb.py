@@ -11,21 +11,6 @@ from typing import Any
 
 import click
 
-__all__ = [
-    "CONFLICT",
-    "FAILED",
-    "INFEASIBLE",
-    "Interrupted",
-    "Unheard",
-    "Verb",
-    "answer",
-    "on_screen",
-    "show",
-    "speaks_json",
-    "verb",
-    "wants_json",
-]
-
 FAILED, CONFLICT, INFEASIBLE = 1, 3, 4
 _JSON = "--json"
 MOST_WORD, MOST_LINE = 300, 4_000  # characters of a name, and of a line, that are shown

@@ -15,8 +15,6 @@ import click
 from linkwise.cli._ask_verb import STRATEGIES
 from linkwise.cli._verb import answer, speaks_json, verb
 
-__all__ = ["kept_in", "warmup"]
-
 _DATA = "name,x,y\n" + "".join(f"s{i},{i % 5}.5,{i * i % 7}\n" for i in range(12))
 _TEXTS = "id,body\n1,a cat sat\n2,the cat ran\n3,stocks fell\n4,stocks rose\n"
 _FILES = {

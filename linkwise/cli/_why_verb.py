@@ -14,8 +14,6 @@ if TYPE_CHECKING:
     from linkwise.io import Knowledge
     from linkwise.problem import Why
 
-__all__ = ["why"]
-
 
 @verb(short_help="Say why two samples are together or apart.")
 @click.argument("result", metavar="RESULT", type=click.Path())

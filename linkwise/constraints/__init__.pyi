@@ -13,7 +13,7 @@ from linkwise.constraints._label_statements import (
 from linkwise.constraints._rules import (
     MaxCentroidDistance as MaxCentroidDistance,
     MinSeparation as MinSeparation,
-    NeighbourWithin as NeighbourWithin,
+    NeighborWithin as NeighborWithin,
     Rule as Rule,
     SizeBetween as SizeBetween,
 )
@@ -44,6 +44,6 @@ from linkwise.constraints._near_pairs import (
     TREE_NORMS as TREE_NORMS,
     close_pairs as close_pairs,
     must_links_within as must_links_within,
-    neighbours_within as neighbours_within,
+    neighbors_within as neighbors_within,
     read_data as read_data,
 )

@@ -1,4 +1,4 @@
-"""What a person wrote, entry by entry: statements, members of groups, labelled samples; and a table without some."""
+"""What a person wrote, entry by entry: statements, members of groups, labeled samples; and a table without some."""
 
 from __future__ import annotations
 
@@ -7,19 +7,14 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
+from linkwise._typing import BoolArray, FloatArray, IntArray
 from linkwise.constraints._groups import gather
 from linkwise.constraints._kinds import Kind
 from linkwise.constraints._label_statements import Labels, keep_sources
 
 if TYPE_CHECKING:
     from linkwise.constraints._table import Constraints
-
-__all__ = ["Entries", "Entry", "entry_key", "has_parts", "list_entries", "remove", "take_away"]
-
-IntArray = npt.NDArray[np.intp]
-BoolArray = npt.NDArray[np.bool_]
 
 
 class Entry(NamedTuple):
@@ -28,7 +23,7 @@ class Entry(NamedTuple):
     Attributes
     ----------
     statement : int
-        Position of the statement it belongs to; of a labelled sample, of one that follows from its label, or -1.
+        Position of the statement it belongs to; of a labeled sample, of one that follows from its label, or -1.
     sample : int
         The sample whose membership or label is meant; -1 for a statement as a whole.
     label : int
@@ -48,7 +43,7 @@ class Entry(NamedTuple):
 
 
 def has_parts(said: Constraints) -> bool:
-    """Whether anything in a table was written in parts: members of groups together or apart, or labelled samples."""
+    """Whether anything in a table was written in parts: members of groups together or apart, or labeled samples."""
     return bool(said.labels) or bool(((said.kind == Kind.TOGETHER) | (said.kind == Kind.APART)).any())
 
 
@@ -76,7 +71,7 @@ class Entries:
     sample: IntArray
     label: IntArray
     place: IntArray
-    weight: npt.NDArray[np.float64]
+    weight: FloatArray
 
     def __len__(self) -> int:
         return len(self.statement)
@@ -88,7 +83,7 @@ class Entries:
 
     @property
     def is_label(self) -> BoolArray:
-        """Which entries are labelled samples."""
+        """Which entries are labeled samples."""
         return self.label >= 0
 
     def get(self, number: int) -> Entry:
@@ -97,7 +92,7 @@ class Entries:
 
 
 def list_entries(said: Constraints) -> Entries:
-    """List what was written: statements, members of groups and labelled samples, in the order given."""
+    """List what was written: statements, members of groups and labeled samples, in the order given."""
     m, labels, groups = said.n_statements, said.labels, said.groups
     owner = labels.owner if labels else np.full(m, -1, dtype=np.intp)
     divided = (said.kind == Kind.TOGETHER) | (said.kind == Kind.APART)
@@ -118,7 +113,7 @@ def list_entries(said: Constraints) -> Entries:
 
 
 def _behind_labels(said: Constraints, owner: IntArray) -> tuple[IntArray, IntArray]:
-    """For each labelled sample a statement that says so (-1 if none does), and the row its labelling begins with."""
+    """For each labeled sample a statement that says so (-1 if none does), and the row its labeling begins with."""
     labels, groups = said.labels, said.groups
     by, age = np.full(len(labels.sample), -1, dtype=np.intp), np.zeros(len(labels.sample), dtype=np.intp)
     for source in range(len(labels.apart)):
@@ -137,11 +132,11 @@ def _behind_labels(said: Constraints, owner: IntArray) -> tuple[IntArray, IntArr
     return by, age
 
 
-def _label_weight(said: Constraints, owner: IntArray) -> npt.NDArray[np.float64]:
+def _label_weight(said: Constraints, owner: IntArray) -> FloatArray:
     labels = said.labels
     price = np.full(max(len(labels.apart), 1), np.inf)
     mine = owner >= 0
-    price[owner[mine]] = said.weight[mine]  # one price in each labelling
+    price[owner[mine]] = said.weight[mine]  # one price in each labeling
     return np.asarray(price[labels.source[labels.label]], dtype=np.float64)
 
 
@@ -166,7 +161,7 @@ def remove(said: Constraints, entries: Iterable[Entry]) -> tuple[Constraints, Bo
 
 
 def take_away(said: Constraints, gone: BoolArray, out: BoolArray, lost: BoolArray) -> tuple[Constraints, BoolArray]:
-    """Return the table without statements, members of groups and labelled samples, given as masks, and what changed.
+    """Return the table without statements, members of groups and labeled samples, given as masks, and what changed.
 
     Groups shrink; a class whose first sample loses its label is represented by its next one. Nothing else is lost.
     """
@@ -174,7 +169,7 @@ def take_away(said: Constraints, gone: BoolArray, out: BoolArray, lost: BoolArra
     gone, out = gone.copy(), out.copy()
     labels, groups = said.labels, said.groups
     torn = labels.owner[gone] if labels else labels.owner
-    if (torn >= 0).any():  # what is left of these labellings are statements like any
+    if (torn >= 0).any():  # what is left of these labelings are statements like any
         labels = keep_sources(labels, labels.owner, ~np.isin(np.arange(len(labels.apart)), torn))
         lost = lost[np.isin(said.labels.row, labels.row)]
     if lost.any():
@@ -221,7 +216,7 @@ def _unlabel(
     gone: BoolArray,
     out: BoolArray,
 ) -> None:
-    """Write the statements of one labelling again, in place, for the samples that keep their labels."""
+    """Write the statements of one labeling again, in place, for the samples that keep their labels."""
     groups = said.groups
     rows = np.flatnonzero(labels.source[labels.label] == source)
     rows = rows[np.argsort(labels.label[rows], kind="stable")]

@@ -5,14 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import numpy as np
-import numpy.typing as npt
+
+from linkwise._typing import IntArray
 
 if TYPE_CHECKING:
     from linkwise.constraints._table import Constraints
-
-__all__ = ["number_alike"]
-
-IntArray = npt.NDArray[np.intp]
 
 
 def number_alike(*tables: Constraints) -> tuple[IntArray, IntArray]:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import numpy as np
 import numpy.typing as npt
 
+from linkwise._typing import IntArray
 from linkwise._value_columns import number_values, rank_values, read_known
 from linkwise.constraints._kinds import Kind
 from linkwise.exceptions import ConstraintError
@@ -17,14 +18,12 @@ if TYPE_CHECKING:
     from linkwise.constraints._rules import Rule
     from linkwise.constraints._table import Constraints
 
-__all__ = ["members_of_groups", "pairs_of_labels", "read_ids", "sort_statements", "to_places"]
-
 _MAX_CLASS_PAIRS = 50_000_000
 _SPELLINGS = {kind.word: kind for kind in Kind} | {"triplet": Kind.TRIPLET}
 C = TypeVar("C", bound="Constraints")
 
 
-def members_of_groups(y: Any, unlabeled: Any) -> tuple[int, npt.NDArray[np.intp], npt.NDArray[np.intp]]:
+def members_of_groups(y: Any, unlabeled: Any) -> tuple[int, IntArray, IntArray]:
     """Sizes and samples of the groups of two or more, in order of first appearance."""
     column, is_known = read_known("y", y, unlabeled)
     known = np.flatnonzero(is_known)
@@ -36,7 +35,7 @@ def members_of_groups(y: Any, unlabeled: Any) -> tuple[int, npt.NDArray[np.intp]
     return len(column), sizes[several], known[order]
 
 
-def pairs_of_labels(y: Any, unlabeled: Any) -> tuple[int, npt.NDArray[np.intp], npt.NDArray[np.intp]]:
+def pairs_of_labels(y: Any, unlabeled: Any) -> tuple[int, IntArray, IntArray]:
     """Must-link chains inside classes and one cannot-link per pair of classes: all that the labels say."""
     column, is_known = read_known("y", y, unlabeled)
     known = np.flatnonzero(is_known)
@@ -96,7 +95,7 @@ def to_places(names: npt.NDArray[Any], kind: Kind, statements: Any) -> Any:
     return np.split(found, np.cumsum([len(row) for row in rows])[:-1]) if rows else []
 
 
-def _to_positions(names: npt.NDArray[Any], kind: Kind, statements: Any) -> npt.NDArray[np.intp]:
+def _to_positions(names: npt.NDArray[Any], kind: Kind, statements: Any) -> IntArray:
     if statements is None:
         return np.empty((0, kind.arity), dtype=np.intp)
     given = statements if hasattr(statements, "__array__") else [list(row) for row in statements]
@@ -113,7 +112,7 @@ def _to_positions(names: npt.NDArray[Any], kind: Kind, statements: Any) -> npt.N
     return _look_up(names, table.ravel(), kind.word).reshape(table.shape)
 
 
-def _look_up(names: npt.NDArray[Any], wanted: npt.NDArray[Any], where: str) -> npt.NDArray[np.intp]:
+def _look_up(names: npt.NDArray[Any], wanted: npt.NDArray[Any], where: str) -> IntArray:
     if not len(names) or "O" in (names.dtype.kind, wanted.dtype.kind) or names.dtype.kind != wanted.dtype.kind:
         place = {value: i for i, value in enumerate(names.tolist())}
         found = np.array([place.get(value, -1) for value in wanted.tolist()], dtype=np.intp)

@@ -9,20 +9,9 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from linkwise._typing import BoolArray, IntArray
 from linkwise.constraints._kinds import HINT_IDS, Kind, read_numbers
 from linkwise.exceptions import ConstraintError, LinkwiseWarning
-
-__all__ = [
-    "NO_GROUPS",
-    "Groups",
-    "gather",
-    "join_groups",
-    "read_groups",
-    "renumber_groups",
-    "take_groups",
-]
-
-IntArray = npt.NDArray[np.intp]
 
 
 class Groups(NamedTuple):
@@ -63,13 +52,13 @@ class Groups(NamedTuple):
         """Samples of one group."""
         return self.member[self.start[group] : self.start[group + 1]]
 
-    def pick(self, keep: npt.NDArray[np.bool_]) -> Groups:
+    def pick(self, keep: BoolArray) -> Groups:
         """Keep the groups a mask picks, with their statement numbers."""
         if keep.all():
             return self
         return gather(self.statement[keep], self.sizes[keep], self.member[np.repeat(keep, self.sizes)])
 
-    def hold(self, kind: npt.NDArray[np.int8], labels: npt.NDArray[Any]) -> npt.NDArray[np.bool_]:
+    def hold(self, kind: npt.NDArray[np.int8], labels: npt.NDArray[Any]) -> BoolArray:
         """Say of each group, of the `Kind` given for each, whether its statement holds for one label per sample."""
         if not len(self.statement):
             return np.empty(0, dtype=np.bool_)
@@ -90,7 +79,7 @@ class Groups(NamedTuple):
             holds[kind == of] = answer[kind == of]
         return holds
 
-    def pairs_with(self, chosen: npt.NDArray[np.bool_]) -> IntArray:
+    def pairs_with(self, chosen: BoolArray) -> IntArray:
         """List the pairs within each group of which at least one sample is ``chosen``; some pairs stand there twice."""
         owner = self.owner
         at = np.flatnonzero(chosen[self.member])
@@ -100,8 +89,8 @@ class Groups(NamedTuple):
         second = self.member[begin + np.arange(len(first)) - np.repeat(np.cumsum(count) - count, count)]
         return np.asarray(np.column_stack([first, second])[first != second], dtype=np.intp)
 
-    def neighbours(self, leaf_order: IntArray) -> tuple[IntArray, IntArray]:
-        """Neighbours of each group in the leaf order of a tree: any two of a group meet where some two of these do."""
+    def neighbors(self, leaf_order: IntArray) -> tuple[IntArray, IntArray]:
+        """Neighbors of each group in the leaf order of a tree: any two of a group meet where some two of these do."""
         place = np.empty(len(leaf_order), dtype=np.intp)
         place[leaf_order] = np.arange(len(leaf_order))
         owner = self.owner
@@ -132,9 +121,7 @@ def gather(statement: IntArray, sizes: IntArray, member: IntArray) -> Groups:
     return Groups(statement.astype(np.intp, copy=False), start, member.astype(np.intp, copy=False))
 
 
-def read_groups(
-    kind: Kind, given: Any, n_samples: int, name: Callable[[int], str] = str
-) -> tuple[npt.NDArray[np.bool_], Groups]:
+def read_groups(kind: Kind, given: Any, n_samples: int, name: Callable[[int], str] = str) -> tuple[BoolArray, Groups]:
     """Read lists of sample numbers; return which say something, and these as groups numbered by their position."""
     rows = _rows(kind, given)
     sizes = np.fromiter((len(row) for row in rows), dtype=np.intp, count=len(rows))
@@ -182,7 +169,7 @@ def _rows(kind: Kind, given: Any) -> list[npt.NDArray[Any]]:
     return rows
 
 
-def _judge(kind: Kind, groups: Groups, name: Callable[[int], str]) -> npt.NDArray[np.bool_]:
+def _judge(kind: Kind, groups: Groups, name: Callable[[int], str]) -> BoolArray:
     """Refuse groups that contradict themselves; return the mask of those that say something."""
     owner, member, sizes = groups.owner, groups.member, groups.sizes
     if kind.is_choice:
@@ -198,7 +185,7 @@ def _judge(kind: Kind, groups: Groups, name: Callable[[int], str]) -> npt.NDArra
     return np.asarray(distinct >= 2)
 
 
-def _judge_choices(kind: Kind, groups: Groups, name: Callable[[int], str]) -> npt.NDArray[np.bool_]:
+def _judge_choices(kind: Kind, groups: Groups, name: Callable[[int], str]) -> BoolArray:
     owner, member, sizes = groups.owner, groups.member, groups.sizes
     if (sizes == 0).any():
         msg = (
@@ -252,9 +239,7 @@ def join_groups(first: Groups, second: Groups, n_first: int) -> Groups:
     )
 
 
-def renumber_groups(
-    groups: Groups, kind: npt.NDArray[np.int8], position: IntArray
-) -> tuple[Groups, npt.NDArray[np.bool_]]:
+def renumber_groups(groups: Groups, kind: npt.NDArray[np.int8], position: IntArray) -> tuple[Groups, BoolArray]:
     """Write groups over new sample numbers (-1 = gone); return them and which of the old ones are left.
 
     What a group says of its members it says of any two of them, so a group shrinks with its samples. A choice can be

@@ -11,9 +11,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from linkwise._typing import BoolArray, FloatArray, IntArray
 from linkwise.exceptions import ConstraintError, LinkwiseWarning
-
-__all__ = ["HINT_IDS", "Kind", "check_items", "read_items", "read_numbers", "read_weights"]
 
 HINT_IDS = "Hint: constraints hold row positions in X; translate identifiers with `Constraints.from_ids`."
 
@@ -127,15 +126,13 @@ def _no_bools(word: str) -> str:
     return f"{word} holds True or False, expected sample numbers.\nHint: write 0 or 1 if a row number is meant."
 
 
-def read_items(kind: Kind, statements: Any, n_samples: int) -> npt.NDArray[np.intp]:
+def read_items(kind: Kind, statements: Any, n_samples: int) -> IntArray:
     """Read the statements of one kind as ``intp[m, arity]`` of valid sample numbers, as given."""
     table = _rows(kind, statements)
     return read_numbers(kind.word, table, n_samples, np.repeat(np.arange(len(table)), kind.arity))
 
 
-def read_numbers(
-    word: str, table: npt.NDArray[Any], n_samples: int, row_of: npt.NDArray[np.intp]
-) -> npt.NDArray[np.intp]:
+def read_numbers(word: str, table: npt.NDArray[Any], n_samples: int, row_of: IntArray) -> IntArray:
     """Read an array of any type as valid sample numbers; ``row_of`` says in which row each value stands."""
     if table.dtype.kind in "USO":
         if any(isinstance(value, (str, bytes)) for value in table.ravel()[:300]):
@@ -173,7 +170,7 @@ def read_numbers(
     return table.astype(np.intp, copy=False)
 
 
-def check_items(kind: Kind, table: npt.NDArray[np.intp], name: Any = str) -> npt.NDArray[np.bool_]:
+def check_items(kind: Kind, table: IntArray, name: Any = str) -> BoolArray:
     """Refuse statements that contradict themselves; return the mask of those that say something.
 
     ``name(i)`` words sample ``i`` in messages.
@@ -204,7 +201,7 @@ def check_items(kind: Kind, table: npt.NDArray[np.intp], name: Any = str) -> npt
     return np.asarray(~same)
 
 
-def read_weights(weight: Any, counts: Mapping[str, int]) -> npt.NDArray[np.float64]:
+def read_weights(weight: Any, counts: Mapping[str, int]) -> FloatArray:
     """Read weights as one value per statement: a number, a sequence over all statements, or a mapping by kind."""
     total = sum(counts.values())
     if isinstance(weight, Mapping):

@@ -1,4 +1,4 @@
-"""Labelled samples behind a table: which sample got which label, and which statements follow from that."""
+"""Labeled samples behind a table: which sample got which label, and which statements follow from that."""
 
 from __future__ import annotations
 
@@ -7,27 +7,13 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from linkwise._typing import BoolArray, FloatArray, IntArray
 from linkwise.constraints._groups import Groups
 from linkwise.constraints._kinds import Kind
 
-__all__ = [
-    "NO_LABELS",
-    "Labels",
-    "chained_labels",
-    "join_labels",
-    "keep_sources",
-    "label_rows",
-    "says_all",
-    "select_labels",
-    "slice_labels",
-]
-
-IntArray = npt.NDArray[np.intp]
-BoolArray = npt.NDArray[np.bool_]
-
 
 class Labels(NamedTuple):
-    """Rows of the form "this sample has this label", of one labelling or several; statements of the table say the same.
+    """Rows of the form "this sample has this label", of one labeling or several; statements of the table say the same.
 
     The statements are what everything computes with. The rows are what a person wrote, and so what a conflict is
     blamed on: a class may be a chain of must-links, but a person gave each of its samples a label.
@@ -39,11 +25,11 @@ class Labels(NamedTuple):
     name : ndarray of str, shape (c,)
         What the labels are called.
     source : ndarray of intp, shape (c,)
-        Which labelling (0, 1, ...) each label belongs to.
+        Which labeling (0, 1, ...) each label belongs to.
     apart : ndarray of bool
-        Of each labelling, whether samples of two of its labels are kept apart.
+        Of each labeling, whether samples of two of its labels are kept apart.
     owner : ndarray of intp, shape (m,)
-        For each statement of the table, the labelling it follows from, or -1.
+        For each statement of the table, the labeling it follows from, or -1.
 
     Examples
     --------
@@ -77,7 +63,7 @@ NO_LABELS = _none()
 
 
 def label_rows(samples: Any, classes: Any, names: Any, n_statements: int, *, apart: bool) -> Labels:
-    """One labelling, of which all ``n_statements`` statements of a table follow."""
+    """One labeling, of which all ``n_statements`` statements of a table follow."""
     count = len(names)
     return Labels(
         np.asarray(samples, dtype=np.intp),
@@ -126,8 +112,8 @@ def join_labels(first: Labels, second: Labels, n_first: int, n_second: int) -> L
     )
 
 
-def select_labels(labels: Labels, picked: IntArray, weight: npt.NDArray[np.float64]) -> Labels:
-    """Keep the labellings of which every statement is still there, at one price; others are statements like any."""
+def select_labels(labels: Labels, picked: IntArray, weight: FloatArray) -> Labels:
+    """Keep the labelings of which every statement is still there, at one price; others are statements like any."""
     if not labels:
         return NO_LABELS
     owner = labels.owner[picked]
@@ -146,7 +132,7 @@ def select_labels(labels: Labels, picked: IntArray, weight: npt.NDArray[np.float
 def slice_labels(
     labels: Labels, position: IntArray, keep: BoolArray, kind: npt.NDArray[np.int8], items: IntArray, groups: Groups
 ) -> Labels:
-    """Renumber the rows; keep the labellings whose remaining statements still say all that their remaining rows do.
+    """Renumber the rows; keep the labelings whose remaining statements still say all that their remaining rows do.
 
     ``position`` gives the new number of each sample (-1: gone), ``keep`` the statements that stay, ``kind`` and
     ``items`` what these are, ``groups`` their groups; all in new numbers.
@@ -164,7 +150,7 @@ def slice_labels(
 
 
 def says_all(labels: Labels, source: int, n: int, kind: npt.NDArray[np.int8], items: IntArray, groups: Groups) -> bool:
-    """Whether the statements of one labelling say all its rows do: they are chains and heads, so counting tells."""
+    """Whether the statements of one labeling say all its rows do: they are chains and heads, so counting tells."""
     rows = np.flatnonzero(labels.source[labels.label] == source)
     class_of = np.full(n, -1, dtype=np.intp)
     class_of[labels.sample[rows]] = labels.label[rows]
@@ -185,7 +171,7 @@ def says_all(labels: Labels, source: int, n: int, kind: npt.NDArray[np.int8], it
 
 
 def keep_sources(labels: Labels, owner: IntArray, kept: BoolArray) -> Labels:
-    """Keep some labellings; ``owner`` is that of each statement now."""
+    """Keep some labelings; ``owner`` is that of each statement now."""
     if kept.all():
         return labels._replace(owner=owner)
     rows = kept[labels.source[labels.label]]

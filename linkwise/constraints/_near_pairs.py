@@ -6,20 +6,17 @@ from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 from scipy.sparse import csr_array
 
+from linkwise._typing import FloatArray, IntArray
 from linkwise.exceptions import LinkwiseError
 
-__all__ = ["TREE_NORMS", "close_pairs", "must_links_within", "neighbours_within", "read_data"]
-
-IntArray = npt.NDArray[np.intp]
 _CELLS = 1 << 22
 TREE_NORMS = {"euclidean": 2.0, "l2": 2.0, "manhattan": 1.0, "cityblock": 1.0, "l1": 1.0, "chebyshev": np.inf}
 _TREE_FEATURES = 20
 
 
-def read_data(X: Any, metric: str) -> npt.NDArray[np.float64]:
+def read_data(X: Any, metric: str) -> FloatArray:
     """Read samples, or a square matrix of distances, as a dense table of numbers."""
     data = np.asarray(X.toarray() if hasattr(X, "toarray") else X, dtype=np.float64)
     if data.ndim != 2 or (metric == "precomputed" and data.shape[0] != data.shape[1]):
@@ -30,9 +27,7 @@ def read_data(X: Any, metric: str) -> npt.NDArray[np.float64]:
     return data
 
 
-def close_pairs(
-    data: npt.NDArray[np.float64], radius: float, metric: str
-) -> Iterator[tuple[IntArray, npt.NDArray[np.float64]]]:
+def close_pairs(data: FloatArray, radius: float, metric: str) -> Iterator[tuple[IntArray, FloatArray]]:
     """Yield pairs (i < j) with their distances; all pairs up to ``radius`` are among them."""
     from scipy.spatial import cKDTree
     from scipy.spatial.distance import cdist
@@ -90,7 +85,7 @@ def must_links_within(X: Any, delta: float, *, metric: str = "euclidean") -> Int
     return pairs[np.lexsort((pairs[:, 1], pairs[:, 0]))]
 
 
-def neighbours_within(X: Any, epsilon: float, *, metric: str = "euclidean") -> csr_array:
+def neighbors_within(X: Any, epsilon: float, *, metric: str = "euclidean") -> csr_array:
     """Return who has whom within ``epsilon``, as a symmetric matrix of distances without the diagonal.
 
     Parameters
@@ -98,17 +93,17 @@ def neighbours_within(X: Any, epsilon: float, *, metric: str = "euclidean") -> c
     X, metric
         As in `must_links_within`.
     epsilon : float
-        Pairs at exactly this distance count as neighbours.
+        Pairs at exactly this distance count as neighbors.
 
     Returns
     -------
     csr_array of shape (n_samples, n_samples)
-        An entry per ordered pair of neighbours; duplicates of a sample are stored with an explicit zero.
+        An entry per ordered pair of neighbors; duplicates of a sample are stored with an explicit zero.
 
     Examples
     --------
-    >>> from linkwise.problem import neighbours_within
-    >>> neighbours_within([[0.0], [1.0], [1.5]], 1.0).indices.tolist()
+    >>> from linkwise.problem import neighbors_within
+    >>> neighbors_within([[0.0], [1.0], [1.5]], 1.0).indices.tolist()
     [1, 0, 2, 1]
     """
     data = read_data(X, metric)

@@ -1,4 +1,4 @@
-"""Rules about clusters rather than samples: minimum separation, neighbourhood, reach of a merge, size."""
+"""Rules about clusters rather than samples: minimum separation, neighborhood, reach of a merge, size."""
 
 from __future__ import annotations
 
@@ -9,8 +9,6 @@ from numbers import Integral, Real
 
 from linkwise._messages import hint
 from linkwise.exceptions import ConstraintError
-
-__all__ = ["MaxCentroidDistance", "MinSeparation", "NeighbourWithin", "Rule", "SizeBetween"]
 
 
 def _number(rule: str, name: str, value: object) -> float:
@@ -57,20 +55,20 @@ class MinSeparation(Rule):
 
 
 @dataclass(frozen=True, slots=True)
-class NeighbourWithin(Rule):
+class NeighborWithin(Rule):
     """Each sample of a cluster of two or more has another member of it within ``epsilon`` (ε).
 
     Examples
     --------
-    >>> from linkwise.constraints import NeighbourWithin
-    >>> NeighbourWithin(2)
-    NeighbourWithin(epsilon=2.0)
+    >>> from linkwise.constraints import NeighborWithin
+    >>> NeighborWithin(2)
+    NeighborWithin(epsilon=2.0)
     """
 
     epsilon: float
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "epsilon", _number("NeighbourWithin", "epsilon", self.epsilon))
+        object.__setattr__(self, "epsilon", _number("NeighborWithin", "epsilon", self.epsilon))
 
 
 @dataclass(frozen=True, slots=True)

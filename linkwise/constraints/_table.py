@@ -8,6 +8,7 @@ from typing import Any, Literal, Self
 import numpy as np
 import numpy.typing as npt
 
+from linkwise._typing import BoolArray, FloatArray, IntArray
 from linkwise.constraints._entries import Entry, list_entries, remove
 from linkwise.constraints._equal_statements import number_alike
 from linkwise.constraints._groups import (
@@ -31,9 +32,6 @@ from linkwise.constraints._label_statements import (
 from linkwise.constraints._rules import Rule
 from linkwise.exceptions import ConstraintError
 
-__all__ = ["Constraints"]
-
-IntArray = npt.NDArray[np.intp]
 _SHOWN = 6
 
 
@@ -72,7 +70,7 @@ class Constraints:
     groups : Groups
         The samples of the statements that name any number of them.
     labels : Labels
-        The labelled samples that statements follow from, as `from_labels` and label files give them: what `check` and
+        The labeled samples that statements follow from, as `from_labels` and label files give them: what `check` and
         `repair` blame, rather than the statements made from them. Two tables that say the same are equal without.
 
     Notes
@@ -97,7 +95,7 @@ class Constraints:
     n_samples: int
     kind: npt.NDArray[np.int8]
     items: IntArray
-    weight: npt.NDArray[np.float64]
+    weight: FloatArray
     row: IntArray
     rules: tuple[Rule, ...]
     ids: npt.NDArray[Any] | None
@@ -110,7 +108,7 @@ class Constraints:
         n_samples: int,
         kind: npt.NDArray[np.int8],
         items: IntArray,
-        weight: npt.NDArray[np.float64],
+        weight: FloatArray,
         row: IntArray,
         rules: tuple[Rule, ...] = (),
         ids: npt.NDArray[Any] | None = None,
@@ -382,7 +380,7 @@ class Constraints:
         return len(self.kind)
 
     @property
-    def is_hard(self) -> npt.NDArray[np.bool_]:
+    def is_hard(self) -> BoolArray:
         """Mask of the statements that may not be broken."""
         return np.isinf(self.weight)
 
@@ -418,7 +416,7 @@ class Constraints:
         return str(sample) if self.ids is None else str(self.ids[sample])
 
     def entries(self) -> tuple[Entry, ...]:
-        """List what was written, entry by entry: statements, members of groups together or apart, labelled samples.
+        """List what was written, entry by entry: statements, members of groups together or apart, labeled samples.
 
         Examples
         --------
@@ -545,7 +543,7 @@ class Constraints:
     def _with(
         self,
         picked: IntArray | slice,
-        weight: npt.NDArray[np.float64],
+        weight: FloatArray,
         groups: Groups,
         labels: Labels | None = None,
     ) -> Self:
@@ -636,7 +634,7 @@ class Constraints:
             msg = "the two tables name their samples differently.\nHint: `reorder` one of them to the other's ids."
             raise ConstraintError(msg)
 
-    def _found_in(self, other: Constraints) -> npt.NDArray[np.bool_]:
+    def _found_in(self, other: Constraints) -> BoolArray:
         alike, first = number_alike(self, other)
         present = np.zeros(len(first), dtype=bool)
         present[alike[self.n_statements :]] = True

@@ -9,9 +9,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from linkwise._typing import BoolArray
 from linkwise.sources import Taxonomy
-
-__all__ = ["Data"]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -64,7 +63,7 @@ class Data:
     label_names: tuple[str, ...] = ()
     source: str = ""
     description: str = ""
-    categorical: npt.NDArray[np.bool_] | None = None
+    categorical: BoolArray | None = None
     ids: Mapping[str, npt.NDArray[Any]] = field(default_factory=dict)
     taxonomy: Taxonomy | None = None
 

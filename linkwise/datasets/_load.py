@@ -14,8 +14,6 @@ from linkwise.datasets._dataset import Data
 from linkwise.datasets._local_files import Folder, encode, read_column
 from linkwise.exceptions import DamagedDatasetError, DatasetNotFoundError
 
-__all__ = ["BUNDLED", "CATALOGUE", "Entry", "load", "names"]
-
 
 @dataclass(frozen=True)
 class Entry:

@@ -21,14 +21,12 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 from scipy import sparse
 
+from linkwise._typing import FloatArray, IntArray
 from linkwise.datasets._dataset import Data
 from linkwise.exceptions import DamagedDatasetError, LinkwiseError
 from linkwise.sources import Taxonomy
-
-__all__ = ["Folder", "encode", "read_column"]
 
 ENDINGS = (".csv", ".csv.gz", ".npz")
 COARSE = {"k1b": "k1a"}  # the same matrix; the file holds a second, coarser column of labels
@@ -193,7 +191,7 @@ def _damage(path: Path) -> Iterator[None]:
         raise DamagedDatasetError(msg, str(path)) from None
 
 
-def encode(labels: Sequence[str]) -> tuple[npt.NDArray[np.intp], tuple[str, ...]]:
+def encode(labels: Sequence[str]) -> tuple[IntArray, tuple[str, ...]]:
     """Number classes in the order of their names, as numbers if all of them are."""
     try:
         names = sorted(set(labels), key=float)
@@ -203,7 +201,7 @@ def encode(labels: Sequence[str]) -> tuple[npt.NDArray[np.intp], tuple[str, ...]
     return np.array([code[label] for label in labels], dtype=np.intp), tuple(names)
 
 
-def read_column(cells: Sequence[str]) -> tuple[npt.NDArray[np.float64], bool]:
+def read_column(cells: Sequence[str]) -> tuple[FloatArray, bool]:
     """Read a column as numbers, or as ranks of words in sorted order; an empty cell is NaN."""
     try:
         return np.array([float(cell) if cell else np.nan for cell in cells]), False

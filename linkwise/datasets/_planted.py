@@ -5,15 +5,13 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
+from linkwise._typing import BoolArray, FloatArray, IntArray
 from linkwise.constraints import Constraints, Kind
 from linkwise.datasets._dataset import Data
 from linkwise.datasets._shapes import read_sizes
 from linkwise.exceptions import LinkwiseError
 from linkwise.sources import flip, label_pairs
-
-__all__ = ["Planted", "blobs_with_knowledge"]
 
 
 class Planted(NamedTuple):
@@ -38,7 +36,7 @@ class Planted(NamedTuple):
 
     data: Data
     constraints: Constraints
-    wrong: npt.NDArray[np.bool_]
+    wrong: BoolArray
 
 
 def blobs_with_knowledge(
@@ -70,7 +68,7 @@ def blobs_with_knowledge(
     n_features : int, default=2
         How many columns.
     noise : float, default=0.15
-        Standard deviation of a blob. Centres are 1 apart in two dimensions, the square root of 2 in more.
+        Standard deviation of a blob. Centers are 1 apart in two dimensions, the square root of 2 in more.
     random_state : None, int or numpy.random.Generator
         Where chance comes from; an int gives the same points and statements every time.
 
@@ -102,7 +100,7 @@ def blobs_with_knowledge(
     _check_numbers(n_samples, n_clusters, n_statements, n_wrong, n_features, known)
 
     y = np.arange(n_samples, dtype=np.intp) % n_clusters
-    X = _centres(n_clusters, n_features)[y] + noise * rng.standard_normal((n_samples, n_features))
+    X = _centers(n_clusters, n_features)[y] + noise * rng.standard_normal((n_samples, n_features))
     order = rng.permutation(n_samples)
     X, y = X[order], y[order]
 
@@ -160,18 +158,18 @@ def _check_numbers(n: int, k: int, n_statements: int, n_wrong: int, n_features: 
     )
 
 
-def _centres(k: int, n_features: int) -> npt.NDArray[np.float64]:
+def _centers(k: int, n_features: int) -> FloatArray:
     """Corners of a polygon with side 1, padded with zeros; in enough dimensions, the unit vectors."""
     if k <= n_features and n_features > 2:
         return np.eye(k, n_features)
     angle = 2 * np.pi * np.arange(k) / k
     radius = 0.5 / np.sin(np.pi / k)
-    centres = np.zeros((k, n_features))
-    centres[:, 0], centres[:, 1] = radius * np.cos(angle), radius * np.sin(angle)
-    return centres
+    centers = np.zeros((k, n_features))
+    centers[:, 0], centers[:, 1] = radius * np.cos(angle), radius * np.sin(angle)
+    return centers
 
 
-def _pick(y: npt.NDArray[np.intp], known: int, rng: np.random.Generator) -> npt.NDArray[np.intp]:
+def _pick(y: IntArray, known: int, rng: np.random.Generator) -> IntArray:
     """Choose samples to speak about, evenly from all classes."""
     order = rng.permutation(len(y))
     by_class = order[np.argsort(y[order], kind="stable")]

@@ -5,18 +5,14 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 from scipy import sparse
 
+from linkwise._typing import FloatArray, IntArray
 from linkwise.datasets._dataset import Data
 from linkwise.datasets._shapes import read_sizes
 from linkwise.exceptions import LinkwiseError
 from linkwise.sources import Taxonomy
 
-__all__ = ["noisy_taxonomy"]
-
-FloatArray = npt.NDArray[np.float64]
-IntArray = npt.NDArray[np.intp]
 SHRINK = 0.6  # how much shorter the step from a node to its child is one level further down
 WORDS = 80  # words of an item, on average
 OWN_WORDS = 10  # words that stand out in a node
@@ -124,10 +120,10 @@ def _assign(rng: np.random.Generator, n_samples: int, parent: IntArray, inner: f
 def _vectors(rng: np.random.Generator, tree: Taxonomy, n_features: int, noise: float) -> FloatArray:
     step = rng.standard_normal((tree.n_nodes, n_features))
     step *= (SHRINK ** (tree.depth - 1.0) / np.linalg.norm(step, axis=1))[:, None]
-    centre = np.zeros_like(step)
+    center = np.zeros_like(step)
     for i in range(1, tree.n_nodes):  # parents come first
-        centre[i] = centre[tree.parent[i]] + step[i]
-    return centre[tree.node] + noise * rng.standard_normal((tree.n_samples, n_features))
+        center[i] = center[tree.parent[i]] + step[i]
+    return center[tree.node] + noise * rng.standard_normal((tree.n_samples, n_features))
 
 
 def _texts(rng: np.random.Generator, tree: Taxonomy, n_features: int, noise: float) -> sparse.csr_array:

@@ -9,22 +9,19 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from linkwise._random import make_generator
+from linkwise._typing import FloatArray
 from linkwise.datasets._dataset import Data
 from linkwise.exceptions import LinkwiseError
 
-__all__ = ["cellwalls", "circles", "read_sizes", "stormclouds", "xor"]
-
-FloatArray = npt.NDArray[np.float64]
 SOURCE = "generated; after Figure 7 of Klein, Kamvar and Manning, ICML 2002"
 
 
 def circles(n_samples: int = 200, *, random_state: Any = None, noise: float = 0.06) -> Data:
     """Draw CIRCLES: one circle around another, each a class.
 
-    Methods that look for round clusters cut the picture in half: both classes have the same centre.
+    Methods that look for round clusters cut the picture in half: both classes have the same center.
 
     Parameters
     ----------
@@ -58,13 +55,13 @@ def circles(n_samples: int = 200, *, random_state: Any = None, noise: float = 0.
     rng = read_sizes("circles", n_samples, noise, random_state)
     outer, inner = _shares(n_samples, (1, 1))
     parts = [_ring(rng, outer, 1.0), _ring(rng, inner, 0.4)]
-    return _finish("circles", rng, parts, (0, 1), noise, "Two circles with the same centre, each a class.")
+    return _finish("circles", rng, parts, (0, 1), noise, "Two circles with the same center, each a class.")
 
 
 def cellwalls(n_samples: int = 300, *, random_state: Any = None, noise: float = 0.06) -> Data:
-    """Draw CELLWALLS: two cells side by side; the walls are one class, the two centres the other.
+    """Draw CELLWALLS: two cells side by side; the walls are one class, the two centers the other.
 
-    No common method can find this: what makes the two centres equal is not that they are near each other.
+    No common method can find this: what makes the two centers equal is not that they are near each other.
 
     Parameters
     ----------
@@ -78,7 +75,7 @@ def cellwalls(n_samples: int = 300, *, random_state: Any = None, noise: float = 
     Returns
     -------
     Data
-        Class 0 is the walls, class 1 the centres. Rows are in random order.
+        Class 0 is the walls, class 1 the centers. Rows are in random order.
 
     Notes
     -----
@@ -94,7 +91,7 @@ def cellwalls(n_samples: int = 300, *, random_state: Any = None, noise: float = 
     --------
     >>> from linkwise.datasets import cellwalls
     >>> cellwalls(n_samples=90, random_state=0).counts
-    {'wall': 60, 'centre': 30}
+    {'wall': 60, 'center': 30}
     """
     rng = read_sizes("cellwalls", n_samples, noise, random_state)
     sizes = _shares(n_samples, (2, 2, 1, 1))
@@ -105,8 +102,8 @@ def cellwalls(n_samples: int = 300, *, random_state: Any = None, noise: float = 
         _disc(rng, sizes[2], 0.25) + left,
         _disc(rng, sizes[3], 0.25) + right,
     ]
-    text = "Two cells; their walls are one class and their two centres, far apart, the other."
-    return _finish("cellwalls", rng, parts, (0, 0, 1, 1), noise, text, ("wall", "centre"))
+    text = "Two cells; their walls are one class and their two centers, far apart, the other."
+    return _finish("cellwalls", rng, parts, (0, 0, 1, 1), noise, text, ("wall", "center"))
 
 
 def xor(n_samples: int = 200, *, random_state: Any = None, noise: float = 0.25) -> Data:
@@ -121,7 +118,7 @@ def xor(n_samples: int = 200, *, random_state: Any = None, noise: float = 0.25) 
     random_state : None, int or numpy.random.Generator
         Where chance comes from; an int gives the same points every time.
     noise : float, default=0.25
-        Standard deviation of the heaps. Their centres are the corners of a square with side 2.
+        Standard deviation of the heaps. Their centers are the corners of a square with side 2.
 
     Returns
     -------

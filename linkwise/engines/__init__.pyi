@@ -17,13 +17,13 @@ from linkwise.engines.graph import (
     CorrelationRun as CorrelationRun,
     KernelKMeans as KernelKMeans,
     KernelRun as KernelRun,
-    NeighbourhoodPropagation as NeighbourhoodPropagation,
+    NeighborhoodPropagation as NeighborhoodPropagation,
     PropagationRun as PropagationRun,
     SpectralLearning as SpectralLearning,
     SpectralRun as SpectralRun,
     correlation_clustering as correlation_clustering,
     kernel_kmeans as kernel_kmeans,
-    propagate_neighbourhoods as propagate_neighbourhoods,
+    propagate_neighborhoods as propagate_neighborhoods,
     spectral_learning as spectral_learning,
 )
 from linkwise.engines.hierarchical import (

@@ -5,19 +5,17 @@ from __future__ import annotations
 from typing import Any, ClassVar, Self
 
 import numpy as np
-import numpy.typing as npt
 import scipy.sparse
 from sklearn.base import BaseEstimator, ClusterMixin, _fit_context
 
 from linkwise._compat import remember_features, validate_data
+from linkwise._typing import IntArray
 from linkwise._validation import require_finite, require_numbers, warn_user
 from linkwise.constraints import Constraints, Kind, Rule
 from linkwise.exceptions import UnsupportedConstraintError, ViolationError
 from linkwise.problem import Problem, Verdict, check, repair
 from linkwise.problem.statements import bind, constraints_of
 from linkwise.result import Certificate, verify
-
-__all__ = ["ConstrainedClusterer", "ConstrainedEstimator"]
 
 
 class ConstrainedEstimator(BaseEstimator):  # type: ignore[misc]
@@ -121,7 +119,7 @@ class ConstrainedClusterer(ClusterMixin, ConstrainedEstimator):  # type: ignore[
     # whether the engine itself raises a contradiction, so that checking first would only do its work twice
     _explains_itself: ClassVar[bool] = False
 
-    labels_: npt.NDArray[np.intp]
+    labels_: IntArray
     n_clusters_: int
     certificate_: Certificate
     constraints_: Constraints
@@ -158,7 +156,7 @@ class ConstrainedClusterer(ClusterMixin, ConstrainedEstimator):  # type: ignore[
         """
         return self._fit(X, y, constraints)
 
-    def fit_predict(self, X: Any, y: Any = None, **fit_params: Any) -> npt.NDArray[np.intp]:
+    def fit_predict(self, X: Any, y: Any = None, **fit_params: Any) -> IntArray:
         """Cluster X and return ``labels_``; the arguments are those of `fit`.
 
         Parameters
@@ -173,7 +171,7 @@ class ConstrainedClusterer(ClusterMixin, ConstrainedEstimator):  # type: ignore[
         -------
         ndarray of intp, shape (n_samples,)
         """
-        labels: npt.NDArray[np.intp] = self.fit(X, y, **fit_params).labels_
+        labels: IntArray = self.fit(X, y, **fit_params).labels_
         return labels
 
     def _learn(self, samples: Any, constraints: Constraints) -> None:

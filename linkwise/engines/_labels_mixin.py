@@ -1,4 +1,4 @@
-"""What every estimator that answers with labels shares, whether it moves centres, fits a mixture or cuts a graph."""
+"""What every estimator that answers with labels shares, whether it moves centers, fits a mixture or cuts a graph."""
 
 from __future__ import annotations
 
@@ -6,13 +6,11 @@ from numbers import Integral
 from typing import Any, ClassVar
 
 import numpy as np
-import numpy.typing as npt
 
 from linkwise._compat import Interval, InvalidParameterError
+from linkwise._typing import IntArray
 from linkwise.constraints import Constraints
 from linkwise.exceptions import LinkwiseError
-
-__all__ = ["PartitionMixin"]
 
 
 class PartitionMixin:
@@ -42,7 +40,7 @@ class PartitionMixin:
             raise LinkwiseError(msg)
         return samples
 
-    def _keep_labels(self, labels: npt.NDArray[np.intp], samples: Any, constraints: Constraints) -> None:
+    def _keep_labels(self, labels: IntArray, samples: Any, constraints: Constraints) -> None:
         self.certificate_ = self._certify(labels, constraints, samples)  # type: ignore[attr-defined]
         self.labels_ = labels
         self.n_clusters_ = len(np.unique(labels))

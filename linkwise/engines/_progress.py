@@ -6,8 +6,6 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 
-__all__ = ["current_progress", "progress"]
-
 Progress = Callable[[int, int], object]
 _CALLBACK: ContextVar[Progress | None] = ContextVar("linkwise_progress", default=None)
 

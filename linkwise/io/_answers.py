@@ -9,8 +9,6 @@ from typing import Any
 from linkwise.exceptions import ConstraintError
 from linkwise.io._collect_statements import KINDS, Collector
 
-__all__ = ["is_dialogue", "read_answers"]
-
 
 def is_dialogue(first: Any) -> bool:
     """Whether the first object of a file begins the log of a dialogue."""

@@ -17,8 +17,6 @@ from typing import Any, NamedTuple
 
 from linkwise.exceptions import LinkwiseError
 
-__all__ = ["MANIFEST", "Archive", "Member", "measure", "pack"]
-
 MANIFEST = "manifest.json"
 LARGEST_MANIFEST = 2**28
 _FULL = 0xFFFFFFFF  # says that the number stands in the larger fields of zip64

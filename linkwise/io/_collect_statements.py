@@ -12,13 +12,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from linkwise._typing import IntArray
 from linkwise.constraints import Constraints, Kind, Labels, Rule
 from linkwise.exceptions import ConstraintError, LinkwiseError, LinkwiseWarning
 from linkwise.io._text import shown
-
-__all__ = ["KINDS", "Collector", "in_file", "singular"]
-
-IntArray = npt.NDArray[np.intp]
 
 
 def singular(kind: Kind) -> str:
@@ -47,7 +44,7 @@ class Collector:
             raise ConstraintError(msg)
         self._kind, self._size, self._member = array("b"), array("q"), array("q")
         self._weight, self._file, self._line = array("d"), array("i"), array("q")
-        self._labelled, self._class, self._class_source = array("q"), array("q"), array("q")
+        self._labeled, self._class, self._class_source = array("q"), array("q"), array("q")
         self._class_name: list[str] = []
         self._source_apart: list[bool] = []
         self._source_of: dict[int, int] = {}
@@ -155,7 +152,7 @@ class Collector:
         self._class_source.extend([source] * len(members))
         given = sorted((line, code, place[label]) for label, found in members.items() for code, line in found)
         for line, code, of in given:
-            self._labelled.append(code)
+            self._labeled.append(code)
             self._class.append(of)
             self.label_file.append(len(self.files) - 1)
             self.label_line.append(line)
@@ -208,10 +205,10 @@ class Collector:
         return made, np.array(self._file, dtype=np.intp), np.array(self._line, dtype=np.intp)
 
     def _labels(self, rows: IntArray) -> Labels:
-        """The labelled samples, and which of the statements with these rows follow from them."""
-        count = len(self._labelled)
+        """The labeled samples, and which of the statements with these rows follow from them."""
+        count = len(self._labeled)
         return Labels(
-            np.array(self._labelled, dtype=np.intp),
+            np.array(self._labeled, dtype=np.intp),
             np.array(self._class, dtype=np.intp),
             np.arange(count, dtype=np.intp),
             np.array(self._class_name, dtype=str) if count else np.empty(0, dtype="U1"),

@@ -10,12 +10,10 @@ import numpy as np
 import numpy.typing as npt
 
 from linkwise._messages import many
+from linkwise._typing import FloatArray
 from linkwise.exceptions import LinkwiseError
 from linkwise.io._text import NUMBER, read_rows, shown
 
-__all__ = ["PLAIN", "ArrayColumns", "Columns", "DelimitedColumns", "FrameColumns", "Script"]
-
-FloatArray = npt.NDArray[np.float64]
 _MISSING = frozenset({"", "na", "n/a", "nan", "null", "none", "?"})
 _OF_NUMBERS = b"0123456789+-.eE \t"
 

@@ -19,8 +19,6 @@ from linkwise.io._npy import MAGIC, array_of_npy, arrays_of_npz
 from linkwise.io._prepare import Preparation, Table, learn
 from linkwise.io._text import is_path, read_raw, shown, source_name
 
-__all__ = ["read_data"]
-
 _SPARSE_MEMBERS = {"data", "format", "shape"}
 _ADVICE = "Hint: save it as CSV, Parquet, .npy or .npz."
 

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 import numpy.typing as npt
 
+from linkwise._typing import IntArray
 from linkwise.constraints import Constraints, Entry
 from linkwise.exceptions import ConstraintError, LinkwiseError, LinkwiseWarning
 from linkwise.io import _taxonomy_files as trees
@@ -32,9 +33,6 @@ from linkwise.io._write_knowledge import statements_of
 if TYPE_CHECKING:
     from linkwise.problem import Explanation
 
-__all__ = ["FORMATS", "Knowledge", "read_knowledge"]
-
-IntArray = npt.NDArray[np.intp]
 FORMATS = ("statements", "lines", "groups", "paths", "parents", "newick", "json")
 _LONGEST = 2**23
 _JSON_LINES = (".jsonl", ".ndjson")
@@ -290,7 +288,7 @@ def _read_ids(ids: Any) -> npt.NDArray[Any] | None:
 def _read_one(into: Collector, text: str, form: str | None, source: Any) -> None:
     _refuse_long_lines(into.name, text)
     ending = Path(into.name.removesuffix(".gz")).suffix.lower() if is_path(source) else ""
-    form = form or _recognise(text, ending)
+    form = form or _recognize(text, ending)
     if form == "json":
         _read_json(into, text)
     elif form == "newick":
@@ -326,7 +324,7 @@ def _require_header(into: Collector, text: str, keys: list[str], wanted: str) ->
         raise ConstraintError(msg)
 
 
-def _recognise(text: str, ending: str) -> str | None:
+def _recognize(text: str, ending: str) -> str | None:
     """Which form a text has; None when there is nothing in it but comments."""
     start = text.lstrip()
     if ending in _JSON_LINES:

@@ -13,8 +13,6 @@ from linkwise.io._data import _ids, _open
 from linkwise.io._statements import unescaped
 from linkwise.io._text import shown, source_name
 
-__all__ = ["read_labels", "read_names"]
-
 _SAMPLE = ("sample", "id", "name")
 WRITTEN = ("sample", "cluster")  # the columns of `write_labels`
 _CLUSTER = ("cluster", "label", "class", "group")
@@ -38,7 +36,7 @@ def read_names(source: Any, id: str | None = None) -> npt.NDArray[Any]:  # noqa:
     --------
     >>> import io
     >>> from linkwise.io import read_names
-    >>> read_names(io.StringIO("name,colour\notter,brown\nseal,grey\n"), id="name").tolist()
+    >>> read_names(io.StringIO("name,color\notter,brown\nseal,grey\n"), id="name").tolist()
     ['otter', 'seal']
     """
     found, names = _open(source, None)

@@ -19,8 +19,6 @@ from linkwise.io._npy import array_of_npy, npy_of_array
 from linkwise.io._prepare import Preparation, Table
 from linkwise.io._saved_values import Reader, Writer, is_model
 
-__all__ = ["FORMAT", "load", "save"]
-
 MAJOR, MINOR = 1, 0
 FORMAT = f"linkwise.model/{MAJOR}"
 _FORMAT = re.compile(r"linkwise\.model/([0-9]{1,6})(?:\.([0-9]{1,6}))?")

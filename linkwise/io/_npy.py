@@ -14,8 +14,6 @@ import numpy.typing as npt
 
 from linkwise.exceptions import LinkwiseError
 
-__all__ = ["MAGIC", "array_of_npy", "arrays_of_npz", "npy_of_array"]
-
 MAGIC = b"\x93NUMPY"
 _KINDS = "biufUS"
 

@@ -13,8 +13,6 @@ from linkwise.exceptions import LinkwiseError
 from linkwise.io._columns import Columns, Script
 from linkwise.io._text import NUMBER, shown
 
-__all__ = ["quoted", "refuse_words"]
-
 _SHOWN = 5
 _FEW = 3  # different odd cells up to which each is named
 _COMMA = re.compile(r"[+-]?[0-9]+,[0-9]+(?:[eE][+-]?[0-9]+)?")

@@ -14,8 +14,6 @@ from typing import Self
 from linkwise._files import PARTIAL, holding, lock_file, note_written, visible
 from linkwise.exceptions import LinkwiseError
 
-__all__ = ["Folder"]
-
 _OURS = re.compile(rf"\.+([0-9a-f]{{16}})\.(?:lock|[0-9]+)\{PARTIAL}")  # the mark in the name of an unfinished file
 
 

@@ -10,15 +10,11 @@ import numpy as np
 import numpy.typing as npt
 
 from linkwise._messages import hint, many
+from linkwise._typing import BoolArray, FloatArray, IntArray
 from linkwise.exceptions import LinkwiseError, LinkwiseWarning
 from linkwise.io._columns import Columns, Script
 from linkwise.io._odd_values import quoted, refuse_words
 from linkwise.io._text import shown
-
-__all__ = ["IMPUTE", "SCALE", "Preparation", "Table", "learn"]
-
-FloatArray = npt.NDArray[np.float64]
-
 
 IMPUTE = ("mean", "median", "most_frequent")
 SCALE = ("standard", "minmax")
@@ -105,7 +101,7 @@ class Preparation:
         weighed = self._vectorizer().transform(join_texts(source, self.text))
         return scipy.sparse.csr_matrix(scipy.sparse.hstack([*parts, weighed]) if parts else weighed)
 
-    def gaps(self, source: Columns) -> npt.NDArray[np.intp]:
+    def gaps(self, source: Columns) -> IntArray:
         """Row and feature of every number that is missing."""
         if not self.columns:
             return np.empty((0, 2), dtype=np.intp)
@@ -196,7 +192,7 @@ def read_numbers(source: Columns, columns: tuple[str, ...], *, named: bool = Tru
     return X
 
 
-def refuse_gaps(source: Columns, columns: tuple[str, ...], gaps: npt.NDArray[np.bool_]) -> None:
+def refuse_gaps(source: Columns, columns: tuple[str, ...], gaps: BoolArray) -> None:
     """Count missing values and name the first."""
     row, at = np.argwhere(gaps)[0].tolist()
     count = int(gaps.sum())
@@ -209,9 +205,7 @@ def refuse_gaps(source: Columns, columns: tuple[str, ...], gaps: npt.NDArray[np.
     raise LinkwiseError(msg)
 
 
-def _fill(
-    source: Columns, X: FloatArray, gaps: npt.NDArray[np.bool_], columns: tuple[str, ...], impute: str | None
-) -> FloatArray:
+def _fill(source: Columns, X: FloatArray, gaps: BoolArray, columns: tuple[str, ...], impute: str | None) -> FloatArray:
     if impute is None:
         return np.zeros(len(columns))
     empty = gaps.all(axis=0)
@@ -303,7 +297,7 @@ class Table:
     columns: tuple[str, ...]
     notes: tuple[str, ...] = ()
     preparation: Preparation = field(default_factory=Preparation)
-    missing: npt.NDArray[np.intp] = field(default_factory=lambda: np.empty((0, 2), dtype=np.intp))
+    missing: IntArray = field(default_factory=lambda: np.empty((0, 2), dtype=np.intp))
 
     @property
     def values(self) -> Any:

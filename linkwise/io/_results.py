@@ -14,8 +14,6 @@ from linkwise.io._npy import array_of_npy, npy_of_array
 from linkwise.io._statements import escaped
 from linkwise.result import Dendrogram
 
-__all__ = ["csv_line", "labels_csv", "read_tree", "write_labels", "write_tree"]
-
 
 def csv_line(*values: object, delimiter: str = ",") -> str:
     """Word one row of CSV; text that a spreadsheet would run as a formula gets a leading apostrophe.

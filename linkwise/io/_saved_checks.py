@@ -11,8 +11,6 @@ import scipy.sparse
 from linkwise.constraints import Constraints, Kind, Labels, Rule, says_all
 from linkwise.engines import ConstrainedClusterer
 
-__all__ = ["check_constraints", "check_estimator", "check_labels", "check_random_state", "check_record"]
-
 _CLOSE = 1e-8
 _LAST = max(Kind)
 
@@ -216,8 +214,8 @@ def check_estimator(made: Any) -> None:
 def _check_labels(has: dict[str, Any], n: int) -> None:
     labels, k = has.get("labels_"), has.get("n_clusters_")
     _require(_is(labels, "i", n) and n and _is_count(k, 1), "labels_ has the wrong shape")
-    centres = has.get("cluster_centers_", has.get("means_"))
-    top = k if centres is None else max(k, len(centres))  # type: ignore[type-var,arg-type]
+    centers = has.get("cluster_centers_", has.get("means_"))
+    top = k if centers is None else max(k, len(centers))  # type: ignore[type-var,arg-type]
     _require((labels >= -1).all() and (labels < top).all(), "labels_ names clusters that do not exist")  # type: ignore[operator,union-attr]
     certificate = has.get("certificate_")
     _require(type(certificate).__name__ == "Certificate", "certificate_ is missing")

@@ -16,7 +16,7 @@ from linkwise.constraints import (
     Labels,
     MaxCentroidDistance,
     MinSeparation,
-    NeighbourWithin,
+    NeighborWithin,
     SizeBetween,
 )
 from linkwise.engines import ConstrainedEstimator
@@ -25,15 +25,13 @@ from linkwise.io._prepare import Preparation, Table
 from linkwise.io._saved_checks import check_constraints, check_estimator, check_labels, check_random_state, check_record
 from linkwise.result import Certificate, Dendrogram
 
-__all__ = ["Reader", "Writer", "is_model"]
-
 RECORDS: dict[str, Any] = {
     kind.__name__: kind
     for kind in (
         Certificate,
         MaxCentroidDistance,
         MinSeparation,
-        NeighbourWithin,
+        NeighborWithin,
         Preparation,
         SizeBetween,
         Table,

@@ -11,25 +11,10 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, NoReturn
 
 from linkwise._messages import hint
-from linkwise.constraints import Kind, MaxCentroidDistance, MinSeparation, NeighbourWithin, Rule, SizeBetween
+from linkwise.constraints import Kind, MaxCentroidDistance, MinSeparation, NeighborWithin, Rule, SizeBetween
 from linkwise.exceptions import ConstraintError, LinkwiseWarning
 from linkwise.io._collect_statements import KINDS, Collector
 from linkwise.io._text import NUMBER, read_rows, shown
-
-__all__ = [
-    "FORMAT",
-    "RULES",
-    "escaped",
-    "header_keys",
-    "json_lines",
-    "parse_json",
-    "read_csv_statements",
-    "read_json_statements",
-    "read_lines",
-    "take",
-    "unescaped",
-]
-
 
 _APART, _TOGETHER = re.compile(r"\s+!=\s+"), re.compile(r"\s+=\s+")
 
@@ -86,7 +71,7 @@ def _different(into: Collector, line: int, plain: str, names: list[str]) -> list
 FORMAT = "linkwise.knowledge/1"
 RULES: dict[str, type[Rule]] = {
     "min_separation": MinSeparation,
-    "neighbour_within": NeighbourWithin,
+    "neighbor_within": NeighborWithin,
     "max_centroid_distance": MaxCentroidDistance,
     "size_between": SizeBetween,
 }

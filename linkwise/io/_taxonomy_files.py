@@ -16,8 +16,6 @@ from linkwise.io._text import read_rows, shown
 from linkwise.result import Dendrogram
 from linkwise.sources import Taxonomy
 
-__all__ = ["GROUPS", "SAMPLES", "read_groups", "read_nested", "read_newick", "read_parents", "read_paths", "read_tree"]
-
 SAMPLES = ("sample", "id", "name", "item")
 GROUPS = ("group", "label", "class", "cluster")  # the last three also say that samples of two of them are apart
 

@@ -13,8 +13,6 @@ from typing import Any
 from linkwise._files import decode, read_bytes, visible
 from linkwise.exceptions import LinkwiseError
 
-__all__ = ["NUMBER", "delimiter_of", "is_path", "read_raw", "read_rows", "read_text", "shown", "source_name"]
-
 # float() also takes "1_0", "nan" and digits of other scripts; a column of those is not a column of numbers
 NUMBER = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?", re.ASCII)
 

@@ -20,8 +20,6 @@ from linkwise.io._statements import FORMAT, RULES, escaped
 if TYPE_CHECKING:
     from linkwise.io._knowledge import Knowledge
 
-__all__ = ["statements_of", "write_knowledge"]
-
 
 def write_knowledge(path: Any, said: Constraints | Knowledge) -> None:
     """Write statements so that `read_knowledge` with the same ids gives them back: weights, names, notes and rules.

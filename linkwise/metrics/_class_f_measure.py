@@ -6,18 +6,13 @@ from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from linkwise._kernels.lca import prepare
+from linkwise._typing import BoolArray, FloatArray, IntArray
 from linkwise.exceptions import LinkwiseError
 from linkwise.metrics._read_labels import same_leaves
 from linkwise.metrics._tree_measures import best_f, judged_below
 from linkwise.metrics._triple_measures import Gold, read_gold
-
-__all__ = ["ClassF", "class_f"]
-
-IntArray = npt.NDArray[np.intp]
-FloatArray = npt.NDArray[np.float64]
 
 _BATCH = 1 << 21  # members of classes handled at a time
 
@@ -38,7 +33,7 @@ class ClassF(NamedTuple):
     of_class: FloatArray
 
 
-def class_f(truth: Any, dendrogram: Any, *, labelled: Any = None, unlabeled: Any = -1) -> ClassF:
+def class_f(truth: Any, dendrogram: Any, *, labeled: Any = None, unlabeled: Any = -1) -> ClassF:
     """F-measure of the best cluster for each class of a class hierarchy, on samples that the method was not told about.
 
     Parameters
@@ -47,7 +42,7 @@ def class_f(truth: Any, dendrogram: Any, *, labelled: Any = None, unlabeled: Any
         The classes and their hierarchy, as in `h_correlation`.
     dendrogram : Dendrogram
         The learned tree.
-    labelled : array-like of samples or of bool, optional
+    labeled : array-like of samples or of bool, optional
         The samples whose class the method was given. They are looked through, in classes as in clusters.
     unlabeled : scalar or None, default=-1
         For a truth given as classes: samples of this class, or without one (None, NaN), have no place in it. With
@@ -83,10 +78,10 @@ def class_f(truth: Any, dendrogram: Any, *, labelled: Any = None, unlabeled: Any
     """
     gold = read_gold("class_f", truth, unlabeled)
     tree = same_leaves("class_f", gold.n_samples, dendrogram)
-    told = _read_told(labelled, gold.n_samples)
+    told = _read_told(labeled, gold.n_samples)
     judged = ~told[gold.samples]
     if not judged.any():
-        msg = "class_f: every sample with a class is labelled, expected some to judge by.\nHint: keep samples apart."
+        msg = "class_f: every sample with a class is labeled, expected some to judge by.\nHint: keep samples apart."
         raise LinkwiseError(msg)
     index = prepare(np.array(tree.parent))
     below = judged_below(index, gold.samples[judged])
@@ -112,31 +107,29 @@ def class_f(truth: Any, dendrogram: Any, *, labelled: Any = None, unlabeled: Any
     )
 
 
-def _read_told(labelled: Any, n_samples: int) -> npt.NDArray[np.bool_]:
+def _read_told(labeled: Any, n_samples: int) -> BoolArray:
     told = np.zeros(n_samples, dtype=np.bool_)
-    if labelled is None:
+    if labeled is None:
         return told
-    given = np.asarray(labelled)
+    given = np.asarray(labeled)
     if given.size == 0:
         return told
     if given.ndim != 1 or given.dtype.kind not in "biu":
-        msg = (
-            f"class_f: labelled is {given.dtype} of shape {given.shape}, expected sample numbers or a mask of samples."
-        )
+        msg = f"class_f: labeled is {given.dtype} of shape {given.shape}, expected sample numbers or a mask of samples."
         raise LinkwiseError(msg)
     if given.dtype.kind == "b":
         if len(given) != n_samples:
-            msg = f"class_f: the mask labelled has {len(given):,} entries, but there are {n_samples:,} samples."
+            msg = f"class_f: the mask labeled has {len(given):,} entries, but there are {n_samples:,} samples."
             raise LinkwiseError(msg)
     elif given.min() < 0 or given.max() >= n_samples:
         worst = int(given.min() if given.min() < 0 else given.max())
-        msg = f"class_f: labelled names sample {worst}, but samples are numbered 0 to {n_samples - 1}."
+        msg = f"class_f: labeled names sample {worst}, but samples are numbered 0 to {n_samples - 1}."
         raise LinkwiseError(msg)
     told[given] = True
     return told
 
 
-def _classes(gold: Gold, judged: npt.NDArray[np.bool_]) -> Iterator[tuple[IntArray, IntArray, IntArray]]:
+def _classes(gold: Gold, judged: BoolArray) -> Iterator[tuple[IntArray, IntArray, IntArray]]:
     """Yield the classes with their judged samples, some classes at a time: those of a deep truth have n²/2 members."""
     order = gold.order[judged[gold.order]]
     before = np.concatenate([[0], np.cumsum(judged[gold.order])])

@@ -12,8 +12,6 @@ from linkwise.exceptions import LinkwiseWarning
 from linkwise.metrics._read_labels import read_constraints, read_dendrogram, read_labels
 from linkwise.result import Dendrogram, verify
 
-__all__ = ["satisfaction", "triplet_accuracy"]
-
 
 def triplet_accuracy(triplets: Any, dendrogram: Any) -> float:
     """Share of the triplets ab|c that the tree displays: a and b meet strictly below where either meets c.

@@ -3,16 +3,11 @@
 from __future__ import annotations
 
 import numpy as np
-import numpy.typing as npt
 
 from linkwise._kernels import njit
 from linkwise._kernels.lca import LcaIndex, meet
+from linkwise._typing import FloatArray, IntArray
 from linkwise.metrics._kernels_paths import heavy_children
-
-__all__ = ["best_class_f", "class_meetings", "cost_dense", "cost_of_pairs"]
-
-IntArray = npt.NDArray[np.intp]
-FloatArray = npt.NDArray[np.float64]
 
 
 @njit

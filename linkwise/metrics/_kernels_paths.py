@@ -1,4 +1,4 @@
-"""A learned tree that counts, while samples change colour, the red-blue pairs that meet below a white sample.
+"""A learned tree that counts, while samples change color, the red-blue pairs that meet below a white sample.
 
 Let r, b and w be the numbers of red, blue and white samples below a node. A red and a blue sample meet at node u, and a
 white one is outside u, in sum over u of (r_u b_u - sum over children of r_c b_c) * (W - w_u) ways. Collecting the terms
@@ -9,7 +9,7 @@ of every r_u b_u turns this into
 which asks nothing about the number of children. The tree is cut into heavy paths (each node continues to its largest
 child); along a path, r, b and w are sums over what hangs beside the path further down, so the sum over a stretch of
 path follows from those of its two halves. Each path is held by a binary tree that is split by weight, so a path node
-lies as deep as what hangs there is light, and a change of colour passes through O(log n) entries in all.
+lies as deep as what hangs there is light, and a change of color passes through O(log n) entries in all.
 """
 
 from __future__ import annotations
@@ -17,13 +17,9 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from linkwise._kernels import njit
-
-__all__ = ["BLUE", "NONE", "RED", "WHITE", "PathTree", "answer", "heavy_children", "lay_paths", "recolour"]
-
-IntArray = npt.NDArray[np.intp]
+from linkwise._typing import IntArray
 
 RED, BLUE, WHITE, NONE = 0, 1, 2, -1  # the first three are also the columns of their sums
 PRODUCT, RED_BELOW, BLUE_BELOW, TOTAL = 3, 4, 5, 6
@@ -63,7 +59,7 @@ def heavy_children(parent: IntArray, size: IntArray) -> IntArray:
 
 @njit
 def lay_paths(parent: IntArray) -> PathTree:
-    """Cut a tree, whose root is its last node, into heavy paths; every sample starts without colour."""
+    """Cut a tree, whose root is its last node, into heavy paths; every sample starts without color."""
     m = len(parent)
     size = np.ones(m, np.intp)
     for v in range(m):
@@ -156,8 +152,8 @@ def _join(sums: IntArray, e: int, a: int, d: int) -> None:
 
 
 @njit
-def recolour(tree: PathTree, sample: int, old: int, new: int) -> None:
-    """Change the colour of one sample and renew the sums above it."""
+def recolor(tree: PathTree, sample: int, old: int, new: int) -> None:
+    """Change the color of one sample and renew the sums above it."""
     sums, beside, given = tree.sums, tree.beside, tree.given
     e = tree.place[sample]
     if old >= 0:
@@ -173,9 +169,9 @@ def recolour(tree: PathTree, sample: int, old: int, new: int) -> None:
             return
         product = sums[e, RED] * sums[e, BLUE]
         rest = sums[e, TOTAL] - product * sums[e, WHITE]
-        for colour in range(3):
-            sums[at, colour] += sums[e, colour] - given[e, colour]
-            given[e, colour] = sums[e, colour]
+        for color in range(3):
+            sums[at, color] += sums[e, color] - given[e, color]
+            given[e, color] = sums[e, color]
         sums[at, PRODUCT] += product - given[e, 3]
         beside[at] += rest - given[e, 4]
         given[e, 3], given[e, 4] = product, rest

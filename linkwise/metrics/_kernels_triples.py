@@ -3,19 +3,15 @@
 from __future__ import annotations
 
 import numpy as np
-import numpy.typing as npt
 
 from linkwise._kernels import njit
-from linkwise.metrics._kernels_paths import BLUE, NONE, RED, WHITE, answer, heavy_children, lay_paths, recolour
-
-__all__ = ["count_found", "item_stretches"]
-
-IntArray = npt.NDArray[np.intp]
+from linkwise._typing import IntArray
+from linkwise.metrics._kernels_paths import BLUE, NONE, RED, WHITE, answer, heavy_children, lay_paths, recolor
 
 
 @njit
 def item_stretches(n_items: int, parent: IntArray) -> tuple[IntArray, IntArray, IntArray]:
-    """Put the items in an order in which those below any node are neighbours.
+    """Put the items in an order in which those below any node are neighbors.
 
     Returns the order, where each node's stretch begins, and how many items it has. Nodes may have no or one child.
     """
@@ -46,7 +42,7 @@ def item_stretches(n_items: int, parent: IntArray) -> tuple[IntArray, IntArray, 
 @njit
 def _paint(tree: tuple, leaf: IntArray, begin: int, count: int, old: int, new: int) -> None:  # type: ignore[type-arg]
     for e in range(begin, begin + count):
-        recolour(tree, leaf[e], old, new)
+        recolor(tree, leaf[e], old, new)
 
 
 @njit
@@ -66,10 +62,10 @@ def count_found(
     sample of each item, in the order of the gold stretches; ``learned`` is the learned tree with one root on top.
 
     Going up a heavy path of the gold tree, everything met so far is blue, the branch that joins it turns red, later
-    branches of the same node have no colour, and all the rest is white. A sample is painted a few times for each path
+    branches of the same node have no color, and all the rest is white. A sample is painted a few times for each path
     above it, of which there are at most log2 n.
     """
-    # as variables, since for constants the painting would compile once for each pair of colours
+    # as variables, since for constants the painting would compile once for each pair of colors
     red, blue, white, none = np.intp(RED), np.intp(BLUE), np.intp(WHITE), np.intp(NONE)
     found = np.zeros(len(parent), np.intp)
     heavy = heavy_children(parent, size)

@@ -6,15 +6,11 @@ import warnings
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
+from linkwise._typing import FloatArray, IntArray
 from linkwise.exceptions import LinkwiseError, LinkwiseWarning
 from linkwise.metrics._pair_measures import cells
 from linkwise.metrics._read_labels import read_judged, read_labels
-
-__all__ = ["adjusted_mutual_info", "adjusted_rand", "nmi", "purity", "silhouette"]
-
-FloatArray = npt.NDArray[np.float64]
 
 
 def purity(y_true: Any, labels: Any, *, unlabeled: Any = -1) -> float:
@@ -92,7 +88,7 @@ def nmi(y_true: Any, labels: Any, *, unlabeled: Any = -1) -> float:
     return min(max(shared / mean, 0.0), 1.0)
 
 
-def _entropy(size: npt.NDArray[np.intp]) -> float:
+def _entropy(size: IntArray) -> float:
     share = size / size.sum()
     return float(-(share * np.log(share)).sum())
 
@@ -137,7 +133,7 @@ def adjusted_mutual_info(y_true: Any, labels: Any, *, unlabeled: Any = -1) -> fl
     Returns
     -------
     float
-        At most 1; slightly below 0 for clusterings worse than chance. The arithmetic mean normalises, as in `nmi`.
+        At most 1; slightly below 0 for clusterings worse than chance. The arithmetic mean normalizes, as in `nmi`.
 
     Notes
     -----

@@ -6,26 +6,13 @@ import warnings
 from typing import Any, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 from scipy.sparse import csr_array
 
 from linkwise._kernels.disjoint_set import components
+from linkwise._typing import IntArray
 from linkwise.constraints import Constraints, Kind
 from linkwise.exceptions import LinkwiseWarning
 from linkwise.metrics._read_labels import Judged, read_constraints, read_judged
-
-__all__ = [
-    "PairScores",
-    "cells",
-    "constrained_rand",
-    "pairwise_f",
-    "pairwise_precision",
-    "pairwise_recall",
-    "pairwise_scores",
-    "rand",
-]
-
-IntArray = npt.NDArray[np.intp]
 
 
 class PairScores(NamedTuple):

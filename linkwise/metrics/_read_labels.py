@@ -8,22 +8,11 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from linkwise._typing import BoolArray, IntArray
 from linkwise._value_columns import read_known
 from linkwise.constraints import Constraints
 from linkwise.exceptions import LinkwiseError, LinkwiseWarning
 from linkwise.result import Dendrogram
-
-__all__ = [
-    "Judged",
-    "read_classes",
-    "read_constraints",
-    "read_dendrogram",
-    "read_judged",
-    "read_labels",
-    "same_leaves",
-]
-
-IntArray = npt.NDArray[np.intp]
 
 
 class Judged(NamedTuple):
@@ -37,7 +26,7 @@ class Judged(NamedTuple):
     n_samples: int  # all, those of unknown class included
 
 
-def _array(who: str, name: str, values: Any, unlabeled: Any = None) -> tuple[npt.NDArray[Any], npt.NDArray[np.bool_]]:
+def _array(who: str, name: str, values: Any, unlabeled: Any = None) -> tuple[npt.NDArray[Any], BoolArray]:
     """One value per sample, and which are known: those that are neither missing nor ``unlabeled``."""
     try:
         given = values if hasattr(values, "__array__") or np.ndim(values) == 1 else np.asarray(values)

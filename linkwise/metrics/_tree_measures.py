@@ -5,19 +5,14 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from linkwise._kernels.lca import LcaIndex, prepare
+from linkwise._typing import FloatArray, IntArray
 from linkwise.exceptions import LinkwiseError
 from linkwise.metrics._kernels_classes import best_class_f, class_meetings, cost_dense, cost_of_pairs
 from linkwise.metrics._kernels_triples import item_stretches
 from linkwise.metrics._read_labels import read_classes, read_dendrogram, same_leaves
 from linkwise.result import Dendrogram
-
-__all__ = ["Meetings", "best_f", "dasgupta_cost", "dendrogram_purity", "hierarchy_fscore", "judged_below", "meetings"]
-
-IntArray = npt.NDArray[np.intp]
-FloatArray = npt.NDArray[np.float64]
 
 
 class Meetings(NamedTuple):

@@ -5,17 +5,13 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
+from linkwise._typing import IntArray
 from linkwise.exceptions import LinkwiseError
 from linkwise.metrics._kernels_triples import count_found, item_stretches
 from linkwise.metrics._read_labels import read_classes, same_leaves
 from linkwise.result import Dendrogram
 from linkwise.sources import Taxonomy
-
-__all__ = ["Gold", "count_triples", "h_correlation", "read_gold"]
-
-IntArray = npt.NDArray[np.intp]
 
 
 class Gold(NamedTuple):
@@ -29,7 +25,7 @@ class Gold(NamedTuple):
     parent: IntArray
     node: IntArray  # number of each node behind the items in the truth as given
     n_given: int  # how many nodes the truth as given has
-    order: IntArray  # items such that those below a node are neighbours
+    order: IntArray  # items such that those below a node are neighbors
     begin: IntArray  # where the stretch of each node begins in `order`
     size: IntArray  # and how long it is
 
@@ -170,7 +166,7 @@ def h_correlation(truth: Any, dendrogram: Any, *, weights: str = "node", unlabel
     Samples without a place in the truth are looked through: they neither ask nor answer. A trio that the learned tree
     joins in one node, or whose x and y end in different trees, counts as not found.
 
-    **Cost** O(n log² n) time and O(n) memory, whatever the shapes of the trees, by recolouring samples along the heavy
+    **Cost** O(n log² n) time and O(n) memory, whatever the shapes of the trees, by recoloring samples along the heavy
     paths of the gold tree [3]_; exact. **Departure from [1]_** neither [1]_ nor its source [2]_ as cited there writes
     the weights down beyond "equal weight to all hierarchy nodes"; the above is how we read it.
 

@@ -24,7 +24,7 @@ from linkwise.plots._search_plot import (
 """For other packages of linkwise."""
 
 from linkwise.plots._palette import (
-    cluster_colour as cluster_colour,
+    cluster_color as cluster_color,
     text_on as text_on,
 )
 from linkwise.plots._plane import (

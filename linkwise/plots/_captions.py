@@ -7,9 +7,6 @@ from collections.abc import Iterable, Sequence
 from functools import cache
 from typing import Any, NamedTuple
 
-__all__ = ["CORNERS", "Note", "every", "fonts_for", "name_of", "plain_text", "shorten", "write_apart"]
-
-
 CORNERS = ((4.0, 3.0), (-4.0, 3.0), (4.0, -3.0), (-4.0, -3.0))
 
 

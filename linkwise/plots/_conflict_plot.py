@@ -7,8 +7,8 @@ from collections import deque
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import numpy.typing as npt
 
+from linkwise._typing import FloatArray
 from linkwise.constraints import Kind
 from linkwise.exceptions import LinkwiseError
 from linkwise.plots._captions import Note, every, name_of, write_apart
@@ -19,9 +19,6 @@ from linkwise.plots._palette import BLAMED, INK
 if TYPE_CHECKING:
     from linkwise.constraints import Constraints
 
-__all__ = ["plot_conflict"]
-
-FloatArray = npt.NDArray[np.float64]
 _NUMBERED = 16  # so many statements carry their numbers
 _MOST_NAMES = 36
 _MOST_SAMPLES = 400
@@ -148,7 +145,7 @@ def _draw_edges(
 ) -> None:
     told: dict[frozenset[int], int] = {}
     for statement, kind, samples in edges:
-        colour, dashes, _ = ARC_STYLES[kind]
+        color, dashes, _ = ARC_STYLES[kind]
         a, b = place[samples[0]], place[samples[1]]
         twin = told.get(frozenset(samples[:2]), 0)  # a second statement about the same two is bent aside
         told[frozenset(samples[:2])] = twin + 1
@@ -156,10 +153,10 @@ def _draw_edges(
         glow = statement in singles
         if glow:
             ax.plot(*line.T, color=BLAMED, linewidth=7, alpha=0.65, solid_capstyle="round", zorder=1)
-        ax.plot(*line.T, color=colour, linestyle="solid" if kind is Kind.TRIPLET else dashes, linewidth=1.8, zorder=2)
+        ax.plot(*line.T, color=color, linestyle="solid" if kind is Kind.TRIPLET else dashes, linewidth=1.8, zorder=2)
         middle = line[len(line) // 2]
         if kind is Kind.TRIPLET:
-            ax.plot(*np.array([middle, place[samples[2]]]).T, color=colour, linestyle=dashes, linewidth=1.3, zorder=2)
+            ax.plot(*np.array([middle, place[samples[2]]]).T, color=color, linestyle=dashes, linewidth=1.3, zorder=2)
         if constraints is not None:
             ax.text(
                 *(middle * 0.9 + 0.1 * line[0]),
@@ -167,7 +164,7 @@ def _draw_edges(
                 fontsize=8,
                 ha="center",
                 va="center",
-                color=colour,
+                color=color,
                 bbox={"boxstyle": "round,pad=0.15", "facecolor": "white", "edgecolor": "none", "alpha": 0.9},
                 zorder=4,
             )

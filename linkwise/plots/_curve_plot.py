@@ -8,14 +8,12 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from linkwise._typing import FloatArray
 from linkwise.exceptions import LinkwiseError
 from linkwise.plots._captions import fonts_for, plain_text, shorten
 from linkwise.plots._matplotlib import axes_for
-from linkwise.plots._palette import cluster_colour
+from linkwise.plots._palette import cluster_color
 
-__all__ = ["plot_curve"]
-
-FloatArray = npt.NDArray[np.float64]
 _MARKS = "osD^vP*X"
 _DASHES: tuple[Any, ...] = ("solid", (0, (5, 2)), (0, (1, 1.5)), (0, (6, 2, 1, 2)))
 _MOST_MARKS = 40
@@ -62,8 +60,8 @@ def plot_curve(
 
     Notes
     -----
-    Values that are not finite are left out; a place without any is a gap. Neighbouring lines differ in colour, mark and
-    dashes, so that colour is never the only difference.
+    Values that are not finite are left out; a place without any is a gap. Neighboring lines differ in color, mark and
+    dashes, so that color is never the only difference.
 
     Examples
     --------
@@ -87,18 +85,18 @@ def plot_curve(
         places, runs = _read(str(name), said)
         mean = np.array([np.mean(some) if len(some) else np.nan for some in runs])
         half = np.array([_half_width(some, confidence) for some in runs])
-        colour = cluster_colour(number)
+        color = cluster_color(number)
         ax.plot(
             places,
             mean,
-            color=colour,
+            color=color,
             linestyle=_DASHES[number // len(_MARKS) % len(_DASHES)],
             marker=_MARKS[number % len(_MARKS)],
             markevery=max(1, len(places) // _MOST_MARKS),
             markersize=4,
             label=shorten(plain_text(name), 60) if str(name) else "_single",
         )
-        ax.fill_between(places, mean - half, mean + half, color=colour, alpha=0.15, linewidth=0)
+        ax.fill_between(places, mean - half, mean + half, color=color, alpha=0.15, linewidth=0)
     if max((abs(place) for place in ax.get_xlim()), default=0) >= 1000:
         ax.xaxis.set_major_formatter("{x:,.0f}")
     ax.set_xlabel(xlabel, parse_math=False)

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import numpy.typing as npt
 
+from linkwise._typing import FloatArray, IntArray
 from linkwise.plots._captions import every, fonts_for, name_of
 from linkwise.plots._marks import (
     ARC_STYLES,
@@ -19,16 +19,14 @@ from linkwise.plots._marks import (
     legend_handles,
 )
 from linkwise.plots._matplotlib import axes_for
-from linkwise.plots._palette import BLAMED, INK, cluster_colour, text_on
+from linkwise.plots._palette import BLAMED, INK, cluster_color, text_on
 from linkwise.plots._tree_layout import Sketch, draw_lines, lay_out
 
 if TYPE_CHECKING:
     from linkwise.constraints import Constraints
     from linkwise.result import Dendrogram
 
-__all__ = ["arcs_under", "plot_dendrogram"]
-
-_STRIP = (0.015, 0.075)  # band of cluster colours below the leaves, in shares of the tree's height
+_STRIP = (0.015, 0.075)  # band of cluster colors below the leaves, in shares of the tree's height
 _ARCS = 0.095  # where arcs begin
 _ARC_DEPTH = 0.28
 _HATCH = "/////"
@@ -49,7 +47,7 @@ def plot_dendrogram(
     title: str | None = None,
     ax: Any = None,
 ) -> Any:
-    """Draw a tree or forest with its clusters coloured, the cut marked and statements as arcs under the leaves.
+    """Draw a tree or forest with its clusters colored, the cut marked and statements as arcs under the leaves.
 
     Parameters
     ----------
@@ -93,7 +91,7 @@ def plot_dendrogram(
     Notes
     -----
     **Cost** O(n log n); branches narrower than a pixel are drawn as one line, so 100,000 leaves take about a second.
-    **Guarantee** never recurses; forests, many-way nodes and chains of any length are drawn. A cluster keeps its colour
+    **Guarantee** never recurses; forests, many-way nodes and chains of any length are drawn. A cluster keeps its color
     in every picture.
 
     Examples
@@ -142,7 +140,7 @@ def plot_dendrogram(
     return ax
 
 
-def arcs_under(sketch: Sketch, pairs: npt.NDArray[np.intp], points: int = 33) -> npt.NDArray[np.float64]:
+def arcs_under(sketch: Sketch, pairs: IntArray, points: int = 33) -> FloatArray:
     """Half ellipses below zero between the slots of ``pairs``; depth 1 is that of an arc across the whole picture."""
     first, second = np.sort(sketch.slot[pairs] + 0.5, axis=1).T
     turn = np.linspace(0.0, np.pi, points)
@@ -164,8 +162,8 @@ def _draw_branches(ax: Any, sketch: Sketch) -> None:
     box = ax.get_window_extent()
     lines = draw_lines(sketch, pixels=(max(200, 2 * int(box.width)), max(200, 2 * int(box.height))))
     thick = 1.3 if sketch.n_leaves <= 300 else 0.8
-    colour = _colours(lines.cluster)
-    ax.add_collection(LineCollection(list(lines.ends), colors=colour, linewidths=thick, capstyle="projecting"))
+    color = _colors(lines.cluster)
+    ax.add_collection(LineCollection(list(lines.ends), colors=color, linewidths=thick, capstyle="projecting"))
     folded = np.flatnonzero(sketch.size[: sketch.n_leaves] > 1)
     if len(folded):
         left = sketch.start[folded]
@@ -173,7 +171,7 @@ def _draw_branches(ax: Any, sketch: Sketch) -> None:
         corners[:, 0] = np.column_stack([left + 0.15, np.zeros(len(folded))])
         corners[:, 1] = np.column_stack([left + 0.85, np.zeros(len(folded))])
         corners[:, 2] = np.column_stack([sketch.x[folded], sketch.height[folded]])
-        ax.add_collection(PolyCollection(list(corners), facecolors=_colours(sketch.cluster[folded]), alpha=0.55))
+        ax.add_collection(PolyCollection(list(corners), facecolors=_colors(sketch.cluster[folded]), alpha=0.55))
 
 
 def _draw_cut(ax: Any, sketch: Sketch) -> None:
@@ -190,14 +188,14 @@ def _draw_cut(ax: Any, sketch: Sketch) -> None:
         sketch.height[tops] + 0.012 * sketch.top,
         sketch.x[tops] - reach,
         sketch.x[tops] + reach,
-        colors=_colours(sketch.cluster[tops]),
+        colors=_colors(sketch.cluster[tops]),
         linewidth=3.0,
         capstyle="round",
     )
 
 
 def _draw_strip(ax: Any, sketch: Sketch) -> None:
-    """Colour the ground under each cluster, and write its number where there is room.
+    """Color the ground under each cluster, and write its number where there is room.
 
     What lies outside the branch of its cluster is hatched, and an arrow stands before the number.
     """
@@ -211,11 +209,11 @@ def _draw_strip(ax: Any, sketch: Sketch) -> None:
             continue
         corners = [[(left, low), (right, low), (right, high), (left, high)] for left, right, *_ in mine]
         look = {"edgecolors": "none"} if at_home else {"edgecolors": "white", "linewidths": 0.0, "hatch": _HATCH}
-        ax.add_collection(PolyCollection(corners, facecolors=[cluster_colour(run[2]) for run in mine], **look))
+        ax.add_collection(PolyCollection(corners, facecolors=[cluster_color(run[2]) for run in mine], **look))
     style = {"fontsize": 7, "fontweight": "bold", "ha": "center", "va": "center"}
     for left, right, cluster, at_home in runs:
         if right - left > (0.02 if at_home else 0.035) * sketch.n_leaves:
-            ink = text_on(cluster_colour(cluster))
+            ink = text_on(cluster_color(cluster))
             number = str(cluster) if at_home else f"→ {cluster}"
             ax.annotate(number, ((left + right) / 2, (low + high) / 2), color=ink, **style)
 
@@ -225,7 +223,7 @@ def _draw_arcs(ax: Any, sketch: Sketch, part: Drawn) -> None:
 
     if not len(part.items):
         return
-    colour, dashes, _ = ARC_STYLES[part.kind]
+    color, dashes, _ = ARC_STYLES[part.kind]
     pairs = part.items[:, :2]
     arcs = arcs_under(sketch, pairs)
     arcs[:, :, 1] = sketch.top * (_ARC_DEPTH * arcs[:, :, 1] - _ARCS)
@@ -233,9 +231,9 @@ def _draw_arcs(ax: Any, sketch: Sketch, part: Drawn) -> None:
         glow = LineCollection(list(arcs[part.blamed]), colors=BLAMED, linewidths=BLAMED_WIDTH, alpha=0.7, zorder=1)
         ax.add_collection(glow)
     thick = np.where(part.broken, BROKEN_WIDTH, HELD_WIDTH)
-    ax.add_collection(LineCollection(list(arcs), colors=colour, linestyles=[dashes], linewidths=thick))
+    ax.add_collection(LineCollection(list(arcs), colors=color, linestyles=[dashes], linewidths=thick))
     ends = np.unique(sketch.slot[pairs]) + 0.5
-    ax.plot(ends, np.full(len(ends), -_ARCS * sketch.top), ".", color=colour, markersize=3)
+    ax.plot(ends, np.full(len(ends), -_ARCS * sketch.top), ".", color=color, markersize=3)
 
 
 def _write_legend(ax: Any, drawn: list[Drawn], named: bool, n_outside: int) -> None:
@@ -287,6 +285,6 @@ def _write_names(ax: Any, sketch: Sketch, ids: Any, max_names: int | None) -> bo
     return True
 
 
-def _colours(clusters: npt.NDArray[np.intp]) -> list[str]:
-    known = {label: cluster_colour(label) for label in np.unique(clusters).tolist()}
+def _colors(clusters: IntArray) -> list[str]:
+    known = {label: cluster_color(label) for label in np.unique(clusters).tolist()}
     return [known[label] for label in clusters.tolist()]

@@ -1,4 +1,4 @@
-"""Data or distances as a coloured table, its rows in the order of the tree: clusters show as blocks."""
+"""Data or distances as a colored table, its rows in the order of the tree: clusters show as blocks."""
 
 from __future__ import annotations
 
@@ -7,19 +7,16 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
+from linkwise._typing import FloatArray, IntArray
 from linkwise.exceptions import LinkwiseError
 from linkwise.plots._captions import every, fonts_for, name_of
 from linkwise.plots._matplotlib import axes_for
-from linkwise.plots._palette import cluster_colour, text_on
+from linkwise.plots._palette import cluster_color, text_on
 from linkwise.plots._tree_layout import lay_out
 
 if TYPE_CHECKING:
     from linkwise.result import Dendrogram
 
-__all__ = ["plot_heatmap"]
-
-IntArray = npt.NDArray[np.intp]
-FloatArray = npt.NDArray[np.float64]
 _MOST_ROWS = 1200  # more rows than pixels are averaged, or of distances some are shown
 _MOST_FEATURES = 60
 
@@ -63,9 +60,9 @@ def plot_heatmap(
 
     Notes
     -----
-    Features are standardised (mean 0, deviation 1) and colours end at three deviations, so that one scale fits all. Of
+    Features are standardized (mean 0, deviation 1) and colors end at three deviations, so that one scale fits all. Of
     more than 60 features those are drawn whose means differ most between clusters; of more than 1,200 samples
-    neighbouring rows are averaged, and of their distances every second, third and so on is drawn. The axes say so.
+    neighboring rows are averaged, and of their distances every second, third and so on is drawn. The axes say so.
 
     **Cost** O(n d); for distances at most 1,200 samples are compared.
 
@@ -96,7 +93,7 @@ def plot_heatmap(
     else:
         columns = _telling(X, labels)
         per_row, shown = every(n, _MOST_ROWS), order
-        image, across = _averaged(_standardised(X, columns)[order], per_row), columns
+        image, across = _averaged(_standardized(X, columns)[order], per_row), columns
         scale = {"cmap": "RdBu_r", "vmin": -3, "vmax": 3}
     count = len(image)
     picture = ax.imshow(image, aspect="auto", interpolation="nearest", **scale)
@@ -146,7 +143,7 @@ def _telling(X: Any, labels: Any) -> IntArray:
     return np.sort(np.argsort(-worth, kind="stable")[:_MOST_FEATURES])
 
 
-def _standardised(X: Any, columns: IntArray) -> FloatArray:
+def _standardized(X: Any, columns: IntArray) -> FloatArray:
     if hasattr(X, "tocsr"):
         table = X.tocsc()[:, columns].toarray().astype(np.float64)
     else:
@@ -196,18 +193,18 @@ def _write_columns(ax: Any, columns: IntArray, features: Any, n_features: int) -
 
 
 def _draw_band(ax: Any, labels: npt.NDArray[Any]) -> None:
-    """A band of cluster colours at the left edge, with numbers where there is room."""
+    """A band of cluster colors at the left edge, with numbers where there is room."""
     from matplotlib.collections import PolyCollection
 
     first = np.flatnonzero(np.r_[True, labels[1:] != labels[:-1]])
     stop = np.r_[first[1:], len(labels)]
-    colours = [cluster_colour(int(label)) for label in labels[first].tolist()]
+    colors = [cluster_color(int(label)) for label in labels[first].tolist()]
     left, right = -0.025, -0.006
     corners = [
         [(left, a - 0.5), (right, a - 0.5), (right, b - 0.5), (left, b - 0.5)]
         for a, b in zip(first.tolist(), stop.tolist(), strict=True)
     ]
-    band = PolyCollection(corners, facecolors=colours, transform=ax.get_yaxis_transform(), clip_on=False)
+    band = PolyCollection(corners, facecolors=colors, transform=ax.get_yaxis_transform(), clip_on=False)
     ax.add_collection(band, autolim=False)
     for a, b, label in zip(first.tolist(), stop.tolist(), labels[first].tolist(), strict=True):
         if b - a > 0.03 * len(labels):
@@ -216,7 +213,7 @@ def _draw_band(ax: Any, labels: npt.NDArray[Any]) -> None:
                 (a + b - 1) / 2,
                 str(label),
                 transform=ax.get_yaxis_transform(),
-                color=text_on(cluster_colour(int(label))),
+                color=text_on(cluster_color(int(label))),
                 fontsize=7,
                 fontweight="bold",
                 ha="center",

@@ -1,12 +1,12 @@
-"""The samples in the plane, coloured by cluster, with what was said drawn between them."""
+"""The samples in the plane, colored by cluster, with what was said drawn between them."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import numpy.typing as npt
 
+from linkwise._typing import FloatArray
 from linkwise.constraints import Kind
 from linkwise.plots._captions import Note, name_of, write_apart
 from linkwise.plots._marks import (
@@ -20,15 +20,12 @@ from linkwise.plots._marks import (
     legend_handles,
 )
 from linkwise.plots._matplotlib import axes_for
-from linkwise.plots._palette import BLAMED, cluster_colour
+from linkwise.plots._palette import BLAMED, cluster_color
 from linkwise.plots._plane import to_plane
 
 if TYPE_CHECKING:
     from linkwise.constraints import Constraints
 
-__all__ = ["plot_clusters", "plot_links"]
-
-FloatArray = npt.NDArray[np.float64]
 _MOST_NAMES = 60
 _FEW_SAMPLES = 300
 # where the number of few samples may stand, in points from their middle
@@ -58,7 +55,7 @@ def plot_links(
         Must-links become solid green lines, cannot-links dashed red ones; a triplet ab|c a violet line from a to b with
         a dotted branch to c.
     labels : array-like of shape (n_samples,), optional
-        Cluster of every sample; gives the colours and tells which pairs are broken, which are then drawn thick.
+        Cluster of every sample; gives the colors and tells which pairs are broken, which are then drawn thick.
     tree : Dendrogram, optional
         Tells which triplets are broken.
     ids : array-like of shape (n_samples,), optional
@@ -140,7 +137,7 @@ def plot_clusters(
     title: str | None = None,
     ax: Any = None,
 ) -> Any:
-    """Draw the samples along their two widest directions, coloured by cluster.
+    """Draw the samples along their two widest directions, colored by cluster.
 
     Parameters
     ----------
@@ -214,13 +211,13 @@ def _draw_points(ax: Any, points: FloatArray, labels: Any) -> None:
         msg = f"labels has shape {clusters.shape}, expected one label for each of the {n} samples."
         raise ValueError(msg)
     kinds, which = np.unique(clusters, return_inverse=True)
-    colours = np.array([cluster_colour(int(label)) for label in kinds.tolist()], dtype=object)
+    colors = np.array([cluster_color(int(label)) for label in kinds.tolist()], dtype=object)
     order = np.random.default_rng(0).permutation(n)
     ax.scatter(
         points[order, 0],
         points[order, 1],
         s=dot,
-        c=colours[which.ravel()[order]].tolist(),
+        c=colors[which.ravel()[order]].tolist(),
         edgecolors="white" if n <= 2000 else "none",
         linewidths=dot / 90,
         alpha=1.0 if n <= 5000 else 0.6,
@@ -234,7 +231,7 @@ def _draw_lines(ax: Any, points: FloatArray, part: Drawn) -> None:
 
     if not len(part.items):
         return
-    colour, dashes, _ = ARC_STYLES[part.kind]
+    color, dashes, _ = ARC_STYLES[part.kind]
     pairs = points[part.items[:, :2]]
     thick = np.where(part.broken, BROKEN_WIDTH, HELD_WIDTH)
     faint = np.where(part.broken | part.blamed, 1.0, np.clip(60 / len(pairs), 0.25, 1.0))  # or they hide the samples
@@ -246,7 +243,7 @@ def _draw_lines(ax: Any, points: FloatArray, part: Drawn) -> None:
     ax.add_collection(
         LineCollection(
             list(pairs),
-            colors=colour,
+            colors=color,
             linestyles=["solid" if triplet else dashes],
             linewidths=thick,
             alpha=faint * 0.75,
@@ -256,7 +253,5 @@ def _draw_lines(ax: Any, points: FloatArray, part: Drawn) -> None:
     if triplet:
         away = np.stack([pairs.mean(axis=1), points[part.items[:, 2]]], axis=1)
         ax.add_collection(
-            LineCollection(
-                list(away), colors=colour, linestyles=[dashes], linewidths=thick, alpha=faint * 0.6, zorder=2
-            )
+            LineCollection(list(away), colors=color, linestyles=[dashes], linewidths=thick, alpha=faint * 0.6, zorder=2)
         )

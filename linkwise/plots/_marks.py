@@ -1,4 +1,4 @@
-"""How statements look in every picture: colour and line by kind, weight by whether they hold or are blamed."""
+"""How statements look in every picture: color and line by kind, weight by whether they hold or are blamed."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import numpy.typing as npt
 
+from linkwise._typing import BoolArray, IntArray
 from linkwise.constraints import Kind
 from linkwise.exceptions import LinkwiseError
 from linkwise.plots._palette import APART, BLAMED, CLOSER, TOGETHER
@@ -16,12 +16,8 @@ if TYPE_CHECKING:
     from linkwise.constraints import Constraints
     from linkwise.result import Dendrogram
 
-__all__ = ["ARC_STYLES", "Drawn", "broken_in", "choose_drawn", "legend_handles"]
 
-IntArray = npt.NDArray[np.intp]
-BoolArray = npt.NDArray[np.bool_]
-
-# kind: (colour, matplotlib line style, words for the legend)
+# kind: (color, matplotlib line style, words for the legend)
 ARC_STYLES: dict[Kind, tuple[str, Any, str]] = {
     Kind.MUST_LINK: (TOGETHER, "solid", "must-link"),
     Kind.CANNOT_LINK: (APART, (0, (4, 2)), "cannot-link"),
@@ -101,9 +97,9 @@ def legend_handles(drawn: list[Drawn]) -> list[Any]:
 
     made = []
     for part in drawn:
-        colour, dashes, words = ARC_STYLES[part.kind]
+        color, dashes, words = ARC_STYLES[part.kind]
         some = f"{len(part.items):,} of {part.n_all:,} drawn" if len(part.items) < part.n_all else f"{part.n_all:,}"
-        made.append(Line2D([], [], color=colour, linestyle=dashes, linewidth=1.3, label=f"{words} ({some})"))
+        made.append(Line2D([], [], color=color, linestyle=dashes, linewidth=1.3, label=f"{words} ({some})"))
     broken, blamed = (sum(int(getattr(part, name).sum()) for part in drawn) for name in ("broken", "blamed"))
     if broken:
         made.append(Line2D([], [], color="#374151", linewidth=BROKEN_WIDTH, label=f"thick: broken ({broken:,})"))

@@ -1,18 +1,16 @@
-"""The same colours for the same groups: clusters of one result named after those of another."""
+"""The same colors for the same groups: clusters of one result named after those of another."""
 
 from __future__ import annotations
 
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
+from linkwise._typing import IntArray
 from linkwise.exceptions import LinkwiseError
 
-__all__ = ["match_labels"]
 
-
-def match_labels(labels: Any, like: Any) -> npt.NDArray[np.intp]:
+def match_labels(labels: Any, like: Any) -> IntArray:
     """Rename clusters after those of another clustering, so that fewest samples have another label.
 
     Parameters
@@ -20,7 +18,7 @@ def match_labels(labels: Any, like: Any) -> npt.NDArray[np.intp]:
     labels : array-like of shape (n_samples,)
         The clustering to rename.
     like : array-like of shape (n_samples,)
-        The one whose labels, and so whose colours, are taken over; clusters that are left over get fresh ones.
+        The one whose labels, and so whose colors, are taken over; clusters that are left over get fresh ones.
 
     Returns
     -------

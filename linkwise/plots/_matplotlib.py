@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-__all__ = ["axes_for"]
-
 
 def axes_for(who: str, ax: Any, figsize: tuple[float, float]) -> Any:
     """Return ``ax``, or the axes of a new figure; say how to get matplotlib when it is missing."""

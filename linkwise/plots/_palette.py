@@ -1,29 +1,27 @@
-"""Colours that stay: cluster 3 has the same colour in every picture, whatever the number of clusters."""
+"""Colors that stay: cluster 3 has the same color in every picture, whatever the number of clusters."""
 
 from __future__ import annotations
 
 import colorsys
 
-__all__ = ["APART", "BLAMED", "CLOSER", "INK", "TOGETHER", "cluster_colour", "text_on"]
-
-# Told apart by most kinds of colour vision, on white and on near-black; lightness differs between neighbours.
+# Told apart by most kinds of color vision, on white and on near-black; lightness differs between neighbors.
 _FIRST = ("#2f6db5", "#e08a1e", "#1b9e77", "#b8559a", "#69a9d8", "#c4532a", "#7d6bb3", "#8a8a2e", "#d98ba8", "#4f7f7a")
 _GOLDEN_ANGLE = 0.381966
 
 INK = "#6b7280"  # branches that belong to no single cluster
 TOGETHER = "#15803d"  # must-link: solid
-APART = "#dc2626"  # cannot-link: dashed, so that colour is never the only difference
+APART = "#dc2626"  # cannot-link: dashed, so that color is never the only difference
 CLOSER = "#7c3aed"  # triplet: dotted
 BLAMED = "#fbbf24"  # glow behind statements that are blamed for a conflict
 
 
-def cluster_colour(label: int) -> str:
-    """Return the colour of cluster ``label`` as ``#rrggbb``; -1 means no single cluster.
+def cluster_color(label: int) -> str:
+    """Return the color of cluster ``label`` as ``#rrggbb``; -1 means no single cluster.
 
     Examples
     --------
-    >>> from linkwise.plots._palette import cluster_colour
-    >>> cluster_colour(0), cluster_colour(0) == cluster_colour(40)
+    >>> from linkwise.plots._palette import cluster_color
+    >>> cluster_color(0), cluster_color(0) == cluster_color(40)
     ('#2f6db5', False)
     """
     if label < 0:
@@ -35,8 +33,8 @@ def cluster_colour(label: int) -> str:
     return f"#{round(red * 255):02x}{round(green * 255):02x}{round(blue * 255):02x}"
 
 
-def text_on(colour: str) -> str:
-    """White or near-black, whichever is easier to read on a colour (the larger contrast ratio of WCAG 2).
+def text_on(color: str) -> str:
+    """White or near-black, whichever is easier to read on a color (the larger contrast ratio of WCAG 2).
 
     Examples
     --------
@@ -44,11 +42,11 @@ def text_on(colour: str) -> str:
     >>> text_on("#2f6db5"), text_on("#69a9d8")
     ('#ffffff', '#111111')
     """
-    return "#ffffff" if 1.05 / (luminance(colour) + 0.05) >= (luminance(colour) + 0.05) / 0.0556 else "#111111"
+    return "#ffffff" if 1.05 / (luminance(color) + 0.05) >= (luminance(color) + 0.05) / 0.0556 else "#111111"
 
 
-def luminance(colour: str) -> float:
+def luminance(color: str) -> float:
     """Relative luminance of ``#rrggbb`` after WCAG 2, from 0 (black) to 1 (white)."""
-    parts = (int(colour[i : i + 2], 16) / 255 for i in (1, 3, 5))
+    parts = (int(color[i : i + 2], 16) / 255 for i in (1, 3, 5))
     linear = [part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in parts]
     return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]

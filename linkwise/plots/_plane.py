@@ -5,13 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
+from linkwise._typing import FloatArray
 from linkwise.exceptions import LinkwiseError
 
-__all__ = ["to_plane"]
-
-FloatArray = npt.NDArray[np.float64]
 _FEW_FEATURES = 400
 
 
@@ -21,7 +18,7 @@ def to_plane(X: Any) -> tuple[FloatArray, tuple[str, str]]:
     Notes
     -----
     One or two features are taken as they are, more through the first two principal components. Sparse rows are not
-    centred, which would fill them, but projected on their first two right singular vectors. The sign of a direction is
+    centered, which would fill them, but projected on their first two right singular vectors. The sign of a direction is
     chosen so that its largest entry is positive; the same data give the same picture.
     """
     if hasattr(X, "tocsr"):
@@ -34,16 +31,16 @@ def to_plane(X: Any) -> tuple[FloatArray, tuple[str, str]]:
         return np.column_stack([table[:, 0], np.zeros(len(table))]), ("feature 0", "")
     if table.shape[1] == 2 or len(table) < 2:
         return table[:, :2], ("feature 0", "feature 1")
-    centred = table - table.mean(axis=0)
-    total = max(float((centred**2).sum()), np.finfo(float).tiny)
+    centered = table - table.mean(axis=0)
+    total = max(float((centered**2).sum()), np.finfo(float).tiny)
     if table.shape[1] <= _FEW_FEATURES:
-        power, directions = np.linalg.eigh(centred.T @ centred)
+        power, directions = np.linalg.eigh(centered.T @ centered)
         power, directions = power[::-1][:2], directions[:, ::-1][:, :2].T
     else:
-        power, directions = _strongest(centred)
+        power, directions = _strongest(centered)
     share = np.maximum(power, 0.0) / total
     names = (f"component 1 ({share[0]:.0%} of the variance)", f"component 2 ({share[1]:.0%})")
-    return centred @ _signed(directions).T, names
+    return centered @ _signed(directions).T, names
 
 
 def _sparse(X: Any) -> tuple[FloatArray, tuple[str, str]]:

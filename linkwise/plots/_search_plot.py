@@ -8,9 +8,7 @@ import numpy as np
 
 from linkwise.exceptions import LinkwiseError
 from linkwise.plots._matplotlib import axes_for
-from linkwise.plots._palette import cluster_colour
-
-__all__ = ["plot_search"]
+from linkwise.plots._palette import cluster_color
 
 _MARKS = "osD^vP*X"
 _MOST_INSIDE = 5  # entries of a legend that most often find room between the lines
@@ -72,14 +70,14 @@ def plot_search(search: Any, param: str | None = None, *, title: str | None = No
         lines.setdefault(f"{results['method'][at]}({words})" if words else str(results["method"][at]), []).append(at)
     for number, (label, unsorted) in enumerate(lines.items()):
         members = sorted(unsorted, key=lambda at: places[values[at]])
-        colour = cluster_colour(number)
+        color = cluster_color(number)
         x = np.array([places[values[at]] for at in members], dtype=np.float64)
         shift = 0.04 * (number - (len(lines) - 1) / 2)  # lest error bars hide each other
         ax.errorbar(
             x + shift,
             mean[members],
             np.nan_to_num(error[members]),
-            color=colour,
+            color=color,
             marker=_MARKS[number % len(_MARKS)],
             markersize=4,
             linewidth=1.2,

@@ -10,17 +10,12 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import numpy.typing as npt
 
+from linkwise._typing import FloatArray, IntArray
 from linkwise.result import are_home
 
 if TYPE_CHECKING:
     from linkwise.result import Dendrogram
-
-__all__ = ["Lines", "Sketch", "draw_lines", "lay_out"]
-
-IntArray = npt.NDArray[np.intp]
-FloatArray = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +64,7 @@ class Sketch:
         return int(self.size[self.cluster_tops].sum() - self.size[self.home_tops].sum())
 
     def ground(self, pixels: int) -> list[tuple[float, float, int, bool]]:
-        """Runs of neighbouring leaves, as (left, right, label, in the branch of the cluster), as far as pixels show."""
+        """Runs of neighboring leaves, as (left, right, label, in the branch of the cluster), as far as pixels show."""
         label = np.empty(self.n_leaves, dtype=np.intp)
         label[self.start[: self.n_leaves]] = self.cluster[: self.n_leaves]
         edge = np.zeros(self.n_leaves + 1, dtype=np.intp)
@@ -98,7 +93,7 @@ class Sketch:
 
 @dataclass(frozen=True, slots=True)
 class Lines:
-    """Straight pieces to draw, each with the cluster that gives its colour."""
+    """Straight pieces to draw, each with the cluster that gives its color."""
 
     ends: FloatArray  # (pieces, 2 ends, x and height)
     cluster: IntArray

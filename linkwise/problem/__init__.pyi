@@ -1,6 +1,6 @@
 from linkwise.constraints import (
     must_links_within as must_links_within,
-    neighbours_within as neighbours_within,
+    neighbors_within as neighbors_within,
 )
 from linkwise.problem._problem import (
     Problem as Problem,

@@ -6,16 +6,14 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import scipy.sparse
 
+from linkwise._typing import FloatArray
 from linkwise.constraints import Constraints
 from linkwise.exceptions import InfeasibleConstraintsError, LinkwiseError
 from linkwise.problem.explain import contradiction
 from linkwise.problem.statements import Contraction, Hard, contract_constraints
 from linkwise.problem.triplets import blocks_or_none
-
-__all__ = ["Problem"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,7 +47,7 @@ class Problem:
     X: Any
     constraints: Constraints
     metric: str = "euclidean"
-    weight: npt.NDArray[np.float64] | None = None
+    weight: FloatArray | None = None
 
     def __post_init__(self) -> None:
         shape, n = np.shape(self.X), self.constraints.n_samples
@@ -68,7 +66,7 @@ class Problem:
         """Number of samples."""
         return self.constraints.n_samples
 
-    def distances(self) -> npt.NDArray[np.float64]:
+    def distances(self) -> FloatArray:
         """Return the distances between all samples as a square float64 matrix.
 
         Notes

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
+from linkwise._typing import BoolArray, IntArray
 from linkwise.constraints import Kind
 from linkwise.exceptions import LinkwiseError
 from linkwise.metrics import adjusted_rand
@@ -18,9 +19,6 @@ if TYPE_CHECKING:
     from linkwise.constraints import Constraints
     from linkwise.result import Dendrogram, Outcome
 
-__all__ = ["compare", "slots_joined"]
-
-IntArray = npt.NDArray[np.intp]
 _MAX_ARCS = 150
 _MOVES = 60
 _FLOWS = 40
@@ -32,7 +30,7 @@ def compare(
     after: Outcome,
     labels: npt.NDArray[Any],
     constraints: Constraints | None,
-    held: npt.NDArray[np.bool_] | None,
+    held: BoolArray | None,
     names: npt.NDArray[Any] | None,
 ) -> Comparison:
     """Compare two results on the same samples; ``labels`` and ``held`` belong to the later one.
@@ -84,7 +82,7 @@ def compare(
     )
 
 
-def _held_without(before: Outcome, old: npt.NDArray[Any], constraints: Constraints) -> npt.NDArray[np.bool_]:
+def _held_without(before: Outcome, old: npt.NDArray[Any], constraints: Constraints) -> BoolArray:
     """What holds in the earlier result: pairs in its clusters, triplets in its tree (without one, none)."""
     held = np.array(verify(old, constraints.with_rules()).held)
     triplet = constraints.kind == Kind.TRIPLET
@@ -129,7 +127,7 @@ def _sums(tree: Dendrogram, code: npt.NDArray[np.uint64]) -> set[tuple[int, int]
 
 
 def slots_joined(
-    constraints: Constraints | None, held: npt.NDArray[np.bool_] | None, sketch: Sketch | None
+    constraints: Constraints | None, held: BoolArray | None, sketch: Sketch | None
 ) -> tuple[tuple[Kind, bool, IntArray], ...]:
     """The leaves that statements join, by kind and whether they hold; nothing when they are too many to draw."""
     if constraints is None or held is None or sketch is None or not 0 < constraints.n_statements <= _MAX_ARCS:

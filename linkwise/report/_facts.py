@@ -4,27 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-import numpy as np
-import numpy.typing as npt
-
+from linkwise._typing import FloatArray, IntArray
 from linkwise.constraints import Kind
 from linkwise.plots import Sketch
-
-__all__ = [
-    "Change",
-    "Cluster",
-    "Comparison",
-    "Conflict",
-    "Doubtful",
-    "Facts",
-    "Flow",
-    "KindCount",
-    "Map",
-    "Move",
-    "Score",
-    "Statement",
-    "Trait",
-]
 
 
 @dataclass(frozen=True, slots=True)
@@ -167,14 +149,14 @@ class Comparison:
     changes: tuple[Change, ...]
     n_changes: int
     sketch: Sketch | None = None
-    arcs: tuple[tuple[Kind, bool, npt.NDArray[np.intp]], ...] = ()
+    arcs: tuple[tuple[Kind, bool, IntArray], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class Doubtful:
     """A sample nearly as close to another cluster as to its own.
 
-    The margin is (b - a) / max(a, b) for the distances a to the centre of its own and b to the nearest other cluster;
+    The margin is (b - a) / max(a, b) for the distances a to the center of its own and b to the nearest other cluster;
     below 0 it is closer to the other. ``statements`` counts those that name it.
     """
 
@@ -189,8 +171,8 @@ class Doubtful:
 class Map:
     """Samples in the plane: places, labels, what the axes are, and of how many samples these are a part."""
 
-    points: npt.NDArray[np.float64]
-    labels: npt.NDArray[np.intp]
+    points: FloatArray
+    labels: IntArray
     axes: tuple[str, str]
     n_samples: int
 
@@ -274,7 +256,7 @@ class Facts:
     conflicts: tuple[Conflict, ...]
     scores: tuple[Score, ...]
     sketch: Sketch | None
-    arcs: tuple[tuple[Kind, bool, npt.NDArray[np.intp]], ...]
+    arcs: tuple[tuple[Kind, bool, IntArray], ...]
     names: tuple[str, ...]
     version: str
     name_labels: tuple[int, ...] = ()

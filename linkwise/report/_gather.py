@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from linkwise import __version__
+from linkwise._typing import IntArray
 from linkwise.constraints import Kind
 from linkwise.plots import lay_out, to_plane
 from linkwise.report._comparison import compare, slots_joined
@@ -20,8 +21,6 @@ from linkwise.result import read_outcome, samples_outside, verify
 if TYPE_CHECKING:
     from linkwise.constraints import Constraints
     from linkwise.result import Certificate
-
-__all__ = ["gather_facts"]
 
 _MAX_NAMES = 20_000
 _MAX_POINTS = 5_000
@@ -258,7 +257,7 @@ def _question(one: Any, names: npt.NDArray[Any] | None) -> str:
     return one if isinstance(one, str) else str(one.text(names) if hasattr(one, "text") else one)
 
 
-def _names(samples: npt.NDArray[np.intp], names: npt.NDArray[Any] | None) -> list[str]:
+def _names(samples: IntArray, names: npt.NDArray[Any] | None) -> list[str]:
     return [str(value) for value in (samples if names is None else names[samples]).tolist()]
 
 

@@ -11,8 +11,6 @@ from linkwise.report._page_sections import change_section, cluster_section, doub
 from linkwise.report._sentences import MEANING, asked, lead, safe, script_json, verdict
 from linkwise.report._svg import map_svg, tree_svg
 
-__all__ = ["render_html"]
-
 
 def render_html(facts: Facts) -> str:
     """Word the facts as a self-contained page.

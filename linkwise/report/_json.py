@@ -13,8 +13,6 @@ import numpy as np
 from linkwise.constraints import Kind
 from linkwise.report._facts import Facts
 
-__all__ = ["to_json"]
-
 _DRAWING = {"sketch", "arcs", "map"}
 
 

@@ -9,8 +9,6 @@ from linkwise._messages import many
 from linkwise.report._facts import Facts
 from linkwise.report._sentences import MEANING, asked, change_words, compared, filled, lead, trait_words, verdict
 
-__all__ = ["render_markdown"]
-
 _SPECIAL = re.compile(r"([\\`*_{}\[\]<>()#+!|~$&])")
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\ud800-\udfff\u2028\u2029]")
 _MEMBERS = 12

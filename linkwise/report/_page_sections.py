@@ -3,21 +3,19 @@
 from __future__ import annotations
 
 from linkwise._messages import many
-from linkwise.plots import cluster_colour, text_on
+from linkwise.plots import cluster_color, text_on
 from linkwise.report._facts import Cluster, Comparison, Facts, Trait
 from linkwise.report._sentences import change_words, compared, filled, mean_words, safe, trait_words
 from linkwise.report._svg import before_svg
-
-__all__ = ["change_section", "cluster_section", "doubt_section", "question_section"]
 
 _MAX_CLUSTERS = 200
 _LEAST_BAR = 1.0  # standard deviations for a bar of full length, at least
 
 
 def swatch(label: int) -> str:
-    """A coloured square with the number of its cluster."""
-    colour = cluster_colour(label)
-    return f'<span class="chip" style="background:{colour};color:{text_on(colour)}">{label}</span>'
+    """A colored square with the number of its cluster."""
+    color = cluster_color(label)
+    return f'<span class="chip" style="background:{color};color:{text_on(color)}">{label}</span>'
 
 
 def cluster_section(facts: Facts) -> str:
@@ -42,7 +40,7 @@ def cluster_section(facts: Facts) -> str:
 
 
 def _card(cluster: Cluster, facts: Facts, largest: int) -> str:
-    colour = cluster_colour(cluster.label)
+    color = cluster_color(cluster.label)
     share, part = 100 * cluster.size / largest, cluster.size / max(facts.n_samples, 1)
     margin = "" if cluster.margin is None or len(facts.clusters) < 2 else f", mean margin {cluster.margin:.2f}"
     typical = ""
@@ -53,9 +51,9 @@ def _card(cluster: Cluster, facts: Facts, largest: int) -> str:
     left_out = cluster.size - len(cluster.members)
     more = f"<p class='soft'>… and {left_out:,} more.</p>" if left_out else ""
     return (
-        f'<article data-cluster="{cluster.label}" style="--mine:{colour}"><h3>{swatch(cluster.label)} '
+        f'<article data-cluster="{cluster.label}" style="--mine:{color}"><h3>{swatch(cluster.label)} '
         f'{many(cluster.size, "sample")}<span class="soft">, {part:.0%}{margin}</span></h3>'
-        f'<span class="bar"><span style="width:{share:.1f}%;background:{colour}"></span></span>'
+        f'<span class="bar"><span style="width:{share:.1f}%;background:{color}"></span></span>'
         f"{_traits(cluster.traits, facts)}{typical}"
         f'<details><summary>members</summary><ul class="members">{members}</ul>{more}</details></article>'
     )
@@ -89,7 +87,7 @@ def change_section(facts: Facts) -> str:
     if drawing:
         drawing = (
             f'<figure><div class="wide">{drawing}</div><figcaption>The tree without the knowledge, its clusters in the '
-            "colours of those they became; thick arcs are statements it breaks.</figcaption></figure>"
+            "colors of those they became; thick arcs are statements it breaks.</figcaption></figure>"
         )
     return f"<h2>What the knowledge changed</h2>\n{told}{drawing}{_flows(facts, found)}{_needed(found)}{_moves(found)}"
 
@@ -115,7 +113,7 @@ def _flows(facts: Facts, found: Comparison) -> str:
             f"<tr><td>{swatch(cluster.label)}</td><td class='flow'><span>{pieces}</span></td>"
             f"<td class='soft'>{words or 'as before'}</td></tr>"
         )
-    head = "<tr><th>cluster</th><th colspan='2'>its samples, coloured by where they would be</th></tr>"
+    head = "<tr><th>cluster</th><th colspan='2'>its samples, colored by where they would be</th></tr>"
     return f"<div class='wide'><table class='flows'>{head}{''.join(rows)}</table></div>"
 
 
@@ -124,7 +122,7 @@ def _known(label: int, facts: Facts) -> bool:
 
 
 def _shade(label: int, facts: Facts) -> str:
-    return cluster_colour(label) if _known(label, facts) else cluster_colour(-1)
+    return cluster_color(label) if _known(label, facts) else cluster_color(-1)
 
 
 def _needed(found: Comparison) -> str:

@@ -8,13 +8,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from linkwise._typing import FloatArray, IntArray
 from linkwise.exceptions import LinkwiseError
 from linkwise.report._facts import Trait
 
-__all__ = ["Profiles", "profile"]
-
-IntArray = npt.NDArray[np.intp]
-FloatArray = npt.NDArray[np.float64]
 _TRAITS = 6
 _EXEMPLARS = 5
 _LEAST = 0.2  # differences below a fifth of a standard deviation distinguish nothing
@@ -41,7 +38,7 @@ def profile(X: Any, labels: npt.NDArray[Any], metric: str, features: Any, values
         Samples, or dissimilarities with ``metric="precomputed"``, which have no traits.
     labels : ndarray of shape (n_samples,)
     metric : str
-        ``"euclidean"`` and ``"cosine"`` compare samples with the centres of clusters, cosine after scaling rows to
+        ``"euclidean"`` and ``"cosine"`` compare samples with the centers of clusters, cosine after scaling rows to
         length one; ``"precomputed"`` takes the mean dissimilarity to the members of a cluster (others than the sample).
     features : array-like of shape (n_features,) or None
         What the features are called.
@@ -68,7 +65,7 @@ def profile(X: Any, labels: npt.NDArray[Any], metric: str, features: Any, values
         table: Any = X.tocsr() if hasattr(X, "tocsr") else np.asarray(X, dtype=np.float64)
         from sklearn.preprocessing import normalize
 
-        away = _to_centres(normalize(table) if metric == "cosine" else table, group, size)
+        away = _to_centers(normalize(table) if metric == "cosine" else table, group, size)
         traits = _traits(_told(table, values), group, size, features)
     gone = (
         0 if values is None or hasattr(values, "tocsr") else int(np.isnan(np.asarray(values, dtype=np.float64)).sum())
@@ -108,16 +105,16 @@ def _group_means(table: Any, group: IntArray, size: IntArray) -> FloatArray:
     return np.asarray(total / size[:, None])
 
 
-def _to_centres(table: Any, group: IntArray, size: IntArray) -> FloatArray:
-    """Distances from every sample to the centre of every cluster."""
-    centre = _group_means(table, group, size)
+def _to_centers(table: Any, group: IntArray, size: IntArray) -> FloatArray:
+    """Distances from every sample to the center of every cluster."""
+    center = _group_means(table, group, size)
     square = np.asarray(table.multiply(table).sum(axis=1) if hasattr(table, "multiply") else (table**2).sum(axis=1))
     away = np.empty((len(group), len(size)))
-    step = max(1, _CELLS // max(centre.size, 1))
+    step = max(1, _CELLS // max(center.size, 1))
     for start in range(0, len(group), step):
         part = slice(start, start + step)
-        across = np.asarray(table[part] @ centre.T)
-        away[part] = square.ravel()[part, None] - 2 * across + (centre**2).sum(axis=1)
+        across = np.asarray(table[part] @ center.T)
+        away[part] = square.ravel()[part, None] - 2 * across + (center**2).sum(axis=1)
     return np.asarray(np.sqrt(np.maximum(away, 0.0)))
 
 

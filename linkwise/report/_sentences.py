@@ -11,21 +11,6 @@ from linkwise._messages import many, number
 from linkwise.constraints import Kind
 from linkwise.report._facts import Change, Comparison, Facts, Trait
 
-__all__ = [
-    "MEANING",
-    "asked",
-    "change_words",
-    "compared",
-    "filled",
-    "lead",
-    "mean_words",
-    "safe",
-    "script_json",
-    "trait_words",
-    "verdict",
-]
-
-
 # kind: (words, how it is drawn, what it means)
 MEANING = {
     Kind.MUST_LINK: ("must-link", "together", "these two samples belong to the same cluster"),

@@ -1,4 +1,4 @@
-"""The dendrogram as an SVG text: a few hundred bytes per cluster, colours from the page, no library needed."""
+"""The dendrogram as an SVG text: a few hundred bytes per cluster, colors from the page, no library needed."""
 
 from __future__ import annotations
 
@@ -8,11 +8,9 @@ from dataclasses import replace
 import numpy as np
 
 from linkwise.constraints import Kind
-from linkwise.plots import Sketch, cluster_colour, draw_lines, text_on
+from linkwise.plots import Sketch, cluster_color, draw_lines, text_on
 from linkwise.report._facts import Facts, Map
 from linkwise.report._sentences import safe
-
-__all__ = ["LEFT", "WIDTH", "before_svg", "map_svg", "tree_svg"]
 
 WIDTH, LEFT, RIGHT = 1000, 46, 6
 _TREE, _TOP = 330, 14
@@ -23,7 +21,7 @@ _CLASS = {Kind.MUST_LINK: "together", Kind.CANNOT_LINK: "apart", Kind.TRIPLET: "
 
 
 def tree_svg(facts: Facts) -> str:
-    """Draw the tree, the cut, the clusters as a coloured ground and what was said as arcs below it."""
+    """Draw the tree, the cut, the clusters as a colored ground and what was said as arcs below it."""
     sketch = facts.sketch
     if sketch is None:
         return ""
@@ -89,8 +87,8 @@ def _branches(sketch: Sketch, step: float, floor: float) -> str:
     thin = ' class="thin"' if sketch.n_leaves > 400 else ""
     parts = []
     for cluster in sorted(pieces):
-        colour = "" if cluster < 0 else f' style="stroke:{cluster_colour(cluster)}" data-cluster="{cluster}"'
-        parts.append(f'<path d="{"".join(pieces[cluster])}"{colour}/>')
+        color = "" if cluster < 0 else f' style="stroke:{cluster_color(cluster)}" data-cluster="{cluster}"'
+        parts.append(f'<path d="{"".join(pieces[cluster])}"{color}/>')
     return f'<g class="branches"><g{thin}>' + "".join(parts) + "</g></g>"
 
 
@@ -106,7 +104,7 @@ def _cut(sketch: Sketch, step: float, floor: float) -> str:
     for top in tops.tolist():
         reach = min(max(0.25 * float(sketch.width[top]) * step, 3.0), 14.0)
         x, y = LEFT + float(sketch.x[top]) * step, _y(float(sketch.height[top]), sketch, floor) - 3
-        style = f"stroke:{cluster_colour(int(sketch.cluster[top]))}"
+        style = f"stroke:{cluster_color(int(sketch.cluster[top]))}"
         caps.append(f'<path style="{style}" d="M{x - reach:.1f} {y:.1f}H{x + reach:.1f}"/>')
     return '<g class="caps">' + "".join(caps) + "</g>"
 
@@ -118,14 +116,14 @@ def _strip(sketch: Sketch, step: float, ground: float) -> str:
         what = f"cluster {label}" if at_home else f"cluster {label}, outside its branch"
         number = str(label) if at_home else f"→ {label}"
         parts.append(
-            f'<rect x="{x:.1f}" y="{ground}" width="{width:.1f}" height="{_STRIP}" fill="{cluster_colour(label)}" '
+            f'<rect x="{x:.1f}" y="{ground}" width="{width:.1f}" height="{_STRIP}" fill="{cluster_color(label)}" '
             f'data-cluster="{label}"><title>{what}</title></rect>'
         )
         if not at_home:
             lines = "".join(f"M{x + at:.1f} {ground + _STRIP}l4 -{_STRIP}" for at in np.arange(0.0, width - 4, 5.0))
             parts.append(f'<path class="outside" d="{lines}"/>')
         if width > (18 if at_home else 30):
-            ink = text_on(cluster_colour(label))
+            ink = text_on(cluster_color(label))
             parts.append(
                 f'<text x="{x + width / 2:.1f}" y="{ground + _STRIP - 2.5}" style="fill:{ink}">{number}</text>'
             )
@@ -181,7 +179,7 @@ def map_svg(found: Map) -> str:
     for label in kinds[np.argsort(-counts, kind="stable")].tolist():  # small clusters on top
         mine = found.labels == label
         moves = "".join(f"M{a:g} {b:g}h0" for a, b in zip(x[mine].tolist(), y[mine].tolist(), strict=True))
-        dots.append(f'<path data-cluster="{label}" style="stroke:{cluster_colour(label)}" d="{moves}"/>')
+        dots.append(f'<path data-cluster="{label}" style="stroke:{cluster_color(label)}" d="{moves}"/>')
         if mine.sum() >= 5 and len(kinds) <= 40:
             numbers.append((float(np.median(x[mine])), float(np.median(y[mine])), label))
     kept: list[tuple[float, float, int]] = []

@@ -12,8 +12,6 @@ from linkwise.report._html import render_html
 from linkwise.report._json import to_json
 from linkwise.report._markdown import render_markdown
 
-__all__ = ["write_report"]
-
 _FORMS = {".html": render_html, ".htm": render_html, ".md": render_markdown, ".json": to_json}
 
 

@@ -13,11 +13,10 @@ import numpy as np
 import numpy.typing as npt
 
 from linkwise._messages import many
+from linkwise._typing import BoolArray, IntArray
 from linkwise.constraints import Constraints, Kind, Rule
 from linkwise.exceptions import LinkwiseError
 from linkwise.result._certificate_rules import Clustering, check_rules
-
-__all__ = ["Certificate", "verify"]
 
 _SHOWN = 20
 _CHUNK = 1 << 18
@@ -54,7 +53,7 @@ class Certificate:
     """
 
     n_statements: int
-    held: npt.NDArray[np.bool_]
+    held: BoolArray
     counts: dict[str, tuple[int, int]]
     violated: tuple[int, ...]
     soft_violated: tuple[int, ...]
@@ -200,7 +199,7 @@ def verify(result: Any, constraints: Constraints, *, X: Any = None, metric: str 
     return _certify(constraints, held, faults, findings)
 
 
-def _groups_held(constraints: Constraints, label: npt.NDArray[np.intp]) -> npt.NDArray[np.bool_]:
+def _groups_held(constraints: Constraints, label: IntArray) -> BoolArray:
     """Statements about groups, by how many clusters the samples of each lie in."""
     statement, start, member = constraints.groups
     size = np.diff(start)
@@ -220,7 +219,7 @@ def _groups_held(constraints: Constraints, label: npt.NDArray[np.intp]) -> npt.N
 
 def _certify(
     constraints: Constraints,
-    held: npt.NDArray[np.bool_],
+    held: BoolArray,
     faults: tuple[str, ...],
     findings: list[tuple[Rule, bool | None, str]],
 ) -> Certificate:
@@ -249,7 +248,7 @@ def _certify(
 # -- label vectors ---------------------------------------------------------------------------------------------
 
 
-def _read_labels(result: Any, n_samples: int) -> npt.NDArray[np.intp]:
+def _read_labels(result: Any, n_samples: int) -> IntArray:
     try:
         labels = np.asarray(result)
     except TypeError as odd:
@@ -267,8 +266,8 @@ def _read_labels(result: Any, n_samples: int) -> npt.NDArray[np.intp]:
     return np.unique(labels, return_inverse=True)[1].astype(np.intp)
 
 
-def _definition_42(label: npt.NDArray[np.intp]) -> Any:
-    def holds(a: npt.NDArray[np.intp], b: npt.NDArray[np.intp], c: npt.NDArray[np.intp]) -> npt.NDArray[np.bool_]:
+def _definition_42(label: IntArray) -> Any:
+    def holds(a: IntArray, b: IntArray, c: IntArray) -> BoolArray:
         with_a, with_b = label[a] == label[c], label[b] == label[c]
         return np.asarray(with_a == with_b)  # c is with neither, or with both and then a and b are together as well
 
@@ -323,9 +322,7 @@ def _tree_faults(n: int, parent: npt.NDArray[Any]) -> tuple[str, ...]:
     return tuple(faults)
 
 
-def _marked_faults(
-    n: int, above: npt.NDArray[np.intp], marked: npt.NDArray[Any] | None
-) -> tuple[tuple[str, ...], npt.NDArray[np.intp]]:
+def _marked_faults(n: int, above: IntArray, marked: npt.NDArray[Any] | None) -> tuple[tuple[str, ...], IntArray]:
     """Check the cut and return, for every node, the marked node at or above it (without a cut: its root)."""
     top = len(above) - 1
     if marked is None:
@@ -353,7 +350,7 @@ def _marked_faults(
     return tuple(faults), owner
 
 
-def _chase(pointer: npt.NDArray[np.intp]) -> npt.NDArray[np.intp]:
+def _chase(pointer: IntArray) -> IntArray:
     """Follow pointers to their ends, doubling the stride each round."""
     while True:
         further = pointer[pointer]
@@ -362,7 +359,7 @@ def _chase(pointer: npt.NDArray[np.intp]) -> npt.NDArray[np.intp]:
         pointer = further
 
 
-def _lifted(above: npt.NDArray[np.intp]) -> Any:
+def _lifted(above: IntArray) -> Any:
     """Return a test for lca(a, b) strictly below lca(a, c), by binary lifting.
 
     Both are ancestors of a, so the deeper one is the lower one, and then lca(b, c) = lca(a, c) follows.
@@ -378,7 +375,7 @@ def _lifted(above: npt.NDArray[np.intp]) -> Any:
             break
         table.append(jump)
 
-    def meeting_depth(x: npt.NDArray[Any], y: npt.NDArray[Any]) -> npt.NDArray[np.intp]:
+    def meeting_depth(x: npt.NDArray[Any], y: npt.NDArray[Any]) -> IntArray:
         x, y = np.where(depth[x] >= depth[y], x, y), np.where(depth[x] >= depth[y], y, x)
         surplus = depth[x] - depth[y]
         for level, hop in enumerate(table):
@@ -389,9 +386,7 @@ def _lifted(above: npt.NDArray[np.intp]) -> Any:
             x, y = np.where(apart, far_x, x), np.where(apart, far_y, y)
         return np.asarray(np.where(x == y, depth[x], depth[x] - 1))
 
-    def strictly_below(
-        a: npt.NDArray[np.intp], b: npt.NDArray[np.intp], c: npt.NDArray[np.intp]
-    ) -> npt.NDArray[np.bool_]:
+    def strictly_below(a: IntArray, b: IntArray, c: IntArray) -> BoolArray:
         held = np.empty(len(a), dtype=np.bool_)
         for start in range(0, len(a), _CHUNK):
             part = slice(start, start + _CHUNK)

@@ -1,4 +1,4 @@
-"""The rules half of the independent checker: separation, neighbourhood, reach of a merge and size, by definition."""
+"""The rules half of the independent checker: separation, neighborhood, reach of a merge and size, by definition."""
 
 from __future__ import annotations
 
@@ -7,14 +7,12 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 from scipy.sparse import coo_array
 
 from linkwise._sparse import connected_parts
-from linkwise.constraints import Constraints, MaxCentroidDistance, MinSeparation, NeighbourWithin, Rule, SizeBetween
+from linkwise._typing import BoolArray, FloatArray, IntArray
+from linkwise.constraints import Constraints, MaxCentroidDistance, MinSeparation, NeighborWithin, Rule, SizeBetween
 from linkwise.exceptions import LinkwiseError
-
-__all__ = ["Clustering", "check_rules"]
 
 _SLACK = 1e-9  # distances are recomputed here, perhaps in another order of summation than in the engine
 _CELLS = 1 << 22
@@ -30,10 +28,10 @@ class Clustering:
     nodes above the cut a number past the last node.
     """
 
-    labels: npt.NDArray[np.intp]
+    labels: IntArray
     has_cut: bool
-    parent: npt.NDArray[np.intp] | None = None
-    owner: npt.NDArray[np.intp] | None = None
+    parent: IntArray | None = None
+    owner: IntArray | None = None
 
 
 def check_rules(constraints: Constraints, clustering: Clustering, X: Any, metric: str) -> list[_Finding]:
@@ -49,8 +47,8 @@ def check_rules(constraints: Constraints, clustering: Clustering, X: Any, metric
             findings.append((rule, None, "it needs X"))
         elif isinstance(rule, MinSeparation):
             findings.append((rule, *_separation(rule, clustering, distances)))
-        elif isinstance(rule, NeighbourWithin):
-            findings.append((rule, *_neighbours(rule, clustering, distances)))
+        elif isinstance(rule, NeighborWithin):
+            findings.append((rule, *_neighbors(rule, clustering, distances)))
         elif isinstance(rule, MaxCentroidDistance):
             findings.append((rule, *_reach(rule, clustering, distances, constraints)))
         else:
@@ -73,14 +71,14 @@ class _Distances:
         self.data = data
         self.metric = {"l2": "euclidean", "manhattan": "cityblock", "l1": "cityblock"}.get(metric, metric)
 
-    def between(self, rows: npt.NDArray[np.intp], columns: npt.NDArray[np.intp]) -> npt.NDArray[np.float64]:
+    def between(self, rows: IntArray, columns: IntArray) -> FloatArray:
         from scipy.spatial.distance import cdist
 
         if self.metric == "precomputed":
             return np.asarray(self.data[np.ix_(rows, columns)])
         return np.asarray(cdist(self.data[rows], self.data[columns], metric=self.metric))
 
-    def slices(self, samples: npt.NDArray[np.intp]) -> Iterator[tuple[npt.NDArray[np.intp], npt.NDArray[np.float64]]]:
+    def slices(self, samples: IntArray) -> Iterator[tuple[IntArray, FloatArray]]:
         step = max(1, _CELLS // max(1, len(samples)))
         for start in range(0, len(samples), step):
             rows = samples[start : start + step]
@@ -107,7 +105,7 @@ def _separation(rule: MinSeparation, clustering: Clustering, distances: _Distanc
     return True, ""
 
 
-def _neighbours(rule: NeighbourWithin, clustering: Clustering, distances: _Distances) -> tuple[bool | None, str]:
+def _neighbors(rule: NeighborWithin, clustering: Clustering, distances: _Distances) -> tuple[bool | None, str]:
     order = np.argsort(clustering.labels, kind="stable")
     ends = np.flatnonzero(np.diff(clustering.labels[order])) + 1
     for members in np.split(order, ends):
@@ -142,7 +140,7 @@ def _reach(
     child = child[np.argsort(parent[child], kind="stable")]
     start = np.searchsorted(parent[child], judged)
     stop = np.searchsorted(parent[child], judged, side="right")
-    # Neighbouring children first: for a two-way node that is the whole check, vectorised.
+    # Neighboring children first: for a two-way node that is the whole check, vectorized.
     two = judged[stop - start == 2]
     first = child[start[stop - start == 2]]
     second = child[start[stop - start == 2] + 1]
@@ -160,7 +158,7 @@ def _reach(
     return True, ""
 
 
-def _forced_groups(constraints: Constraints, distances: _Distances) -> npt.NDArray[np.intp]:
+def _forced_groups(constraints: Constraints, distances: _Distances) -> IntArray:
     """Number the groups that hard must-links and the separation rule put together whatever the merges cost."""
     n = constraints.n_samples
     pairs, statement = constraints.must_links()
@@ -174,14 +172,12 @@ def _forced_groups(constraints: Constraints, distances: _Distances) -> npt.NDArr
     return group
 
 
-def _joined(n: int, first: npt.NDArray[np.intp], second: npt.NDArray[np.intp]) -> npt.NDArray[np.intp]:
+def _joined(n: int, first: IntArray, second: IntArray) -> IntArray:
     graph = coo_array((np.ones(len(first), np.int8), (first, second)), shape=(n, n))
     return connected_parts(graph)[1]
 
 
-def _node_sums(
-    parent: npt.NDArray[np.intp], n: int, data: npt.NDArray[np.float64], group: npt.NDArray[np.intp]
-) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.bool_]]:
+def _node_sums(parent: IntArray, n: int, data: FloatArray, group: IntArray) -> tuple[FloatArray, BoolArray]:
     """Centroid of every node, and whether all its samples are of one group; from the deepest level upwards."""
     nodes = len(parent)
     depth = np.where(parent < 0, 0, 1)

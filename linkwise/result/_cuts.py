@@ -5,20 +5,15 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import numpy.typing as npt
 
 from linkwise._kernels import njit
 from linkwise._messages import hint
+from linkwise._typing import IntArray
 from linkwise.exceptions import LinkwiseError
 from linkwise.trees import by_first_appearance, nearest_flagged
 
 if TYPE_CHECKING:
     from linkwise.trees import Tree
-
-__all__ = ["labels_at_height", "labels_at_number", "labels_of_marks", "read_cluster_count"]
-
-IntArray = npt.NDArray[np.intp]
-FloatArray = npt.NDArray[np.float64]
 
 
 def read_cluster_count(n_clusters: Any, n_roots: int, n_samples: int) -> int:

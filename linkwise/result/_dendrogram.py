@@ -6,9 +6,9 @@ import warnings
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from linkwise._kernels.lca import below_many, query_many, splits_off
+from linkwise._typing import BoolArray, IntArray
 from linkwise.constraints import Constraints, Kind
 from linkwise.exceptions import LinkwiseError, LinkwiseWarning
 from linkwise.result import _cuts
@@ -16,11 +16,6 @@ from linkwise.result._small_branches import OutlierCut, cut_without_outliers, sh
 from linkwise.result._split import labels_by_knowledge
 from linkwise.result._triplets import triplets_of
 from linkwise.trees import Exchange, read_pairs, same_samples
-
-__all__ = ["Dendrogram"]
-
-IntArray = npt.NDArray[np.intp]
-BoolArray = npt.NDArray[np.bool_]
 
 
 class Dendrogram(Exchange):
@@ -304,7 +299,7 @@ class Dendrogram(Exchange):
         Notes
         -----
         **Cost** O(n + m + k log k). **Guarantee** exactly ``n_clusters`` clusters; a cut with more clusters refines one
-        with fewer; given the complete informative triplets of a labelling and a tree that displays them, the cut at its
+        with fewer; given the complete informative triplets of a labeling and a tree that displays them, the cut at its
         number of classes returns the classes. **Departure from the paper** ReCon's cut by merge order does not.
 
         Examples

@@ -6,18 +6,14 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import numpy.typing as npt
 
 from linkwise._kernels import njit
 from linkwise._messages import many
+from linkwise._typing import BoolArray, IntArray
 from linkwise.trees import nearest_flagged
 
 if TYPE_CHECKING:
     from linkwise.trees import Tree
-
-__all__ = ["Moved", "are_home", "cluster_tops", "samples_outside"]
-
-IntArray = npt.NDArray[np.intp]
 
 
 @dataclass(frozen=True, eq=False)
@@ -86,7 +82,7 @@ class Moved:
 
 
 @njit
-def cluster_tops(parent: IntArray, labels: IntArray) -> npt.NDArray[np.bool_]:
+def cluster_tops(parent: IntArray, labels: IntArray) -> BoolArray:
     """Mask of the highest nodes all of whose samples have one label."""
     mixed = -1
     unseen = -2
@@ -121,7 +117,7 @@ def samples_outside(tree: Tree, labels: Any) -> Moved:
     return Moved(out, holder[out], np.asarray(labels)[out].astype(np.intp), held)
 
 
-def are_home(above: IntArray, size: IntArray, label: IntArray) -> npt.NDArray[np.bool_]:
+def are_home(above: IntArray, size: IntArray, label: IntArray) -> BoolArray:
     """Say of branches, each all in one cluster, whether they are the largest of their cluster.
 
     ``above`` names the node above each; children of one node that are in one cluster count as one branch.

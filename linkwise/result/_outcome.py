@@ -13,8 +13,6 @@ from linkwise.constraints import Constraints
 from linkwise.exceptions import LinkwiseError
 from linkwise.result._dendrogram import Dendrogram
 
-__all__ = ["Outcome", "place_of", "read_outcome"]
-
 _MOST_COMPARED = 20_000
 
 

@@ -11,6 +11,7 @@ import numpy.typing as npt
 from linkwise._kernels import njit
 from linkwise._kernels.disjoint_set import components
 from linkwise._kernels.lca import LcaIndex, query
+from linkwise._typing import BoolArray, FloatArray, IntArray
 from linkwise.constraints import Kind
 from linkwise.exceptions import LinkwiseError
 from linkwise.result._cuts import read_cluster_count
@@ -21,10 +22,6 @@ if TYPE_CHECKING:
     from linkwise.constraints import Constraints
     from linkwise.trees import Tree
 
-__all__ = ["OutlierCut", "cut_without_outliers", "shortfalls"]
-
-IntArray = npt.NDArray[np.intp]
-FloatArray = npt.NDArray[np.float64]
 
 MUST, CANNOT, TRIPLET = int(Kind.MUST_LINK), int(Kind.CANNOT_LINK), int(Kind.TRIPLET)
 
@@ -281,7 +278,7 @@ def _travel_together(constraints: Constraints | None, branch: IntArray, k: int, 
         pairs = pairs[keep]
 
 
-def _broken(trios: IntArray) -> npt.NDArray[np.bool_]:
+def _broken(trios: IntArray) -> BoolArray:
     a, b, c = trios.T
     return (c == a) != (c == b)  # type: ignore[no-any-return]
 
@@ -329,7 +326,7 @@ def _means(unit: IntArray, n_units: int, X: FloatArray) -> FloatArray:
     return total / np.bincount(unit, minlength=n_units)[:, None]
 
 
-def _as_pairs(constraints: Constraints, moving: npt.NDArray[np.bool_]) -> tuple[npt.NDArray[np.int8], IntArray]:
+def _as_pairs(constraints: Constraints, moving: BoolArray) -> tuple[npt.NDArray[np.int8], IntArray]:
     """All statements with groups as pairs, as far as these concern a sample that is ``moving``."""
     chain, at = constraints.must_links()
     chain = chain[constraints.kind[at] == Kind.TOGETHER]

@@ -10,10 +10,10 @@ import heapq
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from linkwise._kernels import njit
 from linkwise._kernels.lca import query_many, splits_off
+from linkwise._typing import BoolArray, IntArray
 from linkwise.constraints import Kind
 from linkwise.exceptions import UnsupportedConstraintError
 from linkwise.result._cuts import read_cluster_count
@@ -23,10 +23,6 @@ if TYPE_CHECKING:
     from linkwise.constraints import Constraints
     from linkwise.trees import Tree
 
-__all__ = ["Split", "labels_by_knowledge", "promised", "split_tree", "urgency"]
-
-IntArray = npt.NDArray[np.intp]
-BoolArray = npt.NDArray[np.bool_]
 
 APART, KNOWN, ORDINARY, CLOSE, TOGETHER = 0, 1, 2, 3, 4
 
@@ -66,7 +62,7 @@ def urgency(tree: Tree, constraints: Constraints | None) -> IntArray:
     _put(urgent, query_many(index, i, j), TOGETHER)
     i, j = (np.ascontiguousarray(column) for column in constraints.of(Kind.CANNOT_LINK).T)
     _put(urgent, query_many(index, i, j), APART)
-    i, j = constraints.groups_of(Kind.APART).neighbours(tree.leaf_order)
+    i, j = constraints.groups_of(Kind.APART).neighbors(tree.leaf_order)
     _put(urgent, query_many(index, i, j), APART)
     _lift(tree.parent, urgent)
     return urgent

@@ -5,18 +5,15 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import numpy as np
-import numpy.typing as npt
 
 from linkwise._kernels import njit
+from linkwise._typing import IntArray
 from linkwise.constraints import Constraints
 from linkwise.exceptions import LinkwiseError
 
 if TYPE_CHECKING:
     from linkwise.trees import Tree
 
-__all__ = ["MOST_TRIPLETS", "stretches", "triplets_of"]
-
-IntArray = npt.NDArray[np.intp]
 
 MOST_TRIPLETS = 5_000_000
 

@@ -7,11 +7,11 @@ from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 import scipy.sparse
 from sklearn.base import clone
 
 from linkwise._messages import hint, many
+from linkwise._typing import IntArray
 from linkwise.constraints import Constraints, Kind, SizeBetween
 from linkwise.engines import (
     ConstrainedAgglomerative,
@@ -25,21 +25,6 @@ from linkwise.engines import (
 from linkwise.engines.hierarchical import mark
 from linkwise.result import Certificate, Dendrogram, verify
 from linkwise.selection._search_cv import KnowledgeSearchCV
-
-__all__ = [
-    "Cut",
-    "candidate_methods",
-    "cluster_grid",
-    "cut_by_steps",
-    "decide_cut",
-    "explain",
-    "nearly_all_in_one",
-    "numbers_of_clusters",
-    "search_among",
-    "too_little",
-]
-
-IntArray = npt.NDArray[np.intp]
 
 
 class Cut(NamedTuple):

@@ -12,7 +12,6 @@ from numbers import Integral
 from typing import Any, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 from sklearn import config_context
 from sklearn.base import clone
 from sklearn.model_selection import ParameterGrid
@@ -20,12 +19,11 @@ from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import has_fit_parameter
 
 from linkwise._compat import InvalidParameterError
+from linkwise._typing import IntArray
 from linkwise.constraints import Constraints, Kind
 from linkwise.engines import ReCon, progress
 from linkwise.engines.hierarchical import HierarchyMixin, recut
 from linkwise.exceptions import DeadEndError, InfeasibleConstraintsError, LinkwiseError, UnsupportedConstraintError
-
-__all__ = ["Candidate", "Outcome", "families", "fit_family", "fit_model", "labels_of", "last_step", "read_candidates"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -205,7 +203,7 @@ def _reason(error: Exception) -> str:
     return f"{type(error).__name__}: {str(error).splitlines()[0] if str(error) else ''}"[:80]
 
 
-def labels_of(model: Any, n_samples: int) -> npt.NDArray[np.intp]:
+def labels_of(model: Any, n_samples: int) -> IntArray:
     """The labels a fitted model gave, one per sample."""
     labels = getattr(last_step(model), "labels_", None)
     if labels is None or np.shape(labels) != (n_samples,):

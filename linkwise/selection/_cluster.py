@@ -8,10 +8,10 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import scipy.sparse
 
 from linkwise._memory import MATRIX
+from linkwise._typing import IntArray
 from linkwise.constraints import Constraints, Kind, SizeBetween
 from linkwise.engines import ConstrainedClusterer
 from linkwise.engines.hierarchical import ConstrainedAgglomerative, ConstrainedCompleteLink, ReCon, detours
@@ -30,10 +30,6 @@ from linkwise.selection._automatic import (
     too_little,
 )
 from linkwise.selection._search_cv import KnowledgeSearchCV
-
-__all__ = ["Clustering", "cluster"]
-
-IntArray = npt.NDArray[np.intp]
 
 # A feature that spreads so many times as far as another decides alone.
 UNEQUAL = 20.0
@@ -163,7 +159,7 @@ def cluster(
     150 samples in 3 clusters.
     All 15 hard statements hold: 12 must-links, 3 cannot-links.
     How:
-      - ConstrainedCompleteLink(linkage='average'): what pairs say tells something about their neighbours too.
+      - ConstrainedCompleteLink(linkage='average'): what pairs say tells something about their neighbors too.
     """
     found = _cluster(X, constraints, n_clusters, metric, min_cluster_size, random_state)
     dense = not scipy.sparse.issparse(X) and metric in (None, "euclidean")
@@ -302,7 +298,7 @@ class _Task:
 
     @property
     def is_plain(self) -> bool:
-        """Dense vectors that have centres."""
+        """Dense vectors that have centers."""
         return self.metric == "euclidean" and not self.sparse
 
     @property
@@ -330,7 +326,7 @@ def _choose(task: _Task) -> tuple[Any, str]:
     if task.says(*_PAIRS):
         if not task.is_large:
             made = ConstrainedCompleteLink(k, linkage="average", metric=task.metric)
-            return made, "what pairs say tells something about their neighbours too."
+            return made, "what pairs say tells something about their neighbors too."
         if task.is_plain and k is not None:
             many = f"{task.n:,} samples are too many for a matrix of distances"
             if task.known.is_hard.all():

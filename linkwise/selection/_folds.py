@@ -5,19 +5,15 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 from sklearn.utils import check_random_state
 
 from linkwise._kernels.disjoint_set import components
+from linkwise._typing import BoolArray, IntArray
 from linkwise.constraints import Constraints, Kind
 from linkwise.exceptions import LinkwiseError
 from linkwise.problem import check
 
-__all__ = ["Fold", "knowledge_folds"]
-
-IntArray = npt.NDArray[np.intp]
-BoolArray = npt.NDArray[np.bool_]
-# Pairs of sets of must-linked samples that may be apart before folds are refused; one set per labelled class is usual.
+# Pairs of sets of must-linked samples that may be apart before folds are refused; one set per labeled class is usual.
 _MOST_APART = 2_000_000
 
 

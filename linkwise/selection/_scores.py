@@ -5,14 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import numpy as np
-import numpy.typing as npt
 
+from linkwise._typing import FloatArray, IntArray
 from linkwise.constraints import Constraints, Kind
 from linkwise.result import Dendrogram, verify
 
-__all__ = ["KINDS", "SCORES", "score_of", "tally"]
-
-Counts = npt.NDArray[np.float64]
 # What a tally counts, in this order: statements that put together, that keep apart, and triplets.
 KINDS = ("must", "cannot", "triplets")
 _SIDES = (
@@ -22,7 +19,7 @@ _SIDES = (
 )
 
 
-def tally(labels: npt.NDArray[np.intp], tree: Dendrogram | None, test: Constraints) -> Counts:
+def tally(labels: IntArray, tree: Dendrogram | None, test: Constraints) -> FloatArray:
     """Count the statements kept and asked, ``float64[3, 2]``, a row for each of `KINDS`.
 
     Triplets are asked of the tree if there is one, all else of the labels.
@@ -39,39 +36,39 @@ def tally(labels: npt.NDArray[np.intp], tree: Dendrogram | None, test: Constrain
     return counts
 
 
-def _cells(counts: Counts) -> tuple[float, float, float, float]:
+def _cells(counts: FloatArray) -> tuple[float, float, float, float]:
     """Pairs together and kept, together and broken, apart and broken, apart and kept."""
     (must, all_must), (cannot, all_cannot) = counts[:2].tolist()
     return must, all_must - must, all_cannot - cannot, cannot
 
 
-def _balanced(counts: Counts) -> float:
+def _balanced(counts: FloatArray) -> float:
     asked = counts[:2, 1] > 0
     return float((counts[:2, 0][asked] / counts[:2, 1][asked]).mean())
 
 
-def _matthews(counts: Counts) -> float:
+def _matthews(counts: FloatArray) -> float:
     a, b, c, d = _cells(counts)
     scale = np.sqrt((a + b) * (c + d) * (a + c) * (b + d))
     return float((a * d - b * c) / scale) if scale else 0.0
 
 
-def _kappa(counts: Counts) -> float:
+def _kappa(counts: FloatArray) -> float:
     a, b, c, d = _cells(counts)
     chance = (a + b) * (b + d) + (c + d) * (a + c)
     return float(2 * (a * d - b * c) / chance) if chance else 0.0
 
 
-def _f(counts: Counts) -> float:
+def _f(counts: FloatArray) -> float:
     a, b, c, _ = _cells(counts)
     return 2 * a / (2 * a + b + c) if a + b + c else 0.0
 
 
-def _accuracy(counts: Counts) -> float:
+def _accuracy(counts: FloatArray) -> float:
     return float(counts[:2, 0].sum() / counts[:2, 1].sum())
 
 
-SCORES: dict[str, Callable[[Counts], float]] = {
+SCORES: dict[str, Callable[[FloatArray], float]] = {
     "accuracy": _accuracy,
     "balanced": _balanced,
     "f": _f,
@@ -80,7 +77,7 @@ SCORES: dict[str, Callable[[Counts], float]] = {
 }
 
 
-def score_of(scoring: str, counts: Counts) -> float:
+def score_of(scoring: str, counts: FloatArray) -> float:
     """Score counts; where links and triplets were asked the mean of both scores, nan where nothing was."""
     parts = []
     if counts[:2, 1].any():

@@ -7,7 +7,6 @@ from numbers import Integral
 from typing import Any, ClassVar, Self
 
 import numpy as np
-import numpy.typing as npt
 from sklearn.base import BaseEstimator, ClusterMixin, MetaEstimatorMixin, _fit_context
 from sklearn.utils import get_tags
 from sklearn.utils.metaestimators import available_if
@@ -15,6 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from linkwise._compat import Interval, StrOptions
 from linkwise._messages import hint
+from linkwise._typing import IntArray
 from linkwise._validation import warn_user
 from linkwise.constraints import Constraints, Kind
 from linkwise.engines import current_progress
@@ -33,11 +33,6 @@ from linkwise.selection._candidates import (
 from linkwise.selection._folds import Fold, knowledge_folds
 from linkwise.selection._scores import KINDS, SCORES, tally
 from linkwise.selection._search_results import Results, choose, collect
-
-__all__ = ["KnowledgeSearchCV", "table_of"]
-
-IntArray = npt.NDArray[np.intp]
-
 
 _HEADS = {"must": "must-links", "cannot": "cannot-links", "triplets": "triplets"}
 

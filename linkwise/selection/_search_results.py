@@ -9,14 +9,12 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from linkwise._typing import BoolArray, FloatArray
 from linkwise.metrics import adjusted_rand
 from linkwise.selection._candidates import Candidate
 from linkwise.selection._scores import KINDS, score_of
 
-__all__ = ["Results", "choose", "collect", "score_folds", "tied"]
-
 Results = dict[str, Any]
-FloatArray = npt.NDArray[np.float64]
 
 
 def collect(candidates: Sequence[Candidate], outcomes: Sequence[Sequence[Any]], scoring: Any) -> Results:
@@ -64,9 +62,7 @@ def collect(candidates: Sequence[Candidate], outcomes: Sequence[Sequence[Any]], 
     return results
 
 
-def score_folds(
-    folds: Sequence[Any], done: npt.NDArray[np.bool_], scoring: Any
-) -> tuple[FloatArray, float, FloatArray]:
+def score_folds(folds: Sequence[Any], done: BoolArray, scoring: Any) -> tuple[FloatArray, float, FloatArray]:
     """The score of each fold, of all together, and of all but each."""
     if callable(scoring):
         single = np.array([fold.score for fold in folds])
@@ -86,12 +82,12 @@ def _spread(without: FloatArray) -> FloatArray:
     """Standard error by the jackknife, of the score or of a difference between scores, in the last axis."""
     seen = np.isfinite(without)
     m = seen.sum(axis=-1)
-    centre = np.where(seen, without, 0.0).sum(axis=-1) / np.maximum(m, 1)
-    square = np.where(seen, (without - centre[..., None]) ** 2, 0.0).sum(axis=-1)
+    center = np.where(seen, without, 0.0).sum(axis=-1) / np.maximum(m, 1)
+    square = np.where(seen, (without - center[..., None]) ** 2, 0.0).sum(axis=-1)
     return np.asarray(np.where(m > 1, np.sqrt((m - 1) / np.maximum(m, 1) * square), np.nan))
 
 
-def tied(mean: FloatArray, without: FloatArray) -> npt.NDArray[np.bool_]:
+def tied(mean: FloatArray, without: FloatArray) -> BoolArray:
     """Who is within one standard error of the best, the error being that of the difference to the best."""
     if not np.isfinite(mean).any():
         return np.zeros(len(mean), dtype=np.bool_)

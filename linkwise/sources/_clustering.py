@@ -11,8 +11,6 @@ from linkwise.exceptions import LinkwiseError
 from linkwise.result import Dendrogram
 from linkwise.sources._taxonomy import named
 
-__all__ = ["from_dendrogram"]
-
 
 def from_dendrogram(
     dendrogram: Dendrogram,

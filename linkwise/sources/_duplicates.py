@@ -5,18 +5,14 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from linkwise._kernels.disjoint_set import make
+from linkwise._typing import FloatArray, IntArray
 from linkwise._validation import read_number
 from linkwise.constraints import TREE_NORMS, Constraints, close_pairs, read_data
 from linkwise.exceptions import LinkwiseError
 from linkwise.sources._kernels import span
 
-__all__ = ["duplicates", "near_duplicates"]
-
-IntArray = npt.NDArray[np.intp]
-FloatArray = npt.NDArray[np.float64]
 _MOST_PAIRS = 50_000_000
 
 

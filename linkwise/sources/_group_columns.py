@@ -10,8 +10,6 @@ from linkwise.constraints import Constraints
 from linkwise.exceptions import LinkwiseError
 from linkwise.sources._labels import read_classes
 
-__all__ = ["groups"]
-
 
 def groups(
     names: Any,

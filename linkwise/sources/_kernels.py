@@ -3,17 +3,11 @@
 from __future__ import annotations
 
 import numpy as np
-import numpy.typing as npt
 
 from linkwise._kernels import njit
 from linkwise._kernels.condensed import condensed_pair
 from linkwise._kernels.disjoint_set import DisjointSet, union
-
-__all__ = ["count_separated", "cover", "depths", "list_separated", "pairs_in_runs", "skeleton", "span"]
-
-IntArray = npt.NDArray[np.intp]
-FloatArray = npt.NDArray[np.float64]
-BoolArray = npt.NDArray[np.bool_]
+from linkwise._typing import BoolArray, FloatArray, IntArray
 
 
 @njit

@@ -1,13 +1,13 @@
-"""Statements a labelling would give: pairs and triplets drawn at random, counted off class by class, never listed."""
+"""Statements a labeling would give: pairs and triplets drawn at random, counted off class by class, never listed."""
 
 from __future__ import annotations
 
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from linkwise._random import make_generator
+from linkwise._typing import IntArray
 from linkwise._validation import read_count, read_share
 from linkwise._value_columns import number_values, read_known
 from linkwise.constraints import Constraints
@@ -15,13 +15,9 @@ from linkwise.exceptions import LinkwiseError
 from linkwise.sources._kernels import pairs_in_runs
 from linkwise.sources._random_ranks import MOST_RANKS, draw_ranks, share_out
 
-__all__ = ["Classes", "label_pairs", "label_triplets_sample", "read_classes"]
-
-IntArray = npt.NDArray[np.intp]
-
 
 class Classes(NamedTuple):
-    """The labelled samples, class after class: class c is ``member[start[c]:start[c] + size[c]]``."""
+    """The labeled samples, class after class: class c is ``member[start[c]:start[c] + size[c]]``."""
 
     n_samples: int
     member: IntArray
@@ -30,17 +26,17 @@ class Classes(NamedTuple):
 
     @property
     def end(self) -> IntArray:
-        """Where each class ends among the labelled samples."""
+        """Where each class ends among the labeled samples."""
         return self.start + self.size
 
     @property
     def of_place(self) -> IntArray:
-        """The class of each labelled sample."""
+        """The class of each labeled sample."""
         return np.repeat(np.arange(len(self.size)), self.size)
 
 
 def read_classes(who: str, y: Any, unlabeled: Any) -> Classes:
-    """Sort the labelled samples by class."""
+    """Sort the labeled samples by class."""
     column, known = read_known(f"{who}: y", y, unlabeled)
     code, distinct = number_values(f"{who}: y", column, known)
     member = np.argsort(code, kind="stable")[len(code) - int(known.sum()) :].astype(np.intp)
@@ -58,7 +54,7 @@ def label_pairs(
     replace: bool = False,
     weight: Any = np.inf,
 ) -> Constraints:
-    """Draw pairs of labelled samples at random and say of each what the labels say: same class or not.
+    """Draw pairs of labeled samples at random and say of each what the labels say: same class or not.
 
     Parameters
     ----------
@@ -89,7 +85,7 @@ def label_pairs(
 
     Notes
     -----
-    Two distinct labelled points at random is how [1]_ and [2]_ (section 5.2) draw constraints; section 5.4 of [2]_
+    Two distinct labeled points at random is how [1]_ and [2]_ (section 5.2) draw constraints; section 5.4 of [2]_
     tries all must-links, all cannot-links, half of each, and the proportion in the data. **Cost** O(n + m log m), a
     million pairs in about a second. **Guarantee** every set of m pairs (given the share) is equally likely.
 
@@ -111,7 +107,7 @@ def label_pairs(
     classes = read_classes("label_pairs", y, unlabeled)
     n = len(classes.member)
     if must_link_share is None:
-        rank = draw_ranks(rng, "label_pairs", "pairs of labelled samples", n * (n - 1) // 2, m, replace)
+        rank = draw_ranks(rng, "label_pairs", "pairs of labeled samples", n * (n - 1) // 2, m, replace)
         whole = np.zeros(1, dtype=np.intp)
         places = pairs_in_runs(whole, np.array([n], dtype=np.intp), whole, rank)
         of_place = classes.of_place

@@ -8,14 +8,13 @@ import numpy as np
 import numpy.typing as npt
 
 from linkwise._random import make_generator
+from linkwise._typing import BoolArray, IntArray
 from linkwise._validation import read_share
 from linkwise.constraints import Constraints, Kind
 from linkwise.exceptions import LinkwiseError
 
-__all__ = ["flip"]
 
-
-def flip(constraints: Constraints, share: float, random_state: Any = None) -> tuple[Constraints, npt.NDArray[np.bool_]]:
+def flip(constraints: Constraints, share: float, random_state: Any = None) -> tuple[Constraints, BoolArray]:
     """Turn a share of the statements into wrong ones: must-links to cannot-links and back, ab|c to ac|b or bc|a.
 
     Parameters
@@ -71,7 +70,7 @@ def flip(constraints: Constraints, share: float, random_state: Any = None) -> tu
     return _with_statements(constraints, kind, items), mask
 
 
-def _with_statements(constraints: Constraints, kind: npt.NDArray[np.int8], items: npt.NDArray[np.intp]) -> Constraints:
+def _with_statements(constraints: Constraints, kind: npt.NDArray[np.int8], items: IntArray) -> Constraints:
     """Return the same table with other kinds and samples in its rows."""
     return type(constraints)(
         constraints.n_samples,

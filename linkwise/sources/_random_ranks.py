@@ -3,13 +3,9 @@
 from __future__ import annotations
 
 import numpy as np
-import numpy.typing as npt
 
+from linkwise._typing import IntArray
 from linkwise.exceptions import LinkwiseError
-
-__all__ = ["MOST_RANKS", "draw_ranks", "share_out"]
-
-IntArray = npt.NDArray[np.intp]
 
 MOST_RANKS = 2**63 - 1
 

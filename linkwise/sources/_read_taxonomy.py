@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from linkwise._messages import hint, many
+from linkwise._typing import BoolArray, IntArray
 from linkwise._value_columns import as_text, is_missing, number_values, read_column
 from linkwise.exceptions import LinkwiseError
 from linkwise.result import Dendrogram
@@ -24,11 +25,6 @@ from linkwise.trees import (
     read_names,
     sample_numbers,
 )
-
-__all__ = ["Readers", "find_nodes", "place_by_column", "place_by_ids", "place_leaves"]
-
-IntArray = npt.NDArray[np.intp]
-BoolArray = npt.NDArray[np.bool_]
 
 
 def _register(names: npt.NDArray[Any] | None) -> dict[str, int]:

@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from linkwise._random import make_generator
+from linkwise._typing import BoolArray, IntArray
 from linkwise._validation import read_count
 from linkwise.constraints import Constraints, Kind
 from linkwise.exceptions import LinkwiseError
@@ -16,11 +17,6 @@ from linkwise.result import Dendrogram, stretches
 from linkwise.sources import _kernels as kernels
 from linkwise.sources._random_ranks import draw_ranks
 from linkwise.sources._read_taxonomy import Readers, find_nodes
-
-__all__ = ["Taxonomy", "count_displayed", "named", "triplets_at"]
-
-IntArray = npt.NDArray[np.intp]
-
 
 _SAFE = 2_000_000  # n**3 / 2 triplets at most, so that many leaves never overflow 64 bits
 
@@ -294,7 +290,7 @@ class Taxonomy(Readers):
             holder = np.where(holder < 0, np.arange(self.n_nodes), holder)
         return np.where(self.node >= 0, holder[self.node] if self.n_nodes else -1, -1)
 
-    def _cut_at_level(self, level: Any) -> npt.NDArray[np.bool_]:
+    def _cut_at_level(self, level: Any) -> BoolArray:
         deepest = int(self.depth.max(initial=0))
         whole = isinstance(level, (int, np.integer)) and not isinstance(level, (bool, np.bool_))
         if not whole or not 0 <= level <= deepest:
@@ -304,7 +300,7 @@ class Taxonomy(Readers):
         leaf[self.parent[self.parent >= 0]] = False
         return np.asarray((self.depth == level) | (leaf & (self.depth < level)))
 
-    def _cut_at_nodes(self, wanted: list[Any]) -> npt.NDArray[np.bool_]:
+    def _cut_at_nodes(self, wanted: list[Any]) -> BoolArray:
         flagged = np.zeros(self.n_nodes, dtype=np.bool_)
         if self.names is not None:
             flagged[find_nodes("labels", self.names, wanted)] = True

@@ -8,14 +8,11 @@ from typing import Any, Self
 import numpy as np
 import numpy.typing as npt
 
+from linkwise._typing import IntArray
 from linkwise.exceptions import LinkwiseError
 from linkwise.result import Dendrogram
 from linkwise.sources import _kernels as kernels
 from linkwise.trees import frozen, read_names, read_nodes, refuse_cycle
-
-__all__ = ["Nodes"]
-
-IntArray = npt.NDArray[np.intp]
 
 
 class Nodes:

@@ -10,17 +10,12 @@ import numpy as np
 import numpy.typing as npt
 
 from linkwise._kernels.disjoint_set import components
+from linkwise._typing import BoolArray, FloatArray, IntArray
 from linkwise._validation import read_number
 from linkwise._value_columns import is_missing, number_values, read_column
 from linkwise.constraints import Constraints, Kind
 from linkwise.exceptions import LinkwiseError
 from linkwise.sources._kernels import count_separated, list_separated
-
-__all__ = ["contiguity", "max_separation"]
-
-IntArray = npt.NDArray[np.intp]
-FloatArray = npt.NDArray[np.float64]
-BoolArray = npt.NDArray[np.bool_]
 
 _MOST_PAIRS = 5_000_000
 

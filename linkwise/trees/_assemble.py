@@ -10,14 +10,9 @@ import numpy as np
 import numpy.typing as npt
 
 from linkwise._kernels import njit
+from linkwise._typing import BoolArray, FloatArray, IntArray
 from linkwise.exceptions import LinkwiseError, LinkwiseWarning
 from linkwise.trees._parent_array import read_names
-
-__all__ = ["Assembled", "assemble", "heights_of_lengths", "sample_numbers"]
-
-IntArray = npt.NDArray[np.intp]
-FloatArray = npt.NDArray[np.float64]
-BoolArray = npt.NDArray[np.bool_]
 
 
 class Assembled(NamedTuple):

@@ -5,14 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import numpy as np
-import numpy.typing as npt
 
+from linkwise._typing import IntArray
 from linkwise.exceptions import LinkwiseError
 from linkwise.trees._kernels import top_down
-
-__all__ = ["refuse_cycle"]
-
-IntArray = npt.NDArray[np.intp]
 
 
 def refuse_cycle(parent: IntArray, word: Callable[[int], str]) -> IntArray:

@@ -5,19 +5,14 @@ from __future__ import annotations
 from typing import Any, Self
 
 import numpy as np
-import numpy.typing as npt
 
+from linkwise._typing import FloatArray, IntArray
 from linkwise.exceptions import LinkwiseError
 from linkwise.trees import _interchange as formats, _kernels as kernels
 from linkwise.trees._assemble import Assembled, assemble, heights_of_lengths
 from linkwise.trees._join import Arrays, at_the_top, join_roots, part_joins
 from linkwise.trees._newick import read_newick, write_newick
 from linkwise.trees._parent_array import Tree, frozen, read_heights, read_nodes, read_sample_count
-
-__all__ = ["Exchange"]
-
-IntArray = npt.NDArray[np.intp]
-FloatArray = npt.NDArray[np.float64]
 
 
 class Exchange(Tree):

@@ -6,33 +6,16 @@ import json
 from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
-import numpy.typing as npt
 
 from linkwise._kernels import njit
 from linkwise._messages import hint
+from linkwise._typing import FloatArray, IntArray
 from linkwise.exceptions import LinkwiseError
 from linkwise.trees._assemble import Assembled, assemble
 
 if TYPE_CHECKING:
     from linkwise.trees._parent_array import Tree
 
-__all__ = [
-    "FORMAT",
-    "check_counts",
-    "merges_of_linkage",
-    "nodes_of_graph",
-    "nodes_of_nested",
-    "read_json",
-    "refuse_forest",
-    "write_children",
-    "write_graph",
-    "write_json",
-    "write_linkage",
-    "write_nested",
-]
-
-IntArray = npt.NDArray[np.intp]
-FloatArray = npt.NDArray[np.float64]
 
 FORMAT = "linkwise.dendrogram/1"
 

@@ -5,17 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
+from linkwise._typing import FloatArray, IntArray
 from linkwise.exceptions import LinkwiseError
 
 if TYPE_CHECKING:
     from linkwise.trees._parent_array import Tree
 
-__all__ = ["Arrays", "at_the_top", "join_roots", "part_joins"]
-
-IntArray = npt.NDArray[np.intp]
-FloatArray = npt.NDArray[np.float64]
 
 _ABOVE = 1.1  # height of a join, as a multiple of the highest merge
 

@@ -3,32 +3,9 @@
 from __future__ import annotations
 
 import numpy as np
-import numpy.typing as npt
 
 from linkwise._kernels import njit
-
-__all__ = [
-    "BACKWARD",
-    "BELOW_SAMPLE",
-    "CHILDLESS",
-    "FINE",
-    "OUTSIDE",
-    "UNARY",
-    "by_first_appearance",
-    "child_lists",
-    "depths",
-    "first_fault",
-    "leaf_counts",
-    "leaf_preorder",
-    "levels",
-    "monotone",
-    "nearest_flagged",
-    "parents_of_merges",
-    "top_down",
-]
-
-IntArray = npt.NDArray[np.intp]
-FloatArray = npt.NDArray[np.float64]
+from linkwise._typing import BoolArray, FloatArray, IntArray
 
 FINE, OUTSIDE, BELOW_SAMPLE, BACKWARD, CHILDLESS, UNARY = 0, 1, 2, 3, 4, 5
 
@@ -161,7 +138,7 @@ def leaf_preorder(n_samples: int, parent: IntArray, count: IntArray) -> IntArray
 
 
 @njit
-def nearest_flagged(parent: IntArray, flagged: npt.NDArray[np.bool_]) -> tuple[IntArray, int]:
+def nearest_flagged(parent: IntArray, flagged: BoolArray) -> tuple[IntArray, int]:
     """Find for every node the flagged node at or above it (-1: none), and the first flagged node below another."""
     answer = np.full(len(parent), -1, np.intp)
     nested = -1

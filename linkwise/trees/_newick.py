@@ -14,8 +14,6 @@ from linkwise.exceptions import LinkwiseError, LinkwiseWarning
 if TYPE_CHECKING:
     from linkwise.trees._parent_array import Tree
 
-__all__ = ["NewickNodes", "read_newick", "write_newick"]
-
 _JOIN = re.compile(r"\[&&NHX:(?:[^\]]*:)?linkwise_join=[0-9]+(?::[^\]]*)?\]")
 _PLAIN = re.compile(r"[^\s()\[\]{}:;,'\"_]+")
 _TOKEN = re.compile(  # one mark, name or comment, and the plain branch length that may follow it

@@ -9,14 +9,11 @@ import numpy as np
 import numpy.typing as npt
 
 from linkwise._messages import hint
+from linkwise._typing import IntArray
 from linkwise._value_columns import as_text, is_missing, number_values, read_column
 from linkwise.exceptions import LinkwiseError
 from linkwise.trees._cycles import refuse_cycle
 from linkwise.trees._obo import NamedNodes
-
-__all__ = ["nodes_of_levels", "nodes_of_parents", "nodes_of_paths"]
-
-IntArray = npt.NDArray[np.intp]
 
 
 def nodes_of_paths(paths: Any, sep: str) -> tuple[NamedNodes, IntArray]:

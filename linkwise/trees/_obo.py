@@ -11,21 +11,20 @@ import numpy as np
 import numpy.typing as npt
 
 from linkwise._files import read_text_file
+from linkwise._typing import BoolArray, IntArray
 from linkwise.exceptions import LinkwiseError
 from linkwise.trees._cycles import refuse_cycle
 from linkwise.trees._newick import read_newick
-
-__all__ = ["NamedNodes", "nodes_of_nested", "nodes_of_newick", "nodes_of_obo"]
 
 
 class NamedNodes(NamedTuple):
     """Nodes as a text lists them: the place of each one's parent (-1: none), and its name ("": none)."""
 
-    parent: npt.NDArray[np.intp]
+    parent: IntArray
     names: npt.NDArray[Any]
 
     @property
-    def is_leaf(self) -> npt.NDArray[np.bool_]:
+    def is_leaf(self) -> BoolArray:
         """Which nodes have nothing below them."""
         leaf = np.ones(len(self.parent), dtype=np.bool_)
         leaf[self.parent[self.parent >= 0]] = False

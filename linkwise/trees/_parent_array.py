@@ -9,23 +9,10 @@ import numpy as np
 import numpy.typing as npt
 
 from linkwise._kernels.lca import LcaIndex, prepare
+from linkwise._typing import FloatArray, IntArray
 from linkwise.constraints import Constraints, read_ids
 from linkwise.exceptions import LinkwiseError
 from linkwise.trees import _kernels as kernels
-
-__all__ = [
-    "Tree",
-    "frozen",
-    "read_heights",
-    "read_names",
-    "read_nodes",
-    "read_pairs",
-    "read_sample_count",
-    "same_samples",
-]
-
-IntArray = npt.NDArray[np.intp]
-FloatArray = npt.NDArray[np.float64]
 
 
 def read_sample_count(n_samples: Any) -> int:

@@ -14,8 +14,6 @@ import numpy as np
 from linkwise.exceptions import LinkwiseError
 from studies.experiments._drawn_statements import KINDS
 
-__all__ = ["FIELDS", "PREPARATIONS", "Cell", "canonical", "grid"]
-
 FIELDS = ("engine", "params", "data", "data_params", "prepare", "knowledge", "amount", "noise", "seed")
 PREPARATIONS = ("raw", "standard")
 
@@ -37,7 +35,7 @@ class Cell:
         ``"cannot_link"``, ``"pairs"``, ``"triplets"``, ``"informative"``, ``"taxonomy"`` or ``"labels"``, as in
         `knowledge`.
     amount : int, default=0
-        How many statements; for ``"labels"`` how many labelled samples.
+        How many statements; for ``"labels"`` how many labeled samples.
     noise : float, default=0.0
         Share of the statements that are made wrong.
     seed : int, default=0

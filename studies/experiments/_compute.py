@@ -10,17 +10,15 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 from threadpoolctl import threadpool_limits
 
+from linkwise._typing import IntArray
 from linkwise.exceptions import DamagedDatasetError, DatasetNotFoundError, DeadEndError, LinkwiseError
 from linkwise.result import Dendrogram
 from studies.experiments._cell import Cell
 from studies.experiments._default_measures import Measure
 from studies.experiments._drawn_statements import draw
 from studies.experiments._resolve import engine_named, fetch, prepare, solve
-
-__all__ = ["DONE", "FAILED", "TIMEOUT", "UNAVAILABLE", "compute", "outcome"]
 
 DONE, FAILED, TIMEOUT, UNAVAILABLE = "done", "failed", "timeout", "unavailable"
 _DATA, _KNOWLEDGE, _ENGINE = range(3)
@@ -71,7 +69,7 @@ def outcome(status: str, error: str | None) -> dict[str, Any]:
     return {"status": status, "error": error, **blank, "warnings": [], "measures": {}}
 
 
-def _as_far_as_it_got(error: DeadEndError) -> tuple[npt.NDArray[np.intp], Dendrogram]:
+def _as_far_as_it_got(error: DeadEndError) -> tuple[IntArray, Dendrogram]:
     """The clusters at which merging ended. Leaving such cells out would judge an engine by its lucky ones."""
     if error.dendrogram is None or error.k_min is None:
         raise error

@@ -12,8 +12,6 @@ from linkwise.datasets import Data
 from linkwise.exceptions import LinkwiseWarning
 from linkwise.result import Dendrogram
 
-__all__ = ["Measure", "default_measures"]
-
 # data, labels, dendrogram (None where the engine gives none), constraints
 Measure = Callable[[Data, Any, Dendrogram | None, Constraints], float]
 NOTHING_TO_JUDGE = float("nan")

@@ -5,16 +5,14 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
+from linkwise._typing import BoolArray
 from linkwise._validation import read_share
 from linkwise._value_columns import rank_values, read_column, read_known
 from linkwise.constraints import Constraints, Kind
 from linkwise.exceptions import LinkwiseError
 from linkwise.result import verify
 from linkwise.sources import Taxonomy, draw_ranks, flip, label_pairs, label_triplets_sample
-
-__all__ = ["KINDS", "Told", "draw", "knowledge"]
 
 KINDS = ("none", "must_link", "cannot_link", "pairs", "triplets", "informative", "taxonomy", "labels")
 _MUST_LINK_SHARE = {"must_link": 1.0, "cannot_link": 0.0, "pairs": None}
@@ -24,7 +22,7 @@ class Told(NamedTuple):
     """Statements, and which of them are untrue."""
 
     constraints: Constraints
-    wrong: npt.NDArray[np.bool_]
+    wrong: BoolArray
 
 
 def knowledge(

@@ -10,16 +10,14 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 from scipy import sparse
 from sklearn.preprocessing import normalize
 
 from linkwise import datasets
+from linkwise._typing import IntArray
 from linkwise.datasets import Data
 from linkwise.exceptions import LinkwiseError
 from linkwise.result import Dendrogram
-
-__all__ = ["engine_named", "fetch", "prepare", "require_found", "solve"]
 
 GENERATORS = ("cellwalls", "circles", "noisy_taxonomy", "stormclouds", "xor")
 
@@ -44,7 +42,7 @@ def require_found(name: str) -> None:
 
 
 def fetch(name: str, params: tuple[tuple[str, Any], ...], seed: int, folder: str | Path | None) -> Data:
-    """Make or load a data set; the last few are kept, since neighbouring cells use the same."""
+    """Make or load a data set; the last few are kept, since neighboring cells use the same."""
     return _fetch(
         name, params, seed if name in GENERATORS or ":" in name else 0, None if folder is None else str(folder)
     )
@@ -76,14 +74,14 @@ def prepare(X: Any, how: str) -> Any:
         return normalize(X)
     known = ~np.isnan(X)
     mean = np.where(known, X, 0.0).sum(axis=0) / np.maximum(known.sum(axis=0), 1)
-    centred = np.where(known, X, mean) - mean
-    spread = centred.std(axis=0)
-    return centred / np.where(spread > 0, spread, 1.0)
+    centered = np.where(known, X, mean) - mean
+    spread = centered.std(axis=0)
+    return centered / np.where(spread > 0, spread, 1.0)
 
 
 def solve(
     engine: Any, params: dict[str, Any], X: Any, constraints: Any, n_clusters: int, seed: int
-) -> tuple[npt.NDArray[np.intp], Dendrogram | None]:
+) -> tuple[IntArray, Dendrogram | None]:
     """Run an engine, estimator or function, and return labels and the tree, if it makes one."""
     if not inspect.isclass(engine):
         return _read_answer(
@@ -101,7 +99,7 @@ def solve(
     return np.asarray(labels), getattr(estimator, "dendrogram_", None)
 
 
-def _read_answer(answer: Any, n_clusters: int) -> tuple[npt.NDArray[np.intp], Dendrogram | None]:
+def _read_answer(answer: Any, n_clusters: int) -> tuple[IntArray, Dendrogram | None]:
     if isinstance(answer, Dendrogram):
         return answer.cut(n_clusters=n_clusters), answer
     if isinstance(answer, tuple):

@@ -15,8 +15,6 @@ from linkwise._files import PARTIAL, lock_file, write_whole
 from linkwise.exceptions import LinkwiseError
 from studies.experiments._cell import canonical
 
-__all__ = ["Store", "flat", "read_records"]
-
 ENDING = ".json"
 STALE = 24 * 3600.0  # seconds after which what a killed process left half-written is swept away
 

@@ -24,8 +24,6 @@ from studies.experiments._store import Store, flat
 from studies.experiments._study_plot import plot_records
 from studies.experiments._workers import Answer, Task, compute_apart, compute_here
 
-__all__ = ["Study", "Summary"]
-
 Callback = Callable[[int, int, dict[str, Any]], object]
 
 

@@ -12,8 +12,6 @@ from linkwise.exceptions import LinkwiseError
 from linkwise.plots import plot_curve
 from studies.experiments._cell import FIELDS, canonical
 
-__all__ = ["plot_records"]
-
 
 def plot_records(
     records: Iterable[Mapping[str, Any]],

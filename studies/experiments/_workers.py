@@ -23,8 +23,6 @@ from studies.experiments._cell import Cell
 from studies.experiments._compute import FAILED, TIMEOUT, compute, outcome
 from studies.experiments._default_measures import Measure
 
-__all__ = ["Answer", "Task", "compute_apart", "compute_here"]
-
 Task = tuple[str, Cell]  # the key says where the answer is kept
 Answer = tuple[Task, dict[str, Any]]
 READY = "ready"

@@ -1,4 +1,4 @@
-"""Bade and Nürnberger: Figures 9 and 10, hierarchies of texts when some classes are labelled and some are unknown."""
+"""Bade and Nürnberger: Figures 9 and 10, hierarchies of texts when some classes are labeled and some are unknown."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 import scipy.sparse
 
 from linkwise import datasets
+from linkwise._typing import IntArray
 from linkwise.engines import bihac, ihac
 from linkwise.metrics import class_f, h_correlation
 from linkwise.sources import Taxonomy
@@ -19,10 +19,6 @@ from studies.papers._computations import compute_all
 from studies.papers._exhibit import Exhibit, Figure, Found, Paper, Settings, mean_and_error
 from studies.papers._prepared_sets import on_hand
 from studies.papers._verdict_rules import Judged, all_hold
-
-__all__ = ["BADE"]
-
-Ints = npt.NDArray[np.intp]
 
 SETS = {"9": ("banksearch_lda_100", "reuters1_like"), "10": ("reuters2_like",)}
 METHODS = ("HAC", "iHAC", "biHAC", "biiHAC")
@@ -36,8 +32,8 @@ class Texts(NamedTuple):
     """Weighted terms of documents, the tree of classes, and the node of each document."""
 
     X: Any
-    parent: Ints
-    node: Ints
+    parent: IntArray
+    node: IntArray
 
 
 @lru_cache(maxsize=4)
@@ -54,7 +50,7 @@ def read(name: str, n_terms: int, data_folder: Path | None) -> Texts:
     return Texts(scipy.sparse.csr_array(scipy.sparse.csc_array(X)[:, kept]), tree.parent, tree.node)
 
 
-def unknown_nodes(texts: Texts, setting: int, rng: np.random.Generator) -> Ints:
+def unknown_nodes(texts: Texts, setting: int, rng: np.random.Generator) -> IntArray:
     """Draw the classes nobody labels: none, a leaf, or a node with all below it."""
     parent = texts.parent
     nodes = np.arange(len(parent))
@@ -72,7 +68,7 @@ def unknown_nodes(texts: Texts, setting: int, rng: np.random.Generator) -> Ints:
     return np.array(sorted(below), dtype=np.intp)
 
 
-def label(texts: Texts, per_class: int, unknown: Ints, rng: np.random.Generator) -> Ints:
+def label(texts: Texts, per_class: int, unknown: IntArray, rng: np.random.Generator) -> IntArray:
     """Draw documents of each class, at most a third of a small one."""
     drawn = []
     for v in np.unique(texts.node):
@@ -101,7 +97,7 @@ def score(
     }
     found: dict[str, Any] = {}
     for name, run in trees.items():
-        classes = class_f(truth, run.dendrogram, labelled=told)
+        classes = class_f(truth, run.dendrogram, labeled=told)
         found[name] = [h_correlation(truth, run.dendrogram), classes.leaf, classes.higher]
     return found
 
@@ -133,7 +129,7 @@ def texts(number: str) -> Callable[[Settings], Iterator[Exhibit]]:
                         f"{measure}, {words}",
                         found,
                         judge(held, amounts, at, setting),
-                        x_label="labelled documents per class",
+                        x_label="labeled documents per class",
                         y_label=measure,
                     )
 
@@ -172,7 +168,7 @@ BADE = Paper(
     name="bade2009",
     citation="K. Bade and A. Nürnberger, Learning a Metric during Hierarchical Clustering based on Constraints, 2009",
     about=(
-        "Texts with a tree of classes, of which some documents per class are labelled; everything the tree says about "
+        "Texts with a tree of classes, of which some documents per class are labeled; everything the tree says about "
         "these is a constraint. Sets stand in for the paper's: the same trees, with other documents (Reuters 1 and 2) "
         "or other words (Banksearch). Terms are those of at least five documents that weigh most, up to 5,000 (1,000 "
         "with --quick), of which the sets have fewer; biHAC makes up to 50 runs (10 with --quick). The paper prints no "

@@ -7,11 +7,11 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 from scipy.sparse import coo_array
 
 from linkwise import datasets
 from linkwise._sparse import connected_parts
+from linkwise._typing import FloatArray, IntArray
 from linkwise.constraints import Constraints
 from linkwise.engines import cop_kmeans, gamma_linkage, mk_means, mpck_means, pck_means
 from linkwise.exceptions import GaveUpError
@@ -21,10 +21,6 @@ from studies.papers._computations import compute_all
 from studies.papers._exhibit import Exhibit, Figure, Found, Paper, Settings, Table, mean_and_error
 from studies.papers._prepared_sets import exactly, on_hand
 from studies.papers._verdict_rules import Judged, Span, beside_printed, every_line_rises, in_range
-
-__all__ = ["BASU"]
-
-Floats = npt.NDArray[np.float64]
 
 SETS = ("iris", "wine", "glass", "ionosphere", "breast", "pima", "vote", "digits_389")
 METHODS = ("COP", "PCK", "PCK, weighed", "MK", "MPCK")
@@ -54,7 +50,7 @@ WAYS: dict[str, dict[str, Any]] = {
 }
 
 
-def _complete(name: str, data_folder: Path | None) -> tuple[Floats, Any]:
+def _complete(name: str, data_folder: Path | None) -> tuple[FloatArray, Any]:
     """Rows without gaps, as they are."""
     data = datasets.load(name, data_folder)
     X = np.ascontiguousarray(data.X, dtype=np.float64)
@@ -88,7 +84,7 @@ def trials(data: str, first: int, n_trials: int, data_folder: Path | None = None
     return found
 
 
-def _labels(method: str, X: Floats, known: Constraints, k: int, start: Floats, scale: float) -> Any:
+def _labels(method: str, X: FloatArray, known: Constraints, k: int, start: FloatArray, scale: float) -> Any:
     if method == "COP":
         labels = cop_kmeans(X, known.with_weight(np.inf), k, init=start).labels
     elif method == "PCK, weighed":
@@ -106,7 +102,7 @@ def k_means_tables(settings: Settings) -> Iterator[Exhibit]:
     blocks = [(first, min(BLOCK, n_trials - first)) for first in range(0, n_trials, BLOCK)]
     tasks = [{"data": name, "first": first, "n_trials": n} for name in sets for first, n in blocks]
     made = compute_all(settings, "basu2006", trials, tasks)
-    rows: dict[str, dict[str, npt.NDArray[np.float64]]] = {}
+    rows: dict[str, dict[str, FloatArray]] = {}
     for at, name in enumerate(sets):
         own: list[Any] = made[at * len(blocks) : (at + 1) * len(blocks)]
         rows[name] = {method: np.concatenate([block[method] for block in own]) for method in METHODS}
@@ -240,7 +236,7 @@ def count(data: str, data_folder: Path | None = None) -> dict[str, float]:
     return values
 
 
-def _n_blocks(n: int, pairs: npt.NDArray[np.intp]) -> int:
+def _n_blocks(n: int, pairs: IntArray) -> int:
     graph = coo_array((np.ones(len(pairs)), (pairs[:, 0], pairs[:, 1])), shape=(n, n))
     return connected_parts(graph)[0]
 

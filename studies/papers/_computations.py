@@ -13,8 +13,6 @@ from studies.experiments._cell import canonical
 from studies.experiments._store import Store
 from studies.papers._exhibit import Settings
 
-__all__ = ["code_stamp", "compute_all"]
-
 Task = Mapping[str, Any]
 HOMES = (Path(linkwise.__file__).parent, Path(__file__).parents[1])  # of all code that makes a result
 

@@ -8,11 +8,9 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
+from linkwise._typing import FloatArray, IntArray
 from studies.papers._verdict_rules import Judged, Verdict
-
-__all__ = ["Exhibit", "Figure", "Found", "Panel", "Paper", "Picture", "Settings", "Table", "mean_and_error"]
 
 
 @dataclass(frozen=True)
@@ -134,10 +132,10 @@ class Panel:
     """
 
     title: str
-    X: npt.NDArray[np.float64]
-    labels: npt.NDArray[np.intp]
-    must_link: npt.NDArray[np.intp]
-    cannot_link: npt.NDArray[np.intp]
+    X: FloatArray
+    labels: IntArray
+    must_link: IntArray
+    cannot_link: IntArray
 
 
 @dataclass(frozen=True)

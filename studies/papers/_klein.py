@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from linkwise import datasets
+from linkwise._typing import FloatArray, IntArray
 from linkwise.constraints import Constraints, Kind
 from linkwise.engines import (
     ConstrainedAgglomerative,
@@ -27,11 +27,7 @@ from studies.papers._exhibit import Exhibit, Figure, Found, Panel, Paper, Pictur
 from studies.papers._prepared_sets import exactly, on_hand
 from studies.papers._verdict_rules import all_hold, every_line_rises, fewer_statements
 
-__all__ = ["KLEIN"]
-
-Floats = npt.NDArray[np.float64]
-Ints = npt.NDArray[np.intp]
-Outcome = tuple[Ints, Constraints]
+Outcome = tuple[IntArray, Constraints]
 
 SHAPES: dict[str, Callable[..., datasets.Data]] = {
     "circles": datasets.circles,
@@ -49,7 +45,7 @@ WIDE = (0, 25, 50, 100, 200, 400, 800)  # soybean: 15 classes of 562 plants
 WANTED = 0.9
 
 
-def points(name: str, seed: int, n: int, data_folder: Path | None) -> tuple[Floats, Ints, str]:
+def points(name: str, seed: int, n: int, data_folder: Path | None) -> tuple[FloatArray, IntArray, str]:
     """Draw or load a data set, and say how its samples are compared; nominal ones get a column for each value."""
     if name in SHAPES:
         drawn = SHAPES[name](n, random_state=seed)
@@ -62,12 +58,12 @@ def points(name: str, seed: int, n: int, data_folder: Path | None) -> tuple[Floa
     return (_whiten(X) if name.startswith(WHITE) else X), data.y, "euclidean"
 
 
-def _whiten(X: Floats) -> Floats:
+def _whiten(X: FloatArray) -> FloatArray:
     left, _, right = np.linalg.svd(X - X.mean(axis=0), full_matrices=False)
     return np.asarray(left @ right * np.sqrt(len(X)))
 
 
-def solve(line: str, X: Floats, y: Ints, metric: str, amount: int, seed: int, share: float | None) -> Outcome:
+def solve(line: str, X: FloatArray, y: IntArray, metric: str, amount: int, seed: int, share: float | None) -> Outcome:
     """Labels of exactly as many clusters as classes, by one of the methods, and what it was told or asked about."""
     k = len(np.unique(y))
     if line == "active CCL":
@@ -94,7 +90,7 @@ def solve(line: str, X: Floats, y: Ints, metric: str, amount: int, seed: int, sh
     return exactly(labels, k, line), known
 
 
-def _merged_on(X: Floats, known: Constraints, metric: str, k: int) -> Ints:
+def _merged_on(X: FloatArray, known: Constraints, metric: str, k: int) -> IntArray:
     """Complete link on the propagated distances to the root, across cannot-links as well, as the paper prints it."""
     from scipy.cluster.hierarchy import cut_tree, linkage
     from scipy.spatial.distance import squareform
@@ -113,7 +109,7 @@ def score(
     return {"constrained_rand": _index(y, labels, known)}
 
 
-def _index(y: Ints, labels: Ints, known: Constraints) -> float:
+def _index(y: IntArray, labels: IntArray, known: Constraints) -> float:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", LinkwiseWarning)
         found = float(constrained_rand(y, labels, known))
@@ -241,7 +237,7 @@ def pictures(settings: Settings) -> Iterator[Exhibit]:
                     f"{index['CCL', 20]:.3f}."
                 ),
                 rule=(
-                    "The paper says that constraints alter CKM slightly and whole neighbourhoods with CCL: compared "
+                    "The paper says that constraints alter CKM slightly and whole neighborhoods with CCL: compared "
                     "are the shares of pairs of samples that 20 constraints join or part, and the constrained Rand "
                     "index, in one draw."
                 ),
@@ -250,13 +246,13 @@ def pictures(settings: Settings) -> Iterator[Exhibit]:
         )
 
 
-def _plane(X: Floats) -> Floats:
+def _plane(X: FloatArray) -> FloatArray:
     """Two features as they are; else the second and third direction of spread, since the first is mere size."""
     if X.shape[1] == 2:
         return X
-    centred = X - X.mean(axis=0)
-    _, _, axes = np.linalg.svd(centred, full_matrices=False)
-    flat: Floats = centred @ (axes[1:3] if X.shape[1] > 4 else axes[:2]).T
+    centered = X - X.mean(axis=0)
+    _, _, axes = np.linalg.svd(centered, full_matrices=False)
+    flat: FloatArray = centered @ (axes[1:3] if X.shape[1] > 4 else axes[:2]).T
     return flat
 
 

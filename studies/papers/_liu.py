@@ -9,8 +9,8 @@ from functools import cache
 from pathlib import Path
 
 import numpy as np
-import numpy.typing as npt
 
+from linkwise._typing import IntArray
 from linkwise.constraints import Constraints
 from linkwise.engines import ReCon, SVMMetric
 from linkwise.exceptions import LinkwiseWarning
@@ -21,11 +21,6 @@ from studies.papers._computations import compute_all
 from studies.papers._exhibit import Exhibit, Figure, Found, Paper, Settings, mean_and_error
 from studies.papers._prepared_sets import exactly, on_hand, scaled
 from studies.papers._verdict_rules import Judged, holds_at_every_cut, in_time, runs_differ
-
-__all__ = ["LIU"]
-
-Floats = npt.NDArray[np.float64]
-Ints = npt.NDArray[np.intp]
 
 SETS = ("iris", "wine", "ionosphere", "transfusion", "digits_389", "letters_ijlt")
 TIMED = ("letters_ijlt", "digits_389", "letters_3000", "digits_3000")
@@ -48,7 +43,7 @@ def least_size(n: int, k: int, part: float) -> int:
     return max(1, int(part * n / k))
 
 
-def _statements(y: Ints, kind: str, share: float, seed: int) -> Constraints:
+def _statements(y: IntArray, kind: str, share: float, seed: int) -> Constraints:
     """A share of as many random triplets as samples, or of the informative ones that tell all classes."""
     n, k = len(y), len(np.unique(y))
     if kind == "random":

@@ -13,8 +13,6 @@ from linkwise.datasets import Data, load
 from linkwise.exceptions import DatasetNotFoundError, LinkwiseError
 from studies.papers._exhibit import Settings
 
-__all__ = ["exactly", "on_hand", "scaled"]
-
 SAMPLES = {"letters_3000": "letter", "digits_3000": "pendigits"}  # 3,000 rows of all classes
 
 

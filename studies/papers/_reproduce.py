@@ -15,8 +15,6 @@ from studies.papers._liu import LIU
 from studies.papers._write_exhibits import write_paper
 from studies.papers._zheng import ZHENG
 
-__all__ = ["NUMBERS", "PAPERS", "find_paper", "reproduce"]
-
 PAPERS: dict[str, Paper] = {paper.name: paper for paper in (LIU, BASU, ZHENG, KLEIN, BADE)}
 NUMBERS = {
     "000": "liu2011",

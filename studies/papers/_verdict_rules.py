@@ -12,21 +12,6 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Literal, NamedTuple
 
-__all__ = [
-    "VERDICTS",
-    "Judged",
-    "Span",
-    "Verdict",
-    "all_hold",
-    "beside_printed",
-    "every_line_rises",
-    "fewer_statements",
-    "holds_at_every_cut",
-    "in_range",
-    "in_time",
-    "runs_differ",
-]
-
 Verdict = Literal["same", "better", "different", "not comparable"]
 VERDICTS: tuple[Verdict, ...] = ("same", "better", "different", "not comparable")
 

@@ -13,11 +13,9 @@ from pathlib import Path
 from typing import Any
 
 from linkwise._files import write_whole
-from linkwise.plots import cluster_colour
+from linkwise.plots import cluster_color
 from studies.papers._exhibit import Exhibit, Figure, Found, Panel, Paper, Picture, Table
 from studies.papers._verdict_rules import VERDICTS
-
-__all__ = ["draw", "page", "slug", "table_csv", "write_paper"]
 
 MARKS = "osD^vP*X"
 STYLE = """
@@ -68,10 +66,10 @@ def _panels(panels: Sequence[Panel]) -> bytes:
     canvas = Canvas(figsize=(9.0, 2.9 * rows), layout="constrained")
     axes = canvas.subplots(rows, 3, squeeze=False).ravel()
     for ax, panel in zip(axes, panels, strict=False):
-        colours = [cluster_colour(label) for label in panel.labels.tolist()]
+        colors = [cluster_color(label) for label in panel.labels.tolist()]
         for pairs, style in ((panel.must_link, "solid"), (panel.cannot_link, "dashed")):
             ax.add_collection(LineCollection(list(panel.X[pairs]), colors="#39424e", linewidths=0.8, linestyles=style))
-        ax.scatter(*panel.X.T, c=colours, s=9)
+        ax.scatter(*panel.X.T, c=colors, s=9)
         ax.set_title(panel.title, fontsize=9)
     for ax in axes:
         ax.set_axis_off()
@@ -88,12 +86,12 @@ def _curves(figure: Figure) -> bytes:
         ours = sorted((one for one in figure.found if one.line == line), key=lambda one: float(one.x))
         x, y = [float(one.x) for one in ours], [one.value for one in ours]
         error = [0.0 if math.isnan(one.error) else 2 * one.error for one in ours]
-        colour, mark = cluster_colour(at), MARKS[at % len(MARKS)]
-        ax.errorbar(x, y, yerror_or_none(error), label=line, color=colour, marker=mark, markersize=4, capsize=2)
+        color, mark = cluster_color(at), MARKS[at % len(MARKS)]
+        ax.errorbar(x, y, yerror_or_none(error), label=line, color=color, marker=mark, markersize=4, capsize=2)
         known = [(float(one.x), one.printed) for one in ours if one.printed is not None]
         if known:
             ax.plot(
-                *zip(*known, strict=True), mark, color=colour, markerfacecolor="none", markersize=9, linestyle="none"
+                *zip(*known, strict=True), mark, color=color, markerfacecolor="none", markersize=9, linestyle="none"
             )
     if any(one.printed is not None for one in figure.found):
         ax.plot([], [], "o", color="#69758a", markerfacecolor="none", markersize=9, label="printed in the paper")

@@ -22,8 +22,6 @@ from studies.papers._exhibit import Exhibit, Figure, Found, Paper, Settings, Tab
 from studies.papers._prepared_sets import on_hand, scaled
 from studies.papers._verdict_rules import Judged, Span, beside_printed, every_line_rises, in_time
 
-__all__ = ["ZHENG"]
-
 # name there -> (name here, scaling, triplets per run); Protein and Log were not obtained
 SETS = {
     "Iris": ("iris", "none", 100),
@@ -205,8 +203,8 @@ def curves(number: str) -> Callable[[Settings], Iterator[Exhibit]]:
                 found = []
                 for (_, method, amount), values in held.items():
                     printed = PRINTED.get((there, method), (None, None))[what != "FScore"] if amount == usual else None
-                    centre = mean_and_error if what == "FScore" else _median
-                    found.append(Found(method, amount, *centre([v[what] for v in values]), printed=printed))
+                    center = mean_and_error if what == "FScore" else _median
+                    found.append(Found(method, amount, *center([v[what] for v in values]), printed=printed))
                 yield Figure(
                     f"Figure {number}, {there}, {what}",
                     f"{what} over the number of triplets",

@@ -20,7 +20,7 @@ from linkwise import (
     Kind,
     MaxCentroidDistance,
     MinSeparation,
-    NeighbourWithin,
+    NeighborWithin,
     SizeBetween,
     agglomerate,
     close,
@@ -34,7 +34,7 @@ from tests.profile import examples
 # What methods that promise nothing say when they break a statement; `test_hard_statements_hold` looks at it.
 pytestmark = pytest.mark.filterwarnings("ignore:.* promises nothing and broke:linkwise.exceptions.LinkwiseWarning")
 
-RULES = (MinSeparation(0.01), NeighbourWithin(100.0), MaxCentroidDistance(100.0), SizeBetween(1))
+RULES = (MinSeparation(0.01), NeighborWithin(100.0), MaxCentroidDistance(100.0), SizeBetween(1))
 OPPOSITE = {
     Kind.MUST_LINK: {"must_link": [(0, 1)], "cannot_link": [(0, 1)]},
     Kind.CANNOT_LINK: {"must_link": [(0, 1), (1, 2)], "cannot_link": [(0, 2)]},

@@ -27,8 +27,8 @@ from tests.profile import examples
 
 pytestmark = pytest.mark.filterwarnings("ignore:.* promises nothing and broke:linkwise.exceptions.LinkwiseWarning")
 
-# How an estimator without centres is shown to be the plain method when nothing was said: a function of X, the number
-# of clusters and a seed that returns labels. Those with centres are compared with scikit-learn's KMeans.
+# How an estimator without centers is shown to be the plain method when nothing was said: a function of X, the number
+# of clusters and a seed that returns labels. Those with centers are compared with scikit-learn's KMeans.
 PLAIN = {
     name: lambda X, k, seed: GaussianMixture(k, random_state=seed).fit_predict(X)
     for name in ("ConstrainedGaussianMixture", "PenalizedMixture")
@@ -63,8 +63,8 @@ def kmeans(X, k, seed):
 
 PLAIN |= {
     "KernelKMeans": lambda X, k, seed: means_stay(X, KernelKMeans(k, random_state=seed).fit(X).labels_),
-    "NeighbourhoodPropagation": kmeans,
-    "SpectralLearning": lambda X, k, seed: kmeans(spectral.embedding(spectral.neighbour_graph(X, 10), k), k, seed),
+    "NeighborhoodPropagation": kmeans,
+    "SpectralLearning": lambda X, k, seed: kmeans(spectral.embedding(spectral.neighbor_graph(X, 10), k), k, seed),
 }
 
 
@@ -505,7 +505,7 @@ def test_predicting_samples_about_which_nothing_was_said_gives_their_labels(esti
 
 
 @each
-def test_distances_to_centres_are_what_transform_gives(estimator):
+def test_distances_to_centers_are_what_transform_gives(estimator):
     if not hasattr(estimator, "transform"):
         return
     X, _ = blobs(3)

@@ -64,10 +64,10 @@ def main():
             said = time.process_time()
             wrong = sum(map(len, failures.values()))
             print(f"{at + 1:,} of {chosen.fits:,} cases, {wrong:,} failures", file=sys.stderr, flush=True)
-    return summarise(chosen.fits, tally, each, failures, time.process_time() - begun)
+    return summarize(chosen.fits, tally, each, failures, time.process_time() - begun)
 
 
-def summarise(cases, tally, each, failures, seconds):
+def summarize(cases, tally, each, failures, seconds):
     """Print what became of the cases, then every kind of failure with its smallest case."""
     others = ", ".join(f"{count:,} {name}" for name, count in tally.most_common() if name != "fitted")
     print(

@@ -54,29 +54,29 @@ def pairs_conflict(rows, n, k=None):
         return True
     if k is None:
         return False
-    return len({_find(root, v) for v in range(n)}) < k or not _colourable(apart, k)
+    return len({_find(root, v) for v in range(n)}) < k or not _colorable(apart, k)
 
 
-def _colourable(groups, k):
-    """Whether k colours are enough for the members of each group to differ, by trying."""
+def _colorable(groups, k):
+    """Whether k colors are enough for the members of each group to differ, by trying."""
     beside = defaultdict(set)
     for group in groups:
         for v in group:
             beside[v] |= set(group) - {v}
     order = sorted(beside, key=lambda v: -len(beside[v]))
-    colour = {}
+    color = {}
 
     def place(at):
         if at == len(order):
             return True
         v = order[at]
-        taken = {colour[u] for u in beside[v] if u in colour}
-        for c in range(min(k, len(set(colour.values())) + 1)):  # an unused colour is as good as another
+        taken = {color[u] for u in beside[v] if u in color}
+        for c in range(min(k, len(set(color.values())) + 1)):  # an unused color is as good as another
             if c not in taken:
-                colour[v] = c
+                color[v] = c
                 if place(at + 1):
                     return True
-                del colour[v]
+                del color[v]
         return False
 
     return place(0)

@@ -8,11 +8,11 @@ from collections import Counter
 import numpy as np
 from hypothesis import given, strategies as st
 
-from linkwise import Constraints, Kind, MinSeparation, NeighbourWithin
+from linkwise import Constraints, Kind, MinSeparation, NeighborWithin
 
 N = 8
 WEIGHTS = st.sampled_from([0.5, 1.0, 3.0, np.inf])
-RULES = st.lists(st.sampled_from([MinSeparation(1), MinSeparation(2), NeighbourWithin(1)]), max_size=3)
+RULES = st.lists(st.sampled_from([MinSeparation(1), MinSeparation(2), NeighborWithin(1)]), max_size=3)
 PAIRS = st.lists(st.lists(st.integers(0, N - 1), min_size=2, max_size=2, unique=True), max_size=8)
 TRIPLES = st.lists(st.lists(st.integers(0, N - 1), min_size=3, max_size=3, unique=True), max_size=8)
 

@@ -45,14 +45,14 @@ OF_TREES = [by_levels, by_triples, dendrogram_purity, h_correlation, hierarchy_f
 
 
 @st.composite
-def labellings(draw, max_samples=10):
+def labelings(draw, max_samples=10):
     n = draw(st.integers(1, max_samples))
     column = st.lists(st.integers(0, 3), min_size=n, max_size=n)
     return np.array(draw(column)), np.array(draw(column)), draw(st.permutations(range(n)))
 
 
 @pytest.mark.parametrize("measure", FLAT)
-@given(labellings())
+@given(labelings())
 def test_label_measures(measure, case):
     y, labels, order = case
     value = measure(y, labels)
@@ -64,7 +64,7 @@ def test_label_measures(measure, case):
     assert measure(y[list(order)], labels[list(order)]) == pytest.approx(value)
 
 
-@given(labellings(), st.randoms(use_true_random=False))
+@given(labelings(), st.randoms(use_true_random=False))
 def test_constrained_rand(case, rng):
     y, labels, order = case
     n = len(y)
@@ -84,7 +84,7 @@ def test_constrained_rand(case, rng):
 
 
 @pytest.mark.parametrize("measure", OF_TREES)
-@given(labellings(), st.randoms(use_true_random=False), st.integers(2, 4))
+@given(labelings(), st.randoms(use_true_random=False), st.integers(2, 4))
 def test_tree_measures(measure, case, rng, widest):
     y, _, order = case
     n = len(y)

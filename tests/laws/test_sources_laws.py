@@ -26,7 +26,7 @@ def taxonomies(draw):
     return Taxonomy(parent, node)
 
 
-labellings = st.lists(st.integers(-1, 4), max_size=14)
+labelings = st.lists(st.integers(-1, 4), max_size=14)
 seeds = st.integers(0, 2**32 - 1)
 
 
@@ -62,7 +62,7 @@ def test_the_dendrogram_of_a_taxonomy_is_the_taxonomy_of_its_dendrogram(tree):
         assert again.triplets() == shape.triplets()
 
 
-@given(labellings, seeds, st.integers(0, 100), st.sampled_from(["triplets", "classes"]))
+@given(labelings, seeds, st.integers(0, 100), st.sampled_from(["triplets", "classes"]))
 def test_labels_keep_what_is_drawn_from_them(y, seed, m, balance):
     known = np.asarray(y, dtype=int)
     n = int((known >= 0).sum())
@@ -80,7 +80,7 @@ def test_labels_keep_what_is_drawn_from_them(y, seed, m, balance):
     assert (known[everything.items[everything.items >= 0]] >= 0).all()
 
 
-@given(labellings, seeds, st.floats(0, 1))
+@given(labelings, seeds, st.floats(0, 1))
 def test_flipping_twice_the_same_pairs_gives_them_back(y, seed, share):
     pairs = Constraints.from_labels(y)
     wrong, mask = flip(pairs, share, seed)

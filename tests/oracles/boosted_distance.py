@@ -29,20 +29,20 @@ def boost_with_matrices(n, said, weak, n_rounds, patience=10):
     round the step (0 for a hypothesis that was dropped), and the weights of samples and statements it was told; then
     the loss after every round and the matrix of distances.
     """
-    unlabelled = np.array([[float(i != j) for j in range(n)] for i in range(n)])
+    unlabeled = np.array([[float(i != j) for j in range(n)] for i in range(n)])
     for i, j, _, _ in said:
-        unlabelled[i, j] = unlabelled[j, i] = 0.0
-    labelled = np.array([weight for *_, weight in said], dtype=float)
-    first = labelled / labelled.sum()
+        unlabeled[i, j] = unlabeled[j, i] = 0.0
+    labeled = np.array([weight for *_, weight in said], dtype=float)
+    first = labeled / labeled.sum()
     smoothing = sum(w**2 for w in first) / 2
     history, losses, hypotheses, in_vain = [], [1.0], [], 0
     while len(history) < n_rounds and in_vain < patience:
-        square = unlabelled.copy()
-        for (i, j, _, _), w in zip(said, labelled, strict=True):
+        square = unlabeled.copy()
+        for (i, j, _, _), w in zip(said, labeled, strict=True):
             square[i, j] += w
             square[j, i] += w
         square /= square.sum()
-        sample_weight, pair_weight = square.sum(axis=1) * n, labelled / labelled.sum()
+        sample_weight, pair_weight = square.sum(axis=1) * n, labeled / labeled.sum()
         P = weak(sample_weight, pair_weight)
         margin = np.array([label * alike(P[i], P[j]) for i, j, label, _ in said])
 
@@ -52,8 +52,8 @@ def boost_with_matrices(n, said, weak, n_rounds, patience=10):
         step = 0.0
         if pair_weight @ margin > 0:
             step = scipy.optimize.minimize_scalar(loss, bounds=(0, 30), method="bounded", options={"xatol": 1e-10}).x
-            labelled = labelled * np.exp(-step * margin)
-            unlabelled = unlabelled * np.exp(-step)
+            labeled = labeled * np.exp(-step * margin)
+            unlabeled = unlabeled * np.exp(-step)
             hypotheses.append((step, P))
         in_vain = 0 if step else in_vain + 1
         history.append((step, sample_weight, pair_weight))

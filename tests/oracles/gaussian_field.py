@@ -6,7 +6,7 @@ import numpy as np
 
 
 def affinities(X, n_neighbors=10, reach=7, faint=1e-6):
-    """Affinities of near neighbours, either way, whose scale is the distance to the 7th neighbour."""
+    """Affinities of near neighbors, either way, whose scale is the distance to the 7th neighbor."""
     n = len(X)
     distance = np.array([[np.sqrt(((a - b) ** 2).sum()) for b in X] for a in X])
     count = min(n_neighbors, n - 1)
@@ -26,14 +26,14 @@ def laplacian(table):
     return np.eye(len(table)) - root[:, None] * table * root
 
 
-def harmonic(table, labelled, values):
-    """The function that equals ``values`` where it is given and the weighted mean of its neighbours elsewhere."""
+def harmonic(table, labeled, values):
+    """The function that equals ``values`` where it is given and the weighted mean of its neighbors elsewhere."""
     n = len(table)
-    rest = np.setdiff1d(np.arange(n), labelled)
+    rest = np.setdiff1d(np.arange(n), labeled)
     full = np.diag(table.sum(axis=1)) - table
     found = np.zeros((n, values.shape[1]))
-    found[labelled] = values
-    found[rest] = np.linalg.solve(full[np.ix_(rest, rest)], -full[np.ix_(rest, labelled)] @ values)
+    found[labeled] = values
+    found[rest] = np.linalg.solve(full[np.ix_(rest, rest)], -full[np.ix_(rest, labeled)] @ values)
     return found
 
 

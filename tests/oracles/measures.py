@@ -160,9 +160,9 @@ def h_correlation(parent, node, n, learned):
     return sum(sum(h) / len(h) for h in hits.values()) / len(hits), sum(every) / len(every)
 
 
-def class_f(parent, node, n, learned, labelled=()):
-    """Mean best F of classes without and with subclasses, on samples that are not labelled; None for no class."""
-    judged = {i for i in range(n) if node[i] != NOWHERE} - set(labelled)
+def class_f(parent, node, n, learned, labeled=()):
+    """Mean best F of classes without and with subclasses, on samples that are not labeled; None for no class."""
+    judged = {i for i in range(n) if node[i] != NOWHERE} - set(labeled)
     means = {True: [], False: []}
     for v in range(len(parent)):
         members = hangs_below(parent, node, v) & judged
@@ -177,7 +177,7 @@ def class_f(parent, node, n, learned, labelled=()):
 
 
 def random_labels(rng, n, *, unlabeled=0.0):
-    """Classes of many kinds: few, all one, all different; some samples may be unlabelled, never all.
+    """Classes of many kinds: few, all one, all different; some samples may be unlabeled, never all.
 
     They begin at 2, since classes that are only -1 and 1 make a measure ask what -1 means.
     """

@@ -59,8 +59,8 @@ def within_chunklets(X, links):
         height = level - below
         for chunk in groups_of_links(len(X), [pair for pair, w in links if w >= level]):
             if len(chunk) > 1:
-                centred = X[chunk] - X[chunk].mean(axis=0)
-                total += height * sum(np.outer(row, row) for row in centred)
+                centered = X[chunk] - X[chunk].mean(axis=0)
+                total += height * sum(np.outer(row, row) for row in centered)
                 count += height * len(chunk)
         below = level
     return total / count

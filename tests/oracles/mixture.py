@@ -1,4 +1,4 @@
-"""Mixtures under statements by their definition: every labelling is written down, judged and weighed.
+"""Mixtures under statements by their definition: every labeling is written down, judged and weighed.
 
 Imports nothing of linkwise. Statements are plain lists: ``must`` and ``cannot`` are hard pairs, ``prices`` are
 ``(i, j, together, weight)``: breaking the wish of i and j to be together (or apart) costs ``weight``.
@@ -19,8 +19,8 @@ def log(weights):
     return np.log(np.maximum(weights, 1e-200))
 
 
-def labellings(n, k, must=(), cannot=()):
-    """All labellings of n samples in which the hard pairs hold, one per row."""
+def labelings(n, k, must=(), cannot=()):
+    """All labelings of n samples in which the hard pairs hold, one per row."""
     rows = np.array(list(itertools.product(range(k), repeat=n)), dtype=int).reshape(-1, n)
     for i, j in must:
         rows = rows[rows[:, i] == rows[:, j]]
@@ -40,13 +40,13 @@ def chunklets(n, must):
 
 
 def draws(rows, of, k, sampling):
-    """How often the weight of each cluster counts in each labelling, shape (labellings, clusters)."""
+    """How often the weight of each cluster counts in each labeling, shape (labelings, clusters)."""
     counted = rows if sampling == "points" else rows[:, [list(of).index(c) for c in range(of.max() + 1)]]
     return np.stack([(counted == j).sum(axis=1) for j in range(k)], axis=1).astype(float)
 
 
 def price(rows, prices):
-    """What each labelling pays."""
+    """What each labeling pays."""
     paid = np.zeros(len(rows))
     for i, j, together, weight in prices:
         same = rows[:, i] == rows[:, j]
@@ -55,23 +55,23 @@ def price(rows, prices):
 
 
 class Enumeration:
-    """The model itself: log-weights of all labellings."""
+    """The model itself: log-weights of all labelings."""
 
-    def __init__(self, n, k, must=(), cannot=(), prices=(), sampling="chunklets", normalised=True):
-        self.n, self.k, self.normalised = n, k, normalised
-        self.rows = labellings(n, k, must, cannot)
+    def __init__(self, n, k, must=(), cannot=(), prices=(), sampling="chunklets", normalized=True):
+        self.n, self.k, self.normalized = n, k, normalized
+        self.rows = labelings(n, k, must, cannot)
         self.of = chunklets(n, must)
         self.draws = draws(self.rows, self.of, k, sampling)
         self.paid = price(self.rows, prices)
 
     def log_weights(self, log_density, weights):
-        """Log of prior, price and density of each labelling."""
+        """Log of prior, price and density of each labeling."""
         value = self.draws @ log(weights) - self.paid
         return value + np.array([log_density[np.arange(self.n), row].sum() for row in self.rows])
 
     def log_z(self, weights):
         """Log of the prior's sum."""
-        return logsumexp(self.draws @ log(weights) - self.paid) if self.normalised else 0.0
+        return logsumexp(self.draws @ log(weights) - self.paid) if self.normalized else 0.0
 
     def expect(self, log_density, weights):
         """The objective, and the responsibilities of the samples."""
@@ -95,7 +95,7 @@ class Enumeration:
 
     def best_weights(self, counts):
         """Mixing weights under which the counts are most likely."""
-        if not self.normalised:
+        if not self.normalized:
             return counts / counts.sum()
 
         def loss(theta):

@@ -14,7 +14,7 @@ def members(tree):
 
 
 def middle(tree, X, v):
-    """Centre of a cluster in median linkage."""
+    """Center of a cluster in median linkage."""
     parts = [u for u in range(tree.n_nodes) if tree.parent[u] == v]
     return X[v] if not parts else np.mean([middle(tree, X, u) for u in parts], axis=0)
 

@@ -44,7 +44,7 @@ def to_mean(p, q):
 
 
 class Definition:
-    """One method: what a sample costs, what a broken pair costs, where centres and metric go."""
+    """One method: what a sample costs, what a broken pair costs, where centers and metric go."""
 
     def __init__(self, X, k, must, cannot, *, metric="none", per_cluster=False):
         self.X, self.k, self.must, self.cannot = np.asarray(X, float), k, must, cannot
@@ -81,7 +81,7 @@ class Definition:
         return total
 
     def best_labels(self, C, A, before=None):
-        """Enumerate all labellings; costs are looked up in tables so that it ends."""
+        """Enumerate all labelings; costs are looked up in tables so that it ends."""
         n, k = len(self.X), self.k
         every = np.array(list(product(range(k), repeat=n)))
         own = np.array([[self.sample_cost(i, h, C, A) for h in range(k)] for i in range(n)])
@@ -223,7 +223,7 @@ class EntropyHMRF(Definition):
 
 
 class MK(HMRF):
-    """Statements shape the metric; samples go to the nearest centre."""
+    """Statements shape the metric; samples go to the nearest center."""
 
     def best_labels(self, C, A, before=None):
         k, n = self.k, len(self.X)
@@ -245,7 +245,7 @@ class CVQE(Definition):
         return squared(C[a], C[self.nearest(a, C)]) / 2
 
     def centers(self, labels, C, A):
-        """Normal equations of the objective, with the nearest other centres as they were."""
+        """Normal equations of the objective, with the nearest other centers as they were."""
         M = np.diag([float((labels == h).sum()) for h in range(self.k)])
         for a, b, w in self.drawn(labels, C):
             M[a, a] += w
@@ -308,7 +308,7 @@ class LCVQE(Definition):
 
 
 def mk_means_by_definition(X, k, must, cannot, start, steps=300):
-    """MK-Means with a weight per feature, to its end: nearest centres, means, weights, again.
+    """MK-Means with a weight per feature, to its end: nearest centers, means, weights, again.
 
     Return ``(objective, labels)`` after each assignment, up to the one that repeats labels and weights, the third one
     of the same labels, or ``steps``; None where a cluster is left empty, about which the paper says nothing.

@@ -80,7 +80,7 @@ def cut_at_level(parent, node, level):
 
 
 def label_statements(y, unlabeled=-1):
-    """All pairs and triplets a labelling gives: (must-links, cannot-links, triplets)."""
+    """All pairs and triplets a labeling gives: (must-links, cannot-links, triplets)."""
     known = [i for i, label in enumerate(y) if label != unlabeled]
     must = {(i, j) for i, j in combinations(known, 2) if y[i] == y[j]}
     cannot = {(i, j) for i, j in combinations(known, 2) if y[i] != y[j]}

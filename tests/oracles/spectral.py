@@ -7,8 +7,8 @@ import functools
 import numpy as np
 
 
-def neighbour_graph(X, count):
-    """1 between mutual near neighbours, the sample itself counted, and 1/2 between those that are so one way."""
+def neighbor_graph(X, count):
+    """1 between mutual near neighbors, the sample itself counted, and 1/2 between those that are so one way."""
     away = ((X[:, None] - X) ** 2).sum(axis=2)
     np.fill_diagonal(away, -1.0)
     near = np.zeros_like(away)
@@ -60,7 +60,7 @@ def hmrf(X, labels, must, cannot):
 
 
 def cut(A, labels, must, cannot, objective):
-    """Association, cut or normalised cut, and statements."""
+    """Association, cut or normalized cut, and statements."""
     labels, size, total = np.asarray(labels), {}, 0.0
     for c in np.unique(labels):
         inside = labels == c
@@ -103,7 +103,7 @@ def _partitions(n):
     return rows
 
 
-def labellings(n, k=None):
+def labelings(n, k=None):
     """Every partition of n samples once, as labels in order of appearance; with k clusters only if that is given."""
     return (np.array(row) for row in _partitions(n) if k is None or max(row) + 1 == k)
 

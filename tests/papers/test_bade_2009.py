@@ -16,7 +16,7 @@ REUTERS_1 = [f"t{t}" for t in range(3)] + [f"t{t}/s{s}" for t, width in enumerat
 
 @pytest.mark.parametrize("root", ["", "all/"])
 @pytest.mark.parametrize(("per_class", "printed"), [(5, 37_200), (10, 307_800)])
-def test_section_4_3_the_labelled_items_of_reuters_1_make_that_many_constraints(per_class, printed, root):
+def test_section_4_3_the_labeled_items_of_reuters_1_make_that_many_constraints(per_class, printed, root):
     """Whether the root is written or not; counted by the source of statements and by the measures."""
     tree = Taxonomy.from_paths([root + path for path in REUTERS_1] * per_class)
     assert tree.n_nodes == 11 + bool(root)
@@ -45,5 +45,5 @@ def test_the_hierarchy_as_a_dendrogram_is_fully_correlated_with_itself():
     score = class_f(truth, same)
     assert (score.leaf, score.higher) == (1.0, 1.0)
     # measured without the first item of every class, the others keep their classes
-    score = class_f(truth, same, labelled=np.arange(0, n, m))
+    score = class_f(truth, same, labeled=np.arange(0, n, m))
     assert (score.leaf, score.higher) == (1.0, 1.0)

@@ -55,7 +55,7 @@ def test_section_5_3_all_approaches_improve_the_clusters():
     for method in (ihac, bihac, biihac):
         tree = method(X, said).dendrogram
         assert h_correlation(truth, tree) > h_correlation(truth, plain) + 0.2
-        new, old = class_f(truth, tree, labelled=told), class_f(truth, plain, labelled=told)
+        new, old = class_f(truth, tree, labeled=told), class_f(truth, plain, labeled=told)
         assert new.leaf > old.leaf + 0.1
         assert new.higher > old.higher + 0.1
 

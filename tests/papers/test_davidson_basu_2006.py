@@ -61,7 +61,7 @@ def test_more_clusters_than_the_largest_degree_are_always_enough(assignment):
 
 
 def test_a_must_linked_group_weighs_as_many_samples_as_it_has():
-    """Step 4 replaces a group by its mean; unless the mean carries the number of samples, centres move elsewhere."""
+    """Step 4 replaces a group by its mean; unless the mean carries the number of samples, centers move elsewhere."""
     X = np.array([[0.0], [0.0], [0.0], [4.0], [10.0], [14.0]])
     c = Constraints.build(6, must_link=[(0, 1), (1, 2)])
     model = COPKMeans(2, init=[[0.0], [14.0]], tol=0.0).fit(X, constraints=c)

@@ -30,7 +30,7 @@ def test_figure_1_two_diagonal_must_links_turn_the_clusters_around_and_leave_no_
     assert 0 < (alone != diagonal).sum() < 40
 
 
-def test_figure_3_neighbours_follow():
+def test_figure_3_neighbors_follow():
     """X and Z are very close: a must-link of X and Y pulls Z towards Y, a cannot-link pushes it away."""
     x, y, z, other = range(4)
     P = np.array([[0.0, 0.0], [10.0, 0.0], [0.1, 0.0], [5.0, 7.0]])

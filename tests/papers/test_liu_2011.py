@@ -74,7 +74,7 @@ def minimal_triplets(y):
 
 @pytest.mark.parametrize("informative", [generate_constraints, minimal_triplets])
 @pytest.mark.parametrize("sizes", [(4, 3), (3, 3, 2), (1, 5, 2), (4, 1), (6, 6, 6, 5)])
-def test_section_5_2_a_labelling_is_carried_by_k_minus_1_times_n_minus_k_triplets(informative, sizes):
+def test_section_5_2_a_labeling_is_carried_by_k_minus_1_times_n_minus_k_triplets(informative, sizes):
     """By the paper's GenerateConstraints and by the library's own minimal triplets."""
     y = np.random.default_rng(len(sizes)).permutation(np.repeat(np.arange(len(sizes)), sizes))
     said = [tuple(row) for row in informative(y)]

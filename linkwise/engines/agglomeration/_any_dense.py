@@ -16,11 +16,9 @@ import numpy.typing as npt
 
 from linkwise._kernels import njit
 from linkwise._kernels.borrow import borrowed
+from linkwise._typing import BoolArray, FloatArray, IntArray
 from linkwise.engines.agglomeration._linkages import CENTROID, lance_williams
 
-__all__ = ["Table", "force_groups", "make_table", "merge_closest"]
-
-Ints = npt.NDArray[np.intp]
 Floats = npt.NDArray[np.floating[Any]]
 
 # positions in Table.tally
@@ -34,19 +32,19 @@ class Table(NamedTuple):
 
     D: Floats
     apart: Floats  # squared distances between centroids, or 1 x 1 when gamma is not asked for
-    near: npt.NDArray[np.bool_]  # whether some sample of the one is within epsilon of the other, or 1 x 1
+    near: BoolArray  # whether some sample of the one is within epsilon of the other, or 1 x 1
     size: Floats
-    node: Ints
-    slots: Ints  # the living slots, ascending
-    nearest: Ints
+    node: IntArray
+    slots: IntArray  # the living slots, ascending
+    nearest: IntArray
     gap: Floats  # distance to it, or a lower bound
-    exact: npt.NDArray[np.bool_]
-    merges: Ints
-    height: npt.NDArray[np.float64]
-    tally: Ints
+    exact: BoolArray
+    merges: IntArray
+    height: FloatArray
+    tally: IntArray
 
 
-def make_table(D: Floats, apart: Floats | None = None, near: npt.NDArray[np.bool_] | None = None) -> Table:
+def make_table(D: Floats, apart: Floats | None = None, near: BoolArray | None = None) -> Table:
     """Start with singletons; ``D``, ``apart`` and ``near`` are taken over and will be overwritten."""
     n = len(D)
     slots = np.arange(n, dtype=np.intp)
@@ -72,9 +70,7 @@ def make_table(D: Floats, apart: Floats | None = None, near: npt.NDArray[np.bool
 
 
 @njit(nogil=True)
-def _legal_distance(
-    D: Floats, apart: Floats, near: npt.NDArray[np.bool_], size: Floats, i: int, j: int, widest: float
-) -> Any:
+def _legal_distance(D: Floats, apart: Floats, near: BoolArray, size: Floats, i: int, j: int, widest: float) -> Any:
     """Return the distance of two clusters, infinite when a rule forbids to merge them now."""
     d = D[i, j]
     if near.shape[0] > 1 and not near[i, j] and (size[i] < 2 or size[j] < 2):
@@ -142,7 +138,7 @@ def _unite(table: Table, method: int, i: int, j: int, height: float) -> None:
 
 
 @njit(nogil=True)
-def force_groups(table: Table, method: int, forced: Ints) -> None:
+def force_groups(table: Table, method: int, forced: IntArray) -> None:
     """Merge the groups of must-linked samples at height 0, each in index order, before anything is compared."""
     table = borrowed(table)
     first = np.full(forced.shape[0], -1, np.intp)

@@ -1,7 +1,7 @@
-"""Clusters as weighted points: nearest neighbours in O(n d) memory, for ward, centroid and median linkage.
+"""Clusters as weighted points: nearest neighbors in O(n d) memory, for ward, centroid and median linkage.
 
 Points lie in blocks of 64, each stored feature by feature so that one instruction serves several points. Blocks hold
-points that are near each other; with its centre and radius a block tells in one step that none of its points can be the
+points that are near each other; with its center and radius a block tells in one step that none of its points can be the
 nearest, and is then skipped. The bound is widened by more than its rounding error: skipping never changes a result.
 
 Cannot-links are lists per slot of the slots it had links to when the blocks were last arranged; what was merged since
@@ -18,36 +18,15 @@ import numpy.typing as npt
 
 from linkwise._kernels import inner, njit
 from linkwise._kernels.borrow import borrowed
+from linkwise._typing import BoolArray, FloatArray, IntArray
 from linkwise.engines.agglomeration._linkages import WARD
 from linkwise.engines.agglomeration._rounds import ALIVE, MERGES, NEW, PENDING, WIDTH
 
 if TYPE_CHECKING:
     from linkwise.engines.agglomeration._contracted_points import Points
 
-__all__ = [
-    "BLOCK",
-    "Cloud",
-    "Scratch",
-    "arrange",
-    "bounds_to_blocks",
-    "gaps_to_block",
-    "gaps_within",
-    "is_banned",
-    "lane_of",
-    "look_around",
-    "make_cloud",
-    "make_scratch",
-    "mark_banned",
-    "move_into",
-    "nearer_lane",
-    "nearest_point",
-    "smallest_bits",
-    "worth_arranging",
-]
-
 BLOCK = 64
 
-Ints = npt.NDArray[np.intp]
 Floats = npt.NDArray[np.floating[Any]]
 Bits = npt.NDArray[np.signedinteger[Any]]
 
@@ -57,33 +36,33 @@ class Cloud(NamedTuple):
 
     points: Floats  # (blocks, features, BLOCK)
     size: Floats
-    key: Ints  # lowest-numbered sample of the cluster: decides ties
-    node: Ints
-    alive: npt.NDArray[np.bool_]
-    nearest: Ints
+    key: IntArray  # lowest-numbered sample of the cluster: decides ties
+    node: IntArray
+    alive: BoolArray
+    nearest: IntArray
     gap: Floats  # squared distance to it, or a lower bound
-    floor: npt.NDArray[np.float64]
-    centre: Floats  # (features, blocks)
+    floor: FloatArray
+    center: Floats  # (features, blocks)
     radius: Floats
     smallest: Floats  # a lower bound on the sizes in a block
-    after: Ints  # next slot merged into the same cluster, or -1
-    tail: Ints  # last slot of that list
-    ban_start: Ints  # cannot-links of slot s: ban[ban_start[s]:ban_start[s + 1]], slots of the last arrangement
-    ban: Ints
-    held_start: Ints  # groups apart that hold slot s: held[held_start[s]:held_start[s + 1]]
-    held: Ints
-    group_start: Ints  # slots in group g: member[group_start[g]:group_start[g + 1]]
-    member: Ints
-    pending: Ints
-    pair: Ints
-    merges: Ints
-    height: npt.NDArray[np.float64]
-    tally: Ints
+    after: IntArray  # next slot merged into the same cluster, or -1
+    tail: IntArray  # last slot of that list
+    ban_start: IntArray  # cannot-links of slot s: ban[ban_start[s]:ban_start[s + 1]], slots of the last arrangement
+    ban: IntArray
+    held_start: IntArray  # groups apart that hold slot s: held[held_start[s]:held_start[s + 1]]
+    held: IntArray
+    group_start: IntArray  # slots in group g: member[group_start[g]:group_start[g + 1]]
+    member: IntArray
+    pending: IntArray
+    pair: IntArray
+    merges: IntArray
+    height: FloatArray
+    tally: IntArray
     slack: Floats  # one number: the rounding error of a distance, generously
     bits: Bits  # one number: infinity read as an integer
 
 
-@njit(nogil=True, fastmath={"contract", "nsz"})
+@njit(nogil=True, fastmath={"nsz"})
 def _add_features(rows: Floats, top: int, k: int, stop: int, x: Floats, out: Floats) -> None:
     """Add the squared differences in features ``k`` to ``stop``, which are rows from ``top + k`` on."""
     lanes = out.shape[0]
@@ -141,10 +120,10 @@ def gaps_within(rows: Floats, top: int, d: int, x: Floats, out: Floats, limit: f
         k = stop
 
 
-@njit(nogil=True, fastmath={"contract", "nsz"})
+@njit(nogil=True, fastmath={"nsz"})
 def bounds_to_blocks(cloud: Cloud, x: Floats, out: Floats) -> None:
     """Write, per block, a lower bound on the squared distance of ``x`` to its points (0 when it may be inside)."""
-    gaps_to_block(cloud.centre, 0, cloud.centre.shape[0], x, out)
+    gaps_to_block(cloud.center, 0, cloud.center.shape[0], x, out)
     radius = cloud.radius
     # everything in one floating type: a literal would make it double, and slow
     zero = cloud.slack[0] * 0
@@ -157,7 +136,7 @@ def bounds_to_blocks(cloud: Cloud, x: Floats, out: Floats) -> None:
 
 
 @inner
-def mark_banned(cloud: Cloud, mark: Ints, slot: int) -> None:
+def mark_banned(cloud: Cloud, mark: IntArray, slot: int) -> None:
     """Mark, with the number of a slot, the slots of the last arrangement its cluster must never be merged with.
 
     Marks of earlier calls stay true, since clusters only grow.
@@ -181,7 +160,7 @@ class Scratch(NamedTuple):
     gaps: Floats  # its squared distances to a block
     bits: Bits  # the same, read as integers
     bound: Floats  # lower bounds on its squared distances to the blocks
-    mark: Ints  # what `mark_banned` marks: empty, where every merge is allowed
+    mark: IntArray  # what `mark_banned` marks: empty, where every merge is allowed
 
 
 @njit(nogil=True)
@@ -196,7 +175,7 @@ def make_scratch(cloud: Cloud) -> Scratch:
 
 
 @njit(nogil=True)
-def is_banned(after: Ints, mark: Ints, slot: int, other: int) -> bool:
+def is_banned(after: IntArray, mark: IntArray, slot: int, other: int) -> bool:
     """Tell whether something merged into the cluster of slot ``other`` was marked for ``slot``."""
     at = other
     while at >= 0:
@@ -220,7 +199,7 @@ def smallest_bits(bits: Bits) -> Any:
 
 
 @njit(nogil=True)
-def lane_of(bits: Bits, value: int, keys: Ints, first: int) -> int:
+def lane_of(bits: Bits, value: int, keys: IntArray, first: int) -> int:
     """Return the lane that holds ``value``; among several the one with the lowest key."""
     best = -1
     for j in range(bits.shape[0]):
@@ -231,7 +210,15 @@ def lane_of(bits: Bits, value: int, keys: Ints, first: int) -> int:
 
 @njit(nogil=True)
 def nearer_lane(
-    key: Ints, after: Ints, mark: Ints, slot: int, first: int, gaps: Floats, bits: Bits, most: int, best: int
+    key: IntArray,
+    after: IntArray,
+    mark: IntArray,
+    slot: int,
+    first: int,
+    gaps: Floats,
+    bits: Bits,
+    most: int,
+    best: int,
 ) -> Any:
     """Return the lane of a block that is nearer than the ``best`` slot so far, whose gap is ``most``; -1 if none is.
 
@@ -255,7 +242,7 @@ def nearer_lane(
 
 @inner
 def nearest_point(cloud: Cloud, rows: Floats, method: int, slot: int, scratch: Scratch) -> None:
-    """Find the nearest neighbour of one slot; ties go to the lowest key.
+    """Find the nearest neighbor of one slot; ties go to the lowest key.
 
     ``rows`` are the points of the cloud with one row per block and feature.
     """
@@ -302,13 +289,13 @@ def nearest_point(cloud: Cloud, rows: Floats, method: int, slot: int, scratch: S
 
 
 @njit(nogil=True)
-def look_around(cloud: Cloud, method: int, slots: Ints, start: int, stop: int) -> None:
-    """Find the nearest neighbours of some slots."""
+def look_around(cloud: Cloud, method: int, slots: IntArray, start: int, stop: int) -> None:
+    """Find the nearest neighbors of some slots."""
     _look_around(cloud, method, slots, start, stop, make_scratch(cloud))
 
 
 @inner
-def _look_around(cloud: Cloud, method: int, slots: Ints, start: int, stop: int, scratch: Scratch) -> None:
+def _look_around(cloud: Cloud, method: int, slots: IntArray, start: int, stop: int, scratch: Scratch) -> None:
     cloud = borrowed(cloud)
     scratch = borrowed(scratch)
     blocks, d, lanes = cloud.points.shape
@@ -338,7 +325,7 @@ def move_into(cloud: Cloud, kept: int, dropped: int, share: float) -> None:
         y = cloud.points[b, k, j]
         y += rest * (cloud.points[c, k, i] - y)  # this way copies merge into an exact copy
         cloud.points[b, k, j] = y
-        reach += (y - cloud.centre[k, b]) ** 2
+        reach += (y - cloud.center[k, b]) ** 2
     cloud.radius[b] = max(cloud.radius[b], np.sqrt(reach))
     cloud.points[c, 0, i] = np.inf
     cloud.key[kept] = min(cloud.key[kept], cloud.key[dropped])
@@ -347,7 +334,7 @@ def move_into(cloud: Cloud, kept: int, dropped: int, share: float) -> None:
 
 
 @njit(nogil=True)
-def _assign(P: Floats, pivots: Floats, label: Ints) -> None:
+def _assign(P: Floats, pivots: Floats, label: IntArray) -> None:
     """Label every row of P with its nearest pivot (features, pivots)."""
     gaps = np.empty(pivots.shape[1], P.dtype)
     for i in range(P.shape[0]):
@@ -360,7 +347,7 @@ def _assign(P: Floats, pivots: Floats, label: Ints) -> None:
 
 
 @njit(nogil=True)
-def _tour(pivots: Floats) -> Ints:
+def _tour(pivots: Floats) -> IntArray:
     """Rank the pivots along a path that always goes on to the nearest one not yet visited."""
     d, m = pivots.shape
     gaps = np.empty(m, pivots.dtype)
@@ -379,21 +366,21 @@ def _tour(pivots: Floats) -> Ints:
     return rank
 
 
-def neighbourly_order(P: Floats) -> Ints:
-    """Return an order of the rows of P in which neighbours in space tend to be neighbours in the list."""
+def neighborly_order(P: Floats) -> IntArray:
+    """Return an order of the rows of P in which neighbors in space tend to be neighbors in the list."""
     m = min(512, int(np.sqrt(len(P))))
     if m < 4:
         return np.arange(len(P), dtype=np.intp)
     label = np.empty(len(P), np.intp)
     pivots = np.ascontiguousarray(P[:: len(P) // m][:m].T)
     _assign(P, pivots, label)
-    order: Ints = np.argsort(_tour(pivots)[label], kind="stable")
+    order: IntArray = np.argsort(_tour(pivots)[label], kind="stable")
     return order
 
 
 @njit(nogil=True)
-def _lay_out(P: Floats, order: Ints, points: Floats, centre: Floats, radius: Floats) -> None:
-    """Write the rows of P into blocks in the given order, and each block's centre and radius."""
+def _lay_out(P: Floats, order: IntArray, points: Floats, center: Floats, radius: Floats) -> None:
+    """Write the rows of P into blocks in the given order, and each block's center and radius."""
     lanes = points.shape[2]
     n, d = P.shape
     for b in range(points.shape[0]):
@@ -408,18 +395,18 @@ def _lay_out(P: Floats, order: Ints, points: Floats, centre: Floats, radius: Flo
             total = P[0, 0] * 0
             for j in range(filled):
                 total += points[b, k, j]
-            centre[k, b] = total / filled
+            center[k, b] = total / filled
         far = P[0, 0] * 0
         for j in range(filled):
             reach = P[0, 0] * 0
             for k in range(d):
-                reach += (points[b, k, j] - centre[k, b]) ** 2
+                reach += (points[b, k, j] - center[k, b]) ** 2
             far = max(far, reach)
         radius[b] = np.sqrt(far)
 
 
 @njit(nogil=True)
-def _smallest_sizes(size: Floats, alive: npt.NDArray[np.bool_], smallest: Floats) -> None:
+def _smallest_sizes(size: Floats, alive: BoolArray, smallest: Floats) -> None:
     lanes = size.shape[0] // smallest.shape[0]
     for b in range(smallest.shape[0]):
         low = size[b * lanes]
@@ -430,7 +417,7 @@ def _smallest_sizes(size: Floats, alive: npt.NDArray[np.bool_], smallest: Floats
 
 
 @njit(nogil=True)
-def _new_slots(cloud: Cloud, keep: Ints) -> Ints:
+def _new_slots(cloud: Cloud, keep: IntArray) -> IntArray:
     """Return the new slot of every old one, given the old slots in their new order; -1 for finished roots."""
     new = np.full(cloud.key.shape[0], -1, np.intp)
     for t in range(keep.shape[0]):
@@ -442,7 +429,7 @@ def _new_slots(cloud: Cloud, keep: Ints) -> Ints:
 
 
 @njit(nogil=True)
-def _renew_bans(cloud: Cloud, keep: Ints, new: Ints, start: Ints, ban: Ints) -> int:
+def _renew_bans(cloud: Cloud, keep: IntArray, new: IntArray, start: IntArray, ban: IntArray) -> int:
     """Translate the cannot-links to new slots, each listed once; return how many there are."""
     mark = np.full(keep.shape[0], -1, np.intp)
     old, old_start = cloud.ban, cloud.ban_start
@@ -463,7 +450,7 @@ def _renew_bans(cloud: Cloud, keep: Ints, new: Ints, start: Ints, ban: Ints) -> 
 
 
 @njit(nogil=True)
-def _turn_round(start: Ints, member: Ints, held_start: Ints, held: Ints) -> None:
+def _turn_round(start: IntArray, member: IntArray, held_start: IntArray, held: IntArray) -> None:
     """From the members of each group to the groups of each member, by counting."""
     for e in range(member.shape[0]):
         held_start[member[e] + 1] += 1
@@ -476,7 +463,7 @@ def _turn_round(start: Ints, member: Ints, held_start: Ints, held: Ints) -> None
             place[member[e]] += 1
 
 
-def _with_groups(cloud: Cloud, start: Ints, member: Ints) -> Cloud:
+def _with_groups(cloud: Cloud, start: IntArray, member: IntArray) -> Cloud:
     """Add groups apart, given by slots; entries of -1 are left out."""
     there = member >= 0
     if not there.all():
@@ -487,16 +474,16 @@ def _with_groups(cloud: Cloud, start: Ints, member: Ints) -> Cloud:
     return cloud._replace(held=held, group_start=start, member=member)
 
 
-def _blank(P: Floats, order: Ints, n_samples: int) -> Cloud:
+def _blank(P: Floats, order: IntArray, n_samples: int) -> Cloud:
     """Return a cloud of the rows of P with everything but the geometry unset."""
     n, d = P.shape
     blocks = max(1, -(-n // BLOCK))
     slots = blocks * BLOCK
     kind = P.dtype
     points = np.empty((blocks, d, BLOCK), kind)
-    centre = np.empty((d, blocks), kind)
+    center = np.empty((d, blocks), kind)
     radius = np.empty(blocks, kind)
-    _lay_out(P, order, points, centre, radius)
+    _lay_out(P, order, points, center, radius)
     alive = np.zeros(slots, np.bool_)
     alive[:n] = True
     count = np.zeros(8, np.intp)
@@ -511,7 +498,7 @@ def _blank(P: Floats, order: Ints, n_samples: int) -> Cloud:
         nearest=np.full(slots, NEW, np.intp),
         gap=np.full(slots, np.inf, kind),
         floor=np.zeros(slots),
-        centre=centre,
+        center=center,
         radius=radius,
         smallest=np.ones(blocks, kind),
         after=np.full(slots, -1, np.intp),
@@ -534,7 +521,7 @@ def _blank(P: Floats, order: Ints, n_samples: int) -> Cloud:
 
 def make_cloud(start: Points) -> Cloud:
     """Start from weighted points."""
-    order = neighbourly_order(start.P)
+    order = neighborly_order(start.P)
     n = len(start.P)
     cloud = _blank(start.P, order, len(start.merges) + 1)
     cloud.size[:n] = start.size[order]
@@ -559,7 +546,7 @@ def make_cloud(start: Points) -> Cloud:
 
 
 @njit(nogil=True)
-def _list_bans(forbidden: Ints, slot_of: Ints, start: Ints, ban: Ints) -> None:
+def _list_bans(forbidden: IntArray, slot_of: IntArray, start: IntArray, ban: IntArray) -> None:
     """List the cannot-links by slot, both ways round, by counting."""
     for t in range(forbidden.shape[0]):
         start[slot_of[forbidden[t, 0]] + 1] += 1
@@ -580,7 +567,7 @@ def arrange(old: Cloud) -> Cloud:
     """Return the living points in fresh, tight blocks; half the work of every scan may be gone then."""
     lanes = np.flatnonzero(old.alive)
     P = np.ascontiguousarray(old.points[lanes // BLOCK, :, lanes % BLOCK])
-    order = neighbourly_order(P)
+    order = neighborly_order(P)
     keep = lanes[order]
     n = len(keep)
     new = _blank(P, order, len(old.merges) + 1)

@@ -11,11 +11,13 @@ import numpy.typing as npt
 from linkwise._kernels import njit
 from linkwise._memory import require_memory, row_pitch
 from linkwise._threads import Workers
+from linkwise._typing import FloatArray, IntArray
 from linkwise._validation import read_dtype
 from linkwise.constraints import Groups
 from linkwise.engines.agglomeration import (
     _any_dense,
     _linkages,
+    _rounds,
     _rounds_dense,
     _rounds_points,
     _small_points,
@@ -33,7 +35,7 @@ from linkwise.engines.agglomeration._linkages import (
 )
 from linkwise.engines.distances import (
     Metric,
-    Neighbours,
+    Neighbors,
     metric_name,
     read_dissimilarities,
     read_vectors,
@@ -45,9 +47,6 @@ from linkwise.exceptions import LinkwiseError
 if TYPE_CHECKING:
     from linkwise.result import Dendrogram
 
-__all__ = ["Merges", "agglomerate", "merge_all"]
-
-Ints = npt.NDArray[np.intp]
 Floats = npt.NDArray[np.floating[Any]]
 Progress = Callable[[int, int], object]
 
@@ -59,8 +58,8 @@ class Merges(NamedTuple):
     linkages come sorted by height; centroid, median and runs under gamma or epsilon in merge order.
     """
 
-    pairs: Ints
-    height: npt.NDArray[np.float64]
+    pairs: IntArray
+    height: FloatArray
 
 
 def merge_all(
@@ -68,13 +67,13 @@ def merge_all(
     *,
     method: str,
     metric: Metric = "euclidean",
-    forced: Ints | None = None,
-    forbidden: Ints | None = None,
+    forced: IntArray | None = None,
+    forbidden: IntArray | None = None,
     apart: Groups | None = None,
     gamma: float | None = None,
     epsilon: float | None = None,
     X: npt.NDArray[Any] | None = None,
-    moved: tuple[Ints, npt.NDArray[np.float64]] | None = None,
+    moved: tuple[IntArray, FloatArray] | None = None,
     dtype: npt.DTypeLike = np.float64,
     progress: Progress | None = None,
 ) -> Merges:
@@ -143,10 +142,10 @@ class _Run(NamedTuple):
     metric: str
     given_metric: Metric
     dtype: np.dtype[Any]
-    forced: Ints | None
-    forbidden: Ints | None
+    forced: IntArray | None
+    forbidden: IntArray | None
     apart: Groups | None
-    moved: tuple[Ints, npt.NDArray[np.float64]] | None
+    moved: tuple[IntArray, FloatArray] | None
     progress: Progress | None
 
 
@@ -156,7 +155,7 @@ def _report(run: _Run, done: int, total: int) -> None:
 
 
 def _dense(
-    source: npt.NDArray[Any], run: _Run, workers: Workers, *, squared: bool, near: Neighbours | None = None
+    source: npt.NDArray[Any], run: _Run, workers: Workers, *, squared: bool, near: Neighbors | None = None
 ) -> tuple[Floats, float]:
     """Return distances as a fresh padded square and the factor that restores their scale."""
     if run.metric == "precomputed":
@@ -182,7 +181,7 @@ def _dense(
     return D, factor
 
 
-def _forbid(D: Floats, forbidden: Ints | None, apart: Groups | None) -> None:
+def _forbid(D: Floats, forbidden: IntArray | None, apart: Groups | None) -> None:
     if forbidden is not None and len(forbidden):
         D[forbidden[:, 0], forbidden[:, 1]] = np.inf
         D[forbidden[:, 1], forbidden[:, 0]] = np.inf
@@ -191,7 +190,7 @@ def _forbid(D: Floats, forbidden: Ints | None, apart: Groups | None) -> None:
 
 
 @njit(nogil=True)
-def _part(D: Floats, start: Ints, member: Ints) -> None:
+def _part(D: Floats, start: IntArray, member: IntArray) -> None:
     """Make the distances within groups infinite; the diagonal is left as it is."""
     for g in range(start.shape[0] - 1):
         for s in range(start[g], start[g + 1]):
@@ -202,10 +201,10 @@ def _part(D: Floats, start: Ints, member: Ints) -> None:
 
 
 def _by_rounds(source: npt.NDArray[Any], run: _Run, workers: Workers) -> Merges:
-    """Dense and reducible: rounds of reciprocal nearest neighbours."""
+    """Dense and reducible: rounds of reciprocal nearest neighbors."""
     # Minima and maxima are indifferent to squaring: the roots of n - 1 heights replace those of n^2 distances.
     squared = run.metric == "euclidean" and run.code in (SINGLE, COMPLETE)
-    near = _neighbours(len(source), run)
+    near = _neighbors(len(source), run)
     D, factor = _dense(source, run, workers, squared=squared, near=near)
     n = len(D)
     if near is None or not near.found:
@@ -218,19 +217,19 @@ def _by_rounds(source: npt.NDArray[Any], run: _Run, workers: Workers) -> Merges:
     if run.forced is not None:
         _rounds_dense.force(rows, run.code, run.forced)
     _rounds_dense.run_rounds(rows, run.code, workers, lambda done: _report(run, done, n - 1))
-    done = int(rows.tally[_rounds_dense.MERGES])
+    done = int(rows.tally[_rounds.MERGES])
     height = rows.height[:done]
     return _in_order(rows.merges[:done], (np.sqrt(height) if squared else height) * factor, n)
 
 
-def _neighbours(n: int, run: _Run) -> Neighbours | None:
-    """Ask for nearest neighbours where the distances alone decide about them."""
+def _neighbors(n: int, run: _Run) -> Neighbors | None:
+    """Ask for nearest neighbors where the distances alone decide about them."""
     bare = run.forced is None and run.forbidden is None and run.apart is None and run.moved is None
     free = run.metric == "euclidean" and bare
-    return Neighbours.of(n, run.dtype) if free else None
+    return Neighbors.of(n, run.dtype) if free else None
 
 
-def _in_order(pairs: Ints, height: npt.NDArray[np.float64], n: int) -> Merges:
+def _in_order(pairs: IntArray, height: FloatArray, n: int) -> Merges:
     """Sort merges by height, keeping the given order among equals, and renumber the nodes they create."""
     order = np.argsort(height, kind="stable")
     rank = np.empty(len(order) + n, np.intp)
@@ -303,7 +302,7 @@ def _from_points(source: npt.NDArray[Any], run: _Run, workers: Workers) -> Merge
 def _merge_few(start: Points, run: _Run, workers: Workers) -> int:
     """Merge so few points that having all distances at hand is cheaper than computing them again and again."""
     m, size = len(start.P), start.size
-    near = _neighbours(m, run)
+    near = _neighbors(m, run)
     pitch = row_pitch(m, run.dtype)
     D = square_distances(start.P, squared=True, dtype=run.dtype, workers=workers, pitch=pitch, near=near)
     if near is None or not near.found:
@@ -314,10 +313,10 @@ def _merge_few(start: Points, run: _Run, workers: Workers) -> int:
             D[:, :m] *= 2 * np.multiply.outer(size, size) / np.add.outer(size, size)
         rows = _rounds_dense.make_rows(D, m, start, near)
         _rounds_dense.run_rounds(rows, run.code, workers, lambda done: _report(run, done, len(start.merges)))
-        return int(rows.tally[_rounds_dense.MERGES])
+        return int(rows.tally[_rounds.MERGES])
     few = _small_points.make_few(start, D, near)
     _small_points.merge_few(few, run.code, start.forbidden is not None or start.apart is not None)
-    done = int(few.tally[_rounds_dense.MERGES])
+    done = int(few.tally[_rounds.MERGES])
     _report(run, done, len(start.merges))
     return done
 

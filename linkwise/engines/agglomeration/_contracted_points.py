@@ -8,12 +8,10 @@ import numpy as np
 import numpy.typing as npt
 
 from linkwise._kernels import njit
+from linkwise._typing import FloatArray, IntArray
 from linkwise.constraints import Groups
 from linkwise.engines.agglomeration._linkages import MEDIAN
 
-__all__ = ["Points", "gather"]
-
-Ints = npt.NDArray[np.intp]
 Floats = npt.NDArray[np.floating[Any]]
 
 
@@ -22,16 +20,16 @@ class Points(NamedTuple):
 
     P: Floats
     size: Floats
-    key: Ints  # lowest-numbered sample of each, ascending
-    node: Ints
-    forbidden: Ints | None  # pairs of rows of P
+    key: IntArray  # lowest-numbered sample of each, ascending
+    node: IntArray
+    forbidden: IntArray | None  # pairs of rows of P
     apart: Groups | None  # of rows of P
-    merges: Ints
-    height: npt.NDArray[np.float64]
+    merges: IntArray
+    height: FloatArray
     done: int
 
 
-def gather(X: Floats, method: int, forced: Ints | None, forbidden: Ints | None, apart: Groups | None) -> Points:
+def gather(X: Floats, method: int, forced: IntArray | None, forbidden: IntArray | None, apart: Groups | None) -> Points:
     """Replace every must-linked group by one weighted point."""
     n = len(X)
     merges = np.empty((max(n - 1, 0), 2), np.intp)
@@ -50,7 +48,9 @@ def gather(X: Floats, method: int, forced: Ints | None, forbidden: Ints | None, 
 
 
 @njit(nogil=True)
-def _gather_groups(X: Floats, midpoints: bool, forced: Ints, merges: Ints) -> tuple[Floats, Floats, Ints, Ints, int]:
+def _gather_groups(
+    X: Floats, midpoints: bool, forced: IntArray, merges: IntArray
+) -> tuple[Floats, Floats, IntArray, IntArray, int]:
     """Replace every must-linked group by one weighted point, noting the merges at height 0 in index order."""
     n, d = X.shape
     first = np.full(n, -1, np.intp)

@@ -11,17 +11,12 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from linkwise._kernels import njit
+from linkwise._typing import BoolArray, FloatArray, IntArray
 from linkwise.constraints import MaxCentroidDistance
 from linkwise.exceptions import LinkwiseError
 from linkwise.result import Dendrogram
-
-__all__ = ["GammaRun", "gamma_linkage"]
-
-Ints = npt.NDArray[np.intp]
-Floats = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)
@@ -107,7 +102,7 @@ def gamma_linkage(X: Any, gamma: float, *, n_pivots: int = 1) -> GammaRun:
 
 
 @njit
-def _distance(x: Floats, y: Floats) -> float:
+def _distance(x: FloatArray, y: FloatArray) -> float:
     total = 0.0
     for f in range(len(x)):
         total += (x[f] - y[f]) * (x[f] - y[f])
@@ -115,7 +110,7 @@ def _distance(x: Floats, y: Floats) -> float:
 
 
 @njit
-def _ruled_out(D: Floats, i: int, j: int, n_pivots: int, gamma: float) -> bool:
+def _ruled_out(D: FloatArray, i: int, j: int, n_pivots: int, gamma: float) -> bool:
     """Whether some pivot tells that clusters i and j are further apart than gamma, rounding allowed for."""
     for p in range(n_pivots):
         if p != i and p != j:
@@ -126,7 +121,7 @@ def _ruled_out(D: Floats, i: int, j: int, n_pivots: int, gamma: float) -> bool:
 
 
 @njit
-def _nearest(D: Floats, alive: npt.NDArray[np.bool_], i: int, gamma: float) -> int:
+def _nearest(D: FloatArray, alive: BoolArray, i: int, gamma: float) -> int:
     """The closest cluster within gamma, lowest slot first; -1 when there is none."""
     best = -1
     for j in range(len(alive)):
@@ -136,7 +131,7 @@ def _nearest(D: Floats, alive: npt.NDArray[np.bool_], i: int, gamma: float) -> i
 
 
 @njit
-def _merge(X: Floats, gamma: float, n_pivots: int) -> tuple[Ints, Floats, int, int]:
+def _merge(X: FloatArray, gamma: float, n_pivots: int) -> tuple[IntArray, FloatArray, int, int]:
     """Merge in slots: a cluster lives in its lowest sample's slot, and slots below ``n_pivots`` are the pivots.
 
     ``D[0, i]`` is always exact; elsewhere infinity stands for "further than gamma, never computed".
@@ -146,12 +141,12 @@ def _merge(X: Floats, gamma: float, n_pivots: int) -> tuple[Ints, Floats, int, i
     alive = np.ones(n, np.bool_)
     size = np.ones(n)
     node = np.arange(n)
-    centre = X.copy()
+    center = X.copy()
     computed = 0
     for i in range(n):
         for j in range(i + 1, n):
             if i == 0 or not _ruled_out(D, i, j, n_pivots, gamma):
-                D[i, j] = D[j, i] = _distance(centre[i], centre[j])
+                D[i, j] = D[j, i] = _distance(center[i], center[j])
                 computed += 1
     unpruned = n * (n - 1) // 2
     nearest = np.empty(n, np.intp)
@@ -172,7 +167,7 @@ def _merge(X: Floats, gamma: float, n_pivots: int) -> tuple[Ints, Floats, int, i
         pairs[t, 0], pairs[t, 1] = node[i], node[j]
         height[t] = D[i, j]
         for f in range(X.shape[1]):
-            centre[i, f] = (size[i] * centre[i, f] + size[j] * centre[j, f]) / (size[i] + size[j])
+            center[i, f] = (size[i] * center[i, f] + size[j] * center[j, f]) / (size[i] + size[j])
         size[i] += size[j]
         node[i] = n + t
         alive[j] = False
@@ -183,7 +178,7 @@ def _merge(X: Floats, gamma: float, n_pivots: int) -> tuple[Ints, Floats, int, i
             D[j, k] = D[k, j] = np.inf
         for k in range(n):  # pivots come first, so their distances serve the later ones
             if alive[k] and k != i and (i == 0 or k == 0 or not _ruled_out(D, i, k, n_pivots, gamma)):
-                D[i, k] = D[k, i] = _distance(centre[i], centre[k])
+                D[i, k] = D[k, i] = _distance(center[i], center[k])
                 computed += 1
         nearest[i] = _nearest(D, alive, i, gamma)
         for k in range(n):

@@ -12,23 +12,6 @@ from linkwise._kernels import njit
 from linkwise._memory import row_pitch
 from linkwise.exceptions import LinkwiseError
 
-__all__ = [
-    "AVERAGE",
-    "CENTROID",
-    "COMPLETE",
-    "EUCLIDEAN_ONLY",
-    "LINKAGES",
-    "MEDIAN",
-    "REDUCIBLE",
-    "SINGLE",
-    "WARD",
-    "WEIGHTED",
-    "lance_williams",
-    "leaner",
-    "linkage_code",
-    "plan_memory",
-]
-
 SINGLE = 0
 COMPLETE = 1
 AVERAGE = 2
@@ -48,7 +31,7 @@ LINKAGES: dict[str, int] = {
 }
 
 # Merging two clusters never brings a third one closer than the nearer of the two was. Heights then never decrease,
-# and reciprocal nearest neighbours may be merged in any order. Centroid and median linkage lack this.
+# and reciprocal nearest neighbors may be merged in any order. Centroid and median linkage lack this.
 REDUCIBLE = frozenset({SINGLE, COMPLETE, AVERAGE, WEIGHTED, WARD})
 
 # These speak about centroids, hence about squared Euclidean distances between vectors.

@@ -1,7 +1,7 @@
-"""The rounds of reciprocal nearest neighbours, whatever the clusters are stored in.
+"""The rounds of reciprocal nearest neighbors, whatever the clusters are stored in.
 
-When a linkage is reducible, two clusters that are each other's nearest neighbour will be merged sooner or later,
-whatever happens elsewhere. So a round merges *all* such pairs, then looks up the nearest neighbour of the clusters that
+When a linkage is reducible, two clusters that are each other's nearest neighbor will be merged sooner or later,
+whatever happens elsewhere. So a round merges *all* such pairs, then looks up the nearest neighbor of the clusters that
 need one. Sorting the merges by height gives the greedy order.
 
 The functions take any named tuple with the fields ``nearest``, ``gap``, ``floor``, ``alive``, ``node``, ``size``,
@@ -14,36 +14,11 @@ from typing import Any
 
 from linkwise._kernels import inner
 
-__all__ = [
-    "ALIVE",
-    "COMPACT",
-    "DONE",
-    "DROPPED",
-    "JOIN",
-    "LAST",
-    "LOGGED",
-    "LOST",
-    "MERGES",
-    "NEW",
-    "PAIR",
-    "PAIRED",
-    "PAIRS",
-    "PENDING",
-    "PHASE",
-    "SCAN",
-    "SETTLE",
-    "WIDTH",
-    "closest_pair",
-    "list_pending",
-    "note_merge",
-    "pair_up",
-]
-
 # positions in tally
 WIDTH = 0  # slots in use, dead ones included
 ALIVE = 1
 LOGGED = 2  # merges in the log
-PENDING = 3  # slots whose nearest neighbour is to be looked up
+PENDING = 3  # slots whose nearest neighbor is to be looked up
 PAIRS = 4
 MERGES = 5
 PHASE = 6
@@ -61,7 +36,7 @@ DONE = 6
 NEW = -1  # to be looked up, or looked up and nothing within reach
 PAIRED = -2
 DROPPED = -3
-LOST = -4  # its neighbour was merged; looked up again only when somebody's nearest is this one
+LOST = -4  # its neighbor was merged; looked up again only when somebody's nearest is this one
 
 
 @inner
@@ -144,7 +119,7 @@ def list_pending(rows: Any) -> None:
             elif nearest[other] == NEW or nearest[other] == DROPPED:
                 nearest[slot] = LOST
                 lost += 1
-    # Somebody who lost a neighbour can be part of a pair only if wanted. This saves most of the second looks.
+    # Somebody who lost a neighbor can be part of a pair only if wanted. This saves most of the second looks.
     wanted = 0
     if lost > 0:
         for slot in range(count[WIDTH]):

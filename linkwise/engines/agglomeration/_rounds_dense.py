@@ -1,4 +1,4 @@
-"""Reducible linkages on a dense matrix, by rounds of reciprocal nearest neighbours.
+"""Reducible linkages on a dense matrix, by rounds of reciprocal nearest neighbors.
 
 Rows are independent of each other, which makes every step parallel over rows and free of scattered writes: a merge is
 written to a log, and a row replays the log when it is read next (it holds all it needs, the distances to both parts).
@@ -17,6 +17,7 @@ import numpy.typing as npt
 from linkwise._kernels import inner, njit
 from linkwise._kernels.borrow import borrowed
 from linkwise._threads import Workers
+from linkwise._typing import BoolArray, FloatArray, IntArray
 from linkwise.engines.agglomeration._linkages import AVERAGE, COMPLETE, SINGLE, WARD
 from linkwise.engines.agglomeration._rounds import (
     ALIVE,
@@ -39,18 +40,15 @@ from linkwise.engines.agglomeration._rounds import (
     note_merge,
     pair_up,
 )
-from linkwise.engines.distances import Neighbours
+from linkwise.engines.distances import Neighbors
 
 if TYPE_CHECKING:
     from linkwise.engines.agglomeration._contracted_points import Points
-
-__all__ = ["MERGES", "Rows", "force", "make_rows", "run_rounds"]
 
 # Elements a step must touch to be worth the hand-over to threads, and those one kernel call may touch altogether.
 WIDE = 2_000_000
 BUDGET = 100_000_000
 
-Ints = npt.NDArray[np.intp]
 Floats = npt.NDArray[np.floating[Any]]
 Bits = npt.NDArray[np.signedinteger[Any]]
 
@@ -60,27 +58,27 @@ class Rows(NamedTuple):
 
     D: Floats  # row_of[s] is the row of slot s; only the first WIDTH columns mean anything
     bits: Bits  # the same memory read as integers
-    row_of: Ints
-    replayed: Ints  # how much of the log the slot's row has seen
+    row_of: IntArray
+    replayed: IntArray  # how much of the log the slot's row has seen
     size: Floats
-    node: Ints
-    alive: npt.NDArray[np.bool_]
-    nearest: Ints  # a slot, or one of NEW, PAIRED, DROPPED, LOST
+    node: IntArray
+    alive: BoolArray
+    nearest: IntArray  # a slot, or one of NEW, PAIRED, DROPPED, LOST
     gap: Floats  # distance to it
-    floor: npt.NDArray[np.float64]  # height at which the slot's cluster was made
-    log: Ints  # (merges, 2): kept slot, dropped slot
+    floor: FloatArray  # height at which the slot's cluster was made
+    log: IntArray  # (merges, 2): kept slot, dropped slot
     share: Floats  # (merges, 3): their weights in a mean; for ward their sizes and distance
-    pending: Ints
-    pair: Ints  # (pairs, 2)
-    merges: Ints  # (n - 1, 2): node numbers
-    height: npt.NDArray[np.float64]
-    tally: Ints
+    pending: IntArray
+    pair: IntArray  # (pairs, 2)
+    merges: IntArray  # (n - 1, 2): node numbers
+    height: FloatArray
+    tally: IntArray
 
 
-def make_rows(D: Floats, n: int, start: Points | None = None, near: Neighbours | None = None) -> Rows:
+def make_rows(D: Floats, n: int, start: Points | None = None, near: Neighbors | None = None) -> Rows:
     """Start with ``n`` clusters, the upper left square of ``D`` (taken over, not copied; infinite diagonal).
 
-    They are singletons, unless points tell their sizes and what was merged already. Nearest neighbours that are known
+    They are singletons, unless points tell their sizes and what was merged already. Nearest neighbors that are known
     need not be looked up.
     """
     kind = D.dtype
@@ -93,7 +91,7 @@ def make_rows(D: Floats, n: int, start: Points | None = None, near: Neighbours |
     if near is not None and near.found:
         count[PHASE] = PAIR
     else:
-        near = Neighbours.of(n, kind)
+        near = Neighbors.of(n, kind)
     return Rows(
         D=D,
         bits=D.view(np.int64 if kind == np.float64 else np.int32),
@@ -142,7 +140,7 @@ def row_minimum(bits: Bits, width: int) -> int:
 
 @njit(nogil=True)
 def _ward_rule(d_ik: float, d_jk: float, d_ij: float, n_i: float, n_j: float, n_k: float) -> Any:
-    """Return the squared Ward distance of i + j to k; reciprocal neighbours have no distance below ``d_ij``.
+    """Return the squared Ward distance of i + j to k; reciprocal neighbors have no distance below ``d_ij``.
 
     Hence no term is negative: nothing cancels, and what is infinite stays infinite.
     """
@@ -190,7 +188,7 @@ def _replay(rows: Rows, method: int, slot: int) -> None:
 
 @njit(nogil=True)
 def scan_pending(rows: Rows, method: int, start: int, stop: int) -> None:
-    """Find the nearest neighbour of some pending slots; ties go to the lowest slot."""
+    """Find the nearest neighbor of some pending slots; ties go to the lowest slot."""
     rows = borrowed(rows)
     for t in range(start, stop):
         slot = rows.pending[t]
@@ -270,7 +268,7 @@ def _record(rows: Rows, method: int, kept: int, dropped: int, height: float) -> 
 
 
 @njit(nogil=True)
-def force(rows: Rows, method: int, forced: Ints) -> None:
+def force(rows: Rows, method: int, forced: IntArray) -> None:
     """Merge the groups of must-linked samples at height 0, each in index order, before anything is compared."""
     rows = borrowed(rows)
     first = np.full(forced.shape[0], -1, np.intp)
@@ -290,7 +288,7 @@ def force(rows: Rows, method: int, forced: Ints) -> None:
 
 
 @njit(nogil=True)
-def compact_rows(rows: Rows, method: int, keep: Ints, start: int, stop: int) -> None:
+def compact_rows(rows: Rows, method: int, keep: IntArray, start: int, stop: int) -> None:
     """Move the living columns of some living rows to the front."""
     rows = borrowed(rows)
     for t in range(start, stop):
@@ -301,7 +299,7 @@ def compact_rows(rows: Rows, method: int, keep: Ints, start: int, stop: int) -> 
 
 
 @njit(nogil=True)
-def renumber(rows: Rows, keep: Ints) -> None:
+def renumber(rows: Rows, keep: IntArray) -> None:
     """Give the living slots the numbers 0, 1, ... in the same order, and forget the log."""
     new = np.full(rows.tally[WIDTH], -1, np.intp)
     for t in range(keep.shape[0]):

@@ -11,6 +11,7 @@ import numpy.typing as npt
 from linkwise._kernels import inner, njit
 from linkwise._kernels.borrow import borrowed
 from linkwise._threads import Workers
+from linkwise._typing import IntArray
 from linkwise.engines.agglomeration._blocked_points import (
     Cloud,
     Scratch,
@@ -51,9 +52,6 @@ from linkwise.engines.agglomeration._rounds import (
     pair_up,
 )
 
-__all__ = ["merge_points"]
-
-Ints = npt.NDArray[np.intp]
 Floats = npt.NDArray[np.floating[Any]]
 Bits = npt.NDArray[np.signedinteger[Any]]
 
@@ -110,7 +108,7 @@ def _ward_rounds(cloud: Cloud, wide: int, budget: int) -> None:
 
 
 def _ward(cloud: Cloud, workers: Workers, report: Callable[[int], object]) -> int:
-    """Merge by rounds of reciprocal nearest neighbours; return the number of merges."""
+    """Merge by rounds of reciprocal nearest neighbors; return the number of merges."""
     while True:
         count = cloud.tally
         _ward_rounds(cloud, WIDE, BUDGET)
@@ -121,13 +119,13 @@ def _ward(cloud: Cloud, workers: Workers, report: Callable[[int], object]) -> in
             cloud = arrange(cloud)
             cloud.tally[PHASE] = SCAN
         elif count[PHASE] == SCAN:
-            # neighbours look at the same blocks: in order of slots these stay in cache
+            # neighbors look at the same blocks: in order of slots these stay in cache
             pending = np.sort(cloud.pending[: count[PENDING]])
             _look_in_parallel(cloud, WARD, pending, workers)
             count[PHASE] = PAIR
 
 
-def _look_in_parallel(cloud: Cloud, method: int, slots: Ints, workers: Workers) -> None:
+def _look_in_parallel(cloud: Cloud, method: int, slots: IntArray, workers: Workers) -> None:
     cost = int(cloud.tally[WIDTH]) * (cloud.points.shape[1] + 4) // 8
     if len(slots) * cost < WIDE // 8:
         look_around(cloud, method, slots, 0, len(slots))
@@ -143,7 +141,7 @@ class Summary(NamedTuple):
 
     low: Floats  # the smallest
     high: Floats  # the largest finite one
-    at: Ints  # the slot of the smallest, -1 where all are infinite
+    at: IntArray  # the slot of the smallest, -1 where all are infinite
 
 
 @inner
@@ -240,7 +238,7 @@ def _welcome(
 def _closest_steps(cloud: Cloud, method: int, summary: Summary, scratch: Scratch, budget: int) -> None:
     """Merge the closest two clusters again and again, until done, out of budget, or half the slots are empty.
 
-    A gap is exact while the neighbour lives; afterwards it is a lower bound, since whoever else is near was not nearer.
+    A gap is exact while the neighbor lives; afterwards it is a lower bound, since whoever else is near was not nearer.
     """
     cloud = borrowed(cloud)
     summary = borrowed(summary)

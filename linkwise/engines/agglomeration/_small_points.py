@@ -15,16 +15,14 @@ import numpy.typing as npt
 
 from linkwise._kernels import njit
 from linkwise._kernels.borrow import borrowed
+from linkwise._typing import BoolArray, FloatArray, IntArray
 from linkwise.engines.agglomeration._blocked_points import gaps_to_block
 from linkwise.engines.agglomeration._contracted_points import Points
 from linkwise.engines.agglomeration._linkages import MEDIAN
 from linkwise.engines.agglomeration._rounds import ALIVE, LOST, MERGES, NEW, WIDTH, note_merge
 from linkwise.engines.agglomeration._rounds_dense import row_minimum
-from linkwise.engines.distances import Neighbours
+from linkwise.engines.distances import Neighbors
 
-__all__ = ["Few", "make_few", "merge_few"]
-
-Ints = npt.NDArray[np.intp]
 Floats = npt.NDArray[np.floating[Any]]
 Bits = npt.NDArray[np.signedinteger[Any]]
 
@@ -37,32 +35,32 @@ class Few(NamedTuple):
     points: Floats  # (features, slots); dropped slots have an infinite coordinate
     D: Floats  # squared distances; row s is up to date as of merge seen[s]
     bits: Bits  # the same memory read as integers
-    seen: Ints
-    made: Ints  # number of the merge that made the cluster, counted from 1; 0 before
-    log: Ints  # (merges, 2): kept slot, dropped slot
+    seen: IntArray
+    made: IntArray  # number of the merge that made the cluster, counted from 1; 0 before
+    log: IntArray  # (merges, 2): kept slot, dropped slot
     size: Floats
-    node: Ints
-    alive: npt.NDArray[np.bool_]
-    nearest: Ints
+    node: IntArray
+    alive: BoolArray
+    nearest: IntArray
     gap: Floats  # squared distance to it, or a lower bound
     gap_bits: Bits
-    floor: npt.NDArray[np.float64]
-    merges: Ints
-    height: npt.NDArray[np.float64]
-    tally: Ints
+    floor: FloatArray
+    merges: IntArray
+    height: FloatArray
+    tally: IntArray
 
 
-def make_few(start: Points, D: Floats, near: Neighbours | None = None) -> Few:
+def make_few(start: Points, D: Floats, near: Neighbors | None = None) -> Few:
     """Start from weighted points and their squared distances (taken over; infinite where a merge is forbidden).
 
-    Nearest neighbours that are known need not be looked up.
+    Nearest neighbors that are known need not be looked up.
     """
     n, kind = start.P.shape[0], start.P.dtype
     count = np.zeros(8, np.intp)
     count[WIDTH] = count[ALIVE] = n
     count[MERGES] = start.done
     if near is None:
-        near = Neighbours.of(n, kind)
+        near = Neighbors.of(n, kind)
     return Few(
         points=np.array(start.P.T, order="C"),
         D=D,
@@ -97,7 +95,7 @@ def _catch_up(few: Few, slot: int, logged: int) -> None:
 
 @njit(nogil=True)
 def _look(few: Few, slot: int, width: int) -> None:
-    """Read the nearest neighbour off a row that is up to date; ties go to the lowest slot."""
+    """Read the nearest neighbor off a row that is up to date; ties go to the lowest slot."""
     at = row_minimum(few.bits[slot], width)
     few.gap[slot] = few.D[slot, at]
     few.nearest[slot] = NEW if np.isinf(few.D[slot, at]) else at
@@ -164,7 +162,7 @@ def _unite(few: Few, kept: int, dropped: int, share: float, x: Floats, out: Floa
 
 @njit(nogil=True)
 def _tell_others(few: Few, kept: int, dropped: int, out: Floats) -> None:
-    """Let the others know that one neighbour is gone and another has come, at the distances ``out``."""
+    """Let the others know that one neighbor is gone and another has come, at the distances ``out``."""
     nearest, gap = few.nearest[: out.shape[0]], few.gap[: out.shape[0]]
     # no branches, so that several slots are served at once; where both are infinite, whoever is named is never asked
     for k in range(out.shape[0]):

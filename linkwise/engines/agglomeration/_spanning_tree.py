@@ -11,11 +11,9 @@ import numpy.typing as npt
 from linkwise._kernels import njit
 from linkwise._kernels.borrow import borrowed
 from linkwise._kernels.disjoint_set import find, make, union
+from linkwise._typing import FloatArray, IntArray
 from linkwise.engines.agglomeration._blocked_points import gaps_to_block, lane_of, smallest_bits
 
-__all__ = ["join_edges", "spanning_tree"]
-
-Ints = npt.NDArray[np.intp]
 Floats = npt.NDArray[np.floating[Any]]
 
 # Samples in a block: wider than in a cloud, since every block is visited at every step.
@@ -34,21 +32,21 @@ class Front(NamedTuple):
     points: Floats  # (blocks, features, BLOCK); samples that have joined have an infinite coordinate
     rough: npt.NDArray[np.float32]  # the same in single precision, or nothing: refutes most blocks at half the traffic
     limit: npt.NDArray[np.float32]  # a rough distance above this cannot be below the gap; negative once inside
-    doubt: npt.NDArray[np.float64]  # one number: how far a rough distance can be off
+    doubt: FloatArray  # one number: how far a rough distance can be off
     gap: Floats  # squared distance to the tree
     bits: npt.NDArray[np.signedinteger[Any]]  # the same memory read as integers
-    origin: Ints
-    sample: Ints
-    slot: Ints  # of every sample; -1 once inside
-    group_start: Ints  # must-linked samples: group_member[group_start[g]:group_start[g + 1]]
-    group_member: Ints
-    group: Ints
-    edges: Ints
-    length: npt.NDArray[np.float64]
-    tally: Ints  # edges so far; last sample that joined
+    origin: IntArray
+    sample: IntArray
+    slot: IntArray  # of every sample; -1 once inside
+    group_start: IntArray  # must-linked samples: group_member[group_start[g]:group_start[g + 1]]
+    group_member: IntArray
+    group: IntArray
+    edges: IntArray
+    length: FloatArray
+    tally: IntArray  # edges so far; last sample that joined
 
 
-def _make_front(X: Floats, forced: Ints | None) -> Front:
+def _make_front(X: Floats, forced: IntArray | None) -> Front:
     n, d = X.shape
     group = np.empty(0, np.intp) if forced is None else np.ascontiguousarray(forced, dtype=np.intp)
     member = np.argsort(group, kind="stable")
@@ -74,7 +72,7 @@ def _make_front(X: Floats, forced: Ints | None) -> Front:
     return _refill(blank, X, outside, np.full(n - 1, np.inf, X.dtype), np.zeros(n - 1, np.intp))
 
 
-def _refill(front: Front, X: Floats, outside: Ints, gap: Floats, origin: Ints) -> Front:
+def _refill(front: Front, X: Floats, outside: IntArray, gap: Floats, origin: IntArray) -> Front:
     """Lay the samples that are still outside out anew, without holes."""
     m, d = len(outside), X.shape[1]
     blocks = max(1, -(-m // BLOCK))
@@ -185,9 +183,7 @@ def _grow(front: Front, X: Floats, steps: int) -> None:
         front.tally[1] = sample[home]
 
 
-def spanning_tree(
-    X: Floats, forced: Ints | None, report: Callable[[int], object]
-) -> tuple[Ints, npt.NDArray[np.float64]]:
+def spanning_tree(X: Floats, forced: IntArray | None, report: Callable[[int], object]) -> tuple[IntArray, FloatArray]:
     """Return the edges of a minimum spanning tree and their squared lengths, -1 inside must-linked groups."""
     n, d = X.shape
     if n < 2:
@@ -207,7 +203,7 @@ def spanning_tree(
 
 
 @njit(nogil=True)
-def _join(n: int, edges: Ints, length: Floats, group: Ints, pairs: Ints, height: Floats) -> int:
+def _join(n: int, edges: IntArray, length: Floats, group: IntArray, pairs: IntArray, height: Floats) -> int:
     sets = make(n)
     node = np.arange(n)
     done = 0
@@ -238,9 +234,7 @@ def _join(n: int, edges: Ints, length: Floats, group: Ints, pairs: Ints, height:
     return done
 
 
-def join_edges(
-    n: int, edges: Ints, length: npt.NDArray[np.float64], forced: Ints | None
-) -> tuple[Ints, npt.NDArray[np.float64]]:
+def join_edges(n: int, edges: IntArray, length: FloatArray, forced: IntArray | None) -> tuple[IntArray, FloatArray]:
     """Turn edges sorted by length into merges, must-linked groups first; edges inside a cluster are passed over."""
     pairs = np.empty((max(n - 1, 0), 2), np.intp)
     height = np.empty(max(n - 1, 0))

@@ -5,16 +5,11 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
+from linkwise._typing import FloatArray, IntArray
 from linkwise.engines.assignment._kernels_cycles import assign_others
 from linkwise.engines.assignment._kernels_trees import BEST, UNSOLVED, assign_easy
 from linkwise.problem.statements import OTHER, Apart
-
-__all__ = ["Assignment", "assign"]
-
-IntArray = npt.NDArray[np.intp]
-FloatArray = npt.NDArray[np.float64]
 
 
 class Assignment(NamedTuple):

@@ -6,18 +6,13 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import scipy.sparse
 
 from linkwise._kernels.disjoint_set import components
+from linkwise._typing import FloatArray, IntArray
 from linkwise.constraints import Constraints, Groups, Kind
 from linkwise.engines.distances import join_rows, means
 from linkwise.problem.statements import Apart, keep_apart
-
-__all__ = ["Cloud", "contract"]
-
-IntArray = npt.NDArray[np.intp]
-FloatArray = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)

@@ -11,14 +11,10 @@ import numpy.typing as npt
 
 from linkwise._kernels import njit
 from linkwise._kernels.disjoint_set import find, make, union
+from linkwise._typing import BoolArray, FloatArray, IntArray
 from linkwise.engines.assignment._kernels_first_labels import choices, note, start_by_greed, start_by_tabu
 from linkwise.engines.assignment._kernels_trees import BEST, GOOD, UNSOLVED, forget, match, solve_trees
 from linkwise.problem.statements import OTHER, Apart
-
-__all__ = ["assign_others"]
-
-IntArray = npt.NDArray[np.intp]
-FloatArray = npt.NDArray[np.float64]
 
 SMALL = 12  # parts of up to so many places are searched to the end
 STEPS_SMALL = 2_000_000
@@ -103,9 +99,7 @@ def _total(costs: FloatArray, places: IntArray, labels: IntArray) -> float:
 
 
 @njit
-def _choose_forest(
-    apart: Apart, places: IntArray, local: IntArray, order: IntArray, inside: npt.NDArray[np.bool_]
-) -> None:
+def _choose_forest(apart: Apart, places: IntArray, local: IntArray, order: IntArray, inside: BoolArray) -> None:
     """Take places in this order as long as those taken form trees."""
     s = len(places)
     sets = make(s)

@@ -6,18 +6,14 @@ import numpy as np
 import numpy.typing as npt
 
 from linkwise._kernels import njit
+from linkwise._typing import FloatArray, IntArray
 from linkwise.engines.assignment._kernels_trees import forget
 from linkwise.problem.statements import Apart
-
-__all__ = ["choices", "note", "start_by_greed", "start_by_tabu"]
-
-IntArray = npt.NDArray[np.intp]
-FloatArray = npt.NDArray[np.float64]
 
 
 @njit
 def note(apart: Apart, p: int, c: int, change: int, local: IntArray, taken: npt.NDArray[np.int32]) -> None:
-    """Count for every neighbour of a place that its cluster became taken, or free again."""
+    """Count for every neighbor of a place that its cluster became taken, or free again."""
     for e in range(apart.first[p], apart.first[p + 1]):
         q = apart.clique[e]
         for t in range(apart.start[q], apart.start[q + 1]):
@@ -82,7 +78,7 @@ def start_by_greed(
 ) -> bool:
     """Fill in labels, the place with most to lose first; False when some place is left without a cluster."""
     s, k = len(places), costs.shape[1]
-    room = s  # a place is put on the heap again whenever a neighbour takes one of its clusters
+    room = s  # a place is put on the heap again whenever a neighbor takes one of its clusters
     for p in places:
         for e in range(apart.first[p], apart.first[p + 1]):
             room += apart.start[apart.clique[e] + 1] - apart.start[apart.clique[e]]

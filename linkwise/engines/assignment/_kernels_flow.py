@@ -3,15 +3,10 @@
 from __future__ import annotations
 
 import numpy as np
-import numpy.typing as npt
 
 from linkwise._kernels import njit
+from linkwise._typing import BoolArray, FloatArray, IntArray
 from linkwise.problem.statements import Apart
-
-__all__ = ["fill_within", "flow_within", "improve_within"]
-
-IntArray = npt.NDArray[np.intp]
-FloatArray = npt.NDArray[np.float64]
 
 
 @njit
@@ -27,9 +22,7 @@ def _cheapest(costs: FloatArray, head: IntArray, after: IntArray, a: int, b: int
 
 
 @njit
-def _shortest(
-    costs: FloatArray, leaver: IntArray, source: int, begin: npt.NDArray[np.bool_], way: IntArray
-) -> FloatArray:
+def _shortest(costs: FloatArray, leaver: IntArray, source: int, begin: BoolArray, way: IntArray) -> FloatArray:
     """Cheapest chain of moves to each cluster: from ``source``, or from any of ``begin`` when it is -1."""
     k = len(way)
     length = np.full(k, np.inf)

@@ -6,15 +6,10 @@ A cost of inf forbids a cluster.
 from __future__ import annotations
 
 import numpy as np
-import numpy.typing as npt
 
 from linkwise._kernels import njit
+from linkwise._typing import BoolArray, FloatArray, IntArray
 from linkwise.problem.statements import CLIQUE, TREE, Apart
-
-__all__ = ["BEST", "GOOD", "UNSOLVED", "assign_easy", "forget", "match", "solve_trees"]
-
-IntArray = npt.NDArray[np.intp]
-FloatArray = npt.NDArray[np.float64]
 
 # How good the labels of a part are.
 BEST, GOOD, UNSOLVED = 1, 0, -1
@@ -99,7 +94,7 @@ def _pair(costs: FloatArray, p: int, q: int, labels: IntArray) -> bool:
 
 @njit
 def solve_trees(
-    costs: FloatArray, apart: Apart, places: IntArray, inside: npt.NDArray[np.bool_], local: IntArray, labels: IntArray
+    costs: FloatArray, apart: Apart, places: IntArray, inside: BoolArray, local: IntArray, labels: IntArray
 ) -> bool:
     """Solve the places inside, which form trees: cheapest ways from the leaves up, then choices downwards.
 

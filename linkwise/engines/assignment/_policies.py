@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from linkwise._kernels import njit
+from linkwise._typing import BoolArray, FloatArray, IntArray
 from linkwise.constraints import Constraints, Kind
 from linkwise.engines.assignment._assign import assign
 from linkwise.engines.assignment._contracted_rows import Cloud
@@ -17,15 +17,10 @@ from linkwise.engines.distances import nearest, squared, squared_to
 from linkwise.exceptions import GaveUpError
 from linkwise.problem.statements import Apart
 
-__all__ = ["ExactPlaces", "FixedPlaces", "FreePlaces", "GreedyPlaces", "Placement"]
-
-IntArray = npt.NDArray[np.intp]
-FloatArray = npt.NDArray[np.float64]
-
 
 @dataclass(frozen=True, eq=False)
 class Placement:
-    """Labels of the rows of a cloud, and their squared distances to the centres of these.
+    """Labels of the rows of a cloud, and their squared distances to the centers of these.
 
     ``best`` says whether no assignment costs less, ``movable`` which rows an empty cluster may take; default all.
     """
@@ -33,14 +28,14 @@ class Placement:
     labels: IntArray
     distance: FloatArray
     best: bool = True
-    movable: npt.NDArray[np.bool_] | None = None
+    movable: BoolArray | None = None
 
 
 Place = Callable[[FloatArray, IntArray | None], Placement]
 
 
 class FreePlaces:
-    """Nearest centres for all rows, as in plain k-means."""
+    """Nearest centers for all rows, as in plain k-means."""
 
     random = False
 
@@ -53,9 +48,9 @@ class FreePlaces:
 
 
 class ExactPlaces:
-    """Nearest centres for rows that nothing binds, the least total cost for those that are to be apart.
+    """Nearest centers for rows that nothing binds, the least total cost for those that are to be apart.
 
-    Called with centres and the labels before, as `run_lloyd` does. ``witness`` returns labels of all samples in which
+    Called with centers and the labels before, as `run_lloyd` does. ``witness`` returns labels of all samples in which
     all statements hold, or raises; it is asked only when the assignment finds none of its own.
     """
 
@@ -77,9 +72,9 @@ class ExactPlaces:
         costs = self._weight * away
         found = assign(costs, self.cloud.apart, None if before is None else before[node])
         if not found.solved:
-            colours = np.empty(self.cloud.n_nodes, dtype=np.intp)
-            colours[self.cloud.group] = self.witness()
-            found = assign(costs, self.cloud.apart, colours[node])
+            colors = np.empty(self.cloud.n_nodes, dtype=np.intp)
+            colors[self.cloud.group] = self.witness()
+            found = assign(costs, self.cloud.apart, colors[node])
         labels[node] = found.labels
         distance[node] = away[np.arange(len(node)), found.labels]
         return Placement(labels, distance, found.best)
@@ -107,7 +102,7 @@ class FixedPlaces(ExactPlaces):
 
 
 class GreedyPlaces:
-    """Samples one after the other, each to the nearest centre that no sample before it forbids, as in COP-KMeans.
+    """Samples one after the other, each to the nearest center that no sample before it forbids, as in COP-KMeans.
 
     ``X`` are the samples, ``order`` is the order in which they come, or a generator that draws one. Of must-linked
     samples the first one chooses and the others follow. One for which no cluster is left ends the run with

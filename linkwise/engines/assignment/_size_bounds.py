@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import numpy as np
-import numpy.typing as npt
 
 from linkwise._sparse import integer_programme
+from linkwise._typing import FloatArray, IntArray
 from linkwise.constraints import Constraints, SizeBetween
 from linkwise.engines.assignment._contracted_rows import Cloud
 from linkwise.engines.assignment._kernels_flow import fill_within, flow_within, improve_within
@@ -16,10 +16,6 @@ from linkwise.engines.assignment._policies import Placement
 from linkwise.engines.distances import squared
 from linkwise.problem.statements import Apart
 
-__all__ = ["SizedPlaces", "is_flow", "size_bounds"]
-
-IntArray = npt.NDArray[np.intp]
-FloatArray = npt.NDArray[np.float64]
 _CELLS = 300  # rows times clusters up to which the solver finds the best assignment
 _VISITS = 50_000_000
 

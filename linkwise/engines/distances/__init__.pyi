@@ -10,7 +10,7 @@ from linkwise.engines.distances._bent_by_links import (
 )
 from linkwise.engines.distances._dense import (
     Metric as Metric,
-    Neighbours as Neighbours,
+    Neighbors as Neighbors,
     as_dense as as_dense,
     metric_name as metric_name,
     read_dissimilarities as read_dissimilarities,

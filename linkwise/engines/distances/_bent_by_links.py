@@ -12,6 +12,7 @@ from linkwise._kernels import njit
 from linkwise._kernels.disjoint_set import components
 from linkwise._memory import require_memory
 from linkwise._threads import Workers
+from linkwise._typing import IntArray
 from linkwise._validation import read_dtype
 from linkwise.constraints import Constraints, Kind
 from linkwise.engines.distances._dense import (
@@ -29,9 +30,6 @@ from linkwise.exceptions import LinkwiseError, UnsupportedConstraintError
 from linkwise.problem import check
 from linkwise.problem.statements import bind
 
-__all__ = ["TRIANGLE", "Links", "adjust", "fresh_distances", "obeys_triangle", "propagate", "read_links", "read_source"]
-
-Ints = npt.NDArray[np.intp]
 Floats = npt.NDArray[np.floating[Any]]
 
 # Metrics that obey the triangle inequality. Not among them: squares, cosine, correlation, Bray-Curtis, and Jaccard,
@@ -65,9 +63,9 @@ class Links(NamedTuple):
         Pairs of components that must not share a cluster, each once, smaller number first.
     """
 
-    group: Ints
-    size: Ints
-    apart: Ints
+    group: IntArray
+    size: IntArray
+    apart: IntArray
 
 
 def read_links(constraints: Constraints, *, who: str = "propagate", write_out: bool = True) -> Links:
@@ -96,7 +94,7 @@ def read_links(constraints: Constraints, *, who: str = "propagate", write_out: b
         )
         raise UnsupportedConstraintError(msg, tuple(foreign))
     pairs, _ = constraints.must_links()
-    group: Ints = components(constraints.n_samples, np.ascontiguousarray(pairs))
+    group: IntArray = components(constraints.n_samples, np.ascontiguousarray(pairs))
     said = constraints.groups_of(Kind.APART)
     apart = constraints.of(Kind.CANNOT_LINK)
     if write_out:
@@ -274,7 +272,7 @@ def read_source(
 
 
 @njit(nogil=True)
-def _contract(D: Floats, group: Ints) -> None:
+def _contract(D: Floats, group: IntArray) -> None:
     """Write the smallest entry between any two groups into the corner of the matrix.
 
     Groups are numbered by first appearance, so whatever is written lies at or before what is being read.
@@ -305,7 +303,7 @@ def _contract(D: Floats, group: Ints) -> None:
 
 
 @njit(nogil=True)
-def _expand(D: Floats, group: Ints) -> None:
+def _expand(D: Floats, group: IntArray) -> None:
     """Write the entries of the groups, which stand in the corner, to all their samples; backwards, as it grows."""
     n = len(D)
     for i in range(n - 1, -1, -1):

@@ -16,20 +16,9 @@ from linkwise._kernels.borrow import borrowed
 from linkwise._kernels.condensed import samples_from_length
 from linkwise._memory import require_memory
 from linkwise._threads import Workers
+from linkwise._typing import FloatArray, IntArray
 from linkwise._validation import require_numbers, warn_user
 from linkwise.exceptions import LinkwiseError
-
-__all__ = [
-    "METRICS",
-    "Metric",
-    "Neighbours",
-    "as_dense",
-    "metric_name",
-    "read_dissimilarities",
-    "scaled",
-    "sparse_distances",
-    "square_distances",
-]
 
 Floats = npt.NDArray[np.floating[Any]]
 Bits = npt.NDArray[np.signedinteger[Any]]
@@ -70,12 +59,12 @@ def metric_name(metric: Metric, *, who: str = "agglomerate") -> str:
     raise LinkwiseError(msg)
 
 
-def scaled(X: npt.NDArray[np.float64], dtype: npt.DTypeLike) -> tuple[Floats, float]:
+def scaled(X: FloatArray, dtype: npt.DTypeLike) -> tuple[Floats, float]:
     """Return the vectors in the compute type, and the factor by which distances must be multiplied afterwards.
 
-    In single precision rows are first centred and brought to a size near 1 (by a power of two, which is exact), so that
-    neither a common offset nor small or large units cost digits. Double precision is left alone unless squares would
-    vanish.
+    In single precision rows are first centered and brought to a size near 1 (by a power of two, which is exact), so
+    that neither a common offset nor small or large units cost digits. Double precision is left alone unless squares
+    would vanish.
 
     Raises
     ------
@@ -100,15 +89,15 @@ def scaled(X: npt.NDArray[np.float64], dtype: npt.DTypeLike) -> tuple[Floats, fl
     return np.ascontiguousarray(np.ldexp(X, -exponent), dtype=dtype), float(np.ldexp(1.0, exponent))
 
 
-class Neighbours(NamedTuple):
+class Neighbors(NamedTuple):
     """The nearest other row of every row, found while distances are computed; ties go to the lowest row."""
 
-    nearest: npt.NDArray[np.intp]
+    nearest: IntArray
     gap: Floats
     bits: Bits  # the same memory read as integers
 
     @classmethod
-    def of(cls, n: int, dtype: npt.DTypeLike) -> Neighbours:
+    def of(cls, n: int, dtype: npt.DTypeLike) -> Neighbors:
         """Nobody has met anybody yet."""
         gap = np.full(n, np.inf, dtype)
         return cls(np.full(n, -1, np.intp), gap, gap.view(np.int64 if gap.dtype == np.float64 else np.int32))
@@ -120,7 +109,7 @@ class Neighbours(NamedTuple):
 
 
 @njit(nogil=True)
-def _meet(near: Neighbours, i: int, left: int, right: int, out: Floats, bits: Bits) -> None:
+def _meet(near: Neighbors, i: int, left: int, right: int, out: Floats, bits: Bits) -> None:
     """Let row i and the rows from ``left`` to ``right`` know of each other, at the distances ``out``."""
     if left <= i < right:
         out[i - left] = np.inf
@@ -146,9 +135,10 @@ WIDE = 256
 WIDE_ENOUGH = 2_000_000  # elements of work from which threads pay
 
 
-# 'contract' fuses multiply and add
-@njit(nogil=True, fastmath={"contract", "nsz"})
-def _fill_rows(columns: Floats, D: Floats, root: bool, near: Neighbours, start: int, stop: int) -> None:
+# No 'contract' here: whether LLVM fuses a multiplication and an addition depends on the processor and on what else was
+# compiled, and last bits decide ties.
+@njit(nogil=True, fastmath={"nsz"})
+def _fill_rows(columns: Floats, D: Floats, root: bool, near: Neighbors, start: int, stop: int) -> None:
     """Write the (squared) Euclidean distances of some bands of TALL rows; ``columns`` is X transposed.
 
     Tiles on and right of the diagonal are computed and written twice, once mirrored: exactly symmetric, and cheaper
@@ -207,7 +197,7 @@ def square_distances(
     dtype: npt.DTypeLike = np.float64,
     workers: Workers | None = None,
     pitch: int | None = None,
-    near: Neighbours | None = None,
+    near: Neighbors | None = None,
 ) -> Floats:
     """Compute the full square of distances between the rows of ``X``.
 
@@ -225,7 +215,7 @@ def square_distances(
         Threads to use; a fresh set by default.
     pitch : int, optional
         Entries from one row to the next; at least n_samples, which is the default.
-    near : Neighbours, optional
+    near : Neighbors, optional
         Filled in as well, unless there is so much to do that threads share it, or the metric is not Euclidean.
 
     Returns
@@ -244,7 +234,7 @@ def square_distances(
     if name in ("euclidean", "sqeuclidean"):
         columns = np.ascontiguousarray(X.T, dtype=dtype)
         root = (name == "euclidean") and not squared
-        nobody = Neighbours.of(0, dtype)
+        nobody = Neighbors.of(0, dtype)
         bands, cost = -(-n // TALL), TALL * n * (8 + X.shape[1]) // 32
         if bands * cost < WIDE_ENOUGH:
             _fill_rows(columns, D, root, nobody if near is None else near, 0, bands)
@@ -332,7 +322,7 @@ def _require_symmetry(D: Floats, who: str) -> None:
         i, j = where
         msg = (
             f"{who} is not symmetric: the worst pair is ({i}, {j}) with {D[i, j]:.6g} one way "
-            f"and {D[j, i]:.6g} the other.\nHint: symmetrise, for example (D + D.T) / 2."
+            f"and {D[j, i]:.6g} the other.\nHint: symmetrize, for example (D + D.T) / 2."
         )
         raise LinkwiseError(msg)
 
@@ -490,11 +480,11 @@ def _expand(condensed: Floats, out: Floats) -> None:
         out[i, i] = 0
 
 
-def read_vectors(X: Any, *, who: str = "agglomerate") -> npt.NDArray[np.float64]:
+def read_vectors(X: Any, *, who: str = "agglomerate") -> FloatArray:
     """Return finite vectors in double precision; warn when they look like a distance matrix."""
     if type(X) is np.ndarray and X.ndim == 2 and X.dtype == np.float64 and X.size and np.isfinite(X).all():
         # nothing to say about it: spare small inputs what costs a tenth of their clustering
-        vectors: npt.NDArray[np.float64] = np.ascontiguousarray(X)
+        vectors: FloatArray = np.ascontiguousarray(X)
         warn_of_distances(vectors, who=who)
         return vectors
     from sklearn.utils import check_array
@@ -507,7 +497,7 @@ def read_vectors(X: Any, *, who: str = "agglomerate") -> npt.NDArray[np.float64]
     return vectors
 
 
-def warn_of_distances(X: npt.NDArray[np.float64], *, who: str) -> None:
+def warn_of_distances(X: FloatArray, *, who: str) -> None:
     """Warn when what is about to be read as vectors looks like a distance matrix."""
     if looks_like_distances(X):
         warn_user(
@@ -516,7 +506,7 @@ def warn_of_distances(X: npt.NDArray[np.float64], *, who: str) -> None:
         )
 
 
-def looks_like_distances(X: npt.NDArray[np.float64]) -> bool:
+def looks_like_distances(X: FloatArray) -> bool:
     """Tell whether a matrix could be one of distances: square, symmetric, zero diagonal, nowhere negative.
 
     Examples
@@ -529,7 +519,7 @@ def looks_like_distances(X: npt.NDArray[np.float64]) -> bool:
     return bool(X.any() and X.min() >= 0 and np.array_equal(X, X.T))
 
 
-def sparse_distances(rows: Any, columns: Any, metric: Any) -> npt.NDArray[np.float64]:
+def sparse_distances(rows: Any, columns: Any, metric: Any) -> FloatArray:
     """Distances between samples of which some are sparse."""
     from sklearn.metrics import pairwise_distances
 

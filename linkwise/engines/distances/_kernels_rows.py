@@ -1,21 +1,17 @@
-"""Compiled: rows and centres. Squared distances, nearest centres, sums of rows.
+"""Compiled: rows and centers. Squared distances, nearest centers, sums of rows.
 
-A few rows at a time are turned on their side, so that one centre meets them all at once; sums over features keep their
+A few rows at a time are turned on their side, so that one center meets them all at once; sums over features keep their
 order, so this changes no digit.
 """
 
 from __future__ import annotations
 
 import numpy as np
-import numpy.typing as npt
 
 from linkwise._kernels import njit
+from linkwise._typing import FloatArray, IntArray
 
-__all__ = ["settle_products", "squared_to_own", "sum_rows", "write_nearest", "write_squared"]
-
-IntArray = npt.NDArray[np.intp]
-FloatArray = npt.NDArray[np.float64]
-_TILE = 128  # rows that meet a centre at once
+_TILE = 128  # rows that meet a center at once
 
 
 @njit(nogil=True)
@@ -28,7 +24,7 @@ def _turn(X: FloatArray, low: int, size: int, tile: FloatArray) -> None:
 
 @njit(nogil=True)
 def _away(tile: FloatArray, size: int, center: FloatArray, out: FloatArray) -> None:
-    """Write the squared distances of the first columns of ``tile`` to a centre."""
+    """Write the squared distances of the first columns of ``tile`` to a center."""
     for i in range(size):
         out[i] = 0.0
     whole = len(center) - len(center) % 4
@@ -46,9 +42,9 @@ def _away(tile: FloatArray, size: int, center: FloatArray, out: FloatArray) -> N
 
 @njit(nogil=True)
 def _keep_less(away: FloatArray, c: int, size: int, least: FloatArray, best: FloatArray) -> None:
-    """Where centre ``c`` is nearer than the nearest so far, it is the nearest.
+    """Where center ``c`` is nearer than the nearest so far, it is the nearest.
 
-    ``best`` holds numbers of centres in as many bytes as distances have, so that both are compared and kept at once.
+    ``best`` holds numbers of centers in as many bytes as distances have, so that both are compared and kept at once.
     """
     for i in range(size):
         less = away[i] < least[i]
@@ -60,7 +56,7 @@ def _keep_less(away: FloatArray, c: int, size: int, least: FloatArray, best: Flo
 def write_nearest(
     X: FloatArray, centers: FloatArray, labels: IntArray, cost: FloatArray, start: int, stop: int
 ) -> None:
-    """Write the nearest centre of each dense row from ``start`` to ``stop``, and the squared distance to it."""
+    """Write the nearest center of each dense row from ``start`` to ``stop``, and the squared distance to it."""
     tile, away = np.empty((X.shape[1], _TILE)), np.empty(_TILE)
     least, best = np.empty(_TILE), np.empty(_TILE)
     for low in range(start, stop, _TILE):
@@ -78,7 +74,7 @@ def write_nearest(
 
 @njit(nogil=True)
 def write_squared(X: FloatArray, centers: FloatArray, out: FloatArray) -> None:
-    """Write the squared distances of all dense rows to all centres."""
+    """Write the squared distances of all dense rows to all centers."""
     tile, away = np.empty((X.shape[1], _TILE)), np.empty(_TILE)
     for low in range(0, len(X), _TILE):
         size = min(_TILE, len(X) - low)
@@ -93,7 +89,7 @@ def write_squared(X: FloatArray, centers: FloatArray, out: FloatArray) -> None:
 def settle_products(
     X: FloatArray, across: FloatArray, norm: FloatArray, product: FloatArray, labels: IntArray, cost: FloatArray
 ) -> None:
-    """Read nearest centres off a matrix product; where rounding could have changed the answer, compute it again."""
+    """Read nearest centers off a matrix product; where rounding could have changed the answer, compute it again."""
     m, d = X.shape
     k = len(norm)
     longest = np.sqrt(norm.max())
@@ -128,7 +124,7 @@ def settle_products(
 
 @njit
 def squared_to_own(X: FloatArray, centers: FloatArray, labels: IntArray) -> FloatArray:
-    """Return the squared distance of each dense row to the centre of its label."""
+    """Return the squared distance of each dense row to the center of its label."""
     out = np.empty(len(X))
     for i in range(len(X)):
         total = 0.0

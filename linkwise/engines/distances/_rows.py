@@ -1,7 +1,7 @@
-"""Rows and centres: squared distances, the nearest centre of every row, weighted means; dense or sparse rows.
+"""Rows and centers: squared distances, the nearest center of every row, weighted means; dense or sparse rows.
 
 Dense distances are sums of squared differences, so nothing cancels: data far from the origin lose no digits. Where the
-table of rows and centres is wide a matrix product does the bulk of the work, and every row whose nearest centre the
+table of rows and centers is wide a matrix product does the bulk of the work, and every row whose nearest center the
 product leaves in doubt is looked at again; both ways give the same labels. Sparse rows are never made dense.
 """
 
@@ -11,11 +11,11 @@ from functools import cache
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import scipy.sparse
 from threadpoolctl import ThreadpoolController
 
 from linkwise._threads import Workers
+from linkwise._typing import FloatArray, IntArray
 from linkwise._validation import require_finite
 from linkwise.engines.distances._kernels_rows import (
     settle_products,
@@ -26,24 +26,9 @@ from linkwise.engines.distances._kernels_rows import (
 )
 from linkwise.exceptions import LinkwiseError
 
-__all__ = [
-    "is_small",
-    "is_wide",
-    "join_rows",
-    "means",
-    "nearest",
-    "one_row",
-    "read_rows",
-    "squared",
-    "squared_to",
-    "typical_variance",
-]
-
-IntArray = npt.NDArray[np.intp]
-FloatArray = npt.NDArray[np.float64]
-_CHUNK = 2048  # rows whose distances to all centres are in memory at a time
-_WIDE = 2_000  # features times centres from which the matrix product is quicker
-_LARGE = 4_000_000  # features times centres times rows from which threads are
+_CHUNK = 2048  # rows whose distances to all centers are in memory at a time
+_WIDE = 2_000  # features times centers from which the matrix product is quicker
+_LARGE = 4_000_000  # features times centers times rows from which threads are
 
 
 def read_rows(X: Any, who: str) -> Any:
@@ -65,7 +50,7 @@ def is_wide(centers: FloatArray) -> bool:
 
 
 def nearest(X: Any, centers: FloatArray) -> tuple[IntArray, FloatArray]:
-    """Return the nearest centre of each row, the lowest-numbered of several, and the squared distance to it."""
+    """Return the nearest center of each row, the lowest-numbered of several, and the squared distance to it."""
     m = X.shape[0]
     labels, cost = np.empty(m, dtype=np.intp), np.empty(m)
     if scipy.sparse.issparse(X):
@@ -94,7 +79,7 @@ def is_small(X: Any, centers: FloatArray) -> bool:
 
 
 def squared(X: Any, centers: FloatArray) -> FloatArray:
-    """Return the squared distances of all rows to all centres."""
+    """Return the squared distances of all rows to all centers."""
     if scipy.sparse.issparse(X):
         return _sparse_squared(X, centers)
     out = np.empty((X.shape[0], len(centers)))
@@ -103,7 +88,7 @@ def squared(X: Any, centers: FloatArray) -> FloatArray:
 
 
 def squared_to(X: Any, centers: FloatArray, labels: IntArray) -> FloatArray:
-    """Return the squared distance of each row to the centre of its label."""
+    """Return the squared distance of each row to the center of its label."""
     if not scipy.sparse.issparse(X):
         return squared_to_own(X, centers, labels)  # type: ignore[no-any-return]
     out = np.empty(X.shape[0])

@@ -23,10 +23,8 @@ import numpy.typing as npt
 
 from linkwise._kernels import njit
 from linkwise._threads import Workers
+from linkwise._typing import IntArray
 
-__all__ = ["PIVOTS", "mirror", "shorten"]
-
-Ints = npt.NDArray[np.intp]
 Floats = npt.NDArray[np.floating[Any]]
 
 PIVOTS = 128  # taken at once: their rows fit into the cache beside a stretch of the matrix
@@ -35,7 +33,7 @@ WIDE = 256
 WIDE_ENOUGH = 2_000_000  # elements of work from which threads pay
 
 
-def shorten(D: Floats, n: int, pivots: Ints, workers: Workers) -> None:
+def shorten(D: Floats, n: int, pivots: IntArray, workers: Workers) -> None:
     """Lower every entry above the diagonal to the length of the shortest path whose inner stops are all pivots.
 
     Parameters
@@ -89,7 +87,7 @@ def shorten(D: Floats, n: int, pivots: Ints, workers: Workers) -> None:
         workers.over(_relax, bands, TALL * n * p // 8, D, r, entrance, count, near)
 
 
-def _rows_of(D: Floats, n: int, pivots: Ints) -> Floats:
+def _rows_of(D: Floats, n: int, pivots: IntArray) -> Floats:
     """The dissimilarities of some samples to all, read above the diagonal only."""
     r = np.empty((len(pivots), n), D.dtype)
     for k, p in enumerate(pivots.tolist()):
@@ -123,7 +121,7 @@ def _floyd_warshall(W: Floats) -> None:
 
 
 @njit(nogil=True)
-def _enter(r: Floats, W: Floats, entrance: Ints, count: Ints, near: Floats, start: int, stop: int) -> None:
+def _enter(r: Floats, W: Floats, entrance: IntArray, count: IntArray, near: Floats, start: int, stop: int) -> None:
     """Turn direct distances r to the pivots into shortest ones, for some samples; keep the entrances that are needed.
 
     ``entrance`` holds the pivots of each sample, nearest first, and is overwritten by those that are entrances.
@@ -153,7 +151,7 @@ def _enter(r: Floats, W: Floats, entrance: Ints, count: Ints, near: Floats, star
 
 
 @njit(nogil=True)
-def _by_eight(out: Floats, R: Floats, pivot: Ints, length: Floats, low: int, high: int) -> None:
+def _by_eight(out: Floats, R: Floats, pivot: IntArray, length: Floats, low: int, high: int) -> None:
     """Let a stretch of a row go by way of eight pivots at once, so that it is loaded and stored only once in eight."""
     r0, r1, r2, r3 = R[pivot[0], low:high], R[pivot[1], low:high], R[pivot[2], low:high], R[pivot[3], low:high]
     r4, r5, r6, r7 = R[pivot[4], low:high], R[pivot[5], low:high], R[pivot[6], low:high], R[pivot[7], low:high]
@@ -166,7 +164,7 @@ def _by_eight(out: Floats, R: Floats, pivot: Ints, length: Floats, low: int, hig
 
 
 @njit(nogil=True)
-def _relax(D: Floats, R: Floats, entrance: Ints, count: Ints, near: Floats, start: int, stop: int) -> None:
+def _relax(D: Floats, R: Floats, entrance: IntArray, count: IntArray, near: Floats, start: int, stop: int) -> None:
     """Let every pair of some bands of TALL rows go by way of the pivots; only above the diagonal."""
     n = len(near)
     top, bottom = start * TALL, min(n, stop * TALL)
@@ -186,7 +184,7 @@ def _relax(D: Floats, R: Floats, entrance: Ints, count: Ints, near: Floats, star
                 t = 0
                 while t < count[i]:
                     shortest = way[i - top, t]
-                    useful = 0  # counting vectorises, a maximum does not
+                    useful = 0  # counting vectorizes, a maximum does not
                     for j in range(high - low):
                         useful += 1 if out[j] - nearest[j] > shortest else 0
                     if not useful:

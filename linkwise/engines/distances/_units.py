@@ -7,8 +7,6 @@ from typing import Any
 import numpy as np
 import scipy.sparse
 
-__all__ = ["in_unit", "unit_of"]
-
 # exponents of values whose squares, sums of squares and products of a few variances stay far inside double precision
 EASY = 64
 

@@ -9,9 +9,9 @@ from linkwise.engines.graph._kernel_kmeans import (
     kernel_kmeans as kernel_kmeans,
 )
 from linkwise.engines.graph._neighborhoods import (
-    NeighbourhoodPropagation as NeighbourhoodPropagation,
+    NeighborhoodPropagation as NeighborhoodPropagation,
     PropagationRun as PropagationRun,
-    propagate_neighbourhoods as propagate_neighbourhoods,
+    propagate_neighborhoods as propagate_neighborhoods,
 )
 from linkwise.engines.graph._spectral import (
     SpectralLearning as SpectralLearning,

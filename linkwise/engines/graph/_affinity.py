@@ -1,4 +1,4 @@
-"""Who is like whom: affinities between all samples, between near neighbours, or as given; dense or sparse."""
+"""Who is like whom: affinities between all samples, between near neighbors, or as given; dense or sparse."""
 
 from __future__ import annotations
 
@@ -6,16 +6,13 @@ from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import scipy.sparse
 from scipy.spatial.distance import pdist, squareform
 
 from linkwise._memory import require_memory
+from linkwise._typing import FloatArray
 from linkwise.exceptions import LinkwiseError
 
-__all__ = ["AFFINITIES", "KERNELS", "default_gamma", "read_affinity", "without_diagonal"]
-
-FloatArray = npt.NDArray[np.float64]
 AFFINITIES = ("rbf", "nearest_neighbors", "precomputed")
 KERNELS = ("linear", *AFFINITIES)
 _NEAR = 7
@@ -32,12 +29,12 @@ def read_affinity(
     X : ndarray or csr_array
         Samples, or affinities with ``kind="precomputed"``. Not modified.
     kind : {"linear", "rbf", "nearest_neighbors", "precomputed"}
-        Inner products; exp(-gamma d^2); 1 between mutual near neighbours and 1/2 between those that are so one way;
+        Inner products; exp(-gamma d^2); 1 between mutual near neighbors and 1/2 between those that are so one way;
         as given.
     gamma : float or None
         Width for "rbf"; None for `default_gamma`.
     n_neighbors : int
-        How many neighbours, the sample itself counted, "nearest_neighbors" takes.
+        How many neighbors, the sample itself counted, "nearest_neighbors" takes.
     who : str
         Whom messages name.
     signed : bool, default=False
@@ -56,7 +53,7 @@ def read_affinity(
         if isinstance(n_neighbors, bool) or not isinstance(n_neighbors, Integral) or n_neighbors < 1:
             msg = f"{who}: n_neighbors is {n_neighbors!r}, expected a whole number >= 1."
             raise LinkwiseError(msg)
-        return _neighbours(X, min(int(n_neighbors), n)), 1.0
+        return _neighbors(X, min(int(n_neighbors), n)), 1.0
     if kind not in KERNELS:
         msg = f"{who}: affinity is {kind!r}, expected one of {', '.join(map(repr, KERNELS))}."
         raise LinkwiseError(msg)
@@ -74,10 +71,10 @@ def read_affinity(
 
 
 def default_gamma(square: FloatArray) -> float:
-    """Return the width of an affinity that reaches as far as the 7th neighbour of a typical sample.
+    """Return the width of an affinity that reaches as far as the 7th neighbor of a typical sample.
 
     Affinities are exp(-1/2) there. Wider ones see only the rough shape of the data and cut like k-means, narrower ones
-    leave stray samples alone. Where most samples are equal the mean distance takes the place of that neighbour.
+    leave stray samples alone. Where most samples are equal the mean distance takes the place of that neighbor.
     """
     n = len(square)
     if n < 2:
@@ -109,7 +106,7 @@ def _squared(X: Any) -> FloatArray:
     return np.asarray(squareform(pdist(X, "sqeuclidean"), checks=False)).reshape(len(X), len(X))
 
 
-def _neighbours(X: Any, count: int) -> Any:
+def _neighbors(X: Any, count: int) -> Any:
     from sklearn.neighbors import kneighbors_graph
 
     near = scipy.sparse.csr_array(kneighbors_graph(X, count, include_self=True), dtype=np.float64)

@@ -10,20 +10,14 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import scipy.sparse
 
 from linkwise._sparse import connected_parts
+from linkwise._typing import FloatArray, IntArray
 from linkwise.constraints import Constraints
 from linkwise.engines.assignment import Cloud, contract
 from linkwise.engines.graph._affinity import without_diagonal
 from linkwise.problem.statements import Leanings, apart_pairs, read_leanings
-
-__all__ = ["Graph", "bend"]
-
-IntArray = npt.NDArray[np.intp]
-FloatArray = npt.NDArray[np.float64]
-BoolArray = npt.NDArray[np.bool_]
 
 
 @dataclass(frozen=True, eq=False)

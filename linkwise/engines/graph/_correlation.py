@@ -7,10 +7,10 @@ from numbers import Integral, Real
 from typing import Any, ClassVar
 
 import numpy as np
-import numpy.typing as npt
 
 from linkwise._compat import Interval
 from linkwise._kernels.disjoint_set import components
+from linkwise._typing import BoolArray, IntArray
 from linkwise._validation import warn_user
 from linkwise.constraints import Constraints, Kind
 from linkwise.engines import ConstrainedClusterer
@@ -20,11 +20,6 @@ from linkwise.exceptions import UnsupportedConstraintError
 from linkwise.problem import Problem, repair
 from linkwise.problem.repairs import best_partition, broken_in
 from linkwise.problem.statements import Budget, apart_pairs, read_limits
-
-__all__ = ["CorrelationClustering", "CorrelationRun", "correlation_clustering"]
-
-IntArray = npt.NDArray[np.intp]
-BoolArray = npt.NDArray[np.bool_]
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,8 +51,8 @@ class CorrelationRun:
     ([1], 1.0, True)
     """
 
-    labels: npt.NDArray[np.intp]
-    broken: npt.NDArray[np.intp]
+    labels: IntArray
+    broken: IntArray
     cost: float
     optimal: bool
     lower_bound: float

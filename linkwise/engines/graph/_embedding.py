@@ -5,17 +5,14 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import scipy.linalg
 import scipy.sparse
 from scipy.sparse.linalg import ArpackNoConvergence, LinearOperator, eigsh
 
+from linkwise._typing import FloatArray
 from linkwise.engines.graph._bent_graph import Graph
 from linkwise.exceptions import GaveUpError
 
-__all__ = ["embed", "normalise_rows", "start_vector"]
-
-FloatArray = npt.NDArray[np.float64]
 _FEW = 400  # samples up to which the whole matrix is decomposed
 
 
@@ -55,7 +52,7 @@ def embed(graph: Graph, k: int, who: str) -> tuple[Any, FloatArray]:
     except ArpackNoConvergence as no:
         msg = (
             f"{who} gave up: after {n * 10:,} steps only {len(no.eigenvalues)} of {wanted} eigenvectors were found.\n"
-            "Hint: a graph with more neighbours, or a smaller gamma, has eigenvalues further apart."
+            "Hint: a graph with more neighbors, or a smaller gamma, has eigenvalues further apart."
         )
         raise GaveUpError(msg) from no
     order = np.argsort(-value, kind="stable")
@@ -67,7 +64,7 @@ def start_vector(n: int) -> FloatArray:
     return np.random.default_rng(0).standard_normal(n)
 
 
-def normalise_rows(rows: Any) -> Any:
+def normalize_rows(rows: Any) -> Any:
     """Scale every row to length 1; a row of zeros stays."""
     if scipy.sparse.issparse(rows):  # one entry in each row
         return scipy.sparse.csr_array((np.ones(len(rows.data)), rows.indices, rows.indptr), shape=rows.shape)

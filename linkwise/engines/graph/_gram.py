@@ -1,7 +1,7 @@
 """The one matrix behind every criterion of semi-supervised kernel k-means, over groups of must-linked samples.
 
 Weighted kernel k-means with kernel K and node weights a never needs K, only T = diag(a) K diag(a) and the masses a: the
-criterion is a constant minus the sum over clusters of z T z / (z a), z being the members. For normalised cut with
+criterion is a constant minus the sum over clusters of z T z / (z a), z being the members. For normalized cut with
 K = D^-1 (A + W) D^-1 and a = D this T is A + W, as sparse as the graph. Must-linked samples are one node: rows and
 columns of T add up, and so do masses.
 """
@@ -12,20 +12,16 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import scipy.linalg
 import scipy.sparse
 from scipy.sparse.linalg import ArpackNoConvergence, LinearOperator, eigsh
 
 from linkwise._kernels import njit
+from linkwise._typing import FloatArray, IntArray
 from linkwise.engines.graph._embedding import start_vector
 from linkwise.exceptions import LinkwiseError
 from linkwise.problem.statements import Leanings
 
-__all__ = ["OBJECTIVES", "Gram", "make_gram"]
-
-IntArray = npt.NDArray[np.intp]
-FloatArray = npt.NDArray[np.float64]
 OBJECTIVES = ("hmrf", "ratio_association", "ratio_cut", "normalized_cut")
 _FEW = 400  # nodes up to which the whole matrix is decomposed
 
@@ -124,7 +120,7 @@ def make_gram(affinity: Any, objective: str, leanings: Leanings, group: IntArray
         alone = np.flatnonzero(mass <= 0)
         if len(alone):
             msg = (
-                f"{who}: {len(alone):,} sample(s) have no affinity to any, the first in row {alone[0]}; a normalised "
+                f"{who}: {len(alone):,} sample(s) have no affinity to any, the first in row {alone[0]}; a normalized "
                 'cut divides by it.\nHint: give samples an affinity to themselves, or objective="ratio_cut".'
             )
             raise LinkwiseError(msg)

@@ -1,25 +1,21 @@
-"""Where kernel k-means starts: must-linked neighbourhoods, nodes far from each other, eigenvectors, or given labels."""
+"""Where kernel k-means starts: must-linked neighborhoods, nodes far from each other, eigenvectors, or given labels."""
 
 from __future__ import annotations
 
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import scipy.linalg
 from scipy.sparse.linalg import ArpackNoConvergence, eigsh
 
+from linkwise._typing import FloatArray, IntArray
 from linkwise.engines.assignment import Cloud, FreePlaces
 from linkwise.engines.graph._embedding import start_vector
 from linkwise.engines.graph._gram import Gram
-from linkwise.engines.partitional import draw_rows, neighbourhoods, run_lloyd, spread_centers
+from linkwise.engines.partitional import draw_rows, neighborhoods, run_lloyd, spread_centers
 from linkwise.exceptions import LinkwiseError
 
-__all__ = ["STARTS", "KernelStart", "read_start"]
-
-IntArray = npt.NDArray[np.intp]
-FloatArray = npt.NDArray[np.float64]
-STARTS: tuple[str, ...] = ("auto", "neighbourhoods", "k-means++", "spectral")
+STARTS: tuple[str, ...] = ("auto", "neighborhoods", "k-means++", "spectral")
 _FEW = 400
 _NONE = np.empty(0, dtype=np.intp)
 
@@ -31,7 +27,7 @@ def read_start(start: Any, objective: str, n: int, k: int, who: str) -> Any:
             msg = f"{who}: start is {start!r}, expected one of {', '.join(map(repr, STARTS))}, or labels."
             raise LinkwiseError(msg)
         if start == "auto":
-            return "neighbourhoods" if objective == "hmrf" else "spectral"
+            return "neighborhoods" if objective == "hmrf" else "spectral"
         return start
     labels = np.asarray(start)
     if labels.shape != (n,) or labels.dtype.kind not in "iu" or labels.min() < 0 or labels.max() >= k:
@@ -56,8 +52,8 @@ class KernelStart:
             self._labels = start[first]
         elif start == "spectral":
             self._rows = _leading(gram, k)
-        elif start == "neighbourhoods":
-            self._chosen = neighbourhoods(cloud, k, self._gap)
+        elif start == "neighborhoods":
+            self._chosen = neighborhoods(cloud, k, self._gap)
         # whether the next labels would be others
         self.varies = self._labels is None and len(self._chosen) < k
 
@@ -91,7 +87,7 @@ class KernelStart:
 
 
 def _leading(gram: Gram, k: int) -> FloatArray:
-    """The relaxed criterion's best labelling: leading eigenvectors of the scaled table, over roots of the masses."""
+    """The relaxed criterion's best labeling: leading eigenvectors of the scaled table, over roots of the masses."""
     n = gram.n
     if n <= _FEW or k >= n // 3:
         vector = scipy.linalg.eigh(gram.scaled_dense(), subset_by_index=[max(0, n - k), n - 1])[1]

@@ -8,11 +8,11 @@ from numbers import Integral, Real
 from typing import Any, ClassVar
 
 import numpy as np
-import numpy.typing as npt
 import scipy.sparse
 
 from linkwise._compat import Interval, StrOptions
 from linkwise._random import make_generator
+from linkwise._typing import FloatArray, IntArray
 from linkwise.constraints import Constraints, Kind
 from linkwise.engines import ConstrainedClusterer, PartitionMixin
 from linkwise.engines.assignment import Cloud, contract
@@ -24,11 +24,6 @@ from linkwise.engines.partitional import LINKS, judge, read_problem
 from linkwise.exceptions import LinkwiseError
 from linkwise.problem import Problem
 from linkwise.problem.statements import Leanings, read_leanings
-
-__all__ = ["KernelKMeans", "KernelRun", "kernel_kmeans"]
-
-IntArray = npt.NDArray[np.intp]
-FloatArray = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)
@@ -96,16 +91,16 @@ def kernel_kmeans(
     n_clusters : int
         Number of clusters; each gets a sample.
     objective : {"hmrf", "ratio_association", "ratio_cut", "normalized_cut"}, default="hmrf"
-        What is minimised, see Notes.
+        What is minimized, see Notes.
     kernel : {"linear", "rbf", "nearest_neighbors", "precomputed"}, default="linear"
-        Inner products, for "hmrf" only; exp(-gamma d^2); near neighbours, a sparse graph; or as given.
+        Inner products, for "hmrf" only; exp(-gamma d^2); near neighbors, a sparse graph; or as given.
     gamma : float, optional
-        Width for "rbf"; by default it reaches to the 7th neighbour of a typical sample.
+        Width for "rbf"; by default it reaches to the 7th neighbor of a typical sample.
     n_neighbors : int, default=10
-        Neighbours of each sample, itself counted, for "nearest_neighbors".
-    start : {"auto", "neighbourhoods", "k-means++", "spectral"} or array of labels, default="auto"
+        Neighbors of each sample, itself counted, for "nearest_neighbors".
+    start : {"auto", "neighborhoods", "k-means++", "spectral"} or array of labels, default="auto"
         Must-linked groups, completed by k-means++; k-means++ alone; k-means on the leading eigenvectors of the kernel;
-        or labels. "auto" is "neighbourhoods" for "hmrf" and "spectral" for graphs, where two samples without an edge
+        or labels. "auto" is "neighborhoods" for "hmrf" and "spectral" for graphs, where two samples without an edge
         do not tell how far apart they are.
     shift : float, optional
         What to put on the diagonal, per unit of node weight; by default the least that makes the kernel positive
@@ -149,7 +144,7 @@ def kernel_kmeans(
     **Cost** O(n^2) memory and time per step, O(entries + n k) for a sparse graph. **Guarantee** every hard statement
     holds; exactly ``n_clusters`` clusters have samples; the criterion never rises; the result is a local optimum of
     both kinds of step unless ``max_iter`` ends it. Without statements "hmrf" with the linear kernel is k-means.
-    **Departure from** [1]_ an unordered pair adds half its weight to both of its entries of the kernel, and normalised
+    **Departure from** [1]_ an unordered pair adds half its weight to both of its entries of the kernel, and normalized
     cut has K = shift D^-1 + D^-1 (A + W) D^-1; hard statements hold; samples also move one by one; the shift is no
     larger than it must be.
 
@@ -231,12 +226,12 @@ def _shift(gram: Gram, objective: str, kernel: str, leanings: Leanings) -> float
 
 
 def _on_nodes(cloud: Cloud, witness: Callable[[], IntArray]) -> Callable[[], IntArray]:
-    def colours() -> IntArray:
+    def colors() -> IntArray:
         out = np.empty(cloud.n_nodes, dtype=np.intp)
         out[cloud.group] = witness()
         return out
 
-    return colours
+    return colors
 
 
 class KernelKMeans(PartitionMixin, ConstrainedClusterer):
@@ -247,16 +242,16 @@ class KernelKMeans(PartitionMixin, ConstrainedClusterer):
     n_clusters : int, default=2
         Number of clusters; each gets a sample.
     objective : {"hmrf", "ratio_association", "ratio_cut", "normalized_cut"}, default="hmrf"
-        What is minimised: squared distances to means in feature space, or a criterion of a graph.
+        What is minimized: squared distances to means in feature space, or a criterion of a graph.
     kernel : {"linear", "rbf", "nearest_neighbors", "precomputed"}, default="linear"
-        Inner products, for "hmrf" only; exp(-gamma d^2); near neighbours, a sparse graph; or X is a symmetric kernel
+        Inner products, for "hmrf" only; exp(-gamma d^2); near neighbors, a sparse graph; or X is a symmetric kernel
         or graph, dense or sparse.
     gamma : float, default=None
-        Width for "rbf"; None for one that reaches to the 7th neighbour of a typical sample.
+        Width for "rbf"; None for one that reaches to the 7th neighbor of a typical sample.
     n_neighbors : int, default=10
-        Neighbours of each sample, itself counted, for "nearest_neighbors".
-    start : {"auto", "neighbourhoods", "k-means++", "spectral"} or array of labels, default="auto"
-        Where runs start; "auto" is "neighbourhoods" for "hmrf" and "spectral" otherwise.
+        Neighbors of each sample, itself counted, for "nearest_neighbors".
+    start : {"auto", "neighborhoods", "k-means++", "spectral"} or array of labels, default="auto"
+        Where runs start; "auto" is "neighborhoods" for "hmrf" and "spectral" otherwise.
     shift : float, default=None
         What to put on the diagonal; None for the least that makes the kernel positive semidefinite.
     n_init : int, default=3
@@ -295,7 +290,7 @@ class KernelKMeans(PartitionMixin, ConstrainedClusterer):
     -----
     **Cost** O(n^2) memory and time per step, O(entries + n k) for a sparse graph. **Guarantee** every hard statement
     holds in ``labels_``, re-checked after each fit; the criterion never rises. **Departure from** [1]_ see
-    `kernel_kmeans`. Normalised cut under a graph of constraints is ``objective="normalized_cut"``.
+    `kernel_kmeans`. Normalized cut under a graph of constraints is ``objective="normalized_cut"``.
 
     References
     ----------

@@ -7,18 +7,14 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import scipy.sparse
 
 from linkwise._kernels import njit
+from linkwise._typing import FloatArray, IntArray
 from linkwise.engines.assignment import assign
 from linkwise.engines.graph._gram import Gram
 from linkwise.problem.statements import Apart
 
-__all__ = ["Ended", "Loop", "criterion", "run_kernel_kmeans"]
-
-IntArray = npt.NDArray[np.intp]
-FloatArray = npt.NDArray[np.float64]
 _SMALL = 1e-11  # relative gain that rounding could have made
 
 
@@ -49,15 +45,15 @@ class Ended:
 
 
 def criterion(gram: Gram, labels: IntArray, sums: FloatArray) -> float:
-    """The value of a labelling: the constant minus what clusters hold inside, per mass."""
+    """The value of a labeling: the constant minus what clusters hold inside, per mass."""
     inner, mass = _inside(gram, labels, sums)
     return gram.constant - float((inner[mass > 0] / mass[mass > 0]).sum())
 
 
 def run_kernel_kmeans(loop: Loop, start: IntArray) -> Ended:
-    """Improve a labelling until neither a step of all nodes nor the move of one makes it better.
+    """Improve a labeling until neither a step of all nodes nor the move of one makes it better.
 
-    The start may leave clusters empty or break what is to be apart: it only says where centres are.
+    The start may leave clusters empty or break what is to be apart: it only says where centers are.
     """
     gram, k = loop.gram, loop.k
     labels, best = _place(loop, start, _costs(loop, start, gram.sums(start, k)), legal=False)
@@ -93,9 +89,9 @@ def _inside(gram: Gram, labels: IntArray, sums: FloatArray) -> tuple[FloatArray,
 
 
 def _costs(loop: Loop, labels: IntArray, sums: FloatArray) -> FloatArray:
-    """Mass times squared distance of each node to each centre, shifted kernel, less what is the same for all centres.
+    """Mass times squared distance of each node to each center, shifted kernel, less what is the same for all centers.
 
-    A cluster without nodes has no centre, and costs inf.
+    A cluster without nodes has no center, and costs inf.
     """
     gram, shift = loop.gram, loop.shift
     inner, mass = _inside(gram, labels, sums)

@@ -1,4 +1,4 @@
-"""Neighbourhood propagation: groups known to differ claim the samples that they tell most about."""
+"""Neighborhood propagation: groups known to differ claim the samples that they tell most about."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from numbers import Integral, Real
 from typing import Any, ClassVar
 
 import numpy as np
-import numpy.typing as npt
 import scipy.sparse
 from sklearn.utils.validation import check_is_fitted
 
 from linkwise._compat import Interval, StrOptions
+from linkwise._typing import FloatArray, IntArray
 from linkwise.constraints import Constraints, Kind
 from linkwise.engines import ConstrainedClusterer, PartitionMixin
 from linkwise.engines.assignment import Cloud, assign, contract
@@ -23,39 +23,34 @@ from linkwise.exceptions import LinkwiseError
 from linkwise.problem import Problem, check
 from linkwise.problem.statements import apart_pairs
 
-__all__ = ["NeighbourhoodPropagation", "PropagationRun", "propagate_neighbourhoods", "regress"]
-
-IntArray = npt.NDArray[np.intp]
-FloatArray = npt.NDArray[np.float64]
-
-MOST = 2000  # samples that speak for their neighbourhoods; more would say the same again
+MOST = 2000  # samples that speak for their neighborhoods; more would say the same again
 
 
 @dataclass(frozen=True, eq=False)
 class PropagationRun:
-    """What `propagate_neighbourhoods` found.
+    """What `propagate_neighborhoods` found.
 
     Attributes
     ----------
     labels : ndarray of intp, shape (n_samples,)
         Cluster of each sample.
     claims : ndarray of shape (n_samples, n_clusters) or None
-        How strongly each neighbourhood claims each sample: near 1 for its own, near 0 far from all it knows. None if
+        How strongly each neighborhood claims each sample: near 1 for its own, near 0 far from all it knows. None if
         k-means stepped in.
     seeds : ndarray of intp
-        Samples whose neighbourhood was known, and spoke for it.
+        Samples whose neighborhood was known, and spoke for it.
     reach : Reach or None
         What claims new rows.
     centers : ndarray or None
-        Centres of the clusters of k-means, if it stepped in.
+        Centers of the clusters of k-means, if it stepped in.
 
     Examples
     --------
     >>> import numpy as np
     >>> from linkwise import Constraints
-    >>> from linkwise.engines import propagate_neighbourhoods
+    >>> from linkwise.engines import propagate_neighborhoods
     >>> X = np.array([[0.0], [1.0], [2.0], [8.0], [9.0]])
-    >>> run = propagate_neighbourhoods(X, Constraints.build(5, cannot_link=[(0, 4)]))
+    >>> run = propagate_neighborhoods(X, Constraints.build(5, cannot_link=[(0, 4)]))
     >>> run.labels.tolist(), run.seeds.tolist()
     ([0, 0, 0, 1, 1], [0, 4])
     """
@@ -67,7 +62,7 @@ class PropagationRun:
     centers: FloatArray | None = None
 
 
-def propagate_neighbourhoods(
+def propagate_neighborhoods(
     X: Any,
     constraints: Constraints,
     n_clusters: int | None = None,
@@ -89,7 +84,7 @@ def propagate_neighbourhoods(
     n_clusters : int, optional
         Number of clusters; by default as many as there are groups known to differ pairwise, or as cannot-links need.
     n_neighbors : int, default=10
-        Neighbours of each sample in the graph.
+        Neighbors of each sample in the graph.
     noise : float, default=0.01
         How far a claim on a seed may give way to its surroundings.
     metric : {"euclidean", "cosine"}, default="euclidean"
@@ -115,14 +110,14 @@ def propagate_neighbourhoods(
 
     Notes
     -----
-    Samples joined by must-links are a neighbourhood; a largest-first choice of neighbourhoods that cannot-links keep
+    Samples joined by must-links are a neighborhood; a largest-first choice of neighborhoods that cannot-links keep
     apart pairwise becomes the clusters. Each claims a sample with the mean of a Gaussian field that is 1 on its own
     members and 0 on those of the others. Its covariance is the average of three: the inverse of the graph Laplacian of
-    near neighbours, which alone would give the harmonic functions of [1]_, and a wide Gaussian of the distance, in the
+    near neighbors, which alone would give the harmonic functions of [1]_, and a wide Gaussian of the distance, in the
     features as they are and whitened (see `Field`). A sample goes to the strongest claim; samples that statements bind
     are assigned together, at the greatest total claim that keeps them all.
 
-    **Cost** the neighbours, one sparse factorisation, and one solution per sample that something was said about; no
+    **Cost** the neighbors, one sparse factorization, and one solution per sample that something was said about; no
     table of all pairs. **Guarantee** every hard statement holds; nothing is left to chance unless k-means steps in.
     **Departure from** [1]_ the plain Gaussians, which carry what is known across gaps in the graph and undo unequal
     spreads, and a slight leak.
@@ -136,13 +131,13 @@ def propagate_neighbourhoods(
     --------
     >>> import numpy as np
     >>> from linkwise import Constraints
-    >>> from linkwise.engines import propagate_neighbourhoods
+    >>> from linkwise.engines import propagate_neighborhoods
     >>> X = np.array([[0.0], [1.0], [2.0], [8.0], [9.0]])
     >>> known = Constraints.build(5, must_link=[(1, 3)], cannot_link=[(0, 1)])
-    >>> propagate_neighbourhoods(X, known).labels.tolist()
+    >>> propagate_neighborhoods(X, known).labels.tolist()
     [0, 1, 1, 1, 1]
     """
-    who = "propagate_neighbourhoods"
+    who = "propagate_neighborhoods"
     if metric not in ("euclidean", "cosine"):
         msg = f'{who}: metric is {metric!r}, expected "euclidean" or "cosine".'
         raise LinkwiseError(msg)
@@ -171,7 +166,7 @@ def propagate_neighbourhoods(
 
 
 def regress(covariance: FloatArray, owner: IntArray, k: int, noise: float) -> FloatArray:
-    """Weights of the seeds' columns with which each neighbourhood claims 1 of its own seeds and 0 of the others."""
+    """Weights of the seeds' columns with which each neighborhood claims 1 of its own seeds and 0 of the others."""
     if not len(owner):
         return np.zeros((0, k))
     goal = np.zeros((len(owner), k))
@@ -228,17 +223,17 @@ def _assign(claims: FloatArray, cloud: Cloud, owner: IntArray, witness: Callable
     if (owner[node] < 0).any():
         found = assign(costs[node], cloud.apart)
         if not found.solved:
-            colours = np.empty(cloud.n_nodes, dtype=np.intp)
-            colours[cloud.group] = witness()
+            colors = np.empty(cloud.n_nodes, dtype=np.intp)
+            colors[cloud.group] = witness()
             rename = np.full(claims.shape[1], -1, dtype=np.intp)
-            rename[colours[known]] = owner[known]
+            rename[colors[known]] = owner[known]
             rename[rename < 0] = np.setdiff1d(np.arange(len(rename)), owner[known])
-            found = assign(costs[node], cloud.apart, rename[colours[node]])
+            found = assign(costs[node], cloud.apart, rename[colors[node]])
         labels[node] = found.labels
     return labels[cloud.group]
 
 
-class NeighbourhoodPropagation(PartitionMixin, ConstrainedClusterer):
+class NeighborhoodPropagation(PartitionMixin, ConstrainedClusterer):
     """Cluster by what is known: groups known to differ claim the samples that they tell most about.
 
     Made for answers to questions (`linkwise.active`): the number of clusters need not be given, and a cluster may have
@@ -249,9 +244,9 @@ class NeighbourhoodPropagation(PartitionMixin, ConstrainedClusterer):
     n_clusters : int, default=None
         Number of clusters; None for as many as there are groups known to differ pairwise, one if nothing was said.
     n_neighbors : int, default=10
-        Neighbours of each sample in the graph.
+        Neighbors of each sample in the graph.
     noise : float, default=0.01
-        How far a claim on a sample with known neighbourhood may give way to its surroundings.
+        How far a claim on a sample with known neighborhood may give way to its surroundings.
     metric : {"euclidean", "cosine"}, default="euclidean"
         Whether rows count as they are or by direction only, as texts should.
     random_state : int, RandomState instance or None, default=0
@@ -276,12 +271,12 @@ class NeighbourhoodPropagation(PartitionMixin, ConstrainedClusterer):
 
     See Also
     --------
-    propagate_neighbourhoods : the same as a function.
+    propagate_neighborhoods : the same as a function.
 
     Notes
     -----
-    Features should have comparable spreads: standardise first. **Cost** and **Departure from** [1]_ see
-    `propagate_neighbourhoods`. **Guarantee** every hard statement holds in ``labels_``, re-checked after each fit.
+    Features should have comparable spreads: standardize first. **Cost** and **Departure from** [1]_ see
+    `propagate_neighborhoods`. **Guarantee** every hard statement holds in ``labels_``, re-checked after each fit.
 
     References
     ----------
@@ -291,9 +286,9 @@ class NeighbourhoodPropagation(PartitionMixin, ConstrainedClusterer):
     Examples
     --------
     >>> import numpy as np
-    >>> from linkwise import Constraints, NeighbourhoodPropagation
+    >>> from linkwise import Constraints, NeighborhoodPropagation
     >>> X = np.array([[0.0], [1.0], [2.0], [8.0], [9.0]])
-    >>> model = NeighbourhoodPropagation().fit(X, constraints=Constraints.build(5, cannot_link=[(0, 4)]))
+    >>> model = NeighborhoodPropagation().fit(X, constraints=Constraints.build(5, cannot_link=[(0, 4)]))
     >>> model.labels_.tolist(), model.predict([[1.5], [8.5]]).tolist()
     ([0, 0, 0, 1, 1], [0, 1])
     """
@@ -330,7 +325,7 @@ class NeighbourhoodPropagation(PartitionMixin, ConstrainedClusterer):
         return "euclidean"  # nothing but rules, which are not understood, would ask
 
     def _solve(self, problem: Problem) -> PropagationRun:
-        return propagate_neighbourhoods(
+        return propagate_neighborhoods(
             problem.X,
             problem.constraints,
             self.n_clusters,
@@ -348,7 +343,7 @@ class NeighbourhoodPropagation(PartitionMixin, ConstrainedClusterer):
         self._centers = outcome.centers
 
     def predict(self, X: Any) -> IntArray:
-        """Return the cluster with the strongest claim on each row of X, or the nearest centre if k-means stepped in.
+        """Return the cluster with the strongest claim on each row of X, or the nearest center if k-means stepped in.
 
         Parameters
         ----------

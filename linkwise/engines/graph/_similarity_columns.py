@@ -1,7 +1,7 @@
-"""How alike samples are, column by column: along the graph of near neighbours, in the plain, and with spreads undone.
+"""How alike samples are, column by column: along the graph of near neighbors, in the plain, and with spreads undone.
 
 A field says how much knowing one sample tells about another. It is the covariance of a Gaussian field: values that vary
-slowly along a graph of near neighbours, plus values that vary slowly in the space of the features, as they are and
+slowly along a graph of near neighbors, plus values that vary slowly in the space of the features, as they are and
 after whitening. No table of all pairs is ever made; whoever needs the column of a sample asks for it.
 """
 
@@ -11,25 +11,20 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import scipy.sparse
 from scipy.sparse.linalg import cg, splu
 from sklearn.preprocessing import normalize
 
+from linkwise._typing import FloatArray, IntArray
 from linkwise.engines.distances import squared
 
-__all__ = ["Field", "Reach"]
-
-IntArray = npt.NDArray[np.intp]
-FloatArray = npt.NDArray[np.float64]
-
 LEAK = 1e-3  # how fast what is known fades along the graph; small, so that it goes round the corners of a cluster
-REACH = 7  # the neighbour whose distance is the scale around a sample, as in self-tuning affinities
-FAINT = 1e-6  # least affinity of neighbours, so that the graph falls apart only where neighbours end
+REACH = 7  # the neighbor whose distance is the scale around a sample, as in self-tuning affinities
+FAINT = 1e-6  # least affinity of neighbors, so that the graph falls apart only where neighbors end
 FLAT = 1e-2  # directions with a spread less than this share of the largest are noise, and not whitened
 PROBES = 32  # random vectors that estimate the mean of a diagonal
 SAMPLE = 500  # rows that a typical distance is read off
-DIRECT = 20_000  # samples up to which equations are factorised once; beyond, each is solved by iteration
+DIRECT = 20_000  # samples up to which equations are factorized once; beyond, each is solved by iteration
 MANY_ROWS = 4  # samples per feature that whitening needs
 FEATURES = 200  # more are not whitened: it would cost too much, and gain little
 SAME = 1e-6  # a new row as near as this to a sample, in units of the scale there, is that sample
@@ -98,7 +93,7 @@ class Field:
     X : ndarray or csr_array of shape (n_samples, n_features)
         Samples. Not modified.
     n_neighbors : int
-        Neighbours of each sample in the graph.
+        Neighbors of each sample in the graph.
     cosine : bool
         Whether rows count by direction only.
     """
@@ -123,7 +118,7 @@ class Field:
         self._variance = float((probe * self._solve(probe)).sum() / probe.size)
 
     def __getstate__(self) -> dict[str, Any]:
-        return {**self.__dict__, "_factor": None}  # a factorisation cannot be saved, and is made again when needed
+        return {**self.__dict__, "_factor": None}  # a factorization cannot be saved, and is made again when needed
 
     @property
     def n_parts(self) -> int:
@@ -171,7 +166,7 @@ class Field:
 
 
 def _graph(rows: Any, n_neighbors: int) -> tuple[Any, FloatArray]:
-    """Normalised Laplacian plus the leak, of affinities whose scale is that of the place; and the scale of each."""
+    """Normalized Laplacian plus the leak, of affinities whose scale is that of the place; and the scale of each."""
     n = rows.shape[0]
     count = min(n_neighbors, n - 1)
     if count < 1:

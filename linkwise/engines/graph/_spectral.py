@@ -6,20 +6,16 @@ from dataclasses import dataclass
 from numbers import Integral, Real
 from typing import Any, ClassVar
 
-import numpy as np
-import numpy.typing as npt
-
 from linkwise._compat import Interval, StrOptions
+from linkwise._typing import FloatArray, IntArray
 from linkwise.constraints import Constraints, Kind
 from linkwise.engines import ConstrainedClusterer, PartitionMixin
 from linkwise.engines.graph._affinity import AFFINITIES, read_affinity
 from linkwise.engines.graph._bent_graph import bend
-from linkwise.engines.graph._embedding import embed, normalise_rows
+from linkwise.engines.graph._embedding import embed, normalize_rows
 from linkwise.engines.partitional import LINKS, cop_kmeans, judge, read_problem
 from linkwise.exceptions import LinkwiseError
 from linkwise.problem import Problem
-
-__all__ = ["SpectralLearning", "SpectralRun", "spectral_learning"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -35,7 +31,7 @@ class SpectralRun:
     eigenvalues : ndarray of shape (n_components,)
         Their eigenvalues, falling from 1; a large step after the first k says that k clusters are in the graph.
     inertia : float
-        Sum of squared distances of the rows to the centres of their clusters.
+        Sum of squared distances of the rows to the centers of their clusters.
     n_iter : int
         Iterations of the k-means that was kept.
 
@@ -50,9 +46,9 @@ class SpectralRun:
     ((4, 2), 1.0)
     """
 
-    labels: npt.NDArray[np.intp]
+    labels: IntArray
     embedding: Any
-    eigenvalues: npt.NDArray[np.float64]
+    eigenvalues: FloatArray
     inertia: float
     n_iter: int
 
@@ -81,11 +77,11 @@ def spectral_learning(
     n_clusters : int
         Number of clusters; each gets a sample.
     affinity : {"nearest_neighbors", "rbf", "precomputed"}, default="nearest_neighbors"
-        Near neighbours, a sparse graph; exp(-gamma d^2) between all samples; or as given.
+        Near neighbors, a sparse graph; exp(-gamma d^2) between all samples; or as given.
     gamma : float, optional
-        Width for "rbf"; by default it reaches to the 7th neighbour of a typical sample.
+        Width for "rbf"; by default it reaches to the 7th neighbor of a typical sample.
     n_neighbors : int, default=10
-        Neighbours of each sample, itself counted, for "nearest_neighbors".
+        Neighbors of each sample, itself counted, for "nearest_neighbors".
     n_init : int, default=10
         Runs of k-means from different starts.
     max_iter : int, default=300
@@ -117,8 +113,8 @@ def spectral_learning(
     **Departure from** [1]_ which sets affinities only and may break what was said: here the final k-means is
     `cop_kmeans`, so that hard statements hold; what follows from hard statements is set too, so saying it changes
     nothing; "as like as can be" is 1 for affinities computed here and the largest given one for a precomputed graph;
-    weights are ours, and so is the graph of near neighbours as default, which
-    separates better than exp(-gamma d^2) and scales. Diagonals are left out: the normalisation cancels them.
+    weights are ours, and so is the graph of near neighbors as default, which
+    separates better than exp(-gamma d^2) and scales. Diagonals are left out: the normalization cancels them.
 
     References
     ----------
@@ -144,7 +140,7 @@ def spectral_learning(
     judge(hard, k, who)  # a contradiction is explained before the graph is made
     graph = bend(*read_affinity(rows, affinity, gamma=gamma, n_neighbors=n_neighbors, who=who), constraints, who)
     vectors, values = embed(graph, k, who)
-    points = normalise_rows(vectors)
+    points = normalize_rows(vectors)
     run = cop_kmeans(points, hard, k, n_init=n_init, max_iter=max_iter, random_state=random_state)
     return SpectralRun(run.labels, points, values, run.inertia, run.n_iter)
 
@@ -157,12 +153,12 @@ class SpectralLearning(PartitionMixin, ConstrainedClusterer):
     n_clusters : int, default=2
         Number of clusters; each gets a sample.
     affinity : {"nearest_neighbors", "rbf", "precomputed"}, default="nearest_neighbors"
-        Near neighbours, a sparse graph; exp(-gamma d^2) between all samples; or X is a symmetric matrix of
+        Near neighbors, a sparse graph; exp(-gamma d^2) between all samples; or X is a symmetric matrix of
         affinities, dense or sparse.
     gamma : float, default=None
-        Width for "rbf"; None for one that reaches to the 7th neighbour of a typical sample.
+        Width for "rbf"; None for one that reaches to the 7th neighbor of a typical sample.
     n_neighbors : int, default=10
-        Neighbours of each sample, itself counted, for "nearest_neighbors".
+        Neighbors of each sample, itself counted, for "nearest_neighbors".
     n_init : int, default=10
         Runs of k-means from different starts.
     max_iter : int, default=300
@@ -228,7 +224,7 @@ class SpectralLearning(PartitionMixin, ConstrainedClusterer):
     }
 
     embedding_: Any
-    eigenvalues_: npt.NDArray[np.float64]
+    eigenvalues_: FloatArray
     n_iter_: int
 
     def __init__(

@@ -11,13 +11,12 @@ import numpy.typing as npt
 
 from linkwise._memory import require_memory
 from linkwise._threads import Workers
+from linkwise._typing import IntArray
 from linkwise.constraints import Constraints
 from linkwise.engines.agglomeration import merge_all
 from linkwise.engines.distances import Metric, fresh_distances, mirror, read_source, shorten
 from linkwise.exceptions import LinkwiseError
 from linkwise.result import Dendrogram
-
-__all__ = ["ActiveCompleteLink", "active_complete_link"]
 
 ROUNDING = 1e-12
 Pair = tuple[int, int]
@@ -282,7 +281,7 @@ def active_complete_link(
     return ActiveCompleteLink(D, int(budget), int(merges + 1 if begin is None else begin), triangle=triangle)
 
 
-def _tops(tree: Dendrogram) -> npt.NDArray[np.intp]:
+def _tops(tree: Dendrogram) -> IntArray:
     """The root above each sample of a forest, by doubling the steps taken upwards."""
     top = np.where(tree.parent < 0, np.arange(tree.n_nodes), tree.parent)
     while (top[top] != top).any():

@@ -10,19 +10,16 @@ import numpy.typing as npt
 from linkwise._compat import StrOptions
 from linkwise._kernels.disjoint_set import components
 from linkwise._messages import hint
-from linkwise.constraints import Constraints, Groups, Kind, MaxCentroidDistance, MinSeparation, NeighbourWithin, Rule
+from linkwise._typing import IntArray
+from linkwise.constraints import Constraints, Groups, Kind, MaxCentroidDistance, MinSeparation, NeighborWithin, Rule
 from linkwise.engines import ConstrainedClusterer, current_progress
 from linkwise.engines.agglomeration import LINKAGES, merge_all, read_either, require_fitting
 from linkwise.engines.distances import as_dense, metric_name
 from linkwise.engines.hierarchical._dead_ends import LeavesDeadEnds
 from linkwise.engines.hierarchical._hierarchy_mixin import HierarchyMixin, mark
 from linkwise.exceptions import DeadEndError, UnsupportedConstraintError
-from linkwise.problem import Problem, check, must_links_within, neighbours_within
+from linkwise.problem import Problem, check, must_links_within, neighbors_within
 from linkwise.result import Dendrogram
-
-__all__ = ["ConstrainedAgglomerative", "constrained_linkage"]
-
-IntArray = npt.NDArray[np.intp]
 
 UNDERSTOOD = frozenset({Kind.MUST_LINK, Kind.CANNOT_LINK, Kind.TOGETHER, Kind.APART})
 
@@ -72,7 +69,7 @@ def constrained_linkage(
     the roots satisfies all statements; merging stops only when no pair of clusters can be merged. A dead end may lie
     above the smallest feasible number of clusters, which is NP-hard to find. **Departure from** [1]_ cannot-links
     are tested against the closure of the must-links; ties go to the lowest-numbered samples; samples that must-links
-    put into a cluster without an ε-neighbour are first joined to the cluster of their nearest one.
+    put into a cluster without an ε-neighbor are first joined to the cluster of their nearest one.
 
     References
     ----------
@@ -114,7 +111,7 @@ def _grow(
     rules: dict[type[Rule], Rule] = {}
     for rule in constraints.rules:  # of several, the strictest holds all
         rules[type(rule)] = _stricter(rules.get(type(rule)), rule)
-    delta, epsilon, gamma = (rules.get(kind) for kind in (MinSeparation, NeighbourWithin, MaxCentroidDistance))
+    delta, epsilon, gamma = (rules.get(kind) for kind in (MinSeparation, NeighborWithin, MaxCentroidDistance))
     if gamma is not None and name != "euclidean":
         msg = (
             f"{gamma!r} is about centroids of Euclidean vectors, but the metric is {name!r}.\n"
@@ -129,8 +126,8 @@ def _grow(
     group = components(n, np.ascontiguousarray(pairs)) if len(pairs) else None
     if group is not None and not _keeps_apart(group, forbidden, apart):
         check(constraints).raise_if_infeasible()
-    if isinstance(epsilon, NeighbourWithin) and group is not None:
-        group = _with_neighbours(group, X, epsilon.epsilon, metric, forbidden, apart)
+    if isinstance(epsilon, NeighborWithin) and group is not None:
+        group = _with_neighbors(group, X, epsilon.epsilon, metric, forbidden, apart)
     merges = merge_all(
         X,
         method=method,
@@ -139,7 +136,7 @@ def _grow(
         forbidden=np.ascontiguousarray(forbidden) if len(forbidden) else None,
         apart=apart if len(apart.statement) else None,
         gamma=gamma.gamma if isinstance(gamma, MaxCentroidDistance) else None,
-        epsilon=epsilon.epsilon if isinstance(epsilon, NeighbourWithin) else None,
+        epsilon=epsilon.epsilon if isinstance(epsilon, NeighborWithin) else None,
         dtype=dtype,
         progress=current_progress(),
     )
@@ -150,7 +147,7 @@ def _grow(
 def _stricter(one: Rule | None, other: Rule) -> Rule:
     if isinstance(one, MinSeparation) and isinstance(other, MinSeparation):
         return max(one, other, key=lambda rule: rule.delta)
-    if isinstance(one, NeighbourWithin) and isinstance(other, NeighbourWithin):
+    if isinstance(one, NeighborWithin) and isinstance(other, NeighborWithin):
         return min(one, other, key=lambda rule: rule.epsilon)
     if isinstance(one, MaxCentroidDistance) and isinstance(other, MaxCentroidDistance):
         return min(one, other, key=lambda rule: rule.gamma)
@@ -164,11 +161,11 @@ def _keeps_apart(group: IntArray, forbidden: IntArray, apart: Groups) -> bool:
     return bool(apart.hold(np.full(len(apart.statement), Kind.APART, np.int8), group).all())
 
 
-def _with_neighbours(
+def _with_neighbors(
     group: IntArray, X: Any, epsilon: float, metric: Any, forbidden: IntArray, apart: Groups
 ) -> IntArray:
-    """Enlarge must-link groups until each member of a group has an ε-neighbour in it."""
-    near = neighbours_within(X, epsilon, metric=metric)
+    """Enlarge must-link groups until each member of a group has an ε-neighbor in it."""
+    near = neighbors_within(X, epsilon, metric=metric)
     group = group.copy()
     while True:
         sizes = np.bincount(group, minlength=group.max() + 1)
@@ -271,9 +268,7 @@ class ConstrainedAgglomerative(LeavesDeadEnds, HierarchyMixin, ConstrainedCluste
     """
 
     understands: ClassVar[frozenset[Kind]] = UNDERSTOOD
-    understands_rules: ClassVar[frozenset[type[Rule]]] = frozenset(
-        {MinSeparation, NeighbourWithin, MaxCentroidDistance}
-    )
+    understands_rules: ClassVar[frozenset[type[Rule]]] = frozenset({MinSeparation, NeighborWithin, MaxCentroidDistance})
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **HierarchyMixin._parameter_constraints,
         "linkage": [StrOptions(set(LINKAGES))],
@@ -310,7 +305,7 @@ class ConstrainedAgglomerative(LeavesDeadEnds, HierarchyMixin, ConstrainedCluste
         most = int(group.max(initial=-1)) + 1
         if self.n_clusters is not None and self.n_clusters > most:
             msg = (
-                f"must-links and the rule about neighbours were met by joining samples into {most} clusters, but "
+                f"must-links and the rule about neighbors were met by joining samples into {most} clusters, but "
                 f"{self.n_clusters} were asked for.\n"
                 f"Hint: {hint(command='-k', python='n_clusters')} up to {most}, a larger epsilon, or fewer must-links."
             )

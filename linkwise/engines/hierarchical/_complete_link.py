@@ -17,8 +17,6 @@ from linkwise.engines.hierarchical._hierarchy_mixin import HierarchyMixin, mark
 from linkwise.problem import Problem
 from linkwise.result import Dendrogram
 
-__all__ = ["ConstrainedCompleteLink", "propagated_linkage"]
-
 
 def propagated_linkage(
     X: Any,
@@ -158,7 +156,7 @@ class ConstrainedCompleteLink(LeavesDeadEnds, HierarchyMixin, ConstrainedCluster
 
     Notes
     -----
-    Statements are taken as typical: that two samples belong together suggests that their neighbours do. Where they are
+    Statements are taken as typical: that two samples belong together suggests that their neighbors do. Where they are
     meant to correct single outliers, `ConstrainedAgglomerative` is the better choice. Under complete link a cannot-link
     spreads by merging: who joins one side can no longer join the other.
 

@@ -3,7 +3,7 @@
 Greedy merging can make so many clusters that no two of them may be joined, where other merges would have led to fewer.
 The clusters of the dead end are joined all the same, or the largest of them taken, and samples assigned anew to what
 that gives, all at once and so that what is to be apart is, and again to the clusters that this makes: as in k-means for
-linkages that speak about centres, else by mean distances, which every metric has. Of the two the one that ends at less
+linkages that speak about centers, else by mean distances, which every metric has. Of the two the one that ends at less
 is kept.
 """
 
@@ -18,6 +18,7 @@ import numpy.typing as npt
 
 from linkwise._compat import StrOptions
 from linkwise._memory import require_memory
+from linkwise._typing import FloatArray, IntArray
 from linkwise._validation import warn_user
 from linkwise.constraints import Constraints, Groups, Kind, MinSeparation
 from linkwise.engines.agglomeration import EUCLIDEAN_ONLY, linkage_code, merge_all
@@ -28,10 +29,6 @@ from linkwise.problem import check
 from linkwise.problem.statements import Apart, keep_apart
 from linkwise.result import Dendrogram
 
-__all__ = ["LeavesDeadEnds", "detours"]
-
-IntArray = npt.NDArray[np.intp]
-FloatArray = npt.NDArray[np.float64]
 _ROUNDS = 10  # of assigning and looking again where clusters are
 _MEMBERS = 200  # of a cluster, at most, that tell how far it is
 _STAND_INS = 2_000  # samples, and one of each cluster, by which the clusters of a dead end are compared
@@ -125,7 +122,7 @@ def divide(
 
     Notes
     -----
-    **Cost** at most twenty rounds of 200 k distances for each sample, of k for linkages that speak about centres.
+    **Cost** at most twenty rounds of 200 k distances for each sample, of k for linkages that speak about centers.
     **Guarantee** must-linked groups stay together, and each round is an assignment at least total distance wherever
     `assign` finds that.
     """
@@ -206,7 +203,7 @@ def _part(X: Any, metric: Any, rows: IntArray) -> Any:
 
 
 def _distances(X: Any, metric: Any, method: str, members: IntArray) -> FloatArray:
-    """Return how far samples are from a cluster: squared from its centre, or on average from some of its samples."""
+    """Return how far samples are from a cluster: squared from its center, or on average from some of its samples."""
     if linkage_code(method) in EUCLIDEAN_ONLY and not _is_matrix(metric):
         return squared(np.ascontiguousarray(X, dtype=np.float64), X[members].mean(axis=0, dtype=np.float64)[None])[:, 0]
     from scipy.spatial.distance import cdist

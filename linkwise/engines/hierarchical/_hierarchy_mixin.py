@@ -8,12 +8,12 @@ from numbers import Integral, Real
 from typing import Any, ClassVar
 
 import numpy as np
-import numpy.typing as npt
 import scipy.sparse
 from sklearn.utils.validation import check_array, check_is_fitted
 
 from linkwise._compat import Interval, InvalidParameterError, validate_data
 from linkwise._messages import hint, many
+from linkwise._typing import FloatArray, IntArray
 from linkwise._validation import require_finite, require_numbers
 from linkwise.constraints import Constraints
 from linkwise.engines.agglomeration import EUCLIDEAN_ONLY, LINKAGES, require_fitting
@@ -22,10 +22,6 @@ from linkwise.engines.hierarchical._new_samples import Places, find_places, inse
 from linkwise.exceptions import DeadEndError, LinkwiseError, ViolationError
 from linkwise.problem import check
 from linkwise.result import Certificate, Dendrogram, Moved, cluster_tops, samples_outside, verify
-
-__all__ = ["HierarchyMixin", "dead_end_message", "mark", "recut"]
-
-IntArray = npt.NDArray[np.intp]
 
 
 def dead_end_message(reached: int, wanted: int) -> str:
@@ -186,7 +182,7 @@ class HierarchyMixin:
         gaps, code, of_nodes = self._gaps(new)
         return find_places(self.dendrogram_, self.labels_, gaps, code, of_nodes=of_nodes)
 
-    def _gaps(self, new: Any) -> tuple[Iterator[npt.NDArray[np.float64]], int, bool]:
+    def _gaps(self, new: Any) -> tuple[Iterator[FloatArray], int, bool]:
         """Distances of new samples, the linkage that makes them distances from clusters, and whether they are so."""
         code = LINKAGES[getattr(self, "linkage", "single")]
         if self._samples is None:
@@ -205,7 +201,7 @@ class HierarchyMixin:
         return self.dendrogram_.to_children()
 
     @property
-    def distances_(self) -> npt.NDArray[np.float64]:
+    def distances_(self) -> FloatArray:
         """Height of each inner node, never below that of its children."""
         return self.dendrogram_.height[self.dendrogram_.n_samples :]
 
@@ -237,7 +233,7 @@ def mark(tree: Dendrogram, labels: IntArray) -> Dendrogram:
     return Dendrogram(tree.n_samples, tree.parent, tree.raw_height, marked=tops, ids=tree.ids, joins=tree.joins)
 
 
-def _require_no_negatives(samples: npt.NDArray[np.float64], who: str) -> None:
+def _require_no_negatives(samples: FloatArray, who: str) -> None:
     if samples.min() < 0:
         i, j = (int(v[0]) for v in np.nonzero(samples < 0))
         msg = (

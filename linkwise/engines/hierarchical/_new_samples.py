@@ -6,18 +6,13 @@ from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 import scipy.sparse
 
 from linkwise._kernels import njit
+from linkwise._typing import FloatArray, IntArray
 from linkwise.engines.agglomeration import AVERAGE, COMPLETE, EUCLIDEAN_ONLY, MEDIAN, SINGLE, WARD
 from linkwise.engines.distances import sparse_distances
 from linkwise.result import Dendrogram
-
-__all__ = ["CHUNK", "Places", "find_places", "insert", "new_distances"]
-
-Ints = npt.NDArray[np.intp]
-Floats = npt.NDArray[np.float64]
 
 # Bytes of distances between new and old samples that are in memory at a time.
 CHUNK = 2**26
@@ -26,12 +21,14 @@ CHUNK = 2**26
 class Places(NamedTuple):
     """Where new samples join a tree: above which node each, at which height, and in which cluster that is."""
 
-    node: Ints
-    height: Floats
-    label: Ints
+    node: IntArray
+    height: FloatArray
+    label: IntArray
 
 
-def find_places(tree: Dendrogram, labels: Ints, gaps: Iterator[Floats], method: int, *, of_nodes: bool) -> Places:
+def find_places(
+    tree: Dendrogram, labels: IntArray, gaps: Iterator[FloatArray], method: int, *, of_nodes: bool
+) -> Places:
     """Find for each new sample the merge it would have made, had it come last and changed nothing.
 
     Parameters
@@ -54,8 +51,8 @@ def find_places(tree: Dendrogram, labels: Ints, gaps: Iterator[Floats], method: 
     above = np.where(tree.parent >= 0, tree.parent, 0)
     dies = np.where((tree.parent >= 0) & inside[above], tree.height[above], np.inf)
     dies[~inside] = -np.inf
-    found: list[Ints] = []
-    heights: list[Floats] = []
+    found: list[IntArray] = []
+    heights: list[FloatArray] = []
     for chunk in gaps:
         node, height = np.empty(len(chunk), dtype=np.intp), np.empty(len(chunk))
         _settle(np.ascontiguousarray(chunk), tree.parent, tree.height, dies, method, of_nodes, node, height)
@@ -70,7 +67,7 @@ _UNSEEN = -4
 
 
 @njit
-def _label_of_nodes(parent: Ints, labels: Ints) -> Ints:
+def _label_of_nodes(parent: IntArray, labels: IntArray) -> IntArray:
     """The label all samples below a node have in common, or `_MIXED`; -1 is a label like any other."""
     label = np.full(len(parent), _UNSEEN, np.intp)
     for i in range(len(labels)):
@@ -84,7 +81,14 @@ def _label_of_nodes(parent: Ints, labels: Ints) -> Ints:
 
 @njit(nogil=True)
 def _settle(
-    gaps: Floats, parent: Ints, born: Floats, dies: Floats, method: int, of_nodes: bool, node: Ints, height: Floats
+    gaps: FloatArray,
+    parent: IntArray,
+    born: FloatArray,
+    dies: FloatArray,
+    method: int,
+    of_nodes: bool,
+    node: IntArray,
+    height: FloatArray,
 ) -> None:
     """Find the node each row joins first, and when."""
     n = gaps.shape[1]
@@ -127,15 +131,15 @@ def _settle(
         height[i] = least
 
 
-def new_distances(new: Any, old: Any, metric: Any, tree: Dendrogram, method: int) -> Iterator[Floats]:
-    """Yield the distances of new samples, some at a time: from the samples of a tree, or from its clusters' centres.
+def new_distances(new: Any, old: Any, metric: Any, tree: Dendrogram, method: int) -> Iterator[FloatArray]:
+    """Yield the distances of new samples, some at a time: from the samples of a tree, or from its clusters' centers.
 
-    The second for linkages that speak about centres; see `find_places`.
+    The second for linkages that speak about centers; see `find_places`.
     """
     many = tree.n_nodes if method in EUCLIDEAN_ONLY else old.shape[0]
     step = max(1, CHUNK // (8 * max(1, many)))
     if method in EUCLIDEAN_ONLY:
-        old = _centres(tree, np.asarray(old, dtype=np.float64), method)
+        old = _centers(tree, np.asarray(old, dtype=np.float64), method)
         size = tree.leaf_count.astype(np.float64)
         factor = np.sqrt(2 * size / (1 + size)) if method == WARD else np.ones(len(size))
     for start in range(0, new.shape[0], step):
@@ -149,24 +153,24 @@ def new_distances(new: Any, old: Any, metric: Any, tree: Dendrogram, method: int
             yield far * factor if method in EUCLIDEAN_ONLY else far
 
 
-def _centres(tree: Dendrogram, X: Floats, method: int) -> Floats:
-    """The centre of every cluster of the tree: the mean of its samples, for median linkage that of its parts."""
-    centre = np.zeros((tree.n_nodes, X.shape[1]))
-    centre[: len(X)] = X
+def _centers(tree: Dendrogram, X: FloatArray, method: int) -> FloatArray:
+    """The center of every cluster of the tree: the mean of its samples, for median linkage that of its parts."""
+    center = np.zeros((tree.n_nodes, X.shape[1]))
+    center[: len(X)] = X
     weight = np.ones(tree.n_nodes) if method == MEDIAN else tree.leaf_count.astype(np.float64)
-    _gather(tree.parent, weight, len(X), centre)
-    return centre
+    _gather(tree.parent, weight, len(X), center)
+    return center
 
 
 @njit
-def _gather(parent: Ints, weight: Floats, n: int, centre: Floats) -> None:
+def _gather(parent: IntArray, weight: FloatArray, n: int, center: FloatArray) -> None:
     total = np.zeros(len(parent))
     for v in range(len(parent)):
         if v >= n:
-            centre[v] /= total[v]
+            center[v] /= total[v]
         above = parent[v]
         if above >= 0:
-            centre[above] += weight[v] * centre[v]
+            center[above] += weight[v] * center[v]
             total[above] += weight[v]
 
 

@@ -6,21 +6,16 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 from scipy.optimize import brentq
 
+from linkwise._typing import FloatArray, IntArray
 from linkwise.engines.metric._pairs_and_comparisons import Pairs
-
-__all__ = ["Ensemble", "Labelled", "PairWeights", "best_step", "boost", "label_pairs_of", "overlap"]
-
-FloatArray = npt.NDArray[np.float64]
-IntArray = npt.NDArray[np.intp]
 
 # hypotheses in a row that are no better than chance before boosting gives up: weights change no more, only luck does
 PATIENCE = 10
 
 
-class Labelled(NamedTuple):
+class Labeled(NamedTuple):
     """Pairs with a label, +1 for pairs that belong together and -1 for others; a weight each, more than 0."""
 
     first: IntArray
@@ -29,48 +24,48 @@ class Labelled(NamedTuple):
     weight: FloatArray
 
 
-def label_pairs_of(together: Pairs, apart: Pairs) -> Labelled:
+def label_pairs_of(together: Pairs, apart: Pairs) -> Labeled:
     """Label pairs by what was said about them; those that weigh nothing were not said."""
     first, second, weight = (np.concatenate([a, b]) for a, b in zip(together, apart, strict=True))
     label = np.concatenate([np.ones(len(together.first)), -np.ones(len(apart.first))])
     said = weight > 0
-    return Labelled(first[said], second[said], label[said], weight[said])
+    return Labeled(first[said], second[said], label[said], weight[said])
 
 
 class PairWeights:
-    """Weights of all pairs of n samples, which add up to 1; unlabelled ones are all equal, so one number tells them.
+    """Weights of all pairs of n samples, which add up to 1; unlabeled ones are all equal, so one number tells them.
 
-    A labelled pair starts with the weight of its statement, where an unlabelled one starts with 1.
+    A labeled pair starts with the weight of its statement, where an unlabeled one starts with 1.
     """
 
-    def __init__(self, n: int, pairs: Labelled) -> None:
+    def __init__(self, n: int, pairs: Labeled) -> None:
         self.pairs = pairs
         ends = np.sort(np.column_stack([pairs.first, pairs.second]), axis=1)
         known = np.unique(ends[:, 0] * n + ends[:, 1])
         degree = np.bincount(known // n, minlength=n) + np.bincount(known % n, minlength=n)
-        self.unlabelled_partners = (n - 1 - degree).astype(np.float64)
-        self.labelled = pairs.weight.astype(np.float64)
-        self.unlabelled = 1.0
-        self._normalise()
+        self.unlabeled_partners = (n - 1 - degree).astype(np.float64)
+        self.labeled = pairs.weight.astype(np.float64)
+        self.unlabeled = 1.0
+        self._normalize()
 
     def update(self, step: float, margin: FloatArray) -> None:
-        """Raise the weight of pairs a hypothesis got wrong (negative margin); unlabelled pairs fade at full speed."""
-        self.labelled *= np.exp(-step * margin)
-        self.unlabelled *= float(np.exp(-step))
-        self._normalise()
+        """Raise the weight of pairs a hypothesis got wrong (negative margin); unlabeled pairs fade at full speed."""
+        self.labeled *= np.exp(-step * margin)
+        self.unlabeled *= float(np.exp(-step))
+        self._normalize()
 
-    def _normalise(self) -> None:
+    def _normalize(self) -> None:
         # both orders of a pair count in the square of all pairs
-        total = 2 * self.labelled.sum() + self.unlabelled * self.unlabelled_partners.sum()
+        total = 2 * self.labeled.sum() + self.unlabeled * self.unlabeled_partners.sum()
         if total > 0:
-            self.labelled /= total
-            self.unlabelled /= float(total)
+            self.labeled /= total
+            self.unlabeled /= float(total)
 
     def of_samples(self) -> FloatArray:
         """Weights of samples: what the pairs of each weigh together."""
-        n, (first, second, _, _) = len(self.unlabelled_partners), self.pairs
-        told = np.bincount(first, self.labelled, n) + np.bincount(second, self.labelled, n)
-        return np.asarray(told + self.unlabelled * self.unlabelled_partners)
+        n, (first, second, _, _) = len(self.unlabeled_partners), self.pairs
+        told = np.bincount(first, self.labeled, n) + np.bincount(second, self.labeled, n)
+        return np.asarray(told + self.unlabeled * self.unlabeled_partners)
 
 
 class Ensemble(NamedTuple):
@@ -105,17 +100,17 @@ def best_step(weight: FloatArray, margin: FloatArray, smoothing: float) -> float
     return float(brentq(slope, 0.0, float(np.arcsinh(0.5 / smoothing)) + 1e-9, xtol=1e-13, rtol=1e-13))
 
 
-def boost(n: int, pairs: Labelled, learn: Callable[[FloatArray, FloatArray], FloatArray], n_rounds: int) -> Ensemble:
+def boost(n: int, pairs: Labeled, learn: Callable[[FloatArray, FloatArray], FloatArray], n_rounds: int) -> Ensemble:
     """Boost hypotheses about pairs: hear one, weigh it by how right it is, and turn to the pairs it got wrong.
 
     Parameters
     ----------
     n : int
         Number of samples.
-    pairs : Labelled
+    pairs : Labeled
         What is known; at least one pair.
     learn : callable
-        Given weights of samples (mean 1) and of the labelled pairs (sum 1), returns memberships of samples in
+        Given weights of samples (mean 1) and of the labeled pairs (sum 1), returns memberships of samples in
         clusters, one row each, which add up to 1.
     n_rounds : int
         How many hypotheses to ask for at most; fewer if `PATIENCE` in a row were not kept.
@@ -130,7 +125,7 @@ def boost(n: int, pairs: Labelled, learn: Callable[[FloatArray, FloatArray], Flo
     smoothing = 0.5 * float(share @ share)  # half a pair, as if all pairs weighed the same
     kept, steps, losses, score, in_vain = [], [], [1.0], np.zeros(len(share)), 0
     for round_ in range(n_rounds):
-        of_samples, of_pairs = weights.of_samples(), weights.labelled / weights.labelled.sum()
+        of_samples, of_pairs = weights.of_samples(), weights.labeled / weights.labeled.sum()
         membership = learn(of_samples / of_samples.mean(), of_pairs)
         margin = pairs.label * overlap(membership[pairs.first], membership[pairs.second])
         step = best_step(of_pairs, margin, smoothing)

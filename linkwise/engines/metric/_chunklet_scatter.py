@@ -8,15 +8,12 @@ import numpy as np
 import numpy.typing as npt
 
 from linkwise._kernels.disjoint_set import components
+from linkwise._typing import FloatArray
 from linkwise.constraints import Constraints
 from linkwise.engines.metric._kernels import join_means
 from linkwise.engines.metric._learner_mixins import LearnedMetric
-from linkwise.engines.metric._matrices import generalised_axes, whiten
+from linkwise.engines.metric._matrices import generalized_axes, whiten
 from linkwise.engines.metric._pairs_and_comparisons import apart_pairs, finite_weights
-
-__all__ = ["Chunklets", "apart_scatter", "chunklets", "covariance", "directions", "whitening"]
-
-FloatArray = npt.NDArray[np.float64]
 
 
 class Chunklets(NamedTuple):
@@ -83,10 +80,10 @@ def whitening(X: FloatArray, within: FloatArray, shrinkage: float | str) -> Lear
 def covariance(X: FloatArray, weight: FloatArray | None = None) -> FloatArray:
     """Covariance of the rows of X, each with its weight."""
     if weight is None:
-        centred = X - X.mean(axis=0)
-        return np.asarray(centred.T @ centred / len(X))
-    centred = X - weight @ X / weight.sum()
-    return np.asarray((centred * weight[:, None]).T @ centred / weight.sum())
+        centered = X - X.mean(axis=0)
+        return np.asarray(centered.T @ centered / len(X))
+    centered = X - weight @ X / weight.sum()
+    return np.asarray((centered * weight[:, None]).T @ centered / weight.sum())
 
 
 def directions(
@@ -96,7 +93,7 @@ def directions(
 
     ``seen_only`` leaves out directions that show nothing of it, even if fewer than asked for are left.
     """
-    axes, ratio = generalised_axes(wanted, within)
+    axes, ratio = generalized_axes(wanted, within)
     seen = int((ratio > 1e-10 * ratio[0]).sum()) if seen_only else len(ratio)
     kept = min(seen, n_components or seen)
     return LearnedMetric(axes[:kept], _information(ratio[:kept]), shrinkage=share)

@@ -8,12 +8,12 @@ from numbers import Integral, Real
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 from scipy.spatial.distance import cdist
 from sklearn.utils.validation import check_is_fitted
 
 from linkwise._compat import Interval, StrOptions
 from linkwise._memory import require_memory
+from linkwise._typing import FloatArray
 from linkwise._validation import warn_user
 from linkwise.constraints import Constraints, Kind
 from linkwise.engines.metric._boosting import boost, label_pairs_of
@@ -29,10 +29,6 @@ from linkwise.engines.mixture import (
     require_understood,
 )
 from linkwise.exceptions import LinkwiseError
-
-__all__ = ["BoostedDistance", "DistBoost", "distboost"]
-
-FloatArray = npt.NDArray[np.float64]
 
 WHO = "DistBoost"
 EM_TOL = 1e-3
@@ -124,19 +120,19 @@ def distboost(
     -----
     A hypothesis says how alike two samples are, from -1 to 1: one less the summed differences of their cluster
     probabilities, which is 1 where these are the same and -1 where they have nothing in common. Confidence-rated
-    boosting [2]_ gives it the weight that lowers the exponential loss over the labelled pairs most, by a line search.
-    Weights then move to the pairs it got wrong, while unlabelled pairs fade as if always right; a sample weighs what
+    boosting [2]_ gives it the weight that lowers the exponential loss over the labeled pairs most, by a line search.
+    Weights then move to the pairs it got wrong, while unlabeled pairs fade as if always right; a sample weighs what
     its pairs weigh, and the next mixture is fitted with these weights. The distance is the weighted mean of
     ``(1 - alike) / 2``. Without statements all mixtures count the same.
 
-    **Cost** O(n d² n_clusters) for each of up to ``max_iter`` iterations in each of ``n_rounds``; labelled pairs are
-    looked at once a round, unlabelled ones never, as they all weigh the same. **Guarantee** a pseudo-metric with
+    **Cost** O(n d² n_clusters) for each of up to ``max_iter`` iterations in each of ``n_rounds``; labeled pairs are
+    looked at once a round, unlabeled ones never, as they all weigh the same. **Guarantee** a pseudo-metric with
     values in [0, 1], 0 for samples with the same features; the exponential loss never rises. A mixture hears statements
     drawn by weight that close no cycle, so contradictions harm nobody. **Departure from** [1]_ the paper was not at
     hand; what is known of it here comes from the tutorial [3]_ and from memory. From the tutorial: the rounds, the
     weak learner, weights on pairs and samples, and the weighted sum of weak distances. From memory: a hypothesis of the
     paper is the product of the probabilities of the two most probable clusters, its sign telling whether they are the
-    same, which agrees with ours where clusters are certain, but is not 0 for a sample and itself; unlabelled pairs
+    same, which agrees with ours where clusters are certain, but is not 0 for a sample and itself; unlabeled pairs
     fading with exp(-weight); dropping hypotheses no better than chance. Ours: the step is smoothed by half a pair, so
     that a faultless mixture does not silence the others; each mixture hears a forest of the statements rather than all,
     which makes their weights count and inference exact; mixtures start from random samples; weights add up to 1.

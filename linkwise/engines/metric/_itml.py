@@ -6,11 +6,11 @@ from numbers import Integral, Real
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 import scipy.linalg
 from scipy.spatial.distance import pdist
 
 from linkwise._compat import Interval, StrOptions
+from linkwise._typing import BoolArray, FloatArray
 from linkwise._validation import warn_user
 from linkwise.constraints import Constraints, Kind
 from linkwise.engines.distances import in_unit, unit_of
@@ -29,10 +29,6 @@ from linkwise.engines.metric._matrices import span
 from linkwise.engines.metric._pairs_and_comparisons import apart_pairs, differences, together_pairs, without_coincident
 from linkwise.exceptions import LinkwiseError
 
-__all__ = ["ITML", "dual_terms", "itml", "matrix_by_dual_newton"]
-
-FloatArray = npt.NDArray[np.float64]
-
 
 class Terms(NamedTuple):
     """Value of the dual, its gradient, minus its second derivatives, and the metric."""
@@ -44,7 +40,7 @@ class Terms(NamedTuple):
 
 
 def matrix_by_dual_newton(
-    D: FloatArray, near: npt.NDArray[np.bool_], bound: FloatArray, gamma: FloatArray, *, max_iter: int, tol: float
+    D: FloatArray, near: BoolArray, bound: FloatArray, gamma: FloatArray, *, max_iter: int, tol: float
 ) -> tuple[FloatArray, int]:
     """Return the metric in the coordinates of D, and the number of steps it took.
 
@@ -122,7 +118,7 @@ def itml(
 ) -> LearnedMetric:
     """Change a prior metric as little as possible so that must-links become short and cannot-links long.
 
-    Minimises the LogDet divergence of the matrix from the prior, plus γ times that of the bounds u (must-links) and l
+    Minimizes the LogDet divergence of the matrix from the prior, plus γ times that of the bounds u (must-links) and l
     (cannot-links), which give way where they must, such that squared distances keep to them.
 
     Parameters
@@ -207,7 +203,7 @@ def itml(
     return LearnedMetric(components, found.value, found.n_iter, found.gap).of_unit(size if own else 1.0)
 
 
-def _loss(near: npt.NDArray[np.bool_], bound: FloatArray, price: FloatArray) -> Loss:
+def _loss(near: BoolArray, bound: FloatArray, price: FloatArray) -> Loss:
     """What the bounds cost that give way to squared lengths p: γ (p/b - log(p/b) - 1) where p is beyond b, else 0."""
 
     def loss(p: FloatArray) -> tuple[float, FloatArray]:
@@ -220,7 +216,7 @@ def _loss(near: npt.NDArray[np.bool_], bound: FloatArray, price: FloatArray) -> 
 
 def _by_multipliers(
     D: FloatArray,
-    near: npt.NDArray[np.bool_],
+    near: BoolArray,
     bound: FloatArray,
     price: FloatArray,
     loss: Loss,
@@ -238,7 +234,7 @@ def _by_multipliers(
 
 def _by_projections(
     D: FloatArray,
-    near: npt.NDArray[np.bool_],
+    near: BoolArray,
     bound: FloatArray,
     price: FloatArray,
     loss: Loss,

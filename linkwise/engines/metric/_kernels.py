@@ -3,18 +3,14 @@
 from __future__ import annotations
 
 import numpy as np
-import numpy.typing as npt
 
 from linkwise._kernels import njit
 from linkwise._kernels.disjoint_set import find, make, union
-
-__all__ = ["join_means", "project_onto_bounds"]
+from linkwise._typing import BoolArray, FloatArray, IntArray
 
 
 @njit
-def join_means(
-    X: npt.NDArray[np.float64], pairs: npt.NDArray[np.intp], weight: npt.NDArray[np.float64]
-) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
+def join_means(X: FloatArray, pairs: IntArray, weight: FloatArray) -> tuple[FloatArray, FloatArray]:
     """Join chunklets along ``pairs``, heaviest first, and return how far apart the means were each time.
 
     Row r and mass w of a join stand for w r r', what the join adds to the scatter within chunklets, times its weight.
@@ -45,12 +41,12 @@ def join_means(
 
 @njit
 def project_onto_bounds(
-    A: npt.NDArray[np.float64],
-    D: npt.NDArray[np.float64],
-    near: npt.NDArray[np.bool_],
-    bound: npt.NDArray[np.float64],
-    gamma: npt.NDArray[np.float64],
-    multiplier: npt.NDArray[np.float64],
+    A: FloatArray,
+    D: FloatArray,
+    near: BoolArray,
+    bound: FloatArray,
+    gamma: FloatArray,
+    multiplier: FloatArray,
     sweeps: int,
 ) -> None:
     """Bregman's projections of the matrix A onto one bound after another, ``sweeps`` times over; all in place.

@@ -14,17 +14,13 @@ from sklearn.base import ClassNamePrefixFeaturesOutMixin, OneToOneFeatureMixin, 
 from sklearn.utils.validation import check_is_fitted
 from threadpoolctl import ThreadpoolController
 
+from linkwise._typing import FloatArray
 from linkwise._validation import warn_user
 from linkwise.constraints import Constraints
 from linkwise.engines import ConstrainedEstimator
 from linkwise.engines.distances import in_unit, unit_of
 from linkwise.engines.metric._pairs_and_comparisons import warn_of_contradictions
 from linkwise.exceptions import LinkwiseError
-
-__all__ = ["DistanceLearner", "LearnedMetric", "MetricLearner", "identity_metric", "one_thread"]
-
-FloatArray = npt.NDArray[np.float64]
-
 
 FEW_FEATURES = 300
 
@@ -154,7 +150,7 @@ class LearnedMetric(NamedTuple):
     components : ndarray or sparse array of shape (n_components, n_features)
         The map L: ``X @ L.T`` is the new space, and d(x, y) = ‖L(x - y)‖.
     objective : float
-        What the method optimises, at this metric.
+        What the method optimizes, at this metric.
     n_iter : int
         Rounds of the solver.
     gap : float

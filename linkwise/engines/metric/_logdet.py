@@ -1,4 +1,4 @@
-"""Metrics near a prior: minimise the LogDet divergence from it plus a convex loss of the distances that were named.
+"""Metrics near a prior: minimize the LogDet divergence from it plus a convex loss of the distances that were named.
 
 In coordinates where the prior is Euclid's metric: over positive definite A, F(A) = tr A - log det A - d + loss(p),
 where p_k = v_k' A v_k are the squared lengths of the differences v_k. With the slopes θ = ∂loss/∂p and
@@ -13,18 +13,15 @@ from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 import scipy.linalg
 import scipy.optimize
 
 from linkwise._compat import StrOptions
+from linkwise._typing import FloatArray
 from linkwise.engines.metric._matrices import root, shrink, span
 from linkwise.engines.metric._pairs_and_comparisons import squared_lengths
 from linkwise.exceptions import LinkwiseError
 
-__all__ = ["PRIOR", "Near", "Prior", "certify_near", "components_near", "nearest_to_prior", "read_prior"]
-
-FloatArray = npt.NDArray[np.float64]
 Loss = Callable[[FloatArray], tuple[float, FloatArray]]
 
 PRIOR: list[Any] = [StrOptions({"identity", "covariance"}), "array-like"]
@@ -76,7 +73,7 @@ def read_prior(prior: Any, X: FloatArray) -> Prior:
 
 
 def nearest_to_prior(rows: FloatArray, loss: Loss, *, max_iter: int, tol: float) -> Near:
-    """Minimise the divergence from the identity plus a convex loss of the rows' squared lengths.
+    """Minimize the divergence from the identity plus a convex loss of the rows' squared lengths.
 
     Quasi-Newton steps on a root of the matrix until the gap is proved to be ``tol``. Rows on which the loss has no
     slope pull nowhere, so only directions of rows that pull are looked at; others are added when they begin to.

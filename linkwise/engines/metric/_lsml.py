@@ -6,9 +6,9 @@ from numbers import Integral, Real
 from typing import Any, ClassVar
 
 import numpy as np
-import numpy.typing as npt
 
 from linkwise._compat import Interval, StrOptions
+from linkwise._typing import FloatArray, IntArray
 from linkwise._validation import warn_user
 from linkwise.constraints import Constraints, Kind
 from linkwise.engines.distances import in_unit, unit_of
@@ -24,10 +24,6 @@ from linkwise.engines.metric._pairs_and_comparisons import (
     without_coincident,
 )
 from linkwise.exceptions import LinkwiseError
-
-__all__ = ["LSML", "lsml"]
-
-FloatArray = npt.NDArray[np.float64]
 
 FAR_OUT = 1e-60  # of a squared unit, relative to squared distances
 
@@ -45,7 +41,7 @@ def lsml(
 ) -> LearnedMetric:
     """Change a prior metric as little as possible so that what was said to be nearer is nearer.
 
-    Minimises the LogDet divergence of the matrix from the prior plus C times the mean loss of the comparisons: of
+    Minimizes the LogDet divergence of the matrix from the prior plus C times the mean loss of the comparisons: of
     d(a, b) < d(a, c) and d(a, b) < d(b, c) for each triplet ab|c, and of d(a, b) < d(c, e) for each must-link (a, b)
     and each cannot-link (c, e).
 
@@ -173,8 +169,8 @@ def _named(X: FloatArray, constraints: Constraints) -> tuple[FloatArray, Pairs, 
 
 def _loss(
     form: str,
-    first: npt.NDArray[np.intp],
-    second: npt.NDArray[np.intp],
+    first: IntArray,
+    second: IntArray,
     weight: FloatArray,
     short: FloatArray,
     long_: FloatArray,

@@ -6,15 +6,11 @@ from numbers import Real
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import scipy.linalg
 
 from linkwise._compat import Interval, StrOptions
+from linkwise._typing import FloatArray
 from linkwise.exceptions import LinkwiseError
-
-__all__ = ["SHRINKAGE", "generalised_axes", "root", "shrink", "shrink_values", "span", "upright", "whiten"]
-
-FloatArray = npt.NDArray[np.float64]
 
 SHRINKAGE: list[Any] = [StrOptions({"auto"}), Interval(Real, 0, 1, closed="both")]
 
@@ -76,7 +72,7 @@ def upright(axes: FloatArray) -> FloatArray:
     return axes * np.where(axes[np.arange(len(axes)), at] < 0, -1.0, 1.0)[:, None]
 
 
-def generalised_axes(numerator: FloatArray, denominator: FloatArray) -> tuple[FloatArray, FloatArray]:
+def generalized_axes(numerator: FloatArray, denominator: FloatArray) -> tuple[FloatArray, FloatArray]:
     """Directions v, as rows, along which v'Nv is largest where v'Dv = 1, best first, and the ratios."""
     ratio, axes = scipy.linalg.eigh(numerator, denominator)
     return upright(axes.T[::-1]), ratio[::-1]

@@ -5,32 +5,14 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 import scipy.sparse
 
 from linkwise._kernels.disjoint_set import components
 from linkwise._sparse import connected_parts
+from linkwise._typing import BoolArray, FloatArray, IntArray
 from linkwise._validation import warn_user
 from linkwise.constraints import Constraints, Groups, Kind
 from linkwise.exceptions import LinkwiseError
-
-__all__ = [
-    "Comparisons",
-    "Pairs",
-    "apart_pairs",
-    "comparisons",
-    "differences",
-    "distinct_pairs",
-    "finite_weights",
-    "squared_lengths",
-    "together_pairs",
-    "together_scatter",
-    "warn_of_contradictions",
-    "without_coincident",
-]
-
-FloatArray = npt.NDArray[np.float64]
-IntArray = npt.NDArray[np.intp]
 
 MOST_PAIRS = 20_000_000
 
@@ -42,7 +24,7 @@ class Pairs(NamedTuple):
     second: IntArray
     weight: FloatArray
 
-    def pick(self, keep: npt.NDArray[np.bool_]) -> Pairs:
+    def pick(self, keep: BoolArray) -> Pairs:
         """The pairs a mask picks."""
         return Pairs(self.first[keep], self.second[keep], self.weight[keep])
 
@@ -116,9 +98,9 @@ def together_scatter(X: Any, constraints: Constraints) -> tuple[Any, FloatArray]
         (1.0 / size[owner], (owner, np.arange(len(owner)))), shape=(len(size), len(groups.member))
     )
     members = X[groups.member]
-    centred = members - (share @ members)[owner]
+    centered = members - (share @ members)[owner]
     stack = scipy.sparse.vstack if scipy.sparse.issparse(rows) else np.concatenate
-    return stack([rows, centred]), np.concatenate([weight[said], 2.0 * weight[groups.statement][owner]])
+    return stack([rows, centered]), np.concatenate([weight[said], 2.0 * weight[groups.statement][owner]])
 
 
 def comparisons(constraints: Constraints) -> Comparisons:
@@ -152,7 +134,7 @@ def distinct_pairs(X: Any, pairs: Pairs, *, who: str) -> Pairs:
     return pairs.pick(_tell_distinct(differences(X, pairs), pairs, who))
 
 
-def _tell_distinct(rows: Any, pairs: Pairs, who: str) -> npt.NDArray[np.bool_]:
+def _tell_distinct(rows: Any, pairs: Pairs, who: str) -> BoolArray:
     distinct = squared_lengths(rows) > 0
     if not distinct.all():
         gone = np.flatnonzero(~distinct)

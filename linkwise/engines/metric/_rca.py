@@ -6,9 +6,9 @@ from numbers import Integral
 from typing import Any, ClassVar
 
 import numpy as np
-import numpy.typing as npt
 
 from linkwise._compat import Interval
+from linkwise._typing import FloatArray
 from linkwise._validation import warn_user
 from linkwise.constraints import Constraints, Kind
 from linkwise.engines.distances import in_unit, unit_of
@@ -23,17 +23,6 @@ from linkwise.engines.metric._chunklet_scatter import (
 from linkwise.engines.metric._learner_mixins import LearnedMetric, MetricLearner, identity_metric
 from linkwise.engines.metric._matrices import SHRINKAGE, shrink
 from linkwise.exceptions import LinkwiseError
-
-__all__ = [
-    "RCA",
-    "ChunkletLDA",
-    "DiscriminativeRCA",
-    "chunklet_lda",
-    "discriminative_components",
-    "relevant_components",
-]
-
-FloatArray = npt.NDArray[np.float64]
 
 
 def relevant_components(
@@ -115,7 +104,7 @@ def discriminative_components(
 
     Notes
     -----
-    **Cost** O((n + m) d²) for each level of weight there is, and O(d³). **Guarantee** closed form, a generalised
+    **Cost** O((n + m) d²) for each level of weight there is, and O(d³). **Guarantee** closed form, a generalized
     eigenproblem. **Departure from** [1]_ the
     scatter within is pooled over samples, as in `relevant_components`, where the paper averages over chunklets first;
     weights count as there. Without must-links a round scatter stands

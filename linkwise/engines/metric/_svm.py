@@ -7,21 +7,16 @@ from numbers import Integral, Real
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 import scipy.linalg
 import scipy.sparse
 
 from linkwise._compat import Interval
+from linkwise._typing import FloatArray
 from linkwise._validation import warn_user
 from linkwise.constraints import Constraints, Kind
 from linkwise.engines.metric._learner_mixins import LearnedMetric, MetricLearner, identity_metric
 from linkwise.engines.metric._pairs_and_comparisons import comparisons
 from linkwise.exceptions import LinkwiseError
-
-__all__ = ["Margin", "SVMMetric", "largest_margin", "svm_metric"]
-
-FloatArray = npt.NDArray[np.float64]
-
 
 # rounds without a smaller gap after which rounding errors are taken to forbid one
 STALLED = 15
@@ -48,7 +43,7 @@ class Inside(NamedTuple):
 
 
 def largest_margin(D: Any, cost: FloatArray, H: FloatArray | None = None, *, max_iter: int, tol: float) -> Margin:
-    """Minimise ½ w'Hw + Σ cost ξ over w ≥ 0, ξ ≥ 0, such that D w ≥ 1 - ξ.
+    """Minimize ½ w'Hw + Σ cost ξ over w ≥ 0, ξ ≥ 0, such that D w ≥ 1 - ξ.
 
     ``H`` is the identity if not given; then the dual is Σ α - ½ ‖max(D'α, 0)‖² over 0 ≤ α ≤ cost.
 
@@ -196,7 +191,7 @@ def svm_metric(
 ) -> LearnedMetric:
     """Weigh features so that in each triplet ab|c the outgroup is farther away, by a margin.
 
-    Minimises ½ ‖A W A'‖² + C Σ ξ over diagonal W ≥ 0 and ξ ≥ 0, such that for each triplet
+    Minimizes ½ ‖A W A'‖² + C Σ ξ over diagonal W ≥ 0 and ξ ≥ 0, such that for each triplet
     d²(a, c) - d²(a, b) ≥ 1 - ξ and d²(b, c) - d²(a, b) ≥ 1 - ξ, where d² is taken under A W A'.
 
     Parameters
@@ -286,7 +281,7 @@ def _squared(rows: Any) -> Any:
     return rows.multiply(rows) if scipy.sparse.issparse(rows) else rows * rows
 
 
-def _read_basis(basis: Any, d: int) -> npt.NDArray[np.float64]:
+def _read_basis(basis: Any, d: int) -> FloatArray:
     A = np.asarray(basis, dtype=np.float64)
     if A.ndim != 2 or A.shape[0] != d or not A.shape[1] or not np.isfinite(A).all():
         msg = f"basis has shape {A.shape}, expected finite numbers of shape (n_features={d}, n_directions)."

@@ -5,26 +5,21 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from linkwise._kernels import njit
 from linkwise._kernels.disjoint_set import make, union
+from linkwise._typing import BoolArray, FloatArray, IntArray
 from linkwise.constraints import Constraints
-from linkwise.engines.metric._boosting import Labelled
+from linkwise.engines.metric._boosting import Labeled
 from linkwise.engines.mixture import (
     Gaussians,
     Given,
     Settings,
     climb_weighted,
     log_density,
-    normalise_rows,
+    normalize_rows,
     read_chunklets,
 )
-
-__all__ = ["WeakMixture", "draw_forest", "fit_weak_mixture", "grow_forest"]
-
-FloatArray = npt.NDArray[np.float64]
-IntArray = npt.NDArray[np.intp]
 
 WHO = "DistBoost"
 
@@ -49,16 +44,16 @@ class WeakMixture(NamedTuple):
 
     def memberships(self, X: FloatArray) -> FloatArray:
         """Return the probability of every cluster for every row of X."""
-        centre = self.means.mean(axis=0)  # so that where the origin lies costs no digits
-        gaussians = Gaussians(self.means - centre, np.empty(0), self.precisions_cholesky)
-        joint = log_density(X - centre, gaussians, self.covariance_type) + np.log(self.weights)
+        center = self.means.mean(axis=0)  # so that where the origin lies costs no digits
+        gaussians = Gaussians(self.means - center, np.empty(0), self.precisions_cholesky)
+        joint = log_density(X - center, gaussians, self.covariance_type) + np.log(self.weights)
         chance = np.empty_like(joint)
-        normalise_rows(joint, chance, np.empty(len(joint)))
+        normalize_rows(joint, chance, np.empty(len(joint)))
         return chance
 
 
 def fit_weak_mixture(
-    X: FloatArray, pairs: Labelled, pair_weight: FloatArray, sample_weight: FloatArray, k: int, settings: Settings
+    X: FloatArray, pairs: Labeled, pair_weight: FloatArray, sample_weight: FloatArray, k: int, settings: Settings
 ) -> WeakMixture:
     """Fit a mixture to weighted samples, given statements drawn by their weights; the random source is advanced."""
     n, random = len(X), settings.random_state
@@ -74,7 +69,7 @@ def fit_weak_mixture(
     return WeakMixture(weights, gaussians.means, np.ascontiguousarray(gaussians.cholesky), settings.covariance_type)
 
 
-def draw_forest(n: int, pairs: Labelled, weight: FloatArray, random: np.random.RandomState) -> IntArray:
+def draw_forest(n: int, pairs: Labeled, weight: FloatArray, random: np.random.RandomState) -> IntArray:
     """Draw as many pairs as there are, by weight and with replacement, and return those that close no cycle.
 
     Statements without a cycle never contradict each other, two clusters are enough for them, and inference is exact at
@@ -88,7 +83,7 @@ def draw_forest(n: int, pairs: Labelled, weight: FloatArray, random: np.random.R
 
 
 @njit
-def grow_forest(n: int, pairs: IntArray) -> npt.NDArray[np.bool_]:
+def grow_forest(n: int, pairs: IntArray) -> BoolArray:
     """Tell which pairs join two trees of the forest that those before them made."""
     sets = make(n)
     out = np.zeros(len(pairs), np.bool_)

@@ -8,22 +8,17 @@ from numbers import Integral, Real
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 import scipy.optimize
 import scipy.sparse
 
 from linkwise._compat import Interval, StrOptions
+from linkwise._typing import BoolArray, FloatArray, IntArray
 from linkwise._validation import warn_user
 from linkwise.constraints import Constraints, Kind
 from linkwise.engines.distances import in_unit, unit_of
 from linkwise.engines.metric._learner_mixins import LearnedMetric, MetricLearner, identity_metric
 from linkwise.engines.metric._matrices import SHRINKAGE, root, shrink_values, span, whiten
 from linkwise.engines.metric._pairs_and_comparisons import apart_pairs, together_scatter, without_coincident
-
-__all__ = ["Spread", "XingMetric", "spread_diagonal", "spread_full", "spread_full_by_projection", "xing_metric"]
-
-FloatArray = npt.NDArray[np.float64]
-
 
 TINY = 1e-150
 # features up to which the diagonal form is solved by Newton's method, with a matrix of second derivatives
@@ -42,7 +37,7 @@ class Spread(NamedTuple):
 
 
 def spread_full(U: FloatArray, weight: FloatArray, *, max_iter: int, tol: float) -> Spread:
-    """Maximise Σ w ‖M u‖ over ‖M‖ = 1 by quasi-Newton steps, until the bound proves a relative gap of ``tol``.
+    """Maximize Σ w ‖M u‖ over ‖M‖ = 1 by quasi-Newton steps, until the bound proves a relative gap of ``tol``.
 
     Over square M no local maximum is below the global one, as long as M has full rank, which the start has.
     """
@@ -101,7 +96,7 @@ def _climb(
 
 
 def spread_full_by_projection(U: FloatArray, weight: FloatArray, *, max_iter: int, tol: float) -> Spread:
-    """Maximise by gradient steps, each projected onto the matrices of trace 1: the way of the paper, exact steps."""
+    """Maximize by gradient steps, each projected onto the matrices of trace 1: the way of the paper, exact steps."""
     d = U.shape[1]
     B = np.eye(d) / d
     total, G, gap = _value_of(B, U, weight)
@@ -141,7 +136,7 @@ def _nearest_of_trace_one(M: FloatArray) -> FloatArray:
 
 
 def spread_diagonal(V: Any, weight: FloatArray, *, max_iter: int, tol: float) -> Spread:
-    """Maximise Σ w √(v·b) over b ≥ 0, Σ b = 1; by Newton's method, or quasi-Newton steps if features are many."""
+    """Maximize Σ w √(v·b) over b ≥ 0, Σ b = 1; by Newton's method, or quasi-Newton steps if features are many."""
     d = V.shape[1]
     if scipy.sparse.issparse(V) or d > NEWTON:
 
@@ -193,7 +188,7 @@ def _growth(b: FloatArray, slope: FloatArray) -> FloatArray:
     return np.asarray(grown * (0.5 / grown.sum()))
 
 
-def _newton_step(b: FloatArray, V: FloatArray, weight: FloatArray, held: npt.NDArray[np.bool_]) -> FloatArray | None:
+def _newton_step(b: FloatArray, V: FloatArray, weight: FloatArray, held: BoolArray) -> FloatArray | None:
     """The point that Newton's step, halved until it descends enough, leads to; None if it never does."""
     free = np.flatnonzero(~held)
     level, gradient, bend = newton_terms(b, V, weight, free)
@@ -211,7 +206,7 @@ def _newton_step(b: FloatArray, V: FloatArray, weight: FloatArray, held: npt.NDA
 
 
 def newton_terms(
-    b: FloatArray, V: FloatArray, weight: FloatArray, free: npt.NDArray[np.intp]
+    b: FloatArray, V: FloatArray, weight: FloatArray, free: IntArray
 ) -> tuple[float, FloatArray, FloatArray]:
     """Return Σ b - log Σ w √(v·b), its gradient, and its second derivatives along ``free`` features."""
     length = np.maximum(np.sqrt(V @ b), TINY)
@@ -234,7 +229,7 @@ def xing_metric(
 ) -> LearnedMetric:
     """Stretch and turn the space so that cannot-linked samples are far apart while must-linked ones stay near.
 
-    Maximises the sum of distances over cannot-links, such that the sum of *squared* distances over must-links is 1.
+    Maximizes the sum of distances over cannot-links, such that the sum of *squared* distances over must-links is 1.
 
     Parameters
     ----------

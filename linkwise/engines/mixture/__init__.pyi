@@ -28,7 +28,7 @@ from linkwise.engines.mixture._gaussian import (
     COVARIANCE_TYPES as COVARIANCE_TYPES,
     Gaussians as Gaussians,
     log_density as log_density,
-    normalise_rows as normalise_rows,
+    normalize_rows as normalize_rows,
 )
 from linkwise.engines.mixture._mixture_mixin import (
     read_data as read_data,

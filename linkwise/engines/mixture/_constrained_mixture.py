@@ -8,21 +8,17 @@ import numpy as np
 import numpy.typing as npt
 
 from linkwise._compat import StrOptions
+from linkwise._typing import FloatArray, IntArray
 from linkwise.constraints import Constraints, Kind
 from linkwise.engines import ConstrainedClusterer
 from linkwise.engines.mixture._em import Mixture, Settings, climb, warn_of_fewer
 from linkwise.engines.mixture._exact import divide
 from linkwise.engines.mixture._factors import UNDERSTOOD, Chunklets, read_chunklets, require_understood, too_wide
-from linkwise.engines.mixture._gaussian import normalise_rows
+from linkwise.engines.mixture._gaussian import normalize_rows
 from linkwise.engines.mixture._mixture_mixin import MixtureMixin, read_data, read_settings
-from linkwise.engines.mixture._weights import Normaliser
+from linkwise.engines.mixture._weights import Normalizer
 from linkwise.exceptions import InfeasibleConstraintsError, LinkwiseError
 from linkwise.problem import Problem, check
-
-__all__ = ["ConstrainedGaussianMixture", "Given", "constrained_mixture"]
-
-IntArray = npt.NDArray[np.intp]
-FloatArray = npt.NDArray[np.float64]
 
 
 class Given:
@@ -46,7 +42,7 @@ class Given:
             raise LinkwiseError(too_wide(who, many, int(wide.width[worst]), k, max_states, what))
         self.free = np.ones(graph.n, dtype=np.bool_)
         self.free[self.exact.node] = False
-        self.normaliser = Normaliser(graph, self.exact, self.power, k, max_states)
+        self.normalizer = Normalizer(graph, self.exact, self.power, k, max_states)
 
     def log_weight(self, log_density: FloatArray, weights: FloatArray) -> FloatArray:
         """Log of density times prior of every chunklet in every cluster, statements left aside."""
@@ -56,15 +52,15 @@ class Given:
         """Return the log-likelihood of the data given the statements, and the label probabilities of each chunklet."""
         unary = self.log_weight(log_density, weights)
         total, chance = np.empty(len(unary)), np.empty_like(unary)
-        normalise_rows(unary, chance, total)
+        normalize_rows(unary, chance, total)
         if not len(self.exact.node):
             value = float(total.sum())
         else:
             sums, chance[self.exact.node] = self.exact.marginals(unary[self.exact.node])
             self._require_possible(sums)
             value = float(total[self.free].sum() + sums.sum())
-        if not self.normaliser.is_one:
-            value -= self.normaliser.log_z(np.log(weights))[0]
+        if not self.normalizer.is_one:
+            value -= self.normalizer.log_z(np.log(weights))[0]
         return value, chance
 
     def counts(self, chance: FloatArray) -> FloatArray:
@@ -73,7 +69,7 @@ class Given:
 
     def weigh(self, chance: FloatArray, weights: FloatArray) -> FloatArray:
         """Return the mixing weights that make these beliefs most likely."""
-        return self.normaliser.best_weights(self.counts(chance), weights)
+        return self.normalizer.best_weights(self.counts(chance), weights)
 
     def forget(self) -> None:
         """Nothing is carried from one E-step to the next."""
@@ -89,7 +85,7 @@ class Given:
     def _require_possible(self, sums: FloatArray) -> None:
         if (sums == -np.inf).any():
             msg = (
-                "the cannot-links of one connected set cannot all hold with so few clusters: no labelling is left.\n"
+                "the cannot-links of one connected set cannot all hold with so few clusters: no labeling is left.\n"
                 "Hint: a larger n_clusters, or fewer cannot-links; `repair(constraints)` finds which to drop."
             )
             raise InfeasibleConstraintsError(msg)
@@ -114,7 +110,7 @@ def constrained_mixture(
     max_states: int = MAX_STATES,
     random_state: Any = None,
 ) -> Mixture:
-    """Fit a mixture of Gaussians by EM that sums only over the labellings in which every statement holds.
+    """Fit a mixture of Gaussians by EM that sums only over the labelings in which every statement holds.
 
     Parameters
     ----------
@@ -169,7 +165,7 @@ def constrained_mixture(
     apart, over the 2**n_clusters sets of clusters they may take.
 
     **Cost** per iteration that of plain EM plus the tables: n_clusters**2 for a single cannot-link. **Guarantee**
-    labels are the most probable joint labelling and every statement holds in it. With ``reg_covar=0`` the objective
+    labels are the most probable joint labeling and every statement holds in it. With ``reg_covar=0`` the objective
     never falls; adding to the variances, as `GaussianMixture` does too, can lower it by about as much as is added.
     Without statements the result is that of `GaussianMixture` from the same start with the same amounts added to the
     variances: ``reg_covar`` is relative here, so that results do not depend on the units of X. (It also differs for

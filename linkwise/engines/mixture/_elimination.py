@@ -6,15 +6,9 @@ import heapq
 from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from linkwise._kernels import njit
-
-__all__ = ["Plan", "eliminate", "make_plan"]
-
-IntArray = npt.NDArray[np.intp]
-FloatArray = npt.NDArray[np.float64]
-BoolArray = npt.NDArray[np.bool_]
+from linkwise._typing import BoolArray, FloatArray, IntArray
 
 
 class Plan(NamedTuple):
@@ -43,7 +37,7 @@ class Plan(NamedTuple):
 
 @njit
 def _alive(v: int, head: IntArray, follow: IntArray, to: IntArray, gone: BoolArray, found: IntArray) -> int:
-    """Put the neighbours of v that are left into ``found``; forget those that are gone."""
+    """Put the neighbors of v that are left into ``found``; forget those that are gone."""
     count, before, e = 0, -1, head[v]
     while e >= 0:
         if gone[to[e]]:
@@ -73,10 +67,10 @@ def _missing(found: IntArray, count: int, n: int, edges: set[int]) -> int:
 
 @njit
 def eliminate(n: int, pairs: IntArray, most: int) -> tuple[IntArray, IntArray, IntArray, IntArray]:
-    """Sum out nodes one by one, least fill first, as long as one has at most ``most`` neighbours.
+    """Sum out nodes one by one, least fill first, as long as one has at most ``most`` neighbors.
 
-    Returns the order, the neighbours each node had when its turn came (as starts and members), and the number of
-    neighbours every node that is left still has (0 for those that are gone).
+    Returns the order, the neighbors each node had when its turn came (as starts and members), and the number of
+    neighbors every node that is left still has (0 for those that are gone).
     """
     head = np.full(n, -1, np.int64)
     room = 2 * len(pairs) + 16
@@ -153,14 +147,14 @@ def make_plan(
 
     ``component`` numbers the connected components 0, 1, ... without gaps; ``pairs`` are different, smaller end first.
     """
-    order, start, neighbour = found
+    order, start, neighbor = found
     by_component = np.argsort(component[order], kind="stable")
     node = order[by_component]
     position = np.empty(n, dtype=np.intp)
     position[node] = np.arange(n)
     sizes = np.diff(start)
     owner = np.repeat(position[order], sizes)
-    member = position[neighbour]
+    member = position[neighbor]
     at = np.lexsort((member, owner))
     owner, member = owner[at], member[at]
     count = sizes[by_component]

@@ -1,4 +1,4 @@
-"""Expectation-maximisation: the loop, and what comes out of it."""
+"""Expectation-maximization: the loop, and what comes out of it."""
 
 from __future__ import annotations
 
@@ -8,32 +8,16 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
-import numpy.typing as npt
 from sklearn.cluster import KMeans, kmeans_plusplus
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 
 from linkwise._messages import many
+from linkwise._typing import FloatArray, IntArray
 from linkwise._validation import warn_user
 from linkwise.engines.distances import in_unit, unit_of
 from linkwise.engines.mixture._factors import Chunklets, sum_rows
 from linkwise.engines.mixture._gaussian import Gaussians, fit_gaussians, log_density
-
-__all__ = [
-    "STARTS",
-    "Beliefs",
-    "Mixture",
-    "Settings",
-    "climb",
-    "climb_weighted",
-    "random_source",
-    "start",
-    "warn_of_fewer",
-]
-
-IntArray = npt.NDArray[np.intp]
-FloatArray = npt.NDArray[np.float64]
-
 
 STARTS = ("kmeans", "k-means++", "random", "random_from_data")
 
@@ -53,7 +37,7 @@ def start(
 ) -> FloatArray:
     """Return responsibilities of each chunklet.
 
-    ``init`` is one of `STARTS` or the centres to start from. Labels found by k-means or by nearest centres are changed,
+    ``init`` is one of `STARTS` or the centers to start from. Labels found by k-means or by nearest centers are changed,
     as little as possible in the sum of squares, until ``decide`` lets them stand.
     """
     n = graph.n
@@ -61,7 +45,7 @@ def start(
     if isinstance(init, str) and init == "random":
         out[:] = random.uniform(size=(n, k))
         return np.asarray(out / out.sum(axis=1)[:, None])
-    points, weight = _centres(X, graph)
+    points, weight = _centers(X, graph)
     if isinstance(init, str) and init == "random_from_data":
         out[random.choice(n, size=k, replace=False), np.arange(k)] = 1
         return out
@@ -73,16 +57,16 @@ def start(
         with warnings.catch_warnings():  # that k-means left a cluster empty is of no interest: it is only a start
             warnings.simplefilter("ignore", ConvergenceWarning)
             found: Any = KMeans(n_clusters=k, n_init=1, random_state=random).fit(points, sample_weight=weight)
-        labels, centres = found.labels_, found.cluster_centers_
+        labels, centers = found.labels_, found.cluster_centers_
     else:
-        labels, centres = None, init
+        labels, centers = None, init
     if labels is None or len(graph.pairs):
-        labels = _nearest(X, graph, centres, decide)
+        labels = _nearest(X, graph, centers, decide)
     out[np.arange(n), labels] = 1
     return out
 
 
-def _centres(X: FloatArray, graph: Chunklets) -> tuple[FloatArray, FloatArray | None]:
+def _centers(X: FloatArray, graph: Chunklets) -> tuple[FloatArray, FloatArray | None]:
     """The mean of each chunklet, weighted by its size."""
     if graph.plain:
         return X, None
@@ -92,15 +76,15 @@ def _centres(X: FloatArray, graph: Chunklets) -> tuple[FloatArray, FloatArray | 
 
 
 def _nearest(
-    X: FloatArray, graph: Chunklets, centres: FloatArray, decide: Callable[[FloatArray], IntArray]
+    X: FloatArray, graph: Chunklets, centers: FloatArray, decide: Callable[[FloatArray], IntArray]
 ) -> IntArray:
-    """Labels of the chunklets under equal round Gaussians at the centres, as wide as the samples lie from them."""
-    square = np.empty((len(X), len(centres)))
-    for j, centre in enumerate(centres):
-        difference = X - centre
+    """Labels of the chunklets under equal round Gaussians at the centers, as wide as the samples lie from them."""
+    square = np.empty((len(X), len(centers)))
+    for j, center in enumerate(centers):
+        difference = X - center
         np.einsum("ij,ij->i", difference, difference, out=square[:, j])
     variance = float(square.min(axis=1).mean()) / X.shape[1]
-    variance = max(variance, np.finfo(np.float64).eps * float(square.max())) or 1.0  # samples may lie on the centres
+    variance = max(variance, np.finfo(np.float64).eps * float(square.max())) or 1.0  # samples may lie on the centers
     return decide(graph.gather(square / (-2 * variance)))
 
 
@@ -108,7 +92,7 @@ ROUNDING = 16 * float(np.finfo(np.float64).eps)  # what subtracting a mean may l
 
 
 class Beliefs(Protocol):
-    """What EM needs to know of the labels of chunklets; `Given` and `Penalised` say it."""
+    """What EM needs to know of the labels of chunklets; `Given` and `Penalized` say it."""
 
     graph: Chunklets
     rough_samples: int
@@ -205,22 +189,22 @@ class _Run(NamedTuple):
 def climb(X: FloatArray, beliefs: Beliefs, k: int, settings: Settings) -> Mixture:
     """Fit a mixture by EM from ``n_init`` starts, and keep the best.
 
-    Works on centred data in a unit of ordinary size, so that neither where the origin lies nor the units cost digits.
+    Works on centered data in a unit of ordinary size, so that neither where the origin lies nor the units cost digits.
     Gaussians that are no sample's most probable one come last.
     """
     shift = X.mean(axis=0)
-    centred = X - shift
-    unit = unit_of(centred)
-    centred = in_unit(centred, unit)
+    centered = X - shift
+    unit = unit_of(centered)
+    centered = in_unit(centered, unit)
     random = random_source(settings.random_state)
     graph = beliefs.graph
     init = settings.init
     if not isinstance(init, str):
         init = in_unit(np.asarray(init, dtype=np.float64) - shift, unit)
-    settings = settings._replace(reg_covar=settings.reg_covar * _spread(centred, shift / unit))
-    best = _climb_once(centred, beliefs, k, init, random, settings)
+    settings = settings._replace(reg_covar=settings.reg_covar * _spread(centered, shift / unit))
+    best = _climb_once(centered, beliefs, k, init, random, settings)
     for _ in range(settings.n_init - 1):
-        run = _climb_once(centred, beliefs, k, init, random, settings)
+        run = _climb_once(centered, beliefs, k, init, random, settings)
         best = run if run.bounds[-1] > best.bounds[-1] else best
     if not best.converged:
         warnings.warn(
@@ -229,7 +213,7 @@ def climb(X: FloatArray, beliefs: Beliefs, k: int, settings: Settings) -> Mixtur
             ConvergenceWarning,
             stacklevel=2,
         )
-    density = log_density(centred, best.gaussians, settings.covariance_type)
+    density = log_density(centered, best.gaussians, settings.covariance_type)
     _, chance = beliefs.expect(density, best.weights)
     labels = beliefs.decide(beliefs.log_weight(density, best.weights))[graph.of].astype(np.intp)
     used = np.bincount(labels, minlength=k) > 0
@@ -250,9 +234,9 @@ def climb(X: FloatArray, beliefs: Beliefs, k: int, settings: Settings) -> Mixtur
     )
 
 
-def _spread(centred: FloatArray, mean: FloatArray) -> FloatArray:
+def _spread(centered: FloatArray, mean: FloatArray) -> FloatArray:
     """The variance of each feature; that of a typical one, or 1, where a feature varies by rounding only."""
-    variance = np.einsum("ij,ij->j", centred, centred) / len(centred)
+    variance = np.einsum("ij,ij->j", centered, centered) / len(centered)
     typical = float(variance.mean()) or 1.0
     return np.where(variance > (ROUNDING * mean) ** 2, variance, typical)
 

@@ -5,19 +5,13 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from linkwise._kernels.disjoint_set import components
+from linkwise._typing import BoolArray, FloatArray, IntArray
 from linkwise.engines.mixture._elimination import Plan, eliminate, make_plan
 from linkwise.engines.mixture._factors import Chunklets
 from linkwise.engines.mixture._kernels_cliques import clique_best, clique_marginals
 from linkwise.engines.mixture._kernels_tables import best_labels, marginals
-
-__all__ = ["Exact", "Wide", "divide", "widest_table"]
-
-IntArray = npt.NDArray[np.intp]
-FloatArray = npt.NDArray[np.float64]
-BoolArray = npt.NDArray[np.bool_]
 
 # A component whose tables are each small enough may still be long: all of them are held at once.
 TABLES_AT_ONCE = 64
@@ -45,7 +39,7 @@ class Exact(NamedTuple):
         return np.concatenate([total, more]), np.concatenate([out, rest])
 
     def best(self, unary: FloatArray) -> tuple[FloatArray, IntArray]:
-        """Return the log of the best joint labelling of each component and its labels."""
+        """Return the log of the best joint labeling of each component and its labels."""
         n = len(self.plan.node)
         total, out = best_labels(self.plan, unary[:n])
         if n == len(self.node):

@@ -5,18 +5,13 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from linkwise._kernels import njit
 from linkwise._kernels.disjoint_set import components
+from linkwise._typing import FloatArray, IntArray
 from linkwise.constraints import Constraints, Groups, Kind
 from linkwise.exceptions import LinkwiseError, UnsupportedConstraintError
 from linkwise.problem import check
-
-__all__ = ["UNDERSTOOD", "Chunklets", "read_chunklets", "require_understood", "sum_rows", "too_wide"]
-
-IntArray = npt.NDArray[np.intp]
-FloatArray = npt.NDArray[np.float64]
 
 UNDERSTOOD = frozenset({Kind.MUST_LINK, Kind.CANNOT_LINK, Kind.TOGETHER, Kind.APART})
 MOST_PAIRS = 10**7
@@ -55,7 +50,7 @@ class Chunklets(NamedTuple):
         sum_rows(self.of, rows, out)
         return out
 
-    def spread(self, values: npt.NDArray[np.float64]) -> FloatArray:
+    def spread(self, values: FloatArray) -> FloatArray:
         """Give every sample the row of its chunklet."""
         return values if self.plain else values[self.of]
 

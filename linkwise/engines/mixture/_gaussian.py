@@ -6,15 +6,11 @@ import math
 from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 from scipy.linalg import solve_triangular
 
 from linkwise._kernels import njit
+from linkwise._typing import FloatArray
 from linkwise.exceptions import LinkwiseError
-
-__all__ = ["COVARIANCE_TYPES", "Gaussians", "count_parameters", "fit_gaussians", "log_density", "normalise_rows"]
-
-FloatArray = npt.NDArray[np.float64]
 
 COVARIANCE_TYPES = ("full", "tied", "diag", "spherical")
 _SMALL = 64
@@ -167,7 +163,7 @@ def count_parameters(k: int, d: int, covariance_type: str) -> int:
 
 
 @njit
-def normalise_rows(log_weight: FloatArray, out: FloatArray, total: FloatArray) -> None:
+def normalize_rows(log_weight: FloatArray, out: FloatArray, total: FloatArray) -> None:
     """Turn rows of logarithms into probabilities in ``out``, and put the logarithm of each row's sum into ``total``."""
     n, k = log_weight.shape
     for i in range(n):

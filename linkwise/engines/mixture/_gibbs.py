@@ -3,30 +3,25 @@
 from __future__ import annotations
 
 import numpy as np
-import numpy.typing as npt
 
 from linkwise._kernels import njit
+from linkwise._typing import FloatArray, IntArray
 from linkwise.engines.mixture._factors import Chunklets
-from linkwise.engines.mixture._mean_field import Near, neighbours
-
-__all__ = ["Gibbs"]
-
-IntArray = npt.NDArray[np.intp]
-FloatArray = npt.NDArray[np.float64]
+from linkwise.engines.mixture._mean_field import Near, neighbors
 
 
 class Gibbs:
     """Sampled beliefs about chunklets in wide components.
 
-    Every E-step begins at the best labelling known and draws the same random numbers, so that EM can come to rest.
-    ``label`` is a labelling in which all hard statements hold.
+    Every E-step begins at the best labeling known and draws the same random numbers, so that EM can come to rest.
+    ``label`` is a labeling in which all hard statements hold.
     """
 
     def __init__(self, graph: Chunklets, nodes: IntArray, label: IntArray, n_sweeps: int, seed: int) -> None:
         self.node, self.n_sweeps, self.seed = nodes, n_sweeps, seed
         inner = np.isin(graph.pairs[:, 0], nodes)
         ends = np.searchsorted(nodes, graph.pairs[inner])
-        self.near = neighbours(ends, graph.same[inner], graph.other[inner], len(nodes))
+        self.near = neighbors(ends, graph.same[inner], graph.other[inner], len(nodes))
         self.allowed = label.astype(np.intp)
         self.forget()
 
@@ -35,13 +30,13 @@ class Gibbs:
         self.label = self.allowed.copy()
 
     def expect(self, unary: FloatArray) -> tuple[float, FloatArray]:
-        """Return the log-weight of the best labelling seen, a lower bound of the log-sum, and sampled probabilities."""
+        """Return the log-weight of the best labeling seen, a lower bound of the log-sum, and sampled probabilities."""
         chance = np.zeros_like(unary)
         value = sample_labels(np.random.default_rng(self.seed), self.near, unary, self.label, chance, self.n_sweeps)
         return value, chance
 
     def decide(self, unary: FloatArray) -> IntArray:
-        """Return the best labelling seen; no change of one label betters it."""
+        """Return the best labeling seen; no change of one label betters it."""
         label = self.label.copy()
         sample_labels(np.random.default_rng(self.seed), self.near, unary, label, np.zeros_like(unary), self.n_sweeps)
         return label
@@ -84,7 +79,7 @@ def _swap(
 ) -> None:
     """Swap labels a and b on the rows that hard cannot-links connect to row t through these labels, if chance has it.
 
-    Single steps cannot leave a labelling in which every row is hemmed in by its neighbours; this can.
+    Single steps cannot leave a labeling in which every row is hemmed in by its neighbors; this can.
     """
     start, to, same, other = near
     a = label[t]
@@ -116,7 +111,7 @@ def _swap(
 def sample_labels(
     rng: np.random.Generator, near: Near, unary: FloatArray, label: IntArray, chance: FloatArray, n_sweeps: int
 ) -> float:
-    """Average conditionals of the later half of the sweeps into ``chance``; leave the best labelling in ``label``."""
+    """Average conditionals of the later half of the sweeps into ``chance``; leave the best labeling in ``label``."""
     n, k = unary.shape
     best, top = label.copy(), _log_weight(near, unary, label)
     weight = np.empty(k)

@@ -3,14 +3,9 @@
 from __future__ import annotations
 
 import numpy as np
-import numpy.typing as npt
 
 from linkwise._kernels import njit
-
-__all__ = ["clique_best", "clique_marginals"]
-
-IntArray = npt.NDArray[np.intp]
-FloatArray = npt.NDArray[np.float64]
+from linkwise._typing import FloatArray, IntArray
 
 
 @njit

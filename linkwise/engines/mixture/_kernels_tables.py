@@ -7,15 +7,10 @@ impossible states are plain zeros and nothing is ever divided by them.
 from __future__ import annotations
 
 import numpy as np
-import numpy.typing as npt
 
 from linkwise._kernels import njit
+from linkwise._typing import FloatArray, IntArray
 from linkwise.engines.mixture._elimination import Plan
-
-__all__ = ["best_labels", "marginals", "one_best", "one_marginal"]
-
-IntArray = npt.NDArray[np.intp]
-FloatArray = npt.NDArray[np.float64]
 
 
 @njit
@@ -114,7 +109,7 @@ def one_marginal(
     digit: IntArray,
     stride: IntArray,
 ) -> float:
-    """Fill in the label probabilities of the tables of component c; return the log of its sum over all labellings."""
+    """Fill in the label probabilities of the tables of component c; return the log of its sum over all labelings."""
     total: float = _collect(plan, c, unary, table, message, digit, stride, False)
     k = unary.shape[1]
     if total == -np.inf:
@@ -188,7 +183,7 @@ def marginals(plan: Plan, unary: FloatArray) -> tuple[FloatArray, FloatArray]:
 
 @njit
 def best_labels(plan: Plan, unary: FloatArray) -> tuple[FloatArray, IntArray]:
-    """Return the log of the best joint labelling of every component, and its labels by table."""
+    """Return the log of the best joint labeling of every component, and its labels by table."""
     n = len(plan.first) - 1
     k = unary.shape[1]
     table, message = np.empty(plan.scratch), np.empty(plan.scratch // k + 1)

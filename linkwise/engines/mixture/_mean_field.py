@@ -3,21 +3,15 @@
 from __future__ import annotations
 
 import numpy as np
-import numpy.typing as npt
 
 from linkwise._kernels import njit
 from linkwise._kernels.disjoint_set import components
+from linkwise._typing import BoolArray, FloatArray, IntArray
 from linkwise.engines.mixture._elimination import Plan
 from linkwise.engines.mixture._exact import divide
 from linkwise.engines.mixture._factors import Chunklets, too_wide
 from linkwise.engines.mixture._kernels_tables import one_best, one_marginal
 from linkwise.exceptions import LinkwiseError
-
-__all__ = ["MeanField", "Near", "neighbours"]
-
-IntArray = npt.NDArray[np.intp]
-FloatArray = npt.NDArray[np.float64]
-BoolArray = npt.NDArray[np.bool_]
 
 _SETTLED = 1e-5
 
@@ -46,7 +40,7 @@ class MeanField:
         row = np.empty(graph.n, dtype=np.intp)
         row[exact.node] = np.arange(len(exact.node))
         between = inner & ~within
-        self.near = neighbours(row[graph.pairs[between]], graph.same[between], graph.other[between], len(exact.node))
+        self.near = neighbors(row[graph.pairs[between]], graph.same[between], graph.other[between], len(exact.node))
         self.chance: FloatArray | None = None
 
     def forget(self) -> None:
@@ -85,8 +79,8 @@ class MeanField:
 Near = tuple[IntArray, IntArray, FloatArray, FloatArray]
 
 
-def neighbours(pairs: IntArray, same: FloatArray, other: FloatArray, n: int) -> Near:
-    """List the neighbours of each row with their log-factors: starts, neighbours, for equal and different labels."""
+def neighbors(pairs: IntArray, same: FloatArray, other: FloatArray, n: int) -> Near:
+    """List the neighbors of each row with their log-factors: starts, neighbors, for equal and different labels."""
     both = np.concatenate([pairs, pairs[:, ::-1]])
     order = np.lexsort((both[:, 1], both[:, 0]))
     start = np.concatenate([[0], np.cumsum(np.bincount(both[:, 0], minlength=n))]).astype(np.intp)
@@ -122,7 +116,7 @@ def sweep(
 ) -> None:
     """Give every waiting block in turn its best beliefs under the averages of the others.
 
-    A block whose beliefs change makes its neighbours wait. ``inner`` gets the entropy of each block plus the expected
+    A block whose beliefs change makes its neighbors wait. ``inner`` gets the entropy of each block plus the expected
     log-factors inside it. With ``listen=False`` blocks do not look at others, which makes a beginning.
     """
     k = unary.shape[1]

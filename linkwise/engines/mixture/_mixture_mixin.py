@@ -6,12 +6,12 @@ from numbers import Integral, Real
 from typing import Any, ClassVar
 
 import numpy as np
-import numpy.typing as npt
 import scipy.sparse
 from sklearn.utils.validation import check_is_fitted
 
 from linkwise._compat import Interval, StrOptions, validate_data
 from linkwise._memory import require_memory
+from linkwise._typing import FloatArray, IntArray
 from linkwise._validation import require_finite, require_numbers
 from linkwise.constraints import Constraints
 from linkwise.engines import PartitionMixin
@@ -21,14 +21,9 @@ from linkwise.engines.mixture._gaussian import (
     Gaussians,
     count_parameters,
     log_density,
-    normalise_rows,
+    normalize_rows,
 )
 from linkwise.exceptions import LinkwiseError
-
-__all__ = ["MixtureMixin", "read_data", "read_settings"]
-
-IntArray = npt.NDArray[np.intp]
-FloatArray = npt.NDArray[np.float64]
 
 
 def refuse_sparse(X: Any, who: str) -> None:
@@ -143,11 +138,11 @@ class MixtureMixin(PartitionMixin):
 
     def predict_proba(self, X: Any) -> FloatArray:
         """Return the probability of each cluster for each row of X."""
-        return self._normalised(X)[0]
+        return self._normalized(X)[0]
 
     def score_samples(self, X: Any) -> FloatArray:
         """Return the log-density of each row of X under the mixture."""
-        return self._normalised(X)[1]
+        return self._normalized(X)[1]
 
     def score(self, X: Any, y: Any = None) -> float:
         """Return the mean log-density of the rows of X; ``y`` is ignored, but Constraints as ``y`` are refused."""
@@ -194,12 +189,12 @@ class MixtureMixin(PartitionMixin):
         refuse_sparse(X, type(self).__name__)
         rows = validate_data(self, X, dtype=np.float64, order="C", ensure_all_finite=False, reset=False)
         require_finite(rows, X, who=type(self).__name__)
-        centre = self.means_.mean(axis=0)
-        gaussians = Gaussians(self.means_ - centre, self.covariances_, self.precisions_cholesky_)
-        return log_density(rows - centre, gaussians, self.covariance_type) + np.log(self.weights_)
+        center = self.means_.mean(axis=0)
+        gaussians = Gaussians(self.means_ - center, self.covariances_, self.precisions_cholesky_)
+        return log_density(rows - center, gaussians, self.covariance_type) + np.log(self.weights_)
 
-    def _normalised(self, X: Any) -> tuple[FloatArray, FloatArray]:
+    def _normalized(self, X: Any) -> tuple[FloatArray, FloatArray]:
         joint = self._joint(X)
         chance, total = np.empty_like(joint), np.empty(len(joint))
-        normalise_rows(joint, chance, total)
+        normalize_rows(joint, chance, total)
         return chance, total

@@ -1,4 +1,4 @@
-"""Penalised probabilistic clustering: a mixture of Gaussians that weighs what was said against what the data say."""
+"""Penalized probabilistic clustering: a mixture of Gaussians that weighs what was said against what the data say."""
 
 from __future__ import annotations
 
@@ -9,26 +9,22 @@ import numpy as np
 import numpy.typing as npt
 
 from linkwise._compat import Interval, StrOptions
+from linkwise._typing import FloatArray, IntArray
 from linkwise.constraints import Constraints, Kind
 from linkwise.engines import ConstrainedClusterer
 from linkwise.engines.mixture._constrained_mixture import MAX_STATES
 from linkwise.engines.mixture._em import Mixture, Settings, climb, random_source, warn_of_fewer
 from linkwise.engines.mixture._exact import divide
 from linkwise.engines.mixture._factors import UNDERSTOOD, Chunklets, read_chunklets, require_understood, too_wide
-from linkwise.engines.mixture._gaussian import normalise_rows
+from linkwise.engines.mixture._gaussian import normalize_rows
 from linkwise.engines.mixture._gibbs import Gibbs
 from linkwise.engines.mixture._mean_field import MeanField
 from linkwise.engines.mixture._mixture_mixin import MixtureMixin, read_data, read_settings
 from linkwise.exceptions import InfeasibleConstraintsError, LinkwiseError
 from linkwise.problem import Problem, check
 
-__all__ = ["Penalised", "PenalizedMixture", "penalized_mixture"]
 
-IntArray = npt.NDArray[np.intp]
-FloatArray = npt.NDArray[np.float64]
-
-
-class Penalised:
+class Penalized:
     """Beliefs about the labels of chunklets under factors of pairs: exact where narrow, else as ``wide`` says.
 
     ``allowed`` gives each chunklet a label such that all hard statements hold; only Gibbs sampling needs it.
@@ -69,7 +65,7 @@ class Penalised:
         forbids = np.isin(graph.pairs[:, 0], nodes) & (graph.same == -np.inf)
         if allowed is None and forbids.any():
             msg = (
-                f"{who}: no labelling is known in which all hard statements hold, and sampling has to begin at one.\n"
+                f"{who}: no labeling is known in which all hard statements hold, and sampling has to begin at one.\n"
                 "Hint: a larger n_clusters, fewer cannot-links, or a finite weight for them."
             )
             raise LinkwiseError(msg)
@@ -83,7 +79,7 @@ class Penalised:
         """Return the objective, log of the sum of prior, price and density, and the label probabilities."""
         unary = self.log_weight(log_density, weights)
         total, chance = np.empty(len(unary)), np.empty_like(unary)
-        normalise_rows(unary, chance, total)
+        normalize_rows(unary, chance, total)
         value = float(total[self.free].sum()) + self.graph.constant
         if len(self.exact.node):
             sums, chance[self.exact.node] = self.exact.marginals(unary[self.exact.node])
@@ -123,7 +119,7 @@ class Penalised:
     def _require_possible(sums: FloatArray) -> None:
         if not (sums > -np.inf).all():
             msg = (
-                "the hard cannot-links of one connected set cannot all hold with so few clusters: no labelling is "
+                "the hard cannot-links of one connected set cannot all hold with so few clusters: no labeling is "
                 "left.\nHint: a larger n_clusters, or a finite weight for some of them."
             )
             raise InfeasibleConstraintsError(msg)
@@ -148,14 +144,14 @@ def penalized_mixture(
     max_states: int = MAX_STATES,
     random_state: Any = None,
 ) -> Mixture:
-    """Fit a mixture of Gaussians in which breaking a soft statement makes a labelling less likely by its weight.
+    """Fit a mixture of Gaussians in which breaking a soft statement makes a labeling less likely by its weight.
 
     Parameters
     ----------
     X : array-like of shape (n_samples, n_features)
         Dense vectors. Not modified.
     constraints : Constraints
-        Must-links, cannot-links, groups together or apart. A labelling that breaks a statement of weight w counts
+        Must-links, cannot-links, groups together or apart. A labeling that breaks a statement of weight w counts
         exp(-w) times as much; hard statements are never broken. Of a soft group every pair carries the weight.
     n_clusters : int
         Number of Gaussians.
@@ -186,7 +182,7 @@ def penalized_mixture(
     Returns
     -------
     Mixture
-        ``lower_bounds`` is the objective per sample: the log of the sum, over all labellings, of density, mixing
+        ``lower_bounds`` is the objective per sample: the log of the sum, over all labelings, of density, mixing
         weights and exp(-weight) of what is broken; for wide components a lower bound of their part of it.
         ``n_approximated`` says how many samples these hold.
 
@@ -210,14 +206,14 @@ def penalized_mixture(
     components. **Guarantee** hard statements hold in the labels. With ``reg_covar=0`` the objective never falls with
     exact inference and mean field; sampled values move both ways. Two statements of weight v and w about one pair are
     one of weight v + w; weight 0 is none; without statements the result is that of `GaussianMixture` but for what
-    ``reg_covar`` adds. **Departure from** [1]_ the prior's normaliser, which depends on the mixing weights and is out
+    ``reg_covar`` adds. **Departure from** [1]_ the prior's normalizer, which depends on the mixing weights and is out
     of reach in wide components, is left out of the objective and of the M-step; hence the mixing weights are the
     expected shares of the clusters.
 
     References
     ----------
     .. [1] Z. Lu, T. K. Leen, "Semi-supervised learning with penalized probabilistic clustering", NIPS 2004.
-    .. [2] T. Lange, M. H. C. Law, A. K. Jain, J. M. Buhmann, "Learning with constrained and unlabelled data", CVPR
+    .. [2] T. Lange, M. H. C. Law, A. K. Jain, J. M. Buhmann, "Learning with constrained and unlabeled data", CVPR
        2005.
 
     Examples
@@ -251,13 +247,13 @@ def _fit(problem: Problem, k: int, wide: str, n_sweeps: int, max_states: int, se
     if wide == "gibbs":
         seed = int(random_source(settings.random_state).randint(2**31 - 1))
         if (graph.same == -np.inf).any():
-            allowed = _one_labelling(problem.constraints, graph.of, graph.n, k)
-    found = climb(problem.X, Penalised(graph, k, wide, max_states, n_sweeps, allowed, seed, who), k, settings)
+            allowed = _one_labeling(problem.constraints, graph.of, graph.n, k)
+    found = climb(problem.X, Penalized(graph, k, wide, max_states, n_sweeps, allowed, seed, who), k, settings)
     warn_of_fewer(found.labels, k, who)
     return found
 
 
-def _one_labelling(constraints: Constraints, of: npt.NDArray[np.intp], n: int, k: int) -> npt.NDArray[np.intp] | None:
+def _one_labeling(constraints: Constraints, of: IntArray, n: int, k: int) -> IntArray | None:
     """A label for each chunklet such that all hard statements hold, if one can be found."""
     witness = check(constraints.select(constraints.is_hard), n_clusters=k).witness
     if not isinstance(witness, np.ndarray):
@@ -321,12 +317,12 @@ class PenalizedMixture(MixtureMixin, ConstrainedClusterer):
 
     See Also
     --------
-    ConstrainedGaussianMixture : all statements hold, with a prior that is normalised exactly.
+    ConstrainedGaussianMixture : all statements hold, with a prior that is normalized exactly.
     penalized_mixture : the same as a function, with the model explained.
 
     Notes
     -----
-    A weight is a log-odds: a labelling that breaks a statement of weight w counts exp(-w) times as much. **Cost**,
+    A weight is a log-odds: a labeling that breaks a statement of weight w counts exp(-w) times as much. **Cost**,
     **Guarantee** and **Departure from** [1]_ see `penalized_mixture`.
 
     References

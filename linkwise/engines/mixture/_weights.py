@@ -1,18 +1,13 @@
-"""Mixing weights under cannot-links: the prior sums over allowed labellings, and its sum depends on the weights."""
+"""Mixing weights under cannot-links: the prior sums over allowed labelings, and its sum depends on the weights."""
 
 from __future__ import annotations
 
 import numpy as np
-import numpy.typing as npt
 
+from linkwise._typing import FloatArray, IntArray
 from linkwise.engines.mixture._exact import Exact, divide
 from linkwise.engines.mixture._factors import Chunklets
-from linkwise.engines.mixture._gaussian import normalise_rows
-
-__all__ = ["Normaliser"]
-
-IntArray = npt.NDArray[np.intp]
-FloatArray = npt.NDArray[np.float64]
+from linkwise.engines.mixture._gaussian import normalize_rows
 
 _STEPS = 60
 _FEW_STEPS = 4  # where each is as dear as an E-step: EM comes back to the weights anyway
@@ -20,8 +15,8 @@ _CHEAP = 10_000
 _LEAST = 600.0  # weights further apart than this (in logarithms) would no longer be positive numbers
 
 
-class Normaliser:
-    """The prior's normaliser Z: the chance that chunklets drawn independently by the weights obey all cannot-links.
+class Normalizer:
+    """The prior's normalizer Z: the chance that chunklets drawn independently by the weights obey all cannot-links.
 
     Components that look alike have the same chance, so each shape is computed once and counted. ``power`` is how often
     the weight of its cluster counts for a chunklet: once, or once per sample.
@@ -55,7 +50,7 @@ class Normaliser:
             return self._last[1], self._last[2]
         free = self.free_power[:, None] * log_weight
         each, chance = np.empty(len(free)), np.empty_like(free)
-        normalise_rows(free, chance, each)
+        normalize_rows(free, chance, each)
         total = float(self.free_count @ each)
         counts = (self.free_count * self.free_power) @ chance
         if len(self.shapes.node):
@@ -78,7 +73,7 @@ class Normaliser:
         return np.asarray(chance / chance.sum())
 
     def _climb(self, counts: FloatArray, log_weight: FloatArray) -> FloatArray:
-        """Maximise counts @ log_weight - log Z by quasi-Newton steps, none of which is taken unless it helps.
+        """Maximize counts @ log_weight - log Z by quasi-Newton steps, none of which is taken unless it helps.
 
         The first guess at the curvature is that without cannot-links, which is nearly right when these are few.
         """

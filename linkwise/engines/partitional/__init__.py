@@ -1,4 +1,4 @@
-"""Partitions around centres under must-links, cannot-links and sizes."""
+"""Partitions around centers under must-links, cannot-links and sizes."""
 
 from linkwise._lazy import attach
 

@@ -42,7 +42,7 @@ from linkwise.engines.partitional._centroid_mixin import (
 )
 from linkwise.engines.partitional._init import (
     draw_rows as draw_rows,
-    neighbourhoods as neighbourhoods,
+    neighborhoods as neighborhoods,
     spread_centers as spread_centers,
 )
 from linkwise.engines.partitional._loop import (

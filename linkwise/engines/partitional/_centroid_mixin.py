@@ -1,4 +1,4 @@
-"""What every estimator that moves centres shares: how it starts, when it stops, and what it does with new rows."""
+"""What every estimator that moves centers shares: how it starts, when it stops, and what it does with new rows."""
 
 from __future__ import annotations
 
@@ -6,11 +6,11 @@ from numbers import Integral, Real
 from typing import Any, ClassVar
 
 import numpy as np
-import numpy.typing as npt
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
 from linkwise._compat import Interval, StrOptions, validate_data
+from linkwise._typing import FloatArray, IntArray
 from linkwise._validation import require_finite
 from linkwise.constraints import Constraints, Kind
 from linkwise.engines import PartitionMixin
@@ -19,13 +19,11 @@ from linkwise.engines.partitional._init import INITS
 from linkwise.engines.partitional._loop import KMeansRun
 from linkwise.engines.partitional._race import RACE
 
-__all__ = ["LINKS", "CentroidMixin"]
-
 LINKS: frozenset[Kind] = frozenset({Kind.MUST_LINK, Kind.CANNOT_LINK, Kind.TOGETHER, Kind.APART})
 
 
 class CentroidMixin(ClassNamePrefixFeaturesOutMixin, TransformerMixin, PartitionMixin):  # type: ignore[misc]
-    """Centres: `predict` gives new rows the nearest one, `transform` the distances to all.
+    """Centers: `predict` gives new rows the nearest one, `transform` the distances to all.
 
     A subclass writes ``_solve`` and returns a `KMeansRun`.
     """
@@ -39,7 +37,7 @@ class CentroidMixin(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Partition
         "random_state": ["random_state"],
     }
 
-    cluster_centers_: npt.NDArray[np.float64]
+    cluster_centers_: FloatArray
     inertia_: float
     n_iter_: int
 
@@ -49,8 +47,8 @@ class CentroidMixin(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Partition
         self.inertia_ = outcome.inertia
         self.n_iter_ = outcome.n_iter
 
-    def predict(self, X: Any) -> npt.NDArray[np.intp]:
-        """Return the nearest centre of each row of X.
+    def predict(self, X: Any) -> IntArray:
+        """Return the nearest center of each row of X.
 
         Parameters
         ----------
@@ -64,8 +62,8 @@ class CentroidMixin(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Partition
         """
         return nearest(self._read_new(X), self.cluster_centers_)[0]
 
-    def transform(self, X: Any) -> npt.NDArray[np.float64]:
-        """Return the distance of each row of X to each centre.
+    def transform(self, X: Any) -> FloatArray:
+        """Return the distance of each row of X to each center.
 
         Parameters
         ----------

@@ -28,8 +28,6 @@ from linkwise.engines.partitional._loop import (
 from linkwise.exceptions import GaveUpError, LinkwiseError, UnsupportedConstraintError
 from linkwise.problem import Problem, check
 
-__all__ = ["COPKMeans", "cop_kmeans"]
-
 _RULES: frozenset[type[Rule]] = frozenset({SizeBetween})
 _ASSIGNMENTS = ("exact", "greedy")
 _ORDERS = ("random", "given")
@@ -50,7 +48,7 @@ def cop_kmeans(
     random_state: Any = None,
     watch: Watch | None = None,
 ) -> KMeansRun:
-    """Move centres to the means of their samples, and samples to the nearest centres that the statements allow.
+    """Move centers to the means of their samples, and samples to the nearest centers that the statements allow.
 
     Parameters
     ----------
@@ -67,16 +65,16 @@ def cop_kmeans(
         The order in which "greedy" takes samples: drawn for each run, or that of the rows of X.
     max_tries : int, default=10
         How many starts "greedy" tries, each in an order of its own, for each run asked for; one that gets stuck is
-        replaced by the next. With ``order="given"`` and given centres there is nothing to try again.
-    init : {"k-means++", "neighbourhoods"} or array-like of shape (n_clusters, n_features), default="k-means++"
-        Centres to start from: spread out by chance, the means of must-linked groups, or given.
+        replaced by the next. With ``order="given"`` and given centers there is nothing to try again.
+    init : {"k-means++", "neighborhoods"} or array-like of shape (n_clusters, n_features), default="k-means++"
+        Centers to start from: spread out by chance, the means of must-linked groups, or given.
     n_init : int or "race", default="race"
         "race": of eight starts, the one that fits best after six steps of plain k-means goes on. A number: so many
         starts run to their ends and the best is kept. Where a start leaves nothing to chance there is one run.
     max_iter : int, default=300
         Most iterations of one run.
     tol : float, default=1e-4
-        A run ends when the centres together move less than this, squared, relative to the variance of the features.
+        A run ends when the centers together move less than this, squared, relative to the variance of the features.
     random_state : None, int, RandomState or Generator
         Seed of all that is left to chance.
     watch : callable, optional
@@ -85,15 +83,15 @@ def cop_kmeans(
     Returns
     -------
     KMeansRun
-        Labels, centres and inertia.
+        Labels, centers and inertia.
 
     Raises
     ------
     InfeasibleConstraintsError
         The statements cannot hold together in so many clusters; the error explains why.
     GaveUpError
-        No clustering was found, and no proof that there is none: with "greedy" often, with "exact" only when colouring
-        the cannot-links with ``n_clusters`` colours is too hard for the search.
+        No clustering was found, and no proof that there is none: with "greedy" often, with "exact" only when coloring
+        the cannot-links with ``n_clusters`` colors is too hard for the search.
     UnsupportedConstraintError
         There are statements of another kind, such as triplets, or sizes together with "greedy".
 
@@ -103,7 +101,7 @@ def cop_kmeans(
     each where these form pairs, cliques or trees, a bounded search elsewhere. Sizes: O(n k log n + n k^2) per
     iteration.
     **Guarantee** every statement holds; exactly ``n_clusters`` clusters have samples; the inertia never rises from one
-    half-step to the next ("exact"). Given the centres, "exact" assigns at least cost wherever cannot-links form
+    half-step to the next ("exact"). Given the centers, "exact" assigns at least cost wherever cannot-links form
     cliques, trees or small parts, which ``best_assignment`` tells; in larger parts no swap of two clusters along a
     chain is better. With sizes the same holds without other statements.
     **Departure from** [1]_ "exact" moves must-linked samples as one that carries their number as weight, as [2]_ does
@@ -165,7 +163,7 @@ def cop_kmeans(
 
 
 class COPKMeans(CentroidMixin, ConstrainedClusterer):
-    """Cluster around centres so that every must-link and cannot-link holds.
+    """Cluster around centers so that every must-link and cannot-link holds.
 
     Parameters
     ----------
@@ -178,16 +176,16 @@ class COPKMeans(CentroidMixin, ConstrainedClusterer):
         The order in which "greedy" takes samples: drawn for each run, or that of the rows of X.
     max_tries : int, default=10
         How many starts "greedy" tries, each in an order of its own, for each run asked for; one that gets stuck is
-        replaced by the next. With ``order="given"`` and given centres there is nothing to try again.
-    init : {"k-means++", "neighbourhoods"} or array-like of shape (n_clusters, n_features), default="k-means++"
-        Centres to start from: spread out by chance, the means of must-linked groups, or given.
+        replaced by the next. With ``order="given"`` and given centers there is nothing to try again.
+    init : {"k-means++", "neighborhoods"} or array-like of shape (n_clusters, n_features), default="k-means++"
+        Centers to start from: spread out by chance, the means of must-linked groups, or given.
     n_init : int or "race", default="race"
         "race": of eight starts, the one that fits best after six steps of plain k-means goes on. A number: so many
         starts run to their ends and the best is kept. Where a start leaves nothing to chance there is one run.
     max_iter : int, default=300
         Most iterations of one run.
     tol : float, default=1e-4
-        A run ends when the centres together move less than this, squared, relative to the variance of the features.
+        A run ends when the centers together move less than this, squared, relative to the variance of the features.
     random_state : int, RandomState instance or None, default=None
         Seed of all that is left to chance.
 
@@ -196,9 +194,9 @@ class COPKMeans(CentroidMixin, ConstrainedClusterer):
     labels_ : ndarray of shape (n_samples,)
         Cluster of each sample: a row of ``cluster_centers_``.
     cluster_centers_ : ndarray of shape (n_clusters, n_features)
-        Centres of the clusters.
+        Centers of the clusters.
     inertia_ : float
-        Sum of squared distances of the samples to the centres of their clusters.
+        Sum of squared distances of the samples to the centers of their clusters.
     n_iter_ : int
         Iterations of the run that was kept.
     best_assignment_ : bool

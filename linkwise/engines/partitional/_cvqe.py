@@ -12,8 +12,6 @@ from linkwise.engines.partitional._penalties import BetweenCenters, ToCenters
 from linkwise.engines.partitional._soft_loop import SoftWatch
 from linkwise.engines.partitional._soft_mixin import SoftMixin, SoftRun, Spread, refuse_word, solve
 
-__all__ = ["CVQE", "LCVQE", "cvqe", "lcvqe"]
-
 UPDATES = ("symmetric", "printed")
 
 
@@ -31,7 +29,7 @@ def cvqe(
     random_state: Any = None,
     watch: SoftWatch | None = None,
 ) -> SoftRun:
-    """Cluster around centres where a broken statement costs as much as centres are apart.
+    """Cluster around centers where a broken statement costs as much as centers are apart.
 
     Parameters
     ----------
@@ -43,23 +41,23 @@ def cvqe(
     n_clusters : int
         Number of clusters; each gets a sample.
     update : {"symmetric", "printed"}, default="symmetric"
-        How centres answer to broken statements: all those concerned, at once, or as printed in [1]_ that of the first
+        How centers answer to broken statements: all those concerned, at once, or as printed in [1]_ that of the first
         sample of each pair alone, the one with the lower number, whereby the order of samples matters and the objective
         can rise.
     inference : {"trees", "icm"}, default="trees"
         How samples named by statements are assigned: one after the other until none moves ("icm", in an order drawn
         from ``random_state``), or that and then whole trees of statements at once, which is never worse.
-    init : {"k-means++", "neighbourhoods"} or array-like of shape (n_clusters, n_features), default="k-means++"
-        Centres to start from: spread out by chance, the means of must-linked samples, soft or hard, or given.
+    init : {"k-means++", "neighborhoods"} or array-like of shape (n_clusters, n_features), default="k-means++"
+        Centers to start from: spread out by chance, the means of must-linked samples, soft or hard, or given.
     n_init : int or "race", default="race"
         "race": of eight starts as with "k-means++", the one that fits best after six steps of plain k-means goes on. A
-        number: so many starts run to their ends. A first run is from the "neighbourhoods" if these are asked for; the
+        number: so many starts run to their ends. A first run is from the "neighborhoods" if these are asked for; the
         run with the least objective is kept. Where what is broken still costs a hundredth of it, a last run begins with
         all statements held, if that can be. Where nothing is left to chance there is one run.
     max_iter : int, default=300
         Most iterations of one run.
     tol : float, default=1e-4
-        A run ends when the centres together move less than this, squared, relative to the variance of the features.
+        A run ends when the centers together move less than this, squared, relative to the variance of the features.
     random_state : None, int, RandomState or Generator
         Seed of all that is left to chance.
     watch : callable, optional
@@ -68,7 +66,7 @@ def cvqe(
     Returns
     -------
     SoftRun
-        Labels, centres and the objective, iteration by iteration.
+        Labels, centers and the objective, iteration by iteration.
 
     Raises
     ------
@@ -81,14 +79,14 @@ def cvqe(
 
     Notes
     -----
-    The objective is half the sum of squared distances to the centres, and for each broken soft statement half its
-    weight times the squared distance between the two centres (must-link) or from the centre to the nearest other
+    The objective is half the sum of squared distances to the centers, and for each broken soft statement half its
+    weight times the squared distance between the two centers (must-link) or from the center to the nearest other
     (cannot-link).
     **Cost** O(n d k + k^3) per iteration, and O(k^2) for each link and sweep over the samples that are named.
     Dense rows are copied once, in single precision.
     **Guarantee** with "symmetric" the objective never rises from one half-step to the next; all ``n_clusters`` clusters
     have samples: one left empty takes the sample that gains most.
-    **Departure from** [1]_ "symmetric" moves all centres together to where the objective is least, by one linear
+    **Departure from** [1]_ "symmetric" moves all centers together to where the objective is least, by one linear
     system; the printed update ignores statements in which a cluster comes second.
 
     References
@@ -125,30 +123,30 @@ def cvqe(
 
 
 class CVQE(SoftMixin, ConstrainedClusterer):
-    """Cluster around centres; a broken soft statement costs what centres are apart.
+    """Cluster around centers; a broken soft statement costs what centers are apart.
 
     Parameters
     ----------
     n_clusters : int, default=2
         Number of clusters; each gets a sample.
     update : {"symmetric", "printed"}, default="symmetric"
-        How centres answer to broken statements: all those concerned, at once, or as printed in [1]_ that of the first
+        How centers answer to broken statements: all those concerned, at once, or as printed in [1]_ that of the first
         sample of each pair alone, the one with the lower number, whereby the order of samples matters and the objective
         can rise.
     inference : {"trees", "icm"}, default="trees"
         How samples named by statements are assigned: one after the other until none moves ("icm", in an order drawn
         from ``random_state``), or that and then whole trees of statements at once, which is never worse.
-    init : {"k-means++", "neighbourhoods"} or array-like of shape (n_clusters, n_features), default="k-means++"
-        Centres to start from: spread out by chance, the means of must-linked samples, soft or hard, or given.
+    init : {"k-means++", "neighborhoods"} or array-like of shape (n_clusters, n_features), default="k-means++"
+        Centers to start from: spread out by chance, the means of must-linked samples, soft or hard, or given.
     n_init : int or "race", default="race"
         "race": of eight starts as with "k-means++", the one that fits best after six steps of plain k-means goes on. A
-        number: so many starts run to their ends. A first run is from the "neighbourhoods" if these are asked for; the
+        number: so many starts run to their ends. A first run is from the "neighborhoods" if these are asked for; the
         run with the least objective is kept. Where what is broken still costs a hundredth of it, a last run begins with
         all statements held, if that can be. Where nothing is left to chance there is one run.
     max_iter : int, default=300
         Most iterations of one run.
     tol : float, default=1e-4
-        A run ends when the centres together move less than this, squared, relative to the variance of the features.
+        A run ends when the centers together move less than this, squared, relative to the variance of the features.
     random_state : int, RandomState instance or None, default=None
         Seed of all that is left to chance.
 
@@ -157,13 +155,13 @@ class CVQE(SoftMixin, ConstrainedClusterer):
     labels_ : ndarray of shape (n_samples,)
         Cluster of each sample: a row of ``cluster_centers_``.
     cluster_centers_ : ndarray of shape (n_clusters, n_features)
-        Centres of the clusters.
+        Centers of the clusters.
     objective_ : float
         What was made small: misfit and what broken statements charge.
     objectives_ : ndarray
         The objective after each assignment of the run that was kept; never rises.
     inertia_ : float
-        Sum of squared Euclidean distances of the samples to the centres of their clusters.
+        Sum of squared Euclidean distances of the samples to the centers of their clusters.
     n_iter_ : int
         Iterations of the run that was kept.
     best_assignment_ : bool
@@ -179,7 +177,7 @@ class CVQE(SoftMixin, ConstrainedClusterer):
 
     See Also
     --------
-    LCVQE : charges distances between samples and centres, and is less drawn together.
+    LCVQE : charges distances between samples and centers, and is less drawn together.
     PCKMeans : a broken statement costs its weight alone.
 
     Notes
@@ -249,7 +247,7 @@ def lcvqe(
     random_state: Any = None,
     watch: SoftWatch | None = None,
 ) -> SoftRun:
-    """Cluster around centres where a broken statement costs as far as its samples are from where they should be.
+    """Cluster around centers where a broken statement costs as far as its samples are from where they should be.
 
     Parameters
     ----------
@@ -263,17 +261,17 @@ def lcvqe(
     inference : {"trees", "icm"}, default="trees"
         How samples named by statements are assigned: one after the other until none moves ("icm", in an order drawn
         from ``random_state``), or that and then whole trees of statements at once, which is never worse.
-    init : {"k-means++", "neighbourhoods"} or array-like of shape (n_clusters, n_features), default="k-means++"
-        Centres to start from: spread out by chance, the means of must-linked samples, soft or hard, or given.
+    init : {"k-means++", "neighborhoods"} or array-like of shape (n_clusters, n_features), default="k-means++"
+        Centers to start from: spread out by chance, the means of must-linked samples, soft or hard, or given.
     n_init : int or "race", default="race"
         "race": of eight starts as with "k-means++", the one that fits best after six steps of plain k-means goes on. A
-        number: so many starts run to their ends. A first run is from the "neighbourhoods" if these are asked for; the
+        number: so many starts run to their ends. A first run is from the "neighborhoods" if these are asked for; the
         run with the least objective is kept. Where what is broken still costs a hundredth of it, a last run begins with
         all statements held, if that can be. Where nothing is left to chance there is one run.
     max_iter : int, default=300
         Most iterations of one run.
     tol : float, default=1e-4
-        A run ends when the centres together move less than this, squared, relative to the variance of the features.
+        A run ends when the centers together move less than this, squared, relative to the variance of the features.
     random_state : None, int, RandomState or Generator
         Seed of all that is left to chance.
     watch : callable, optional
@@ -282,7 +280,7 @@ def lcvqe(
     Returns
     -------
     SoftRun
-        Labels, centres and the objective, iteration by iteration.
+        Labels, centers and the objective, iteration by iteration.
 
     Raises
     ------
@@ -295,16 +293,16 @@ def lcvqe(
 
     Notes
     -----
-    The objective is half the sum of squared distances to the centres and, for each broken soft statement, its weight
-    times a quarter of the squared distances of each sample to the centre of the other (must-link), or half the squared
-    distance from the sample that is farther from the shared centre to its next one (cannot-link).
+    The objective is half the sum of squared distances to the centers and, for each broken soft statement, its weight
+    times a quarter of the squared distances of each sample to the center of the other (must-link), or half the squared
+    distance from the sample that is farther from the shared center to its next one (cannot-link).
     **Cost** O(n d k) per iteration, as k-means, and O(k) for each link and sweep over the samples that are named.
     Dense rows are copied once, in single precision.
     **Guarantee** the objective never rises from one half-step to the next; all ``n_clusters`` clusters have samples:
     one left empty takes the sample that gains most.
-    **Departure from** [1]_ the objective and the centres are written from memory of the paper, not with its text at
+    **Departure from** [1]_ the objective and the centers are written from memory of the paper, not with its text at
     hand, and no figure of it was reproduced. All clusters are considered for each sample and not three pairs of them;
-    who pays for a cannot-link can change as centres move, and a step of the centres that would raise the objective is
+    who pays for a cannot-link can change as centers move, and a step of the centers that would raise the objective is
     shortened.
 
     References
@@ -340,7 +338,7 @@ def lcvqe(
 
 
 class LCVQE(SoftMixin, ConstrainedClusterer):
-    """Cluster around centres; a broken soft statement costs the distance of its samples to where they should be.
+    """Cluster around centers; a broken soft statement costs the distance of its samples to where they should be.
 
     Parameters
     ----------
@@ -349,17 +347,17 @@ class LCVQE(SoftMixin, ConstrainedClusterer):
     inference : {"trees", "icm"}, default="trees"
         How samples named by statements are assigned: one after the other until none moves ("icm", in an order drawn
         from ``random_state``), or that and then whole trees of statements at once, which is never worse.
-    init : {"k-means++", "neighbourhoods"} or array-like of shape (n_clusters, n_features), default="k-means++"
-        Centres to start from: spread out by chance, the means of must-linked samples, soft or hard, or given.
+    init : {"k-means++", "neighborhoods"} or array-like of shape (n_clusters, n_features), default="k-means++"
+        Centers to start from: spread out by chance, the means of must-linked samples, soft or hard, or given.
     n_init : int or "race", default="race"
         "race": of eight starts as with "k-means++", the one that fits best after six steps of plain k-means goes on. A
-        number: so many starts run to their ends. A first run is from the "neighbourhoods" if these are asked for; the
+        number: so many starts run to their ends. A first run is from the "neighborhoods" if these are asked for; the
         run with the least objective is kept. Where what is broken still costs a hundredth of it, a last run begins with
         all statements held, if that can be. Where nothing is left to chance there is one run.
     max_iter : int, default=300
         Most iterations of one run.
     tol : float, default=1e-4
-        A run ends when the centres together move less than this, squared, relative to the variance of the features.
+        A run ends when the centers together move less than this, squared, relative to the variance of the features.
     random_state : int, RandomState instance or None, default=None
         Seed of all that is left to chance.
 
@@ -368,13 +366,13 @@ class LCVQE(SoftMixin, ConstrainedClusterer):
     labels_ : ndarray of shape (n_samples,)
         Cluster of each sample: a row of ``cluster_centers_``.
     cluster_centers_ : ndarray of shape (n_clusters, n_features)
-        Centres of the clusters.
+        Centers of the clusters.
     objective_ : float
         What was made small: misfit and what broken statements charge.
     objectives_ : ndarray
         The objective after each assignment of the run that was kept; never rises.
     inertia_ : float
-        Sum of squared Euclidean distances of the samples to the centres of their clusters.
+        Sum of squared Euclidean distances of the samples to the centers of their clusters.
     n_iter_ : int
         Iterations of the run that was kept.
     best_assignment_ : bool
@@ -390,7 +388,7 @@ class LCVQE(SoftMixin, ConstrainedClusterer):
 
     See Also
     --------
-    CVQE : charges distances between centres.
+    CVQE : charges distances between centers.
     PCKMeans : a broken statement costs its weight alone.
 
     Notes

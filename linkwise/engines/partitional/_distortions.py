@@ -1,4 +1,4 @@
-"""How far samples are from centres, and where the best centres of labelled samples are: the distortions of k-means.
+"""How far samples are from centers, and where the best centers of labeled samples are: the distortions of k-means.
 
 Every measure has the same methods, so that a method that charges for broken statements need not know which it is.
 """
@@ -10,22 +10,18 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import scipy.sparse
 
 from linkwise._threads import Workers
+from linkwise._typing import FloatArray, IntArray
 from linkwise.engines.distances import is_wide, means, nearest, one_row, squared, squared_to, sum_rows
 from linkwise.engines.partitional._farthest_pair import farthest_pair
 from linkwise.engines.partitional._sweeps import Sweep, Sweeper
 from linkwise.exceptions import LinkwiseError
 
-__all__ = ["DISTORTIONS", "Assigned", "Cosine", "Divergence", "Measure", "SquaredEuclidean", "State", "make_measure"]
-
-IntArray = npt.NDArray[np.intp]
-FloatArray = npt.NDArray[np.float64]
 DISTORTIONS = ("squared_euclidean", "cosine", "kl")
 _NOTHING = 1e-28  # squared length of a mean of rows of length 1 that is rounding only
-_CHUNK = 4096  # rows whose costs for all centres are in memory at a time
+_CHUNK = 4096  # rows whose costs for all centers are in memory at a time
 
 
 Assigned = Callable[[], tuple[IntArray, float]]
@@ -33,14 +29,14 @@ Assigned = Callable[[], tuple[IntArray, float]]
 
 @dataclass(frozen=True, eq=False)
 class State:
-    """What moves: centres, and the metric where one is learned."""
+    """What moves: centers, and the metric where one is learned."""
 
     centers: FloatArray
     metric: Any = None
 
 
 class Measure:
-    """Rows and the cost of putting each to a centre; ``workers`` are threads for that, if there are any."""
+    """Rows and the cost of putting each to a center; ``workers`` are threads for that, if there are any."""
 
     workers: Workers | None = None
 
@@ -53,7 +49,7 @@ class Measure:
         return State(centers)
 
     def nearest(self, state: State, rows: Any = None) -> tuple[IntArray, FloatArray]:
-        """Return the best centre of each row and its cost."""
+        """Return the best center of each row and its cost."""
         rows = self.rows if rows is None else rows
         labels, cost = np.empty(rows.shape[0], dtype=np.intp), np.empty(rows.shape[0])
         for at in range(0, len(labels), _CHUNK):
@@ -63,9 +59,9 @@ class Measure:
         return labels, cost
 
     def sweep(self, state: State, some: IntArray) -> tuple[FloatArray, Assigned]:
-        """Return the costs of some rows for each centre, and a function that assigns all: call it, once.
+        """Return the costs of some rows for each center, and a function that assigns all: call it, once.
 
-        It returns the best centre of each row, and what all but some rows cost. Threads may be at it already.
+        It returns the best center of each row, and what all but some rows cost. Threads may be at it already.
         """
         return self.table(state, self.pick(some)), lambda: self._assign(state, some)
 
@@ -85,11 +81,11 @@ class Measure:
         return np.bincount(labels, minlength=self.k).astype(np.float64)
 
     def table(self, state: State, rows: Any) -> FloatArray:
-        """Return the cost of each row for each centre."""
+        """Return the cost of each row for each center."""
         raise NotImplementedError
 
     def costs_to(self, state: State, labels: IntArray) -> FloatArray:
-        """Return the cost of each row for the centre of its label."""
+        """Return the cost of each row for the center of its label."""
         out = np.empty(len(labels))
         for at in range(0, len(out), _CHUNK):
             part = labels[at : at + _CHUNK]
@@ -105,15 +101,15 @@ class Measure:
         raise NotImplementedError
 
     def centers(self, labels: IntArray, weight: FloatArray | None = None) -> FloatArray:
-        """Return the centres that cost least for these labels; every label has a row."""
+        """Return the centers that cost least for these labels; every label has a row."""
         raise NotImplementedError
 
     def only(self, samples: IntArray) -> FloatArray:
-        """Return the centre of a cluster of these rows."""
+        """Return the center of a cluster of these rows."""
         return self.centers_of(self.rows[samples])
 
     def centers_of(self, rows: Any) -> FloatArray:
-        """Return the centre of all these rows."""
+        """Return the center of all these rows."""
         return np.asarray(means(rows, np.ones(rows.shape[0]), np.zeros(rows.shape[0], dtype=np.intp), 1)[0])
 
     def constant(self, state: State) -> float:  # noqa: ARG002
@@ -126,7 +122,7 @@ class Measure:
 
 
 class SquaredEuclidean(Measure):
-    """Squared distances; centres are means.
+    """Squared distances; centers are means.
 
     One sweep over the rows also adds them up. That is remembered for the array of labels it returned: some rows may get
     other labels in place, which are then looked at again, but no others.
@@ -137,7 +133,7 @@ class SquaredEuclidean(Measure):
     _swept: Sweep | None = None
 
     def sweep(self, state: State, some: IntArray) -> tuple[FloatArray, Assigned]:
-        """Return the costs of some rows for each centre, and a function that assigns all: call it, once."""
+        """Return the costs of some rows for each center, and a function that assigns all: call it, once."""
         if scipy.sparse.issparse(self.rows) or is_wide(state.centers):
             return super().sweep(state, some)
         if self._sweeper is None or self._sweeper.some is not some:
@@ -166,15 +162,15 @@ class SquaredEuclidean(Measure):
         return np.asarray(found.size + np.bincount(labels[sweeper.some], minlength=self.k))
 
     def nearest(self, state: State, rows: Any = None) -> tuple[IntArray, FloatArray]:
-        """Return the best centre of each row and its cost."""
+        """Return the best center of each row and its cost."""
         return nearest(self.rows if rows is None else rows, state.centers)
 
     def table(self, state: State, rows: Any) -> FloatArray:
-        """Return the cost of each row for each centre."""
+        """Return the cost of each row for each center."""
         return squared(rows, state.centers)
 
     def costs_to(self, state: State, labels: IntArray) -> FloatArray:
-        """Return the cost of each row for the centre of its label."""
+        """Return the cost of each row for the center of its label."""
         return squared_to(self.rows, state.centers, labels)
 
     def between(self, state: State, first: IntArray, second: IntArray) -> FloatArray:  # noqa: ARG002
@@ -197,12 +193,12 @@ class SquaredEuclidean(Measure):
         return means(self.rows, np.ones(len(labels)) if weight is None else weight, labels, self.k)
 
     def distances(self, state: State, rows: Any) -> FloatArray:
-        """Return the distances of rows to centres."""
+        """Return the distances of rows to centers."""
         return np.asarray(np.sqrt(squared(rows, state.centers)))
 
 
 class Cosine(Measure):
-    """One less the cosine of the angle between row and centre; rows and centres have length 1."""
+    """One less the cosine of the angle between row and center; rows and centers have length 1."""
 
     def __init__(self, rows: Any, k: int) -> None:
         super().__init__(rows, k)
@@ -210,7 +206,7 @@ class Cosine(Measure):
         self._top = 1.0 if values.size == 0 or float(values.min()) >= 0 else 2.0
 
     def start(self, centers: FloatArray) -> State:
-        """Scale centres to length 1; one of length 0 becomes the first axis."""
+        """Scale centers to length 1; one of length 0 becomes the first axis."""
         return State(_directions(centers))
 
     def table(self, state: State, rows: Any) -> FloatArray:
@@ -241,11 +237,11 @@ class Cosine(Measure):
 
 
 class Divergence(Measure):
-    """Relative entropy (Kullback-Leibler) of rows, read as distributions, to centres, which are smoothed means.
+    """Relative entropy (Kullback-Leibler) of rows, read as distributions, to centers, which are smoothed means.
 
     Notes
     -----
-    The objective holds ``pull`` times the divergence of the overall mean to each centre, which makes centres means with
+    The objective holds ``pull`` times the divergence of the overall mean to each center, which makes centers means with
     ``pull`` further rows equal to the overall mean: none is zero where a row is not, and no cost is infinite.
     """
 
@@ -259,15 +255,15 @@ class Divergence(Measure):
         return np.asarray(rows.mean(axis=0)).ravel()
 
     def start(self, centers: FloatArray) -> State:
-        """Scale centres to sum 1 and smooth them."""
+        """Scale centers to sum 1 and smooth them."""
         total = centers.sum(axis=1, keepdims=True)
         if (centers < 0).any() or (total <= 0).any():
-            msg = "init holds centres that are no distributions.\nHint: no number below 0, and not only zeros in a row."
+            msg = "init holds centers that are no distributions.\nHint: no number below 0, and not only zeros in a row."
             raise LinkwiseError(msg)
         return State((centers / total + self.pull * self.overall) / (1.0 + self.pull))
 
     def table(self, state: State, rows: Any) -> FloatArray:
-        """Return the divergence of each row to each centre."""
+        """Return the divergence of each row to each center."""
         entropy = _plogp(rows)
         return np.asarray(np.maximum(entropy[:, None] - np.asarray(rows @ self._log(state.centers).T), 0.0))
 
@@ -298,7 +294,7 @@ class Divergence(Measure):
         return np.asarray((super().centers_of(rows) * m + self.pull * self.overall) / (m + self.pull))
 
     def constant(self, state: State) -> float:
-        """Return what keeps centres near the overall mean."""
+        """Return what keeps centers near the overall mean."""
         g = self.overall
         entropy = float(_plogp(g[None])[0])
         return self.pull * float((entropy - self._log(state.centers) @ g).sum())

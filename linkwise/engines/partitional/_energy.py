@@ -11,9 +11,9 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from linkwise._kernels.disjoint_set import components
+from linkwise._typing import BoolArray, FloatArray, IntArray
 from linkwise.engines.assignment import Cloud, assign
 from linkwise.engines.partitional._kernels_energy import (
     Charges,
@@ -25,10 +25,6 @@ from linkwise.engines.partitional._kernels_energy import (
 )
 from linkwise.problem.statements import Apart, SoftPairs
 
-__all__ = ["INFERENCES", "Field", "PairCharges", "bind_samples"]
-
-IntArray = npt.NDArray[np.intp]
-FloatArray = npt.NDArray[np.float64]
 INFERENCES = ("trees", "icm")
 
 
@@ -81,14 +77,14 @@ class Field:
     n_soft: int
     pairs: SoftPairs
     link: IntArray
-    flipped: npt.NDArray[np.bool_]
+    flipped: BoolArray
     inner: IntArray
     apart: Apart
     place: IntArray
     part: IntArray
 
     @property
-    def tree(self) -> npt.NDArray[np.bool_]:
+    def tree(self) -> BoolArray:
         """Which parts have no cycle."""
         return self.graph.tree
 
@@ -140,9 +136,9 @@ class Field:
             costs = own[self.place]
             found = assign(costs, self.apart, None if before is None else before[self.place])
             if not found.solved:
-                colours = np.empty(self.n_nodes, dtype=np.intp)
-                colours[self.node] = witness()[self.sample]
-                found = assign(costs, self.apart, colours[self.place])
+                colors = np.empty(self.n_nodes, dtype=np.intp)
+                colors[self.node] = witness()[self.sample]
+                found = assign(costs, self.apart, colors[self.place])
             labels[self.place] = found.labels
         if inference == "trees":  # which need no start where they are the whole part
             order = order[~self.tree[self.part[order]]]

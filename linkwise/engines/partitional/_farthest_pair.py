@@ -5,15 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import scipy.sparse
 
 from linkwise._kernels import njit
+from linkwise._typing import FloatArray
 from linkwise.engines.distances import one_row, squared
 
-__all__ = ["farthest_pair"]
-
-FloatArray = npt.NDArray[np.float64]
 _RUN = 128  # rows whose distances to one are computed side by side
 _BLOCK = 256  # sparse rows whose distances to others are in memory at a time
 

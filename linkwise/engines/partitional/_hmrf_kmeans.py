@@ -14,8 +14,6 @@ from linkwise.engines.partitional._penalties import ByDistance
 from linkwise.engines.partitional._soft_loop import SoftWatch
 from linkwise.engines.partitional._soft_mixin import SoftMixin, SoftRun, Spread, solve
 
-__all__ = ["HMRFKMeans", "hmrf_kmeans"]
-
 
 def hmrf_kmeans(
     X: Any,
@@ -26,14 +24,14 @@ def hmrf_kmeans(
     metric: str = "none",
     per_cluster: bool = False,
     inference: str = "trees",
-    init: Any = "neighbourhoods",
+    init: Any = "neighborhoods",
     n_init: int | str = "race",
     max_iter: int = 300,
     tol: float = 1e-4,
     random_state: Any = None,
     watch: SoftWatch | None = None,
 ) -> SoftRun:
-    """Find the labels a hidden Markov random field thinks likeliest: near their centres, with few statements broken.
+    """Find the labels a hidden Markov random field thinks likeliest: near their centers, with few statements broken.
 
     Parameters
     ----------
@@ -46,7 +44,7 @@ def hmrf_kmeans(
     n_clusters : int
         Number of clusters; each gets a sample.
     distortion : {"squared_euclidean", "cosine", "kl"}, default="squared_euclidean"
-        How far a sample is from a centre: the squared distance; 1 less the cosine, for directions such as texts; or the
+        How far a sample is from a center: the squared distance; 1 less the cosine, for directions such as texts; or the
         relative entropy, for rows read as distributions.
     metric : {"diagonal", "full", "none"}, default="none"
         What is learned: a weight for each feature, a matrix, or nothing.
@@ -55,17 +53,17 @@ def hmrf_kmeans(
     inference : {"trees", "icm"}, default="trees"
         How samples named by statements are assigned: one after the other until none moves ("icm", in an order drawn
         from ``random_state``), or that and then whole trees of statements at once, which is never worse.
-    init : {"k-means++", "neighbourhoods"} or array-like of shape (n_clusters, n_features), default="neighbourhoods"
-        Centres to start from: spread out by chance, the means of must-linked samples, soft or hard, or given.
+    init : {"k-means++", "neighborhoods"} or array-like of shape (n_clusters, n_features), default="neighborhoods"
+        Centers to start from: spread out by chance, the means of must-linked samples, soft or hard, or given.
     n_init : int or "race", default="race"
         "race": of eight starts as with "k-means++", the one that fits best after six steps of plain k-means goes on. A
-        number: so many starts run to their ends. A first run is from the "neighbourhoods" if these are asked for; the
+        number: so many starts run to their ends. A first run is from the "neighborhoods" if these are asked for; the
         run with the least objective is kept. Where what is broken still costs a hundredth of it, a last run begins with
         all statements held, if that can be. Where nothing is left to chance there is one run.
     max_iter : int, default=300
         Most iterations of one run.
     tol : float, default=1e-4
-        A run ends when the centres together move less than this, squared, relative to the variance of the features.
+        A run ends when the centers together move less than this, squared, relative to the variance of the features.
     random_state : None, int, RandomState or Generator
         Seed of all that is left to chance.
     watch : callable, optional
@@ -74,7 +72,7 @@ def hmrf_kmeans(
     Returns
     -------
     SoftRun
-        Labels, centres and the objective, iteration by iteration.
+        Labels, centers and the objective, iteration by iteration.
 
     Raises
     ------
@@ -87,7 +85,7 @@ def hmrf_kmeans(
 
     Notes
     -----
-    The objective is the sum of the distortions of samples and their centres and, for each broken soft statement, its
+    The objective is the sum of the distortions of samples and their centers and, for each broken soft statement, its
     weight times the distortion of its samples (must-link) or what is missing to the largest distortion (cannot-link).
     With "cosine" the largest is 1 if no number is negative, else 2; with "kl" two samples are as far apart as both are
     from their mean, at most 2 log 2.
@@ -96,7 +94,7 @@ def hmrf_kmeans(
     **Guarantee** the objective never rises from one half-step to the next; all ``n_clusters`` clusters have samples:
     one left empty takes the sample that gains most.
     **Departure from** [1]_ the metric is learned in closed form with a log-determinant, and for squared distances only;
-    with "kl" centres are means with a hundredth of a sample of the overall mean added, whose divergence is in the
+    with "kl" centers are means with a hundredth of a sample of the overall mean added, whose divergence is in the
     objective.
 
     References
@@ -131,14 +129,14 @@ def hmrf_kmeans(
 
 
 class HMRFKMeans(SoftMixin, ConstrainedClusterer):
-    """Cluster around centres under a hidden Markov random field of soft statements, with a choice of distortions.
+    """Cluster around centers under a hidden Markov random field of soft statements, with a choice of distortions.
 
     Parameters
     ----------
     n_clusters : int, default=2
         Number of clusters; each gets a sample.
     distortion : {"squared_euclidean", "cosine", "kl"}, default="squared_euclidean"
-        How far a sample is from a centre: the squared distance; 1 less the cosine, for directions such as texts; or the
+        How far a sample is from a center: the squared distance; 1 less the cosine, for directions such as texts; or the
         relative entropy, for rows read as distributions.
     metric : {"diagonal", "full", "none"}, default="none"
         What is learned: a weight for each feature, a matrix, or nothing.
@@ -147,17 +145,17 @@ class HMRFKMeans(SoftMixin, ConstrainedClusterer):
     inference : {"trees", "icm"}, default="trees"
         How samples named by statements are assigned: one after the other until none moves ("icm", in an order drawn
         from ``random_state``), or that and then whole trees of statements at once, which is never worse.
-    init : {"k-means++", "neighbourhoods"} or array-like of shape (n_clusters, n_features), default="neighbourhoods"
-        Centres to start from: spread out by chance, the means of must-linked samples, soft or hard, or given.
+    init : {"k-means++", "neighborhoods"} or array-like of shape (n_clusters, n_features), default="neighborhoods"
+        Centers to start from: spread out by chance, the means of must-linked samples, soft or hard, or given.
     n_init : int or "race", default="race"
         "race": of eight starts as with "k-means++", the one that fits best after six steps of plain k-means goes on. A
-        number: so many starts run to their ends. A first run is from the "neighbourhoods" if these are asked for; the
+        number: so many starts run to their ends. A first run is from the "neighborhoods" if these are asked for; the
         run with the least objective is kept. Where what is broken still costs a hundredth of it, a last run begins with
         all statements held, if that can be. Where nothing is left to chance there is one run.
     max_iter : int, default=300
         Most iterations of one run.
     tol : float, default=1e-4
-        A run ends when the centres together move less than this, squared, relative to the variance of the features.
+        A run ends when the centers together move less than this, squared, relative to the variance of the features.
     random_state : int, RandomState instance or None, default=None
         Seed of all that is left to chance.
 
@@ -166,13 +164,13 @@ class HMRFKMeans(SoftMixin, ConstrainedClusterer):
     labels_ : ndarray of shape (n_samples,)
         Cluster of each sample: a row of ``cluster_centers_``.
     cluster_centers_ : ndarray of shape (n_clusters, n_features)
-        Centres of the clusters.
+        Centers of the clusters.
     objective_ : float
         What was made small: misfit and what broken statements charge.
     objectives_ : ndarray
         The objective after each assignment of the run that was kept; never rises.
     inertia_ : float
-        Sum of squared Euclidean distances of the samples to the centres of their clusters;
+        Sum of squared Euclidean distances of the samples to the centers of their clusters;
         with another distortion the sum of that.
     metric_ : ndarray
         The learned metric: one weight per feature or a matrix, one more axis in front with ``per_cluster``; not set
@@ -233,7 +231,7 @@ class HMRFKMeans(SoftMixin, ConstrainedClusterer):
         metric: str = "none",
         per_cluster: bool = False,
         inference: str = "trees",
-        init: Any = "neighbourhoods",
+        init: Any = "neighborhoods",
         n_init: int | str = "race",
         max_iter: int = 300,
         tol: float = 1e-4,

@@ -1,4 +1,4 @@
-"""Where centres start: k-means++, the neighbourhoods that must-links make, or what the user gives."""
+"""Where centers start: k-means++, the neighborhoods that must-links make, or what the user gives."""
 
 from __future__ import annotations
 
@@ -6,27 +6,23 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import scipy.sparse
 
 from linkwise._kernels import njit
+from linkwise._typing import BoolArray, FloatArray, IntArray
 from linkwise.engines.assignment import Cloud
 from linkwise.engines.distances import one_row, squared, write_squared
 from linkwise.exceptions import LinkwiseError
 
-__all__ = ["INITS", "Start", "draw_rows", "neighbourhoods", "read_init", "spread_centers"]
-
-IntArray = npt.NDArray[np.intp]
-FloatArray = npt.NDArray[np.float64]
-INITS = ("k-means++", "neighbourhoods")
+INITS = ("k-means++", "neighborhoods")
 _NONE = np.empty(0, dtype=np.intp)
 
 
 def read_init(init: Any, n_clusters: int, n_features: int, who: str) -> Any:
-    """Return the name of a way to start, or centres as a float64 copy."""
+    """Return the name of a way to start, or centers as a float64 copy."""
     if isinstance(init, str):
         if init not in INITS:
-            msg = f"{who}: init is {init!r}, expected {' or '.join(map(repr, INITS))}, or an array of centres."
+            msg = f"{who}: init is {init!r}, expected {' or '.join(map(repr, INITS))}, or an array of centers."
             raise LinkwiseError(msg)
         return init
     if scipy.sparse.issparse(init):
@@ -35,7 +31,7 @@ def read_init(init: Any, n_clusters: int, n_features: int, who: str) -> Any:
     if centers.shape != (n_clusters, n_features) or not np.isfinite(centers).all():
         what = "values that are not finite" if centers.shape == (n_clusters, n_features) else f"shape {centers.shape}"
         msg = (
-            f"{who}: the array given as init has {what}, expected finite centres of shape "
+            f"{who}: the array given as init has {what}, expected finite centers of shape "
             f"({n_clusters}, {n_features}), one row for each of n_clusters."
         )
         raise LinkwiseError(msg)
@@ -43,23 +39,23 @@ def read_init(init: Any, n_clusters: int, n_features: int, who: str) -> Any:
 
 
 class Start:
-    """Draws centres to start from; ``init`` is a name, or centres that were read by `read_init`."""
+    """Draws centers to start from; ``init`` is a name, or centers that were read by `read_init`."""
 
     def __init__(self, init: Any, cloud: Cloud, k: int, rng: np.random.Generator) -> None:
         self.cloud, self.k, self.rng = cloud, k, rng
         self._given = init if isinstance(init, np.ndarray) else None
-        self._chosen = neighbourhoods(cloud, k) if isinstance(init, str) and init == "neighbourhoods" else _NONE
-        # whether the next centres would be others
+        self._chosen = neighborhoods(cloud, k) if isinstance(init, str) and init == "neighborhoods" else _NONE
+        # whether the next centers would be others
         self.varies = self._given is None and len(self._chosen) < k
 
     def centers(self) -> FloatArray:
-        """Return centres to start from."""
+        """Return centers to start from."""
         if self._given is not None:
             return np.array(self._given)
         return spread_centers(self.cloud, self._chosen, self.k, self.rng)
 
 
-def neighbourhoods(cloud: Cloud, k: int, gap: Callable[[IntArray, int], FloatArray] | None = None) -> IntArray:
+def neighborhoods(cloud: Cloud, k: int, gap: Callable[[IntArray, int], FloatArray] | None = None) -> IntArray:
     """Choose up to ``k`` rows to start from: must-linked groups, then samples apart from all rows chosen so far.
 
     Of more than ``k`` groups those are taken that are large and far from the others: first the largest, then again
@@ -90,7 +86,7 @@ def neighbourhoods(cloud: Cloud, k: int, gap: Callable[[IntArray, int], FloatArr
     return np.array(chosen, dtype=np.intp)
 
 
-def _mark(apart: Any, place: int, rivals: IntArray, taken: npt.NDArray[np.bool_]) -> None:
+def _mark(apart: Any, place: int, rivals: IntArray, taken: BoolArray) -> None:
     cliques = apart.clique[apart.first[place] : apart.first[place + 1]]
     spans = [apart.member[apart.start[q] : apart.start[q + 1]] for q in cliques.tolist()]
     around = np.unique(np.concatenate(spans)) if spans else np.empty(0, dtype=np.intp)
@@ -118,7 +114,7 @@ def _farthest_first(cloud: Cloud, groups: IntArray, k: int, gap: Callable[[IntAr
 
 
 def spread_centers(cloud: Cloud, chosen: IntArray, k: int, rng: np.random.Generator) -> FloatArray:
-    """Take the chosen rows as centres and add others by k-means++: far from all so far, best of a few draws.
+    """Take the chosen rows as centers and add others by k-means++: far from all so far, best of a few draws.
 
     Notes
     -----
@@ -131,7 +127,7 @@ def spread_centers(cloud: Cloud, chosen: IntArray, k: int, rng: np.random.Genera
     have = min(len(chosen), k)
     if have == k:
         return centers
-    # before there is a centre all rows are equally far
+    # before there is a center all rows are equally far
     near = squared(cloud.X, centers[:have]).min(axis=1) if have else np.ones(cloud.n_nodes)
     luck = rng.random((k - have, 2 + int(np.log(k))))
     if not scipy.sparse.issparse(cloud.X):
@@ -150,9 +146,9 @@ def spread_centers(cloud: Cloud, chosen: IntArray, k: int, rng: np.random.Genera
 
 @njit
 def _spread(X: FloatArray, weight: FloatArray, near: FloatArray, centers: FloatArray, luck: FloatArray) -> None:
-    """Write the last centres, one for each row of ``luck``; ``near`` is the squared distance to those before.
+    """Write the last centers, one for each row of ``luck``; ``near`` is the squared distance to those before.
 
-    The first of all centres is drawn once, by weight: there is nothing yet to be far from.
+    The first of all centers is drawn once, by weight: there is nothing yet to be far from.
     """
     n, (missing, trials) = len(X), luck.shape
     total, away, rows = np.empty(n), np.empty((n, trials)), np.empty(trials, np.intp)

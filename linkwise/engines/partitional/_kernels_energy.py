@@ -10,14 +10,10 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from linkwise._kernels import njit
+from linkwise._typing import BoolArray, FloatArray, IntArray
 
-__all__ = ["Charges", "Graph", "cheapest_labels", "descend", "energies", "improve_by_trees"]
-
-IntArray = npt.NDArray[np.intp]
-FloatArray = npt.NDArray[np.float64]
 _SWEEPS = 200  # of one-by-one moves; each lowers the energy, so this only stops a crawl
 _FORESTS = 16  # forests tried in a part with cycles
 _PATIENCE = 4  # of these without a gain before the part is left alone
@@ -38,7 +34,7 @@ class Graph(NamedTuple):
     side: IntArray
     begin: IntArray
     place: IntArray
-    tree: npt.NDArray[np.bool_]
+    tree: BoolArray
 
 
 class Charges(NamedTuple):
@@ -117,7 +113,7 @@ def _add_charges(cost: FloatArray, u: int, e: int, graph: Graph, charges: Charge
 def descend(own: FloatArray, graph: Graph, charges: Charges, order: IntArray, labels: IntArray) -> None:
     """Give nodes, one after the other, the label that is best while all others stay, until none moves (ICM).
 
-    A node moves only for a lower energy; a node is looked at again only after a neighbour moved.
+    A node moves only for a lower energy; a node is looked at again only after a neighbor moved.
     """
     k = own.shape[1]
     cost = np.empty((1, k))
@@ -158,9 +154,7 @@ def _root(above: IntArray, u: int) -> int:
 
 
 @njit(nogil=True)
-def _pick_forest(
-    graph: Graph, t: int, turn: int, inside: npt.NDArray[np.bool_], above: IntArray, seen: IntArray
-) -> None:
+def _pick_forest(graph: Graph, t: int, turn: int, inside: BoolArray, above: IntArray, seen: IntArray) -> None:
     """Choose nodes of part ``t`` among which no cycle runs; which comes first changes with ``turn``."""
     low, size = graph.begin[t], graph.begin[t + 1] - graph.begin[t]
     for p in range(low, low + size):
@@ -232,7 +226,7 @@ def _solve_forest(
     graph: Graph,
     charges: Charges,
     t: int,
-    inside: npt.NDArray[np.bool_],
+    inside: BoolArray,
     labels: IntArray,
     queue: IntArray,
     parent: IntArray,

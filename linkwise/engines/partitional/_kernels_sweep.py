@@ -1,8 +1,8 @@
 """Compiled: one pass over the rows for a step of k-means, in single precision where that decides.
 
-Rows lie in tiles, turned on their side, about their mean. There a product with a centre in single precision says almost
-always which centre is nearest; where its rounding could say otherwise, distances are computed in full. Sums of rows are
-kept from one pass to the next, and only rows whose centre is another one change them.
+Rows lie in tiles, turned on their side, about their mean. There a product with a center in single precision says almost
+always which center is nearest; where its rounding could say otherwise, distances are computed in full. Sums of rows are
+kept from one pass to the next, and only rows whose center is another one change them.
 """
 
 from __future__ import annotations
@@ -11,15 +11,11 @@ import numpy as np
 import numpy.typing as npt
 
 from linkwise._kernels import njit
+from linkwise._typing import BoolArray, FloatArray, IntArray
 from linkwise.engines.distances import write_nearest
 
-__all__ = ["TILE", "sweep_blocks", "write_tiles"]
-
-IntArray = npt.NDArray[np.intp]
-FloatArray = npt.NDArray[np.float64]
 SingleArray = npt.NDArray[np.float32]
-BoolArray = npt.NDArray[np.bool_]
-TILE = 128  # rows that meet a centre at once
+TILE = 128  # rows that meet a center at once
 
 
 @njit(nogil=True)
@@ -52,6 +48,7 @@ def write_tiles(
                 square[t] += length
 
 
+# Products only sort out rows that are decided beyond doubt, so fusing multiplications and additions changes no label.
 @njit(nogil=True, fastmath={"contract"})
 def _products(tile: SingleArray, center: SingleArray, norm: float, out: SingleArray) -> None:
     """Write ``norm`` plus the product with ``center`` for every column of a tile."""
@@ -139,7 +136,7 @@ def sweep_blocks(
 ) -> None:
     """Do what `Sweeper` says for some blocks of tiles, each with sums of its own.
 
-    ``lean`` holds minus two times the centres, about the middle and scaled, ``norm`` their squared lengths.
+    ``lean`` holds minus two times the centers, about the middle and scaled, ``norm`` their squared lengths.
     """
     out, first, second = np.empty(TILE, np.float32), np.empty(TILE, np.float32), np.empty(TILE, np.float32)
     best, exact, gap = np.empty(TILE, np.int32), np.empty(TILE), np.empty(len(middle))

@@ -10,16 +10,12 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
+from linkwise._typing import FloatArray, IntArray
 from linkwise.engines.distances import nearest, squared, squared_to
 from linkwise.engines.partitional._distortions import Assigned, Measure, SquaredEuclidean, State
 from linkwise.engines.partitional._farthest_pair import farthest_pair
 
-__all__ = ["METRICS", "Learned", "Metric", "Pull", "ridge_of"]
-
-IntArray = npt.NDArray[np.intp]
-FloatArray = npt.NDArray[np.float64]
 METRICS = ("none", "diagonal", "full")
 _RIDGE = 1e-3  # relative to the variance of the features
 _ROUNDING = float(np.finfo(np.float64).eps)  # eigenvalues are not known better, relative to the largest
@@ -80,7 +76,7 @@ def ridge_of(rows: FloatArray, *, full: bool) -> FloatArray:
 
 
 class Learned(SquaredEuclidean):
-    """Squared distances under a learned metric; centres are means whatever the metric."""
+    """Squared distances under a learned metric; centers are means whatever the metric."""
 
     def __init__(self, rows: FloatArray, k: int, *, full: bool, per_cluster: bool, far: bool) -> None:
         super().__init__(rows, k)
@@ -114,7 +110,7 @@ class Learned(SquaredEuclidean):
         return np.ascontiguousarray(rows @ root if self.full else rows * root)
 
     def nearest(self, state: State, rows: Any = None) -> tuple[IntArray, FloatArray]:
-        """Return the best centre of each row and its cost."""
+        """Return the best center of each row and its cost."""
         metric: Metric = state.metric
         if self.n_metrics > 1:
             table = self.table(state, self.rows if rows is None else rows)
@@ -124,11 +120,11 @@ class Learned(SquaredEuclidean):
         return labels, cost + metric.offset[0]
 
     def sweep(self, state: State, some: IntArray) -> tuple[FloatArray, Assigned]:
-        """Return the costs of some rows for each centre, and a function that assigns all: call it, once."""
+        """Return the costs of some rows for each center, and a function that assigns all: call it, once."""
         return Measure.sweep(self, state, some)
 
     def table(self, state: State, rows: Any) -> FloatArray:
-        """Return the cost of each row for each centre."""
+        """Return the cost of each row for each center."""
         return np.asarray(self._squared(state, rows) + state.metric.offset)
 
     def _squared(self, state: State, rows: FloatArray) -> FloatArray:
@@ -141,7 +137,7 @@ class Learned(SquaredEuclidean):
         return out
 
     def costs_to(self, state: State, labels: IntArray) -> FloatArray:
-        """Return the cost of each row for the centre of its label."""
+        """Return the cost of each row for the center of its label."""
         metric: Metric = state.metric
         if metric.rows is not None:
             centers = self._turn(state.centers, metric.root[0])
@@ -162,11 +158,11 @@ class Learned(SquaredEuclidean):
         return np.array([away for _, _, away in state.metric.far])
 
     def distances(self, state: State, rows: Any) -> FloatArray:
-        """Return the distances of rows to centres, under the metric of each centre."""
+        """Return the distances of rows to centers, under the metric of each center."""
         return np.asarray(np.sqrt(self._squared(state, rows)))
 
     def best_matrix(self, state: State, labels: IntArray, pull: Pull) -> FloatArray:
-        """Return the metric that is best for these labels and centres while the farthest samples stay the farthest."""
+        """Return the metric that is best for these labels and centers while the farthest samples stay the farthest."""
         parts = []
         for h in range(self.n_metrics):
             mine = slice(None) if self.n_metrics == 1 else labels == h

@@ -8,8 +8,8 @@ from numbers import Integral
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
+from linkwise._typing import FloatArray, IntArray
 from linkwise.constraints import Constraints, Kind, Rule, SizeBetween
 from linkwise.engines.assignment import Cloud, Place, Placement
 from linkwise.engines.distances import means, one_row, read_rows, squared_to, typical_variance
@@ -17,22 +17,6 @@ from linkwise.engines.partitional._init import Start
 from linkwise.engines.partitional._race import RACE, race
 from linkwise.exceptions import ConstraintError, GaveUpError, LinkwiseError, UnsupportedConstraintError
 from linkwise.problem import check
-
-__all__ = [
-    "TRIES",
-    "KMeansRun",
-    "Loop",
-    "expand",
-    "fill_empty",
-    "judge",
-    "read_problem",
-    "require_count",
-    "run_from_starts",
-    "run_lloyd",
-]
-
-IntArray = npt.NDArray[np.intp]
-FloatArray = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,9 +28,9 @@ class KMeansRun:
     labels : ndarray of intp, shape (n_samples,)
         Cluster of each sample: a row of ``centers``.
     centers : ndarray of shape (n_clusters, n_features)
-        Centre of each cluster.
+        Center of each cluster.
     inertia : float
-        Sum of squared distances of the samples to the centres of their clusters.
+        Sum of squared distances of the samples to the centers of their clusters.
     n_iter : int
         Iterations of the run that was kept.
     best_assignment : bool
@@ -107,14 +91,14 @@ def run_lloyd(
     max_iter : int
         Most iterations.
     tolerance : float
-        Stop when the squared movement of all centres together is at most this; in units of squared distance.
+        Stop when the squared movement of all centers together is at most this; in units of squared distance.
     watch : callable, optional
-        Called with labels and centres after each half-step.
+        Called with labels and centers after each half-step.
 
     Notes
     -----
     The order of steps, and so the answer, is that of scikit-learn's Lloyd: the loop ends when labels repeat, or when
-    centres move no more than the tolerance, after which rows are assigned to the last centres once more. A cluster
+    centers move no more than the tolerance, after which rows are assigned to the last centers once more. A cluster
     that is left empty takes the row that contributes most to the inertia, out of a cluster that has another one.
     """
     k = len(centers)
@@ -137,7 +121,7 @@ def run_lloyd(
         before = labels
         if shift <= tolerance:
             break
-    for _ in range(k + 1):  # a cluster filled now has a new centre, which may be nearer to others: look once more
+    for _ in range(k + 1):  # a cluster filled now has a new center, which may be nearer to others: look once more
         placed = place(centers, before)
         before, kept = placed.labels, centers
         labels, centers = fill_empty(cloud, placed, centers)
@@ -151,10 +135,10 @@ def run_lloyd(
 
 
 def fill_empty(cloud: Cloud, placed: Placement, centers: FloatArray) -> tuple[IntArray, FloatArray]:
-    """Give every empty cluster a row and its place as centre; the arguments are not modified.
+    """Give every empty cluster a row and its place as center; the arguments are not modified.
 
     A row alone in a cluster is apart from all others, so no statement can break, and the objective cannot rise. When
-    nothing is empty the centres come back as the same array.
+    nothing is empty the centers come back as the same array.
     """
     k = len(centers)
     count = np.bincount(placed.labels, minlength=k)
@@ -183,7 +167,7 @@ class Loop:
     """The parameters of Lloyd's loop, checked.
 
     ``race`` says that starts race and the best goes on, where otherwise ``n_init`` of them run to their ends.
-    ``watch``, if given, is called with the labels and centres of the contracted rows after each half-step.
+    ``watch``, if given, is called with the labels and centers of the contracted rows after each half-step.
     """
 
     def __init__(self, who: str, n_init: int | str, max_iter: int, tol: float, watch: Watch | None = None) -> None:

@@ -13,8 +13,6 @@ from linkwise.engines.partitional._penalties import ByDistance, MetricOnly
 from linkwise.engines.partitional._soft_loop import SoftWatch
 from linkwise.engines.partitional._soft_mixin import SoftMixin, SoftRun, Spread, solve
 
-__all__ = ["MKMeans", "MPCKMeans", "mk_means", "mpck_means"]
-
 
 def mk_means(
     X: Any,
@@ -49,16 +47,16 @@ def mk_means(
     inference : {"trees", "icm"}, default="trees"
         How samples named by statements are assigned: one after the other until none moves ("icm", in an order drawn
         from ``random_state``), or that and then whole trees of statements at once, which is never worse.
-    init : {"k-means++", "neighbourhoods"} or array-like of shape (n_clusters, n_features), default="k-means++"
-        Centres to start from: spread out by chance, the means of must-linked samples, soft or hard, or given.
+    init : {"k-means++", "neighborhoods"} or array-like of shape (n_clusters, n_features), default="k-means++"
+        Centers to start from: spread out by chance, the means of must-linked samples, soft or hard, or given.
     n_init : int or "race", default="race"
         "race": of eight starts as with "k-means++", the one that fits best after six steps of plain k-means goes on. A
-        number: so many starts run to their ends. A first run is from the "neighbourhoods" if these are asked for; the
+        number: so many starts run to their ends. A first run is from the "neighborhoods" if these are asked for; the
         run with the least objective is kept. Where nothing is left to chance there is one run.
     max_iter : int, default=300
         Most iterations of one run.
     tol : float, default=1e-4
-        A run ends when the centres together move less than this, squared, relative to the variance of the features.
+        A run ends when the centers together move less than this, squared, relative to the variance of the features.
     random_state : None, int, RandomState or Generator
         Seed of all that is left to chance.
     watch : callable, optional
@@ -67,7 +65,7 @@ def mk_means(
     Returns
     -------
     SoftRun
-        Labels, centres and the objective, iteration by iteration.
+        Labels, centers and the objective, iteration by iteration.
 
     Raises
     ------
@@ -80,10 +78,10 @@ def mk_means(
 
     Notes
     -----
-    The objective is that of `mpck_means`: the sum of squared distances to the centres under a metric A, less log det A
-    for each sample, and what broken soft statements charge by distance. Samples go to the nearest centre all the same,
+    The objective is that of `mpck_means`: the sum of squared distances to the centers under a metric A, less log det A
+    for each sample, and what broken soft statements charge by distance. Samples go to the nearest center all the same,
     so an assignment that breaks more can raise the objective. The run goes on from there, as in [1]_; it ends when
-    labels repeat or centres stand still, when it comes to the same labels for the third time (a cycle), or after
+    labels repeat or centers stand still, when it comes to the same labels for the third time (a cycle), or after
     ``max_iter`` iterations. The assignment with the least objective of the whole run is returned.
     **Cost** O(n d k) per iteration, O(n d^2 k) with "full", and with cannot-links the search for the two samples
     farthest apart, O(n^2 d) at worst.
@@ -125,7 +123,7 @@ def mk_means(
 
 
 class MKMeans(SoftMixin, ConstrainedClusterer):
-    """Cluster around centres in a metric learned from soft statements, which bind no sample themselves.
+    """Cluster around centers in a metric learned from soft statements, which bind no sample themselves.
 
     Parameters
     ----------
@@ -138,16 +136,16 @@ class MKMeans(SoftMixin, ConstrainedClusterer):
     inference : {"trees", "icm"}, default="trees"
         How samples named by statements are assigned: one after the other until none moves ("icm", in an order drawn
         from ``random_state``), or that and then whole trees of statements at once, which is never worse.
-    init : {"k-means++", "neighbourhoods"} or array-like of shape (n_clusters, n_features), default="k-means++"
-        Centres to start from: spread out by chance, the means of must-linked samples, soft or hard, or given.
+    init : {"k-means++", "neighborhoods"} or array-like of shape (n_clusters, n_features), default="k-means++"
+        Centers to start from: spread out by chance, the means of must-linked samples, soft or hard, or given.
     n_init : int or "race", default="race"
         "race": of eight starts as with "k-means++", the one that fits best after six steps of plain k-means goes on. A
-        number: so many starts run to their ends. A first run is from the "neighbourhoods" if these are asked for; the
+        number: so many starts run to their ends. A first run is from the "neighborhoods" if these are asked for; the
         run with the least objective is kept. Where nothing is left to chance there is one run.
     max_iter : int, default=300
         Most iterations of one run.
     tol : float, default=1e-4
-        A run ends when the centres together move less than this, squared, relative to the variance of the features.
+        A run ends when the centers together move less than this, squared, relative to the variance of the features.
     random_state : int, RandomState instance or None, default=None
         Seed of all that is left to chance.
 
@@ -156,13 +154,13 @@ class MKMeans(SoftMixin, ConstrainedClusterer):
     labels_ : ndarray of shape (n_samples,)
         Cluster of each sample: a row of ``cluster_centers_``.
     cluster_centers_ : ndarray of shape (n_clusters, n_features)
-        Centres of the clusters.
+        Centers of the clusters.
     objective_ : float
         What was made small: misfit and what broken statements charge.
     objectives_ : ndarray
         The objective after each assignment of the run that was kept; it may rise, ``objective_`` is the least.
     inertia_ : float
-        Sum of squared Euclidean distances of the samples to the centres of their clusters.
+        Sum of squared Euclidean distances of the samples to the centers of their clusters.
     metric_ : ndarray
         The learned metric: one weight per feature or a matrix, one more axis in front with ``per_cluster``; not set
         with ``metric="none"``.
@@ -250,7 +248,7 @@ def mpck_means(
     metric: str = "diagonal",
     per_cluster: bool = False,
     inference: str = "trees",
-    init: Any = "neighbourhoods",
+    init: Any = "neighborhoods",
     n_init: int | str = "race",
     max_iter: int = 300,
     tol: float = 1e-4,
@@ -275,17 +273,17 @@ def mpck_means(
     inference : {"trees", "icm"}, default="trees"
         How samples named by statements are assigned: one after the other until none moves ("icm", in an order drawn
         from ``random_state``), or that and then whole trees of statements at once, which is never worse.
-    init : {"k-means++", "neighbourhoods"} or array-like of shape (n_clusters, n_features), default="neighbourhoods"
-        Centres to start from: spread out by chance, the means of must-linked samples, soft or hard, or given.
+    init : {"k-means++", "neighborhoods"} or array-like of shape (n_clusters, n_features), default="neighborhoods"
+        Centers to start from: spread out by chance, the means of must-linked samples, soft or hard, or given.
     n_init : int or "race", default="race"
         "race": of eight starts as with "k-means++", the one that fits best after six steps of plain k-means goes on. A
-        number: so many starts run to their ends. A first run is from the "neighbourhoods" if these are asked for; the
+        number: so many starts run to their ends. A first run is from the "neighborhoods" if these are asked for; the
         run with the least objective is kept. Where what is broken still costs a hundredth of it, a last run begins with
         all statements held, if that can be. Where nothing is left to chance there is one run.
     max_iter : int, default=300
         Most iterations of one run.
     tol : float, default=1e-4
-        A run ends when the centres together move less than this, squared, relative to the variance of the features.
+        A run ends when the centers together move less than this, squared, relative to the variance of the features.
     random_state : None, int, RandomState or Generator
         Seed of all that is left to chance.
     watch : callable, optional
@@ -294,7 +292,7 @@ def mpck_means(
     Returns
     -------
     SoftRun
-        Labels, centres and the objective, iteration by iteration.
+        Labels, centers and the objective, iteration by iteration.
 
     Raises
     ------
@@ -307,7 +305,7 @@ def mpck_means(
 
     Notes
     -----
-    The objective is the sum of squared distances to the centres under a metric A, less log det A for each sample, and
+    The objective is the sum of squared distances to the centers under a metric A, less log det A for each sample, and
     for each broken soft statement its weight times the squared distance of its samples (must-link; the mean of the two
     metrics where these differ) or what is missing to the largest squared distance of any two samples (cannot-link).
     **Cost** O(n d k) per iteration, O(n d^2 k) with "full", and with cannot-links the search for the two samples
@@ -351,7 +349,7 @@ def mpck_means(
 
 
 class MPCKMeans(SoftMixin, ConstrainedClusterer):
-    """Cluster around centres in a metric that is learned while soft statements are weighed.
+    """Cluster around centers in a metric that is learned while soft statements are weighed.
 
     Parameters
     ----------
@@ -364,17 +362,17 @@ class MPCKMeans(SoftMixin, ConstrainedClusterer):
     inference : {"trees", "icm"}, default="trees"
         How samples named by statements are assigned: one after the other until none moves ("icm", in an order drawn
         from ``random_state``), or that and then whole trees of statements at once, which is never worse.
-    init : {"k-means++", "neighbourhoods"} or array-like of shape (n_clusters, n_features), default="neighbourhoods"
-        Centres to start from: spread out by chance, the means of must-linked samples, soft or hard, or given.
+    init : {"k-means++", "neighborhoods"} or array-like of shape (n_clusters, n_features), default="neighborhoods"
+        Centers to start from: spread out by chance, the means of must-linked samples, soft or hard, or given.
     n_init : int or "race", default="race"
         "race": of eight starts as with "k-means++", the one that fits best after six steps of plain k-means goes on. A
-        number: so many starts run to their ends. A first run is from the "neighbourhoods" if these are asked for; the
+        number: so many starts run to their ends. A first run is from the "neighborhoods" if these are asked for; the
         run with the least objective is kept. Where what is broken still costs a hundredth of it, a last run begins with
         all statements held, if that can be. Where nothing is left to chance there is one run.
     max_iter : int, default=300
         Most iterations of one run.
     tol : float, default=1e-4
-        A run ends when the centres together move less than this, squared, relative to the variance of the features.
+        A run ends when the centers together move less than this, squared, relative to the variance of the features.
     random_state : int, RandomState instance or None, default=None
         Seed of all that is left to chance.
 
@@ -383,13 +381,13 @@ class MPCKMeans(SoftMixin, ConstrainedClusterer):
     labels_ : ndarray of shape (n_samples,)
         Cluster of each sample: a row of ``cluster_centers_``.
     cluster_centers_ : ndarray of shape (n_clusters, n_features)
-        Centres of the clusters.
+        Centers of the clusters.
     objective_ : float
         What was made small: misfit and what broken statements charge.
     objectives_ : ndarray
         The objective after each assignment of the run that was kept; never rises.
     inertia_ : float
-        Sum of squared Euclidean distances of the samples to the centres of their clusters.
+        Sum of squared Euclidean distances of the samples to the centers of their clusters.
     metric_ : ndarray
         The learned metric: one weight per feature or a matrix, one more axis in front with ``per_cluster``; not set
         with ``metric="none"``.
@@ -449,7 +447,7 @@ class MPCKMeans(SoftMixin, ConstrainedClusterer):
         metric: str = "diagonal",
         per_cluster: bool = False,
         inference: str = "trees",
-        init: Any = "neighbourhoods",
+        init: Any = "neighborhoods",
         n_init: int | str = "race",
         max_iter: int = 300,
         tol: float = 1e-4,

@@ -11,8 +11,6 @@ from linkwise.engines.partitional._penalties import Flat
 from linkwise.engines.partitional._soft_loop import SoftWatch
 from linkwise.engines.partitional._soft_mixin import SoftMixin, SoftRun, Spread, solve
 
-__all__ = ["PCKMeans", "pck_means"]
-
 
 def pck_means(
     X: Any,
@@ -20,14 +18,14 @@ def pck_means(
     n_clusters: int,
     *,
     inference: str = "trees",
-    init: Any = "neighbourhoods",
+    init: Any = "neighborhoods",
     n_init: int | str = "race",
     max_iter: int = 300,
     tol: float = 1e-4,
     random_state: Any = None,
     watch: SoftWatch | None = None,
 ) -> SoftRun:
-    """Move centres to the means of their samples, and samples where misfit and broken statements together cost least.
+    """Move centers to the means of their samples, and samples where misfit and broken statements together cost least.
 
     Parameters
     ----------
@@ -41,17 +39,17 @@ def pck_means(
     inference : {"trees", "icm"}, default="trees"
         How samples named by statements are assigned: one after the other until none moves ("icm", in an order drawn
         from ``random_state``), or that and then whole trees of statements at once, which is never worse.
-    init : {"k-means++", "neighbourhoods"} or array-like of shape (n_clusters, n_features), default="neighbourhoods"
-        Centres to start from: spread out by chance, the means of must-linked samples, soft or hard, or given.
+    init : {"k-means++", "neighborhoods"} or array-like of shape (n_clusters, n_features), default="neighborhoods"
+        Centers to start from: spread out by chance, the means of must-linked samples, soft or hard, or given.
     n_init : int or "race", default="race"
         "race": of eight starts as with "k-means++", the one that fits best after six steps of plain k-means goes on. A
-        number: so many starts run to their ends. A first run is from the "neighbourhoods" if these are asked for; the
+        number: so many starts run to their ends. A first run is from the "neighborhoods" if these are asked for; the
         run with the least objective is kept. Where what is broken still costs a hundredth of it, a last run begins with
         all statements held, if that can be. Where nothing is left to chance there is one run.
     max_iter : int, default=300
         Most iterations of one run.
     tol : float, default=1e-4
-        A run ends when the centres together move less than this, squared, relative to the variance of the features.
+        A run ends when the centers together move less than this, squared, relative to the variance of the features.
     random_state : None, int, RandomState or Generator
         Seed of all that is left to chance.
     watch : callable, optional
@@ -60,7 +58,7 @@ def pck_means(
     Returns
     -------
     SoftRun
-        Labels, centres and the objective, iteration by iteration.
+        Labels, centers and the objective, iteration by iteration.
 
     Raises
     ------
@@ -73,13 +71,13 @@ def pck_means(
 
     Notes
     -----
-    The objective is the sum of squared distances to the centres and the weights of the statements that are broken: a
+    The objective is the sum of squared distances to the centers and the weights of the statements that are broken: a
     weight is what breaking may save in squared distance.
     **Cost** O(n d k) per iteration, as k-means, and O(k) for each link and sweep over the samples that are named.
     Samples that no statement names are assigned as in k-means. Dense rows are copied once, in single precision.
     **Guarantee** the objective never rises from one half-step to the next; all ``n_clusters`` clusters have samples:
     one left empty takes the sample that gains most.
-    **Departure from** [1]_ neighbourhoods of must-links, hard or soft, only start the clusters; the assignment may move
+    **Departure from** [1]_ neighborhoods of must-links, hard or soft, only start the clusters; the assignment may move
     whole trees of statements.
 
     References
@@ -114,7 +112,7 @@ def pck_means(
 
 
 class PCKMeans(SoftMixin, ConstrainedClusterer):
-    """Cluster around centres; a broken soft statement costs its weight.
+    """Cluster around centers; a broken soft statement costs its weight.
 
     Parameters
     ----------
@@ -123,17 +121,17 @@ class PCKMeans(SoftMixin, ConstrainedClusterer):
     inference : {"trees", "icm"}, default="trees"
         How samples named by statements are assigned: one after the other until none moves ("icm", in an order drawn
         from ``random_state``), or that and then whole trees of statements at once, which is never worse.
-    init : {"k-means++", "neighbourhoods"} or array-like of shape (n_clusters, n_features), default="neighbourhoods"
-        Centres to start from: spread out by chance, the means of must-linked samples, soft or hard, or given.
+    init : {"k-means++", "neighborhoods"} or array-like of shape (n_clusters, n_features), default="neighborhoods"
+        Centers to start from: spread out by chance, the means of must-linked samples, soft or hard, or given.
     n_init : int or "race", default="race"
         "race": of eight starts as with "k-means++", the one that fits best after six steps of plain k-means goes on. A
-        number: so many starts run to their ends. A first run is from the "neighbourhoods" if these are asked for; the
+        number: so many starts run to their ends. A first run is from the "neighborhoods" if these are asked for; the
         run with the least objective is kept. Where what is broken still costs a hundredth of it, a last run begins with
         all statements held, if that can be. Where nothing is left to chance there is one run.
     max_iter : int, default=300
         Most iterations of one run.
     tol : float, default=1e-4
-        A run ends when the centres together move less than this, squared, relative to the variance of the features.
+        A run ends when the centers together move less than this, squared, relative to the variance of the features.
     random_state : int, RandomState instance or None, default=None
         Seed of all that is left to chance.
 
@@ -142,13 +140,13 @@ class PCKMeans(SoftMixin, ConstrainedClusterer):
     labels_ : ndarray of shape (n_samples,)
         Cluster of each sample: a row of ``cluster_centers_``.
     cluster_centers_ : ndarray of shape (n_clusters, n_features)
-        Centres of the clusters.
+        Centers of the clusters.
     objective_ : float
         What was made small: misfit and what broken statements charge.
     objectives_ : ndarray
         The objective after each assignment of the run that was kept; never rises.
     inertia_ : float
-        Sum of squared Euclidean distances of the samples to the centres of their clusters.
+        Sum of squared Euclidean distances of the samples to the centers of their clusters.
     n_iter_ : int
         Iterations of the run that was kept.
     best_assignment_ : bool
@@ -195,7 +193,7 @@ class PCKMeans(SoftMixin, ConstrainedClusterer):
         n_clusters: int = 2,
         *,
         inference: str = "trees",
-        init: Any = "neighbourhoods",
+        init: Any = "neighborhoods",
         n_init: int | str = "race",
         max_iter: int = 300,
         tol: float = 1e-4,

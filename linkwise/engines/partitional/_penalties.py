@@ -1,24 +1,18 @@
-"""What each soft k-means method charges for broken statements, and how centres and metric answer to that."""
+"""What each soft k-means method charges for broken statements, and how centers and metric answer to that."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
 import numpy as np
-import numpy.typing as npt
 import scipy.sparse
 
+from linkwise._typing import FloatArray, IntArray
 from linkwise.engines.distances import squared
 from linkwise.engines.partitional._distortions import Measure, State
 from linkwise.engines.partitional._energy import PairCharges
 from linkwise.engines.partitional._learned_metric import Learned, Pull
 from linkwise.problem.statements import SoftPairs
-
-__all__ = ["BetweenCenters", "ByDistance", "Flat", "MetricOnly", "SoftMethod", "ToCenters"]
-
-IntArray = npt.NDArray[np.intp]
-FloatArray = npt.NDArray[np.float64]
-
 
 _NO_TABLE = np.empty((0, 0))
 _DEAREST = 1e150  # finite however often it is added
@@ -29,7 +23,7 @@ class SoftMethod:
     """A measure, pairs, and what these charge.
 
     ``held`` are the pairs that the assignment weighs; ``fixed`` says that their charges never change, ``remembers``
-    that centres depend on those before, so that they can move while labels stay.
+    that centers depend on those before, so that they can move while labels stay.
     """
 
     fixed = False
@@ -172,7 +166,7 @@ class MetricOnly(ByDistance):
 
 
 class BetweenCenters(SoftMethod):
-    """CVQE: a broken must-link costs what the two centres are apart, a cannot-link what the nearest other is."""
+    """CVQE: a broken must-link costs what the two centers are apart, a cannot-link what the nearest other is."""
 
     scale = 0.5
     remembers = True
@@ -182,7 +176,7 @@ class BetweenCenters(SoftMethod):
         self.printed = printed
 
     def charges(self, state: State) -> PairCharges:
-        """Return the charges for the current centres."""
+        """Return the charges for the current centers."""
         pairs, k = self.pairs, self.measure.k
         away = squared(state.centers, state.centers)
         nearest = _others(away).min(axis=1) if k > 1 else np.zeros(k)
@@ -191,7 +185,7 @@ class BetweenCenters(SoftMethod):
         return PairCharges(none, none, same, np.where(pairs.must, 0.5 * pairs.weight, 0.0), away)
 
     def updates(self, labels: IntArray, state: State) -> Iterator[tuple[str, State]]:
-        """Yield centres that broken statements draw to each other."""
+        """Yield centers that broken statements draw to each other."""
         k, pairs = self.measure.k, self.pairs
         a, b = labels[pairs.first], labels[pairs.second]
         centers = self.measure.centers(labels)
@@ -212,13 +206,13 @@ class BetweenCenters(SoftMethod):
 
 
 class ToCenters(SoftMethod):
-    """LCVQE: samples of a broken must-link pay for each other's centre, one of a cannot-link for its next."""
+    """LCVQE: samples of a broken must-link pay for each other's center, one of a cannot-link for its next."""
 
     scale = 0.5
     remembers = True
 
     def charges(self, state: State) -> PairCharges:
-        """Return the charges for the current centres."""
+        """Return the charges for the current centers."""
         pairs = self.pairs
         one, two = (self.measure.table(state, self.measure.rows[side]) for side in (pairs.first, pairs.second))
         quarter = np.where(pairs.must, 0.25 * pairs.weight, 0.0)[:, None]
@@ -231,7 +225,7 @@ class ToCenters(SoftMethod):
     def updates(self, labels: IntArray, state: State) -> Iterator[tuple[str, State]]:
         """Yield weighted means of the samples of each cluster and of those that should or could be in it.
 
-        Who pays for a cannot-link may change as centres move; the step is halved while the objective would rise.
+        Who pays for a cannot-link may change as centers move; the step is halved while the objective would rise.
         """
         rows, pairs, k = self.measure.rows, self.pairs, self.measure.k
         a, b = labels[pairs.first], labels[pairs.second]
@@ -268,12 +262,12 @@ class ToCenters(SoftMethod):
 
 
 def _others(away: FloatArray) -> FloatArray:
-    """Return distances between centres with inf for a centre and itself."""
+    """Return distances between centers with inf for a center and itself."""
     return np.where(np.eye(len(away), dtype=np.bool_), np.inf, away)
 
 
 def _next(table: FloatArray) -> tuple[IntArray, FloatArray]:
-    """Return, for each row and cluster, the nearest centre other than that of the cluster, and how far it is."""
+    """Return, for each row and cluster, the nearest center other than that of the cluster, and how far it is."""
     if table.shape[1] == 1:
         return np.zeros(table.shape, dtype=np.intp), np.zeros(table.shape)
     p = np.arange(len(table))

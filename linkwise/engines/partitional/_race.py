@@ -9,16 +9,13 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import scipy.sparse
 
 from linkwise._kernels import njit
+from linkwise._typing import FloatArray
 from linkwise.engines.distances import is_small, means, nearest, sum_rows, write_nearest
 from linkwise.engines.partitional._init import Start
 
-__all__ = ["RACE", "RUNNERS", "STEPS", "advance", "race"]
-
-FloatArray = npt.NDArray[np.float64]
 RACE = "race"  # the word for it in place of a number of runs
 RUNNERS = 8  # starts that take part
 STEPS = 6  # assignments each of them makes
@@ -30,8 +27,8 @@ def race(start: Start) -> list[FloatArray]:
 
     Notes
     -----
-    **Cost** that of `RUNNERS` draws of centres, and of ``RUNNERS * STEPS`` assignments of at most 20,000 rows to their
-    nearest centres. **Guarantee** the same generator, the same order. What is to be apart is not looked at: this finds
+    **Cost** that of `RUNNERS` draws of centers, and of ``RUNNERS * STEPS`` assignments of at most 20,000 rows to their
+    nearest centers. **Guarantee** the same generator, the same order. What is to be apart is not looked at: this finds
     where to begin.
     """
     X, weight, rng = start.cloud.X, start.cloud.weight, start.rng
@@ -44,9 +41,9 @@ def race(start: Start) -> list[FloatArray]:
 
 
 def advance(X: Any, weight: FloatArray, centers: FloatArray, steps: int) -> tuple[float, FloatArray]:
-    """Make a few steps of plain weighted k-means; return the cost of the last assignment, and the centres after it.
+    """Make a few steps of plain weighted k-means; return the cost of the last assignment, and the centers after it.
 
-    A centre to which no row is nearest stays where it is.
+    A center to which no row is nearest stays where it is.
     """
     if not scipy.sparse.issparse(X) and is_small(X, centers):
         moved = np.array(centers)

@@ -13,8 +13,6 @@ from linkwise.engines.partitional._init import Start
 from linkwise.engines.partitional._loop import KMeansRun, Loop, Watch, expand, judge, read_problem, run_from_starts
 from linkwise.problem import Problem, check
 
-__all__ = ["ConstrainedKMeans", "SeededKMeans", "constrained_kmeans", "seeded_kmeans"]
-
 
 def seeded_kmeans(
     X: Any,
@@ -38,14 +36,14 @@ def seeded_kmeans(
         statements by `Constraints.from_labels`. Nothing of it is enforced.
     n_clusters : int
         Number of clusters; each gets a sample. With more groups, the large ones far from each other are taken; with
-        fewer, k-means++ adds the centres that are missing.
+        fewer, k-means++ adds the centers that are missing.
     n_init : int or "race", default="race"
         "race": of eight starts, the one that fits best after six steps of plain k-means goes on. A number: so many
         starts run to their ends and the best is kept. There is one start where there are ``n_clusters`` groups.
     max_iter : int, default=300
         Most iterations of one run.
     tol : float, default=1e-4
-        A run ends when the centres together move less than this, squared, relative to the variance of the features.
+        A run ends when the centers together move less than this, squared, relative to the variance of the features.
     random_state : None, int, RandomState or Generator
         Seed of all that is left to chance.
     watch : callable, optional
@@ -54,7 +52,7 @@ def seeded_kmeans(
     Returns
     -------
     KMeansRun
-        Labels, centres and inertia.
+        Labels, centers and inertia.
 
     Raises
     ------
@@ -87,7 +85,7 @@ def seeded_kmeans(
     if not constraints.is_hard.all():
         constraints = constraints.with_weight(float("inf"))
     check(constraints, n_clusters=k).raise_if_infeasible()
-    start = Start("neighbourhoods", contract(rows, constraints), k, make_generator(random_state))
+    start = Start("neighborhoods", contract(rows, constraints), k, make_generator(random_state))
     cloud = contract(rows, Constraints.build(len(constraints)))
     return expand(run_from_starts(cloud, start, lambda: FreePlaces(cloud), loop, rows), cloud, rows)
 
@@ -114,14 +112,14 @@ def constrained_kmeans(
         `Constraints.from_labels`. All are taken as hard.
     n_clusters : int
         Number of clusters; each gets a sample. With more groups, the large ones far from each other start the
-        clusters; with fewer, k-means++ adds the centres that are missing.
+        clusters; with fewer, k-means++ adds the centers that are missing.
     n_init : int or "race", default="race"
         "race": of eight starts, the one that fits best after six steps of plain k-means goes on. A number: so many
         starts run to their ends and the best is kept. There is one start where there are ``n_clusters`` groups.
     max_iter : int, default=300
         Most iterations of one run.
     tol : float, default=1e-4
-        A run ends when the centres together move less than this, squared, relative to the variance of the features.
+        A run ends when the centers together move less than this, squared, relative to the variance of the features.
     random_state : None, int, RandomState or Generator
         Seed of all that is left to chance.
     watch : callable, optional
@@ -130,7 +128,7 @@ def constrained_kmeans(
     Returns
     -------
     KMeansRun
-        Labels, centres and inertia.
+        Labels, centers and inertia.
 
     Raises
     ------
@@ -143,7 +141,7 @@ def constrained_kmeans(
     -----
     **Cost** O(n d k) per iteration, as k-means, and one assignment of what is known as in `cop_kmeans`. **Guarantee**
     every statement holds; the inertia never rises; all clusters have samples. **Departure from** [1]_ seeds come as
-    statements: which cluster a group starts is found by assigning all groups to the first centres at least cost, so
+    statements: which cluster a group starts is found by assigning all groups to the first centers at least cost, so
     groups that nothing keeps apart may share a cluster; missing seeds are chosen far from those given.
 
     References
@@ -167,7 +165,7 @@ def constrained_kmeans(
         constraints = constraints.with_weight(float("inf"))
     witness = judge(constraints, k, who)
     cloud = contract(rows, constraints)
-    start = Start("neighbourhoods", cloud, k, make_generator(random_state))
+    start = Start("neighborhoods", cloud, k, make_generator(random_state))
     return expand(run_from_starts(cloud, start, lambda: FixedPlaces(cloud, witness), loop, rows), cloud, rows)
 
 
@@ -209,7 +207,7 @@ class SeededKMeans(_FromSeeds):
     max_iter : int, default=300
         Most iterations of one run.
     tol : float, default=1e-4
-        A run ends when the centres together move less than this, squared, relative to the variance of the features.
+        A run ends when the centers together move less than this, squared, relative to the variance of the features.
     random_state : int, RandomState instance or None, default=None
         Seed of all that is left to chance.
 
@@ -218,9 +216,9 @@ class SeededKMeans(_FromSeeds):
     labels_ : ndarray of shape (n_samples,)
         Cluster of each sample: a row of ``cluster_centers_``.
     cluster_centers_ : ndarray of shape (n_clusters, n_features)
-        Centres of the clusters.
+        Centers of the clusters.
     inertia_ : float
-        Sum of squared distances of the samples to the centres of their clusters.
+        Sum of squared distances of the samples to the centers of their clusters.
     n_iter_ : int
         Iterations of the run that was kept.
     n_clusters_ : int
@@ -285,7 +283,7 @@ class ConstrainedKMeans(_FromSeeds):
     max_iter : int, default=300
         Most iterations of one run.
     tol : float, default=1e-4
-        A run ends when the centres together move less than this, squared, relative to the variance of the features.
+        A run ends when the centers together move less than this, squared, relative to the variance of the features.
     random_state : int, RandomState instance or None, default=None
         Seed of all that is left to chance.
 
@@ -294,9 +292,9 @@ class ConstrainedKMeans(_FromSeeds):
     labels_ : ndarray of shape (n_samples,)
         Cluster of each sample: a row of ``cluster_centers_``.
     cluster_centers_ : ndarray of shape (n_clusters, n_features)
-        Centres of the clusters.
+        Centers of the clusters.
     inertia_ : float
-        Sum of squared distances of the samples to the centres of their clusters.
+        Sum of squared distances of the samples to the centers of their clusters.
     n_iter_ : int
         Iterations of the run that was kept.
     n_clusters_ : int

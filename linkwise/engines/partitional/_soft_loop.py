@@ -1,4 +1,4 @@
-"""The loop of all soft k-means methods: assign samples, move centres and metric, again, until nothing moves."""
+"""The loop of all soft k-means methods: assign samples, move centers and metric, again, until nothing moves."""
 
 from __future__ import annotations
 
@@ -9,17 +9,13 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
+from linkwise._typing import FloatArray, IntArray
 from linkwise.engines.partitional._distortions import State
 from linkwise.engines.partitional._energy import Field, PairCharges
 from linkwise.engines.partitional._kernels_energy import Charges
 from linkwise.engines.partitional._penalties import SoftMethod
 
-__all__ = ["Alternation", "Ended", "SoftWatch"]
-
-IntArray = npt.NDArray[np.intp]
-FloatArray = npt.NDArray[np.float64]
 SoftWatch = Callable[[str, IntArray, FloatArray, Any, float], None]
 _VISITS = 3  # times that a run may come to the same labels before it counts as a cycle
 
@@ -61,7 +57,7 @@ class _Path:
 
 
 class Alternation:
-    """One method on one field, run from given centres.
+    """One method on one field, run from given centers.
 
     ``witness`` shows labels in which the hard statements hold; ``watch`` is called after each half-step.
     """
@@ -88,7 +84,7 @@ class Alternation:
         return self.inference == "icm" and len(self.field.graph.ends) > 0
 
     def run(self, centers: FloatArray, rng: np.random.Generator, before: IntArray | None = None) -> Ended:
-        """Alternate from these centres until labels repeat or centres stand still.
+        """Alternate from these centers until labels repeat or centers stand still.
 
         Where labels are given as well, the objective is never above that of these. A method that does not descend goes
         on where an assignment raises the objective; the best assignment of its run is returned, and a run that comes
@@ -116,7 +112,7 @@ class Alternation:
             state, before = moved, labels
             if still and settled:
                 break
-        for _ in range(measure.k + 1):  # a cluster filled now has a new centre, which may be nearer to others
+        for _ in range(measure.k + 1):  # a cluster filled now has a new center, which may be nearer to others
             labels, after, value = self._assign(state, before, rng)
             values.append(value)
             if path is not None:

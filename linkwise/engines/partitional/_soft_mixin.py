@@ -7,13 +7,13 @@ from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 import numpy as np
-import numpy.typing as npt
 import scipy.sparse
 
 from linkwise._compat import StrOptions
 from linkwise._kernels.disjoint_set import components
 from linkwise._random import make_generator
 from linkwise._threads import Workers
+from linkwise._typing import FloatArray, IntArray
 from linkwise.constraints import Constraints, Kind
 from linkwise.engines.assignment import Cloud, contract
 from linkwise.engines.distances import in_unit, squared_to, typical_variance, unit_of
@@ -31,12 +31,6 @@ from linkwise.exceptions import GaveUpError, InfeasibleConstraintsError, Linkwis
 from linkwise.problem import Problem
 from linkwise.problem.statements import SoftPairs, soft_pairs
 
-__all__ = ["SoftMixin", "SoftRun", "Spread", "refuse_word", "solve"]
-
-IntArray = npt.NDArray[np.intp]
-FloatArray = npt.NDArray[np.float64]
-
-
 TORN = 0.01  # share of the objective that broken statements cost, from which a start that breaks none is tried
 
 
@@ -49,14 +43,14 @@ class SoftRun:
     labels : ndarray of intp, shape (n_samples,)
         Cluster of each sample: a row of ``centers``.
     centers : ndarray of shape (n_clusters, n_features)
-        Centre of each cluster.
+        Center of each cluster.
     objective : float
-        What was made small: the misfit to the centres and what broken statements charge.
+        What was made small: the misfit to the centers and what broken statements charge.
     objectives : tuple of float
         The objective after each assignment of the run that was kept; never rises, but for `mk_means`, whose
         ``objective`` is the least of them.
     inertia : float
-        Misfit alone: the sum of squared distances of samples to centres, plain even where a metric was learned; with
+        Misfit alone: the sum of squared distances of samples to centers, plain even where a metric was learned; with
         another distortion the sum of that.
     n_iter : int
         Iterations of the run that was kept.
@@ -88,7 +82,7 @@ class SoftRun:
 
 @dataclass(frozen=True)
 class Spread:
-    """How far samples are from centres: a distortion, and the metric that is learned for it."""
+    """How far samples are from centers: a distortion, and the metric that is learned for it."""
 
     distortion: str = "squared_euclidean"
     metric: str = "none"
@@ -159,9 +153,9 @@ def solve(
     field = bind_samples(cloud, method.held)
     drawn_from = cloud if isinstance(given, np.ndarray) else _wishes(measure.rows, constraints, cloud)
     start = Start(given, drawn_from, k, rng)
-    # neighbourhoods are one good start; what else there is shows only elsewhere
-    others = Start("k-means++", drawn_from, k, rng) if isinstance(given, str) and given == "neighbourhoods" else start
-    # centres that only come nearer and nearer to where they end never stand still to the last digit
+    # neighborhoods are one good start; what else there is shows only elsewhere
+    others = Start("k-means++", drawn_from, k, rng) if isinstance(given, str) and given == "neighborhoods" else start
+    # centers that only come nearer and nearer to where they end never stand still to the last digit
     tol = max(loop.tol, 1e-14 if method.remembers else 0.0)
     tolerance = tol * typical_variance(measure.rows) if tol else 0.0
     alternation = Alternation(
@@ -217,7 +211,7 @@ def _is_torn(method: SoftMethod, ended: Ended) -> bool:
 
 
 def _all_held(rows: Any, constraints: Constraints, k: int, rng: np.random.Generator) -> IntArray | None:
-    """Labels near k centres that hold everything, soft or hard; None where that cannot be, or was not found."""
+    """Labels near k centers that hold everything, soft or hard; None where that cannot be, or was not found."""
     try:
         return cop_kmeans(rows, constraints.with_weight(np.inf), k, random_state=rng).labels
     except (InfeasibleConstraintsError, GaveUpError):
@@ -225,7 +219,7 @@ def _all_held(rows: Any, constraints: Constraints, k: int, rng: np.random.Genera
 
 
 def _centers(start: Start, others: Start, loop: Loop, *, again: bool) -> Iterator[FloatArray]:
-    """Yield what to run from; ``again`` says that another run from the same centres may end elsewhere."""
+    """Yield what to run from; ``again`` says that another run from the same centers may end elsewhere."""
     if loop.race:
         if start is not others or not start.varies:
             yield start.centers()
@@ -257,7 +251,7 @@ def _wishes(rows: Any, constraints: Constraints, cloud: Cloud) -> Cloud:
 
 
 class SoftMixin(CentroidMixin):
-    """Hard statements hold, soft ones are weighed; new rows go to the centre that costs them least.
+    """Hard statements hold, soft ones are weighed; new rows go to the center that costs them least.
 
     A subclass names its function, whose arguments are its parameters, and says in ``_spread`` if it has a distortion or
     a metric.
@@ -303,10 +297,10 @@ class SoftMixin(CentroidMixin):
             self.metric_ = outcome.metric
             self._ridge = ridge_of(
                 samples, full=self._spread().metric == "full"
-            )  # what the cost of a new row needs besides centre and metric
+            )  # what the cost of a new row needs besides center and metric
 
-    def predict(self, X: Any) -> npt.NDArray[np.intp]:
-        """Return the centre that costs each row of X least.
+    def predict(self, X: Any) -> IntArray:
+        """Return the center that costs each row of X least.
 
         Parameters
         ----------
@@ -321,7 +315,7 @@ class SoftMixin(CentroidMixin):
         return measure.nearest(state, measure.rows)[0]
 
     def transform(self, X: Any) -> FloatArray:
-        """Return the distance of each row of X to each centre.
+        """Return the distance of each row of X to each center.
 
         Parameters
         ----------
@@ -331,7 +325,7 @@ class SoftMixin(CentroidMixin):
         Returns
         -------
         ndarray of shape (n_samples, n_clusters)
-            Euclidean distances, under the learned metric of the centre if there is one; another distortion itself.
+            Euclidean distances, under the learned metric of the center if there is one; another distortion itself.
         """
         measure, state = self._measure_of(self._read_new(X))
         return measure.distances(state, measure.rows)

@@ -1,4 +1,4 @@
-"""One pass over dense rows for a step of k-means: nearest centres, sums of rows, what they cost.
+"""One pass over dense rows for a step of k-means: nearest centers, sums of rows, what they cost.
 
 A pass costs a fraction of n k distances: most rows are decided in single precision, with a bound on its rounding, and
 the others in full, so that labels are those that full distances give, to the last tie. Sums follow from those of the
@@ -11,22 +11,18 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from linkwise._threads import Workers
+from linkwise._typing import FloatArray, IntArray
 from linkwise.engines.distances import squared_to_own
 from linkwise.engines.partitional._kernels_sweep import TILE, sweep_blocks, write_tiles
 
-__all__ = ["Sweep", "Sweeper"]
-
-IntArray = npt.NDArray[np.intp]
-FloatArray = npt.NDArray[np.float64]
-_LARGE = 8_000_000  # features times centres times rows from which threads are quicker
+_LARGE = 8_000_000  # features times centers times rows from which threads are quicker
 _TILES = 32  # of a block, or more, whose sums are made by one thread; how many threads there are changes no digit
 _BLOCKS = 64  # at most
 _SINGLE = 2.0**-24  # relative rounding of single precision
 _CANCELLED = 1e-4  # share of what it is the difference of below which a cost is computed in full
-_WRITING = 8  # centres a tile could meet while it is written
+_WRITING = 8  # centers a tile could meet while it is written
 _SAMPLE = 1_000  # rows that tell how large numbers are
 
 
@@ -36,7 +32,7 @@ class Sweep(NamedTuple):
     Attributes
     ----------
     labels : ndarray of intp, shape (n_rows,)
-        The nearest centre of each row, the lowest-numbered of several.
+        The nearest center of each row, the lowest-numbered of several.
     cost : float
         The sum of the squared distances to these.
     total, size : ndarray of shape (k, d) and (k,)
@@ -56,8 +52,8 @@ class Sweeper:
 
     Notes
     -----
-    With x and c a row and a centre about the mean of some rows, what is compared is ``|c|^2 - 2 c x``. In single
-    precision, with unit u, that is wrong by at most ``(d + 4) u (2 |c|^2 + |x|^2)``; two centres whose values differ by
+    With x and c a row and a center about the mean of some rows, what is compared is ``|c|^2 - 2 c x``. In single
+    precision, with unit u, that is wrong by at most ``(d + 4) u (2 |c|^2 + |x|^2)``; two centers whose values differ by
     more than twice that, with some room, are told apart rightly.
     """
 
@@ -99,7 +95,7 @@ class Sweeper:
         length = (about**2).sum(axis=1)
         scaled = self.scale * about
         short = (scaled**2).sum(axis=1)
-        with np.errstate(over="ignore"):  # a centre too far away for single precision: full distances
+        with np.errstate(over="ignore"):  # a center too far away for single precision: full distances
             lean, norm = (-2.0 * scaled).astype(np.float32), short.astype(np.float32)
         slack, far = 2.2 * (d + 4) * _SINGLE, 2.0 * float(short.max())
         labels, moved = np.empty(n, dtype=np.intp), np.zeros(n_blocks, np.intp)

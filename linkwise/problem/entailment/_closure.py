@@ -3,19 +3,13 @@
 from __future__ import annotations
 
 import numpy as np
-import numpy.typing as npt
 
 from linkwise._kernels.disjoint_set import components
+from linkwise._typing import BoolArray, IntArray
 from linkwise.constraints import Constraints, Kind
 from linkwise.exceptions import LinkwiseError
 from linkwise.problem.entailment._implies import Entailment
 from linkwise.problem.triplets import Spans
-
-__all__ = ["all_entailed", "close", "implied_triplets", "not_in", "pairs_of_groups"]
-
-IntArray = npt.NDArray[np.intp]
-BoolArray = npt.NDArray[np.bool_]
-
 
 MOST_SAMPLES = 400
 

@@ -11,12 +11,10 @@ from scipy.sparse import csr_array
 
 from linkwise._kernels import njit
 from linkwise._sparse import connected_parts
+from linkwise._typing import IntArray
 from linkwise.constraints import Constraints, Kind
 from linkwise.exceptions import ConstraintError, InfeasibleConstraintsError, LinkwiseError
 
-__all__ = ["close_comparisons"]
-
-IntArray = npt.NDArray[np.intp]
 _MOST_PAIRS = 20_000
 _SHOWN = 20
 

@@ -5,16 +5,12 @@ from __future__ import annotations
 from math import comb
 
 import numpy as np
-import numpy.typing as npt
 
 from linkwise._kernels import njit
 from linkwise._kernels.disjoint_set import components
+from linkwise._typing import FloatArray, IntArray
 from linkwise.problem.triplets import WRITE, Spans, make_desk, trace
 
-__all__ = ["count_implied", "grow_links", "grow_triplets"]
-
-IntArray = npt.NDArray[np.intp]
-FloatArray = npt.NDArray[np.float64]
 _FEWEST_TRIED, _MOST_TRIED = 24, 512  # candidates counted in one round
 _CELLS = 40_000_000  # about a tenth of a second of counting
 _MOST_COUNTED = 128  # samples of a connected part whose implied triplets are counted; beyond, trios are drawn

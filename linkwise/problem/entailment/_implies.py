@@ -7,16 +7,12 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
+from linkwise._typing import BoolArray, IntArray
 from linkwise.constraints import Constraints, Kind
 from linkwise.exceptions import LinkwiseError, UnsupportedConstraintError
 from linkwise.problem.triplets import Spans, finest_blocks
 
-__all__ = ["Entailment", "implies"]
-
-IntArray = npt.NDArray[np.intp]
-BoolArray = npt.NDArray[np.bool_]
 _KNOWN = (Kind.MUST_LINK, Kind.CANNOT_LINK, Kind.TRIPLET)
 
 
@@ -64,7 +60,7 @@ def implies(constraints: Constraints, statements: Any) -> BoolArray:
 
     References
     ----------
-    .. [1] D. Bryant, M. Steel, "Extension Operations on Sets of Leaf-Labelled Trees", Adv. Appl. Math. 16 (1995).
+    .. [1] D. Bryant, M. Steel, "Extension Operations on Sets of Leaf-Labeled Trees", Adv. Appl. Math. 16 (1995).
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Which statements say most: those of a labelling, and the best few of many."""
+"""Which statements say most: those of a labeling, and the best few of many."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from math import comb
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from linkwise._messages import hint
+from linkwise._typing import FloatArray, IntArray
 from linkwise._value_columns import rank_values, read_known
 from linkwise.constraints import Constraints, Kind
 from linkwise.exceptions import ConstraintError, LinkwiseError, UnsupportedConstraintError
@@ -18,14 +18,11 @@ from linkwise.problem.entailment._greedy_growth import grow_links, grow_triplets
 from linkwise.problem.entailment._implies import Entailment
 from linkwise.problem.entailment._minimal import minimal
 
-__all__ = ["Selection", "informative", "label_triplets"]
-
-IntArray = npt.NDArray[np.intp]
 _MOST_TRIPLETS = 5_000_000
 
 
 def label_triplets(y: Any, *, unlabeled: Any = -1) -> Constraints:
-    """List the few triplets that say what a labelling says: classes are subtrees, and nothing within them.
+    """List the few triplets that say what a labeling says: classes are subtrees, and nothing within them.
 
     Parameters
     ----------
@@ -121,7 +118,7 @@ class Selection:
 
     kept: Constraints
     statements: IntArray
-    gain: npt.NDArray[np.float64]
+    gain: FloatArray
     implied: float
     total: float
     bound: float
@@ -167,7 +164,7 @@ def informative(constraints: Constraints, m: int, *, random_state: int = 0) -> S
     See Also
     --------
     minimal : the few that say everything.
-    label_triplets : the informative triplets of a labelling.
+    label_triplets : the informative triplets of a labeling.
 
     Notes
     -----
@@ -252,7 +249,7 @@ def _best_links(given: Constraints, known: Entailment, m: int) -> Selection:
 def _selection(
     given: Constraints,
     chosen: IntArray,
-    gain: npt.NDArray[np.float64],
+    gain: FloatArray,
     implied: float,
     total: float,
     bound: float,

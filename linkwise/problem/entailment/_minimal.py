@@ -3,19 +3,15 @@
 from __future__ import annotations
 
 import numpy as np
-import numpy.typing as npt
 
 from linkwise._kernels import njit
 from linkwise._kernels.disjoint_set import components, make, union
+from linkwise._typing import BoolArray, IntArray
 from linkwise.constraints import Constraints, Kind
 from linkwise.exceptions import LinkwiseError
 from linkwise.problem.entailment._implies import Entailment
 from linkwise.problem.triplets import HOLDS, Layout, Spans, join_clades, make_desk, trace
 
-__all__ = ["minimal"]
-
-IntArray = npt.NDArray[np.intp]
-BoolArray = npt.NDArray[np.bool_]
 _FIRST_BATCH = 256
 
 

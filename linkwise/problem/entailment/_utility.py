@@ -6,22 +6,17 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 from scipy.sparse import csr_array
 
 from linkwise._kernels import njit
 from linkwise._kernels.disjoint_set import components
 from linkwise._random import make_generator
+from linkwise._typing import FloatArray, IntArray
 from linkwise.constraints import Constraints, Kind
 from linkwise.exceptions import LinkwiseError
 from linkwise.problem.feasibility import check
 from linkwise.result import Dendrogram, verify
 
-__all__ = ["Utility", "utility"]
-
-IntArray = npt.NDArray[np.intp]
-BoolArray = npt.NDArray[np.bool_]
-FloatArray = npt.NDArray[np.float64]
 _MOST_WORK = 500_000_000  # pairs of forces times features looked at one by one; beyond, a sample is drawn
 _DRAWN = 1_000_000
 _MOST_PAIRS = 20_000  # pairs within groups that are looked at; beyond, that many are drawn

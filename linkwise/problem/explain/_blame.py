@@ -1,4 +1,4 @@
-"""Conflicts blamed on what was written: members of groups and labelled samples rather than statements made of them."""
+"""Conflicts blamed on what was written: members of groups and labeled samples rather than statements made of them."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ from dataclasses import replace
 from itertools import pairwise
 
 import numpy as np
-import numpy.typing as npt
 
 from linkwise.constraints import Constraints, Entry, has_parts
 from linkwise.problem.explain._contradiction import Also, contradiction
@@ -20,9 +19,6 @@ from linkwise.problem.explain._wording import in_words
 from linkwise.problem.statements import Budget, Hard
 from linkwise.problem.triplets import grow_forest, path
 
-__all__ = ["blame_contradiction", "blame_words", "fill_in", "name_entry", "word_core"]
-
-IntArray = npt.NDArray[np.intp]
 _SHOWN = 20
 _SPELLED = 12
 _NAMED = 10

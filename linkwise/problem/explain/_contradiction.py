@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import numpy as np
-import numpy.typing as npt
 
 from linkwise._kernels.disjoint_set import components
+from linkwise._typing import IntArray
 from linkwise.constraints import Kind
 from linkwise.problem.explain._core import CHAIN, KNOT, Core, find_core
 from linkwise.problem.explain._explanation import Explanation, explain_hard, minimal_core
@@ -17,9 +17,6 @@ from linkwise.problem.explain._wording import in_words
 from linkwise.problem.statements import Budget, Hard
 from linkwise.problem.triplets import bridges, finest_blocks, onetree
 
-__all__ = ["Also", "contradiction", "shrink"]
-
-IntArray = npt.NDArray[np.intp]
 Also = Callable[[Hard, IntArray, Budget], IntArray | None]
 
 
@@ -115,7 +112,7 @@ def _ties(hard: Hard) -> IntArray:
 
 
 def shrink(hard: Hard, samples: IntArray, broken: Callable[[IntArray, IntArray], bool]) -> tuple[IntArray, bool]:
-    """Minimise the must-links and triplets inside ``samples`` for which ``broken(block, position)`` stays true.
+    """Minimize the must-links and triplets inside ``samples`` for which ``broken(block, position)`` stays true.
 
     ``block`` numbers the blocks of these samples, ``position`` says where among them a sample is; ``broken`` must stay
     true when blocks grow.

@@ -10,9 +10,9 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from linkwise._kernels.disjoint_set import components
+from linkwise._typing import IntArray
 from linkwise.constraints import Kind
 from linkwise.problem.explain._explanation import minimal_core
 from linkwise.problem.statements import Budget, Hard, renumber
@@ -27,9 +27,6 @@ from linkwise.problem.triplets import (
     unite_blocks,
 )
 
-__all__ = ["CHAIN", "KNOT", "UNION", "Core", "find_core"]
-
-IntArray = npt.NDArray[np.intp]
 CHAIN, KNOT, UNION = range(3)
 _PAIRS_TRIED = 16
 _PATIENCE = 12  # forests grown in vain before the smallest core is taken

@@ -13,15 +13,11 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
+from linkwise._typing import BoolArray, FloatArray, IntArray
 from linkwise.constraints import Constraints, Entries, Entry, Groups, Kind, gather, list_entries, take_away, take_groups
 from linkwise.problem.explain._fixes import Doubt, rank_among
 from linkwise.problem.statements import Hard
 
-__all__ = ["EntryDoubt", "Expansion", "expand"]
-
-IntArray = npt.NDArray[np.intp]
-BoolArray = npt.NDArray[np.bool_]
-FloatArray = npt.NDArray[np.float64]
 _MEMBERS = 128
 
 
@@ -92,7 +88,7 @@ class Expansion:
         return take_away(said, gone, out, lost)
 
     def of_statements(self, statements: IntArray) -> IntArray:
-        """The entries behind some statements: all rows of a labelling that one of them follows from."""
+        """The entries behind some statements: all rows of a labeling that one of them follows from."""
         said, entries = self.said, self.entries
         chosen = np.isin(entries.statement, statements) & (entries.label < 0)
         if said.labels:
@@ -191,7 +187,7 @@ class EntryDoubt(Doubt):
     def score(self, statements: IntArray) -> FloatArray:
         """How much the data contradict each entry, 0 to 1; 0 without data.
 
-        A member of a group together, and a labelled sample, is doubted by its mean distance to the others there, a
+        A member of a group together, and a labeled sample, is doubted by its mean distance to the others there, a
         member of a group apart by its smallest.
         """
         numbers, entries, said = statements, self.expansion.entries, self.expansion.said

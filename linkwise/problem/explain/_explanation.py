@@ -10,13 +10,11 @@ import numpy as np
 import numpy.typing as npt
 
 from linkwise._messages import hint
+from linkwise._typing import IntArray
 from linkwise.constraints import Constraints, Entry
 from linkwise.problem.explain._fixes import Suspects
 from linkwise.problem.statements import Budget, Hard
 
-__all__ = ["Explanation", "Written", "explain", "explain_hard", "minimal_core", "name_list", "with_suspects"]
-
-IntArray = npt.NDArray[np.intp]
 _SHOWN = 20
 _WORK = 5.0
 _TEST = 30_000  # steps of a small test
@@ -24,7 +22,7 @@ _TEST = 30_000  # steps of a small test
 
 @dataclass(frozen=True)
 class Written:
-    """A conflict among what a person wrote, where statements have parts: members of groups, labelled samples.
+    """A conflict among what a person wrote, where statements have parts: members of groups, labeled samples.
 
     ``entries`` conflict although no proper subset does, each of ``repairs`` is a smallest set to take back, of which
     any repair has ``at_least`` so many. ``told`` is the argument with marks for names and places (see `fill_in`).

@@ -13,17 +13,11 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 from scipy.spatial.distance import cdist
 
+from linkwise._typing import FloatArray, IntArray
 from linkwise.constraints import Constraints, Kind
 from linkwise.problem.statements import Budget
-
-__all__ = ["WORK", "Doubt", "Suspects", "find_suspects", "rank_among"]
-
-IntArray = npt.NDArray[np.intp]
-FloatArray = npt.NDArray[np.float64]
-
 
 _REFERENCE = 256  # samples whose distances tell what is far and what is near
 _AT_ONCE = 256

@@ -11,14 +11,11 @@ from scipy.sparse import coo_array
 from linkwise._kernels import njit
 from linkwise._kernels.disjoint_set import make, union
 from linkwise._sparse import breadth_first, narrow
-
-__all__ = ["LinkGraph", "spanning_links"]
-
-IntArray = npt.NDArray[np.intp]
+from linkwise._typing import BoolArray, IntArray
 
 
 @njit
-def spanning_links(n: int, pairs: IntArray) -> npt.NDArray[np.bool_]:
+def spanning_links(n: int, pairs: IntArray) -> BoolArray:
     """Mask the pairs that join two groups when taken in order: a spanning forest."""
     sets = make(n)
     used = np.zeros(len(pairs), np.bool_)

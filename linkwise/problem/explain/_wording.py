@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import numpy as np
-import numpy.typing as npt
 
 from linkwise._kernels.disjoint_set import find, make, union
 from linkwise.problem.explain._core import CHAIN, KNOT, Core
@@ -11,9 +10,6 @@ from linkwise.problem.explain._explanation import name_list
 from linkwise.problem.statements import Hard
 from linkwise.problem.triplets import BY_ITSELF, BY_THIRD, grow_forest, path, unite_blocks
 
-__all__ = ["in_words"]
-
-IntArray = npt.NDArray[np.intp]
 _SPELLED = 12  # steps that are written out
 
 

@@ -1,12 +1,12 @@
-"""Blame a conflict with a wanted number of clusters on entries: members of groups and labelled samples."""
+"""Blame a conflict with a wanted number of clusters on entries: members of groups and labeled samples."""
 
 from __future__ import annotations
 
 from dataclasses import replace
 
 import numpy as np
-import numpy.typing as npt
 
+from linkwise._typing import IntArray
 from linkwise.constraints import Constraints, Kind, has_parts
 from linkwise.problem.explain import (
     Doubt,
@@ -22,10 +22,6 @@ from linkwise.problem.explain import (
 from linkwise.problem.feasibility._n_clusters import decide_number
 from linkwise.problem.statements import Budget, Hard
 from linkwise.problem.triplets import blocks_or_none
-
-__all__ = ["blame_number"]
-
-IntArray = npt.NDArray[np.intp]
 
 _WORK = 5.0  # units of counted work to find the entries at fault for a number of clusters
 

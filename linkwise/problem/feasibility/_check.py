@@ -7,8 +7,8 @@ from numbers import Integral
 from typing import Any, Literal
 
 import numpy as np
-import numpy.typing as npt
 
+from linkwise._typing import IntArray
 from linkwise.constraints import Constraints, MinSeparation, has_parts, must_links_within
 from linkwise.exceptions import InfeasibleConstraintsError, LinkwiseError
 from linkwise.problem.explain import (
@@ -33,9 +33,6 @@ from linkwise.problem.statements import Budget, Hard
 from linkwise.problem.triplets import blocks_or_none
 from linkwise.result import Dendrogram
 
-__all__ = ["Verdict", "check", "conflicts_of", "judge", "read_hard", "read_k"]
-
-IntArray = npt.NDArray[np.intp]
 _WORK, _QUICK = 20.0, 0.25  # units of work for the verdict, and for one test of what to drop
 _NOT_KNOWN = np.empty(0, dtype=np.intp)
 
@@ -141,7 +138,7 @@ def check(
     Notes
     -----
     For any number of clusters the answer is exact for must-links, cannot-links and triplets together. With
-    ``n_clusters`` the question contains graph colouring, with choices it contains satisfiability; these are decided by
+    ``n_clusters`` the question contains graph coloring, with choices it contains satisfiability; these are decided by
     bounds and a bounded search, and "unknown" names the bounds when that does not suffice. Groups apart are never
     written out as pairs.
 

@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
-import numpy.typing as npt
 
+from linkwise._typing import BoolArray, IntArray
 from linkwise.constraints import Constraints, Groups, Kind
 from linkwise.problem.explain import explain_hard, minimal_core, name_list
 from linkwise.problem.feasibility._cuts_of_size import hierarchy_of_blocks
@@ -21,9 +21,6 @@ from linkwise.problem.statements import Budget, Hard
 from linkwise.problem.triplets import blocks_or_none
 from linkwise.result import Dendrogram
 
-__all__ = ["Choices", "choice_core", "free_witness", "make_choices", "settle_choices"]
-
-IntArray = npt.NDArray[np.intp]
 _WORK = 10.0
 _NODE, _CHOICE = 15_000, 1_000  # steps of a branch, and those for each choice in it
 
@@ -33,7 +30,7 @@ class Choices:
     """The hard choices: ``is_must`` tells those of must-links from those of cannot-links."""
 
     groups: Groups
-    is_must: npt.NDArray[np.bool_]
+    is_must: BoolArray
 
     @classmethod
     def of(cls, constraints: Constraints) -> Choices:
@@ -56,7 +53,7 @@ class Choices:
         keep = ~np.isin(self.groups.statement, numbers)
         return Choices(self.groups.pick(keep), self.is_must[keep])
 
-    def held(self, labels: IntArray) -> npt.NDArray[np.bool_]:
+    def held(self, labels: IntArray) -> BoolArray:
         """Which choices hold when the samples of a cluster, or of a block, share a label."""
         kind = np.where(self.is_must, Kind.MUST_LINK_ANY, Kind.CANNOT_LINK_ANY).astype(np.int8)
         return self.groups.hold(kind, labels)

@@ -1,8 +1,8 @@
-"""How many clusters cannot-links ask for: cliques from below, colourings from above, exact search where it is small.
+"""How many clusters cannot-links ask for: cliques from below, colorings from above, exact search where it is small.
 
 The vertices are blocks of samples that share a cluster anyway. What is to be apart is a list of cliques: a cannot-link
 is one of two vertices, a group apart one of as many as it touches; a group is never written out as pairs. A partition
-into at most k clusters is a colouring with k colours.
+into at most k clusters is a coloring with k colors.
 """
 
 from __future__ import annotations
@@ -14,13 +14,11 @@ import numpy as np
 import numpy.typing as npt
 
 from linkwise._kernels import njit
+from linkwise._typing import BoolArray, IntArray
 from linkwise.constraints import Groups
-from linkwise.problem.feasibility._coloring_solver import Sizes, colour_by_solver
+from linkwise.problem.feasibility._coloring_solver import Sizes, color_by_solver
 from linkwise.problem.statements import STEPS, Budget
 
-__all__ = ["ConflictGraph", "Outcome", "spread"]
-
-IntArray = npt.NDArray[np.intp]
 _SEARCH, _SOLVE = 4.0, 10.0  # units of work for the built-in search and for a solver
 _CELLS = 50_000_000
 _VISITS = 2_000_000_000
@@ -35,11 +33,11 @@ class _Cliques(NamedTuple):
     vertex: IntArray
     first: IntArray
     clique: IntArray
-    degree: IntArray  # neighbours of each vertex, counted once per clique they share
+    degree: IntArray  # neighbors of each vertex, counted once per clique they share
 
 
 class Outcome(IntEnum):
-    """What the search for a colouring found."""
+    """What the search for a coloring found."""
 
     IMPOSSIBLE = 0
     FOUND = 1
@@ -116,8 +114,8 @@ class ConflictGraph:
         """Position in ``pairs`` of the first cannot-link with this number."""
         return int(self._first[number])
 
-    def _solve(self, rest: IntArray, colour: IntArray, n_colours: int, budget: Budget) -> Outcome:
-        """Ask a solver about the vertices that were not peeled off; writes ``colour`` if there is one."""
+    def _solve(self, rest: IntArray, color: IntArray, n_colors: int, budget: Budget) -> Outcome:
+        """Ask a solver about the vertices that were not peeled off; writes ``color`` if there is one."""
         place = np.full(self.n, -1, dtype=np.intp)
         place[rest] = np.arange(len(rest))
         cliques = self._cliques
@@ -126,18 +124,18 @@ class ConflictGraph:
         left = np.bincount(np.repeat(np.arange(len(size)), size)[here >= 0], minlength=len(size))
         start = np.concatenate([[0], np.cumsum(left)]).astype(np.intp)
         fixed = place[self.clique()]
-        answer, found = colour_by_solver(start, here[here >= 0], len(rest), n_colours, fixed[fixed >= 0], budget)
+        answer, found = color_by_solver(start, here[here >= 0], len(rest), n_colors, fixed[fixed >= 0], budget)
         if answer:
-            colour[rest] = found
+            color[rest] = found
         return Outcome.UNDECIDED if answer is None else Outcome(int(answer))
 
     def divide(self, k: int, sizes: Sizes, budget: Budget) -> tuple[Outcome, IntArray]:
-        """Search a colouring with exactly ``k`` colours, each with a number of samples within bounds."""
+        """Search a coloring with exactly ``k`` colors, each with a number of samples within bounds."""
         cliques = self._cliques
-        answer, found = colour_by_solver(cliques.start, cliques.vertex, self.n, k, self.clique()[:k], budget, sizes)
+        answer, found = color_by_solver(cliques.start, cliques.vertex, self.n, k, self.clique()[:k], budget, sizes)
         return (Outcome.UNDECIDED if answer is None else Outcome(int(answer))), found
 
-    def matrix(self) -> npt.NDArray[np.bool_]:
+    def matrix(self) -> BoolArray:
         """Return who is apart from whom as a dense matrix, for small graphs."""
         apart = np.zeros((self.n, self.n), dtype=np.bool_)
         cliques = self._cliques
@@ -148,7 +146,7 @@ class ConflictGraph:
         return apart
 
     def enough(self) -> int:
-        """Return the least number of colours for which peeling alone finds a colouring (degeneracy + 1)."""
+        """Return the least number of colors for which peeling alone finds a coloring (degeneracy + 1)."""
         low, high = 1, int(self._cliques.degree.max(initial=0)) + 1
         while low < high:
             middle = (low + high) // 2
@@ -158,38 +156,38 @@ class ConflictGraph:
                 high = middle
         return low
 
-    def colour(self, n_colours: int, budget: Budget | None = None) -> tuple[Outcome, IntArray]:
-        """Search a colouring with at most ``n_colours`` colours.
+    def color(self, n_colors: int, budget: Budget | None = None) -> tuple[Outcome, IntArray]:
+        """Search a coloring with at most ``n_colors`` colors.
 
-        Blocks with fewer neighbours than colours can always be coloured last, so they are peeled off first. The rest
+        Blocks with fewer neighbors than colors can always be colored last, so they are peeled off first. The rest
         is searched in order of saturation (DSATUR) with backtracking, within 4 units of counted work, then by a solver
         within 10, or what the budget has left.
         """
         budget = Budget(_SEARCH + _SOLVE) if budget is None else budget
-        colour = np.full(self.n, -1, dtype=np.intp)
+        color = np.full(self.n, -1, dtype=np.intp)
         if not self._light:
-            return Outcome.UNDECIDED, colour
-        order, alive = _peel(self._cliques, n_colours)
+            return Outcome.UNDECIDED, color
+        order, alive = _peel(self._cliques, n_colors)
         rest = np.flatnonzero(alive)
         if len(rest):
-            if len(rest) * n_colours > _CELLS:
-                return Outcome.UNDECIDED, colour
+            if len(rest) * n_colors > _CELLS:
+                return Outcome.UNDECIDED, color
             most = int(max(0.0, min(_SEARCH, budget.left)) * STEPS) // (_VERTEX * len(rest))
-            answer, steps = _search(self._cliques, rest, colour, n_colours, most)
+            answer, steps = _search(self._cliques, rest, color, n_colors, most)
             budget.spend(_VERTEX * len(rest) * steps)
             outcome = Outcome(answer)
             if outcome is Outcome.UNDECIDED and not budget.over:
-                outcome = self._solve(rest, colour, n_colours, budget.share(_SOLVE))
+                outcome = self._solve(rest, color, n_colors, budget.share(_SOLVE))
             if outcome is not Outcome.FOUND:
-                return outcome, colour
-        _colour_in_order(self._cliques, order[::-1].copy(), colour)
-        return Outcome.FOUND, colour
+                return outcome, color
+        _color_in_order(self._cliques, order[::-1].copy(), color)
+        return Outcome.FOUND, color
 
 
-def spread(colour: IntArray, n_clusters: int) -> IntArray:
-    """Turn a colouring into one with exactly ``n_clusters`` non-empty colours: some groups get one of their own."""
-    _, first, label = np.unique(colour, return_index=True, return_inverse=True)
-    movable = np.ones(len(colour), dtype=np.bool_)
+def spread(color: IntArray, n_clusters: int) -> IntArray:
+    """Turn a coloring into one with exactly ``n_clusters`` non-empty colors: some groups get one of their own."""
+    _, first, label = np.unique(color, return_index=True, return_inverse=True)
+    movable = np.ones(len(color), dtype=np.bool_)
     movable[first] = False
     moved = np.flatnonzero(movable)[: n_clusters - len(first)]
     label = label.astype(np.intp)
@@ -199,7 +197,7 @@ def spread(colour: IntArray, n_clusters: int) -> IntArray:
 
 @njit
 def _mark_around(cliques: _Cliques, v: int, stamp: IntArray, value: int) -> None:
-    """Write ``value`` at every neighbour of ``v``."""
+    """Write ``value`` at every neighbor of ``v``."""
     for e in range(cliques.first[v], cliques.first[v + 1]):
         q = cliques.clique[e]
         for p in range(cliques.start[q], cliques.start[q + 1]):
@@ -209,7 +207,7 @@ def _mark_around(cliques: _Cliques, v: int, stamp: IntArray, value: int) -> None
 
 @njit
 def _greedy_clique(cliques: _Cliques, seeds: IntArray, least: int) -> IntArray:
-    """Grow a clique of more than ``least`` vertices from each seed, taking next the candidate with most neighbours."""
+    """Grow a clique of more than ``least`` vertices from each seed, taking next the candidate with most neighbors."""
     stamp = np.zeros(len(cliques.degree), np.intp)
     candidates = np.empty(len(stamp), np.intp)
     found = np.empty(len(stamp), np.intp)
@@ -247,15 +245,15 @@ def _greedy_clique(cliques: _Cliques, seeds: IntArray, least: int) -> IntArray:
 
 
 @njit
-def _peel(cliques: _Cliques, n_colours: int) -> tuple[IntArray, npt.NDArray[np.bool_]]:
-    """Remove vertices with fewer than ``n_colours`` neighbours left; return the order of removal and who stays."""
+def _peel(cliques: _Cliques, n_colors: int) -> tuple[IntArray, BoolArray]:
+    """Remove vertices with fewer than ``n_colors`` neighbors left; return the order of removal and who stays."""
     n = len(cliques.degree)
     degree = cliques.degree.copy()
     alive = np.ones(n, np.bool_)
     order = np.empty(n, np.intp)
     removed = 0
     for v in range(n):
-        if degree[v] < n_colours:
+        if degree[v] < n_colors:
             alive[v] = False
             order[removed] = v
             removed += 1
@@ -269,7 +267,7 @@ def _peel(cliques: _Cliques, n_colours: int) -> tuple[IntArray, npt.NDArray[np.b
                 u = cliques.vertex[p]
                 if alive[u]:
                     degree[u] -= 1
-                    if degree[u] < n_colours:
+                    if degree[u] < n_colors:
                         alive[u] = False
                         order[removed] = u
                         removed += 1
@@ -277,44 +275,44 @@ def _peel(cliques: _Cliques, n_colours: int) -> tuple[IntArray, npt.NDArray[np.b
 
 
 @njit
-def _colour_in_order(cliques: _Cliques, order: IntArray, colour: IntArray) -> None:
-    """Give each vertex the smallest colour no coloured neighbour has."""
-    used = np.full(len(colour) + 1, -1, np.intp)
+def _color_in_order(cliques: _Cliques, order: IntArray, color: IntArray) -> None:
+    """Give each vertex the smallest color no colored neighbor has."""
+    used = np.full(len(color) + 1, -1, np.intp)
     for v in order:
         for e in range(cliques.first[v], cliques.first[v + 1]):
             q = cliques.clique[e]
             for p in range(cliques.start[q], cliques.start[q + 1]):
-                c = colour[cliques.vertex[p]]
+                c = color[cliques.vertex[p]]
                 if c >= 0:
                     used[c] = v
         c = 0
         while used[c] == v:
             c += 1
-        colour[v] = c
+        color[v] = c
 
 
 @njit
-def _search(cliques: _Cliques, rest: IntArray, colour: IntArray, k: int, most: int) -> tuple[int, int]:
-    """Colour ``rest`` with ``k`` colours by backtracking, most constrained vertex first; writes ``colour`` if found.
+def _search(cliques: _Cliques, rest: IntArray, color: IntArray, k: int, most: int) -> tuple[int, int]:
+    """Color ``rest`` with ``k`` colors by backtracking, most constrained vertex first; writes ``color`` if found.
 
     Returns the outcome and the steps it took, ``most`` at most.
     """
     m = len(rest)
-    taken = np.zeros((m, k), np.int32)  # how many neighbours of each vertex have each colour
+    taken = np.zeros((m, k), np.int32)  # how many neighbors of each vertex have each color
     saturation = np.zeros(m, np.intp)
-    place = np.full(len(colour), -1, np.intp)
+    place = np.full(len(color), -1, np.intp)
     for p in range(m):
         place[rest[p]] = p
     chosen = np.empty(m, np.intp)
     given = np.full(m, -1, np.intp)
-    highest = np.zeros(m + 1, np.intp)  # colours in use before each step: a new colour is tried once
+    highest = np.zeros(m + 1, np.intp)  # colors in use before each step: a new color is tried once
     depth = 0
     fresh = True
     steps = 0
     while True:
         if depth == m:
             for p in range(m):
-                colour[rest[p]] = given[p]
+                color[rest[p]] = given[p]
             return 1, steps
         if steps >= most:
             return -1, steps
@@ -333,7 +331,7 @@ def _search(cliques: _Cliques, rest: IntArray, colour: IntArray, k: int, most: i
         else:
             best = chosen[depth]
             c = given[best] + 1
-            _recolour(cliques, rest[best], place, taken, saturation, given[best], -1)
+            _recolor(cliques, rest[best], place, taken, saturation, given[best], -1)
             given[best] = -1
         limit = min(k, highest[depth] + 1)
         while c < limit and taken[best, c] > 0:
@@ -345,14 +343,14 @@ def _search(cliques: _Cliques, rest: IntArray, colour: IntArray, k: int, most: i
             fresh = False
             continue
         given[best] = c
-        _recolour(cliques, rest[best], place, taken, saturation, c, 1)
+        _recolor(cliques, rest[best], place, taken, saturation, c, 1)
         highest[depth + 1] = max(highest[depth], c + 1)
         depth += 1
         fresh = True
 
 
 @njit
-def _recolour(
+def _recolor(
     cliques: _Cliques,
     vertex: int,
     place: IntArray,

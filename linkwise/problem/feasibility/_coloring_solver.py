@@ -1,4 +1,4 @@
-"""Colouring by a solver, for graphs the built-in search does not settle: CP-SAT if installed, else HiGHS from SciPy."""
+"""Coloring by a solver, for graphs the built-in search does not settle: CP-SAT if installed, else HiGHS from SciPy."""
 
 from __future__ import annotations
 
@@ -6,28 +6,25 @@ import importlib.util
 from typing import Any, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from linkwise._sparse import integer_programme
+from linkwise._typing import IntArray
 from linkwise.problem.statements import STEPS, Budget
 
-__all__ = ["Sizes", "colour_by_solver"]
-
-IntArray = npt.NDArray[np.intp]
 _MOST_CELLS = 200_000
 _MOST_APART, _ROOT = 8_000, 6.0  # entries of HiGHS that keep apart, and units of work its root takes with as many
 _CELL, _BRANCH = 500, 200_000  # steps of writing down a cell, and of a branch for each 1,000 entries
 
 
 class Sizes(NamedTuple):
-    """Samples per vertex, and the fewest and most samples of one colour."""
+    """Samples per vertex, and the fewest and most samples of one color."""
 
     size: IntArray
     low: int
     high: int
 
 
-def colour_by_solver(
+def color_by_solver(
     start: IntArray,
     vertex: IntArray,
     n: int,
@@ -36,24 +33,24 @@ def colour_by_solver(
     budget: Budget,
     sizes: Sizes | None = None,
 ) -> tuple[bool | None, IntArray]:
-    """Colour ``n`` vertices with ``k`` colours, all different within each clique.
+    """Color ``n`` vertices with ``k`` colors, all different within each clique.
 
     Parameters
     ----------
     start, vertex : ndarray of intp
         Clique q holds ``vertex[start[q]:start[q + 1]]``.
     fixed : ndarray of intp
-        Vertices of one clique, which get the colours 0, 1, ... so that renamed solutions are not searched again.
+        Vertices of one clique, which get the colors 0, 1, ... so that renamed solutions are not searched again.
     budget : Budget
         Counted work: branches of HiGHS, or the deterministic time of CP-SAT.
     sizes : Sizes, optional
-        How many samples each vertex stands for, and how many a colour may have.
+        How many samples each vertex stands for, and how many a color may have.
 
     Returns
     -------
     possible : bool or None
         None when the budget was used up or the graph is too large to be written down.
-    colour : ndarray of intp
+    color : ndarray of intp
         Empty unless possible.
 
     Notes
@@ -76,7 +73,7 @@ def _with_highs(
 
     size = np.diff(start)
     owner = np.repeat(np.arange(len(size)), size)
-    # one row per clique and colour: at most one vertex; one row per vertex: exactly one colour
+    # one row per clique and color: at most one vertex; one row per vertex: exactly one color
     rows = (owner[:, None] * k + np.arange(k)).ravel()
     columns = (vertex[:, None] * k + np.arange(k)).ravel()
     apart = coo_array((np.ones(len(rows)), (rows, columns)), shape=(len(size) * k, n * k))
@@ -113,14 +110,14 @@ def _with_cp_sat(
     from ortools.sat.python import cp_model
 
     model = cp_model.CpModel()
-    colour = [model.new_int_var(0, k - 1, f"v{v}") for v in range(n)]
+    color = [model.new_int_var(0, k - 1, f"v{v}") for v in range(n)]
     if sizes is not None:
-        _bound_sizes(model, colour, k, sizes)
+        _bound_sizes(model, color, k, sizes)
     for q in range(len(start) - 1):
-        members = [colour[v] for v in vertex[start[q] : start[q + 1]].tolist()]
+        members = [color[v] for v in vertex[start[q] : start[q + 1]].tolist()]
         model.add_all_different(members)
     for c, v in enumerate(fixed.tolist()):
-        model.add(colour[v] == c)
+        model.add(color[v] == c)
     solver = cp_model.CpSolver()
     solver.parameters.num_workers = 1
     solver.parameters.random_seed = 0
@@ -133,13 +130,13 @@ def _with_cp_sat(
         return False, np.empty(0, dtype=np.intp)
     if status not in (cp_model.OPTIMAL, cp_model.FEASIBLE):
         return None, np.empty(0, dtype=np.intp)
-    return True, np.array([solver.value(variable) for variable in colour], dtype=np.intp)
+    return True, np.array([solver.value(variable) for variable in color], dtype=np.intp)
 
 
-def _bound_sizes(model: Any, colour: list[Any], k: int, sizes: Sizes) -> None:
+def _bound_sizes(model: Any, color: list[Any], k: int, sizes: Sizes) -> None:
     for c in range(k):
-        has = [model.new_bool_var(f"v{v}c{c}") for v in range(len(colour))]
-        for variable, mine in zip(colour, has, strict=True):
+        has = [model.new_bool_var(f"v{v}c{c}") for v in range(len(color))]
+        for variable, mine in zip(color, has, strict=True):
             model.add(variable == c).only_enforce_if(mine)
             model.add(variable != c).only_enforce_if(mine.negated())
         total = sum(int(size) * mine for size, mine in zip(sizes.size, has, strict=True))

@@ -9,17 +9,14 @@ from __future__ import annotations
 from typing import Literal
 
 import numpy as np
-import numpy.typing as npt
 
+from linkwise._typing import IntArray
 from linkwise.problem.feasibility._coloring import ConflictGraph
 from linkwise.problem.feasibility._cuts_of_size import hierarchy_of_blocks
 from linkwise.problem.statements import Budget, Hard
 from linkwise.problem.triplets import blocks_or_none
 from linkwise.result import Dendrogram
 
-__all__ = ["search_cut"]
-
-IntArray = npt.NDArray[np.intp]
 _ASSUMED = -1  # number of a statement nobody made
 _NODE, _CELL = 60_000, 1  # steps of a branch, and those for each pair of blocks
 

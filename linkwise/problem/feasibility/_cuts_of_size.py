@@ -3,18 +3,14 @@
 from __future__ import annotations
 
 import numpy as np
-import numpy.typing as npt
 
 from linkwise._kernels import njit
+from linkwise._typing import BoolArray, FloatArray, IntArray
 from linkwise.constraints import Groups
 from linkwise.problem.feasibility._coloring import ConflictGraph, Outcome
 from linkwise.problem.triplets import _over, onetree
 from linkwise.result import Dendrogram
 
-__all__ = ["cut_of_size", "hierarchy_of_blocks", "levels"]
-
-IntArray = npt.NDArray[np.intp]
-BoolArray = npt.NDArray[np.bool_]
 _EXACT = 60
 
 
@@ -52,7 +48,7 @@ def _must_split(n: int, parent: IntArray, cannot_link: IntArray, apart: Groups) 
     split = np.zeros(len(parent), dtype=np.bool_)
     if len(cannot_link) or len(apart.statement):
         tree = Dendrogram(n, parent, levels(parent))
-        first, second = apart.neighbours(tree.leaf_order)
+        first, second = apart.neighbors(tree.leaf_order)
         split[tree.lca(cannot_link[:, 0], cannot_link[:, 1])] = True
         split[tree.lca(first, second)] = True
         split = _spread_up(split, parent)
@@ -66,9 +62,9 @@ def _gather(n: int, parent: IntArray, cannot_link: IntArray, apart: Groups) -> I
     tops, at = np.unique(whole[:n], return_inverse=True)
     pairs = at[cannot_link]
     rivals = pairs[parent[tops[pairs[:, 0]]] == parent[tops[pairs[:, 1]]]]
-    colour = _few_colours(ConflictGraph(np.arange(len(tops)), rivals, _siblings(at, parent[tops], apart)))
-    # One new node per parent and colour, if at least two siblings share it; it is numbered just before the parent.
-    _, team, size = np.unique(np.column_stack([parent[tops], colour]), axis=0, return_inverse=True, return_counts=True)
+    color = _few_colors(ConflictGraph(np.arange(len(tops)), rivals, _siblings(at, parent[tops], apart)))
+    # One new node per parent and color, if at least two siblings share it; it is numbered just before the parent.
+    _, team, size = np.unique(np.column_stack([parent[tops], color]), axis=0, return_inverse=True, return_counts=True)
     team = team.reshape(-1)
     used = np.flatnonzero(size > 1)
     above = np.empty(len(size), dtype=np.intp)
@@ -97,14 +93,14 @@ def _siblings(at: IntArray, above: IntArray, apart: Groups) -> Groups:
     return Groups(np.arange(len(sizes)), start, member[order])
 
 
-def _few_colours(graph: ConflictGraph) -> IntArray:
-    """Colour with few colours: exactly as few as possible when the graph is small."""
+def _few_colors(graph: ConflictGraph) -> IntArray:
+    """Color with few colors: exactly as few as possible when the graph is small."""
     low, high = len(graph.clique()), graph.enough()
-    for n_colours in range(low, high if graph.n <= _EXACT else low):
-        outcome, colour = graph.colour(n_colours)
+    for n_colors in range(low, high if graph.n <= _EXACT else low):
+        outcome, color = graph.color(n_colors)
         if outcome is Outcome.FOUND:
-            return colour
-    return graph.colour(high)[1]
+            return color
+    return graph.color(high)[1]
 
 
 @njit
@@ -136,7 +132,7 @@ def _two_way(n: int, parent: IntArray) -> IntArray:
 
 
 @njit
-def _spread_up(flag: npt.NDArray[np.bool_], parent: IntArray) -> npt.NDArray[np.bool_]:
+def _spread_up(flag: BoolArray, parent: IntArray) -> BoolArray:
     for node in range(len(parent)):
         if flag[node] and parent[node] >= 0:
             flag[parent[node]] = True
@@ -144,7 +140,7 @@ def _spread_up(flag: npt.NDArray[np.bool_], parent: IntArray) -> npt.NDArray[np.
 
 
 @njit
-def levels(parent: IntArray) -> npt.NDArray[np.float64]:
+def levels(parent: IntArray) -> FloatArray:
     """Height of a node = the longest way down; the witness has no distances of its own."""
     height = np.zeros(len(parent))
     for node in range(len(parent)):

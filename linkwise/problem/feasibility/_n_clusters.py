@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
-import numpy.typing as npt
 
 from linkwise._kernels.disjoint_set import components
+from linkwise._typing import IntArray
 from linkwise.constraints import Kind
 from linkwise.problem.explain import (
     Explanation,
@@ -27,9 +27,6 @@ from linkwise.problem.statements import Budget, Hard
 from linkwise.problem.triplets import bridges, finest_blocks
 from linkwise.result import Dendrogram
 
-__all__ = ["Number", "decide_number", "tear_one_link"]
-
-IntArray = npt.NDArray[np.intp]
 _WORK = 20.0  # for all of it
 _CUT, _CORE = 5.0, 5.0  # for a cut of a wanted size, and for a minimal set without one
 _NUMBER = 20_000  # steps besides those for statements and samples
@@ -78,11 +75,11 @@ def decide_number(
         tree = hierarchy_of_blocks(hard.n, block, hard.triplets, hard.cannot, hard.apart, k)
         if tree is not None:
             return Number("feasible", tree, None, k_min, k_max, f"A hierarchy with {k} clusters exists.")
-    outcome, colour = graph.colour(k, budget)
+    outcome, color = graph.color(k, budget)
     if outcome is Outcome.IMPOSSIBLE:
         if not reasons:
             return no
-        why = _uncolourable(hard, k, budget.share(_CORE))
+        why = _uncolorable(hard, k, budget.share(_CORE))
         return Number("infeasible", None, why, max(k_min, k + 1), k_max, why.because)
     if len(hard.triplets) and k_max <= _SEARCHED:
         status, tree = search_cut(hard, k, budget.share(_CUT))
@@ -94,7 +91,7 @@ def decide_number(
             why = _no_such_cut(hard, k, budget.share(_CORE))
             return Number("infeasible", None, why, k_min, k_max, why.because)
     if outcome is Outcome.FOUND and not len(hard.triplets):
-        labels = _by_appearance(spread(colour, k)[block])
+        labels = _by_appearance(spread(color, k)[block])
         return Number("feasible", labels, None, k_min, k_max, f"A partition into {k} clusters exists.")
     because = (
         f"Whether {k} clusters suffice was not decided; at least {k_min} are needed, at most {k_max} are possible."
@@ -191,7 +188,7 @@ def _ties(hard: Hard, block: IntArray, ends: IntArray) -> tuple[IntArray, bool]:
     return shrink(hard, np.flatnonzero(np.isin(block, several)), still)
 
 
-def _uncolourable(hard: Hard, k: int, budget: Budget) -> Explanation:
+def _uncolorable(hard: Hard, k: int, budget: Budget) -> Explanation:
     """No clique proves it, but the search was exhaustive: a minimal set for which it still is."""
 
     def impossible(subset: IntArray) -> bool:
@@ -201,7 +198,7 @@ def _uncolourable(hard: Hard, k: int, budget: Budget) -> Explanation:
         else:
             small = components(hard.n, part.must)
         budget.spend(part.steps)
-        outcome, _ = ConflictGraph(small, part.cannot, part.apart).colour(k, budget)
+        outcome, _ = ConflictGraph(small, part.cannot, part.apart).color(k, budget)
         return outcome is Outcome.IMPOSSIBLE
 
     everything = np.unique(np.concatenate([hard.must_at, hard.triplets_at, hard.cannot_at, hard.apart.statement]))

@@ -1,27 +1,22 @@
-"""A clustering of a wanted size in which every sample has a near neighbour in its cluster, or is alone.
+"""A clustering of a wanted size in which every sample has a near neighbor in its cluster, or is alone.
 
-Start with one cluster of all samples that have a neighbour at all, and take groups out of it one by one, each as a
-cluster of its own, as long as nobody left behind loses the last neighbour. Without must-links this ends with pairs of
+Start with one cluster of all samples that have a neighbor at all, and take groups out of it one by one, each as a
+cluster of its own, as long as nobody left behind loses the last neighbor. Without must-links this ends with pairs of
 samples that have only each other, so every number of clusters from fewest to most is reached.
 """
 
 from __future__ import annotations
 
 import numpy as np
-import numpy.typing as npt
 from scipy.sparse import csr_array
 
 from linkwise._kernels import njit
 from linkwise._kernels.disjoint_set import components
-
-__all__ = ["spread_neighbours"]
-
-IntArray = npt.NDArray[np.intp]
-BoolArray = npt.NDArray[np.bool_]
+from linkwise._typing import BoolArray, IntArray
 
 
-def spread_neighbours(near: csr_array, group: IntArray, k: int | None) -> IntArray | None:
-    """Search ``k`` clusters, or as few as possible, in which every sample has an ε-neighbour or is alone.
+def spread_neighbors(near: csr_array, group: IntArray, k: int | None) -> IntArray | None:
+    """Search ``k`` clusters, or as few as possible, in which every sample has an ε-neighbor or is alone.
 
     Parameters
     ----------
@@ -39,19 +34,19 @@ def spread_neighbours(near: csr_array, group: IntArray, k: int | None) -> IntArr
 
     Notes
     -----
-    **Cost** near-linear in the number of neighbours. **Guarantee** with must-links or separations that are never
+    **Cost** near-linear in the number of neighbors. **Guarantee** with must-links or separations that are never
     longer than ε finds the clustering if there is one; with other must-links the question is NP-complete and None
     proves nothing.
     """
     n = len(group)
-    start, neighbour = near.indptr.astype(np.intp), near.indices.astype(np.intp)
+    start, neighbor = near.indptr.astype(np.intp), near.indices.astype(np.intp)
     alone = np.diff(start) == 0
     size = np.bincount(group)
     if (alone & (size[group] > 1)).any():
         return None
     source = np.repeat(np.arange(n), np.diff(start))
     inside = np.zeros(n, dtype=np.bool_)
-    inside[source[group[source] == group[neighbour]]] = True
+    inside[source[group[source] == group[neighbor]]] = True
     legal_alone = np.ones(len(size), dtype=np.bool_)
     legal_alone[group[~inside & (size[group] > 1)]] = False
     lonely = np.zeros(len(size), dtype=np.bool_)
@@ -62,11 +57,11 @@ def spread_neighbours(near: csr_array, group: IntArray, k: int | None) -> IntArr
         return None
     order = np.argsort(group, kind="stable")
     begin = np.concatenate([[0], np.cumsum(size)]).astype(np.intp)
-    out = _take_out(start, neighbour, group, begin, order, legal_alone, ~lonely, wanted)
+    out = _take_out(start, neighbor, group, begin, order, legal_alone, ~lonely, wanted)
     cluster = np.where(out | lonely, np.arange(len(size)), len(size))
     wanted -= int((out & ~lonely).sum())
     if wanted > 0:
-        wanted = _divide_rest(source, neighbour, group, legal_alone, cluster, wanted)
+        wanted = _divide_rest(source, neighbor, group, legal_alone, cluster, wanted)
     if wanted:
         return None
     labels = np.unique(cluster[group], return_inverse=True)[1]
@@ -74,12 +69,12 @@ def spread_neighbours(near: csr_array, group: IntArray, k: int | None) -> IntArr
 
 
 def _divide_rest(
-    source: IntArray, neighbour: IntArray, group: IntArray, legal_alone: BoolArray, cluster: IntArray, wanted: int
+    source: IntArray, neighbor: IntArray, group: IntArray, legal_alone: BoolArray, cluster: IntArray, wanted: int
 ) -> int:
     """Divide what is left into its connected parts, then parts into their groups; return how many are still wanted."""
     n_groups = len(cluster)
     left = np.flatnonzero(cluster == n_groups)
-    ends = np.column_stack([group[source], group[neighbour]])
+    ends = np.column_stack([group[source], group[neighbor]])
     ends = ends[(cluster[ends] == n_groups).all(axis=1)]
     part = components(n_groups, ends)[left]
     names = np.unique(part)
@@ -99,7 +94,7 @@ def _divide_rest(
 @njit
 def _take_out(
     start: IntArray,
-    neighbour: IntArray,
+    neighbor: IntArray,
     group: IntArray,
     begin: IntArray,
     member: IntArray,
@@ -107,11 +102,11 @@ def _take_out(
     present: BoolArray,
     wanted: int,
 ) -> BoolArray:
-    """Take up to ``wanted`` groups out of the big cluster so that everybody left keeps a neighbour."""
+    """Take up to ``wanted`` groups out of the big cluster so that everybody left keeps a neighbor."""
     n_groups = len(begin) - 1
     out = np.zeros(n_groups, np.bool_)
     left = 0
-    support = np.zeros(len(group), np.intp)  # neighbours in the big cluster
+    support = np.zeros(len(group), np.intp)  # neighbors in the big cluster
     for v in range(len(group)):
         support[v] = start[v + 1] - start[v]
     todo = np.empty(n_groups, np.intp)
@@ -130,11 +125,11 @@ def _take_out(
         waiting[g] = False
         change = 1
         fine = True
-        for step in range(2):  # try; take back if somebody loses the last neighbour
+        for step in range(2):  # try; take back if somebody loses the last neighbor
             for p in range(begin[g], begin[g + 1]):
                 u = member[p]
                 for e in range(start[u], start[u + 1]):
-                    v = neighbour[e]
+                    v = neighbor[e]
                     if group[v] != g and not out[group[v]]:
                         support[v] -= change
                         if step == 0 and support[v] == 0:
@@ -151,7 +146,7 @@ def _take_out(
         for p in range(begin[g], begin[g + 1]):
             u = member[p]
             for e in range(start[u], start[u + 1]):
-                h = group[neighbour[e]]
+                h = group[neighbor[e]]
                 if not out[h] and present[h] and legal_alone[h] and not waiting[h]:
                     waiting[h] = True
                     todo[top] = h

@@ -7,31 +7,28 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
-import numpy.typing as npt
 from scipy.sparse import csr_array
 
 from linkwise._kernels.disjoint_set import components
+from linkwise._typing import IntArray
 from linkwise.constraints import (
     MaxCentroidDistance,
     MinSeparation,
-    NeighbourWithin,
+    NeighborWithin,
     Rule,
     SizeBetween,
     must_links_within,
-    neighbours_within,
+    neighbors_within,
 )
 from linkwise.problem.explain import Explanation, LinkGraph, explain, explain_hard, minimal_core, shrink
 from linkwise.problem.feasibility._choices import Choices
 from linkwise.problem.feasibility._coloring import ConflictGraph, Outcome
 from linkwise.problem.feasibility._coloring_solver import Sizes
 from linkwise.problem.feasibility._cuts_of_size import hierarchy_of_blocks
-from linkwise.problem.feasibility._neighbor_rule import spread_neighbours
+from linkwise.problem.feasibility._neighbor_rule import spread_neighbors
 from linkwise.problem.statements import Budget, Hard
 from linkwise.result import Dendrogram
 
-__all__ = ["settle_rules"]
-
-IntArray = npt.NDArray[np.intp]
 Status = Literal["feasible", "infeasible", "unknown"]
 Witness = Dendrogram | IntArray | None
 _WORK = 5.0  # for clusters of allowed sizes, and again for a minimal set without any
@@ -52,7 +49,7 @@ def settle_rules(
     """Re-judge a verdict on the statements under the rules; return status, witness, explanation and sentence."""
     rules = [rule for rule in hard.constraints.rules if not isinstance(rule, MaxCentroidDistance)]
     near = (
-        {r.epsilon: neighbours_within(X, r.epsilon, metric=metric) for r in rules if isinstance(r, NeighbourWithin)}
+        {r.epsilon: neighbors_within(X, r.epsilon, metric=metric) for r in rules if isinstance(r, NeighborWithin)}
         if X is not None
         else {}
     )
@@ -105,7 +102,7 @@ def _holds(rule: Rule, labels: IntArray, data: _Data) -> bool:
             return len(size) == 1
         pairs = data.close[rule.delta]
         return bool((labels[pairs[:, 0]] == labels[pairs[:, 1]]).all())
-    if isinstance(rule, NeighbourWithin):
+    if isinstance(rule, NeighborWithin):
         if not data.known:
             return bool(size.max() == 1)
         near = data.near[rule.epsilon]
@@ -117,7 +114,7 @@ def _holds(rule: Rule, labels: IntArray, data: _Data) -> bool:
 
 
 def _candidates(hard: Hard, block: IntArray, witness: Witness, k: int | None, data: _Data) -> list[Witness]:
-    """Clusterings in which the statements hold, to try the rules on: fine, coarse, and joined along neighbours."""
+    """Clusterings in which the statements hold, to try the rules on: fine, coarse, and joined along neighbors."""
     tried: list[Witness] = []
     if len(hard.triplets):
         sizes = [None, 1] if k is None and not hard.separates else [k]
@@ -125,7 +122,7 @@ def _candidates(hard: Hard, block: IntArray, witness: Witness, k: int | None, da
         return [tree for tree in tried if tree is not None]
     tried.append(witness)
     if data.near:  # the strictest of several holds them all
-        tried.append(spread_neighbours(data.near[min(data.near)], block, k))
+        tried.append(spread_neighbors(data.near[min(data.near)], block, k))
     for near in data.near.values():
         source = np.repeat(np.arange(hard.n), np.diff(near.indptr))
         tried.append(
@@ -155,9 +152,9 @@ def _divide(
     numbers = range(fewest, min(graph.n, hard.n // low) + 1) if k is None else [k]
     undecided = False
     for number in numbers:
-        outcome, colour = (Outcome.UNDECIDED, block) if budget.over else graph.divide(number, sizes, budget)
+        outcome, color = (Outcome.UNDECIDED, block) if budget.over else graph.divide(number, sizes, budget)
         if outcome is Outcome.FOUND:
-            return outcome, np.unique(colour, return_inverse=True)[1].astype(np.intp)[block]
+            return outcome, np.unique(color, return_inverse=True)[1].astype(np.intp)[block]
         undecided |= outcome is Outcome.UNDECIDED
     return (Outcome.UNDECIDED if undecided else Outcome.IMPOSSIBLE), block
 
@@ -196,7 +193,7 @@ def _ruled_out(rule: Rule, hard: Hard, block: IntArray, k: int | None, data: _Da
         size = np.bincount(block, minlength=1)
         if rule.high is not None and size.max() > rule.high:
             return _too_large(rule.high, rule, hard, block, int(np.argmax(size)))
-    if isinstance(rule, NeighbourWithin) and data.known:
+    if isinstance(rule, NeighborWithin) and data.known:
         alone = np.diff(data.near[rule.epsilon].indptr) == 0
         fewest = int(alone.sum()) + bool(not alone.all())
         if k is not None and k < fewest:

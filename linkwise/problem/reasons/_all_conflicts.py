@@ -6,8 +6,8 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
+from linkwise._typing import IntArray
 from linkwise.constraints import Constraints, entry_key, has_parts
 from linkwise.problem.explain import (
     Core,
@@ -23,9 +23,6 @@ from linkwise.problem.explain import (
 from linkwise.problem.feasibility import Choices, conflicts_of, judge, read_hard, read_k
 from linkwise.problem.statements import Budget, Hard, read_limits
 
-__all__ = ["conflicts"]
-
-IntArray = npt.NDArray[np.intp]
 _EACH = 0.1  # units of work for making one conflict small
 
 
@@ -149,7 +146,7 @@ def _without(hard: Hard, choices: Choices, gone: list[IntArray]) -> tuple[Hard, 
 
 
 def _by_entries(given: Hard, k: int | None, rank: Doubt, work: Budget) -> tuple[Explanation, ...]:
-    """The same for a table with groups or labels: conflicts that share no member and no labelled sample."""
+    """The same for a table with groups or labels: conflicts that share no member and no labeled sample."""
     expansion = expand(given.constraints)
     hard, choices = expansion.hard(given), Choices.of(expansion.table)
     number = {entry_key(expansion.said, expansion.entries.get(i)): i for i in range(len(expansion.entries))}

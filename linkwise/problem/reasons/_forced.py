@@ -7,8 +7,8 @@ from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
+from linkwise._typing import BoolArray, IntArray
 from linkwise.constraints import Constraints, Kind
 from linkwise.problem.entailment import Entailment
 from linkwise.problem.explain import Core, find_core, in_words, minimal_core
@@ -16,10 +16,6 @@ from linkwise.problem.feasibility import check
 from linkwise.problem.statements import Hard
 from linkwise.problem.triplets import blocks_or_none
 
-__all__ = ["Knowledge", "Proof"]
-
-IntArray = npt.NDArray[np.intp]
-BoolArray = npt.NDArray[np.bool_]
 SUPPOSED = "the supposition"
 _MOST_PAIRS = 1_000_000
 _MOST_TRIED = 60

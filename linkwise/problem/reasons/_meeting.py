@@ -11,8 +11,6 @@ from linkwise.constraints import Constraints, Kind
 from linkwise.problem.reasons._forced import Knowledge, Proof
 from linkwise.result import Dendrogram
 
-__all__ = ["Bound", "Change", "bounds", "pair_changes", "proof_lines", "tree_changes"]
-
 
 @dataclass(frozen=True)
 class Bound:

@@ -14,10 +14,6 @@ from linkwise.problem.reasons._forced import Knowledge, Proof
 from linkwise.problem.reasons._meeting import Bound, Change, bounds, pair_changes, proof_lines, tree_changes
 from linkwise.result import Outcome, place_of, read_outcome, samples_outside
 
-__all__ = ["Why", "why"]
-
-IntArray = npt.NDArray[np.intp]
-
 
 @dataclass(frozen=True)
 class Why:

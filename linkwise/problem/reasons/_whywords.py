@@ -9,8 +9,6 @@ if TYPE_CHECKING:
     from linkwise.problem.reasons._meeting import Change
     from linkwise.problem.reasons._why_pair import Why
 
-__all__ = ["tell"]
-
 _SHOWN = 20
 _AIMS = {"together": "together", "apart": "apart", "closer": "meet earlier", "farther": "meet later"}
 

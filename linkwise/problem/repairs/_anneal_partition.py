@@ -8,17 +8,12 @@ chains of must-links more than dense heaps, and a chain does not move sample by 
 from __future__ import annotations
 
 import numpy as np
-import numpy.typing as npt
 
 from linkwise._kernels import njit
+from linkwise._typing import BoolArray, FloatArray, IntArray
 from linkwise.problem.repairs._cooling import cooling
 from linkwise.problem.statements import Budget
 
-__all__ = ["best_partition", "broken_in"]
-
-IntArray = npt.NDArray[np.intp]
-FloatArray = npt.NDArray[np.float64]
-BoolArray = npt.NDArray[np.bool_]
 _STEP, _EDGE, _CHOICE = 6.0, 0.8, 3.0  # work of a step, and of each statement and cluster it looks at
 
 

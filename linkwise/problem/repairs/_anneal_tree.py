@@ -12,18 +12,13 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from linkwise._kernels import njit
 from linkwise._kernels.borrow import borrowed
+from linkwise._typing import BoolArray, FloatArray, IntArray
 from linkwise.problem.repairs._cooling import cooling
 from linkwise.problem.statements import Budget
 
-__all__ = ["best_tree", "broken_by", "resolve", "tree_of"]
-
-IntArray = npt.NDArray[np.intp]
-FloatArray = npt.NDArray[np.float64]
-BoolArray = npt.NDArray[np.bool_]
 _STEP, _NODE, _LOOK, _MOVE = 8.0, 1.1, 0.7, 1.1  # work of a step, for each node, each one looked at, each one moved
 
 

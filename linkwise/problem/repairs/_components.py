@@ -6,9 +6,9 @@ from collections.abc import Iterator
 from functools import cache
 
 import numpy as np
-import numpy.typing as npt
 
 from linkwise._kernels.disjoint_set import components
+from linkwise._typing import BoolArray, FloatArray, IntArray
 from linkwise.constraints import Constraints, Kind
 from linkwise.problem.explain import contradiction
 from linkwise.problem.repairs._anneal_partition import best_partition, broken_in
@@ -19,11 +19,6 @@ from linkwise.problem.repairs._tree_cores import small_cores, stuck_parts
 from linkwise.problem.statements import Budget, Hard
 from linkwise.problem.triplets import blocks_or_none, onetree
 
-__all__ = ["MixedPart", "PairsPart", "Part", "TripletsPart", "independent_parts", "make_ready", "part_of"]
-
-IntArray = npt.NDArray[np.intp]
-FloatArray = npt.NDArray[np.float64]
-BoolArray = npt.NDArray[np.bool_]
 _PAIRS = (Kind.MUST_LINK, Kind.CANNOT_LINK)
 _KNOWN = (*_PAIRS, Kind.TRIPLET)
 _CALL, _CYCLE, _LINK, _READ = 50_000, 300, 3, 1  # steps of a look, for each cycle, each link and each row read

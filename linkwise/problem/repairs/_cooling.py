@@ -5,11 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import numpy as np
-import numpy.typing as npt
 
+from linkwise._typing import FloatArray
 from linkwise.problem.statements import STEPS, Budget
-
-__all__ = ["cooling"]
 
 _SWEEPS = 30
 _PATIENCE = 2
@@ -17,7 +15,7 @@ _PATIENCE = 2
 
 def cooling(
     run: Callable[[float, float, int, int, int], tuple[float, float]],
-    weight: npt.NDArray[np.float64],
+    weight: FloatArray,
     moving: int,
     slice_of: int,
     budget: Budget,

@@ -6,19 +6,14 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from linkwise._kernels.disjoint_set import components
+from linkwise._typing import BoolArray, FloatArray, IntArray
 from linkwise.constraints import Constraints, Kind
 from linkwise.problem.explain import Expansion, find_core
 from linkwise.problem.statements import Hard
 from linkwise.problem.triplets import blocks_or_none
 
-__all__ = ["EntryRepair", "blame_entries", "repair_entries"]
-
-IntArray = npt.NDArray[np.intp]
-FloatArray = npt.NDArray[np.float64]
-BoolArray = npt.NDArray[np.bool_]
 _ORDERS = 5
 _MOST_PAIRS = 300_000  # pairs of virtual samples that are written out for a proof; beyond, the first bounds have to do
 _SWAPS = 100  # dropped members of groups for which a whole row is looked for that could go instead
@@ -174,10 +169,10 @@ def _insert(blocks: _Blocks, order: IntArray, count: int) -> BoolArray:
     table = blocks.expansion.table
     items, kinds = table.items[order, :2].tolist(), table.kind[order].tolist()
     parent: dict[int, int] = {}
-    colours: dict[int, set[int]] = {}  # groups of the background with a member there
+    colors: dict[int, set[int]] = {}  # groups of the background with a member there
     foes: dict[int, set[int]] = {}  # ends of cannot-links that speak against a set
     for member, group in zip(blocks.member.tolist(), blocks.group.tolist(), strict=True):
-        colours.setdefault(member, set()).add(group)
+        colors.setdefault(member, set()).add(group)
 
     def find(x: int) -> int:
         while parent.get(x, x) != x:
@@ -196,7 +191,7 @@ def _insert(blocks: _Blocks, order: IntArray, count: int) -> BoolArray:
             continue
         if x == y:
             continue
-        mine, other = colours.get(x, set()), colours.get(y, set())
+        mine, other = colors.get(x, set()), colors.get(y, set())
         few, many = (mine, other) if len(mine) <= len(other) else (other, mine)
         hostile, against = (x, y) if len(foes.get(x, ())) <= len(foes.get(y, ())) else (y, x)
         if not few.isdisjoint(many) or any(find(z) == against for z in foes.get(hostile, ())):
@@ -205,7 +200,7 @@ def _insert(blocks: _Blocks, order: IntArray, count: int) -> BoolArray:
         many |= few
         enemies = foes.pop(hostile, set())
         parent[x] = y
-        colours[y] = many
+        colors[y] = many
         both = foes.get(against, set())
         both |= enemies
         foes.pop(against, None)

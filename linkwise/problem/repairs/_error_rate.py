@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import numpy as np
-import numpy.typing as npt
 
 from linkwise._kernels import njit
 from linkwise._kernels.disjoint_set import components, find, make, union
+from linkwise._typing import BoolArray, IntArray
 from linkwise.constraints import Constraints, Kind
 from linkwise.problem.explain import contradiction
 from linkwise.problem.repairs._link_cycles import Incidence, blocks
@@ -14,10 +14,6 @@ from linkwise.problem.repairs._tree_cores import frees, implied_rows, small_core
 from linkwise.problem.statements import Budget, Hard
 from linkwise.problem.triplets import blocks_or_none
 
-__all__ = ["contradicted_by", "share_of_wrong"]
-
-IntArray = npt.NDArray[np.intp]
-BoolArray = npt.NDArray[np.bool_]
 _TESTS = 100_000  # statements looked at per question, so that large tables are judged by a sample
 _SAMPLE = (8, 300)
 _DROPS = (4, 60)

@@ -3,18 +3,14 @@
 from __future__ import annotations
 
 import numpy as np
-import numpy.typing as npt
 
 from linkwise._kernels import njit
 from linkwise._kernels.disjoint_set import find, make, union
+from linkwise._typing import BoolArray, IntArray
 from linkwise.constraints import Constraints, Kind
 from linkwise.problem.statements import Budget, Hard
 from linkwise.problem.triplets import LiveTriplets, blocks_or_none
 
-__all__ = ["insert_in_order"]
-
-IntArray = npt.NDArray[np.intp]
-BoolArray = npt.NDArray[np.bool_]
 _CALL, _PAIR, _TRIPLET = 30_000, 8, 400  # steps of a call, and for each sample and statement
 
 

@@ -10,17 +10,12 @@ from __future__ import annotations
 from typing import NamedTuple, Protocol
 
 import numpy as np
-import numpy.typing as npt
 from scipy.sparse import csr_array, vstack
 
 from linkwise._sparse import fractional_programme, integer_programme, narrow
+from linkwise._typing import BoolArray, FloatArray, IntArray
 from linkwise.problem.statements import STEPS, Budget
 
-__all__ = ["Conflicts", "hit_conflicts", "packing_bound"]
-
-IntArray = npt.NDArray[np.intp]
-FloatArray = npt.NDArray[np.float64]
-BoolArray = npt.NDArray[np.bool_]
 _TOLERANCE = 1e-6
 _MANY = 200
 _ENTRIES = 15_000  # of a linear programme that is solved with a unit of work or less

@@ -3,16 +3,10 @@
 from __future__ import annotations
 
 import numpy as np
-import numpy.typing as npt
 
 from linkwise._kernels import njit
 from linkwise._kernels.disjoint_set import components
-
-__all__ = ["Incidence", "blocks", "cycle_parts", "light_cycles"]
-
-IntArray = npt.NDArray[np.intp]
-FloatArray = npt.NDArray[np.float64]
-BoolArray = npt.NDArray[np.bool_]
+from linkwise._typing import BoolArray, FloatArray, IntArray
 
 
 class Incidence:

@@ -7,9 +7,9 @@ from functools import cached_property
 from typing import Literal
 
 import numpy as np
-import numpy.typing as npt
 
 from linkwise._messages import hint
+from linkwise._typing import BoolArray, FloatArray, IntArray
 from linkwise.constraints import Constraints, Entry, Kind, has_parts, list_entries
 from linkwise.exceptions import LinkwiseError, UnsupportedConstraintError
 from linkwise.problem.explain import Expansion, expand
@@ -20,11 +20,6 @@ from linkwise.problem.repairs._hitting_sets import hit_conflicts
 from linkwise.problem.statements import Budget, Hard, read_limits
 from linkwise.problem.triplets import blocks_or_none
 
-__all__ = ["Repair", "repair"]
-
-IntArray = npt.NDArray[np.intp]
-FloatArray = npt.NDArray[np.float64]
-BoolArray = npt.NDArray[np.bool_]
 _SHOWN = 20
 _ORDERS = 5
 _ENOUGH = 1.0  # units of work after which no further order is tried

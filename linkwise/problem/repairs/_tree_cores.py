@@ -9,16 +9,10 @@ stuck sets are dense.
 from __future__ import annotations
 
 import numpy as np
-import numpy.typing as npt
 
 from linkwise._kernels import njit
 from linkwise._kernels.disjoint_set import DisjointSet, find, make, union
-
-__all__ = ["frees", "implied_rows", "small_cores", "stuck_parts"]
-
-IntArray = npt.NDArray[np.intp]
-FloatArray = npt.NDArray[np.float64]
-BoolArray = npt.NDArray[np.bool_]
+from linkwise._typing import BoolArray, FloatArray, IntArray
 
 
 @njit

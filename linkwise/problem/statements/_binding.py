@@ -9,10 +9,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from linkwise._typing import IntArray
 from linkwise.constraints import Constraints
 from linkwise.exceptions import ConstraintError
-
-__all__ = ["bind", "constraints_of"]
 
 
 def constraints_of(y: Any, constraints: Any) -> Any:
@@ -68,7 +67,7 @@ def _row_names(X: Any) -> npt.NDArray[Any] | None:
     return None if names.ndim != 1 else names
 
 
-def _positions(ids: npt.NDArray[Any], names: npt.NDArray[Any]) -> npt.NDArray[np.intp]:
+def _positions(ids: npt.NDArray[Any], names: npt.NDArray[Any]) -> IntArray:
     """Where each row name of X stands among the ids of the constraints."""
     place = {value: i for i, value in enumerate(ids.tolist())}
     rows = names.tolist()

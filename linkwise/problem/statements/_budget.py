@@ -15,8 +15,6 @@ import numpy as np
 
 from linkwise.exceptions import LinkwiseError
 
-__all__ = ["STEPS", "Budget", "read_limits"]
-
 STEPS = 100_000_000  # in one unit of work
 
 

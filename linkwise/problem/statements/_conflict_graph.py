@@ -9,14 +9,10 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from linkwise._kernels.disjoint_set import components
+from linkwise._typing import IntArray
 from linkwise.constraints import Groups
-
-__all__ = ["CLIQUE", "OTHER", "TREE", "Apart", "keep_apart"]
-
-IntArray = npt.NDArray[np.intp]
 
 # What a connected part looks like decides how it is solved.
 CLIQUE, TREE, OTHER = 0, 1, 2

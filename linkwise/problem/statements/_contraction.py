@@ -7,13 +7,10 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from linkwise._typing import BoolArray, IntArray
 from linkwise.constraints import Constraints, Groups, Kind
 from linkwise.exceptions import LinkwiseError
 from linkwise.result import Dendrogram
-
-__all__ = ["Contraction", "contract_constraints"]
-
-IntArray = npt.NDArray[np.intp]
 
 
 @dataclass(frozen=True, eq=False)
@@ -119,7 +116,7 @@ def contract_constraints(constraints: Constraints, group: IntArray, n_groups: in
     return whole.select(keep)
 
 
-def _contract_groups(constraints: Constraints, group: IntArray) -> tuple[Groups, npt.NDArray[np.bool_]]:
+def _contract_groups(constraints: Constraints, group: IntArray) -> tuple[Groups, BoolArray]:
     """Write the members of group statements over groups, each once; return them and which still say something."""
     said = constraints.groups
     kind = constraints.kind[said.statement]

@@ -5,16 +5,12 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
+from linkwise._typing import FloatArray, IntArray
 from linkwise.constraints import Constraints, Groups, Kind
 from linkwise.exceptions import LinkwiseError
 from linkwise.problem.statements._conflict_graph import Apart
 
-__all__ = ["Leanings", "apart_pairs", "read_leanings"]
-
-IntArray = npt.NDArray[np.intp]
-FloatArray = npt.NDArray[np.float64]
 _MOST_PAIRS = 10**7
 
 

@@ -5,15 +5,11 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
+from linkwise._typing import BoolArray, FloatArray, IntArray
 from linkwise.constraints import Constraints, Groups, Kind
 from linkwise.exceptions import LinkwiseError
 
-__all__ = ["SoftPairs", "soft_pairs"]
-
-IntArray = npt.NDArray[np.intp]
-FloatArray = npt.NDArray[np.float64]
 _MOST = 10_000_000  # pairs that soft groups may be written out as
 
 
@@ -32,10 +28,10 @@ class SoftPairs(NamedTuple):
 
     first: IntArray
     second: IntArray
-    must: npt.NDArray[np.bool_]
+    must: BoolArray
     weight: FloatArray
 
-    def pick(self, keep: npt.NDArray[np.bool_]) -> SoftPairs:
+    def pick(self, keep: BoolArray) -> SoftPairs:
         """Keep the pairs a mask picks."""
         return SoftPairs(self.first[keep], self.second[keep], self.must[keep], self.weight[keep])
 
@@ -57,7 +53,7 @@ def soft_pairs(constraints: Constraints, who: str) -> SoftPairs:
     return SoftPairs(*(np.concatenate(columns) for columns in zip(*parts, strict=True)))
 
 
-def _write_out(groups: Groups, soft: npt.NDArray[np.bool_], who: str) -> tuple[IntArray, IntArray]:
+def _write_out(groups: Groups, soft: BoolArray, who: str) -> tuple[IntArray, IntArray]:
     groups = groups.pick(soft[groups.statement])
     total = int((groups.sizes * (groups.sizes - 1) // 2).sum())
     if total > _MOST:

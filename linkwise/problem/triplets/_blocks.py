@@ -10,17 +10,14 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from linkwise._kernels import njit
 from linkwise._kernels.disjoint_set import DisjointSet, components, find, labels
+from linkwise._typing import BoolArray, IntArray
 from linkwise.problem.statements import Hard
 from linkwise.problem.triplets._onetree import onetree
 from linkwise.problem.triplets._proof_forest import grow_forest
 
-__all__ = ["BY_ITSELF", "BY_KNOT", "BY_THIRD", "Union", "blocks_or_none", "finest_blocks", "unite_blocks"]
-
-IntArray = npt.NDArray[np.intp]
 BY_ITSELF, BY_THIRD, BY_KNOT = 0, 1, 2
 
 
@@ -49,7 +46,7 @@ class Union(NamedTuple):
 def _join(
     sets: DisjointSet,
     ring: IntArray,
-    waiting: npt.NDArray[np.bool_],
+    waiting: BoolArray,
     stack: IntArray,
     top: int,
     x: int,

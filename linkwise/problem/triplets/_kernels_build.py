@@ -9,15 +9,11 @@ the triplets, the price is at most about twice that of the better one.
 from __future__ import annotations
 
 import numpy as np
-import numpy.typing as npt
 
 from linkwise._kernels import njit
 from linkwise._kernels.disjoint_set import DisjointSet, find, make, union
+from linkwise._typing import IntArray
 from linkwise.problem.triplets._kernels_build_deep import build_deep
-
-__all__ = ["PATIENCE", "build"]
-
-IntArray = npt.NDArray[np.intp]
 
 # Looks at a set before it is handed over. One costs 10 to 20 ns per item and triplet, the other method 100 to 300 ns.
 PATIENCE = 8

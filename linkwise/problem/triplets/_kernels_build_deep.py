@@ -17,10 +17,10 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from linkwise._kernels import njit
 from linkwise._kernels.borrow import borrowed
+from linkwise._typing import IntArray
 from linkwise.problem.triplets._kernels_build_forest import (
     DOWN,
     EDGE,
@@ -34,10 +34,6 @@ from linkwise.problem.triplets._kernels_build_forest import (
     smaller_half,
     unhang,
 )
-
-__all__ = ["build_deep"]
-
-IntArray = npt.NDArray[np.intp]
 
 # columns of `triplet`; C is -1 once the edge between A and B is gone, NEXT links forest edges that wait to be cut
 A, B, C, NEXT = range(4)

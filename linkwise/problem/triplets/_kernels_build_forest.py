@@ -6,16 +6,10 @@ whole tree can be walked without a stack.
 
 from __future__ import annotations
 
-import numpy as np
-import numpy.typing as npt
-
 from linkwise._kernels import njit
+from linkwise._typing import IntArray
 
-__all__ = ["DOWN", "EDGE", "LEFT", "MARK", "RIGHT", "UP", "following", "hang", "make_root", "smaller_half", "unhang"]
-
-IntArray = npt.NDArray[np.intp]
-
-# columns of `item`: the item above or -1, the edge to it, the first item below, neighbours below the same item,
+# columns of `item`: the item above or -1, the edge to it, the first item below, neighbors below the same item,
 # and the last search that was here
 UP, EDGE, DOWN, LEFT, RIGHT, MARK = range(6)
 

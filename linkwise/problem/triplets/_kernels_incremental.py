@@ -19,8 +19,6 @@ import numpy.typing as npt
 
 from linkwise._kernels import inner, njit
 
-__all__ = ["CONFLICT", "OK", "ROOM", "Layers", "grow", "make_layers", "ring", "try_add", "try_merge", "undo"]
-
 # Arrays hold int32 to stay in cache, but numbers travel between functions as int64: each mixture of types would be
 # compiled once more.
 

@@ -9,15 +9,10 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from linkwise._kernels import njit
 from linkwise._kernels.disjoint_set import DisjointSet, find, make, union
-
-__all__ = ["ENCLOSES", "HOLDS", "WRITE", "Desk", "make_desk", "trace"]
-
-IntArray = npt.NDArray[np.intp]
-BoolArray = npt.NDArray[np.bool_]
+from linkwise._typing import BoolArray, IntArray
 
 # What is asked about the span of x and y: is z in it, has it both ends of a linked pair, or which items are in it?
 # Spans that hold nothing but the pair answer no, and nothing is written.
@@ -33,7 +28,7 @@ class Desk(NamedTuple):
     link_start: IntArray  # CSR of the linked pairs
     link_end: IntArray
     answer: BoolArray  # one per question
-    inside: npt.NDArray[np.bool_]  # [n, n, n] for WRITE
+    inside: BoolArray  # [n, n, n] for WRITE
 
 
 @njit

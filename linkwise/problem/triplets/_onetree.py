@@ -13,14 +13,11 @@ import numpy.typing as npt
 
 from linkwise._kernels import njit
 from linkwise._kernels.borrow import borrowed
+from linkwise._typing import IntArray
 from linkwise.exceptions import ConstraintError
 from linkwise.problem.triplets import _kernels_incremental
 from linkwise.problem.triplets._kernels_build import build
 from linkwise.problem.triplets._kernels_incremental import CONFLICT, OK, ROOM
-
-__all__ = ["BuildResult", "LiveTriplets", "onetree"]
-
-IntArray = npt.NDArray[np.intp]
 
 
 class BuildResult(NamedTuple):

@@ -22,11 +22,7 @@ from scipy.sparse import csr_array
 
 from linkwise._kernels import njit
 from linkwise._sparse import connected_parts
-
-__all__ = ["Forest", "bridges", "grow_forest", "needed_links", "path", "smallest_knot"]
-
-IntArray = npt.NDArray[np.intp]
-BoolArray = npt.NDArray[np.bool_]
+from linkwise._typing import BoolArray, IntArray
 
 
 class Forest(NamedTuple):

@@ -14,17 +14,13 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from linkwise._kernels import njit
 from linkwise._kernels.lca import LcaIndex, below_many, prepare, query_many
+from linkwise._typing import BoolArray, IntArray
 from linkwise.problem.triplets._kernels_spans import ENCLOSES, HOLDS, WRITE, Desk, make_desk, trace
 from linkwise.problem.triplets._onetree import onetree
 
-__all__ = ["Layout", "Spans", "join_clades"]
-
-IntArray = npt.NDArray[np.intp]
-BoolArray = npt.NDArray[np.bool_]
 _NOTHING = np.zeros(0, np.intp)
 _NOTHING_INSIDE = np.zeros((0, 0, 0), np.bool_)
 

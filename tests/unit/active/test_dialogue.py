@@ -236,7 +236,7 @@ def test_a_taxonomy_answers_by_where_paths_meet():
 
 
 def test_strategies_of_others_fit_in():
-    class Neighbours(Strategy):
+    class Neighbors(Strategy):
         def begin(self, scene):
             return Ask(scene)
 
@@ -245,7 +245,7 @@ def test_strategies_of_others_fit_in():
             pairs = [(i, i + 1) for i in range(self.scene.n_samples - 1)]
             return next((pair for pair in pairs if not self.scene.known.decides(pair)), None)
 
-    talk = run(Dialogue(X, strategy=Neighbours()), LabelAnswerer(Y))
+    talk = run(Dialogue(X, strategy=Neighbors()), LabelAnswerer(Y))
     assert talk.n_asked == 11
 
 

@@ -10,7 +10,7 @@ from sklearn.metrics import adjusted_rand_score
 
 from linkwise.active import Dialogue, ExpectedGain, LabelAnswerer
 from linkwise.active._gain import NOISE, RARE, _questions
-from linkwise.engines import propagate_neighbourhoods
+from linkwise.engines import propagate_neighborhoods
 from linkwise.engines.graph._similarity_columns import Field
 from tests.oracles import gaussian_field as twin
 from tests.profile import examples
@@ -21,8 +21,8 @@ pytestmark = pytest.mark.kernels
 def blobs(seed, n=60, k=4, apart=8.0):
     rng = np.random.default_rng(seed)
     y = np.arange(n) % k
-    centre = apart * np.stack([np.cos(2 * np.pi * np.arange(k) / k), np.sin(2 * np.pi * np.arange(k) / k)], axis=1)
-    return rng.normal(size=(n, 2)) + centre[y], y
+    center = apart * np.stack([np.cos(2 * np.pi * np.arange(k) / k), np.sin(2 * np.pi * np.arange(k) / k)], axis=1)
+    return rng.normal(size=(n, 2)) + center[y], y
 
 
 def answer(talk, says, most=1000):
@@ -64,7 +64,7 @@ def test_a_strategy_thinks_with_the_claims_of_its_companion():
         inquiry = talk._inquiry
         inquiry._read()
         if not inquiry.loose:
-            run = propagate_neighbourhoods(X, talk.constraints)
+            run = propagate_neighborhoods(X, talk.constraints)
             columns = [run.labels[group] for group in inquiry.skeleton]
             assert_allclose(inquiry._claims, run.claims[:, columns], atol=1e-7)
 

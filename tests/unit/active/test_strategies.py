@@ -116,7 +116,7 @@ def test_sparse_rows_are_asked_about_too(strategy):
 
 
 @pytest.mark.parametrize("seed", range(examples(4, 100)))
-def test_explore_keeps_neighbourhoods_apart_and_goes_to_the_farthest(seed):
+def test_explore_keeps_neighborhoods_apart_and_goes_to_the_farthest(seed):
     X, y = scene(seed)
     k = 2 + seed % 4  # also more than there are classes
     talk = Dialogue(X, strategy=ExploreConsolidate(k), random_state=seed)

@@ -104,12 +104,12 @@ def methods_for(known, *, data=X, metric="euclidean", matrix=True):
 
 
 def test_whoever_understands_what_was_said_and_suits_the_data_is_compared(monkeypatch):
-    centres = {"COPKMeans": None, "PCKMeans": None}
+    centers = {"COPKMeans": None, "PCKMeans": None}
     learning = {"MPCKMeans": None, "ConstrainedGaussianMixture": None}
     complete, near = {"ConstrainedCompleteLink": ["average", "complete"]}, ["average", "complete"]
     merging = {"ConstrainedAgglomerative": ["ward", "average"]}
-    assert methods_for(PAIRS) == merging | complete | centres | learning
-    assert methods_for(PAIRS, matrix=False) == {"ConstrainedAgglomerative": ["ward"]} | centres | learning
+    assert methods_for(PAIRS) == merging | complete | centers | learning
+    assert methods_for(PAIRS, matrix=False) == {"ConstrainedAgglomerative": ["ward"]} | centers | learning
     for data, metric in ((X, "manhattan"), (sp.csr_matrix(X), "euclidean")):
         assert methods_for(PAIRS, data=data, metric=metric) == {"ConstrainedAgglomerative": near} | complete
     triplets = Constraints.build(60, triplets=[(0, 1, 2)])
@@ -118,9 +118,9 @@ def test_whoever_understands_what_was_said_and_suits_the_data_is_compared(monkey
     assert methods_for(PAIRS.with_rules(SizeBetween(2, 30))) == {"COPKMeans": None}
     assert methods_for(PAIRS.with_rules(MinSeparation(0.1))) == merging
     monkeypatch.setattr(_automatic, "COMPARE", 60)
-    assert methods_for(PAIRS) == merging | complete | centres | learning
+    assert methods_for(PAIRS) == merging | complete | centers | learning
     monkeypatch.setattr(_automatic, "COMPARE", 59)
-    assert methods_for(PAIRS) == merging | centres
+    assert methods_for(PAIRS) == merging | centers
 
 
 def test_numbers_to_try_go_past_what_cannot_links_force_where_links_speak_of_a_cut():

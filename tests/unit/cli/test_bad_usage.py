@@ -60,7 +60,7 @@ TABLE = [
     # usage
     ("L1", [], 2, "Usage:"),
     ("L2", ["chek", "said.csv"], 2, "did you mean `linkwise check`?"),
-    ("L3", ["check", "said.csv", "--colour"], 2, "No such option"),
+    ("L3", ["check", "said.csv", "--color"], 2, "No such option"),
     ("L3 near", ["plot", "out", "-o", "t.png", "--knd", "tree"], 2, "--kind"),
     ("L4", ["cluster", "data.csv", "-o"], 2, "requires an argument"),
     ("L5", ["cluster", "data.csv", "-k", "abc", *OUT], 2, "'abc', expected a number of clusters (1 or more) or auto."),
@@ -81,7 +81,7 @@ TABLE = [
     ("L13 tree", ["convert", "cut.nwk", "new.csv", "--format", "groups"], 2, "ends in .nwk, which means newick"),
     ("L13 header", ["check", "said.csv", "--format", "groups"], 1, "expected sample,group"),
     ("L14", ["cluster", "data.csv", "-k", "2", "-k", "3", *OUT], 2, "--clusters is given more than once"),
-    ("scales", ["cluster", "data.csv", "--standardise", "--scale", "minmax", *OUT], 2, "different scales"),
+    ("scales", ["cluster", "data.csv", "--standardize", "--scale", "minmax", *OUT], 2, "different scales"),
     ("no way", ["repair", "conflict.csv", "-o", "left.csv"], 2, "one of --auto, --drop LINE and --ask"),
     ("two ways", ["repair", "conflict.csv", "--auto", "--ask", "-o", "left.csv"], 2, "one of --auto"),
     ("no line", ["repair", "conflict.csv", "--drop", "x", "-o", "left.csv"], 2, "expected the number of a line"),

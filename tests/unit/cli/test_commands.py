@@ -138,7 +138,7 @@ def test_the_recipe_in_the_report_gives_the_same_labels(here):
     import html
     import re
 
-    assert main(["cluster", "data.csv", "--id", "name", "-c", "said.csv", "-k", "3", "--standardise", "-o", "out"]) == 0
+    assert main(["cluster", "data.csv", "--id", "name", "-c", "said.csv", "-k", "3", "--standardize", "-o", "out"]) == 0
     page = (here / "out" / "report.html").read_text(encoding="utf-8")
     code = html.unescape(re.search(r"<pre><code>(.*?)</code></pre>", page, re.DOTALL)[1])
     names: dict = {}
@@ -199,7 +199,7 @@ def test_columns_of_very_different_spread_are_pointed_out(here, capsys):
     (here / "data.csv").write_text("x,y\n1,1000\n2,5000\n3,2000\n")
     assert main(["cluster", "data.csv", "-o", "out"]) == 0
     assert "warning: column y spreads" in capsys.readouterr().err
-    assert main(["cluster", "data.csv", "-o", "out2", "--standardise"]) == 0
+    assert main(["cluster", "data.csv", "-o", "out2", "--standardize"]) == 0
     assert capsys.readouterr().err == ""
 
 

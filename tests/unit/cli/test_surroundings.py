@@ -273,7 +273,7 @@ class Terminal(io.StringIO):
 
 @pytest.fixture
 def story(here, monkeypatch):
-    """Run the one command that uses colours, and return what it shows."""
+    """Run the one command that uses colors, and return what it shows."""
     monkeypatch.setattr("linkwise.cli._drawing.can_draw", lambda: False)
     monkeypatch.delenv("NO_COLOR", raising=False)
     monkeypatch.setenv("TERM", "xterm-256color")
@@ -287,17 +287,17 @@ def story(here, monkeypatch):
     return tell
 
 
-COLOUR = re.compile(r"\x1b\[[0-9;]*3[0-9][0-9;]*m")
+COLOR = re.compile(r"\x1b\[[0-9;]*3[0-9][0-9;]*m")
 
 
-def test_l47_l48_colours_only_on_a_terminal_that_wants_them(story, monkeypatch):
+def test_l47_l48_colors_only_on_a_terminal_that_wants_them(story, monkeypatch):
     shown = story(Terminal())
-    assert COLOUR.search(shown)
+    assert COLOR.search(shown)
     piped = story(io.StringIO())
     assert "\x1b" not in piped
     monkeypatch.setenv("NO_COLOR", "1")
     plain = story(Terminal())
-    assert not COLOUR.search(plain)
+    assert not COLOR.search(plain)
     assert plain.count("\n") == piped.count("\n")
 
 

@@ -25,7 +25,7 @@ FILES = {
     "choice.csv": "kind,samples\nmust_link_any,otter;mink;seal\n",
     "group.csv": "kind,samples\ntogether,otter;mink\napart,otter;mink;seal\n",
     "size.csv": "kind,a,b\nsize_between,4,5\n",
-    "near.csv": "kind,a\nneighbour_within,0.5\n",
+    "near.csv": "kind,a\nneighbor_within,0.5\n",
     "index.csv": "kind,a,b\nmust_link,0,99\n",
     "float.csv": "kind,a,b\nmust_link,1.5,2\n",
     "loop.csv": "kind,a,b\ncannot_link,otter,otter\n",
@@ -195,7 +195,7 @@ def test_the_hints_work(here, capsys):
     assert capsys.readouterr().out.endswith("sample,cluster\na,0\nb,1\n")
 
 
-def test_own_headers_are_recognised_as_groups(here, capsys):
+def test_own_headers_are_recognized_as_groups(here, capsys):
     assert main(["check", "own.csv"]) == 1
     said = capsys.readouterr().err
     assert "did you mean sample,group? Rename the header, or give --format groups" in said
@@ -353,7 +353,7 @@ def test_a_cluster_that_holds_nearly_all_is_pointed_out(here, capsys):
 
 def test_missing_values_are_never_shown_as_numbers(here, capsys, monkeypatch):
     monkeypatch.setattr("sys.stdin", Keys("y\n"))
-    options = [*NAMED, "--drop", "genus", "--impute", "median", "--standardise"]
+    options = [*NAMED, "--drop", "genus", "--impute", "median", "--standardize"]
     main(["ask", "gaps.csv", *options, "--show", "genus", "-l", "log"])
     said = capsys.readouterr().out
     assert re.search(r"AI +(\d+ +)?missing \(median 532.5 used\)", said)

@@ -11,7 +11,7 @@ import pandas as pd
 import pytest
 from sklearn.model_selection import KFold, train_test_split
 
-from linkwise import Constraints, Kind, MinSeparation, NeighbourWithin
+from linkwise import Constraints, Kind, MinSeparation, NeighborWithin
 from linkwise.constraints._equal_statements import number_alike
 from linkwise.exceptions import ConstraintError
 
@@ -246,20 +246,20 @@ def test_scikit_learn_splits_the_table_like_x():
 
 def test_union_keeps_both_and_numbers_the_second_after_the_first():
     a = Constraints.build(4, must_link=[(0, 1)], rules=MinSeparation(1))
-    b = Constraints.build(4, must_link=[(0, 1)], cannot_link=[(2, 3)], rules=[MinSeparation(1), NeighbourWithin(2)])
+    b = Constraints.build(4, must_link=[(0, 1)], cannot_link=[(2, 3)], rules=[MinSeparation(1), NeighborWithin(2)])
     both = a | b
     assert [both.describe(i) for i in range(3)] == ["#0 must_link(0, 1)", "#1 must_link(0, 1)", "#2 cannot_link(2, 3)"]
-    assert both.rules == (MinSeparation(1), NeighbourWithin(2))
+    assert both.rules == (MinSeparation(1), NeighborWithin(2))
 
 
 def test_intersection_and_difference_look_at_statements_not_weights():
-    a = Constraints.build(4, must_link=[(0, 1), (1, 2)], weight=3, rules=[MinSeparation(1), NeighbourWithin(2)])
+    a = Constraints.build(4, must_link=[(0, 1), (1, 2)], weight=3, rules=[MinSeparation(1), NeighborWithin(2)])
     b = Constraints.build(4, must_link=[(1, 0)], cannot_link=[(1, 2)], rules=MinSeparation(1))
     assert (a & b).of(Kind.MUST_LINK).tolist() == [[0, 1]]
     assert (a & b).weight.tolist() == [3]
     assert (a & b).rules == (MinSeparation(1),)
     assert (a - b).of(Kind.MUST_LINK).tolist() == [[1, 2]]
-    assert (a - b).rules == (NeighbourWithin(2),)
+    assert (a - b).rules == (NeighborWithin(2),)
 
 
 def test_tables_about_different_samples_do_not_combine():

@@ -7,11 +7,11 @@ import pickle
 import numpy as np
 import pytest
 
-from linkwise import MaxCentroidDistance, MinSeparation, NeighbourWithin, SizeBetween
+from linkwise import MaxCentroidDistance, MinSeparation, NeighborWithin, SizeBetween
 from linkwise.constraints import Rule
 from linkwise.exceptions import ConstraintError
 
-NUMERIC = [(MinSeparation, "delta"), (NeighbourWithin, "epsilon"), (MaxCentroidDistance, "gamma")]
+NUMERIC = [(MinSeparation, "delta"), (NeighborWithin, "epsilon"), (MaxCentroidDistance, "gamma")]
 
 
 @pytest.mark.parametrize(("rule", "name"), NUMERIC)
@@ -53,7 +53,7 @@ def test_sizes_take_numpy_integers():
 
 def test_rules_compare_and_hash_by_content():
     assert MinSeparation(1) == MinSeparation(1.0)
-    assert MinSeparation(1) != NeighbourWithin(1)
+    assert MinSeparation(1) != NeighborWithin(1)
     assert len({MinSeparation(1), MinSeparation(1.0), SizeBetween(2), SizeBetween(2, None)}) == 2
     assert pickle.loads(pickle.dumps(SizeBetween(2, 5))) == SizeBetween(2, 5)
 

@@ -1,4 +1,4 @@
-"""The four shapes are what the paper says of them: near neighbours agree, round clusters do not."""
+"""The four shapes are what the paper says of them: near neighbors agree, round clusters do not."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def test_methods_that_look_for_round_clusters_fail(shape, seed):
 
 
 @pytest.mark.parametrize("shape", SHAPES)
-def test_near_neighbours_are_of_one_class(shape):
+def test_near_neighbors_are_of_one_class(shape):
     """Knowledge can spread through space only where what is close belongs together."""
     data = shape(random_state=0)
     nearest = NearestNeighbors(n_neighbors=2).fit(data.X).kneighbors(data.X, return_distance=False)[:, 1]
@@ -41,7 +41,7 @@ def test_near_neighbours_are_of_one_class(shape):
 
 
 @pytest.mark.parametrize("seed", range(3))
-def test_circles_share_their_centre_and_are_two_connected_pieces(seed):
+def test_circles_share_their_center_and_are_two_connected_pieces(seed):
     data = circles(random_state=seed)
     middle = [data.X[data.y == label].mean(axis=0) for label in (0, 1)]
     assert np.linalg.norm(middle[0] - middle[1]) < 0.1
@@ -49,13 +49,13 @@ def test_circles_share_their_centre_and_are_two_connected_pieces(seed):
 
 
 @pytest.mark.parametrize("linkage", ["single", "complete", "average", "ward"])
-def test_no_common_method_finds_that_the_two_centres_of_cellwalls_are_one_class(linkage):
+def test_no_common_method_finds_that_the_two_centers_of_cellwalls_are_one_class(linkage):
     data = cellwalls(random_state=0)
     assert adjusted_rand_score(data.y, by_linkage(data.X, linkage)) < 0.5
-    centres = data.X[data.y == 1]
-    left, right = centres[centres[:, 0] < 0], centres[centres[:, 0] > 0]
+    centers = data.X[data.y == 1]
+    left, right = centers[centers[:, 0] < 0], centers[centers[:, 0] > 0]
     assert len(left) == len(right) == 50
-    # each centre is nearer to its own wall than to the other centre
+    # each center is nearer to its own wall than to the other center
     assert np.linalg.norm(left.mean(axis=0) - right.mean(axis=0)) > 2 * 1.0
 
 

@@ -30,8 +30,8 @@ def test_without_noise_items_sit_on_their_node():
     for label in range(5):
         assert np.ptp(data.X[data.y == label], axis=0).max() == 0
     depth = data.taxonomy.depth
-    centre = np.stack([np.zeros(30), *(data.X[data.y == label][0] for label in range(5))])
-    step = np.linalg.norm(centre[1:] - centre[data.taxonomy.parent[1:]], axis=1)
+    center = np.stack([np.zeros(30), *(data.X[data.y == label][0] for label in range(5))])
+    step = np.linalg.norm(center[1:] - center[data.taxonomy.parent[1:]], axis=1)
     np.testing.assert_allclose(step, 0.6 ** (depth[1:] - 1.0))
 
 

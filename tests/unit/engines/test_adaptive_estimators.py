@@ -18,7 +18,7 @@ from linkwise.engines import bihac, biihac, ihac
 from linkwise.exceptions import LinkwiseError, LinkwiseWarning, MemoryLimitError
 from linkwise.metrics import h_correlation
 
-TEXTS = [f"{colour} {thing}" for colour in ("red", "green", "blue") for thing in ("apple", "car", "house")]
+TEXTS = [f"{color} {thing}" for color in ("red", "green", "blue") for thing in ("apple", "car", "house")]
 # what is blue is left out, so that nobody speaks about it
 THINGS = Taxonomy.from_paths([None if "blue" in text else text.split()[1] for text in TEXTS])
 

@@ -11,7 +11,7 @@ from linkwise import Constraints, Kind, check
 from linkwise.engines.assignment._assign import assign
 from linkwise.engines.assignment._kernels_trees import match
 from linkwise.problem.statements._conflict_graph import CLIQUE, OTHER, TREE, keep_apart
-from tests.oracles.centres import cheapest_assignment
+from tests.oracles.centers import cheapest_assignment
 from tests.profile import examples
 
 kernels = pytest.mark.kernels  # on the tests that stay quick when run interpreted
@@ -154,7 +154,7 @@ def test_no_swap_of_two_clusters_along_a_chain_would_be_better():
             assert cost_of(own, swapped) >= cost_of(own, labels) - 1e-9
 
 
-def test_a_colouring_that_the_greedy_start_misses_can_be_handed_in():
+def test_a_coloring_that_the_greedy_start_misses_can_be_handed_in():
     """A start from a witness is renamed as a whole to the cheapest names first."""
     _, apart, costs, pairs = large_case(1, n=80, m=300, k=4)
     witness = check(Constraints.build(80, cannot_link=pairs), n_clusters=4).witness
@@ -182,7 +182,7 @@ def test_nothing_to_keep_apart_is_an_empty_answer():
 
 
 def test_a_start_that_greed_misses_is_found_by_tabu_search():
-    """Near the density at which colourings cease to exist; the classes they were drawn from are one."""
+    """Near the density at which colorings cease to exist; the classes they were drawn from are one."""
     solved = 0
     for seed in range(examples(4, 40)):
         y, apart, costs, _ = large_case(seed, n=40, m=150, k=4)

@@ -20,7 +20,7 @@ from linkwise import (
     Kind,
     MaxCentroidDistance,
     MinSeparation,
-    NeighbourWithin,
+    NeighborWithin,
     ReCon,
     check,
     verify,
@@ -61,7 +61,7 @@ def points(n, seed, *, grid=False):
 
 
 def naive_groups(n, pairs):
-    """Must-link components by relabelling, one pair at a time."""
+    """Must-link components by relabeling, one pair at a time."""
     group = list(range(n))
     for a, b in pairs:
         group = [group[a] if g == group[b] else g for g in group]
@@ -323,7 +323,7 @@ def test_what_no_run_could_reach_is_called_infeasible_instead():
     triangle = Constraints.build(4, cannot_link=[(0, 1), (0, 2), (1, 2)])
     with pytest.raises(InfeasibleConstraintsError, match="3 groups of samples are pairwise apart"):
         ConstrainedAgglomerative(2).fit(TRAP, constraints=triangle)
-    cycle = Constraints.build(5, cannot_link=[(i, (i + 1) % 5) for i in range(5)])  # odd, so three colours, no triangle
+    cycle = Constraints.build(5, cannot_link=[(i, (i + 1) % 5) for i in range(5)])  # odd, so three colors, no triangle
     with pytest.raises(InfeasibleConstraintsError, match="joins a pair that is to be apart"):
         ConstrainedAgglomerative(2).fit(points(5, 0), constraints=cycle)
 
@@ -457,13 +457,13 @@ def test_delta_separates_clusters(linkage, grid):
 
 @every_linkage
 @pytest.mark.parametrize("grid", [False, True], ids=["points", "grid"])
-def test_epsilon_gives_every_sample_a_neighbour(linkage, grid):
+def test_epsilon_gives_every_sample_a_neighbor(linkage, grid):
     fitted = 0
     for seed in range(examples(12, 800)):
         X = points(12, seed, grid=grid)
         must, cannot, _ = links(12, seed, must=0.1, cannot=0.3)
         epsilon = 1.0 if grid else 0.8
-        said = Constraints.build(12, must_link=must, cannot_link=cannot, rules=NeighbourWithin(epsilon))
+        said = Constraints.build(12, must_link=must, cannot_link=cannot, rules=NeighborWithin(epsilon))
         model = fit_or_explain(X, said, linkage)
         if model is None:
             continue
@@ -478,9 +478,9 @@ def test_epsilon_gives_every_sample_a_neighbour(linkage, grid):
     assert fitted > 3
 
 
-def test_epsilon_enlarges_must_linked_groups_until_everyone_has_a_neighbour():
+def test_epsilon_enlarges_must_linked_groups_until_everyone_has_a_neighbor():
     X = np.array([[0.0], [1.0], [10.0], [11.0], [50.0]])
-    said = Constraints.build(5, must_link=[(0, 2)], rules=NeighbourWithin(2.0))
+    said = Constraints.build(5, must_link=[(0, 2)], rules=NeighborWithin(2.0))
     model = ConstrainedAgglomerative(2).fit(X, constraints=said)
     assert model.labels_.tolist() == [0, 0, 0, 0, 1]
     with pytest.raises(DeadEndError, match=r"joining samples into 2 clusters, but 3 were asked for") as caught:
@@ -501,16 +501,16 @@ def test_the_largest_clusters_of_a_dead_end_are_numbered_and_the_others_left_out
     assert _dead_ends._largest(clusters, 3).tolist() == [-1, 0, 0, 1, 1, 1, -1, 0, 2, 2]
 
 
-def test_epsilon_and_a_cannot_link_can_leave_no_neighbour():
+def test_epsilon_and_a_cannot_link_can_leave_no_neighbor():
     X = np.array([[0.0], [1.0], [10.0], [11.0]])
-    said = Constraints.build(4, must_link=[(0, 2)], cannot_link=[(0, 1)], rules=NeighbourWithin(2.0))
+    said = Constraints.build(4, must_link=[(0, 2)], cannot_link=[(0, 1)], rules=NeighborWithin(2.0))
     with pytest.raises(DeadEndError, match=r"every sample within epsilon=2 of it is in a cluster it cannot join"):
         ConstrainedAgglomerative(None).fit(X, constraints=said)
 
 
-def test_a_must_linked_sample_without_any_neighbour_is_infeasible():
+def test_a_must_linked_sample_without_any_neighbor_is_infeasible():
     X = np.array([[0.0], [1.0], [50.0]])
-    said = Constraints.build(3, must_link=[(0, 2)], rules=NeighbourWithin(2.0))
+    said = Constraints.build(3, must_link=[(0, 2)], rules=NeighborWithin(2.0))
     with pytest.raises(InfeasibleConstraintsError, match="sample 2 has no other sample near enough") as caught:
         ConstrainedAgglomerative(None).fit(X, constraints=said)
     assert caught.value.explanation.core == (0,)
@@ -541,7 +541,7 @@ def test_rules_together_follow_the_definition(linkage):
         pairs, heights = greedy(X, linkage, forced=naive_groups(11, must), forbidden=cannot, gamma=1.0)
         assert_array_equal(np.sort(model.children_, axis=1), np.sort(pairs, axis=1), err_msg=f"seed {seed}")
         assert_allclose(model.dendrogram_.raw_height[11:], heights, rtol=1e-9, atol=1e-12)
-        said = Constraints.build(11, cannot_link=cannot, rules=[NeighbourWithin(0.9), MaxCentroidDistance(1.5)])
+        said = Constraints.build(11, cannot_link=cannot, rules=[NeighborWithin(0.9), MaxCentroidDistance(1.5)])
         model = ConstrainedAgglomerative(None, linkage=linkage).fit(X, constraints=said)
         pairs, _ = greedy(X, linkage, forbidden=cannot, gamma=1.5, epsilon=0.9)
         assert_array_equal(np.sort(model.children_, axis=1), np.sort(pairs, axis=1), err_msg=f"seed {seed}")
@@ -551,7 +551,7 @@ def test_of_several_rules_of_a_kind_the_strictest_counts():
     X = points(15, 1)
     for strict, loose in (
         (MinSeparation(0.5), MinSeparation(0.2)),
-        (NeighbourWithin(0.4), NeighbourWithin(0.9)),
+        (NeighborWithin(0.4), NeighborWithin(0.9)),
         (MaxCentroidDistance(0.5), MaxCentroidDistance(1.5)),
     ):
         alone = ConstrainedAgglomerative(None).fit(X, constraints=Constraints.build(15, rules=strict))
@@ -582,7 +582,7 @@ def test_delta_and_epsilon_go_with_any_metric(metric):
     D = np.array([[far(a, b) for b in X] for a in X])
     given = {"metric": far if metric == "callable" else metric}
     source = D if metric == "precomputed" else X
-    said = Constraints.build(12, rules=[MinSeparation(0.4), NeighbourWithin(1.2)])
+    said = Constraints.build(12, rules=[MinSeparation(0.4), NeighborWithin(1.2)])
     model = ConstrainedAgglomerative(None, **given).fit(source, constraints=said)
     assert delta_holds(model.labels_, D, 0.4)
     assert epsilon_holds(model.labels_, D, 1.2)

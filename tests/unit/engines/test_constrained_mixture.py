@@ -51,7 +51,7 @@ def full(covariances, kind, k, d):
     return covariances
 
 
-def standardised(X):
+def standardized(X):
     """X with features of variance 1, of which a share is the number itself."""
     return (X - X.mean(axis=0)) / X.std(axis=0)
 
@@ -85,7 +85,7 @@ def test_em_agrees_with_enumeration(kind, sampling):
             X, said, k, covariance_type=kind, sampling=sampling, tol=0, reg_covar=0.05, max_iter=4, init="random",
             random_state=seed,
         )  # fmt: skip
-        # two different optimisers found the mixing weights, which may be all but undetermined
+        # two different optimizers found the mixing weights, which may be all but undetermined
         order = renumbered(found.means, means)
         assert_allclose(found.lower_bounds, values, rtol=1e-6)
         assert_allclose(found.means[order], means, rtol=1e-4, atol=1e-4)
@@ -98,7 +98,7 @@ def test_em_agrees_with_enumeration(kind, sampling):
 @pytest.mark.parametrize("kind", TYPES)
 @pytest.mark.parametrize("init", ["kmeans", "random", "k-means++", "random_from_data"])
 def test_without_statements_it_is_the_plain_mixture(cls, kind, init):
-    X = standardised(blobs(3, 200, 3, 3)[0])
+    X = standardized(blobs(3, 200, 3, 3)[0])
     if kind == "tied" and init not in ("kmeans", "random"):
         return  # scikit-learn's first covariance then depends on where the origin lies
     options = {"covariance_type": kind, "max_iter": 100, "n_init": 2, "random_state": 4}

@@ -10,7 +10,7 @@ import pytest
 from linkwise import Constraints, COPKMeans, verify
 from linkwise.engines import cop_kmeans
 from linkwise.exceptions import GaveUpError, InfeasibleConstraintsError, LinkwiseError
-from tests.oracles.centres import cop_kmeans_by_definition
+from tests.oracles.centers import cop_kmeans_by_definition
 from tests.profile import examples
 
 AS_PUBLISHED = {"assignment": "greedy", "order": "given", "max_tries": 1, "n_init": 1, "tol": 0.0}
@@ -51,7 +51,7 @@ def test_the_published_algorithm_agrees_with_its_definition():
 
 
 def stuck_after_one_order():
-    """Sample 2 comes last and must be apart from two samples that are nearest to different centres."""
+    """Sample 2 comes last and must be apart from two samples that are nearest to different centers."""
     X = np.array([[0.0], [10.0], [5.0], [1.0], [9.0]])
     return X, Constraints.build(5, cannot_link=[(0, 2), (1, 2)]), [[0.0], [10.0]]
 
@@ -74,7 +74,7 @@ def test_more_tries_find_another_order_and_one_try_is_one_try():
 
 
 def test_of_must_linked_samples_the_first_one_chooses():
-    """Sample 0 is nearest to the left centre, the mean of its group to the right one."""
+    """Sample 0 is nearest to the left center, the mean of its group to the right one."""
     X = np.array([[4.0], [9.0], [9.0], [0.0], [10.0]])
     known = Constraints.build(5, must_link=[(0, 1), (1, 2)])
     options = {"init": [[0.0], [10.0]], "max_iter": 1, **AS_PUBLISHED}

@@ -19,7 +19,7 @@ from linkwise.exceptions import (
     LinkwiseError,
     UnsupportedConstraintError,
 )
-from tests.oracles.centres import feasible, inertia, least_inertia, squared_distances
+from tests.oracles.centers import feasible, inertia, least_inertia, squared_distances
 from tests.profile import examples
 
 
@@ -176,7 +176,7 @@ def test_a_greedy_run_that_nobody_could_finish_is_explained():
 
 
 def test_greedy_gets_stuck_where_exact_looks_ahead():
-    """Samples 0 and 2 are nearest to different centres, and sample 1 must be apart from both."""
+    """Samples 0 and 2 are nearest to different centers, and sample 1 must be apart from both."""
     X = np.array([[0.0], [5.0], [10.0], [1.0], [9.0]])
     c = Constraints.build(5, cannot_link=[(0, 1), (1, 2)])
     start = np.array([[0.0], [10.0]])
@@ -206,7 +206,7 @@ def test_greedy_names_what_it_got_stuck_on():
 
 
 def test_greedy_follows_the_paper_when_it_gets_through():
-    """Nearest feasible centre in the order of the run; with one pair that is the nearest for whoever comes first."""
+    """Nearest feasible center in the order of the run; with one pair that is the nearest for whoever comes first."""
     X, c = np.array([[0.0], [1.0], [10.0]]), Constraints.build(3, cannot_link=[(0, 1)])
     model = COPKMeans(2, assignment="greedy", init=[[0.0], [10.0]], random_state=0).fit(X, constraints=c)
     assert verify(model.labels_, c).ok
@@ -278,7 +278,7 @@ def test_equal_samples_fill_all_clusters_and_statements_still_hold():
         assert model.inertia_ == 0.0
 
 
-@pytest.mark.parametrize("init", ["k-means++", "neighbourhoods"])
+@pytest.mark.parametrize("init", ["k-means++", "neighborhoods"])
 def test_starts_are_spread_out_and_seeded(init):
     X, y, k, c = planted(3, n=50, k=5)
     a, b, other = (cop_kmeans(X, c, k, init=init, random_state=seed) for seed in (0, 0, 1))
@@ -301,8 +301,8 @@ def test_more_runs_are_never_worse():
     ("options", "words"),
     [
         ({"assignment": "best"}, "assignment is 'best', expected one of 'exact', 'greedy'"),
-        ({"init": "random"}, "init is 'random', expected 'k-means\\+\\+' or 'neighbourhoods'"),
-        ({"init": np.zeros((3, 2))}, "has shape \\(3, 2\\), expected finite centres of shape \\(2, 2\\)"),
+        ({"init": "random"}, "init is 'random', expected 'k-means\\+\\+' or 'neighborhoods'"),
+        ({"init": np.zeros((3, 2))}, "has shape \\(3, 2\\), expected finite centers of shape \\(2, 2\\)"),
         ({"init": np.full((2, 2), np.nan)}, "has values that are not finite"),
         ({"n_init": 0}, "n_init is 0, expected a whole number >= 1"),
         ({"max_iter": 1.5}, "max_iter is 1.5"),

@@ -14,7 +14,7 @@ from linkwise.engines import cop_kmeans
 from linkwise.engines.assignment import _size_bounds
 from linkwise.engines.assignment._kernels_flow import flow_within
 from linkwise.exceptions import GaveUpError, InfeasibleConstraintsError, UnsupportedConstraintError
-from tests.oracles.centres import cheapest_sized, squared_distances
+from tests.oracles.centers import cheapest_sized, squared_distances
 from tests.profile import examples
 
 

@@ -40,7 +40,7 @@ def test_it_finds_the_optimum_of_small_tables():
     for seed in range(examples(15, 500)):
         must, cannot = pairs(seed)
         run = correlation_clustering(build(6, must, cannot))
-        best = min(spectral.correlation_cost(labels, must, cannot) for labels in spectral.labellings(6))
+        best = min(spectral.correlation_cost(labels, must, cannot) for labels in spectral.labelings(6))
         assert run.optimal
         assert run.cost == run.lower_bound == best
         assert spectral.correlation_cost(run.labels, must, cannot) == best

@@ -83,7 +83,7 @@ def test_trees_in_circles_are_never_worse_than_one_by_one_nor_better_than_the_be
     assert best > 0.9 * examples(60, 500)
 
 
-def test_a_large_part_is_labelled_without_recursion():
+def test_a_large_part_is_labeled_without_recursion():
     n = 3000
     ends = np.column_stack([np.arange(n - 1), np.arange(1, n)]).astype(np.intp)
     own = np.random.default_rng(0).random((n, 2))

@@ -8,7 +8,7 @@ from itertools import combinations
 import numpy as np
 import pytest
 
-from linkwise import ConstrainedAgglomerative, Constraints, Kind, MaxCentroidDistance, MinSeparation, NeighbourWithin
+from linkwise import ConstrainedAgglomerative, Constraints, Kind, MaxCentroidDistance, MinSeparation, NeighborWithin
 from linkwise.engines import constrained_linkage
 from linkwise.engines.agglomeration._choose_loop import merge_all
 from linkwise.exceptions import DeadEndError, InfeasibleConstraintsError, UnsupportedConstraintError
@@ -18,7 +18,7 @@ LINKAGES = ("single", "complete", "average", "weighted", "ward", "centroid", "me
 RULES = {
     "none": (),
     "delta": (MinSeparation(0.3),),
-    "epsilon": (NeighbourWithin(1.4),),
+    "epsilon": (NeighborWithin(1.4),),
     "gamma": (MaxCentroidDistance(2.0),),
 }
 

@@ -6,7 +6,7 @@ import pytest
 
 from linkwise.exceptions import GaveUpError
 from tests.contract.discovery import PARTITIONS
-from tests.oracles.centres import keeps
+from tests.oracles.centers import keeps
 from tests.profile import examples
 from tests.unit.engines.test_cop_kmeans import planted
 

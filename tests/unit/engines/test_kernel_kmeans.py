@@ -49,14 +49,14 @@ def value(gram, labels):
 
 @pytest.mark.parametrize("seed", range(3))
 def test_the_kernel_form_is_the_criterion_of_the_papers(seed):
-    """G1: the difference is one constant for all labellings of seven samples."""
+    """G1: the difference is one constant for all labelings of seven samples."""
     X = np.random.default_rng(seed).normal(size=(7, 2))
     must, cannot = soft(seed)
     K = X @ X.T + spectral.weights_matrix(7, must, cannot)
     said = read_leanings(table_of(must, cannot), "test")
     gram = make_gram(X @ X.T, "hmrf", said, np.arange(7), 3, "test")
     gaps, ours = [], []
-    for labels in spectral.labellings(7):
+    for labels in spectral.labelings(7):
         J = spectral.hmrf(X, labels, must, cannot)
         gaps.append(J - spectral.kernel_objective(K, np.ones(7), labels))
         ours.append(J - value(gram, labels))
@@ -80,24 +80,24 @@ def test_the_kernel_form_is_the_cut_of_a_graph(objective):
     for k in (2, 3, 5):
         gram = make_gram(A, objective, said, np.arange(7), k, "test")
         gaps, shifted, ours = [], [], []
-        for labels in spectral.labellings(7, k):
+        for labels in spectral.labelings(7, k):
             J = spectral.cut(A, labels, must, cannot, objective)
             gaps.append(J - spectral.kernel_objective(K, weight, labels))
             shifted.append(J - spectral.kernel_objective(K + np.diag(4.0 / weight), weight, labels))
             ours.append(J - value(gram, labels))
         assert np.ptp(gaps) < 1e-12
-        assert np.ptp(shifted) < 1e-11  # G2: a shift changes no comparison between labellings into k clusters
+        assert np.ptp(shifted) < 1e-11  # G2: a shift changes no comparison between labelings into k clusters
         assert np.abs(ours).max() < 1e-12
 
 
-def test_the_printed_form_of_the_normalised_cut_kernel_is_another_criterion():
+def test_the_printed_form_of_the_normalized_cut_kernel_is_another_criterion():
     """Guard: the form with D on the wrong side would not pass the test above."""
     A = graph(1)
     degree = A.sum(axis=1)
     wrong = A / degree[:, None] * degree
     gaps = [
         spectral.cut(A, labels, [], [], "normalized_cut") - spectral.kernel_objective(wrong, degree, labels)
-        for labels in spectral.labellings(7, 3)
+        for labels in spectral.labelings(7, 3)
     ]
     assert np.ptp(gaps) > 1e-3
 
@@ -173,7 +173,7 @@ def test_the_criterion_never_rises_and_is_the_one_reported(objective):
     for seed in range(examples(8, 300)):
         X, _ = blobs(seed, 20)
         must, cannot = soft(seed, 20)
-        for start in ("neighbourhoods", "k-means++", "spectral", np.arange(20) % 3):
+        for start in ("neighborhoods", "k-means++", "spectral", np.arange(20) % 3):
             run = kernel_kmeans(
                 X, table_of(must, cannot, 20), 3, start=start, random_state=seed, n_init=1, **options(objective)
             )
@@ -196,10 +196,10 @@ def test_it_never_beats_the_optimum_and_mostly_finds_it(objective):
         must, cannot = soft(seed)
         run = kernel_kmeans(X, table_of(must, cannot), 3, n_init=10, random_state=0, **options(objective))
         if objective == "hmrf":
-            best = min(spectral.hmrf(X, labels, must, cannot) for labels in spectral.labellings(7, 3))
+            best = min(spectral.hmrf(X, labels, must, cannot) for labels in spectral.labelings(7, 3))
         else:
             A = read_affinity(X, "rbf", gamma=None, n_neighbors=10, who="test")[0]
-            best = min(spectral.cut(A, labels, must, cannot, objective) for labels in spectral.labellings(7, 3))
+            best = min(spectral.cut(A, labels, must, cannot, objective) for labels in spectral.labelings(7, 3))
         assert run.objective >= best - 1e-9
         found += run.objective <= best + 1e-9
     assert found >= 8

@@ -1,4 +1,4 @@
-"""Exact inference over statements agrees with writing down every labelling; so do the mixing weights."""
+"""Exact inference over statements agrees with writing down every labeling; so do the mixing weights."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from linkwise.engines.mixture._constrained_mixture import Given
 from linkwise.engines.mixture._elimination import eliminate
 from linkwise.engines.mixture._exact import divide, widest_table
 from linkwise.engines.mixture._factors import Chunklets, read_chunklets
-from linkwise.engines.mixture._penalized_mixture import Penalised
+from linkwise.engines.mixture._penalized_mixture import Penalized
 from linkwise.exceptions import InfeasibleConstraintsError, LinkwiseError
 from tests.oracles.mixture import Enumeration
 from tests.profile import examples
@@ -77,12 +77,12 @@ def test_beliefs_under_prices_agree_with_enumeration():
     paid = 0
     for _ in range(examples(500, 20_000)):
         n, k, must, cannot, prices, table, log_density, weights = draw(rng, soft=True)
-        model = Enumeration(n, k, must, cannot, prices, "points", normalised=False)
+        model = Enumeration(n, k, must, cannot, prices, "points", normalized=False)
         if not len(model.rows):
             continue
         paid += len(prices) > 0
         graph = read_chunklets(table, k, 2**20, "test")
-        beliefs = Penalised(graph, k, "refuse", 2**20, 1, None, 0, "test")
+        beliefs = Penalized(graph, k, "refuse", 2**20, 1, None, 0, "test")
         value, chance = beliefs.expect(log_density, weights)
         expected, responsibilities = model.expect(log_density, weights)
         assert_allclose(value, expected, rtol=1e-9, atol=1e-9)
@@ -118,7 +118,7 @@ def test_groups_apart_go_by_sets_of_clusters_and_by_tables_to_the_same_end(n, k)
     assert_allclose(unary[by_sets.node][np.arange(n), labels].sum(), by_sets.best(unary[by_sets.node])[0][0])
 
 
-def test_a_group_apart_with_more_members_than_clusters_has_no_labelling():
+def test_a_group_apart_with_more_members_than_clusters_has_no_labeling():
     graph = whole(4, 3)
     exact, _ = divide(graph, np.arange(4), np.ones(6, bool), 3, 2**20)
     assert exact.marginals(np.zeros((4, 3)))[0][0] == -np.inf
@@ -170,7 +170,7 @@ def test_long_narrow_components_are_exact():
     table = Constraints.build(n, cannot_link=[(i, i + 1) for i in range(n - 1)])
     beliefs = given(table, k, "chunklets")
     value, chance = beliefs.expect(np.zeros((n, k)), np.full(k, 1 / k))
-    # all labellings are equally likely, so they cancel against the normaliser
+    # all labelings are equally likely, so they cancel against the normalizer
     assert_allclose(value, 0, atol=1e-8)
     assert_allclose(chance, 1 / k, atol=1e-9)
 
@@ -179,8 +179,8 @@ def test_components_of_one_shape_are_counted_instead_of_computed_again():
     pairs = [(2 * i, 2 * i + 1) for i in range(300)]
     threes = [(600 + 3 * i, 601 + 3 * i) for i in range(100)] + [(601 + 3 * i, 602 + 3 * i) for i in range(100)]
     beliefs = given(Constraints.build(900, cannot_link=pairs + threes), 3, "chunklets")
-    assert len(beliefs.normaliser.shapes.node) == 5
+    assert len(beliefs.normalizer.shapes.node) == 5
     weights = np.array([0.5, 0.3, 0.2])
     pair = np.log(1 - (weights**2).sum())
     three = np.log((weights * (1 - weights) ** 2).sum())
-    assert_allclose(beliefs.normaliser.log_z(np.log(weights))[0], 300 * pair + 100 * three)
+    assert_allclose(beliefs.normalizer.log_z(np.log(weights))[0], 300 * pair + 100 * three)

@@ -81,7 +81,7 @@ def test_an_assignment_that_raises_the_objective_does_not_end_the_run(load, leas
 
 
 def test_the_state_that_is_kept_is_the_one_that_made_the_labels():
-    """New rows are placed by the centres and the metric of the best assignment, so the samples get their own labels."""
+    """New rows are placed by the centers and the metric of the best assignment, so the samples get their own labels."""
     for seed in range(12):
         X, y = loose(seed)
         must, cannot, start = draw(X, y, seed)

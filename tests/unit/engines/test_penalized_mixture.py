@@ -10,7 +10,7 @@ from sklearn.mixture import GaussianMixture
 from linkwise import ConstrainedGaussianMixture, Constraints, Kind, PenalizedMixture
 from linkwise.engines import penalized_mixture
 from linkwise.engines.mixture._factors import read_chunklets
-from linkwise.engines.mixture._penalized_mixture import Penalised
+from linkwise.engines.mixture._penalized_mixture import Penalized
 from linkwise.exceptions import LinkwiseError
 from tests.oracles.mixture import Enumeration, bound_of_independent_labels, em
 from tests.profile import examples
@@ -27,7 +27,7 @@ def blobs(seed=0, n=60, k=3, d=2, apart=2.0):
     return rng.normal(size=(n, d)) + apart * y[:, None], y
 
 
-def standardised(X):
+def standardized(X):
     """X with features of variance 1, of which a share is the number itself."""
     return (X - X.mean(axis=0)) / X.std(axis=0)
 
@@ -56,7 +56,7 @@ def beliefs_of(table, k, wide, *, max_states=FEW, n_sweeps=200, seed=0):
     hard = table.select(table.is_hard)
     allowed = np.zeros(table.n_samples, dtype=np.intp)
     allowed[hard.of(Kind.CANNOT_LINK).max(axis=1, initial=0)] = 1  # the hard pairs of `tangle` are disjoint
-    return Penalised(graph, k, wide, max_states, n_sweeps, allowed, seed, "test")
+    return Penalized(graph, k, wide, max_states, n_sweeps, allowed, seed, "test")
 
 
 @fewer
@@ -66,7 +66,7 @@ def test_em_under_prices_agrees_with_enumeration():
         n, k = 6, 2
         X, _ = blobs(int(rng.integers(1000)), n, k)
         prices, cannot, table = tangle(rng, n, hard=0.3)
-        model = Enumeration(n, k, cannot=cannot, prices=prices, sampling="points", normalised=False)
+        model = Enumeration(n, k, cannot=cannot, prices=prices, sampling="points", normalized=False)
         seed = int(rng.integers(1000))
         begin = np.random.RandomState(seed).uniform(size=(n, k))
         begin /= begin.sum(axis=1)[:, None]
@@ -91,7 +91,7 @@ def test_mean_field_says_what_its_beliefs_prove():
         prices, _, table = tangle(rng, n)
         if len(prices) < n:  # a forest stays exact
             continue
-        model = Enumeration(n, k, prices=prices, sampling="points", normalised=False)
+        model = Enumeration(n, k, prices=prices, sampling="points", normalized=False)
         log_density, weights = rng.normal(size=(n, k)), rng.dirichlet(np.ones(k) * 3)
         beliefs = beliefs_of(table, k, "mean_field")
         assert beliefs.rough is not None
@@ -119,7 +119,7 @@ def test_mean_field_keeps_hard_pairs_exactly_and_its_bound_holds():
     for _ in range(examples(60, 2000)):
         n, k = 6, 2
         prices, cannot, table = tangle(rng, n, hard=0.7)
-        model = Enumeration(n, k, cannot=cannot, prices=prices, sampling="points", normalised=False)
+        model = Enumeration(n, k, cannot=cannot, prices=prices, sampling="points", normalized=False)
         beliefs = beliefs_of(table, k, "mean_field")
         if beliefs.rough is None or not cannot:
             continue
@@ -160,7 +160,7 @@ def test_sampling_agrees_with_enumeration_up_to_chance():
     for turn in range(examples(20, 200)):
         n, k = 6, 2
         prices, cannot, table = tangle(rng, n, hard=0.5)
-        model = Enumeration(n, k, cannot=cannot, prices=prices, sampling="points", normalised=False)
+        model = Enumeration(n, k, cannot=cannot, prices=prices, sampling="points", normalized=False)
         beliefs = beliefs_of(table, k, "gibbs", n_sweeps=4000, seed=turn)
         if beliefs.rough is None:
             continue
@@ -180,13 +180,13 @@ def test_sampling_agrees_with_enumeration_up_to_chance():
 
 
 @pytest.mark.kernels
-def test_sampling_visits_only_allowed_labellings_and_says_what_the_best_is_worth():
+def test_sampling_visits_only_allowed_labelings_and_says_what_the_best_is_worth():
     rng = np.random.default_rng(4)
     seen = 0
     for turn in range(examples(15, 300)):
         n, k = 6, 3
         prices, cannot, table = tangle(rng, n, hard=0.8)
-        model = Enumeration(n, k, cannot=cannot, prices=prices, sampling="points", normalised=False)
+        model = Enumeration(n, k, cannot=cannot, prices=prices, sampling="points", normalized=False)
         beliefs = beliefs_of(table, k, "gibbs", max_states=9, n_sweeps=20, seed=turn)
         if beliefs.rough is None or len(beliefs.rough.node) < n:
             continue
@@ -199,12 +199,12 @@ def test_sampling_visits_only_allowed_labellings_and_says_what_the_best_is_worth
         assert_allclose(value, model.log_weights(log_density, weights)[at[0]])
         assert_allclose(chance.sum(axis=1), 1)
         again = beliefs.expect(log_density, weights)[0]
-        assert again >= value - 1e-9  # it begins at the best labelling known
+        assert again >= value - 1e-9  # it begins at the best labeling known
     assert seen > 5
 
 
 def test_two_copies_are_one_of_their_summed_weight_and_weight_zero_is_none():
-    X = standardised(blobs(1)[0])
+    X = standardized(blobs(1)[0])
     pairs = [(0, 5), (7, 9), (5, 30), (30, 0)]
     options = {"random_state": 0, "wide": "mean_field", "max_states": 9}
     for word in ("must_link", "cannot_link"):
@@ -249,9 +249,9 @@ def test_a_heavy_weight_is_nearly_hard():
     graph = read_chunklets(hard, 2, 2**20, "test")
     begin = np.random.RandomState(3).uniform(size=(graph.n, 2))
     assert len(begin) < 30
-    centres = one.means  # start both where the first one ended
-    one = penalized_mixture(X, hard, 2, init=centres, max_iter=300, tol=1e-10)
-    other = penalized_mixture(X, hard.with_weight(60.0), 2, init=centres, max_iter=300, tol=1e-10)
+    centers = one.means  # start both where the first one ended
+    one = penalized_mixture(X, hard, 2, init=centers, max_iter=300, tol=1e-10)
+    other = penalized_mixture(X, hard.with_weight(60.0), 2, init=centers, max_iter=300, tol=1e-10)
     assert_allclose(one.lower_bound, other.lower_bound, rtol=1e-6)
     assert_array_equal(one.labels, other.labels)
 

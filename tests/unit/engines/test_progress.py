@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_array_equal
 
-from linkwise import ConstrainedAgglomerative, Constraints, NeighbourWithin, ReCon
+from linkwise import ConstrainedAgglomerative, Constraints, NeighborWithin, ReCon
 from linkwise.engines import progress
 from linkwise.engines._progress import current_progress
 
@@ -34,7 +34,7 @@ def test_counts_rise_to_the_number_of_merges(estimator, linkage):
 def test_a_forest_ends_below_the_total():
     seen = []
     with progress(lambda done, total: seen.append((done, total))):
-        ConstrainedAgglomerative(None).fit(points(), constraints=Constraints.build(60, rules=NeighbourWithin(0.1)))
+        ConstrainedAgglomerative(None).fit(points(), constraints=Constraints.build(60, rules=NeighborWithin(0.1)))
     assert 0 < seen[-1][0] < 59
     assert seen[-1][1] == 59
 

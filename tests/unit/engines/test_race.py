@@ -16,7 +16,7 @@ from linkwise.engines.partitional import _race
 from linkwise.engines.partitional._init import Start, spread_centers
 from linkwise.engines.partitional._race import RUNNERS, STEPS, advance, race
 from linkwise.exceptions import LinkwiseError
-from tests.oracles.centres import race_by_definition, spread_by_definition
+from tests.oracles.centers import race_by_definition, spread_by_definition
 from tests.profile import examples
 
 pytestmark = pytest.mark.kernels
@@ -36,7 +36,7 @@ def dense(X):
 
 @FORMS
 @pytest.mark.parametrize("chosen", [(), (3,), (0, 4)])
-def test_centres_are_spread_as_the_definition_says(form, chosen):
+def test_centers_are_spread_as_the_definition_says(form, chosen):
     for seed in range(examples(5, 200)):
         cloud, k = cloud_of(seed, form=form), 4
         found = spread_centers(cloud, np.array(chosen, dtype=np.intp), k, np.random.default_rng(seed))
@@ -117,7 +117,7 @@ def test_a_race_ends_no_worse_than_three_runs_on_average_and_every_statement_hol
     assert np.mean(raced) <= 1.02 * np.mean(ran)
 
 
-def test_the_neighbourhoods_run_besides_the_winner():
+def test_the_neighborhoods_run_besides_the_winner():
     """Two pairs far apart say which clusters are meant; plain k-means would not find them."""
     X = np.array([[0.0, 0.0], [0.0, 9.0], [1.0, 0.0], [1.0, 9.0]])
     c = Constraints.build(4, must_link=[(0, 1), (2, 3)], cannot_link=[(0, 2)], weight=100.0)

@@ -1,4 +1,4 @@
-"""Distances to centres: dense and sparse, narrow and wide, one thread or several."""
+"""Distances to centers: dense and sparse, narrow and wide, one thread or several."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from linkwise import Constraints, COPKMeans
 from linkwise.engines.distances import _rows
 from linkwise.engines.distances._rows import means, nearest, squared, squared_to, typical_variance
 from linkwise.exceptions import LinkwiseError
-from tests.oracles.centres import squared_distances
+from tests.oracles.centers import squared_distances
 
 pytestmark = pytest.mark.kernels
 
@@ -25,7 +25,7 @@ def case(seed, m=40, d=3, k=5, far=0.0):
 
 @pytest.mark.parametrize("far", [0.0, 1e6])
 @pytest.mark.parametrize("way", ["narrow", "wide", "threads"])
-def test_every_way_finds_the_nearest_centre(way, far, monkeypatch):
+def test_every_way_finds_the_nearest_center(way, far, monkeypatch):
     monkeypatch.setattr(_rows, "_WIDE", 0 if way == "wide" else 10**9)
     monkeypatch.setattr(_rows, "_LARGE", 0 if way == "threads" else 10**9)
     X, centers = case(0, far=far)
@@ -38,7 +38,7 @@ def test_every_way_finds_the_nearest_centre(way, far, monkeypatch):
 
 
 @pytest.mark.parametrize("way", ["narrow", "wide"])
-def test_ties_go_to_the_lowest_numbered_centre(way, monkeypatch):
+def test_ties_go_to_the_lowest_numbered_center(way, monkeypatch):
     monkeypatch.setattr(_rows, "_WIDE", 0 if way == "wide" else 10**9)
     centers = np.array([[5.0, 5.0], [0.1, 0.0], [-0.1, 0.0], [0.1, 0.0]])
     assert nearest(np.zeros((3, 2)), centers)[0].tolist() == [1, 1, 1]

@@ -10,12 +10,12 @@ from sklearn.cluster import KMeans
 from linkwise import ConstrainedKMeans, Constraints, SeededKMeans, verify
 from linkwise.engines import constrained_kmeans, seeded_kmeans
 from linkwise.engines.assignment._contracted_rows import contract
-from linkwise.engines.partitional._init import Start, neighbourhoods
+from linkwise.engines.partitional._init import Start, neighborhoods
 from linkwise.exceptions import InfeasibleConstraintsError, LinkwiseWarning
 from tests.profile import examples
 
 
-def labelled(seed, n=60, k=3, share=0.3):
+def labeled(seed, n=60, k=3, share=0.3):
     """Points in k classes of which some are known, at least one of each class."""
     rng = np.random.default_rng(seed)
     y = rng.permutation(np.arange(n) % k)
@@ -38,7 +38,7 @@ def start_of(X, known):
 @pytest.mark.filterwarnings("ignore:.* promises nothing and broke:linkwise.exceptions.LinkwiseWarning")
 def test_seeded_is_kmeans_from_the_means_of_the_seeds():
     for seed in range(examples(20, 300)):
-        X, known = labelled(seed)
+        X, known = labeled(seed)
         model = SeededKMeans(3).fit(X, constraints=Constraints.from_labels(known))
         plain = KMeans(3, init=start_of(X, known), n_init=1).fit(X)
         assert_array_equal(model.labels_, plain.labels_)
@@ -65,7 +65,7 @@ def constrained_by_definition(X, known, k, steps=100):
 
 def test_constrained_keeps_the_seeds_as_the_paper_does():
     for seed in range(examples(20, 300)):
-        X, known = labelled(seed)
+        X, known = labeled(seed)
         model = ConstrainedKMeans(3, tol=0.0).fit(X, constraints=Constraints.from_labels(known))
         assert_array_equal(model.labels_, constrained_by_definition(X, known, 3))
         assert model.certificate_.ok
@@ -80,7 +80,7 @@ def test_what_seeded_breaks_is_told():
     assert ConstrainedKMeans(2).fit(X, constraints=seeds).certificate_.ok
 
 
-def test_classes_without_seeds_get_centres_far_from_the_others():
+def test_classes_without_seeds_get_centers_far_from_the_others():
     X = np.concatenate([np.full((20, 1), 0.0), np.full((20, 1), 50.0), np.full((20, 1), 100.0)])
     X += 0.01 * np.arange(60)[:, None] % 0.2
     known = np.full(60, -1)
@@ -93,16 +93,16 @@ def test_classes_without_seeds_get_centres_far_from_the_others():
 def test_a_class_known_by_one_sample_starts_a_cluster():
     X = np.arange(8.0)[:, None]
     c = Constraints.from_labels([0, 0, -1, 1, -1, -1, 2, -1])
-    chosen = neighbourhoods(contract(X, c), 3)
+    chosen = neighborhoods(contract(X, c), 3)
     assert contract(X, c).X[chosen].ravel().tolist() == [0.5, 3.0, 6.0]
-    assert not Start("neighbourhoods", contract(X, c), 3, np.random.default_rng(0)).varies
+    assert not Start("neighborhoods", contract(X, c), 3, np.random.default_rng(0)).varies
 
 
 def test_of_many_groups_large_ones_far_apart_are_taken():
     X = np.array([0, 0, 0, 0, 1, 1, 50, 50, 51, 51, 51, 99, 99], dtype=float)[:, None]
     c = Constraints.build(13, together=[[0, 1, 2, 3], [4, 5], [6, 7], [8, 9, 10], [11, 12]])
     cloud = contract(X, c)
-    assert cloud.X[neighbourhoods(cloud, 3)].ravel().tolist() == [0.0, 99.0, 51.0]
+    assert cloud.X[neighborhoods(cloud, 3)].ravel().tolist() == [0.0, 99.0, 51.0]
 
 
 def test_groups_that_nothing_keeps_apart_may_share_a_cluster():
@@ -113,7 +113,7 @@ def test_groups_that_nothing_keeps_apart_may_share_a_cluster():
 
 def test_statements_among_unseeded_samples_hold_as_well():
     for seed in range(examples(20, 300)):
-        X, known = labelled(seed, share=0.1)
+        X, known = labeled(seed, share=0.1)
         free = np.flatnonzero(known < 0)
         c = Constraints.from_labels(known) | Constraints.build(60, cannot_link=free[:20].reshape(-1, 2))
         model = ConstrainedKMeans(3, random_state=seed).fit(X, constraints=c)
@@ -121,7 +121,7 @@ def test_statements_among_unseeded_samples_hold_as_well():
 
 
 def test_the_objective_never_rises():
-    X, known = labelled(4, share=0.2)
+    X, known = labeled(4, share=0.2)
     for function in (seeded_kmeans, constrained_kmeans):
         seen = []
         c = Constraints.from_labels(known)

@@ -306,7 +306,7 @@ def test_other_distortions_predict_and_transform():
     assert_array_equal(model.predict(X), model.labels_)
 
 
-def test_opposite_directions_leave_a_centre():
+def test_opposite_directions_leave_a_center():
     X = np.array([[1.0, 0.0], [-1.0, 0.0], [0.0, 1.0]])
     run = hmrf_kmeans(X, Constraints.build(3, must_link=[(0, 1)]), 2, distortion="cosine", random_state=0)
     assert np.isfinite(run.centers).all()
@@ -393,7 +393,7 @@ def test_rows_without_direction_or_sum_are_refused():
         HMRFKMeans(2, distortion="kl").fit(sp.csr_array(X))
     with pytest.raises(LinkwiseError, match="numbers below 0"):
         hmrf_kmeans(-X, Constraints.build(4), 2, distortion="kl")
-    with pytest.raises(LinkwiseError, match="centres that are no distributions"):
+    with pytest.raises(LinkwiseError, match="centers that are no distributions"):
         hmrf_kmeans(np.ones((4, 2)), Constraints.build(4), 1, distortion="kl", init=[[0.0, 0.0]])
 
 

@@ -174,8 +174,8 @@ def test_runs_agree_with_the_definition_where_statements_run_in_no_circle(name):
 
 
 @pytest.mark.parametrize("name", ["pck", "hmrf", "cvqe", "lcvqe"])
-def test_nothing_beats_the_optimum_of_all_labellings(name):
-    """For each labelling with all clusters the centres are the best ones; CVQE's and LCVQE's are found by iterating."""
+def test_nothing_beats_the_optimum_of_all_labelings(name):
+    """For each labeling with all clusters the centers are the best ones; CVQE's and LCVQE's are found by iterating."""
     function, options, _ = METHODS[name]
     reached = 0
     for seed in range(examples(4, 60)):
@@ -226,7 +226,7 @@ def test_charges_are_never_negative(name):
 
 
 def test_the_printed_update_of_cvqe_can_raise_the_objective_and_the_symmetric_one_does_not():
-    """Points 0 and 3 with a broken must-link and centres 1 and 2: from 1.5 to 2.5 as printed."""
+    """Points 0 and 3 with a broken must-link and centers 1 and 2: from 1.5 to 2.5 as printed."""
     twin = twins.PrintedCVQE([[0.0], [3.0]], 2, [(0, 1, 1.0)], [])
     labels, C = np.array([0, 1]), np.array([[1.0], [2.0]])
     assert twin.objective(labels, C) == 1.5
@@ -284,8 +284,8 @@ def test_lcvqe_without_statements_is_k_means_and_what_holds_costs_nothing():
         assert told.objective == pytest.approx(free.objective)
 
 
-def test_lcvqe_assigns_at_least_cost_of_all_labellings():
-    """One assignment from given centres, against every labelling; who pays for a cannot-link is part of the cost."""
+def test_lcvqe_assigns_at_least_cost_of_all_labelings():
+    """One assignment from given centers, against every labeling; who pays for a cannot-link is part of the cost."""
     agreed = 0
     for seed in range(examples(10, 300)):
         X, must, cannot = problem(seed, 6, 4, forest=True)

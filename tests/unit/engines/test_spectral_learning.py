@@ -12,7 +12,7 @@ from linkwise import Constraints, Kind, SpectralLearning, close, verify
 from linkwise.engines import spectral_learning
 from linkwise.engines.graph._affinity import default_gamma, read_affinity
 from linkwise.engines.graph._bent_graph import bend
-from linkwise.engines.graph._embedding import embed, normalise_rows
+from linkwise.engines.graph._embedding import embed, normalize_rows
 from linkwise.exceptions import InfeasibleConstraintsError, LinkwiseError, MemoryLimitError
 from tests.contract.discovery import blobs
 from tests.oracles import spectral
@@ -86,7 +86,7 @@ def test_the_embedding_is_that_of_the_definition(n):
         must, cannot = everything.of(Kind.MUST_LINK).tolist(), everything.of(Kind.CANNOT_LINK).tolist()
         expected = spectral.embedding(without_diagonal(spectral.bent(A, must, cannot)), 4)
         vectors, values = embed(bend(A, 1.0, said, "test"), 4, "test")
-        rows = normalise_rows(vectors)
+        rows = normalize_rows(vectors)
         assert_allclose(rows @ rows.T, expected @ expected.T, atol=1e-6)  # bases may be turned, angles may not
         assert values[0] == pytest.approx(1.0)
         assert (np.diff(values) <= 1e-12).all()

@@ -8,7 +8,7 @@ from linkwise._threads import Workers
 from linkwise.engines.partitional import _sweeps
 from linkwise.engines.partitional._distortions import SquaredEuclidean, State
 from linkwise.engines.partitional._sweeps import Sweeper
-from tests.oracles.centres import squared_distances
+from tests.oracles.centers import squared_distances
 
 pytestmark = pytest.mark.kernels
 
@@ -19,7 +19,7 @@ def case(seed, m, d, k):
 
 
 def compare(found, X, centers, some):
-    """Hold a pass against the distances of all rows to all centres."""
+    """Hold a pass against the distances of all rows to all centers."""
     away = squared_distances(X, centers)
     free = np.setdiff1d(np.arange(len(X)), some)
     assert_array_equal(found.labels, away.argmin(axis=1))
@@ -72,11 +72,11 @@ def test_ties_and_near_ties_are_decided_in_full():
     rng = np.random.default_rng(0)
     X = rng.integers(0, 3, size=(500, 4)).astype(float)
     X[::3] += rng.normal(size=X[::3].shape) * 1e-12
-    centers = np.concatenate([X[:6], X[:2], X[:3] + 1e-9])  # the same centre twice, and others next to it
+    centers = np.concatenate([X[:6], X[:2], X[:3] + 1e-9])  # the same center twice, and others next to it
     compare(Sweeper(X, np.arange(7)).sweep(centers)(), X, centers, np.arange(7))
 
 
-def test_rows_between_two_centres_are_decided_in_full():
+def test_rows_between_two_centers_are_decided_in_full():
     """So near to the middle that single precision would name either."""
     rng = np.random.default_rng(4)
     centers = rng.normal(size=(2, 16))
@@ -87,7 +87,7 @@ def test_rows_between_two_centres_are_decided_in_full():
     compare(Sweeper(X, np.arange(0)).sweep(centers)(), X, centers, np.arange(0))
 
 
-def test_rows_and_centres_out_of_reach_of_single_precision():
+def test_rows_and_centers_out_of_reach_of_single_precision():
     X, centers, some = case(9, 200, 3, 4)
     X[17], X[130] = 1e60, -1e25
     compare(Sweeper(X, some).sweep(centers)(), X, centers, some)

@@ -124,7 +124,7 @@ def test_triplets_reach_the_engine_that_knows_them(cell):
         (Cell("ReCon", knowledge="taxonomy", amount=3, **SMALL), "knowledge: LinkwiseError: .* needs a taxonomy"),
         (toy("chance", data=f"{toys.HERE}:no_data", data_params={}), "data: LinkwiseError: .* returned int"),
         (toy("chance", data_params={"n_samples": 1}), "data: LinkwiseError: xor: n_samples"),
-        (toy("chance", data_params={"colour": 1}), "data: TypeError"),
+        (toy("chance", data_params={"color": 1}), "data: TypeError"),
         (toy("chance", data="iris"), "data: LinkwiseError: iris is loaded"),
     ],
 )

@@ -24,7 +24,7 @@ from linkwise import (
     DistBoost,
     Kind,
     MPCKMeans,
-    NeighbourhoodPropagation,
+    NeighborhoodPropagation,
     load,
     save,
     verify,
@@ -47,12 +47,12 @@ def tree_model():
 
 @pytest.fixture(scope="module")
 def models(tree_model, tmp_path_factory):
-    """Bytes of saved models: a hierarchy, centres, a full metric, a reach, and mixtures."""
+    """Bytes of saved models: a hierarchy, centers, a full metric, a reach, and mixtures."""
     folder = tmp_path_factory.mktemp("models")
     made = {"tree": tree_model}
-    made["centres"] = COPKMeans(3, random_state=0).fit(X, constraints=SAID)
+    made["centers"] = COPKMeans(3, random_state=0).fit(X, constraints=SAID)
     made["metric"] = MPCKMeans(3, metric="full", random_state=0).fit(X, constraints=SAID)
-    made["reach"] = NeighbourhoodPropagation().fit(X, constraints=SAID)
+    made["reach"] = NeighborhoodPropagation().fit(X, constraints=SAID)
     made["mixtures"] = DistBoost(2, n_rounds=2, random_state=0).fit(X, constraints=SAID)
     for name, model in made.items():
         save(model, folder / name)
@@ -383,16 +383,16 @@ OF_OTHERS = [
         inside("mixtures_", "tuple", 0, "fields", "means", change=lambda a: a[:1]),
         "a mixture has the wrong shape",
     ),
-    ("beyond the end", "centres", random_state(10**6), "a random state is none"),
+    ("beyond the end", "centers", random_state(10**6), "a random state is none"),
     ("ridge", "metric", fitted("_ridge", lambda a: a[:1]), "_ridge has the wrong shape"),
     (
         "M50",
-        "centres",
+        "centers",
         fitted("cluster_centers_", put((0, 0), np.nan)),
         "cluster_centers_ has the wrong shape, or values",
     ),
-    ("M50 shape", "centres", fitted("cluster_centers_", lambda a: a[:, :1]), "cluster_centers_ has the wrong shape"),
-    ("M51", "centres", fitted("labels_", put(0, 5)), "clusters that do not exist"),
+    ("M50 shape", "centers", fitted("cluster_centers_", lambda a: a[:, :1]), "cluster_centers_ has the wrong shape"),
+    ("M51", "centers", fitted("labels_", put(0, 5)), "clusters that do not exist"),
     ("M52", "metric", fitted("metric_", put((0, 1), 100.0)), "metric_ is not symmetric"),
     ("M53", "metric", fitted("metric_", put((0, 0), -50.0)), "metric_ is not positive semidefinite"),
 ]
@@ -427,7 +427,7 @@ def places(node, above=()):
         yield from places(below, (*above, key))
 
 
-@pytest.mark.parametrize("which", ["tree", "centres", "metric", "reach", "mixtures"])
+@pytest.mark.parametrize("which", ["tree", "centers", "metric", "reach", "mixtures"])
 def test_any_forgery_is_refused_in_words_or_answers_all_the_same(tmp_path, models, which):
     document, arrays = unpack(models[which])
     contents = {name: b"".join(bytes(part) for part in npy_of_array(array)) for name, array in arrays.items()}
@@ -459,7 +459,7 @@ def test_m4_a_model_that_is_cut_short(tmp_path, models):
 
 
 def test_m5_no_byte_can_change_unnoticed(tmp_path, models):
-    raw = models["centres"]
+    raw = models["centers"]
     rng = np.random.default_rng(0)
     places = range(len(raw)) if examples(0, 1) else rng.choice(len(raw), 400, replace=False)
     for at in (*range(80), *places, *range(len(raw) - 60, len(raw))):
@@ -494,7 +494,7 @@ def test_m30_a_file_that_is_replaced_while_it_is_read(tmp_path, models, monkeypa
 
     def meanwhile(self, members):
         plain(self, members)
-        (tmp_path / "b").write_bytes(models["centres"])
+        (tmp_path / "b").write_bytes(models["centers"])
         (tmp_path / "b").replace(path)
 
     monkeypatch.setattr(Archive, "expect", meanwhile)

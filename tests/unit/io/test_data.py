@@ -171,7 +171,7 @@ def test_words_are_weighed_and_new_rows_know_them():
     assert table.X.format == "csr"
     assert np.allclose(np.asarray(table.X.multiply(table.X).sum(axis=1)).ravel(), [1, 1, 0])
     assert "1 sample has none of these words." in table.notes
-    assert text_of("id,about\n9,a fox of another colour\n", like=table).X.toarray().tolist() == [[0, 1, 0, 0]]
+    assert text_of("id,about\n9,a fox of another color\n", like=table).X.toarray().tolist() == [[0, 1, 0, 0]]
     with pytest.raises(LinkwiseError, match="no words of two letters"):
         text_of("about\na\nb\n", text="about")
 

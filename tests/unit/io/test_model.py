@@ -20,7 +20,7 @@ from linkwise import (
     DistBoost,
     Kind,
     MinSeparation,
-    NeighbourhoodPropagation,
+    NeighborhoodPropagation,
     ReCon,
     cluster,
     load,
@@ -98,10 +98,10 @@ def test_parameters_of_any_plain_kind_come_back(tmp_path, made):
 @pytest.mark.parametrize(
     ("made", "form"),
     [
-        (NeighbourhoodPropagation(), np.asarray),
-        (NeighbourhoodPropagation(metric="cosine", n_neighbors=3), np.asarray),
-        (NeighbourhoodPropagation(), scipy.sparse.csr_array),
-        (NeighbourhoodPropagation(), lambda X: np.hstack([X, X**2, X**3, X**4, X**5])),  # too many to be whitened
+        (NeighborhoodPropagation(), np.asarray),
+        (NeighborhoodPropagation(metric="cosine", n_neighbors=3), np.asarray),
+        (NeighborhoodPropagation(), scipy.sparse.csr_array),
+        (NeighborhoodPropagation(), lambda X: np.hstack([X, X**2, X**3, X**4, X**5])),  # too many to be whitened
         *((DistBoost(2, n_rounds=3, covariance_type=kind, random_state=0), np.asarray) for kind in COVARIANCE_TYPES),
     ],
 )
@@ -117,7 +117,7 @@ def test_what_answers_by_more_than_arrays_comes_back(tmp_path, made, form):
 
 
 def test_the_hint_fits_what_cannot_be_saved(tmp_path):
-    odd = NeighbourhoodPropagation().fit(X, constraints=SAID)
+    odd = NeighborhoodPropagation().fit(X, constraints=SAID)
     odd._reach = object()
     with pytest.raises(LinkwiseError, match=r"_reach is a object.*\nHint: this is a bug in linkwise.*joblib"):
         save(odd, tmp_path / "a")

@@ -78,14 +78,14 @@ def test_class_f_equals_its_definition(seed):
     learned = forest(rng, n)
     parent, node = hierarchy(rng, n)
     here = [i for i in range(n) if node[i] != -1]
-    labelled = rng.sample(here, rng.randint(0, len(here) - 1))
+    labeled = rng.sample(here, rng.randint(0, len(here) - 1))
     truth = Taxonomy(parent, node)
-    score = class_f(truth, Dendrogram(n, learned), labelled=labelled)
-    leaf, higher = measures.class_f(parent, node, n, learned, labelled)
+    score = class_f(truth, Dendrogram(n, learned), labeled=labeled)
+    leaf, higher = measures.class_f(parent, node, n, learned, labeled)
     assert score.leaf == pytest.approx(np.nan if leaf is None else leaf, nan_ok=True)
     assert score.higher == pytest.approx(np.nan if higher is None else higher, nan_ok=True)
-    told = np.isin(np.arange(n), labelled)
-    again = class_f(truth, Dendrogram(n, learned), labelled=told)
+    told = np.isin(np.arange(n), labeled)
+    again = class_f(truth, Dendrogram(n, learned), labeled=told)
     np.testing.assert_array_equal(again.of_class, score.of_class)
 
 
@@ -97,8 +97,8 @@ def test_class_f_says_what_each_class_has():
     assert score.of_class.tolist()[:3] == [1.0, 1.0, 1.0]
     assert np.isnan(score.of_class[3])
     # with 0 and 1 given, class 0 has nobody left, and class 1 is the single sample 2
-    assert np.isnan(class_f(truth, tree, labelled=[0, 1]).of_class[0])
-    assert class_f(truth, tree, labelled=[0, 1]).higher == 1.0
+    assert np.isnan(class_f(truth, tree, labeled=[0, 1]).of_class[0])
+    assert class_f(truth, tree, labeled=[0, 1]).higher == 1.0
 
 
 def test_class_f_of_a_dendrogram_and_of_classes():
@@ -113,17 +113,17 @@ def test_class_f_of_a_dendrogram_and_of_classes():
 
 
 @pytest.mark.parametrize(
-    ("labelled", "words"),
+    ("labeled", "words"),
     [
-        ([0, 1, 2, 3], "every sample with a class is labelled"),
-        ([4], "labelled names sample 4, but samples are numbered 0 to 3"),
-        ([True, False], "mask labelled has 2 entries, but there are 4"),
+        ([0, 1, 2, 3], "every sample with a class is labeled"),
+        ([4], "labeled names sample 4, but samples are numbered 0 to 3"),
+        ([True, False], "mask labeled has 2 entries, but there are 4"),
         ([0.5], "expected sample numbers or a mask"),
     ],
 )
-def test_labelled_samples_that_make_no_sense_are_refused(labelled, words):
+def test_labeled_samples_that_make_no_sense_are_refused(labeled, words):
     with pytest.raises(LinkwiseError, match=words):
-        class_f([0, 0, 1, 1], Dendrogram.from_newick("((0,1),(2,3));"), labelled=labelled)
+        class_f([0, 0, 1, 1], Dendrogram.from_newick("((0,1),(2,3));"), labeled=labeled)
 
 
 def test_a_forest_has_no_cluster_of_all_samples():

@@ -1,4 +1,4 @@
-"""H-correlation by recolouring equals H-correlation by looking at every triple."""
+"""H-correlation by recoloring equals H-correlation by looking at every triple."""
 
 from __future__ import annotations
 

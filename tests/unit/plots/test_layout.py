@@ -40,7 +40,7 @@ def leaves_below(parent, node, n):
 
 
 @given(forests())
-def test_every_branch_stands_on_neighbouring_slots(tree):
+def test_every_branch_stands_on_neighboring_slots(tree):
     sketch = lay_out(tree)
     assert sorted(sketch.slot.tolist()) == list(range(tree.n_samples))
     for node in range(len(tree.parent)):

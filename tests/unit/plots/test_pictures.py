@@ -14,7 +14,7 @@ from matplotlib.figure import Figure
 from linkwise import Constraints, Dendrogram, check
 from linkwise.exceptions import LinkwiseError
 from linkwise.plots import plot_clusters, plot_conflict, plot_curve, plot_dendrogram, plot_heatmap, plot_links
-from linkwise.plots._palette import BLAMED, cluster_colour, luminance, text_on
+from linkwise.plots._palette import BLAMED, cluster_color, luminance, text_on
 from tests.counting import calls
 
 TREE = Dendrogram.from_merges(4, np.array([[0, 1], [2, 3], [4, 5]]), np.array([1.0, 3.0, 5.0]))
@@ -24,22 +24,22 @@ def axes():
     return Figure(figsize=(6, 4), layout="constrained").subplots()
 
 
-def test_branches_wear_the_colour_of_their_cluster():
+def test_branches_wear_the_color_of_their_cluster():
     ax = plot_dendrogram(TREE, labels=[0, 0, 1, 1], ax=axes())
-    drawn = {to_hex(colour) for colour in ax.collections[0].get_colors()}
-    assert drawn == {cluster_colour(0), cluster_colour(1), cluster_colour(-1)}
+    drawn = {to_hex(color) for color in ax.collections[0].get_colors()}
+    assert drawn == {cluster_color(0), cluster_color(1), cluster_color(-1)}
 
 
-def test_a_cluster_keeps_its_colour_whatever_the_number_of_clusters():
-    many = [cluster_colour(label) for label in range(60)]
+def test_a_cluster_keeps_its_color_whatever_the_number_of_clusters():
+    many = [cluster_color(label) for label in range(60)]
     assert len(set(many)) == 60
-    assert many[3] == cluster_colour(3)
+    assert many[3] == cluster_color(3)
 
 
-def test_numbers_on_cluster_colours_can_be_read():
+def test_numbers_on_cluster_colors_can_be_read():
     for label in range(-1, 80):
-        colour = cluster_colour(label)
-        light, dark = sorted((luminance(colour), luminance(text_on(colour))), reverse=True)
+        color = cluster_color(label)
+        light, dark = sorted((luminance(color), luminance(text_on(color))), reverse=True)
         assert (light + 0.05) / (dark + 0.05) >= 4.3  # WCAG asks for 4.5, and for 3 when the letters are bold and large
 
 
@@ -52,8 +52,8 @@ def test_names_stand_under_their_leaves_in_drawn_order():
 def test_the_marked_cut_is_used_when_no_labels_are_given():
     tree = Dendrogram.from_merges(3, np.array([[0, 1], [2, 3]]), np.array([1.0, 2.0]), marked=[3, 2])
     ax = plot_dendrogram(tree, ax=axes())
-    drawn = {to_hex(colour) for colour in ax.collections[0].get_colors()}
-    assert {cluster_colour(0), cluster_colour(1)} <= drawn
+    drawn = {to_hex(color) for color in ax.collections[0].get_colors()}
+    assert {cluster_color(0), cluster_color(1)} <= drawn
 
 
 def test_statements_become_arcs_below_the_leaves_with_a_legend():
@@ -188,13 +188,13 @@ def test_many_features_are_projected_like_few():
     assert np.linalg.norm(drawn, axis=0) == pytest.approx(np.linalg.svd(X - X.mean(0))[1][:2])
 
 
-def test_heatmap_rows_follow_the_tree_and_columns_are_standardised():
+def test_heatmap_rows_follow_the_tree_and_columns_are_standardized():
     tree = Dendrogram.from_merges(3, [(0, 2), (1, 3)], [1.0, 5.0])
     X = np.array([[0.0, 5.0], [9.0, 5.0], [3.0, 5.0]])
     image = plot_heatmap(X, tree, ax=axes()).images[0].get_array()
     z = (X[:, 0] - X[:, 0].mean()) / X[:, 0].std()
     assert image[:, 0].tolist() == pytest.approx(z[[1, 0, 2]].tolist())
-    assert image[:, 1].tolist() == [0, 0, 0]  # a constant feature has no colour
+    assert image[:, 1].tolist() == [0, 0, 0]  # a constant feature has no color
 
 
 def test_heatmap_of_distances_shows_the_distances():

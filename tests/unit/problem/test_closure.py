@@ -11,7 +11,7 @@ import pytest
 from linkwise import Constraints, close
 from linkwise.constraints import Kind
 from linkwise.exceptions import InfeasibleConstraintsError, LinkwiseError
-from linkwise.problem import must_links_within, neighbours_within
+from linkwise.problem import must_links_within, neighbors_within
 from linkwise.problem.entailment import _closure
 from tests.oracles import generators, relative
 from tests.oracles.entailment import bits, entailed, statements, worlds
@@ -83,7 +83,7 @@ def test_close_pairs_agree_with_all_distances(metric, features):
     got[pairs[:, 0], pairs[:, 1]] = True
     assert (got[i, j] == expected)[clear].all()
     assert (pairs[:, 0] < pairs[:, 1]).all()
-    near = neighbours_within(data, radius, metric=metric)
+    near = neighbors_within(data, radius, metric=metric)
     full = np.zeros((40, 40), bool)
     full[np.repeat(np.arange(40), np.diff(near.indptr)), near.indices] = True
     assert (full == full.T).all()
@@ -91,10 +91,10 @@ def test_close_pairs_agree_with_all_distances(metric, features):
     assert (full[i, j] == (D[i, j] <= radius))[clear].all()
 
 
-def test_exactly_at_the_radius_separation_is_strict_and_neighbourhood_is_not():
+def test_exactly_at_the_radius_separation_is_strict_and_neighborhood_is_not():
     X = [[0.0], [1.0], [1.0]]
     assert must_links_within(X, 1.0).tolist() == [[1, 2]]
-    assert neighbours_within(X, 1.0).nnz == 6
+    assert neighbors_within(X, 1.0).nnz == 6
     assert must_links_within(X, 0.0).tolist() == []
 
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from linkwise import Constraints, check, verify
-from linkwise.constraints import MaxCentroidDistance, MinSeparation, NeighbourWithin, SizeBetween
+from linkwise.constraints import MaxCentroidDistance, MinSeparation, NeighborWithin, SizeBetween
 from linkwise.exceptions import InfeasibleConstraintsError, LinkwiseError
 from linkwise.problem import onetree
 from tests.oracles.knowledge import feasible_partition_sizes, feasible_sizes, pairs_hold, partitions
@@ -247,7 +247,7 @@ def test_degree_and_degeneracy_bounds_are_always_enough():
         assert verify(verdict.witness, c).ok
 
 
-def test_a_hard_colouring_question_is_answered_unknown_with_bounds():
+def test_a_hard_coloring_question_is_answered_unknown_with_bounds():
     rng = np.random.default_rng(0)
     first, second = np.triu_indices(400, 1)
     some = rng.random(len(first)) < 0.5
@@ -293,7 +293,7 @@ def _rule_holds(rule, blocks, D):
     if isinstance(rule, MinSeparation):
         label = {x: i for i, block in enumerate(blocks) for x in block}
         return all(label[a] == label[b] for a, b in combinations(label, 2) if D[a, b] < rule.delta)
-    if isinstance(rule, NeighbourWithin):
+    if isinstance(rule, NeighborWithin):
         return all(len(b) == 1 or all(any(D[x, y] <= rule.epsilon for y in b if y != x) for x in b) for b in blocks)
     return all(rule.low <= len(b) <= (rule.high or len(D)) for b in blocks)
 
@@ -307,7 +307,7 @@ def test_rules_agree_with_all_partitions_whenever_decided():
         D = np.abs(X - X.T)
         must, cannot, _ = _draw(rng, n, (2, 2, 0))
         rules = [
-            r for r in (MinSeparation(1.5), NeighbourWithin(2), SizeBetween(1, 3), SizeBetween(2)) if rng.random() < 0.4
+            r for r in (MinSeparation(1.5), NeighborWithin(2), SizeBetween(1, 3), SizeBetween(2)) if rng.random() < 0.4
         ]
         c = Constraints.build(n, must_link=must, cannot_link=cannot, rules=rules)
         good = [
@@ -352,7 +352,7 @@ def test_every_cell_of_the_table_that_can_be_decided_is(delta, epsilon, sizes, l
         D = np.linalg.norm(X[:, None] - X, axis=2)
         must, cannot, _ = _draw(rng, n, (2 * ("m" in links), 3 * ("c" in links), 0)) if n > 1 else ([], [], [])
         rules = [MinSeparation(delta)] if delta else []
-        rules += [NeighbourWithin(epsilon)] if epsilon else []
+        rules += [NeighborWithin(epsilon)] if epsilon else []
         rules += [SizeBetween(*sizes)] if sizes else []
         c = Constraints.build(n, must_link=must, cannot_link=cannot, rules=rules)
         good = {
@@ -371,9 +371,9 @@ def test_every_cell_of_the_table_that_can_be_decided_is(delta, epsilon, sizes, l
     assert "feasible" in outcomes
 
 
-def test_a_number_of_clusters_is_found_among_many_samples_with_near_neighbours():
+def test_a_number_of_clusters_is_found_among_many_samples_with_near_neighbors():
     X = np.random.default_rng(0).uniform(size=(5_000, 2))
-    c = Constraints.build(5_000, rules=[NeighbourWithin(0.04)])
+    c = Constraints.build(5_000, rules=[NeighborWithin(0.04)])
     for k in (50, 2_000, 4_990):
         verdict = check(c, n_clusters=k, X=X)
         assert verdict.status == "feasible"
@@ -392,8 +392,8 @@ def test_separation_rule_is_named_in_the_proof():
     assert check(c, X=np.array([[0.0, 1, 2], [1, 0, 1], [2, 1, 0]]), metric="precomputed").status == "infeasible"
 
 
-def test_a_must_link_on_a_sample_without_neighbours_is_infeasible():
-    c = Constraints.build(3, must_link=[(0, 1), (1, 2)], rules=[NeighbourWithin(1.0)])
+def test_a_must_link_on_a_sample_without_neighbors_is_infeasible():
+    c = Constraints.build(3, must_link=[(0, 1), (1, 2)], rules=[NeighborWithin(1.0)])
     verdict = check(c, X=[[0.0], [1.0], [9.0]])
     assert verdict.status == "infeasible"
     assert verdict.explanation.core == (1,)
@@ -412,7 +412,7 @@ def test_sizes_and_a_cluster_count_that_do_not_fit():
     assert check(Constraints.build(10, rules=[SizeBetween(4)])).status == "feasible"
 
 
-def test_relabelling_and_duplicating_statements_change_nothing():
+def test_relabeling_and_duplicating_statements_change_nothing():
     rng = np.random.default_rng(9)
     for perm in list(permutations(range(4)))[:8]:
         must, cannot, triplets = _draw(rng, 4, (2, 2, 3))

@@ -166,13 +166,13 @@ def test_solvers_agree_with_the_search(solve):
         search = ConflictGraph(np.arange(n), pairs, Constraints.build(n).groups)
         for k in (2, 3, 4):
             start, budget = np.arange(0, 2 * len(pairs) + 1, 2), Budget(10.0)
-            answer, colour = solve(start, pairs.ravel(), n, k, np.empty(0, dtype=np.intp), budget)
-            assert answer == (search.colour(k)[0] is Outcome.FOUND)
+            answer, color = solve(start, pairs.ravel(), n, k, np.empty(0, dtype=np.intp), budget)
+            assert answer == (search.color(k)[0] is Outcome.FOUND)
             assert not budget.over
             outcomes.add(answer)
             if answer:
-                assert (colour[pairs[:, 0]] != colour[pairs[:, 1]]).all()
-                assert colour.max() < k
+                assert (color[pairs[:, 0]] != color[pairs[:, 1]]).all()
+                assert color.max() < k
     assert outcomes == {True, False}
 
 
@@ -180,7 +180,7 @@ def test_a_solver_settles_what_the_search_leaves_open(monkeypatch):
     from linkwise.problem.feasibility import _coloring
 
     monkeypatch.setattr(_coloring, "_SEARCH", 0.0)
-    graph = nx.mycielski_graph(4)  # no triangle, yet three colours do not suffice
+    graph = nx.mycielski_graph(4)  # no triangle, yet three colors do not suffice
     c = Constraints.build(graph.number_of_nodes(), cannot_link=np.array(graph.edges))
     assert check(c, n_clusters=3).status == "infeasible"
     verdict = check(c, n_clusters=4)

@@ -1,4 +1,4 @@
-"""The statements that say most: of a hierarchy, of a labelling, and of many."""
+"""The statements that say most: of a hierarchy, of a labeling, and of many."""
 
 from __future__ import annotations
 
@@ -102,10 +102,10 @@ def test_consistent_triplets_leave_a_partition_of_every_size_and_not_only_they()
     assert misled > 0
 
 
-# -- a labelling ---------------------------------------------------------------------------------------------------
+# -- a labeling ---------------------------------------------------------------------------------------------------
 
 
-def test_the_triplets_of_a_labelling_are_those_of_the_paper_without_the_empty_ones():
+def test_the_triplets_of_a_labeling_are_those_of_the_paper_without_the_empty_ones():
     """S0.7."""
     rng = np.random.default_rng(1)
     for _ in range(examples(17, 1000)):
@@ -122,7 +122,7 @@ def test_the_triplets_of_a_labelling_are_those_of_the_paper_without_the_empty_on
         assert implies(found, Constraints.build(n, triplets=shown)).all()
 
 
-def test_unlabelled_samples_are_in_no_triplet():
+def test_unlabeled_samples_are_in_no_triplet():
     assert label_triplets(["a", "", "b", "a"], unlabeled="").items.tolist() == [[0, 3, 2]]
     assert label_triplets([-1, -1]).n_statements == 0
     assert label_triplets([]).n_statements == 0
@@ -132,7 +132,7 @@ def test_unlabelled_samples_are_in_no_triplet():
         label_triplets(np.arange(10_000) // 2)
 
 
-def test_a_labelling_is_found_again_in_pure_noise():
+def test_a_labeling_is_found_again_in_pure_noise():
     """H12, with the triplets made here."""
     rng = np.random.default_rng(2)
     y = rng.integers(0, 3, 40)

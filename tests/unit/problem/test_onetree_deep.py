@@ -166,7 +166,7 @@ def peak_bytes():
 def chain(n, style, rng):
     """The statements that define a caterpillar: each item below the next, with one of those before it as partner."""
     i = np.arange(n - 2)
-    if style == "neighbours":
+    if style == "neighbors":
         return np.column_stack([i, i + 1, i + 2])
     if style == "star":
         return np.column_stack([np.zeros_like(i), i + 1, i + 2])
@@ -174,7 +174,7 @@ def chain(n, style, rng):
     return np.column_stack([i + 1, partner, i + 2])[rng.permutation(n - 2)]
 
 
-@pytest.mark.parametrize("style", ["neighbours", "star", "any"])
+@pytest.mark.parametrize("style", ["neighbors", "star", "any"])
 def test_a_chain_of_a_hundred_thousand_statements_needs_neither_recursion_nor_much_memory(style):
     n = 300 if SLOW else 100_002
     said = chain(n, style, np.random.default_rng(0))

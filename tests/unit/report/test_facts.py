@@ -36,7 +36,7 @@ def fitted():
     return plain, ReCon(4).fit(X, constraints=SAID)
 
 
-def test_traits_are_standardised_differences_of_means_the_largest_first():
+def test_traits_are_standardized_differences_of_means_the_largest_first():
     facts = gather_facts(LABELS, X=X, features=list("abcde"))
     for cluster_ in facts.clusters:
         mean = X[cluster_.label == LABELS].mean(axis=0)
@@ -83,8 +83,8 @@ def test_margins_and_exemplars_follow_their_definition(metric):
     if metric == "euclidean":
         for label, typical in enumerate(found.exemplars):
             members = np.flatnonzero(label == LABELS)
-            centre = X[members].mean(axis=0)
-            closest = members[np.argsort(np.linalg.norm(X[members] - centre, axis=1))][:5]
+            center = X[members].mean(axis=0)
+            closest = members[np.argsort(np.linalg.norm(X[members] - center, axis=1))][:5]
             assert list(typical) == closest.tolist()
 
 

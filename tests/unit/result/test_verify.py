@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from linkwise import Constraints, verify
-from linkwise.constraints import MaxCentroidDistance, MinSeparation, NeighbourWithin, Rule, SizeBetween
+from linkwise.constraints import MaxCentroidDistance, MinSeparation, NeighborWithin, Rule, SizeBetween
 from linkwise.exceptions import LinkwiseError
 from tests.oracles.knowledge import statement_holds
 from tests.oracles.trees import satisfied_by
@@ -194,9 +194,9 @@ LINE = np.array([[0.0], [1.0], [5.0], [6.0]])
         (MinSeparation(2.0), [0, 0, 1, 1], True),
         (MinSeparation(1.0), [0, 1, 2, 3], True),
         (MinSeparation(1.5), [0, 1, 1, 1], False),
-        (NeighbourWithin(1.0), [0, 0, 1, 1], True),
-        (NeighbourWithin(1.0), [0, 0, 0, 1], False),
-        (NeighbourWithin(0.5), [0, 1, 2, 3], True),
+        (NeighborWithin(1.0), [0, 0, 1, 1], True),
+        (NeighborWithin(1.0), [0, 0, 0, 1], False),
+        (NeighborWithin(0.5), [0, 1, 2, 3], True),
         (SizeBetween(2, 2), [0, 0, 1, 1], True),
         (SizeBetween(2), [0, 0, 0, 1], False),
         (SizeBetween(1, 2), [0, 0, 0, 1], False),

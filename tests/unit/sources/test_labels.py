@@ -12,7 +12,7 @@ from linkwise.sources import flip, groups, label_pairs, label_triplets_sample
 from tests.counting import calls
 from tests.oracles import sources as oracle
 
-LABELLINGS = [[0, 0, 1, 1, 1, 2, -1], [1, 0, -1, 0, 1, 0, 0], [0, 1, 2, 0, -1, 3], [3, 3, 3, 3], [0, 1, 2], [0, 0]]
+LABELINGS = [[0, 0, 1, 1, 1, 2, -1], [1, 0, -1, 0, 1, 0, 0], [0, 1, 2, 0, -1, 3], [3, 3, 3, 3], [0, 1, 2], [0, 0]]
 
 
 def rows(constraints, kind):
@@ -26,7 +26,7 @@ def pairs(constraints):
 # -- pairs -------------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("y", LABELLINGS)
+@pytest.mark.parametrize("y", LABELINGS)
 def test_all_pairs_can_be_drawn_and_are_what_the_labels_say(y):
     must, cannot, _ = oracle.label_statements(y)
     drawn = label_pairs(y, len(must) + len(cannot), random_state=0)
@@ -67,7 +67,7 @@ def test_the_share_of_must_links_is_kept(share, must):
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        (([0, 0, 1], 4), r"4 pairs of labelled samples are wanted, but there are 3.\nHint: ask for at most 3"),
+        (([0, 0, 1], 4), r"4 pairs of labeled samples are wanted, but there are 3.\nHint: ask for at most 3"),
         (([0, 0, 1], 2, None, {"must_link_share": 1}), "2 pairs of one class are wanted, but there are 1"),
         (([0, 0, 0], 1, None, {"must_link_share": 0}), "1 pairs of two classes are wanted, but there are 0"),
         (([0, 1, 2], 1, None, {"must_link_share": 1, "replace": True}), "wanted, but there are 0"),
@@ -104,7 +104,7 @@ def test_weights_are_passed_on():
 
 
 @pytest.mark.parametrize("balance", ["triplets", "classes"])
-@pytest.mark.parametrize("y", LABELLINGS)
+@pytest.mark.parametrize("y", LABELINGS)
 def test_all_triplets_can_be_drawn(y, balance):
     expected = oracle.label_statements(y)[2]
     drawn = rows(label_triplets_sample(y, len(expected), 0, balance=balance), Kind.TRIPLET)

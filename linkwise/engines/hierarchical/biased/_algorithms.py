@@ -9,18 +9,13 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
+from linkwise._typing import FloatArray, IntArray
 from linkwise.constraints import Constraints
 from linkwise.engines.hierarchical.biased import _kernels as kernels
 from linkwise.engines.hierarchical.biased._runs import Runner, Tree
 from linkwise.exceptions import LinkwiseError
 from linkwise.result import Dendrogram
-
-__all__ = ["AdaptiveRun", "bihac", "biihac", "ihac"]
-
-FloatArray = npt.NDArray[np.float64]
-IntArray = npt.NDArray[np.intp]
 
 
 class AdaptiveRun(NamedTuple):

@@ -20,8 +20,6 @@ from linkwise._kernels.lca import prepare, query_many
 from linkwise.constraints import Constraints, Kind
 from linkwise.problem import check, onetree
 
-__all__ = ["Live", "Triples", "join", "open_triples", "read_triples"]
-
 IntArray = npt.NDArray[np.int64]
 ShortArray = npt.NDArray[np.int32]
 

@@ -7,10 +7,10 @@ from numbers import Integral, Real
 from typing import Any, ClassVar
 
 import numpy as np
-import numpy.typing as npt
 from scipy.sparse import issparse
 
 from linkwise._compat import Interval, StrOptions
+from linkwise._typing import FloatArray, IntArray
 from linkwise.constraints import Constraints, Kind
 from linkwise.engines import ConstrainedClusterer
 from linkwise.engines.agglomeration import AVERAGE
@@ -20,8 +20,6 @@ from linkwise.engines.hierarchical.biased._runs import METHODS
 from linkwise.exceptions import LinkwiseError
 from linkwise.problem import Problem
 from linkwise.result import Dendrogram
-
-__all__ = ["IHAC", "BiHAC", "BiiHAC"]
 
 
 class _Biased(HierarchyMixin, ConstrainedClusterer):
@@ -34,7 +32,7 @@ class _Biased(HierarchyMixin, ConstrainedClusterer):
         "linkage": [StrOptions(set(METHODS))],
     }
 
-    broken_: npt.NDArray[np.intp]
+    broken_: IntArray
 
     def __sklearn_tags__(self) -> Any:
         tags = ConstrainedClusterer.__sklearn_tags__(self)
@@ -49,7 +47,7 @@ class _Biased(HierarchyMixin, ConstrainedClusterer):
     def _metric(self) -> str:
         return "cosine"
 
-    def _gaps(self, new: Any) -> tuple[Iterator[npt.NDArray[np.float64]], int, bool]:
+    def _gaps(self, new: Any) -> tuple[Iterator[FloatArray], int, bool]:
         """One minus the mean cosine with a cluster's samples, under the learned weights if there are any."""
         from sklearn.metrics.pairwise import cosine_distances
 
@@ -159,10 +157,10 @@ class _Learned(_Biased):
         "error_weights": [StrOptions({"node", "uniform"})],
     }
 
-    feature_weights_: npt.NDArray[np.float64]
+    feature_weights_: FloatArray
     error_: float
-    errors_: npt.NDArray[np.float64]
-    steps_: npt.NDArray[np.intp]
+    errors_: FloatArray
+    steps_: IntArray
     n_iter_: int
 
     def __init__(

@@ -15,28 +15,14 @@ import numpy.typing as npt
 
 from linkwise._kernels import njit
 from linkwise._kernels.borrow import borrowed
+from linkwise._typing import BoolArray, FloatArray
 from linkwise.engines.hierarchical.biased._broken_triplets import Live, Triples, join
-
-__all__ = [
-    "AVERAGE",
-    "CENTROID",
-    "FREE",
-    "LEGAL",
-    "Merging",
-    "Vectors",
-    "adapt",
-    "advance",
-    "cosines",
-    "products",
-    "update",
-]
 
 AVERAGE, CENTROID = 0, 1
 FREE, LEGAL = 0, 1  # merge whatever is most similar, or what breaks no triplet as long as there is such a pair
 BROKEN = 4.0  # similarities lie in [-1, 1]: below this much less, pairs that break a triplet come after all others
 
 IntArray = npt.NDArray[np.int64]
-FloatArray = npt.NDArray[np.float64]
 
 
 class Vectors(NamedTuple):
@@ -56,7 +42,7 @@ class Merging(NamedTuple):
     size: IntArray
     node: IntArray  # number in the tree of the cluster in each slot
     item: IntArray  # number among the clusters of constrained samples, or -1
-    spoiled: npt.NDArray[np.bool_]  # a merge inside the cluster broke a triplet
+    spoiled: BoolArray  # a merge inside the cluster broke a triplet
     alive: IntArray
     best: FloatArray  # the largest key in the row of each slot, or a bound on it from above
     partner: IntArray  # the slot it belongs to; -1 when only the bound is known

@@ -9,6 +9,7 @@ import numpy.typing as npt
 import scipy.sparse
 
 from linkwise._memory import require_memory
+from linkwise._typing import FloatArray
 from linkwise.constraints import Constraints
 from linkwise.engines import current_progress
 from linkwise.engines.hierarchical.biased import _kernels as kernels
@@ -16,9 +17,6 @@ from linkwise.engines.hierarchical.biased._broken_triplets import open_triples, 
 from linkwise.exceptions import LinkwiseError
 from linkwise.result import Dendrogram
 
-__all__ = ["METHODS", "Runner", "Tree"]
-
-FloatArray = npt.NDArray[np.float64]
 IntArray = npt.NDArray[np.int64]
 
 METHODS = {"average": kernels.AVERAGE, "centroid": kernels.CENTROID}

@@ -16,6 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from linkwise._compat import Interval, StrOptions
+from linkwise._typing import IntArray
 from linkwise._validation import warn_user
 from linkwise.constraints import Constraints, Kind
 from linkwise.engines import ConstrainedClusterer, current_progress
@@ -31,8 +32,6 @@ from linkwise.problem import LiveTriplets, Problem, check
 from linkwise.problem.statements import Hard
 from linkwise.problem.triplets import blocks_or_none
 from linkwise.result import Dendrogram, OutlierCut, cut_without_outliers, samples_outside, shortfalls
-
-__all__ = ["ReCon", "recon"]
 
 
 def recon(
@@ -219,7 +218,7 @@ def _remember(
     return Memory(settings, X, said, tree, run.state.height, factor, end, early, parted, entry, far)
 
 
-def _blocks(constraints: Constraints, n_clusters: int | None) -> npt.NDArray[np.intp]:
+def _blocks(constraints: Constraints, n_clusters: int | None) -> IntArray:
     """The finest clustering that must-links, groups and triplets leave possible, or the error that says why none."""
     block = blocks_or_none(Hard.of(constraints.with_weight(np.inf)))
     if block is None or (n_clusters is not None and n_clusters > int(block.max(initial=-1)) + 1):
@@ -388,7 +387,7 @@ class ReCon(HierarchyMixin, ConstrainedClusterer):
             raise UnsupportedConstraintError(msg, words)
         return super()._refuse(constraints)
 
-    def _cut(self, tree: Dendrogram, constraints: Constraints) -> npt.NDArray[np.intp]:
+    def _cut(self, tree: Dendrogram, constraints: Constraints) -> IntArray:
         if self.n_clusters is None or self.cut == "merges":
             return super()._cut(tree, constraints)
         return tree.cut_constrained(constraints, self.n_clusters)

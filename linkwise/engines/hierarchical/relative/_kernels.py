@@ -20,6 +20,7 @@ import numpy.typing as npt
 
 from linkwise._kernels import inner, njit
 from linkwise._kernels.borrow import borrowed
+from linkwise._typing import FloatArray, IntArray
 from linkwise.engines.agglomeration import CENTROID, WARD, lance_williams
 from linkwise.engines.hierarchical.relative._kernels_search import (
     ABOVE,
@@ -54,26 +55,9 @@ from linkwise.engines.hierarchical.relative._kernels_search import (
 )
 from linkwise.problem.triplets import CONFLICT, ROOM, SPLIT_LEVEL, Layers, ring, top, try_merge, undo
 
-__all__ = [
-    "BUDGET",
-    "DONE",
-    "ENOUGH",
-    "LEARNED",
-    "MORE_CERTIFICATES",
-    "MORE_ROOM",
-    "STUCK",
-    "advance",
-    "clusters_after",
-    "link_entries",
-    "redo",
-    "vouch",
-]
-
 DONE, BUDGET, MORE_ROOM, MORE_CERTIFICATES, STUCK, ENOUGH, LEARNED = range(7)
 ONE = np.uint64(1)
 
-IntArray = npt.NDArray[np.intp]
-FloatArray = npt.NDArray[np.float64]
 LongArray = npt.NDArray[np.int64]
 ShortArray = npt.NDArray[np.int32]
 BitArray = npt.NDArray[np.uint64]
@@ -153,7 +137,7 @@ def join_lists(ends: IntArray, entry: IntArray, x: int, y: int) -> int:
 
 
 @inner
-def recognise(
+def recognize(
     node: LongArray, old: ShortArray, died: ShortArray, edge: ShortArray, count: LongArray, i: int, j: int, new: int
 ) -> None:
     """Say which cluster of the earlier run the one in slot ``new`` equals: the one made by the very same merge."""
@@ -203,7 +187,7 @@ def merge(state: ReConState, past: Any, method: int, vectors: bool, i: int, j: i
     state.low[i // BLOCK] = -np.inf
     state.low[j // BLOCK] = -np.inf
     state.low[new // BLOCK] = -np.inf
-    state.neighbour[new] = -1
+    state.neighbor[new] = -1
     state.size[new] = n_i + n_j
     state.item[new] = item
     state.block[new] = state.block[i]
@@ -215,9 +199,9 @@ def merge(state: ReConState, past: Any, method: int, vectors: bool, i: int, j: i
         share = n_j / (n_i + n_j)
         if method != WARD and method != CENTROID:  # median: the midpoint, whatever the sizes
             share = 0.5
-        for f in range(len(state.centre)):
-            x = state.centre[f, i]
-            state.centre[f, new] = x + share * (state.centre[f, j] - x)  # this way copies merge into an exact copy
+        for f in range(len(state.center)):
+            x = state.center[f, i]
+            state.center[f, new] = x + share * (state.center[f, j] - x)  # this way copies merge into an exact copy
     else:
         a = state.place[i]
         b = state.place[j]
@@ -231,7 +215,7 @@ def merge(state: ReConState, past: Any, method: int, vectors: bool, i: int, j: i
                 state.matrix[k, b] = d
     if past is not None:
         if len(past.old):
-            recognise(past.node, past.old, past.died, past.edge, count, i, j, new)
+            recognize(past.node, past.old, past.died, past.edge, count, i, j, new)
     return new
 
 
@@ -245,8 +229,8 @@ def compact(state: ReConState, past: Any) -> None:
         if state.gone[s] == 0.0:
             moved[s] = to
             if to != s:
-                for f in range(len(state.centre)):
-                    state.centre[f, to] = state.centre[f, s]
+                for f in range(len(state.center)):
+                    state.center[f, to] = state.center[f, s]
                 state.place[to] = state.place[s]
                 state.size[to] = state.size[s]
                 state.node[to] = state.node[s]
@@ -254,7 +238,7 @@ def compact(state: ReConState, past: Any) -> None:
                 state.block[to] = state.block[s]
                 state.tag[to] = state.tag[s]
                 state.bound[to] = state.bound[s]
-                state.neighbour[to] = state.neighbour[s]
+                state.neighbor[to] = state.neighbor[s]
                 state.gone[to] = 0.0
                 if past is not None:
                     if len(past.old):
@@ -262,8 +246,8 @@ def compact(state: ReConState, past: Any) -> None:
                         past.died[to] = past.died[s]
                         if past.old[to] != NEVER:
                             past.node[WHERE, past.old[to]] = to
-            old = state.neighbour[to]
-            state.neighbour[to] = moved[old] if old >= 0 else -1
+            old = state.neighbor[to]
+            state.neighbor[to] = moved[old] if old >= 0 else -1
             to += 1
     count[N_SLOTS] = to
     for b in range(len(state.low)):
@@ -304,7 +288,7 @@ def advance(state: ReConState, past: Any, layers: Layers, method: int, vectors: 
     lent: Any = None if past is None else borrowed(past)
     count = state.count
     spent = count[N_SCANS]
-    asks = np.int64(-1)  # the slot whose neighbour is to be renewed first
+    asks = np.int64(-1)  # the slot whose neighbor is to be renewed first
     while count[N_ALIVE] > 1:
         if asks >= 0:
             count[N_SCANS] += 1
@@ -330,7 +314,7 @@ def advance(state: ReConState, past: Any, layers: Layers, method: int, vectors: 
         u = least_bound(state.bound, state.low, slots)
         if u < 0:
             return STUCK
-        v = state.neighbour[u]
+        v = state.neighbor[u]
         if v < 0 or state.gone[v] > 0.0:
             asks = u
             continue

@@ -1,6 +1,6 @@
 """What the merge loop of ReCon works on, and its search for the nearest compatible cluster (compiled).
 
-Clusters stand in slots ordered by age; a slot owns its pairs with all older slots, so the nearest older neighbour of
+Clusters stand in slots ordered by age; a slot owns its pairs with all older slots, so the nearest older neighbor of
 every slot is found by one pass over a prefix and never has to be repaired when younger clusters appear. A stored
 nearest distance is a lower bound: merges remove pairs from a slot, they never add any.
 
@@ -18,6 +18,7 @@ import numpy as np
 import numpy.typing as npt
 
 from linkwise._kernels import inner
+from linkwise._typing import FloatArray, IntArray
 from linkwise.engines.agglomeration import WARD
 
 # slots of `count`
@@ -34,39 +35,37 @@ LARGEST = 2**63 - 1
 INFINITY_AS_INTEGER = 0x7FF0000000000000
 
 
-IntArray = npt.NDArray[np.intp]
-FloatArray = npt.NDArray[np.float64]
 LongArray = npt.NDArray[np.int64]
 
 
 class ReConState(NamedTuple):
     """Everything the loop needs between two calls; all arrays, so that a call can stop and go on."""
 
-    centre: npt.NDArray[np.float64]  # [d, slots] centroids by column, when distances come from vectors; 4 divides d
-    matrix: npt.NDArray[np.float64]  # [n, n] distances, when they do not
-    place: npt.NDArray[np.intp]  # [slots] row of the matrix
-    size: npt.NDArray[np.float64]  # [slots] samples in the cluster
-    gone: npt.NDArray[np.float64]  # [slots] inf once merged, else 0: added to distances, it hides dead slots
-    node: npt.NDArray[np.intp]  # [slots] node of the dendrogram
+    center: FloatArray  # [d, slots] centroids by column, when distances come from vectors; 4 divides d
+    matrix: FloatArray  # [n, n] distances, when they do not
+    place: IntArray  # [slots] row of the matrix
+    size: FloatArray  # [slots] samples in the cluster
+    gone: FloatArray  # [slots] inf once merged, else 0: added to distances, it hides dead slots
+    node: IntArray  # [slots] node of the dendrogram
     item: npt.NDArray[np.int32]  # [slots] item that stands for the cluster among the triplets, or -1
-    bound: npt.NDArray[np.float64]  # [slots] at most the distance to the nearest older compatible cluster; -inf new
-    low: npt.NDArray[np.float64]  # [slots / BLOCK + 2] minimum of each block of `bound`; -inf when it may have changed
-    neighbour: npt.NDArray[np.intp]  # [slots] the older slot that gave it
-    row: npt.NDArray[np.float64]  # [slots] scratch
-    least: npt.NDArray[np.float64]  # [slots / BLOCK + 1] scratch: minimum of each block of `row`
+    bound: FloatArray  # [slots] at most the distance to the nearest older compatible cluster; -inf new
+    low: FloatArray  # [slots / BLOCK + 2] minimum of each block of `bound`; -inf when it may have changed
+    neighbor: IntArray  # [slots] the older slot that gave it
+    row: FloatArray  # [slots] scratch
+    least: FloatArray  # [slots / BLOCK + 1] scratch: minimum of each block of `row`
     mask: npt.NDArray[np.uint64]  # [2, items, words]
     live: npt.NDArray[np.uint64]  # [words] certificates in force; bits of others mean nothing until purged
     left: npt.NDArray[np.int64]  # [64 words] clusters each certificate has left
     free: npt.NDArray[np.int64]  # [64 words] stack of unused certificates
     scratch: npt.NDArray[np.int32]  # [2, items + 1]
-    block: npt.NDArray[np.intp]  # [slots] the block a cluster belongs to, used inside only
-    tag: npt.NDArray[np.intp]  # [slots] the list of groups apart that a cluster holds, or -1
-    ends: npt.NDArray[np.intp]  # [2, tags] first and last entry of each list
-    entry: npt.NDArray[np.intp]  # [2, entries] the group apart, and the next entry
+    block: IntArray  # [slots] the block a cluster belongs to, used inside only
+    tag: IntArray  # [slots] the list of groups apart that a cluster holds, or -1
+    ends: IntArray  # [2, tags] first and last entry of each list
+    entry: IntArray  # [2, entries] the group apart, and the next entry
     stamp: npt.NDArray[np.int64]  # [2, groups apart] search in which it was seen last; merges before it first refused
-    limit: npt.NDArray[np.float64]  # [1] distance beyond which nothing is merged below the cut
-    pairs: npt.NDArray[np.intp]  # [n - 1, 2] merges so far
-    height: npt.NDArray[np.float64]  # [n - 1]
+    limit: FloatArray  # [1] distance beyond which nothing is merged below the cut
+    pairs: IntArray  # [n - 1, 2] merges so far
+    height: FloatArray  # [n - 1]
     count: npt.NDArray[np.int64]  # type: ignore[assignment]  # [13]
 
 
@@ -74,7 +73,7 @@ class Past(NamedTuple):
     """The recording of an earlier run and of this one; every array is empty when there is none."""
 
     entry: npt.NDArray[np.int64]  # [4, e] searches of the earlier run, in their order
-    far: npt.NDArray[np.float64]  # [e] the distance each of them found
+    far: FloatArray  # [e] the distance each of them found
     node: npt.NDArray[np.int64]  # [4, nodes] the clusters of the earlier run
     old: npt.NDArray[np.int32]  # [slots] the cluster of the earlier run a slot equals; NEVER if none, -1 for dead slots
     died: npt.NDArray[np.int32]  # [slots] merges after which that cluster was gone
@@ -82,19 +81,19 @@ class Past(NamedTuple):
         np.int32
     ]  # [2, slots / BLOCK + 2] in each block at least the largest `old`, at most the least `died`
     note: npt.NDArray[np.int64]  # [3, room] searches of this run
-    note_far: npt.NDArray[np.float64]  # [room]
+    note_far: FloatArray  # [room]
     used: npt.NDArray[np.int64]  # [triplets] merges before the first refutation that a triplet took part in
 
 
 @inner
-def apart_by(centre: FloatArray, size: FloatArray, ward: bool, u: int, v: int) -> float:
+def apart_by(center: FloatArray, size: FloatArray, ward: bool, u: int, v: int) -> float:
     """The distance of the vectors in two slots, bit by bit as `fill_row` computes it."""
     far = 0.0
-    for f in range(0, len(centre), 4):
-        t0 = centre[f, v] - centre[f, u]
-        t1 = centre[f + 1, v] - centre[f + 1, u]
-        t2 = centre[f + 2, v] - centre[f + 2, u]
-        t3 = centre[f + 3, v] - centre[f + 3, u]
+    for f in range(0, len(center), 4):
+        t0 = center[f, v] - center[f, u]
+        t1 = center[f + 1, v] - center[f + 1, u]
+        t2 = center[f + 2, v] - center[f + 2, u]
+        t3 = center[f + 3, v] - center[f + 3, u]
         far += (t0 * t0 + t1 * t1) + (t2 * t2 + t3 * t3)
     if ward:
         far *= 2.0 * size[u] * size[v] / (size[u] + size[v])
@@ -118,8 +117,8 @@ def fill_row(state: ReConState, method: int, vectors: bool, slot: int) -> None:
         for s in range(slot):
             row[s] = line[state.place[s]] + state.gone[s]
         return
-    centre = state.centre
-    n_features = len(centre)
+    center = state.center
+    n_features = len(center)
     for start in range(0, slot, BLOCK):
         stop = min(slot, start + BLOCK)
         part = row[start:stop]
@@ -127,9 +126,9 @@ def fill_row(state: ReConState, method: int, vectors: bool, slot: int) -> None:
         for s in range(stop - start):
             part[s] = hidden[s]
         for f in range(0, n_features, 4):  # four at a time: one load and store of the sums for four differences
-            x0, x1, x2, x3 = centre[f, slot], centre[f + 1, slot], centre[f + 2, slot], centre[f + 3, slot]
-            line0, line1 = centre[f, start:stop], centre[f + 1, start:stop]
-            line2, line3 = centre[f + 2, start:stop], centre[f + 3, start:stop]
+            x0, x1, x2, x3 = center[f, slot], center[f + 1, slot], center[f + 2, slot], center[f + 3, slot]
+            line0, line1 = center[f, start:stop], center[f + 1, start:stop]
+            line2, line3 = center[f + 2, start:stop], center[f + 3, start:stop]
             for s in range(stop - start):
                 t0 = line0[s] - x0
                 t1 = line1[s] - x1
@@ -144,7 +143,7 @@ def fill_row(state: ReConState, method: int, vectors: bool, slot: int) -> None:
 
 
 @inner
-def block_least(row: npt.NDArray[np.float64], start: int, stop: int) -> float:
+def block_least(row: FloatArray, start: int, stop: int) -> float:
     """The least number of a stretch, found among integers in the same order, which are compared many at a time."""
     part = row[start:stop].view(np.int64)
     best = INFINITY_AS_INTEGER
@@ -239,14 +238,14 @@ def settle(state: ReConState, past: Any, slot: int) -> None:
             write_down(past.note, past.note_far, count, node[slot], best, nearest)
         if where < 0:
             state.bound[slot] = np.inf
-            state.neighbour[slot] = -1
+            state.neighbor[slot] = -1
             return
         theirs = np.int64(item[other])
         if (mine < 0 or theirs < 0 or not conflicting(state.mask, state.live, mine, theirs)) and not (
             watched and kept_apart(state.ends, state.entry, state.stamp, count, tag[other])
         ):
             state.bound[slot] = best
-            state.neighbour[slot] = other
+            state.neighbor[slot] = other
             return
         row[other] = np.inf
         least[where] = block_least(row, where * BLOCK, stop)
@@ -297,7 +296,7 @@ def recall(state: ReConState, past: Past, method: int, slot: int) -> bool:
             strangers += 1
             if 32 * strangers > slot + 128:  # searching is faster then
                 return False
-            far = apart_by(state.centre, state.size, method == WARD, slot, s)
+            far = apart_by(state.center, state.size, method == WARD, slot, s)
             if far < best or (far == best and other >= 0 and s < other):
                 tied = far == best
                 best = far
@@ -313,7 +312,7 @@ def recall(state: ReConState, past: Past, method: int, slot: int) -> bool:
     if not fine and best <= state.bound[slot]:
         return False  # not even a better bound
     state.bound[slot] = best
-    state.neighbour[slot] = other if fine else -1
+    state.neighbor[slot] = other if fine else -1
     count[N_RECALLED] += 1
     nearest = state.node[other] if other >= 0 else np.int64(-1)
     if tied and nearest > len(state.pairs):

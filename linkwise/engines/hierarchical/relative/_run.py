@@ -8,6 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from linkwise._memory import require_memory
+from linkwise._typing import FloatArray, IntArray
 from linkwise.constraints import Groups
 from linkwise.engines import Progress
 from linkwise.engines.agglomeration import EUCLIDEAN_ONLY
@@ -18,10 +19,6 @@ from linkwise.exceptions import LinkwiseError
 from linkwise.problem.triplets import Layers, grow
 from linkwise.result import Dendrogram
 
-__all__ = ["Run", "make_past", "make_state"]
-
-IntArray = npt.NDArray[np.intp]
-
 
 def make_state(
     X: npt.NDArray[Any], code: int, metric: Any, n_items: int, *, vectors: bool
@@ -30,12 +27,12 @@ def make_state(
     n = len(X)
     slots = n + n // 3 + 64
     factor = 1.0
-    centre = np.zeros((0, slots))
+    center = np.zeros((0, slots))
     matrix: npt.NDArray[Any] = np.zeros((1, 1))
     if vectors:
         shrunk, factor = scaled(X, np.float64)
-        centre = np.zeros((-(-X.shape[1] // 4) * 4, slots))
-        centre[: X.shape[1], :n] = shrunk.T
+        center = np.zeros((-(-X.shape[1] // 4) * 4, slots))
+        center[: X.shape[1], :n] = shrunk.T
     else:
         require_memory(n * n * 8, f"a dense {n} x {n} distance matrix", 'linkage="centroid" on vectors needs none.')
         if metric == "precomputed":
@@ -49,7 +46,7 @@ def make_state(
     gone[:n] = 0.0
     words = 4
     state = search.ReConState(
-        centre=centre,
+        center=center,
         matrix=matrix,
         place=np.arange(slots),
         size=np.ones(slots),
@@ -58,7 +55,7 @@ def make_state(
         item=np.full(slots, -1, np.int32),
         bound=np.full(slots, np.inf),
         low=np.full(slots // search.BLOCK + 2, -np.inf),
-        neighbour=np.full(slots, -1, np.intp),
+        neighbor=np.full(slots, -1, np.intp),
         row=np.zeros(slots),
         least=np.zeros(slots // search.BLOCK + 2),
         mask=np.zeros((2, n_items, words), np.uint64),
@@ -140,7 +137,7 @@ class Run:
         self.state, self.past, self.layers = state, past, layers
         self._code, self._vectors, self._progress = code, vectors, progress
         self._n = len(state.pairs) + 1
-        self._chunk = max(100, 1_000_000_000 // (self._n * (len(state.centre) + 8)))
+        self._chunk = max(100, 1_000_000_000 // (self._n * (len(state.center) + 8)))
 
     @property
     def n_merged(self) -> int:
@@ -177,7 +174,7 @@ class Run:
             stamp=stamp,
         )
 
-    def redo(self, tree: Dendrogram, height: npt.NDArray[np.float64]) -> None:
+    def redo(self, tree: Dendrogram, height: FloatArray) -> None:
         """Make the first merges of the earlier run, which are known to be those of this one."""
         pairs = np.sort(tree.to_children()[: len(height)], axis=1)
         kernels.redo(self.state, self.past, self._code, self._vectors, pairs, height)
@@ -208,7 +205,7 @@ class Run:
         """Merge until the phase has nothing left to merge."""
         state, alive = self.state, self._alive()
         state.count[search.PHASE] = phase
-        state.neighbour[alive] = -1
+        state.neighbor[alive] = -1
         state.bound[alive] = -np.inf  # below every distance, so that all are searched before the next merge
         if phase == search.INSIDE:
             lone = np.bincount(state.block[alive])[state.block[alive]] == 1

@@ -20,15 +20,12 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 import numpy.typing as npt
 
+from linkwise._typing import FloatArray, IntArray
 from linkwise.constraints import Constraints, Groups, Kind
 from linkwise.engines.hierarchical.relative._kernels import clusters_after
 from linkwise.engines.hierarchical.relative._kernels_search import NEVER
 from linkwise.problem import onetree
 from linkwise.result import Dendrogram
-
-__all__ = ["Contracted", "Memory", "Said", "carry", "contract"]
-
-IntArray = npt.NDArray[np.intp]
 
 
 class Said(NamedTuple):
@@ -104,13 +101,13 @@ class Memory:
     X: npt.NDArray[Any]
     said: Said
     tree: Dendrogram
-    height: npt.NDArray[np.float64]  # of each merge, on the scale of the loop
+    height: FloatArray  # of each merge, on the scale of the loop
     factor: float  # by which the loop's distances are to be multiplied
     end: int  # merges below the marked cut; -1 without one
     used: npt.NDArray[np.int64]  # [m] merges before the first refutation a triplet helped to prove
     parted: npt.NDArray[np.int64]  # [l] merges before the first pair a cannot-link kept apart
     entry: npt.NDArray[np.int64]  # [3, e] searches
-    far: npt.NDArray[np.float64]  # [e]
+    far: FloatArray  # [e]
 
     def fits(self, settings: tuple[Any, ...], X: npt.NDArray[Any]) -> bool:
         """Whether the run was on the same data with the same parameters."""

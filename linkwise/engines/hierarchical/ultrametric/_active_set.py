@@ -16,14 +16,9 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from linkwise._kernels import njit
-
-__all__ = ["least_squares"]
-
-Ints = npt.NDArray[np.intp]
-Floats = npt.NDArray[np.float64]
+from linkwise._typing import BoolArray, FloatArray, IntArray
 
 ROUNDING = 1e-14  # of a sum of some products, generously
 
@@ -31,24 +26,24 @@ ROUNDING = 1e-14  # of a sum of some products, generously
 class Ties(NamedTuple):
     """The problem, and which constraints are ties now."""
 
-    wish: Floats
-    weight: Floats
-    left: Ints
-    right: Ints
-    gap: Floats
-    start: Ints  # constraints at variable v: around[start[v]:start[v + 1]]
-    around: Ints
-    tied: npt.NDArray[np.bool_]
-    x: Floats
-    pull: Floats  # half the multiplier of each tie, where last computed
-    noise: Floats  # how far that can be off by rounding
-    order: Ints  # work space: the variables of one block, parents first
-    via: Ints  # the tie by which a variable was reached; -1 at the root
-    offset: Floats
-    force: Floats
-    error: Floats
-    seen: Ints
-    stamp: Ints  # one number
+    wish: FloatArray
+    weight: FloatArray
+    left: IntArray
+    right: IntArray
+    gap: FloatArray
+    start: IntArray  # constraints at variable v: around[start[v]:start[v + 1]]
+    around: IntArray
+    tied: BoolArray
+    x: FloatArray
+    pull: FloatArray  # half the multiplier of each tie, where last computed
+    noise: FloatArray  # how far that can be off by rounding
+    order: IntArray  # work space: the variables of one block, parents first
+    via: IntArray  # the tie by which a variable was reached; -1 at the root
+    offset: FloatArray
+    force: FloatArray
+    error: FloatArray
+    seen: IntArray
+    stamp: IntArray  # one number
 
 
 @njit
@@ -127,7 +122,7 @@ def _weakest_between(p: Ties, c: int) -> int:
 
 
 @njit
-def _solve(p: Ties, variables: Ints, constraints: Ints, tolerance: float, most: int) -> int:
+def _solve(p: Ties, variables: IntArray, constraints: IntArray, tolerance: float, most: int) -> int:
     """Solve one connected part; return the steps taken, or -1 when ``most`` were not enough or it is infeasible."""
     for k in range(len(variables)):
         p.x[variables[k]] = p.wish[variables[k]]
@@ -168,7 +163,9 @@ def _solve(p: Ties, variables: Ints, constraints: Ints, tolerance: float, most: 
 
 
 @njit
-def _solve_all(p: Ties, v_start: Ints, v_list: Ints, c_start: Ints, c_list: Ints, tolerance: float) -> int:
+def _solve_all(
+    p: Ties, v_start: IntArray, v_list: IntArray, c_start: IntArray, c_list: IntArray, tolerance: float
+) -> int:
     """Solve every part; return -1, or the first part that could not be solved."""
     for k in range(len(v_start) - 1):
         variables = v_list[v_start[k] : v_start[k + 1]]
@@ -180,9 +177,9 @@ def _solve_all(p: Ties, v_start: Ints, v_list: Ints, c_start: Ints, c_list: Ints
 
 
 def least_squares(
-    wish: Floats, weight: Floats, left: Ints, right: Ints, gap: Floats, part: Ints
-) -> tuple[Floats, Floats, int]:
-    """Minimise sum(weight * (x - wish)^2) under ``x[left] + gap <= x[right]``.
+    wish: FloatArray, weight: FloatArray, left: IntArray, right: IntArray, gap: FloatArray, part: IntArray
+) -> tuple[FloatArray, FloatArray, int]:
+    """Minimize sum(weight * (x - wish)^2) under ``x[left] + gap <= x[right]``.
 
     Parameters
     ----------

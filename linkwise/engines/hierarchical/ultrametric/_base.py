@@ -8,6 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from linkwise._memory import require_memory
+from linkwise._typing import FloatArray, IntArray
 from linkwise.constraints import Constraints, Kind
 from linkwise.engines import ConstrainedClusterer
 from linkwise.engines.distances import metric_name, read_dissimilarities, read_vectors, scaled, square_distances
@@ -16,19 +17,15 @@ from linkwise.exceptions import ConstraintError
 from linkwise.problem import check
 from linkwise.result import Dendrogram
 
-__all__ = ["Distances", "Wishes", "read_distances", "read_wishes"]
-
-Ints = npt.NDArray[np.intp]
-Floats = npt.NDArray[np.float64]
 _CHUNK = 1 << 16
 
 
 class Wishes(NamedTuple):
     """The triplets ab|c, one array per place."""
 
-    a: Ints
-    b: Ints
-    c: Ints
+    a: IntArray
+    b: IntArray
+    c: IntArray
 
 
 def read_wishes(constraints: Constraints, n_samples: int, *, who: str) -> Wishes:
@@ -51,7 +48,7 @@ class Distances(NamedTuple):
     metric: str  # "euclidean" or "precomputed"
     n_samples: int
 
-    def between(self, i: Ints, j: Ints) -> Floats:
+    def between(self, i: IntArray, j: IntArray) -> FloatArray:
         """Distances of the pairs ``i[t], j[t]``; the two differ."""
         if self.metric == "euclidean":
             out = np.empty(len(i))
@@ -67,7 +64,7 @@ class Distances(NamedTuple):
             read_dissimilarities(self.source)  # says which entry, and why
         return found
 
-    def square(self) -> Floats:
+    def square(self) -> FloatArray:
         """A fresh square matrix of the distances; given ones are looked at first."""
         n = self.n_samples
         require_memory(n * n * 8, f"a dense {n} x {n} distance matrix", "cluster a sample of the rows.")

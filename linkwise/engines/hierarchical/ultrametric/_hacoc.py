@@ -10,6 +10,7 @@ import numpy.typing as npt
 from linkwise._compat import StrOptions
 from linkwise._kernels import njit
 from linkwise._memory import require_memory
+from linkwise._typing import BoolArray, FloatArray, IntArray
 from linkwise.constraints import Constraints
 from linkwise.engines import current_progress
 from linkwise.engines.agglomeration import EUCLIDEAN_ONLY, LINKAGES, lance_williams, linkage_code, require_fitting
@@ -19,34 +20,29 @@ from linkwise.engines.hierarchical.ultrametric._base import Wishes, _TripletWish
 from linkwise.problem import Problem
 from linkwise.result import Dendrogram
 
-__all__ = ["HACoc", "hacoc"]
-
-Ints = npt.NDArray[np.intp]
-Floats = npt.NDArray[np.float64]
-
 
 class State(NamedTuple):
     """Clusters in slots; those that triplets speak about also have an item, under which merges are judged."""
 
-    D: Floats
-    size: Floats
-    node: Ints  # of each slot; -1 once merged away
-    near: Ints  # nearest slot above with which a merge breaks nothing; -1 if there is none
-    gap: Floats  # its distance
-    item: Ints  # of each slot; -1 if no triplet speaks about it
+    D: FloatArray
+    size: FloatArray
+    node: IntArray  # of each slot; -1 once merged away
+    near: IntArray  # nearest slot above with which a merge breaks nothing; -1 if there is none
+    gap: FloatArray  # its distance
+    item: IntArray  # of each slot; -1 if no triplet speaks about it
     breaks: npt.NDArray[np.int32]  # (items, items): triplets that a merge would break
-    trio: Ints  # (triplets, 3): items
-    live: npt.NDArray[np.bool_]
-    first: Ints  # triplets of an item, as chains of places (3 t + column) in `after`
-    last: Ints
-    length: Ints
-    after: Ints
-    pairs: Ints
-    height: Floats
-    done: Ints  # one number
+    trio: IntArray  # (triplets, 3): items
+    live: BoolArray
+    first: IntArray  # triplets of an item, as chains of places (3 t + column) in `after`
+    last: IntArray
+    length: IntArray
+    after: IntArray
+    pairs: IntArray
+    height: FloatArray
+    done: IntArray  # one number
 
 
-def _make_state(D: Floats, wishes: Wishes) -> State:
+def _make_state(D: FloatArray, wishes: Wishes) -> State:
     n, m = len(D), len(wishes.a)
     involved, trio = np.unique(np.column_stack(wishes), return_inverse=True)
     trio = np.ascontiguousarray(trio.reshape(m, 3), dtype=np.intp)

@@ -5,18 +5,13 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from linkwise._kernels import njit
+from linkwise._typing import FloatArray, IntArray
 from linkwise.engines.agglomeration import agglomerate
 from linkwise.engines.hierarchical.ultrametric._base import read_distances
 from linkwise.exceptions import LinkwiseError
 from linkwise.result import Dendrogram
-
-__all__ = ["fit_heights", "fit_ultrametric"]
-
-Ints = npt.NDArray[np.intp]
-Floats = npt.NDArray[np.float64]
 
 
 def fit_ultrametric(X: Any, *, method: str = "average", metric: Any = "euclidean") -> Dendrogram:
@@ -116,7 +111,7 @@ def fit_heights(tree: Dendrogram, X: Any, *, metric: Any = "euclidean") -> Dendr
 
 
 @njit
-def _sums_at_nodes(parent: Ints, leaf_order: Ints, D: Floats) -> tuple[Floats, Floats]:
+def _sums_at_nodes(parent: IntArray, leaf_order: IntArray, D: FloatArray) -> tuple[FloatArray, FloatArray]:
     """Sum and number of the distances whose two samples meet at each node."""
     n = len(leaf_order)
     first = np.full(len(parent), n, np.intp)  # where the samples below a node stand in leaf order
@@ -149,7 +144,7 @@ def _sums_at_nodes(parent: Ints, leaf_order: Ints, D: Floats) -> tuple[Floats, F
 
 
 @njit
-def _meld(key: Floats, down: Ints, side: Ints, x: int, y: int) -> int:
+def _meld(key: FloatArray, down: IntArray, side: IntArray, x: int, y: int) -> int:
     """Join two pairing heaps, the largest key on top; -1 is the empty one."""
     if x < 0:
         return y
@@ -163,7 +158,7 @@ def _meld(key: Floats, down: Ints, side: Ints, x: int, y: int) -> int:
 
 
 @njit
-def _without_top(key: Floats, down: Ints, side: Ints, top: int) -> int:
+def _without_top(key: FloatArray, down: IntArray, side: IntArray, top: int) -> int:
     """Remove the top of a pairing heap: meld its children in pairs, then the pairs from last to first."""
     done = -1  # melded pairs, chained backwards by `side`
     x = down[top]
@@ -187,7 +182,7 @@ def _without_top(key: Floats, down: Ints, side: Ints, top: int) -> int:
 
 
 @njit
-def _pool_upwards(parent: Ints, wish: Floats, count: Floats) -> Floats:
+def _pool_upwards(parent: IntArray, wish: FloatArray, count: FloatArray) -> FloatArray:
     """Isotonic regression on a tree: the values closest to the wishes that never fall from a node to its parent.
 
     Children come before parents. What is below a node is solved already, in blocks of equal value; as long as the

@@ -6,10 +6,10 @@ from numbers import Integral, Real
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from linkwise._compat import Interval, StrOptions
 from linkwise._kernels.lca import prepare, query_many, splits_off
+from linkwise._typing import BoolArray, FloatArray, IntArray
 from linkwise.constraints import Constraints
 from linkwise.engines import current_progress
 from linkwise.engines.agglomeration import Merges, merge_all
@@ -20,11 +20,6 @@ from linkwise.engines.hierarchical.ultrametric._projection import Named, distanc
 from linkwise.exceptions import LinkwiseError
 from linkwise.problem import Problem
 from linkwise.result import Dendrogram
-
-__all__ = ["IPoptim", "ipoptim"]
-
-Ints = npt.NDArray[np.intp]
-Floats = npt.NDArray[np.float64]
 
 # Those whose merge heights are an ultrametric and which need no vectors.
 METHODS = ("single", "complete", "average", "weighted")
@@ -148,7 +143,7 @@ def run_ipoptim(
     before = distances_named(distances, named)
     gap = gaps(named, before, margin)
 
-    def attempt(gap: Floats) -> tuple[Merges, npt.NDArray[np.bool_], Floats]:
+    def attempt(gap: FloatArray) -> tuple[Merges, BoolArray, FloatArray]:
         moved = named.pairs, project(named, before, gap, norm=norm)
         merges = merge_all(
             distances.source, method=method, metric=distances.metric, moved=moved, progress=current_progress()
@@ -166,7 +161,7 @@ def run_ipoptim(
     return Run(Dendrogram.from_merges(n, best.pairs, best.height, ids=constraints.ids), rounds)
 
 
-def _judge(n: int, pairs: Ints, height: Floats, wishes: Wishes) -> tuple[npt.NDArray[np.bool_], Floats]:
+def _judge(n: int, pairs: IntArray, height: FloatArray, wishes: Wishes) -> tuple[BoolArray, FloatArray]:
     """Whether the tree keeps each triplet, and how far above c's joining a and b meet."""
     parent = np.full(n + len(pairs), -1, np.intp)
     parent[pairs] = np.arange(n, n + len(pairs))[:, None]
@@ -178,7 +173,7 @@ def _judge(n: int, pairs: Ints, height: Floats, wishes: Wishes) -> tuple[npt.NDA
     return splits_off(index, a, b, c), np.maximum(together - joined, 0.0)
 
 
-def _widen(gap: Floats, named: Named, held: npt.NDArray[np.bool_], miss: Floats) -> Floats:
+def _widen(gap: FloatArray, named: Named, held: BoolArray, miss: FloatArray) -> FloatArray:
     """Ask for more where the tree broke a triplet: what it missed on top, and at least twice as much."""
     broken = ~held[named.triplet]
     wider = np.maximum(2.0 * gap, gap + miss[named.triplet])

@@ -5,18 +5,13 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from linkwise._kernels.disjoint_set import components
+from linkwise._typing import FloatArray, IntArray
 from linkwise.constraints import Constraints
 from linkwise.engines.hierarchical.ultrametric._active_set import least_squares
 from linkwise.engines.hierarchical.ultrametric._base import Distances, Wishes, read_distances, read_wishes
 from linkwise.exceptions import LinkwiseError
-
-__all__ = ["Named", "Projection", "name_pairs", "project", "project_triplets"]
-
-Ints = npt.NDArray[np.intp]
-Floats = npt.NDArray[np.float64]
 
 HEAVY = 1e12  # what holds a variable in place beside the others
 L1_ROUNDS = 200
@@ -41,19 +36,19 @@ class Projection(NamedTuple):
     ([[0, 1], [0, 2], [1, 2]], [3.0, 1.0, 2.0], [2.0, 2.0, 2.0])
     """
 
-    pairs: Ints
-    before: Floats
-    after: Floats
+    pairs: IntArray
+    before: FloatArray
+    after: FloatArray
 
 
 class Named(NamedTuple):
     """The comparisons ``distance[left] < distance[right]`` of triplets, over the pairs they name."""
 
-    pairs: Ints
-    left: Ints
-    right: Ints
-    triplet: Ints  # where each comparison comes from
-    part: Ints  # of each pair; no comparison connects two parts
+    pairs: IntArray
+    left: IntArray
+    right: IntArray
+    triplet: IntArray  # where each comparison comes from
+    part: IntArray  # of each pair; no comparison connects two parts
 
 
 def name_pairs(n: int, wishes: Wishes) -> Named:
@@ -69,7 +64,7 @@ def name_pairs(n: int, wishes: Wishes) -> Named:
     return Named(pairs, left, right, np.tile(np.arange(len(a)), 2), part)
 
 
-def project(named: Named, wish: Floats, gap: Floats, *, norm: str = "l2") -> Floats:
+def project(named: Named, wish: FloatArray, gap: FloatArray, *, norm: str = "l2") -> FloatArray:
     """Return the non-negative distances closest to ``wish`` with ``x[left] + gap <= x[right]``."""
     ones = np.ones(len(wish))
     x = _project_weighted(named, wish, ones, gap)
@@ -89,7 +84,7 @@ def project(named: Named, wish: Floats, gap: Floats, *, norm: str = "l2") -> Flo
     return best
 
 
-def _project_weighted(named: Named, wish: Floats, weight: Floats, gap: Floats) -> Floats:
+def _project_weighted(named: Named, wish: FloatArray, weight: FloatArray, gap: FloatArray) -> FloatArray:
     x, _, stuck = least_squares(wish, weight, named.left, named.right, gap, named.part)
     _require_solved(stuck)
     low = np.unique(named.part[x < 0])
@@ -183,12 +178,12 @@ def project_triplets(
     return Projection(named.pairs, before, project(named, before, gaps(named, before, margin), norm=norm))
 
 
-def distances_named(distances: Distances, named: Named) -> Floats:
+def distances_named(distances: Distances, named: Named) -> FloatArray:
     """The distances of the pairs that are named."""
     return distances.between(np.ascontiguousarray(named.pairs[:, 0]), np.ascontiguousarray(named.pairs[:, 1]))
 
 
-def gaps(named: Named, before: Floats, margin: float) -> Floats:
+def gaps(named: Named, before: FloatArray, margin: float) -> FloatArray:
     """The margin as a distance, for every comparison."""
     if not margin >= 0:
         msg = f"margin is {margin}, expected a share of the mean distance, at least 0.\nHint: margin=1e-3."

@@ -17,16 +17,11 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from linkwise._kernels import njit
 from linkwise._kernels.disjoint_set import make, union
+from linkwise._typing import BoolArray, FloatArray, IntArray
 from linkwise.exceptions import LinkwiseError
-
-__all__ = ["divide"]
-
-Ints = npt.NDArray[np.intp]
-Floats = npt.NDArray[np.float64]
 
 WISHED = -1.0  # the length of a pair whose triplet is not settled yet: below all distances
 
@@ -34,21 +29,23 @@ WISHED = -1.0  # the length of a pair whose triplet is not settled yet: below al
 class Graph(NamedTuple):
     """The edges, who is in the spanning tree, and the sets it falls apart into."""
 
-    end: Ints  # (edges, 2)
-    length: Floats
-    in_tree: npt.NDArray[np.bool_]
-    start: Ints  # edges at node x: around[start[x]:start[x + 1]]
-    around: Ints
-    home: Ints  # the set of each sample
-    queue: Ints  # (2, n): the two sides of a gap, as far as explored
-    seen: Ints  # stamp of the exploration that saw a sample last
-    stamp: Ints  # one number
-    heap_key: Floats  # tree edges that may be cut, longest on top; outdated entries are passed over
-    heap_edge: Ints
-    heap_size: Ints  # one number
+    end: IntArray  # (edges, 2)
+    length: FloatArray
+    in_tree: BoolArray
+    start: IntArray  # edges at node x: around[start[x]:start[x + 1]]
+    around: IntArray
+    home: IntArray  # the set of each sample
+    queue: IntArray  # (2, n): the two sides of a gap, as far as explored
+    seen: IntArray  # stamp of the exploration that saw a sample last
+    stamp: IntArray  # one number
+    heap_key: FloatArray  # tree edges that may be cut, longest on top; outdated entries are passed over
+    heap_edge: IntArray
+    heap_size: IntArray  # one number
 
 
-def divide(n: int, edges: Ints, length: Floats, a: Ints, b: Ints, c: Ints, margin: float) -> tuple[Ints, Floats]:
+def divide(
+    n: int, edges: IntArray, length: FloatArray, a: IntArray, b: IntArray, c: IntArray, margin: float
+) -> tuple[IntArray, FloatArray]:
     """Return n - 1 edges, lowest first, whose minimax closure is the largest ultrametric that keeps the triplets.
 
     ``edges`` connect all samples, sorted by ``length``; the triplets are consistent. Where distances of zero leave no
@@ -82,7 +79,7 @@ def divide(n: int, edges: Ints, length: Floats, a: Ints, b: Ints, c: Ints, margi
     return end[cut[::-1]], height[::-1]
 
 
-def _incidence(n: int, rows: Ints) -> tuple[Ints, Ints]:
+def _incidence(n: int, rows: IntArray) -> tuple[IntArray, IntArray]:
     """For each sample, the rows that name it: those of x are ``found[start[x]:start[x + 1]]``."""
     row = np.repeat(np.arange(len(rows)), rows.shape[1])
     order = np.argsort(rows.ravel(), kind="stable")
@@ -180,7 +177,7 @@ def _replace(g: Graph, edge: int) -> None:
 
 
 @njit
-def _divide(g: Graph, triplets: Ints, at: Ints, of: Ints, share: float) -> tuple[Ints, Floats]:
+def _divide(g: Graph, triplets: IntArray, at: IntArray, of: IntArray, share: float) -> tuple[IntArray, FloatArray]:
     """Cut the longest edge until none is left; return the edges cut and their lengths."""
     n = len(g.home)
     sets = make(n)

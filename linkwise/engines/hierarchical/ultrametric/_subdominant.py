@@ -5,17 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from linkwise._kernels import njit
+from linkwise._typing import FloatArray, IntArray
 from linkwise.engines.agglomeration import agglomerate, join_edges, merge_all
 from linkwise.engines.hierarchical.ultrametric._base import Distances
 from linkwise.result import Dendrogram
-
-__all__ = ["join_sorted", "spanning_edges", "subdominant_ultrametric"]
-
-Ints = npt.NDArray[np.intp]
-Floats = npt.NDArray[np.float64]
 
 
 def subdominant_ultrametric(X: Any, *, metric: Any = "euclidean") -> Dendrogram:
@@ -54,7 +49,7 @@ def subdominant_ultrametric(X: Any, *, metric: Any = "euclidean") -> Dendrogram:
     return agglomerate(X, method="single", metric=metric)
 
 
-def spanning_edges(distances: Distances, progress: Any = None) -> tuple[Ints, Floats]:
+def spanning_edges(distances: Distances, progress: Any = None) -> tuple[IntArray, FloatArray]:
     """Edges between samples, shortest first, whose longest step on a path is the subdominant ultrametric.
 
     Single linkage as it is computed elsewhere joins clusters; any sample of each stands for it here, which changes the
@@ -65,7 +60,7 @@ def spanning_edges(distances: Distances, progress: Any = None) -> tuple[Ints, Fl
 
 
 @njit
-def _between_samples(n: int, pairs: Ints) -> Ints:
+def _between_samples(n: int, pairs: IntArray) -> IntArray:
     """Replace the nodes that merge by one sample of each."""
     sample = np.arange(n + len(pairs))
     edges = np.empty((len(pairs), 2), np.intp)
@@ -76,7 +71,7 @@ def _between_samples(n: int, pairs: Ints) -> Ints:
     return edges
 
 
-def join_sorted(n: int, edges: Ints, length: Floats) -> tuple[Ints, Floats]:
+def join_sorted(n: int, edges: IntArray, length: FloatArray) -> tuple[IntArray, FloatArray]:
     """Merge along edges from short to long, the earlier of equals first; return merges and heights."""
     order = np.argsort(length, kind="stable")
     return join_edges(n, edges[order], length[order], None)

@@ -19,8 +19,6 @@ from linkwise.exceptions import LinkwiseError
 from linkwise.problem import Problem
 from linkwise.result import Dendrogram
 
-__all__ = ["UltraTran", "ultratran"]
-
 VARIANTS = ("faithful", "strict")
 
 
@@ -62,7 +60,7 @@ def ultratran(
     strict variant keeps every triplet of a consistent set and is the largest ultrametric that does so with this margin,
     hence does not depend on any order. The faithful variant guarantees no triplet, and often keeps few.
     **Departure from** [1]_ Algorithm 2 is a loop over three samples and all constraints, O(n^3) at least, whose minimum
-    is never initialised and which lowers one of two symmetric entries only. Lowering both first and then taking the
+    is never initialized and which lowers one of two symmetric entries only. Lowering both first and then taking the
     minimax closure gives what the loop gives when both entries are lowered, since its bounds are read from distances
     that do not change. A statement ab|c stands for both of the paper's comparisons, (a, b, c) and (b, a, c), which say
     the same in an ultrametric. Of merges at equal height those asked for go first. The strict variant is not in the

@@ -11,7 +11,7 @@ from scipy.spatial.distance import cdist
 
 from linkwise import ConstrainedAgglomerative, Constraints, DistBoost, Kind, ReCon
 from linkwise.engines import distboost
-from linkwise.engines.metric._boosting import Labelled, PairWeights, best_step, boost
+from linkwise.engines.metric._boosting import Labeled, PairWeights, best_step, boost
 from linkwise.engines.metric._weak_mixture import WeakMixture, draw_forest, fit_weak_mixture, grow_forest
 from linkwise.engines.mixture._constrained_mixture import Given
 from linkwise.engines.mixture._em import Settings, climb_weighted
@@ -34,10 +34,10 @@ def ring(seed=0, n=80):
 
 
 def statements(rng, n, m):
-    """Random labelled pairs with weights; some are said twice, some contradict each other."""
+    """Random labeled pairs with weights; some are said twice, some contradict each other."""
     ends = np.array([rng.choice(n, size=2, replace=False) for _ in range(m)])
     ends[m // 2] = ends[0]
-    return Labelled(ends[:, 0], ends[:, 1], rng.choice([-1.0, 1.0], size=m), rng.uniform(0.1, 3.0, size=m))
+    return Labeled(ends[:, 0], ends[:, 1], rng.choice([-1.0, 1.0], size=m), rng.uniform(0.1, 3.0, size=m))
 
 
 # -- boosting ---------------------------------------------------------------------------------------------------------
@@ -76,18 +76,18 @@ def test_boosting_is_that_of_the_square_of_all_pairs(seed):
     assert (np.diff(found.losses) <= 1e-12).all()
 
 
-def test_weights_of_all_pairs_add_up_to_one_and_unlabelled_ones_fade():
+def test_weights_of_all_pairs_add_up_to_one_and_unlabeled_ones_fade():
     rng = np.random.default_rng(0)
     pairs = statements(rng, 9, 7)
     weights = PairWeights(9, pairs)
     margin, before = rng.uniform(-1, 1, size=7), 1.0
     for _ in range(400):
         assert weights.of_samples().sum() == pytest.approx(1.0)
-        assert 0 <= weights.unlabelled <= before
-        before = weights.unlabelled
+        assert 0 <= weights.unlabeled <= before
+        before = weights.unlabeled
         weights.update(1.5, margin)
-    assert weights.unlabelled == 0.0
-    assert np.isfinite(weights.labelled).all()
+    assert weights.unlabeled == 0.0
+    assert np.isfinite(weights.labeled).all()
 
 
 def test_the_step_is_the_best_one():
@@ -107,7 +107,7 @@ def test_the_step_is_the_best_one():
 
 
 def test_boosting_gives_up_when_nothing_is_better_than_chance():
-    pairs = Labelled(np.array([0]), np.array([1]), np.array([1.0]), np.array([1.0]))
+    pairs = Labeled(np.array([0]), np.array([1]), np.array([1.0]), np.array([1.0]))
     asked = []
 
     def stubborn(*_):
@@ -149,7 +149,7 @@ def test_weighted_em_is_that_of_the_definition():
         given = Given(read_chunklets(told, 2, 4, "test"), 2, "chunklets", 4, "test")
         weights, found = climb_weighted(X, given, 2, settings, sample_weight)
         model = Enumeration(6, 2, must, cannot)
-        # the start: the labelling nearest to the centres among those in which all holds
+        # the start: the labeling nearest to the centers among those in which all holds
         square = ((X[:, None] - start) ** 2).sum(axis=2)
         best = min(model.rows, key=lambda row: square[np.arange(6), row].sum())
         expected = weighted_em(X, model, np.eye(2)[best], sample_weight, 0.05, 3)
@@ -195,7 +195,7 @@ def test_memberships_are_those_of_the_mixture(kind):
 
 def test_more_clusters_than_chunklets_are_not_asked_for():
     X = np.arange(4.0)[:, None]
-    pairs = Labelled(np.array([0, 1, 2]), np.array([1, 2, 3]), np.ones(3), np.ones(3))
+    pairs = Labeled(np.array([0, 1, 2]), np.array([1, 2, 3]), np.ones(3), np.ones(3))
     settings = Settings("full", 1e-3, 0.1, 5, 1, "k-means++", np.random.RandomState(0))
     # the third link is all but never drawn, so that 0, 1 and 2 are one chunklet and 3 another
     found = fit_weak_mixture(X, pairs, np.array([0.5, 0.5, 1e-12]), np.ones(4), 3, settings)

@@ -141,11 +141,11 @@ def test_discriminants_solve_the_eigenproblem_and_are_canonical_directions():
         groups = [np.flatnonzero(part == k) for k in range(6)]
         model = ChunkletLDA(shrinkage=0).fit(X, constraints=Constraints.build(40, together=groups))
         inside = np.concatenate(groups)
-        centre = X[inside].mean(axis=0)
+        center = X[inside].mean(axis=0)
         within, between = np.zeros((4, 4)), np.zeros((4, 4))
         for members in groups:
             mean = X[members].mean(axis=0)
-            between += len(members) * np.outer(mean - centre, mean - centre) / len(inside)
+            between += len(members) * np.outer(mean - center, mean - center) / len(inside)
             for x in X[members]:
                 within += np.outer(x - mean, x - mean) / len(inside)
         ratios = []

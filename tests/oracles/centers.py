@@ -84,17 +84,17 @@ def feasible(n, k, cannot_link=(), must_link=()):
     if len(heads) < k:
         return False
     heads.sort(key=lambda h: -len(rivals[h]))
-    colour = {}
+    color = {}
     tried = [0]
     while True:
         h = heads[len(tried) - 1]
-        limit = min(k, max(colour.values(), default=-1) + 2)
+        limit = min(k, max(color.values(), default=-1) + 2)
         c = tried[-1]
-        while c < limit and any(colour.get(r) == c for r in rivals[h]):
+        while c < limit and any(color.get(r) == c for r in rivals[h]):
             c += 1
         if c < limit:
-            colour[h] = c
-            if len(colour) == len(heads):
+            color[h] = c
+            if len(color) == len(heads):
                 return True
             tried[-1] = c + 1
             tried.append(0)
@@ -102,11 +102,11 @@ def feasible(n, k, cannot_link=(), must_link=()):
         tried.pop()
         if not tried:
             return False
-        colour.pop(heads[len(tried) - 1])
+        color.pop(heads[len(tried) - 1])
 
 
 def spread_by_definition(X, weight, chosen, k, luck):
-    """k-means++ one draw at a time: ``luck`` holds, for each missing centre, numbers below 1 that choose candidates."""
+    """k-means++ one draw at a time: ``luck`` holds, for each missing center, numbers below 1 that choose candidates."""
     X, weight = np.asarray(X, dtype=float), np.asarray(weight, dtype=float)
     centers = [X[row] for row in list(chosen)[:k]]
     for drawn in luck:

@@ -1,4 +1,4 @@
-"""Neighbourhood propagation: the field is what it says, known groups claim, and every hard statement holds."""
+"""Neighborhood propagation: the field is what it says, known groups claim, and every hard statement holds."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ import pytest
 import scipy.sparse
 from numpy.testing import assert_allclose, assert_array_equal
 
-from linkwise import Constraints, NeighbourhoodPropagation, verify
-from linkwise.engines import propagate_neighbourhoods
+from linkwise import Constraints, NeighborhoodPropagation, verify
+from linkwise.engines import propagate_neighborhoods
 from linkwise.engines.graph import _similarity_columns
 from linkwise.engines.graph._similarity_columns import Field
 from linkwise.exceptions import InfeasibleConstraintsError, LinkwiseError
@@ -43,7 +43,7 @@ def test_without_leak_and_noise_the_graph_alone_gives_harmonic_functions(monkeyp
     root = np.sqrt(table.sum(axis=1))
     columns = Field(X).along_graph(seeds)
     found = columns @ np.linalg.solve(columns[seeds], values)
-    # the normalised Laplacian measures functions divided by the roots of the degrees
+    # the normalized Laplacian measures functions divided by the roots of the degrees
     expected = root[:, None] * twin.harmonic(table, seeds, values / root[seeds, None])
     assert_allclose(found, expected, atol=1e-4)
 
@@ -51,9 +51,9 @@ def test_without_leak_and_noise_the_graph_alone_gives_harmonic_functions(monkeyp
 @pytest.mark.parametrize("seed", range(examples(5, 50)))
 def test_claims_are_means_of_the_field(seed):
     X, y = blobs(seed)
-    labelled = np.random.default_rng(seed).permutation(len(X))[:9]
-    known = np.where(np.isin(np.arange(len(X)), labelled), y, -1)
-    run = propagate_neighbourhoods(X, Constraints.from_labels(known))
+    labeled = np.random.default_rng(seed).permutation(len(X))[:9]
+    known = np.where(np.isin(np.arange(len(X)), labeled), y, -1)
+    run = propagate_neighborhoods(X, Constraints.from_labels(known))
     covariance = Field(X).columns(np.arange(len(X)))
     first = {c: i for i, c in reversed(list(enumerate(known.tolist()))) if c >= 0}
     place = {c: at for at, c in enumerate(sorted(first, key=first.__getitem__))}
@@ -72,7 +72,7 @@ def test_whatever_was_said_holds_with_as_few_clusters_as_it_leaves(seed):
     pairs = pairs[pairs[:, 0] != pairs[:, 1]]
     same = y[pairs[:, 0]] == y[pairs[:, 1]]
     said = Constraints.build(25, must_link=pairs[same], cannot_link=pairs[~same])
-    run = propagate_neighbourhoods(X, said)
+    run = propagate_neighborhoods(X, said)
     assert verify(run.labels, said).ok
     assert sorted(set(run.labels.tolist())) == list(range(run.labels.max() + 1))
     assert run.labels.max() < 4
@@ -81,43 +81,43 @@ def test_whatever_was_said_holds_with_as_few_clusters_as_it_leaves(seed):
 def test_a_ring_of_cannot_links_gets_three_clusters():
     X, _ = blobs(0, 10)
     ring = Constraints.build(10, cannot_link=[(i, (i + 1) % 5) for i in range(5)])
-    model = NeighbourhoodPropagation().fit(X, constraints=ring)
+    model = NeighborhoodPropagation().fit(X, constraints=ring)
     assert model.n_clusters_ == 3
     assert model.certificate_.ok
 
 
 def test_a_class_of_two_places_is_one_cluster():
     rng = np.random.default_rng(0)
-    X = np.concatenate([rng.normal(size=(20, 2)) * 0.3 + centre for centre in ([0, 0], [4, 0], [8, 0])])
+    X = np.concatenate([rng.normal(size=(20, 2)) * 0.3 + center for center in ([0, 0], [4, 0], [8, 0])])
     known = Constraints.build(60, must_link=[(0, 40)], cannot_link=[(0, 20)])
-    labels = NeighbourhoodPropagation().fit(X, constraints=known).labels_
+    labels = NeighborhoodPropagation().fit(X, constraints=known).labels_
     assert_array_equal(labels, np.repeat([0, 1, 0], 20))
 
 
 def test_nothing_said_is_one_cluster_unless_more_are_wanted():
     X, _ = blobs(2)
-    assert NeighbourhoodPropagation().fit(X).n_clusters_ == 1
-    assert NeighbourhoodPropagation(4).fit(X).n_clusters_ == 4
+    assert NeighborhoodPropagation().fit(X).n_clusters_ == 1
+    assert NeighborhoodPropagation(4).fit(X).n_clusters_ == 4
 
 
 def test_more_groups_apart_than_clusters_are_explained():
     X, _ = blobs(3)
     with pytest.raises(InfeasibleConstraintsError, match="at least 3 clusters"):
-        NeighbourhoodPropagation(2).fit(X, constraints=Constraints.build(40, cannot_link=[(0, 1), (0, 2), (1, 2)]))
+        NeighborhoodPropagation(2).fit(X, constraints=Constraints.build(40, cannot_link=[(0, 1), (0, 2), (1, 2)]))
 
 
 @pytest.mark.parametrize("n", [1, 2, 3])
 def test_few_and_equal_samples_are_ordinary(n):
     X = np.zeros((n, 2))
     said = Constraints.build(n, cannot_link=[(0, n - 1)] if n > 1 else [])
-    assert NeighbourhoodPropagation().fit(X, constraints=said).n_clusters_ == min(n, 2)
+    assert NeighborhoodPropagation().fit(X, constraints=said).n_clusters_ == min(n, 2)
 
 
 def test_new_samples_go_where_their_surroundings_go():
     X, y = blobs(4, 200)
     known = Constraints.from_labels(np.where(np.arange(200) < 12, y, -1))
-    model = NeighbourhoodPropagation().fit(X[:150], constraints=known[np.arange(150)])
-    alone = NeighbourhoodPropagation().fit(X, constraints=known).labels_
+    model = NeighborhoodPropagation().fit(X[:150], constraints=known[np.arange(150)])
+    alone = NeighborhoodPropagation().fit(X, constraints=known).labels_
     assert (model.predict(X[150:]) == alone[150:]).mean() > 0.9
 
 
@@ -126,15 +126,15 @@ def test_direction_alone_counts_with_cosine():
     X = X + 20.0
     said = Constraints.from_labels(np.where(np.arange(60) < 9, y, -1))
     scale = np.random.default_rng(0).uniform(0.1, 10, size=(60, 1))
-    one = NeighbourhoodPropagation(metric="cosine").fit(X, constraints=said).labels_
-    assert_array_equal(one, NeighbourhoodPropagation(metric="cosine").fit(X * scale, constraints=said).labels_)
+    one = NeighborhoodPropagation(metric="cosine").fit(X, constraints=said).labels_
+    assert_array_equal(one, NeighborhoodPropagation(metric="cosine").fit(X * scale, constraints=said).labels_)
     sparse = scipy.sparse.csr_array(X)
-    assert_array_equal(one, NeighbourhoodPropagation(metric="cosine").fit(sparse, constraints=said).labels_)
+    assert_array_equal(one, NeighborhoodPropagation(metric="cosine").fit(sparse, constraints=said).labels_)
     with pytest.raises(LinkwiseError, match='expected "euclidean" or "cosine"'):
-        propagate_neighbourhoods(X, said, metric="city")
+        propagate_neighborhoods(X, said, metric="city")
 
 
-def test_iterated_solutions_equal_factorised_ones(monkeypatch):
+def test_iterated_solutions_equal_factorized_ones(monkeypatch):
     X, _ = blobs(6)
     direct = Field(X).columns(np.array([3, 9]))
     monkeypatch.setattr(_similarity_columns, "DIRECT", 0)
