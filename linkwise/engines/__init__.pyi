@@ -95,21 +95,17 @@ from linkwise.engines.partitional import (
     ConstrainedKMeans as ConstrainedKMeans,
     COPKMeans as COPKMeans,
     HMRFKMeans as HMRFKMeans,
-    KMeansRun as KMeansRun,
     MKMeans as MKMeans,
     MPCKMeans as MPCKMeans,
     PCKMeans as PCKMeans,
     SeededKMeans as SeededKMeans,
     SoftRun as SoftRun,
-    constrained_kmeans as constrained_kmeans,
-    cop_kmeans as cop_kmeans,
     cvqe as cvqe,
     hmrf_kmeans as hmrf_kmeans,
     lcvqe as lcvqe,
     mk_means as mk_means,
     mpck_means as mpck_means,
     pck_means as pck_means,
-    seeded_kmeans as seeded_kmeans,
 )
 
 """For other packages of linkwise."""

@@ -1,4 +1,4 @@
-"""The one way to fit: validate, bind, refuse; then a clusterer checks, poses, solves, verifies and keeps."""
+"""Base classes of all estimators: `fit` validates, binds, refuses, judges, solves, certifies and keeps."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from linkwise._typing import IntArray
 from linkwise._validation import require_finite, require_numbers, warn_user
 from linkwise.constraints import Constraints, Kind, Rule
 from linkwise.exceptions import UnsupportedConstraintError, ViolationError
-from linkwise.problem import Problem, Verdict, check, repair
+from linkwise.problem import Problem, repair
 from linkwise.problem.statements import bind, constraints_of
 from linkwise.result import Certificate, verify
 
@@ -116,8 +116,6 @@ class ConstrainedClusterer(ClusterMixin, ConstrainedEstimator):  # type: ignore[
     # True for methods that weigh soft statements against the data: these reach the engine with their weights, where
     # every other method is told to hold them or, if they contradict others, not told of them at all
     weighs: ClassVar[bool] = False
-    # whether the engine itself raises a contradiction, so that checking first would only do its work twice
-    _explains_itself: ClassVar[bool] = False
 
     labels_: IntArray
     n_clusters_: int
@@ -175,17 +173,19 @@ class ConstrainedClusterer(ClusterMixin, ConstrainedEstimator):  # type: ignore[
         return labels
 
     def _learn(self, samples: Any, constraints: Constraints) -> None:
-        held = self._negotiate(constraints, samples)
-        self._keep(self._solve(Problem(samples, held, metric=self._metric())), samples, held)
-        self.constraints_ = held
+        problem = self._pose(samples, constraints)
+        if problem.constraints:
+            self._judge(problem)
+        self._keep(self._solve(problem), problem)
+        self.constraints_ = problem.constraints
 
     # -- what a subclass writes ---------------------------------------------------------------------------------
 
     def _solve(self, problem: Problem) -> Any:
-        """Solve one validated, feasible problem."""
+        """Solve one validated problem whose statements `_judge` let pass."""
         raise NotImplementedError
 
-    def _keep(self, outcome: Any, samples: Any, constraints: Constraints) -> None:
+    def _keep(self, outcome: Any, problem: Problem) -> None:
         """Set the fitted attributes, `certificate_` among them."""
         raise NotImplementedError
 
@@ -194,32 +194,36 @@ class ConstrainedClusterer(ClusterMixin, ConstrainedEstimator):  # type: ignore[
 
     # -- the steps ----------------------------------------------------------------------------------------------
 
-    def _negotiate(self, constraints: Constraints, samples: Any) -> Constraints:
-        """Raise if hard statements contradict each other; leave out soft ones that cannot be had as well."""
+    def _judge(self, problem: Problem) -> None:
+        """Raise if the statements cannot hold; an engine that finds out more cheaply by itself asks less here."""
+        problem.verdict.raise_if_infeasible()
+
+    def _pose(self, samples: Any, constraints: Constraints) -> Problem:
+        """Return the problem with the statements in force: soft ones that contradict others are left out.
+
+        A method that weighs soft statements gets all of them, with their weights.
+        """
+        k, who = getattr(self, "n_clusters", None), type(self).__name__
+
+        def pose(table: Constraints) -> Problem:
+            return Problem(samples, table, metric=self._metric(), n_clusters=k, who=who)
+
         self.dropped_ = constraints.with_rules().select(np.zeros(0, np.intp))
-        if not constraints:
-            return constraints
-        data = samples if constraints.rules else None
-
-        def judge(said: Constraints) -> Verdict:
-            return check(said, n_clusters=getattr(self, "n_clusters", None), X=data, metric=self._metric())
-
-        as_given = constraints.is_hard.all() or self.weighs
-        if as_given and self._explains_itself:
-            return constraints
-        judge(constraints).raise_if_infeasible()
-        if as_given:
-            return constraints
+        given = pose(constraints)
+        if self.weighs or constraints.is_hard.all():
+            return given
+        given.verdict.raise_if_infeasible()
         wanted = constraints.with_weight(np.inf)
-        if judge(wanted).status != "infeasible":
-            return wanted
+        problem = pose(wanted)
+        if problem.verdict.status != "infeasible":
+            return problem
         kept = np.setdiff1d(np.arange(constraints.n_statements), repair(constraints, keep="hard").dropped)
-        # What is left holds together, but perhaps not in so many clusters or under the rules.
-        while (verdict := judge(wanted.select(kept))).explanation is not None:
-            core = kept[np.array(verdict.explanation.core, dtype=np.intp)]
+        # The rest holds together, but perhaps not in that number of clusters or under the rules.
+        while (why := (problem := pose(wanted.select(kept))).verdict.explanation) is not None:
+            core = kept[np.array(why.core, dtype=np.intp)]
             soft = core[~constraints.is_hard[core]]
             if not len(soft):
-                verdict.raise_if_infeasible()
+                problem.verdict.raise_if_infeasible()
             kept = kept[kept != soft[np.argmin(constraints.weight[soft])]]
         dropped = np.setdiff1d(np.arange(constraints.n_statements), kept)
         self.dropped_ = constraints.with_rules().select(dropped)
@@ -229,12 +233,12 @@ class ConstrainedClusterer(ClusterMixin, ConstrainedEstimator):  # type: ignore[
             f"{len(dropped)} soft statement(s) contradict others or what was asked for, and were left out:\n{listed}"
             + (f"\n  and {more} more" if more > 0 else "")
         )
-        return wanted.select(kept)
+        return problem
 
-    def _certify(self, result: Any, constraints: Constraints, samples: Any) -> Certificate:
+    def _certify(self, result: Any, problem: Problem) -> Certificate:
         """Check a result by code that shares nothing with the engines; a violation is never passed on in silence."""
-        data = samples if constraints.rules else None
-        certificate = verify(result, constraints, X=data, metric=self._metric())
+        data = problem.X if problem.constraints.rules else None
+        certificate = verify(result, problem.constraints, X=data, metric=self._metric())
         if self.best_effort and certificate.violated and not certificate.faults:
             warn_user(
                 f"{type(self).__name__} promises nothing and broke {len(certificate.violated):,} of "

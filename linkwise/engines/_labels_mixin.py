@@ -9,8 +9,8 @@ import numpy as np
 
 from linkwise._compat import Interval, InvalidParameterError
 from linkwise._typing import IntArray
-from linkwise.constraints import Constraints
 from linkwise.exceptions import LinkwiseError
+from linkwise.problem import Problem
 
 
 class PartitionMixin:
@@ -40,7 +40,7 @@ class PartitionMixin:
             raise LinkwiseError(msg)
         return samples
 
-    def _keep_labels(self, labels: IntArray, samples: Any, constraints: Constraints) -> None:
-        self.certificate_ = self._certify(labels, constraints, samples)  # type: ignore[attr-defined]
+    def _keep_labels(self, labels: IntArray, problem: Problem) -> None:
+        self.certificate_ = self._certify(labels, problem)  # type: ignore[attr-defined]
         self.labels_ = labels
         self.n_clusters_ = len(np.unique(labels))

@@ -32,9 +32,6 @@ from linkwise.problem.repairs import (
     Repair as Repair,
     repair as repair,
 )
-from linkwise.problem.statements import (
-    Contraction as Contraction,
-)
 from linkwise.problem.triplets import (
     LiveTriplets as LiveTriplets,
     onetree as onetree,

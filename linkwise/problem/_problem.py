@@ -1,128 +1,207 @@
-"""What an engine receives: samples plus what follows from the constraints."""
+"""`Problem`: samples and statements as an engine receives them, and everything that follows from both."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
-import scipy.sparse
 
-from linkwise._typing import FloatArray
-from linkwise.constraints import Constraints
-from linkwise.exceptions import InfeasibleConstraintsError, LinkwiseError
-from linkwise.problem.explain import contradiction
-from linkwise.problem.statements import Contraction, Hard, contract_constraints
+from linkwise._typing import FloatArray, IntArray
+from linkwise.constraints import Constraints, Groups, SizeBetween
+from linkwise.exceptions import GaveUpError, LinkwiseError
+from linkwise.problem.feasibility import Verdict, decide, read_hard
+from linkwise.problem.statements import Apart, Contracted, Hard, SoftPairs, keep_apart, mean_rows, soft_pairs
 from linkwise.problem.triplets import blocks_or_none
 
 
-@dataclass(frozen=True, eq=False)
 class Problem:
-    """Samples and what was said about them.
+    """Samples, the statements in force about them, and what follows; each consequence is computed once, when needed.
 
     Parameters
     ----------
-    X : ndarray of shape (n_samples, n_features) or (n_samples, n_samples)
-        Samples, or with ``metric="precomputed"`` their distances.
+    X : ndarray or csr_array of shape (n_samples, n_features), or ndarray of shape (n_samples, n_samples)
+        Validated samples, or with ``metric="precomputed"`` their distances. Not copied.
     constraints : Constraints
         Statements about these samples.
-    metric : str, default="euclidean"
-        Any metric scikit-learn's ``pairwise_distances`` knows, or ``"precomputed"``.
-    weight : ndarray of shape (n_samples,), optional
-        How many original samples each sample stands for; default 1.
+    metric : str or callable, default="euclidean"
+        How samples are compared; used by rules about distances.
+    n_clusters : int, optional
+        The number of clusters asked for.
+    who : str, default="Problem"
+        Name of the method, for messages.
+
+    Notes
+    -----
+    `Problem` is the only place where must-links are contracted. An engine may assume that X is finite, that the
+    statements are of kinds it understands, and that `ConstrainedClusterer._judge` was asked before.
 
     Examples
     --------
     >>> import numpy as np
     >>> from linkwise import Constraints
     >>> from linkwise.problem import Problem
-    >>> problem = Problem(np.array([[0.0], [2.0], [5.0]]), Constraints.build(3, must_link=[(0, 1)]))
-    >>> small, contraction = problem.contract()
-    >>> small.X.ravel().tolist(), small.weight.tolist()
-    ([1.0, 5.0], [2.0, 1.0])
-    >>> contraction.expand([0, 1]).tolist()
+    >>> known = Constraints.build(3, must_link=[(0, 1)], cannot_link=[(1, 2)])
+    >>> problem = Problem(np.array([[0.0], [2.0], [5.0]]), known)
+    >>> small = problem.contract()
+    >>> small.X.ravel().tolist(), small.weight.tolist(), small.apart.pairs().tolist()
+    ([1.0, 5.0], [2.0, 1.0], [[0, 1]])
+    >>> problem.expand(np.array([0, 1])).tolist()
     [0, 0, 1]
     """
 
-    X: Any
-    constraints: Constraints
-    metric: str = "euclidean"
-    weight: FloatArray | None = None
-
-    def __post_init__(self) -> None:
-        shape, n = np.shape(self.X), self.constraints.n_samples
-        if len(shape) != 2 or shape[0] != n:
-            msg = f"Problem: X has shape {shape}, expected a row for each of the {n:,} samples of the constraints."
+    def __init__(
+        self,
+        X: Any,
+        constraints: Constraints,
+        *,
+        metric: Any = "euclidean",
+        n_clusters: int | None = None,
+        who: str = "Problem",
+    ) -> None:
+        shape, n = np.shape(X), constraints.n_samples
+        if len(shape) != 2 or shape[0] != n or (metric == "precomputed" and shape[1] != n):
+            square = "a square matrix of distances" if metric == "precomputed" else "a row for each sample"
+            msg = f"{who}: X has shape {shape}, expected {square}; the constraints are about {n:,} samples."
             raise LinkwiseError(msg)
-        if self.metric == "precomputed" and shape[1] != n:
-            msg = f"Problem: X has shape {shape}, expected a square matrix of distances."
-            raise LinkwiseError(msg)
-        given = np.ones(n) if self.weight is None else np.array(self.weight, dtype=np.float64)
-        given.setflags(write=False)
-        object.__setattr__(self, "weight", given)
+        self.X, self.constraints, self.metric = X, constraints, metric
+        self.n_clusters, self.who = n_clusters, who
 
     @property
     def n_samples(self) -> int:
         """Number of samples."""
         return self.constraints.n_samples
 
-    def distances(self) -> FloatArray:
-        """Return the distances between all samples as a square float64 matrix.
+    @property
+    def _data(self) -> Any:
+        """The samples where rules about distances need them."""
+        return None if all(isinstance(rule, SizeBetween) for rule in self.constraints.rules) else self.X
 
-        Notes
-        -----
-        **Cost** O(n²) memory. A precomputed matrix is returned as it is when it is float64 already.
-        """
-        if self.metric == "precomputed":
-            return np.asarray(self.X, dtype=np.float64)
-        from sklearn.metrics import pairwise_distances
+    # -- statements as arrays -----------------------------------------------------------------------------------
 
-        return np.asarray(pairwise_distances(self.X, metric=self.metric), dtype=np.float64)
+    @cached_property
+    def hard(self) -> Hard:
+        """The hard statements as arrays; a rule of least separation adds its must-links."""
+        return read_hard(self.constraints, self._data, self.metric, self.who)
 
-    def contract(self) -> tuple[Problem, Contraction]:
-        """Make must-linked samples one sample, at their mean and with their number as weight.
+    @property
+    def group(self) -> IntArray:
+        """The group of each sample under hard must-links, numbered by first appearance."""
+        return self.hard.group
+
+    @property
+    def n_groups(self) -> int:
+        """Number of groups under hard must-links."""
+        return len(self.weight)
+
+    @cached_property
+    def weight(self) -> FloatArray:
+        """Number of samples in each group."""
+        return np.bincount(self.group).astype(np.float64)
+
+    @cached_property
+    def apart(self) -> Apart:
+        """The graph of hard cannot-links and groups apart between groups; the statements must not contradict."""
+        hard = self.hard
+        members = Groups(hard.apart.statement, hard.apart.start, self.group[hard.apart.member])
+        return keep_apart(self.n_groups, self.group[hard.cannot].reshape(-1, 2), members)
+
+    @cached_property
+    def soft_pairs(self) -> SoftPairs:
+        """Soft statements as weighted pairs of samples."""
+        return soft_pairs(self.constraints, self.who)
+
+    # -- contraction and the way back ---------------------------------------------------------------------------
+
+    def contract(self, rows: Any = None) -> Contracted:
+        """Make must-linked samples one row, at their mean and with their number as weight.
+
+        Parameters
+        ----------
+        rows : ndarray or csr_array of shape (n_samples, n_features), optional
+            Samples in another form, such as directions or products; default: X.
 
         Returns
         -------
-        problem : Problem
-            The contracted problem. Cannot-links and triplets speak about the groups, must-links are gone.
-        contraction : Contraction
-            The way back.
+        Contracted
+            Rows, weights, the cannot-link graph between rows, and the row of each sample.
+        """
+        X = self.X if rows is None else rows
+        if self.n_groups < self.n_samples:
+            X = mean_rows(X, self.group, self.weight)
+        return Contracted(X, self.weight, self.group, self.apart)
+
+    def expand(self, labels: IntArray) -> IntArray:
+        """Carry labels of groups back to the samples.
+
+        Parameters
+        ----------
+        labels : ndarray of shape (n_groups,)
+
+        Returns
+        -------
+        ndarray of shape (n_samples,)
+        """
+        if len(labels) != self.n_groups:
+            msg = f"expand: there are {len(labels):,} labels, expected one for each of the {self.n_groups:,} groups."
+            raise LinkwiseError(msg)
+        return labels[self.group]
+
+    # -- feasibility --------------------------------------------------------------------------------------------
+
+    @cached_property
+    def blocks(self) -> IntArray:
+        """The finest clusters that must-links and triplets leave possible.
 
         Raises
         ------
         InfeasibleConstraintsError
-            The hard statements contradict each other.
-        LinkwiseError
-            The metric is "precomputed": distances between means do not follow from distances.
-
-        Notes
-        -----
-        With triplets the groups are the finest clusters that must-links *and* triplets leave possible, so the
-        triplets that remain are about different groups. Triplets inside a group cannot be expressed over groups; a
-        hierarchy that must satisfy them has to arrange the group's samples itself. Soft must-links do not contract.
+            The hard statements contradict each other; the error names them.
         """
-        hard = Hard.of(self.constraints)
-        block = blocks_or_none(hard)
-        if block is None:
-            why = contradiction(hard)
-            raise InfeasibleConstraintsError(why.message(), why)
-        contraction = Contraction.of(block)
-        if self.metric == "precomputed" and contraction.n_groups < self.n_samples:
-            msg = (
-                "Problem.contract: X holds distances, and the mean of must-linked samples has none.\n"
-                "Hint: pass the samples themselves, or keep the must-links for the engine."
-            )
-            raise LinkwiseError(msg)
-        constraints = contract_constraints(self.constraints, block, contraction.n_groups)
-        if contraction.n_groups == self.n_samples:
-            return Problem(self.X, constraints, self.metric, self.weight), contraction
-        own = np.ones(self.n_samples) if self.weight is None else self.weight
-        weight = np.bincount(block, weights=own).astype(np.float64)
-        if scipy.sparse.issparse(self.X):
-            pick = scipy.sparse.csr_array((own / weight[block], (block, np.arange(len(block)))))
-            return Problem(scipy.sparse.csr_array(pick @ self.X), constraints, self.metric, weight), contraction
-        X = np.asarray(self.X, dtype=np.float64)
-        total = np.zeros((contraction.n_groups, X.shape[1]))
-        np.add.at(total, block, X * own[:, None])
-        return Problem(total / weight[:, None], constraints, self.metric, weight), contraction
+        found = blocks_or_none(self.hard)
+        if found is None:
+            decide(self.hard.without_rules(), None).raise_if_infeasible()
+            msg = "the statements contradict each other without a conflict; please report them."
+            raise AssertionError(msg)
+        return found
+
+    @cached_property
+    def verdict(self) -> Verdict:
+        """Whether all hard statements and rules can hold in ``n_clusters`` clusters, or in any number if it is None."""
+        return decide(self.hard, self.n_clusters, self._data, self.metric)
+
+    def require_feasible(self) -> None:
+        """Raise if statements contradict each other or ``n_clusters`` is outside the bounds they leave.
+
+        Whether a number of clusters within the bounds is possible can take long to decide; `witness` does, where a
+        method does not find labels itself.
+        """
+        k, n = self.n_clusters, self.n_samples
+        free = decide(self.hard.without_rules(), None)
+        free.raise_if_infeasible()
+        sizes = (rule for rule in self.constraints.rules if isinstance(rule, SizeBetween))
+        if k is None:
+            return
+        impossible = any(not k * rule.low <= n <= k * (n if rule.high is None else rule.high) for rule in sizes)
+        if impossible or not (free.k_min or 1) <= k <= (free.k_max or n):
+            self.verdict.raise_if_infeasible()
+
+    def witness(self) -> IntArray:
+        """Return labels of some clustering in which all hard statements hold.
+
+        Raises
+        ------
+        InfeasibleConstraintsError
+            There is none; the error explains why.
+        GaveUpError
+            The search found neither a clustering nor a proof that there is none.
+        """
+        self.verdict.raise_if_infeasible()
+        if isinstance(self.verdict.witness, np.ndarray):
+            return self.verdict.witness
+        msg = (
+            f"{self.who} gave up: it found no {self.n_clusters} clusters in which all statements hold, nor a proof "
+            f"that there are none.\n{self.verdict.because}\n"
+            "Hint: a larger n_clusters makes it easier; `repair(constraints)` finds statements to drop."
+        )
+        raise GaveUpError(msg)

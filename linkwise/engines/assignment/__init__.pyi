@@ -4,7 +4,6 @@ from linkwise.engines.assignment._assign import (
     assign as assign,
 )
 from linkwise.engines.assignment._contracted_rows import (
-    Cloud as Cloud,
     contract as contract,
 )
 from linkwise.engines.assignment._policies import (

@@ -12,10 +12,9 @@ from linkwise._kernels import njit
 from linkwise._typing import BoolArray, FloatArray, IntArray
 from linkwise.constraints import Constraints, Kind
 from linkwise.engines.assignment._assign import assign
-from linkwise.engines.assignment._contracted_rows import Cloud
 from linkwise.engines.distances import nearest, squared, squared_to
 from linkwise.exceptions import GaveUpError
-from linkwise.problem.statements import Apart
+from linkwise.problem.statements import Apart, Contracted
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,7 +38,7 @@ class FreePlaces:
 
     random = False
 
-    def __init__(self, cloud: Cloud) -> None:
+    def __init__(self, cloud: Contracted) -> None:
         self.cloud = cloud
 
     def __call__(self, centers: FloatArray, before: IntArray | None) -> Placement:  # noqa: ARG002
@@ -56,7 +55,7 @@ class ExactPlaces:
 
     random = False
 
-    def __init__(self, cloud: Cloud, witness: Callable[[], IntArray]) -> None:
+    def __init__(self, cloud: Contracted, witness: Callable[[], IntArray]) -> None:
         self.cloud = cloud
         self.witness = witness
         self._bound = cloud.X[cloud.apart.node]
@@ -83,7 +82,7 @@ class ExactPlaces:
 class FixedPlaces(ExactPlaces):
     """Assign what is known once, at least cost; from then on only rows move about which nothing was said."""
 
-    def __init__(self, cloud: Cloud, witness: Callable[[], IntArray]) -> None:
+    def __init__(self, cloud: Contracted, witness: Callable[[], IntArray]) -> None:
         super().__init__(cloud, witness)
         known = cloud.weight > 1
         known[cloud.apart.node] = True
@@ -109,7 +108,9 @@ class GreedyPlaces:
     `GaveUpError`.
     """
 
-    def __init__(self, cloud: Cloud, X: Any, constraints: Constraints, order: IntArray | np.random.Generator) -> None:
+    def __init__(
+        self, cloud: Contracted, X: Any, constraints: Constraints, order: IntArray | np.random.Generator
+    ) -> None:
         self.cloud = cloud
         self.constraints = constraints
         self.random = isinstance(order, np.random.Generator) and constraints.n_statements > 0

@@ -9,12 +9,11 @@ import numpy as np
 from linkwise._sparse import integer_programme
 from linkwise._typing import FloatArray, IntArray
 from linkwise.constraints import Constraints, SizeBetween
-from linkwise.engines.assignment._contracted_rows import Cloud
 from linkwise.engines.assignment._kernels_flow import fill_within, flow_within, improve_within
 from linkwise.engines.assignment._kernels_trees import match
 from linkwise.engines.assignment._policies import Placement
 from linkwise.engines.distances import squared
-from linkwise.problem.statements import Apart
+from linkwise.problem.statements import Apart, Contracted
 
 _CELLS = 300  # rows times clusters up to which the solver finds the best assignment
 _VISITS = 50_000_000
@@ -29,7 +28,7 @@ def size_bounds(constraints: Constraints) -> tuple[int, int] | None:
     return None if low == 1 and high >= n else (low, min(high, n))
 
 
-def is_flow(cloud: Cloud) -> bool:
+def is_flow(cloud: Contracted) -> bool:
     """Whether sizes are all there is to keep, so that the best assignment is a flow."""
     return cloud.n_nodes == len(cloud.group) and not cloud.apart.n_places
 
@@ -43,7 +42,7 @@ class SizedPlaces:
 
     random = False
 
-    def __init__(self, cloud: Cloud, bounds: tuple[int, int], witness: Callable[[], IntArray]) -> None:
+    def __init__(self, cloud: Contracted, bounds: tuple[int, int], witness: Callable[[], IntArray]) -> None:
         self.cloud = cloud
         self.low, self.high = bounds
         self.witness = witness

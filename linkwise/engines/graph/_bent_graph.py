@@ -15,9 +15,9 @@ import scipy.sparse
 from linkwise._sparse import connected_parts
 from linkwise._typing import FloatArray, IntArray
 from linkwise.constraints import Constraints
-from linkwise.engines.assignment import Cloud, contract
+from linkwise.engines.assignment import contract
 from linkwise.engines.graph._affinity import without_diagonal
-from linkwise.problem.statements import Leanings, apart_pairs, read_leanings
+from linkwise.problem.statements import Contracted, NetPairs, soft_pairs
 
 
 @dataclass(frozen=True, eq=False)
@@ -76,9 +76,9 @@ def bend(affinity: Any, top: float, constraints: Constraints, who: str) -> Graph
     top = top if top > 0 else 1.0
     table = without_diagonal(affinity)
     cloud = contract(np.zeros((n, 0)), constraints)
-    leanings = read_leanings(constraints, who)
-    if len(leanings.pairs):
-        table = _lean(table, top, leanings)
+    soft = soft_pairs(constraints, who).net()
+    if len(soft.pairs):
+        table = _lean(table, top, soft)
     if cloud.n_nodes < n or cloud.apart.n_places:
         table = _settle(table, cloud)
     if scipy.sparse.issparse(table):
@@ -86,10 +86,10 @@ def bend(affinity: Any, top: float, constraints: Constraints, who: str) -> Graph
     return Graph(table, cloud.group, top)
 
 
-def _lean(table: Any, top: float, leanings: Leanings) -> Any:
-    i, j = leanings.pairs.T
+def _lean(table: Any, top: float, soft: NetPairs) -> Any:
+    i, j = soft.pairs.T
     now = np.asarray(table[i, j]).reshape(-1)
-    step = -np.expm1(-np.abs(leanings.weight)) * (np.where(leanings.weight > 0, top, 0.0) - now)
+    step = -np.expm1(-np.abs(soft.weight)) * (np.where(soft.weight > 0, top, 0.0) - now)
     if not scipy.sparse.issparse(table):
         table[i, j] += step
         table[j, i] += step
@@ -98,10 +98,10 @@ def _lean(table: Any, top: float, leanings: Leanings) -> Any:
     return scipy.sparse.csr_array(table + change + change.T)
 
 
-def _settle(table: Any, cloud: Cloud) -> Any:
+def _settle(table: Any, cloud: Contracted) -> Any:
     """Empty what hard statements decide: pairs in one group, and pairs that are to be apart."""
     group, m = cloud.group, cloud.n_nodes
-    banned = apart_pairs(cloud.apart)
+    banned = cloud.apart.pairs()
     if not scipy.sparse.issparse(table):
         decided = np.eye(m, dtype=np.bool_)
         decided[banned[:, 0], banned[:, 1]] = decided[banned[:, 1], banned[:, 0]] = True

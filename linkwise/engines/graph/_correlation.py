@@ -19,7 +19,7 @@ from linkwise.engines.partitional import LINKS
 from linkwise.exceptions import UnsupportedConstraintError
 from linkwise.problem import Problem, repair
 from linkwise.problem.repairs import best_partition, broken_in
-from linkwise.problem.statements import Budget, apart_pairs, read_limits
+from linkwise.problem.statements import Budget, read_limits
 
 
 @dataclass(frozen=True, eq=False)
@@ -168,7 +168,7 @@ def _search(constraints: Constraints, budget: Budget, seed: int) -> BoolArray | 
     cloud = contract(np.zeros((constraints.n_samples, 0)), constraints)
     soft = constraints.select(~hard)
     pairs, is_must = cloud.group[soft.items[:, :2]], soft.kind == Kind.MUST_LINK
-    bans = apart_pairs(cloud.apart)
+    bans = cloud.apart.pairs()
     across = pairs[:, 0] != pairs[:, 1]
     label = best_partition(
         np.concatenate([pairs[across], bans]),
@@ -248,7 +248,6 @@ class CorrelationClustering(ConstrainedClusterer):
 
     understands: ClassVar[frozenset[Kind]] = LINKS
     weighs: ClassVar[bool] = True
-    _explains_itself: ClassVar[bool] = True
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "budget": [Interval(Real, 0, None, closed="left")],
         "time_limit": [Interval(Real, 0, None, closed="left"), None],
@@ -267,13 +266,16 @@ class CorrelationClustering(ConstrainedClusterer):
         self.time_limit = time_limit
         self.random_state = random_state
 
+    def _judge(self, problem: Problem) -> None:
+        pass  # the engine raises contradictions itself
+
     def _solve(self, problem: Problem) -> CorrelationRun:
         return correlation_clustering(
             problem.constraints, budget=self.budget, time_limit=self.time_limit, random_state=self.random_state
         )
 
-    def _keep(self, outcome: CorrelationRun, samples: Any, constraints: Constraints) -> None:
-        self.certificate_ = self._certify(outcome.labels, constraints, samples)
+    def _keep(self, outcome: CorrelationRun, problem: Problem) -> None:
+        self.certificate_ = self._certify(outcome.labels, problem)
         self.labels_ = outcome.labels
         self.n_clusters_ = len(np.unique(outcome.labels))
         self.cost_ = outcome.cost

@@ -20,7 +20,7 @@ from linkwise._kernels import njit
 from linkwise._typing import FloatArray, IntArray
 from linkwise.engines.graph._embedding import start_vector
 from linkwise.exceptions import LinkwiseError
-from linkwise.problem.statements import Leanings
+from linkwise.problem.statements import NetPairs
 
 OBJECTIVES = ("hmrf", "ratio_association", "ratio_cut", "normalized_cut")
 _FEW = 400  # nodes up to which the whole matrix is decomposed
@@ -105,7 +105,7 @@ class Gram:
         return max(0.0, float((around - self.diagonal / self.mass).max()))
 
 
-def make_gram(affinity: Any, objective: str, leanings: Leanings, group: IntArray, k: int, who: str) -> Gram:
+def make_gram(affinity: Any, objective: str, soft: NetPairs, group: IntArray, k: int, who: str) -> Gram:
     """Build the table of a criterion from affinities (or inner products) and what soft statements add up to.
 
     A soft pair of weight w adds w/2 to both of its entries, or takes it away, so that a broken pair counts once.
@@ -127,8 +127,8 @@ def make_gram(affinity: Any, objective: str, leanings: Leanings, group: IntArray
     elif objective == "ratio_cut":
         degree = np.asarray(affinity.sum(axis=1)).reshape(-1)
         affinity = affinity - (scipy.sparse.diags_array(degree) if scipy.sparse.issparse(affinity) else np.diag(degree))
-    i, j = leanings.pairs.T
-    half = leanings.weight / 2
+    i, j = soft.pairs.T
+    half = soft.weight / 2
     if scipy.sparse.issparse(affinity):
         said = scipy.sparse.csr_array((half, (i, j)), shape=(n, n))
         table = _join(scipy.sparse.csr_array(affinity + said + said.T), group)

@@ -9,11 +9,12 @@ import scipy.linalg
 from scipy.sparse.linalg import ArpackNoConvergence, eigsh
 
 from linkwise._typing import FloatArray, IntArray
-from linkwise.engines.assignment import Cloud, FreePlaces
+from linkwise.engines.assignment import FreePlaces
 from linkwise.engines.graph._embedding import start_vector
 from linkwise.engines.graph._gram import Gram
 from linkwise.engines.partitional import draw_rows, neighborhoods, run_lloyd, spread_centers
 from linkwise.exceptions import LinkwiseError
+from linkwise.problem.statements import Contracted
 
 STARTS: tuple[str, ...] = ("auto", "neighborhoods", "k-means++", "spectral")
 _FEW = 400
@@ -42,7 +43,7 @@ def read_start(start: Any, objective: str, n: int, k: int, who: str) -> Any:
 class KernelStart:
     """Draws labels to start from; ``start`` was read by `read_start`."""
 
-    def __init__(self, start: Any, gram: Gram, cloud: Cloud, k: int, rng: np.random.Generator) -> None:
+    def __init__(self, start: Any, gram: Gram, cloud: Contracted, k: int, rng: np.random.Generator) -> None:
         self.gram, self.cloud, self.k, self.rng = gram, cloud, k, rng
         self._labels: IntArray | None = None
         self._rows: Any = None
@@ -63,7 +64,7 @@ class KernelStart:
             return self._labels
         if self._rows is None:
             return np.asarray(np.argmin(self.gram.squared(self._spread()), axis=1), dtype=np.intp)
-        points = Cloud(self._rows, self.gram.mass, np.arange(self.gram.n), self.cloud.apart)
+        points = Contracted(self._rows, self.gram.mass, np.arange(self.gram.n), self.cloud.apart)
         centers = spread_centers(points, _NONE, self.k, self.rng)
         return run_lloyd(points, centers, FreePlaces(points), max_iter=100, tolerance=0.0).labels
 

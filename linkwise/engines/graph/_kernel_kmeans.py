@@ -15,7 +15,7 @@ from linkwise._random import make_generator
 from linkwise._typing import FloatArray, IntArray
 from linkwise.constraints import Constraints, Kind
 from linkwise.engines import ConstrainedClusterer, PartitionMixin
-from linkwise.engines.assignment import Cloud, contract
+from linkwise.engines.assignment import contract
 from linkwise.engines.graph._affinity import KERNELS, read_affinity
 from linkwise.engines.graph._gram import OBJECTIVES, Gram, make_gram
 from linkwise.engines.graph._kernel_init import STARTS, KernelStart, read_start
@@ -23,7 +23,7 @@ from linkwise.engines.graph._kernel_loop import Ended, Loop, run_kernel_kmeans
 from linkwise.engines.partitional import LINKS, judge, read_problem
 from linkwise.exceptions import LinkwiseError
 from linkwise.problem import Problem
-from linkwise.problem.statements import Leanings, read_leanings
+from linkwise.problem.statements import Contracted, NetPairs, soft_pairs
 
 
 @dataclass(frozen=True, eq=False)
@@ -172,10 +172,10 @@ def kernel_kmeans(
     hard = constraints.select(constraints.is_hard)
     witness = judge(hard, k, who)
     cloud = contract(np.zeros((rows.shape[0], 0)), constraints)
-    leanings = read_leanings(constraints, who)
+    soft = soft_pairs(constraints, who).net()
     table = _kernel(rows, objective, kernel, gamma, n_neighbors, who)
-    gram = make_gram(table, objective, leanings, cloud.group, k, who)
-    put = _shift(gram, objective, kernel, leanings) if shift is None else float(shift)
+    gram = make_gram(table, objective, soft, cloud.group, k, who)
+    put = _shift(gram, objective, kernel, soft) if shift is None else float(shift)
     loop = Loop(gram, cloud.apart, k, put, int(max_iter), _on_nodes(cloud, witness))
     source = KernelStart(begin, gram, cloud, k, make_generator(random_state))
     best: Ended | None = None
@@ -218,14 +218,14 @@ def _kernel(rows: Any, objective: str, kernel: str, gamma: float | None, n_neigh
     return table
 
 
-def _shift(gram: Gram, objective: str, kernel: str, leanings: Leanings) -> float:
+def _shift(gram: Gram, objective: str, kernel: str, soft: NetPairs) -> float:
     """The least shift; none where the kernel is positive semidefinite by its making."""
-    if objective == "hmrf" and kernel in ("linear", "rbf") and not len(leanings.pairs):
+    if objective == "hmrf" and kernel in ("linear", "rbf") and not len(soft.pairs):
         return 0.0
     return gram.least_shift()
 
 
-def _on_nodes(cloud: Cloud, witness: Callable[[], IntArray]) -> Callable[[], IntArray]:
+def _on_nodes(cloud: Contracted, witness: Callable[[], IntArray]) -> Callable[[], IntArray]:
     def colors() -> IntArray:
         out = np.empty(cloud.n_nodes, dtype=np.intp)
         out[cloud.group] = witness()
@@ -309,7 +309,6 @@ class KernelKMeans(PartitionMixin, ConstrainedClusterer):
 
     understands: ClassVar[frozenset[Kind]] = LINKS
     weighs: ClassVar[bool] = True
-    _explains_itself: ClassVar[bool] = True
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **PartitionMixin._parameter_constraints,
         "objective": [StrOptions(set(OBJECTIVES))],
@@ -352,6 +351,9 @@ class KernelKMeans(PartitionMixin, ConstrainedClusterer):
         self.max_iter = max_iter
         self.random_state = random_state
 
+    def _judge(self, problem: Problem) -> None:
+        pass  # the engine raises contradictions itself
+
     def _solve(self, problem: Problem) -> KernelRun:
         return kernel_kmeans(
             problem.X,
@@ -368,8 +370,8 @@ class KernelKMeans(PartitionMixin, ConstrainedClusterer):
             random_state=self.random_state,
         )
 
-    def _keep(self, outcome: KernelRun, samples: Any, constraints: Constraints) -> None:
-        self._keep_labels(outcome.labels, samples, constraints)
+    def _keep(self, outcome: KernelRun, problem: Problem) -> None:
+        self._keep_labels(outcome.labels, problem)
         self.objective_ = outcome.objective
         self.shift_ = outcome.shift
         self.n_iter_ = outcome.n_iter

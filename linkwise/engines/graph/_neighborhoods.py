@@ -15,13 +15,13 @@ from linkwise._compat import Interval, StrOptions
 from linkwise._typing import FloatArray, IntArray
 from linkwise.constraints import Constraints, Kind
 from linkwise.engines import ConstrainedClusterer, PartitionMixin
-from linkwise.engines.assignment import Cloud, assign, contract
+from linkwise.engines.assignment import assign, contract
 from linkwise.engines.distances import nearest
 from linkwise.engines.graph._similarity_columns import Field, Reach
 from linkwise.engines.partitional import LINKS, cop_kmeans, judge, read_problem
 from linkwise.exceptions import LinkwiseError
 from linkwise.problem import Problem, check
-from linkwise.problem.statements import apart_pairs
+from linkwise.problem.statements import Contracted
 
 MOST = 2000  # samples that speak for their neighborhoods; more would say the same again
 
@@ -180,7 +180,7 @@ def _without_contradiction(hard: Constraints) -> Constraints:
     return hard
 
 
-def _count(hard: Constraints, cloud: Cloud, known: IntArray) -> int:
+def _count(hard: Constraints, cloud: Contracted, known: IntArray) -> int:
     """The fewest clusters that statements leave, at least as many as are known to differ pairwise."""
     k = max(1, len(known))
     if len(np.setdiff1d(cloud.apart.node, known)):
@@ -189,12 +189,12 @@ def _count(hard: Constraints, cloud: Cloud, known: IntArray) -> int:
     return k
 
 
-def _skeleton(cloud: Cloud) -> IntArray:
+def _skeleton(cloud: Contracted) -> IntArray:
     """Groups that are apart pairwise, the largest first, in the order of their first samples."""
     m = cloud.n_nodes
     said = cloud.weight > 1
     said[cloud.apart.node] = True
-    pairs = apart_pairs(cloud.apart)
+    pairs = cloud.apart.pairs()
     ends = np.concatenate([pairs, pairs[:, ::-1]])
     beside = scipy.sparse.csr_array((np.ones(len(ends), dtype=np.intp), (ends[:, 0], ends[:, 1])), shape=(m, m))
     degree = np.diff(beside.indptr)
@@ -210,7 +210,7 @@ def _skeleton(cloud: Cloud) -> IntArray:
         chosen.append(best)
 
 
-def _assign(claims: FloatArray, cloud: Cloud, owner: IntArray, witness: Callable[[], IntArray]) -> IntArray:
+def _assign(claims: FloatArray, cloud: Contracted, owner: IntArray, witness: Callable[[], IntArray]) -> IntArray:
     """The strongest claim for whoever is free to follow it; the greatest total for those that are to be apart."""
     total = np.zeros((cloud.n_nodes, claims.shape[1]))
     np.add.at(total, cloud.group, claims)
@@ -294,7 +294,6 @@ class NeighborhoodPropagation(PartitionMixin, ConstrainedClusterer):
     """
 
     understands: ClassVar[frozenset[Kind]] = LINKS
-    _explains_itself: ClassVar[bool] = True
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "n_clusters": [Interval(Integral, 1, None, closed="left"), None],
         "n_neighbors": [Interval(Integral, 1, None, closed="left")],
@@ -324,6 +323,9 @@ class NeighborhoodPropagation(PartitionMixin, ConstrainedClusterer):
     def _metric(self) -> str:
         return "euclidean"  # nothing but rules, which are not understood, would ask
 
+    def _judge(self, problem: Problem) -> None:
+        pass  # the engine raises contradictions itself
+
     def _solve(self, problem: Problem) -> PropagationRun:
         return propagate_neighborhoods(
             problem.X,
@@ -335,8 +337,8 @@ class NeighborhoodPropagation(PartitionMixin, ConstrainedClusterer):
             random_state=self.random_state,
         )
 
-    def _keep(self, outcome: PropagationRun, samples: Any, constraints: Constraints) -> None:
-        self._keep_labels(outcome.labels, samples, constraints)
+    def _keep(self, outcome: PropagationRun, problem: Problem) -> None:
+        self._keep_labels(outcome.labels, problem)
         self.claims_ = outcome.claims
         self.seeds_ = outcome.seeds
         self._reach: Any = outcome.reach

@@ -212,7 +212,6 @@ class SpectralLearning(PartitionMixin, ConstrainedClusterer):
 
     understands: ClassVar[frozenset[Kind]] = LINKS
     weighs: ClassVar[bool] = True
-    _explains_itself: ClassVar[bool] = True
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **PartitionMixin._parameter_constraints,
         "affinity": [StrOptions(set(AFFINITIES))],
@@ -246,6 +245,9 @@ class SpectralLearning(PartitionMixin, ConstrainedClusterer):
         self.max_iter = max_iter
         self.random_state = random_state
 
+    def _judge(self, problem: Problem) -> None:
+        pass  # the engine raises contradictions itself
+
     def _solve(self, problem: Problem) -> SpectralRun:
         return spectral_learning(
             problem.X,
@@ -259,8 +261,8 @@ class SpectralLearning(PartitionMixin, ConstrainedClusterer):
             random_state=self.random_state,
         )
 
-    def _keep(self, outcome: SpectralRun, samples: Any, constraints: Constraints) -> None:
-        self._keep_labels(outcome.labels, samples, constraints)
+    def _keep(self, outcome: SpectralRun, problem: Problem) -> None:
+        self._keep_labels(outcome.labels, problem)
         self.embedding_ = outcome.embedding
         self.eigenvalues_ = outcome.eigenvalues
         self.n_iter_ = outcome.n_iter

@@ -294,10 +294,10 @@ class ConstrainedAgglomerative(LeavesDeadEnds, HierarchyMixin, ConstrainedCluste
         self.dtype = dtype
         self.dead_end = dead_end
 
-    def _negotiate(self, constraints: Constraints, samples: Any) -> Constraints:
-        if self.n_clusters is None and constraints.is_hard.all():
-            return constraints  # a contradiction is met, and explained, where the forest starts from the must-links
-        return super()._negotiate(constraints, samples)
+    def _judge(self, problem: Problem) -> None:
+        if self.n_clusters is not None:
+            super()._judge(problem)
+        # any number of clusters will do: a contradiction is met, and explained, where merging starts from must-links
 
     def _solve(self, problem: Problem) -> Dendrogram:
         X, metric = as_dense(problem.X, problem.metric)
@@ -312,7 +312,7 @@ class ConstrainedAgglomerative(LeavesDeadEnds, HierarchyMixin, ConstrainedCluste
             raise DeadEndError(msg, tree, tree.n_roots)
         return self._leave_dead_end(tree, group, problem.constraints, lambda: (X, metric))
 
-    def _keep(self, outcome: Dendrogram, samples: Any, constraints: Constraints) -> None:
-        labels = self._cut(outcome, constraints)
+    def _keep(self, outcome: Dendrogram, problem: Problem) -> None:
+        labels = self._cut(outcome, problem.constraints)
         tree = mark(outcome, labels)
-        self._keep_tree(tree, labels, self._certify(tree, constraints, samples), samples)
+        self._keep_tree(tree, labels, self._certify(tree, problem), problem.X)

@@ -226,7 +226,7 @@ class ConstrainedCompleteLink(LeavesDeadEnds, HierarchyMixin, ConstrainedCluster
 
         return self._leave_dead_end(tree, links.group, known, source)
 
-    def _keep(self, outcome: Dendrogram, samples: Any, constraints: Constraints) -> None:
-        labels = self._cut(outcome, constraints)
+    def _keep(self, outcome: Dendrogram, problem: Problem) -> None:
+        labels = self._cut(outcome, problem.constraints)
         tree = mark(outcome, labels)
-        self._keep_tree(tree, labels, self._certify(tree, constraints, samples), samples)
+        self._keep_tree(tree, labels, self._certify(tree, problem), problem.X)

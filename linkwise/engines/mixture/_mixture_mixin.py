@@ -24,6 +24,7 @@ from linkwise.engines.mixture._gaussian import (
     normalize_rows,
 )
 from linkwise.exceptions import LinkwiseError
+from linkwise.problem import Problem
 
 
 def refuse_sparse(X: Any, who: str) -> None:
@@ -118,14 +119,14 @@ class MixtureMixin(PartitionMixin):
         )
         return read_settings(chosen, self.n_clusters, shape, type(self).__name__)
 
-    def _keep(self, outcome: Mixture, samples: Any, constraints: Constraints) -> None:
+    def _keep(self, outcome: Mixture, problem: Problem) -> None:
         self.weights_, self.means_ = outcome.weights, outcome.means
         self.covariances_, self.precisions_cholesky_ = outcome.covariances, outcome.precisions_cholesky
         self.responsibilities_ = outcome.responsibilities
         self.lower_bound_, self.lower_bounds_ = outcome.lower_bound, outcome.lower_bounds
         self.converged_, self.n_iter_ = outcome.converged, outcome.n_iter
         self.n_approximated_ = outcome.n_approximated
-        self._keep_labels(outcome.labels, samples, constraints)
+        self._keep_labels(outcome.labels, problem)
 
     # -- new rows -----------------------------------------------------------------------------------------------
 

@@ -1,6 +1,5 @@
 from linkwise.engines.partitional._cop_kmeans import (
     COPKMeans as COPKMeans,
-    cop_kmeans as cop_kmeans,
 )
 from linkwise.engines.partitional._cvqe import (
     CVQE as CVQE,
@@ -11,9 +10,6 @@ from linkwise.engines.partitional._cvqe import (
 from linkwise.engines.partitional._hmrf_kmeans import (
     HMRFKMeans as HMRFKMeans,
     hmrf_kmeans as hmrf_kmeans,
-)
-from linkwise.engines.partitional._loop import (
-    KMeansRun as KMeansRun,
 )
 from linkwise.engines.partitional._mpck_means import (
     MKMeans as MKMeans,
@@ -28,8 +24,6 @@ from linkwise.engines.partitional._pck_means import (
 from linkwise.engines.partitional._seeded import (
     ConstrainedKMeans as ConstrainedKMeans,
     SeededKMeans as SeededKMeans,
-    constrained_kmeans as constrained_kmeans,
-    seeded_kmeans as seeded_kmeans,
 )
 from linkwise.engines.partitional._soft_mixin import (
     SoftRun as SoftRun,
@@ -40,13 +34,16 @@ from linkwise.engines.partitional._soft_mixin import (
 from linkwise.engines.partitional._centroid_mixin import (
     LINKS as LINKS,
 )
+from linkwise.engines.partitional._cop_kmeans import (
+    cop_kmeans as cop_kmeans,
+)
 from linkwise.engines.partitional._init import (
     draw_rows as draw_rows,
     neighborhoods as neighborhoods,
     spread_centers as spread_centers,
 )
 from linkwise.engines.partitional._loop import (
-    judge as judge,
-    read_problem as read_problem,
+    KMeansRun as KMeansRun,
+    Loop as Loop,
     run_lloyd as run_lloyd,
 )

@@ -12,12 +12,13 @@ from sklearn.utils.validation import check_is_fitted
 from linkwise._compat import Interval, StrOptions, validate_data
 from linkwise._typing import FloatArray, IntArray
 from linkwise._validation import require_finite
-from linkwise.constraints import Constraints, Kind
+from linkwise.constraints import Kind
 from linkwise.engines import PartitionMixin
 from linkwise.engines.distances import nearest, squared
 from linkwise.engines.partitional._init import INITS
 from linkwise.engines.partitional._loop import KMeansRun
 from linkwise.engines.partitional._race import RACE
+from linkwise.problem import Problem
 
 LINKS: frozenset[Kind] = frozenset({Kind.MUST_LINK, Kind.CANNOT_LINK, Kind.TOGETHER, Kind.APART})
 
@@ -41,8 +42,11 @@ class CentroidMixin(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Partition
     inertia_: float
     n_iter_: int
 
-    def _keep(self, outcome: KMeansRun, samples: Any, constraints: Constraints) -> None:
-        self._keep_labels(outcome.labels, samples, constraints)
+    def _judge(self, problem: Problem) -> None:
+        problem.require_feasible()  # whether a number within the bounds is possible is decided where assigning is stuck
+
+    def _keep(self, outcome: KMeansRun, problem: Problem) -> None:
+        self._keep_labels(outcome.labels, problem)
         self.cluster_centers_ = outcome.centers
         self.inertia_ = outcome.inertia
         self.n_iter_ = outcome.n_iter

@@ -14,7 +14,7 @@ import numpy as np
 
 from linkwise._kernels.disjoint_set import components
 from linkwise._typing import BoolArray, FloatArray, IntArray
-from linkwise.engines.assignment import Cloud, assign
+from linkwise.engines.assignment import assign
 from linkwise.engines.partitional._kernels_energy import (
     Charges,
     Graph,
@@ -23,7 +23,7 @@ from linkwise.engines.partitional._kernels_energy import (
     energies,
     improve_by_trees,
 )
-from linkwise.problem.statements import Apart, SoftPairs
+from linkwise.problem.statements import Apart, Contracted, SoftPairs
 
 INFERENCES = ("trees", "icm")
 
@@ -156,7 +156,7 @@ class Field:
         return labels, float(energies(own, self.graph, charges, labels).sum())
 
 
-def bind_samples(cloud: Cloud, pairs: SoftPairs) -> Field:
+def bind_samples(cloud: Contracted, pairs: SoftPairs) -> Field:
     """Make the graph of all samples that are named by a statement; ``cloud`` holds the hard ones."""
     bound = cloud.weight > 1
     bound[cloud.apart.node] = True

@@ -10,9 +10,9 @@ import scipy.sparse
 
 from linkwise._kernels import njit
 from linkwise._typing import BoolArray, FloatArray, IntArray
-from linkwise.engines.assignment import Cloud
 from linkwise.engines.distances import one_row, squared, write_squared
 from linkwise.exceptions import LinkwiseError
+from linkwise.problem.statements import Contracted
 
 INITS = ("k-means++", "neighborhoods")
 _NONE = np.empty(0, dtype=np.intp)
@@ -41,7 +41,7 @@ def read_init(init: Any, n_clusters: int, n_features: int, who: str) -> Any:
 class Start:
     """Draws centers to start from; ``init`` is a name, or centers that were read by `read_init`."""
 
-    def __init__(self, init: Any, cloud: Cloud, k: int, rng: np.random.Generator) -> None:
+    def __init__(self, init: Any, cloud: Contracted, k: int, rng: np.random.Generator) -> None:
         self.cloud, self.k, self.rng = cloud, k, rng
         self._given = init if isinstance(init, np.ndarray) else None
         self._chosen = neighborhoods(cloud, k) if isinstance(init, str) and init == "neighborhoods" else _NONE
@@ -55,7 +55,7 @@ class Start:
         return spread_centers(self.cloud, self._chosen, self.k, self.rng)
 
 
-def neighborhoods(cloud: Cloud, k: int, gap: Callable[[IntArray, int], FloatArray] | None = None) -> IntArray:
+def neighborhoods(cloud: Contracted, k: int, gap: Callable[[IntArray, int], FloatArray] | None = None) -> IntArray:
     """Choose up to ``k`` rows to start from: must-linked groups, then samples apart from all rows chosen so far.
 
     Of more than ``k`` groups those are taken that are large and far from the others: first the largest, then again
@@ -94,14 +94,16 @@ def _mark(apart: Any, place: int, rivals: IntArray, taken: BoolArray) -> None:
     taken[place] = True
 
 
-def _euclidean(cloud: Cloud) -> Callable[[IntArray, int], FloatArray]:
+def _euclidean(cloud: Contracted) -> Callable[[IntArray, int], FloatArray]:
     def gap(rows: IntArray, row: int) -> FloatArray:
         return np.asarray(np.sqrt(squared(cloud.X[rows], one_row(cloud.X, row)[None])[:, 0]))
 
     return gap
 
 
-def _farthest_first(cloud: Cloud, groups: IntArray, k: int, gap: Callable[[IntArray, int], FloatArray]) -> IntArray:
+def _farthest_first(
+    cloud: Contracted, groups: IntArray, k: int, gap: Callable[[IntArray, int], FloatArray]
+) -> IntArray:
     weight = cloud.weight[groups]
     chosen = [int(np.argmax(weight))]
     near = np.full(len(groups), np.inf)
@@ -113,7 +115,7 @@ def _farthest_first(cloud: Cloud, groups: IntArray, k: int, gap: Callable[[IntAr
     return np.asarray(groups[np.array(chosen)], dtype=np.intp)
 
 
-def spread_centers(cloud: Cloud, chosen: IntArray, k: int, rng: np.random.Generator) -> FloatArray:
+def spread_centers(cloud: Contracted, chosen: IntArray, k: int, rng: np.random.Generator) -> FloatArray:
     """Take the chosen rows as centers and add others by k-means++: far from all so far, best of a few draws.
 
     Notes

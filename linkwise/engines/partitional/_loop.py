@@ -1,27 +1,26 @@
-"""Lloyd's loop, and everything around it that k-means methods share: reading, judging, starts, expanding the result."""
+"""Lloyd's loop over contracted rows, its parameters, starts and outcome."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from numbers import Integral
 from typing import Any
 
 import numpy as np
 
 from linkwise._typing import FloatArray, IntArray
-from linkwise.constraints import Constraints, Kind, Rule, SizeBetween
-from linkwise.engines.assignment import Cloud, Place, Placement
-from linkwise.engines.distances import means, one_row, read_rows, squared_to, typical_variance
+from linkwise.engines.assignment import Place, Placement
+from linkwise.engines.distances import means, one_row, squared_to, typical_variance
 from linkwise.engines.partitional._init import Start
 from linkwise.engines.partitional._race import RACE, race
-from linkwise.exceptions import ConstraintError, GaveUpError, LinkwiseError, UnsupportedConstraintError
-from linkwise.problem import check
+from linkwise.exceptions import GaveUpError
+from linkwise.problem import Problem
+from linkwise.problem.statements import Contracted
 
 
 @dataclass(frozen=True, eq=False)
 class KMeansRun:
-    """What a k-means function found.
+    """Outcome of a k-means run.
 
     Attributes
     ----------
@@ -35,17 +34,7 @@ class KMeansRun:
         Iterations of the run that was kept.
     best_assignment : bool
         Whether each step of that run was shown to assign at least cost; where it is False, swaps along chains were the
-        best that was found for some part of the cannot-links.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from linkwise import Constraints
-    >>> from linkwise.engines import cop_kmeans
-    >>> X = np.array([[0.0], [1.0], [8.0], [9.0]])
-    >>> run = cop_kmeans(X, Constraints.build(4, cannot_link=[(0, 1)]), 2, random_state=0)
-    >>> run.inertia, run.best_assignment
-    (38.0, True)
+        best that was found for some component of the cannot-links.
     """
 
     labels: IntArray
@@ -70,7 +59,7 @@ class Settled:
 
 
 def run_lloyd(
-    cloud: Cloud,
+    cloud: Contracted,
     centers: FloatArray,
     place: Place,
     *,
@@ -82,7 +71,7 @@ def run_lloyd(
 
     Parameters
     ----------
-    cloud : Cloud
+    cloud : Contracted
         The rows.
     centers : ndarray of shape (n_clusters, n_features)
         Where to start.
@@ -134,7 +123,7 @@ def run_lloyd(
     return Settled(labels, centers, cost, n_iter, best and placed.best)
 
 
-def fill_empty(cloud: Cloud, placed: Placement, centers: FloatArray) -> tuple[IntArray, FloatArray]:
+def fill_empty(cloud: Contracted, placed: Placement, centers: FloatArray) -> tuple[IntArray, FloatArray]:
     """Give every empty cluster a row and its place as center; the arguments are not modified.
 
     A row alone in a cluster is apart from all others, so no statement can break, and the objective cannot rise. When
@@ -163,94 +152,40 @@ def fill_empty(cloud: Cloud, placed: Placement, centers: FloatArray) -> tuple[In
 TRIES = 10  # a start from which the assignment gave up is replaced by another: up to so many for each run asked for
 
 
+@dataclass(frozen=True)
 class Loop:
-    """The parameters of Lloyd's loop, checked.
+    """The parameters of Lloyd's loop.
 
-    ``race`` says that starts race and the best goes on, where otherwise ``n_init`` of them run to their ends.
+    With ``n_init="race"`` several starts race and the best goes on; otherwise that number of starts run to their ends.
     ``watch``, if given, is called with the labels and centers of the contracted rows after each half-step.
     """
 
-    def __init__(self, who: str, n_init: int | str, max_iter: int, tol: float, watch: Watch | None = None) -> None:
-        self.race = isinstance(n_init, str) and n_init == RACE
-        runs = 1 if self.race else n_init
-        require_count(who, "n_init", runs, f' or "{RACE}"')
-        require_count(who, "max_iter", max_iter)
-        if not tol >= 0:
-            msg = f"{who}: tol is {tol!r}, expected a number >= 0."
-            raise LinkwiseError(msg)
-        self.n_init, self.max_iter, self.tol, self.watch = int(runs), int(max_iter), float(tol), watch
+    n_init: int | str = RACE
+    max_iter: int = 300
+    tol: float = 1e-4
+    watch: Watch | None = None
+
+    @classmethod
+    def of(cls, model: Any) -> Loop:
+        """Read the parameters of an estimator, which scikit-learn has validated."""
+        return cls(model.n_init, model.max_iter, model.tol)
+
+    @property
+    def race(self) -> bool:
+        """Whether starts race."""
+        return self.n_init == RACE
+
+    @property
+    def n_runs(self) -> int:
+        """Number of runs to their ends."""
+        return 1 if isinstance(self.n_init, str) else int(self.n_init)
 
 
-def require_count(who: str, name: str, value: Any, other: str = "") -> None:
-    """Refuse what is not a whole number of at least one."""
-    if isinstance(value, bool) or not isinstance(value, Integral) or value < 1:
-        msg = f"{who}: {name} is {value!r}, expected a whole number >= 1{other}."
-        raise LinkwiseError(msg)
-
-
-def read_problem(
-    X: Any,
-    constraints: Constraints,
-    n_clusters: Any,
-    kinds: frozenset[Kind],
-    rules: frozenset[type[Rule]],
-    who: str,
-) -> tuple[Any, int]:
-    """Return X as rows and the number of clusters; refuse what the function does not understand."""
-    rows = read_rows(X, who)
-    n = rows.shape[0]
-    if constraints.n_samples != n:
-        msg = f"{who}: constraints speak about {constraints.n_samples} samples, but X has {n} rows."
-        raise ConstraintError(msg)
-    if isinstance(n_clusters, bool) or not isinstance(n_clusters, Integral) or not 1 <= int(n_clusters) <= n:
-        msg = f"{who}: n_clusters is {n_clusters!r}, expected a whole number from 1 to {n}, the number of samples."
-        raise LinkwiseError(msg)
-    foreign = [kind.word for kind in Kind if kind not in kinds and (constraints.kind == kind).any()]
-    foreign += [type(rule).__name__ for rule in constraints.rules if type(rule) not in rules]
-    if foreign:
-        mine = [kind.word for kind in Kind if kind in kinds] + sorted(rule.__name__ for rule in rules)
-        msg = (
-            f"{who} does not understand {' and '.join(foreign)}; it understands {', '.join(mine)}.\n"
-            "Hint: leave the others out with `constraints.select(...)`, or use a method that knows them."
-        )
-        raise UnsupportedConstraintError(msg, tuple(foreign))
-    return rows, int(n_clusters)
-
-
-def judge(constraints: Constraints, k: int, who: str) -> Callable[[], IntArray]:
-    """Raise if the statements contradict each other or bounds rule ``k`` clusters out; return what decides the rest.
-
-    Whether cannot-links leave ``k`` clusters, and of which sizes, can take long to decide, so that is asked only when a
-    method finds no labels itself. What is returned then shows some, raises the explanation why there are none, or
-    raises `GaveUpError` when the question is left open.
-    """
-    verdict = check(constraints.with_rules())
-    verdict.raise_if_infeasible()
-    n = constraints.n_samples
-    ruled_out = any(
-        isinstance(rule, SizeBetween) and not k * rule.low <= n <= k * (n if rule.high is None else rule.high)
-        for rule in constraints.rules
-    )
-    if ruled_out or not (verdict.k_min or 1) <= k <= (verdict.k_max or n):
-        check(constraints, n_clusters=k).raise_if_infeasible()
-
-    def witness() -> IntArray:
-        final = check(constraints, n_clusters=k)
-        final.raise_if_infeasible()
-        if isinstance(final.witness, np.ndarray):
-            return final.witness
-        msg = (
-            f"{who} gave up: it found no {k} clusters in which all statements hold, nor a proof that there are none.\n"
-            f"{final.because}\n"
-            "Hint: a larger n_clusters makes it easier; `repair(constraints)` finds statements to drop."
-        )
-        raise GaveUpError(msg)
-
-    return witness
+USUAL = Loop()
 
 
 def run_from_starts(
-    cloud: Cloud, start: Start, place: Callable[[], Place], loop: Loop, X: Any, tries: int = TRIES
+    cloud: Contracted, start: Start, place: Callable[[], Place], loop: Loop, X: Any, tries: int = TRIES
 ) -> Settled:
     """Run the loop from the winner of a race, or from several starts, and return where the best one ended.
 
@@ -263,7 +198,7 @@ def run_from_starts(
     error: GaveUpError | None = None
     done = 0
     waiting = race(start) if loop.race and start.varies else []
-    for _ in range(tries * loop.n_init):
+    for _ in range(tries * loop.n_runs):
         assigned = place()
         centers = waiting.pop(0) if waiting else start.centers()
         try:
@@ -273,15 +208,15 @@ def run_from_starts(
         else:
             done += 1
             best = ended if best is None or ended.cost < best.cost else best
-        if done == loop.n_init or not (start.varies or getattr(assigned, "random", False)):
+        if done == loop.n_runs or not (start.varies or getattr(assigned, "random", False)):
             break
     if best is None:
         raise error if error is not None else AssertionError
     return best
 
 
-def expand(ended: Settled, cloud: Cloud, X: Any) -> KMeansRun:
+def expand(ended: Settled, problem: Problem) -> KMeansRun:
     """Carry a result back to the samples."""
-    labels = ended.labels[cloud.group]
-    inertia = float(squared_to(X, ended.centers, labels).sum())
+    labels = problem.expand(ended.labels)
+    inertia = float(squared_to(problem.X, ended.centers, labels).sum())
     return KMeansRun(labels, ended.centers, inertia, ended.n_iter, ended.best)

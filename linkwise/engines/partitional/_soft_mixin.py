@@ -15,7 +15,7 @@ from linkwise._random import make_generator
 from linkwise._threads import Workers
 from linkwise._typing import FloatArray, IntArray
 from linkwise.constraints import Constraints, Kind
-from linkwise.engines.assignment import Cloud, contract
+from linkwise.engines.assignment import contract
 from linkwise.engines.distances import in_unit, squared_to, typical_variance, unit_of
 from linkwise.engines.partitional._centroid_mixin import LINKS, CentroidMixin
 from linkwise.engines.partitional._cop_kmeans import cop_kmeans
@@ -29,7 +29,7 @@ from linkwise.engines.partitional._race import race
 from linkwise.engines.partitional._soft_loop import Alternation, Ended, SoftWatch
 from linkwise.exceptions import GaveUpError, InfeasibleConstraintsError, LinkwiseError
 from linkwise.problem import Problem
-from linkwise.problem.statements import SoftPairs, soft_pairs
+from linkwise.problem.statements import Contracted, SoftPairs, soft_pairs
 
 TORN = 0.01  # share of the objective that broken statements cost, from which a start that breaks none is tried
 
@@ -231,7 +231,7 @@ def _centers(start: Start, others: Start, loop: Loop, *, again: bool) -> Iterato
         yield others.centers()
 
 
-def _wishes(rows: Any, constraints: Constraints, cloud: Cloud) -> Cloud:
+def _wishes(rows: Any, constraints: Constraints, cloud: Contracted) -> Contracted:
     """Return what starts are drawn from: must-linked samples are one, softly or not, unless told to be apart."""
     if constraints.is_hard.all():
         return cloud
@@ -259,7 +259,6 @@ class SoftMixin(CentroidMixin):
 
     understands: ClassVar[frozenset[Kind]] = LINKS
     weighs: ClassVar[bool] = True
-    _explains_itself: ClassVar[bool] = True
     _dense_only: ClassVar[str] = (
         "a metric is learned from dense rows only: reduce the features first, as with "
         "sklearn.decomposition.TruncatedSVD; PCKMeans learns none and takes sparse X."
@@ -284,8 +283,8 @@ class SoftMixin(CentroidMixin):
     def _metric(self) -> str:
         return "euclidean"  # of rules, which no method here knows; what is learned is not meant
 
-    def _keep(self, outcome: SoftRun, samples: Any, constraints: Constraints) -> None:  # type: ignore[override]
-        self._keep_labels(outcome.labels, samples, constraints)
+    def _keep(self, outcome: SoftRun, problem: Problem) -> None:  # type: ignore[override]
+        self._keep_labels(outcome.labels, problem)
         self.cluster_centers_ = outcome.centers
         self.inertia_ = outcome.inertia
         self.objective_ = outcome.objective
@@ -296,7 +295,7 @@ class SoftMixin(CentroidMixin):
         if self._spread().metric != "none":
             self.metric_ = outcome.metric
             self._ridge = ridge_of(
-                samples, full=self._spread().metric == "full"
+                problem.X, full=self._spread().metric == "full"
             )  # what the cost of a new row needs besides center and metric
 
     def predict(self, X: Any) -> IntArray:

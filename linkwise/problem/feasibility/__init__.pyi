@@ -4,6 +4,7 @@ from linkwise.problem.feasibility._check import (
     Verdict as Verdict,
     check as check,
     conflicts_of as conflicts_of,
+    decide as decide,
     judge as judge,
     read_hard as read_hard,
     read_k as read_k,

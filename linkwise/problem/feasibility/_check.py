@@ -155,7 +155,12 @@ def check(
     '3 groups of samples are pairwise apart, so at least 3 clusters are needed, not 2.'
     """
     hard = read_hard(constraints, X, metric, "check")
-    k = read_k(n_clusters, constraints, "check")
+    return decide(hard, read_k(n_clusters, constraints, "check"), X, metric)
+
+
+def decide(hard: Hard, k: int | None, X: Any = None, metric: str = "euclidean") -> Verdict:
+    """Decide about statements that were read already, as `check` does."""
+    constraints = hard.constraints
     verdict = judge(hard, Choices.of(constraints), k, X, metric, Doubt(constraints, X, metric))
     soft = int((~constraints.is_hard).sum())
     if not soft:

@@ -17,19 +17,16 @@ from linkwise.problem.statements._conflict_graph import (
     keep_apart as keep_apart,
 )
 from linkwise.problem.statements._contraction import (
-    Contraction as Contraction,
-    contract_constraints as contract_constraints,
+    Contracted as Contracted,
+    mean_rows as mean_rows,
 )
 from linkwise.problem.statements._hard import (
     Hard as Hard,
     renumber as renumber,
 )
-from linkwise.problem.statements._said import (
-    Leanings as Leanings,
-    apart_pairs as apart_pairs,
-    read_leanings as read_leanings,
-)
 from linkwise.problem.statements._soft_pairs import (
+    NetPairs as NetPairs,
     SoftPairs as SoftPairs,
+    pairs_of_groups as pairs_of_groups,
     soft_pairs as soft_pairs,
 )

@@ -1,7 +1,7 @@
-"""Who is to be apart from whom, cut into connected parts that can be assigned to clusters one by one.
+"""The cannot-link graph, split into connected components that can be assigned to clusters independently.
 
-What keeps samples apart is a list of cliques: a cannot-link is one of two samples, a group apart one of as many as it
-names. Groups are never written out as pairs.
+The graph is a list of cliques: a cannot-link is a clique of two samples, a group apart a clique of all its samples.
+Groups are not written out as pairs.
 """
 
 from __future__ import annotations
@@ -13,13 +13,14 @@ import numpy as np
 from linkwise._kernels.disjoint_set import components
 from linkwise._typing import IntArray
 from linkwise.constraints import Groups
+from linkwise.problem.statements._soft_pairs import pairs_of_groups
 
-# What a connected part looks like decides how it is solved.
+# The shape of a component decides how it is solved.
 CLIQUE, TREE, OTHER = 0, 1, 2
 
 
 class Apart(NamedTuple):
-    """Samples that are to be apart from others, as arrays for kernels.
+    """The cannot-link graph as arrays for kernels.
 
     Samples are numbered among those that are named: place p is sample ``node[p]``. Clique q holds the places
     ``member[start[q]:start[q + 1]]``; place p is in the cliques ``clique[first[p]:first[p + 1]]``. Part t is made of
@@ -39,6 +40,11 @@ class Apart(NamedTuple):
     def n_places(self) -> int:
         """How many samples are named."""
         return len(self.node)
+
+    def pairs(self) -> IntArray:
+        """Return the pairs of samples that cannot be linked, smaller sample first; cliques are written out."""
+        cliques = Groups(np.arange(len(self.start) - 1), self.start, self.member)
+        return np.asarray(np.unique(np.sort(self.node[pairs_of_groups(cliques)], axis=1), axis=0), dtype=np.intp)
 
     def broken(self, labels: IntArray) -> int:
         """Count cliques in which two places share a label."""

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 
+from linkwise._kernels.disjoint_set import components
 from linkwise._typing import BoolArray, IntArray
 from linkwise.constraints import Constraints, Groups, Kind
 
@@ -52,6 +54,19 @@ class Hard:
     def n(self) -> int:
         """Number of samples."""
         return self.constraints.n_samples if self.squeezed is None else self.squeezed
+
+    @cached_property
+    def group(self) -> IntArray:
+        """The group of each sample under must-links, numbered by first appearance."""
+        group: IntArray = components(self.n, np.ascontiguousarray(self.must)) if len(self.must) else np.arange(self.n)
+        return group
+
+    def without_rules(self) -> Hard:
+        """The same statements without rules; groups found already are kept."""
+        made = replace(self, constraints=self.constraints.with_rules())
+        if "group" in self.__dict__:
+            made.__dict__["group"] = self.group
+        return made
 
     @property
     def numbers(self) -> IntArray:

@@ -1,4 +1,4 @@
-"""Soft statements as weighted pairs of samples, and the graph they make of the samples they name."""
+"""Soft statements as weighted pairs of samples."""
 
 from __future__ import annotations
 
@@ -10,7 +10,14 @@ from linkwise._typing import BoolArray, FloatArray, IntArray
 from linkwise.constraints import Constraints, Groups, Kind
 from linkwise.exceptions import LinkwiseError
 
-_MOST = 10_000_000  # pairs that soft groups may be written out as
+MOST_PAIRS = 10_000_000  # pairs that soft groups may be written out as
+
+
+class NetPairs(NamedTuple):
+    """Each pair of samples once, smaller sample first; the weight is > 0 for together and < 0 for apart."""
+
+    pairs: IntArray
+    weight: FloatArray
 
 
 class SoftPairs(NamedTuple):
@@ -23,7 +30,7 @@ class SoftPairs(NamedTuple):
     must : ndarray of bool, shape (p,)
         True for must-links, False for cannot-links.
     weight : ndarray of float64, shape (p,)
-        Sum of the weights with which the pair was given; finite and > 0.
+        Sum of the weights of the statements about the pair; finite and > 0.
     """
 
     first: IntArray
@@ -32,40 +39,53 @@ class SoftPairs(NamedTuple):
     weight: FloatArray
 
     def pick(self, keep: BoolArray) -> SoftPairs:
-        """Keep the pairs a mask picks."""
+        """Keep the pairs that a mask selects."""
         return SoftPairs(self.first[keep], self.second[keep], self.must[keep], self.weight[keep])
+
+    def net(self) -> NetPairs:
+        """Return each pair once with its weight for being together minus that for being apart, where they differ."""
+        n = int(max(self.first.max(initial=0), self.second.max(initial=0))) + 1
+        key, inverse = np.unique(self.first * n + self.second, return_inverse=True)
+        signed = np.where(self.must, self.weight, -self.weight)
+        total = np.bincount(inverse.reshape(-1), signed, len(key)).astype(np.float64)
+        some = total != 0
+        return NetPairs(np.stack(np.divmod(key[some], n), axis=1).astype(np.intp), total[some])
 
 
 def soft_pairs(constraints: Constraints, who: str) -> SoftPairs:
-    """Gather the soft statements as pairs; a group stands for all pairs of its samples, each with its weight.
+    """Write soft statements as pairs; a group stands for all pairs of its samples, each with the weight of the group.
 
-    Pairs come sorted, weights of equal ones are added, so neither the order of statements nor how often a pair was
-    given matters.
+    Pairs come sorted and weights of equal pairs are added, so the order of statements and repeats do not matter.
     """
     soft = ~constraints.is_hard
     parts = []
     for kind, group, must in ((Kind.MUST_LINK, Kind.TOGETHER, True), (Kind.CANNOT_LINK, Kind.APART, False)):
         at = np.flatnonzero((constraints.kind == kind) & soft)
-        pairs, statement = _write_out(constraints.groups_of(group), soft, who)
-        pairs = np.concatenate([constraints.items[at, :2], pairs])
-        weight = constraints.weight[np.concatenate([at, statement])]
+        groups = constraints.groups_of(group)
+        groups = groups.pick(soft[groups.statement])
+        _require_few(groups, who)
+        pairs = np.concatenate([constraints.items[at, :2], pairs_of_groups(groups)])
+        owner = np.repeat(groups.statement, groups.sizes * (groups.sizes - 1) // 2)
+        weight = constraints.weight[np.concatenate([at, owner])]
         parts.append(_merge(pairs, weight, constraints.n_samples, must=must))
     return SoftPairs(*(np.concatenate(columns) for columns in zip(*parts, strict=True)))
 
 
-def _write_out(groups: Groups, soft: BoolArray, who: str) -> tuple[IntArray, IntArray]:
-    groups = groups.pick(soft[groups.statement])
+def pairs_of_groups(groups: Groups) -> IntArray:
+    """Return the pairs of samples of each group, smaller sample first, group by group."""
+    everything = np.ones(int(groups.member.max(initial=-1)) + 1, dtype=np.bool_)
+    pairs = groups.pairs_with(everything)
+    return pairs[pairs[:, 0] < pairs[:, 1]]
+
+
+def _require_few(groups: Groups, who: str) -> None:
     total = int((groups.sizes * (groups.sizes - 1) // 2).sum())
-    if total > _MOST:
+    if total > MOST_PAIRS:
         msg = (
-            f"{who}: the soft groups stand for {total:,} pairs, more than the {_MOST:,} it weighs.\n"
-            "Hint: a hard group (weight inf) costs no more than its samples."
+            f"{who}: the soft groups stand for {total:,} pairs, expected at most {MOST_PAIRS:,}.\n"
+            "Hint: a hard group (weight inf) costs no more than its samples; or state fewer pairs."
         )
         raise LinkwiseError(msg)
-    members = [groups.of(g) for g in range(len(groups.statement))]
-    pairs = [np.column_stack([m[i] for i in np.triu_indices(len(m), 1)]) for m in members]
-    owner = np.repeat(groups.statement, groups.sizes * (groups.sizes - 1) // 2)
-    return np.concatenate([np.empty((0, 2), dtype=np.intp), *pairs]), owner
 
 
 def _merge(pairs: IntArray, weight: FloatArray, n: int, *, must: bool) -> SoftPairs:

@@ -181,11 +181,10 @@ def _over(block: IntArray, triplets: IntArray) -> tuple[IntArray, IntArray]:
 
 def blocks_or_none(hard: Hard) -> IntArray | None:
     """The finest clusters possible, or None when the statements contradict each other."""
-    block: IntArray = components(hard.n, hard.must)
-    if len(hard.broken(block)[0]):
+    if len(hard.broken(hard.group)[0]):
         return None
     if not len(hard.triplets):
-        return block
+        return hard.group
     if onetree(hard.n, hard.triplets).parent is None:
         return None
     block = finest_blocks(hard.n, hard.must, hard.triplets)

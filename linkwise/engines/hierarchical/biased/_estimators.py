@@ -11,7 +11,7 @@ from scipy.sparse import issparse
 
 from linkwise._compat import Interval, StrOptions
 from linkwise._typing import FloatArray, IntArray
-from linkwise.constraints import Constraints, Kind
+from linkwise.constraints import Kind
 from linkwise.engines import ConstrainedClusterer
 from linkwise.engines.agglomeration import AVERAGE
 from linkwise.engines.hierarchical import CHUNK, HierarchyMixin, mark
@@ -58,10 +58,10 @@ class _Biased(HierarchyMixin, ConstrainedClusterer):
         parts = (cosine_distances(new[start : start + step], old) for start in range(0, new.shape[0], step))
         return parts, AVERAGE, False
 
-    def _keep(self, outcome: Dendrogram, samples: Any, constraints: Constraints) -> None:
-        labels = self._cut(outcome, constraints)
+    def _keep(self, outcome: Dendrogram, problem: Problem) -> None:
+        labels = self._cut(outcome, problem.constraints)
         tree = mark(outcome, labels)
-        self._keep_tree(tree, labels, self._certify(tree, constraints, samples), samples)
+        self._keep_tree(tree, labels, self._certify(tree, problem), problem.X)
 
 
 class IHAC(_Biased):

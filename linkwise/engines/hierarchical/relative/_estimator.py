@@ -14,6 +14,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
+import scipy.sparse
 
 from linkwise._compat import Interval, StrOptions
 from linkwise._typing import IntArray
@@ -326,7 +327,6 @@ class ReCon(HierarchyMixin, ConstrainedClusterer):
     understands: ClassVar[frozenset[Kind]] = frozenset(
         {Kind.TRIPLET, Kind.MUST_LINK, Kind.CANNOT_LINK, Kind.TOGETHER, Kind.APART}
     )
-    _explains_itself: ClassVar[bool] = True
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **HierarchyMixin._parameter_constraints,
         "linkage": [StrOptions(set(LINKAGES))],
@@ -354,6 +354,9 @@ class ReCon(HierarchyMixin, ConstrainedClusterer):
         self.cut = cut
         self.min_cluster_size = min_cluster_size
         self.warm_start = warm_start
+
+    def _judge(self, problem: Problem) -> None:
+        pass  # the engine raises contradictions itself
 
     def _solve(self, problem: Problem) -> Dendrogram:
         X, metric = as_dense(problem.X, problem.metric)
@@ -392,22 +395,22 @@ class ReCon(HierarchyMixin, ConstrainedClusterer):
             return super()._cut(tree, constraints)
         return tree.cut_constrained(constraints, self.n_clusters)
 
-    def _keep(self, outcome: Dendrogram, samples: Any, constraints: Constraints) -> None:
-        cut = self._cut_outliers(outcome, samples, constraints)
+    def _keep(self, outcome: Dendrogram, problem: Problem) -> None:
+        cut = self._cut_outliers(outcome, problem)
         self.min_cluster_size_ = 1 if cut is None else cut.min_size_used
         if cut is not None:
             labels = cut.labels
-            self._certify(labels, constraints, samples)
+            self._certify(labels, problem)
         else:
-            labels = self._cut(outcome, constraints) if outcome.marked is None else outcome.cut_marked()
+            labels = self._cut(outcome, problem.constraints) if outcome.marked is None else outcome.cut_marked()
         are_branches = cut is None or not len(samples_outside(outcome, labels))
         tree = mark(outcome, labels) if outcome.marked is None and are_branches else outcome
-        certificate = self._certify(tree, constraints, samples)
-        self._keep_tree(tree, labels, certificate, samples)
+        certificate = self._certify(tree, problem)
+        self._keep_tree(tree, labels, certificate, problem.X)
         if cut is not None:
             self.certificate_ = replace(certificate, remarks=self._remarks(cut))
 
-    def _cut_outliers(self, outcome: Dendrogram, samples: Any, constraints: Constraints) -> OutlierCut | None:
+    def _cut_outliers(self, outcome: Dendrogram, problem: Problem) -> OutlierCut | None:
         """The cut that takes small branches for outliers; None where none is asked for, or there is nothing to do."""
         k = self.n_clusters
         if k is None and isinstance(self.min_cluster_size, Integral) and self.min_cluster_size > 1:
@@ -420,8 +423,9 @@ class ReCon(HierarchyMixin, ConstrainedClusterer):
         least = self._least(outcome.n_samples)
         if least < 2:
             return None
-        vectors = samples if self.metric == "euclidean" and not hasattr(samples, "tocsr") else None
-        found = cut_without_outliers(outcome, k, least, constraints, vectors, exact=True)
+        plain = self.metric == "euclidean" and not scipy.sparse.issparse(problem.X)
+        vectors = problem.X if plain else None
+        found = cut_without_outliers(outcome, k, least, problem.constraints, vectors, exact=True)
         said = shortfalls(found, k, least, name="min_cluster_size", exact=True)
         for words in said if isinstance(self.min_cluster_size, Integral) else said[found.min_size_used < least :]:
             warn_user(f"ReCon: {words}")

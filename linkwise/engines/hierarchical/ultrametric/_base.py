@@ -14,7 +14,7 @@ from linkwise.engines import ConstrainedClusterer
 from linkwise.engines.distances import metric_name, read_dissimilarities, read_vectors, scaled, square_distances
 from linkwise.engines.hierarchical import HierarchyMixin, mark
 from linkwise.exceptions import ConstraintError
-from linkwise.problem import check
+from linkwise.problem import Problem, check
 from linkwise.result import Dendrogram
 
 _CHUNK = 1 << 16
@@ -96,13 +96,15 @@ class _TripletWishes(HierarchyMixin, ConstrainedClusterer):
 
     understands: ClassVar[frozenset[Kind]] = frozenset({Kind.TRIPLET})
     best_effort: ClassVar[bool] = True
-    _explains_itself: ClassVar[bool] = True
 
     satisfied_: float
 
-    def _keep(self, outcome: Dendrogram, samples: Any, constraints: Constraints) -> None:
-        labels = self._cut(outcome, constraints)
+    def _judge(self, problem: Problem) -> None:
+        pass  # the engine raises contradictions itself
+
+    def _keep(self, outcome: Dendrogram, problem: Problem) -> None:
+        labels = self._cut(outcome, problem.constraints)
         tree = mark(outcome, labels)
-        self._keep_tree(tree, labels, self._certify(tree, constraints, samples), samples)
+        self._keep_tree(tree, labels, self._certify(tree, problem), problem.X)
         held = self.certificate_.held
         self.satisfied_ = float(held.mean()) if len(held) else 1.0
