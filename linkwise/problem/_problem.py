@@ -73,6 +73,14 @@ class Problem:
         return self.constraints.n_samples
 
     @property
+    def k(self) -> int:
+        """The number of clusters, for methods that cannot do without one."""
+        if self.n_clusters is None:
+            msg = f"{self.who} needs a number of clusters, but n_clusters is None."
+            raise LinkwiseError(msg)
+        return self.n_clusters
+
+    @property
     def _data(self) -> Any:
         """The samples where rules about distances need them."""
         return None if all(isinstance(rule, SizeBetween) for rule in self.constraints.rules) else self.X
