@@ -24,7 +24,7 @@ from linkwise.engines.partitional._learned_metric import Learned, ridge_of
 from linkwise.engines.partitional._loop import Loop
 from linkwise.engines.partitional._penalties import SoftMethod
 from linkwise.engines.partitional._race import race
-from linkwise.engines.partitional._soft_loop import Alternation, Ended, SoftWatch
+from linkwise.engines.partitional._soft_loop import Alternation, Ended
 from linkwise.exceptions import GaveUpError, InfeasibleConstraintsError, LinkwiseError
 from linkwise.problem import Problem
 from linkwise.problem.statements import Contracted, SoftPairs
@@ -82,11 +82,10 @@ def solve(
     init: Any,
     loop: Loop,
     random_state: Any,
-    watch: SoftWatch | None = None,
 ) -> SoftRun:
     """Run a soft method from several starts and return the best; hard statements hold in it.
 
-    ``make`` makes the method from a measure and the soft pairs. ``watch``, if given, is called as
+    ``make`` makes the method from a measure and the soft pairs. ``loop.watch``, if given, is called as
     ``watch(step, labels, centers, metric, objective)`` after each half-step.
     """
     rows, k, who = problem.X, problem.k, problem.who
@@ -108,7 +107,13 @@ def solve(
     tol = max(loop.tol, 1e-14 if method.remembers else 0.0)
     tolerance = tol * typical_variance(measure.rows) if tol else 0.0
     alternation = Alternation(
-        method, field, problem.witness, inference=inference, max_iter=loop.max_iter, tolerance=tolerance, watch=watch
+        method,
+        field,
+        problem.witness,
+        inference=inference,
+        max_iter=loop.max_iter,
+        tolerance=tolerance,
+        watch=loop.watch,
     )
     with Workers() as workers:
         measure.workers = workers
