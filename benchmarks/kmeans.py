@@ -14,8 +14,8 @@ seeds: how many times as long the other takes as linkwise by default, by the clo
 first run of linkwise is a warm-up and is not kept.
 
 With --soft, `PCKMeans` is held against the peer on statements that were closed first, as the peer does, by the peer's
-objective doubled: inertia and 2 for each broken statement. a step of `PCKMeans` is held against one Lloyd iteration of KMeans
-from the same centers, and `MPCKMeans` against the clock.
+objective doubled: inertia and 2 for each broken statement. A step of `PCKMeans` is held against one Lloyd iteration of
+KMeans from the same centers, and `MPCKMeans` against the clock.
 """
 
 from __future__ import annotations
