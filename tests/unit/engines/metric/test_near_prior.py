@@ -7,11 +7,10 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 from linkwise import ITML, LSML, Constraints
-from linkwise.engines import itml, lsml
-from linkwise.engines.metric._itml import _loss as itml_loss, dual_terms
+from linkwise.engines.metric._itml import _loss as itml_loss, dual_terms, itml
 from linkwise.engines.metric._kernels import project_onto_bounds
 from linkwise.engines.metric._logdet import certify_near, value_and_slope
-from linkwise.engines.metric._lsml import _loss as lsml_loss
+from linkwise.engines.metric._lsml import _loss as lsml_loss, lsml
 from linkwise.exceptions import LinkwiseError, LinkwiseWarning
 from tests.oracles.metrics_learned import (
     best_itml,
