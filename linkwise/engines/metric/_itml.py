@@ -109,7 +109,7 @@ def itml(
     X: Any,
     constraints: Constraints,
     *,
-    gamma: float = 1.0,
+    slack: float = 1.0,
     bounds: Any = None,
     prior: Any = "identity",
     solver: str = "auto",
@@ -135,7 +135,7 @@ def itml(
         found_none = LearnedMetric(np.eye(X.shape[1]) if before.root is None else before.root)
         return found_none.of_unit(size if own else 1.0)
     bound = np.where(near, *limit)
-    price = gamma * np.concatenate([short.weight, long_weight])
+    price = slack * np.concatenate([short.weight, long_weight])
     loss = _loss(near, bound, price)
     found = None
     if solver == "bregman":
@@ -238,8 +238,8 @@ class ITML(MetricLearner):
 
     Parameters
     ----------
-    gamma : float, default=1.0
-        Price of giving way; a statement's weight multiplies it.
+    slack : float, default=1.0
+        Cost γ of a bound that gives way; the weight of a statement multiplies it.
     bounds : pair of float, optional
         u and l, squared distances. By default the 5th and 95th percentile of the positive squared distances between
         samples (1,000 of them, evenly spaced, if there are more), under the prior.
@@ -288,7 +288,7 @@ class ITML(MetricLearner):
 
     understands = frozenset({Kind.MUST_LINK, Kind.CANNOT_LINK, Kind.TOGETHER, Kind.APART})
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        "gamma": [Interval(Real, 0, None, closed="neither")],
+        "slack": [Interval(Real, 0, None, closed="neither")],
         "bounds": ["array-like", None],
         "prior": PRIOR,
         "solver": [StrOptions({"auto", "lbfgs", "bregman"})],
@@ -298,7 +298,7 @@ class ITML(MetricLearner):
 
     def __init__(
         self,
-        gamma: float = 1.0,
+        slack: float = 1.0,
         *,
         bounds: Any = None,
         prior: Any = "identity",
@@ -306,7 +306,7 @@ class ITML(MetricLearner):
         max_iter: int = 2000,
         tol: float = 1e-6,
     ) -> None:
-        self.gamma = gamma
+        self.slack = slack
         self.bounds = bounds
         self.prior = prior
         self.solver = solver
@@ -317,7 +317,7 @@ class ITML(MetricLearner):
         return itml(
             samples,
             constraints,
-            gamma=self.gamma,
+            slack=self.slack,
             bounds=self.bounds,
             prior=self.prior,
             solver=self.solver,
