@@ -73,6 +73,14 @@ class Problem:
         return self.constraints.n_samples
 
     @property
+    def k(self) -> int:
+        """The number of clusters, for methods that cannot do without one."""
+        if self.n_clusters is None:
+            msg = f"{self.who} needs a number of clusters, but n_clusters is None."
+            raise LinkwiseError(msg)
+        return self.n_clusters
+
+    @property
     def _data(self) -> Any:
         """The samples where rules about distances need them."""
         return None if all(isinstance(rule, SizeBetween) for rule in self.constraints.rules) else self.X
@@ -146,6 +154,19 @@ class Problem:
             msg = f"expand: there are {len(labels):,} labels, expected one for each of the {self.n_groups:,} groups."
             raise LinkwiseError(msg)
         return labels[self.group]
+
+    def reduce(self, labels: IntArray) -> IntArray:
+        """Carry labels of samples to the groups; a group takes the label of its first sample.
+
+        Parameters
+        ----------
+        labels : ndarray of shape (n_samples,)
+
+        Returns
+        -------
+        ndarray of shape (n_groups,)
+        """
+        return labels[np.unique(self.group, return_index=True)[1]]
 
     # -- feasibility --------------------------------------------------------------------------------------------
 
