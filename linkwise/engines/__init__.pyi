@@ -88,13 +88,6 @@ from linkwise.engines.partitional import (
     MPCKMeans as MPCKMeans,
     PCKMeans as PCKMeans,
     SeededKMeans as SeededKMeans,
-    SoftRun as SoftRun,
-    cvqe as cvqe,
-    hmrf_kmeans as hmrf_kmeans,
-    lcvqe as lcvqe,
-    mk_means as mk_means,
-    mpck_means as mpck_means,
-    pck_means as pck_means,
 )
 
 """For other packages of linkwise."""

@@ -4,29 +4,20 @@ from linkwise.engines.partitional._cop_kmeans import (
 from linkwise.engines.partitional._cvqe import (
     CVQE as CVQE,
     LCVQE as LCVQE,
-    cvqe as cvqe,
-    lcvqe as lcvqe,
 )
 from linkwise.engines.partitional._hmrf_kmeans import (
     HMRFKMeans as HMRFKMeans,
-    hmrf_kmeans as hmrf_kmeans,
 )
 from linkwise.engines.partitional._mpck_means import (
     MKMeans as MKMeans,
     MPCKMeans as MPCKMeans,
-    mk_means as mk_means,
-    mpck_means as mpck_means,
 )
 from linkwise.engines.partitional._pck_means import (
     PCKMeans as PCKMeans,
-    pck_means as pck_means,
 )
 from linkwise.engines.partitional._seeded import (
     ConstrainedKMeans as ConstrainedKMeans,
     SeededKMeans as SeededKMeans,
-)
-from linkwise.engines.partitional._soft_mixin import (
-    SoftRun as SoftRun,
 )
 
 """For other packages of linkwise."""

@@ -38,6 +38,9 @@ class CentroidMixin(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Partition
         "random_state": ["random_state"],
     }
 
+    # called after each half-step of the loop, for tests and studies of it
+    _watch: ClassVar[Any] = None
+
     cluster_centers_: FloatArray
     inertia_: float
     n_iter_: int

@@ -34,7 +34,7 @@ def cop_kmeans(
     random_state: Any = None,
 ) -> KMeansRun:
     """Run `COPKMeans` on a problem whose statements are all hard."""
-    k, cloud, rng = problem.n_clusters, problem.contract(), make_generator(random_state)
+    k, cloud, rng = problem.k, problem.contract(), make_generator(random_state)
     bounds = size_bounds(problem.constraints)
     if bounds is not None and assignment == "greedy":
         msg = f'{problem.who} does not keep SizeBetween with assignment="greedy".\nHint: assignment="exact" does.'
@@ -66,7 +66,7 @@ class COPKMeans(CentroidMixin, ConstrainedClusterer):
     n_clusters : int, default=2
         Number of clusters; each gets a sample.
     assignment : {"exact", "greedy"}, default="exact"
-        "exact" assigns all samples at once at least cost; "greedy" one after the other as [1]_ does, which can get
+        "exact" assigns all samples together at minimum cost; "greedy" one after the other as [1]_ does, which can get
         stuck.
     order : {"random", "given"}, default="random"
         The order in which "greedy" takes samples: drawn for each run, or that of the rows of X.
@@ -74,16 +74,16 @@ class COPKMeans(CentroidMixin, ConstrainedClusterer):
         How many starts "greedy" tries, each in an order of its own, for each run asked for; one that gets stuck is
         replaced by the next. With ``order="given"`` and given centers there is nothing to try again.
     init : {"k-means++", "neighborhoods"} or array-like of shape (n_clusters, n_features), default="k-means++"
-        Centers to start from: spread out by chance, the means of must-linked groups, or given.
+        Centers to start from: drawn far from each other, the means of must-linked groups, or given.
     n_init : int or "race", default="race"
-        "race": of eight starts, the one that fits best after six steps of plain k-means goes on. A number: so many
-        starts run to their ends and the best is kept. Where a start leaves nothing to chance there is one run.
+        "race": run six k-means steps from each of eight initializations and continue with the best. A number: run from
+        that many initializations and keep the best. There is one run where nothing is random.
     max_iter : int, default=300
-        Most iterations of one run.
+        Maximum number of iterations of one run.
     tol : float, default=1e-4
-        A run ends when the centers together move less than this, squared, relative to the variance of the features.
+        Stop when the squared shift of the centers falls below ``tol`` times the mean feature variance.
     random_state : int, RandomState instance or None, default=None
-        Seed of all that is left to chance.
+        Seed for initialization and tie-breaking.
 
     Attributes
     ----------
@@ -96,7 +96,7 @@ class COPKMeans(CentroidMixin, ConstrainedClusterer):
     n_iter_ : int
         Iterations of the run that was kept.
     best_assignment_ : bool
-        Whether each step of that run was shown to assign at least cost.
+        Whether each step of that run was shown to assign at minimum cost.
     n_clusters_ : int
         Number of clusters found: always ``n_clusters``.
     certificate_ : Certificate

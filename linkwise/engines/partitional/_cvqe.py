@@ -5,121 +5,13 @@ from __future__ import annotations
 from typing import Any, ClassVar
 
 from linkwise._compat import StrOptions
-from linkwise.constraints import Constraints
 from linkwise.engines import ConstrainedClusterer
-from linkwise.engines.partitional._loop import Loop
-from linkwise.engines.partitional._penalties import BetweenCenters, ToCenters
-from linkwise.engines.partitional._soft_loop import SoftWatch
-from linkwise.engines.partitional._soft_mixin import SoftMixin, SoftRun, Spread, refuse_word, solve
+from linkwise.engines.partitional._distortions import Measure
+from linkwise.engines.partitional._penalties import BetweenCenters, SoftMethod, ToCenters
+from linkwise.engines.partitional._soft_mixin import SoftMixin
+from linkwise.problem.statements import SoftPairs
 
 UPDATES = ("symmetric", "printed")
-
-
-def cvqe(
-    X: Any,
-    constraints: Constraints,
-    n_clusters: int,
-    *,
-    update: str = "symmetric",
-    inference: str = "trees",
-    init: Any = "k-means++",
-    n_init: int | str = "race",
-    max_iter: int = 300,
-    tol: float = 1e-4,
-    random_state: Any = None,
-    watch: SoftWatch | None = None,
-) -> SoftRun:
-    """Cluster around centers where a broken statement costs as much as centers are apart.
-
-    Parameters
-    ----------
-    X : array-like or sparse matrix of shape (n_samples, n_features)
-        Finite vectors. Not modified; sparse ones are not made dense.
-    constraints : Constraints
-        Must-links, cannot-links, groups together or apart. Hard ones hold; soft ones are weighed, a group as all pairs
-        of its samples.
-    n_clusters : int
-        Number of clusters; each gets a sample.
-    update : {"symmetric", "printed"}, default="symmetric"
-        How centers answer to broken statements: all those concerned, at once, or as printed in [1]_ that of the first
-        sample of each pair alone, the one with the lower number, whereby the order of samples matters and the objective
-        can rise.
-    inference : {"trees", "icm"}, default="trees"
-        How samples named by statements are assigned: one after the other until none moves ("icm", in an order drawn
-        from ``random_state``), or that and then whole trees of statements at once, which is never worse.
-    init : {"k-means++", "neighborhoods"} or array-like of shape (n_clusters, n_features), default="k-means++"
-        Centers to start from: spread out by chance, the means of must-linked samples, soft or hard, or given.
-    n_init : int or "race", default="race"
-        "race": of eight starts as with "k-means++", the one that fits best after six steps of plain k-means goes on. A
-        number: so many starts run to their ends. A first run is from the "neighborhoods" if these are asked for; the
-        run with the least objective is kept. Where what is broken still costs a hundredth of it, a last run begins with
-        all statements held, if that can be. Where nothing is left to chance there is one run.
-    max_iter : int, default=300
-        Most iterations of one run.
-    tol : float, default=1e-4
-        A run ends when the centers together move less than this, squared, relative to the variance of the features.
-    random_state : None, int, RandomState or Generator
-        Seed of all that is left to chance.
-    watch : callable, optional
-        Called as ``watch(step, labels, centers, metric, objective)`` after each half-step.
-
-    Returns
-    -------
-    SoftRun
-        Labels, centers and the objective, iteration by iteration.
-
-    Raises
-    ------
-    InfeasibleConstraintsError
-        Hard statements cannot hold together in so many clusters; the error explains why.
-    GaveUpError
-        No clustering under the hard statements was found, and no proof that there is none.
-    UnsupportedConstraintError
-        There are statements of another kind, such as triplets, or rules.
-
-    Notes
-    -----
-    The objective is half the sum of squared distances to the centers, and for each broken soft statement half its
-    weight times the squared distance between the two centers (must-link) or from the center to the nearest other
-    (cannot-link).
-    **Cost** O(n d k + k^3) per iteration, and O(k^2) for each link and sweep over the samples that are named.
-    Dense rows are copied once, in single precision.
-    **Guarantee** with "symmetric" the objective never rises from one half-step to the next; all ``n_clusters`` clusters
-    have samples: one left empty takes the sample that gains most.
-    **Departure from** [1]_ "symmetric" moves all centers together to where the objective is least, by one linear
-    system; the printed update ignores statements in which a cluster comes second.
-
-    References
-    ----------
-    .. [1] I. Davidson, S. S. Ravi, "Clustering with Constraints: Feasibility Issues and the k-Means Algorithm",
-       SDM 2005.
-    .. [2] S. Basu, I. Davidson, "Clustering with Constraints", tutorial, KDD 2006.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from linkwise import Constraints
-    >>> from linkwise.engines import cvqe
-    >>> X = np.array([[0.0], [1.0], [8.0], [9.0]])
-    >>> known = Constraints.build(4, must_link=[(0, 2)], weight=10.0)
-    >>> run = cvqe(X, known, 2, init=[[0.0], [9.0]])
-    >>> run.labels.tolist(), run.objective
-    ([0, 0, 0, 1], 19.0)
-    """
-    refuse_word(update, UPDATES, "update", "cvqe")
-    return solve(
-        X,
-        constraints,
-        n_clusters,
-        lambda measure, pairs: BetweenCenters(measure, pairs, printed=update == "printed"),
-        who="cvqe",
-        spread=Spread(),
-        inference=inference,
-        init=init,
-        loop=Loop("cvqe", n_init, max_iter, tol),
-        random_state=random_state,
-        watch=watch,
-    )
 
 
 class CVQE(SoftMixin, ConstrainedClusterer):
@@ -137,18 +29,18 @@ class CVQE(SoftMixin, ConstrainedClusterer):
         How samples named by statements are assigned: one after the other until none moves ("icm", in an order drawn
         from ``random_state``), or that and then whole trees of statements at once, which is never worse.
     init : {"k-means++", "neighborhoods"} or array-like of shape (n_clusters, n_features), default="k-means++"
-        Centers to start from: spread out by chance, the means of must-linked samples, soft or hard, or given.
+        Centers to start from: drawn far from each other, the means of must-linked samples (soft or hard), or given.
     n_init : int or "race", default="race"
-        "race": of eight starts as with "k-means++", the one that fits best after six steps of plain k-means goes on. A
-        number: so many starts run to their ends. A first run is from the "neighborhoods" if these are asked for; the
-        run with the least objective is kept. Where what is broken still costs a hundredth of it, a last run begins with
-        all statements held, if that can be. Where nothing is left to chance there is one run.
+        "race": run six k-means steps from each of eight "k-means++" initializations and continue with the best. A
+        number: run from that many initializations. With "neighborhoods" a first run starts from these. The run with the
+        least objective is kept; where broken statements still cost a hundredth of it, a last run starts from labels in
+        which all statements hold, if there are any. There is one run where nothing is random.
     max_iter : int, default=300
-        Most iterations of one run.
+        Maximum number of iterations of one run.
     tol : float, default=1e-4
-        A run ends when the centers together move less than this, squared, relative to the variance of the features.
+        Stop when the squared shift of the centers falls below ``tol`` times the mean feature variance.
     random_state : int, RandomState instance or None, default=None
-        Seed of all that is left to chance.
+        Seed for initialization and tie-breaking.
 
     Attributes
     ----------
@@ -157,7 +49,7 @@ class CVQE(SoftMixin, ConstrainedClusterer):
     cluster_centers_ : ndarray of shape (n_clusters, n_features)
         Centers of the clusters.
     objective_ : float
-        What was made small: misfit and what broken statements charge.
+        Final objective: distortion plus penalties of broken statements.
     objectives_ : ndarray
         The objective after each assignment of the run that was kept; never rises.
     inertia_ : float
@@ -165,7 +57,7 @@ class CVQE(SoftMixin, ConstrainedClusterer):
     n_iter_ : int
         Iterations of the run that was kept.
     best_assignment_ : bool
-        Whether each step of that run assigned at least cost: "trees", and no statements run in a circle.
+        Whether each step of that run assigned at minimum cost: "trees", and the graph of statements has no cycle.
     n_clusters_ : int
         Number of clusters found: always ``n_clusters``.
     certificate_ : Certificate
@@ -182,17 +74,22 @@ class CVQE(SoftMixin, ConstrainedClusterer):
 
     Notes
     -----
-    **Cost** O(n d k + k^3) per iteration, and O(k^2) for each link and sweep over the samples that are named.
-    Dense rows are copied once, in single precision.
-    **Guarantee** hard statements hold in ``labels_``, re-checked after each fit; with "symmetric" the objective never
-    rises from one half-step to the next; all ``n_clusters`` clusters have samples: one left empty takes the sample that
-    gains most.
-    **Departure from** [1]_ see `cvqe`.
+    The objective is half the sum of squared distances to the centers, and for each broken soft statement half its
+    weight times the squared distance between the two centers (must-link) or from the center to the nearest other
+    (cannot-link).
+    **Cost** O(n d k + k^3) per iteration, and O(k^2) for each link and sweep over the samples that are named. Dense
+    rows are copied once, in single precision.
+    **Guarantee** hard statements hold in ``labels_``, re-checked after each fit; with "symmetric" the objective
+    never rises from one half-step to the next; all ``n_clusters`` clusters have samples: one left empty takes the
+    sample that gains most.
+    **Departure from** [1]_ "symmetric" moves all centers together to where the objective is least, by one linear
+    system; the printed update ignores statements in which a cluster comes second.
 
     References
     ----------
     .. [1] I. Davidson, S. S. Ravi, "Clustering with Constraints: Feasibility Issues and the k-Means Algorithm",
        SDM 2005.
+    .. [2] S. Basu, I. Davidson, "Clustering with Constraints", tutorial, KDD 2006.
 
     Examples
     --------
@@ -231,110 +128,8 @@ class CVQE(SoftMixin, ConstrainedClusterer):
         self.tol = tol
         self.random_state = random_state
 
-    _function: ClassVar[Any] = staticmethod(cvqe)
-
-
-def lcvqe(
-    X: Any,
-    constraints: Constraints,
-    n_clusters: int,
-    *,
-    inference: str = "trees",
-    init: Any = "k-means++",
-    n_init: int | str = "race",
-    max_iter: int = 300,
-    tol: float = 1e-4,
-    random_state: Any = None,
-    watch: SoftWatch | None = None,
-) -> SoftRun:
-    """Cluster around centers where a broken statement costs as far as its samples are from where they should be.
-
-    Parameters
-    ----------
-    X : array-like or sparse matrix of shape (n_samples, n_features)
-        Finite vectors. Not modified; sparse ones are not made dense.
-    constraints : Constraints
-        Must-links, cannot-links, groups together or apart. Hard ones hold; soft ones are weighed, a group as all pairs
-        of its samples.
-    n_clusters : int
-        Number of clusters; each gets a sample.
-    inference : {"trees", "icm"}, default="trees"
-        How samples named by statements are assigned: one after the other until none moves ("icm", in an order drawn
-        from ``random_state``), or that and then whole trees of statements at once, which is never worse.
-    init : {"k-means++", "neighborhoods"} or array-like of shape (n_clusters, n_features), default="k-means++"
-        Centers to start from: spread out by chance, the means of must-linked samples, soft or hard, or given.
-    n_init : int or "race", default="race"
-        "race": of eight starts as with "k-means++", the one that fits best after six steps of plain k-means goes on. A
-        number: so many starts run to their ends. A first run is from the "neighborhoods" if these are asked for; the
-        run with the least objective is kept. Where what is broken still costs a hundredth of it, a last run begins with
-        all statements held, if that can be. Where nothing is left to chance there is one run.
-    max_iter : int, default=300
-        Most iterations of one run.
-    tol : float, default=1e-4
-        A run ends when the centers together move less than this, squared, relative to the variance of the features.
-    random_state : None, int, RandomState or Generator
-        Seed of all that is left to chance.
-    watch : callable, optional
-        Called as ``watch(step, labels, centers, metric, objective)`` after each half-step.
-
-    Returns
-    -------
-    SoftRun
-        Labels, centers and the objective, iteration by iteration.
-
-    Raises
-    ------
-    InfeasibleConstraintsError
-        Hard statements cannot hold together in so many clusters; the error explains why.
-    GaveUpError
-        No clustering under the hard statements was found, and no proof that there is none.
-    UnsupportedConstraintError
-        There are statements of another kind, such as triplets, or rules.
-
-    Notes
-    -----
-    The objective is half the sum of squared distances to the centers and, for each broken soft statement, its weight
-    times a quarter of the squared distances of each sample to the center of the other (must-link), or half the squared
-    distance from the sample that is farther from the shared center to its next one (cannot-link).
-    **Cost** O(n d k) per iteration, as k-means, and O(k) for each link and sweep over the samples that are named.
-    Dense rows are copied once, in single precision.
-    **Guarantee** the objective never rises from one half-step to the next; all ``n_clusters`` clusters have samples:
-    one left empty takes the sample that gains most.
-    **Departure from** [1]_ the objective and the centers are written from memory of the paper, not with its text at
-    hand, and no figure of it was reproduced. All clusters are considered for each sample and not three pairs of them;
-    who pays for a cannot-link can change as centers move, and a step of the centers that would raise the objective is
-    shortened.
-
-    References
-    ----------
-    .. [1] D. Pelleg, D. Baras, "K-Means with Large and Noisy Constraint Sets", ECML 2007.
-    .. [2] I. Davidson, S. S. Ravi, "Clustering with Constraints: Feasibility Issues and the k-Means Algorithm",
-       SDM 2005.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from linkwise import Constraints
-    >>> from linkwise.engines import lcvqe
-    >>> X = np.array([[0.0], [1.0], [8.0], [9.0]])
-    >>> known = Constraints.build(4, must_link=[(0, 2)], weight=10.0)
-    >>> run = lcvqe(X, known, 2, init=[[0.0], [9.0]])
-    >>> run.labels.tolist(), run.objective
-    ([0, 0, 0, 1], 19.0)
-    """
-    return solve(
-        X,
-        constraints,
-        n_clusters,
-        ToCenters,
-        who="lcvqe",
-        spread=Spread(),
-        inference=inference,
-        init=init,
-        loop=Loop("lcvqe", n_init, max_iter, tol),
-        random_state=random_state,
-        watch=watch,
-    )
+    def _method(self, measure: Measure, pairs: SoftPairs) -> SoftMethod:
+        return BetweenCenters(measure, pairs, printed=self.update == "printed")
 
 
 class LCVQE(SoftMixin, ConstrainedClusterer):
@@ -348,18 +143,18 @@ class LCVQE(SoftMixin, ConstrainedClusterer):
         How samples named by statements are assigned: one after the other until none moves ("icm", in an order drawn
         from ``random_state``), or that and then whole trees of statements at once, which is never worse.
     init : {"k-means++", "neighborhoods"} or array-like of shape (n_clusters, n_features), default="k-means++"
-        Centers to start from: spread out by chance, the means of must-linked samples, soft or hard, or given.
+        Centers to start from: drawn far from each other, the means of must-linked samples (soft or hard), or given.
     n_init : int or "race", default="race"
-        "race": of eight starts as with "k-means++", the one that fits best after six steps of plain k-means goes on. A
-        number: so many starts run to their ends. A first run is from the "neighborhoods" if these are asked for; the
-        run with the least objective is kept. Where what is broken still costs a hundredth of it, a last run begins with
-        all statements held, if that can be. Where nothing is left to chance there is one run.
+        "race": run six k-means steps from each of eight "k-means++" initializations and continue with the best. A
+        number: run from that many initializations. With "neighborhoods" a first run starts from these. The run with the
+        least objective is kept; where broken statements still cost a hundredth of it, a last run starts from labels in
+        which all statements hold, if there are any. There is one run where nothing is random.
     max_iter : int, default=300
-        Most iterations of one run.
+        Maximum number of iterations of one run.
     tol : float, default=1e-4
-        A run ends when the centers together move less than this, squared, relative to the variance of the features.
+        Stop when the squared shift of the centers falls below ``tol`` times the mean feature variance.
     random_state : int, RandomState instance or None, default=None
-        Seed of all that is left to chance.
+        Seed for initialization and tie-breaking.
 
     Attributes
     ----------
@@ -368,7 +163,7 @@ class LCVQE(SoftMixin, ConstrainedClusterer):
     cluster_centers_ : ndarray of shape (n_clusters, n_features)
         Centers of the clusters.
     objective_ : float
-        What was made small: misfit and what broken statements charge.
+        Final objective: distortion plus penalties of broken statements.
     objectives_ : ndarray
         The objective after each assignment of the run that was kept; never rises.
     inertia_ : float
@@ -376,7 +171,7 @@ class LCVQE(SoftMixin, ConstrainedClusterer):
     n_iter_ : int
         Iterations of the run that was kept.
     best_assignment_ : bool
-        Whether each step of that run assigned at least cost: "trees", and no statements run in a circle.
+        Whether each step of that run assigned at minimum cost: "trees", and the graph of statements has no cycle.
     n_clusters_ : int
         Number of clusters found: always ``n_clusters``.
     certificate_ : Certificate
@@ -393,15 +188,24 @@ class LCVQE(SoftMixin, ConstrainedClusterer):
 
     Notes
     -----
+    The objective is half the sum of squared distances to the centers and, for each broken soft statement, its
+    weight times a quarter of the squared distances of each sample to the center of the other (must-link), or half
+    the squared distance from the sample that is farther from the shared center to its next one (cannot-link).
     **Cost** O(n d k) per iteration, as k-means, and O(k) for each link and sweep over the samples that are named.
     Dense rows are copied once, in single precision.
     **Guarantee** hard statements hold in ``labels_``, re-checked after each fit; the objective never rises from one
-    half-step to the next; all ``n_clusters`` clusters have samples: one left empty takes the sample that gains most.
-    **Departure from** [1]_ see `lcvqe`.
+    half-step to the next; all ``n_clusters`` clusters have samples: one left empty takes the sample that gains
+    most.
+    **Departure from** [1]_ the objective and the centers are written from memory of the paper, not with its text at
+    hand, and no figure of it was reproduced. All clusters are considered for each sample and not three pairs of
+    them; who pays for a cannot-link can change as centers move, and a step of the centers that would raise the
+    objective is shortened.
 
     References
     ----------
     .. [1] D. Pelleg, D. Baras, "K-Means with Large and Noisy Constraint Sets", ECML 2007.
+    .. [2] I. Davidson, S. S. Ravi, "Clustering with Constraints: Feasibility Issues and the k-Means Algorithm",
+       SDM 2005.
 
     Examples
     --------
@@ -433,4 +237,5 @@ class LCVQE(SoftMixin, ConstrainedClusterer):
         self.tol = tol
         self.random_state = random_state
 
-    _function: ClassVar[Any] = staticmethod(lcvqe)
+    def _method(self, measure: Measure, pairs: SoftPairs) -> SoftMethod:
+        return ToCenters(measure, pairs)

@@ -5,127 +5,12 @@ from __future__ import annotations
 from typing import Any, ClassVar
 
 from linkwise._compat import StrOptions
-from linkwise.constraints import Constraints
 from linkwise.engines import ConstrainedClusterer
-from linkwise.engines.partitional._distortions import DISTORTIONS
+from linkwise.engines.partitional._distortions import DISTORTIONS, Measure
 from linkwise.engines.partitional._learned_metric import METRICS
-from linkwise.engines.partitional._loop import Loop
-from linkwise.engines.partitional._penalties import ByDistance
-from linkwise.engines.partitional._soft_loop import SoftWatch
-from linkwise.engines.partitional._soft_mixin import SoftMixin, SoftRun, Spread, solve
-
-
-def hmrf_kmeans(
-    X: Any,
-    constraints: Constraints,
-    n_clusters: int,
-    *,
-    distortion: str = "squared_euclidean",
-    metric: str = "none",
-    per_cluster: bool = False,
-    inference: str = "trees",
-    init: Any = "neighborhoods",
-    n_init: int | str = "race",
-    max_iter: int = 300,
-    tol: float = 1e-4,
-    random_state: Any = None,
-    watch: SoftWatch | None = None,
-) -> SoftRun:
-    """Find the labels a hidden Markov random field thinks likeliest: near their centers, with few statements broken.
-
-    Parameters
-    ----------
-    X : array-like or sparse matrix of shape (n_samples, n_features)
-        Finite vectors, scaled to length 1 ("cosine") or sum 1 ("kl"). Not modified; sparse ones are not made dense, and
-        refused where a metric is learned.
-    constraints : Constraints
-        Must-links, cannot-links, groups together or apart. Hard ones hold; soft ones are weighed, a group as all pairs
-        of its samples.
-    n_clusters : int
-        Number of clusters; each gets a sample.
-    distortion : {"squared_euclidean", "cosine", "kl"}, default="squared_euclidean"
-        How far a sample is from a center: the squared distance; 1 less the cosine, for directions such as texts; or the
-        relative entropy, for rows read as distributions.
-    metric : {"diagonal", "full", "none"}, default="none"
-        What is learned: a weight for each feature, a matrix, or nothing.
-    per_cluster : bool, default=False
-        Whether each cluster has a metric of its own.
-    inference : {"trees", "icm"}, default="trees"
-        How samples named by statements are assigned: one after the other until none moves ("icm", in an order drawn
-        from ``random_state``), or that and then whole trees of statements at once, which is never worse.
-    init : {"k-means++", "neighborhoods"} or array-like of shape (n_clusters, n_features), default="neighborhoods"
-        Centers to start from: spread out by chance, the means of must-linked samples, soft or hard, or given.
-    n_init : int or "race", default="race"
-        "race": of eight starts as with "k-means++", the one that fits best after six steps of plain k-means goes on. A
-        number: so many starts run to their ends. A first run is from the "neighborhoods" if these are asked for; the
-        run with the least objective is kept. Where what is broken still costs a hundredth of it, a last run begins with
-        all statements held, if that can be. Where nothing is left to chance there is one run.
-    max_iter : int, default=300
-        Most iterations of one run.
-    tol : float, default=1e-4
-        A run ends when the centers together move less than this, squared, relative to the variance of the features.
-    random_state : None, int, RandomState or Generator
-        Seed of all that is left to chance.
-    watch : callable, optional
-        Called as ``watch(step, labels, centers, metric, objective)`` after each half-step.
-
-    Returns
-    -------
-    SoftRun
-        Labels, centers and the objective, iteration by iteration.
-
-    Raises
-    ------
-    InfeasibleConstraintsError
-        Hard statements cannot hold together in so many clusters; the error explains why.
-    GaveUpError
-        No clustering under the hard statements was found, and no proof that there is none.
-    UnsupportedConstraintError
-        There are statements of another kind, such as triplets, or rules.
-
-    Notes
-    -----
-    The objective is the sum of the distortions of samples and their centers and, for each broken soft statement, its
-    weight times the distortion of its samples (must-link) or what is missing to the largest distortion (cannot-link).
-    With "cosine" the largest is 1 if no number is negative, else 2; with "kl" two samples are as far apart as both are
-    from their mean, at most 2 log 2.
-    **Cost** O(n d k) per iteration, O(n d^2 k) with "full", and with cannot-links the search for the two samples
-    farthest apart, O(n^2 d) at worst. Sparse rows cost their non-zeros times k.
-    **Guarantee** the objective never rises from one half-step to the next; all ``n_clusters`` clusters have samples:
-    one left empty takes the sample that gains most.
-    **Departure from** [1]_ the metric is learned in closed form with a log-determinant, and for squared distances only;
-    with "kl" centers are means with a hundredth of a sample of the overall mean added, whose divergence is in the
-    objective.
-
-    References
-    ----------
-    .. [1] S. Basu, M. Bilenko, R. J. Mooney, "A Probabilistic Framework for Semi-Supervised Clustering", KDD 2004.
-    .. [2] S. Basu, I. Davidson, "Clustering with Constraints", tutorial, KDD 2006.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from linkwise import Constraints
-    >>> from linkwise.engines import hmrf_kmeans
-    >>> X = np.array([[0.0], [1.0], [8.0], [9.0]])
-    >>> known = Constraints.build(4, must_link=[(0, 2)], weight=1.0)
-    >>> run = hmrf_kmeans(X, known, 2, init=[[0.0], [9.0]])
-    >>> run.labels.tolist(), run.objective
-    ([0, 0, 0, 1], 38.0)
-    """
-    return solve(
-        X,
-        constraints,
-        n_clusters,
-        ByDistance,
-        who="hmrf_kmeans",
-        spread=Spread(distortion, metric, per_cluster),
-        inference=inference,
-        init=init,
-        loop=Loop("hmrf_kmeans", n_init, max_iter, tol),
-        random_state=random_state,
-        watch=watch,
-    )
+from linkwise.engines.partitional._penalties import ByDistance, SoftMethod
+from linkwise.engines.partitional._soft_mixin import SoftMixin, Spread
+from linkwise.problem.statements import SoftPairs
 
 
 class HMRFKMeans(SoftMixin, ConstrainedClusterer):
@@ -146,18 +31,18 @@ class HMRFKMeans(SoftMixin, ConstrainedClusterer):
         How samples named by statements are assigned: one after the other until none moves ("icm", in an order drawn
         from ``random_state``), or that and then whole trees of statements at once, which is never worse.
     init : {"k-means++", "neighborhoods"} or array-like of shape (n_clusters, n_features), default="neighborhoods"
-        Centers to start from: spread out by chance, the means of must-linked samples, soft or hard, or given.
+        Centers to start from: drawn far from each other, the means of must-linked samples (soft or hard), or given.
     n_init : int or "race", default="race"
-        "race": of eight starts as with "k-means++", the one that fits best after six steps of plain k-means goes on. A
-        number: so many starts run to their ends. A first run is from the "neighborhoods" if these are asked for; the
-        run with the least objective is kept. Where what is broken still costs a hundredth of it, a last run begins with
-        all statements held, if that can be. Where nothing is left to chance there is one run.
+        "race": run six k-means steps from each of eight "k-means++" initializations and continue with the best. A
+        number: run from that many initializations. With "neighborhoods" a first run starts from these. The run with the
+        least objective is kept; where broken statements still cost a hundredth of it, a last run starts from labels in
+        which all statements hold, if there are any. There is one run where nothing is random.
     max_iter : int, default=300
-        Most iterations of one run.
+        Maximum number of iterations of one run.
     tol : float, default=1e-4
-        A run ends when the centers together move less than this, squared, relative to the variance of the features.
+        Stop when the squared shift of the centers falls below ``tol`` times the mean feature variance.
     random_state : int, RandomState instance or None, default=None
-        Seed of all that is left to chance.
+        Seed for initialization and tie-breaking.
 
     Attributes
     ----------
@@ -166,7 +51,7 @@ class HMRFKMeans(SoftMixin, ConstrainedClusterer):
     cluster_centers_ : ndarray of shape (n_clusters, n_features)
         Centers of the clusters.
     objective_ : float
-        What was made small: misfit and what broken statements charge.
+        Final objective: distortion plus penalties of broken statements.
     objectives_ : ndarray
         The objective after each assignment of the run that was kept; never rises.
     inertia_ : float
@@ -178,7 +63,7 @@ class HMRFKMeans(SoftMixin, ConstrainedClusterer):
     n_iter_ : int
         Iterations of the run that was kept.
     best_assignment_ : bool
-        Whether each step of that run assigned at least cost: "trees", and no statements run in a circle.
+        Whether each step of that run assigned at minimum cost: "trees", and the graph of statements has no cycle.
     n_clusters_ : int
         Number of clusters found: always ``n_clusters``.
     certificate_ : Certificate
@@ -195,15 +80,23 @@ class HMRFKMeans(SoftMixin, ConstrainedClusterer):
 
     Notes
     -----
+    The objective is the sum of the distortions of samples and their centers and, for each broken soft statement,
+    its weight times the distortion of its samples (must-link) or what is missing to the largest distortion
+    (cannot-link). With "cosine" the largest is 1 if no number is negative, else 2; with "kl" two samples are as far
+    apart as both are from their mean, at most 2 log 2.
     **Cost** O(n d k) per iteration, O(n d^2 k) with "full", and with cannot-links the search for the two samples
     farthest apart, O(n^2 d) at worst. Sparse rows cost their non-zeros times k.
     **Guarantee** hard statements hold in ``labels_``, re-checked after each fit; the objective never rises from one
-    half-step to the next; all ``n_clusters`` clusters have samples: one left empty takes the sample that gains most.
-    **Departure from** [1]_ see `hmrf_kmeans`.
+    half-step to the next; all ``n_clusters`` clusters have samples: one left empty takes the sample that gains
+    most.
+    **Departure from** [1]_ the metric is learned in closed form with a log-determinant, and for squared distances
+    only; with "kl" centers are means with a hundredth of a sample of the overall mean added, whose divergence is in
+    the objective.
 
     References
     ----------
     .. [1] S. Basu, M. Bilenko, R. J. Mooney, "A Probabilistic Framework for Semi-Supervised Clustering", KDD 2004.
+    .. [2] S. Basu, I. Davidson, "Clustering with Constraints", tutorial, KDD 2006.
 
     Examples
     --------
@@ -251,4 +144,5 @@ class HMRFKMeans(SoftMixin, ConstrainedClusterer):
     def _spread(self) -> Spread:
         return Spread(self.distortion, self.metric, self.per_cluster)
 
-    _function: ClassVar[Any] = staticmethod(hmrf_kmeans)
+    def _method(self, measure: Measure, pairs: SoftPairs) -> SoftMethod:
+        return ByDistance(measure, pairs)

@@ -157,18 +157,18 @@ class Loop:
     """The parameters of Lloyd's loop.
 
     With ``n_init="race"`` several starts race and the best goes on; otherwise that number of starts run to their ends.
-    ``watch``, if given, is called with the labels and centers of the contracted rows after each half-step.
+    ``watch``, if given, is called after each half-step.
     """
 
     n_init: int | str = RACE
     max_iter: int = 300
     tol: float = 1e-4
-    watch: Watch | None = None
+    watch: Callable[..., None] | None = None
 
     @classmethod
     def of(cls, model: Any) -> Loop:
         """Read the parameters of an estimator, which scikit-learn has validated."""
-        return cls(model.n_init, model.max_iter, model.tol)
+        return cls(model.n_init, model.max_iter, model.tol, model._watch)
 
     @property
     def race(self) -> bool:

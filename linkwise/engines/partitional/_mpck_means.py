@@ -5,121 +5,12 @@ from __future__ import annotations
 from typing import Any, ClassVar
 
 from linkwise._compat import StrOptions
-from linkwise.constraints import Constraints
 from linkwise.engines import ConstrainedClusterer
+from linkwise.engines.partitional._distortions import Measure
 from linkwise.engines.partitional._learned_metric import METRICS
-from linkwise.engines.partitional._loop import Loop
-from linkwise.engines.partitional._penalties import ByDistance, MetricOnly
-from linkwise.engines.partitional._soft_loop import SoftWatch
-from linkwise.engines.partitional._soft_mixin import SoftMixin, SoftRun, Spread, solve
-
-
-def mk_means(
-    X: Any,
-    constraints: Constraints,
-    n_clusters: int,
-    *,
-    metric: str = "diagonal",
-    per_cluster: bool = False,
-    inference: str = "trees",
-    init: Any = "k-means++",
-    n_init: int | str = "race",
-    max_iter: int = 300,
-    tol: float = 1e-4,
-    random_state: Any = None,
-    watch: SoftWatch | None = None,
-) -> SoftRun:
-    """Learn a metric from broken soft statements and cluster in it, without looking at them.
-
-    Parameters
-    ----------
-    X : array-like of shape (n_samples, n_features)
-        Finite vectors. Not modified. Sparse ones are taken with ``metric="none"`` only.
-    constraints : Constraints
-        Must-links, cannot-links, groups together or apart. Hard ones hold; soft ones are weighed, a group as all pairs
-        of its samples.
-    n_clusters : int
-        Number of clusters; each gets a sample.
-    metric : {"diagonal", "full", "none"}, default="diagonal"
-        What is learned: a weight for each feature, a matrix, or nothing.
-    per_cluster : bool, default=False
-        Whether each cluster has a metric of its own.
-    inference : {"trees", "icm"}, default="trees"
-        How samples named by statements are assigned: one after the other until none moves ("icm", in an order drawn
-        from ``random_state``), or that and then whole trees of statements at once, which is never worse.
-    init : {"k-means++", "neighborhoods"} or array-like of shape (n_clusters, n_features), default="k-means++"
-        Centers to start from: spread out by chance, the means of must-linked samples, soft or hard, or given.
-    n_init : int or "race", default="race"
-        "race": of eight starts as with "k-means++", the one that fits best after six steps of plain k-means goes on. A
-        number: so many starts run to their ends. A first run is from the "neighborhoods" if these are asked for; the
-        run with the least objective is kept. Where nothing is left to chance there is one run.
-    max_iter : int, default=300
-        Most iterations of one run.
-    tol : float, default=1e-4
-        A run ends when the centers together move less than this, squared, relative to the variance of the features.
-    random_state : None, int, RandomState or Generator
-        Seed of all that is left to chance.
-    watch : callable, optional
-        Called as ``watch(step, labels, centers, metric, objective)`` after each half-step.
-
-    Returns
-    -------
-    SoftRun
-        Labels, centers and the objective, iteration by iteration.
-
-    Raises
-    ------
-    InfeasibleConstraintsError
-        Hard statements cannot hold together in so many clusters; the error explains why.
-    GaveUpError
-        No clustering under the hard statements was found, and no proof that there is none.
-    UnsupportedConstraintError
-        There are statements of another kind, such as triplets, or rules.
-
-    Notes
-    -----
-    The objective is that of `mpck_means`: the sum of squared distances to the centers under a metric A, less log det A
-    for each sample, and what broken soft statements charge by distance. Samples go to the nearest center all the same,
-    so an assignment that breaks more can raise the objective. The run goes on from there, as in [1]_; it ends when
-    labels repeat or centers stand still, when it comes to the same labels for the third time (a cycle), or after
-    ``max_iter`` iterations. The assignment with the least objective of the whole run is returned.
-    **Cost** O(n d k) per iteration, O(n d^2 k) with "full", and with cannot-links the search for the two samples
-    farthest apart, O(n^2 d) at worst.
-    **Guarantee** means and metric never raise the objective, and no assignment of the run is better than the one
-    returned; all ``n_clusters`` clusters have samples: one left empty takes the sample that gains most.
-    **Departure from** [1]_ the best assignment of a run is returned, not the last; hard statements hold and shape
-    nothing; a thousandth of the covariance keeps the metric finite.
-
-    References
-    ----------
-    .. [1] M. Bilenko, S. Basu, R. J. Mooney, "Integrating Constraints and Metric Learning in Semi-Supervised
-       Clustering", ICML 2004.
-    .. [2] S. Basu, I. Davidson, "Clustering with Constraints", tutorial, KDD 2006.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from linkwise import Constraints
-    >>> from linkwise.engines import mk_means
-    >>> X = np.array([[0.0], [1.0], [8.0], [9.0]])
-    >>> known = Constraints.build(4, must_link=[(0, 2)], weight=1.0)
-    >>> run = mk_means(X, known, 2, init=[[0.0], [9.0]])
-    >>> run.labels.tolist(), run.metric.shape
-    ([0, 0, 1, 1], (1,))
-    """
-    return solve(
-        X,
-        constraints,
-        n_clusters,
-        MetricOnly,
-        who="mk_means",
-        spread=Spread(metric=metric, per_cluster=per_cluster),
-        inference=inference,
-        init=init,
-        loop=Loop("mk_means", n_init, max_iter, tol),
-        random_state=random_state,
-        watch=watch,
-    )
+from linkwise.engines.partitional._penalties import ByDistance, MetricOnly, SoftMethod
+from linkwise.engines.partitional._soft_mixin import SoftMixin, Spread
+from linkwise.problem.statements import SoftPairs
 
 
 class MKMeans(SoftMixin, ConstrainedClusterer):
@@ -137,17 +28,17 @@ class MKMeans(SoftMixin, ConstrainedClusterer):
         How samples named by statements are assigned: one after the other until none moves ("icm", in an order drawn
         from ``random_state``), or that and then whole trees of statements at once, which is never worse.
     init : {"k-means++", "neighborhoods"} or array-like of shape (n_clusters, n_features), default="k-means++"
-        Centers to start from: spread out by chance, the means of must-linked samples, soft or hard, or given.
+        Centers to start from: drawn far from each other, the means of must-linked samples (soft or hard), or given.
     n_init : int or "race", default="race"
-        "race": of eight starts as with "k-means++", the one that fits best after six steps of plain k-means goes on. A
-        number: so many starts run to their ends. A first run is from the "neighborhoods" if these are asked for; the
-        run with the least objective is kept. Where nothing is left to chance there is one run.
+        "race": run six k-means steps from each of eight "k-means++" initializations and continue with the best. A
+        number: run from that many initializations. With "neighborhoods" a first run starts from these. The run with the
+        least objective is kept. There is one run where nothing is random.
     max_iter : int, default=300
-        Most iterations of one run.
+        Maximum number of iterations of one run.
     tol : float, default=1e-4
-        A run ends when the centers together move less than this, squared, relative to the variance of the features.
+        Stop when the squared shift of the centers falls below ``tol`` times the mean feature variance.
     random_state : int, RandomState instance or None, default=None
-        Seed of all that is left to chance.
+        Seed for initialization and tie-breaking.
 
     Attributes
     ----------
@@ -156,7 +47,7 @@ class MKMeans(SoftMixin, ConstrainedClusterer):
     cluster_centers_ : ndarray of shape (n_clusters, n_features)
         Centers of the clusters.
     objective_ : float
-        What was made small: misfit and what broken statements charge.
+        Final objective: distortion plus penalties of broken statements.
     objectives_ : ndarray
         The objective after each assignment of the run that was kept; it may rise, ``objective_`` is the least.
     inertia_ : float
@@ -167,7 +58,7 @@ class MKMeans(SoftMixin, ConstrainedClusterer):
     n_iter_ : int
         Iterations of the run that was kept.
     best_assignment_ : bool
-        Whether each step of that run assigned at least cost: "trees", and no statements run in a circle.
+        Whether each step of that run assigned at minimum cost: "trees", and the graph of statements has no cycle.
     n_clusters_ : int
         Number of clusters found: always ``n_clusters``.
     certificate_ : Certificate
@@ -183,16 +74,24 @@ class MKMeans(SoftMixin, ConstrainedClusterer):
 
     Notes
     -----
+    The objective is that of `MPCKMeans`: the sum of squared distances to the centers under a metric A, less log
+    det A for each sample, and what broken soft statements charge by distance. Samples go to the nearest center all
+    the same, so an assignment that breaks more can raise the objective. The run goes on from there, as in [1]_; it
+    ends when labels repeat or centers stand still, when it comes to the same labels for the third time (a cycle),
+    or after ``max_iter`` iterations. The assignment with the least objective of the whole run is returned.
     **Cost** O(n d k) per iteration, O(n d^2 k) with "full", and with cannot-links the search for the two samples
     farthest apart, O(n^2 d) at worst.
-    **Guarantee** hard statements hold in ``labels_``, re-checked after each fit; no assignment of the run has a lower
-    objective; all ``n_clusters`` clusters have samples: one left empty takes the sample that gains most.
-    **Departure from** [1]_ see `mk_means`.
+    **Guarantee** hard statements hold in ``labels_``, re-checked after each fit; means and metric never raise the
+    objective, and no assignment of the run is better than the one returned; all ``n_clusters`` clusters have
+    samples: one left empty takes the sample that gains most.
+    **Departure from** [1]_ the best assignment of a run is returned, not the last; hard statements hold and shape
+    nothing; a thousandth of the covariance keeps the metric finite.
 
     References
     ----------
     .. [1] M. Bilenko, S. Basu, R. J. Mooney, "Integrating Constraints and Metric Learning in Semi-Supervised
        Clustering", ICML 2004.
+    .. [2] S. Basu, I. Davidson, "Clustering with Constraints", tutorial, KDD 2006.
 
     Examples
     --------
@@ -237,115 +136,8 @@ class MKMeans(SoftMixin, ConstrainedClusterer):
     def _spread(self) -> Spread:
         return Spread("squared_euclidean", self.metric, self.per_cluster)
 
-    _function: ClassVar[Any] = staticmethod(mk_means)
-
-
-def mpck_means(
-    X: Any,
-    constraints: Constraints,
-    n_clusters: int,
-    *,
-    metric: str = "diagonal",
-    per_cluster: bool = False,
-    inference: str = "trees",
-    init: Any = "neighborhoods",
-    n_init: int | str = "race",
-    max_iter: int = 300,
-    tol: float = 1e-4,
-    random_state: Any = None,
-    watch: SoftWatch | None = None,
-) -> SoftRun:
-    """Weigh soft statements in the assignment, and learn a metric from those that are broken.
-
-    Parameters
-    ----------
-    X : array-like of shape (n_samples, n_features)
-        Finite vectors. Not modified. Sparse ones are taken with ``metric="none"`` only.
-    constraints : Constraints
-        Must-links, cannot-links, groups together or apart. Hard ones hold; soft ones are weighed, a group as all pairs
-        of its samples.
-    n_clusters : int
-        Number of clusters; each gets a sample.
-    metric : {"diagonal", "full", "none"}, default="diagonal"
-        What is learned: a weight for each feature, a matrix, or nothing.
-    per_cluster : bool, default=False
-        Whether each cluster has a metric of its own.
-    inference : {"trees", "icm"}, default="trees"
-        How samples named by statements are assigned: one after the other until none moves ("icm", in an order drawn
-        from ``random_state``), or that and then whole trees of statements at once, which is never worse.
-    init : {"k-means++", "neighborhoods"} or array-like of shape (n_clusters, n_features), default="neighborhoods"
-        Centers to start from: spread out by chance, the means of must-linked samples, soft or hard, or given.
-    n_init : int or "race", default="race"
-        "race": of eight starts as with "k-means++", the one that fits best after six steps of plain k-means goes on. A
-        number: so many starts run to their ends. A first run is from the "neighborhoods" if these are asked for; the
-        run with the least objective is kept. Where what is broken still costs a hundredth of it, a last run begins with
-        all statements held, if that can be. Where nothing is left to chance there is one run.
-    max_iter : int, default=300
-        Most iterations of one run.
-    tol : float, default=1e-4
-        A run ends when the centers together move less than this, squared, relative to the variance of the features.
-    random_state : None, int, RandomState or Generator
-        Seed of all that is left to chance.
-    watch : callable, optional
-        Called as ``watch(step, labels, centers, metric, objective)`` after each half-step.
-
-    Returns
-    -------
-    SoftRun
-        Labels, centers and the objective, iteration by iteration.
-
-    Raises
-    ------
-    InfeasibleConstraintsError
-        Hard statements cannot hold together in so many clusters; the error explains why.
-    GaveUpError
-        No clustering under the hard statements was found, and no proof that there is none.
-    UnsupportedConstraintError
-        There are statements of another kind, such as triplets, or rules.
-
-    Notes
-    -----
-    The objective is the sum of squared distances to the centers under a metric A, less log det A for each sample, and
-    for each broken soft statement its weight times the squared distance of its samples (must-link; the mean of the two
-    metrics where these differ) or what is missing to the largest squared distance of any two samples (cannot-link).
-    **Cost** O(n d k) per iteration, O(n d^2 k) with "full", and with cannot-links the search for the two samples
-    farthest apart, O(n^2 d) at worst.
-    **Guarantee** the objective never rises from one half-step to the next; all ``n_clusters`` clusters have samples:
-    one left empty takes the sample that gains most.
-    **Departure from** [1]_ the largest distance is taken under the metric of the moment, so that no charge is negative;
-    as it moves with the metric, a metric step that would raise the objective is shortened; a small multiple of the
-    trace keeps the metric finite.
-
-    References
-    ----------
-    .. [1] M. Bilenko, S. Basu, R. J. Mooney, "Integrating Constraints and Metric Learning in Semi-Supervised
-       Clustering", ICML 2004.
-    .. [2] S. Basu, I. Davidson, "Clustering with Constraints", tutorial, KDD 2006.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from linkwise import Constraints
-    >>> from linkwise.engines import mpck_means
-    >>> X = np.array([[0.0], [1.0], [8.0], [9.0]])
-    >>> known = Constraints.build(4, must_link=[(0, 2)], weight=1.0)
-    >>> run = mpck_means(X, known, 2, init=[[0.0], [9.0]])
-    >>> run.labels.tolist(), run.metric.shape
-    ([0, 0, 0, 1], (1,))
-    """
-    return solve(
-        X,
-        constraints,
-        n_clusters,
-        ByDistance,
-        who="mpck_means",
-        spread=Spread(metric=metric, per_cluster=per_cluster),
-        inference=inference,
-        init=init,
-        loop=Loop("mpck_means", n_init, max_iter, tol),
-        random_state=random_state,
-        watch=watch,
-    )
+    def _method(self, measure: Measure, pairs: SoftPairs) -> SoftMethod:
+        return MetricOnly(measure, pairs)
 
 
 class MPCKMeans(SoftMixin, ConstrainedClusterer):
@@ -363,18 +155,18 @@ class MPCKMeans(SoftMixin, ConstrainedClusterer):
         How samples named by statements are assigned: one after the other until none moves ("icm", in an order drawn
         from ``random_state``), or that and then whole trees of statements at once, which is never worse.
     init : {"k-means++", "neighborhoods"} or array-like of shape (n_clusters, n_features), default="neighborhoods"
-        Centers to start from: spread out by chance, the means of must-linked samples, soft or hard, or given.
+        Centers to start from: drawn far from each other, the means of must-linked samples (soft or hard), or given.
     n_init : int or "race", default="race"
-        "race": of eight starts as with "k-means++", the one that fits best after six steps of plain k-means goes on. A
-        number: so many starts run to their ends. A first run is from the "neighborhoods" if these are asked for; the
-        run with the least objective is kept. Where what is broken still costs a hundredth of it, a last run begins with
-        all statements held, if that can be. Where nothing is left to chance there is one run.
+        "race": run six k-means steps from each of eight "k-means++" initializations and continue with the best. A
+        number: run from that many initializations. With "neighborhoods" a first run starts from these. The run with the
+        least objective is kept; where broken statements still cost a hundredth of it, a last run starts from labels in
+        which all statements hold, if there are any. There is one run where nothing is random.
     max_iter : int, default=300
-        Most iterations of one run.
+        Maximum number of iterations of one run.
     tol : float, default=1e-4
-        A run ends when the centers together move less than this, squared, relative to the variance of the features.
+        Stop when the squared shift of the centers falls below ``tol`` times the mean feature variance.
     random_state : int, RandomState instance or None, default=None
-        Seed of all that is left to chance.
+        Seed for initialization and tie-breaking.
 
     Attributes
     ----------
@@ -383,7 +175,7 @@ class MPCKMeans(SoftMixin, ConstrainedClusterer):
     cluster_centers_ : ndarray of shape (n_clusters, n_features)
         Centers of the clusters.
     objective_ : float
-        What was made small: misfit and what broken statements charge.
+        Final objective: distortion plus penalties of broken statements.
     objectives_ : ndarray
         The objective after each assignment of the run that was kept; never rises.
     inertia_ : float
@@ -394,7 +186,7 @@ class MPCKMeans(SoftMixin, ConstrainedClusterer):
     n_iter_ : int
         Iterations of the run that was kept.
     best_assignment_ : bool
-        Whether each step of that run assigned at least cost: "trees", and no statements run in a circle.
+        Whether each step of that run assigned at minimum cost: "trees", and the graph of statements has no cycle.
     n_clusters_ : int
         Number of clusters found: always ``n_clusters``.
     certificate_ : Certificate
@@ -412,16 +204,24 @@ class MPCKMeans(SoftMixin, ConstrainedClusterer):
 
     Notes
     -----
+    The objective is the sum of squared distances to the centers under a metric A, less log det A for each sample,
+    and for each broken soft statement its weight times the squared distance of its samples (must-link; the mean of
+    the two metrics where these differ) or what is missing to the largest squared distance of any two samples
+    (cannot-link).
     **Cost** O(n d k) per iteration, O(n d^2 k) with "full", and with cannot-links the search for the two samples
     farthest apart, O(n^2 d) at worst.
     **Guarantee** hard statements hold in ``labels_``, re-checked after each fit; the objective never rises from one
-    half-step to the next; all ``n_clusters`` clusters have samples: one left empty takes the sample that gains most.
-    **Departure from** [1]_ see `mpck_means`.
+    half-step to the next; all ``n_clusters`` clusters have samples: one left empty takes the sample that gains
+    most.
+    **Departure from** [1]_ the largest distance is taken under the metric of the moment, so that no charge is
+    negative; as it moves with the metric, a metric step that would raise the objective is shortened; a small
+    multiple of the trace keeps the metric finite.
 
     References
     ----------
     .. [1] M. Bilenko, S. Basu, R. J. Mooney, "Integrating Constraints and Metric Learning in Semi-Supervised
        Clustering", ICML 2004.
+    .. [2] S. Basu, I. Davidson, "Clustering with Constraints", tutorial, KDD 2006.
 
     Examples
     --------
@@ -466,4 +266,5 @@ class MPCKMeans(SoftMixin, ConstrainedClusterer):
     def _spread(self) -> Spread:
         return Spread("squared_euclidean", self.metric, self.per_cluster)
 
-    _function: ClassVar[Any] = staticmethod(mpck_means)
+    def _method(self, measure: Measure, pairs: SoftPairs) -> SoftMethod:
+        return ByDistance(measure, pairs)

@@ -46,14 +46,14 @@ class SeededKMeans(_FromSeeds):
     n_clusters : int, default=2
         Number of clusters; each gets a sample.
     n_init : int or "race", default="race"
-        "race": of eight starts, the one that fits best after six steps of plain k-means goes on. A number: so many
-        starts run to their ends and the best is kept. There is one start where the seeds start all clusters.
+        "race": run six k-means steps from each of eight initializations and continue with the best. A number: run from
+        that many initializations and keep the best. There is one run where the seeds start all clusters.
     max_iter : int, default=300
-        Most iterations of one run.
+        Maximum number of iterations of one run.
     tol : float, default=1e-4
-        A run ends when the centers together move less than this, squared, relative to the variance of the features.
+        Stop when the squared shift of the centers falls below ``tol`` times the mean feature variance.
     random_state : int, RandomState instance or None, default=None
-        Seed of all that is left to chance.
+        Seed for initialization and tie-breaking.
 
     Attributes
     ----------
@@ -122,14 +122,14 @@ class ConstrainedKMeans(_FromSeeds):
     n_clusters : int, default=2
         Number of clusters; each gets a sample.
     n_init : int or "race", default="race"
-        "race": of eight starts, the one that fits best after six steps of plain k-means goes on. A number: so many
-        starts run to their ends and the best is kept. There is one start where the seeds start all clusters.
+        "race": run six k-means steps from each of eight initializations and continue with the best. A number: run from
+        that many initializations and keep the best. There is one run where the seeds start all clusters.
     max_iter : int, default=300
-        Most iterations of one run.
+        Maximum number of iterations of one run.
     tol : float, default=1e-4
-        A run ends when the centers together move less than this, squared, relative to the variance of the features.
+        Stop when the squared shift of the centers falls below ``tol`` times the mean feature variance.
     random_state : int, RandomState instance or None, default=None
-        Seed of all that is left to chance.
+        Seed for initialization and tie-breaking.
 
     Attributes
     ----------

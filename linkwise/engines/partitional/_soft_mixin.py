@@ -1,4 +1,4 @@
-"""What all soft k-means functions do around the loop: read, judge, bind, run from several starts, keep the best."""
+"""Base of soft k-means estimators: runs from several starts, of which the best is kept, and the cost of new rows."""
 
 from __future__ import annotations
 
@@ -10,65 +10,31 @@ import numpy as np
 import scipy.sparse
 
 from linkwise._compat import StrOptions
-from linkwise._kernels.disjoint_set import components
 from linkwise._random import make_generator
 from linkwise._threads import Workers
 from linkwise._typing import FloatArray, IntArray
-from linkwise.constraints import Constraints, Kind
-from linkwise.engines.assignment import contract
+from linkwise.constraints import Kind
 from linkwise.engines.distances import in_unit, squared_to, typical_variance, unit_of
 from linkwise.engines.partitional._centroid_mixin import LINKS, CentroidMixin
 from linkwise.engines.partitional._cop_kmeans import cop_kmeans
-from linkwise.engines.partitional._distortions import DISTORTIONS, Measure, State, make_measure
+from linkwise.engines.partitional._distortions import Measure, State, make_measure
 from linkwise.engines.partitional._energy import INFERENCES, bind_samples
 from linkwise.engines.partitional._init import Start, read_init
-from linkwise.engines.partitional._learned_metric import METRICS, Learned, ridge_of
-from linkwise.engines.partitional._loop import Loop, judge, read_problem
+from linkwise.engines.partitional._learned_metric import Learned, ridge_of
+from linkwise.engines.partitional._loop import Loop
 from linkwise.engines.partitional._penalties import SoftMethod
 from linkwise.engines.partitional._race import race
-from linkwise.engines.partitional._soft_loop import Alternation, Ended, SoftWatch
+from linkwise.engines.partitional._soft_loop import Alternation, Ended
 from linkwise.exceptions import GaveUpError, InfeasibleConstraintsError, LinkwiseError
 from linkwise.problem import Problem
-from linkwise.problem.statements import Contracted, SoftPairs, soft_pairs
+from linkwise.problem.statements import Contracted, SoftPairs
 
 TORN = 0.01  # share of the objective that broken statements cost, from which a start that breaks none is tried
 
 
 @dataclass(frozen=True, eq=False)
 class SoftRun:
-    """What a k-means function that weighs statements found.
-
-    Attributes
-    ----------
-    labels : ndarray of intp, shape (n_samples,)
-        Cluster of each sample: a row of ``centers``.
-    centers : ndarray of shape (n_clusters, n_features)
-        Center of each cluster.
-    objective : float
-        What was made small: the misfit to the centers and what broken statements charge.
-    objectives : tuple of float
-        The objective after each assignment of the run that was kept; never rises, but for `mk_means`, whose
-        ``objective`` is the least of them.
-    inertia : float
-        Misfit alone: the sum of squared distances of samples to centers, plain even where a metric was learned; with
-        another distortion the sum of that.
-    n_iter : int
-        Iterations of the run that was kept.
-    best_assignment : bool
-        Whether each step of that run assigned at least cost: the graph of statements has no cycle.
-    metric : ndarray or None
-        The learned metric: one weight per feature or a matrix, one more axis in front if each cluster has its own.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from linkwise import Constraints
-    >>> from linkwise.engines import pck_means
-    >>> X = np.array([[0.0], [1.0], [8.0], [9.0]])
-    >>> run = pck_means(X, Constraints.build(4, cannot_link=[(0, 1)], weight=2.0), 2, random_state=0)
-    >>> run.labels[0] == run.labels[1], run.inertia, run.objective
-    (np.True_, 1.0, 3.0)
-    """
+    """Outcome of a soft k-means method; ``metric`` has one more axis in front if each cluster has its own."""
 
     labels: IntArray
     centers: FloatArray
@@ -88,19 +54,14 @@ class Spread:
     metric: str = "none"
     per_cluster: bool = False
 
-    def check(self, who: str) -> None:
-        """Refuse words that mean nothing, and what no method here does."""
-        refuse_word(self.distortion, DISTORTIONS, "distortion", who)
-        refuse_word(self.metric, METRICS, "metric", who)
+    def measure(self, rows: Any, k: int, who: str, *, far: bool) -> Measure:
+        """Prepare rows; ``far`` says that the largest distance will be asked for."""
         if self.distortion != "squared_euclidean" and self.metric != "none":
             msg = (
                 f'{who} learns no metric with distortion="{self.distortion}".\n'
                 'Hint: metric="none", or distortion="squared_euclidean".'
             )
             raise LinkwiseError(msg)
-
-    def measure(self, rows: Any, k: int, who: str, *, far: bool) -> Measure:
-        """Prepare rows; ``far`` says that the largest distance will be asked for."""
         if self.metric == "none":
             return make_measure(self.distortion, rows, k, who)
         if scipy.sparse.issparse(rows):
@@ -112,46 +73,33 @@ class Spread:
         return Learned(rows, k, full=self.metric == "full", per_cluster=self.per_cluster, far=far)
 
 
-def refuse_word(word: Any, words: tuple[str, ...], name: str, who: str) -> None:
-    """Refuse a word that is not among those expected."""
-    if word not in words:
-        msg = f"{who}: {name} is {word!r}, expected one of {', '.join(map(repr, words))}."
-        raise LinkwiseError(msg)
-
-
 def solve(
-    X: Any,
-    constraints: Constraints,
-    n_clusters: int,
+    problem: Problem,
     make: Callable[[Measure, SoftPairs], SoftMethod],
     *,
-    who: str,
     spread: Spread,
     inference: str,
     init: Any,
     loop: Loop,
     random_state: Any,
-    watch: SoftWatch | None,
 ) -> SoftRun:
     """Run a soft method from several starts and return the best; hard statements hold in it.
 
-    ``make`` makes the method from a measure and the soft pairs.
+    ``make`` makes the method from a measure and the soft pairs. ``loop.watch``, if given, is called as
+    ``watch(step, labels, centers, metric, objective)`` after each half-step.
     """
-    spread.check(who)
-    refuse_word(inference, INFERENCES, "inference", who)
-    rows, k = read_problem(X, constraints, n_clusters, LINKS, frozenset(), who)
+    rows, k, who = problem.X, problem.k, problem.who
     given = read_init(init, k, rows.shape[1], who)
     # distances are squared, and those charged for statements multiplied by weights: measured so that neither overflows
     unit = unit_of(rows) if spread.distortion == "squared_euclidean" else 1.0
     rows, given = in_unit(rows, unit), in_unit(given, unit) if isinstance(given, np.ndarray) else given
     rng = make_generator(random_state)
-    witness = judge(constraints, k, who)
-    pairs = soft_pairs(constraints, who)
+    pairs = problem.soft_pairs
     measure = spread.measure(rows, k, who, far=not pairs.must.all())
     method = make(measure, pairs).of_unit(unit)
-    cloud = contract(measure.rows, constraints)
+    cloud = problem.contract(measure.rows)
     field = bind_samples(cloud, method.held)
-    drawn_from = cloud if isinstance(given, np.ndarray) else _wishes(measure.rows, constraints, cloud)
+    drawn_from = cloud if isinstance(given, np.ndarray) else _contract_all(problem, measure.rows, cloud)
     start = Start(given, drawn_from, k, rng)
     # neighborhoods are one good start; what else there is shows only elsewhere
     others = Start("k-means++", drawn_from, k, rng) if isinstance(given, str) and given == "neighborhoods" else start
@@ -159,14 +107,20 @@ def solve(
     tol = max(loop.tol, 1e-14 if method.remembers else 0.0)
     tolerance = tol * typical_variance(measure.rows) if tol else 0.0
     alternation = Alternation(
-        method, field, witness, inference=inference, max_iter=loop.max_iter, tolerance=tolerance, watch=watch
+        method,
+        field,
+        problem.witness,
+        inference=inference,
+        max_iter=loop.max_iter,
+        tolerance=tolerance,
+        watch=loop.watch,
     )
     with Workers() as workers:
         measure.workers = workers
         runs = (alternation.run(centers, rng) for centers in _centers(start, others, loop, again=alternation.random))
         best = min(runs, key=lambda ended: ended.objective)  # of equals the first
-        if others.varies and (loop.race or loop.n_init > 1) and _is_torn(method, best):
-            labels = _all_held(measure.rows, constraints, k, rng)
+        if others.varies and (loop.race or loop.n_runs > 1) and _is_torn(method, best):
+            labels = _all_held(problem, measure.rows, rng)
             if labels is not None:
                 other = alternation.run(measure.centers(labels), rng, labels)
                 best = min(best, other, key=lambda ended: ended.objective)
@@ -210,10 +164,12 @@ def _is_torn(method: SoftMethod, ended: Ended) -> bool:
     return bool(broken > TORN * abs(ended.objective))
 
 
-def _all_held(rows: Any, constraints: Constraints, k: int, rng: np.random.Generator) -> IntArray | None:
-    """Labels near k centers that hold everything, soft or hard; None where that cannot be, or was not found."""
+def _all_held(problem: Problem, rows: Any, rng: np.random.Generator) -> IntArray | None:
+    """Return labels near some centers in which all statements hold, soft or hard; None if none were found."""
+    every = Problem(rows, problem.constraints.with_weight(np.inf), n_clusters=problem.n_clusters, who=problem.who)
     try:
-        return cop_kmeans(rows, constraints.with_weight(np.inf), k, random_state=rng).labels
+        every.require_feasible()
+        return cop_kmeans(every, random_state=rng).labels
     except (InfeasibleConstraintsError, GaveUpError):
         return None
 
@@ -227,34 +183,23 @@ def _centers(start: Start, others: Start, loop: Loop, *, again: bool) -> Iterato
             yield race(others)[0]
         return
     yield start.centers()
-    for _ in range(1, loop.n_init if others.varies or again else 1):
+    for _ in range(1, loop.n_runs if others.varies or again else 1):
         yield others.centers()
 
 
-def _wishes(rows: Any, constraints: Constraints, cloud: Contracted) -> Contracted:
-    """Return what starts are drawn from: must-linked samples are one, softly or not, unless told to be apart."""
-    if constraints.is_hard.all():
+def _contract_all(problem: Problem, rows: Any, cloud: Contracted) -> Contracted:
+    """Contract soft must-links as well, for starts to be drawn from; cannot-links inside a group are left out."""
+    if problem.constraints.is_hard.all():
         return cloud
-    n = constraints.n_samples
-    must, _ = constraints.must_links()
-    part = components(n, np.ascontiguousarray(must)) if len(must) else np.arange(n)
-    keep = np.ones(constraints.n_statements, dtype=np.bool_)
-    pairs = np.flatnonzero(constraints.kind == Kind.CANNOT_LINK)
-    ends = part[constraints.items[pairs, :2]]
-    keep[pairs[ends[:, 0] == ends[:, 1]]] = False
-    groups = constraints.groups_of(Kind.APART)
-    owner, of = groups.owner, part[groups.member]
-    order = np.lexsort((of, owner))
-    twice = (np.diff(owner[order]) == 0) & (np.diff(of[order]) == 0)
-    keep[groups.statement[owner[order[1:]][twice]]] = False
-    return contract(rows, constraints.select(np.flatnonzero(keep)).with_weight(np.inf))
+    hard = Problem(rows, problem.constraints.with_weight(np.inf)).hard
+    kept = np.setdiff1d(np.arange(problem.constraints.n_statements), hard.broken(hard.group)[1])
+    return Problem(rows, hard.constraints.select(kept)).contract()
 
 
 class SoftMixin(CentroidMixin):
-    """Hard statements hold, soft ones are weighed; new rows go to the center that costs them least.
+    """Hard statements hold, soft ones are weighed; new rows go to the center with the least cost.
 
-    A subclass names its function, whose arguments are its parameters, and says in ``_spread`` if it has a distortion or
-    a metric.
+    A subclass makes its objective in ``_method``, and says in ``_spread`` if it has a distortion or learns a metric.
     """
 
     understands: ClassVar[frozenset[Kind]] = LINKS
@@ -268,14 +213,27 @@ class SoftMixin(CentroidMixin):
         "inference": [StrOptions(set(INFERENCES))],
     }
 
-    _function: ClassVar[Callable[..., SoftRun]]
-
+    inference: str
+    init: Any
+    random_state: Any
     objective_: float
     objectives_: FloatArray
     best_assignment_: bool
 
+    def _method(self, measure: Measure, pairs: SoftPairs) -> SoftMethod:
+        """Make the objective over the soft pairs."""
+        raise NotImplementedError
+
     def _solve(self, problem: Problem) -> SoftRun:
-        return type(self)._function(problem.X, problem.constraints, **self.get_params(deep=False))
+        return solve(
+            problem,
+            self._method,
+            spread=self._spread(),
+            inference=self.inference,
+            init=self.init,
+            loop=Loop.of(self),
+            random_state=self.random_state,
+        )
 
     def _spread(self) -> Spread:
         return Spread()

@@ -62,10 +62,11 @@ class Hard:
         return group
 
     def without_rules(self) -> Hard:
-        """The same statements without rules; groups found already are kept."""
+        """The same statements and groups without rules."""
+        if not self.constraints.rules:
+            return self
         made = replace(self, constraints=self.constraints.with_rules())
-        if "group" in self.__dict__:
-            made.__dict__["group"] = self.group
+        made.__dict__["group"] = self.group
         return made
 
     @property

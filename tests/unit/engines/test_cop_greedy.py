@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from collections import Counter
+from functools import partial
 
 import numpy as np
 import pytest
 
 from linkwise import Constraints, COPKMeans, verify
-from linkwise.engines import cop_kmeans
-from linkwise.exceptions import GaveUpError, InfeasibleConstraintsError, LinkwiseError
+from linkwise.exceptions import GaveUpError, InfeasibleConstraintsError
 from tests.oracles.centers import cop_kmeans_by_definition
 from tests.profile import examples
+from tests.unit.engines.outcomes import outcome
+
+cop_kmeans = partial(outcome, COPKMeans)
 
 AS_PUBLISHED = {"assignment": "greedy", "order": "given", "max_tries": 1, "n_init": 1, "tol": 0.0}
 
@@ -97,15 +100,3 @@ def test_what_no_order_could_hold_is_explained():
     known = Constraints.build(5, cannot_link=[(i, (i + 1) % 5) for i in range(5)])
     with pytest.raises(InfeasibleConstraintsError):
         cop_kmeans(np.arange(5.0)[:, None], known, 2, init=[[0.0], [4.0]], **AS_PUBLISHED)
-
-
-@pytest.mark.parametrize(
-    ("options", "words"),
-    [
-        ({"order": "file"}, "order is 'file', expected one of 'random', 'given'"),
-        ({"max_tries": 0}, "max_tries is 0, expected a whole number >= 1"),
-    ],
-)
-def test_wrong_words_and_numbers_are_named(options, words):
-    with pytest.raises(LinkwiseError, match=words):
-        cop_kmeans(np.ones((4, 2)), Constraints.build(4), 2, assignment="greedy", **options)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from itertools import pairwise
 
 import numpy as np
@@ -10,12 +11,14 @@ from numpy.testing import assert_array_equal
 from scipy.optimize import linear_sum_assignment
 
 from linkwise import Constraints, COPKMeans, SizeBetween, verify
-from linkwise.engines import cop_kmeans
 from linkwise.engines.assignment import _size_bounds
 from linkwise.engines.assignment._kernels_flow import flow_within
 from linkwise.exceptions import GaveUpError, InfeasibleConstraintsError, UnsupportedConstraintError
 from tests.oracles.centers import cheapest_sized, squared_distances
 from tests.profile import examples
+from tests.unit.engines.outcomes import outcome
+
+cop_kmeans = partial(outcome, COPKMeans)
 
 
 def cost_of(costs, labels):
@@ -105,9 +108,9 @@ def test_sizes_and_links_hold_together(cells, monkeypatch):
 
 
 def _cloud(X, c):
-    from linkwise.engines.assignment._contracted_rows import contract
+    from linkwise.problem import Problem
 
-    return contract(X, c)
+    return Problem(X, c).contract()
 
 
 def test_few_samples_are_assigned_at_least_cost_under_sizes_and_links():
@@ -158,13 +161,13 @@ def test_greedy_refuses_sizes_by_name():
 def test_sizes_left_undecided_say_so(monkeypatch):
     from dataclasses import replace
 
-    from linkwise import check
-    from linkwise.engines.partitional import _loop
+    from linkwise.problem import _problem
 
-    def unknown(*args, **options):
-        return replace(check(*args, **options), status="unknown", witness=None)
+    def unknown(*args):
+        return replace(decide(*args), status="unknown", witness=None)
 
-    monkeypatch.setattr(_loop, "check", unknown)
+    decide = _problem.decide
+    monkeypatch.setattr(_problem, "decide", unknown)
     monkeypatch.setattr(_size_bounds, "fill_within", lambda *_: False)
     c = Constraints.build(8, must_link=[(0, 1)], rules=SizeBetween(3, 5))
     with pytest.raises(GaveUpError, match="gave up"):

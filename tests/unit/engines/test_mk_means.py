@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.datasets import load_iris, load_wine
 
 from linkwise import Constraints, MKMeans
-from linkwise.engines import mk_means
 from linkwise.metrics import rand
 from tests.oracles.soft_kmeans import mk_means_by_definition
+from tests.unit.engines.outcomes import outcome
+
+mk_means = partial(outcome, MKMeans)
 
 N_PAIRS = 25
 

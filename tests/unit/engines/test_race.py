@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 import pytest
 import scipy.sparse as sp
@@ -9,15 +11,19 @@ from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.cluster import KMeans
 
 from linkwise import Constraints, COPKMeans, PCKMeans
-from linkwise.engines import cop_kmeans, lcvqe, pck_means, seeded_kmeans
-from linkwise.engines.assignment._contracted_rows import contract
 from linkwise.engines.distances import _rows
-from linkwise.engines.partitional import _race
+from linkwise.engines.partitional import LCVQE, SeededKMeans, _race
 from linkwise.engines.partitional._init import Start, spread_centers
 from linkwise.engines.partitional._race import RUNNERS, STEPS, advance, race
-from linkwise.exceptions import LinkwiseError
+from linkwise.problem import Problem
 from tests.oracles.centers import race_by_definition, spread_by_definition
 from tests.profile import examples
+from tests.unit.engines.outcomes import outcome
+
+cop_kmeans = partial(outcome, COPKMeans)
+lcvqe = partial(outcome, LCVQE)
+pck_means = partial(outcome, PCKMeans)
+seeded_kmeans = partial(outcome, SeededKMeans)
 
 pytestmark = pytest.mark.kernels
 FORMS = pytest.mark.parametrize("form", [np.asarray, sp.csr_array], ids=["dense", "sparse"])
@@ -27,7 +33,7 @@ def cloud_of(seed, n=30, d=2, form=np.asarray):
     """Loose classes, some samples must-linked."""
     rng = np.random.default_rng(seed)
     X = rng.normal(size=(n, d)) + 2.0 * rng.integers(4, size=(n, 1))
-    return contract(form(X), Constraints.build(n, must_link=[(0, 1), (1, 2), (5, 9)]))
+    return Problem(form(X), Constraints.build(n, must_link=[(0, 1), (1, 2), (5, 9)])).contract()
 
 
 def dense(X):
@@ -46,7 +52,7 @@ def test_centers_are_spread_as_the_definition_says(form, chosen):
 
 @FORMS
 def test_equal_samples_leave_any_row_to_be_drawn(form):
-    cloud = contract(form(np.ones((6, 2))), Constraints.build(6))
+    cloud = Problem(form(np.ones((6, 2))), Constraints.build(6)).contract()
     assert_array_equal(spread_centers(cloud, np.zeros(0, np.intp), 3, np.random.default_rng(0)), np.ones((3, 2)))
 
 
@@ -92,7 +98,7 @@ def test_a_method_goes_on_from_the_winner(function):
     X = rng.normal(size=(60, 2)) + 2.0 * rng.integers(4, size=(60, 1))
     said = Constraints.build(60)
     options = {"init": "k-means++"} if function in (pck_means, lcvqe) else {}
-    start = Start("k-means++", contract(X, said), 4, np.random.default_rng(7))
+    start = Start("k-means++", Problem(X, said).contract(), 4, np.random.default_rng(7))
     winner = race(start)[0]
     plain = KMeans(4, init=winner, n_init=1, tol=0.0).fit(X)
     for n_init in ({}, {"n_init": "race"}):
@@ -123,9 +129,3 @@ def test_the_neighborhoods_run_besides_the_winner():
     c = Constraints.build(4, must_link=[(0, 1), (2, 3)], cannot_link=[(0, 2)], weight=100.0)
     model = PCKMeans(2, random_state=0).fit(X, constraints=c)
     assert model.labels_[0] == model.labels_[1] != model.labels_[2]
-
-
-@pytest.mark.parametrize("function", [cop_kmeans, pck_means])
-def test_other_words_are_refused(function):
-    with pytest.raises(LinkwiseError, match=r'n_init is .marathon., expected a whole number >= 1 or "race"'):
-        function(np.zeros((4, 1)), Constraints.build(4), 2, n_init="marathon")

@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.cluster import KMeans
 
 from linkwise import ConstrainedKMeans, Constraints, SeededKMeans, verify
-from linkwise.engines import constrained_kmeans, seeded_kmeans
-from linkwise.engines.assignment._contracted_rows import contract
 from linkwise.engines.partitional._init import Start, neighborhoods
 from linkwise.exceptions import InfeasibleConstraintsError, LinkwiseWarning
+from linkwise.problem import Problem
 from tests.profile import examples
+from tests.unit.engines.outcomes import outcome
+
+constrained_kmeans = partial(outcome, ConstrainedKMeans)
+seeded_kmeans = partial(outcome, SeededKMeans)
 
 
 def labeled(seed, n=60, k=3, share=0.3):
@@ -93,15 +98,15 @@ def test_classes_without_seeds_get_centers_far_from_the_others():
 def test_a_class_known_by_one_sample_starts_a_cluster():
     X = np.arange(8.0)[:, None]
     c = Constraints.from_labels([0, 0, -1, 1, -1, -1, 2, -1])
-    chosen = neighborhoods(contract(X, c), 3)
-    assert contract(X, c).X[chosen].ravel().tolist() == [0.5, 3.0, 6.0]
-    assert not Start("neighborhoods", contract(X, c), 3, np.random.default_rng(0)).varies
+    chosen = neighborhoods(Problem(X, c).contract(), 3)
+    assert Problem(X, c).contract().X[chosen].ravel().tolist() == [0.5, 3.0, 6.0]
+    assert not Start("neighborhoods", Problem(X, c).contract(), 3, np.random.default_rng(0)).varies
 
 
 def test_of_many_groups_large_ones_far_apart_are_taken():
     X = np.array([0, 0, 0, 0, 1, 1, 50, 50, 51, 51, 51, 99, 99], dtype=float)[:, None]
     c = Constraints.build(13, together=[[0, 1, 2, 3], [4, 5], [6, 7], [8, 9, 10], [11, 12]])
-    cloud = contract(X, c)
+    cloud = Problem(X, c).contract()
     assert cloud.X[neighborhoods(cloud, 3)].ravel().tolist() == [0.0, 99.0, 51.0]
 
 
@@ -120,13 +125,14 @@ def test_statements_among_unseeded_samples_hold_as_well():
         assert verify(model.labels_, c).ok
 
 
+@pytest.mark.filterwarnings("ignore:SeededKMeans promises nothing")
 def test_the_objective_never_rises():
     X, known = labeled(4, share=0.2)
     for function in (seeded_kmeans, constrained_kmeans):
         seen = []
         c = Constraints.from_labels(known)
-        rows = X if function is seeded_kmeans else contract(X, c).X
-        weight = np.ones(len(X)) if function is seeded_kmeans else contract(X, c).weight
+        rows = X if function is seeded_kmeans else Problem(X, c).contract().X
+        weight = np.ones(len(X)) if function is seeded_kmeans else Problem(X, c).contract().weight
         function(
             X,
             c,

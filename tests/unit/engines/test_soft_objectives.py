@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from itertools import product
 
 import numpy as np
@@ -10,9 +11,17 @@ from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.cluster import KMeans
 
 from linkwise import Constraints, verify
-from linkwise.engines import cvqe, hmrf_kmeans, lcvqe, mk_means, mpck_means, pck_means
+from linkwise.engines.partitional import CVQE, LCVQE, HMRFKMeans, MKMeans, MPCKMeans, PCKMeans
 from tests.oracles import soft_kmeans as twins
 from tests.profile import examples
+from tests.unit.engines.outcomes import outcome
+
+cvqe = partial(outcome, CVQE)
+hmrf_kmeans = partial(outcome, HMRFKMeans)
+lcvqe = partial(outcome, LCVQE)
+mk_means = partial(outcome, MKMeans)
+mpck_means = partial(outcome, MPCKMeans)
+pck_means = partial(outcome, PCKMeans)
 
 METHODS = {
     "pck": (pck_means, {}, twins.PCK),
@@ -302,7 +311,7 @@ def test_lcvqe_assigns_at_least_cost_of_all_labelings():
     assert agreed >= examples(4, 100)
 
 
-@pytest.mark.parametrize("run", [pck_means, mpck_means, hmrf_kmeans, cvqe, lcvqe], ids=lambda run: run.__name__)
+@pytest.mark.parametrize("run", [pck_means, mpck_means, hmrf_kmeans, cvqe, lcvqe], ids=lambda run: run.args[0].__name__)
 def test_the_run_kept_is_not_worse_than_one_that_breaks_nothing(run):
     for seed in range(examples(4, 100)):
         rng = np.random.default_rng(seed)
