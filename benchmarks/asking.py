@@ -37,9 +37,10 @@ if __name__ == "__main__":
 from benchmarks._data import ONE_THREAD, SETS, prepare
 from linkwise import Constraints, PCKMeans
 from linkwise.active import Dialogue, ExpectedGain, ExploreConsolidate, RandomPairs, Uncertainty
-from linkwise.engines import propagate_neighborhoods
+from linkwise.engines.graph._neighborhoods import propagate_neighborhoods
 from linkwise.engines.graph._similarity_columns import Field
 from linkwise.metrics import constrained_rand
+from linkwise.problem import Problem
 
 BUDGET, SEEDS = 150, 20
 WRONG = (0.0, 0.05, 0.1)
@@ -88,7 +89,7 @@ def converse(
 
 def propagated(X: Any, made: Field) -> Callable[[Dialogue], Any]:
     """Show what NeighborhoodPropagation makes of the answers; the field of the samples is made once."""
-    return lambda talk: propagate_neighborhoods(X, talk.constraints, made=made).labels
+    return lambda talk: propagate_neighborhoods(Problem(X, talk.constraints), made=made).labels
 
 
 def k_means(X: Any, k: int) -> Callable[[Dialogue], Any]:

@@ -14,17 +14,9 @@ from linkwise.engines.distances import (
 )
 from linkwise.engines.graph import (
     CorrelationClustering as CorrelationClustering,
-    CorrelationRun as CorrelationRun,
     KernelKMeans as KernelKMeans,
-    KernelRun as KernelRun,
     NeighborhoodPropagation as NeighborhoodPropagation,
-    PropagationRun as PropagationRun,
     SpectralLearning as SpectralLearning,
-    SpectralRun as SpectralRun,
-    correlation_clustering as correlation_clustering,
-    kernel_kmeans as kernel_kmeans,
-    propagate_neighborhoods as propagate_neighborhoods,
-    spectral_learning as spectral_learning,
 )
 from linkwise.engines.hierarchical import (
     ActiveCompleteLink as ActiveCompleteLink,
@@ -74,10 +66,7 @@ from linkwise.engines.metric import (
 )
 from linkwise.engines.mixture import (
     ConstrainedGaussianMixture as ConstrainedGaussianMixture,
-    Mixture as Mixture,
     PenalizedMixture as PenalizedMixture,
-    constrained_mixture as constrained_mixture,
-    penalized_mixture as penalized_mixture,
 )
 from linkwise.engines.partitional import (
     CVQE as CVQE,

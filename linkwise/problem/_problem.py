@@ -155,6 +155,19 @@ class Problem:
             raise LinkwiseError(msg)
         return labels[self.group]
 
+    def reduce(self, labels: IntArray) -> IntArray:
+        """Carry labels of samples to the groups; a group takes the label of its first sample.
+
+        Parameters
+        ----------
+        labels : ndarray of shape (n_samples,)
+
+        Returns
+        -------
+        ndarray of shape (n_groups,)
+        """
+        return labels[np.unique(self.group, return_index=True)[1]]
+
     # -- feasibility --------------------------------------------------------------------------------------------
 
     @cached_property

@@ -1,7 +1,7 @@
-"""The graph that statements have bent: certain pairs at the largest affinity or at none, doubtful ones part of the way.
+"""Affinity graphs changed by statements: hard pairs at the largest affinity or at none, soft ones part of the way.
 
-Must-linked samples are a clique of equal affinities. It is never written out when the graph is sparse: multiplying by
-it adds up the samples of each group.
+Must-linked samples are a clique of equal affinities. The clique is not written out when the graph is sparse:
+multiplying by it adds up the samples of each group.
 """
 
 from __future__ import annotations
@@ -14,15 +14,14 @@ import scipy.sparse
 
 from linkwise._sparse import connected_parts
 from linkwise._typing import FloatArray, IntArray
-from linkwise.constraints import Constraints
-from linkwise.engines.assignment import contract
 from linkwise.engines.graph._affinity import without_diagonal
-from linkwise.problem.statements import Contracted, NetPairs, soft_pairs
+from linkwise.problem import Problem
+from linkwise.problem.statements import NetPairs
 
 
 @dataclass(frozen=True, eq=False)
 class Graph:
-    """Affinities after statements were heard: ``table``, plus ``top`` between two samples of one group.
+    """Affinities changed by statements: ``table``, plus ``top`` between two samples of one group.
 
     ``table`` is dense or CSR, has no diagonal and holds nothing inside groups; ``group`` is the group of each sample.
     """
@@ -67,23 +66,21 @@ class Graph:
         return connected_parts(links + tie)[1]
 
 
-def bend(affinity: Any, top: float, constraints: Constraints, who: str) -> Graph:
-    """Set what is certain to the largest affinity or to 0, and move what is doubtful towards it.
+def bend(affinity: Any, top: float, problem: Problem) -> Graph:
+    """Set affinities that hard statements decide to the largest or to 0, and move those of soft pairs towards it.
 
-    A pair with weight w goes the share 1 - exp(-w) of the way. What follows from hard statements counts as said.
+    A pair with weight w goes the share 1 - exp(-w) of the way. Consequences of hard statements count as stated.
     """
-    n = constraints.n_samples
     top = top if top > 0 else 1.0
     table = without_diagonal(affinity)
-    cloud = contract(np.zeros((n, 0)), constraints)
-    soft = soft_pairs(constraints, who).net()
+    soft = problem.soft_pairs.net()
     if len(soft.pairs):
         table = _lean(table, top, soft)
-    if cloud.n_nodes < n or cloud.apart.n_places:
-        table = _settle(table, cloud)
+    if problem.n_groups < problem.n_samples or problem.apart.n_places:
+        table = _settle(table, problem)
     if scipy.sparse.issparse(table):
         table.eliminate_zeros()
-    return Graph(table, cloud.group, top)
+    return Graph(table, problem.group, top)
 
 
 def _lean(table: Any, top: float, soft: NetPairs) -> Any:
@@ -98,10 +95,10 @@ def _lean(table: Any, top: float, soft: NetPairs) -> Any:
     return scipy.sparse.csr_array(table + change + change.T)
 
 
-def _settle(table: Any, cloud: Contracted) -> Any:
-    """Empty what hard statements decide: pairs in one group, and pairs that are to be apart."""
-    group, m = cloud.group, cloud.n_nodes
-    banned = cloud.apart.pairs()
+def _settle(table: Any, problem: Problem) -> Any:
+    """Empty the entries that hard statements decide: pairs in one group, and cannot-linked pairs."""
+    group, m = problem.group, problem.n_groups
+    banned = problem.apart.pairs()
     if not scipy.sparse.issparse(table):
         decided = np.eye(m, dtype=np.bool_)
         decided[banned[:, 0], banned[:, 1]] = decided[banned[:, 1], banned[:, 0]] = True

@@ -1,4 +1,4 @@
-"""The one matrix behind every criterion of semi-supervised kernel k-means, over groups of must-linked samples.
+"""`Gram`: the matrix behind every criterion of semi-supervised kernel k-means, over groups of must-linked samples.
 
 Weighted kernel k-means with kernel K and node weights a never needs K, only T = diag(a) K diag(a) and the masses a: the
 criterion is a constant minus the sum over clusters of z T z / (z a), z being the members. For normalized cut with
@@ -20,7 +20,7 @@ from linkwise._kernels import njit
 from linkwise._typing import FloatArray, IntArray
 from linkwise.engines.graph._embedding import start_vector
 from linkwise.exceptions import LinkwiseError
-from linkwise.problem.statements import NetPairs
+from linkwise.problem import Problem
 
 OBJECTIVES = ("hmrf", "ratio_association", "ratio_cut", "normalized_cut")
 _FEW = 400  # nodes up to which the whole matrix is decomposed
@@ -39,7 +39,7 @@ class Gram:
     diagonal : ndarray of shape (n_nodes,)
         The diagonal of the table.
     constant : float
-        What the criterion is when every cluster contributes nothing.
+        The criterion when every cluster contributes nothing.
     """
 
     table: Any
@@ -65,14 +65,14 @@ class Gram:
         return np.asarray(self.table[:, nodes])
 
     def squared(self, nodes: IntArray) -> FloatArray:
-        """Squared distances in feature space of all nodes to some; what an indefinite table makes negative is 0."""
+        """Squared distances in feature space of all nodes to some; negative values of an indefinite table become 0."""
         own = self.diagonal / self.mass**2
         out = own[:, None] + own[nodes] - 2.0 * self.columns(nodes) / (self.mass[:, None] * self.mass[nodes])
         out[nodes, np.arange(len(nodes))] = 0.0
         return np.asarray(np.maximum(out, 0.0))
 
     def scaled(self) -> LinearOperator:
-        """The table between inverse roots of the masses: what has to be positive semidefinite."""
+        """The table between inverse roots of the masses, which has to be positive semidefinite."""
         root = 1.0 / np.sqrt(self.mass)
 
         def times(x: FloatArray) -> FloatArray:
@@ -105,23 +105,23 @@ class Gram:
         return max(0.0, float((around - self.diagonal / self.mass).max()))
 
 
-def make_gram(affinity: Any, objective: str, soft: NetPairs, group: IntArray, k: int, who: str) -> Gram:
-    """Build the table of a criterion from affinities (or inner products) and what soft statements add up to.
+def make_gram(affinity: Any, objective: str, problem: Problem) -> Gram:
+    """Build the table of a criterion from affinities (or inner products) and the statements of a problem.
 
     A soft pair of weight w adds w/2 to both of its entries, or takes it away, so that a broken pair counts once.
     """
-    n = affinity.shape[0]
+    n, soft, group = problem.n_samples, problem.soft_pairs.net(), problem.group
     mass = np.ones(n)
     constant = 0.0
     if objective == "hmrf":
         constant = float(affinity.diagonal().sum())
     elif objective == "normalized_cut":
-        mass, constant = np.asarray(affinity.sum(axis=1)).reshape(-1), float(k)
+        mass, constant = np.asarray(affinity.sum(axis=1)).reshape(-1), float(problem.k)
         alone = np.flatnonzero(mass <= 0)
         if len(alone):
             msg = (
-                f"{who}: {len(alone):,} sample(s) have no affinity to any, the first in row {alone[0]}; a normalized "
-                'cut divides by it.\nHint: give samples an affinity to themselves, or objective="ratio_cut".'
+                f"{problem.who}: {len(alone):,} sample(s) have no affinity to any, the first in row {alone[0]}; a "
+                'normalized cut divides by it.\nHint: give samples an affinity to themselves, or objective="ratio_cut".'
             )
             raise LinkwiseError(msg)
     elif objective == "ratio_cut":
@@ -130,8 +130,8 @@ def make_gram(affinity: Any, objective: str, soft: NetPairs, group: IntArray, k:
     i, j = soft.pairs.T
     half = soft.weight / 2
     if scipy.sparse.issparse(affinity):
-        said = scipy.sparse.csr_array((half, (i, j)), shape=(n, n))
-        table = _join(scipy.sparse.csr_array(affinity + said + said.T), group)
+        bonus = scipy.sparse.csr_array((half, (i, j)), shape=(n, n))
+        table = _join(scipy.sparse.csr_array(affinity + bonus + bonus.T), group)
         table.sum_duplicates()
         table.sort_indices()
         table.indices, table.indptr = table.indices.astype(np.intp), table.indptr.astype(np.intp)

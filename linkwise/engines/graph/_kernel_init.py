@@ -1,4 +1,4 @@
-"""Where kernel k-means starts: must-linked neighborhoods, nodes far from each other, eigenvectors, or given labels."""
+"""Starts of kernel k-means: must-linked neighborhoods, nodes far from each other, eigenvectors, or given labels."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from linkwise.engines.graph._embedding import start_vector
 from linkwise.engines.graph._gram import Gram
 from linkwise.engines.partitional import draw_rows, neighborhoods, run_lloyd, spread_centers
 from linkwise.exceptions import LinkwiseError
+from linkwise.problem import Problem
 from linkwise.problem.statements import Contracted
 
 STARTS: tuple[str, ...] = ("auto", "neighborhoods", "k-means++", "spectral")
@@ -24,12 +25,7 @@ _NONE = np.empty(0, dtype=np.intp)
 def read_start(start: Any, objective: str, n: int, k: int, who: str) -> Any:
     """Return the name of a way to start, "auto" resolved, or labels."""
     if isinstance(start, str):
-        if start not in STARTS:
-            msg = f"{who}: start is {start!r}, expected one of {', '.join(map(repr, STARTS))}, or labels."
-            raise LinkwiseError(msg)
-        if start == "auto":
-            return "neighborhoods" if objective == "hmrf" else "spectral"
-        return start
+        return ("neighborhoods" if objective == "hmrf" else "spectral") if start == "auto" else start
     labels = np.asarray(start)
     if labels.shape != (n,) or labels.dtype.kind not in "iu" or labels.min() < 0 or labels.max() >= k:
         msg = (
@@ -43,20 +39,19 @@ def read_start(start: Any, objective: str, n: int, k: int, who: str) -> Any:
 class KernelStart:
     """Draws labels to start from; ``start`` was read by `read_start`."""
 
-    def __init__(self, start: Any, gram: Gram, cloud: Contracted, k: int, rng: np.random.Generator) -> None:
-        self.gram, self.cloud, self.k, self.rng = gram, cloud, k, rng
+    def __init__(self, start: Any, gram: Gram, problem: Problem, rng: np.random.Generator) -> None:
+        self.gram, self.apart, self.k, self.rng = gram, problem.apart, problem.k, rng
         self._labels: IntArray | None = None
         self._rows: Any = None
         self._chosen = _NONE
         if not isinstance(start, str):
-            first = np.unique(cloud.group, return_index=True)[1]
-            self._labels = start[first]
+            self._labels = problem.reduce(start)
         elif start == "spectral":
-            self._rows = _leading(gram, k)
+            self._rows = _leading(gram, self.k)
         elif start == "neighborhoods":
-            self._chosen = neighborhoods(cloud, k, self._gap)
+            self._chosen = neighborhoods(problem.contract(np.zeros((problem.n_samples, 0))), self.k, self._gap)
         # whether the next labels would be others
-        self.varies = self._labels is None and len(self._chosen) < k
+        self.varies = self._labels is None and len(self._chosen) < self.k
 
     def labels(self) -> IntArray:
         """Return labels of the nodes."""
@@ -64,7 +59,7 @@ class KernelStart:
             return self._labels
         if self._rows is None:
             return np.asarray(np.argmin(self.gram.squared(self._spread()), axis=1), dtype=np.intp)
-        points = Contracted(self._rows, self.gram.mass, np.arange(self.gram.n), self.cloud.apart)
+        points = Contracted(self._rows, self.gram.mass, np.arange(self.gram.n), self.apart)
         centers = spread_centers(points, _NONE, self.k, self.rng)
         return run_lloyd(points, centers, FreePlaces(points), max_iter=100, tolerance=0.0).labels
 
@@ -94,7 +89,7 @@ def _leading(gram: Gram, k: int) -> FloatArray:
         vector = scipy.linalg.eigh(gram.scaled_dense(), subset_by_index=[max(0, n - k), n - 1])[1]
     else:
         try:
-            # only a start: a few digits are enough, and what has converged is used
+            # only a start: a few digits are enough, and the eigenvectors that have converged are used
             width = min(n - 1, max(4 * k, 40))
             vector = eigsh(gram.scaled(), k, which="LA", v0=start_vector(n), tol=1e-4, ncv=width)[1]
         except ArpackNoConvergence as part:

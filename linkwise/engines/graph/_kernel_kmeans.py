@@ -1,73 +1,40 @@
-"""Semi-supervised kernel k-means: soft statements as entries of the kernel, hard ones by exact assignment."""
+"""`KernelKMeans`: semi-supervised kernel k-means; soft statements change the kernel, hard ones hold by assignment."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from numbers import Integral, Real
 from typing import Any, ClassVar
 
-import numpy as np
 import scipy.sparse
 
 from linkwise._compat import Interval, StrOptions
 from linkwise._random import make_generator
 from linkwise._typing import FloatArray, IntArray
-from linkwise.constraints import Constraints, Kind
+from linkwise.constraints import Kind
 from linkwise.engines import ConstrainedClusterer, PartitionMixin
-from linkwise.engines.assignment import contract
 from linkwise.engines.graph._affinity import KERNELS, read_affinity
 from linkwise.engines.graph._gram import OBJECTIVES, Gram, make_gram
 from linkwise.engines.graph._kernel_init import STARTS, KernelStart, read_start
-from linkwise.engines.graph._kernel_loop import Ended, Loop, run_kernel_kmeans
-from linkwise.engines.partitional import LINKS, judge, read_problem
+from linkwise.engines.graph._kernel_loop import Loop, run_kernel_kmeans
+from linkwise.engines.partitional import LINKS
 from linkwise.exceptions import LinkwiseError
 from linkwise.problem import Problem
-from linkwise.problem.statements import Contracted, NetPairs, soft_pairs
 
 
 @dataclass(frozen=True, eq=False)
 class KernelRun:
-    """What `kernel_kmeans` found.
-
-    Attributes
-    ----------
-    labels : ndarray of intp, shape (n_samples,)
-        Cluster of each sample.
-    objective : float
-        The criterion, soft statements included; see `kernel_kmeans`.
-    history : ndarray
-        The criterion after each step of the run that was kept; it never rises.
-    shift : float
-        What was put on the diagonal to make the kernel positive semidefinite, per unit of node weight.
-    n_iter : int
-        Steps of that run.
-    best_assignment : bool
-        Whether each step of that run was shown to assign at least cost where cannot-links are hard.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from linkwise import Constraints
-    >>> from linkwise.engines import kernel_kmeans
-    >>> X = np.array([[0.0], [1.0], [8.0], [9.0]])
-    >>> run = kernel_kmeans(X, Constraints.build(4, must_link=[(0, 1)], weight=1.0), 2, random_state=0)
-    >>> round(run.objective, 9), run.shift >= 0
-    (0.5, True)
-    """
+    """Outcome of `kernel_kmeans`; ``history`` is the criterion after each step of the run that was kept."""
 
     labels: IntArray
     objective: float
     history: FloatArray
     shift: float
     n_iter: int
-    best_assignment: bool = True
 
 
 def kernel_kmeans(
-    X: Any,
-    constraints: Constraints,
-    n_clusters: int,
+    problem: Problem,
     *,
     objective: str = "hmrf",
     kernel: str = "linear",
@@ -79,136 +46,26 @@ def kernel_kmeans(
     max_iter: int = 100,
     random_state: Any = None,
 ) -> KernelRun:
-    """Cluster vectors, a kernel or a graph so that few samples lie far from their own and little weight is broken.
-
-    Parameters
-    ----------
-    X : array-like or sparse matrix of shape (n_samples, n_features)
-        Samples, or with ``kernel="precomputed"`` a symmetric kernel or graph, dense or sparse. Not modified.
-    constraints : Constraints
-        Must-links, cannot-links, groups together or apart. Soft ones change the criterion by their weight, of a soft
-        group every pair; hard ones hold.
-    n_clusters : int
-        Number of clusters; each gets a sample.
-    objective : {"hmrf", "ratio_association", "ratio_cut", "normalized_cut"}, default="hmrf"
-        What is minimized, see Notes.
-    kernel : {"linear", "rbf", "nearest_neighbors", "precomputed"}, default="linear"
-        Inner products, for "hmrf" only; exp(-gamma d^2); near neighbors, a sparse graph; or as given.
-    gamma : float, optional
-        Width for "rbf"; by default it reaches to the 7th neighbor of a typical sample.
-    n_neighbors : int, default=10
-        Neighbors of each sample, itself counted, for "nearest_neighbors".
-    start : {"auto", "neighborhoods", "k-means++", "spectral"} or array of labels, default="auto"
-        Must-linked groups, completed by k-means++; k-means++ alone; k-means on the leading eigenvectors of the kernel;
-        or labels. "auto" is "neighborhoods" for "hmrf" and "spectral" for graphs, where two samples without an edge
-        do not tell how far apart they are.
-    shift : float, optional
-        What to put on the diagonal, per unit of node weight; by default the least that makes the kernel positive
-        semidefinite.
-    n_init : int, default=3
-        Runs from different starts, of which the best is kept; one is enough where a start leaves nothing to chance.
-    max_iter : int, default=100
-        Most steps of one run.
-    random_state : None, int, RandomState or Generator
-        Seed of the starts.
-
-    Returns
-    -------
-    KernelRun
-        Labels and the criterion.
-
-    Raises
-    ------
-    InfeasibleConstraintsError
-        The hard statements cannot hold together in so many clusters; the error explains why.
-    GaveUpError
-        No labels were found for the hard statements, and no proof that there are none.
-    UnsupportedConstraintError
-        There are statements of another kind, such as triplets, or rules.
-
-    Notes
-    -----
-    A cluster c with members S_c and degree deg(c), the sum of its affinities to all samples, contributes
-
-    - "hmrf": the squared distances of its members to its mean in feature space,
-    - "ratio_association": minus its affinities inside, over its size,
-    - "ratio_cut": its affinities to others, over its size,
-    - "normalized_cut": its affinities to others, over its degree,
-
-    and in each case the weights of the soft cannot-links inside it minus those of the soft must-links inside it, over
-    the same size or degree. Weights are thus in units of squared distance times size, or of affinity.
-
-    All of these are weighted kernel k-means [1]_. A step assigns all samples; when that no longer helps, samples move
-    one by one, which gets out of places where the shift holds the first kind of step; and so on until neither helps.
-
-    **Cost** O(n^2) memory and time per step, O(entries + n k) for a sparse graph. **Guarantee** every hard statement
-    holds; exactly ``n_clusters`` clusters have samples; the criterion never rises; the result is a local optimum of
-    both kinds of step unless ``max_iter`` ends it. Without statements "hmrf" with the linear kernel is k-means.
-    **Departure from** [1]_ an unordered pair adds half its weight to both of its entries of the kernel, and normalized
-    cut has K = shift D^-1 + D^-1 (A + W) D^-1; hard statements hold; samples also move one by one; the shift is no
-    larger than it must be.
-
-    References
-    ----------
-    .. [1] B. Kulis, S. Basu, I. Dhillon, R. Mooney, "Semi-supervised Graph Clustering: A Kernel Approach", ICML 2005.
-    .. [2] I. Dhillon, Y. Guan, B. Kulis, "Weighted Graph Cuts without Eigenvectors: A Multilevel Approach", IEEE TPAMI
-       29 (2007).
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from linkwise import Constraints
-    >>> from linkwise.engines import kernel_kmeans
-    >>> X = np.array([[0.0], [1.0], [2.2], [8.0], [9.0]])
-    >>> doubtful = Constraints.build(5, must_link=[(2, 3)], weight=300.0)
-    >>> labels = kernel_kmeans(X, doubtful, 2, random_state=0).labels
-    >>> bool(labels[2] == labels[3])
-    True
-    """
-    who = "kernel_kmeans"
-    _require(who, objective, kernel, shift, n_init, max_iter)
-    rows, k = read_problem(X, constraints, n_clusters, LINKS, frozenset(), who)
-    begin = read_start(start, objective, rows.shape[0], k, who)
-    hard = constraints.select(constraints.is_hard)
-    witness = judge(hard, k, who)
-    cloud = contract(np.zeros((rows.shape[0], 0)), constraints)
-    soft = soft_pairs(constraints, who).net()
-    table = _kernel(rows, objective, kernel, gamma, n_neighbors, who)
-    gram = make_gram(table, objective, soft, cloud.group, k, who)
-    put = _shift(gram, objective, kernel, soft) if shift is None else float(shift)
-    loop = Loop(gram, cloud.apart, k, put, int(max_iter), _on_nodes(cloud, witness))
-    source = KernelStart(begin, gram, cloud, k, make_generator(random_state))
-    best: Ended | None = None
-    for _ in range(int(n_init) if source.varies else 1):
-        ended = run_kernel_kmeans(loop, source.labels())
-        best = ended if best is None or ended.history[-1] < best.history[-1] else best
-    if best is None:
-        raise AssertionError
-    return KernelRun(best.labels[cloud.group], float(best.history[-1]), best.history, put, best.n_iter, best.best)
+    """Run `KernelKMeans` on a problem."""
+    begin = read_start(start, objective, problem.n_samples, problem.k, problem.who)
+    gram = make_gram(_kernel(problem, objective, kernel, gamma, n_neighbors), objective, problem)
+    put = _shift(gram, objective, kernel, problem) if shift is None else float(shift)
+    loop = Loop(gram, problem, put, max_iter)
+    source = KernelStart(begin, gram, problem, make_generator(random_state))
+    runs = (run_kernel_kmeans(loop, source.labels()) for _ in range(n_init if source.varies else 1))
+    best = min(runs, key=lambda ended: float(ended.history[-1]))  # of equals the first
+    return KernelRun(problem.expand(best.labels), float(best.history[-1]), best.history, put, best.n_iter)
 
 
-def _require(who: str, objective: str, kernel: str, shift: Any, n_init: Any, max_iter: Any) -> None:
-    for name, value, known in (("objective", objective, OBJECTIVES), ("kernel", kernel, KERNELS)):
-        if value not in known:
-            msg = f"{who}: {name} is {value!r}, expected one of {', '.join(map(repr, known))}."
-            raise LinkwiseError(msg)
+def _kernel(problem: Problem, objective: str, kernel: str, gamma: float | None, n_neighbors: int) -> Any:
+    """Affinities or inner products; the latter about the mean, which changes no distance and saves digits."""
+    rows, who = problem.X, problem.who
     if kernel == "linear" and objective != "hmrf":
         msg = (
-            f'{who}: objective="{objective}" cuts a graph, and inner products (kernel="linear") are none: they can be '
-            'negative.\nHint: kernel="nearest_neighbors", "rbf" or "precomputed".'
+            f'{who}: objective="{objective}" cuts a graph, but inner products (kernel="linear") are not affinities: '
+            'they can be negative.\nHint: kernel="nearest_neighbors", "rbf" or "precomputed".'
         )
         raise LinkwiseError(msg)
-    for name, value in (("n_init", n_init), ("max_iter", max_iter)):
-        if isinstance(value, bool) or not isinstance(value, Integral) or value < 1:
-            msg = f"{who}: {name} is {value!r}, expected a whole number >= 1."
-            raise LinkwiseError(msg)
-    if shift is not None and (isinstance(shift, bool) or not isinstance(shift, Real) or not 0 <= float(shift) < np.inf):
-        msg = f"{who}: shift is {shift!r}, expected a number >= 0, or None."
-        raise LinkwiseError(msg)
-
-
-def _kernel(rows: Any, objective: str, kernel: str, gamma: float | None, n_neighbors: int, who: str) -> Any:
-    """Affinities or inner products; the latter about the mean, which changes no distance and saves digits."""
     if kernel == "linear" and not scipy.sparse.issparse(rows):
         rows = rows - rows.mean(axis=0)
     table = read_affinity(rows, kernel, gamma=gamma, n_neighbors=n_neighbors, who=who, signed=objective == "hmrf")[0]
@@ -218,20 +75,11 @@ def _kernel(rows: Any, objective: str, kernel: str, gamma: float | None, n_neigh
     return table
 
 
-def _shift(gram: Gram, objective: str, kernel: str, soft: NetPairs) -> float:
-    """The least shift; none where the kernel is positive semidefinite by its making."""
-    if objective == "hmrf" and kernel in ("linear", "rbf") and not len(soft.pairs):
+def _shift(gram: Gram, objective: str, kernel: str, problem: Problem) -> float:
+    """The least shift; none where the kernel is positive semidefinite by construction."""
+    if objective == "hmrf" and kernel in ("linear", "rbf") and not len(problem.soft_pairs.net().pairs):
         return 0.0
     return gram.least_shift()
-
-
-def _on_nodes(cloud: Contracted, witness: Callable[[], IntArray]) -> Callable[[], IntArray]:
-    def colors() -> IntArray:
-        out = np.empty(cloud.n_nodes, dtype=np.intp)
-        out[cloud.group] = witness()
-        return out
-
-    return colors
 
 
 class KernelKMeans(PartitionMixin, ConstrainedClusterer):
@@ -242,24 +90,27 @@ class KernelKMeans(PartitionMixin, ConstrainedClusterer):
     n_clusters : int, default=2
         Number of clusters; each gets a sample.
     objective : {"hmrf", "ratio_association", "ratio_cut", "normalized_cut"}, default="hmrf"
-        What is minimized: squared distances to means in feature space, or a criterion of a graph.
+        Criterion to minimize: squared distances to means in feature space, or one of a graph; see Notes.
     kernel : {"linear", "rbf", "nearest_neighbors", "precomputed"}, default="linear"
         Inner products, for "hmrf" only; exp(-gamma d^2); near neighbors, a sparse graph; or X is a symmetric kernel
         or graph, dense or sparse.
     gamma : float, default=None
-        Width for "rbf"; None for one that reaches to the 7th neighbor of a typical sample.
+        Width for "rbf"; None for the width that reaches to the 7th neighbor of a typical sample.
     n_neighbors : int, default=10
         Neighbors of each sample, itself counted, for "nearest_neighbors".
     start : {"auto", "neighborhoods", "k-means++", "spectral"} or array of labels, default="auto"
-        Where runs start; "auto" is "neighborhoods" for "hmrf" and "spectral" otherwise.
+        Must-linked groups, completed by k-means++; k-means++ alone; k-means on the leading eigenvectors of the kernel;
+        or labels. "auto" is "neighborhoods" for "hmrf" and "spectral" for graphs, in which samples without an edge have
+        no distance.
     shift : float, default=None
-        What to put on the diagonal; None for the least that makes the kernel positive semidefinite.
+        Number to add to the diagonal, per unit of node weight; None for the least that makes the kernel positive
+        semidefinite.
     n_init : int, default=3
-        Runs from different starts, of which the best is kept.
+        Runs from different starts, of which the best is kept. There is one run where nothing is random.
     max_iter : int, default=100
-        Most steps of one run.
+        Maximum number of steps of one run.
     random_state : int, RandomState instance or None, default=None
-        Seed of the starts.
+        Seed for initialization.
 
     Attributes
     ----------
@@ -268,7 +119,7 @@ class KernelKMeans(PartitionMixin, ConstrainedClusterer):
     objective_ : float
         The criterion, soft statements included.
     shift_ : float
-        What was put on the diagonal.
+        Number that was added to the diagonal.
     n_iter_ : int
         Steps of the run that was kept.
     n_clusters_ : int
@@ -282,19 +133,39 @@ class KernelKMeans(PartitionMixin, ConstrainedClusterer):
 
     See Also
     --------
-    SpectralLearning : bends affinities and cuts by eigenvectors.
+    SpectralLearning : changes affinities and cuts by eigenvectors.
     COPKMeans : k-means in which all statements hold, for more samples than a kernel has room for.
-    kernel_kmeans : the same as a function, with the criteria explained.
 
     Notes
     -----
+    A cluster c with members S_c and degree deg(c), the sum of its affinities to all samples, contributes
+
+    - "hmrf": the squared distances of its members to its mean in feature space,
+    - "ratio_association": minus its affinities inside, over its size,
+    - "ratio_cut": its affinities to others, over its size,
+    - "normalized_cut": its affinities to others, over its degree,
+
+    and in each case the weights of the soft cannot-links inside it minus those of the soft must-links inside it, over
+    the same size or degree. Weights are in units of squared distance times size, or of affinity; of a soft group every
+    pair counts with the weight of the group.
+
+    All of these are weighted kernel k-means [2]_. A step assigns all samples; when that no longer helps, samples move
+    one by one, which leaves labelings where the shift blocks the first kind of step; and so on until neither helps.
+
     **Cost** O(n^2) memory and time per step, O(entries + n k) for a sparse graph. **Guarantee** every hard statement
-    holds in ``labels_``, re-checked after each fit; the criterion never rises. **Departure from** [1]_ see
-    `kernel_kmeans`. Normalized cut under a graph of constraints is ``objective="normalized_cut"``.
+    holds in ``labels_``, re-checked after each fit; exactly ``n_clusters`` clusters have samples; the criterion never
+    rises; the result is a local optimum of both kinds of step unless ``max_iter`` ends it. Without statements "hmrf"
+    with the linear kernel is k-means. A problem without a solution is explained; `GaveUpError` means that the search
+    found neither labels for the hard statements nor a proof that there are none.
+    **Departure from** [1]_ an unordered pair adds half its weight to both of its entries of the kernel, and normalized
+    cut has K = shift D^-1 + D^-1 (A + W) D^-1; hard statements hold; samples also move one by one; the shift is no
+    larger than it must be.
 
     References
     ----------
     .. [1] B. Kulis, S. Basu, I. Dhillon, R. Mooney, "Semi-supervised Graph Clustering: A Kernel Approach", ICML 2005.
+    .. [2] I. Dhillon, Y. Guan, B. Kulis, "Weighted Graph Cuts without Eigenvectors: A Multilevel Approach", IEEE TPAMI
+       29 (2007).
 
     Examples
     --------
@@ -352,13 +223,11 @@ class KernelKMeans(PartitionMixin, ConstrainedClusterer):
         self.random_state = random_state
 
     def _judge(self, problem: Problem) -> None:
-        pass  # the engine raises contradictions itself
+        problem.require_feasible()  # whether a number within the bounds is possible is decided where assigning is stuck
 
     def _solve(self, problem: Problem) -> KernelRun:
         return kernel_kmeans(
-            problem.X,
-            problem.constraints,
-            self.n_clusters,
+            problem,
             objective=self.objective,
             kernel=self.kernel,
             gamma=self.gamma,

@@ -1,8 +1,7 @@
-"""Weighted kernel k-means on the nodes of a Gram: all at once while that helps, then one node after the other."""
+"""Weighted kernel k-means on the nodes of a `Gram`: steps of all nodes while these help, then of single nodes."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,6 +12,7 @@ from linkwise._kernels import njit
 from linkwise._typing import FloatArray, IntArray
 from linkwise.engines.assignment import assign
 from linkwise.engines.graph._gram import Gram
+from linkwise.problem import Problem
 from linkwise.problem.statements import Apart
 
 _SMALL = 1e-11  # relative gain that rounding could have made
@@ -20,32 +20,25 @@ _SMALL = 1e-11  # relative gain that rounding could have made
 
 @dataclass(frozen=True, eq=False)
 class Loop:
-    """What does not change from one run to the next.
-
-    ``witness`` returns labels of the nodes in which all that is to be apart is, or raises; it is asked only when the
-    assignment finds none of its own.
-    """
+    """The part of a run that every start shares."""
 
     gram: Gram
-    apart: Apart
-    k: int
+    problem: Problem
     shift: float
     max_iter: int
-    witness: Callable[[], IntArray]
 
 
 @dataclass(frozen=True, eq=False)
 class Ended:
-    """Where a run ended: labels of the nodes, the criterion after every step, how many steps there were."""
+    """Labels of the nodes at the end of a run, the criterion after every step, and the number of steps."""
 
     labels: IntArray
     history: FloatArray
     n_iter: int
-    best: bool
 
 
 def criterion(gram: Gram, labels: IntArray, sums: FloatArray) -> float:
-    """The value of a labeling: the constant minus what clusters hold inside, per mass."""
+    """The value of a labeling: the constant minus the sums inside clusters, each per mass."""
     inner, mass = _inside(gram, labels, sums)
     return gram.constant - float((inner[mass > 0] / mass[mass > 0]).sum())
 
@@ -53,32 +46,32 @@ def criterion(gram: Gram, labels: IntArray, sums: FloatArray) -> float:
 def run_kernel_kmeans(loop: Loop, start: IntArray) -> Ended:
     """Improve a labeling until neither a step of all nodes nor the move of one makes it better.
 
-    The start may leave clusters empty or break what is to be apart: it only says where centers are.
+    The start only gives the centers: it may leave clusters empty or break cannot-links.
     """
-    gram, k = loop.gram, loop.k
-    labels, best = _place(loop, start, _costs(loop, start, gram.sums(start, k)), legal=False)
+    gram, k, apart = loop.gram, loop.problem.k, loop.problem.apart
+    labels = _place(loop, start, _costs(loop, start, gram.sums(start, k)), legal=False)
     sums = gram.sums(labels, k)
     value = criterion(gram, labels, sums)
     history = [value]
     size = max(abs(gram.constant), float(np.abs(gram.diagonal / gram.mass).sum()), 1e-300)
-    alone = _places_of(loop.apart, gram.n)
+    alone = _places_of(apart, gram.n)
     n_iter = 0
     while n_iter < loop.max_iter:
         n_iter += 1
-        placed, sure = _place(loop, labels, _costs(loop, labels, sums), legal=True)
+        placed = _place(loop, labels, _costs(loop, labels, sums), legal=True)
         after = gram.sums(placed, k)
         lower = criterion(gram, placed, after)
         if lower < value - _SMALL * size:
-            labels, sums, value, best = placed, after, lower, best and sure
+            labels, sums, value = placed, after, lower
             history.append(value)
             continue
         labels = labels.copy()
-        if not _sweep(gram, loop.apart, alone, labels, sums, _SMALL * size):
+        if not _sweep(gram, apart, alone, labels, sums, _SMALL * size):
             break
-        sums = gram.sums(labels, k)  # afresh, so that rounding does not add up
+        sums = gram.sums(labels, k)  # again, so that rounding does not add up
         value = criterion(gram, labels, sums)
         history.append(value)
-    return Ended(labels, np.array(history), n_iter, best)
+    return Ended(labels, np.array(history), n_iter)
 
 
 def _inside(gram: Gram, labels: IntArray, sums: FloatArray) -> tuple[FloatArray, FloatArray]:
@@ -89,7 +82,7 @@ def _inside(gram: Gram, labels: IntArray, sums: FloatArray) -> tuple[FloatArray,
 
 
 def _costs(loop: Loop, labels: IntArray, sums: FloatArray) -> FloatArray:
-    """Mass times squared distance of each node to each center, shifted kernel, less what is the same for all centers.
+    """Mass times squared distance of each node to each center, shifted kernel, less the part common to all centers.
 
     A cluster without nodes has no center, and costs inf.
     """
@@ -104,23 +97,23 @@ def _costs(loop: Loop, labels: IntArray, sums: FloatArray) -> FloatArray:
     return np.asarray(costs)
 
 
-def _place(loop: Loop, before: IntArray, costs: FloatArray, *, legal: bool) -> tuple[IntArray, bool]:
-    """Assign all nodes at least cost so that what is to be apart is, and no cluster is empty."""
+def _place(loop: Loop, before: IntArray, costs: FloatArray, *, legal: bool) -> IntArray:
+    """Assign all nodes at minimum cost so that cannot-links hold and no cluster is empty."""
     labels: IntArray = np.argmin(costs, axis=1)
-    node, best = loop.apart.node, True
+    problem, node = loop.problem, loop.problem.apart.node
     if len(node):
         some = np.where(np.isinf(costs[node]), 1e3 * (1.0 + np.abs(costs[np.isfinite(costs)]).max()), costs[node])
-        found = assign(some, loop.apart, before[node] if legal else None)
+        found = assign(some, problem.apart, before[node] if legal else None)
         if not found.solved:
-            found = assign(some, loop.apart, loop.witness()[node])
-        labels[node], best = found.labels, found.best
-    return _fill(loop, labels, costs), best
+            found = assign(some, problem.apart, problem.reduce(problem.witness())[node])
+        labels[node] = found.labels
+    return _fill(loop, labels, costs)
 
 
 def _fill(loop: Loop, labels: IntArray, costs: FloatArray) -> IntArray:
     """Give every empty cluster the node that lies worst in its own; alone it is apart from all."""
     gram = loop.gram
-    count = np.bincount(labels, minlength=loop.k)
+    count = np.bincount(labels, minlength=loop.problem.k)
     if count.all():
         return labels
     own = (gram.diagonal + loop.shift * gram.mass) / gram.mass
@@ -135,7 +128,7 @@ def _fill(loop: Loop, labels: IntArray, costs: FloatArray) -> IntArray:
 
 
 def _places_of(apart: Apart, n: int) -> IntArray:
-    """The place of each node among those that are to be apart from others, or -1."""
+    """The place of each node among those with cannot-links, or -1."""
     place = np.full(n, -1, dtype=np.intp)
     place[apart.node] = np.arange(apart.n_places)
     return place

@@ -1,8 +1,7 @@
-"""Neighborhood propagation: groups known to differ claim the samples that they tell most about."""
+"""`NeighborhoodPropagation`: groups of samples that cannot-links keep apart claim all other samples."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, field
 from numbers import Integral, Real
 from typing import Any, ClassVar
@@ -13,47 +12,20 @@ from sklearn.utils.validation import check_is_fitted
 
 from linkwise._compat import Interval, StrOptions
 from linkwise._typing import FloatArray, IntArray
-from linkwise.constraints import Constraints, Kind
+from linkwise.constraints import Kind
 from linkwise.engines import ConstrainedClusterer, PartitionMixin
-from linkwise.engines.assignment import assign, contract
+from linkwise.engines.assignment import assign
 from linkwise.engines.distances import nearest
 from linkwise.engines.graph._similarity_columns import Field, Reach
-from linkwise.engines.partitional import LINKS, cop_kmeans, judge, read_problem
-from linkwise.exceptions import LinkwiseError
-from linkwise.problem import Problem, check
-from linkwise.problem.statements import Contracted
+from linkwise.engines.partitional import LINKS, Loop, cop_kmeans
+from linkwise.problem import Problem
 
-MOST = 2000  # samples that speak for their neighborhoods; more would say the same again
+MOST = 2000  # seeds that are used; more would add nothing
 
 
 @dataclass(frozen=True, eq=False)
 class PropagationRun:
-    """What `propagate_neighborhoods` found.
-
-    Attributes
-    ----------
-    labels : ndarray of intp, shape (n_samples,)
-        Cluster of each sample.
-    claims : ndarray of shape (n_samples, n_clusters) or None
-        How strongly each neighborhood claims each sample: near 1 for its own, near 0 far from all it knows. None if
-        k-means stepped in.
-    seeds : ndarray of intp
-        Samples whose neighborhood was known, and spoke for it.
-    reach : Reach or None
-        What claims new rows.
-    centers : ndarray or None
-        Centers of the clusters of k-means, if it stepped in.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from linkwise import Constraints
-    >>> from linkwise.engines import propagate_neighborhoods
-    >>> X = np.array([[0.0], [1.0], [2.0], [8.0], [9.0]])
-    >>> run = propagate_neighborhoods(X, Constraints.build(5, cannot_link=[(0, 4)]))
-    >>> run.labels.tolist(), run.seeds.tolist()
-    ([0, 0, 0, 1, 1], [0, 4])
-    """
+    """Outcome of `propagate_neighborhoods`; without claims and reach, but with centers, where k-means stepped in."""
 
     labels: IntArray
     claims: FloatArray | None = None
@@ -63,9 +35,7 @@ class PropagationRun:
 
 
 def propagate_neighborhoods(
-    X: Any,
-    constraints: Constraints,
-    n_clusters: int | None = None,
+    problem: Problem,
     *,
     n_neighbors: int = 10,
     noise: float = 0.01,
@@ -73,95 +43,25 @@ def propagate_neighborhoods(
     random_state: Any = 0,
     made: Field | None = None,
 ) -> PropagationRun:
-    """Let groups of samples known to differ claim all others, by how much each tells about them.
-
-    Parameters
-    ----------
-    X : array-like or sparse matrix of shape (n_samples, n_features)
-        Samples. Not modified.
-    constraints : Constraints
-        Must-links, cannot-links, groups together or apart. The hard ones hold in the result, soft ones are ignored.
-    n_clusters : int, optional
-        Number of clusters; by default as many as there are groups known to differ pairwise, or as cannot-links need.
-    n_neighbors : int, default=10
-        Neighbors of each sample in the graph.
-    noise : float, default=0.01
-        How far a claim on a seed may give way to its surroundings.
-    metric : {"euclidean", "cosine"}, default="euclidean"
-        Whether rows count as they are or by direction only, as texts should.
-    random_state : None, int, RandomState or Generator, default=0
-        Seed of the k-means that steps in when ``n_clusters`` is more than is known to differ.
-    made : Field, optional
-        The field of these very samples, if it was made before.
-
-    Returns
-    -------
-    PropagationRun
-        Labels and claims.
-
-    Raises
-    ------
-    InfeasibleConstraintsError
-        The hard statements cannot hold together, or not in so many clusters.
-    GaveUpError
-        No labels were found for the hard statements and no proof that there are none.
-    UnsupportedConstraintError
-        There are statements of another kind, such as triplets, or rules.
-
-    Notes
-    -----
-    Samples joined by must-links are a neighborhood; a largest-first choice of neighborhoods that cannot-links keep
-    apart pairwise becomes the clusters. Each claims a sample with the mean of a Gaussian field that is 1 on its own
-    members and 0 on those of the others. Its covariance is the average of three: the inverse of the graph Laplacian of
-    near neighbors, which alone would give the harmonic functions of [1]_, and a wide Gaussian of the distance, in the
-    features as they are and whitened (see `Field`). A sample goes to the strongest claim; samples that statements bind
-    are assigned together, at the greatest total claim that keeps them all.
-
-    **Cost** the neighbors, one sparse factorization, and one solution per sample that something was said about; no
-    table of all pairs. **Guarantee** every hard statement holds; nothing is left to chance unless k-means steps in.
-    **Departure from** [1]_ the plain Gaussians, which carry what is known across gaps in the graph and undo unequal
-    spreads, and a slight leak.
-
-    References
-    ----------
-    .. [1] X. Zhu, Z. Ghahramani, J. Lafferty, "Semi-Supervised Learning Using Gaussian Fields and Harmonic Functions",
-       ICML 2003.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from linkwise import Constraints
-    >>> from linkwise.engines import propagate_neighborhoods
-    >>> X = np.array([[0.0], [1.0], [2.0], [8.0], [9.0]])
-    >>> known = Constraints.build(5, must_link=[(1, 3)], cannot_link=[(0, 1)])
-    >>> propagate_neighborhoods(X, known).labels.tolist()
-    [0, 1, 1, 1, 1]
-    """
-    who = "propagate_neighborhoods"
-    if metric not in ("euclidean", "cosine"):
-        msg = f'{who}: metric is {metric!r}, expected "euclidean" or "cosine".'
-        raise LinkwiseError(msg)
-    rows, _ = read_problem(X, constraints, 1 if n_clusters is None else n_clusters, LINKS, frozenset(), who)
-    hard = constraints.select(constraints.is_hard)
-    cloud = contract(np.zeros((hard.n_samples, 0)), _without_contradiction(hard))
-    known = _skeleton(cloud)
-    k = _count(hard, cloud, known) if n_clusters is None else int(n_clusters)
+    """Run `NeighborhoodPropagation` on the hard statements of a problem; ``made`` is the field of its samples."""
+    known = _skeleton(problem)
+    sized = _with_fewest_clusters(problem, known) if problem.n_clusters is None else problem
+    k = sized.k
     if k > len(known):
-        run = cop_kmeans(rows, hard, k, n_init=10, random_state=random_state)
+        run = cop_kmeans(sized, loop=Loop(n_init=10), random_state=random_state)
         return PropagationRun(run.labels, centers=run.centers)
-    witness = judge(hard, k, who)
     if k < len(known):
-        witness()  # more are apart pairwise than there may be clusters, which is explained
-    owner = np.full(cloud.n_nodes, -1, dtype=np.intp)
+        sized.witness()  # there is none, which is explained: more groups are apart pairwise than there are clusters
+    owner = np.full(sized.n_groups, -1, dtype=np.intp)
     owner[known] = np.arange(len(known))
-    seeds = np.flatnonzero(owner[cloud.group] >= 0)
+    seeds = np.flatnonzero(owner[sized.group] >= 0)
     seeds = seeds[np.unique(np.linspace(0, len(seeds) - 1, min(len(seeds), MOST)).astype(np.intp))]
-    covers = Field(rows, n_neighbors, cosine=metric == "cosine") if made is None else made
+    covers = Field(sized.X, n_neighbors, cosine=metric == "cosine") if made is None else made
     along = covers.along_graph(seeds)
     columns = covers.columns(seeds, along)
-    weights = regress(columns[seeds], owner[cloud.group[seeds]], k, noise)
+    weights = regress(columns[seeds], owner[sized.group[seeds]], k, noise)
     claims = columns @ weights
-    labels = _assign(claims, cloud, owner, witness)
+    labels = sized.expand(_assign(claims, sized, owner))
     return PropagationRun(labels, claims, seeds, covers.reach(seeds, weights, along @ weights))
 
 
@@ -174,92 +74,91 @@ def regress(covariance: FloatArray, owner: IntArray, k: int, noise: float) -> Fl
     return np.asarray(np.linalg.solve(covariance + noise * np.eye(len(owner)), goal))
 
 
-def _without_contradiction(hard: Constraints) -> Constraints:
-    """The statements, or the error that explains why they cannot hold together."""
-    check(hard).raise_if_infeasible()
-    return hard
+def _with_fewest_clusters(problem: Problem, known: IntArray) -> Problem:
+    """The problem with the fewest clusters that statements leave, at least one for each known neighborhood."""
+
+    def sized(k: int) -> Problem:
+        return Problem(problem.X, problem.constraints, n_clusters=k, who=problem.who)
+
+    found = sized(max(1, len(known)))
+    if len(np.setdiff1d(problem.apart.node, known)):
+        while found.verdict.status == "infeasible":
+            found = sized(found.k + 1)  # a ring of five cannot-links needs three clusters, but has no clique of three
+    return found
 
 
-def _count(hard: Constraints, cloud: Contracted, known: IntArray) -> int:
-    """The fewest clusters that statements leave, at least as many as are known to differ pairwise."""
-    k = max(1, len(known))
-    if len(np.setdiff1d(cloud.apart.node, known)):
-        while check(hard, n_clusters=k).status == "infeasible":
-            k += 1  # a ring of five cannot-links needs three clusters, though no three are apart pairwise
-    return k
-
-
-def _skeleton(cloud: Contracted) -> IntArray:
+def _skeleton(problem: Problem) -> IntArray:
     """Groups that are apart pairwise, the largest first, in the order of their first samples."""
-    m = cloud.n_nodes
-    said = cloud.weight > 1
-    said[cloud.apart.node] = True
-    pairs = cloud.apart.pairs()
+    m = problem.n_groups
+    named = problem.weight > 1
+    named[problem.apart.node] = True
+    pairs = problem.apart.pairs()
     ends = np.concatenate([pairs, pairs[:, ::-1]])
     beside = scipy.sparse.csr_array((np.ones(len(ends), dtype=np.intp), (ends[:, 0], ends[:, 1])), shape=(m, m))
     degree = np.diff(beside.indptr)
     chosen: list[int] = []
     apart_from = np.zeros(m, dtype=np.intp)
     while True:
-        fits = np.flatnonzero(said & (apart_from == len(chosen)))
+        fits = np.flatnonzero(named & (apart_from == len(chosen)))
         if not len(fits):
             return np.sort(np.array(chosen, dtype=np.intp))
-        best = int(fits[np.lexsort((fits, -cloud.weight[fits], degree[fits] == 0))[0]])
-        said[best] = False
+        best = int(fits[np.lexsort((fits, -problem.weight[fits], degree[fits] == 0))[0]])
+        named[best] = False
         apart_from[beside.indices[beside.indptr[best] : beside.indptr[best + 1]]] += 1
         chosen.append(best)
 
 
-def _assign(claims: FloatArray, cloud: Contracted, owner: IntArray, witness: Callable[[], IntArray]) -> IntArray:
-    """The strongest claim for whoever is free to follow it; the greatest total for those that are to be apart."""
-    total = np.zeros((cloud.n_nodes, claims.shape[1]))
-    np.add.at(total, cloud.group, claims)
+def _assign(claims: FloatArray, problem: Problem, owner: IntArray) -> IntArray:
+    """Labels of the groups: the strongest claim for free ones; the greatest total for cannot-linked ones."""
+    total = np.zeros((problem.n_groups, claims.shape[1]))
+    np.add.at(total, problem.group, claims)
     known = np.flatnonzero(owner >= 0)
     costs = -total
     costs[known] = np.inf
     costs[known, owner[known]] = 0.0
     labels = np.asarray(costs.argmin(axis=1), dtype=np.intp)
-    node = cloud.apart.node
+    node = problem.apart.node
     if (owner[node] < 0).any():
-        found = assign(costs[node], cloud.apart)
+        found = assign(costs[node], problem.apart)
         if not found.solved:
-            colors = np.empty(cloud.n_nodes, dtype=np.intp)
-            colors[cloud.group] = witness()
+            colors = problem.reduce(problem.witness())
             rename = np.full(claims.shape[1], -1, dtype=np.intp)
             rename[colors[known]] = owner[known]
             rename[rename < 0] = np.setdiff1d(np.arange(len(rename)), owner[known])
-            found = assign(costs[node], cloud.apart, rename[colors[node]])
+            found = assign(costs[node], problem.apart, rename[colors[node]])
         labels[node] = found.labels
-    return labels[cloud.group]
+    return labels
 
 
 class NeighborhoodPropagation(PartitionMixin, ConstrainedClusterer):
-    """Cluster by what is known: groups known to differ claim the samples that they tell most about.
+    """Cluster from few statements: groups that cannot-links keep apart claim the samples most similar to them.
 
     Made for answers to questions (`linkwise.active`): the number of clusters need not be given, and a cluster may have
-    any shape or several places, as long as somebody said of each that it belongs.
+    any shape or several places, as long as a must-link joins these.
 
     Parameters
     ----------
     n_clusters : int, default=None
-        Number of clusters; None for as many as there are groups known to differ pairwise, one if nothing was said.
+        Number of clusters; None for as many as there are groups that cannot-links keep apart pairwise, or as the
+        cannot-links need, and one without statements.
     n_neighbors : int, default=10
         Neighbors of each sample in the graph.
     noise : float, default=0.01
-        How far a claim on a sample with known neighborhood may give way to its surroundings.
+        How far a claim on a seed may give way to its surroundings.
     metric : {"euclidean", "cosine"}, default="euclidean"
         Whether rows count as they are or by direction only, as texts should.
     random_state : int, RandomState instance or None, default=0
-        Seed of the k-means that steps in when ``n_clusters`` is more than is known to differ.
+        Seed for the k-means that steps in when ``n_clusters`` exceeds the number of groups that are apart pairwise.
 
     Attributes
     ----------
     labels_ : ndarray of shape (n_samples,)
         Cluster of each sample.
     claims_ : ndarray of shape (n_samples, n_clusters) or None
-        How strongly each cluster claims each sample, near 1 for its own; None if k-means stepped in.
+        How strongly each cluster claims each sample: near 1 for its own, near 0 far from all seeds; None if k-means
+        stepped in.
     seeds_ : ndarray of intp
-        Samples that spoke for their clusters.
+        Samples of the neighborhoods, from which claims are computed.
     n_clusters_ : int
         Number of clusters found.
     certificate_ : Certificate
@@ -271,12 +170,24 @@ class NeighborhoodPropagation(PartitionMixin, ConstrainedClusterer):
 
     See Also
     --------
-    propagate_neighborhoods : the same as a function.
+    COPKMeans : the k-means that steps in, for a given number of clusters.
 
     Notes
     -----
-    Features should have comparable spreads: standardize first. **Cost** and **Departure from** [1]_ see
-    `propagate_neighborhoods`. **Guarantee** every hard statement holds in ``labels_``, re-checked after each fit.
+    Samples joined by must-links are a neighborhood; a largest-first choice of neighborhoods that cannot-links keep
+    apart pairwise becomes the clusters. Each claims a sample with the mean of a Gaussian field that is 1 on its own
+    members and 0 on those of the others. Its covariance is the average of three: the inverse of the graph Laplacian of
+    near neighbors, which alone would give the harmonic functions of [1]_, and a wide Gaussian of the distance, in the
+    features as they are and whitened. A sample goes to the strongest claim; samples that statements bind are assigned
+    together, at the greatest total claim that keeps them all. Features should have comparable spreads: standardize
+    first.
+
+    **Cost** the neighbors, one sparse factorization, and one solution per sample of a neighborhood; no table of all
+    pairs. **Guarantee** every hard statement holds in ``labels_``, re-checked after each fit; nothing is random unless
+    k-means steps in. A problem without a solution is explained; `GaveUpError` means that the search found neither
+    labels for the statements nor a proof that there are none.
+    **Departure from** [1]_ the plain Gaussians, which carry claims across gaps in the graph and undo unequal spreads,
+    and a slight leak.
 
     References
     ----------
@@ -321,16 +232,14 @@ class NeighborhoodPropagation(PartitionMixin, ConstrainedClusterer):
         self.random_state = random_state
 
     def _metric(self) -> str:
-        return "euclidean"  # nothing but rules, which are not understood, would ask
+        return "euclidean"  # only rules use it, and these are not understood
 
     def _judge(self, problem: Problem) -> None:
-        pass  # the engine raises contradictions itself
+        problem.require_feasible()  # whether a number within the bounds is possible is decided where assigning is stuck
 
     def _solve(self, problem: Problem) -> PropagationRun:
         return propagate_neighborhoods(
-            problem.X,
-            problem.constraints,
-            self.n_clusters,
+            problem,
             n_neighbors=self.n_neighbors,
             noise=self.noise,
             metric=self.metric,
@@ -350,7 +259,7 @@ class NeighborhoodPropagation(PartitionMixin, ConstrainedClusterer):
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
-            New data. Nothing is known about them: statements bind the samples of `fit` only.
+            New data. Statements bind the samples of `fit` only.
 
         Returns
         -------

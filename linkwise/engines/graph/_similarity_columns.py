@@ -1,8 +1,8 @@
-"""How alike samples are, column by column: along the graph of near neighbors, in the plain, and with spreads undone.
+"""`Field`: similarities of samples, column by column: along a graph of near neighbors, in the features, and whitened.
 
-A field says how much knowing one sample tells about another. It is the covariance of a Gaussian field: values that vary
-slowly along a graph of near neighbors, plus values that vary slowly in the space of the features, as they are and
-after whitening. No table of all pairs is ever made; whoever needs the column of a sample asks for it.
+A field is the covariance of a Gaussian field: values that vary slowly along a graph of near neighbors, plus values that
+vary slowly in the space of the features, as they are and after whitening. No table of all pairs is made; columns are
+computed for the samples that are asked for.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from sklearn.preprocessing import normalize
 from linkwise._typing import FloatArray, IntArray
 from linkwise.engines.distances import squared
 
-LEAK = 1e-3  # how fast what is known fades along the graph; small, so that it goes round the corners of a cluster
+LEAK = 1e-3  # how fast similarity fades along the graph; small, so that it follows the bends of a cluster
 REACH = 7  # the neighbor whose distance is the scale around a sample, as in self-tuning affinities
 FAINT = 1e-6  # least affinity of neighbors, so that the graph falls apart only where neighbors end
 FLAT = 1e-2  # directions with a spread less than this share of the largest are noise, and not whitened
@@ -47,13 +47,13 @@ class Reach:
     middle, axes : ndarray or None
         How rows are whitened, where they are.
     widths : tuple of float
-        Squared distance of each space, plain and whitened, at which what is known has faded.
+        Squared distance of each space, plain and whitened, at which similarity has faded.
     spots : tuple of ndarray or csr_array
         The seeds in each space.
     weights : ndarray of shape (n_seeds, k)
         Coefficients of the seeds.
     along : ndarray of shape (n_samples, k)
-        What these add up to along the graph.
+        Their sum along the graph.
     """
 
     rows: Any
@@ -128,7 +128,7 @@ class Field:
     def columns(self, samples: IntArray, along: FloatArray | None = None) -> FloatArray:
         """Covariances of all samples with some, an array of shape (n_samples, len(samples)).
 
-        ``along`` is what `along_graph` returns, if that is known.
+        ``along`` is the result of `along_graph`, if it was computed before.
         """
         total = self.along_graph(samples) if along is None else along.copy()
         for space, width in zip(self._spaces, self._widths, strict=True):

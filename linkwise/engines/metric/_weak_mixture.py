@@ -20,6 +20,7 @@ from linkwise.engines.mixture import (
     normalize_rows,
     read_chunklets,
 )
+from linkwise.problem import Problem
 
 WHO = "DistBoost"
 
@@ -62,7 +63,7 @@ def fit_weak_mixture(
     near, far = chosen[pairs.label[chosen] > 0], chosen[pairs.label[chosen] < 0]
     told = Constraints.build(n, must_link=ends[near], cannot_link=ends[far])
     # a chain of two chunklets needs k x k states, whatever its length
-    graph = read_chunklets(told, k, k * k, WHO)
+    graph = read_chunklets(Problem(X, told, n_clusters=k, who=WHO), k * k)
     k = min(k, graph.n)
     weights, gaussians = climb_weighted(X, Given(graph, k, "chunklets", k * k, WHO), k, settings, sample_weight)
     # a copy in C order, as a pickled one will be: the last digits of products depend on it

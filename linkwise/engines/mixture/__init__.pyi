@@ -1,13 +1,8 @@
 from linkwise.engines.mixture._constrained_mixture import (
     ConstrainedGaussianMixture as ConstrainedGaussianMixture,
-    constrained_mixture as constrained_mixture,
-)
-from linkwise.engines.mixture._em import (
-    Mixture as Mixture,
 )
 from linkwise.engines.mixture._penalized_mixture import (
     PenalizedMixture as PenalizedMixture,
-    penalized_mixture as penalized_mixture,
 )
 
 """For other packages of linkwise."""
@@ -22,7 +17,6 @@ from linkwise.engines.mixture._em import (
 )
 from linkwise.engines.mixture._factors import (
     read_chunklets as read_chunklets,
-    require_understood as require_understood,
 )
 from linkwise.engines.mixture._gaussian import (
     COVARIANCE_TYPES as COVARIANCE_TYPES,
@@ -32,5 +26,5 @@ from linkwise.engines.mixture._gaussian import (
 )
 from linkwise.engines.mixture._mixture_mixin import (
     read_data as read_data,
-    read_settings as read_settings,
+    require_room as require_room,
 )

@@ -1,4 +1,4 @@
-"""EM for Gaussian mixtures given must- and cannot-links: exact, and the likelihood it reports is the one that rises."""
+"""`ConstrainedGaussianMixture`: exact EM for mixtures of Gaussians given must- and cannot-links."""
 
 from __future__ import annotations
 
@@ -9,16 +9,15 @@ import numpy.typing as npt
 
 from linkwise._compat import StrOptions
 from linkwise._typing import FloatArray, IntArray
-from linkwise.constraints import Constraints, Kind
+from linkwise.constraints import Kind
 from linkwise.engines import ConstrainedClusterer
-from linkwise.engines.mixture._em import Mixture, Settings, climb, warn_of_fewer
-from linkwise.engines.mixture._exact import divide
-from linkwise.engines.mixture._factors import UNDERSTOOD, Chunklets, read_chunklets, require_understood, too_wide
+from linkwise.engines.mixture._em import Mixture
+from linkwise.engines.mixture._exact import divide, require_possible
+from linkwise.engines.mixture._factors import UNDERSTOOD, Chunklets, read_chunklets
 from linkwise.engines.mixture._gaussian import normalize_rows
-from linkwise.engines.mixture._mixture_mixin import MixtureMixin, read_data, read_settings
+from linkwise.engines.mixture._mixture_mixin import MAX_STATES, MixtureMixin
 from linkwise.engines.mixture._weights import Normalizer
-from linkwise.exceptions import InfeasibleConstraintsError, LinkwiseError
-from linkwise.problem import Problem, check
+from linkwise.problem import Problem
 
 
 class Given:
@@ -36,10 +35,7 @@ class Given:
         everywhere = np.ones(len(graph.pairs), dtype=np.bool_)
         self.exact, wide = divide(graph, np.unique(graph.pairs), everywhere, k, max_states)
         if len(wide.node):
-            worst = int(np.argmax(wide.width))
-            many = int((wide.component == worst).sum())
-            what = "one connected set of cannot-links"
-            raise LinkwiseError(too_wide(who, many, int(wide.width[worst]), k, max_states, what))
+            wide.refuse("one connected set of cannot-links", k, max_states, who)
         self.free = np.ones(graph.n, dtype=np.bool_)
         self.free[self.exact.node] = False
         self.normalizer = Normalizer(graph, self.exact, self.power, k, max_states)
@@ -57,7 +53,7 @@ class Given:
             value = float(total.sum())
         else:
             sums, chance[self.exact.node] = self.exact.marginals(unary[self.exact.node])
-            self._require_possible(sums)
+            require_possible(sums)
             value = float(total[self.free].sum() + sums.sum())
         if not self.normalizer.is_one:
             value -= self.normalizer.log_z(np.log(weights))[0]
@@ -79,138 +75,11 @@ class Given:
         labels: IntArray = np.argmax(unary, axis=1)
         if len(self.exact.node):
             sums, labels[self.exact.node] = self.exact.best(unary[self.exact.node])
-            self._require_possible(sums)
+            require_possible(sums)
         return labels
-
-    def _require_possible(self, sums: FloatArray) -> None:
-        if (sums == -np.inf).any():
-            msg = (
-                "the cannot-links of one connected set cannot all hold with so few clusters: no labeling is left.\n"
-                "Hint: a larger n_clusters, or fewer cannot-links; `repair(constraints)` finds which to drop."
-            )
-            raise InfeasibleConstraintsError(msg)
 
 
 SAMPLING = ("chunklets", "points")
-MAX_STATES = 2**20
-
-
-def constrained_mixture(
-    X: Any,
-    constraints: Constraints,
-    n_clusters: int,
-    *,
-    covariance_type: str = "full",
-    sampling: str = "chunklets",
-    tol: float = 1e-3,
-    reg_covar: float = 1e-6,
-    max_iter: int = 100,
-    n_init: int = 1,
-    init: Any = "kmeans",
-    max_states: int = MAX_STATES,
-    random_state: Any = None,
-) -> Mixture:
-    """Fit a mixture of Gaussians by EM that sums only over the labelings in which every statement holds.
-
-    Parameters
-    ----------
-    X : array-like of shape (n_samples, n_features)
-        Dense vectors. Not modified.
-    constraints : Constraints
-        Must-links, cannot-links, groups together or apart; all are taken as hard.
-    n_clusters : int
-        Number of Gaussians.
-    covariance_type : {"full", "tied", "diag", "spherical"}, default="full"
-        As in scikit-learn's `GaussianMixture`.
-    sampling : {"chunklets", "points"}, default="chunklets"
-        How the data came about: must-linked samples were drawn as a whole, so that the weight of their cluster counts
-        once; or samples were drawn one by one and later found to belong together, so that it counts for each.
-    tol : float, default=1e-3
-        EM ends when the objective per sample changes by less.
-    reg_covar : float, default=1e-6
-        Share of each feature's variance that is added to its variance in every cluster, so that none is zero;
-        `GaussianMixture` adds the number itself, in which data of small units drown.
-    max_iter : int, default=100
-        Most iterations.
-    n_init : int, default=1
-        Number of starts, of which the best is kept.
-    init : {"kmeans", "k-means++", "random", "random_from_data"} or array, default="kmeans"
-        How to start, as in `GaussianMixture` but on chunklets;
-        or means to start from, of shape (n_clusters, n_features).
-    max_states : int, default=2**20
-        Largest table exact inference may use; see Notes.
-    random_state : int, RandomState instance or None, default=None
-        Seed of the starts.
-
-    Returns
-    -------
-    Mixture
-        ``lower_bounds`` is the log-likelihood of the data given the statements, per sample.
-
-    Raises
-    ------
-    InfeasibleConstraintsError
-        The statements contradict each other, or need more clusters.
-    UnsupportedConstraintError
-        There are statements of another kind, such as triplets, or rules.
-    LinkwiseError
-        Cannot-links tie so many chunklets together that exact inference is out of reach.
-
-    Notes
-    -----
-    The model of [1]_. Must-linked samples form a chunklet with one label; its density is the product of theirs. Labels
-    of chunklets are drawn by the mixing weights, given that every cannot-link holds. Chunklets that cannot-links
-    connect are summed over jointly: along a tree of tables found by a least-fill order, each over at most
-    ``max_states`` joint states (a chain, a tree or a cycle of any length needs n_clusters**2 or **3), or, for groups
-    apart, over the 2**n_clusters sets of clusters they may take.
-
-    **Cost** per iteration that of plain EM plus the tables: n_clusters**2 for a single cannot-link. **Guarantee**
-    labels are the most probable joint labeling and every statement holds in it. With ``reg_covar=0`` the objective
-    never falls; adding to the variances, as `GaussianMixture` does too, can lower it by about as much as is added.
-    Without statements the result is that of `GaussianMixture` from the same start with the same amounts added to the
-    variances: ``reg_covar`` is relative here, so that results do not depend on the units of X. (It also differs for
-    tied covariances started by "k-means++" or "random_from_data": there the first covariance of scikit-learn depends on
-    where the origin lies.) **Departure from** [1]_ the mixing weights have no
-    closed form under cannot-links (nor under must-links with ``sampling="points"``), because the chance that all
-    statements hold depends on them. The paper takes gradient steps or approximates that chance; here it is exact, and
-    quasi-Newton steps solve the concave problem in every M-step (a few of them where each is as dear as an E-step).
-
-    References
-    ----------
-    .. [1] N. Shental, A. Bar-Hillel, T. Hertz, D. Weinshall, "Computing Gaussian mixture models with EM using
-       equivalence constraints", NIPS 2003.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from linkwise import Constraints
-    >>> from linkwise.engines import constrained_mixture
-    >>> X = np.array([[0.0], [0.2], [0.4], [5.0], [5.3], [5.1]])
-    >>> known = Constraints.build(6, must_link=[(0, 1)], cannot_link=[(2, 0)])
-    >>> found = constrained_mixture(X, known, 2, random_state=0)
-    >>> bool(found.labels[0] == found.labels[1] != found.labels[2])
-    True
-    >>> bool((np.diff(found.lower_bounds) > -1e-6).all())
-    True
-    """
-    who = "constrained_mixture"
-    require_understood(constraints, who)
-    samples = read_data(X, who)
-    problem = Problem(samples, constraints.with_weight(np.inf))
-    settings = Settings(covariance_type, tol, reg_covar, max_iter, n_init, init, random_state)
-    settings = read_settings(settings, n_clusters, samples.shape, who)
-    if sampling not in SAMPLING:
-        msg = f"{who}: sampling is {sampling!r}, expected one of {', '.join(SAMPLING)}."
-        raise LinkwiseError(msg)
-    check(problem.constraints, n_clusters=n_clusters).raise_if_infeasible()
-    return _fit(problem, n_clusters, sampling, max_states, settings, who)
-
-
-def _fit(problem: Problem, k: int, sampling: str, max_states: int, settings: Settings, who: str) -> Mixture:
-    graph = read_chunklets(problem.constraints, k, max_states, who)
-    found = climb(problem.X, Given(graph, k, sampling, max_states, who), k, settings)
-    warn_of_fewer(found.labels, k, who)
-    return found
 
 
 class ConstrainedGaussianMixture(MixtureMixin, ConstrainedClusterer):
@@ -226,12 +95,12 @@ class ConstrainedGaussianMixture(MixtureMixin, ConstrainedClusterer):
         Whether must-linked samples were drawn as a whole, so that the weight of their cluster counts once, or one by
         one, so that it counts for each.
     tol : float, default=1e-3
-        EM ends when the objective per sample changes by less.
+        Stop when the objective per sample changes by less than ``tol``.
     reg_covar : float, default=1e-6
         Share of each feature's variance that is added to its variance in every cluster, so that none is zero;
         `GaussianMixture` adds the number itself, in which data of small units drown.
     max_iter : int, default=100
-        Most iterations.
+        Maximum number of iterations of one run.
     n_init : int, default=1
         Number of starts, of which the best is kept.
     init : {"kmeans", "k-means++", "random", "random_from_data"} or array, default="kmeans"
@@ -240,7 +109,7 @@ class ConstrainedGaussianMixture(MixtureMixin, ConstrainedClusterer):
     max_states : int, default=2**20
         Largest table exact inference may use; wider sets of cannot-links are refused.
     random_state : int, RandomState instance or None, default=None
-        Seed of the starts.
+        Seed for initialization.
 
     Attributes
     ----------
@@ -267,14 +136,26 @@ class ConstrainedGaussianMixture(MixtureMixin, ConstrainedClusterer):
     See Also
     --------
     PenalizedMixture : statements that may be wrong, weighed against the data.
-    constrained_mixture : the same as a function, with the model explained.
 
     Notes
     -----
-    **Cost** per iteration that of plain EM plus n_clusters**2 for a single cannot-link; see `constrained_mixture`.
-    **Guarantee** every hard statement holds in ``labels_``, re-checked after each fit; without statements the result
-    is that of `GaussianMixture` but for what ``reg_covar`` adds. `predict` speaks of new rows and knows no statements.
-    **Departure from** [1]_ see `constrained_mixture`.
+    The model of [1]_. Must-linked samples form a chunklet with one label; its density is the product of theirs. Labels
+    of chunklets are drawn by the mixing weights, given that every cannot-link holds. Chunklets that cannot-links
+    connect are summed over jointly: along a tree of tables found by a least-fill order, each over at most
+    ``max_states`` joint states (a chain, a tree or a cycle of any length needs n_clusters**2 or **3), or, for groups
+    apart, over the 2**n_clusters sets of clusters they may take. Wider components raise `LinkwiseError`.
+
+    **Cost** per iteration that of plain EM plus the tables: n_clusters**2 for a single cannot-link. **Guarantee**
+    ``labels_`` are the most probable joint labeling, and every hard statement holds in it, re-checked after each fit.
+    With ``reg_covar=0`` the objective never falls; adding to the variances, as `GaussianMixture` does too, can lower it
+    by about as much as is added. Without statements the result is that of `GaussianMixture` from the same start with
+    the same amounts added to the variances: ``reg_covar`` is relative here, so that results do not depend on the units
+    of X. (It also differs for tied covariances started by "k-means++" or "random_from_data": there the first covariance
+    of scikit-learn depends on the position of the origin.) `predict` is about new rows and uses no statements.
+    **Departure from** [1]_ the mixing weights have no closed form under cannot-links (nor under must-links with
+    ``sampling="points"``), because the chance that all statements hold depends on them. The paper takes gradient steps
+    or approximates that chance; here it is exact, and quasi-Newton steps solve the concave problem in every M-step (a
+    few of them where each costs as much as an E-step).
 
     References
     ----------
@@ -326,5 +207,5 @@ class ConstrainedGaussianMixture(MixtureMixin, ConstrainedClusterer):
         self.random_state = random_state
 
     def _solve(self, problem: Problem) -> Mixture:
-        settings = self._settings(np.shape(problem.X))
-        return _fit(problem, self.n_clusters, self.sampling, self.max_states, settings, type(self).__name__)
+        graph = read_chunklets(problem, self.max_states)
+        return self._climb(problem, Given(graph, problem.k, self.sampling, self.max_states, problem.who))

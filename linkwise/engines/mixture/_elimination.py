@@ -1,4 +1,4 @@
-"""In which order to sum variables out, and the tables that takes: a tree of small ones instead of k^n joint states."""
+"""Elimination orders and the tables they need: a tree of small tables instead of k^n joint states."""
 
 from __future__ import annotations
 

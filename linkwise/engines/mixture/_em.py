@@ -1,4 +1,4 @@
-"""Expectation-maximization: the loop, and what comes out of it."""
+"""Expectation-maximization: starts, parameters, the loop and its outcome."""
 
 from __future__ import annotations
 
@@ -12,9 +12,7 @@ from sklearn.cluster import KMeans, kmeans_plusplus
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 
-from linkwise._messages import many
 from linkwise._typing import FloatArray, IntArray
-from linkwise._validation import warn_user
 from linkwise.engines.distances import in_unit, unit_of
 from linkwise.engines.mixture._factors import Chunklets, sum_rows
 from linkwise.engines.mixture._gaussian import Gaussians, fit_gaussians, log_density
@@ -23,7 +21,7 @@ STARTS = ("kmeans", "k-means++", "random", "random_from_data")
 
 
 def random_source(random_state: Any) -> np.random.RandomState:
-    """Where random numbers come from; None stands for new ones, never for NumPy's global generator."""
+    """A source of random numbers; None stands for a new one, never for NumPy's global generator."""
     return np.random.RandomState() if random_state is None else check_random_state(random_state)
 
 
@@ -54,7 +52,7 @@ def start(
         out[chosen, np.arange(k)] = 1
         return out
     if isinstance(init, str):
-        with warnings.catch_warnings():  # that k-means left a cluster empty is of no interest: it is only a start
+        with warnings.catch_warnings():  # k-means may leave a cluster empty: it is only a start
             warnings.simplefilter("ignore", ConvergenceWarning)
             found: Any = KMeans(n_clusters=k, n_init=1, random_state=random).fit(points, sample_weight=weight)
         labels, centers = found.labels_, found.cluster_centers_
@@ -92,7 +90,7 @@ ROUNDING = 16 * float(np.finfo(np.float64).eps)  # what subtracting a mean may l
 
 
 class Beliefs(Protocol):
-    """What EM needs to know of the labels of chunklets; `Given` and `Penalized` say it."""
+    """The model of the labels of chunklets that EM needs: `Given` or `Penalized`."""
 
     graph: Chunklets
     rough_samples: int
@@ -117,7 +115,7 @@ class Beliefs(Protocol):
 
 
 class Settings(NamedTuple):
-    """How to climb; see `ConstrainedGaussianMixture`. `climb` takes ``reg_covar`` for a share of the variances."""
+    """The parameters of EM, as in `ConstrainedGaussianMixture`; `climb` reads ``reg_covar`` as a share of variances."""
 
     covariance_type: str
     tol: float
@@ -127,35 +125,17 @@ class Settings(NamedTuple):
     init: Any
     random_state: Any
 
+    @classmethod
+    def of(cls, model: Any) -> Settings:
+        """Read the parameters of an estimator, which scikit-learn has validated."""
+        return cls(*(getattr(model, name) for name in cls._fields))
+
 
 @dataclass(frozen=True, eq=False)
 class Mixture:
-    """A mixture of Gaussians and what it says of the samples it was fitted to.
+    """A mixture of Gaussians, shaped as in scikit-learn's `GaussianMixture`, and its labels of the fitted samples.
 
-    Attributes
-    ----------
-    labels : ndarray of shape (n_samples,)
-        Most probable labels, decided jointly where statements tie samples together.
-    responsibilities : ndarray of shape (n_samples, n_clusters)
-        Probability of each cluster for each sample, the statements taken into account.
-    weights, means, covariances, precisions_cholesky : ndarray
-        The mixture, shaped as in scikit-learn's `GaussianMixture`.
-    lower_bounds : ndarray of shape (n_iter,)
-        The objective per sample after every E-step; the last entry is ``lower_bound``.
-    converged : bool
-        Whether the objective changed by less than ``tol`` in the end.
-    n_approximated : int
-        How many samples are tied together too closely for exact inference, so that their probabilities are rough.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from linkwise import Constraints
-    >>> from linkwise.engines import constrained_mixture
-    >>> X = np.array([[0.0], [0.2], [5.0], [5.3]])
-    >>> found = constrained_mixture(X, Constraints.build(4), 2, random_state=0)
-    >>> found.n_iter == len(found.lower_bounds), found.converged
-    (True, True)
+    ``lower_bounds`` is the objective per sample after every E-step.
     """
 
     labels: IntArray
@@ -168,16 +148,6 @@ class Mixture:
     converged: bool
     n_approximated: int
 
-    @property
-    def n_iter(self) -> int:
-        """Number of EM iterations of the best start."""
-        return len(self.lower_bounds)
-
-    @property
-    def lower_bound(self) -> float:
-        """The objective per sample in the last iteration."""
-        return float(self.lower_bounds[-1])
-
 
 class _Run(NamedTuple):
     weights: FloatArray
@@ -189,7 +159,7 @@ class _Run(NamedTuple):
 def climb(X: FloatArray, beliefs: Beliefs, k: int, settings: Settings) -> Mixture:
     """Fit a mixture by EM from ``n_init`` starts, and keep the best.
 
-    Works on centered data in a unit of ordinary size, so that neither where the origin lies nor the units cost digits.
+    Works on centered data in a unit of ordinary size, so that neither the origin nor the units cost digits.
     Gaussians that are no sample's most probable one come last.
     """
     shift = X.mean(axis=0)
@@ -241,17 +211,6 @@ def _spread(centered: FloatArray, mean: FloatArray) -> FloatArray:
     return np.where(variance > (ROUNDING * mean) ** 2, variance, typical)
 
 
-def warn_of_fewer(labels: IntArray, k: int, who: str) -> None:
-    """Tell if some Gaussians got no samples."""
-    found = len(np.unique(labels))
-    if found < k:
-        warn_user(
-            f"{who} found {many(found, 'cluster')} instead of n_clusters={k}: the other Gaussians are not the most "
-            f"probable one of any sample.\n"
-            f"Hint: n_clusters={found}, more starts (n_init), or cannot-links between the samples."
-        )
-
-
 def climb_weighted(
     X: FloatArray, beliefs: Beliefs, k: int, settings: Settings, sample_weight: FloatArray
 ) -> tuple[FloatArray, Gaussians]:
@@ -259,7 +218,7 @@ def climb_weighted(
 
     The E-step is that of `climb`: a sample's weight says how much it counts, not what it is. Mixing weights are the
     shares of the clusters, as the chance that all statements hold says nothing about samples of different weight.
-    Nothing is said about convergence; whoever fits many mixtures does not mind if one of them could be a little better.
+    There is no warning if it does not converge: one of many mixtures may be a little worse.
     """
     shift = X.mean(axis=0)
     random = random_source(settings.random_state)
@@ -284,7 +243,7 @@ def _climb_once(
 
     beliefs.forget()
     chance = start(X, graph, k, init, random, beliefs.decide)
-    # what a start believes may contradict the statements, and then no weights would make it likely
+    # the beliefs of a start may contradict the statements, and then no weights would make them likely
     counts = beliefs.counts(chance)
     weights = counts / counts.sum()
     gaussians = fit_gaussians(X, graph.spread(chance), kind, settings.reg_covar)

@@ -1,17 +1,18 @@
-"""Exact inference for chunklets: components of the graph of statements, each by the cheapest way that is exact."""
+"""Exact inference over components of the graph of statements, each by the cheapest exact way."""
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import NamedTuple, NoReturn
 
 import numpy as np
 
 from linkwise._kernels.disjoint_set import components
 from linkwise._typing import BoolArray, FloatArray, IntArray
 from linkwise.engines.mixture._elimination import Plan, eliminate, make_plan
-from linkwise.engines.mixture._factors import Chunklets
+from linkwise.engines.mixture._factors import Chunklets, too_wide
 from linkwise.engines.mixture._kernels_cliques import clique_best, clique_marginals
 from linkwise.engines.mixture._kernels_tables import best_labels, marginals
+from linkwise.exceptions import InfeasibleConstraintsError, LinkwiseError
 
 # A component whose tables are each small enough may still be long: all of them are held at once.
 TABLES_AT_ONCE = 64
@@ -55,6 +56,22 @@ class Wide(NamedTuple):
     component: IntArray
     width: IntArray
 
+    def refuse(self, what: str, k: int, max_states: int, who: str) -> NoReturn:
+        """Raise an error about the widest component; ``what`` says of which statements it is made."""
+        worst = int(np.argmax(self.width))
+        many = int((self.component == worst).sum())
+        raise LinkwiseError(too_wide(who, many, int(self.width[worst]), k, max_states, what))
+
+
+def require_possible(sums: FloatArray) -> None:
+    """Raise if the log-sum of a component says that it has no labeling."""
+    if not (sums > -np.inf).all():
+        msg = (
+            "the hard cannot-links of one connected set cannot all hold in that few clusters: no labeling is left.\n"
+            "Hint: a larger n_clusters, or fewer hard cannot-links; `repair(constraints)` finds which to drop."
+        )
+        raise InfeasibleConstraintsError(msg)
+
 
 def widest_table(k: int, max_states: int) -> int:
     """How many separator variables a table may have; one is always allowed, so pairs are always exact."""
@@ -69,7 +86,7 @@ def divide(
 ) -> tuple[Exact, Wide]:
     """Split ``nodes`` under the chosen ``pairs`` into components, and find a way through each that is exact.
 
-    Nodes without pairs become components of their own. ``nodes`` rise and hold the ends of all chosen pairs.
+    A node without pairs becomes a component. ``nodes`` rise and hold the ends of all chosen pairs.
     """
     ends = np.searchsorted(nodes, graph.pairs[pairs])
     same, other = graph.same[pairs], graph.other[pairs]
@@ -103,8 +120,8 @@ def _cliques(component: IntArray, ends: IntArray, forbids: BoolArray, k: int, ma
     """Mark the components in which any two nodes are apart, if sets of clusters are the cheaper way there."""
     size = np.bincount(component, minlength=1 if len(component) else 0)
     joined = np.bincount(component[ends[forbids, 0]], minlength=len(size))
-    said = np.bincount(component[ends[:, 0]], minlength=len(size))
-    whole = (joined == size * (size - 1) // 2) & (said == joined) & (size >= 3)
+    stated = np.bincount(component[ends[:, 0]], minlength=len(size))
+    whole = (joined == size * (size - 1) // 2) & (stated == joined) & (size >= 3)
     if k * 2.0**k > max_states:
         return np.zeros(len(size), dtype=np.bool_)
     return np.asarray(whole & (4 * k * 2.0**k < float(k) ** np.minimum(size, 64)))

@@ -1,4 +1,4 @@
-"""What statements say about chunklets: must-linked samples are one variable, all else is a factor of two of them."""
+"""`Chunklets`: must-linked samples as one variable each, and the other statements as log-factors of two of them."""
 
 from __future__ import annotations
 
@@ -7,14 +7,12 @@ from typing import NamedTuple
 import numpy as np
 
 from linkwise._kernels import njit
-from linkwise._kernels.disjoint_set import components
 from linkwise._typing import FloatArray, IntArray
-from linkwise.constraints import Constraints, Groups, Kind
-from linkwise.exceptions import LinkwiseError, UnsupportedConstraintError
-from linkwise.problem import check
+from linkwise.constraints import Kind
+from linkwise.exceptions import LinkwiseError
+from linkwise.problem import Problem
 
 UNDERSTOOD = frozenset({Kind.MUST_LINK, Kind.CANNOT_LINK, Kind.TOGETHER, Kind.APART})
-MOST_PAIRS = 10**7
 
 
 class Chunklets(NamedTuple):
@@ -39,7 +37,7 @@ class Chunklets(NamedTuple):
 
     @property
     def plain(self) -> bool:
-        """Whether every sample is a chunklet of its own."""
+        """Whether no two samples share a chunklet."""
         return len(self.of) == len(self.size)
 
     def gather(self, rows: FloatArray) -> FloatArray:
@@ -63,83 +61,23 @@ def sum_rows(to: IntArray, rows: FloatArray, out: FloatArray) -> None:
             out[to[i], j] += rows[i, j]
 
 
-def require_understood(constraints: Constraints, who: str) -> None:
-    """Refuse kinds of statement and rules that mixtures do not know."""
-    foreign = [kind.word for kind in Kind if kind not in UNDERSTOOD and (constraints.kind == kind).any()]
-    foreign += [type(rule).__name__ for rule in constraints.rules]
-    if foreign:
-        msg = (
-            f"{who} does not understand {' and '.join(foreign)}; it understands "
-            f"{', '.join(kind.word for kind in Kind if kind in UNDERSTOOD)}.\n"
-            "Hint: leave the others out with `constraints.select(...)`, or use a method that knows them."
-        )
-        raise UnsupportedConstraintError(msg, tuple(foreign))
+def read_chunklets(problem: Problem, max_states: int) -> Chunklets:
+    """Turn the statements of a problem into log-factors between pairs of chunklets.
 
-
-def read_chunklets(constraints: Constraints, k: int, max_states: int, who: str) -> Chunklets:
-    """Contract hard must-links and turn everything else into factors of pairs.
-
-    Of a soft group every pair carries the group's weight.
+    A group apart that no exact method can take is refused before its pairs are written out.
     """
-    n = constraints.n_samples
-    hard = constraints.select(constraints.is_hard)
-    links = hard.must_links()[0]
-    of = components(n, np.ascontiguousarray(links)) if len(links) else np.arange(n)
-    size = np.bincount(of, minlength=1) if n else np.zeros(0, dtype=np.intp)
-    _require_writable(hard, k, max_states, who)
-    apart = np.concatenate([hard.of(Kind.CANNOT_LINK), _pairs_of(hard.groups_of(Kind.APART))])
-    pairs = [of[apart]]
-    same, other = [np.full(len(apart), -np.inf)], [np.zeros(len(apart))]
-    soft = constraints.select(~constraints.is_hard)
-    for kind, group, cost in (
-        (Kind.MUST_LINK, Kind.TOGETHER, other),
-        (Kind.CANNOT_LINK, Kind.APART, same),
-    ):
-        weight = soft.weight[soft.kind == kind]
-        groups = soft.groups_of(group)
-        _require_few(groups, who)
-        more = _pairs_of(groups)
-        price = np.concatenate(
-            [weight, np.repeat(soft.weight[groups.statement], groups.sizes * (groups.sizes - 1) // 2)]
-        )
-        pairs.append(of[np.concatenate([soft.of(kind), more])])
-        same.append(-price if cost is same else np.zeros(len(price)))
-        other.append(-price if cost is other else np.zeros(len(price)))
-    ends = np.sort(np.concatenate(pairs), axis=1)
-    within = ends[:, 0] == ends[:, 1]
-    settled = np.concatenate(same)[within]
-    if (settled == -np.inf).any():
-        check(hard).raise_if_infeasible()
-    key, inverse = np.unique(ends[~within, 0] * len(size) + ends[~within, 1], return_inverse=True)
-    total = [np.bincount(inverse, np.concatenate(part)[~within], len(key)).astype(np.float64) for part in (same, other)]
-    unique = np.column_stack([key // max(len(size), 1), key % max(len(size), 1)])
-    return Chunklets(of, size, unique, total[0], total[1], float(settled.sum()))
-
-
-def _pairs_of(groups: Groups) -> IntArray:
-    """Write out the pairs of each group, smaller sample first, group by group."""
-    pairs = groups.pairs_with(np.ones(int(groups.member.max(initial=-1)) + 1, dtype=np.bool_))
-    return pairs[pairs[:, 0] < pairs[:, 1]]
-
-
-def _require_few(groups: Groups, who: str) -> None:
-    count = int((groups.sizes * (groups.sizes - 1) // 2).sum())
-    if count > MOST_PAIRS:
-        msg = (
-            f"{who}: soft groups stand for their pairs; these are {count:,}, expected at most {MOST_PAIRS:,}.\n"
-            "Hint: make the groups hard, or state fewer pairs of them."
-        )
-        raise LinkwiseError(msg)
-
-
-def _require_writable(hard: Constraints, k: int, max_states: int, who: str) -> None:
-    """Refuse a group apart that no exact method can take before its pairs are written out."""
-    sizes = hard.groups_of(Kind.APART).sizes
-    largest = int(sizes.max(initial=0))
-    if largest > k:
-        check(hard, n_clusters=k).raise_if_infeasible()
+    k, largest = problem.k, int(problem.hard.apart.sizes.max(initial=0))
     if k**largest > max_states and k * 2**k > max_states and k > 1:
-        raise LinkwiseError(too_wide(who, largest, largest - 1, k, max_states, "a group apart"))
+        raise LinkwiseError(too_wide(problem.who, largest, largest - 1, k, max_states, "a group apart"))
+    of, n, apart, soft = problem.group, problem.n_groups, problem.apart.pairs(), problem.soft_pairs
+    ends = np.sort(np.concatenate([apart, of[np.column_stack([soft.first, soft.second])]]), axis=1)
+    same = np.concatenate([np.full(len(apart), -np.inf), np.where(soft.must, 0.0, -soft.weight)])
+    other = np.concatenate([np.zeros(len(apart)), np.where(soft.must, -soft.weight, 0.0)])
+    across = ends[:, 0] != ends[:, 1]
+    key, inverse = np.unique(ends[across, 0] * n + ends[across, 1], return_inverse=True)
+    same_sum, other_sum = (np.bincount(inverse, part[across], len(key)).astype(np.float64) for part in (same, other))
+    pairs = np.column_stack(np.divmod(key, n))
+    return Chunklets(of, problem.weight.astype(np.intp), pairs, same_sum, other_sum, float(same[~across].sum()))
 
 
 def too_wide(who: str, n_chunklets: int, width: int, k: int, max_states: int, what: str) -> str:

@@ -1,4 +1,4 @@
-"""Mean field: where statements tie too much together, blocks are exact inside and see of each other only averages."""
+"""Mean field inference for wide components: blocks are exact inside and depend on the averages of other blocks."""
 
 from __future__ import annotations
 
@@ -9,9 +9,8 @@ from linkwise._kernels.disjoint_set import components
 from linkwise._typing import BoolArray, FloatArray, IntArray
 from linkwise.engines.mixture._elimination import Plan
 from linkwise.engines.mixture._exact import divide
-from linkwise.engines.mixture._factors import Chunklets, too_wide
+from linkwise.engines.mixture._factors import Chunklets
 from linkwise.engines.mixture._kernels_tables import one_best, one_marginal
-from linkwise.exceptions import LinkwiseError
 
 _SETTLED = 1e-5
 
@@ -32,10 +31,8 @@ class MeanField:
         within = inner & (block[ends[:, 0]] == block[ends[:, 1]])
         exact, wide = divide(graph, nodes, within, k, max_states, tables_only=True)
         if len(wide.node):
-            worst = int(np.argmax(wide.width))
-            many = int((wide.component == worst).sum())
             what = "one connected set of hard cannot-links (and the soft statements inside it)"
-            raise LinkwiseError(too_wide(who, many, int(wide.width[worst]), k, max_states, what))
+            wide.refuse(what, k, max_states, who)
         self.node, self.plan, self.block, self.n_sweeps = exact.node, exact.plan, exact.component, n_sweeps
         row = np.empty(graph.n, dtype=np.intp)
         row[exact.node] = np.arange(len(exact.node))

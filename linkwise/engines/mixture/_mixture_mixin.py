@@ -1,4 +1,4 @@
-"""What every mixture estimator shares: parameters, what is refused, and questions about new rows."""
+"""Base of mixture estimators: parameters, refusals, and densities and labels of new rows."""
 
 from __future__ import annotations
 
@@ -9,13 +9,14 @@ import numpy as np
 import scipy.sparse
 from sklearn.utils.validation import check_is_fitted
 
-from linkwise._compat import Interval, StrOptions, validate_data
+from linkwise._compat import Interval, StrOptions
 from linkwise._memory import require_memory
+from linkwise._messages import many
 from linkwise._typing import FloatArray, IntArray
-from linkwise._validation import require_finite, require_numbers
+from linkwise._validation import require_finite, require_numbers, warn_user
 from linkwise.constraints import Constraints
 from linkwise.engines import PartitionMixin
-from linkwise.engines.mixture._em import STARTS, Mixture, Settings, random_source
+from linkwise.engines.mixture._em import STARTS, Beliefs, Mixture, Settings, climb, random_source
 from linkwise.engines.mixture._gaussian import (
     COVARIANCE_TYPES,
     Gaussians,
@@ -25,6 +26,8 @@ from linkwise.engines.mixture._gaussian import (
 )
 from linkwise.exceptions import LinkwiseError
 from linkwise.problem import Problem
+
+MAX_STATES = 2**20
 
 
 def refuse_sparse(X: Any, who: str) -> None:
@@ -38,7 +41,7 @@ def refuse_sparse(X: Any, who: str) -> None:
 
 
 def read_data(X: Any, who: str) -> FloatArray:
-    """Read X for the functions; estimators read it in their `fit`."""
+    """Read X for `distboost`; estimators read it in their `fit`."""
     refuse_sparse(X, who)
     require_numbers(X)
     samples = np.ascontiguousarray(X, dtype=np.float64)
@@ -49,33 +52,18 @@ def read_data(X: Any, who: str) -> FloatArray:
     return samples
 
 
-def read_settings(settings: Settings, k: int, shape: tuple[int, int], who: str) -> Settings:
-    """Refuse settings that fit neither the data nor the machine."""
-    n, d = shape
-    if not 1 <= k <= n:
-        msg = f"{who} was asked for n_clusters={k}, but X has only n_samples={n}.\nHint: n_clusters between 1 and {n}."
-        raise LinkwiseError(msg)
-    if settings.covariance_type not in COVARIANCE_TYPES:
-        msg = f"{who}: covariance_type is {settings.covariance_type!r}, expected one of {', '.join(COVARIANCE_TYPES)}."
-        raise LinkwiseError(msg)
-    if isinstance(settings.init, str):
-        if settings.init not in STARTS:
-            msg = f"{who}: init is {settings.init!r}, expected one of {', '.join(STARTS)}, or means to start from."
-            raise LinkwiseError(msg)
-    elif np.shape(settings.init) != (k, d) or not np.isfinite(settings.init).all():
-        msg = f"{who}: init has shape {np.shape(settings.init)}, expected finite means of shape {(k, d)}."
-        raise LinkwiseError(msg)
-    if settings.covariance_type in ("full", "tied"):
+def require_room(k: int, d: int, covariance_type: str, who: str) -> None:
+    """Refuse covariances that memory cannot hold."""
+    if covariance_type in ("full", "tied"):
         require_memory(
             4 * k * d * d * 8,
             f"{who}: {k} covariances of {d} x {d}",
             'covariance_type="diag", or fewer features, as from sklearn.decomposition.PCA.',
         )
-    return settings
 
 
 class MixtureMixin(PartitionMixin):
-    """Gaussians per cluster: fitted attributes, and densities and labels of rows nothing was said about."""
+    """Gaussians per cluster: fitted attributes, and densities and labels of new rows."""
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **PartitionMixin._parameter_constraints,
@@ -109,31 +97,46 @@ class MixtureMixin(PartitionMixin):
     n_iter_: int
     n_approximated_: int
 
-    def _read(self, X: Any) -> Any:
+    def _validate(self, X: Any, *, reset: bool) -> Any:
         refuse_sparse(X, type(self).__name__)
-        return super()._read(X)
+        return super()._validate(X, reset=reset)  # type: ignore[misc]
 
-    def _settings(self, shape: tuple[int, int]) -> Settings:
-        chosen = Settings(
-            self.covariance_type, self.tol, self.reg_covar, self.max_iter, self.n_init, self.init, self.random_state
-        )
-        return read_settings(chosen, self.n_clusters, shape, type(self).__name__)
+    def _read(self, X: Any) -> Any:
+        samples, who = super()._read(X), type(self).__name__
+        shape = (self.n_clusters, samples.shape[1])
+        if not isinstance(self.init, str) and (np.shape(self.init) != shape or not np.isfinite(self.init).all()):
+            msg = f"{who}: init has shape {np.shape(self.init)}, expected finite means of shape {shape}."
+            raise LinkwiseError(msg)
+        require_room(*shape, self.covariance_type, who)
+        return samples
+
+    def _climb(self, problem: Problem, beliefs: Beliefs) -> Mixture:
+        """Fit the mixture, and warn if some Gaussians got no samples."""
+        outcome = climb(problem.X, beliefs, problem.k, Settings.of(self))
+        found = len(np.unique(outcome.labels))
+        if found < problem.k:
+            warn_user(
+                f"{problem.who} found {many(found, 'cluster')} instead of n_clusters={problem.k}: the other Gaussians "
+                "are not the most probable one of any sample.\n"
+                f"Hint: n_clusters={found}, more starts (n_init), or cannot-links between the samples."
+            )
+        return outcome
 
     def _keep(self, outcome: Mixture, problem: Problem) -> None:
         self.weights_, self.means_ = outcome.weights, outcome.means
         self.covariances_, self.precisions_cholesky_ = outcome.covariances, outcome.precisions_cholesky
         self.responsibilities_ = outcome.responsibilities
-        self.lower_bound_, self.lower_bounds_ = outcome.lower_bound, outcome.lower_bounds
-        self.converged_, self.n_iter_ = outcome.converged, outcome.n_iter
+        self.lower_bound_, self.lower_bounds_ = float(outcome.lower_bounds[-1]), outcome.lower_bounds
+        self.converged_, self.n_iter_ = outcome.converged, len(outcome.lower_bounds)
         self.n_approximated_ = outcome.n_approximated
         self._keep_labels(outcome.labels, problem)
 
     # -- new rows -----------------------------------------------------------------------------------------------
 
     def predict(self, X: Any) -> IntArray:
-        """Return the most probable cluster of each row of X, about which nothing is known but its values.
+        """Return the most probable cluster of each row of X, by its values alone.
 
-        For the samples of `fit` see ``labels_``, which the statements have a part in.
+        For the samples of `fit` see ``labels_``, which depend on the statements as well.
         """
         return np.asarray(np.argmax(self._joint(X), axis=1))
 
@@ -187,9 +190,7 @@ class MixtureMixin(PartitionMixin):
 
     def _joint(self, X: Any) -> FloatArray:
         check_is_fitted(self)
-        refuse_sparse(X, type(self).__name__)
-        rows = validate_data(self, X, dtype=np.float64, order="C", ensure_all_finite=False, reset=False)
-        require_finite(rows, X, who=type(self).__name__)
+        rows = self._validate(X, reset=False)
         center = self.means_.mean(axis=0)
         gaussians = Gaussians(self.means_ - center, self.covariances_, self.precisions_cholesky_)
         return log_density(rows - center, gaussians, self.covariance_type) + np.log(self.weights_)

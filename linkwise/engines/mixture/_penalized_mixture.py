@@ -1,4 +1,4 @@
-"""Penalized probabilistic clustering: a mixture of Gaussians that weighs what was said against what the data say."""
+"""`PenalizedMixture`: mixtures of Gaussians that weigh soft statements against the fit to the data."""
 
 from __future__ import annotations
 
@@ -10,18 +10,17 @@ import numpy.typing as npt
 
 from linkwise._compat import Interval, StrOptions
 from linkwise._typing import FloatArray, IntArray
-from linkwise.constraints import Constraints, Kind
+from linkwise.constraints import Kind
 from linkwise.engines import ConstrainedClusterer
-from linkwise.engines.mixture._constrained_mixture import MAX_STATES
-from linkwise.engines.mixture._em import Mixture, Settings, climb, random_source, warn_of_fewer
-from linkwise.engines.mixture._exact import divide
-from linkwise.engines.mixture._factors import UNDERSTOOD, Chunklets, read_chunklets, require_understood, too_wide
+from linkwise.engines.mixture._em import Mixture, random_source
+from linkwise.engines.mixture._exact import divide, require_possible
+from linkwise.engines.mixture._factors import UNDERSTOOD, Chunklets, read_chunklets
 from linkwise.engines.mixture._gaussian import normalize_rows
 from linkwise.engines.mixture._gibbs import Gibbs
 from linkwise.engines.mixture._mean_field import MeanField
-from linkwise.engines.mixture._mixture_mixin import MixtureMixin, read_data, read_settings
-from linkwise.exceptions import InfeasibleConstraintsError, LinkwiseError
-from linkwise.problem import Problem, check
+from linkwise.engines.mixture._mixture_mixin import MAX_STATES, MixtureMixin
+from linkwise.exceptions import LinkwiseError
+from linkwise.problem import Problem
 
 
 class Penalized:
@@ -48,10 +47,7 @@ class Penalized:
         self.rough_samples = int(graph.size[rest.node].sum())
         if len(rest.node):
             if wide == "refuse":
-                worst = int(np.argmax(rest.width))
-                many = int((rest.component == worst).sum())
-                what = "one connected set of statements"
-                raise LinkwiseError(too_wide(who, many, int(rest.width[worst]), k, max_states, what))
+                rest.refuse("one connected set of statements", k, max_states, who)
             if wide == "mean_field":
                 self.rough = MeanField(graph, rest.node, k, max_states, n_sweeps, who)
             else:
@@ -83,11 +79,11 @@ class Penalized:
         value = float(total[self.free].sum()) + self.graph.constant
         if len(self.exact.node):
             sums, chance[self.exact.node] = self.exact.marginals(unary[self.exact.node])
-            self._require_possible(sums)
+            require_possible(sums)
             value += float(sums.sum())
         if self.rough is not None:
             bound, chance[self.rough.node] = self.rough.expect(unary[self.rough.node])
-            self._require_possible(np.array([bound]))
+            require_possible(np.array([bound]))
             value += bound
         return value, chance
 
@@ -105,7 +101,7 @@ class Penalized:
         labels: IntArray = np.argmax(unary, axis=1)
         if len(self.exact.node):
             sums, labels[self.exact.node] = self.exact.best(unary[self.exact.node])
-            self._require_possible(sums)
+            require_possible(sums)
         if self.rough is not None:
             labels[self.rough.node] = self.rough.decide(unary[self.rough.node])
         return labels
@@ -115,152 +111,16 @@ class Penalized:
         if self.rough is not None:
             self.rough.forget()
 
-    @staticmethod
-    def _require_possible(sums: FloatArray) -> None:
-        if not (sums > -np.inf).all():
-            msg = (
-                "the hard cannot-links of one connected set cannot all hold with so few clusters: no labeling is "
-                "left.\nHint: a larger n_clusters, or a finite weight for some of them."
-            )
-            raise InfeasibleConstraintsError(msg)
-
 
 WIDE = ("mean_field", "gibbs", "refuse")
 
 
-def penalized_mixture(
-    X: Any,
-    constraints: Constraints,
-    n_clusters: int,
-    *,
-    covariance_type: str = "full",
-    wide: str = "mean_field",
-    n_sweeps: int = 50,
-    tol: float = 1e-3,
-    reg_covar: float = 1e-6,
-    max_iter: int = 100,
-    n_init: int = 1,
-    init: Any = "kmeans",
-    max_states: int = MAX_STATES,
-    random_state: Any = None,
-) -> Mixture:
-    """Fit a mixture of Gaussians in which breaking a soft statement makes a labeling less likely by its weight.
-
-    Parameters
-    ----------
-    X : array-like of shape (n_samples, n_features)
-        Dense vectors. Not modified.
-    constraints : Constraints
-        Must-links, cannot-links, groups together or apart. A labeling that breaks a statement of weight w counts
-        exp(-w) times as much; hard statements are never broken. Of a soft group every pair carries the weight.
-    n_clusters : int
-        Number of Gaussians.
-    covariance_type : {"full", "tied", "diag", "spherical"}, default="full"
-        As in scikit-learn's `GaussianMixture`.
-    wide : {"mean_field", "gibbs", "refuse"}, default="mean_field"
-        What to do where statements tie so many samples together that exact inference is out of reach: approximate by
-        averages, approximate by sampling, or raise an error.
-    n_sweeps : int, default=50
-        Passes over such samples in every E-step; mean field stops earlier when nothing changes.
-    tol : float, default=1e-3
-        EM ends when the objective per sample changes by less.
-    reg_covar : float, default=1e-6
-        Share of each feature's variance that is added to its variance in every cluster, so that none is zero;
-        `GaussianMixture` adds the number itself, in which data of small units drown.
-    max_iter : int, default=100
-        Most iterations.
-    n_init : int, default=1
-        Number of starts, of which the best is kept.
-    init : {"kmeans", "k-means++", "random", "random_from_data"} or array, default="kmeans"
-        How to start, as in `GaussianMixture`;
-        or means to start from, of shape (n_clusters, n_features).
-    max_states : int, default=2**20
-        Largest table exact inference may use.
-    random_state : int, RandomState instance or None, default=None
-        Seed of the starts and of the sampling.
-
-    Returns
-    -------
-    Mixture
-        ``lower_bounds`` is the objective per sample: the log of the sum, over all labelings, of density, mixing
-        weights and exp(-weight) of what is broken; for wide components a lower bound of their part of it.
-        ``n_approximated`` says how many samples these hold.
-
-    Raises
-    ------
-    InfeasibleConstraintsError
-        Hard statements contradict each other, or need more clusters.
-    UnsupportedConstraintError
-        There are statements of another kind, such as triplets, or rules.
-    LinkwiseError
-        Hard cannot-links alone are too wide for exact inference, and ``wide`` is not "gibbs".
-
-    Notes
-    -----
-    Samples joined by hard must-links are one variable. Components of the graph of the other statements are summed over
-    exactly where tables of ``max_states`` suffice. In a wide one, mean field keeps blocks exact that hard cannot-links
-    connect and lets blocks see only each other's averages; Gibbs sampling draws single labels and swaps two labels
-    along hard cannot-links.
-
-    **Cost** per iteration that of plain EM plus the tables, or ``n_sweeps`` passes over the statements of wide
-    components. **Guarantee** hard statements hold in the labels. With ``reg_covar=0`` the objective never falls with
-    exact inference and mean field; sampled values move both ways. Two statements of weight v and w about one pair are
-    one of weight v + w; weight 0 is none; without statements the result is that of `GaussianMixture` but for what
-    ``reg_covar`` adds. **Departure from** [1]_ the prior's normalizer, which depends on the mixing weights and is out
-    of reach in wide components, is left out of the objective and of the M-step; hence the mixing weights are the
-    expected shares of the clusters.
-
-    References
-    ----------
-    .. [1] Z. Lu, T. K. Leen, "Semi-supervised learning with penalized probabilistic clustering", NIPS 2004.
-    .. [2] T. Lange, M. H. C. Law, A. K. Jain, J. M. Buhmann, "Learning with constrained and unlabeled data", CVPR
-       2005.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from linkwise import Constraints
-    >>> from linkwise.engines import penalized_mixture
-    >>> X = np.array([[0.0], [0.2], [0.4], [5.0], [5.3], [5.1]])
-    >>> doubtful = Constraints.build(6, must_link=[(0, 3)], weight=0.5)
-    >>> labels = penalized_mixture(X, doubtful, 2, random_state=0).labels
-    >>> bool(labels[0] != labels[3])
-    True
-    """
-    who = "penalized_mixture"
-    require_understood(constraints, who)
-    samples = read_data(X, who)
-    problem = Problem(samples, constraints)
-    settings = Settings(covariance_type, tol, reg_covar, max_iter, n_init, init, random_state)
-    settings = read_settings(settings, n_clusters, samples.shape, who)
-    if wide not in WIDE:
-        msg = f"{who}: wide is {wide!r}, expected one of {', '.join(WIDE)}."
-        raise LinkwiseError(msg)
-    check(constraints, n_clusters=n_clusters).raise_if_infeasible()
-    return _fit(problem, n_clusters, wide, n_sweeps, max_states, settings, who)
-
-
-def _fit(problem: Problem, k: int, wide: str, n_sweeps: int, max_states: int, settings: Settings, who: str) -> Mixture:
-    # sampling takes cannot-links however many there are, so no group apart is too large to be written out
-    graph = read_chunklets(problem.constraints, k, np.iinfo(np.intp).max if wide == "gibbs" else max_states, who)
-    allowed, seed = None, 0
-    if wide == "gibbs":
-        seed = int(random_source(settings.random_state).randint(2**31 - 1))
-        if (graph.same == -np.inf).any():
-            allowed = _one_labeling(problem.constraints, graph.of, graph.n, k)
-    found = climb(problem.X, Penalized(graph, k, wide, max_states, n_sweeps, allowed, seed, who), k, settings)
-    warn_of_fewer(found.labels, k, who)
-    return found
-
-
-def _one_labeling(constraints: Constraints, of: IntArray, n: int, k: int) -> IntArray | None:
+def _one_labeling(problem: Problem) -> IntArray | None:
     """A label for each chunklet such that all hard statements hold, if one can be found."""
-    witness = check(constraints.select(constraints.is_hard), n_clusters=k).witness
+    witness = problem.verdict.witness
     if not isinstance(witness, np.ndarray):
         return None
-    label = np.empty(n, dtype=np.intp)
-    label[of] = np.unique(witness, return_inverse=True)[1]
-    return label
+    return problem.reduce(np.unique(witness, return_inverse=True)[1])
 
 
 class PenalizedMixture(MixtureMixin, ConstrainedClusterer):
@@ -273,16 +133,17 @@ class PenalizedMixture(MixtureMixin, ConstrainedClusterer):
     covariance_type : {"full", "tied", "diag", "spherical"}, default="full"
         As in scikit-learn's `GaussianMixture`.
     wide : {"mean_field", "gibbs", "refuse"}, default="mean_field"
-        What to do where statements tie so many samples together that exact inference is out of reach.
+        What to do in components too wide for exact inference: approximate by averages, approximate by sampling, or
+        raise an error.
     n_sweeps : int, default=50
-        Passes over such samples in every E-step.
+        Passes over wide components in every E-step; mean field stops earlier when nothing changes.
     tol : float, default=1e-3
-        EM ends when the objective per sample changes by less.
+        Stop when the objective per sample changes by less than ``tol``.
     reg_covar : float, default=1e-6
         Share of each feature's variance that is added to its variance in every cluster, so that none is zero;
         `GaussianMixture` adds the number itself, in which data of small units drown.
     max_iter : int, default=100
-        Most iterations.
+        Maximum number of iterations of one run.
     n_init : int, default=1
         Number of starts, of which the best is kept.
     init : {"kmeans", "k-means++", "random", "random_from_data"} or array, default="kmeans"
@@ -291,7 +152,7 @@ class PenalizedMixture(MixtureMixin, ConstrainedClusterer):
     max_states : int, default=2**20
         Largest table exact inference may use.
     random_state : int, RandomState instance or None, default=None
-        Seed of the starts and of the sampling.
+        Seed for initialization and sampling.
 
     Attributes
     ----------
@@ -302,9 +163,9 @@ class PenalizedMixture(MixtureMixin, ConstrainedClusterer):
     weights_, means_, covariances_, precisions_cholesky_, converged_, n_iter_
         As in `GaussianMixture`.
     lower_bound_, lower_bounds_ : float, ndarray
-        The objective per sample, in the last and in every iteration; see `penalized_mixture`.
+        The objective per sample, in the last and in every iteration; see Notes.
     n_approximated_ : int
-        How many samples are tied together too closely for exact inference, so that ``wide`` applied to them.
+        Number of samples in components too wide for exact inference, to which ``wide`` applied.
     n_clusters_ : int
         How many clusters got samples; a warning tells if these are fewer than ``n_clusters``, and Gaussians that are
         no sample's most probable one come last.
@@ -318,16 +179,33 @@ class PenalizedMixture(MixtureMixin, ConstrainedClusterer):
     See Also
     --------
     ConstrainedGaussianMixture : all statements hold, with a prior that is normalized exactly.
-    penalized_mixture : the same as a function, with the model explained.
 
     Notes
     -----
-    A weight is a log-odds: a labeling that breaks a statement of weight w counts exp(-w) times as much. **Cost**,
-    **Guarantee** and **Departure from** [1]_ see `penalized_mixture`.
+    A weight is a log-odds: a labeling that breaks a statement of weight w counts exp(-w) times as much. Of a soft group
+    every pair carries the weight. The objective is the log of the sum, over all labelings, of density, mixing weights
+    and exp(-weight) of the broken statements; for wide components a lower bound of their part of it.
+
+    Samples joined by hard must-links are one variable. Components of the graph of the other statements are summed over
+    exactly where tables of ``max_states`` suffice. In a wide one, mean field keeps blocks exact that hard cannot-links
+    connect, and blocks depend only on each other's averages; Gibbs sampling draws single labels and swaps two labels
+    along hard cannot-links. Hard cannot-links that are too wide by themselves raise `LinkwiseError` unless ``wide`` is
+    "gibbs".
+
+    **Cost** per iteration that of plain EM plus the tables, or ``n_sweeps`` passes over the statements of wide
+    components. **Guarantee** hard statements hold in ``labels_``, re-checked after each fit. With ``reg_covar=0`` the
+    objective never falls with exact inference and mean field; sampled values move both ways. Two statements of weight v
+    and w about one pair are one of weight v + w; weight 0 is none; without statements the result is that of
+    `GaussianMixture` but for the variances that ``reg_covar`` adds. **Departure from** [1]_ the prior's normalizer,
+    which depends on the mixing weights and is out of reach in wide components, is left out of the objective and of the
+    M-step, so the mixing weights are the expected shares of the clusters. Mean field inference for soft links
+    is used by [2]_ as well.
 
     References
     ----------
     .. [1] Z. Lu, T. K. Leen, "Semi-supervised learning with penalized probabilistic clustering", NIPS 2004.
+    .. [2] T. Lange, M. H. C. Law, A. K. Jain, J. M. Buhmann, "Learning with constrained and unlabeled data", CVPR
+       2005.
 
     Examples
     --------
@@ -378,6 +256,14 @@ class PenalizedMixture(MixtureMixin, ConstrainedClusterer):
         self.random_state = random_state
 
     def _solve(self, problem: Problem) -> Mixture:
-        settings = self._settings(np.shape(problem.X))
-        name = type(self).__name__
-        return _fit(problem, self.n_clusters, self.wide, self.n_sweeps, self.max_states, settings, name)
+        # sampling takes any number of cannot-links, so no group apart is too large to be written out
+        gibbs = self.wide == "gibbs"
+        graph = read_chunklets(problem, np.iinfo(np.intp).max if gibbs else self.max_states)
+        allowed, seed = None, 0
+        if gibbs:
+            seed = int(random_source(self.random_state).randint(2**31 - 1))
+            if (graph.same == -np.inf).any():
+                allowed = _one_labeling(problem)
+        k, who = problem.k, problem.who
+        beliefs = Penalized(graph, k, self.wide, self.max_states, self.n_sweeps, allowed, seed, who)
+        return self._climb(problem, beliefs)

@@ -8,9 +8,9 @@ import scipy.sparse
 from numpy.testing import assert_allclose
 from sklearn.metrics import adjusted_rand_score
 
+from linkwise import NeighborhoodPropagation
 from linkwise.active import Dialogue, ExpectedGain, LabelAnswerer
 from linkwise.active._gain import NOISE, RARE, _questions
-from linkwise.engines import propagate_neighborhoods
 from linkwise.engines.graph._similarity_columns import Field
 from tests.oracles import gaussian_field as twin
 from tests.profile import examples
@@ -64,9 +64,9 @@ def test_a_strategy_thinks_with_the_claims_of_its_companion():
         inquiry = talk._inquiry
         inquiry._read()
         if not inquiry.loose:
-            run = propagate_neighborhoods(X, talk.constraints)
-            columns = [run.labels[group] for group in inquiry.skeleton]
-            assert_allclose(inquiry._claims, run.claims[:, columns], atol=1e-7)
+            model = NeighborhoodPropagation().fit(X, constraints=talk.constraints)
+            columns = [model.labels_[group] for group in inquiry.skeleton]
+            assert_allclose(inquiry._claims, model.claims_[:, columns], atol=1e-7)
 
 
 @pytest.mark.parametrize("seed", range(examples(4, 40)))

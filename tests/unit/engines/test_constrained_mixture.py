@@ -14,7 +14,6 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.mixture import GaussianMixture
 
 from linkwise import ConstrainedGaussianMixture, Constraints, Kind, MinSeparation, PenalizedMixture
-from linkwise.engines import constrained_mixture, penalized_mixture
 from linkwise.exceptions import InfeasibleConstraintsError, LinkwiseError, MemoryLimitError, UnsupportedConstraintError
 from tests.oracles.mixture import Enumeration, em
 from tests.profile import examples
@@ -81,16 +80,16 @@ def test_em_agrees_with_enumeration(kind, sampling):
         begin = np.random.RandomState(seed).uniform(size=(model.of.max() + 1, k))
         begin = (begin / begin.sum(axis=1)[:, None])[model.of]
         _, means, covariances, responsibilities, values = em(X, model, begin, kind, 0.05, 4)
-        found = constrained_mixture(
-            X, said, k, covariance_type=kind, sampling=sampling, tol=0, reg_covar=0.05, max_iter=4, init="random",
+        found = ConstrainedGaussianMixture(
+            k, covariance_type=kind, sampling=sampling, tol=0, reg_covar=0.05, max_iter=4, init="random",
             random_state=seed,
-        )  # fmt: skip
+        ).fit(X, constraints=said)  # fmt: skip
         # two different optimizers found the mixing weights, which may be all but undetermined
-        order = renumbered(found.means, means)
-        assert_allclose(found.lower_bounds, values, rtol=1e-6)
-        assert_allclose(found.means[order], means, rtol=1e-4, atol=1e-4)
-        assert_allclose(full(found.covariances, kind, k, d)[order], covariances, rtol=1e-4, atol=1e-4)
-        assert_allclose(found.responsibilities[:, order], responsibilities, atol=1e-4)
+        order = renumbered(found.means_, means)
+        assert_allclose(found.lower_bounds_, values, rtol=1e-6)
+        assert_allclose(found.means_[order], means, rtol=1e-4, atol=1e-4)
+        assert_allclose(full(found.covariances_, kind, k, d)[order], covariances, rtol=1e-4, atol=1e-4)
+        assert_allclose(found.responsibilities_[:, order], responsibilities, atol=1e-4)
 
 
 @not_converged
@@ -181,15 +180,11 @@ def test_contradictions_are_explained(cls):
     four = Constraints.build(60, apart=[[0, 1, 2, 3]])
     with pytest.raises(InfeasibleConstraintsError, match="apart"):
         cls(3).fit(X, constraints=four)
-    function = constrained_mixture if cls is ConstrainedGaussianMixture else penalized_mixture
-    with pytest.raises(InfeasibleConstraintsError, match="apart"):
-        function(X, four, 3)
 
 
 @pytest.mark.parametrize("cls", BOTH)
 def test_foreign_statements_are_refused(cls):
     X, _ = blobs()
-    function = constrained_mixture if cls is ConstrainedGaussianMixture else penalized_mixture
     for said in (
         Constraints.build(60, triplets=[(0, 1, 2)]),
         Constraints.build(60, must_link_any=[(0, 1, 2)]),
@@ -197,8 +192,6 @@ def test_foreign_statements_are_refused(cls):
     ):
         with pytest.raises(UnsupportedConstraintError, match="does not understand"):
             cls(3).fit(X, constraints=said)
-        with pytest.raises(UnsupportedConstraintError, match="does not understand"):
-            function(X, said, 3)
 
 
 @pytest.mark.parametrize("cls", BOTH)
@@ -257,12 +250,12 @@ def test_soft_statements_hold_or_are_named():
 def test_mixing_weights_of_chunklets_and_of_points_differ():
     X = np.r_[np.zeros((6, 1)), np.full((2, 1), 9.0)] + np.arange(8)[:, None] * 0.01
     said = Constraints.build(8, together=[range(6)])
-    whole = constrained_mixture(X, said, 2, random_state=0)
-    assert_allclose(np.sort(whole.weights), [1 / 3, 2 / 3], atol=1e-6)  # three chunklets, two of them far out
-    single = constrained_mixture(X, said, 2, sampling="points", random_state=0)
+    whole = ConstrainedGaussianMixture(2, random_state=0).fit(X, constraints=said)
+    assert_allclose(np.sort(whole.weights_), [1 / 3, 2 / 3], atol=1e-6)  # three chunklets, two of them far out
+    single = ConstrainedGaussianMixture(2, sampling="points", random_state=0).fit(X, constraints=said)
     counts = np.array([6.0, 2.0])
     best = Enumeration(8, 2, [(i, i + 1) for i in range(5)], sampling="points").best_weights(counts)
-    assert_allclose(np.sort(single.weights), np.sort(best), atol=1e-4)
+    assert_allclose(np.sort(single.weights_), np.sort(best), atol=1e-4)
 
 
 @pytest.mark.parametrize("cls", BOTH)
@@ -288,33 +281,25 @@ def test_wide_cannot_links_are_refused_with_what_helps():
 def test_a_group_apart_too_large_for_any_exact_way_is_refused_before_its_pairs_are_written_out():
     X = np.random.default_rng(0).normal(size=(5000, 1))
     with pytest.raises(LinkwiseError, match=r"a group apart ties 4,000 groups"):
-        constrained_mixture(X, Constraints.build(5000, apart=[range(4000)]), 4500)
+        ConstrainedGaussianMixture(4500).fit(X, constraints=Constraints.build(5000, apart=[range(4000)]))
 
 
 def test_a_start_on_the_samples_themselves_does_not_overflow():
     X = np.array([[0.0], [1.0], [1e-200], [5.0]])
     said = Constraints.build(4, cannot_link=[(0, 2)])
-    assert constrained_mixture(X, said, 4, random_state=0).labels[0] >= 0
-    assert constrained_mixture(np.zeros((4, 1)), said, 2, random_state=0).labels.max() == 1
+    assert ConstrainedGaussianMixture(4, random_state=0).fit(X, constraints=said).labels_[0] >= 0
+    assert ConstrainedGaussianMixture(2, random_state=0).fit(np.zeros((4, 1)), constraints=said).labels_.max() == 1
 
 
 def test_bad_settings_are_refused():
     X, _ = blobs()
-    nothing = Constraints.build(60)
-    for options, words in (
-        ({"covariance_type": "round"}, "expected one of full"),
-        ({"init": "best"}, "expected one of kmeans"),
-        ({"init": np.zeros((3, 2))}, r"expected finite means of shape \(2, 2\)"),
-        ({"sampling": "both"}, "expected one of chunklets"),
-    ):
-        with pytest.raises(LinkwiseError, match=words):
-            constrained_mixture(X, nothing, 2, **options)
-    with pytest.raises(LinkwiseError, match="n_clusters=61"):
-        constrained_mixture(X, nothing, 61)
+    for init in (np.zeros((3, 2)), np.full((2, 2), np.nan)):
+        with pytest.raises(LinkwiseError, match=r"expected finite means of shape \(2, 2\)"):
+            ConstrainedGaussianMixture(2, init=init).fit(X)
     with pytest.raises(LinkwiseError, match="collapsed"):
-        constrained_mixture(np.zeros((4, 2)), Constraints.build(4), 2, reg_covar=0, random_state=0)
+        ConstrainedGaussianMixture(2, reg_covar=0, random_state=0).fit(np.zeros((4, 2)))
     with pytest.warns(ConvergenceWarning, match="did not converge in 1 iterations"):
-        constrained_mixture(X, nothing, 2, max_iter=1)
+        ConstrainedGaussianMixture(2, max_iter=1).fit(X)
 
 
 @fewer

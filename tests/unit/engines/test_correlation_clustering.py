@@ -13,9 +13,9 @@ from sklearn.base import clone
 from sklearn.utils.estimator_checks import estimator_checks_generator
 
 from linkwise import Constraints, CorrelationClustering, Kind, SizeBetween, repair, verify
-from linkwise.engines import correlation_clustering
-from linkwise.engines.graph._correlation import _joined, _search
-from linkwise.exceptions import InfeasibleConstraintsError, LinkwiseError, UnsupportedConstraintError
+from linkwise.engines.graph._correlation import _joined, _search, correlation_clustering
+from linkwise.exceptions import InfeasibleConstraintsError, UnsupportedConstraintError
+from linkwise.problem import Problem
 from linkwise.problem.statements._budget import Budget
 from tests.contract.discovery import COUNTING
 from tests.oracles import spectral
@@ -35,15 +35,19 @@ def build(n, must, cannot, **more):
     )
 
 
+def fit(said, **options):
+    return CorrelationClustering(**options).fit(np.zeros((said.n_samples, 1)), constraints=said)
+
+
 def test_it_finds_the_optimum_of_small_tables():
     costs = []
     for seed in range(examples(15, 500)):
         must, cannot = pairs(seed)
-        run = correlation_clustering(build(6, must, cannot))
+        run = fit(build(6, must, cannot))
         best = min(spectral.correlation_cost(labels, must, cannot) for labels in spectral.labelings(6))
-        assert run.optimal
-        assert run.cost == run.lower_bound == best
-        assert spectral.correlation_cost(run.labels, must, cannot) == best
+        assert run.optimal_
+        assert run.cost_ == run.lower_bound_ == best
+        assert spectral.correlation_cost(run.labels_, must, cannot) == best
         costs.append(best)
     assert sum(cost > 0 for cost in costs) > 10
 
@@ -52,21 +56,22 @@ def test_hard_statements_hold_at_any_price():
     must, cannot = pairs(3)
     hard = Constraints.build(6, must_link=[(0, 1)], cannot_link=[(1, 2)])
     said = hard | build(6, [(1, 2, 100.0)], [(0, 1, 100.0)]) | build(6, must, cannot)
-    run = correlation_clustering(said)
-    assert verify(run.labels, hard).ok
-    assert run.cost >= 200.0
-    assert_array_equal(run.broken, verify(run.labels, said).soft_violated)
+    model = fit(said)
+    assert verify(model.labels_, hard).ok
+    assert model.cost_ >= 200.0
+    run = correlation_clustering(Problem(np.zeros((6, 1)), said))
+    assert_array_equal(run.broken, model.certificate_.soft_violated)
     with pytest.raises(InfeasibleConstraintsError):
-        correlation_clustering(hard | Constraints.build(6, must_link=[(0, 2)]))
+        fit(hard | Constraints.build(6, must_link=[(0, 2)]))
 
 
 def test_groups_break_as_one():
     said = Constraints.build(
         4, together=[[0, 1, 2]], cannot_link=[(0, 2), (1, 2)], weight={"together": 3.0, "cannot_link": 2.0}
     )
-    run = correlation_clustering(said)
-    assert run.cost == 3.0
-    assert run.labels[2] not in (run.labels[0], run.labels[1])
+    model = fit(said)
+    assert model.cost_ == 3.0
+    assert model.labels_[2] not in (model.labels_[0], model.labels_[1])
 
 
 def test_a_planted_clustering_is_found_again():
@@ -79,10 +84,10 @@ def test_a_planted_clustering_is_found_again():
     said = Constraints.build(
         n, must_link=np.column_stack([i, j])[same], cannot_link=np.column_stack([i, j])[~same], weight=1.0
     )
-    run = correlation_clustering(said, budget=1.0)
+    run = fit(said, budget=1.0)
     planted = float((same != (y[i] == y[j])).sum())
-    assert run.lower_bound <= run.cost <= planted
-    assert run.cost == repair(said, budget=1.0).cost
+    assert run.lower_bound_ <= run.cost_ <= planted
+    assert run.cost_ == repair(said, budget=1.0).cost
 
 
 def test_the_search_from_single_samples_keeps_hard_statements_and_counts_what_it_breaks():
@@ -96,21 +101,23 @@ def test_the_search_from_single_samples_keeps_hard_statements_and_counts_what_it
         a, b = next((i, j) for i, j in drawn if y[i] != y[j])
         hard = Constraints.build(60, must_link=[(i, j) for i, j in drawn[:30] if y[i] == y[j]], cannot_link=[(a, b)])
         said = hard | build(60, must, cannot)
-        broken = _search(said, Budget(1.0), seed)
-        labels = _joined(said, ~broken)
+        problem = Problem(np.zeros((60, 1)), said)
+        broken = _search(problem, Budget(1.0), seed)
+        labels = _joined(problem, ~broken)
         assert verify(labels, hard).ok
         assert_array_equal(np.flatnonzero(broken), verify(labels, said).soft_violated)
         assert broken.sum() <= wrong.sum() + 3
-    assert _search(Constraints.build(4, together=[[0, 1, 2]], weight=1.0), 0.0, 0) is None
+    grouped = Constraints.build(4, together=[[0, 1, 2]], weight=1.0)
+    assert _search(Problem(np.zeros((4, 1)), grouped), Budget(0.0), 0) is None
 
 
 def test_foreign_statements_and_wrong_parameters_are_named():
     with pytest.raises(UnsupportedConstraintError, match="triplets"):
-        correlation_clustering(Constraints.build(4, triplets=[(0, 1, 2)]))
+        fit(Constraints.build(4, triplets=[(0, 1, 2)]))
     with pytest.raises(UnsupportedConstraintError, match="SizeBetween"):
-        correlation_clustering(Constraints.build(4, rules=SizeBetween(1, 3)))
-    with pytest.raises(LinkwiseError, match="time_limit is -1"):
-        correlation_clustering(Constraints.build(4), time_limit=-1)
+        fit(Constraints.build(4, rules=SizeBetween(1, 3)))
+    with pytest.raises(ValueError, match="'time_limit' parameter of CorrelationClustering"):
+        fit(Constraints.build(4), time_limit=-1)
 
 
 def test_the_walk_finds_the_estimator():
@@ -126,7 +133,7 @@ def test_of_x_only_the_number_of_rows_counts():
         for X in (np.zeros((8, 1)), np.random.default_rng(0).normal(size=(8, 3)), sp.csr_array((8, 2)))
     ]
     for model in models:
-        assert_array_equal(model.labels_, correlation_clustering(said).labels)
+        assert_array_equal(model.labels_, models[0].labels_)
         assert model.certificate_.ok
         assert model.cost_ == sum(said.weight[list(model.certificate_.soft_violated)])
         assert model.n_clusters_ == len(set(model.labels_.tolist()))

@@ -13,6 +13,7 @@ from linkwise.engines.mixture._exact import divide, widest_table
 from linkwise.engines.mixture._factors import Chunklets, read_chunklets
 from linkwise.engines.mixture._penalized_mixture import Penalized
 from linkwise.exceptions import InfeasibleConstraintsError, LinkwiseError
+from linkwise.problem import Problem
 from tests.oracles.mixture import Enumeration
 from tests.profile import examples
 
@@ -40,8 +41,14 @@ def draw(rng, *, soft=False):
     return n, k, must, cannot, prices, table, log_density, weights / weights.sum()
 
 
+def chunklets(table, k):
+    problem = Problem(np.zeros((table.n_samples, 1)), table, n_clusters=k, who="test")
+    problem.blocks  # noqa: B018  (raises if statements contradict each other)
+    return read_chunklets(problem, 2**20)
+
+
 def given(table, k, sampling):
-    return Given(read_chunklets(table, k, 2**20, "test"), k, sampling, 2**20, "test")
+    return Given(chunklets(table, k), k, sampling, 2**20, "test")
 
 
 @pytest.mark.parametrize("sampling", ["chunklets", "points"])
@@ -81,7 +88,7 @@ def test_beliefs_under_prices_agree_with_enumeration():
         if not len(model.rows):
             continue
         paid += len(prices) > 0
-        graph = read_chunklets(table, k, 2**20, "test")
+        graph = chunklets(table, k)
         beliefs = Penalized(graph, k, "refuse", 2**20, 1, None, 0, "test")
         value, chance = beliefs.expect(log_density, weights)
         expected, responsibilities = model.expect(log_density, weights)
@@ -156,7 +163,7 @@ def test_a_wide_component_is_refused_by_its_width_and_the_others_are_not_touched
     rng = np.random.default_rng(0)
     tangle = [(i, j) for i in range(40) for j in range(i) if rng.random() < 0.4]
     table = Constraints.build(44, cannot_link=[*tangle, (40, 41), (42, 43)])
-    graph = read_chunklets(table, 30, 2**20, "test")
+    graph = chunklets(table, 30)
     exact, wide = divide(graph, np.unique(graph.pairs), np.ones(len(graph.pairs), bool), 30, 2**20)
     assert sorted(exact.node) == [40, 41, 42, 43]
     assert sorted(wide.node) == list(range(40))

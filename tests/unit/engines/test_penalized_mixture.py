@@ -5,13 +5,14 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
+from sklearn.base import clone
 from sklearn.mixture import GaussianMixture
 
 from linkwise import ConstrainedGaussianMixture, Constraints, Kind, PenalizedMixture
-from linkwise.engines import penalized_mixture
 from linkwise.engines.mixture._factors import read_chunklets
 from linkwise.engines.mixture._penalized_mixture import Penalized
 from linkwise.exceptions import LinkwiseError
+from linkwise.problem import Problem
 from tests.oracles.mixture import Enumeration, bound_of_independent_labels, em
 from tests.profile import examples
 
@@ -52,7 +53,7 @@ def tangle(rng, n, *, hard=0.0):
 
 
 def beliefs_of(table, k, wide, *, max_states=FEW, n_sweeps=200, seed=0):
-    graph = read_chunklets(table, k, 2**20, "test")
+    graph = read_chunklets(Problem(np.zeros((table.n_samples, 1)), table, n_clusters=k, who="test"), 2**20)
     hard = table.select(table.is_hard)
     allowed = np.zeros(table.n_samples, dtype=np.intp)
     allowed[hard.of(Kind.CANNOT_LINK).max(axis=1, initial=0)] = 1  # the hard pairs of `tangle` are disjoint
@@ -71,15 +72,15 @@ def test_em_under_prices_agrees_with_enumeration():
         begin = np.random.RandomState(seed).uniform(size=(n, k))
         begin /= begin.sum(axis=1)[:, None]
         weights, means, covariances, responsibilities, values = em(X, model, begin, "full", 0.05, 5)
-        found = penalized_mixture(
-            X, table, k, tol=0, reg_covar=0.05, max_iter=5, init="random", random_state=seed, wide="refuse"
-        )
-        assert_allclose(found.lower_bounds, values, rtol=1e-9)
-        order = renumbered(found.means, means)
-        assert_allclose(found.weights[order], weights, rtol=1e-7)
-        assert_allclose(found.means[order], means, rtol=1e-7, atol=1e-9)
-        assert_allclose(found.covariances[order], covariances, rtol=1e-7, atol=1e-9)
-        assert_allclose(found.responsibilities[:, order], responsibilities, atol=1e-8)
+        found = PenalizedMixture(
+            k, tol=0, reg_covar=0.05, max_iter=5, init="random", random_state=seed, wide="refuse"
+        ).fit(X, constraints=table)
+        assert_allclose(found.lower_bounds_, values, rtol=1e-9)
+        order = renumbered(found.means_, means)
+        assert_allclose(found.weights_[order], weights, rtol=1e-7)
+        assert_allclose(found.means_[order], means, rtol=1e-7, atol=1e-9)
+        assert_allclose(found.covariances_[order], covariances, rtol=1e-7, atol=1e-9)
+        assert_allclose(found.responsibilities_[:, order], responsibilities, atol=1e-8)
 
 
 @pytest.mark.kernels
@@ -210,13 +211,13 @@ def test_two_copies_are_one_of_their_summed_weight_and_weight_zero_is_none():
     for word in ("must_link", "cannot_link"):
         once = Constraints.build(60, **{word: pairs}, weight=1.25)
         twice = Constraints.build(60, **{word: pairs}, weight=0.5) | Constraints.build(60, **{word: pairs}, weight=0.75)
-        one, two = (penalized_mixture(X, said, 3, **options) for said in (once, twice))
-        assert_allclose(one.lower_bounds, two.lower_bounds, rtol=1e-12)
-        assert_array_equal(one.labels, two.labels)
-        none = penalized_mixture(X, Constraints.build(60, **{word: pairs}, weight=0), 3, **options)
+        one, two = (PenalizedMixture(3, **options).fit(X, constraints=said) for said in (once, twice))
+        assert_allclose(one.lower_bounds_, two.lower_bounds_, rtol=1e-12)
+        assert_array_equal(one.labels_, two.labels_)
+        none = PenalizedMixture(3, **options).fit(X, constraints=once.with_weight(0.0))
         plain = GaussianMixture(3, random_state=0).fit(X)
-        assert_allclose(none.means, plain.means_)
-        assert_allclose(none.lower_bounds, plain.lower_bounds_)
+        assert_allclose(none.means_, plain.means_)
+        assert_allclose(none.lower_bounds_, plain.lower_bounds_)
 
 
 def test_a_group_is_its_pairs():
@@ -224,8 +225,8 @@ def test_a_group_is_its_pairs():
     for word, pair in (("together", "must_link"), ("apart", "cannot_link")):
         group = Constraints.build(60, **{word: [[3, 8, 20]]}, weight=0.8)
         pairs = Constraints.build(60, **{pair: [(3, 8), (3, 20), (8, 20)]}, weight=0.8)
-        one, other = (penalized_mixture(X, said, 3, random_state=0) for said in (group, pairs))
-        assert_allclose(one.lower_bounds, other.lower_bounds, rtol=1e-12)
+        one, other = (PenalizedMixture(3, random_state=0).fit(X, constraints=said) for said in (group, pairs))
+        assert_allclose(one.lower_bounds_, other.lower_bounds_, rtol=1e-12)
 
 
 def test_the_heavier_a_statement_the_more_it_counts():
@@ -233,8 +234,8 @@ def test_the_heavier_a_statement_the_more_it_counts():
     together = []
     for weight in (0.1, 2.0, 50.0, np.inf):
         said = Constraints.build(20, must_link=[(0, 19)], weight=weight)
-        found = penalized_mixture(X, said, 2, covariance_type="tied", random_state=0)
-        together.append(float(found.responsibilities[0] @ found.responsibilities[19]))
+        found = PenalizedMixture(2, covariance_type="tied", random_state=0).fit(X, constraints=said).responsibilities_
+        together.append(float(found[0] @ found[19]))
     assert (np.diff(together[:3]) > 0).all()
     assert_allclose(together[2], together[3], rtol=1e-4)
 
@@ -245,15 +246,12 @@ def test_a_heavy_weight_is_nearly_hard():
     rows = np.array([rng.choice(30, size=2, replace=False) for _ in range(12)])
     same = y[rows[:, 0]] == y[rows[:, 1]]
     hard = Constraints.build(30, must_link=rows[same], cannot_link=rows[~same])
-    one = penalized_mixture(X, hard, 2, random_state=3, init="random", max_iter=8, tol=0)
-    graph = read_chunklets(hard, 2, 2**20, "test")
-    begin = np.random.RandomState(3).uniform(size=(graph.n, 2))
-    assert len(begin) < 30
-    centers = one.means  # start both where the first one ended
-    one = penalized_mixture(X, hard, 2, init=centers, max_iter=300, tol=1e-10)
-    other = penalized_mixture(X, hard.with_weight(60.0), 2, init=centers, max_iter=300, tol=1e-10)
-    assert_allclose(one.lower_bound, other.lower_bound, rtol=1e-6)
-    assert_array_equal(one.labels, other.labels)
+    assert same.any()
+    one = PenalizedMixture(2, random_state=3, init="random", max_iter=8, tol=0).fit(X, constraints=hard)
+    near = PenalizedMixture(2, init=one.means_, max_iter=300, tol=1e-10)  # start both where the first one ended
+    one, other = (clone(near).fit(X, constraints=said) for said in (hard, hard.with_weight(60.0)))
+    assert_allclose(one.lower_bound_, other.lower_bound_, rtol=1e-6)
+    assert_array_equal(one.labels_, other.labels_)
 
 
 def test_wrong_statements_are_overruled_and_listed():

@@ -9,11 +9,11 @@ from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.metrics import adjusted_rand_score
 
 from linkwise import Constraints, Kind, SpectralLearning, close, verify
-from linkwise.engines import spectral_learning
 from linkwise.engines.graph._affinity import default_gamma, read_affinity
 from linkwise.engines.graph._bent_graph import bend
 from linkwise.engines.graph._embedding import embed, normalize_rows
 from linkwise.exceptions import InfeasibleConstraintsError, LinkwiseError, MemoryLimitError
+from linkwise.problem import Problem
 from tests.contract.discovery import blobs
 from tests.oracles import spectral
 from tests.profile import examples
@@ -39,6 +39,10 @@ def rings(n=200, seed=0):
     return X + rng.normal(scale=0.05, size=(n, 2)), y
 
 
+def changed(A, said):
+    return bend(A, 1.0, Problem(np.zeros((said.n_samples, 1)), said, who="test"))
+
+
 def without_diagonal(A):
     return A - np.diag(np.diag(A))
 
@@ -55,7 +59,7 @@ def test_certain_pairs_and_all_that_follows_are_set(form, kind):
         expected = without_diagonal(
             spectral.bent(A, everything.of(Kind.MUST_LINK).tolist(), everything.of(Kind.CANNOT_LINK).tolist())
         )
-        graph = bend(form(A), 1.0, said, "test")
+        graph = changed(form(A), said)
         assert_allclose(graph.dense(), expected)
         assert_allclose(graph.degree(), expected.sum(axis=1))
         x = np.random.default_rng(seed).normal(size=30)
@@ -67,14 +71,14 @@ def test_doubtful_pairs_go_part_of_the_way(form):
     A = np.full((4, 4), 0.5)
     weight = {"must_link": [np.log(2), 1.0], "cannot_link": [np.log(4), 1.0]}
     said = Constraints.build(4, must_link=[(0, 1), (0, 3)], cannot_link=[(2, 1), (3, 0)], weight=weight)
-    bent = bend(form(A), 1.0, said, "test").dense()
+    bent = changed(form(A), said).dense()
     assert bent[0, 1] == bent[1, 0] == pytest.approx(0.75)
     assert bent[1, 2] == bent[2, 1] == pytest.approx(0.125)
     assert bent[0, 3] == pytest.approx(0.5)  # as much for it as against
     twice = Constraints.build(4, must_link=[(0, 1), (1, 0)], weight=np.log(2) / 2)
-    assert bend(form(A), 1.0, twice, "test").dense()[0, 1] == pytest.approx(0.75)
+    assert changed(form(A), twice).dense()[0, 1] == pytest.approx(0.75)
     soft_group = Constraints.build(4, together=[[0, 1, 2]], weight=np.log(2))
-    assert_allclose(bend(form(A), 1.0, soft_group, "test").dense()[[0, 0, 1, 0], [1, 2, 2, 3]], [0.75, 0.75, 0.75, 0.5])
+    assert_allclose(changed(form(A), soft_group).dense()[[0, 0, 1, 0], [1, 2, 2, 3]], [0.75, 0.75, 0.75, 0.5])
 
 
 @pytest.mark.parametrize("n", [60, 450], ids=["whole", "lanczos"])
@@ -85,7 +89,7 @@ def test_the_embedding_is_that_of_the_definition(n):
         everything = close(said)
         must, cannot = everything.of(Kind.MUST_LINK).tolist(), everything.of(Kind.CANNOT_LINK).tolist()
         expected = spectral.embedding(without_diagonal(spectral.bent(A, must, cannot)), 4)
-        vectors, values = embed(bend(A, 1.0, said, "test"), 4, "test")
+        vectors, values = embed(changed(A, said), 4, "test")
         rows = normalize_rows(vectors)
         assert_allclose(rows @ rows.T, expected @ expected.T, atol=1e-6)  # bases may be turned, angles may not
         assert values[0] == pytest.approx(1.0)
@@ -104,14 +108,14 @@ def test_unconnected_parts_are_the_leading_eigenvectors(form, n):
     part = np.arange(n) % 4
     A = (part[:, None] == part).astype(float)
     for k in (2, 4, 6):
-        vectors, values = embed(bend(form(A), 1.0, Constraints.build(n), "test"), k, "test")
+        vectors, values = embed(changed(form(A), Constraints.build(n)), k, "test")
         assert vectors.shape[1] == max(k, 4)
         assert_allclose(values[:4], 1.0)
         assert (values[4:] < 0.99).all()
-    labels = spectral_learning(form(A), Constraints.build(n), 4, affinity="precomputed", random_state=0).labels
+    labels = SpectralLearning(4, affinity="precomputed", random_state=0).fit(form(A)).labels_
     assert adjusted_rand_score(labels, part) == 1.0
     joined = Constraints.build(n, must_link=[(0, 1), (2, 3)])
-    labels = spectral_learning(form(A), joined, 2, affinity="precomputed", random_state=0).labels
+    labels = SpectralLearning(2, affinity="precomputed", random_state=0).fit(form(A), constraints=joined).labels_
     assert adjusted_rand_score(labels, part // 2) == 1.0
 
 
@@ -125,11 +129,11 @@ def test_hard_statements_hold_whatever_else_is_said(affinity):
         y[:3] = [0, 1, 2]
         said = knowledge(y, seed, 14)
         doubtful = knowledge(1 - y, seed + 1, 10).with_weight(2.0)
-        run = spectral_learning(X, said | doubtful, 3, affinity=affinity, random_state=seed)
-        assert verify(run.labels, said).ok
-        assert set(run.labels.tolist()) == {0, 1, 2}
-        plain = spectral_learning(X, Constraints.build(24), 3, affinity=affinity, random_state=seed)
-        held += not verify(plain.labels, said).ok
+        model = SpectralLearning(3, affinity=affinity, random_state=seed)
+        labels = model.fit(X, constraints=said | doubtful).labels_
+        assert verify(labels, said).ok
+        assert set(labels.tolist()) == {0, 1, 2}
+        held += not verify(model.fit(X).labels_, said).ok
     assert held > 10  # the plain method breaks them
 
 
@@ -137,8 +141,8 @@ def test_a_heavy_soft_statement_bends_like_a_hard_one():
     _, y = blobs(3, 60)
     said = knowledge(y, 3, 40)
     everything = close(said)
-    hard = bend(np.eye(60) + 0.1, 1.0, everything, "test").dense()
-    soft = bend(np.eye(60) + 0.1, 1.0, everything.with_weight(60.0), "test").dense()
+    hard = changed(np.eye(60) + 0.1, everything).dense()
+    soft = changed(np.eye(60) + 0.1, everything.with_weight(60.0)).dense()
     assert_allclose(hard, soft)
 
 
@@ -165,7 +169,7 @@ def test_a_large_must_linked_group_is_not_written_out():
     n = 20_000
     group = np.arange(0, n, 2)
     ring = sp.diags_array([np.ones(n - 1), np.ones(n - 1)], offsets=[-1, 1]).tocsr()
-    graph = bend(ring, 1.0, Constraints.build(n, together=[group]), "test")
+    graph = changed(ring, Constraints.build(n, together=[group]))
     assert graph.table.nnz < 2 * n
     assert graph.degree()[0] == pytest.approx(len(group) - 1 + 1)
 
@@ -180,24 +184,15 @@ def test_the_default_width_follows_the_data():
     assert_array_equal(a, b)
 
 
-@pytest.mark.parametrize(
-    ("options", "words"),
-    [
-        ({"affinity": "linear"}, "affinity is 'linear'"),
-        ({"affinity": "rbf", "gamma": -1.0}, "gamma is -1.0"),
-        ({"n_neighbors": 0}, "n_neighbors is 0"),
-        ({"affinity": "precomputed"}, r"shape \(10, 2\)"),
-    ],
-)
-def test_wrong_parameters_are_named(options, words):
-    with pytest.raises(LinkwiseError, match=words):
-        spectral_learning(np.random.default_rng(0).normal(size=(10, 2)), Constraints.build(10), 2, **options)
+def test_affinities_that_are_not_square_are_refused():
+    with pytest.raises(LinkwiseError, match=r"shape \(10, 2\)"):
+        SpectralLearning(2, affinity="precomputed").fit(np.random.default_rng(0).normal(size=(10, 2)))
 
 
 def test_what_cannot_be_is_explained_before_anything_is_computed():
     X = np.zeros((10, 2))
     with pytest.raises(InfeasibleConstraintsError):
-        spectral_learning(X, Constraints.build(10, cannot_link=[(0, 1), (1, 2), (0, 2)]), 2)
+        SpectralLearning(2).fit(X, constraints=Constraints.build(10, cannot_link=[(0, 1), (1, 2), (0, 2)]))
     many = np.broadcast_to(np.zeros((1, 1)), (10**6, 1))
     with pytest.raises(MemoryLimitError, match="nearest_neighbors"):
-        spectral_learning(many, Constraints.build(10**6), 2, affinity="rbf")
+        SpectralLearning(2, affinity="rbf").fit(many)

@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 
 from linkwise import Constraints, check, conflicts, repair, verify
-from linkwise.engines import correlation_clustering
 from linkwise.exceptions import LinkwiseError
 from linkwise.problem.explain._explanation import minimal_core
 from linkwise.problem.statements._budget import STEPS, Budget
@@ -88,7 +87,7 @@ def test_a_core_is_left_as_it_is_when_the_budget_ends_and_a_test_that_gave_up_de
 
 
 @pytest.mark.parametrize("wrong", [{"budget": -1}, {"budget": None}, {"time_limit": -1}, {"time_limit": float("nan")}])
-@pytest.mark.parametrize("work", [repair, conflicts, correlation_clustering])
+@pytest.mark.parametrize("work", [repair, conflicts])
 def test_wrong_limits_are_refused(work, wrong):
     name = next(iter(wrong))
     with pytest.raises(LinkwiseError, match=f"{work.__name__}: {name} is .*, expected a number >= 0"):

@@ -17,6 +17,7 @@ from linkwise.engines.mixture._constrained_mixture import Given
 from linkwise.engines.mixture._em import Settings, climb_weighted
 from linkwise.engines.mixture._factors import read_chunklets
 from linkwise.exceptions import LinkwiseError, LinkwiseWarning, MemoryLimitError, UnsupportedConstraintError
+from linkwise.problem import Problem
 from linkwise.sources import label_pairs
 from tests.oracles.boosted_distance import alike, boost_with_matrices, memberships, weighted_em
 from tests.oracles.mixture import Enumeration
@@ -146,7 +147,7 @@ def test_weighted_em_is_that_of_the_definition():
         start = X[[0, 1]]
         told = Constraints.build(6, must_link=must, cannot_link=cannot)
         settings = Settings("full", 0.0, 0.05, 3, 1, start - X.mean(axis=0), 0)
-        given = Given(read_chunklets(told, 2, 4, "test"), 2, "chunklets", 4, "test")
+        given = Given(read_chunklets(Problem(X, told, n_clusters=2), 4), 2, "chunklets", 4, "test")
         weights, found = climb_weighted(X, given, 2, settings, sample_weight)
         model = Enumeration(6, 2, must, cannot)
         # the start: the labeling nearest to the centers among those in which all holds
@@ -167,7 +168,7 @@ def test_a_weight_of_three_is_three_samples():
     Y = np.repeat(X, times, axis=0)
     runs = []
     for rows, weight in ((X, times.astype(float)), (Y, np.ones(len(Y)))):
-        graph = read_chunklets(Constraints.build(len(rows)), 2, 4, "test")
+        graph = read_chunklets(Problem(rows, Constraints.build(len(rows)), n_clusters=2), 4)
         # starts are made of unweighted samples, so that only after many rounds both agree
         settings = Settings("full", 0.0, 1e-6, 200, 1, start + shift - rows.mean(axis=0), 0)
         runs.append(climb_weighted(rows, Given(graph, 2, "chunklets", 4, "test"), 2, settings, weight))
@@ -328,7 +329,7 @@ def test_coincident_cannot_links_are_told_and_left_out():
 def test_refusals_name_the_matter(monkeypatch):
     X, _ = ring(7, 20)
     with pytest.raises(UnsupportedConstraintError, match="triplets"):
-        distboost(X, Constraints.build(20, triplets=[(0, 2, 1)]))
+        DistBoost().fit(X, constraints=Constraints.build(20, triplets=[(0, 2, 1)]))
     with pytest.raises(LinkwiseError, match="X has 20 rows, but the statements are about 21"):
         distboost(X, Constraints.build(21))
     with pytest.raises(LinkwiseError, match="n_clusters=30"):
