@@ -12,14 +12,11 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from linkwise._kernels import njit
 from linkwise._kernels.borrow import borrowed
-from linkwise._typing import BoolArray, FloatArray, IntArray
+from linkwise._typing import BoolArray, FloatArray, Floats, IntArray
 from linkwise.engines.agglomeration._linkages import CENTROID, lance_williams
-
-Floats = npt.NDArray[np.floating[Any]]
 
 # positions in Table.tally
 ALIVE = 0

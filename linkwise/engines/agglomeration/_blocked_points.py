@@ -14,11 +14,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from linkwise._kernels import inner, njit
 from linkwise._kernels.borrow import borrowed
-from linkwise._typing import BoolArray, FloatArray, IntArray
+from linkwise._typing import Bits, BoolArray, FloatArray, Floats, IntArray
 from linkwise.engines.agglomeration._linkages import WARD
 from linkwise.engines.agglomeration._rounds import ALIVE, MERGES, NEW, PENDING, WIDTH
 
@@ -26,9 +25,6 @@ if TYPE_CHECKING:
     from linkwise.engines.agglomeration._contracted_points import Points
 
 BLOCK = 64
-
-Floats = npt.NDArray[np.floating[Any]]
-Bits = npt.NDArray[np.signedinteger[Any]]
 
 
 class Cloud(NamedTuple):

@@ -11,7 +11,7 @@ import numpy.typing as npt
 from linkwise._kernels import njit
 from linkwise._memory import require_memory, row_pitch
 from linkwise._threads import Workers
-from linkwise._typing import FloatArray, IntArray
+from linkwise._typing import FloatArray, Floats, IntArray
 from linkwise._validation import read_dtype
 from linkwise.constraints import Groups
 from linkwise.engines.agglomeration import (
@@ -47,7 +47,6 @@ from linkwise.exceptions import LinkwiseError
 if TYPE_CHECKING:
     from linkwise.result import Dendrogram
 
-Floats = npt.NDArray[np.floating[Any]]
 Progress = Callable[[int, int], object]
 
 

@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from linkwise._kernels import njit
-from linkwise._typing import FloatArray, IntArray
+from linkwise._typing import FloatArray, Floats, IntArray
 from linkwise.constraints import Groups
 from linkwise.engines.agglomeration._linkages import MEDIAN
-
-Floats = npt.NDArray[np.floating[Any]]
 
 
 class Points(NamedTuple):

@@ -12,12 +12,11 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from linkwise._kernels import inner, njit
 from linkwise._kernels.borrow import borrowed
 from linkwise._threads import Workers
-from linkwise._typing import BoolArray, FloatArray, IntArray
+from linkwise._typing import Bits, BoolArray, FloatArray, Floats, IntArray
 from linkwise.engines.agglomeration._linkages import AVERAGE, COMPLETE, SINGLE, WARD
 from linkwise.engines.agglomeration._rounds import (
     ALIVE,
@@ -48,9 +47,6 @@ if TYPE_CHECKING:
 # Elements a step must touch to be worth the hand-over to threads, and those one kernel call may touch altogether.
 WIDE = 2_000_000
 BUDGET = 100_000_000
-
-Floats = npt.NDArray[np.floating[Any]]
-Bits = npt.NDArray[np.signedinteger[Any]]
 
 
 class Rows(NamedTuple):

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from linkwise._kernels import inner, njit
 from linkwise._kernels.borrow import borrowed
 from linkwise._threads import Workers
-from linkwise._typing import IntArray
+from linkwise._typing import Bits, Floats, IntArray
 from linkwise.engines.agglomeration._blocked_points import (
     Cloud,
     Scratch,
@@ -51,9 +50,6 @@ from linkwise.engines.agglomeration._rounds import (
     note_merge,
     pair_up,
 )
-
-Floats = npt.NDArray[np.floating[Any]]
-Bits = npt.NDArray[np.signedinteger[Any]]
 
 # Coordinates a step must touch to be worth the hand-over to threads, and those one kernel call may touch.
 WIDE = 20_000_000

@@ -11,20 +11,16 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from linkwise._kernels import njit
 from linkwise._kernels.borrow import borrowed
-from linkwise._typing import BoolArray, FloatArray, IntArray
+from linkwise._typing import Bits, BoolArray, FloatArray, Floats, IntArray
 from linkwise.engines.agglomeration._blocked_points import gaps_to_block
 from linkwise.engines.agglomeration._contracted_points import Points
 from linkwise.engines.agglomeration._linkages import MEDIAN
 from linkwise.engines.agglomeration._rounds import ALIVE, LOST, MERGES, NEW, WIDTH, note_merge
 from linkwise.engines.agglomeration._rounds_dense import row_minimum
 from linkwise.engines.distances import Neighbors
-
-Floats = npt.NDArray[np.floating[Any]]
-Bits = npt.NDArray[np.signedinteger[Any]]
 
 BLOCK = 64
 

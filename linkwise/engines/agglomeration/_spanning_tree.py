@@ -11,10 +11,8 @@ import numpy.typing as npt
 from linkwise._kernels import njit
 from linkwise._kernels.borrow import borrowed
 from linkwise._kernels.disjoint_set import find, make, union
-from linkwise._typing import FloatArray, IntArray
+from linkwise._typing import FloatArray, Floats, IntArray
 from linkwise.engines.agglomeration._blocked_points import gaps_to_block, lane_of, smallest_bits
-
-Floats = npt.NDArray[np.floating[Any]]
 
 # Samples in a block: wider than in a cloud, since every block is visited at every step.
 BLOCK = 128

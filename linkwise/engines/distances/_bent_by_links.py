@@ -12,7 +12,7 @@ from linkwise._kernels import njit
 from linkwise._kernels.disjoint_set import components
 from linkwise._memory import require_memory
 from linkwise._threads import Workers
-from linkwise._typing import IntArray
+from linkwise._typing import Floats, IntArray
 from linkwise._validation import read_dtype
 from linkwise.constraints import Constraints, Kind
 from linkwise.engines.distances._dense import (
@@ -29,8 +29,6 @@ from linkwise.engines.distances._shortest_paths import PIVOTS, mirror, shorten
 from linkwise.exceptions import LinkwiseError, UnsupportedConstraintError
 from linkwise.problem import check
 from linkwise.problem.statements import bind
-
-Floats = npt.NDArray[np.floating[Any]]
 
 # Metrics that obey the triangle inequality. Not among them: squares, cosine, correlation, Bray-Curtis, and Jaccard,
 # which SciPy extends to numbers in its own way.

@@ -16,12 +16,10 @@ from linkwise._kernels.borrow import borrowed
 from linkwise._kernels.condensed import samples_from_length
 from linkwise._memory import require_memory
 from linkwise._threads import Workers
-from linkwise._typing import FloatArray, IntArray
+from linkwise._typing import Bits, FloatArray, Floats, IntArray
 from linkwise._validation import require_numbers, warn_user
 from linkwise.exceptions import LinkwiseError
 
-Floats = npt.NDArray[np.floating[Any]]
-Bits = npt.NDArray[np.signedinteger[Any]]
 Metric = str | Callable[[Any, Any], float]
 
 _ALIASES = {"l2": "euclidean", "l1": "cityblock", "manhattan": "cityblock"}

@@ -16,16 +16,11 @@ and a pair i, j is at most R[g, i] + R[g, j] apart. Three observations keep most
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
-import numpy.typing as npt
 
 from linkwise._kernels import njit
 from linkwise._threads import Workers
-from linkwise._typing import IntArray
-
-Floats = npt.NDArray[np.floating[Any]]
+from linkwise._typing import Floats, IntArray
 
 PIVOTS = 128  # taken at once: their rows fit into the cache beside a stretch of the matrix
 TALL = 32
