@@ -20,14 +20,18 @@ from linkwise.engines.distances._dense import (
     square_distances as square_distances,
     warn_of_distances as warn_of_distances,
 )
-from linkwise.engines.distances._kernels_dense import Neighbors as Neighbors
+from linkwise.engines.distances._kernels_dense import (
+    Neighbors as Neighbors,
+)
 from linkwise.engines.distances._kernels_rows import (
     squared_to_own as squared_to_own,
     sum_rows as sum_rows,
     write_nearest as write_nearest,
     write_squared as write_squared,
 )
-from linkwise.engines.distances._kernels_shortest_paths import mirror as mirror
+from linkwise.engines.distances._kernels_shortest_paths import (
+    mirror as mirror,
+)
 from linkwise.engines.distances._rows import (
     is_small as is_small,
     is_wide as is_wide,
@@ -40,7 +44,9 @@ from linkwise.engines.distances._rows import (
     squared_to as squared_to,
     typical_variance as typical_variance,
 )
-from linkwise.engines.distances._shortest_paths import shorten as shorten
+from linkwise.engines.distances._shortest_paths import (
+    shorten as shorten,
+)
 from linkwise.engines.distances._units import (
     in_unit as in_unit,
     unit_of as unit_of,

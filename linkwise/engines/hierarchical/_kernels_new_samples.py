@@ -1,4 +1,4 @@
-"""Places of new samples in a tree: labels of its nodes, centers of its clusters, and the node each sample joins first."""
+"""Places of new samples in a tree: labels of its nodes, centers of its clusters, the node a sample joins first."""
 
 from __future__ import annotations
 
