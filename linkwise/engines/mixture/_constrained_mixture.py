@@ -14,7 +14,7 @@ from linkwise.engines import ConstrainedClusterer
 from linkwise.engines.mixture._em import Mixture, Settings, climb, warn_of_fewer
 from linkwise.engines.mixture._exact import divide
 from linkwise.engines.mixture._factors import UNDERSTOOD, Chunklets, read_chunklets, require_understood, too_wide
-from linkwise.engines.mixture._gaussian import normalize_rows
+from linkwise.engines.mixture._kernels_gaussian import normalize_rows
 from linkwise.engines.mixture._mixture_mixin import MixtureMixin, read_data, read_settings
 from linkwise.engines.mixture._weights import Normalizer
 from linkwise.exceptions import InfeasibleConstraintsError, LinkwiseError

@@ -16,8 +16,9 @@ from linkwise._messages import many
 from linkwise._typing import FloatArray, IntArray
 from linkwise._validation import warn_user
 from linkwise.engines.distances import in_unit, unit_of
-from linkwise.engines.mixture._factors import Chunklets, sum_rows
+from linkwise.engines.mixture._factors import Chunklets
 from linkwise.engines.mixture._gaussian import Gaussians, fit_gaussians, log_density
+from linkwise.engines.mixture._kernels_gaussian import sum_rows
 
 STARTS = ("kmeans", "k-means++", "random", "random_from_data")
 

@@ -16,13 +16,8 @@ from linkwise._validation import require_finite, require_numbers
 from linkwise.constraints import Constraints
 from linkwise.engines import PartitionMixin
 from linkwise.engines.mixture._em import STARTS, Mixture, Settings, random_source
-from linkwise.engines.mixture._gaussian import (
-    COVARIANCE_TYPES,
-    Gaussians,
-    count_parameters,
-    log_density,
-    normalize_rows,
-)
+from linkwise.engines.mixture._gaussian import COVARIANCE_TYPES, Gaussians, count_parameters, log_density
+from linkwise.engines.mixture._kernels_gaussian import normalize_rows
 from linkwise.exceptions import LinkwiseError
 
 

@@ -16,8 +16,8 @@ from linkwise.engines.mixture._constrained_mixture import MAX_STATES
 from linkwise.engines.mixture._em import Mixture, Settings, climb, random_source, warn_of_fewer
 from linkwise.engines.mixture._exact import divide
 from linkwise.engines.mixture._factors import UNDERSTOOD, Chunklets, read_chunklets, require_understood, too_wide
-from linkwise.engines.mixture._gaussian import normalize_rows
 from linkwise.engines.mixture._gibbs import Gibbs
+from linkwise.engines.mixture._kernels_gaussian import normalize_rows
 from linkwise.engines.mixture._mean_field import MeanField
 from linkwise.engines.mixture._mixture_mixin import MixtureMixin, read_data, read_settings
 from linkwise.exceptions import InfeasibleConstraintsError, LinkwiseError
