@@ -14,9 +14,11 @@ from linkwise.result._small_branches import (
 
 """For other packages of linkwise."""
 
+from linkwise.result._kernels_cuts import (
+    cluster_tops as cluster_tops,
+)
 from linkwise.result._moved_branches import (
     are_home as are_home,
-    cluster_tops as cluster_tops,
     samples_outside as samples_outside,
 )
 from linkwise.result._outcome import (

@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from linkwise._kernels import njit
 from linkwise._messages import hint
 from linkwise._typing import IntArray
 from linkwise.exceptions import LinkwiseError
+from linkwise.result._kernels_cuts import _undo_merges
 from linkwise.trees import by_first_appearance, nearest_flagged
 
 if TYPE_CHECKING:
@@ -29,35 +29,6 @@ def read_cluster_count(n_clusters: Any, n_roots: int, n_samples: int) -> int:
         )
         raise LinkwiseError(msg)
     return int(n_clusters)
-
-
-@njit
-def _undo_merges(n_samples: int, parent: IntArray, splits: int) -> IntArray:
-    """Undo the latest ``splits`` two-way merges and name for every sample the node that then holds it.
-
-    A node with c children counts as c - 1 two-way merges, undone last child first.
-    """
-    m = len(parent)
-    n_children = np.zeros(m, np.intp)
-    for v in range(m):
-        if parent[v] >= 0:
-            n_children[parent[v]] += 1
-    split_from = m  # nodes from here on are split entirely
-    while splits > 0 and n_children[split_from - 1] - 1 <= splits:
-        split_from -= 1
-        splits -= n_children[split_from] - 1
-    half = split_from - 1 if splits > 0 else -1  # this one only loses its last children
-    holder = np.empty(m, np.intp)
-    for v in range(m - 1, -1, -1):
-        p = parent[v]
-        if p < 0 or p >= split_from:
-            holder[v] = v
-        elif p == half and splits > 0:
-            holder[v] = v
-            splits -= 1
-        else:
-            holder[v] = holder[p]
-    return holder[:n_samples]
 
 
 def labels_at_number(tree: Tree, n_clusters: Any) -> IntArray:

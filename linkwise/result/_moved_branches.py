@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from linkwise._kernels import njit
 from linkwise._messages import many
 from linkwise._typing import BoolArray, IntArray
+from linkwise.result._kernels_cuts import cluster_tops
 from linkwise.trees import nearest_flagged
 
 if TYPE_CHECKING:
@@ -79,25 +79,6 @@ class Moved:
         if len(few) > 8:
             return f"{len(few):,} clusters are not branches of the tree"
         return f"clusters {', '.join(few[:-1])} and {few[-1]} are not branches of the tree"
-
-
-@njit
-def cluster_tops(parent: IntArray, labels: IntArray) -> BoolArray:
-    """Mask of the highest nodes all of whose samples have one label."""
-    mixed = -1
-    unseen = -2
-    label = np.empty(len(parent), np.intp)
-    for node in range(len(parent)):  # assigning a slice would compile ten times as long
-        label[node] = labels[node] if node < len(labels) else unseen
-    for node in range(len(parent)):  # children come before parents
-        above = parent[node]
-        if above >= 0:
-            agrees = label[above] == unseen or label[above] == label[node]
-            label[above] = label[node] if agrees else mixed
-    top = np.zeros(len(parent), np.bool_)
-    for node in range(len(parent)):
-        top[node] = label[node] >= 0 and (parent[node] < 0 or label[parent[node]] == mixed)
-    return top
 
 
 def samples_outside(tree: Tree, labels: Any) -> Moved:

@@ -6,25 +6,21 @@ heap, always split the most urgent one. The order of splits does not depend on k
 
 from __future__ import annotations
 
-import heapq
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from linkwise._kernels import njit
 from linkwise._kernels.lca import query_many, splits_off
-from linkwise._typing import BoolArray, IntArray
+from linkwise._typing import IntArray
 from linkwise.constraints import Kind
 from linkwise.exceptions import UnsupportedConstraintError
 from linkwise.result._cuts import read_cluster_count
+from linkwise.result._kernels_cuts import APART, CLOSE, KNOWN, ORDINARY, TOGETHER, _lift, _split, promised
 from linkwise.trees import by_first_appearance, nearest_flagged
 
 if TYPE_CHECKING:
     from linkwise.constraints import Constraints
     from linkwise.trees import Tree
-
-
-APART, KNOWN, ORDINARY, CLOSE, TOGETHER = 0, 1, 2, 3, 4
 
 
 class Split(NamedTuple):
@@ -70,77 +66,6 @@ def urgency(tree: Tree, constraints: Constraints | None) -> IntArray:
 
 def _put(urgent: IntArray, nodes: IntArray, tier: int) -> None:
     urgent[nodes[nodes >= 0]] = tier  # samples of two trees meet nowhere
-
-
-@njit
-def _lift(parent: IntArray, urgent: IntArray) -> None:
-    """A cannot-link is met only once everything above its meeting point is split too."""
-    for v in range(len(parent)):
-        if urgent[v] == APART and parent[v] >= 0:
-            urgent[parent[v]] = APART
-
-
-@njit
-def promised(parent: IntArray, size: IntArray, min_size: int) -> IntArray:
-    """Count the disjoint branches of at least ``min_size`` samples that each node can be split into."""
-    promise = np.zeros(len(parent), np.intp)
-    for v in range(len(parent)):
-        if size[v] >= min_size and promise[v] == 0:
-            promise[v] = 1
-        if parent[v] >= 0:
-            promise[parent[v]] += promise[v]
-    return promise
-
-
-@njit
-def _split(
-    roots: IntArray,
-    start: IntArray,
-    child: IntArray,
-    size: IntArray,
-    promise: IntArray,
-    urgent: IntArray,
-    min_size: int,
-    k: int,
-) -> tuple[BoolArray, BoolArray]:
-    """Split from the roots until k clusters stand; flag the cluster nodes and the small branches set aside.
-
-    A node with several children gives them up one at a time, last first; what is left stays the node's own cluster.
-    """
-    m = len(size)
-    cluster = np.zeros(m, np.bool_)
-    outlier = np.zeros(m, np.bool_)
-    heap = [0]
-    heap.pop()
-    count = 0
-    for r in roots:
-        if size[r] < min_size:
-            outlier[r] = True
-            continue
-        cluster[r] = True
-        count += 1
-        if promise[r] > 1:
-            heapq.heappush(heap, urgent[r] * (m + 1) + m - r)
-    while count < k and len(heap) > 0:
-        v = m - heapq.heappop(heap) % (m + 1)
-        n_big = 0
-        for e in range(start[v], start[v + 1]):
-            if size[child[e]] >= min_size:
-                n_big += 1
-        whole = n_big - 1 <= k - count  # all big children become clusters
-        spare = n_big if whole else k - count
-        cluster[v] = not whole
-        count += n_big - 1 if whole else k - count
-        for e in range(start[v + 1] - 1, start[v] - 1, -1):
-            w = child[e]
-            if size[w] < min_size:
-                outlier[w] = True
-            elif spare > 0:
-                spare -= 1
-                cluster[w] = True
-                if promise[w] > 1:
-                    heapq.heappush(heap, urgent[w] * (m + 1) + m - w)
-    return cluster, outlier
 
 
 def split_tree(tree: Tree, k: int, min_size: int, urgent: IntArray) -> Split:

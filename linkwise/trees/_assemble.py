@@ -9,9 +9,9 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from linkwise._kernels import njit
-from linkwise._typing import BoolArray, FloatArray, IntArray
+from linkwise._typing import FloatArray, IntArray
 from linkwise.exceptions import LinkwiseError, LinkwiseWarning
+from linkwise.trees._kernels import _order_keys, _pass_down, _sum_lengths, _without_unary
 from linkwise.trees._parent_array import read_names
 
 
@@ -28,64 +28,6 @@ class Assembled(NamedTuple):
         """Numbers of given nodes, but of none that was dropped."""
         number = self.number.tolist()
         return [number[v] for v in nodes if v + 1 == len(number) or number[v] != number[v + 1]]
-
-
-@njit
-def _without_unary(above: IntArray, is_leaf: BoolArray) -> tuple[IntArray, BoolArray]:
-    """Connect every node to the nearest node above it that has two children or more; parents come before children."""
-    m = len(above)
-    n_children = np.zeros(m, np.intp)
-    for v in range(m):
-        if above[v] >= 0:
-            n_children[above[v]] += 1
-    keep = is_leaf | (n_children > 1)
-    up = above.copy()
-    for v in range(m):
-        if up[v] >= 0 and not keep[up[v]]:
-            up[v] = up[up[v]]
-    return up, keep
-
-
-@njit
-def _pass_down(keep: BoolArray, number: IntArray) -> None:
-    """Let a dropped node go by the number of its only child, which is the next one in preorder."""
-    for v in range(len(keep) - 1, -1, -1):
-        if not keep[v]:
-            number[v] = number[v + 1]
-
-
-@njit
-def _order_keys(above: IntArray, height: FloatArray) -> tuple[IntArray, FloatArray]:
-    """Postorder places and monotone heights of nodes listed in preorder."""
-    m = len(above)
-    size = np.ones(m, np.intp)
-    depth = np.zeros(m, np.intp)
-    for v in range(m - 1, -1, -1):
-        p = above[v]
-        if p >= 0:
-            size[p] += size[v]
-            height[p] = max(height[p], height[v])
-    for v in range(m):
-        if above[v] >= 0:
-            depth[v] = depth[above[v]] + 1
-    return np.arange(m) + size - depth, height
-
-
-@njit
-def _sum_lengths(above: IntArray, length: FloatArray) -> tuple[FloatArray, float]:
-    """Height of every node over its deepest leaf, and by how much the leaves below one node differ at most."""
-    height = np.zeros(len(above))
-    lowest = np.full(len(above), np.inf)
-    spread = 0.0
-    for v in range(len(above) - 1, -1, -1):
-        if np.isinf(lowest[v]):
-            lowest[v] = 0.0
-        spread = max(spread, height[v] - lowest[v])
-        p = above[v]
-        if p >= 0:
-            height[p] = max(height[p], height[v] + length[v])
-            lowest[p] = min(lowest[p], lowest[v] + length[v])
-    return height, spread
 
 
 def heights_of_lengths(above: Sequence[int], length: Sequence[float]) -> FloatArray | None:

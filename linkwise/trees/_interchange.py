@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
 
-from linkwise._kernels import njit
 from linkwise._messages import hint
 from linkwise._typing import FloatArray, IntArray
 from linkwise.exceptions import LinkwiseError
 from linkwise.trees._assemble import Assembled, assemble
+from linkwise.trees._kernels import _linkage_rows
 
 if TYPE_CHECKING:
     from linkwise.trees._parent_array import Tree
@@ -54,30 +54,6 @@ def check_counts(tree: Tree, count: Any) -> None:
             f"{tree.leaf_count[tree.n_samples + t]}.\nHint: is Z sorted or cut off? Rows must stay in merge order."
         )
         raise LinkwiseError(msg)
-
-
-@njit
-def _linkage_rows(
-    n: int, order: IntArray, start: IntArray, child: IntArray, height: FloatArray, count: IntArray
-) -> FloatArray:
-    Z = np.empty((n - 1, 4))
-    number = np.arange(len(count))
-    row = 0
-    for v in order:  # a node with c children becomes c - 1 rows at one height
-        e = start[v]
-        held = number[child[e]]
-        total = count[child[e]]
-        for f in range(e + 1, start[v + 1]):
-            other = number[child[f]]
-            total += count[child[f]]
-            Z[row, 0] = min(held, other)
-            Z[row, 1] = max(held, other)
-            Z[row, 2] = height[v]
-            Z[row, 3] = total
-            held = n + row
-            row += 1
-        number[v] = held
-    return Z
 
 
 def write_linkage(tree: Tree, binary: bool) -> FloatArray:

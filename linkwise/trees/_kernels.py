@@ -186,3 +186,85 @@ def top_down(parent: IntArray) -> IntArray:
             order[end] = child[e]
             end += 1
     return order[:end]
+
+
+@njit
+def _without_unary(above: IntArray, is_leaf: BoolArray) -> tuple[IntArray, BoolArray]:
+    """Connect every node to the nearest node above it that has two children or more; parents come before children."""
+    m = len(above)
+    n_children = np.zeros(m, np.intp)
+    for v in range(m):
+        if above[v] >= 0:
+            n_children[above[v]] += 1
+    keep = is_leaf | (n_children > 1)
+    up = above.copy()
+    for v in range(m):
+        if up[v] >= 0 and not keep[up[v]]:
+            up[v] = up[up[v]]
+    return up, keep
+
+
+@njit
+def _pass_down(keep: BoolArray, number: IntArray) -> None:
+    """Let a dropped node go by the number of its only child, which is the next one in preorder."""
+    for v in range(len(keep) - 1, -1, -1):
+        if not keep[v]:
+            number[v] = number[v + 1]
+
+
+@njit
+def _order_keys(above: IntArray, height: FloatArray) -> tuple[IntArray, FloatArray]:
+    """Postorder places and monotone heights of nodes listed in preorder."""
+    m = len(above)
+    size = np.ones(m, np.intp)
+    depth = np.zeros(m, np.intp)
+    for v in range(m - 1, -1, -1):
+        p = above[v]
+        if p >= 0:
+            size[p] += size[v]
+            height[p] = max(height[p], height[v])
+    for v in range(m):
+        if above[v] >= 0:
+            depth[v] = depth[above[v]] + 1
+    return np.arange(m) + size - depth, height
+
+
+@njit
+def _sum_lengths(above: IntArray, length: FloatArray) -> tuple[FloatArray, float]:
+    """Height of every node over its deepest leaf, and by how much the leaves below one node differ at most."""
+    height = np.zeros(len(above))
+    lowest = np.full(len(above), np.inf)
+    spread = 0.0
+    for v in range(len(above) - 1, -1, -1):
+        if np.isinf(lowest[v]):
+            lowest[v] = 0.0
+        spread = max(spread, height[v] - lowest[v])
+        p = above[v]
+        if p >= 0:
+            height[p] = max(height[p], height[v] + length[v])
+            lowest[p] = min(lowest[p], lowest[v] + length[v])
+    return height, spread
+
+
+@njit
+def _linkage_rows(
+    n: int, order: IntArray, start: IntArray, child: IntArray, height: FloatArray, count: IntArray
+) -> FloatArray:
+    Z = np.empty((n - 1, 4))
+    number = np.arange(len(count))
+    row = 0
+    for v in order:  # a node with c children becomes c - 1 rows at one height
+        e = start[v]
+        held = number[child[e]]
+        total = count[child[e]]
+        for f in range(e + 1, start[v + 1]):
+            other = number[child[f]]
+            total += count[child[f]]
+            Z[row, 0] = min(held, other)
+            Z[row, 1] = max(held, other)
+            Z[row, 2] = height[v]
+            Z[row, 3] = total
+            held = n + row
+            row += 1
+        number[v] = held
+    return Z

@@ -11,16 +11,18 @@ from linkwise.engines.agglomeration._gamma_linkage import (
     GammaRun as GammaRun,
     gamma_linkage as gamma_linkage,
 )
-from linkwise.engines.agglomeration._linkages import (
+from linkwise.engines.agglomeration._kernels_linkages import (
     AVERAGE as AVERAGE,
     CENTROID as CENTROID,
     COMPLETE as COMPLETE,
-    EUCLIDEAN_ONLY as EUCLIDEAN_ONLY,
-    LINKAGES as LINKAGES,
     MEDIAN as MEDIAN,
     SINGLE as SINGLE,
     WARD as WARD,
     lance_williams as lance_williams,
+)
+from linkwise.engines.agglomeration._linkages import (
+    EUCLIDEAN_ONLY as EUCLIDEAN_ONLY,
+    LINKAGES as LINKAGES,
     linkage_code as linkage_code,
 )
 from linkwise.engines.agglomeration._spanning_tree import (

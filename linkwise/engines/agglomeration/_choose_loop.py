@@ -8,31 +8,25 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from linkwise._kernels import njit
 from linkwise._memory import require_memory, row_pitch
 from linkwise._threads import Workers
-from linkwise._typing import FloatArray, IntArray
+from linkwise._typing import BoolArray, FloatArray, Floats, IntArray
 from linkwise._validation import read_dtype
 from linkwise.constraints import Groups
 from linkwise.engines.agglomeration import (
-    _any_dense,
+    _kernels_any_dense,
+    _kernels_rounds,
+    _kernels_rounds_dense,
+    _kernels_small_points,
     _linkages,
-    _rounds,
     _rounds_dense,
     _rounds_points,
-    _small_points,
     _spanning_tree,
 )
-from linkwise.engines.agglomeration._contracted_points import Points, gather
-from linkwise.engines.agglomeration._linkages import (
-    COMPLETE,
-    EUCLIDEAN_ONLY,
-    REDUCIBLE,
-    SINGLE,
-    WARD,
-    leaner,
-    linkage_code,
-)
+from linkwise.engines.agglomeration._contracted_points import Points, gather, make_few
+from linkwise.engines.agglomeration._kernels_any_dense import ALIVE, Table, _part
+from linkwise.engines.agglomeration._kernels_linkages import COMPLETE, SINGLE, WARD
+from linkwise.engines.agglomeration._linkages import EUCLIDEAN_ONLY, REDUCIBLE, leaner, linkage_code
 from linkwise.engines.distances import (
     Metric,
     Neighbors,
@@ -47,7 +41,6 @@ from linkwise.exceptions import LinkwiseError
 if TYPE_CHECKING:
     from linkwise.result import Dendrogram
 
-Floats = npt.NDArray[np.floating[Any]]
 Progress = Callable[[int, int], object]
 
 
@@ -189,17 +182,6 @@ def _forbid(D: Floats, forbidden: IntArray | None, apart: Groups | None) -> None
         _part(D, apart.start, apart.member)
 
 
-@njit(nogil=True)
-def _part(D: Floats, start: IntArray, member: IntArray) -> None:
-    """Make the distances within groups infinite; the diagonal is left as it is."""
-    for g in range(start.shape[0] - 1):
-        for s in range(start[g], start[g + 1]):
-            row = D[member[s]]
-            for t in range(start[g], start[g + 1]):
-                if s != t:
-                    row[member[t]] = np.inf
-
-
 def _by_rounds(source: npt.NDArray[Any], run: _Run, workers: Workers) -> Merges:
     """Dense and reducible: rounds of reciprocal nearest neighbors."""
     # Minima and maxima are indifferent to squaring: the roots of n - 1 heights replace those of n^2 distances.
@@ -215,9 +197,9 @@ def _by_rounds(source: npt.NDArray[Any], run: _Run, workers: Workers) -> Merges:
     _forbid(D, run.forbidden, run.apart)
     rows = _rounds_dense.make_rows(D, n, near=near)
     if run.forced is not None:
-        _rounds_dense.force(rows, run.code, run.forced)
+        _kernels_rounds_dense.force(rows, run.code, run.forced)
     _rounds_dense.run_rounds(rows, run.code, workers, lambda done: _report(run, done, n - 1))
-    done = int(rows.tally[_rounds.MERGES])
+    done = int(rows.tally[_kernels_rounds.MERGES])
     height = rows.height[:done]
     return _in_order(rows.merges[:done], (np.sqrt(height) if squared else height) * factor, n)
 
@@ -268,13 +250,13 @@ def _dynamic(
         apart = square_distances(moved, squared=True, workers=workers)
         widest = (gamma / scale) ** 2
     _forbid(D, run.forbidden, run.apart)
-    table = _any_dense.make_table(D, apart, near)
+    table = make_table(D, apart, near)
     if run.forced is not None:
-        _any_dense.force_groups(table, run.code, run.forced)
-    while not table.tally[_any_dense.FINISHED]:
-        _any_dense.merge_closest(table, run.code, widest, max(1, 30_000_000 // max(1, n)))
-        _report(run, table.tally[_any_dense.MERGES], n - 1)
-    done = int(table.tally[_any_dense.MERGES])
+        _kernels_any_dense.force_groups(table, run.code, run.forced)
+    while not table.tally[_kernels_any_dense.FINISHED]:
+        _kernels_any_dense.merge_closest(table, run.code, widest, max(1, 30_000_000 // max(1, n)))
+        _report(run, table.tally[_kernels_any_dense.MERGES], n - 1)
+    done = int(table.tally[_kernels_any_dense.MERGES])
     height = table.height[:done]
     if squared:
         height = np.sqrt(np.maximum(height, 0.0))
@@ -313,10 +295,10 @@ def _merge_few(start: Points, run: _Run, workers: Workers) -> int:
             D[:, :m] *= 2 * np.multiply.outer(size, size) / np.add.outer(size, size)
         rows = _rounds_dense.make_rows(D, m, start, near)
         _rounds_dense.run_rounds(rows, run.code, workers, lambda done: _report(run, done, len(start.merges)))
-        return int(rows.tally[_rounds.MERGES])
-    few = _small_points.make_few(start, D, near)
-    _small_points.merge_few(few, run.code, start.forbidden is not None or start.apart is not None)
-    done = int(few.tally[_rounds.MERGES])
+        return int(rows.tally[_kernels_rounds.MERGES])
+    few = make_few(start, D, near)
+    _kernels_small_points.merge_few(few, run.code, start.forbidden is not None or start.apart is not None)
+    done = int(few.tally[_kernels_rounds.MERGES])
     _report(run, done, len(start.merges))
     return done
 
@@ -418,3 +400,25 @@ def read_either(X: Any, metric: str, *, who: str) -> npt.NDArray[Any]:
     if isinstance(X, np.ndarray):
         return X
     return np.asarray(X, dtype=np.float64) if metric == "precomputed" else read_vectors(X, who=who)
+
+
+def make_table(D: Floats, apart: Floats | None = None, near: BoolArray | None = None) -> Table:
+    """Start with singletons; ``D``, ``apart`` and ``near`` are taken over and will be overwritten."""
+    n = len(D)
+    slots = np.arange(n, dtype=np.intp)
+    count = np.zeros(4, np.intp)
+    count[ALIVE] = n
+    return Table(
+        D=D,
+        apart=np.zeros((1, 1), D.dtype) if apart is None else apart,
+        near=np.zeros((1, 1), np.bool_) if near is None else near,
+        size=np.ones(n, D.dtype),
+        node=slots.copy(),
+        slots=slots,
+        nearest=np.full(n, -1, np.intp),
+        gap=np.full(n, -np.inf, D.dtype),
+        exact=np.zeros(n, np.bool_),
+        merges=np.empty((max(n - 1, 0), 2), np.intp),
+        height=np.empty(max(n - 1, 0)),
+        tally=count,
+    )

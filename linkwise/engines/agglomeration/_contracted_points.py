@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
-from linkwise._kernels import njit
-from linkwise._typing import FloatArray, IntArray
+from linkwise._typing import FloatArray, Floats, IntArray
 from linkwise.constraints import Groups
-from linkwise.engines.agglomeration._linkages import MEDIAN
-
-Floats = npt.NDArray[np.floating[Any]]
+from linkwise.engines.agglomeration._kernels_arrangement import _gather_groups
+from linkwise.engines.agglomeration._kernels_linkages import MEDIAN
+from linkwise.engines.agglomeration._kernels_rounds import ALIVE, MERGES, WIDTH
+from linkwise.engines.agglomeration._kernels_small_points import Few
+from linkwise.engines.distances import Neighbors
 
 
 class Points(NamedTuple):
@@ -47,37 +47,32 @@ def gather(X: Floats, method: int, forced: IntArray | None, forbidden: IntArray 
     return Points(P, size, key, node, forbidden, apart, merges, height, done)
 
 
-@njit(nogil=True)
-def _gather_groups(
-    X: Floats, midpoints: bool, forced: IntArray, merges: IntArray
-) -> tuple[Floats, Floats, IntArray, IntArray, int]:
-    """Replace every must-linked group by one weighted point, noting the merges at height 0 in index order."""
-    n, d = X.shape
-    first = np.full(n, -1, np.intp)
-    P = np.empty((n, d), X.dtype)
-    size = np.zeros(n, X.dtype)
-    key = np.empty(n, np.intp)
-    node = np.empty(n, np.intp)
-    groups = 0
-    done = 0
-    for i in range(n):
-        g = first[forced[i]]
-        if g < 0:
-            g = groups
-            groups += 1
-            first[forced[i]] = g
-            P[g] = X[i]
-            key[g] = i
-            node[g] = i
-        else:
-            share = size[g] / (size[g] + 1)
-            if midpoints:
-                share = share * 0 + 0.5
-            for k in range(d):
-                P[g, k] = share * P[g, k] + (1 - share) * X[i, k]
-            merges[done, 0] = node[g]
-            merges[done, 1] = i
-            node[g] = n + done
-            done += 1
-        size[g] += 1
-    return P[:groups].copy(), size[:groups].copy(), key[:groups].copy(), node[:groups].copy(), done
+def make_few(start: Points, D: Floats, near: Neighbors | None = None) -> Few:
+    """Start from weighted points and their squared distances (taken over; infinite where a merge is forbidden).
+
+    Nearest neighbors that are known need not be looked up.
+    """
+    n, kind = start.P.shape[0], start.P.dtype
+    count = np.zeros(8, np.intp)
+    count[WIDTH] = count[ALIVE] = n
+    count[MERGES] = start.done
+    if near is None:
+        near = Neighbors.of(n, kind)
+    return Few(
+        points=np.array(start.P.T, order="C"),
+        D=D,
+        bits=D.view(near.bits.dtype),
+        seen=np.zeros(n, np.intp),
+        made=np.zeros(n, np.intp),
+        log=np.empty((n, 2), np.intp),
+        size=start.size.copy(),
+        node=start.node.copy(),
+        alive=np.ones(n, np.bool_),
+        nearest=near.nearest,
+        gap=near.gap,
+        gap_bits=near.bits,
+        floor=np.zeros(n),
+        merges=start.merges,
+        height=start.height,
+        tally=count,
+    )

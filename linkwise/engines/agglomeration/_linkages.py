@@ -8,17 +8,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from linkwise._kernels import njit
 from linkwise._memory import row_pitch
+from linkwise.engines.agglomeration._kernels_linkages import AVERAGE, CENTROID, COMPLETE, MEDIAN, SINGLE, WARD, WEIGHTED
 from linkwise.exceptions import LinkwiseError
-
-SINGLE = 0
-COMPLETE = 1
-AVERAGE = 2
-WEIGHTED = 3
-WARD = 4
-CENTROID = 5
-MEDIAN = 6
 
 LINKAGES: dict[str, int] = {
     "single": SINGLE,
@@ -57,30 +49,6 @@ def linkage_code(name: str, *, who: str = "agglomerate") -> int:
     guess = f"did you mean {near[0]!r}? Linkages" if near else "linkages"
     msg = f"{who} does not know the linkage {name!r}.\nHint: {guess} are {', '.join(LINKAGES)}."
     raise LinkwiseError(msg)
-
-
-@njit
-def lance_williams(method: int, d_ik: float, d_jk: float, d_ij: float, n_i: float, n_j: float, n_k: float) -> float:
-    """Return the distance of the union of clusters i and j to cluster k; infinite stays infinite.
-
-    Ward, centroid and median expect squared distances. Sizes and distances are of one floating type.
-    """
-    if np.isinf(d_ik) or np.isinf(d_jk):
-        return d_ik + d_jk
-    if method == SINGLE:
-        return min(d_ik, d_jk)
-    if method == COMPLETE:
-        return max(d_ik, d_jk)
-    if method == AVERAGE:
-        return (n_i * d_ik + n_j * d_jk) / (n_i + n_j)
-    if method == WEIGHTED:
-        return (d_ik + d_jk) / 2
-    if method == WARD:
-        return ((n_i + n_k) * d_ik + (n_j + n_k) * d_jk - n_k * d_ij) / (n_i + n_j + n_k)
-    if method == CENTROID:
-        n = n_i + n_j
-        return (n_i * d_ik + n_j * d_jk) / n - n_i * n_j * d_ij / (n * n)
-    return (d_ik + d_jk) / 2 - d_ij / 4
 
 
 # Points up to which a matrix of their distances pays for ward, centroid and median, which could do without (measured).

@@ -185,3 +185,25 @@ def start_by_tabu(
         given[pick] = to
         note(apart, places[pick], to, 1, local, taken)
     return False
+
+
+@njit
+def _assign_in_order(costs: FloatArray, apart: Apart, order: IntArray, labels: IntArray) -> int:
+    """Give each place in turn its cheapest cluster without a rival; return the place that has none, or -1."""
+    k = costs.shape[1]
+    taken = np.full(k, -1, np.intp)
+    for p in order:
+        for e in range(apart.first[p], apart.first[p + 1]):
+            q = apart.clique[e]
+            for t in range(apart.start[q], apart.start[q + 1]):
+                c = labels[apart.member[t]]
+                if c >= 0:
+                    taken[c] = p
+        best = -1
+        for c in range(k):
+            if taken[c] != p and (best < 0 or costs[p, c] < costs[p, best]):
+                best = c
+        if best < 0:
+            return p  # type: ignore[no-any-return]
+        labels[p] = best
+    return -1

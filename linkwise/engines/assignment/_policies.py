@@ -8,13 +8,13 @@ from typing import Any
 
 import numpy as np
 
-from linkwise._kernels import njit
 from linkwise._typing import BoolArray, FloatArray, IntArray
 from linkwise.constraints import Constraints, Kind
 from linkwise.engines.assignment._assign import assign
+from linkwise.engines.assignment._kernels_first_labels import _assign_in_order
 from linkwise.engines.distances import nearest, squared, squared_to
 from linkwise.exceptions import GaveUpError
-from linkwise.problem.statements import Apart, Contracted
+from linkwise.problem.statements import Contracted
 
 
 @dataclass(frozen=True, eq=False)
@@ -158,25 +158,3 @@ class GreedyPlaces:
             'Hint: assignment="exact" looks ahead; order="random" with a larger max_tries tries more orders.'
         )
         return GaveUpError(msg, tuple(sorted(at)))
-
-
-@njit
-def _assign_in_order(costs: FloatArray, apart: Apart, order: IntArray, labels: IntArray) -> int:
-    """Give each place in turn its cheapest cluster without a rival; return the place that has none, or -1."""
-    k = costs.shape[1]
-    taken = np.full(k, -1, np.intp)
-    for p in order:
-        for e in range(apart.first[p], apart.first[p + 1]):
-            q = apart.clique[e]
-            for t in range(apart.start[q], apart.start[q + 1]):
-                c = labels[apart.member[t]]
-                if c >= 0:
-                    taken[c] = p
-        best = -1
-        for c in range(k):
-            if taken[c] != p and (best < 0 or costs[p, c] < costs[p, best]):
-                best = c
-        if best < 0:
-            return p  # type: ignore[no-any-return]
-        labels[p] = best
-    return -1

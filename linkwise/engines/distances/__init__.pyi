@@ -10,7 +10,6 @@ from linkwise.engines.distances._bent_by_links import (
 )
 from linkwise.engines.distances._dense import (
     Metric as Metric,
-    Neighbors as Neighbors,
     as_dense as as_dense,
     metric_name as metric_name,
     read_dissimilarities as read_dissimilarities,
@@ -21,11 +20,17 @@ from linkwise.engines.distances._dense import (
     square_distances as square_distances,
     warn_of_distances as warn_of_distances,
 )
+from linkwise.engines.distances._kernels_dense import (
+    Neighbors as Neighbors,
+)
 from linkwise.engines.distances._kernels_rows import (
     squared_to_own as squared_to_own,
     sum_rows as sum_rows,
     write_nearest as write_nearest,
     write_squared as write_squared,
+)
+from linkwise.engines.distances._kernels_shortest_paths import (
+    mirror as mirror,
 )
 from linkwise.engines.distances._rows import (
     is_small as is_small,
@@ -40,7 +45,6 @@ from linkwise.engines.distances._rows import (
     typical_variance as typical_variance,
 )
 from linkwise.engines.distances._shortest_paths import (
-    mirror as mirror,
     shorten as shorten,
 )
 from linkwise.engines.distances._units import (

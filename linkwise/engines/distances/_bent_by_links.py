@@ -8,11 +8,10 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse
 
-from linkwise._kernels import njit
 from linkwise._kernels.disjoint_set import components
 from linkwise._memory import require_memory
 from linkwise._threads import Workers
-from linkwise._typing import IntArray
+from linkwise._typing import Floats, IntArray
 from linkwise._validation import read_dtype
 from linkwise.constraints import Constraints, Kind
 from linkwise.engines.distances._dense import (
@@ -25,12 +24,11 @@ from linkwise.engines.distances._dense import (
     scaled,
     square_distances,
 )
-from linkwise.engines.distances._shortest_paths import PIVOTS, mirror, shorten
+from linkwise.engines.distances._kernels_shortest_paths import _contract, _expand, mirror
+from linkwise.engines.distances._shortest_paths import PIVOTS, shorten
 from linkwise.exceptions import LinkwiseError, UnsupportedConstraintError
 from linkwise.problem import check
 from linkwise.problem.statements import bind
-
-Floats = npt.NDArray[np.floating[Any]]
 
 # Metrics that obey the triangle inequality. Not among them: squares, cosine, correlation, Bray-Curtis, and Jaccard,
 # which SciPy extends to numbers in its own way.
@@ -269,45 +267,3 @@ def read_source(
         return source, n, metric, triangle
     source = read_vectors(X, who=who)
     return source, len(source), metric, triangle
-
-
-@njit(nogil=True)
-def _contract(D: Floats, group: IntArray) -> None:
-    """Write the smallest entry between any two groups into the corner of the matrix.
-
-    Groups are numbered by first appearance, so whatever is written lies at or before what is being read.
-    """
-    n = len(D)
-    rows = 0
-    for i in range(n):
-        row = D[i]
-        columns = 0
-        for j in range(n):
-            h = group[j]
-            if h == columns:
-                row[h] = row[j]
-                columns += 1
-            else:
-                row[h] = min(row[h], row[j])
-        g = group[i]
-        out = D[g]
-        if g == rows:
-            for h in range(columns):
-                out[h] = row[h]
-            rows += 1
-        else:
-            for h in range(columns):
-                out[h] = min(out[h], row[h])
-    for g in range(rows):
-        D[g, g] = 0
-
-
-@njit(nogil=True)
-def _expand(D: Floats, group: IntArray) -> None:
-    """Write the entries of the groups, which stand in the corner, to all their samples; backwards, as it grows."""
-    n = len(D)
-    for i in range(n - 1, -1, -1):
-        source = D[group[i]]
-        out = D[i]
-        for j in range(n - 1, -1, -1):
-            out[j] = source[group[j]]

@@ -16,9 +16,9 @@ import scipy.linalg
 import scipy.sparse
 from scipy.sparse.linalg import ArpackNoConvergence, LinearOperator, eigsh
 
-from linkwise._kernels import njit
 from linkwise._typing import FloatArray, IntArray
 from linkwise.engines.graph._embedding import start_vector
+from linkwise.engines.graph._kernels_gram import _dense_sums, _sparse_sums
 from linkwise.exceptions import LinkwiseError
 from linkwise.problem import Problem
 
@@ -154,22 +154,3 @@ def _join(table: Any, group: IntArray) -> Any:
         return scipy.sparse.csr_array(joined)
     joined = np.asarray(joined)
     return np.ascontiguousarray((joined + joined.T) / 2)
-
-
-@njit
-def _dense_sums(table: FloatArray, labels: IntArray, k: int) -> FloatArray:
-    out = np.zeros((len(table), k))
-    for i in range(len(table)):
-        for j in range(len(table)):
-            out[i, labels[j]] += table[i, j]
-    return out
-
-
-@njit
-def _sparse_sums(data: FloatArray, indices: IntArray, indptr: IntArray, labels: IntArray, k: int) -> FloatArray:
-    n = len(indptr) - 1
-    out = np.zeros((n, k))
-    for i in range(n):
-        for e in range(indptr[i], indptr[i + 1]):
-            out[i, labels[indices[e]]] += data[e]
-    return out

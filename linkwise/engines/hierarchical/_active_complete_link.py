@@ -7,11 +7,10 @@ from numbers import Integral
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from linkwise._memory import require_memory
 from linkwise._threads import Workers
-from linkwise._typing import IntArray
+from linkwise._typing import Floats, IntArray
 from linkwise.constraints import Constraints
 from linkwise.engines.agglomeration import merge_all
 from linkwise.engines.distances import Metric, fresh_distances, mirror, read_source, shorten
@@ -20,7 +19,6 @@ from linkwise.result import Dendrogram
 
 ROUNDING = 1e-12
 Pair = tuple[int, int]
-Floats = npt.NDArray[np.floating[Any]]
 
 
 class ActiveCompleteLink:

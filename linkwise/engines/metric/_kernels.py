@@ -1,4 +1,4 @@
-"""Compiled loops of the metric learners: chunklets that grow link by link, and Bregman's projections."""
+"""Compiled loops of the metric learners: chunklets and forests that grow link by link, and Bregman's projections."""
 
 from __future__ import annotations
 
@@ -80,3 +80,13 @@ def project_onto_bounds(
                 scaled = beta * Av[i]
                 for j in range(d):
                     A[i, j] += scaled * Av[j]
+
+
+@njit
+def grow_forest(n: int, pairs: IntArray) -> BoolArray:
+    """Tell which pairs join two trees of the forest that those before them made."""
+    sets = make(n)
+    out = np.zeros(len(pairs), np.bool_)
+    for t in range(len(pairs)):
+        out[t] = union(sets, pairs[t, 0], pairs[t, 1])
+    return out

@@ -6,11 +6,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from linkwise._kernels import njit
-from linkwise._kernels.disjoint_set import make, union
-from linkwise._typing import BoolArray, FloatArray, IntArray
+from linkwise._typing import FloatArray, IntArray
 from linkwise.constraints import Constraints
 from linkwise.engines.metric._boosting import Labeled
+from linkwise.engines.metric._kernels import grow_forest
 from linkwise.engines.mixture import (
     Gaussians,
     Given,
@@ -81,13 +80,3 @@ def draw_forest(n: int, pairs: Labeled, weight: FloatArray, random: np.random.Ra
     order = drawn[np.argsort(random.exponential(size=len(drawn)) / times[drawn], kind="stable")]
     ends = np.column_stack([pairs.first[order], pairs.second[order]]).astype(np.int64)
     return np.sort(order[grow_forest(n, np.ascontiguousarray(ends))])
-
-
-@njit
-def grow_forest(n: int, pairs: IntArray) -> BoolArray:
-    """Tell which pairs join two trees of the forest that those before them made."""
-    sets = make(n)
-    out = np.zeros(len(pairs), np.bool_)
-    for t in range(len(pairs)):
-        out[t] = union(sets, pairs[t, 0], pairs[t, 1])
-    return out

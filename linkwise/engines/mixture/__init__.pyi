@@ -22,6 +22,8 @@ from linkwise.engines.mixture._gaussian import (
     COVARIANCE_TYPES as COVARIANCE_TYPES,
     Gaussians as Gaussians,
     log_density as log_density,
+)
+from linkwise.engines.mixture._kernels_gaussian import (
     normalize_rows as normalize_rows,
 )
 from linkwise.engines.mixture._mixture_mixin import (

@@ -14,7 +14,7 @@ from linkwise.engines import ConstrainedClusterer
 from linkwise.engines.mixture._em import Mixture
 from linkwise.engines.mixture._exact import divide, require_possible
 from linkwise.engines.mixture._factors import UNDERSTOOD, Chunklets, read_chunklets
-from linkwise.engines.mixture._gaussian import normalize_rows
+from linkwise.engines.mixture._kernels_gaussian import normalize_rows
 from linkwise.engines.mixture._mixture_mixin import MAX_STATES, MixtureMixin
 from linkwise.engines.mixture._weights import Normalizer
 from linkwise.problem import Problem

@@ -14,8 +14,9 @@ from sklearn.utils import check_random_state
 
 from linkwise._typing import FloatArray, IntArray
 from linkwise.engines.distances import in_unit, unit_of
-from linkwise.engines.mixture._factors import Chunklets, sum_rows
+from linkwise.engines.mixture._factors import Chunklets
 from linkwise.engines.mixture._gaussian import Gaussians, fit_gaussians, log_density
+from linkwise.engines.mixture._kernels_gaussian import sum_rows
 
 STARTS = ("kmeans", "k-means++", "random", "random_from_data")
 

@@ -8,9 +8,10 @@ import numpy as np
 
 from linkwise._kernels.disjoint_set import components
 from linkwise._typing import BoolArray, FloatArray, IntArray
-from linkwise.engines.mixture._elimination import Plan, eliminate, make_plan
+from linkwise.engines.mixture._elimination import make_plan
 from linkwise.engines.mixture._factors import Chunklets, too_wide
 from linkwise.engines.mixture._kernels_cliques import clique_best, clique_marginals
+from linkwise.engines.mixture._kernels_elimination import Plan, eliminate
 from linkwise.engines.mixture._kernels_tables import best_labels, marginals
 from linkwise.exceptions import InfeasibleConstraintsError, LinkwiseError
 

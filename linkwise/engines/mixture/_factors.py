@@ -6,9 +6,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from linkwise._kernels import njit
 from linkwise._typing import FloatArray, IntArray
 from linkwise.constraints import Kind
+from linkwise.engines.mixture._kernels_gaussian import sum_rows
 from linkwise.exceptions import LinkwiseError
 from linkwise.problem import Problem
 
@@ -51,14 +51,6 @@ class Chunklets(NamedTuple):
     def spread(self, values: FloatArray) -> FloatArray:
         """Give every sample the row of its chunklet."""
         return values if self.plain else values[self.of]
-
-
-@njit
-def sum_rows(to: IntArray, rows: FloatArray, out: FloatArray) -> None:
-    """Add row i of ``rows`` to row ``to[i]`` of ``out``."""
-    for i in range(len(to)):
-        for j in range(rows.shape[1]):
-            out[to[i], j] += rows[i, j]
 
 
 def read_chunklets(problem: Problem, max_states: int) -> Chunklets:

@@ -8,8 +8,8 @@ from typing import NamedTuple
 import numpy as np
 from scipy.linalg import solve_triangular
 
-from linkwise._kernels import njit
 from linkwise._typing import FloatArray
+from linkwise.engines.mixture._kernels_gaussian import invert_lower, square_distances, sum_squares
 from linkwise.exceptions import LinkwiseError
 
 COVARIANCE_TYPES = ("full", "tied", "diag", "spherical")
@@ -64,29 +64,6 @@ def _scatter(X: FloatArray, responsibility: FloatArray, means: FloatArray, *, fu
     return out
 
 
-@njit
-def sum_squares(X: FloatArray, responsibility: FloatArray, means: FloatArray, out: FloatArray) -> None:
-    """Add up weighted squared differences from the means, feature by feature."""
-    for i in range(len(X)):
-        for j in range(len(means)):
-            share = responsibility[i, j]
-            for f in range(X.shape[1]):
-                difference = X[i, f] - means[j, f]
-                out[j, f] += share * difference * difference
-
-
-@njit
-def square_distances(X: FloatArray, means: FloatArray, scale: FloatArray, out: FloatArray) -> None:
-    """Squared distances from the means, with the features of each scaled."""
-    for i in range(len(X)):
-        for j in range(len(means)):
-            total = 0.0
-            for f in range(X.shape[1]):
-                difference = (X[i, f] - means[j, f]) * scale[j, f]
-                total += difference * difference
-            out[i, j] = total
-
-
 def _cholesky_of_precision(covariances: FloatArray, covariance_type: str) -> FloatArray:
     if covariance_type in ("diag", "spherical"):
         if not (covariances > 0).all():
@@ -108,19 +85,6 @@ def _inverse(lower: FloatArray) -> FloatArray:
     out = np.zeros_like(lower)
     invert_lower(lower, out)
     return out
-
-
-@njit
-def invert_lower(lower: FloatArray, out: FloatArray) -> None:
-    """Put the inverse of a lower triangle into ``out``, which is zero, by forward substitution."""
-    n = len(lower)
-    for j in range(n):
-        out[j, j] = 1.0 / lower[j, j]
-        for i in range(j + 1, n):
-            total = 0.0
-            for m in range(j, i):
-                total += lower[i, m] * out[m, j]
-            out[i, j] = -total / lower[i, i]
 
 
 _COLLAPSED = (
@@ -160,20 +124,3 @@ def count_parameters(k: int, d: int, covariance_type: str) -> int:
     """Number of free parameters of a mixture."""
     covariance = {"full": k * d * (d + 1) // 2, "tied": d * (d + 1) // 2, "diag": k * d, "spherical": k}
     return covariance[covariance_type] + k * d + k - 1
-
-
-@njit
-def normalize_rows(log_weight: FloatArray, out: FloatArray, total: FloatArray) -> None:
-    """Turn rows of logarithms into probabilities in ``out``, and put the logarithm of each row's sum into ``total``."""
-    n, k = log_weight.shape
-    for i in range(n):
-        top = log_weight[i, 0]
-        for j in range(1, k):
-            top = max(top, log_weight[i, j])
-        s = 0.0
-        for j in range(k):
-            out[i, j] = np.exp(log_weight[i, j] - top)
-            s += out[i, j]
-        for j in range(k):
-            out[i, j] /= s
-        total[i] = top + np.log(s)

@@ -10,7 +10,7 @@ import numpy as np
 
 from linkwise._kernels import njit
 from linkwise._typing import FloatArray, IntArray
-from linkwise.engines.mixture._elimination import Plan
+from linkwise.engines.mixture._kernels_elimination import Plan
 
 
 @njit

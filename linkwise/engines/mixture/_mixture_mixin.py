@@ -17,13 +17,8 @@ from linkwise._validation import require_finite, require_numbers, warn_user
 from linkwise.constraints import Constraints
 from linkwise.engines import PartitionMixin
 from linkwise.engines.mixture._em import STARTS, Beliefs, Mixture, Settings, climb, random_source
-from linkwise.engines.mixture._gaussian import (
-    COVARIANCE_TYPES,
-    Gaussians,
-    count_parameters,
-    log_density,
-    normalize_rows,
-)
+from linkwise.engines.mixture._gaussian import COVARIANCE_TYPES, Gaussians, count_parameters, log_density
+from linkwise.engines.mixture._kernels_gaussian import normalize_rows
 from linkwise.exceptions import LinkwiseError
 from linkwise.problem import Problem
 

@@ -15,8 +15,8 @@ from linkwise.engines import ConstrainedClusterer
 from linkwise.engines.mixture._em import Mixture, random_source
 from linkwise.engines.mixture._exact import divide, require_possible
 from linkwise.engines.mixture._factors import UNDERSTOOD, Chunklets, read_chunklets
-from linkwise.engines.mixture._gaussian import normalize_rows
 from linkwise.engines.mixture._gibbs import Gibbs
+from linkwise.engines.mixture._kernels_gaussian import normalize_rows
 from linkwise.engines.mixture._mean_field import MeanField
 from linkwise.engines.mixture._mixture_mixin import MAX_STATES, MixtureMixin
 from linkwise.exceptions import LinkwiseError

@@ -7,7 +7,7 @@ import numpy as np
 from linkwise._typing import FloatArray, IntArray
 from linkwise.engines.mixture._exact import Exact, divide
 from linkwise.engines.mixture._factors import Chunklets
-from linkwise.engines.mixture._gaussian import normalize_rows
+from linkwise.engines.mixture._kernels_gaussian import normalize_rows
 
 _STEPS = 60
 _FEW_STEPS = 4  # where each is as dear as an E-step: EM comes back to the weights anyway

@@ -7,11 +7,10 @@ from typing import Any
 import numpy as np
 import scipy.sparse
 
-from linkwise._kernels import njit
 from linkwise._typing import FloatArray
 from linkwise.engines.distances import one_row, squared
+from linkwise.engines.partitional._kernels_sweep import _scan
 
-_RUN = 128  # rows whose distances to one are computed side by side
 _BLOCK = 256  # sparse rows whose distances to others are in memory at a time
 
 
@@ -49,37 +48,6 @@ def farthest_pair(X: Any, guess: tuple[int, int] | None = None) -> tuple[int, in
         rows = X[order]
         p, q, best = _scan(rows, np.ascontiguousarray(rows.T), radius[order], best)
     return (*pair, best) if p < 0 else (int(order[p]), int(order[q]), best)
-
-
-@njit
-def _scan(X: FloatArray, across: FloatArray, radius: FloatArray, best: float) -> tuple[int, int, float]:
-    """Look at all pairs that could beat ``best``; rows come with falling distance from the mean.
-
-    ``across`` is X with features as rows, so that distances to many rows are computed side by side.
-    """
-    n, d = X.shape
-    at, to = -1, -1
-    away = np.empty(_RUN)
-    length = np.sqrt(best) * (1 - 1e-12)
-    for p in range(n):
-        if 2.0 * radius[p] < length:
-            break
-        for low in range(p + 1, n, _RUN):
-            if radius[p] + radius[low] < length:
-                break
-            size = min(_RUN, n - low)
-            for i in range(size):
-                away[i] = 0.0
-            for j in range(d):
-                x = X[p, j]
-                for i in range(size):
-                    gap = x - across[j, low + i]
-                    away[i] += gap * gap
-            for i in range(size):
-                if away[i] > best:
-                    best, at, to = away[i], p, low + i
-                    length = np.sqrt(best) * (1 - 1e-12)
-    return at, to, best
 
 
 def _scan_sparse(X: Any, radius: FloatArray, best: float) -> tuple[int, int, float]:

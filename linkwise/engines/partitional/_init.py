@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 import scipy.sparse
 
-from linkwise._kernels import njit
 from linkwise._typing import BoolArray, FloatArray, IntArray
-from linkwise.engines.distances import one_row, squared, write_squared
+from linkwise.engines.distances import one_row, squared
+from linkwise.engines.partitional._kernels_sweep import _spread
 from linkwise.exceptions import LinkwiseError
 from linkwise.problem.statements import Contracted
 
@@ -144,43 +144,6 @@ def spread_centers(cloud: Contracted, chosen: IntArray, k: int, rng: np.random.G
         near = np.ascontiguousarray(closer[:, best])
         centers[i] = candidates[best]
     return centers
-
-
-@njit
-def _spread(X: FloatArray, weight: FloatArray, near: FloatArray, centers: FloatArray, luck: FloatArray) -> None:
-    """Write the last centers, one for each row of ``luck``; ``near`` is the squared distance to those before.
-
-    The first of all centers is drawn once, by weight: there is nothing yet to be far from.
-    """
-    n, (missing, trials) = len(X), luck.shape
-    total, away, rows = np.empty(n), np.empty((n, trials)), np.empty(trials, np.intp)
-    picked = np.empty((trials, X.shape[1]))
-    for at in range(len(centers) - missing, len(centers)):
-        drawn = luck[at - len(centers) + missing]
-        tried = trials if at else 1
-        mass = 0.0
-        for r in range(n):
-            mass += weight[r] * near[r]
-            total[r] = mass
-        for t in range(tried):
-            if mass > 0:
-                rows[t] = min(np.searchsorted(total, drawn[t] * mass, side="right"), n - 1)
-            else:
-                rows[t] = int(drawn[t] * n)
-        rows[:tried].sort()
-        for t in range(tried):
-            picked[t] = X[rows[t]]
-        write_squared(X, picked[:tried], away)
-        best, least = 0, np.inf
-        for t in range(tried):
-            left = 0.0
-            for r in range(n):
-                left += weight[r] * (min(away[r, t], near[r]) if at else away[r, t])
-            if left < least:
-                best, least = t, left
-        centers[at] = picked[best]
-        for r in range(n):
-            near[r] = min(near[r], away[r, best]) if at else away[r, best]
 
 
 def draw_rows(mass: FloatArray, size: int, rng: np.random.Generator) -> IntArray:

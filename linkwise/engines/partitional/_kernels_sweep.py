@@ -2,7 +2,8 @@
 
 Rows lie in tiles, turned on their side, about their mean. There a product with a center in single precision says almost
 always which center is nearest; where its rounding could say otherwise, distances are computed in full. Sums of rows are
-kept from one pass to the next, and only rows whose center is another one change them.
+kept from one pass to the next, and only rows whose center is another one change them. Starts have their loops here as
+well: the farthest pair of rows, centers drawn far apart, and a few steps on few rows.
 """
 
 from __future__ import annotations
@@ -12,10 +13,13 @@ import numpy.typing as npt
 
 from linkwise._kernels import njit
 from linkwise._typing import BoolArray, FloatArray, IntArray
-from linkwise.engines.distances import write_nearest
+from linkwise.engines.distances import sum_rows, write_nearest, write_squared
 
 SingleArray = npt.NDArray[np.float32]
 TILE = 128  # rows that meet a center at once
+
+
+_RUN = 128  # rows whose distances to one are computed side by side
 
 
 @njit(nogil=True)
@@ -163,3 +167,88 @@ def sweep_blocks(
                 some = X[low + begin : low + end]
                 write_nearest(some, centers, labels[low + begin : low + end], exact, 0, end - begin)
             moved[b] += _move(X, middle, bound, labels, kept, total[b], size[b], gap, low, high)
+
+
+@njit
+def _scan(X: FloatArray, across: FloatArray, radius: FloatArray, best: float) -> tuple[int, int, float]:
+    """Look at all pairs that could beat ``best``; rows come with falling distance from the mean.
+
+    ``across`` is X with features as rows, so that distances to many rows are computed side by side.
+    """
+    n, d = X.shape
+    at, to = -1, -1
+    away = np.empty(_RUN)
+    length = np.sqrt(best) * (1 - 1e-12)
+    for p in range(n):
+        if 2.0 * radius[p] < length:
+            break
+        for low in range(p + 1, n, _RUN):
+            if radius[p] + radius[low] < length:
+                break
+            size = min(_RUN, n - low)
+            for i in range(size):
+                away[i] = 0.0
+            for j in range(d):
+                x = X[p, j]
+                for i in range(size):
+                    gap = x - across[j, low + i]
+                    away[i] += gap * gap
+            for i in range(size):
+                if away[i] > best:
+                    best, at, to = away[i], p, low + i
+                    length = np.sqrt(best) * (1 - 1e-12)
+    return at, to, best
+
+
+@njit
+def _spread(X: FloatArray, weight: FloatArray, near: FloatArray, centers: FloatArray, luck: FloatArray) -> None:
+    """Write the last centers, one for each row of ``luck``; ``near`` is the squared distance to those before.
+
+    The first of all centers is drawn once, by weight: there is nothing yet to be far from.
+    """
+    n, (missing, trials) = len(X), luck.shape
+    total, away, rows = np.empty(n), np.empty((n, trials)), np.empty(trials, np.intp)
+    picked = np.empty((trials, X.shape[1]))
+    for at in range(len(centers) - missing, len(centers)):
+        drawn = luck[at - len(centers) + missing]
+        tried = trials if at else 1
+        mass = 0.0
+        for r in range(n):
+            mass += weight[r] * near[r]
+            total[r] = mass
+        for t in range(tried):
+            if mass > 0:
+                rows[t] = min(np.searchsorted(total, drawn[t] * mass, side="right"), n - 1)
+            else:
+                rows[t] = int(drawn[t] * n)
+        rows[:tried].sort()
+        for t in range(tried):
+            picked[t] = X[rows[t]]
+        write_squared(X, picked[:tried], away)
+        best, least = 0, np.inf
+        for t in range(tried):
+            left = 0.0
+            for r in range(n):
+                left += weight[r] * (min(away[r, t], near[r]) if at else away[r, t])
+            if left < least:
+                best, least = t, left
+        centers[at] = picked[best]
+        for r in range(n):
+            near[r] = min(near[r], away[r, best]) if at else away[r, best]
+
+
+@njit
+def _advance(X: FloatArray, weight: FloatArray, centers: FloatArray, steps: int) -> float:
+    """Do the same on few dense rows, where calls from Python would take longer than the work."""
+    n, k = len(X), len(centers)
+    labels, cost = np.empty(n, np.intp), np.zeros(n)
+    for _ in range(steps):
+        write_nearest(X, centers, labels, cost, 0, n)
+        total, mass = sum_rows(X, weight, labels, k)
+        for c in range(k):
+            if mass[c] > 0:
+                centers[c] = total[c] / mass[c]
+    out = 0.0
+    for i in range(n):
+        out += weight[i] * cost[i]
+    return out

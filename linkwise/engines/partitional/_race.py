@@ -11,10 +11,10 @@ from typing import Any
 import numpy as np
 import scipy.sparse
 
-from linkwise._kernels import njit
 from linkwise._typing import FloatArray
-from linkwise.engines.distances import is_small, means, nearest, sum_rows, write_nearest
+from linkwise.engines.distances import is_small, means, nearest
 from linkwise.engines.partitional._init import Start
+from linkwise.engines.partitional._kernels_sweep import _advance
 
 RACE = "race"  # the word for it in place of a number of runs
 RUNNERS = 8  # starts that take part
@@ -53,20 +53,3 @@ def advance(X: Any, weight: FloatArray, centers: FloatArray, steps: int) -> tupl
         labels, cost = nearest(X, centers)
         centers = means(X, weight, labels, len(centers), otherwise=centers)
     return float(weight @ cost), centers
-
-
-@njit
-def _advance(X: FloatArray, weight: FloatArray, centers: FloatArray, steps: int) -> float:
-    """Do the same on few dense rows, where calls from Python would take longer than the work."""
-    n, k = len(X), len(centers)
-    labels, cost = np.empty(n, np.intp), np.zeros(n)
-    for _ in range(steps):
-        write_nearest(X, centers, labels, cost, 0, n)
-        total, mass = sum_rows(X, weight, labels, k)
-        for c in range(k):
-            if mass[c] > 0:
-                centers[c] = total[c] / mass[c]
-    out = 0.0
-    for i in range(n):
-        out += weight[i] * cost[i]
-    return out

@@ -9,11 +9,11 @@ import numpy as np
 import numpy.typing as npt
 from scipy.sparse import csr_array
 
-from linkwise._kernels import njit
 from linkwise._sparse import connected_parts
 from linkwise._typing import IntArray
 from linkwise.constraints import Constraints, Kind
 from linkwise.exceptions import ConstraintError, InfeasibleConstraintsError, LinkwiseError
+from linkwise.problem.entailment._kernels_implied import _spread
 
 _MOST_PAIRS = 20_000
 _SHOWN = 20
@@ -137,34 +137,6 @@ def _circle(rows: IntArray, low: IntArray, high: IntArray, edge: int) -> str:
     return "\n".join(
         [f"close_comparisons: {len(circle):,} comparisons go round in a circle:", *lines, "Hint: drop one of them."]
     )
-
-
-@njit
-def _spread(start: IntArray, above: IntArray, reach: npt.NDArray[np.uint64]) -> None:
-    """Collect as bits what lies above each node: nodes without anything below first, then read backwards."""
-    n = len(reach)
-    waiting = np.zeros(n, np.intp)
-    for e in range(len(above)):
-        waiting[above[e]] += 1
-    order = np.empty(n, np.intp)
-    last = 0
-    for node in range(n):
-        if waiting[node] == 0:
-            order[last] = node
-            last += 1
-    for place in range(n):  # there is no circle, so the queue never runs dry
-        for e in range(start[order[place]], start[order[place] + 1]):
-            waiting[above[e]] -= 1
-            if waiting[above[e]] == 0:
-                order[last] = above[e]
-                last += 1
-    for place in range(n - 1, -1, -1):
-        node = order[place]
-        for e in range(start[node], start[node + 1]):
-            up = above[e]
-            reach[node, up >> 6] |= np.uint64(1) << np.uint64(up & 63)
-            for w in range(reach.shape[1]):
-                reach[node, w] |= reach[up, w]
 
 
 def _written(first: IntArray, second: IntArray, reach: npt.NDArray[np.uint64]) -> IntArray:

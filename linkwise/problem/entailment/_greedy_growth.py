@@ -6,10 +6,10 @@ from math import comb
 
 import numpy as np
 
-from linkwise._kernels import njit
 from linkwise._kernels.disjoint_set import components
 from linkwise._typing import FloatArray, IntArray
-from linkwise.problem.triplets import WRITE, Spans, make_desk, trace
+from linkwise.problem.entailment._kernels_implied import _grown, _union_gains, count_implied
+from linkwise.problem.triplets import Spans
 
 _FEWEST_TRIED, _MOST_TRIED = 24, 512  # candidates counted in one round
 _CELLS = 40_000_000  # about a tenth of a second of counting
@@ -101,29 +101,6 @@ def _says(triplets: IntArray, seed: int) -> tuple[float, bool]:
     return max(hits / len(trio) * comb(k, 3), float(len(triplets))), False
 
 
-@njit
-def count_implied(triplets: IntArray, k: int) -> int:
-    """How many triplets about k samples are implied."""
-    inside = np.zeros((k, k, k), np.bool_)
-    x = np.empty(k * (k - 1) // 2, np.intp)
-    y = np.empty(k * (k - 1) // 2, np.intp)
-    pairs = 0
-    for a in range(k):
-        for b in range(a + 1, k):
-            x[pairs] = a
-            y[pairs] = b
-            pairs += 1
-    nothing = np.zeros(1, np.intp)
-    desk = make_desk(k, nothing, nothing, np.zeros(1, np.bool_), inside)
-    trace(desk, triplets, np.arange(k), np.arange(len(triplets)), np.arange(pairs), x, y, x, np.int64(WRITE))
-    count = 0
-    for a in range(k):
-        for b in range(a + 1, k):
-            for c in range(k):
-                count += inside[a, c, b] and inside[b, c, a]
-    return count
-
-
 # -- pairs ---------------------------------------------------------------------------------------------------------
 
 
@@ -167,32 +144,6 @@ def _growing(n: int, pairs: IntArray) -> IntArray:
     return np.asarray(_grown(start, both[order, 1].copy(), order % max(len(pairs), 1), seeds))
 
 
-@njit
-def _grown(start: IntArray, end: IntArray, link: IntArray, seeds: IntArray) -> IntArray:
-    n = len(start) - 1
-    reached = np.zeros(n, np.bool_)
-    queue = np.empty(n, np.intp)
-    taken = np.empty(n, np.intp)
-    count = 0
-    for seed in seeds:
-        if reached[seed]:
-            continue
-        reached[seed] = True
-        queue[0] = seed
-        head, tail = 0, 1
-        while head < tail:
-            node = queue[head]
-            head += 1
-            for e in range(start[node], start[node + 1]):
-                if not reached[end[e]]:
-                    reached[end[e]] = True
-                    queue[tail] = end[e]
-                    tail += 1
-                    taken[count] = link[e]
-                    count += 1
-    return taken[:count].copy()
-
-
 def _largest(group: IntArray, size: IntArray, cannot: IntArray, m: int) -> tuple[IntArray, IntArray]:
     """The m cannot-links between different pairs of groups that decide most, earlier first, and what they decide."""
     ends = group[cannot]
@@ -202,24 +153,3 @@ def _largest(group: IntArray, size: IntArray, cannot: IntArray, m: int) -> tuple
     worth = size[ends[one, 0]] * size[ends[one, 1]]
     best = np.argsort(-worth, kind="stable")[:m]
     return one[best], worth[best]
-
-
-@njit
-def _union_gains(n: int, pairs: IntArray) -> IntArray:
-    """The pairs of samples each link puts together that were not together before."""
-    parent = np.arange(n)
-    size = np.ones(n, np.intp)
-    gain = np.zeros(len(pairs), np.intp)
-    for t in range(len(pairs)):
-        x, y = pairs[t]
-        while parent[x] != x:
-            parent[x] = parent[parent[x]]
-            x = parent[x]
-        while parent[y] != y:
-            parent[y] = parent[parent[y]]
-            y = parent[y]
-        if x != y:
-            gain[t] = size[x] * size[y]
-            parent[y] = x
-            size[x] += size[y]
-    return gain

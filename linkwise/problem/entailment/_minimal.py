@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 
-from linkwise._kernels import njit
-from linkwise._kernels.disjoint_set import components, make, union
+from linkwise._kernels.disjoint_set import components
 from linkwise._typing import BoolArray, IntArray
 from linkwise.constraints import Constraints, Kind
 from linkwise.exceptions import LinkwiseError
 from linkwise.problem.entailment._implies import Entailment
-from linkwise.problem.triplets import HOLDS, Layout, Spans, join_clades, make_desk, trace
+from linkwise.problem.entailment._kernels_implied import _forest, _needed
+from linkwise.problem.triplets import Spans
 
 _FIRST_BATCH = 256
 
@@ -86,16 +86,6 @@ def minimal(constraints: Constraints) -> Constraints:
     return constraints.select(kept)
 
 
-@njit
-def _forest(n: int, pairs: IntArray) -> BoolArray:
-    """The pairs that unite something when taken in order."""
-    sets = make(n)
-    taken = np.empty(len(pairs), np.bool_)
-    for t in range(len(pairs)):
-        taken[t] = union(sets, pairs[t, 0], pairs[t, 1])
-    return taken
-
-
 def _one_per_pair(group: IntArray, pairs: IntArray) -> BoolArray:
     """The first pair between any two groups."""
     ends = group[pairs]
@@ -129,28 +119,6 @@ def _without_implied(n: int, triplets: IntArray) -> BoolArray:
     a, b, c = (np.ascontiguousarray(column) for column in spans.triplets.T)
     kept[rows] = _needed(spans.layout, spans.triplets, len(spans.parent), spans.children(a, c))
     return kept
-
-
-@njit
-def _needed(layout: Layout, triplets: IntArray, n_nodes: int, pair: IntArray) -> BoolArray:
-    """Which triplets remain when, from the last given to the first, those go that the others imply.
-
-    The tree stays one that displays them all, and ab|c is implied if b is in the span of a and c, a in that of b and c.
-    """
-    m = len(triplets)
-    alive = np.ones(m, np.bool_)
-    answer = np.zeros(2, np.bool_)
-    nothing = np.zeros(0, np.intp)
-    desk = make_desk(len(layout.leaf), nothing, nothing, answer, np.zeros((0, 0, 0), np.bool_))
-    asked = np.arange(2)
-    for t in range(m - 1, -1, -1):
-        alive[t] = False
-        items, rows = join_clades(layout, n_nodes, pair[t], alive)
-        a, b, c = triplets[t]
-        answer[:] = False
-        trace(desk, triplets, items, rows, asked, np.array([a, b]), np.array([c, c]), np.array([b, a]), HOLDS)
-        alive[t] = not (answer[0] and answer[1])
-    return alive
 
 
 def _drop_across_kinds(constraints: Constraints, kept: BoolArray) -> None:

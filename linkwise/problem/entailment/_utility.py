@@ -8,12 +8,12 @@ from typing import Any
 import numpy as np
 from scipy.sparse import csr_array
 
-from linkwise._kernels import njit
 from linkwise._kernels.disjoint_set import components
 from linkwise._random import make_generator
 from linkwise._typing import FloatArray, IntArray
 from linkwise.constraints import Constraints, Kind
 from linkwise.exceptions import LinkwiseError
+from linkwise.problem.entailment._kernels_utility import _count_all, _count_drawn
 from linkwise.problem.feasibility import check
 from linkwise.result import Dendrogram, verify
 
@@ -21,7 +21,6 @@ _MOST_WORK = 500_000_000  # pairs of forces times features looked at one by one;
 _DRAWN = 1_000_000
 _MOST_PAIRS = 20_000  # pairs within groups that are looked at; beyond, that many are drawn
 _MOST_OVERLAP = 50_000_000  # pairs of blocks that are in two groups apart, counted one by one
-_TOUCH = 1e-9  # overlaps below this share of the longer segment are rounding
 _MANY, _FEW, _COHERENT = 0.2, 0.05, 0.5
 
 
@@ -300,59 +299,6 @@ def _pairs_within(constraints: Constraints, kind: Kind, rng: np.random.Generator
     begin = groups.start[:-1][of]
     pairs = np.column_stack([groups.member[begin + first], groups.member[begin + second]]).astype(np.intp)
     return pairs, groups.statement[of], exact
-
-
-@njit
-def _clear(data: FloatArray, a: int, b: int, c: int, d: int) -> bool:
-    """Whether neither of the segments ab and cd has a projection onto the line of the other that overlaps it."""
-    uu = vv = av = bv = cu = du = 0.0
-    for f in range(data.shape[1]):
-        u = data[b, f] - data[a, f]
-        v = data[d, f] - data[c, f]
-        uu += u * u
-        vv += v * v
-        av += (data[a, f] - data[c, f]) * v
-        bv += (data[b, f] - data[c, f]) * v
-        cu += (data[c, f] - data[a, f]) * u
-        du += (data[d, f] - data[a, f]) * u
-    least = _TOUCH * np.sqrt(max(uu, vv))
-    onto_cd = min(max(av, bv), vv) - max(min(av, bv), 0.0)  # shared length times the length of cd
-    onto_ab = min(max(cu, du), uu) - max(min(cu, du), 0.0)
-    return onto_cd <= least * np.sqrt(vv) and onto_ab <= least * np.sqrt(uu)  # type: ignore[no-any-return]
-
-
-@njit
-def _count_all(
-    data: FloatArray, pull: IntArray, push: IntArray, pull_of: IntArray, push_of: IntArray
-) -> tuple[int, int]:
-    agree = 0
-    seen = 0
-    for i in range(len(pull)):
-        for j in range(len(push)):
-            if pull_of[i] != push_of[j]:
-                seen += 1
-                agree += _clear(data, pull[i, 0], pull[i, 1], push[j, 0], push[j, 1])
-    return agree, seen
-
-
-@njit
-def _count_drawn(
-    data: FloatArray,
-    pull: IntArray,
-    push: IntArray,
-    pull_of: IntArray,
-    push_of: IntArray,
-    first: IntArray,
-    second: IntArray,
-) -> tuple[int, int]:
-    agree = 0
-    seen = 0
-    for t in range(len(first)):
-        i, j = first[t], second[t]
-        if pull_of[i] != push_of[j]:
-            seen += 1
-            agree += _clear(data, pull[i, 0], pull[i, 1], push[j, 0], push[j, 1])
-    return agree, seen
 
 
 def _verdict(n: int, broken: float, coherent: float, feasible: bool) -> str:

@@ -35,9 +35,11 @@ from linkwise.problem.explain._fixes import (
     Suspects as Suspects,
     find_suspects as find_suspects,
 )
+from linkwise.problem.explain._kernels_link_paths import (
+    spanning_links as spanning_links,
+)
 from linkwise.problem.explain._link_paths import (
     LinkGraph as LinkGraph,
-    spanning_links as spanning_links,
 )
 from linkwise.problem.explain._wording import (
     in_words as in_words,

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from linkwise._kernels import njit
-from linkwise._typing import BoolArray, FloatArray, IntArray
+from linkwise._typing import BoolArray, IntArray
 from linkwise.constraints import Groups
 from linkwise.problem.feasibility._coloring import ConflictGraph, Outcome
+from linkwise.problem.feasibility._kernels_cuts_of_size import _highest_whole, _some_leaf, _spread_up, levels
 from linkwise.problem.triplets import _over, onetree
 from linkwise.result import Dendrogram
 
@@ -103,17 +103,6 @@ def _few_colors(graph: ConflictGraph) -> IntArray:
     return graph.color(high)[1]
 
 
-@njit
-def _highest_whole(split: BoolArray, parent: IntArray) -> IntArray:
-    """For each node that is not split the highest such node above it."""
-    top = np.arange(len(parent))
-    for node in range(len(parent) - 1, -1, -1):
-        above = parent[node]
-        if above >= 0 and not split[node] and not split[above]:
-            top[node] = top[above]
-    return top
-
-
 def _two_way(n: int, parent: IntArray) -> IntArray:
     """Resolve many-way nodes into chains, so that cuts of every size exist; every triplet shown stays shown."""
     child = np.flatnonzero(parent >= 0)
@@ -129,24 +118,6 @@ def _two_way(n: int, parent: IntArray) -> IntArray:
     new[last] = -1
     new[name[child]] = first[parent[child] - n] + np.maximum(place - 1, 0)
     return new
-
-
-@njit
-def _spread_up(flag: BoolArray, parent: IntArray) -> BoolArray:
-    for node in range(len(parent)):
-        if flag[node] and parent[node] >= 0:
-            flag[parent[node]] = True
-    return flag
-
-
-@njit
-def levels(parent: IntArray) -> FloatArray:
-    """Height of a node = the longest way down; the witness has no distances of its own."""
-    height = np.zeros(len(parent))
-    for node in range(len(parent)):
-        if parent[node] >= 0:
-            height[parent[node]] = max(height[parent[node]], height[node] + 1)
-    return height
 
 
 def hierarchy_of_blocks(
@@ -224,11 +195,3 @@ def _grow_inside(n: int, block: IntArray, tree: IntArray) -> tuple[IntArray, Int
     grouped = part[count[of_block] > 1]
     parent[grouped] = top[block[below[grouped]]]
     return parent, top
-
-
-@njit
-def _some_leaf(low: IntArray, parent: IntArray) -> IntArray:
-    for node in range(len(parent)):
-        if parent[node] >= 0:
-            low[parent[node]] = low[node]
-    return low

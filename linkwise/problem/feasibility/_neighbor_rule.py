@@ -10,9 +10,9 @@ from __future__ import annotations
 import numpy as np
 from scipy.sparse import csr_array
 
-from linkwise._kernels import njit
 from linkwise._kernels.disjoint_set import components
 from linkwise._typing import BoolArray, IntArray
+from linkwise.problem.feasibility._kernels_cuts_of_size import _take_out
 
 
 def spread_neighbors(near: csr_array, group: IntArray, k: int | None) -> IntArray | None:
@@ -89,66 +89,3 @@ def _divide_rest(
             cluster[members] = members
             wanted -= len(members) - 1
     return wanted
-
-
-@njit
-def _take_out(
-    start: IntArray,
-    neighbor: IntArray,
-    group: IntArray,
-    begin: IntArray,
-    member: IntArray,
-    legal_alone: BoolArray,
-    present: BoolArray,
-    wanted: int,
-) -> BoolArray:
-    """Take up to ``wanted`` groups out of the big cluster so that everybody left keeps a neighbor."""
-    n_groups = len(begin) - 1
-    out = np.zeros(n_groups, np.bool_)
-    left = 0
-    support = np.zeros(len(group), np.intp)  # neighbors in the big cluster
-    for v in range(len(group)):
-        support[v] = start[v + 1] - start[v]
-    todo = np.empty(n_groups, np.intp)
-    waiting = np.zeros(n_groups, np.bool_)
-    top = 0
-    for g in range(n_groups - 1, -1, -1):
-        if present[g]:
-            left += 1
-            if legal_alone[g]:
-                todo[top] = g
-                waiting[g] = True
-                top += 1
-    while top > 0 and wanted > 0 and left > 1:
-        top -= 1
-        g = todo[top]
-        waiting[g] = False
-        change = 1
-        fine = True
-        for step in range(2):  # try; take back if somebody loses the last neighbor
-            for p in range(begin[g], begin[g + 1]):
-                u = member[p]
-                for e in range(start[u], start[u + 1]):
-                    v = neighbor[e]
-                    if group[v] != g and not out[group[v]]:
-                        support[v] -= change
-                        if step == 0 and support[v] == 0:
-                            fine = False
-            if fine:
-                break
-            change = -1
-        if not fine:
-            continue
-        out[g] = True
-        left -= 1
-        wanted -= 1
-        # Who kept a member of this group company may now be free to go.
-        for p in range(begin[g], begin[g + 1]):
-            u = member[p]
-            for e in range(start[u], start[u + 1]):
-                h = group[neighbor[e]]
-                if not out[h] and present[h] and legal_alone[h] and not waiting[h]:
-                    waiting[h] = True
-                    todo[top] = h
-                    top += 1
-    return out

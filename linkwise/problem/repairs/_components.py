@@ -12,10 +12,12 @@ from linkwise._typing import BoolArray, FloatArray, IntArray
 from linkwise.constraints import Constraints, Kind
 from linkwise.problem.explain import contradiction
 from linkwise.problem.repairs._anneal_partition import best_partition, broken_in
-from linkwise.problem.repairs._anneal_tree import best_tree, broken_by, resolve, tree_of
+from linkwise.problem.repairs._anneal_tree import best_tree, tree_of
 from linkwise.problem.repairs._greedy_insertion import insert_in_order
-from linkwise.problem.repairs._link_cycles import Incidence, cycle_parts, light_cycles
-from linkwise.problem.repairs._tree_cores import small_cores, stuck_parts
+from linkwise.problem.repairs._kernels_anneal_tree import broken_by, resolve
+from linkwise.problem.repairs._kernels_link_cycles import light_cycles
+from linkwise.problem.repairs._kernels_tree_cores import small_cores, stuck_parts
+from linkwise.problem.repairs._link_cycles import Incidence, cycle_parts
 from linkwise.problem.statements import Budget, Hard
 from linkwise.problem.triplets import blocks_or_none, onetree
 

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import numpy as np
 
-from linkwise._kernels import njit
-from linkwise._kernels.disjoint_set import components, find, make, union
+from linkwise._kernels.disjoint_set import components
 from linkwise._typing import BoolArray, IntArray
 from linkwise.constraints import Constraints, Kind
 from linkwise.problem.explain import contradiction
-from linkwise.problem.repairs._link_cycles import Incidence, blocks
-from linkwise.problem.repairs._tree_cores import frees, implied_rows, small_cores
+from linkwise.problem.repairs._kernels_insertion import _separates
+from linkwise.problem.repairs._kernels_link_cycles import blocks
+from linkwise.problem.repairs._kernels_tree_cores import frees, implied_rows, small_cores
+from linkwise.problem.repairs._link_cycles import Incidence
 from linkwise.problem.statements import Budget, Hard
 from linkwise.problem.triplets import blocks_or_none
 
@@ -118,23 +119,6 @@ def _follows(table: Constraints, statement: int) -> bool:
         if blocks_or_none(Hard.of(Constraints(table.n_samples, kinds, rows, table.weight, table.row))) is not None:
             return False
     return True
-
-
-@njit
-def _separates(n: int, links: IntArray, bans: IntArray, pairs: IntArray, is_must: BoolArray) -> BoolArray:
-    """For each of the given pairs, whether the others hold together without it; equal pairs count as one."""
-    free = np.ones(len(pairs), np.bool_)
-    for i in range(len(pairs)):
-        a, b = pairs[i, 0], pairs[i, 1]
-        sets = make(n)
-        for t in range(len(links)):
-            if not (is_must[i] and links[t, 0] == a and links[t, 1] == b):
-                union(sets, links[t, 0], links[t, 1])
-        for t in range(len(bans)):
-            if (is_must[i] or bans[t, 0] != a or bans[t, 1] != b) and find(sets, bans[t, 0]) == find(sets, bans[t, 1]):
-                free[i] = False
-                break
-    return free
 
 
 def _exchangeable(table: Constraints, kept: IntArray, statement: int) -> IntArray:

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from linkwise._kernels import njit
-from linkwise._kernels.disjoint_set import find, make, union
 from linkwise._typing import BoolArray, IntArray
 from linkwise.constraints import Constraints, Kind
+from linkwise.problem.repairs._kernels_insertion import _insert_pairs
 from linkwise.problem.statements import Budget, Hard
 from linkwise.problem.triplets import LiveTriplets, blocks_or_none
 
@@ -67,56 +66,3 @@ def _insert_mixed(table: Constraints, order: IntArray, refused: BoolArray, budge
         else:
             first, second = np.array_split(run, 2)
             runs += [second, first]
-
-
-@njit
-def _insert_pairs(n: int, items: IntArray, is_must: BoolArray) -> BoolArray:
-    """Each group keeps a linked list of the ends of its cannot-links; a union looks at the shorter list only."""
-    m = len(items)
-    sets = make(n)
-    head = np.full(n, -1, np.intp)
-    tail = np.full(n, -1, np.intp)
-    length = np.zeros(n, np.intp)
-    after = np.full(2 * m, -1, np.intp)  # entry 2t is the first end of statement t, 2t + 1 its second
-    taken = np.zeros(m, np.bool_)
-    for t in range(m):
-        x = find(sets, items[t, 0])
-        y = find(sets, items[t, 1])
-        if not is_must[t]:
-            if x != y:
-                taken[t] = True
-                for end in range(2):
-                    group = x if end == 0 else y
-                    entry = 2 * t + end
-                    if head[group] < 0:
-                        head[group] = entry
-                    else:
-                        after[tail[group]] = entry
-                    tail[group] = entry
-                    length[group] += 1
-            continue
-        if x == y:
-            taken[t] = True
-            continue
-        short, other = (x, y) if length[x] <= length[y] else (y, x)
-        apart = False
-        entry = head[short]
-        while entry >= 0:
-            if find(sets, items[entry // 2, 1 - entry % 2]) == other:
-                apart = True
-                break
-            entry = after[entry]
-        if apart:
-            continue
-        taken[t] = True
-        union(sets, x, y)
-        group = find(sets, x)
-        gone = y if group == x else x
-        if head[gone] >= 0:
-            if head[group] < 0:
-                head[group] = head[gone]
-            else:
-                after[tail[group]] = head[gone]
-            tail[group] = tail[gone]
-            length[group] += length[gone]
-    return taken

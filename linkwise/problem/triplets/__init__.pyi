@@ -1,12 +1,14 @@
 """For other packages of linkwise."""
 
 from linkwise.problem.triplets._blocks import (
-    BY_ITSELF as BY_ITSELF,
-    BY_THIRD as BY_THIRD,
     _over as _over,
     blocks_or_none as blocks_or_none,
     finest_blocks as finest_blocks,
     unite_blocks as unite_blocks,
+)
+from linkwise.problem.triplets._kernels_blocks import (
+    BY_ITSELF as BY_ITSELF,
+    BY_THIRD as BY_THIRD,
 )
 from linkwise.problem.triplets._kernels_incremental import (
     CONFLICT as CONFLICT,
@@ -19,9 +21,16 @@ from linkwise.problem.triplets._kernels_incremental import (
     try_merge as try_merge,
     undo as undo,
 )
+from linkwise.problem.triplets._kernels_proof_forest import (
+    grow_forest as grow_forest,
+    needed_links as needed_links,
+    path as path,
+)
 from linkwise.problem.triplets._kernels_spans import (
     HOLDS as HOLDS,
     WRITE as WRITE,
+    Layout as Layout,
+    join_clades as join_clades,
     make_desk as make_desk,
     trace as trace,
 )
@@ -31,13 +40,8 @@ from linkwise.problem.triplets._onetree import (
 )
 from linkwise.problem.triplets._proof_forest import (
     bridges as bridges,
-    grow_forest as grow_forest,
-    needed_links as needed_links,
-    path as path,
     smallest_knot as smallest_knot,
 )
 from linkwise.problem.triplets._spans import (
-    Layout as Layout,
     Spans as Spans,
-    join_clades as join_clades,
 )

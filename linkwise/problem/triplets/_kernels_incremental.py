@@ -18,6 +18,7 @@ import numpy as np
 import numpy.typing as npt
 
 from linkwise._kernels import inner, njit
+from linkwise._kernels.borrow import borrowed
 
 # Arrays hold int32 to stay in cache, but numbers travel between functions as int64: each mixture of types would be
 # compiled once more.
@@ -444,3 +445,13 @@ def ring(layers: Layers, level: int, x: int, out: npt.NDArray[np.int32]) -> int:
         size += 1
         y = pool[item[y, OFF] + level - 1, RING]
     return size
+
+
+@njit
+def _add_many(layers: Layers, triplets: npt.NDArray[np.int32], begin: int) -> tuple[int, int]:
+    layers = borrowed(layers)
+    for t in range(begin, len(triplets)):
+        answer = try_add(layers, np.int64(triplets[t, 0]), np.int64(triplets[t, 1]), np.int64(triplets[t, 2]))
+        if answer != OK:
+            return t, answer
+    return len(triplets), OK

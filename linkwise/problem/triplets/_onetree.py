@@ -11,13 +11,11 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from linkwise._kernels import njit
-from linkwise._kernels.borrow import borrowed
 from linkwise._typing import IntArray
 from linkwise.exceptions import ConstraintError
 from linkwise.problem.triplets import _kernels_incremental
 from linkwise.problem.triplets._kernels_build import build
-from linkwise.problem.triplets._kernels_incremental import CONFLICT, OK, ROOM
+from linkwise.problem.triplets._kernels_incremental import CONFLICT, OK, ROOM, _add_many
 
 
 class BuildResult(NamedTuple):
@@ -92,18 +90,6 @@ def _no_triplet(n_items: int, row: int, items: list[int]) -> str:
             "Hint: rows hold positions; number names with `np.unique(names, return_inverse=True)`."
         )
     return f"{said}, but ab|c speaks of three different items.\nHint: leave rows out that name one twice."
-
-
-@njit
-def _add_many(layers: _kernels_incremental.Layers, triplets: npt.NDArray[np.int32], begin: int) -> tuple[int, int]:
-    layers = borrowed(layers)
-    for t in range(begin, len(triplets)):
-        answer = _kernels_incremental.try_add(
-            layers, np.int64(triplets[t, 0]), np.int64(triplets[t, 1]), np.int64(triplets[t, 2])
-        )
-        if answer != OK:
-            return t, answer
-    return len(triplets), OK
 
 
 class LiveTriplets:

@@ -11,30 +11,24 @@ is in the span of a and c, and a in that of b and c.
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 import numpy as np
 
-from linkwise._kernels import njit
 from linkwise._kernels.lca import LcaIndex, below_many, prepare, query_many
 from linkwise._typing import BoolArray, IntArray
-from linkwise.problem.triplets._kernels_spans import ENCLOSES, HOLDS, WRITE, Desk, make_desk, trace
+from linkwise.problem.triplets._kernels_spans import (
+    ENCLOSES,
+    HOLDS,
+    WRITE,
+    Layout,
+    _spread_up,
+    _trace_groups,
+    make_desk,
+    trace,
+)
 from linkwise.problem.triplets._onetree import onetree
 
 _NOTHING = np.zeros(0, np.intp)
 _NOTHING_INSIDE = np.zeros((0, 0, 0), np.bool_)
-
-
-class Layout(NamedTuple):
-    """Items and triplets along a tree, so that those inside a clade are one stretch each."""
-
-    lca: LcaIndex
-    leaf_place: IntArray  # preorder places of the items, in order
-    leaf: IntArray  # the items in that order
-    place: IntArray  # preorder places of the nodes at which the three items of the triplets meet, in order
-    row: IntArray  # the triplets in that order
-    across: IntArray  # numbers of the two children of that node, in order
-    across_row: IntArray  # the triplets in that order
 
 
 class Spans:
@@ -161,65 +155,3 @@ class Spans:
             alive = np.ones(len(self.triplets), dtype=np.bool_)
             _trace_groups(desk, self.layout, self.triplets, alive, len(self.parent), pair, order, x, y, z, what)
         return answer
-
-
-@njit
-def _spread_up(parent: IntArray, marked: BoolArray) -> None:
-    """Mark everything above a marked node."""
-    for v in range(len(parent)):
-        if marked[v] and parent[v] >= 0:
-            marked[parent[v]] = True
-
-
-@njit
-def join_clades(layout: Layout, n_nodes: int, pair: int, alive: BoolArray) -> tuple[IntArray, IntArray]:
-    """The items below two children of one node, given by their number, and the triplets alive among these items.
-
-    No triplets are returned if none lies across the two.
-    """
-    low = np.searchsorted(layout.across, pair)
-    high = np.searchsorted(layout.across, pair, side="right")
-    if high == low:
-        return layout.row[:0], layout.row[:0]
-    item_low, item_high, row_low, row_high = (
-        np.empty(2, np.intp),
-        np.empty(2, np.intp),
-        np.empty(2, np.intp),
-        np.empty(2, np.intp),
-    )
-    for side, child in enumerate((pair // n_nodes, pair % n_nodes)):
-        first, last = layout.lca.first[child], layout.lca.last[child]
-        item_low[side] = np.searchsorted(layout.leaf_place, first)
-        item_high[side] = np.searchsorted(layout.leaf_place, last, side="right")
-        row_low[side] = np.searchsorted(layout.place, first)
-        row_high[side] = np.searchsorted(layout.place, last, side="right")
-    items = np.concatenate((layout.leaf[item_low[0] : item_high[0]], layout.leaf[item_low[1] : item_high[1]]))
-    rows = np.concatenate(
-        (layout.row[row_low[0] : row_high[0]], layout.row[row_low[1] : row_high[1]], layout.across_row[low:high])
-    )
-    return items, rows[alive[rows]]
-
-
-@njit
-def _trace_groups(
-    desk: Desk,
-    layout: Layout,
-    triplets: IntArray,
-    alive: BoolArray,
-    n_nodes: int,
-    pair: IntArray,
-    order: IntArray,
-    x: IntArray,
-    y: IntArray,
-    z: IntArray,
-    what: int,
-) -> None:
-    """Trace the questions in order of the two children below which they begin, all of one such pair together."""
-    first = 0
-    while first < len(order):
-        last = first
-        while last < len(order) and pair[order[last]] == pair[order[first]]:
-            last += 1
-        items, rows = join_clades(layout, n_nodes, pair[order[first]], alive)
-        trace(desk, triplets, items, rows, order[first:last], x, y, z, what)
-        first = last

@@ -128,7 +128,7 @@ def test_compiling_is_announced_once_in_true_words_where_the_command_wants_it(mo
 
 
 # The value is one number; only arrays make Numba compile its texts for errors.
-ONE_NUMBER = {("_blocked_points.py", "_renew_bans")}
+ONE_NUMBER = {("_kernels_arrangement.py", "_renew_bans")}
 
 
 def test_no_kernel_assigns_an_array_to_a_slice():

@@ -11,6 +11,9 @@ from scipy.spatial.distance import pdist, squareform
 from linkwise import Constraints, _memory, agglomerate
 from linkwise.engines import constrained_linkage, propagated_linkage
 from linkwise.engines.agglomeration import (
+    _kernels_rounds_dense,
+    _kernels_rounds_points,
+    _kernels_spanning_tree,
     _rounds_dense,
     _rounds_points,
     _spanning_tree,
@@ -227,10 +230,10 @@ def test_progress_can_stop_a_run(method):
 @pytest.mark.parametrize(
     ("method", "home", "kernel"),
     [
-        ("average", _rounds_dense, _rounds_dense.advance),
-        ("ward", _rounds_points, _rounds_points._ward_rounds),
-        ("centroid", _rounds_points, _rounds_points._closest_steps),
-        ("single", _spanning_tree, _spanning_tree._grow),
+        ("average", _rounds_dense, _kernels_rounds_dense.advance),
+        ("ward", _rounds_points, _kernels_rounds_points._ward_rounds),
+        ("centroid", _rounds_points, _kernels_rounds_points._closest_steps),
+        ("single", _spanning_tree, _kernels_spanning_tree._grow),
     ],
 )
 def test_signals_and_other_threads_get_a_turn(method, home, kernel, monkeypatch):

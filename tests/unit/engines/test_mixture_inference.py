@@ -8,9 +8,9 @@ from numpy.testing import assert_allclose
 
 from linkwise import Constraints
 from linkwise.engines.mixture._constrained_mixture import Given
-from linkwise.engines.mixture._elimination import eliminate
 from linkwise.engines.mixture._exact import divide, widest_table
 from linkwise.engines.mixture._factors import Chunklets, read_chunklets
+from linkwise.engines.mixture._kernels_elimination import eliminate
 from linkwise.engines.mixture._penalized_mixture import Penalized
 from linkwise.exceptions import InfeasibleConstraintsError, LinkwiseError
 from linkwise.problem import Problem

@@ -11,7 +11,7 @@ from scipy.spatial.distance import cdist, pdist, squareform
 
 from linkwise import Constraints, MinSeparation, _memory, propagate
 from linkwise._threads import Workers
-from linkwise.engines.distances import _shortest_paths
+from linkwise.engines.distances import _kernels_shortest_paths, _shortest_paths
 from linkwise.exceptions import (
     ConstraintError,
     InfeasibleConstraintsError,
@@ -135,7 +135,7 @@ def test_rows_longer_than_a_stretch_and_the_number_of_threads():
         found = D.copy()
         with Workers(threads) as workers:
             _shortest_paths.shorten(found, n, pivots, workers)
-        _shortest_paths.mirror(found, n)
+        _kernels_shortest_paths.mirror(found, n)
         answers.append(found)
     assert_array_equal(answers[0], answers[1])
     assert_array_equal(answers[0], answers[2])

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from linkwise.problem.entailment._greedy_growth import count_implied
+from linkwise.problem.entailment._kernels_implied import count_implied
 from linkwise.problem.triplets._spans import Spans
 from tests.oracles import generators, relative
 

@@ -5,9 +5,11 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from linkwise.problem.triplets._blocks import BY_ITSELF, finest_blocks, unite_blocks
+from linkwise.problem.triplets._blocks import finest_blocks, unite_blocks
+from linkwise.problem.triplets._kernels_blocks import BY_ITSELF
+from linkwise.problem.triplets._kernels_proof_forest import grow_forest, needed_links, path
 from linkwise.problem.triplets._onetree import onetree
-from linkwise.problem.triplets._proof_forest import bridges, grow_forest, needed_links, path, smallest_knot
+from linkwise.problem.triplets._proof_forest import bridges, smallest_knot
 from tests.oracles.forests import bridges_by_definition, chain, joined_by_definition, needed_by_definition, reach
 from tests.profile import examples
 

@@ -16,7 +16,7 @@ import numpy.typing as npt
 from linkwise._kernels import njit
 from linkwise._kernels.borrow import borrowed
 from linkwise._typing import BoolArray, FloatArray
-from linkwise.engines.hierarchical.biased._broken_triplets import Live, Triples, join
+from linkwise.engines.hierarchical.biased._kernels_broken_triplets import Live, Triples, join
 
 AVERAGE, CENTROID = 0, 1
 FREE, LEGAL = 0, 1  # merge whatever is most similar, or what breaks no triplet as long as there is such a pair

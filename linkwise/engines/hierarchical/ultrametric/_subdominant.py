@@ -6,10 +6,10 @@ from typing import Any
 
 import numpy as np
 
-from linkwise._kernels import njit
 from linkwise._typing import FloatArray, IntArray
 from linkwise.engines.agglomeration import agglomerate, join_edges, merge_all
 from linkwise.engines.hierarchical.ultrametric._base import Distances
+from linkwise.engines.hierarchical.ultrametric._kernels_heights import _between_samples
 from linkwise.result import Dendrogram
 
 
@@ -57,18 +57,6 @@ def spanning_edges(distances: Distances, progress: Any = None) -> tuple[IntArray
     """
     merges = merge_all(distances.source, method="single", metric=distances.metric, progress=progress)
     return _between_samples(distances.n_samples, merges.pairs), merges.height
-
-
-@njit
-def _between_samples(n: int, pairs: IntArray) -> IntArray:
-    """Replace the nodes that merge by one sample of each."""
-    sample = np.arange(n + len(pairs))
-    edges = np.empty((len(pairs), 2), np.intp)
-    for t in range(len(pairs)):
-        edges[t, 0] = sample[pairs[t, 0]]
-        edges[t, 1] = sample[pairs[t, 1]]
-        sample[n + t] = edges[t, 0]
-    return edges
 
 
 def join_sorted(n: int, edges: IntArray, length: FloatArray) -> tuple[IntArray, FloatArray]:

@@ -12,14 +12,11 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from linkwise._kernels import njit
 from linkwise._kernels.borrow import borrowed
-from linkwise._typing import BoolArray, FloatArray, IntArray
-from linkwise.engines.agglomeration._linkages import CENTROID, lance_williams
-
-Floats = npt.NDArray[np.floating[Any]]
+from linkwise._typing import BoolArray, FloatArray, Floats, IntArray
+from linkwise.engines.agglomeration._kernels_linkages import CENTROID, lance_williams
 
 # positions in Table.tally
 ALIVE = 0
@@ -42,28 +39,6 @@ class Table(NamedTuple):
     merges: IntArray
     height: FloatArray
     tally: IntArray
-
-
-def make_table(D: Floats, apart: Floats | None = None, near: BoolArray | None = None) -> Table:
-    """Start with singletons; ``D``, ``apart`` and ``near`` are taken over and will be overwritten."""
-    n = len(D)
-    slots = np.arange(n, dtype=np.intp)
-    count = np.zeros(4, np.intp)
-    count[ALIVE] = n
-    return Table(
-        D=D,
-        apart=np.zeros((1, 1), D.dtype) if apart is None else apart,
-        near=np.zeros((1, 1), np.bool_) if near is None else near,
-        size=np.ones(n, D.dtype),
-        node=slots.copy(),
-        slots=slots,
-        nearest=np.full(n, -1, np.intp),
-        gap=np.full(n, -np.inf, D.dtype),
-        exact=np.zeros(n, np.bool_),
-        merges=np.empty((max(n - 1, 0), 2), np.intp),
-        height=np.empty(max(n - 1, 0)),
-        tally=count,
-    )
 
 
 # Loops take the arrays they need out of the table first: each look into the tuple would count a reference.
@@ -191,3 +166,14 @@ def merge_closest(table: Table, method: int, widest: float, budget: int) -> None
                 # everybody else is at least as far as the lost partner was
                 exact[k] = False
         _look_around(table, i, widest)
+
+
+@njit(nogil=True)
+def _part(D: Floats, start: IntArray, member: IntArray) -> None:
+    """Make the distances within groups infinite; the diagonal is left as it is."""
+    for g in range(start.shape[0] - 1):
+        for s in range(start[g], start[g + 1]):
+            row = D[member[s]]
+            for t in range(start[g], start[g + 1]):
+                if s != t:
+                    row[member[t]] = np.inf

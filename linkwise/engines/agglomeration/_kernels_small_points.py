@@ -11,20 +11,14 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from linkwise._kernels import njit
 from linkwise._kernels.borrow import borrowed
-from linkwise._typing import BoolArray, FloatArray, IntArray
-from linkwise.engines.agglomeration._blocked_points import gaps_to_block
-from linkwise.engines.agglomeration._contracted_points import Points
-from linkwise.engines.agglomeration._linkages import MEDIAN
-from linkwise.engines.agglomeration._rounds import ALIVE, LOST, MERGES, NEW, WIDTH, note_merge
-from linkwise.engines.agglomeration._rounds_dense import row_minimum
-from linkwise.engines.distances import Neighbors
-
-Floats = npt.NDArray[np.floating[Any]]
-Bits = npt.NDArray[np.signedinteger[Any]]
+from linkwise._typing import Bits, BoolArray, FloatArray, Floats, IntArray
+from linkwise.engines.agglomeration._kernels_blocked_points import gaps_to_block
+from linkwise.engines.agglomeration._kernels_linkages import MEDIAN
+from linkwise.engines.agglomeration._kernels_rounds import ALIVE, LOST, NEW, WIDTH, note_merge
+from linkwise.engines.agglomeration._kernels_rounds_dense import row_minimum
 
 BLOCK = 64
 
@@ -48,37 +42,6 @@ class Few(NamedTuple):
     merges: IntArray
     height: FloatArray
     tally: IntArray
-
-
-def make_few(start: Points, D: Floats, near: Neighbors | None = None) -> Few:
-    """Start from weighted points and their squared distances (taken over; infinite where a merge is forbidden).
-
-    Nearest neighbors that are known need not be looked up.
-    """
-    n, kind = start.P.shape[0], start.P.dtype
-    count = np.zeros(8, np.intp)
-    count[WIDTH] = count[ALIVE] = n
-    count[MERGES] = start.done
-    if near is None:
-        near = Neighbors.of(n, kind)
-    return Few(
-        points=np.array(start.P.T, order="C"),
-        D=D,
-        bits=D.view(near.bits.dtype),
-        seen=np.zeros(n, np.intp),
-        made=np.zeros(n, np.intp),
-        log=np.empty((n, 2), np.intp),
-        size=start.size.copy(),
-        node=start.node.copy(),
-        alive=np.ones(n, np.bool_),
-        nearest=near.nearest,
-        gap=near.gap,
-        gap_bits=near.bits,
-        floor=np.zeros(n),
-        merges=start.merges,
-        height=start.height,
-        tally=count,
-    )
 
 
 @njit(nogil=True)
