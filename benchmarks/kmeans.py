@@ -14,8 +14,8 @@ seeds: how many times as long the other takes as linkwise by default, by the clo
 first run of linkwise is a warm-up and is not kept.
 
 With --soft, `PCKMeans` is held against the peer on statements that were closed first, as the peer does, by the peer's
-objective doubled: inertia and 2 for each broken statement. `pck_means` is held against one Lloyd iteration of KMeans
-from the same centers, and `MPCKMeans` against the clock.
+objective doubled: inertia and 2 for each broken statement. A step of `PCKMeans` is held against one Lloyd iteration of
+KMeans from the same centers, and `MPCKMeans` against the clock.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ if __name__ == "__main__":
 
 from benchmarks._data import blobs
 from linkwise import Constraints, COPKMeans, Kind, MPCKMeans, PCKMeans, close, verify
-from linkwise.engines import pck_means
+from linkwise.problem import Problem
 
 CLASSES, STEPS = 10, 100
 # (samples, statements, with the peer)
@@ -204,15 +204,16 @@ def soft_against_peer(n: int, m: int, seeds: int, python: str, limit: float) -> 
 
 
 def soft_per_iteration(n: int, m: int, repeats: int) -> list[str]:
-    """Hold one iteration of pck_means against one of KMeans from the same centers."""
+    """Hold one iteration of PCKMeans against one of KMeans from the same centers."""
     from sklearn.cluster import KMeans
 
     X, c = draw(n, m)
     c, steps = c.with_weight(2.0), 20
     start = X[np.random.default_rng(0).choice(n, CLASSES, replace=False)]
+    own = PCKMeans(CLASSES, init=start, max_iter=steps, tol=0.0)
     plain = KMeans(CLASSES, init=start, n_init=1, max_iter=steps, tol=0.0, algorithm="lloyd")
     runs: dict[str, Callable[[], int]] = {
-        "pck_means, per step": lambda: pck_means(X, c, CLASSES, init=start, max_iter=steps, tol=0.0).n_iter,
+        "PCKMeans, per step": lambda: own._solve(Problem(X, c, n_clusters=CLASSES, who="PCKMeans")).n_iter,
         "KMeans, per step": lambda: int(plain.fit(X).n_iter_),
     }
     least = dict.fromkeys(runs, np.inf)
@@ -222,8 +223,8 @@ def soft_per_iteration(n: int, m: int, repeats: int) -> list[str]:
             done = run()
             if turn:
                 least[who] = min(least[who], (time.perf_counter() - begin) / done)
-    own = least["pck_means, per step"]
-    return [f"{n:>7} {m:>6} {who:<22} {took:>9.4f} {own / took:>8.4f}" for who, took in least.items()]
+    step = least["PCKMeans, per step"]
+    return [f"{n:>7} {m:>6} {who:<22} {took:>9.4f} {step / took:>8.4f}" for who, took in least.items()]
 
 
 def soft_by_the_clock(n: int, m: int, repeats: int) -> list[str]:

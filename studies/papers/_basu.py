@@ -13,7 +13,7 @@ from linkwise import datasets
 from linkwise._sparse import connected_parts
 from linkwise._typing import FloatArray, IntArray
 from linkwise.constraints import Constraints
-from linkwise.engines import cop_kmeans, gamma_linkage, mk_means, mpck_means, pck_means
+from linkwise.engines import COPKMeans, MKMeans, MPCKMeans, PCKMeans, gamma_linkage
 from linkwise.exceptions import GaveUpError
 from linkwise.metrics import rand
 from linkwise.problem import must_links_within
@@ -86,12 +86,12 @@ def trials(data: str, first: int, n_trials: int, data_folder: Path | None = None
 
 def _labels(method: str, X: FloatArray, known: Constraints, k: int, start: FloatArray, scale: float) -> Any:
     if method == "COP":
-        labels = cop_kmeans(X, known.with_weight(np.inf), k, init=start).labels
+        labels = COPKMeans(k, init=start).fit(X, constraints=known.with_weight(np.inf)).labels_
     elif method == "PCK, weighed":
-        labels = pck_means(X, known.with_weight(scale), k, init=start).labels
+        labels = PCKMeans(k, init=start).fit(X, constraints=known.with_weight(scale)).labels_
     else:
-        engine: Any = {"PCK": pck_means, "MK": mk_means, "MPCK": mpck_means}[method]
-        labels = engine(X, known, k, init=start).labels
+        estimator: Any = {"PCK": PCKMeans, "MK": MKMeans, "MPCK": MPCKMeans}[method]
+        labels = estimator(k, init=start).fit(X, constraints=known).labels_
     return exactly(labels, k, method)
 
 
@@ -167,7 +167,7 @@ def stuck(
         known = _pairs(y, n_pairs, rng, np.inf)
         start = X[rng.choice(len(X), k, replace=False)]
         try:
-            cop_kmeans(X, known, k, init=start, n_init=1, random_state=trial, **WAYS[way])
+            COPKMeans(k, init=start, n_init=1, random_state=trial, **WAYS[way]).fit(X, constraints=known)
         except GaveUpError:
             count.append(1.0)
         else:

@@ -37,7 +37,7 @@ LEARNERS = estimators(MetricLearner)
 DRESSES = {
     "ChunkletLDA": [{}, {"n_components": 1}, {"shrinkage": 0.5}],
     "DiscriminativeRCA": [{}, {"n_components": 1}],
-    "ITML": [{}, {"solver": "lbfgs"}, {"solver": "bregman", "tol": 1e-5}, {"prior": "covariance"}, {"gamma": 0.1}],
+    "ITML": [{}, {"solver": "lbfgs"}, {"solver": "bregman", "tol": 1e-5}, {"prior": "covariance"}, {"slack": 0.1}],
     "LSML": [{}, {"loss": "margin"}, {"prior": "covariance"}],
     "RCA": [{}, {"n_components": 1}, {"shrinkage": 0.2}],
     "SVMMetric": [{}, {"C": 10.0}],
@@ -410,7 +410,7 @@ def test_grid_search_slices_statements_for_both_steps(model):
     c = knowledge(model, y, m=30)
     pipe = make_pipeline(clone(model), KMeans(3, n_init=2, random_state=0))
     name = type(model).__name__.lower()
-    option = next(iter({"n_components", "C", "gamma", "tol"} & set(model.get_params())))
+    option = next(iter({"n_components", "C", "slack", "tol"} & set(model.get_params())))
     values = [1, 2] if option == "n_components" else [1e-4, 1e-3] if option == "tol" else [0.5, 2.0]
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", LinkwiseWarning)

@@ -36,7 +36,7 @@ PLAIN = {
 # A Gaussian may end up without samples of which it is the likeliest source.
 MAY_BE_EMPTY = ("ConstrainedGaussianMixture", "PenalizedMixture")
 # Methods that learn a metric are plain k-means without one.
-LEARNS = {"MKMeans": {"metric": "none"}, "MPCKMeans": {"metric": "none"}}
+LEARNS = {"MKMeans": {"form": "none"}, "MPCKMeans": {"form": "none"}}
 
 CASES = [(cls, kind) for cls in PARTITIONS for kind in Kind if kind in cls.understands]
 each = pytest.mark.parametrize("estimator", PARTITIONS, ids=lambda cls: cls.__name__)
@@ -410,7 +410,7 @@ def test_translation_rotation_and_scale_keep_the_partition(estimator):
     c = said(Kind.MUST_LINK, truth(Kind.MUST_LINK, y, 11), len(X))
     turn = np.array([[0.6, -0.8], [0.8, 0.6]])
     start = X[:3]
-    learns = {"metric": "full"} if estimator.__name__ in LEARNS else {}
+    learns = {"form": "full"} if estimator.__name__ in LEARNS else {}
     a = make(estimator, init=start, **learns).fit(X, constraints=c)
     b = make(estimator, init=8.0 * (start @ turn) + 5.0, **learns).fit(8.0 * (X @ turn) + 5.0, constraints=c)
     assert_array_equal(a.labels_, b.labels_)

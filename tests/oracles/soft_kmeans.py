@@ -46,13 +46,13 @@ def to_mean(p, q):
 class Definition:
     """One method: what a sample costs, what a broken pair costs, where centers and metric go."""
 
-    def __init__(self, X, k, must, cannot, *, metric="none", per_cluster=False):
+    def __init__(self, X, k, must, cannot, *, form="none", per_cluster=False):
         self.X, self.k, self.must, self.cannot = np.asarray(X, float), k, must, cannot
-        self.metric, self.per_cluster, self.tied = metric, per_cluster, False
-        self.ridge = ridge_of(self.X, diagonal=metric == "diagonal")
+        self.form, self.per_cluster, self.tied = form, per_cluster, False
+        self.ridge = ridge_of(self.X, diagonal=form == "diagonal")
 
     def first_metric(self):
-        return None if self.metric == "none" else [np.eye(self.X.shape[1])] * self.k
+        return None if self.form == "none" else [np.eye(self.X.shape[1])] * self.k
 
     def sample_cost(self, i, h, C, A):
         if A is None:
@@ -124,7 +124,7 @@ class Definition:
         for h in range(self.k) if self.per_cluster else [None]:
             count = len(labels) if h is None else int((labels == h).sum())
             S = self.scatter(labels, C, A, h)
-            if self.metric == "diagonal":
+            if self.form == "diagonal":
                 new = np.diag(count / (np.maximum(np.diag(S), 0.0) + np.diag(self.ridge) * count))
             else:  # in coordinates where the ridge is 1
                 L = np.linalg.cholesky(self.ridge)

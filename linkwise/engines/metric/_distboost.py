@@ -47,17 +47,6 @@ class BoostedDistance(NamedTuple):
         nothing was said.
     n_rejected : int
         Hypotheses that were right no more often than wrong and are not among the mixtures.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from linkwise import Constraints
-    >>> from linkwise.engines import distboost
-    >>> X = np.array([[0.0], [0.2], [0.4], [5.0], [5.3], [5.1]])
-    >>> said = Constraints.build(6, must_link=[(0, 1), (3, 4)], cannot_link=[(0, 3)])
-    >>> found = distboost(X, said, random_state=0)
-    >>> float(found.weights.sum().round(9)), found.embed(X).shape == (6, 2 * len(found.weights))
-    (1.0, True)
     """
 
     mixtures: tuple[WeakMixture, ...]
@@ -83,77 +72,7 @@ def distboost(
     max_iter: int = 20,
     random_state: Any = None,
 ) -> BoostedDistance:
-    """Boost a distance from mixtures of Gaussians that are told which pairs those before them got wrong.
-
-    Parameters
-    ----------
-    X : array-like of shape (n_samples, n_features)
-        Finite vectors. Not modified.
-    constraints : Constraints
-        Must-links, cannot-links, groups together or apart, each a wish with its weight.
-    n_clusters : int, default=2
-        Number of Gaussians of each mixture, about as many as there are classes.
-    n_rounds : int, default=50
-        Most mixtures to fit; fewer if ten in a row are no better than chance.
-    covariance_type : {"full", "tied", "diag", "spherical"}, default="full"
-        As in scikit-learn's `GaussianMixture`.
-    reg_covar : float, default=1e-2
-        Share of the mean variance of the features that is added to the variances of each Gaussian.
-    max_iter : int, default=20
-        Most EM iterations for each mixture.
-    random_state : int, RandomState instance or None, default=None
-        Seed of the starts of EM and of the statements each mixture hears.
-
-    Returns
-    -------
-    BoostedDistance
-
-    Raises
-    ------
-    UnsupportedConstraintError
-        There are statements of another kind, such as triplets, or rules.
-    LinkwiseError
-        There are fewer samples than clusters, or a setting makes no sense.
-
-    Notes
-    -----
-    A hypothesis says how alike two samples are, from -1 to 1: one less the summed differences of their cluster
-    probabilities, which is 1 where these are the same and -1 where they have nothing in common. Confidence-rated
-    boosting [2]_ gives it the weight that lowers the exponential loss over the labeled pairs most, by a line search.
-    Weights then move to the pairs it got wrong, while unlabeled pairs fade as if always right; a sample weighs what
-    its pairs weigh, and the next mixture is fitted with these weights. The distance is the weighted mean of
-    ``(1 - alike) / 2``. Without statements all mixtures count the same.
-
-    **Cost** O(n d² n_clusters) for each of up to ``max_iter`` iterations in each of ``n_rounds``; labeled pairs are
-    looked at once a round, unlabeled ones never, as they all weigh the same. **Guarantee** a pseudo-metric with
-    values in [0, 1], 0 for samples with the same features; the exponential loss never rises. A mixture hears statements
-    drawn by weight that close no cycle, so contradictions harm nobody. **Departure from** [1]_ the paper was not at
-    hand; what is known of it here comes from the tutorial [3]_ and from memory. From the tutorial: the rounds, the
-    weak learner, weights on pairs and samples, and the weighted sum of weak distances. From memory: a hypothesis of the
-    paper is the product of the probabilities of the two most probable clusters, its sign telling whether they are the
-    same, which agrees with ours where clusters are certain, but is not 0 for a sample and itself; unlabeled pairs
-    fading with exp(-weight); dropping hypotheses no better than chance. Ours: the step is smoothed by half a pair, so
-    that a faultless mixture does not silence the others; each mixture hears a forest of the statements rather than all,
-    which makes their weights count and inference exact; mixtures start from random samples; weights add up to 1.
-
-    References
-    ----------
-    .. [1] T. Hertz, A. Bar-Hillel, D. Weinshall, "Boosting margin based distance functions for clustering", ICML 2004.
-    .. [2] R. E. Schapire, Y. Singer, "Improved boosting algorithms using confidence-rated predictions", Machine
-       Learning 37, 1999.
-    .. [3] S. Basu, I. Davidson, "Clustering with Constraints", tutorial, 2006.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from linkwise import Constraints
-    >>> from linkwise.engines import distboost
-    >>> X = np.array([[0.0], [0.2], [0.4], [5.0], [5.3], [5.1]])
-    >>> said = Constraints.build(6, must_link=[(0, 1), (3, 4)], cannot_link=[(0, 3)])
-    >>> found = distboost(X, said, random_state=0)
-    >>> bool((np.diff(found.losses) <= 0).all())
-    True
-    """
+    """Learn the distance of `DistBoost`."""
     samples = read_data(X, WHO)
     if len(samples) != constraints.n_samples:
         msg = f"{WHO}: X has {len(samples)} rows, but the statements are about {constraints.n_samples} samples."
@@ -227,9 +146,33 @@ class DistBoost(DistanceLearner):
     constraints_ : Constraints
         What was said.
 
-    See Also
-    --------
-    distboost : the function behind it, with cost, guarantee, departures from the paper and references.
+    Notes
+    -----
+    A hypothesis says how alike two samples are, from -1 to 1: one less the summed differences of their cluster
+    probabilities, which is 1 where these are the same and -1 where they have nothing in common. Confidence-rated
+    boosting [2]_ gives it the weight that lowers the exponential loss over the labeled pairs most, by a line search.
+    Weights then move to the pairs it got wrong, while unlabeled pairs fade as if always right; a sample weighs what
+    its pairs weigh, and the next mixture is fitted with these weights. The distance is the weighted mean of
+    ``(1 - alike) / 2``. Without statements all mixtures count the same.
+
+    **Cost** O(n d² n_clusters) for each of up to ``max_iter`` iterations in each of ``n_rounds``; labeled pairs are
+    looked at once a round, unlabeled ones never, as they all weigh the same. **Guarantee** a pseudo-metric with
+    values in [0, 1], 0 for samples with the same features; the exponential loss never rises. A mixture hears statements
+    drawn by weight that close no cycle, so contradictions harm nobody. **Departure from** [1]_ the paper was not at
+    hand; what is known of it here comes from the tutorial [3]_ and from memory. From the tutorial: the rounds, the
+    weak learner, weights on pairs and samples, and the weighted sum of weak distances. From memory: a hypothesis of the
+    paper is the product of the probabilities of the two most probable clusters, its sign telling whether they are the
+    same, which agrees with ours where clusters are certain, but is not 0 for a sample and itself; unlabeled pairs
+    fading with exp(-weight); dropping hypotheses no better than chance. Ours: the step is smoothed by half a pair, so
+    that a faultless mixture does not silence the others; each mixture hears a forest of the statements rather than all,
+    which makes their weights count and inference exact; mixtures start from random samples; weights add up to 1.
+
+    References
+    ----------
+    .. [1] T. Hertz, A. Bar-Hillel, D. Weinshall, "Boosting margin based distance functions for clustering", ICML 2004.
+    .. [2] R. E. Schapire, Y. Singer, "Improved boosting algorithms using confidence-rated predictions", Machine
+       Learning 37, 1999.
+    .. [3] S. Basu, I. Davidson, "Clustering with Constraints", tutorial, 2006.
 
     Examples
     --------

@@ -109,68 +109,14 @@ def itml(
     X: Any,
     constraints: Constraints,
     *,
-    gamma: float = 1.0,
+    slack: float = 1.0,
     bounds: Any = None,
     prior: Any = "identity",
     solver: str = "auto",
     max_iter: int = 2000,
     tol: float = 1e-6,
 ) -> LearnedMetric:
-    """Change a prior metric as little as possible so that must-links become short and cannot-links long.
-
-    Minimizes the LogDet divergence of the matrix from the prior, plus γ times that of the bounds u (must-links) and l
-    (cannot-links), which give way where they must, such that squared distances keep to them.
-
-    Parameters
-    ----------
-    X : ndarray of shape (n_samples, n_features)
-        Finite vectors. Not modified.
-    constraints : Constraints
-        Must-links, cannot-links, groups together or apart; other kinds are not looked at.
-    gamma : float, default=1.0
-        Price of giving way; a statement's weight multiplies it.
-    bounds : pair of float, optional
-        u and l, squared distances. By default the 5th and 95th percentile of the positive squared distances between
-        samples (1,000 of them, evenly spaced, if there are more), under the prior.
-    prior : {"identity", "covariance"} or array-like, default="identity"
-        The metric to stay near; "covariance" is the inverse of X's covariance.
-    solver : {"auto", "lbfgs", "bregman"}, default="auto"
-        Quasi-Newton steps on the problem without bounds, or cyclic projections onto them as in the paper; "auto" first
-        tries Newton's method on a multiplier per pair, if there are at most 300.
-    max_iter : int, default=2000
-        Most rounds of the solver.
-    tol : float, default=1e-6
-        Gap to the optimum, relative to 1 + objective, at which it stops; proved, not guessed.
-
-    Returns
-    -------
-    LearnedMetric
-        ``components`` is the symmetric root of the matrix; ``objective`` the minimum.
-
-    Notes
-    -----
-    **Cost** per round O(m r²) + O(r³), r ≤ min(m, d) being the rank of the differences, and O(m³) for Newton's method;
-    outside their span the prior stays. **Guarantee** ``gap`` bounds what any metric could do better; the result does
-    not depend on the order of the statements nor, with a prior that turns along, on how the axes of X are turned.
-    **Departure from** [1]_ how far a bound best gives way is known in closed form, and what is left is smooth and
-    convex, so it is solved as such; the step of the projections is the exact one, where the algorithm as printed has
-    the factor γ at another place. Cannot-links between samples that coincide are dropped with a warning.
-
-    References
-    ----------
-    .. [1] J. V. Davis, B. Kulis, P. Jain, S. Sra, I. S. Dhillon, "Information-theoretic metric learning", ICML 2007.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from linkwise import Constraints
-    >>> from linkwise.engines import itml
-    >>> X = np.array([[0.0, 0.0], [0.0, 2.0], [1.0, 0.0], [1.0, 2.0]])
-    >>> said = Constraints.build(4, must_link=[(0, 1)], cannot_link=[(0, 2)])
-    >>> found = itml(X, said, bounds=(1.0, 4.0))
-    >>> (found.components**2).round(3).tolist()
-    [[1.6, 0.0], [0.0, 0.4]]
-    """
+    """Learn the metric of `ITML`."""
     X = np.asarray(X, dtype=np.float64)
     if not constraints.n_statements:
         return identity_metric(X)
@@ -189,7 +135,7 @@ def itml(
         found_none = LearnedMetric(np.eye(X.shape[1]) if before.root is None else before.root)
         return found_none.of_unit(size if own else 1.0)
     bound = np.where(near, *limit)
-    price = gamma * np.concatenate([short.weight, long_weight])
+    price = slack * np.concatenate([short.weight, long_weight])
     loss = _loss(near, bound, price)
     found = None
     if solver == "bregman":
@@ -287,22 +233,25 @@ def _bounds(X: FloatArray, bounds: Any, size: float) -> tuple[float, float] | No
 class ITML(MetricLearner):
     """Change a prior metric as little as possible so that must-links become short and cannot-links long.
 
+    Minimizes the LogDet divergence of the matrix from the prior, plus γ times that of the bounds u (must-links) and l
+    (cannot-links), which give way where they must, such that squared distances keep to them.
+
     Parameters
     ----------
-    gamma : float, default=1.0
-        Price of a bound that gives way; a statement's weight multiplies it.
+    slack : float, default=1.0
+        Cost γ of a bound that gives way; the weight of a statement multiplies it.
     bounds : pair of float, optional
-        Squared distances that must-links should stay below and cannot-links above; by default the 5th and 95th
-        percentile of those between samples.
+        u and l, squared distances. By default the 5th and 95th percentile of the positive squared distances between
+        samples (1,000 of them, evenly spaced, if there are more), under the prior.
     prior : {"identity", "covariance"} or array-like, default="identity"
-        The metric to stay near.
+        The metric to stay near; "covariance" is the inverse of X's covariance.
     solver : {"auto", "lbfgs", "bregman"}, default="auto"
-        Quasi-Newton steps, or the paper's cyclic projections; "auto" first tries Newton's method on the dual, if there
-        are at most 300 pairs. All end at the same optimum.
+        Quasi-Newton steps on the problem without bounds, or cyclic projections onto them as in the paper; "auto" first
+        tries Newton's method on a multiplier per pair, if there are at most 300.
     max_iter : int, default=2000
         Most rounds of the solver.
     tol : float, default=1e-6
-        Gap to the optimum, relative to 1 + objective, that is good enough.
+        Gap to the optimum, relative to 1 + objective, at which it stops; proved, not guessed.
 
     Attributes
     ----------
@@ -313,9 +262,18 @@ class ITML(MetricLearner):
     n_iter_ : int
         Rounds of the solver.
 
-    See Also
-    --------
-    itml : the function behind it, with cost, guarantee and reference.
+    Notes
+    -----
+    **Cost** per round O(m r²) + O(r³), r ≤ min(m, d) being the rank of the differences, and O(m³) for Newton's method;
+    outside their span the prior stays. **Guarantee** ``gap_`` bounds what any metric could do better; the result does
+    not depend on the order of the statements nor, with a prior that turns along, on how the axes of X are turned.
+    **Departure from** [1]_ how far a bound best gives way is known in closed form, and what is left is smooth and
+    convex, so it is solved as such; the step of the projections is the exact one, where the algorithm as printed has
+    the factor γ at another place. Cannot-links between samples that coincide are dropped with a warning.
+
+    References
+    ----------
+    .. [1] J. V. Davis, B. Kulis, P. Jain, S. Sra, I. S. Dhillon, "Information-theoretic metric learning", ICML 2007.
 
     Examples
     --------
@@ -330,7 +288,7 @@ class ITML(MetricLearner):
 
     understands = frozenset({Kind.MUST_LINK, Kind.CANNOT_LINK, Kind.TOGETHER, Kind.APART})
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        "gamma": [Interval(Real, 0, None, closed="neither")],
+        "slack": [Interval(Real, 0, None, closed="neither")],
         "bounds": ["array-like", None],
         "prior": PRIOR,
         "solver": [StrOptions({"auto", "lbfgs", "bregman"})],
@@ -340,7 +298,7 @@ class ITML(MetricLearner):
 
     def __init__(
         self,
-        gamma: float = 1.0,
+        slack: float = 1.0,
         *,
         bounds: Any = None,
         prior: Any = "identity",
@@ -348,7 +306,7 @@ class ITML(MetricLearner):
         max_iter: int = 2000,
         tol: float = 1e-6,
     ) -> None:
-        self.gamma = gamma
+        self.slack = slack
         self.bounds = bounds
         self.prior = prior
         self.solver = solver
@@ -359,7 +317,7 @@ class ITML(MetricLearner):
         return itml(
             samples,
             constraints,
-            gamma=self.gamma,
+            slack=self.slack,
             bounds=self.bounds,
             prior=self.prior,
             solver=self.solver,

@@ -159,15 +159,6 @@ class LearnedMetric(NamedTuple):
     shrinkage : float
         How much of the scatter of the must-links was replaced by a round one because it said nothing about some
         directions.
-
-    Examples
-    --------
-    >>> from linkwise import Constraints
-    >>> from linkwise.engines import xing_metric
-    >>> said = Constraints.build(4, must_link=[(0, 1)], cannot_link=[(0, 2), (1, 3)])
-    >>> found = xing_metric([[0.0, 0.0], [0.5, 2.0], [4.0, 1.0], [4.0, 0.0]], said, form="diagonal")
-    >>> found.gap < 1e-6, found.components.round(2).tolist()
-    (True, [[2.0, 0.0], [0.0, 0.0]])
     """
 
     components: Any
@@ -182,7 +173,7 @@ class LearnedMetric(NamedTuple):
 
 
 def identity_metric(X: Any) -> LearnedMetric:
-    """The metric of somebody who was told nothing: Euclid's."""
+    """Return Euclid's metric, which is learned from no statements."""
     d = X.shape[1]
     return LearnedMetric(scipy.sparse.csr_array(scipy.sparse.identity(d)) if scipy.sparse.issparse(X) else np.eye(d))
 

@@ -39,61 +39,7 @@ def lsml(
     max_iter: int = 2000,
     tol: float = 1e-7,
 ) -> LearnedMetric:
-    """Change a prior metric as little as possible so that what was said to be nearer is nearer.
-
-    Minimizes the LogDet divergence of the matrix from the prior plus C times the mean loss of the comparisons: of
-    d(a, b) < d(a, c) and d(a, b) < d(b, c) for each triplet ab|c, and of d(a, b) < d(c, e) for each must-link (a, b)
-    and each cannot-link (c, e).
-
-    Parameters
-    ----------
-    X : ndarray of shape (n_samples, n_features)
-        Finite vectors. Not modified.
-    constraints : Constraints
-        Triplets, must-links, cannot-links, groups together or apart; other kinds are not looked at. A comparison
-        weighs as much as its triplet, or the product of its two links.
-    loss : {"residual", "margin"}, default="residual"
-        (d(near) - d(far))² where near is the longer one; or (1 + d²(near) - d²(far))² where positive, a margin.
-    C : float, default=100.0
-        Price of the mean loss.
-    unit : "auto" or float, default="auto"
-        The length in which distances are measured in the loss. "auto" is the root mean square of those compared, under
-        the prior, so that neither the units of X nor its number of features matter; 1.0 takes X as it is.
-    prior : {"identity", "covariance"} or array-like, default="identity"
-        The metric to stay near; "covariance" is the inverse of X's covariance.
-    max_iter : int, default=2000
-        Most rounds of the solver.
-    tol : float, default=1e-7
-        Gap to the optimum, relative to 1 + objective, at which it stops; proved, not guessed.
-
-    Returns
-    -------
-    LearnedMetric
-        ``components`` is the symmetric root of the matrix; ``objective`` the minimum.
-
-    Notes
-    -----
-    **Cost** per round O(m r²) + O(r³) for m pairs that span r directions; all comparisons of must-links with
-    cannot-links are looked at, in O(m log m), without being written out. **Guarantee** ``gap`` bounds what any metric
-    could do better. **Departure from** [1]_ comparisons of links are all those there are, where they are usually drawn
-    at random; the margin and the unit are additions (``C=1.0, unit=1.0`` is the paper's). Comparisons whose far pair
-    coincides are dropped with a warning.
-
-    References
-    ----------
-    .. [1] E. Y. Liu, Z. Guo, X. Zhang, V. Jojic, W. Wang, "Metric learning from relative comparisons by minimizing
-       squared residual", ICDM 2012.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from linkwise import Constraints
-    >>> from linkwise.engines import lsml
-    >>> X = np.array([[0.0, 0.0], [0.0, 2.0], [1.0, 0.0]])
-    >>> found = lsml(X, Constraints.build(3, triplets=[(0, 1, 2)]))
-    >>> (np.linalg.norm((X[1:] - X[0]) @ found.components, axis=1)).round(2).tolist()
-    [1.29, 1.25]
-    """
+    """Learn the metric of `LSML`."""
     X = np.asarray(X, dtype=np.float64)
     size = unit_of(X)
     X = in_unit(X, size)
@@ -230,21 +176,25 @@ def _all_with_all(
 class LSML(MetricLearner):
     """Change a prior metric as little as possible so that what was said to be nearer is nearer.
 
+    Minimizes the LogDet divergence of the matrix from the prior plus C times the mean loss of the comparisons: of
+    d(a, b) < d(a, c) and d(a, b) < d(b, c) for each triplet ab|c, and of d(a, b) < d(c, e) for each must-link (a, b)
+    and each cannot-link (c, e).
+
     Parameters
     ----------
     loss : {"residual", "margin"}, default="residual"
-        Squared difference of the distances where they stand the wrong way round; or squared shortfall of a margin of 1
-        between squared distances.
+        (d(near) - d(far))² where near is the longer one; or (1 + d²(near) - d²(far))² where positive, a margin.
     C : float, default=100.0
         Price of the mean loss.
     unit : "auto" or float, default="auto"
-        The length in which distances are measured in the loss; "auto" is the root mean square of those compared.
+        The length in which distances are measured in the loss. "auto" is the root mean square of those compared, under
+        the prior, so that neither the units of X nor its number of features matter; 1.0 takes X as it is.
     prior : {"identity", "covariance"} or array-like, default="identity"
-        The metric to stay near.
+        The metric to stay near; "covariance" is the inverse of X's covariance.
     max_iter : int, default=2000
         Most rounds of the solver.
     tol : float, default=1e-7
-        Gap to the optimum, relative to 1 + objective, that is good enough.
+        Gap to the optimum, relative to 1 + objective, at which it stops; proved, not guessed.
 
     Attributes
     ----------
@@ -255,9 +205,18 @@ class LSML(MetricLearner):
     n_iter_ : int
         Rounds of the solver.
 
-    See Also
-    --------
-    lsml : the function behind it, with cost, guarantee and reference.
+    Notes
+    -----
+    **Cost** per round O(m r²) + O(r³) for m pairs that span r directions; all comparisons of must-links with
+    cannot-links are looked at, in O(m log m), without being written out. **Guarantee** ``gap_`` bounds what any metric
+    could do better. **Departure from** [1]_ comparisons of links are all those there are, where they are usually drawn
+    at random; the margin and the unit are additions (``C=1.0, unit=1.0`` is the paper's). Comparisons whose far pair
+    coincides are dropped with a warning.
+
+    References
+    ----------
+    .. [1] E. Y. Liu, Z. Guo, X. Zhang, V. Jojic, W. Wang, "Metric learning from relative comparisons by minimizing
+       squared residual", ICDM 2012.
 
     Examples
     --------

@@ -28,49 +28,7 @@ from linkwise.exceptions import LinkwiseError
 def relevant_components(
     X: Any, constraints: Constraints, *, n_components: int | None = None, shrinkage: float | str = "auto"
 ) -> LearnedMetric:
-    """Whiten the space by the covariance within chunklets: directions in which must-linked samples vary count less.
-
-    Parameters
-    ----------
-    X : ndarray of shape (n_samples, n_features)
-        Finite vectors. Not modified.
-    constraints : Constraints
-        Must-links and groups together; what they join, directly or in chains, are the chunklets. Other kinds are not
-        looked at.
-    n_components : int, optional
-        Keep so many directions, those that show most of the data for what they show within chunklets (Fisher).
-    shrinkage : "auto" or float between 0 and 1, default="auto"
-        Share of the covariance within chunklets that is replaced by a round one of the same trace; "auto" is 0.1
-        where it is singular (few must-links, constant features), and 0 elsewhere.
-
-    Returns
-    -------
-    LearnedMetric
-        ``components`` is the inverse root of the covariance within chunklets, or the chosen directions; ``objective``
-        the information kept, the log-determinant of the covariance of X in the new space.
-
-    Notes
-    -----
-    **Cost** O(n d²) + O(d³); groups are never written out as pairs. **Guarantee** closed form: of all maps with the
-    same mean squared distance within chunklets it keeps most information. **Departure from** [1]_ statements may have
-    weights: chunklets are then formed at each level of weight and added up; singular covariances are shrunk, where the
-    paper reduces dimensions first.
-
-    References
-    ----------
-    .. [1] A. Bar-Hillel, T. Hertz, N. Shental, D. Weinshall, "Learning distance functions using equivalence relations",
-       ICML 2003.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from linkwise import Constraints
-    >>> from linkwise.engines import relevant_components
-    >>> X = np.array([[0.0, 0.0], [0.2, 2.0], [3.0, 2.0], [3.2, 0.0]])
-    >>> found = relevant_components(X, Constraints.build(4, must_link=[(0, 1), (2, 3)]))
-    >>> found.components.round(3).tolist()
-    [[10.0, 0.0], [0.0, 1.0]]
-    """
+    """Learn the metric of `RCA`."""
     X, unit = _read(X, n_components)
     found = chunklets(X, constraints)
     if n_components is not None and n_components < X.shape[1]:
@@ -83,48 +41,7 @@ def relevant_components(
 def discriminative_components(
     X: Any, constraints: Constraints, *, n_components: int | None = None, shrinkage: float | str = "auto"
 ) -> LearnedMetric:
-    """Find the directions that part cannot-linked chunklets most for what they spread within chunklets.
-
-    Parameters
-    ----------
-    X : ndarray of shape (n_samples, n_features)
-        Finite vectors. Not modified.
-    constraints : Constraints
-        Must-links, cannot-links, groups together or apart; other kinds are not looked at.
-    n_components : int, optional
-        Keep at most so many directions; by default all along which cannot-linked chunklets differ.
-    shrinkage : "auto" or float between 0 and 1, default="auto"
-        As for `relevant_components`.
-
-    Returns
-    -------
-    LearnedMetric
-        ``components`` has a row per direction, as many as the cannot-links part at most; ``objective`` is the sum of
-        the logarithms of between to within along them.
-
-    Notes
-    -----
-    **Cost** O((n + m) d²) for each level of weight there is, and O(d³). **Guarantee** closed form, a generalized
-    eigenproblem. **Departure from** [1]_ the
-    scatter within is pooled over samples, as in `relevant_components`, where the paper averages over chunklets first;
-    weights count as there. Without must-links a round scatter stands
-    for the one within; without cannot-links the result is that of `relevant_components`, with a warning.
-
-    References
-    ----------
-    .. [1] S. C. H. Hoi, W. Liu, M. R. Lyu, W.-Y. Ma, "Learning distance metrics with contextual constraints for image
-       retrieval", CVPR 2006.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from linkwise import Constraints
-    >>> from linkwise.engines import discriminative_components
-    >>> X = np.array([[0.0, 0.0], [0.2, 2.0], [3.0, 2.0], [3.2, 0.0]])
-    >>> said = Constraints.build(4, must_link=[(0, 1), (2, 3)], cannot_link=[(0, 3)])
-    >>> discriminative_components(X, said).components.round(3).tolist()
-    [[10.0, 0.0]]
-    """
+    """Learn the metric of `DiscriminativeRCA`."""
     given, (X, unit) = X, _read(X, n_components)
     between = apart_scatter(X, constraints)
     if between is None or not between.any():
@@ -140,50 +57,7 @@ def discriminative_components(
 def chunklet_lda(
     X: Any, constraints: Constraints, *, n_components: int | None = None, shrinkage: float | str = "auto"
 ) -> LearnedMetric:
-    """Find the linear discriminants of the chunklets, as if each were a class.
-
-    Parameters
-    ----------
-    X : ndarray of shape (n_samples, n_features)
-        Finite vectors. Not modified.
-    constraints : Constraints
-        Must-links and groups together; other kinds are not looked at.
-    n_components : int, optional
-        Keep at most so many directions; by default all along which chunklets differ.
-    shrinkage : "auto" or float between 0 and 1, default="auto"
-        As for `relevant_components`.
-
-    Returns
-    -------
-    LearnedMetric
-        ``components`` has a row per direction, scaled to 1 within chunklets; ``objective`` is the sum of the logarithms
-        of between to within along them.
-
-    Notes
-    -----
-    Solves S_between v = ratio S_within v. A direction's squared correlation with the best function of the chunklets is
-    ratio / (1 + ratio), so these are the canonical directions between samples and the chunklets they are in.
-
-    **Cost** O(n d²) + O(d³). **Guarantee** closed form: no direction has a larger ratio than the first, none that is
-    uncorrelated with it than the second, and so on. **Departure from** [1]_ the paper was not at hand: that it takes
-    must-linked groups for classes of a discriminant analysis, in the form of canonical correlations, is from memory;
-    the tutorial [2]_ says no more than that it is a variant of it. Directions are scaled to unit spread within
-    chunklets, as everywhere here, and samples in no chunklet are not looked at.
-
-    References
-    ----------
-    .. [1] T. De Bie, M. Momma, N. Cristianini, "Efficiently learning the metric using side-information", ALT 2003.
-    .. [2] S. Basu, I. Davidson, "Clustering with Constraints", tutorial, 2006.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from linkwise import Constraints
-    >>> from linkwise.engines import chunklet_lda
-    >>> X = np.array([[0.0, 0.0], [0.2, 2.0], [3.0, 2.0], [3.2, 0.0]])
-    >>> chunklet_lda(X, Constraints.build(4, must_link=[(0, 1), (2, 3)])).components.round(3).tolist()
-    [[10.0, 0.0]]
-    """
+    """Learn the metric of `ChunkletLDA`."""
     given, (X, unit) = X, _read(X, n_components)
     found = chunklets(X, constraints)
     if found is None:
@@ -249,9 +123,10 @@ class RCA(_ClosedForm):
     Parameters
     ----------
     n_components : int, optional
-        Keep so many directions, those that show most of the data for what they show within chunklets.
+        Keep so many directions, those that show most of the data for what they show within chunklets (Fisher).
     shrinkage : "auto" or float between 0 and 1, default="auto"
-        Share of the covariance within chunklets that is replaced by a round one; "auto" is 0.1 where it is singular.
+        Share of the covariance within chunklets that is replaced by a round one of the same trace; "auto" is 0.1
+        where it is singular (few must-links, constant features), and 0 elsewhere.
 
     Attributes
     ----------
@@ -263,9 +138,17 @@ class RCA(_ClosedForm):
     shrinkage_ : float
         The share that was replaced.
 
-    See Also
-    --------
-    relevant_components : the function behind it, with cost, guarantee and reference.
+    Notes
+    -----
+    **Cost** O(n d²) + O(d³); groups are never written out as pairs. **Guarantee** closed form: of all maps with the
+    same mean squared distance within chunklets it keeps most information. **Departure from** [1]_ statements may have
+    weights: chunklets are then formed at each level of weight and added up; singular covariances are shrunk, where the
+    paper reduces dimensions first.
+
+    References
+    ----------
+    .. [1] A. Bar-Hillel, T. Hertz, N. Shental, D. Weinshall, "Learning distance functions using equivalence relations",
+       ICML 2003.
 
     Examples
     --------
@@ -291,7 +174,7 @@ class DiscriminativeRCA(_ClosedForm):
     n_components : int, optional
         Keep at most so many directions; by default all along which cannot-linked chunklets differ.
     shrinkage : "auto" or float between 0 and 1, default="auto"
-        Share of the covariance within chunklets that is replaced by a round one; "auto" is 0.1 where it is singular.
+        As for `RCA`.
 
     Attributes
     ----------
@@ -302,9 +185,18 @@ class DiscriminativeRCA(_ClosedForm):
     shrinkage_ : float
         The share that was replaced.
 
-    See Also
-    --------
-    discriminative_components : the function behind it, with cost, guarantee and reference.
+    Notes
+    -----
+    **Cost** O((n + m) d²) for each level of weight there is, and O(d³). **Guarantee** closed form, a generalized
+    eigenproblem. **Departure from** [1]_ the
+    scatter within is pooled over samples, as in `RCA`, where the paper averages over chunklets first;
+    weights count as there. Without must-links a round scatter stands
+    for the one within; without cannot-links the result is that of `RCA`, with a warning.
+
+    References
+    ----------
+    .. [1] S. C. H. Hoi, W. Liu, M. R. Lyu, W.-Y. Ma, "Learning distance metrics with contextual constraints for image
+       retrieval", CVPR 2006.
 
     Examples
     --------
@@ -330,7 +222,7 @@ class ChunkletLDA(_ClosedForm):
     n_components : int, optional
         Keep at most so many directions; by default all along which chunklets differ.
     shrinkage : "auto" or float between 0 and 1, default="auto"
-        Share of the covariance within chunklets that is replaced by a round one; "auto" is 0.1 where it is singular.
+        As for `RCA`.
 
     Attributes
     ----------
@@ -341,9 +233,21 @@ class ChunkletLDA(_ClosedForm):
     shrinkage_ : float
         The share that was replaced.
 
-    See Also
-    --------
-    chunklet_lda : the function behind it, with cost, guarantee and reference.
+    Notes
+    -----
+    Solves S_between v = ratio S_within v. A direction's squared correlation with the best function of the chunklets is
+    ratio / (1 + ratio), so these are the canonical directions between samples and the chunklets they are in.
+
+    **Cost** O(n d²) + O(d³). **Guarantee** closed form: no direction has a larger ratio than the first, none that is
+    uncorrelated with it than the second, and so on. **Departure from** [1]_ the paper was not at hand: that it takes
+    must-linked groups for classes of a discriminant analysis, in the form of canonical correlations, is from memory;
+    the tutorial [2]_ says no more than that it is a variant of it. Directions are scaled to unit spread within
+    chunklets, as everywhere here, and samples in no chunklet are not looked at.
+
+    References
+    ----------
+    .. [1] T. De Bie, M. Momma, N. Cristianini, "Efficiently learning the metric using side-information", ALT 2003.
+    .. [2] S. Basu, I. Davidson, "Clustering with Constraints", tutorial, 2006.
 
     Examples
     --------

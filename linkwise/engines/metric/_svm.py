@@ -189,55 +189,7 @@ def svm_metric(
     max_iter: int = 200,
     tol: float = 1e-6,
 ) -> LearnedMetric:
-    """Weigh features so that in each triplet ab|c the outgroup is farther away, by a margin.
-
-    Minimizes ½ ‖A W A'‖² + C Σ ξ over diagonal W ≥ 0 and ξ ≥ 0, such that for each triplet
-    d²(a, c) - d²(a, b) ≥ 1 - ξ and d²(b, c) - d²(a, b) ≥ 1 - ξ, where d² is taken under A W A'.
-
-    Parameters
-    ----------
-    X : ndarray or sparse matrix of shape (n_samples, n_features)
-        Finite vectors; sparse only without ``basis``. Not modified.
-    constraints : Constraints
-        Triplets; other kinds are not looked at. A triplet's weight multiplies its ``C``.
-    C : float, default=1.0
-        Price of a comparison that misses the margin.
-    basis : array-like of shape (n_features, n_directions), optional
-        The matrix A, whose columns are weighed in place of the features; the identity by default.
-    max_iter : int, default=200
-        Most rounds of the solver.
-    tol : float, default=1e-6
-        Relative gap between primal and dual at which it stops.
-
-    Returns
-    -------
-    LearnedMetric
-        ``components`` is W^½ A'; ``objective`` the minimum.
-
-    Notes
-    -----
-    **Cost** a few dozen rounds of O(m d²), or O(m² d) if features outnumber the 2 m comparisons. **Guarantee** the gap
-    is that between a primal and a dual solution, so no weights are better by more. **Departure from** [1]_ none; the
-    program is solved by interior points rather than by SVM-light, and as in [2]_ each triplet gives two comparisons.
-    Distances enter with their units, so scale the features first or choose ``C`` for them. If
-    every feature speaks against the triplets the best weights are all 0; the metric stays Euclidean then, with a
-    warning.
-
-    References
-    ----------
-    .. [1] M. Schultz, T. Joachims, "Learning a distance metric from relative comparisons", NIPS 16, 2004.
-    .. [2] E. Y. Liu, Z. Zhang, W. Wang, "Clustering with relative constraints", KDD 2011.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from linkwise import Constraints
-    >>> from linkwise.engines import svm_metric
-    >>> X = np.array([[0.0, 0.0], [0.0, 1.0], [1.0, 0.0]])
-    >>> found = svm_metric(X, Constraints.build(3, triplets=[(0, 1, 2)]))
-    >>> (found.components**2).round(6).tolist()
-    [[1.0, 0.0], [0.0, 0.0]]
-    """
+    """Learn the metric of `SVMMetric`."""
     X = X if scipy.sparse.issparse(X) else np.asarray(X, dtype=np.float64)
     said = comparisons(constraints)
     if not len(said.items):
@@ -292,16 +244,19 @@ def _read_basis(basis: Any, d: int) -> FloatArray:
 class SVMMetric(MetricLearner):
     """Weigh features so that in each triplet ab|c the outgroup is farther away, by a margin.
 
+    Minimizes ½ ‖A W A'‖² + C Σ ξ over diagonal W ≥ 0 and ξ ≥ 0, such that for each triplet
+    d²(a, c) - d²(a, b) ≥ 1 - ξ and d²(b, c) - d²(a, b) ≥ 1 - ξ, where d² is taken under A W A'.
+
     Parameters
     ----------
     C : float, default=1.0
         Price of a comparison that misses the margin.
     basis : array-like of shape (n_features, n_directions), optional
-        Directions to weigh in place of the features.
+        The matrix A, whose columns are weighed in place of the features; the identity by default.
     max_iter : int, default=200
         Most rounds of the solver.
     tol : float, default=1e-6
-        Relative gap to the optimum that is good enough.
+        Relative gap between primal and dual at which it stops.
 
     Attributes
     ----------
@@ -312,9 +267,19 @@ class SVMMetric(MetricLearner):
     n_iter_ : int
         Rounds of the solver.
 
-    See Also
-    --------
-    svm_metric : the function behind it, with cost, guarantee and reference.
+    Notes
+    -----
+    **Cost** a few dozen rounds of O(m d²), or O(m² d) if features outnumber the 2 m comparisons. **Guarantee** the gap
+    is that between a primal and a dual solution, so no weights are better by more. **Departure from** [1]_ none; the
+    program is solved by interior points rather than by SVM-light, and as in [2]_ each triplet gives two comparisons.
+    Distances enter with their units, so scale the features first or choose ``C`` for them. If
+    every feature speaks against the triplets the best weights are all 0; the metric stays Euclidean then, with a
+    warning.
+
+    References
+    ----------
+    .. [1] M. Schultz, T. Joachims, "Learning a distance metric from relative comparisons", NIPS 16, 2004.
+    .. [2] E. Y. Liu, Z. Zhang, W. Wang, "Clustering with relative constraints", KDD 2011.
 
     Examples
     --------

@@ -227,59 +227,7 @@ def xing_metric(
     max_iter: int = 2000,
     tol: float = 1e-6,
 ) -> LearnedMetric:
-    """Stretch and turn the space so that cannot-linked samples are far apart while must-linked ones stay near.
-
-    Maximizes the sum of distances over cannot-links, such that the sum of *squared* distances over must-links is 1.
-
-    Parameters
-    ----------
-    X : ndarray or sparse matrix of shape (n_samples, n_features)
-        Finite vectors; sparse only with ``form="diagonal"``. Not modified.
-    constraints : Constraints
-        Must-links, cannot-links, groups together (see Notes) or apart; other kinds are not looked at.
-    form : {"full", "diagonal"}, default="full"
-        Whether axes may turn, or features are only weighed.
-    solver : {"lbfgs", "projection"}, default="lbfgs"
-        How the full form is solved: quasi-Newton steps on a root of the matrix, or projected gradient steps.
-    shrinkage : "auto" or float between 0 and 1, default="auto"
-        Share of the must-links' scatter that is replaced by a round one of the same trace. Where must-links say
-        nothing about a direction the problem is unbounded; "auto" replaces 0.1 then, and nothing otherwise.
-    max_iter : int, default=2000
-        Most rounds of the solver.
-    tol : float, default=1e-6
-        Relative gap to the optimum at which it stops; proved, not guessed.
-
-    Returns
-    -------
-    LearnedMetric
-        ``components`` is the symmetric root of the matrix; ``objective`` the sum over cannot-links.
-
-    Notes
-    -----
-    **Cost** per round O(m d²) for m cannot-links in the full form, and one eigendecomposition, O(d³), every 25; in the
-    diagonal form Newton's method, O(m d²), up to 600 features, then O(m d). **Guarantee** ``gap`` bounds what any
-    metric of this form could do better; the full form does not depend on how the axes of X are turned. **Departure
-    from** [1]_ the matrix is measured in units of the must-links' scatter, where the two constraint sets of the paper
-    become one with an exact projection; pairs that coincide are dropped with a warning, since their slope is 0/0; a
-    group together counts like as many must-links as it takes to say it, spread evenly over its pairs. Without a
-    must-link or without a cannot-link there is no trade-off, and the metric stays Euclidean with a warning.
-
-    References
-    ----------
-    .. [1] E. P. Xing, A. Y. Ng, M. I. Jordan, S. Russell, "Distance metric learning, with application to clustering
-       with side-information", NIPS 15, 2003.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from linkwise import Constraints
-    >>> from linkwise.engines import xing_metric
-    >>> X = np.array([[0.0, 0.0], [0.1, 2.0], [1.0, 0.1], [1.1, 2.1]])
-    >>> said = Constraints.build(4, must_link=[(0, 1), (2, 3)], cannot_link=[(0, 2), (1, 3)])
-    >>> found = xing_metric(X, said, form="diagonal")
-    >>> (found.components / found.components.max()).round(3).tolist()
-    [[1.0, 0.0], [0.0, 0.0]]
-    """
+    """Learn the metric of `XingMetric`."""
     X = X if scipy.sparse.issparse(X) else np.asarray(X, dtype=np.float64)
     if not constraints.n_statements:
         return identity_metric(X)
@@ -326,18 +274,21 @@ def _second_moments(rows: Any, weight: Any, form: str) -> Any:
 class XingMetric(MetricLearner):
     """Stretch and turn the space so that cannot-linked samples are far apart while must-linked ones stay near.
 
+    Maximizes the sum of distances over cannot-links, such that the sum of *squared* distances over must-links is 1.
+
     Parameters
     ----------
     form : {"full", "diagonal"}, default="full"
-        Whether axes may turn, or features are only weighed; the diagonal form takes sparse X and keeps feature names.
+        Whether axes may turn, or features are only weighed.
     solver : {"lbfgs", "projection"}, default="lbfgs"
-        How the full form is solved; both end at the same optimum.
+        How the full form is solved: quasi-Newton steps on a root of the matrix, or projected gradient steps.
     shrinkage : "auto" or float between 0 and 1, default="auto"
-        Share of the must-links' scatter that is replaced by a round one; "auto" is 0.1 where the scatter is singular.
+        Share of the must-links' scatter that is replaced by a round one of the same trace. Where must-links say
+        nothing about a direction the problem is unbounded; "auto" replaces 0.1 then, and nothing otherwise.
     max_iter : int, default=2000
         Most rounds of the solver.
     tol : float, default=1e-6
-        Relative gap to the optimum that is good enough.
+        Relative gap to the optimum at which it stops; proved, not guessed.
 
     Attributes
     ----------
@@ -350,9 +301,20 @@ class XingMetric(MetricLearner):
     shrinkage_ : float
         The share that was replaced.
 
-    See Also
-    --------
-    xing_metric : the function behind it, with cost, guarantee and reference.
+    Notes
+    -----
+    **Cost** per round O(m d²) for m cannot-links in the full form, and one eigendecomposition, O(d³), every 25; in the
+    diagonal form Newton's method, O(m d²), up to 600 features, then O(m d). **Guarantee** ``gap_`` bounds what any
+    metric of this form could do better; the full form does not depend on how the axes of X are turned. **Departure
+    from** [1]_ the matrix is measured in units of the must-links' scatter, where the two constraint sets of the paper
+    become one with an exact projection; pairs that coincide are dropped with a warning, since their slope is 0/0; a
+    group together counts like as many must-links as it takes to say it, spread evenly over its pairs. Without a
+    must-link or without a cannot-link there is no trade-off, and the metric stays Euclidean with a warning.
+
+    References
+    ----------
+    .. [1] E. P. Xing, A. Y. Ng, M. I. Jordan, S. Russell, "Distance metric learning, with application to clustering
+       with side-information", NIPS 15, 2003.
 
     Examples
     --------

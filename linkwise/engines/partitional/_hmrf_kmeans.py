@@ -23,8 +23,8 @@ class HMRFKMeans(SoftMixin, ConstrainedClusterer):
     distortion : {"squared_euclidean", "cosine", "kl"}, default="squared_euclidean"
         How far a sample is from a center: the squared distance; 1 less the cosine, for directions such as texts; or the
         relative entropy, for rows read as distributions.
-    metric : {"diagonal", "full", "none"}, default="none"
-        What is learned: a weight for each feature, a matrix, or nothing.
+    form : {"diagonal", "full", "none"}, default="none"
+        Form of the learned metric: a weight for each feature, a matrix, or none.
     per_cluster : bool, default=False
         Whether each cluster has a metric of its own.
     inference : {"trees", "icm"}, default="trees"
@@ -59,7 +59,7 @@ class HMRFKMeans(SoftMixin, ConstrainedClusterer):
         with another distortion the sum of that.
     metric_ : ndarray
         The learned metric: one weight per feature or a matrix, one more axis in front with ``per_cluster``; not set
-        with ``metric="none"``.
+        with ``form="none"``.
     n_iter_ : int
         Iterations of the run that was kept.
     best_assignment_ : bool
@@ -112,7 +112,7 @@ class HMRFKMeans(SoftMixin, ConstrainedClusterer):
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **SoftMixin._parameter_constraints,
         "distortion": [StrOptions(set(DISTORTIONS))],
-        "metric": [StrOptions(set(METRICS))],
+        "form": [StrOptions(set(METRICS))],
         "per_cluster": ["boolean"],
     }
 
@@ -121,7 +121,7 @@ class HMRFKMeans(SoftMixin, ConstrainedClusterer):
         n_clusters: int = 2,
         *,
         distortion: str = "squared_euclidean",
-        metric: str = "none",
+        form: str = "none",
         per_cluster: bool = False,
         inference: str = "trees",
         init: Any = "neighborhoods",
@@ -132,7 +132,7 @@ class HMRFKMeans(SoftMixin, ConstrainedClusterer):
     ) -> None:
         self.n_clusters = n_clusters
         self.distortion = distortion
-        self.metric = metric
+        self.form = form
         self.per_cluster = per_cluster
         self.inference = inference
         self.init = init
@@ -142,7 +142,7 @@ class HMRFKMeans(SoftMixin, ConstrainedClusterer):
         self.random_state = random_state
 
     def _spread(self) -> Spread:
-        return Spread(self.distortion, self.metric, self.per_cluster)
+        return Spread(self.distortion, self.form, self.per_cluster)
 
     def _method(self, measure: Measure, pairs: SoftPairs) -> SoftMethod:
         return ByDistance(measure, pairs)

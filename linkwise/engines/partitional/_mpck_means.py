@@ -20,8 +20,8 @@ class MKMeans(SoftMixin, ConstrainedClusterer):
     ----------
     n_clusters : int, default=2
         Number of clusters; each gets a sample.
-    metric : {"diagonal", "full", "none"}, default="diagonal"
-        What is learned: a weight for each feature, a matrix, or nothing.
+    form : {"diagonal", "full", "none"}, default="diagonal"
+        Form of the learned metric: a weight for each feature, a matrix, or none.
     per_cluster : bool, default=False
         Whether each cluster has a metric of its own.
     inference : {"trees", "icm"}, default="trees"
@@ -54,7 +54,7 @@ class MKMeans(SoftMixin, ConstrainedClusterer):
         Sum of squared Euclidean distances of the samples to the centers of their clusters.
     metric_ : ndarray
         The learned metric: one weight per feature or a matrix, one more axis in front with ``per_cluster``; not set
-        with ``metric="none"``.
+        with ``form="none"``.
     n_iter_ : int
         Iterations of the run that was kept.
     best_assignment_ : bool
@@ -106,7 +106,7 @@ class MKMeans(SoftMixin, ConstrainedClusterer):
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **SoftMixin._parameter_constraints,
-        "metric": [StrOptions(set(METRICS))],
+        "form": [StrOptions(set(METRICS))],
         "per_cluster": ["boolean"],
     }
 
@@ -114,7 +114,7 @@ class MKMeans(SoftMixin, ConstrainedClusterer):
         self,
         n_clusters: int = 2,
         *,
-        metric: str = "diagonal",
+        form: str = "diagonal",
         per_cluster: bool = False,
         inference: str = "trees",
         init: Any = "k-means++",
@@ -124,7 +124,7 @@ class MKMeans(SoftMixin, ConstrainedClusterer):
         random_state: Any = None,
     ) -> None:
         self.n_clusters = n_clusters
-        self.metric = metric
+        self.form = form
         self.per_cluster = per_cluster
         self.inference = inference
         self.init = init
@@ -134,7 +134,7 @@ class MKMeans(SoftMixin, ConstrainedClusterer):
         self.random_state = random_state
 
     def _spread(self) -> Spread:
-        return Spread("squared_euclidean", self.metric, self.per_cluster)
+        return Spread("squared_euclidean", self.form, self.per_cluster)
 
     def _method(self, measure: Measure, pairs: SoftPairs) -> SoftMethod:
         return MetricOnly(measure, pairs)
@@ -147,8 +147,8 @@ class MPCKMeans(SoftMixin, ConstrainedClusterer):
     ----------
     n_clusters : int, default=2
         Number of clusters; each gets a sample.
-    metric : {"diagonal", "full", "none"}, default="diagonal"
-        What is learned: a weight for each feature, a matrix, or nothing.
+    form : {"diagonal", "full", "none"}, default="diagonal"
+        Form of the learned metric: a weight for each feature, a matrix, or none.
     per_cluster : bool, default=False
         Whether each cluster has a metric of its own.
     inference : {"trees", "icm"}, default="trees"
@@ -182,7 +182,7 @@ class MPCKMeans(SoftMixin, ConstrainedClusterer):
         Sum of squared Euclidean distances of the samples to the centers of their clusters.
     metric_ : ndarray
         The learned metric: one weight per feature or a matrix, one more axis in front with ``per_cluster``; not set
-        with ``metric="none"``.
+        with ``form="none"``.
     n_iter_ : int
         Iterations of the run that was kept.
     best_assignment_ : bool
@@ -236,7 +236,7 @@ class MPCKMeans(SoftMixin, ConstrainedClusterer):
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **SoftMixin._parameter_constraints,
-        "metric": [StrOptions(set(METRICS))],
+        "form": [StrOptions(set(METRICS))],
         "per_cluster": ["boolean"],
     }
 
@@ -244,7 +244,7 @@ class MPCKMeans(SoftMixin, ConstrainedClusterer):
         self,
         n_clusters: int = 2,
         *,
-        metric: str = "diagonal",
+        form: str = "diagonal",
         per_cluster: bool = False,
         inference: str = "trees",
         init: Any = "neighborhoods",
@@ -254,7 +254,7 @@ class MPCKMeans(SoftMixin, ConstrainedClusterer):
         random_state: Any = None,
     ) -> None:
         self.n_clusters = n_clusters
-        self.metric = metric
+        self.form = form
         self.per_cluster = per_cluster
         self.inference = inference
         self.init = init
@@ -264,7 +264,7 @@ class MPCKMeans(SoftMixin, ConstrainedClusterer):
         self.random_state = random_state
 
     def _spread(self) -> Spread:
-        return Spread("squared_euclidean", self.metric, self.per_cluster)
+        return Spread("squared_euclidean", self.form, self.per_cluster)
 
     def _method(self, measure: Measure, pairs: SoftPairs) -> SoftMethod:
         return ByDistance(measure, pairs)

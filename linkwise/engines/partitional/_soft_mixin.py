@@ -59,7 +59,7 @@ class Spread:
         if self.distortion != "squared_euclidean" and self.metric != "none":
             msg = (
                 f'{who} learns no metric with distortion="{self.distortion}".\n'
-                'Hint: metric="none", or distortion="squared_euclidean".'
+                'Hint: form="none", or distortion="squared_euclidean".'
             )
             raise LinkwiseError(msg)
         if self.metric == "none":
@@ -67,7 +67,7 @@ class Spread:
         if scipy.sparse.issparse(rows):
             msg = (
                 f"{who} learns a metric from dense rows only, but X is sparse.\n"
-                'Hint: metric="none"; or reduce X first, as with sklearn.decomposition.TruncatedSVD.'
+                'Hint: form="none"; or reduce X first, as with sklearn.decomposition.TruncatedSVD.'
             )
             raise LinkwiseError(msg)
         return Learned(rows, k, full=self.metric == "full", per_cluster=self.per_cluster, far=far)
@@ -237,9 +237,6 @@ class SoftMixin(CentroidMixin):
 
     def _spread(self) -> Spread:
         return Spread()
-
-    def _metric(self) -> str:
-        return "euclidean"  # of rules, which no method here knows; what is learned is not meant
 
     def _keep(self, outcome: SoftRun, problem: Problem) -> None:  # type: ignore[override]
         self._keep_labels(outcome.labels, problem)

@@ -34,5 +34,5 @@ def test_the_quick_run_of_methods_that_weigh(capsys):
     assert main(["--quick", "--soft", "--seeds", "1"]) == 0
     lines = capsys.readouterr().out.splitlines()
     who = [line.split()[2] for line in lines[1:]]
-    assert who == ["PCKMeans", "PCKMeans,", "PCKMeans,", "the", "who", "pck_means,", "KMeans,", "MPCKMeans"]
+    assert who == ["PCKMeans", "PCKMeans,", "PCKMeans,", "the", "who", "PCKMeans,", "KMeans,", "MPCKMeans"]
     assert "does not run: ModuleNotFoundError" in lines[4]

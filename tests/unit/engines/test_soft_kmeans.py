@@ -176,7 +176,7 @@ def test_a_metric_finds_the_feature_that_matters():
     for model in (
         MPCKMeans(2, random_state=0),
         MKMeans(2, random_state=0),
-        MPCKMeans(2, metric="full", random_state=0),
+        MPCKMeans(2, form="full", random_state=0),
     ):
         model.fit(X, constraints=c)
         weight = model.metric_ if model.metric_.ndim == 1 else np.diag(model.metric_)
@@ -191,7 +191,7 @@ def test_metrics_are_positive_and_new_rows_are_measured_by_them(metric, per_clus
     X, _ = loose(3)
     must, cannot = some_pairs(3, 40, 20)
     c = Constraints.build(40, must_link=must, cannot_link=cannot, weight=1.0)
-    model = MPCKMeans(3, metric=metric, per_cluster=per_cluster, random_state=0).fit(X, constraints=c)
+    model = MPCKMeans(3, form=metric, per_cluster=per_cluster, random_state=0).fit(X, constraints=c)
     A = np.asarray(model.metric_)
     assert A.shape == ((3,) if per_cluster else ()) + ((3, 3) if metric == "full" else (3,))
     A = A if per_cluster else np.repeat(A[None], 3, axis=0)
@@ -213,8 +213,8 @@ def test_full_metrics_turn_with_the_data():
     must, cannot = some_pairs(5, 40, 20)
     c = Constraints.build(40, must_link=must, cannot_link=cannot, weight=1.0)
     turn = np.linalg.qr(np.random.default_rng(0).normal(size=(3, 3)))[0]
-    a = mpck_means(X, c, 3, metric="full", init=X[:3])
-    b = mpck_means(X @ turn + 4.0, c, 3, metric="full", init=X[:3] @ turn + 4.0)
+    a = mpck_means(X, c, 3, form="full", init=X[:3])
+    b = mpck_means(X @ turn + 4.0, c, 3, form="full", init=X[:3] @ turn + 4.0)
     assert_array_equal(a.labels, b.labels)
     assert_allclose(turn.T @ a.metric @ turn, b.metric, rtol=1e-6, atol=1e-9)
 
@@ -223,7 +223,7 @@ def test_weights_of_features_go_with_their_units():
     X, _ = loose(6)
     X = X * [1e3, 1.0, 1e-3]
     for metric in ("diagonal", "full"):
-        found = mpck_means(X, Constraints.build(40), 1, metric=metric).metric
+        found = mpck_means(X, Constraints.build(40), 1, form=metric).metric
         wanted = np.diag(1 / np.var(X, axis=0)) if metric == "diagonal" else np.linalg.inv(np.cov(X.T, bias=True))
         assert_allclose(found, (np.diag(wanted) if metric == "diagonal" else wanted) / 1.001, rtol=1e-6)
 
@@ -235,7 +235,7 @@ def test_flat_data_keep_metrics_finite(function):
     for metric in ("diagonal", "full"):
         for per_cluster in (False, True):
             for data in (X, np.zeros((8, 3))):
-                run = function(data, c, 3, metric=metric, per_cluster=per_cluster, random_state=0)
+                run = function(data, c, 3, form=metric, per_cluster=per_cluster, random_state=0)
                 assert np.isfinite(run.metric).all()
                 assert np.isfinite(run.objective)
                 assert len(set(run.labels.tolist())) == 3
@@ -367,7 +367,7 @@ def test_metrics_that_cannot_be_learned_are_refused():
     X, _ = loose(0)
     c = Constraints.build(40)
     with pytest.raises(LinkwiseError, match=r'learns no metric with distortion="cosine"'):
-        hmrf_kmeans(X, c, 3, distortion="cosine", metric="full")
+        hmrf_kmeans(X, c, 3, distortion="cosine", form="full")
     with pytest.raises(TypeError, match="a metric is learned from dense rows only"):
         mpck_means(sp.csr_array(X), c, 3)
 

@@ -25,13 +25,13 @@ pck_means = partial(outcome, PCKMeans)
 
 METHODS = {
     "pck": (pck_means, {}, twins.PCK),
-    "mk-diagonal": (mk_means, {"metric": "diagonal"}, twins.MK),
-    "mk-full": (mk_means, {"metric": "full"}, twins.MK),
-    "mk-diagonal-each": (mk_means, {"metric": "diagonal", "per_cluster": True}, twins.MK),
-    "mpck-diagonal": (mpck_means, {"metric": "diagonal"}, twins.HMRF),
-    "mpck-full": (mpck_means, {"metric": "full"}, twins.HMRF),
-    "mpck-diagonal-each": (mpck_means, {"metric": "diagonal", "per_cluster": True}, twins.HMRF),
-    "mpck-full-each": (mpck_means, {"metric": "full", "per_cluster": True}, twins.HMRF),
+    "mk-diagonal": (mk_means, {"form": "diagonal"}, twins.MK),
+    "mk-full": (mk_means, {"form": "full"}, twins.MK),
+    "mk-diagonal-each": (mk_means, {"form": "diagonal", "per_cluster": True}, twins.MK),
+    "mpck-diagonal": (mpck_means, {"form": "diagonal"}, twins.HMRF),
+    "mpck-full": (mpck_means, {"form": "full"}, twins.HMRF),
+    "mpck-diagonal-each": (mpck_means, {"form": "diagonal", "per_cluster": True}, twins.HMRF),
+    "mpck-full-each": (mpck_means, {"form": "full", "per_cluster": True}, twins.HMRF),
     "hmrf": (hmrf_kmeans, {}, twins.HMRF),
     "hmrf-cosine": (hmrf_kmeans, {"distortion": "cosine"}, twins.CosineHMRF),
     "hmrf-kl": (hmrf_kmeans, {"distortion": "kl"}, twins.EntropyHMRF),
@@ -77,7 +77,7 @@ def statements(n, must, cannot, extra_must=(), extra_cannot=()):
 
 def definition(name, X, k, must, cannot):
     _, options, twin = METHODS[name]
-    return twin(X, k, must, cannot, **{o: v for o, v in options.items() if o in ("metric", "per_cluster")})
+    return twin(X, k, must, cannot, **{o: v for o, v in options.items() if o in ("form", "per_cluster")})
 
 
 def matrices(metric, k):

@@ -49,8 +49,8 @@ NEAR = [(ITML(), PAIRS), (LSML(), {"triplets": [(0, 1, 2), (3, 4, 5)]}), (LSML()
 SOFT = [
     MKMeans(3, random_state=0),
     MPCKMeans(3, random_state=0),
-    MPCKMeans(3, metric="full", per_cluster=True, random_state=0),
-    HMRFKMeans(3, metric="diagonal", random_state=0),
+    MPCKMeans(3, form="full", per_cluster=True, random_state=0),
+    HMRFKMeans(3, form="diagonal", random_state=0),
     CVQE(3, random_state=0),
     LCVQE(3, random_state=0),
 ]
@@ -178,7 +178,7 @@ def test_an_empty_cluster_is_filled_where_nothing_is_held():
 
 def test_features_of_very_different_units_leave_a_metric_regular():
     X = cloud() * [1e40, 1e-40]
-    for options in ({"metric": "full"}, {"metric": "diagonal"}, {"metric": "full", "per_cluster": True}):
+    for options in ({"form": "full"}, {"form": "diagonal"}, {"form": "full", "per_cluster": True}):
         with warnings.catch_warnings():
             warnings.simplefilter("error")
             model = MPCKMeans(3, random_state=0, **options).fit(X, constraints=said(PAIRS, weight=1.0))

@@ -51,7 +51,7 @@ def models(tree_model, tmp_path_factory):
     folder = tmp_path_factory.mktemp("models")
     made = {"tree": tree_model}
     made["centers"] = COPKMeans(3, random_state=0).fit(X, constraints=SAID)
-    made["metric"] = MPCKMeans(3, metric="full", random_state=0).fit(X, constraints=SAID)
+    made["metric"] = MPCKMeans(3, form="full", random_state=0).fit(X, constraints=SAID)
     made["reach"] = NeighborhoodPropagation().fit(X, constraints=SAID)
     made["mixtures"] = DistBoost(2, n_rounds=2, random_state=0).fit(X, constraints=SAID)
     for name, model in made.items():

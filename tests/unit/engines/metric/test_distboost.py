@@ -10,8 +10,8 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy.spatial.distance import cdist
 
 from linkwise import ConstrainedAgglomerative, Constraints, DistBoost, Kind, ReCon
-from linkwise.engines import distboost
 from linkwise.engines.metric._boosting import Labeled, PairWeights, best_step, boost
+from linkwise.engines.metric._distboost import distboost
 from linkwise.engines.metric._weak_mixture import WeakMixture, draw_forest, fit_weak_mixture, grow_forest
 from linkwise.engines.mixture._constrained_mixture import Given
 from linkwise.engines.mixture._em import Settings, climb_weighted

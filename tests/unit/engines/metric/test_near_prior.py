@@ -7,11 +7,10 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 from linkwise import ITML, LSML, Constraints
-from linkwise.engines import itml, lsml
-from linkwise.engines.metric._itml import _loss as itml_loss, dual_terms
+from linkwise.engines.metric._itml import _loss as itml_loss, dual_terms, itml
 from linkwise.engines.metric._kernels import project_onto_bounds
 from linkwise.engines.metric._logdet import certify_near, value_and_slope
-from linkwise.engines.metric._lsml import _loss as lsml_loss
+from linkwise.engines.metric._lsml import _loss as lsml_loss, lsml
 from linkwise.exceptions import LinkwiseError, LinkwiseWarning
 from tests.oracles.metrics_learned import (
     best_itml,
@@ -46,7 +45,7 @@ def test_itml_is_the_minimum_with_bounds_written_out(solver):
     for seed in range(4):
         X, c, chosen, weight, near = pairs(seed)
         D = X[chosen[:, 0]] - X[chosen[:, 1]]
-        found = itml(X, c, gamma=0.8, bounds=(0.7, 4.0), solver=solver, tol=1e-9)
+        found = itml(X, c, slack=0.8, bounds=(0.7, 4.0), solver=solver, tol=1e-9)
         value, A = best_itml(D, near, np.where(near, 0.7, 4.0), 0.8 * weight)
         assert_allclose(found.objective, value, rtol=1e-5)
         assert_allclose(matrix(found), A, atol=2e-3)
@@ -63,7 +62,7 @@ def test_solvers_of_itml_agree_where_many_things_were_said():
     c = Constraints.build(60, must_link=both[same], cannot_link=both[~same])
     for gamma in (0.1, 10.0):
         a, *others = (
-            itml(X, c, solver=solver, gamma=gamma, tol=1e-6, max_iter=20_000) for solver in ("auto", "lbfgs", "bregman")
+            itml(X, c, solver=solver, slack=gamma, tol=1e-6, max_iter=20_000) for solver in ("auto", "lbfgs", "bregman")
         )
         assert a.gap <= 1e-6
         for b in others:

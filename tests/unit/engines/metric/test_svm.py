@@ -8,8 +8,7 @@ import scipy.sparse as sp
 from numpy.testing import assert_allclose
 
 from linkwise import Constraints, SVMMetric
-from linkwise.engines import svm_metric
-from linkwise.engines.metric._svm import largest_margin
+from linkwise.engines.metric._svm import largest_margin, svm_metric
 from linkwise.exceptions import LinkwiseError, LinkwiseWarning
 from tests.oracles.metrics_learned import best_margin
 
