@@ -77,7 +77,9 @@ def distboost(
     settings = Settings(covariance_type, EM_TOL, reg_covar * unit, max_iter, 1, "k-means++", random)
     n = len(samples)
     if n_clusters > n:
-        msg = f"{WHO} was asked for n_clusters={n_clusters}, but X has only n_samples={n}.\nHint: between 1 and {n}."
+        msg = (
+            f"{WHO} was asked for n_clusters={n_clusters}, but X has only n_samples={n}.\nHint: n_clusters={n} or less."
+        )
         raise LinkwiseError(msg)
     require_covariance_memory(n_clusters, samples.shape[1], covariance_type, WHO)
     apart = distinct_pairs(samples, apart_pairs(constraints), who=WHO)
