@@ -17,8 +17,7 @@ from sklearn.base import clone
 from sklearn.cluster import KMeans
 from sklearn.mixture import GaussianMixture
 
-from linkwise import Constraints, KernelKMeans, Kind, close, verify
-from linkwise.engines import cop_kmeans
+from linkwise import Constraints, COPKMeans, KernelKMeans, Kind, close, verify
 from linkwise.exceptions import InfeasibleConstraintsError, LinkwiseError, LinkwiseWarning, UnsupportedConstraintError
 from tests.contract.discovery import PARTITIONS, blobs, said, truth
 from tests.contract.test_contract import OPPOSITE, RULES, partition
@@ -58,7 +57,7 @@ def means_stay(X, labels):
 
 def kmeans(X, k, seed):
     """Ten runs of k-means; that they are k-means is shown here too."""
-    return cop_kmeans(X, Constraints.build(len(X)), k, n_init=10, random_state=seed).labels
+    return COPKMeans(k, n_init=10, random_state=seed).fit(X).labels_
 
 
 PLAIN |= {

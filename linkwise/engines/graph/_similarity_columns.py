@@ -142,7 +142,7 @@ class Field:
         return self._solve(unit) / self._variance
 
     def reach(self, samples: IntArray, coefficients: FloatArray, graph_values: FloatArray) -> Reach:
-        """What extends values to new rows: coefficients of columns, and what they add up to along the graph."""
+        """Return the function that extends values to new rows; ``graph_values`` sums columns along the graph."""
         middle, axes = (None, None) if self._whiten is None else self._whiten
         return Reach(
             self._spaces[0],
@@ -166,7 +166,7 @@ class Field:
 
 
 def _graph(rows: Any, n_neighbors: int) -> tuple[Any, FloatArray]:
-    """Normalized Laplacian plus the leak, of affinities whose scale is that of the place; and the scale of each."""
+    """Normalized Laplacian plus the leak, of affinities scaled by local distances; and the scale of each sample."""
     n = rows.shape[0]
     count = min(n_neighbors, n - 1)
     if count < 1:

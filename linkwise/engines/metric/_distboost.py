@@ -24,8 +24,7 @@ from linkwise.engines.mixture import (
     COVARIANCE_TYPES,
     Settings,
     random_source,
-    read_data,
-    require_room,
+    require_covariance_memory,
 )
 from linkwise.exceptions import LinkwiseError
 
@@ -62,7 +61,7 @@ class BoostedDistance(NamedTuple):
 
 
 def distboost(
-    X: Any,
+    samples: FloatArray,
     constraints: Constraints,
     n_clusters: int = 2,
     *,
@@ -73,18 +72,16 @@ def distboost(
     random_state: Any = None,
 ) -> BoostedDistance:
     """Learn the distance of `DistBoost`."""
-    samples = read_data(X, WHO)
-    if len(samples) != constraints.n_samples:
-        msg = f"{WHO}: X has {len(samples)} rows, but the statements are about {constraints.n_samples} samples."
-        raise LinkwiseError(msg)
     random = random_source(random_state)
     unit = float(samples.var(axis=0).mean()) or 1.0
     settings = Settings(covariance_type, EM_TOL, reg_covar * unit, max_iter, 1, "k-means++", random)
-    if not 1 <= n_clusters <= len(samples):
-        n = len(samples)
-        msg = f"{WHO} was asked for n_clusters={n_clusters}, but X has only n_samples={n}.\nHint: between 1 and {n}."
+    n = len(samples)
+    if n_clusters > n:
+        msg = (
+            f"{WHO} was asked for n_clusters={n_clusters}, but X has only n_samples={n}.\nHint: n_clusters={n} or less."
+        )
         raise LinkwiseError(msg)
-    require_room(n_clusters, samples.shape[1], covariance_type, WHO)
+    require_covariance_memory(n_clusters, samples.shape[1], covariance_type, WHO)
     apart = distinct_pairs(samples, apart_pairs(constraints), who=WHO)
     if n_clusters == 1 and len(apart.first):
         msg = f"{WHO}: n_clusters=1 keeps nothing apart, but there are cannot-links.\nHint: n_clusters=2 or more."

@@ -27,6 +27,5 @@ from linkwise.engines.mixture._kernels_gaussian import (
     normalize_rows as normalize_rows,
 )
 from linkwise.engines.mixture._mixture_mixin import (
-    read_data as read_data,
-    require_room as require_room,
+    require_covariance_memory as require_covariance_memory,
 )

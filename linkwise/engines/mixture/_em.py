@@ -87,7 +87,7 @@ def _nearest(
     return decide(graph.gather(square / (-2 * variance)))
 
 
-ROUNDING = 16 * float(np.finfo(np.float64).eps)  # what subtracting a mean may leave of a constant, relative to it
+ROUNDING = 16 * float(np.finfo(np.float64).eps)  # remainder of a constant after its mean was subtracted, relative to it
 
 
 class Beliefs(Protocol):
@@ -217,8 +217,8 @@ def climb_weighted(
 ) -> tuple[FloatArray, Gaussians]:
     """Fit a mixture by EM from one start, each sample counting with its weight; return mixing weights and Gaussians.
 
-    The E-step is that of `climb`: a sample's weight says how much it counts, not what it is. Mixing weights are the
-    shares of the clusters, as the chance that all statements hold says nothing about samples of different weight.
+    The E-step is that of `climb`: the weight of a sample changes how much it counts, not its labels. Mixing weights are
+    the shares of the clusters, as the chance that all statements hold says nothing about samples of different weight.
     There is no warning if it does not converge: one of many mixtures may be a little worse.
     """
     shift = X.mean(axis=0)

@@ -13,7 +13,7 @@ from linkwise._compat import Interval, StrOptions
 from linkwise._memory import require_memory
 from linkwise._messages import many
 from linkwise._typing import FloatArray, IntArray
-from linkwise._validation import require_finite, require_numbers, warn_user
+from linkwise._validation import warn_user
 from linkwise.constraints import Constraints
 from linkwise.engines import PartitionMixin
 from linkwise.engines.mixture._em import STARTS, Beliefs, Mixture, Settings, climb, random_source
@@ -25,29 +25,7 @@ from linkwise.problem import Problem
 MAX_STATES = 2**20
 
 
-def refuse_sparse(X: Any, who: str) -> None:
-    """Gaussians need dense vectors."""
-    if scipy.sparse.issparse(X):
-        msg = (
-            f"{who} was given sparse X, expected dense vectors: a covariance is dense whatever the data are.\n"
-            "Hint: reduce the dimensions first, as with sklearn.decomposition.TruncatedSVD, or pass X.toarray()."
-        )
-        raise LinkwiseError(msg)
-
-
-def read_data(X: Any, who: str) -> FloatArray:
-    """Read X for `distboost`; estimators read it in their `fit`."""
-    refuse_sparse(X, who)
-    require_numbers(X)
-    samples = np.ascontiguousarray(X, dtype=np.float64)
-    if samples.ndim != 2 or 0 in samples.shape:
-        msg = f"{who}: X has shape {samples.shape}, expected (n_samples, n_features) with at least one of each."
-        raise LinkwiseError(msg)
-    require_finite(samples, X, who=who)
-    return samples
-
-
-def require_room(k: int, d: int, covariance_type: str, who: str) -> None:
+def require_covariance_memory(k: int, d: int, covariance_type: str, who: str) -> None:
     """Refuse covariances that memory cannot hold."""
     if covariance_type in ("full", "tied"):
         require_memory(
@@ -93,7 +71,12 @@ class MixtureMixin(PartitionMixin):
     n_approximated_: int
 
     def _validate(self, X: Any, *, reset: bool) -> Any:
-        refuse_sparse(X, type(self).__name__)
+        if scipy.sparse.issparse(X):
+            msg = (
+                f"{type(self).__name__} was given sparse X, expected dense vectors: covariances are dense.\n"
+                "Hint: reduce the dimensions first, as with sklearn.decomposition.TruncatedSVD, or pass X.toarray()."
+            )
+            raise LinkwiseError(msg)
         return super()._validate(X, reset=reset)  # type: ignore[misc]
 
     def _read(self, X: Any) -> Any:
@@ -102,7 +85,7 @@ class MixtureMixin(PartitionMixin):
         if not isinstance(self.init, str) and (np.shape(self.init) != shape or not np.isfinite(self.init).all()):
             msg = f"{who}: init has shape {np.shape(self.init)}, expected finite means of shape {shape}."
             raise LinkwiseError(msg)
-        require_room(*shape, self.covariance_type, who)
+        require_covariance_memory(*shape, self.covariance_type, who)
         return samples
 
     def _climb(self, problem: Problem, beliefs: Beliefs) -> Mixture:

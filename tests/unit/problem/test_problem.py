@@ -74,6 +74,8 @@ def test_a_rule_of_least_separation_adds_must_links():
 def test_labels_of_groups_come_back_to_samples():
     problem = Problem(line(4), Constraints.build(4, must_link=[(0, 2)]))
     assert problem.expand(np.array([5, 7, 9])).tolist() == [5, 7, 5, 9]
+    assert problem.reduce(np.array([5, 7, 5, 9])).tolist() == [5, 7, 9]
+    assert problem.reduce(np.array([5, 7, 6, 9])).tolist() == [5, 7, 9]  # of labels that differ in a group the first
     with pytest.raises(LinkwiseError, match="one for each of the 3 groups"):
         problem.expand(np.zeros(4, dtype=np.intp))
 
