@@ -3,9 +3,6 @@
 from linkwise.engines.assignment._assign import (
     assign as assign,
 )
-from linkwise.engines.assignment._contracted_rows import (
-    contract as contract,
-)
 from linkwise.engines.assignment._policies import (
     ExactPlaces as ExactPlaces,
     FixedPlaces as FixedPlaces,
