@@ -203,7 +203,7 @@ class Readers(Nodes):
         Parameters
         ----------
         source : str or Path
-            The text of the file, or the path of a file. Obsolete terms are passed over, and so are relations other
+            The text of the file, or the path of a file. Obsolete terms are ignored, and so are relations other
             than ``is_a``.
         items : array-like of shape (n_samples,), optional
             The term each sample is annotated with; None, NaN or "" for none. Without it there are no samples, see

@@ -243,7 +243,7 @@ class Exchange(Tree):
         join : bool, default=False
             Join the trees of a forest above the highest merge, as `joined` does, so that the text holds one tree:
             many programs read the first one only. The join carries the comment ``[&&NHX:linkwise_join=3]`` (the
-            number of trees), which other programs pass over and `from_newick` understands.
+            number of trees), which other programs ignore and `from_newick` understands.
 
         Returns
         -------

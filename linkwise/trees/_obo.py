@@ -161,7 +161,7 @@ class _Term:
 
 
 def nodes_of_obo(source: Any, parents: str, by: str) -> NamedNodes:
-    """Read the is_a hierarchy of an OBO ontology; obsolete terms are passed over."""
+    """Read the is_a hierarchy of an OBO ontology; obsolete terms are ignored."""
     for option, value, allowed in (("parents", parents, ("refuse", "first")), ("by", by, ("id", "name"))):
         if value not in allowed:
             msg = f"from_obo: {option} is {value!r}, expected {allowed[0]!r} or {allowed[1]!r}."

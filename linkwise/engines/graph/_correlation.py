@@ -71,8 +71,8 @@ def correlation_clustering(
     Parameters
     ----------
     constraints : Constraints
-        Must-links, cannot-links, groups together or apart. Soft ones may be broken at the price of their weight, a
-        group as a whole at the price of one; hard ones hold.
+        Must-links, cannot-links, groups together or apart. Soft ones may be broken at the cost of their weight, a
+        group as a whole at the cost of one; hard ones hold.
     budget : float, default=10.0
         Counted work of search and proof, as in `repair`: about as many seconds, the same result on every machine. 0
         takes statements greedily, the heaviest first.

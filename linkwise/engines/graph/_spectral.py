@@ -187,7 +187,7 @@ class SpectralLearning(PartitionMixin, ConstrainedClusterer):
 
     See Also
     --------
-    KernelKMeans : the same criteria without eigenvectors, with a price for each broken statement.
+    KernelKMeans : the same criteria without eigenvectors, with a cost for each broken statement.
     spectral_learning : the same as a function.
 
     Notes

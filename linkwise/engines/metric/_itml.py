@@ -128,7 +128,7 @@ def itml(
     constraints : Constraints
         Must-links, cannot-links, groups together or apart; other kinds are not looked at.
     gamma : float, default=1.0
-        Price of giving way; a statement's weight multiplies it.
+        Cost of giving way; a statement's weight multiplies it.
     bounds : pair of float, optional
         u and l, squared distances. By default the 5th and 95th percentile of the positive squared distances between
         samples (1,000 of them, evenly spaced, if there are more), under the prior.
@@ -290,7 +290,7 @@ class ITML(MetricLearner):
     Parameters
     ----------
     gamma : float, default=1.0
-        Price of a bound that gives way; a statement's weight multiplies it.
+        Cost of a bound that gives way; a statement's weight multiplies it.
     bounds : pair of float, optional
         Squared distances that must-links should stay below and cannot-links above; by default the 5th and 95th
         percentile of those between samples.

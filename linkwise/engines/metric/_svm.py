@@ -201,7 +201,7 @@ def svm_metric(
     constraints : Constraints
         Triplets; other kinds are not looked at. A triplet's weight multiplies its ``C``.
     C : float, default=1.0
-        Price of a comparison that misses the margin.
+        Cost of a comparison that misses the margin.
     basis : array-like of shape (n_features, n_directions), optional
         The matrix A, whose columns are weighed in place of the features; the identity by default.
     max_iter : int, default=200
@@ -295,7 +295,7 @@ class SVMMetric(MetricLearner):
     Parameters
     ----------
     C : float, default=1.0
-        Price of a comparison that misses the margin.
+        Cost of a comparison that misses the margin.
     basis : array-like of shape (n_features, n_directions), optional
         Directions to weigh in place of the features.
     max_iter : int, default=200

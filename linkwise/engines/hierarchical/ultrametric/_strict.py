@@ -38,7 +38,7 @@ class Graph(NamedTuple):
     queue: IntArray  # (2, n): the two sides of a gap, as far as explored
     seen: IntArray  # stamp of the exploration that saw a sample last
     stamp: IntArray  # one number
-    heap_key: FloatArray  # tree edges that may be cut, longest on top; outdated entries are passed over
+    heap_key: FloatArray  # tree edges that may be cut, longest on top; outdated entries are skipped
     heap_edge: IntArray
     heap_size: IntArray  # one number
 
