@@ -135,7 +135,7 @@ class ExpectedGain(Strategy):
     the same units, and a typical sample of a large unexplored region wins before an odd one.
 
     Looking one answer ahead with Gaussian fields is due to [1]_; pairs in the place of labels, the open class, and the
-    price in questions are ours.
+    cost in questions are ours.
 
     What a dialogue shows comes from the same figures: the share believed is the mean of the strongest claims, which on
     easy data is too modest (0.6 to 0.8 where 90 % are right) and with many small classes at first too bold; the number

@@ -64,7 +64,7 @@ class Entries:
     place : ndarray of intp, shape (e,)
         Position in ``groups.member`` of a member, -1 for other entries.
     weight : ndarray of float64, shape (e,)
-        The price of taking the entry back: that of its statement.
+        The cost of taking the entry back: that of its statement.
     """
 
     statement: IntArray

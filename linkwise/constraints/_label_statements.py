@@ -113,7 +113,7 @@ def join_labels(first: Labels, second: Labels, n_first: int, n_second: int) -> L
 
 
 def select_labels(labels: Labels, picked: IntArray, weight: FloatArray) -> Labels:
-    """Keep the labelings of which every statement is still there, at one price; others are statements like any."""
+    """Keep the labelings of which every statement is still there, at one cost; others are statements like any."""
     if not labels:
         return NO_LABELS
     owner = labels.owner[picked]

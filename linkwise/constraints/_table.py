@@ -60,7 +60,7 @@ class Constraints:
         Sample numbers, smaller of an interchangeable pair first; pairs are padded with -1. A statement about any
         number of samples has -1 in all three places.
     weight : ndarray of float64, shape (m,)
-        Price of breaking the statement; ``inf`` means hard.
+        Cost of breaking the statement; ``inf`` means hard.
     row : ndarray of intp, shape (m,)
         Where the statement stood in what the user gave (its ``#`` number in messages).
     rules : tuple of Rule
@@ -168,7 +168,7 @@ class Constraints:
             Choices ``x, y1, y2, ...``: x shares a cluster with at least one of the others; x is apart from at least
             one of them.
         weight : float, sequence or mapping, default=inf
-            One price for all, one per statement (in the order of the keywords here), or a mapping from keywords such
+            One cost for all, one per statement (in the order of the keywords here), or a mapping from keywords such
             as ``"must_link"`` to either. Weight 0 drops the statement.
         rules : Rule or iterable of Rule
             Statements about clusters, such as ``MinSeparation(0.1)``.
@@ -248,7 +248,7 @@ class Constraints:
         unlabeled : scalar, default=-1
             Another value that means "not known".
         weight : float, default=inf
-            Price of breaking one statement.
+            Cost of breaking one statement.
 
         Returns
         -------
@@ -288,7 +288,7 @@ class Constraints:
         unlabeled : scalar, default=-1
             Another value that means "in no group"; groups of one sample say nothing.
         weight : float, default=inf
-            Price of breaking one statement.
+            Cost of breaking one statement.
 
         Returns
         -------
@@ -562,7 +562,7 @@ class Constraints:
         )
 
     def with_weight(self, weight: Any) -> Self:
-        """Return the same statements at other prices: one for all, or one per statement; ``inf`` makes them hard."""
+        """Return the same statements with other weights: one for all, or one per statement; ``inf`` makes them hard."""
         prices = read_weights(weight, {"all": self.n_statements})
         made = self._with(slice(None), prices, self.groups)
         return made if (prices > 0).all() else made.select(prices > 0)

@@ -219,11 +219,8 @@ def _arrow(raw: bytes, name: str) -> Any:
 
 
 def _frame(source: Any) -> Any:
-    try:
-        import narwhals.stable.v1 as nw
-    except ImportError as missing:
-        msg = "read_data needs narwhals to read data frames.\nHint: pip install narwhals, or pass `frame.to_numpy()`."
-        raise LinkwiseError(msg) from missing
+    import narwhals.stable.v1 as nw
+
     try:
         return nw.from_native(source, eager_only=True)
     except TypeError as unknown:

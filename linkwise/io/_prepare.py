@@ -88,7 +88,7 @@ class Preparation:
         Parameters
         ----------
         source : Columns
-            Columns by name; others than those named here are passed over.
+            Columns by name; others than those named here are ignored.
         fill : bool, default=True
             Whether missing values may be filled, if ``impute`` says how.
         """

@@ -206,7 +206,7 @@ def _check_keys(name: str, line: int, keys: Sequence[str]) -> None:
     odd = [key for key in keys if key not in _KEYS]
     if odd:
         warnings.warn(
-            f"{name}, line {line}: {', '.join(map(shown, odd[:5]))} means nothing here and is passed over; known are "
+            f"{name}, line {line}: {', '.join(map(shown, odd[:5]))} means nothing here and is ignored; known are "
             f"{', '.join(_KEYS)}.",
             LinkwiseWarning,
             stacklevel=5,

@@ -65,7 +65,7 @@ def delimiter_of(text: str) -> str:
 
 
 def read_rows(text: str, name: str, delimiter: str | None = None) -> Iterator[tuple[int, list[str]]]:
-    """Read delimited rows as (line number, cells); empty lines are passed over."""
+    """Read delimited rows as (line number, cells); empty lines are skipped."""
     mark = delimiter_of(text) if delimiter is None else delimiter
     before = csv.field_size_limit(sys.maxsize if sys.maxsize < 2**31 else 2**31 - 1)
     reader = csv.reader(io.StringIO(text, newline=""), delimiter=mark, strict=True)

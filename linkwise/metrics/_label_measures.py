@@ -10,7 +10,7 @@ import numpy as np
 from linkwise._typing import FloatArray, IntArray
 from linkwise.exceptions import LinkwiseError, LinkwiseWarning
 from linkwise.metrics._pair_measures import cells
-from linkwise.metrics._read_labels import read_judged, read_labels
+from linkwise.metrics._read_labels import Judged, read_judged, read_labels
 
 
 def purity(y_true: Any, labels: Any, *, unlabeled: Any = -1) -> float:
@@ -76,9 +76,9 @@ def nmi(y_true: Any, labels: Any, *, unlabeled: Any = -1) -> float:
     (1.0, 0.0)
     """
     judged = read_judged("nmi", y_true, labels, unlabeled)
-    row, column, count = cells(judged.classes, judged.clusters, judged.n_clusters)
-    if len(count) == judged.n_classes == judged.n_clusters:  # every class is a cluster; no rounding
+    if _are_same(judged):  # no rounding
         return 1.0
+    row, column, count = cells(judged.classes, judged.clusters, judged.n_clusters)
     n = len(judged.samples)
     by_class, by_cluster = np.bincount(judged.classes), np.bincount(judged.clusters)
     # log(n * cell / (row * column)) from logarithms, since the products outgrow 64 bits before the counts do
@@ -86,6 +86,12 @@ def nmi(y_true: Any, labels: Any, *, unlabeled: Any = -1) -> float:
     shared = float((count / n * bits).sum())
     mean = (_entropy(by_class) + _entropy(by_cluster)) / 2
     return min(max(shared / mean, 0.0), 1.0)
+
+
+def _are_same(judged: Judged) -> bool:
+    """Whether every class is a cluster."""
+    count = cells(judged.classes, judged.clusters, judged.n_clusters)[2]
+    return len(count) == judged.n_classes == judged.n_clusters
 
 
 def _entropy(size: IntArray) -> float:
@@ -152,6 +158,8 @@ def adjusted_mutual_info(y_true: Any, labels: Any, *, unlabeled: Any = -1) -> fl
     from sklearn.metrics import adjusted_mutual_info_score
 
     judged = read_judged("adjusted_mutual_info", y_true, labels, unlabeled)
+    if _are_same(judged):  # scikit-learn before 1.7 has 0 where every sample is a class
+        return 1.0
     return float(adjusted_mutual_info_score(judged.classes, judged.clusters, average_method="arithmetic"))
 
 

@@ -9,6 +9,7 @@ import numpy as np
 from scipy.sparse import csr_array
 
 from linkwise._kernels.disjoint_set import components
+from linkwise._messages import hint
 from linkwise._typing import IntArray
 from linkwise.constraints import Constraints, Kind
 from linkwise.exceptions import LinkwiseWarning
@@ -306,9 +307,10 @@ def constrained_rand(y_true: Any, labels: Any, constraints: Any, *, unlabeled: A
     soft = place[soft]
     free = free.without(_one_by_one(soft[(soft >= 0).all(axis=1)], judged))
     if free.pairs == 0:
+        other = hint(command="read the adjusted rand index, which counts all pairs", python="use `rand`")
         warnings.warn(
-            "constrained_rand: what was said decides every pair, so there is nothing to judge; the answer is nan.\n"
-            "Hint: judge samples about which less was said, or use `rand`.",
+            "constrained_rand: the statements decide every pair, so there is nothing to judge; the answer is nan.\n"
+            f"Hint: {other}, or judge samples with fewer statements about them.",
             LinkwiseWarning,
             stacklevel=2,
         )

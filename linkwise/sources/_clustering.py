@@ -33,7 +33,7 @@ def from_dendrogram(
     height : float, optional
         Instead of ``cut``, the height of the cut.
     weight : float or mapping, default=inf
-        Price of breaking one statement; or a mapping from ``"must_link"``, ``"cannot_link"``, ``"triplets"`` to prices.
+        Cost of breaking one statement; or a mapping from ``"must_link"``, ``"cannot_link"``, ``"triplets"`` to costs.
 
     Returns
     -------

@@ -24,7 +24,7 @@ def duplicates(X: Any, *, weight: Any = np.inf) -> Constraints:
     X : array-like of shape (n_samples, n_features)
         Samples.
     weight : float or array-like, default=inf
-        Price of breaking one must-link.
+        Cost of breaking one must-link.
 
     Returns
     -------
@@ -89,7 +89,7 @@ def near_duplicates(X: Any, delta: float, *, metric: str = "euclidean", weight: 
     metric : str, default="euclidean"
         Any metric SciPy's ``cdist`` knows, or ``"precomputed"``.
     weight : float or array-like, default=inf
-        Price of breaking one must-link.
+        Cost of breaking one must-link.
 
     Returns
     -------

@@ -31,7 +31,7 @@ def groups(
     unlabeled : scalar, default=None
         A value that means "in no group"; None, NaN, pandas.NA and masked values always do.
     weight : float or array-like, default=inf
-        Price of breaking one statement.
+        Cost of breaking one statement.
 
     Returns
     -------
@@ -41,7 +41,7 @@ def groups(
     -----
     Labels of classes say more, namely that samples of different classes are apart: that is `Constraints.from_labels`.
     Hard links and hard groups together mean the same. Soft ones do not: a chain charges for every link that is broken,
-    so a group torn in two may cost its price once or often; a group costs its price once, however it is torn.
+    so a group torn in two may cost its weight once or several times; a group costs its weight once, however it is torn.
     **Cost** O(n log n); a group of g samples takes g - 1 links or one statement.
 
     See Also

@@ -40,9 +40,9 @@ def cover(parent: IntArray, order: IntArray, flagged: BoolArray) -> tuple[IntArr
 def skeleton(parent: IntArray, order: IntArray, node: IntArray) -> tuple[IntArray, IntArray]:
     """Build the tree whose leaves are the items: an item is a child of the node it sits on.
 
-    Nodes that do not divide items (nothing below, or everything below one branch) are passed over. Returns the parent
+    Nodes that do not divide items (nothing below, or everything below one branch) are left out. Returns the parent
     of every item and remaining node, items first and children before parents, and the number each node received (-1:
-    passed over).
+    left out).
     """
     m, n = len(parent), len(node)
     branches = np.zeros(m, np.intp)

@@ -72,7 +72,7 @@ def label_pairs(
     replace : bool, default=False
         Whether a pair may be drawn again.
     weight : float or array-like, default=inf
-        Price of breaking one statement (must-links first).
+        Cost of breaking one statement (must-links first).
 
     Returns
     -------
@@ -170,7 +170,7 @@ def label_triplets_sample(
     replace : bool, default=False
         Whether a triplet may be drawn again.
     weight : float or array-like, default=inf
-        Price of breaking one statement.
+        Cost of breaking one statement.
 
     Returns
     -------

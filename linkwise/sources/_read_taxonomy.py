@@ -135,6 +135,7 @@ class Readers(Nodes):
             the leaves are the samples: names 0 to n - 1 are sample numbers, other names become ids in their order.
         items : array-like of shape (n_samples,), optional
             The name of the node each sample sits on; None, NaN or "" for a sample that is not in the taxonomy.
+            As in `Dendrogram.from_newick`, an underscore outside quotes may be a blank of these names, or of ids.
         forest : bool, default=False
             Read all trees of the text.
 
@@ -156,7 +157,12 @@ class Readers(Nodes):
         >>> tree.triplets(minimal=True).describe(0)
         '#0 triplet(cat, dog | carp)'
         """
-        return cls._placed("from_newick", nodes_of_newick(text, forest), ids, items)
+        wanted = None
+        if items is not None:
+            wanted = set(map(as_text, read_column("from_newick: items", items).tolist()))
+        elif ids is not None:
+            wanted = set(map(str, read_names(ids).tolist()))
+        return cls._placed("from_newick", nodes_of_newick(text, forest, wanted), ids, items)
 
     @classmethod
     def from_nested(cls, nested: Any, ids: Any = None, *, items: Any = None) -> Self:
@@ -197,7 +203,7 @@ class Readers(Nodes):
         Parameters
         ----------
         source : str or Path
-            The text of the file, or the path of a file. Obsolete terms are passed over, and so are relations other
+            The text of the file, or the path of a file. Obsolete terms are ignored, and so are relations other
             than ``is_a``.
         items : array-like of shape (n_samples,), optional
             The term each sample is annotated with; None, NaN or "" for none. Without it there are no samples, see

@@ -160,7 +160,7 @@ class Taxonomy(Readers):
             Instead of every triplet, list only those that carry all the others: for every node v that divides samples,
             (branches of v - 1) x (branches beside v), where a sample on an inner node is a branch of its own.
         weight : float or array-like, default=inf
-            Price of breaking one triplet.
+            Cost of breaking one triplet.
 
         Returns
         -------
@@ -209,7 +209,7 @@ class Taxonomy(Readers):
         replace : bool, default=False
             Whether a triplet may be drawn again.
         weight : float or array-like, default=inf
-            Price of breaking one triplet.
+            Cost of breaking one triplet.
 
         Returns
         -------
@@ -327,7 +327,7 @@ class Taxonomy(Readers):
         level, nodes, above
             The cut, as in `labels`.
         weight : float or array-like, default=inf
-            Price of breaking one statement.
+            Cost of breaking one statement.
 
         Returns
         -------

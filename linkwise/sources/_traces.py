@@ -36,7 +36,7 @@ def contiguity(time: Any, trace: Any = None, *, max_gap: Any, breaks: Any = None
         Where a change is known to have happened. True at a point means between it and the point before it; a time t
         means between the last point before t and the first at or after it.
     weight : float or array-like, default=inf
-        Price of breaking one must-link.
+        Cost of breaking one must-link.
 
     Returns
     -------
@@ -159,7 +159,7 @@ def max_separation(
     given : Constraints, optional
         Known statements; of samples that its hard must-links and groups join, one cannot-link speaks for all.
     weight : float or array-like, default=inf
-        Price of breaking one cannot-link.
+        Cost of breaking one cannot-link.
 
     Returns
     -------

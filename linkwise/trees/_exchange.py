@@ -12,7 +12,7 @@ from linkwise.trees import _interchange as formats, _kernels as kernels
 from linkwise.trees._assemble import Assembled, assemble, heights_of_lengths
 from linkwise.trees._join import Arrays, at_the_top, join_roots, part_joins
 from linkwise.trees._newick import read_newick, write_newick
-from linkwise.trees._parent_array import Tree, frozen, read_heights, read_nodes, read_sample_count
+from linkwise.trees._parent_array import Tree, frozen, read_heights, read_names, read_nodes, read_sample_count
 
 
 class Exchange(Tree):
@@ -201,7 +201,8 @@ class Exchange(Tree):
             inner nodes with one child (dropped) are fine. Comments by which `to_newick` marks joins are understood.
         ids : array-like of shape (n_samples,), optional
             The leaf names in sample order. Without them, names 0 to n - 1 are sample numbers, other names become ids
-            in their order of appearance.
+            in their order of appearance. A name without quotes that is not an id is read with blanks for underscores
+            if it then is one, with a warning: ``Canis_lupus`` is ``Canis lupus``, as the grammar of Newick has it.
         forest : bool, default=False
             Read all trees of the text into one forest.
 
@@ -225,7 +226,8 @@ class Exchange(Tree):
         if not isinstance(text, str):
             msg = f"from_newick got {type(text).__name__}, expected text.\nHint: read a file with `path.read_text()`."
             raise LinkwiseError(msg)
-        nodes = read_newick(text.removeprefix("\ufeff"), forest)
+        wanted = None if ids is None else set(map(str, read_names(ids).tolist()))
+        nodes = read_newick(text.removeprefix("\ufeff"), forest, wanted)
         height = heights_of_lengths(nodes.above, nodes.length)
         made = assemble(nodes.above, nodes.is_leaf, nodes.name, height, ids)
         return cls._assembled(made, None, made.numbers(nodes.joins))
@@ -241,7 +243,7 @@ class Exchange(Tree):
         join : bool, default=False
             Join the trees of a forest above the highest merge, as `joined` does, so that the text holds one tree:
             many programs read the first one only. The join carries the comment ``[&&NHX:linkwise_join=3]`` (the
-            number of trees), which other programs pass over and `from_newick` understands.
+            number of trees), which other programs ignore and `from_newick` understands.
 
         Returns
         -------

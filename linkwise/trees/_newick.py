@@ -5,10 +5,12 @@ from __future__ import annotations
 import math
 import re
 import warnings
+from collections.abc import Collection
 from typing import TYPE_CHECKING, NamedTuple, NoReturn
 
 import numpy as np
 
+from linkwise._messages import many
 from linkwise.exceptions import LinkwiseError, LinkwiseWarning
 
 if TYPE_CHECKING:
@@ -84,6 +86,7 @@ class _Reader:
         self.text = text
         self.nodes = NewickNodes([], [], [], [], [])
         self.opened: list[int] = []  # where in the text each node begins
+        self.underscored: list[int] = []  # nodes whose name has an underscore outside quotes
         self.node = -1
         self.state = self.DONE
         self.n_trees = 0
@@ -152,6 +155,8 @@ class _Reader:
         elif self.state in (self.FRESH, self.CLOSED):
             self.nodes.name[self.node] = word
             self.state = self.NAMED
+            if not quoted and "_" in word:
+                self.underscored.append(self.node)
         else:
             self.fail(position, f"unexpected {word!r}", "names with spaces or quotes are written 'like this'.")
 
@@ -170,8 +175,12 @@ class _Reader:
         return length
 
 
-def read_newick(text: str, forest: bool) -> NewickNodes:
-    """Read one tree, or all trees when ``forest``, into arrays of nodes; refuse what is malformed, naming the place."""
+def read_newick(text: str, forest: bool, wanted: Collection[str] | None = None) -> NewickNodes:
+    """Read one tree, or all trees when ``forest``, into arrays of nodes; refuse what is malformed, naming the place.
+
+    Names stay as written, but for one case. By the grammar an underscore outside quotes is a blank: a name without
+    quotes that is not ``wanted`` as written, but is wanted with blanks, is read with blanks, with a warning.
+    """
     reader = _Reader(text)
     position, end = 0, len(text.rstrip())
     while position < end:
@@ -208,8 +217,28 @@ def read_newick(text: str, forest: bool) -> NewickNodes:
     if not reader.n_trees:
         msg = "Newick: the text holds no tree.\nHint: a tree looks like `((a:1,b:1):2,c:3);`."
         raise LinkwiseError(msg)
+    if wanted is not None:
+        _read_underscores(reader, wanted)
     _refuse_repeats(reader)
     return reader.nodes
+
+
+def _read_underscores(reader: _Reader, wanted: Collection[str]) -> None:
+    """Put blanks for the underscores of names that are wanted so, and not as they are written."""
+    name = reader.nodes.name
+    blank = {v: name[v].replace("_", " ") for v in reader.underscored if name[v] not in wanted}
+    blank = {v: word for v, word in blank.items() if word in wanted}
+    if blank:
+        first = next(iter(blank))
+        warnings.warn(
+            f"Newick: the underscores of {many(len(blank), 'name')} without quotes were read as blanks, since "
+            f"samples are called so: {name[first]} is {blank[first]!r}.\n"
+            f"Hint: write '{blank[first]}' in the tree, in quotes.",
+            LinkwiseWarning,
+            stacklevel=4,
+        )
+    for v, word in blank.items():
+        name[v] = word
 
 
 def _refuse_repeats(reader: _Reader) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Collection
 from pathlib import Path
 from typing import Any, NamedTuple, NoReturn
 
@@ -31,12 +32,12 @@ class NamedNodes(NamedTuple):
         return leaf
 
 
-def nodes_of_newick(text: Any, forest: bool) -> NamedNodes:
-    """Read Newick text; branch lengths play no role."""
+def nodes_of_newick(text: Any, forest: bool, wanted: Collection[str] | None = None) -> NamedNodes:
+    """Read Newick text, whose nodes are looked for by the ``wanted`` names; branch lengths play no role."""
     if not isinstance(text, str):
         msg = f"from_newick got {type(text).__name__}, expected text.\nHint: read a file with `path.read_text()`."
         raise LinkwiseError(msg)
-    nodes = read_newick(text.removeprefix("\ufeff"), forest)
+    nodes = read_newick(text.removeprefix("\ufeff"), forest, wanted)
     return NamedNodes(np.array(nodes.above, dtype=np.intp), np.array(nodes.name, dtype=np.str_))
 
 
@@ -160,7 +161,7 @@ class _Term:
 
 
 def nodes_of_obo(source: Any, parents: str, by: str) -> NamedNodes:
-    """Read the is_a hierarchy of an OBO ontology; obsolete terms are passed over."""
+    """Read the is_a hierarchy of an OBO ontology; obsolete terms are ignored."""
     for option, value, allowed in (("parents", parents, ("refuse", "first")), ("by", by, ("id", "name"))):
         if value not in allowed:
             msg = f"from_obo: {option} is {value!r}, expected {allowed[0]!r} or {allowed[1]!r}."

@@ -17,7 +17,7 @@ from sklearn.model_selection import GridSearchCV, KFold, ParameterGrid, cross_va
 from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from linkwise import ConstrainedAgglomerative, Constraints, ReCon, verify
+from linkwise import ConstrainedAgglomerative, ConstrainedGaussianMixture, Constraints, COPKMeans, ReCon, verify
 from linkwise.exceptions import ConstraintError
 
 N = 60
@@ -166,6 +166,28 @@ def test_cross_validate_passes_sliced_constraints():
         assert model.constraints_ == known[train]
         assert verify(model.labels_, known[train]).ok
     assert result["test_score"].tolist() == [1.0] * 4
+
+
+@pytest.mark.parametrize("model", [ConstrainedAgglomerative(3), COPKMeans(3), ConstrainedGaussianMixture(3)])
+def test_cross_validate_takes_constraints_as_y_and_a_score_of_them(model):
+    """As the README has it; a score of its own a mixture refuses to give of statements, where others have none."""
+    X, _, known = data()
+    result = cross_validate(
+        model,
+        X,
+        known,
+        scoring=lambda model, X, known: verify(model.predict(X), known).held.mean(),
+        return_estimator=True,
+        return_indices=True,
+        error_score="raise",
+    )
+    for fitted, train in zip(result["estimator"], result["indices"]["train"], strict=True):
+        assert fitted.constraints_ == known[train]
+        assert verify(fitted.labels_, known[train]).ok
+    assert ((result["test_score"] >= 0) & (result["test_score"] <= 1)).all()
+    assert result["test_score"].mean() > 0.5
+    with pytest.raises(TypeError, match=r"score got Constraints as y|If no scoring is specified"):
+        cross_validate(model, X, known, error_score="raise")
 
 
 def test_folds_of_a_frame_bind_named_constraints_by_name_or_position():

@@ -48,7 +48,7 @@ def test_the_oldest_python_is_the_one_the_floor_is_tested_with():
 
 def test_the_gate_runs_every_kind_of_test():
     gate = (ROOT / ".ci" / "run").read_text(encoding="utf-8")
-    for script in ("test", "test-kernels"):
+    for script in ("test", "test-kernels", "test-floor"):
         assert re.search(rf"bash scripts/{script}$", gate, re.MULTILINE)
 
 

@@ -5,11 +5,14 @@ The paper prints no table; what its text and figures say is tested, on points of
 
 from __future__ import annotations
 
+import warnings
+
 import numpy as np
 from numpy.testing import assert_allclose
 
 from linkwise import ConstrainedAgglomerative, ConstrainedCompleteLink, Constraints, propagate
 from linkwise.engines import propagated_linkage
+from linkwise.exceptions import LinkwiseWarning
 from linkwise.metrics import constrained_rand
 from linkwise.sources import label_pairs
 
@@ -68,7 +71,7 @@ def test_section_4_3_a_cannot_link_spreads_by_merging():
 
 
 def test_section_5_2_few_statements_find_two_circles_and_propagation_finds_them_sooner():
-    """Means over ten draws of 20 pairs: 0.9 with propagation and 0.6 without any statement, a wide margin."""
+    """Means over ten draws of 20 pairs, always two clusters: 0.91 with propagation, 0.68 imposed, 0.52 without any."""
     rng = np.random.default_rng(0)
     y = np.repeat([0, 1], 60)
     angle = rng.uniform(0, 2 * np.pi, 120)
@@ -78,12 +81,15 @@ def test_section_5_2_few_statements_find_two_circles_and_propagation_finds_them_
     for seed in range(10):
         said = label_pairs(y, 20, seed)
         for name, model, known in (
-            ("nothing", ConstrainedCompleteLink(None), Constraints.build(120)),
-            ("imposed", ConstrainedAgglomerative(None, linkage="complete"), said),
-            ("propagated", ConstrainedCompleteLink(None), said),
+            ("nothing", ConstrainedCompleteLink(2), Constraints.build(120)),
+            ("imposed", ConstrainedAgglomerative(2, linkage="complete"), said),
+            ("propagated", ConstrainedCompleteLink(2), said),
         ):
-            tree = model.fit(X, constraints=known).dendrogram_
-            scores[name].append(constrained_rand(y, tree.cut(n_clusters=max(2, tree.n_roots)), said))
+            with warnings.catch_warnings():
+                warnings.filterwarnings("ignore", "(.|\n)*dead end", LinkwiseWarning)
+                labels = model.fit(X, constraints=known).labels_
+            assert len(np.unique(labels)) == 2
+            scores[name].append(constrained_rand(y, labels, said))
     mean = {name: np.mean(values) for name, values in scores.items()}
     assert mean["propagated"] > 0.85
-    assert mean["propagated"] > mean["imposed"] > mean["nothing"]
+    assert mean["propagated"] - 0.1 > mean["imposed"] > mean["nothing"] + 0.1

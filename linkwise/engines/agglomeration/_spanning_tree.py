@@ -90,7 +90,7 @@ def spanning_tree(X: Floats, forced: IntArray | None, report: Callable[[int], ob
 
 
 def join_edges(n: int, edges: IntArray, length: FloatArray, forced: IntArray | None) -> tuple[IntArray, FloatArray]:
-    """Turn edges sorted by length into merges, must-linked groups first; edges inside a cluster are passed over."""
+    """Turn edges sorted by length into merges, must-linked groups first; edges inside a cluster are skipped."""
     pairs = np.empty((max(n - 1, 0), 2), np.intp)
     height = np.empty(max(n - 1, 0))
     done = _join(n, edges, length, np.empty(0, np.intp) if forced is None else forced, pairs, height)

@@ -69,7 +69,7 @@ class SpectralLearning(PartitionMixin, ConstrainedClusterer):
 
     See Also
     --------
-    KernelKMeans : the same criteria without eigenvectors, with a price for each broken statement.
+    KernelKMeans : the same criteria without eigenvectors, with a cost for each broken statement.
 
     Notes
     -----

@@ -185,7 +185,7 @@ class LSML(MetricLearner):
     loss : {"residual", "margin"}, default="residual"
         (d(near) - d(far))² where near is the longer one; or (1 + d²(near) - d²(far))² where positive, a margin.
     C : float, default=100.0
-        Price of the mean loss.
+        Weight of the mean loss.
     unit : "auto" or float, default="auto"
         The length in which distances are measured in the loss. "auto" is the root mean square of those compared, under
         the prior, so that neither the units of X nor its number of features matter; 1.0 takes X as it is.

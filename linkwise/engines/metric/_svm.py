@@ -250,7 +250,7 @@ class SVMMetric(MetricLearner):
     Parameters
     ----------
     C : float, default=1.0
-        Price of a comparison that misses the margin.
+        Cost of a comparison that misses the margin.
     basis : array-like of shape (n_features, n_directions), optional
         The matrix A, whose columns are weighed in place of the features; the identity by default.
     max_iter : int, default=200

@@ -100,7 +100,7 @@ class Entailment:
 
     @classmethod
     def of_feasible(cls, constraints: Constraints) -> Entailment:
-        """The same for statements known to hold together; kinds other than the three are passed over."""
+        """The same for statements known to hold together; kinds other than the three are ignored."""
         known = cls.__new__(cls)
         known._read(constraints)
         return known

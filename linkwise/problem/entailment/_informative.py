@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from linkwise._messages import hint
+from linkwise._messages import hint, many
 from linkwise._typing import FloatArray, IntArray
 from linkwise._value_columns import rank_values, read_known
 from linkwise.constraints import Constraints, Kind
@@ -129,11 +129,14 @@ class Selection:
     def __str__(self) -> str:
         m = len(self.statements)
         links = not (self.kept.kind == Kind.TRIPLET).any()
-        verb, what = ("decide", "pairs") if links else ("imply", "triplets")
+        verb, alone, what = ("decide", "decides", "pair") if links else ("imply", "implies", "triplet")
         about = "" if self.exact else "about "
-        whole = "" if np.isnan(self.total) else f" all of them {verb} {self.total:,.0f},"
-        head = f"{m:,} of {self.of:,} statements {verb} {about}{self.implied:,.0f} {what};{whole}"
-        head += f" no {m:,} {verb} more than {self.bound:,.0f}."
+        says = alone if m == 1 else verb
+        head = f"{m:,} of {many(self.of, 'statement')} {says} {about}{many(round(self.implied), what)}"
+        if m < self.of:
+            whole = "" if np.isnan(self.total) else f" all of them {verb} {self.total:,.0f},"
+            head += f";{whole} no {'single one' if m == 1 else f'{m:,}'} {says} more than {self.bound:,.0f}"
+        head += "."
         more = m - len(self.lines)
         return "\n".join([head, *(f"  {line}" for line in self.lines), *([f"  ... and {more:,} more"] if more else [])])
 

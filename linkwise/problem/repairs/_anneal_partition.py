@@ -38,7 +38,7 @@ def best_partition(
     is_must : ndarray of bool, shape (m,)
         Which are must-links; the others are cannot-links.
     weight : ndarray of float64, shape (m,)
-        Price of breaking each.
+        Cost of breaking each.
     label : ndarray of intp, shape (n,)
         The clusters to start from, numbered below n.
     budget : Budget

@@ -41,7 +41,7 @@ def best_tree(
     triplets : ndarray of intp, shape (m, 3)
         A row ``a, b, c`` reads ab|c.
     weight : ndarray of float64, shape (m,)
-        Price of breaking each.
+        Cost of breaking each.
     parent : ndarray of intp
         The binary tree to start from, leaves first.
     budget : Budget

@@ -158,7 +158,7 @@ def repair(
     constraints : Constraints
         Statements of any kind but choices; rules are not judged.
     keep : {"most", "hard"}, default="most"
-        "most" may drop hard statements too, each at a price above that of all soft ones; "hard" refuses to.
+        "most" may drop hard statements too, each at a cost above that of all soft ones; "hard" refuses to.
     budget : float, default=10.0
         Work of search and proof, after which the best so far is returned with a lower bound. It is counted in steps,
         not timed, so that every machine finds the same; a unit takes about a second on a common one. An integer

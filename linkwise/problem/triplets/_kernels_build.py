@@ -3,7 +3,7 @@
 Each level looks at all that is left, which is hard to beat while parts shrink quickly and hopeless on a long chain,
 where every level sheds one item. So a set keeps account of what looking at it has cost without halving it, and once
 that is as much as the method for deep trees would have cost, that method takes the set over. Whichever of the two suits
-the triplets, the price is at most about twice that of the better one.
+the triplets, the cost is at most about twice that of the better one.
 """
 
 from __future__ import annotations

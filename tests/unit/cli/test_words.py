@@ -163,6 +163,15 @@ def test_what_is_wrong_is_told_in_words_of_the_shell(here, capsys, monkeypatch, 
         assert words
 
 
+def test_a_score_without_free_pairs_names_what_the_command_prints(here, capsys):
+    (here / "pair.csv").write_text("kind,a,b\ncannot_link,otter,mink\n")
+    assert main(["score", "labels.csv", "labels.csv", "-c", "pair.csv"]) == 0
+    said = capsys.readouterr()
+    assert "Hint: read the adjusted rand index, which counts all pairs" in said.err
+    assert "`" not in said.err
+    assert "adjusted rand" in said.out
+
+
 @pytest.mark.parametrize(
     ("file", "hint"),
     [

@@ -243,7 +243,7 @@ def test_frames_with_other_kinds_of_columns():
     nullable = {"x": pd.array([1, None, 3], dtype="Int64"), "ok": pd.array([True, None, False], dtype="boolean")}
     assert read_data(pd.DataFrame(nullable), impute="mean").X.tolist() == [[1, 1], [2, 0.5], [3, 0]]
     assert read_data(pd.DataFrame({0: [1, 2], 1: ["3", "4.5"]})).X.tolist() == [[1, 3], [2, 4.5]]
-    assert read_data(pl.DataFrame({"x": [decimal.Decimal("1.5"), decimal.Decimal(3)]})).X.tolist() == [[1.5], [3]]
+    assert read_data(pl.DataFrame({"x": [decimal.Decimal("1.5"), decimal.Decimal("3.0")]})).X.tolist() == [[1.5], [3]]
     with pytest.raises(LinkwiseError, match=r"are not numbers: x \(row 0: '\[1\]'\)"):
         read_data(pl.DataFrame({"x": [[1], [2]]}))
 

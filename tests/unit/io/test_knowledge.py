@@ -147,6 +147,13 @@ def test_a_sample_in_two_groups_is_named_with_both_lines():
         read("sample,group\notter,a\nmink,a\notter,b\n", name="g.csv")
 
 
+def test_a_tree_of_species_is_about_samples_whose_names_have_blanks(tmp_path):
+    (tmp_path / "tree.nwk").write_text("((Canis_lupus,Canis_latrans),Ursus_arctos);")
+    with pytest.warns(LinkwiseWarning, match="underscores of 3 names"):
+        found = read_knowledge(tmp_path / "tree.nwk", ["Ursus arctos", "Canis latrans", "Canis lupus"])
+    assert found.constraints.items.tolist() == [[1, 2, 0]]
+
+
 def test_paths_parents_newick_and_json_say_the_same():
     tree = {"water": [{"weasels": ["otter", "mink"]}, "seal"]}
     forms = {

@@ -192,6 +192,17 @@ def test_if_few_suffice_everything_is_said():
     assert "4 of 20 statements imply 20 triplets; all of them imply 20" in str(best)
 
 
+def test_one_statement_is_told_in_the_singular():
+    one = Constraints.build(2, must_link=[(0, 1)])
+    assert str(informative(one, 1)).startswith("1 of 1 statement decides 1 pair.\n")
+    four = Constraints.build(6, must_link=[(0, 1), (2, 3), (3, 4), (4, 5)])
+    head = "1 of 4 statements decides 1 pair; all of them decide 7, no single one decides more than 1.\n"
+    assert str(informative(four, 1)).startswith(head)
+    assert str(informative(Constraints.build(3, triplets=[(0, 1, 2)]), 1)).startswith(
+        "1 of 1 statement implies 1 triplet."
+    )
+
+
 def relative_chain(n):
     return [(a, b, c) for a, b, c in combinations(range(n), 3)]
 

@@ -27,6 +27,34 @@ def test_ids_give_the_sample_order():
     assert read("(20:1,10:1);", ids=np.array([10, 20])).ids.tolist() == [10, 20]
 
 
+def test_an_underscore_without_quotes_is_a_blank_where_the_sample_is_called_so():
+    text = "((Canis_lupus,Canis_latrans),'Ursus_arctos');"
+    with pytest.warns(LinkwiseWarning, match=r"underscores of 1 name .*: Canis_lupus is 'Canis lupus'"):
+        tree = read(text, ids=["Ursus_arctos", "Canis_latrans", "Canis lupus"])
+    assert tree.ids.tolist() == ["Ursus_arctos", "Canis_latrans", "Canis lupus"]
+    assert tree.lca(1, 2) == 3
+    assert read(text).ids.tolist() == ["Canis_lupus", "Canis_latrans", "Ursus_arctos"]
+    with pytest.raises(LinkwiseError, match="leaf 'Ursus_arctos' is not in ids"):  # what is quoted stays as it is
+        read(text, ids=["Ursus arctos", "Canis_latrans", "Canis_lupus"])
+
+
+def test_where_both_spellings_are_samples_each_name_is_the_one_written():
+    ids = ["x y", "x_y", "z"]
+    assert read("((x_y,z),'x y');", ids=ids).parent.tolist() == [4, 3, 3, 4, -1]
+    assert read("(('x y',z),x_y);", ids=ids).parent.tolist() == [3, 4, 3, 4, -1]
+
+
+def test_two_leaves_are_never_read_as_one_sample():
+    text = "((x_y,'x y'),z);"
+    with (
+        pytest.warns(LinkwiseWarning, match="underscores"),
+        pytest.raises(LinkwiseError, match="'x y' appears a second"),
+    ):
+        read(text, ids=["x y", "z", "other"])
+    with pytest.raises(LinkwiseError, match="leaf 'a_b_c' is not in ids"):  # all underscores are blanks, or none
+        read("(a_b_c,d);", ids=["a_b c", "d"])
+
+
 def test_numbers_from_zero_on_are_sample_numbers():
     tree = read("((2,0),1);")
     assert tree.ids is None

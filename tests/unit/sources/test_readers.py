@@ -114,6 +114,19 @@ def test_newick_without_semicolon_warns_and_other_types_are_refused():
         Taxonomy.from_newick(b"(a,b);")
 
 
+def test_newick_underscores_are_blanks_where_samples_or_items_are_called_so():
+    text = "((Canis_lupus,Canis_latrans)Old_dogs,'Ursus_arctos');"
+    ids = ["Ursus_arctos", "Canis lupus", "Old dogs", "Canis_latrans", "Canis latrans"]
+    with pytest.warns(LinkwiseWarning, match="underscores of 2 names"):
+        tree = Taxonomy.from_newick(text, ids=ids)
+    assert tree.node.tolist() == [4, 2, 1, 3, -1]  # Canis_latrans is there as written
+    with pytest.warns(LinkwiseWarning, match="underscores of 1 name"):
+        tree = Taxonomy.from_newick(text, items=["Old dogs", None, "Ursus_arctos"])
+    assert tree.node.tolist() == [1, -1, 4]
+    with pytest.warns(LinkwiseWarning, match="underscores"), pytest.raises(LinkwiseError, match="several nodes are"):
+        Taxonomy.from_newick("(('x y',z)x_y,w);", ids=["x y", "z", "w"])
+
+
 def test_newick_forests_and_repeated_inner_names():
     tree = Taxonomy.from_newick("((a,b)95,(c,d)95);\n(e,f);", forest=True)
     assert tree.parent.tolist().count(-1) == 2
