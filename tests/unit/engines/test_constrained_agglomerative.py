@@ -76,7 +76,7 @@ def broken(labels, must, cannot):
 
 
 def leaves_a_dead_end(model, X, said):
-    """Fit below what greedy merging reaches: either nobody could, or samples are divided anew and all holds."""
+    """Fit below what greedy merging reaches: either nobody could, or samples are divided again and all holds."""
     if check(said, n_clusters=model.n_clusters).status == "infeasible":
         with pytest.raises(InfeasibleConstraintsError):
             model.fit(X, constraints=said)
