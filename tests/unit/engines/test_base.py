@@ -255,9 +255,9 @@ class OneCluster(ConstrainedClusterer):
     def _solve(self, problem):
         return Dendrogram(problem.n_samples, np.full(problem.n_samples, -1), np.zeros(problem.n_samples))
 
-    def _keep(self, outcome, samples, constraints):
-        self.labels_ = np.zeros(len(samples), dtype=np.intp)
-        self.certificate_ = self._certify(self.labels_, constraints, samples)
+    def _keep(self, outcome, problem):
+        self.labels_ = np.zeros(problem.n_samples, dtype=np.intp)
+        self.certificate_ = self._certify(self.labels_, problem)
 
 
 def test_a_subclass_writes_two_methods():
