@@ -77,15 +77,16 @@ def compare(job: dict[str, Any]) -> list[dict[str, Any]]:
 
 def _broken(outcome: Any, known: Any, spec: dict[str, Any]) -> int | None:
     """Count broken triplets; links hold in a cut, which the estimator marks, or is made at ``k`` clusters."""
-    if "k" in spec:
-        from linkwise import Dendrogram, verify
+    from linkwise import Dendrogram, Kind, verify
 
+    if "k" in spec:
         tree = outcome
         if not isinstance(tree, Dendrogram):  # a merge at height infinity counts as one like any other, made last
             merges = outcome[:, :2].astype(int)
             tree = Dendrogram.from_merges(len(outcome) + 1, merges, range(len(merges)))
         return len(verify(tree.cut(n_clusters=max(spec["k"], tree.n_roots)), known).violated)
-    return None if spec["who"].endswith("_linkage") else int((~outcome.satisfies(known)).sum())
+    unmarked_links = outcome.marked is None and bool((known.kind != Kind.TRIPLET).any())
+    return None if unmarked_links else int((~outcome.satisfies(known)).sum())
 
 
 def live(job: dict[str, Any]) -> dict[str, Any]:

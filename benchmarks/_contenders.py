@@ -1,4 +1,4 @@
-"""Who takes part: one function per library, each from vectors (and statements) to that library's own result.
+"""The contenders: one function per library, each from vectors (and statements) to that library's own result.
 
 A contender is described by a plain dictionary, so that it can be sent to a fresh process:
 ``{"who": "fastcluster", "method": "average"}``.
@@ -32,6 +32,10 @@ GET = {
     "pyannote.core": "pip install pyannote.core",
 }
 
+# Ours: `runner` fits them, or with ", tree alone" after the name runs the engine without checks, cut and certificate.
+ESTIMATORS = ("ConstrainedAgglomerative", "ConstrainedCompleteLink", "ReCon", "UltraTran", "IPoptim", "HACoc")
+ON_A_MATRIX = ("IPoptim", "HACoc")
+
 Run = Callable[[Any, Any], Any]
 
 
@@ -53,49 +57,34 @@ def runner(spec: dict[str, Any]) -> Run:
         from linkwise import agglomerate
 
         return lambda X, _: agglomerate(X, method=method, dtype=spec.get("dtype", "float64"))
-    if who == "constrained_linkage":
-        from linkwise.engines import constrained_linkage
+    if who == "linkwise on a matrix":
+        from linkwise import agglomerate
 
-        return lambda X, known: constrained_linkage(X, known, method=method)
-    if who == "ConstrainedAgglomerative":
-        from linkwise import ConstrainedAgglomerative
-
-        return lambda X, known: ConstrainedAgglomerative(None, linkage=method).fit(X, constraints=known).dendrogram_
-    if who == "propagated_linkage":
-        from linkwise.engines import propagated_linkage
-
-        return lambda X, known: propagated_linkage(X, known, method=method)
-    if who == "ConstrainedCompleteLink":
-        from linkwise import ConstrainedCompleteLink
-
-        return lambda X, known: ConstrainedCompleteLink(None, linkage=method).fit(X, constraints=known).dendrogram_
-    if who == "recon":
-        from linkwise.engines import recon
-
-        return recon
-    if who == "ReCon":
-        from linkwise import ReCon
-
-        return lambda X, known: ReCon().fit(X, constraints=known).dendrogram_
-    if who.startswith(("ultratran", "ipoptim", "hacoc", "UltraTran")) or who == "linkwise on a matrix":
-        return _ultrametric(who, method)
+        # the warm-up sees the first rows of a matrix: take as many columns
+        return lambda D, _: agglomerate(D[:, : len(D)], method=method, metric="precomputed")
+    if who.partition(",")[0] in ESTIMATORS:
+        return _own(who, spec)
     return _peer(who, method)
 
 
-def _ultrametric(who: str, method: str) -> Run:
-    from linkwise import UltraTran, agglomerate
-    from linkwise.engines import hacoc, ipoptim, ultratran
+def _own(who: str, spec: dict[str, Any]) -> Run:
+    """Return the fit of an estimator; of one called ``"..., tree alone"`` the engine behind it."""
+    import linkwise
+    from linkwise.problem import Problem
 
-    calls: dict[str, Run] = {
-        "ultratran": ultratran,
-        "ultratran, strict": lambda X, known: ultratran(X, known, variant="strict"),
-        "UltraTran, strict": lambda X, known: UltraTran(variant="strict").fit(X, constraints=known).dendrogram_,
-        # the warm-up sees the first rows of a matrix: take as many columns
-        "ipoptim": lambda D, known: ipoptim(D[:, : len(D)], known, method=method, metric="precomputed"),
-        "hacoc": lambda D, known: hacoc(D[:, : len(D)], known, method=method, metric="precomputed"),
-        "linkwise on a matrix": lambda D, _: agglomerate(D[:, : len(D)], method=method, metric="precomputed"),
-    }
-    return calls[who]
+    name, *words = who.split(", ")
+    options = {"linkage": spec["method"]} if "method" in spec else {}
+    options |= {"variant": "strict"} if "strict" in words else {}
+    metric = "precomputed" if name in ON_A_MATRIX else "euclidean"
+    model = getattr(linkwise, name)(None, metric=metric, **options)
+
+    def solve(X: Any, known: Any) -> Any:
+        X = X[:, : len(X)] if metric == "precomputed" else X  # the warm-up sees the first rows of a matrix
+        problem = Problem(X, known, metric=metric)
+        model._judge(problem)
+        return model._solve(problem)
+
+    return solve if "tree alone" in words else lambda X, known: model.fit(X, constraints=known).dendrogram_
 
 
 def _peer(who: str, method: str) -> Run:
@@ -136,7 +125,7 @@ def _peer(who: str, method: str) -> Run:
         return _penalized(method)
     if who == "pyannote.core":
         return _pooled()
-    msg = f"no contender is called {who!r}; expected one of {sorted(MODULE)} or a function of linkwise."
+    msg = f"no contender is called {who!r}; expected one of {sorted(MODULE)} or {sorted(ESTIMATORS)}."
     raise ValueError(msg)
 
 

@@ -124,8 +124,8 @@ def constrained(plan: Plan) -> Iterator[Row]:
         for method in ("average", "complete", "ward"):
             contenders: list[dict[str, Any]] = [{"who": "linkwise", "method": method}]
             pairs = []
-            for who in ("constrained_linkage", "ConstrainedAgglomerative"):
-                wanted = (Goal("wall", 1.15),) if who == "constrained_linkage" else ()
+            for who in ("ConstrainedAgglomerative, tree alone", "ConstrainedAgglomerative"):
+                wanted = (Goal("wall", 1.15),) if who.endswith("tree alone") else ()
                 for said in (
                     ("links", 0),
                     ("links", n),
@@ -155,7 +155,7 @@ def rivals(plan: Plan) -> Iterator[Row]:
         m = data["n"] // 10 if "n" in data else 80
         said = {"method": "average", "said": ("links", m), "k": k}
         who = [name for name in ("constrained-linkage", "pyannote.core") if plan.takes_part(name)]
-        contenders = [{"who": name, **said} for name in ("constrained_linkage", *who)]
+        contenders = [{"who": name, **said} for name in ("ConstrainedAgglomerative, tree alone", *who)]
         # the others take half a minute a time; two of them will do
         pairs = [Pair(0, 1 + at, (Goal("wall", 0.01),) if "n=" in case else ()) for at in range(len(who))]
         if pairs:
@@ -184,7 +184,7 @@ def propagate(plan: Plan) -> Iterator[Row]:
             yield row
         contenders: list[dict[str, Any]] = [{"who": "linkwise", "method": "complete"}]
         pairs = []
-        for who in ("propagated_linkage", "ConstrainedCompleteLink"):
+        for who in ("ConstrainedCompleteLink, tree alone", "ConstrainedCompleteLink"):
             for said in (("must-links", n // 20), ("must-links", n // 6), ("links", n), ("cannot-links", n)):
                 pairs.append(Pair(len(contenders), 0))
                 contenders.append({"who": who, "method": "complete", "said": said})
@@ -217,8 +217,8 @@ def recon(plan: Plan) -> Iterator[Row]:
             if data["make"] == "catalogued" and not os.environ.get("LINKWISE_DATA"):
                 continue
             said = (kind, n)
-            contenders: list[dict[str, Any]] = [{"who": "recon", "said": said}]
-            if name == "digits":  # what the estimator adds: its checks, its cut and its certificate
+            contenders: list[dict[str, Any]] = [{"who": "ReCon, tree alone", "said": said}]
+            if name == "digits":  # with checks, cut and certificate
                 contenders.append({"who": "ReCon", "said": said})
             pairs = []
             for who in ("fastcluster", "fastcluster.linkage_vector"):
@@ -287,18 +287,21 @@ MIXED = {"classes": 10, "spread": 1.0}
 
 
 def ultrametric(plan: Plan) -> Iterator[Row]:
-    """Methods that take triplets as wishes, as many as samples, against single linkage and the plain method."""
+    """Methods that do not guarantee triplets, as many as samples, against single linkage and the plain method."""
     for n in plan.sizes_or(3_000):
         said = ("triplets", n)
         if plan.takes_part("fastcluster + cophenet"):
-            contenders = [{"who": "ultratran", "said": said}, {"who": "fastcluster + cophenet", "method": "single"}]
+            contenders = [
+                {"who": "UltraTran, tree alone", "said": said},
+                {"who": "fastcluster + cophenet", "method": "single"},
+            ]
             pairs = [Pair(0, 1, (Goal("wall", 0.3),))]
             data = {"make": "blobs", "n": n}
             yield from measure(
                 Comparison("ultrametric", f"faithful n={n:,}, warm", data, contenders, pairs), plan.repeats
             )
         contenders = [{"who": "linkwise on a matrix", "method": "average"}]
-        contenders += [{"who": who, "method": "average", "said": said} for who in ("ipoptim", "hacoc")]
+        contenders += [{"who": f"{who}, tree alone", "method": "average", "said": said} for who in ("IPoptim", "HACoc")]
         pairs = [Pair(1, 0, (Goal("wall", 1.1),)), Pair(2, 0)]
         data = {"make": "distances", "n": n}
         yield from measure(
@@ -308,8 +311,8 @@ def ultrametric(plan: Plan) -> Iterator[Row]:
         for name, options in (("20 classes", {}), ("10 classes, spread 1", MIXED)):
             for kind in ("triplets", "tree"):
                 said = (kind, n)
-                contenders = [{"who": "ultratran", "said": said}]
-                contenders += [{"who": who, "said": said} for who in ("ultratran, strict", "UltraTran, strict")]
+                ours = ("UltraTran, tree alone", "UltraTran, strict, tree alone", "UltraTran, strict")
+                contenders = [{"who": who, "said": said} for who in ours]
                 pairs = [Pair(1, 0, (Goal("wall", 3.0),)), Pair(2, 0)]
                 data = {"make": "blobs", "n": n, **options}
                 case = f"strict, {kind}, {name} n={n:,}, warm"

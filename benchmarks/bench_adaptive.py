@@ -8,9 +8,14 @@ import numpy as np
 
 from linkwise import IHAC, BiHAC, BiiHAC, Taxonomy
 from linkwise.datasets import noisy_taxonomy
-from linkwise.engines import bihac
 from linkwise.exceptions import LinkwiseWarning
 from linkwise.metrics import h_correlation
+
+
+def _fit(model, X, constraints):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", LinkwiseWarning)
+        return model.fit(X, constraints=constraints)
 
 
 class Texts:
@@ -28,12 +33,10 @@ class Texts:
         known[told] = node[told]
         self.X, self.truth = data.X, Taxonomy(data.taxonomy.parent, node)
         self.constraints = Taxonomy(data.taxonomy.parent, known).triplets()
-        bihac(self.X[:40], self.constraints[:40], max_iter=2)  # loads or compiles the kernels
+        _fit(BiHAC(max_iter=2), self.X[:40], self.constraints[:40])  # loads or compiles the kernels
 
     def _fit(self, model):
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", LinkwiseWarning)
-            return model.fit(self.X, constraints=self.constraints)
+        return _fit(model, self.X, self.constraints)
 
     def time_ihac(self, *_):
         self._fit(IHAC())

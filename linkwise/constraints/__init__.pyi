@@ -37,6 +37,9 @@ from linkwise.constraints._groups import (
     gather as gather,
     take_groups as take_groups,
 )
+from linkwise.constraints._kinds import (
+    LINKS as LINKS,
+)
 from linkwise.constraints._label_statements import (
     says_all as says_all,
 )

@@ -76,6 +76,7 @@ class Kind(IntEnum):
         return self >= Kind.MUST_LINK_ANY
 
 
+LINKS = frozenset({Kind.MUST_LINK, Kind.CANNOT_LINK, Kind.TOGETHER, Kind.APART})
 _TITLES = (
     "must-link",
     "cannot-link",

@@ -23,21 +23,14 @@ from linkwise.engines.hierarchical import (
     ConstrainedAgglomerative as ConstrainedAgglomerative,
     ConstrainedCompleteLink as ConstrainedCompleteLink,
     active_complete_link as active_complete_link,
-    constrained_linkage as constrained_linkage,
-    propagated_linkage as propagated_linkage,
 )
 from linkwise.engines.hierarchical.biased import (
     IHAC as IHAC,
-    AdaptiveRun as AdaptiveRun,
     BiHAC as BiHAC,
     BiiHAC as BiiHAC,
-    bihac as bihac,
-    biihac as biihac,
-    ihac as ihac,
 )
 from linkwise.engines.hierarchical.relative import (
     ReCon as ReCon,
-    recon as recon,
 )
 from linkwise.engines.hierarchical.ultrametric import (
     HACoc as HACoc,
@@ -46,11 +39,8 @@ from linkwise.engines.hierarchical.ultrametric import (
     UltraTran as UltraTran,
     fit_heights as fit_heights,
     fit_ultrametric as fit_ultrametric,
-    hacoc as hacoc,
-    ipoptim as ipoptim,
     project_triplets as project_triplets,
     subdominant_ultrametric as subdominant_ultrametric,
-    ultratran as ultratran,
 )
 from linkwise.engines.metric import (
     ITML as ITML,

@@ -191,6 +191,10 @@ class Problem:
         """Whether all hard statements and rules can hold in ``n_clusters`` clusters, or in any number if it is None."""
         return decide(self.hard, self.n_clusters, self._data, self.metric)
 
+    def require_consistent(self) -> None:
+        """Raise if hard statements contradict each other; rules and ``n_clusters`` are left out."""
+        _ = self.blocks
+
     def require_feasible(self) -> None:
         """Raise if statements contradict each other or ``n_clusters`` is outside the bounds they leave.
 

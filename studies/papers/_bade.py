@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Iterator, Sequence
 from functools import lru_cache
 from pathlib import Path
@@ -10,9 +11,9 @@ from typing import Any, NamedTuple
 import numpy as np
 import scipy.sparse
 
-from linkwise import datasets
+from linkwise import IHAC, BiHAC, datasets
 from linkwise._typing import IntArray
-from linkwise.engines import bihac, ihac
+from linkwise.exceptions import LinkwiseWarning
 from linkwise.metrics import class_f, h_correlation
 from linkwise.sources import Taxonomy
 from studies.papers._computations import compute_all
@@ -51,7 +52,7 @@ def read(name: str, n_terms: int, data_folder: Path | None) -> Texts:
 
 
 def unknown_nodes(texts: Texts, setting: int, rng: np.random.Generator) -> IntArray:
-    """Draw the classes nobody labels: none, a leaf, or a node with all below it."""
+    """Draw the classes without labels: none, a leaf, or a node with all below it."""
     parent = texts.parent
     nodes = np.arange(len(parent))
     inner, used = np.isin(nodes, parent), np.isin(nodes, texts.node)
@@ -81,24 +82,28 @@ def label(texts: Texts, per_class: int, unknown: IntArray, rng: np.random.Genera
 def score(
     data: str, setting: int, per_class: int, draw: int, runs: int, terms: int, data_folder: Path | None = None
 ) -> dict[str, Any]:
-    """The three measures of the four methods on one draw of labels."""
+    """Return the three measures of the four methods on one draw of labels."""
     texts = read(data, terms, data_folder)
     rng = np.random.default_rng([setting, per_class, draw])
     told = label(texts, per_class, unknown_nodes(texts, setting, rng), rng)
     known = np.full(len(texts.node), -1)
     known[told] = texts.node[told]
     truth, said = Taxonomy(texts.parent, texts.node), Taxonomy(texts.parent, known).triplets()
-    learned = bihac(texts.X, said, max_iter=runs)
-    trees = {
-        "HAC": bihac(texts.X, said, max_iter=1, error_weights="uniform"),
-        "iHAC": ihac(texts.X, said),
-        "biHAC": learned,
-        "biiHAC": ihac(texts.X, said, weights=learned.weights),  # what biihac does, learning once
-    }
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", LinkwiseWarning)  # they do not guarantee triplets
+        learned = BiHAC(max_iter=runs).fit(texts.X, constraints=said)
+        stretched = texts.X @ scipy.sparse.diags_array(np.sqrt(learned.feature_weights_))
+        models = {
+            "HAC": BiHAC(max_iter=1, error_weights="uniform").fit(texts.X, constraints=said),
+            "iHAC": IHAC().fit(texts.X, constraints=said),
+            "biHAC": learned,
+            "biiHAC": IHAC().fit(stretched, constraints=said),  # the tree of BiiHAC, which would learn again
+        }
     found: dict[str, Any] = {}
-    for name, run in trees.items():
-        classes = class_f(truth, run.dendrogram, labeled=told)
-        found[name] = [h_correlation(truth, run.dendrogram), classes.leaf, classes.higher]
+    for name, model in models.items():
+        tree = model.dendrogram_
+        classes = class_f(truth, tree, labeled=told)
+        found[name] = [h_correlation(truth, tree), classes.leaf, classes.higher]
     return found
 
 

@@ -9,11 +9,17 @@ from numpy.testing import assert_array_equal
 from scipy.spatial.distance import pdist, squareform
 
 from linkwise import Constraints, verify
-from linkwise.engines import recon
+from linkwise.engines.hierarchical.relative import _estimator
 from tests.oracles import generators, relative, trees
+from tests.posing import posed
 from tests.profile import examples
 
 METHODS = ("single", "complete", "average", "weighted", "ward", "centroid", "median")
+
+
+def recon(X, constraints, **options):
+    """The tree of ReCon before it is cut."""
+    return posed(_estimator.recon)(X, constraints, **options)[0]
 
 
 def said(n, triplets):

@@ -11,7 +11,6 @@ import numpy as np
 from numpy.testing import assert_allclose
 
 from linkwise import ConstrainedAgglomerative, ConstrainedCompleteLink, Constraints, propagate
-from linkwise.engines import propagated_linkage
 from linkwise.exceptions import LinkwiseWarning
 from linkwise.metrics import constrained_rand
 from linkwise.sources import label_pairs
@@ -40,9 +39,9 @@ def test_figure_3_neighbors_follow():
     pulled = propagate(P, Constraints.build(4, must_link=[(x, y)]))
     assert_allclose(pulled[z, y], 0.1)
     near = np.array([[0.0, 0.0], [1.0, 0.0], [0.1, 0.0], [5.0, 7.0]])
-    pushed = propagated_linkage(near, Constraints.build(4, cannot_link=[(x, y)])).cut(n_clusters=2)
+    pushed = ConstrainedCompleteLink(2).fit_predict(near, constraints=Constraints.build(4, cannot_link=[(x, y)]))
     assert pushed[z] == pushed[x] != pushed[y]
-    assert propagated_linkage(near, Constraints.build(4)).cut(n_clusters=2)[other] != pushed[x]
+    assert ConstrainedCompleteLink(2).fit_predict(near)[other] != pushed[x]
 
 
 def test_figure_4_distant_clusters_are_brought_together():
@@ -65,8 +64,7 @@ def test_section_4_3_a_cannot_link_spreads_by_merging():
     """If A is cannot-linked to B, merging A and C makes C cannot-linked to B: no cluster ever holds B and C."""
     a, b, c, d = range(4)
     X = np.array([[0.0], [2.0], [0.5], [9.0]])
-    tree = propagated_linkage(X, Constraints.build(4, cannot_link=[(a, b)]))
-    labels = tree.cut(n_clusters=tree.n_roots)
+    labels = ConstrainedCompleteLink(None).fit_predict(X, constraints=Constraints.build(4, cannot_link=[(a, b)]))
     assert labels[c] == labels[a] != labels[b] == labels[d]
 
 

@@ -9,7 +9,6 @@ from sklearn.datasets import load_iris, load_wine
 
 from linkwise import Constraints, ReCon, Taxonomy
 from linkwise.constraints import Kind
-from linkwise.engines import recon
 from linkwise.metrics import pairwise_f
 from linkwise.problem import LiveTriplets, onetree
 from linkwise.sources import label_triplets_sample
@@ -37,7 +36,7 @@ def test_merging_b_and_d_violates_nothing_now_and_ends_in_a_dead_end():
 @pytest.mark.parametrize("method", ["centroid", "single", "complete", "average", "weighted", "ward", "median"])
 def test_recon_refuses_to_merge_b_and_d_and_completes_the_hierarchy(method):
     said = Constraints.build(4, triplets=EXAMPLE)
-    tree = recon(NEAR_B_D, said, method=method)
+    tree = ReCon(1, linkage=method).fit(NEAR_B_D, constraints=said).dendrogram_
     assert tree.n_roots == 1
     assert tree.lca(A, B) != tree.lca(B, D)
     assert tree.satisfies(said).all()

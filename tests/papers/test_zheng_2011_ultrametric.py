@@ -8,10 +8,14 @@ from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.datasets import load_iris
 
 from linkwise import Constraints, agglomerate
-from linkwise.engines import hacoc, ipoptim, subdominant_ultrametric, ultratran
+from linkwise.engines import subdominant_ultrametric
+from linkwise.engines.hierarchical.ultrametric import _hacoc, _ipoptim, _ultratran
 from linkwise.metrics import hierarchy_fscore
 from tests.oracles.generators import class_triplets, consistent_triplets
 from tests.oracles.ultrametric import algorithm_1, algorithm_2, comparisons, project_by_qp
+from tests.posing import posed
+
+hacoc, ultratran = posed(_hacoc.hacoc), posed(_ultratran.ultratran)
 
 TABLE_1 = np.array(
     [
@@ -33,6 +37,11 @@ TABLE_2 = np.array(
     ],
     dtype=float,
 )
+
+
+def ipoptim(X, said, **options):
+    """The tree of IPoptim before it is cut."""
+    return posed(_ipoptim.ipoptim)(X, said, **options)[0]
 
 
 @pytest.mark.parametrize("pick", [np.minimum, np.maximum])

@@ -4,7 +4,6 @@ from linkwise.engines.agglomeration._choose_loop import (
     Merges as Merges,
     agglomerate as agglomerate,
     merge_all as merge_all,
-    read_either as read_either,
     require_fitting as require_fitting,
 )
 from linkwise.engines.agglomeration._gamma_linkage import (

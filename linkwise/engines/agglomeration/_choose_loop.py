@@ -1,4 +1,4 @@
-"""Agglomerative clustering: choose the algorithm that is exact and cheapest for a linkage, its data and its rules."""
+"""`agglomerate` and the choice of the exact and cheapest algorithm for a linkage, its data and its rules."""
 
 from __future__ import annotations
 
@@ -97,7 +97,7 @@ def merge_all(
     dtype : {float64, float32}
         Type to compute in.
     progress : callable, optional
-        Called as ``progress(merges_done, merges_at_most)`` now and then.
+        Called as ``progress(merges_done, merges_at_most)`` from time to time.
 
     Returns
     -------
@@ -129,7 +129,7 @@ def merge_all(
 
 
 class _Run(NamedTuple):
-    """What every algorithm is told."""
+    """The settings that every algorithm gets."""
 
     code: int
     metric: str
@@ -282,7 +282,7 @@ def _from_points(source: npt.NDArray[Any], run: _Run, workers: Workers) -> Merge
 
 
 def _merge_few(start: Points, run: _Run, workers: Workers) -> int:
-    """Merge so few points that having all distances at hand is cheaper than computing them again and again."""
+    """Merge so few points that storing all distances is cheaper than computing them again."""
     m, size = len(start.P), start.size
     near = _neighbors(m, run)
     pitch = row_pitch(m, run.dtype)
@@ -345,7 +345,7 @@ def agglomerate(
     Raises
     ------
     LinkwiseError
-        Unknown names, a linkage that does not go with the metric, or a matrix that holds no dissimilarities.
+        Unknown names, a linkage that does not go with the metric, or a matrix that does not hold dissimilarities.
     MemoryLimitError
         When the distances would not fit into memory; nothing is allocated then.
 
@@ -384,7 +384,7 @@ def agglomerate(
 
 
 def require_fitting(method: str, metric: str, *, who: str = "agglomerate") -> None:
-    """Raise when a linkage that speaks about centroids is asked to work without Euclidean vectors."""
+    """Raise when a linkage that works on centroids is asked to work without Euclidean vectors."""
     code = linkage_code(method, who=who)
     if code not in EUCLIDEAN_ONLY or metric == "euclidean" or (metric == "precomputed" and code != WARD):
         return
@@ -393,13 +393,6 @@ def require_fitting(method: str, metric: str, *, who: str = "agglomerate") -> No
         'Hint: metric="euclidean", or method="average", which takes any metric.'
     )
     raise LinkwiseError(msg)
-
-
-def read_either(X: Any, metric: str, *, who: str) -> npt.NDArray[Any]:
-    """Return vectors, or with ``"precomputed"`` dissimilarities, as an array; what is one already is not looked at."""
-    if isinstance(X, np.ndarray):
-        return X
-    return np.asarray(X, dtype=np.float64) if metric == "precomputed" else read_vectors(X, who=who)
 
 
 def make_table(D: Floats, apart: Floats | None = None, near: BoolArray | None = None) -> Table:

@@ -1,4 +1,4 @@
-"""Where linkages that work on centroids start: must-linked groups as weighted points, and what keeps points apart."""
+"""The start of linkages that work on centroids: must-linked groups as weighted points, cannot-links between points."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from linkwise.engines.distances import Neighbors
 
 
 class Points(NamedTuple):
-    """Where a run starts: one weighted point per must-linked group, whose merges are noted already."""
+    """The start of a run: one weighted point per must-linked group, with the merges inside groups listed."""
 
     P: Floats
     size: Floats

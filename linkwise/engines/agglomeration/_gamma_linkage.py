@@ -1,4 +1,4 @@
-"""Centroid linkage under γ that does not compute what the triangle inequality rules out.
+"""Centroid linkage under γ that skips the distances the triangle inequality rules out.
 
 The distances of all clusters to a *pivot* cluster are always known. Two clusters whose distances to it differ by more
 than γ are further apart than γ, so they may not be merged and their own distance is never asked for. Further pivots
@@ -20,7 +20,7 @@ from linkwise.result import Dendrogram
 
 @dataclass(frozen=True, eq=False)
 class GammaRun:
-    """What `gamma_linkage` made, and what it took.
+    """Tree of `gamma_linkage` and the number of distances it took.
 
     Attributes
     ----------
@@ -67,7 +67,7 @@ def gamma_linkage(X: Any, gamma: float, *, n_pivots: int = 1) -> GammaRun:
 
     See Also
     --------
-    constrained_linkage : any linkage, with must-links, cannot-links and other rules besides γ.
+    ConstrainedAgglomerative : any linkage, with must-links, cannot-links and other rules besides γ.
 
     Notes
     -----

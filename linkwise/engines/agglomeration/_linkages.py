@@ -1,4 +1,4 @@
-"""What a linkage is: its name, its integer code inside kernels, and its Lance-Williams rule."""
+"""Linkages: their names, their integer codes inside kernels, and their Lance-Williams rules."""
 
 from __future__ import annotations
 

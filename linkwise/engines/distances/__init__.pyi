@@ -5,7 +5,6 @@ from linkwise.engines.distances._bent_by_links import (
     fresh_distances as fresh_distances,
     obeys_triangle as obeys_triangle,
     propagate as propagate,
-    read_links as read_links,
     read_source as read_source,
 )
 from linkwise.engines.distances._dense import (

@@ -1,19 +1,18 @@
-"""Must-links as a change of space: what is near a linked sample comes near to all samples linked with it."""
+"""Distances bent by must-links: samples near a linked sample come near to all samples linked with it."""
 
 from __future__ import annotations
 
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal
 
 import numpy as np
 import numpy.typing as npt
 import scipy.sparse
 
-from linkwise._kernels.disjoint_set import components
 from linkwise._memory import require_memory
 from linkwise._threads import Workers
 from linkwise._typing import Floats, IntArray
 from linkwise._validation import read_dtype
-from linkwise.constraints import Constraints, Kind
+from linkwise.constraints import LINKS, Constraints
 from linkwise.engines.distances._dense import (
     Metric,
     as_dense,
@@ -26,9 +25,9 @@ from linkwise.engines.distances._dense import (
 )
 from linkwise.engines.distances._kernels_shortest_paths import _contract, _expand, mirror
 from linkwise.engines.distances._shortest_paths import PIVOTS, shorten
-from linkwise.exceptions import LinkwiseError, UnsupportedConstraintError
-from linkwise.problem import check
-from linkwise.problem.statements import bind
+from linkwise.exceptions import LinkwiseError
+from linkwise.problem import Problem
+from linkwise.problem.statements import bind, refuse
 
 # Metrics that obey the triangle inequality. Not among them: squares, cosine, correlation, Bray-Curtis, and Jaccard,
 # which SciPy extends to numbers in its own way.
@@ -45,81 +44,32 @@ TRIANGLE = frozenset(
         "minkowski",
     }
 )
-_UNDERSTOOD = (Kind.MUST_LINK, Kind.CANNOT_LINK, Kind.TOGETHER, Kind.APART)
-
-
-class Links(NamedTuple):
-    """What pairs and groups say, over the must-linked components.
-
-    Attributes
-    ----------
-    group : ndarray of intp, shape (n_samples,)
-        Component of each sample, numbered by first appearance.
-    size : ndarray of intp, shape (n_groups,)
-        Samples in each.
-    apart : ndarray of intp, shape (c, 2)
-        Pairs of components that must not share a cluster, each once, smaller number first.
-    """
-
-    group: IntArray
-    size: IntArray
-    apart: IntArray
-
-
-def read_links(constraints: Constraints, *, who: str = "propagate", write_out: bool = True) -> Links:
-    """Close must-links and carry cannot-links over to their components; groups apart as well, if ``write_out``.
-
-    Raises
-    ------
-    UnsupportedConstraintError
-        There are statements of other kinds, or rules.
-    InfeasibleConstraintsError
-        A cannot-link lies inside a component.
-
-    Examples
-    --------
-    >>> links = read_links(Constraints.build(4, must_link=[(0, 2)], cannot_link=[(3, 2)]))
-    >>> links.group.tolist(), links.apart.tolist()
-    ([0, 1, 0, 2], [[0, 2]])
-    """
-    foreign = [kind.word for kind in Kind if kind not in _UNDERSTOOD and (constraints.kind == kind).any()]
-    foreign += [type(rule).__name__ for rule in constraints.rules]
-    if foreign:
-        msg = (
-            f"{who} does not understand {' and '.join(foreign)}; it understands "
-            f"{', '.join(kind.word for kind in _UNDERSTOOD)}.\n"
-            "Hint: leave the others out with `constraints.select(...)` and `constraints.with_rules()`."
-        )
-        raise UnsupportedConstraintError(msg, tuple(foreign))
-    pairs, _ = constraints.must_links()
-    group: IntArray = components(constraints.n_samples, np.ascontiguousarray(pairs))
-    said = constraints.groups_of(Kind.APART)
-    apart = constraints.of(Kind.CANNOT_LINK)
-    if write_out:
-        every = np.zeros(constraints.n_samples, dtype=np.bool_)
-        every[said.member] = True
-        apart = np.concatenate([apart, said.pairs_with(every)])
-    apart = np.sort(group[apart], axis=1)
-    kind = np.full(len(said.statement), Kind.APART, dtype=np.int8)
-    if (apart[:, 0] == apart[:, 1]).any() or not said.hold(kind, group).all():
-        check(constraints.with_weight(np.inf)).raise_if_infeasible()
-    return Links(group, np.bincount(group), np.unique(apart, axis=0))
 
 
 def obeys_triangle(metric: Metric, metric_input: bool | None, *, who: str = "propagate") -> bool:
-    """Whether dissimilarities are known, or said, to obey the triangle inequality."""
+    """Whether the metric, or else the user, guarantees the triangle inequality."""
     return metric_name(metric, who=who) in TRIANGLE if metric_input is None else bool(metric_input)
 
 
-def adjust(source: Any, links: Links, metric: Metric, dtype: npt.DTypeLike, *, triangle: bool, far: bool) -> Floats:
+def adjust(
+    source: Any,
+    group: IntArray,
+    metric: Metric,
+    dtype: npt.DTypeLike,
+    *,
+    triangle: bool,
+    far: IntArray | None = None,
+) -> Floats:
     """Return the shortest distances when going from a sample to a must-linked one is free, as a fresh square.
 
-    With ``triangle`` only must-linked samples are tried as stops, else all; with ``far`` pairs that must stay apart are
-    set to twice the largest distance. ``source`` holds finite vectors, or dissimilarities.
+    ``group`` numbers must-linked groups by first appearance. With ``triangle`` only must-linked samples are tried as
+    stops, else all; pairs of groups in ``far`` are set to twice the largest distance. ``source`` holds finite vectors,
+    or dissimilarities.
     """
     kind = np.dtype(dtype)
-    n, m = len(links.group), len(links.size)
-    stops = np.flatnonzero(links.size > 1)
+    size = np.bincount(group)
+    n, m = len(group), len(size)
+    stops = np.flatnonzero(size > 1)
     if len(stops) and not triangle:
         stops = np.arange(m)
     beside = len(stops) if triangle else min(len(stops), PIVOTS)
@@ -131,16 +81,16 @@ def adjust(source: Any, links: Links, metric: Metric, dtype: npt.DTypeLike, *, t
     with Workers() as workers:
         D = fresh_distances(source, metric, kind, workers)
         if len(stops):
-            # Samples of a component end up in one place, so one row stands for all of them until the paths are found.
-            _contract(D, links.group)
+            # Samples of a group end up in one place, so one row stands for all of them until the paths are found.
+            _contract(D, group)
             shorten(D, m, stops, workers)
         mirror(D, m)
-    if far and len(links.apart):
+    if far is not None and len(far):
         largest = float(D[:m, :m].max(initial=0.0))
-        first, second = links.apart.T
+        first, second = far.T
         D[first, second] = D[second, first] = min(2 * largest, float(np.finfo(kind).max)) if largest else 1.0
     if m < n:
-        _expand(D, links.group)
+        _expand(D, group)
     return D
 
 
@@ -192,7 +142,7 @@ def propagate(
         By default known metrics do (Euclidean and others) and everything else, a precomputed matrix included, does not.
     cannot_link : {"far", "keep"}, default="far"
         What happens to pairs that must not share a cluster: they are set to twice the largest of all shortened
-        dissimilarities (1 if that is 0), or kept as they are, for a method that is told the constraints as well.
+        dissimilarities (1 if that is 0), or kept as they are, for a method that gets the constraints as well.
     dtype : {float64, float32}, default=float64
         Type to compute in.
 
@@ -249,8 +199,12 @@ def propagate(
         msg = f"propagate computes in float32 or float64, not in {kind}.\nHint: dtype=np.float32 or dtype=np.float64."
         raise LinkwiseError(msg)
     source, n, metric, triangle = read_source(X, metric, metric_input)
-    links = read_links(bind(constraints, X, n))
-    return adjust(source, links, metric, kind, triangle=triangle, far=cannot_link == "far")
+    known = refuse(bind(constraints, X, n), LINKS, who="propagate")
+    # contraction needs the statements only: X may be a condensed matrix, which has no row for each sample
+    problem = Problem(np.empty((n, 0)), known.with_weight(np.inf), who="propagate")
+    problem.require_consistent()
+    far = problem.apart.pairs() if cannot_link == "far" else None
+    return adjust(source, problem.group, metric, kind, triangle=triangle, far=far)
 
 
 def read_source(

@@ -9,24 +9,17 @@ from linkwise.engines.hierarchical._active_complete_link import (
 )
 from linkwise.engines.hierarchical._agglomerative import (
     ConstrainedAgglomerative as ConstrainedAgglomerative,
-    constrained_linkage as constrained_linkage,
 )
 from linkwise.engines.hierarchical._complete_link import (
     ConstrainedCompleteLink as ConstrainedCompleteLink,
-    propagated_linkage as propagated_linkage,
 )
 from linkwise.engines.hierarchical.biased import (
     IHAC as IHAC,
-    AdaptiveRun as AdaptiveRun,
     BiHAC as BiHAC,
     BiiHAC as BiiHAC,
-    bihac as bihac,
-    biihac as biihac,
-    ihac as ihac,
 )
 from linkwise.engines.hierarchical.relative import (
     ReCon as ReCon,
-    recon as recon,
 )
 from linkwise.engines.hierarchical.ultrametric import (
     HACoc as HACoc,
@@ -35,11 +28,8 @@ from linkwise.engines.hierarchical.ultrametric import (
     UltraTran as UltraTran,
     fit_heights as fit_heights,
     fit_ultrametric as fit_ultrametric,
-    hacoc as hacoc,
-    ipoptim as ipoptim,
     project_triplets as project_triplets,
     subdominant_ultrametric as subdominant_ultrametric,
-    ultratran as ultratran,
 )
 
 """For other packages of linkwise."""

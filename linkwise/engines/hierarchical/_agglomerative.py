@@ -1,4 +1,4 @@
-"""Agglomeration under must-links, cannot-links, δ, ε and γ: greedy, exact at every step, honest about dead ends."""
+"""`ConstrainedAgglomerative`: greedy merging under must-links, cannot-links and the rules δ, ε and γ."""
 
 from __future__ import annotations
 
@@ -8,140 +8,52 @@ import numpy as np
 import numpy.typing as npt
 
 from linkwise._compat import StrOptions
-from linkwise._kernels.disjoint_set import components
 from linkwise._messages import hint
 from linkwise._typing import IntArray
-from linkwise.constraints import Constraints, Groups, Kind, MaxCentroidDistance, MinSeparation, NeighborWithin, Rule
+from linkwise.constraints import LINKS, Kind, MaxCentroidDistance, MinSeparation, NeighborWithin, Rule
 from linkwise.engines import ConstrainedClusterer, current_progress
-from linkwise.engines.agglomeration import LINKAGES, merge_all, read_either, require_fitting
+from linkwise.engines.agglomeration import LINKAGES, merge_all
 from linkwise.engines.distances import as_dense, metric_name
 from linkwise.engines.hierarchical._dead_ends import LeavesDeadEnds
-from linkwise.engines.hierarchical._hierarchy_mixin import HierarchyMixin, mark
+from linkwise.engines.hierarchical._hierarchy_mixin import HierarchyMixin
 from linkwise.exceptions import DeadEndError, UnsupportedConstraintError
-from linkwise.problem import Problem, check, must_links_within, neighbors_within
+from linkwise.problem import Problem, neighbors_within
+from linkwise.problem.statements import Hard
 from linkwise.result import Dendrogram
-
-UNDERSTOOD = frozenset({Kind.MUST_LINK, Kind.CANNOT_LINK, Kind.TOGETHER, Kind.APART})
 
 
 def constrained_linkage(
-    X: Any,
-    constraints: Constraints,
-    *,
-    method: str = "average",
-    metric: Any = "euclidean",
-    dtype: npt.DTypeLike = np.float64,
-) -> Dendrogram:
-    """Build the forest that merges closest clusters first, starts from the must-links and never joins a cannot-link.
-
-    Parameters
-    ----------
-    X : ndarray of shape (n_samples, n_features)
-        Finite vectors, or square dissimilarities with ``metric="precomputed"``. Not modified.
-    constraints : Constraints
-        Must-links, cannot-links, groups together or apart, and the rules δ, ε, γ; all are taken as hard.
-    method : {"single", "complete", "average", "weighted", "ward", "centroid", "median"}, default="average"
-        How the distance of two clusters follows from their members.
-    metric : str or callable, default="euclidean"
-        How vectors are compared.
-    dtype : {float64, float32}, default=float64
-        Type to compute in.
-
-    Returns
-    -------
-    Dendrogram
-        One tree, or a forest when no legal merge is left; its number of roots is the k_min that was reached.
-
-    Raises
-    ------
-    InfeasibleConstraintsError
-        The statements contradict each other.
-    UnsupportedConstraintError
-        There are statements of another kind, such as triplets.
-    DeadEndError
-        Must-links, cannot-links and ε together (an NP-complete question) could not be met by the greedy start.
-
-    Notes
-    -----
-    **Cost** that of `agglomerate`: cannot-links ride along as infinite distances; groups apart are never written out
-    as pairs, except into the matrix of distances where there is one. γ and ε can make an illegal merge
-    legal later and need an n x n matrix and, at worst, O(n^3) time. **Guarantee** every clustering from the start to
-    the roots satisfies all statements; merging stops only when no pair of clusters can be merged. A dead end may lie
-    above the smallest feasible number of clusters, which is NP-hard to find. **Departure from** [1]_ cannot-links
-    are tested against the closure of the must-links; ties go to the lowest-numbered samples; samples that must-links
-    put into a cluster without an ε-neighbor are first joined to the cluster of their nearest one.
-
-    References
-    ----------
-    .. [1] I. Davidson, S. S. Ravi, "Agglomerative hierarchical clustering with constraints: theoretical and empirical
-       results", PKDD 2005.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from linkwise import Constraints
-    >>> from linkwise.engines import constrained_linkage
-    >>> X = np.array([[0.0], [1.0], [2.0], [9.0]])
-    >>> tree = constrained_linkage(X, Constraints.build(4, must_link=[(0, 3)], cannot_link=[(0, 1)]))
-    >>> tree.n_roots, tree.cut(n_clusters=2).tolist()
-    (2, [0, 1, 1, 0])
-    """
-    tree, _ = _grow(X, constraints, method, metric, dtype)
-    return tree
-
-
-def _grow(
-    X: Any, constraints: Constraints, method: str, metric: Any, dtype: npt.DTypeLike
-) -> tuple[Dendrogram, IntArray]:
-    """Build the forest; return it with the clusters merging started from, of which no cut has more."""
-    name = metric_name(metric, who="constrained_linkage")
-    require_fitting(method, name, who="constrained_linkage")
-    X = read_either(X, name, who="constrained_linkage")
-    foreign = tuple(kind.word for kind in Kind if kind not in UNDERSTOOD and (constraints.kind == kind).any())
-    if foreign:
-        msg = (
-            f"constrained_linkage does not understand {' and '.join(foreign)}; it understands "
-            f"{', '.join(kind.word for kind in Kind if kind in UNDERSTOOD)}.\n"
-            "Hint: leave the others out with `constraints.select(...)`; `recon` builds hierarchies under triplets."
-        )
-        raise UnsupportedConstraintError(msg, foreign)
-    if constraints.rules:
-        check(constraints, X=X, metric=metric).raise_if_infeasible()
-    n = constraints.n_samples
+    problem: Problem, X: Any, metric: Any, *, method: str = "average", dtype: npt.DTypeLike = np.float64
+) -> tuple[Dendrogram, int]:
+    """Build the forest of dense samples ``X``; return it with the number of clusters merging started from."""
     rules: dict[type[Rule], Rule] = {}
-    for rule in constraints.rules:  # of several, the strictest holds all
+    for rule in problem.constraints.rules:  # of several, the strictest holds all
         rules[type(rule)] = _stricter(rules.get(type(rule)), rule)
-    delta, epsilon, gamma = (rules.get(kind) for kind in (MinSeparation, NeighborWithin, MaxCentroidDistance))
-    if gamma is not None and name != "euclidean":
+    epsilon, gamma = rules.get(NeighborWithin), rules.get(MaxCentroidDistance)
+    if gamma is not None and metric_name(metric) != "euclidean":
         msg = (
-            f"{gamma!r} is about centroids of Euclidean vectors, but the metric is {name!r}.\n"
+            f"{gamma!r} is about centroids of Euclidean vectors, but the metric is {metric_name(metric)!r}.\n"
             'Hint: pass dense vectors and metric="euclidean", or leave the rule out.'
         )
         raise UnsupportedConstraintError(msg, (type(gamma).__name__,))
-    pairs, _ = constraints.must_links()
-    if isinstance(delta, MinSeparation):
-        pairs = np.concatenate([pairs, must_links_within(X, delta.delta, metric=metric)])
-    forbidden = constraints.of(Kind.CANNOT_LINK)
-    apart = constraints.groups_of(Kind.APART)
-    group = components(n, np.ascontiguousarray(pairs)) if len(pairs) else None
-    if group is not None and not _keeps_apart(group, forbidden, apart):
-        check(constraints).raise_if_infeasible()
+    hard = problem.hard
+    group = problem.group if len(hard.must) else None
     if isinstance(epsilon, NeighborWithin) and group is not None:
-        group = _with_neighbors(group, X, epsilon.epsilon, metric, forbidden, apart)
+        group = _with_neighbors(group, X, epsilon.epsilon, metric, hard)
     merges = merge_all(
         X,
         method=method,
         metric=metric,
         forced=group,
-        forbidden=np.ascontiguousarray(forbidden) if len(forbidden) else None,
-        apart=apart if len(apart.statement) else None,
+        forbidden=np.ascontiguousarray(hard.cannot) if len(hard.cannot) else None,
+        apart=hard.apart if len(hard.apart.statement) else None,
         gamma=gamma.gamma if isinstance(gamma, MaxCentroidDistance) else None,
         epsilon=epsilon.epsilon if isinstance(epsilon, NeighborWithin) else None,
         dtype=dtype,
         progress=current_progress(),
     )
-    tree = Dendrogram.from_merges(n, merges.pairs, merges.height, ids=constraints.ids)
-    return tree, np.arange(n) if group is None else group
+    tree = Dendrogram.from_merges(problem.n_samples, merges.pairs, merges.height, ids=problem.constraints.ids)
+    return tree, problem.n_samples if group is None else int(group.max(initial=-1)) + 1
 
 
 def _stricter(one: Rule | None, other: Rule) -> Rule:
@@ -154,16 +66,7 @@ def _stricter(one: Rule | None, other: Rule) -> Rule:
     return other
 
 
-def _keeps_apart(group: IntArray, forbidden: IntArray, apart: Groups) -> bool:
-    """Tell whether must-linked groups join nothing that is to be apart."""
-    if (group[forbidden[:, 0]] == group[forbidden[:, 1]]).any():
-        return False
-    return bool(apart.hold(np.full(len(apart.statement), Kind.APART, np.int8), group).all())
-
-
-def _with_neighbors(
-    group: IntArray, X: Any, epsilon: float, metric: Any, forbidden: IntArray, apart: Groups
-) -> IntArray:
+def _with_neighbors(group: IntArray, X: Any, epsilon: float, metric: Any, hard: Hard) -> IntArray:
     """Enlarge must-link groups until each member of a group has an ε-neighbor in it."""
     near = neighbors_within(X, epsilon, metric=metric)
     group = group.copy()
@@ -178,7 +81,7 @@ def _with_neighbors(
         x = int(lonely[0])
         span = slice(near.indptr[x], near.indptr[x + 1])
         candidates = near.indices[span][np.argsort(near.data[span], kind="stable")]
-        rivals = _apart_from(group, int(group[x]), forbidden, apart)
+        rivals = _apart_from(group, int(group[x]), hard)
         legal = [int(y) for y in candidates if group[y] != group[x] and group[y] not in rivals]
         if not legal:
             msg = (
@@ -190,11 +93,11 @@ def _with_neighbors(
         group[group == group[legal[0]]] = group[x]
 
 
-def _apart_from(group: IntArray, mine: int, forbidden: IntArray, apart: Groups) -> set[int]:
-    """The groups that a cannot-link or a group apart keeps away from group ``mine``."""
-    ends = group[forbidden]
+def _apart_from(group: IntArray, mine: int, hard: Hard) -> set[int]:
+    """Return the groups that a cannot-link or a group apart keeps away from group ``mine``."""
+    ends = group[hard.cannot]
     rivals = set(ends[ends[:, 0] == mine, 1].tolist()) | set(ends[ends[:, 1] == mine, 0].tolist())
-    owner, members = apart.owner, group[apart.member]
+    owner, members = hard.apart.owner, group[hard.apart.member]
     return rivals | set(members[np.isin(owner, owner[members == mine])].tolist())
 
 
@@ -214,7 +117,7 @@ class ConstrainedAgglomerative(LeavesDeadEnds, HierarchyMixin, ConstrainedCluste
     dtype : {"float64", "float32"}, default="float64"
         Type to compute in; single precision halves the memory and may swap near-ties.
     dead_end : {"regroup", "raise"}, default="regroup"
-        What to do when no legal merge is left above ``n_clusters``: divide the samples anew, so that all statements
+        What to do when no legal merge is left above ``n_clusters``: divide the samples again so that all statements
         hold in ``n_clusters`` clusters, and give each its own tree, with a warning; or raise `DeadEndError`.
 
     Attributes
@@ -228,7 +131,7 @@ class ConstrainedAgglomerative(LeavesDeadEnds, HierarchyMixin, ConstrainedCluste
     k_min_ : int
         Fewest clusters this run could reach: the number of roots.
     dead_end_ : int or None
-        Number of clusters at which greedy merging met a dead end, if the samples were divided anew because of it.
+        Number of clusters at which greedy merging met a dead end, if the samples were divided again because of it.
     n_clusters_, n_leaves_, n_connected_components_, children_, distances_
         As in scikit-learn's `AgglomerativeClustering`.
     constraints_ : Constraints
@@ -238,16 +141,23 @@ class ConstrainedAgglomerative(LeavesDeadEnds, HierarchyMixin, ConstrainedCluste
 
     See Also
     --------
+    ConstrainedCompleteLink : must-links also pull their surroundings together.
     ReCon : hierarchies under relative statements ab|c.
 
     Notes
     -----
     **Cost** O(n^2) time; O(n d) memory for ward, centroid and median on Euclidean vectors and for single without
-    cannot-links, one n x n matrix otherwise. **Guarantee** every hard statement holds in ``labels_`` and in every
-    coarser legal cut, re-checked after each fit. A dead end above ``n_clusters`` is left by joining its clusters all
-    the same, and assigning all samples at once to the nearest of what this gives under the statements, again and
-    again; it is final only where the search for an assignment gives up, or under the rules γ and ε. **Departure from**
-    [1]_ see `constrained_linkage`; there a dead end is the end.
+    cannot-links, one n x n matrix otherwise. Groups apart are not written out as pairs, except into that matrix. Under
+    the rules γ and ε an illegal merge can become legal later: an n x n matrix and up to O(n^3) time.
+    **Guarantee** every hard statement holds in ``labels_`` and in every coarser legal cut, re-checked after each fit;
+    merging stops only when no two clusters can be merged. A dead end may lie above the smallest feasible number of
+    clusters, which is NP-hard to find. Above ``n_clusters`` it is left by joining its clusters regardless of
+    cannot-links and assigning all samples at once to the nearest clusters under the statements, until nothing moves; it
+    is final only where the search for an assignment gives up, or under the rules γ and ε. Must-links, cannot-links and
+    ε together are an NP-complete question: `DeadEndError` is raised where the greedy start cannot meet them.
+    **Departure from** [1]_ cannot-links are tested against the closure of the must-links; ties go to the
+    lowest-numbered samples; samples that must-links put into a cluster without an ε-neighbor are first joined to the
+    cluster of their nearest one; in the paper a dead end is final.
 
     References
     ----------
@@ -267,7 +177,7 @@ class ConstrainedAgglomerative(LeavesDeadEnds, HierarchyMixin, ConstrainedCluste
     All 2 hard statements hold: 1 must-link, 1 cannot-link.
     """
 
-    understands: ClassVar[frozenset[Kind]] = UNDERSTOOD
+    understands: ClassVar[frozenset[Kind]] = LINKS
     understands_rules: ClassVar[frozenset[type[Rule]]] = frozenset({MinSeparation, NeighborWithin, MaxCentroidDistance})
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **HierarchyMixin._parameter_constraints,
@@ -294,15 +204,9 @@ class ConstrainedAgglomerative(LeavesDeadEnds, HierarchyMixin, ConstrainedCluste
         self.dtype = dtype
         self.dead_end = dead_end
 
-    def _judge(self, problem: Problem) -> None:
-        if self.n_clusters is not None:
-            super()._judge(problem)
-        # any number of clusters will do: a contradiction is met, and explained, where merging starts from must-links
-
     def _solve(self, problem: Problem) -> Dendrogram:
         X, metric = as_dense(problem.X, problem.metric)
-        tree, group = _grow(X, problem.constraints, self.linkage, metric, self.dtype)
-        most = int(group.max(initial=-1)) + 1
+        tree, most = constrained_linkage(problem, X, metric, method=self.linkage, dtype=self.dtype)
         if self.n_clusters is not None and self.n_clusters > most:
             msg = (
                 f"must-links and the rule about neighbors were met by joining samples into {most} clusters, but "
@@ -310,9 +214,4 @@ class ConstrainedAgglomerative(LeavesDeadEnds, HierarchyMixin, ConstrainedCluste
                 f"Hint: {hint(command='-k', python='n_clusters')} up to {most}, a larger epsilon, or fewer must-links."
             )
             raise DeadEndError(msg, tree, tree.n_roots)
-        return self._leave_dead_end(tree, group, problem.constraints, lambda: (X, metric))
-
-    def _keep(self, outcome: Dendrogram, problem: Problem) -> None:
-        labels = self._cut(outcome, problem.constraints)
-        tree = mark(outcome, labels)
-        self._keep_tree(tree, labels, self._certify(tree, problem), problem.X)
+        return self._leave_dead_end(tree, problem, lambda: (X, metric))

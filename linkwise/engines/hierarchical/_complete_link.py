@@ -1,4 +1,4 @@
-"""Complete link in a space bent by must-links: constrained complete-link clustering."""
+"""`ConstrainedCompleteLink`: greedy merging in distances that must-links have bent."""
 
 from __future__ import annotations
 
@@ -8,104 +8,46 @@ import numpy as np
 import numpy.typing as npt
 
 from linkwise._compat import StrOptions
-from linkwise.constraints import Constraints, Kind
+from linkwise.constraints import LINKS, Kind
 from linkwise.engines import ConstrainedClusterer, current_progress
-from linkwise.engines.agglomeration import LINKAGES, merge_all, read_either, require_fitting
-from linkwise.engines.distances import adjust, as_dense, metric_name, obeys_triangle, read_links
+from linkwise.engines.agglomeration import LINKAGES, merge_all
+from linkwise.engines.distances import adjust, as_dense, obeys_triangle
 from linkwise.engines.hierarchical._dead_ends import LeavesDeadEnds
-from linkwise.engines.hierarchical._hierarchy_mixin import HierarchyMixin, mark
+from linkwise.engines.hierarchical._hierarchy_mixin import HierarchyMixin
 from linkwise.problem import Problem
 from linkwise.result import Dendrogram
 
 
 def propagated_linkage(
+    problem: Problem,
     X: Any,
-    constraints: Constraints,
+    metric: Any,
     *,
+    triangle: bool,
     method: str = "complete",
-    metric: Any = "euclidean",
-    metric_input: bool | None = None,
     dtype: npt.DTypeLike = np.float64,
 ) -> Dendrogram:
-    """Build the forest that merges closest clusters first where must-links have brought their surroundings together.
-
-    Parameters
-    ----------
-    X : ndarray of shape (n_samples, n_features)
-        Finite vectors, or square dissimilarities with ``metric="precomputed"``. Not modified.
-    constraints : Constraints
-        Must-links and cannot-links, groups together and groups apart; all are taken as hard.
-    method : {"complete", "single", "average", "weighted", "ward", "centroid", "median"}, default="complete"
-        How the distance of two clusters follows from their members.
-    metric : str or callable, default="euclidean"
-        How vectors are compared.
-    metric_input : bool, optional
-        Whether the dissimilarities obey the triangle inequality; see `propagate`.
-    dtype : {float64, float32}, default=float64
-        Type to compute in.
-
-    Returns
-    -------
-    Dendrogram
-        One tree, or a forest when no legal merge is left; its number of roots is the k_min that was reached.
-
-    Raises
-    ------
-    InfeasibleConstraintsError
-        The statements contradict each other.
-
-    Notes
-    -----
-    **Cost** that of `propagate` and then of `agglomerate`, with one and a half n x n matrices; without must-links that
-    of `constrained_linkage`. **Guarantee** must-linked samples are merged first, at height 0; no merge joins a
-    cannot-link; merging stops only when no pair of clusters can be merged. **Departure from** [1]_ the paper goes on,
-    merging across cannot-links above all other distances. Here the roots are what is left at the first such merge.
-
-    References
-    ----------
-    .. [1] D. Klein, S. D. Kamvar, C. D. Manning, "From Instance-level Constraints to Space-Level Constraints: Making
-       the Most of Prior Knowledge in Data Clustering", ICML 2002.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from linkwise import Constraints
-    >>> from linkwise.engines import constrained_linkage, propagated_linkage
-    >>> X = np.array([[0.0], [1.0], [4.0], [9.0], [10.0]])
-    >>> known = Constraints.build(5, must_link=[(0, 4)])
-    >>> propagated_linkage(X, known).cut(n_clusters=2).tolist()  # 1 and 3 are near what is linked
-    [0, 0, 1, 0, 0]
-    >>> constrained_linkage(X, known, method="complete").cut(n_clusters=2).tolist()
-    [0, 1, 1, 1, 0]
-    """
-    who = "propagated_linkage"
-    require_fitting(method, metric_name(metric, who=who), who=who)
-    X = read_either(X, metric_name(metric, who=who), who=who)
-    links = read_links(constraints, who=who, write_out=False)
-    apart = constraints.groups_of(Kind.APART)
-    source, n = X, constraints.n_samples
+    """Build the forest of dense samples ``X`` by propagated distances."""
+    hard = problem.hard
     forced = None
-    if len(links.size) < n:
+    if problem.n_groups < problem.n_samples:
         from scipy.spatial.distance import squareform
 
-        forced = links.group
-        near = adjust(X, links, metric, dtype, triangle=obeys_triangle(metric, metric_input), far=False)
-        source = squareform(near, checks=False)  # half the memory while merging, and no doubt about its symmetry
+        forced = problem.group
+        near = adjust(X, forced, metric, dtype, triangle=triangle)
+        X, metric = squareform(near, checks=False), "precomputed"  # half the memory while merging, surely symmetric
         del near
-        metric = "precomputed"
-    first = np.full(len(links.size), -1, dtype=np.intp)
-    first[links.group[::-1]] = np.arange(n)[::-1]  # a sample that speaks for its component
     merges = merge_all(
-        source,
+        X,
         method=method,
         metric=metric,
         forced=forced,
-        forbidden=np.ascontiguousarray(first[links.apart]) if len(links.apart) else None,
-        apart=apart if len(apart.statement) else None,
+        forbidden=np.ascontiguousarray(hard.cannot) if len(hard.cannot) else None,
+        apart=hard.apart if len(hard.apart.statement) else None,
         dtype=dtype,
         progress=current_progress(),
     )
-    return Dendrogram.from_merges(n, merges.pairs, merges.height, ids=constraints.ids)
+    return Dendrogram.from_merges(problem.n_samples, merges.pairs, merges.height, ids=problem.constraints.ids)
 
 
 class ConstrainedCompleteLink(LeavesDeadEnds, HierarchyMixin, ConstrainedClusterer):
@@ -127,7 +69,7 @@ class ConstrainedCompleteLink(LeavesDeadEnds, HierarchyMixin, ConstrainedCluster
     dtype : {"float64", "float32"}, default="float64"
         Type to compute in; single precision halves the memory and may swap near-ties.
     dead_end : {"regroup", "raise"}, default="regroup"
-        What to do when no legal merge is left above ``n_clusters``: divide the samples anew, so that all statements
+        What to do when no legal merge is left above ``n_clusters``: divide the samples again so that all statements
         hold in ``n_clusters`` clusters, and give each its own tree, with a warning; or raise `DeadEndError`.
 
     Attributes
@@ -141,7 +83,7 @@ class ConstrainedCompleteLink(LeavesDeadEnds, HierarchyMixin, ConstrainedCluster
     k_min_ : int
         Fewest clusters this run could reach: the number of roots. Any further merge would join a cannot-link.
     dead_end_ : int or None
-        Number of clusters at which greedy merging met a dead end, if the samples were divided anew because of it.
+        Number of clusters at which greedy merging met a dead end, if the samples were divided again because of it.
     n_clusters_, n_leaves_, n_connected_components_, children_, distances_
         As in scikit-learn's `AgglomerativeClustering`.
     constraints_ : Constraints
@@ -152,19 +94,21 @@ class ConstrainedCompleteLink(LeavesDeadEnds, HierarchyMixin, ConstrainedCluster
     See Also
     --------
     propagate : the dissimilarities this method clusters.
-    ConstrainedAgglomerative : the same merging where links say nothing about the surroundings.
+    ConstrainedAgglomerative : the same merging, where links do not change the surroundings.
 
     Notes
     -----
     Statements are taken as typical: that two samples belong together suggests that their neighbors do. Where they are
     meant to correct single outliers, `ConstrainedAgglomerative` is the better choice. Under complete link a cannot-link
-    spreads by merging: who joins one side can no longer join the other.
+    spreads by merging: a sample that joins one side can no longer join the other.
 
     **Cost** O(n^2 p) time at worst for p must-linked components, one and a half n x n matrices; without must-links as
-    `ConstrainedAgglomerative`. **Guarantee** every hard statement holds in ``labels_`` and in every coarser legal cut,
-    re-checked after each fit. **Departure from** [1]_ must-linked samples are merged before all others rather than
-    trusted to be closest; merging stops where it would cross a cannot-link, and dead ends are left as in
-    `ConstrainedAgglomerative`, by propagated distances; see also `propagate`.
+    `ConstrainedAgglomerative`. **Guarantee** must-linked samples are merged first, at height 0; no merge joins a
+    cannot-link, and merging stops only when no two clusters can be merged. Every hard statement holds in ``labels_``
+    and in every coarser legal cut, re-checked after each fit. **Departure from** [1]_ must-linked samples are merged
+    before all others rather than trusted to be closest. The paper merges on across cannot-links, above all other
+    distances; here the roots are the clusters at the first such merge, and dead ends are left as in
+    `ConstrainedAgglomerative`, by propagated distances. See `propagate` for the distances.
 
     References
     ----------
@@ -183,7 +127,7 @@ class ConstrainedCompleteLink(LeavesDeadEnds, HierarchyMixin, ConstrainedCluster
     The 1 hard statement holds: 1 must-link.
     """
 
-    understands: ClassVar[frozenset[Kind]] = frozenset({Kind.MUST_LINK, Kind.CANNOT_LINK, Kind.TOGETHER, Kind.APART})
+    understands: ClassVar[frozenset[Kind]] = LINKS
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **HierarchyMixin._parameter_constraints,
         "linkage": [StrOptions(set(LINKAGES))],
@@ -215,18 +159,11 @@ class ConstrainedCompleteLink(LeavesDeadEnds, HierarchyMixin, ConstrainedCluster
     def _solve(self, problem: Problem) -> Dendrogram:
         triangle = obeys_triangle(problem.metric, self.metric_input)
         X, metric = as_dense(problem.X, problem.metric)
-        known = problem.constraints
-        tree = propagated_linkage(X, known, method=self.linkage, metric=metric, metric_input=triangle, dtype=self.dtype)
-        links = read_links(known, who="ConstrainedCompleteLink", write_out=False)
+        tree = propagated_linkage(problem, X, metric, triangle=triangle, method=self.linkage, dtype=self.dtype)
 
         def source() -> tuple[Any, Any]:
-            if len(links.size) == known.n_samples:
+            if problem.n_groups == problem.n_samples:
                 return X, metric
-            return adjust(X, links, metric, self.dtype, triangle=triangle, far=False), "precomputed"
+            return adjust(X, problem.group, metric, self.dtype, triangle=triangle), "precomputed"
 
-        return self._leave_dead_end(tree, links.group, known, source)
-
-    def _keep(self, outcome: Dendrogram, problem: Problem) -> None:
-        labels = self._cut(outcome, problem.constraints)
-        tree = mark(outcome, labels)
-        self._keep_tree(tree, labels, self._certify(tree, problem), problem.X)
+        return self._leave_dead_end(tree, problem, source)

@@ -1,10 +1,10 @@
-"""The way out of a dead end: divide the samples so that all statements hold, then give each part a tree of its own.
+"""Dead ends of greedy merging, left by dividing the samples so that all statements hold and growing a tree per part.
 
-Greedy merging can make so many clusters that no two of them may be joined, where other merges would have led to fewer.
-The clusters of the dead end are joined all the same, or the largest of them taken, and samples assigned anew to what
-that gives, all at once and so that what is to be apart is, and again to the clusters that this makes: as in k-means for
-linkages that speak about centers, else by mean distances, which every metric has. Of the two the one that ends at less
-is kept.
+Greedy merging can make clusters of which no two may be joined, where other merges would have led to fewer clusters.
+Two divisions are tried: the clusters of the dead end joined regardless of cannot-links, and the largest of them. From
+each, samples are assigned to the clusters, all at once and under the cannot-links, until nothing moves: by centers, as
+in k-means, for linkages that work on centers, else by mean distances, which every metric has. The division with the
+lower cost is kept.
 """
 
 from __future__ import annotations
@@ -20,22 +20,21 @@ from linkwise._compat import StrOptions
 from linkwise._memory import require_memory
 from linkwise._typing import FloatArray, IntArray
 from linkwise._validation import warn_user
-from linkwise.constraints import Constraints, Groups, Kind, MinSeparation
+from linkwise.constraints import MinSeparation
 from linkwise.engines.agglomeration import EUCLIDEAN_ONLY, linkage_code, merge_all
 from linkwise.engines.assignment import assign
 from linkwise.engines.distances import squared
 from linkwise.engines.hierarchical._new_samples import CHUNK
-from linkwise.problem import check
-from linkwise.problem.statements import Apart, keep_apart
+from linkwise.problem import Problem
 from linkwise.result import Dendrogram
 
-_ROUNDS = 10  # of assigning and looking again where clusters are
-_MEMBERS = 200  # of a cluster, at most, that tell how far it is
+_ROUNDS = 10  # of assigning samples and updating clusters
+_MEMBERS = 200  # of a cluster, at most, to which distances are averaged
 _STAND_INS = 2_000  # samples, and one of each cluster, by which the clusters of a dead end are compared
 
 
 class LeavesDeadEnds:
-    """What a hierarchy under cannot-links does when merging ends above the number of clusters asked for."""
+    """Hierarchies under cannot-links whose merging can end above the number of clusters asked for."""
 
     _dead_end_constraints: ClassVar[dict[str, list[Any]]] = {"dead_end": [StrOptions({"regroup", "raise"})]}
     n_clusters: int | None
@@ -44,94 +43,69 @@ class LeavesDeadEnds:
     dead_end: str
     dead_end_: int | None = None
 
-    def _leave_dead_end(
-        self,
-        tree: Dendrogram,
-        group: IntArray,
-        constraints: Constraints,
-        source: Callable[[], tuple[Any, Any]],
-    ) -> Dendrogram:
-        """Return the tree, or if it has too many roots, and a way is known, a forest in which all statements hold.
+    def _judge(self, problem: Problem) -> None:
+        if self.n_clusters is None and not problem.constraints.rules:
+            problem.require_consistent()
+        else:
+            super()._judge(problem)  # type: ignore[misc]
 
-        ``group`` numbers the must-linked groups; ``source`` gives samples and metric, or dissimilarities.
+    def _leave_dead_end(self, tree: Dendrogram, problem: Problem, source: Callable[[], tuple[Any, Any]]) -> Dendrogram:
+        """Return the tree, or if it has too many roots and a division is found, a forest in which all statements hold.
+
+        ``source`` gives samples and metric, or dissimilarities.
         """
         self.dead_end_ = None
         k = self.n_clusters
         if self.dead_end == "raise" or k is None or k >= tree.n_roots:
             return tree
-        if any(not isinstance(rule, MinSeparation) for rule in constraints.rules):
-            return tree  # whether a merge keeps these hangs on all merges before
-
+        if any(not isinstance(rule, MinSeparation) for rule in problem.constraints.rules):
+            return tree  # whether a merge keeps these depends on all merges before
         X, metric = source()
-
-        def witness() -> IntArray | None:
-            known = check(constraints, n_clusters=k, X=X if constraints.rules else None, metric=metric).witness
-            return known if isinstance(known, np.ndarray) else None
-
-        stuck = tree.cut(n_clusters=tree.n_roots)
-        apart = constraints.of(Kind.CANNOT_LINK), constraints.groups_of(Kind.APART)
-        labels = divide(X, metric, self.linkage, stuck, k, group, *apart, witness)
+        labels = divide(X, metric, self.linkage, tree.cut(n_clusters=tree.n_roots), k, problem)
         if labels is None:
             return tree
         warn_user(
-            f"greedy merging met a dead end at {tree.n_roots} clusters; the samples were divided anew so that "
+            f"greedy merging met a dead end at {tree.n_roots} clusters; the samples were divided again so that "
             f"all statements hold in {k}."
         )
         self.dead_end_ = tree.n_roots
-        return grow_within(X, metric, labels, group, self.linkage, self.dtype, constraints.ids)
+        return grow_within(X, metric, labels, problem.group, self.linkage, self.dtype, problem.constraints.ids)
 
 
 def detours(model: Any) -> tuple[str, ...]:
-    """Say that a fitted model left a dead end, if it did, as a reason for what it found."""
+    """Word that a fitted model left a dead end, if it did, as a reason for its result."""
     end = getattr(model, "dead_end_", None)
-    return () if end is None else (f"greedy merging met a dead end at {end} clusters; all samples were divided anew.",)
+    return () if end is None else (f"greedy merging met a dead end at {end} clusters; all samples were divided again.",)
 
 
-def divide(
-    X: Any,
-    metric: Any,
-    method: str,
-    clusters: IntArray,
-    k: int,
-    group: IntArray,
-    forbidden: IntArray,
-    apart: Groups,
-    witness: Callable[[], IntArray | None],
-) -> IntArray | None:
-    """Turn more than k clusters into k in which nothing that is to be apart is together.
+def divide(X: Any, metric: Any, method: str, clusters: IntArray, k: int, problem: Problem) -> IntArray | None:
+    """Turn more than k clusters into k in which all must-links and cannot-links hold.
 
     Parameters
     ----------
     X, metric, method
         Vectors and how they are compared, or square dissimilarities and ``"precomputed"``; the linkage.
     clusters : ndarray of intp, shape (n,)
-        Labels of the clusters there are.
+        Labels of the clusters of the dead end.
     k : int
-        How many there are to be.
-    group : ndarray of intp, shape (n,)
-        Number of the must-linked group of each sample.
-    forbidden, apart
-        Pairs, and groups, of samples that are to be apart.
-    witness : callable
-        Returns some labels in which all is apart, or None; asked only when no assignment is found.
+        Number of clusters wanted.
+    problem : Problem
+        The statements; its witness is asked for only where no assignment is found.
 
     Returns
     -------
     ndarray of intp, shape (n,), or None
-        Labels below k, or None if neither the assignment nor the witness knows any.
+        Labels below k, or None if neither the assignment nor the verdict finds any.
 
     Notes
     -----
-    **Cost** at most twenty rounds of 200 k distances for each sample, of k for linkages that speak about centers.
-    **Guarantee** must-linked groups stay together, and each round is an assignment at least total distance wherever
+    **Cost** at most twenty rounds of 200 k distances for each sample, of k for linkages that work on centers.
+    **Guarantee** must-linked groups stay together, and each round is an assignment at minimum total distance wherever
     `assign` finds that.
     """
-    rivals = keep_apart(
-        int(group.max()) + 1, group[forbidden].reshape(-1, 2), apart._replace(member=group[apart.member])
-    )
     best: tuple[float, IntArray | None] = np.inf, None
     for labels in (_join(X, metric, method, clusters, k), _largest(clusters, k)):
-        ended = _alternate(X, metric, method, labels, k, group, rivals, witness)
+        ended = _alternate(X, metric, method, labels, k, problem)
         if ended is None:
             return None
         best = min(best, ended, key=lambda one: one[0])
@@ -139,17 +113,10 @@ def divide(
 
 
 def _alternate(
-    X: Any,
-    metric: Any,
-    method: str,
-    labels: IntArray,
-    k: int,
-    group: IntArray,
-    rivals: Apart,
-    witness: Callable[[], IntArray | None],
+    X: Any, metric: Any, method: str, labels: IntArray, k: int, problem: Problem
 ) -> tuple[float, IntArray] | None:
-    """Assign samples to clusters and look again where these are, until nothing moves; return what it costs as well."""
-    n_nodes = int(group.max()) + 1
+    """Assign samples to clusters and update these until nothing moves; return the cost and the labels."""
+    group, apart, n_nodes = problem.group, problem.apart, problem.n_groups
     cost, before = np.zeros((n_nodes, k)), None
     for _ in range(_ROUNDS):
         for c in range(k):
@@ -157,16 +124,16 @@ def _alternate(
             if len(members):  # a cluster that lost all its samples stays where it was
                 far = _distances(X, metric, method, members)
                 cost[:, c] = np.bincount(group, weights=far, minlength=n_nodes)
-        found = assign(cost[rivals.node], rivals, before)
+        found = assign(cost[apart.node], apart, before)
         if not found.solved:
-            known = witness()
-            if known is None:
+            known = problem.verdict.witness
+            if not isinstance(known, np.ndarray):
                 return None
             shown = np.empty(n_nodes, dtype=np.intp)
             shown[group] = known
-            found = assign(cost[rivals.node], rivals, shown[rivals.node])
+            found = assign(cost[apart.node], apart, shown[apart.node])
         best = cost.argmin(axis=1)
-        best[rivals.node] = found.labels
+        best[apart.node] = found.labels
         total = float(cost[np.arange(n_nodes), best].sum())
         if np.array_equal(labels, best[group]):
             break
@@ -182,7 +149,7 @@ def _largest(clusters: IntArray, k: int) -> IntArray:
 
 
 def _join(X: Any, metric: Any, method: str, clusters: IntArray, k: int) -> IntArray:
-    """Join clusters until k are left, whoever is to be apart; where there are many samples, some stand for all."""
+    """Join clusters until k are left, regardless of cannot-links; of many samples some stand for all."""
     order = np.argsort(clusters, kind="stable")
     begin = np.searchsorted(clusters[order], np.arange(int(clusters.max()) + 2))
     step = -(-len(clusters) // _STAND_INS)
@@ -203,7 +170,7 @@ def _part(X: Any, metric: Any, rows: IntArray) -> Any:
 
 
 def _distances(X: Any, metric: Any, method: str, members: IntArray) -> FloatArray:
-    """Return how far samples are from a cluster: squared from its center, or on average from some of its samples."""
+    """Return distances of samples to a cluster: squared to its center, or the mean to some of its samples."""
     if linkage_code(method) in EUCLIDEAN_ONLY and not _is_matrix(metric):
         return squared(np.ascontiguousarray(X, dtype=np.float64), X[members].mean(axis=0, dtype=np.float64)[None])[:, 0]
     from scipy.spatial.distance import cdist
@@ -225,7 +192,7 @@ def _is_matrix(metric: Any) -> bool:
 def grow_within(
     X: Any, metric: Any, labels: IntArray, group: IntArray, method: str, dtype: npt.DTypeLike, ids: Any
 ) -> Dendrogram:
-    """Build a tree of each cluster, beginning with its must-linked groups; there is nothing to be apart in any."""
+    """Build a tree of each cluster, beginning with its must-linked groups; no cluster holds a cannot-link."""
     n = len(labels)
     pairs: list[IntArray] = [np.empty((0, 2), dtype=np.intp)]
     height: list[FloatArray] = [np.empty(0)]

@@ -1,4 +1,4 @@
-"""What every estimator that builds a dendrogram shares: the cut that becomes labels, and scikit-learn's tree names."""
+"""`HierarchyMixin` of all estimators that build a dendrogram: the cut into labels, and scikit-learn's tree names."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from linkwise.engines.agglomeration import EUCLIDEAN_ONLY, LINKAGES, require_fit
 from linkwise.engines.distances import metric_name, read_dissimilarities, require_sparse_metric, warn_of_distances
 from linkwise.engines.hierarchical._new_samples import Places, find_places, insert, new_distances
 from linkwise.exceptions import DeadEndError, LinkwiseError, ViolationError
-from linkwise.problem import check
+from linkwise.problem import Problem, check
 from linkwise.result import Certificate, Dendrogram, Moved, cluster_tops, samples_outside, verify
 
 
@@ -104,6 +104,12 @@ class HierarchyMixin:
         if self.n_clusters < tree.n_roots:
             raise DeadEndError(dead_end_message(tree.n_roots, self.n_clusters), tree, tree.n_roots)
         return tree.cut(n_clusters=self.n_clusters)
+
+    def _keep(self, outcome: Dendrogram, problem: Problem) -> None:
+        """Cut the tree, mark the clusters in it and certify both."""
+        labels = self._cut(outcome, problem.constraints)
+        tree = mark(outcome, labels)
+        self._keep_tree(tree, labels, self._certify(tree, problem), problem.X)  # type: ignore[attr-defined]
 
     def _keep_tree(self, tree: Dendrogram, labels: IntArray, certificate: Certificate, samples: Any) -> None:
         self.dendrogram_ = tree
@@ -207,10 +213,10 @@ class HierarchyMixin:
 
 
 def recut(model: Any, n_clusters: int) -> Any:
-    """Return a copy of a fitted hierarchy with another number of clusters, as a fit of its own would give.
+    """Return a copy of a fitted hierarchy with another number of clusters, as fitting it again would give.
 
     ``model`` was fitted with ``n_clusters=None`` and hard statements only, by a method whose tree does not depend on
-    the number of clusters. What a fit of its own would refuse is refused here.
+    the number of clusters. It refuses what another fit would refuse.
     """
     twin = copy.copy(model)
     twin.n_clusters = n_clusters
@@ -221,7 +227,7 @@ def recut(model: Any, n_clusters: int) -> Any:
     certificate = verify(tree, known)
     if not (certificate.ok or (model.best_effort and not certificate.faults)):
         check(known, n_clusters=n_clusters).raise_if_infeasible()
-        msg = f"{type(model).__name__}: {n_clusters} clusters of the tree break what was said.\n{certificate}"
+        msg = f"{type(model).__name__}: {n_clusters} clusters of the tree break statements.\n{certificate}"
         raise ViolationError(msg, certificate)
     twin._keep_tree(tree, labels, certificate, model._samples)
     return twin
@@ -237,7 +243,7 @@ def _require_no_negatives(samples: FloatArray, who: str) -> None:
     if samples.min() < 0:
         i, j = (int(v[0]) for v in np.nonzero(samples < 0))
         msg = (
-            f"{who} got a negative dissimilarity for the pair ({i}, {j}). Negative values in data are no distances.\n"
+            f"{who} got a negative dissimilarity for the pair ({i}, {j}). Negative values in data are not distances.\n"
             "Hint: a similarity s can be turned into 1 - s."
         )
         raise LinkwiseError(msg)

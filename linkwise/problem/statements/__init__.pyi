@@ -3,6 +3,7 @@
 from linkwise.problem.statements._binding import (
     bind as bind,
     constraints_of as constraints_of,
+    refuse as refuse,
 )
 from linkwise.problem.statements._budget import (
     STEPS as STEPS,

@@ -122,7 +122,7 @@ def test_a_dead_end_is_left_and_told(here, capsys):
     assert "warning: greedy merging met a dead end at 3 clusters" in told.err
     assert labels(here / "out" / "labels.csv") == {"a": "0", "b": "1", "c": "1", "d": "0"}
     page = (here / "out" / "report.html").read_text(encoding="utf-8")
-    assert "greedy merging met a dead end at 3 clusters; all samples were divided anew" in page
+    assert "greedy merging met a dead end at 3 clusters; all samples were divided again" in page
 
 
 def test_recon_obeys_triplets(here, capsys):

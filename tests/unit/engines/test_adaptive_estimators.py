@@ -14,8 +14,7 @@ from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.pipeline import make_pipeline
 
 from linkwise import IHAC, BiHAC, BiiHAC, Constraints, Taxonomy
-from linkwise.engines import bihac, biihac, ihac
-from linkwise.exceptions import LinkwiseError, LinkwiseWarning, MemoryLimitError
+from linkwise.exceptions import InfeasibleConstraintsError, LinkwiseError, LinkwiseWarning, MemoryLimitError
 from linkwise.metrics import h_correlation
 
 TEXTS = [f"{color} {thing}" for color in ("red", "green", "blue") for thing in ("apple", "car", "house")]
@@ -45,32 +44,54 @@ def quietly(model, X, constraints):
         return model.fit(X, constraints=constraints)
 
 
-def test_estimators_are_the_functions(news):
+def test_what_is_broken_is_counted_merge_by_merge(news):
     X, _, said = news
-    for estimator, function in ((IHAC, ihac), (BiHAC, bihac), (BiiHAC, biihac)):
+    for estimator in (IHAC, BiHAC, BiiHAC):
         for linkage in ("average", "centroid"):
             options = {} if estimator is IHAC else {"max_iter": 4, "learning_rate": 2.0, "error_weights": "uniform"}
             model = quietly(estimator(6, linkage=linkage, **options), X, said)
-            run = function(X, said, method=linkage, **options)
-            assert_array_equal(model.dendrogram_.parent, run.dendrogram.parent)
-            assert_array_equal(model.labels_, run.dendrogram.cut(n_clusters=6))
-            assert_array_equal(model.broken_, run.broken)
+            assert_array_equal(model.labels_, model.dendrogram_.cut(n_clusters=6))
             assert model.broken_.sum() == len(model.certificate_.violated)
             if options:
-                assert_array_equal(model.feature_weights_, run.weights)
-                assert_array_equal(model.errors_, run.errors)
-                assert_array_equal(model.steps_, run.steps)
-                assert (model.error_, model.n_iter_) == (run.error, len(run.errors))
+                assert len(model.errors_) == len(model.steps_) == model.n_iter_
+                if estimator is BiHAC:
+                    assert model.error_ == model.errors_.min()
+
+
+def test_contradictions_are_explained():
+    said = Constraints.build(3, triplets=[(0, 1, 2), (0, 2, 1)])
+    for estimator in (IHAC, BiHAC, BiiHAC):
+        with pytest.raises(InfeasibleConstraintsError) as caught:
+            estimator().fit(np.eye(3), constraints=said)
+        assert caught.value.explanation.core == (0, 1)
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"linkage": "ward"},
+        {"error_weights": "triples"},
+        {"max_iter": 0},
+        {"n_iter_no_change": 0},
+        {"learning_rate": -1.0},
+        {"learning_rate": np.inf},
+        {"tol": np.nan},
+    ],
+)
+def test_wrong_options_are_named(options):
+    with pytest.raises(ValueError, match=f"The '{next(iter(options))}' parameter of BiHAC must be"):
+        BiHAC(**options).fit(np.eye(3))
 
 
 def test_statements_help_on_samples_nobody_spoke_about(news):
     X, truth, said = news
-    plain = h_correlation(truth, bihac(X, said, max_iter=1).dendrogram)
-    score = {f.__name__: h_correlation(truth, f(X, said).dendrogram) for f in (ihac, bihac, biihac)}
-    assert min(score.values()) > plain + 0.05
-    heavy = bihac(X, said).weights
+    first = quietly(BiHAC(max_iter=1), X, said)
+    models = {cls: quietly(cls(), X, said) for cls in (IHAC, BiHAC, BiiHAC)}
+    plain = h_correlation(truth, first.dendrogram_)
+    assert min(h_correlation(truth, model.dendrogram_) for model in models.values()) > plain + 0.05
+    heavy = models[BiHAC].feature_weights_
     assert heavy[:60].mean() > 1.2 * heavy[60:110].mean()  # words of topics and fields against those of styles
-    assert bihac(X, said).error < bihac(X, said, max_iter=1).error
+    assert models[BiHAC].error_ < first.error_
 
 
 def test_a_learned_term_has_a_name():

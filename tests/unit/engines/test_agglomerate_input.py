@@ -8,8 +8,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy.cluster.hierarchy import is_valid_linkage, linkage
 from scipy.spatial.distance import pdist, squareform
 
-from linkwise import Constraints, _memory, agglomerate
-from linkwise.engines import constrained_linkage, propagated_linkage
+from linkwise import _memory, agglomerate
 from linkwise.engines.agglomeration import (
     _kernels_rounds_dense,
     _kernels_rounds_points,
@@ -266,13 +265,3 @@ def test_square_distances(n, dtype):
         assert_array_equal(D, D.T)
     squares = square_distances(moved, squared=True, dtype=dtype) * factor**2
     assert_allclose(squares, D**2, rtol=1e-4 if dtype == np.float32 else 1e-12)
-
-
-@pytest.mark.parametrize("function", [constrained_linkage, propagated_linkage])
-@pytest.mark.parametrize("metric", ["euclidean", "precomputed"])
-def test_lists_do_as_well_as_arrays(function, metric):
-    X = np.array([[0.0, 1.0, 2.0], [1.0, 0.0, 3.5], [2.0, 3.5, 0.0]])
-    X = X if metric == "precomputed" else X[:, :2]
-    said = Constraints.build(3, cannot_link=[(0, 1)])
-    expected = function(X, said, metric=metric, method="average")
-    assert_array_equal(function(X.tolist(), said, metric=metric, method="average").height, expected.height)

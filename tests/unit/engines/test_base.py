@@ -22,6 +22,7 @@ from linkwise.exceptions import (
     UnsupportedConstraintError,
     ViolationError,
 )
+from linkwise.problem import Problem
 from linkwise.result import Dendrogram
 
 X = np.array([[0.0], [1.0], [2.5], [9.0], [11.0], [14.0]])
@@ -208,10 +209,19 @@ def test_a_first_fit_that_fails_leaves_an_unfitted_estimator():
 # -- a result that breaks its promise is withheld -------------------------------------------------------------------
 
 
+def forget(monkeypatch, module, name, forgotten):
+    """Let an engine solve the problem with other statements."""
+    honest = getattr(module, name)
+
+    def forgetful(problem, *rest, **more):
+        less = Problem(problem.X, forgotten(problem.constraints), n_clusters=problem.n_clusters)
+        return honest(less, *rest, **more)
+
+    monkeypatch.setattr(module, name, forgetful)
+
+
 def test_a_broken_engine_is_caught_by_the_certificate(monkeypatch):
-    honest = _agglomerative._grow
-    forgetful = lambda X, constraints, *rest: honest(X, Constraints.build(constraints.n_samples), *rest)  # noqa: E731
-    monkeypatch.setattr(_agglomerative, "_grow", forgetful)
+    forget(monkeypatch, _agglomerative, "constrained_linkage", lambda known: Constraints.build(known.n_samples))
     model = ConstrainedAgglomerative()
     with pytest.raises(ViolationError, match="breaks what was promised; it is withheld") as caught:
         model.fit(X, constraints=links(must_link=[(0, 5)]))
@@ -220,18 +230,14 @@ def test_a_broken_engine_is_caught_by_the_certificate(monkeypatch):
 
 
 def test_a_broken_triplet_engine_is_caught_as_well(monkeypatch):
-    honest = _estimator._grow
-    forgetful = lambda X, constraints, *rest, **more: honest(X, Constraints.build(6), *rest, **more)  # noqa: E731
-    monkeypatch.setattr(_estimator, "_grow", forgetful)
+    forget(monkeypatch, _estimator, "recon", lambda known: Constraints.build(known.n_samples))
     with pytest.raises(ViolationError) as caught:
         ReCon().fit(X, constraints=links(triplets=[(0, 5, 1)]))
     assert caught.value.certificate.violated == (0,)
 
 
 def test_a_broken_rule_is_caught(monkeypatch):
-    honest = _agglomerative._grow
-    forgetful = lambda X, constraints, *rest: honest(X, constraints.with_rules(), *rest)  # noqa: E731
-    monkeypatch.setattr(_agglomerative, "_grow", forgetful)
+    forget(monkeypatch, _agglomerative, "constrained_linkage", lambda known: known.with_rules())
     with pytest.raises(ViolationError, match=r"MinSeparation\(delta=1.2\) is broken"):
         ConstrainedAgglomerative(2, linkage="complete").fit(
             np.array([[0.0], [1.0], [2.0], [3.0], [4.0], [5.5]]), constraints=links(rules=MinSeparation(1.2))
@@ -249,9 +255,9 @@ class OneCluster(ConstrainedClusterer):
     def _solve(self, problem):
         return Dendrogram(problem.n_samples, np.full(problem.n_samples, -1), np.zeros(problem.n_samples))
 
-    def _keep(self, outcome, samples, constraints):
-        self.labels_ = np.zeros(len(samples), dtype=np.intp)
-        self.certificate_ = self._certify(self.labels_, constraints, samples)
+    def _keep(self, outcome, problem):
+        self.labels_ = np.zeros(problem.n_samples, dtype=np.intp)
+        self.certificate_ = self._certify(self.labels_, problem)
 
 
 def test_a_subclass_writes_two_methods():

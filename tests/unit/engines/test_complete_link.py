@@ -11,8 +11,15 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy.cluster.hierarchy import linkage as scipy_linkage
 from scipy.spatial.distance import cdist
 
-from linkwise import ConstrainedCompleteLink, Constraints, MaxCentroidDistance, agglomerate, propagate, verify
-from linkwise.engines import constrained_linkage, propagated_linkage
+from linkwise import (
+    ConstrainedAgglomerative,
+    ConstrainedCompleteLink,
+    Constraints,
+    MaxCentroidDistance,
+    agglomerate,
+    propagate,
+    verify,
+)
 from linkwise.exceptions import DeadEndError, InfeasibleConstraintsError, LinkwiseError, UnsupportedConstraintError
 from tests.oracles.agglomeration import faults
 from tests.oracles.complete_link import complete_link, components, constrain_proximities, propagate_must_links, sentinel
@@ -23,6 +30,11 @@ from tests.unit.engines.test_propagate import random_links, strange_distances
 
 pytestmark = pytest.mark.kernels
 LINKAGES = ("single", "complete", "average", "weighted")
+
+
+def propagated_linkage(X, known, *, method="complete", **options):
+    """The forest that merging ends with."""
+    return ConstrainedCompleteLink(None, linkage=method, **options).fit(X, constraints=known).dendrogram_
 
 
 def merges_of(tree):
@@ -118,7 +130,8 @@ def test_nothing_said_is_plain_complete_link():
 
 def test_complete_link_under_a_rule_that_forbids_nothing_is_plain_complete_link():
     X = np.random.default_rng(0).normal(size=(12, 2))
-    tree = constrained_linkage(X, Constraints.build(12, rules=MaxCentroidDistance(1e6)), method="complete")
+    rule = Constraints.build(12, rules=MaxCentroidDistance(1e6))
+    tree = ConstrainedAgglomerative(None, linkage="complete").fit(X, constraints=rule).dendrogram_
     assert_allclose(tree.raw_height[12:], scipy_linkage(X, "complete")[:, 2], rtol=1e-9)
 
 
@@ -196,7 +209,7 @@ def test_links_bring_their_surroundings_with_them():
     X = np.array([[0.0], [1.0], [4.0], [9.0], [10.0]])
     known = Constraints.build(5, must_link=[(0, 4)])
     assert ConstrainedCompleteLink(2).fit(X, constraints=known).labels_.tolist() == [0, 0, 1, 0, 0]
-    alone = constrained_linkage(X, known, method="complete").cut(n_clusters=2)
+    alone = ConstrainedAgglomerative(2, linkage="complete").fit(X, constraints=known).labels_
     assert not alone[0] == alone[1] == alone[3] == alone[4]
 
 
@@ -232,7 +245,7 @@ def test_what_cannot_be_is_said():
     X = np.zeros((3, 1))
     with pytest.raises(InfeasibleConstraintsError):
         propagated_linkage(X, Constraints.build(3, must_link=[(0, 1)], cannot_link=[(0, 1)]))
-    with pytest.raises(UnsupportedConstraintError, match="propagated_linkage does not understand triplets"):
+    with pytest.raises(UnsupportedConstraintError, match="ConstrainedCompleteLink does not understand triplets"):
         propagated_linkage(X, Constraints.build(3, triplets=[(0, 1, 2)]))
-    with pytest.raises(LinkwiseError, match='propagated_linkage: method="ward"'):
+    with pytest.raises(LinkwiseError, match='ConstrainedCompleteLink: method="ward"'):
         propagated_linkage(X, Constraints.build(3), method="ward", metric="cosine")

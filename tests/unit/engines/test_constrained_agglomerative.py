@@ -25,7 +25,6 @@ from linkwise import (
     check,
     verify,
 )
-from linkwise.engines import constrained_linkage
 from linkwise.engines.hierarchical import _dead_ends
 from linkwise.exceptions import (
     DeadEndError,
@@ -76,7 +75,7 @@ def broken(labels, must, cannot):
 
 
 def leaves_a_dead_end(model, X, said):
-    """Fit below what greedy merging reaches: either nobody could, or samples are divided anew and all holds."""
+    """Fit below what greedy merging reaches: either nobody could, or samples are divided again and all holds."""
     if check(said, n_clusters=model.n_clusters).status == "infeasible":
         with pytest.raises(InfeasibleConstraintsError):
             model.fit(X, constraints=said)
@@ -615,24 +614,3 @@ def test_soft_statements_are_dropped_only_when_they_contradict():
         dropped += not possible
     assert kept > 3
     assert dropped > 3
-
-
-# -- the function behind it -----------------------------------------------------------------------------------------
-
-
-@every_linkage
-def test_the_function_builds_the_same_forest(linkage):
-    X = points(20, 5)
-    must, cannot, _ = links(20, 5)
-    said = Constraints.build(20, must_link=must, cannot_link=cannot)
-    tree = constrained_linkage(X, said, method=linkage)
-    model = ConstrainedAgglomerative(None, linkage=linkage).fit(X, constraints=said)
-    assert_array_equal(tree.parent, model.dendrogram_.parent)
-    assert_array_equal(tree.raw_height, model.dendrogram_.raw_height)
-
-
-def test_the_function_refuses_contradictions_too():
-    with pytest.raises(InfeasibleConstraintsError):
-        constrained_linkage(points(3, 0), Constraints.build(3, must_link=[(0, 1)], cannot_link=[(0, 1)]))
-    with pytest.raises(LinkwiseError, match='constrained_linkage: method="ward"'):
-        constrained_linkage(points(3, 0), Constraints.build(3), method="ward", metric="cosine")

@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 
 from linkwise import ConstrainedAgglomerative, Constraints, Kind, MaxCentroidDistance, MinSeparation, NeighborWithin
-from linkwise.engines import constrained_linkage
 from linkwise.engines.agglomeration._choose_loop import merge_all
 from linkwise.exceptions import DeadEndError, InfeasibleConstraintsError, UnsupportedConstraintError
 from tests.profile import examples
@@ -21,6 +20,11 @@ RULES = {
     "epsilon": (NeighborWithin(1.4),),
     "gamma": (MaxCentroidDistance(2.0),),
 }
+
+
+def constrained_linkage(X, said, *, method="average"):
+    """The forest that merging ends with."""
+    return ConstrainedAgglomerative(None, linkage=method).fit(X, constraints=said).dendrogram_
 
 
 def told(seed):

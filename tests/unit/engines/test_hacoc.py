@@ -8,14 +8,17 @@ from numpy.testing import assert_allclose
 from scipy.spatial.distance import squareform
 
 from linkwise import Constraints, HACoc, ReCon
-from linkwise.engines import hacoc, progress
+from linkwise.engines import progress
+from linkwise.engines.hierarchical.ultrametric import _hacoc
 from linkwise.exceptions import InfeasibleConstraintsError, LinkwiseWarning
 from tests.oracles.generators import consistent_triplets
 from tests.oracles.ultrametric import hacoc as by_definition
+from tests.posing import posed
 from tests.profile import examples
 
 pytestmark = pytest.mark.kernels
 
+hacoc = posed(_hacoc.hacoc)
 METHODS = ("single", "complete", "average", "weighted", "ward", "centroid", "median")
 
 
@@ -79,4 +82,4 @@ def test_progress_is_reported_and_inputs_are_kept():
 
 def test_contradictions_are_errors():
     with pytest.raises(InfeasibleConstraintsError):
-        hacoc(np.eye(3)[:, :2], Constraints.build(3, triplets=[(0, 1, 2), (0, 2, 1)]))
+        HACoc().fit(np.eye(3)[:, :2], constraints=Constraints.build(3, triplets=[(0, 1, 2), (0, 2, 1)]))

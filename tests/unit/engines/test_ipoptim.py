@@ -9,17 +9,24 @@ from scipy.spatial.distance import squareform
 from sklearn.isotonic import isotonic_regression
 
 from linkwise import Constraints, IPoptim, agglomerate
-from linkwise.engines import ipoptim, project_triplets
+from linkwise.engines import project_triplets
+from linkwise.engines.hierarchical.ultrametric import _ipoptim
 from linkwise.engines.hierarchical.ultrametric._active_set import least_squares
-from linkwise.engines.hierarchical.ultrametric._base import Wishes
+from linkwise.engines.hierarchical.ultrametric._base import Triplets
 from linkwise.engines.hierarchical.ultrametric._projection import name_pairs, project
 from linkwise.exceptions import InfeasibleConstraintsError, LinkwiseError, LinkwiseWarning
 from tests.oracles.generators import consistent_triplets
 from tests.oracles.trees import climb
 from tests.oracles.ultrametric import algorithm_1, is_ultrametric, least_absolute, project_by_qp
+from tests.posing import posed
 from tests.profile import examples
 
 pytestmark = pytest.mark.kernels
+
+
+def ipoptim(X, said, **options):
+    """The tree of IPoptim before it is cut."""
+    return posed(_ipoptim.ipoptim)(X, said, **options)[0]
 
 
 def solve(wish, weight, left, right, gap):
@@ -177,7 +184,7 @@ def test_parts_are_solved_apart():
     rng = np.random.default_rng(0)
     n, m = 3000, 2000
     a, b, c = rng.permutation(n)[: 3 * (n // 3)].reshape(3, -1)[:, : min(m, n // 3)]
-    named = name_pairs(n, Wishes(a, b, c))
+    named = name_pairs(n, Triplets(a, b, c))
     assert named.part.max() + 1 == len(a)
     wish = rng.random(len(named.pairs))
     x = project(named, wish, np.full(len(named.left), 0.01))
@@ -248,19 +255,21 @@ def test_the_share_is_a_recount_by_lowest_common_ancestors():
 def test_wrong_words_and_contradictions():
     X = np.eye(4)[:, :3]
     fine = Constraints.build(4, triplets=[(0, 1, 2)])
-    for option, value in (("method", "ward"), ("norm", "l3"), ("enforce", "twice")):
-        with pytest.raises(LinkwiseError, match=f"does not know the {option} {value!r}"):
-            ipoptim(X, fine, **{option: value})
-    with pytest.raises(LinkwiseError, match="at least 0"):
-        ipoptim(X, fine, margin=-1.0)
+    both = Constraints.build(4, triplets=[(0, 1, 2), (0, 2, 1)])
+    for options in ({"linkage": "ward"}, {"norm": "l3"}, {"enforce": "twice"}, {"margin": -1.0}):
+        with pytest.raises(ValueError, match=f"The '{next(iter(options))}' parameter of IPoptim must be"):
+            IPoptim(**options).fit(X)
+    with pytest.raises(InfeasibleConstraintsError):
+        IPoptim().fit(X, constraints=both)
     with pytest.raises(LinkwiseError, match="does not know the norm"):
         project_triplets(X, fine, norm="l3")
+    with pytest.raises(LinkwiseError, match="at least 0"):
+        project_triplets(X, fine, margin=-1.0)
+    with pytest.raises(LinkwiseError, match="speak about 4 samples, but X has 3 rows"):
+        project_triplets(X[:3], fine)
     with pytest.raises(InfeasibleConstraintsError):
-        ipoptim(X, Constraints.build(4, triplets=[(0, 1, 2), (0, 2, 1)]))
+        project_triplets(X, both)
     bad = 1.0 - np.eye(4)
     bad[0, 2] = bad[2, 0] = np.nan
     with pytest.raises(LinkwiseError, match=r"missing \(NaN\) dissimilarity for the pair \(0, 2\)"):
-        ipoptim(bad, fine, metric="precomputed")
-    bad[0, 2], bad[2, 0], bad[1, 3] = 1.0, 1.0, 2.0
-    with pytest.raises(LinkwiseError, match="not symmetric"):
-        ipoptim(bad, fine, metric="precomputed")
+        project_triplets(bad, fine, metric="precomputed")

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
-from linkwise import Constraints, MaxCentroidDistance
-from linkwise.engines import constrained_linkage, gamma_linkage
+from linkwise import ConstrainedAgglomerative, Constraints, MaxCentroidDistance
+from linkwise.engines import gamma_linkage
 from linkwise.exceptions import ConstraintError, LinkwiseError
 from tests.profile import examples
 
@@ -75,7 +75,8 @@ def test_it_is_the_tree_of_the_general_engine_on_real_data():
     X = X[np.sort(first)] + np.random.default_rng(0).normal(scale=1e-6, size=(len(first), 4))  # no ties
     run = gamma_linkage(X, 1.0)
     rule = Constraints.build(len(X), rules=[MaxCentroidDistance(1.0)])
-    assert set(_clades(run.dendrogram)) == set(_clades(constrained_linkage(X, rule, method="centroid")))
+    model = ConstrainedAgglomerative(None, linkage="centroid").fit(X, constraints=rule)
+    assert set(_clades(run.dendrogram)) == set(_clades(model.dendrogram_))
     assert run.n_distances < run.n_unpruned
     assert gamma_linkage(X, 1.0, n_pivots=8).n_distances < run.n_distances
 

@@ -10,17 +10,22 @@ from scipy.cluster.hierarchy import is_valid_linkage, linkage
 from scipy.spatial.distance import pdist, squareform
 
 from linkwise import Constraints, ReCon, verify
-from linkwise.engines import recon
 from linkwise.engines.hierarchical.relative import _estimator, _run
 from linkwise.exceptions import InfeasibleConstraintsError, LinkwiseError, UnsupportedConstraintError
 from linkwise.problem.triplets import _kernels_incremental
 from tests.oracles import generators, relative
+from tests.posing import posed
 from tests.profile import examples
 
 pytestmark = pytest.mark.kernels
 
 SLOW = numba.config.DISABLE_JIT
 METHODS = ("single", "complete", "average", "weighted", "ward", "centroid", "median")
+
+
+def recon(X, constraints, **options):
+    """The tree of ReCon before it is cut."""
+    return posed(_estimator.recon)(X, constraints, **options)[0]
 
 
 def merges_of(tree):
@@ -278,10 +283,10 @@ def test_a_contradiction_is_answered_with_a_minimal_core():
 
 def test_unknown_linkages_and_metrics_that_do_not_fit_are_refused():
     X = np.arange(6.0).reshape(3, 2)
-    with pytest.raises(LinkwiseError, match="did you mean 'centroid'"):
-        recon(X, said(3, []), method="centriod")
+    with pytest.raises(ValueError, match="'linkage' parameter of ReCon must be"):
+        ReCon(linkage="centriod").fit(X)
     with pytest.raises(LinkwiseError, match="Euclidean"):
-        recon(X, said(3, []), method="ward", metric="cityblock")
+        ReCon(linkage="ward", metric="cityblock").fit(X)
 
 
 # -- the estimator -------------------------------------------------------------------------------------------------
@@ -305,7 +310,7 @@ def test_all_classes_come_back_from_pure_noise():
     assert recovered_by_merges < rounds  # it is the cut that does it
 
 
-def test_the_estimator_is_the_function():
+def test_the_estimator_builds_the_tree_of_the_engine():
     X, triplets = generators.relative_instance(11, 14, 14, source="balanced")
     constraints = said(14, triplets)
     model = ReCon(n_clusters=3, linkage="average").fit(X, constraints=constraints)

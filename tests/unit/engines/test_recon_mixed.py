@@ -7,9 +7,10 @@ import pytest
 from numpy.testing import assert_allclose
 
 from linkwise import Constraints, ReCon, check, verify
-from linkwise.engines import recon
+from linkwise.engines.hierarchical.relative import _estimator
 from linkwise.exceptions import DeadEndError, InfeasibleConstraintsError, UnsupportedConstraintError
 from tests.oracles.relative import recon_mixed
+from tests.posing import posed
 from tests.profile import examples
 
 pytestmark = pytest.mark.kernels
@@ -46,7 +47,7 @@ def test_merges_and_cut_are_those_of_the_literal_phases(method):
         D = np.linalg.norm(X[:, None] - X, axis=2)
         k = int(rng.integers(1, verdict.k_max + 1))
         pairs, heights, cut = recon_mixed(D, must, apart, triplets, method, k)
-        tree = recon(X, c, method=method, n_clusters=k)
+        tree = posed(_estimator.recon)(X, c, method=method, n_clusters=k)[0]
         assert verify(tree, c).ok
         assert np.sort(tree.to_children(), axis=1).tolist() == [sorted(map(int, p)) for p in pairs]
         assert_allclose(tree.raw_height[n:], heights, rtol=1e-7, atol=1e-9)
@@ -62,7 +63,7 @@ def test_no_feasible_problem_ever_ends_early_and_everything_holds():
         if check(c).status != "feasible":
             continue
         seen += 1
-        tree = recon(rng.normal(size=(n, 1)), c, method=str(rng.choice(METHODS)))
+        tree = posed(_estimator.recon)(rng.normal(size=(n, 1)), c, method=str(rng.choice(METHODS)))[0]
         assert tree.n_roots == 1
         assert verify(tree, c).ok
 

@@ -10,9 +10,10 @@ import numpy as np
 import pytest
 
 from linkwise import Constraints, ReCon, check, load, save, verify, why
-from linkwise.engines import recon
+from linkwise.engines.hierarchical.relative import _estimator
 from linkwise.exceptions import DeadEndError, LinkwiseWarning, UnsupportedConstraintError
 from tests.oracles import generators, trees
+from tests.posing import posed
 from tests.profile import examples
 
 pytestmark = pytest.mark.kernels
@@ -103,7 +104,7 @@ def test_mixed_statements_have_exactly_as_many_clusters_or_an_error_that_names_t
         seen += 1
         X = rng.normal(size=(n, 2))
         size = ("auto", None, 1)[seed % 3]
-        marked = recon(X, constraints, n_clusters=k).marked
+        marked = posed(_estimator.recon)(X, constraints, n_clusters=k)[0].marked
         reached = k if marked is None else len(marked)
         if reached > k:
             with pytest.raises(DeadEndError, match=f"at {reached} clusters"):

@@ -123,7 +123,7 @@ def test_triplets_that_proved_nothing_can_be_withdrawn_in_peace():
         model = ReCon(warm_start=True).fit(X, constraints=Constraints.build(n, triplets=triplets))
         D = np.linalg.norm(X[:, None] - X, axis=2)
         pairs, _ = relative.recon(D, triplets, "centroid")
-        said, used = model._memory.said.triplets.tolist(), model._memory.used.tolist()
+        said, used = model._memory.statements.triplets.tolist(), model._memory.used.tolist()
         for t, merges in enumerate(used):
             rest = [tuple(row) for row in said[:t] + said[t + 1 :]]
             stay = min(merges, n - 1)

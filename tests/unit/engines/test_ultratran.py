@@ -8,8 +8,9 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy.cluster.hierarchy import cophenet, linkage
 from scipy.spatial.distance import squareform
 
-from linkwise import Constraints, Dendrogram, UltraTran, agglomerate
-from linkwise.engines import fit_heights, fit_ultrametric, recon, subdominant_ultrametric, ultratran
+from linkwise import Constraints, Dendrogram, ReCon, UltraTran, agglomerate
+from linkwise.engines import fit_heights, fit_ultrametric, subdominant_ultrametric
+from linkwise.engines.hierarchical.ultrametric import _ultratran
 from linkwise.exceptions import InfeasibleConstraintsError, LinkwiseError, LinkwiseWarning
 from tests.oracles.generators import consistent_triplets
 from tests.oracles.ultrametric import (
@@ -21,10 +22,12 @@ from tests.oracles.ultrametric import (
     minimax,
     strict_fixpoint,
 )
+from tests.posing import posed
 from tests.profile import examples
 
 pytestmark = pytest.mark.kernels
 
+ultratran = posed(_ultratran.ultratran)
 SCALES = ("plain", "ties", "wide", "zeros")
 
 
@@ -80,7 +83,7 @@ def test_fitted_heights_are_the_least_squares_of_their_tree():
         rng = np.random.default_rng(seed)
         for tree in (
             agglomerate(D, method=["single", "complete", "median"][seed % 3], metric="precomputed"),
-            recon(rng.random((n, 2)), Constraints.build(n)),  # a tree that has nothing to do with the distances
+            ReCon(1).fit(rng.random((n, 2))).dendrogram_,  # a tree that has nothing to do with the distances
         ):
             fitted = fit_heights(tree, D, metric="precomputed")
             assert_array_equal(fitted.parent, tree.parent)
@@ -165,9 +168,8 @@ def test_vectors_and_their_distances_agree():
     ):
         for variant in ("faithful", "strict"):
             a = ultratran(X, said, variant=variant, metric=metric)
-            for given in (D, squareform(D, checks=False)):
-                b = ultratran(given, said, variant=variant, metric="precomputed")
-                assert_allclose(matrix(a), matrix(b), rtol=1e-9)
+            b = ultratran(D, said, variant=variant, metric="precomputed")
+            assert_allclose(matrix(a), matrix(b), rtol=1e-9)
 
 
 # -- strict ---------------------------------------------------------------------------------------------------------
@@ -221,17 +223,10 @@ def test_contradictions_are_errors_and_wrong_words_are_named():
     X = np.eye(4)[:, :3]
     both = Constraints.build(4, triplets=[(0, 1, 2), (0, 2, 1)])
     with pytest.raises(InfeasibleConstraintsError):
-        ultratran(X, both)
-    fine = Constraints.build(4, triplets=[(0, 1, 2)])
-    with pytest.raises(LinkwiseError, match="does not know the variant 'literal'"):
-        ultratran(X, fine, variant="literal")
-    for margin in (0.0, 1.0, np.nan):
-        with pytest.raises(LinkwiseError, match="expected a share between 0 and 1"):
-            ultratran(X, fine, variant="strict", margin=margin)
-    with pytest.raises(LinkwiseError, match="speak about 4 samples, but X has 3 rows"):
-        ultratran(X[:3], fine)
-    with pytest.raises(LinkwiseError, match=r"missing \(NaN\)"):
-        ultratran([[0, np.nan, 1], [np.nan, 0, 1], [1, 1, 0]], fine[:3], metric="precomputed")
+        UltraTran().fit(X, constraints=both)
+    for options in ({"variant": "literal"}, {"margin": 0.0}, {"margin": 1.0}, {"margin": np.nan}):
+        with pytest.raises(ValueError, match=f"The '{next(iter(options))}' parameter of UltraTran must be"):
+            UltraTran(**options).fit(X)
 
 
 def test_what_breaks_is_told_and_counted():

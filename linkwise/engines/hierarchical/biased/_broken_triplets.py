@@ -1,4 +1,4 @@
-"""Which merges break a triplet, kept up to date while clusters grow.
+"""Triplets that merges break, counted while clusters grow.
 
 A merge breaks xy|z if it joins z with exactly one of x and y. So a triplet can be broken only while its three samples
 lie in three clusters, and the first merge of two of these settles it: x with y holds it, z with either breaks it. Until
@@ -15,24 +15,21 @@ import numpy as np
 from linkwise._kernels.lca import prepare, query_many
 from linkwise.constraints import Constraints, Kind
 from linkwise.engines.hierarchical.biased._kernels_broken_triplets import Live, Triples, _list_pairs
-from linkwise.problem import check, onetree
+from linkwise.problem import onetree
 
 
 def read_triples(constraints: Constraints, *, nodes: bool) -> Triples:
-    """Number the samples spoken about and list each triplet once; with ``nodes`` find the node each belongs to.
+    """Number the samples named and list each triplet once; with ``nodes`` find the node each belongs to.
 
-    Raises
-    ------
-    InfeasibleConstraintsError
-        With ``nodes``: no hierarchy has all triplets.
+    With ``nodes`` the triplets must not contradict each other.
     """
-    said = constraints.of(Kind.TRIPLET)
-    said = said[said[:, 0] != said[:, 1]]
-    spoken = np.zeros(constraints.n_samples, dtype=np.bool_)
-    spoken[said] = True
-    sample = np.flatnonzero(spoken)
+    given = constraints.of(Kind.TRIPLET)
+    given = given[given[:, 0] != given[:, 1]]
+    named = np.zeros(constraints.n_samples, dtype=np.bool_)
+    named[given] = True
+    sample = np.flatnonzero(named)
     k = len(sample)
-    items = (np.cumsum(spoken) - 1)[said]
+    items = (np.cumsum(named) - 1)[given]
     low, high = np.minimum(items[:, 0], items[:, 1]), np.maximum(items[:, 0], items[:, 1])
     # not np.unique, whose hashing takes ten times as long on keys as regular as these
     key = np.sort((low * k + high) * k + items[:, 2])
@@ -40,11 +37,11 @@ def read_triples(constraints: Constraints, *, nodes: bool) -> Triples:
     row = np.stack(np.unravel_index(key, (k, k, k)), axis=1) if k else np.zeros((0, 3), dtype=np.intp)
     node = np.zeros(len(row), dtype=np.intp)
     if nodes and k:
-        tree = onetree(k, row)
-        if tree.parent is None:
-            check(constraints.select(np.flatnonzero(constraints.kind == Kind.TRIPLET))).raise_if_infeasible()
-        else:
-            node = query_many(prepare(tree.parent), row[:, 0].copy(), row[:, 1].copy())
+        parent = onetree(k, row).parent
+        if parent is None:
+            msg = "read_triples: the triplets contradict each other, which `fit` refuses; please report the input."
+            raise AssertionError(msg)
+        node = query_many(prepare(parent), row[:, 0].copy(), row[:, 1].copy())
     asked = np.bincount(node)
     group = (np.cumsum(asked > 0) - 1)[node]
     start, stop, of_pair, entry, conflict = _list_pairs(row.astype(np.int64), group.astype(np.int64), k)

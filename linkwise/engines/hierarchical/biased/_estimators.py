@@ -1,4 +1,4 @@
-"""The estimators of the biased family: IHAC chooses merges, BiHAC learns weights, BiiHAC does both."""
+"""`IHAC`, which chooses merges by triplets, `BiHAC`, which learns feature weights, and `BiiHAC`, which does both."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from linkwise._typing import FloatArray, IntArray
 from linkwise.constraints import Kind
 from linkwise.engines import ConstrainedClusterer
 from linkwise.engines.agglomeration import AVERAGE
-from linkwise.engines.hierarchical import CHUNK, HierarchyMixin, mark
+from linkwise.engines.hierarchical import CHUNK, HierarchyMixin
 from linkwise.engines.hierarchical.biased._algorithms import AdaptiveRun, bihac, biihac, ihac
 from linkwise.engines.hierarchical.biased._runs import METHODS
 from linkwise.exceptions import LinkwiseError
@@ -23,7 +23,7 @@ from linkwise.result import Dendrogram
 
 
 class _Biased(HierarchyMixin, ConstrainedClusterer):
-    """What the three share: triplets on vectors compared by cosine, followed as far as it goes."""
+    """Base of the three: triplets about vectors compared by cosine, without a guarantee that they hold."""
 
     understands: ClassVar[frozenset[Kind]] = frozenset({Kind.TRIPLET})
     best_effort: ClassVar[bool] = True
@@ -47,6 +47,9 @@ class _Biased(HierarchyMixin, ConstrainedClusterer):
     def _metric(self) -> str:
         return "cosine"
 
+    def _judge(self, problem: Problem) -> None:
+        problem.require_consistent()  # triplets alone leave every number of clusters possible
+
     def _gaps(self, new: Any) -> tuple[Iterator[FloatArray], int, bool]:
         """One minus the mean cosine with a cluster's samples, under the learned weights if there are any."""
         from sklearn.metrics.pairwise import cosine_distances
@@ -58,17 +61,12 @@ class _Biased(HierarchyMixin, ConstrainedClusterer):
         parts = (cosine_distances(new[start : start + step], old) for start in range(0, new.shape[0], step))
         return parts, AVERAGE, False
 
-    def _keep(self, outcome: Dendrogram, problem: Problem) -> None:
-        labels = self._cut(outcome, problem.constraints)
-        tree = mark(outcome, labels)
-        self._keep_tree(tree, labels, self._certify(tree, problem), problem.X)
-
 
 class IHAC(_Biased):
     """Merge the most similar clusters first among the merges that break no triplet: iHAC.
 
     **Best effort: statements may be broken even if they do not contradict each other.** When every merge left breaks
-    one, the most similar pair is merged all the same; a warning tells how many are broken, ``certificate_`` which.
+    one, the most similar pair is merged all the same; a warning says how many are broken, ``certificate_`` which.
 
     Parameters
     ----------
@@ -105,18 +103,24 @@ class IHAC(_Biased):
     ReCon : keeps every triplet attainable, so that all hold.
     BiHAC : learns feature weights instead.
     BiiHAC : both.
-    linkwise.engines.ihac : the same as a function.
 
     Notes
     -----
-    **Cost** one n x n matrix of float64; O(n²) time in practice, plus O(m + k²) for m triplets about k samples.
-    **Guarantee** contradictory triplets are an error that explains; consistent ones may still be broken.
-    **Departure from** [1]_ see `linkwise.engines.ihac`.
+    Triplets ab|c are the must-link-before constraints of [1]_. A merge breaks xy|z if it joins z with exactly one of x
+    and y. A row of zeros has similarity 0 to every other.
+
+    **Cost** one n x n matrix of float64, and one of counts for the k samples that triplets name; O(n²) time in
+    practice, plus O(m log m + k²) for m triplets.
+    **Guarantee** contradictory triplets are an error that explains; consistent ones may still be broken, since the
+    method is greedy. The merges before the first one that breaks a triplet break none.
+    **Departure from** [1]_: [2]_ only cites the method and leaves open what happens when no merge is allowed; of a
+    broken xy|z it names only x. Ties go to the lowest-numbered pair.
 
     References
     ----------
     .. [1] K. Bade, A. Nürnberger, "Creating a Cluster Hierarchy under Constraints of a Partially Known Hierarchy",
        SDM 2008.
+    .. [2] K. Bade, A. Nürnberger, "Learning a Metric during Hierarchical Clustering based on Constraints", 2009.
 
     Examples
     --------
@@ -140,7 +144,7 @@ class IHAC(_Biased):
         self.distance_threshold = distance_threshold
 
     def _solve(self, problem: Problem) -> Dendrogram:
-        run = ihac(problem.X, problem.constraints, method=self.linkage, error_weights="uniform")
+        run = ihac(problem, method=self.linkage, error_weights="uniform")
         self.broken_ = run.broken
         return run.dendrogram
 
@@ -253,7 +257,7 @@ class BiHAC(_Learned):
     """Learn feature weights under which plain agglomeration breaks few triplets: biHAC.
 
     **Best effort: statements may be broken even if they do not contradict each other.** They only change the weights
-    of the features; a warning tells how many are broken, ``certificate_`` which.
+    of the features; a warning says how many are broken, ``certificate_`` which.
 
     Parameters
     ----------
@@ -269,7 +273,7 @@ class BiHAC(_Learned):
     max_iter : int, default=50
         Most clustering runs.
     n_iter_no_change : int or None, default=None
-        End after so many runs without a smaller error; None: never for that reason.
+        End after that many runs without a smaller error; None: never for that reason.
     tol : float, default=1e-6
         End when no weight has changed by more in a run.
     error_weights : {"node", "uniform"}, default="node"
@@ -309,15 +313,22 @@ class BiHAC(_Learned):
     --------
     BiiHAC : lets triplets choose merges as well, under the learned weights.
     IHAC : only lets them choose merges.
-    linkwise.engines.bihac : the same as a function.
 
     Notes
     -----
+    Each run clusters all samples under fixed weights. Wherever two clusters c1 and c2 meet and the merge is the first
+    to break triplets in both, the weights are changed so that c1 becomes more similar to the most similar cluster it
+    may join than to c2, and then likewise for c2. The next run uses the changed weights. The tree with the least error
+    is kept; it is the tree of a run with ``feature_weights_``.
+
     **Cost** one n x n matrix of float64; for each run O(n²) time in practice, the products of the rows (sparse rows
-    stay sparse), O(m + k²) for m triplets about k samples.
+    stay sparse), O(m log m + k²) for m triplets about k samples, and for each change of weights one look at the samples
+    of four clusters.
     **Guarantee** contradictory triplets are an error that explains; consistent ones may still be broken. The error is
     never above that of plain agglomeration.
-    **Departure from** [1]_ see `linkwise.engines.bihac`.
+    **Departure from** [1]_ the weights are fixed during a run. The cluster a wrongly merged one should have met is
+    looked for among all but its partner. A step that leaves no weight above 0 is not taken, nor one for a cluster of
+    weighted norm 0. H-correlation weighs nodes as `linkwise.metrics.h_correlation` does.
 
     References
     ----------
@@ -334,13 +345,13 @@ class BiHAC(_Learned):
     """
 
     def _solve(self, problem: Problem) -> Dendrogram:
-        return self._remember(bihac(problem.X, problem.constraints, **self._options()))
+        return self._remember(bihac(problem, **self._options()))
 
 
 class BiiHAC(_Learned):
     """Learn feature weights from triplets, then merge under them only what breaks no triplet: biiHAC.
 
-    **Best effort: statements may be broken even if they do not contradict each other**, as in `IHAC`; a warning tells
+    **Best effort: statements may be broken even if they do not contradict each other**, as in `IHAC`; a warning says
     how many are, ``certificate_`` which.
 
     Parameters
@@ -356,7 +367,7 @@ class BiiHAC(_Learned):
     max_iter : int, default=50
         Most learning runs; one run of `IHAC` follows.
     n_iter_no_change : int or None, default=None
-        End learning after so many runs without a smaller error; None: never for that reason.
+        End learning after that many runs without a smaller error; None: never for that reason.
     tol : float, default=1e-6
         End learning when no weight has changed by more in a run.
     error_weights : {"node", "uniform"}, default="node"
@@ -395,17 +406,17 @@ class BiiHAC(_Learned):
     --------
     BiHAC : only learns the weights.
     IHAC : only chooses merges.
-    linkwise.engines.biihac : the same as a function.
 
     Notes
     -----
     **Cost** that of `BiHAC` and one `IHAC`.
-    **Guarantee** contradictory triplets are an error that explains; consistent ones may still be broken.
-    **Departure from** [1]_ see `linkwise.engines.ihac` and `linkwise.engines.bihac`.
+    **Guarantee** contradictory triplets are an error that explains; consistent ones may still be broken, as in `IHAC`.
+    **Departure from** [1]_ as in `IHAC` and `BiHAC`.
 
     References
     ----------
-    .. [1] K. Bade, A. Nürnberger, "Learning a Metric during Hierarchical Clustering based on Constraints", 2009.
+    .. [1] K. Bade, A. Nürnberger, "Learning a Metric during Hierarchical Clustering based on Constraints", 2009, last
+       paragraph of section 4.2.
 
     Examples
     --------
@@ -418,4 +429,4 @@ class BiiHAC(_Learned):
     """
 
     def _solve(self, problem: Problem) -> Dendrogram:
-        return self._remember(biihac(problem.X, problem.constraints, **self._options()))
+        return self._remember(biihac(problem, **self._options()))

@@ -1,4 +1,4 @@
-"""One clustering run under given weights: from rows and triplets to a tree, its error and what should change."""
+"""`Runner`: one clustering run under given weights, from rows and triplets to a tree, its error and new weights."""
 
 from __future__ import annotations
 
@@ -10,11 +10,10 @@ import scipy.sparse
 
 from linkwise._memory import require_memory
 from linkwise._typing import FloatArray
-from linkwise.constraints import Constraints
 from linkwise.engines import current_progress
 from linkwise.engines.hierarchical.biased import _kernels as kernels
 from linkwise.engines.hierarchical.biased._broken_triplets import open_triples, read_triples
-from linkwise.exceptions import LinkwiseError
+from linkwise.problem import Problem
 from linkwise.result import Dendrogram
 
 IntArray = npt.NDArray[np.int64]
@@ -24,7 +23,7 @@ _WORK = 200_000_000  # entries looked at between two looks at the keyboard
 
 
 class Tree(NamedTuple):
-    """What one run of merging produced."""
+    """Merges of one run."""
 
     pairs: IntArray
     similarity: FloatArray
@@ -34,47 +33,32 @@ class Tree(NamedTuple):
 
 
 class Runner:
-    """Rows and triplets made ready for any number of runs; ``who`` speaks in errors."""
+    """Rows and triplets made ready for any number of runs."""
 
-    def __init__(self, X: Any, constraints: Constraints, *, who: str, method: str, error_weights: str) -> None:
-        if method not in METHODS:
-            msg = f"{who}: method is {method!r}, expected {' or '.join(map(repr, METHODS))}."
-            raise LinkwiseError(msg)
-        if error_weights not in ("node", "uniform"):
-            msg = f"{who}: error_weights is {error_weights!r}, expected 'node' or 'uniform'."
-            raise LinkwiseError(msg)
-        if np.ndim(X) != 2 or np.shape(X)[0] != constraints.n_samples:
-            msg = f"{who}: X has shape {np.shape(X)}, expected a row for each of {constraints.n_samples:,} samples."
-            raise LinkwiseError(msg)
-        self.who, self.constraints = who, constraints
-        self.n, self.d = np.shape(X)
+    def __init__(self, problem: Problem, *, method: str, error_weights: str) -> None:
+        self._ids = problem.constraints.ids
+        self.n, self.d = problem.X.shape
         self._method = METHODS[method]
-        self._rows = _vectors(X, who)
-        self._triples = read_triples(constraints, nodes=error_weights == "node")
+        self._rows = _vectors(problem.X)
+        self._triples = read_triples(problem.constraints, nodes=error_weights == "node")
         k = len(self._triples.sample)
         require_memory(
             8 * self.n * self.n + 20 * k * k,
-            f"{who} with a dense {self.n} x {self.n} matrix of similarities",
+            f"{problem.who} with a dense {self.n} x {self.n} matrix of similarities",
             "cluster a sample of the rows.",
         )
         self._total = np.empty((self.n, self.n))
 
-    def start_weights(self, weights: Any) -> FloatArray:
-        """All ones, or a copy of the weights given, which must meet conditions (3)."""
+    def start_weights(self, weights: FloatArray | None) -> FloatArray:
+        """Return ones, or a copy of the weights given, scaled to meet conditions (3)."""
         if weights is None:
             return np.ones(self.d)
         given = np.array(weights, dtype=np.float64)
-        if given.shape != (self.d,):
-            msg = f"{self.who}: weights have shape {given.shape}, expected one for each of {self.d:,} features."
-            raise LinkwiseError(msg)
-        if not (given >= 0).all() or not 0 < given.sum() < np.inf:
-            msg = f"{self.who}: weights must be finite, at least 0 and not all 0."
-            raise LinkwiseError(msg)
         total = float(given.sum())
         return given if np.isclose(total, self.d, rtol=1e-9) else given * (self.d / total)
 
     def run(self, weights: FloatArray, mode: int, before: int = 0, at_most: int = 1) -> Tree:
-        """Merge everything; as run number ``before`` of ``at_most`` when progress is told."""
+        """Merge everything; progress is reported as that of run number ``before`` of ``at_most``."""
         n, live, callback = self.n, open_triples(self._triples), current_progress()
         merging = self._begin(weights)
         chunk = max(100, _WORK // (3 * n))
@@ -100,7 +84,7 @@ class Runner:
     def dendrogram(self, tree: Tree) -> Dendrogram:
         """The tree, with one minus the similarity as height."""
         height = np.maximum(1.0 - tree.similarity, 0.0)
-        return Dendrogram.from_merges(self.n, tree.pairs, height, ids=self.constraints.ids)
+        return Dendrogram.from_merges(self.n, tree.pairs, height, ids=self._ids)
 
     def _begin(self, weights: FloatArray) -> kernels.Merging:
         n, rows, total = self.n, self._rows, self._total
@@ -135,7 +119,7 @@ class Runner:
         )
 
 
-def _vectors(X: Any, who: str) -> kernels.Vectors:
+def _vectors(X: Any) -> kernels.Vectors:
     """Copy the rows, scaled by a power of two so that no square of a common size is lost; cosines do not change."""
     compressed = scipy.sparse.issparse(X)
     given: Any = scipy.sparse.csr_array(X, copy=True) if compressed else np.asarray(X)
@@ -143,9 +127,6 @@ def _vectors(X: Any, who: str) -> kernels.Vectors:
         given.sum_duplicates()
     values = np.array(given.data if compressed else given, dtype=np.float64, order="C")
     largest = float(np.abs(values).max(initial=0.0))
-    if not np.isfinite(largest):
-        msg = f"{who}: X contains NaN or infinity, expected finite numbers."
-        raise LinkwiseError(msg)
     values = np.ldexp(values, -int(np.frexp(largest)[1]))
     none, no_index = np.zeros(0), np.zeros(0, dtype=np.int64)
     if not compressed:

@@ -2,5 +2,4 @@
 
 from linkwise.engines.hierarchical.relative._estimator import (
     ReCon as ReCon,
-    recon as recon,
 )

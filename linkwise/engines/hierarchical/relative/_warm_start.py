@@ -1,15 +1,15 @@
-"""What a run of ReCon leaves behind for the next one, and how many of its merges other statements leave in place.
+"""`Memory` of a run of ReCon for the next one, and the number of its merges that other statements leave in place.
 
 Every merge is the first, by distance and then by age, among the pairs that the statements allow at its turn. So the
 first k merges stay when
 
-- no merge among them contradicts a new statement: after them all triplets can still be had, and no new cannot-link lies
-  within a cluster below the cut;
+- no merge among them contradicts a new statement: after them all triplets can still be displayed, and no new
+  cannot-link lies within a cluster below the cut;
 - every closer pair that was refused on the way is still refused: no withdrawn statement had a part in a refusal by
   then. Each refutation is therefore recorded with triplets that prove it, and each cannot-link with the first pair it
   kept apart.
 
-What belongs together is merged first; statements that change the blocks of it leave no merge known to be in place.
+Blocks are merged first; where statements change the blocks, no merge is known to stay.
 """
 
 from __future__ import annotations
@@ -28,18 +28,18 @@ from linkwise.problem import onetree
 from linkwise.result import Dendrogram
 
 
-class Said(NamedTuple):
+class Statements(NamedTuple):
     """The statements of a run in one order, each once, so that two runs can be compared."""
 
     n: int
     triplets: IntArray  # [m, 3]
     links: IntArray  # [l, 2] cannot-links
     groups: Groups  # groups apart
-    block: IntArray | None  # [n] what belongs together; None when triplets are all there is
+    block: IntArray | None  # [n] the finest clusters possible; None where there are only triplets
 
     @classmethod
     def of(cls, constraints: Constraints, block: IntArray | None) -> Self:
-        """Put statements in order and leave out what was said twice."""
+        """Put statements in order and leave out repeats."""
         n = constraints.n_samples
         triplets = constraints.of(Kind.TRIPLET)
         pair = np.sort(triplets[:, :2], axis=1)
@@ -65,7 +65,7 @@ class Said(NamedTuple):
 
     @property
     def blocks(self) -> IntArray:
-        """The blocks, each sample its own when nobody spoke of pairs."""
+        """The blocks; each sample is one where there are only triplets."""
         return np.arange(self.n) if self.block is None else self.block
 
 
@@ -74,32 +74,32 @@ def _pair_keys(n: int, pairs: IntArray) -> IntArray:
     return low_first[:, 0] * n + low_first[:, 1]
 
 
-class Contracted(NamedTuple):
-    """Triplets about clusters, those already fulfilled left out."""
+class ClusterTriplets(NamedTuple):
+    """Triplets about clusters, without those that a cluster of a and b fulfills already."""
 
     involved: IntArray  # the clusters, by node
     items: IntArray  # [k, 3] triplets about them
     origin: IntArray  # position of each triplet among all
 
 
-def contract(triplets: IntArray, at: IntArray) -> Contracted | None:
-    """Say the triplets about the clusters that hold the samples; None when a cluster breaks one."""
+def over_clusters(triplets: IntArray, at: IntArray) -> ClusterTriplets | None:
+    """Write triplets over the clusters ``at`` that hold the samples; None when a cluster breaks one."""
     moved = at[triplets]
     origin = np.flatnonzero(moved[:, 0] != moved[:, 1])
     involved, items = np.unique(moved[origin], return_inverse=True)
     items = items.reshape(-1, 3)
     if ((items[:, 2] == items[:, 0]) | (items[:, 2] == items[:, 1])).any():
         return None
-    return Contracted(involved, items, origin)
+    return ClusterTriplets(involved, items, origin)
 
 
 @dataclass(frozen=True)
 class Memory:
-    """A finished run: what it was asked, its merges, what they rest on, and its searches."""
+    """A finished run: its input, its merges, the statements they depend on, and its searches."""
 
     settings: tuple[Any, ...]
     X: npt.NDArray[Any]
-    said: Said
+    statements: Statements
     tree: Dendrogram
     height: FloatArray  # of each merge, on the scale of the loop
     factor: float  # by which the loop's distances are to be multiplied
@@ -113,36 +113,36 @@ class Memory:
         """Whether the run was on the same data with the same parameters."""
         return self.settings == settings and self.X.shape == X.shape and bool((self.X == X).all())
 
-    def cut_after(self, said: Said, n_clusters: int, limit: float) -> int:
-        """How many of the merges are below the marked cut when the first of them are those of a run under ``said``."""
-        if said.block is None:
+    def cut_after(self, statements: Statements, n_clusters: int, limit: float) -> int:
+        """Return how many merges are below the marked cut when the first are those of a run under ``statements``."""
+        if statements.block is None:
             return -1
         if self.end >= 0:
             return self.end
         beyond = np.flatnonzero(self.height > limit)
-        return int(min(said.n - n_clusters, beyond[0] if len(beyond) else said.n - 1))
+        return int(min(statements.n - n_clusters, beyond[0] if len(beyond) else statements.n - 1))
 
-    def n_kept(self, said: Said, end: int) -> int:
-        """How many of the first merges other statements leave in place; -1 when the triplets cannot be had at all."""
-        n = said.n
-        if not np.array_equal(self.said.blocks, said.blocks):
+    def n_kept(self, statements: Statements, end: int) -> int:
+        """Return how many of the first merges other statements leave in place; -1 when the triplets contradict."""
+        n = statements.n
+        if not np.array_equal(self.statements.blocks, statements.blocks):
             return 0
         kept = n - 1
-        gone = ~np.isin(self.said.triplet_keys, said.triplet_keys, assume_unique=True)
+        gone = ~np.isin(self.statements.triplet_keys, statements.triplet_keys, assume_unique=True)
         kept = min(kept, int(self.used[gone].min(initial=kept)))
-        parted = ~np.isin(self.said.link_keys, said.link_keys, assume_unique=True)
+        parted = ~np.isin(self.statements.link_keys, statements.link_keys, assume_unique=True)
         kept = min(kept, int(self.parted[parted].min(initial=kept)))
-        inside = n - int(said.blocks.max(initial=-1)) - 1
-        if not _same_groups(self.said.groups, said.groups):
+        inside = n - int(statements.blocks.max(initial=-1)) - 1
+        if not _same_groups(self.statements.groups, statements.groups):
             kept = min(kept, inside)
-        new = said.links[~np.isin(said.link_keys, self.said.link_keys, assume_unique=True)]
+        new = statements.links[~np.isin(statements.link_keys, self.statements.link_keys, assume_unique=True)]
         meet = self.tree.lca(new[:, 0], new[:, 1]) - n
         kept = min(kept, int(meet[meet < end].min(initial=kept)))
-        fresh = said.triplets[~np.isin(said.triplet_keys, self.said.triplet_keys, assume_unique=True)]
-        return self._before_contradiction(said.triplets, fresh, kept)
+        fresh = statements.triplets[~np.isin(statements.triplet_keys, self.statements.triplet_keys, assume_unique=True)]
+        return self._before_contradiction(statements.triplets, fresh, kept)
 
     def _before_contradiction(self, triplets: IntArray, fresh: IntArray, kept: int) -> int:
-        """The last moment, ``kept`` merges at most, at which all triplets can still be had; -1 if there is none."""
+        """Return the most merges, up to ``kept``, after which all triplets can still be displayed; -1 if none do."""
         n = self.tree.n_samples
         a, b, c = fresh.T
         pair = self.tree.lca(a, b)
@@ -152,7 +152,7 @@ class Memory:
         kept = min(kept, int((first[pair >= first] - n).min()))
 
         def lost_after(merges: int) -> bool:
-            left = contract(triplets, clusters_after(self.tree.parent, n, merges))
+            left = over_clusters(triplets, clusters_after(self.tree.parent, n, merges))
             return left is None or onetree(len(left.involved), left.items).parent is None
 
         low, high, step = kept, kept + 1, 1  # lost after `high` merges at the latest
@@ -165,7 +165,7 @@ class Memory:
 
 
 def carry(old_keys: IntArray, old: npt.NDArray[np.int64], keys: IntArray, merges: int) -> npt.NDArray[np.int64]:
-    """What is known of statements from the first merges, for those said now; `NEVER` if nothing."""
+    """Carry values of statements from the first merges over to the statements of this run; `NEVER` for new ones."""
     known = np.full(len(keys), NEVER, np.int64)
     place = np.searchsorted(old_keys, keys)
     place[place == len(old_keys)] = 0

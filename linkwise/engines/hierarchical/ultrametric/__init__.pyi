@@ -1,6 +1,5 @@
 from linkwise.engines.hierarchical.ultrametric._hacoc import (
     HACoc as HACoc,
-    hacoc as hacoc,
 )
 from linkwise.engines.hierarchical.ultrametric._heights import (
     fit_heights as fit_heights,
@@ -8,7 +7,6 @@ from linkwise.engines.hierarchical.ultrametric._heights import (
 )
 from linkwise.engines.hierarchical.ultrametric._ipoptim import (
     IPoptim as IPoptim,
-    ipoptim as ipoptim,
 )
 from linkwise.engines.hierarchical.ultrametric._projection import (
     Projection as Projection,
@@ -19,5 +17,4 @@ from linkwise.engines.hierarchical.ultrametric._subdominant import (
 )
 from linkwise.engines.hierarchical.ultrametric._ultratran import (
     UltraTran as UltraTran,
-    ultratran as ultratran,
 )

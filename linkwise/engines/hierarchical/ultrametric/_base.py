@@ -1,44 +1,43 @@
-"""What the methods of this folder share: triplets as wishes, the distances they speak about, and a fit that tells."""
+"""Triplets as arrays, the distances between the samples they name, and the base of estimators without a guarantee."""
 
 from __future__ import annotations
 
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 import numpy.typing as npt
 
 from linkwise._memory import require_memory
 from linkwise._typing import FloatArray, IntArray
-from linkwise.constraints import Constraints, Kind
+from linkwise.constraints import Kind
 from linkwise.engines import ConstrainedClusterer
-from linkwise.engines.distances import metric_name, read_dissimilarities, read_vectors, scaled, square_distances
-from linkwise.engines.hierarchical import HierarchyMixin, mark
-from linkwise.exceptions import ConstraintError
-from linkwise.problem import Problem, check
+from linkwise.engines.distances import (
+    as_dense,
+    metric_name,
+    read_dissimilarities,
+    read_vectors,
+    scaled,
+    square_distances,
+)
+from linkwise.engines.hierarchical import HierarchyMixin
+from linkwise.problem import Problem
 from linkwise.result import Dendrogram
 
 _CHUNK = 1 << 16
 
 
-class Wishes(NamedTuple):
+class Triplets(NamedTuple):
     """The triplets ab|c, one array per place."""
 
     a: IntArray
     b: IntArray
     c: IntArray
 
-
-def read_wishes(constraints: Constraints, n_samples: int, *, who: str) -> Wishes:
-    """Return the triplets; raise when they contradict each other or speak about other samples."""
-    if constraints.n_samples != n_samples:
-        msg = (
-            f"{who}: constraints speak about {constraints.n_samples} samples, but X has {n_samples} rows.\n"
-            "Hint: constraints hold row positions in X; take the same rows of both, as in X[rows], constraints[rows]."
-        )
-        raise ConstraintError(msg)
-    check(constraints).raise_if_infeasible()
-    a, b, c = (np.ascontiguousarray(column, dtype=np.intp) for column in constraints.of(Kind.TRIPLET).T)
-    return Wishes(a, b, c)
+    @classmethod
+    def of(cls, problem: Problem) -> Self:
+        """Read the triplets of a problem."""
+        columns = problem.constraints.of(Kind.TRIPLET).T
+        return cls(*(np.ascontiguousarray(column, dtype=np.intp) for column in columns))
 
 
 class Distances(NamedTuple):
@@ -49,7 +48,7 @@ class Distances(NamedTuple):
     n_samples: int
 
     def between(self, i: IntArray, j: IntArray) -> FloatArray:
-        """Distances of the pairs ``i[t], j[t]``; the two differ."""
+        """Return distances of the pairs ``i[t], j[t]``; the two differ."""
         if self.metric == "euclidean":
             out = np.empty(len(i))
             vectors, factor = scaled(self.source, np.float64)
@@ -65,7 +64,7 @@ class Distances(NamedTuple):
         return found
 
     def square(self) -> FloatArray:
-        """A fresh square matrix of the distances; given ones are looked at first."""
+        """Return a fresh square matrix of the distances; given ones are validated first."""
         n = self.n_samples
         require_memory(n * n * 8, f"a dense {n} x {n} distance matrix", "cluster a sample of the rows.")
         if self.metric == "euclidean":
@@ -75,24 +74,31 @@ class Distances(NamedTuple):
         return np.asarray(read_dissimilarities(self.source), dtype=np.float64)
 
 
+def distances_of(problem: Problem) -> Distances:
+    """Return the distances of a problem; metrics other than Euclidean are computed at once into a matrix."""
+    return _compare(*as_dense(problem.X, problem.metric))
+
+
 def read_distances(X: Any, metric: Any, *, who: str) -> Distances:
-    """Read vectors or dissimilarities; metrics other than Euclidean are computed at once into a matrix."""
-    name = metric_name(metric, who=who)
-    if name == "precomputed":
-        source = np.asarray(X)
-        if source.ndim != 2 or source.shape[0] != source.shape[1]:
-            source = read_dissimilarities(source, who=who)  # condensed, or an error
-        return Distances(source, name, len(source))
-    vectors = read_vectors(X, who=who)
-    n = len(vectors)
-    if name == "euclidean":
-        return Distances(vectors, name, n)
+    """Read vectors or dissimilarities that were not validated yet, as `distances_of` does for others."""
+    if metric_name(metric, who=who) != "precomputed":
+        return _compare(read_vectors(X, who=who), metric)
+    source = np.asarray(X)
+    if source.ndim != 2 or source.shape[0] != source.shape[1]:
+        source = read_dissimilarities(source, who=who)  # condensed, or an error
+    return _compare(source, "precomputed")
+
+
+def _compare(source: npt.NDArray[Any], metric: Any) -> Distances:
+    name, n = metric_name(metric), len(source)
+    if name in ("euclidean", "precomputed"):
+        return Distances(source, name, n)
     require_memory(n * n * 8, f"a dense {n} x {n} distance matrix", "cluster a sample of the rows.")
-    return Distances(square_distances(vectors, metric), "precomputed", n)
+    return Distances(square_distances(source, metric), "precomputed", n)
 
 
-class _TripletWishes(HierarchyMixin, ConstrainedClusterer):
-    """Base of estimators that take triplets as wishes: contradictions are errors, broken wishes are told."""
+class _BestEffortTriplets(HierarchyMixin, ConstrainedClusterer):
+    """Base of estimators that follow triplets without a guarantee: only contradictions are errors."""
 
     understands: ClassVar[frozenset[Kind]] = frozenset({Kind.TRIPLET})
     best_effort: ClassVar[bool] = True
@@ -100,11 +106,9 @@ class _TripletWishes(HierarchyMixin, ConstrainedClusterer):
     satisfied_: float
 
     def _judge(self, problem: Problem) -> None:
-        pass  # the engine raises contradictions itself
+        problem.require_consistent()  # triplets alone leave every number of clusters possible
 
     def _keep(self, outcome: Dendrogram, problem: Problem) -> None:
-        labels = self._cut(outcome, problem.constraints)
-        tree = mark(outcome, labels)
-        self._keep_tree(tree, labels, self._certify(tree, problem), problem.X)
+        super()._keep(outcome, problem)
         held = self.certificate_.held
         self.satisfied_ = float(held.mean()) if len(held) else 1.0

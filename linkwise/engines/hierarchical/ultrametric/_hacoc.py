@@ -1,4 +1,4 @@
-"""HACoc: greedy merging that prefers pairs which break no triplet, and breaks some when no such pair is left."""
+"""`HACoc`: greedy merging of pairs that break no triplet while there are any, then of those that break fewest."""
 
 from __future__ import annotations
 
@@ -9,20 +9,18 @@ import numpy as np
 from linkwise._compat import StrOptions
 from linkwise._memory import require_memory
 from linkwise._typing import FloatArray
-from linkwise.constraints import Constraints
 from linkwise.engines import current_progress
-from linkwise.engines.agglomeration import EUCLIDEAN_ONLY, LINKAGES, linkage_code, require_fitting
-from linkwise.engines.distances import as_dense, metric_name
+from linkwise.engines.agglomeration import EUCLIDEAN_ONLY, LINKAGES
 from linkwise.engines.hierarchical import HierarchyMixin
-from linkwise.engines.hierarchical.ultrametric._base import Wishes, _TripletWishes, read_distances, read_wishes
+from linkwise.engines.hierarchical.ultrametric._base import Triplets, _BestEffortTriplets, distances_of
 from linkwise.engines.hierarchical.ultrametric._kernels_hacoc import State, _advance
 from linkwise.problem import Problem
 from linkwise.result import Dendrogram
 
 
-def _make_state(D: FloatArray, wishes: Wishes) -> State:
-    n, m = len(D), len(wishes.a)
-    involved, trio = np.unique(np.column_stack(wishes), return_inverse=True)
+def _make_state(D: FloatArray, triplets: Triplets) -> State:
+    n, m = len(D), len(triplets.a)
+    involved, trio = np.unique(np.column_stack(triplets), return_inverse=True)
     trio = np.ascontiguousarray(trio.reshape(m, 3), dtype=np.intp)
     q = len(involved)
     require_memory(q * q * 4, f"a table of {q} x {q} pairs that triplets speak about", "ReCon needs no such table.")
@@ -57,76 +55,26 @@ def _make_state(D: FloatArray, wishes: Wishes) -> State:
     )
 
 
-def hacoc(X: Any, constraints: Constraints, *, method: str = "average", metric: Any = "euclidean") -> Dendrogram:
-    """Build the tree that merges closest clusters first among those whose merge breaks no triplet right away.
-
-    Parameters
-    ----------
-    X : array-like of shape (n_samples, n_features)
-        Vectors; or with ``metric="precomputed"`` dissimilarities, square or condensed. Not modified.
-    constraints : Constraints
-        Triplets ab|c.
-    method : {"average", "single", "complete", "weighted", "ward", "centroid", "median"}, default="average"
-        How the distance of two clusters follows from their members.
-    metric : str or callable, default="euclidean"
-        How vectors are compared.
-
-    Returns
-    -------
-    Dendrogram
-        One binary tree. ``raw_height`` holds the distances at which clusters merged, which need not rise; ``height``
-        does.
-
-    Raises
-    ------
-    InfeasibleConstraintsError
-        No tree displays all triplets.
-
-    Notes
-    -----
-    A merge breaks ab|c when it puts c with a or with b while those two are apart. When every merge left breaks
-    something, the one that breaks the fewest is made, the closest among equals.
-
-    **Cost** one matrix of distances and one of the samples that triplets name; O(n^2) time mostly, O(n^3) at worst.
-    **Guarantee** none about triplets: it looks one merge ahead, and of random consistent triplets about a quarter of
-    small inputs end where `recon` would not. **Departure from** [1]_ unknown: it was not at hand, and [2]_, which uses
-    it as a baseline, names it and gives no rule. The rule here may be another one.
-
-    References
-    ----------
-    .. [1] H. Zhao, Z. Qi, "Hierarchical Agglomerative Clustering with Ordering Constraints", WKDD 2010.
-    .. [2] L. Zheng, T. Li, "Semi-supervised Hierarchical Clustering", ICDM 2011.
-
-    Examples
-    --------
-    >>> from linkwise import Constraints
-    >>> from linkwise.engines import hacoc
-    >>> said = Constraints.build(4, triplets=[(0, 2, 1)])
-    >>> hacoc([[0.0], [1.0], [5.0], [6.5]], said).satisfies(said).tolist()
-    [True]
-    """
-    code = linkage_code(method, who="hacoc")
-    require_fitting(method, metric_name(metric, who="hacoc"), who="hacoc")
-    distances = read_distances(X, metric, who="hacoc")
-    n = distances.n_samples
-    wishes = read_wishes(constraints, n, who="hacoc")
-    D = distances.square()
+def hacoc(problem: Problem, *, method: str = "average") -> Dendrogram:
+    """Build the tree of `HACoc`."""
+    code, n = LINKAGES[method], problem.n_samples
+    D = distances_of(problem).square()
     if code in EUCLIDEAN_ONLY:
         np.square(D, out=D)
-    state = _make_state(D, wishes)
+    state = _make_state(D, Triplets.of(problem))
     progress = current_progress()
     while state.done[0] < n - 1:
         _advance(state, code, max(1, 50_000_000 // n))
         if progress is not None:
             progress(int(state.done[0]), n - 1)
     height = np.sqrt(np.maximum(state.height, 0.0)) if code in EUCLIDEAN_ONLY else state.height
-    return Dendrogram.from_merges(n, state.pairs, height, ids=constraints.ids)
+    return Dendrogram.from_merges(n, state.pairs, height, ids=problem.constraints.ids)
 
 
-class HACoc(_TripletWishes):
+class HACoc(_BestEffortTriplets):
     """Merge closest clusters first among those whose merge breaks no triplet right away; a baseline.
 
-    Triplets are wishes here: a tree that breaks some is returned, with a warning. ``satisfied_`` says how many hold.
+    No triplet is guaranteed: a tree that breaks some is returned, with a warning. ``satisfied_`` is the share kept.
 
     Parameters
     ----------
@@ -144,7 +92,8 @@ class HACoc(_TripletWishes):
     labels_ : ndarray of shape (n_samples,)
         Cluster of each sample, numbered by first appearance.
     dendrogram_ : Dendrogram
-        The tree, with the clusters of ``labels_`` marked.
+        The tree, with the clusters of ``labels_`` marked. ``raw_height`` holds the distances at which clusters merged,
+        which need not rise; ``height`` does.
     satisfied_ : float
         Share of the statements in force that the tree keeps, by the independent check; 1.0 when there are none.
     certificate_ : Certificate
@@ -162,12 +111,20 @@ class HACoc(_TripletWishes):
 
     Notes
     -----
-    **Cost** see `hacoc`. **Guarantee** none about triplets. Triplets that contradict each other are an error when hard;
-    soft ones are repaired and told. **Departure from** [1]_ unknown: it was not at hand, see `hacoc`.
+    A merge breaks ab|c when it puts c with a or with b while those two are apart. When every merge left breaks a
+    triplet, the one that breaks the fewest is made, the closest among equals.
+
+    **Cost** one matrix of distances and one of the samples that triplets name; O(n^2) time mostly, O(n^3) at worst.
+    **Guarantee** none about triplets: it looks one merge ahead, and of random consistent triplets about a quarter of
+    small inputs end where `ReCon` would not. Triplets that contradict each other are an error when hard; soft ones are
+    repaired, with a warning.
+    **Departure from** [1]_ unknown: we had no access to it, and [2]_, which uses it as a baseline, names it and gives
+    no rule. The rule here may be another one.
 
     References
     ----------
     .. [1] H. Zhao, Z. Qi, "Hierarchical Agglomerative Clustering with Ordering Constraints", WKDD 2010.
+    .. [2] L. Zheng, T. Li, "Semi-supervised Hierarchical Clustering", ICDM 2011.
 
     Examples
     --------
@@ -199,5 +156,4 @@ class HACoc(_TripletWishes):
         self.distance_threshold = distance_threshold
 
     def _solve(self, problem: Problem) -> Dendrogram:
-        X, metric = as_dense(problem.X, problem.metric)
-        return hacoc(X, problem.constraints, method=self.linkage, metric=metric)
+        return hacoc(problem, method=self.linkage)

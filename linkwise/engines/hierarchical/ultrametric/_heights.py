@@ -1,4 +1,4 @@
-"""Heights that fit: the ultrametric on a given tree that is closest to the distances."""
+"""`fit_heights` and `fit_ultrametric`: the ultrametric on a given tree that is closest to the distances."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ def fit_heights(tree: Dendrogram, X: Any, *, metric: Any = "euclidean") -> Dendr
     Returns
     -------
     Dendrogram
-        The same nodes, marks and ids, so it says the same triplets; heights never decrease upwards, but may be equal.
+        The same nodes, marks and ids, so it displays the same triplets; heights never decrease upwards, and may tie.
 
     Raises
     ------
@@ -72,19 +72,19 @@ def fit_heights(tree: Dendrogram, X: Any, *, metric: Any = "euclidean") -> Dendr
 
     Notes
     -----
-    The wish of a node is the mean distance of the pairs that meet there, weighted by their number; heights that rise
-    from child to parent are the isotonic regression of the wishes on the tree, found by pooling a node with its
+    The target of a node is the mean distance of the pairs that meet there, weighted by their number; heights that rise
+    from child to parent are the isotonic regression of the targets on the tree, found by pooling a node with its
     highest child while that one is higher.
 
     **Cost** one matrix of distances, O(n^2) time. **Guarantee** the heights are the exact minimum for this tree.
 
     Examples
     --------
-    >>> from linkwise import Constraints
-    >>> from linkwise.engines import fit_heights, recon
+    >>> from linkwise import Constraints, ReCon
+    >>> from linkwise.engines import fit_heights
     >>> X = [[0.0], [1.0], [5.0], [6.5]]
-    >>> tree = recon(X, Constraints.build(4, triplets=[(0, 2, 1)]))
-    >>> fit_heights(tree, X).height[4:].tolist()
+    >>> model = ReCon().fit(X, constraints=Constraints.build(4, triplets=[(0, 2, 1)]))
+    >>> fit_heights(model.dendrogram_, X).height[4:].tolist()
     [1.5, 4.4, 4.4]
     """
     distances = read_distances(X, metric, who="fit_heights")

@@ -1,145 +1,45 @@
-"""IPoptim: distances moved as little as triplets ask for, then agglomeration of what they became."""
+"""`IPoptim`: distances moved as little as triplets ask, then agglomeration by the moved distances."""
 
 from __future__ import annotations
 
 from numbers import Integral, Real
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar
 
 import numpy as np
 
 from linkwise._compat import Interval, StrOptions
 from linkwise._kernels.lca import prepare, query_many, splits_off
 from linkwise._typing import BoolArray, FloatArray, IntArray
-from linkwise.constraints import Constraints
 from linkwise.engines import current_progress
 from linkwise.engines.agglomeration import Merges, merge_all
-from linkwise.engines.distances import as_dense
 from linkwise.engines.hierarchical import HierarchyMixin
-from linkwise.engines.hierarchical.ultrametric._base import Wishes, _TripletWishes, read_distances, read_wishes
+from linkwise.engines.hierarchical.ultrametric._base import Triplets, _BestEffortTriplets, distances_of
 from linkwise.engines.hierarchical.ultrametric._projection import Named, distances_named, gaps, name_pairs, project
-from linkwise.exceptions import LinkwiseError
 from linkwise.problem import Problem
 from linkwise.result import Dendrogram
 
-# Those whose merge heights are an ultrametric and which need no vectors.
+# Linkages whose merge heights are an ultrametric and which need no vectors.
 METHODS = ("single", "complete", "average", "weighted")
 ENFORCE = ("once", "joint")
 NORMS = ("l2", "l1")
 
 
-class Run(NamedTuple):
-    """A tree, and in how many agglomerations it was found."""
-
-    tree: Dendrogram
-    n_rounds: int
-
-
 def ipoptim(
-    X: Any,
-    constraints: Constraints,
+    problem: Problem,
     *,
     method: str = "average",
-    metric: Any = "euclidean",
     margin: float = 1e-3,
     norm: str = "l2",
     enforce: str = "once",
     max_rounds: int = 20,
-) -> Dendrogram:
-    """Build the tree of the distances after moving those that triplets name as little as agreement with them takes.
-
-    Parameters
-    ----------
-    X : array-like of shape (n_samples, n_features)
-        Vectors; or with ``metric="precomputed"`` dissimilarities, square or condensed. Not modified.
-    constraints : Constraints
-        Triplets ab|c.
-    method : {"average", "single", "complete", "weighted"}, default="average"
-        How the distance of two clusters follows from their members.
-    metric : str or callable, default="euclidean"
-        How vectors are compared.
-    margin : float, default=1e-3
-        By how much d(a, b) must be below d(a, c) and d(b, c), as a share of the mean of the distances named.
-    norm : {"l2", "l1"}, default="l2"
-        Whether squares or absolute values of the moves are summed.
-    enforce : {"once", "joint"}, default="once"
-        ``"once"`` moves distances and agglomerates. ``"joint"`` looks which triplets the tree breaks, asks for a larger
-        margin there and begins again; the tree that keeps most is returned.
-    max_rounds : int, default=20
-        How many agglomerations ``"joint"`` may take.
-
-    Returns
-    -------
-    Dendrogram
-        One binary tree; ``tree.satisfies(constraints)`` says what holds.
-
-    Raises
-    ------
-    InfeasibleConstraintsError
-        No tree displays all triplets.
-
-    See Also
-    --------
-    project_triplets : the first step alone.
-
-    Notes
-    -----
-    **Cost** one matrix and one agglomeration per round; the projection does not depend on n. **Guarantee** the moved
-    distances are the exact solution of the first step; of the *tree* nothing is promised: a linkage looks at whole
-    clusters, and a single distance weighs little there. ``"joint"`` never keeps fewer triplets than ``"once"``.
-    **Departure from** [1]_ the ultrametric condition (8) is not convex, and Algorithm 1 never enforces it; here the
-    linkage does, afterwards. The joint form is ours: each round learns from the tree which of the three distances of a
-    triplet ended up smallest, and widens the margins of the broken ones by how far the tree misses them, at least
-    twofold. Margins replace the paper's non-strict comparison, under which up to half of all end tied. A statement ab|c
-    stands for both of the paper's comparisons, (a, b, c) and (b, a, c).
-
-    References
-    ----------
-    .. [1] L. Zheng, T. Li, "Semi-supervised Hierarchical Clustering", ICDM 2011.
-
-    Examples
-    --------
-    >>> from linkwise import Constraints
-    >>> from linkwise.engines import ipoptim
-    >>> said = Constraints.build(4, triplets=[(0, 2, 1)])
-    >>> tree = ipoptim([[0.0], [1.0], [5.0], [6.5]], said, enforce="joint")
-    >>> tree.satisfies(said).tolist()
-    [True]
-    """
-    return run_ipoptim(
-        X,
-        constraints,
-        method=method,
-        metric=metric,
-        margin=margin,
-        norm=norm,
-        enforce=enforce,
-        max_rounds=max_rounds,
-    ).tree
-
-
-def run_ipoptim(
-    X: Any,
-    constraints: Constraints,
-    *,
-    method: str,
-    metric: Any,
-    margin: float,
-    norm: str,
-    enforce: str,
-    max_rounds: int,
-) -> Run:
-    """`ipoptim`, and how many rounds it took."""
-    for word, value, known in (("method", method, METHODS), ("norm", norm, NORMS), ("enforce", enforce, ENFORCE)):
-        if value not in known:
-            msg = f"ipoptim does not know the {word} {value!r}.\nHint: it is one of {', '.join(known)}."
-            raise LinkwiseError(msg)
-    distances = read_distances(X, metric, who="ipoptim")
-    n = distances.n_samples
-    wishes = read_wishes(constraints, n, who="ipoptim")
-    if not len(wishes.a):
+) -> tuple[Dendrogram, int]:
+    """Build the tree of `IPoptim`; return it with the number of agglomerations made."""
+    distances, triplets, n = distances_of(problem), Triplets.of(problem), problem.n_samples
+    ids = problem.constraints.ids
+    if not len(triplets.a):
         merges = merge_all(distances.source, method=method, metric=distances.metric, progress=current_progress())
-        return Run(Dendrogram.from_merges(n, merges.pairs, merges.height, ids=constraints.ids), 1)
-    named = name_pairs(n, wishes)
+        return Dendrogram.from_merges(n, merges.pairs, merges.height, ids=ids), 1
+    named = name_pairs(n, triplets)
     before = distances_named(distances, named)
     gap = gaps(named, before, margin)
 
@@ -148,7 +48,7 @@ def run_ipoptim(
         merges = merge_all(
             distances.source, method=method, metric=distances.metric, moved=moved, progress=current_progress()
         )
-        return merges, *_judge(n, merges.pairs, merges.height, wishes)
+        return merges, *_judge(n, merges.pairs, merges.height, triplets)
 
     merges, held, miss = attempt(gap)
     best, most, rounds = merges, held.sum(), 1
@@ -158,15 +58,15 @@ def run_ipoptim(
         merges, held, miss = attempt(gap)
         if held.sum() > most:
             best, most = merges, held.sum()
-    return Run(Dendrogram.from_merges(n, best.pairs, best.height, ids=constraints.ids), rounds)
+    return Dendrogram.from_merges(n, best.pairs, best.height, ids=ids), rounds
 
 
-def _judge(n: int, pairs: IntArray, height: FloatArray, wishes: Wishes) -> tuple[BoolArray, FloatArray]:
-    """Whether the tree keeps each triplet, and how far above c's joining a and b meet."""
+def _judge(n: int, pairs: IntArray, height: FloatArray, triplets: Triplets) -> tuple[BoolArray, FloatArray]:
+    """Return whether the tree keeps each triplet, and how far above the height at which c joins a and b meet."""
     parent = np.full(n + len(pairs), -1, np.intp)
     parent[pairs] = np.arange(n, n + len(pairs))[:, None]
     index = prepare(parent)
-    a, b, c = wishes
+    a, b, c = triplets
     level = np.concatenate([np.zeros(n), height])
     together = level[query_many(index, a, b)]
     joined = np.minimum(level[query_many(index, a, c)], level[query_many(index, b, c)])
@@ -174,24 +74,24 @@ def _judge(n: int, pairs: IntArray, height: FloatArray, wishes: Wishes) -> tuple
 
 
 def _widen(gap: FloatArray, named: Named, held: BoolArray, miss: FloatArray) -> FloatArray:
-    """Ask for more where the tree broke a triplet: what it missed on top, and at least twice as much."""
+    """Widen the margin where the tree broke a triplet, by how far it misses it and at least twofold."""
     broken = ~held[named.triplet]
     wider = np.maximum(2.0 * gap, gap + miss[named.triplet])
     return np.where(broken, wider, gap)
 
 
-class IPoptim(_TripletWishes):
-    """Move the distances that triplets name as little as possible, then agglomerate what they became.
+class IPoptim(_BestEffortTriplets):
+    """Move the distances that triplets name as little as possible, then agglomerate by the moved distances.
 
-    Triplets are wishes here: a tree that breaks some is returned, with a warning. ``satisfied_`` says how many hold.
+    No triplet is guaranteed: a tree that breaks some is returned, with a warning. ``satisfied_`` is the share kept.
 
     Parameters
     ----------
     n_clusters : int or None, default=2
         Number of clusters of the cut; None with no ``distance_threshold`` gives one cluster.
     linkage : {"average", "single", "complete", "weighted"}, default="average"
-        How the distance of two clusters follows from their members. Others speak about centroids, which moved distances
-        do not have.
+        How the distance of two clusters follows from their members. Other linkages work on centroids, which moved
+        distances do not have.
     metric : str or callable, default="euclidean"
         How samples are compared, or ``"precomputed"``.
     distance_threshold : float or None, default=None
@@ -201,7 +101,8 @@ class IPoptim(_TripletWishes):
     norm : {"l2", "l1"}, default="l2"
         Whether squares or absolute values of the moves are summed.
     enforce : {"once", "joint"}, default="once"
-        ``"once"`` is the paper's method; ``"joint"`` widens margins where the tree breaks triplets, and repeats.
+        ``"once"``, the paper's method, moves distances and agglomerates. ``"joint"`` finds the triplets that the tree
+        breaks, asks for a larger margin there and begins again; the tree that keeps most is returned.
     max_rounds : int, default=20
         How many agglomerations ``"joint"`` may take.
 
@@ -226,14 +127,22 @@ class IPoptim(_TripletWishes):
 
     See Also
     --------
+    project_triplets : the first step alone.
     ReCon : a tree in which all triplets hold.
     UltraTran : lowers distances only, single linkage.
 
     Notes
     -----
-    **Cost** see `ipoptim`. **Guarantee** none about triplets in the tree. Triplets that contradict each other are an
-    error when hard; soft ones are repaired and told. **Departure from** [1]_ see `ipoptim`; contradictions are not
-    removed at random.
+    **Cost** one matrix and one agglomeration per round; the projection does not depend on n.
+    **Guarantee** the moved distances are the exact solution of the first step (`project_triplets`); nothing is
+    guaranteed about the *tree*: a linkage compares whole clusters, and a single distance weighs little there.
+    ``"joint"`` never keeps fewer triplets than ``"once"``. Triplets that contradict each other are an error when hard;
+    soft ones are repaired, with a warning.
+    **Departure from** [1]_ the ultrametric condition (8) is not convex, and Algorithm 1 never enforces it; here the
+    linkage does, afterwards. The joint form is ours: each round learns from the tree which of the three distances of a
+    triplet ended up smallest, and widens the margins of the broken ones by how far the tree misses them, at least
+    twofold. Margins replace the paper's non-strict comparison, under which up to half of all end tied. A statement ab|c
+    stands for both of the paper's comparisons, (a, b, c) and (b, a, c). Contradictions are not removed at random.
 
     References
     ----------
@@ -283,16 +192,12 @@ class IPoptim(_TripletWishes):
         self.max_rounds = max_rounds
 
     def _solve(self, problem: Problem) -> Dendrogram:
-        X, metric = as_dense(problem.X, problem.metric)
-        run = run_ipoptim(
-            X,
-            problem.constraints,
+        tree, self.n_rounds_ = ipoptim(
+            problem,
             method=self.linkage,
-            metric=metric,
             margin=self.margin,
             norm=self.norm,
             enforce=self.enforce,
             max_rounds=self.max_rounds,
         )
-        self.n_rounds_ = run.n_rounds
-        return run.tree
+        return tree

@@ -1,4 +1,4 @@
-"""Move the distances named by triplets as little as possible so that they agree with them: a sparse projection."""
+"""`project_triplets`: the sparse projection of the distances that triplets name onto those that agree with them."""
 
 from __future__ import annotations
 
@@ -10,10 +10,12 @@ from linkwise._kernels.disjoint_set import components
 from linkwise._typing import FloatArray, IntArray
 from linkwise.constraints import Constraints
 from linkwise.engines.hierarchical.ultrametric._active_set import least_squares
-from linkwise.engines.hierarchical.ultrametric._base import Distances, Wishes, read_distances, read_wishes
+from linkwise.engines.hierarchical.ultrametric._base import Distances, Triplets, read_distances
 from linkwise.exceptions import LinkwiseError
+from linkwise.problem import Problem
+from linkwise.problem.statements import bind
 
-HEAVY = 1e12  # what holds a variable in place beside the others
+HEAVY = 1e12  # weight that holds a variable in place
 L1_ROUNDS = 200
 
 
@@ -51,9 +53,9 @@ class Named(NamedTuple):
     part: IntArray  # of each pair; no comparison connects two parts
 
 
-def name_pairs(n: int, wishes: Wishes) -> Named:
+def name_pairs(n: int, triplets: Triplets) -> Named:
     """List the pairs of samples that triplets name, and both comparisons each triplet makes."""
-    a, b, c = wishes
+    a, b, c = triplets
     first, second = np.concatenate([a, a, b]), np.concatenate([b, c, c])
     key = np.minimum(first, second) * np.int64(n) + np.maximum(first, second)
     named, place = np.unique(key, return_inverse=True)
@@ -64,19 +66,19 @@ def name_pairs(n: int, wishes: Wishes) -> Named:
     return Named(pairs, left, right, np.tile(np.arange(len(a)), 2), part)
 
 
-def project(named: Named, wish: FloatArray, gap: FloatArray, *, norm: str = "l2") -> FloatArray:
-    """Return the non-negative distances closest to ``wish`` with ``x[left] + gap <= x[right]``."""
-    ones = np.ones(len(wish))
-    x = _project_weighted(named, wish, ones, gap)
+def project(named: Named, target: FloatArray, gap: FloatArray, *, norm: str = "l2") -> FloatArray:
+    """Return the non-negative distances closest to ``target`` with ``x[left] + gap <= x[right]``."""
+    ones = np.ones(len(target))
+    x = _project_weighted(named, target, ones, gap)
     if norm == "l2":
         return x
     # Least absolute deviations as a sequence of weighted squares; a distance that did not move becomes very heavy.
-    scale = max(float(np.abs(x - wish).max(initial=0.0)), 1e-300)
-    best, least = x, float(np.abs(x - wish).sum())
+    scale = max(float(np.abs(x - target).max(initial=0.0)), 1e-300)
+    best, least = x, float(np.abs(x - target).sum())
     for turn in range(L1_ROUNDS):
         smooth = scale * max(0.7**turn, 1e-9)
-        x = _project_weighted(named, wish, smooth / np.maximum(np.abs(x - wish), smooth), gap)
-        total = float(np.abs(x - wish).sum())
+        x = _project_weighted(named, target, smooth / np.maximum(np.abs(x - target), smooth), gap)
+        total = float(np.abs(x - target).sum())
         if total < least * (1 - 1e-12):
             best, least = x, total
         elif smooth == scale * 1e-9:
@@ -84,8 +86,8 @@ def project(named: Named, wish: FloatArray, gap: FloatArray, *, norm: str = "l2"
     return best
 
 
-def _project_weighted(named: Named, wish: FloatArray, weight: FloatArray, gap: FloatArray) -> FloatArray:
-    x, _, stuck = least_squares(wish, weight, named.left, named.right, gap, named.part)
+def _project_weighted(named: Named, target: FloatArray, weight: FloatArray, gap: FloatArray) -> FloatArray:
+    x, _, stuck = least_squares(target, weight, named.left, named.right, gap, named.part)
     _require_solved(stuck)
     low = np.unique(named.part[x < 0])
     if not len(low):
@@ -99,7 +101,7 @@ def _project_weighted(named: Named, wish: FloatArray, weight: FloatArray, gap: F
     left = np.concatenate([number[named.left[rows]], np.full(k, k)]).astype(np.intp)
     right = np.concatenate([number[named.right[rows]], np.arange(k)]).astype(np.intp)
     held, _, stuck = least_squares(
-        np.append(wish[again], 0.0),
+        np.append(target[again], 0.0),
         weights,
         left,
         right,
@@ -172,19 +174,21 @@ def project_triplets(
         msg = f'project_triplets does not know the norm {norm!r}.\nHint: norm="l2" or norm="l1".'
         raise LinkwiseError(msg)
     distances = read_distances(X, metric, who="project_triplets")
-    wishes = read_wishes(constraints, distances.n_samples, who="project_triplets")
-    named = name_pairs(distances.n_samples, wishes)
+    bound = bind(constraints, X, distances.n_samples)
+    problem = Problem(distances.source, bound, metric=distances.metric, who="project_triplets")
+    problem.require_consistent()
+    named = name_pairs(distances.n_samples, Triplets.of(problem))
     before = distances_named(distances, named)
     return Projection(named.pairs, before, project(named, before, gaps(named, before, margin), norm=norm))
 
 
 def distances_named(distances: Distances, named: Named) -> FloatArray:
-    """The distances of the pairs that are named."""
+    """Return the distances of the pairs that are named."""
     return distances.between(np.ascontiguousarray(named.pairs[:, 0]), np.ascontiguousarray(named.pairs[:, 1]))
 
 
 def gaps(named: Named, before: FloatArray, margin: float) -> FloatArray:
-    """The margin as a distance, for every comparison."""
+    """Return the margin as a distance, for every comparison."""
     if not margin >= 0:
         msg = f"margin is {margin}, expected a share of the mean distance, at least 0.\nHint: margin=1e-3."
         raise LinkwiseError(msg)
