@@ -1,4 +1,4 @@
-"""Where the pair (i, j) lives in a condensed distance vector, in 64-bit arithmetic.
+"""The pair (i, j) at a place of a condensed distance vector, in 64-bit arithmetic.
 
 A condensed vector holds the upper triangle row by row: (0, 1), (0, 2), ..., (0, n-1), (1, 2), ... as in SciPy.
 32-bit products overflow from n = 46,341 on; every intermediate here is 64 bits wide.
@@ -12,36 +12,8 @@ from linkwise._kernels._jit import njit
 
 
 @njit
-def condensed_length(n: int) -> int:
-    """Return how many pairs ``n`` samples have.
-
-    Examples
-    --------
-    >>> condensed_length(65537)
-    2147516416
-    """
-    m = np.int64(n)
-    return int(m * (m - 1) // 2)
-
-
-@njit
-def condensed_index(n: int, i: int, j: int) -> int:
-    """Return the position of the pair (i, j), in either order; ``i`` and ``j`` must differ.
-
-    Examples
-    --------
-    >>> condensed_index(5, 1, 3), condensed_index(5, 3, 1)
-    (5, 5)
-    """
-    m = np.int64(n)
-    a = np.int64(min(i, j))
-    b = np.int64(max(i, j))
-    return int(a * m - a * (a + 1) // 2 + (b - a - 1))
-
-
-@njit
 def condensed_pair(n: int, position: int) -> tuple[int, int]:
-    """Return the pair (i, j) with i < j at a position: the inverse of `condensed_index`.
+    """Return the pair (i, j) with i < j at a position.
 
     Examples
     --------

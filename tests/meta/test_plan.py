@@ -117,6 +117,19 @@ def test_no_folder_is_too_large():
     assert {folder: count for folder, count in size.items() if count > MOST_MODULES} == {}
 
 
+def test_kernels_live_in_kernel_files():
+    """An edit to Python code then compiles nothing again, and the kernels can be listed by walking the files."""
+    found = [
+        f"{name_of(path)}.{node.name}"
+        for path in FILES
+        if not path.name.startswith("_kernels") and path.parent != ROOT / "_kernels"
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if isinstance(node, ast.FunctionDef)
+        and any(ast.unparse(how).split("(")[0].split(".")[-1] in ("njit", "inner") for how in node.decorator_list)
+    ]
+    assert found == []
+
+
 def test_a_module_has_a_name_of_its_own():
     homes = defaultdict(list)
     for path in FILES:

@@ -164,7 +164,8 @@ def _gather_groups(
             g = groups
             groups += 1
             first[forced[i]] = g
-            P[g] = X[i]
+            for k in range(d):
+                P[g, k] = X[i, k]
             key[g] = i
             node[g] = i
         else:

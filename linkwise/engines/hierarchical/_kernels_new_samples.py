@@ -82,8 +82,10 @@ def _gather(parent: IntArray, weight: FloatArray, n: int, center: FloatArray) ->
     total = np.zeros(len(parent))
     for v in range(len(parent)):
         if v >= n:
-            center[v] /= total[v]
+            for f in range(center.shape[1]):
+                center[v, f] /= total[v]
         above = parent[v]
         if above >= 0:
-            center[above] += weight[v] * center[v]
+            for f in range(center.shape[1]):
+                center[above, f] += weight[v] * center[v, f]
             total[above] += weight[v]

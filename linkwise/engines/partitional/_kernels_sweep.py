@@ -223,7 +223,8 @@ def _spread(X: FloatArray, weight: FloatArray, near: FloatArray, centers: FloatA
                 rows[t] = int(drawn[t] * n)
         rows[:tried].sort()
         for t in range(tried):
-            picked[t] = X[rows[t]]
+            for f in range(X.shape[1]):
+                picked[t, f] = X[rows[t], f]
         write_squared(X, picked[:tried], away)
         best, least = 0, np.inf
         for t in range(tried):
@@ -232,7 +233,8 @@ def _spread(X: FloatArray, weight: FloatArray, near: FloatArray, centers: FloatA
                 left += weight[r] * (min(away[r, t], near[r]) if at else away[r, t])
             if left < least:
                 best, least = t, left
-        centers[at] = picked[best]
+        for f in range(X.shape[1]):
+            centers[at, f] = picked[best, f]
         for r in range(n):
             near[r] = min(near[r], away[r, best]) if at else away[r, best]
 
@@ -247,7 +249,8 @@ def _advance(X: FloatArray, weight: FloatArray, centers: FloatArray, steps: int)
         total, mass = sum_rows(X, weight, labels, k)
         for c in range(k):
             if mass[c] > 0:
-                centers[c] = total[c] / mass[c]
+                for f in range(X.shape[1]):
+                    centers[c, f] = total[c, f] / mass[c]
     out = 0.0
     for i in range(n):
         out += weight[i] * cost[i]

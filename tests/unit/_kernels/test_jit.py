@@ -142,18 +142,28 @@ def test_no_kernel_assigns_an_array_to_a_slice():
             ):
                 continue
             seen += 1
+            tables = tables_of(kernel)
             for node in ast.walk(kernel):
-                if isinstance(node, ast.Assign) and (file.name, kernel.name) not in ONE_NUMBER:
-                    parts = [part for target in node.targets for part in getattr(target, "elts", [target])]
-                    slices = [part for part in parts if isinstance(part, ast.Subscript) and has_slice(part)]
+                if isinstance(node, (ast.Assign, ast.AugAssign)) and (file.name, kernel.name) not in ONE_NUMBER:
+                    targets = node.targets if isinstance(node, ast.Assign) else [node.target]
+                    parts = [part for target in targets for part in getattr(target, "elts", [target])]
+                    slices = [part for part in parts if isinstance(part, ast.Subscript) and is_stretch(part, tables)]
                     if slices and not is_number(node.value):
                         found.append(f"{file.name}:{node.lineno} {ast.unparse(node)}")
     assert seen > 300
     assert found == []
 
 
-def has_slice(target):
-    return any(isinstance(part, ast.Slice) for part in ast.walk(target.slice))
+def tables_of(kernel):
+    """The names that the kernel reads or writes with two indices."""
+    found = (node for node in ast.walk(kernel) if isinstance(node, ast.Subscript) and isinstance(node.slice, ast.Tuple))
+    return {ast.unparse(node.value) for node in found}
+
+
+def is_stretch(target, tables):
+    """Whether a target is a slice, or a row of a table."""
+    row = ast.unparse(target.value) in tables and not isinstance(target.slice, ast.Tuple)
+    return row or any(isinstance(part, ast.Slice) for part in ast.walk(target.slice))
 
 
 def is_number(value):

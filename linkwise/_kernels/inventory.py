@@ -1,0 +1,41 @@
+"""The inventory of kernels: all compiled functions of the package, found by walking its kernel files."""
+
+from __future__ import annotations
+
+from functools import cache
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+from numba.core.dispatcher import Dispatcher
+
+_HOME = Path(__file__).parents[1]
+
+
+@cache
+def kernels() -> dict[str, Any]:
+    """Every kernel by the name of its module, from the package on, and its own; imports all kernel files."""
+    found = {}
+    for file in sorted({*_HOME.rglob("_kernels*.py"), *_HOME.glob("_kernels/*.py")}):
+        place = ".".join(file.relative_to(_HOME).with_suffix("").parts).removesuffix(".__init__")
+        module = import_module(f"linkwise.{place}")
+        for name, value in vars(module).items():
+            if isinstance(value, Dispatcher) and value.py_func.__module__ == module.__name__:
+                found[f"{place}.{name}"] = value
+    return found
+
+
+def compiled() -> set[str]:
+    """The names of the kernels that have machine code by now: those called so far, and all that these call.
+
+    Code that is read from the disk comes without the code of the kernels it calls, which is on the disk as well.
+    """
+    name_of = {kernel: name for name, kernel in kernels().items()}
+    ready, left = set(), [kernel for kernel in name_of if kernel.overloads]
+    while left:
+        kernel = left.pop()
+        if name_of[kernel] not in ready:
+            ready.add(name_of[kernel])
+            names, scope = kernel.py_func.__code__.co_names, kernel.py_func.__globals__
+            left += [scope[name] for name in names if isinstance(scope.get(name), Dispatcher)]
+    return ready
