@@ -11,8 +11,8 @@ from sklearn.base import BaseEstimator, ClusterMixin, _fit_context
 from linkwise._compat import remember_features, validate_data
 from linkwise._typing import IntArray
 from linkwise._validation import require_finite, require_numbers, warn_user
-from linkwise.constraints import Constraints, Kind, Rule
-from linkwise.exceptions import UnsupportedConstraintError, ViolationError
+from linkwise.constraints import Constraints, Kind, Rule, require_understood
+from linkwise.exceptions import ViolationError
 from linkwise.problem import Problem, Verdict, check, repair
 from linkwise.problem.statements import bind, constraints_of
 from linkwise.result import Certificate, verify
@@ -78,16 +78,7 @@ class ConstrainedEstimator(BaseEstimator):  # type: ignore[misc]
 
     def _refuse(self, constraints: Constraints) -> Constraints:
         """Let only the kinds and rules through that this method understands."""
-        kinds = [kind.word for kind in Kind if kind not in self.understands and (constraints.kind == kind).any()]
-        kinds += [type(rule).__name__ for rule in constraints.rules if type(rule) not in self.understands_rules]
-        if kinds:
-            mine = [kind.word for kind in Kind if kind in self.understands]
-            mine += sorted(rule.__name__ for rule in self.understands_rules)
-            msg = (
-                f"{type(self).__name__} does not understand {' and '.join(kinds)}; it understands {', '.join(mine)}.\n"
-                "Hint: leave the others out with `constraints.select(...)`, or use a method that knows them."
-            )
-            raise UnsupportedConstraintError(msg, tuple(kinds))
+        require_understood(constraints, type(self).__name__, self.understands, self.understands_rules)
         return constraints
 
 

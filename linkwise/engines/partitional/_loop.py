@@ -10,12 +10,12 @@ from typing import Any
 import numpy as np
 
 from linkwise._typing import FloatArray, IntArray
-from linkwise.constraints import Constraints, Kind, Rule, SizeBetween
+from linkwise.constraints import Constraints, Kind, Rule, SizeBetween, require_understood
 from linkwise.engines.assignment import Cloud, Place, Placement
 from linkwise.engines.distances import means, one_row, read_rows, squared_to, typical_variance
 from linkwise.engines.partitional._init import Start
 from linkwise.engines.partitional._race import RACE, race
-from linkwise.exceptions import ConstraintError, GaveUpError, LinkwiseError, UnsupportedConstraintError
+from linkwise.exceptions import ConstraintError, GaveUpError, LinkwiseError
 from linkwise.problem import check
 
 
@@ -205,15 +205,7 @@ def read_problem(
     if isinstance(n_clusters, bool) or not isinstance(n_clusters, Integral) or not 1 <= int(n_clusters) <= n:
         msg = f"{who}: n_clusters is {n_clusters!r}, expected a whole number from 1 to {n}, the number of samples."
         raise LinkwiseError(msg)
-    foreign = [kind.word for kind in Kind if kind not in kinds and (constraints.kind == kind).any()]
-    foreign += [type(rule).__name__ for rule in constraints.rules if type(rule) not in rules]
-    if foreign:
-        mine = [kind.word for kind in Kind if kind in kinds] + sorted(rule.__name__ for rule in rules)
-        msg = (
-            f"{who} does not understand {' and '.join(foreign)}; it understands {', '.join(mine)}.\n"
-            "Hint: leave the others out with `constraints.select(...)`, or use a method that knows them."
-        )
-        raise UnsupportedConstraintError(msg, tuple(foreign))
+    require_understood(constraints, who, kinds, rules)
     return rows, int(n_clusters)
 
 

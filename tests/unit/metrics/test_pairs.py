@@ -60,7 +60,7 @@ def test_constrained_rand_is_the_rand_index_of_the_free_pairs(seed):
     free = measures.free_pairs(n, must, cannot, [*soft_must, *soft_cannot])
     expected = measures.rand(y, labels, [(i, j) for i, j in free if y[i] != -1 and y[j] != -1])
     if expected is None:
-        with pytest.warns(LinkwiseWarning, match="decides every pair"):
+        with pytest.warns(LinkwiseWarning, match="decide every pair"):
             assert math.isnan(constrained_rand(y, labels, said))
     else:
         assert constrained_rand(y, labels, said) == pytest.approx(expected)
@@ -89,7 +89,7 @@ def test_with_nothing_said_constrained_rand_is_rand_and_triplets_decide_no_pair(
 
 def test_complete_knowledge_leaves_nothing_to_judge():
     y = [0, 0, 1, 1, 2]
-    with pytest.warns(LinkwiseWarning, match="decides every pair"):
+    with pytest.warns(LinkwiseWarning, match="decide every pair"):
         assert math.isnan(constrained_rand(y, y, Constraints.from_labels(y)))
 
 
@@ -113,7 +113,7 @@ def test_samples_of_unknown_class_are_left_out_unless_told_otherwise():
 
 
 def test_constraints_about_other_samples_are_refused():
-    with pytest.raises(LinkwiseError, match="speak about 4 samples, the result about 3"):
+    with pytest.raises(LinkwiseError, match="speak about 4 samples, but y_true has 3"):
         constrained_rand([0, 1, 1], [0, 1, 1], Constraints.build(4))
     with pytest.raises(LinkwiseError, match="expected Constraints"):
         constrained_rand([0, 1, 1], [0, 1, 1], [(0, 1)])
