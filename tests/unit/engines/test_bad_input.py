@@ -415,7 +415,7 @@ def test_a67_cannot_link_with_itself():
 
 
 def test_a68_triplet_whose_close_pair_is_one_sample_is_dropped_with_a_warning():
-    with pytest.warns(LinkwiseWarning, match=r"2 statement\(s\) of the form triplet \(a, a, c\)"):
+    with pytest.warns(LinkwiseWarning, match=r"2 statements of the form triplet \(a, a, c\)"):
         c = Constraints.build(8, triplets=[(1, 1, 2), (0, 1, 2), (3, 3, 4)])
     assert c.n_statements == 1
 
