@@ -1,7 +1,6 @@
-"""Clustering that knows what you know: knowledge in, a hierarchy or partition in which every hard statement holds out.
+"""Clustering under constraints: hierarchies and partitions in which every hard statement holds.
 
-The names below are the public ones; each is loaded when first used, so importing linkwise compiles nothing and stays
-light.
+Public names are loaded when first used, so importing linkwise is fast and compiles nothing.
 """
 
 from linkwise._lazy import attach

@@ -1,4 +1,4 @@
-"""Let ``python -m linkwise`` do what the ``linkwise`` command does."""
+"""The ``linkwise`` command, as ``python -m linkwise``."""
 
 import sys
 

@@ -1,7 +1,8 @@
-"""Files as people keep them: read with words for what is none, written whole or not at all, held by one process."""
+"""Files and JSON: reading text with clear errors, strict JSON, atomic writing, locks."""
 
 from __future__ import annotations
 
+import json
 import os
 import secrets
 import stat
@@ -10,12 +11,13 @@ import zlib
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any, NoReturn
 
 from linkwise.exceptions import LinkwiseError
 
 PARTIAL = ".partial"
-_records: list[dict[str, None]] = []  # what was written inside the blocks of `recording`, innermost last
-_LARGE, _USUAL = 2**28, 100  # what unpacks to more than 256 MiB and a hundred times its size is no table
+_records: list[dict[str, None]] = []  # files written inside the blocks of `recording`, innermost last
+_LARGE, _USUAL = 2**28, 100  # a file that unpacks to more than 256 MiB and a hundred times its size is not a table
 _NOT_TEXT = (
     (b"PK\x03\x04", "is a spreadsheet or zip archive", "save it as CSV first."),
     (b"\x80", "looks like a pickle or joblib file, which can run code and is never read", "export the data as CSV."),
@@ -27,7 +29,7 @@ _NOT_TEXT = (
 
 
 def require_file(path: str | Path) -> os.stat_result:
-    """Refuse a folder, and a pipe or device, which might be waited for without end."""
+    """Refuse a folder, a pipe and a device; reading from a pipe might never end."""
     found = Path(path).stat()
     if stat.S_ISDIR(found.st_mode):
         msg = f"{path} is a folder, expected a file."
@@ -39,23 +41,23 @@ def require_file(path: str | Path) -> os.stat_result:
 
 
 def read_bytes(path: str | Path) -> bytes:
-    """Read a whole file; one that changes meanwhile is refused."""
+    """Read a whole file; refuse one that changes meanwhile."""
     before = require_file(path)
     raw = Path(path).read_bytes()
     after = Path(path).stat()
     if (before.st_size, before.st_mtime_ns, before.st_ino) != (after.st_size, after.st_mtime_ns, after.st_ino):
-        msg = f"{path} was changed while it was read.\nHint: read it again when whatever writes to it is done."
+        msg = f"{path} was changed while it was read.\nHint: read it again when the program that writes it is done."
         raise LinkwiseError(msg)
     return raw
 
 
 def read_text_file(path: str | Path) -> str:
-    """Read a whole UTF-8 text file, packed with gzip or not, with line ends made one."""
+    r"""Read a whole UTF-8 text file, packed with gzip or not; line ends become ``\n``."""
     return decode(read_bytes(path), str(path))
 
 
 def decode(raw: bytes, name: str) -> str:
-    """Turn the bytes of a text file into text with one kind of line end, or say what they are instead."""
+    r"""Decode the bytes of a text file, with ``\n`` as line end; name the format of bytes that are not UTF-8 text."""
     if raw.startswith(b"\x1f\x8b"):
         raw = _unpacked(raw, name)
     if not raw.strip():
@@ -66,7 +68,7 @@ def decode(raw: bytes, name: str) -> str:
             msg = f"{name} {what}.\nHint: {hint}"
             raise LinkwiseError(msg)
     if b"\x00" in raw:
-        msg = f"{name} holds a NUL byte at offset {raw.index(0)}, so it is no text file."
+        msg = f"{name} holds a NUL byte at offset {raw.index(0)}, so it is not a text file."
         raise LinkwiseError(msg)
     try:
         text = raw.decode("utf-8-sig")
@@ -77,12 +79,12 @@ def decode(raw: bytes, name: str) -> str:
 
 
 def visible(path: str | Path) -> str:
-    """A path on one line for a message: what cannot be seen, line ends included, is written as its code."""
+    """Write a path on one line for a message: invisible characters, line ends included, become their codes."""
     return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in str(path))
 
 
 def _unpacked(raw: bytes, name: str) -> bytes:
-    """Unpack gzip, one member or several, but never without end."""
+    """Unpack gzip, one member or several, up to a limit."""
     most = max(_LARGE, _USUAL * len(raw))
     parts, total = [], 0
     try:
@@ -91,9 +93,7 @@ def _unpacked(raw: bytes, name: str) -> bytes:
             parts.append(engine.decompress(raw, most - total + 1))
             total += len(parts[-1])
             if total > most:
-                msg = (
-                    f"{name} unpacks to more than {most // 2**20:,} MiB, which no packed table does; nothing was read."
-                )
+                msg = f"{name} unpacks to more than {most // 2**20:,} MiB, expected a table. Nothing was read."
                 raise LinkwiseError(msg)
             if not engine.eof:
                 msg = f"{name} is packed with gzip, but its end is missing.\nHint: copy or download it again."
@@ -105,12 +105,42 @@ def _unpacked(raw: bytes, name: str) -> bytes:
     return b"".join(parts)
 
 
+def _unique_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found: dict[str, Any] = {}
+    for key, value in pairs:
+        if key in found:
+            msg = f"the key {key!r} appears twice"
+            raise ValueError(msg)
+        found[key] = value
+    return found
+
+
+def _no_constant(word: str) -> NoReturn:
+    msg = f"{word} is not a JSON number"
+    raise ValueError(msg)
+
+
+def parse_json(text: str | bytes) -> Any:
+    """Parse JSON strictly; a ValueError names repeated keys, NaN, half characters and deep nesting."""
+    try:
+        found = json.loads(text, object_pairs_hook=_unique_keys, parse_constant=_no_constant)
+        if (b"\\u" if isinstance(text, bytes) else "\\u") in text:  # type: ignore[operator]
+            json.dumps(found, ensure_ascii=False).encode()
+    except RecursionError:
+        msg = "it is nested too deeply"
+    except UnicodeEncodeError:
+        msg = "half of a surrogate pair is not a character"
+    else:
+        return found
+    raise ValueError(msg)
+
+
 # -- writing -----------------------------------------------------------------------------------------------------------
 
 
 @contextmanager
 def recording() -> Iterator[dict[str, None]]:
-    """Collect the names of files that take their places inside the block, each once and in order."""
+    """Collect the names of files that are written inside the block, each once and in order."""
     written: dict[str, None] = {}
     _records.append(written)
     try:
@@ -120,19 +150,19 @@ def recording() -> Iterator[dict[str, None]]:
 
 
 def note_written(path: Path) -> None:
-    """Note for `recording` that a file is in its place; parts of one that is not finished do not count."""
+    """Note for `recording` that a file was written; unfinished files do not count."""
     if not is_partial(path):
         for written in _records:
             written[str(path)] = None
 
 
 def is_partial(path: Path) -> bool:
-    """Whether a file is by its name one that is being written."""
+    """Whether a file name is that of an unfinished file."""
     return PARTIAL in path.suffixes
 
 
 def write_whole(path: Path, content: bytes | Iterable[bytes | memoryview]) -> None:
-    """Write a file so that it appears whole or not at all: beside its place, then moved there."""
+    """Write a file atomically: under another name in the same folder, then renamed."""
     path.parent.mkdir(parents=True, exist_ok=True)
     beside = path.parent / f".{path.name[:40]}.{secrets.token_hex(8)}{PARTIAL}"
     try:
@@ -144,8 +174,8 @@ def write_whole(path: Path, content: bytes | Iterable[bytes | memoryview]) -> No
         beside.replace(path)
     except BaseException as failed:
         beside.unlink(missing_ok=True)
-        if isinstance(failed, OSError) and failed.errno is not None:  # with no number, words are all there is
-            failed.filename = str(path)  # not the name it had for a moment
+        if isinstance(failed, OSError) and failed.errno is not None:  # without a number it has no file name
+            failed.filename = str(path)  # not the temporary name
         raise
     note_written(path)
     if sys.platform != "win32":  # the name itself must reach the disk, too
@@ -159,14 +189,14 @@ def write_whole(path: Path, content: bytes | Iterable[bytes | memoryview]) -> No
 if sys.platform == "win32":
 
     def lock_file(handle: int) -> None:
-        """Take hold of an open file, or raise OSError if another process has it; a dead one holds nothing."""
+        """Lock an open file, or raise OSError if another process has locked it; the lock ends with the process."""
         import msvcrt
 
         msvcrt.locking(handle, msvcrt.LK_NBLCK, 1)
 
     @contextmanager
     def holding(folder: Path) -> Iterator[None]:
-        """Let one process at a time change what a folder holds; waits for its turn."""
+        """Wait for the lock of a folder, so that one process at a time changes its files."""
         import msvcrt
 
         with (folder / ".lock").open("ab") as file:
@@ -176,14 +206,14 @@ if sys.platform == "win32":
 else:
 
     def lock_file(handle: int) -> None:
-        """Take hold of an open file, or raise OSError if another process has it; a dead one holds nothing."""
+        """Lock an open file, or raise OSError if another process has locked it; the lock ends with the process."""
         import fcntl
 
         fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
 
     @contextmanager
     def holding(folder: Path) -> Iterator[None]:
-        """Let one process at a time change what a folder holds; waits for its turn."""
+        """Wait for the lock of a folder, so that one process at a time changes its files."""
         import fcntl
 
         handle = os.open(folder, os.O_RDONLY)

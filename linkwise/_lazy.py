@@ -1,4 +1,4 @@
-"""Doors of packages: the names a package offers stand once, in its stub, and are loaded when first used."""
+"""Lazy exports: the names of a package are listed once, in its stub, and are loaded when first used."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ __all__ = ["attach", "read_stub"]
 
 
 def read_stub(stub: str | PathLike[str]) -> tuple[dict[str, str], list[str]]:
-    """Read where a stub takes names from, and which of them are public.
+    """Read the home of each name in a stub, and the names that are public.
 
     Public names come first; those after a string, such as "For other packages of linkwise", are for use inside.
     """
@@ -30,7 +30,7 @@ def read_stub(stub: str | PathLike[str]) -> tuple[dict[str, str], list[str]]:
 
 
 def attach(package: str, file: str) -> tuple[Callable[[str], Any], Callable[[], list[str]], list[str]]:
-    """Return ``__getattr__``, ``__dir__`` and ``__all__`` of a package, as the stub beside its file says."""
+    """Return ``__getattr__``, ``__dir__`` and ``__all__`` of a package, read from the stub beside its file."""
     homes, public = read_stub(f"{file.removesuffix('.py')}.pyi")
 
     def look_up(name: str) -> Any:

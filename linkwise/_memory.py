@@ -1,4 +1,4 @@
-"""Say how much memory a run will take before it takes it, and refuse what cannot fit."""
+"""Available memory, and refusal of allocations that cannot fit."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ logger = logging.getLogger("linkwise")
 
 GIB = 1024**3
 
-# Samples up to which a matrix of all distances is taken by commands that were not asked for it: 3.2 GB.
+# Samples up to which commands compute a matrix of all distances without being asked to: 3.2 GB.
 MATRIX = 20_000
 
 
 def row_pitch(n: int, dtype: npt.DTypeLike = np.float64) -> int:
-    """Return how many entries apart two rows of a dense matrix lie: ``n`` plus a little.
+    """Return the number of entries between the starts of two rows of a dense matrix: ``n`` plus a little.
 
     Rows a power of two apart would compete for the same few cache lines; an odd number of lines avoids it.
     """
@@ -37,7 +37,7 @@ def _first_number(path: str) -> int | None:
 
 
 def available_memory() -> int | None:
-    """Return the bytes this process can still get, as far as the system tells; None when it does not tell."""
+    """Return the bytes this process can still allocate, as reported by the system; None if it does not report them."""
     known: list[int] = []
     try:
         lines = Path("/proc/meminfo").read_text().splitlines()
@@ -64,15 +64,15 @@ def require_memory(needed: int, what: str, alternative: str) -> None:
     needed : int
         Bytes about to be allocated.
     what : str
-        Who needs them and for what, as the start of a sentence.
+        The function and its purpose, as the start of a sentence.
     alternative : str
-        What the reader can type instead.
+        The hint, with something to type instead.
     """
     if needed <= GIB // 16:
         return
     free = available_memory()
     if free is not None and needed > free:
-        msg = f"{what} needs {needed / GIB:.1f} GiB, but only {free / GIB:.1f} GiB are available.\nHint: {alternative}"
+        msg = f"{what} needs {needed / GIB:.1f} GiB, but only {free / GIB:.1f} GiB is available.\nHint: {alternative}"
         raise MemoryLimitError(msg, needed=needed, available=free)
     if needed > GIB:
         logger.info("%s allocates %.1f GiB", what, needed / GIB)

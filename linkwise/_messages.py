@@ -1,17 +1,21 @@
-"""How messages are worded: counts with their nouns, figures, hints for a shell or for Python, and where notices go."""
+"""Wording of messages: counts with nouns, figures, shortened lists, hints for a shell or for Python, notices."""
 
 from __future__ import annotations
 
+import difflib
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from itertools import islice
+from typing import Any
 
 _ALL_BUT_NOTHING = 1e-9  # a share of the scale below which a number is rounding error
-_listener: list[Callable[[str], None]] = []  # of the command that runs; of the process, as kernels compile in threads
+_MOST_COMPARED = 100_000  # names among which a similar one is looked for
+_listener: list[Callable[[str], None]] = []  # of the running command; shared by threads, since kernels compile in them
 
 
 def many(count: int, word: str, plural: str | None = None) -> str:
-    """A number with its noun, as in ``1 branch`` or ``1,204 samples``.
+    """Word a number with its noun, as in ``1 branch`` or ``1,204 samples``.
 
     Examples
     --------
@@ -24,7 +28,7 @@ def many(count: int, word: str, plural: str | None = None) -> str:
 
 
 def number(value: float, scale: float = 0.0) -> str:
-    """A figure with as many digits as one reads; next to ``scale``, what is only rounding error is 0.
+    """Word a figure with the digits worth reading; 0 if it is rounding error compared to ``scale``.
 
     Examples
     --------
@@ -37,12 +41,73 @@ def number(value: float, scale: float = 0.0) -> str:
     return f"{value:,.0f}" if abs(value) >= 1000 else f"{value:.3g}"
 
 
-# -- who listens -------------------------------------------------------------------------------------------------------
+def in_words(words: Sequence[str], last: str = "and") -> str:
+    """Join words with commas and a last conjunction.
+
+    Examples
+    --------
+    >>> from linkwise._messages import in_words
+    >>> in_words(["a"]), in_words(["a", "b"]), in_words(["a", "b", "c"], "or")
+    ('a', 'a and b', 'a, b or c')
+    """
+    return f" {last} ".join([*([", ".join(words[:-1])] if len(words) > 1 else []), *words[-1:]])
+
+
+def and_more(shown: int, total: int, lead: str = " ") -> str:
+    """Word how many things of a list are not shown; "" if all are.
+
+    Examples
+    --------
+    >>> from linkwise._messages import and_more
+    >>> and_more(5, 1209), and_more(5, 7, "... "), and_more(5, 5)
+    (' and 1,204 more', '... and 2 more', '')
+    """
+    return f"{lead}and {total - shown:,} more" if total > shown else ""
+
+
+def more_lines(shown: int, total: int, lead: str = "  ... ") -> list[str]:
+    """Word how many things of a list are not shown as the last line of the list; no line if all are.
+
+    Examples
+    --------
+    >>> from linkwise._messages import more_lines
+    >>> ["  #0 must_link(0, 1)", *more_lines(1, 3)]
+    ['  #0 must_link(0, 1)', '  ... and 2 more']
+    """
+    return [and_more(shown, total, lead)] if total > shown else []
+
+
+def some_of(things: Sequence[Any], most: int = 5) -> str:
+    """List the first few things, and how many more there are.
+
+    Examples
+    --------
+    >>> from linkwise._messages import some_of
+    >>> some_of([3, 1, 4, 1, 5, 9, 2])
+    '3, 1, 4, 1, 5 and 2 more'
+    """
+    return ", ".join(str(thing) for thing in things[:most]) + and_more(min(most, len(things)), len(things))
+
+
+def did_you_mean(name: object, choices: Iterable[Any], otherwise: str, most: int = 1) -> str:
+    """Word a hint about a misspelled name: the most similar choices, or ``otherwise`` if none is similar.
+
+    Examples
+    --------
+    >>> from linkwise._messages import did_you_mean
+    >>> did_you_mean("otters", ["otter", "mink"], "names are compared exactly.")
+    "did you mean 'otter'?"
+    """
+    near = difflib.get_close_matches(str(name), [str(choice) for choice in islice(choices, _MOST_COMPARED)], n=most)
+    return f"did you mean {in_words([repr(one) for one in near], 'or')}?" if near else otherwise
+
+
+# -- the running command -----------------------------------------------------------------------------------------------
 
 
 @contextmanager
 def in_shell(say: Callable[[str], None]) -> Iterator[None]:
-    """Inside the block a command runs: hints name its options, and notices go to ``say``."""
+    """Mark the block as the run of a command: hints name its options, and notices go to ``say``."""
     _listener.append(say)
     try:
         yield
@@ -56,7 +121,7 @@ def spoken_in_shell() -> bool:
 
 
 def hint(*, command: str, python: str) -> str:
-    """Choose the words of a hint: what to type in a shell while a command runs, else what to write in Python.
+    """Choose the wording of a hint: for a shell while a command runs, else for Python.
 
     Examples
     --------
@@ -68,7 +133,7 @@ def hint(*, command: str, python: str) -> str:
 
 
 def notice(text: str) -> None:
-    """Say something by the way: on standard error, or as the running command wants it."""
+    """Print a notice on standard error, or pass it to the running command."""
     if _listener:
         _listener[-1](text)
     else:

@@ -1,4 +1,4 @@
-"""One way to make a generator of random numbers from ``random_state``."""
+"""Random number generators made from ``random_state``."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from linkwise.exceptions import LinkwiseError
 
 
 def make_generator(random_state: Any) -> np.random.Generator:
-    """Make a generator from a seed, a `RandomState`, a `Generator` or None (fresh entropy); leave NumPy's own alone.
+    """Make a generator from a seed, a `RandomState`, a `Generator` or None (fresh entropy), never from NumPy's global.
 
-    A `RandomState` or `Generator` is drawn from, as scikit-learn does, so that two calls differ.
+    Numbers are drawn from a `RandomState` or `Generator`, as scikit-learn does, so two calls differ.
     """
     if isinstance(random_state, np.random.RandomState):
         return np.random.default_rng(random_state.randint(0, 2**32, size=4, dtype=np.uint32))

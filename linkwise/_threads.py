@@ -1,4 +1,4 @@
-"""Count the cores, and run a kernel over a range of items in slices on all of them, interruptible, with progress.
+"""Threads: count the cores, and run a kernel over slices of a range on all of them, interruptible, with progress.
 
 Kernels release the interpreter lock and write to disjoint places, so plain threads suffice and results never depend
 on their number. This needs no compiled thread pool: nothing to load, nothing that dislikes ``fork``, and between two
@@ -33,7 +33,7 @@ _MOST: ContextVar[int | None] = ContextVar("linkwise_threads", default=None)
 
 @contextmanager
 def threads_at_most(count: int) -> Iterator[None]:
-    """Use no more than so many threads inside the block: ours, and those of BLAS and OpenMP.
+    """Limit the number of threads inside the block: ours, and those of BLAS and OpenMP.
 
     Kernels are compiled without threads of their own, so Numba has no number to be told.
     """
@@ -46,7 +46,7 @@ def threads_at_most(count: int) -> Iterator[None]:
 
 
 class Workers:
-    """Threads beside the caller's own that live as long as one computation; started when a first large step comes."""
+    """Threads beside the caller's that last for one computation; started at the first large step."""
 
     def __init__(self, threads: int | None = None) -> None:
         self.threads = threads or _MOST.get() or cores()
@@ -69,7 +69,7 @@ class Workers:
         self.begin(kernel, n_items, cost, *arguments)()
 
     def begin(self, kernel: Callable[..., Any], n_items: int, cost: int, *arguments: Any) -> Callable[[], None]:
-        """Start doing the same and return a function that helps to finish and then waits: call it, once.
+        """Start the same and return a function to be called once, which takes part in the work and waits for the rest.
 
         Until then the caller may do something else, best in kernels that release the interpreter lock as well.
         """

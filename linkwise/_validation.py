@@ -1,16 +1,18 @@
-"""Read and refuse arguments in one wording: samples that must be finite numbers, dtypes, counts, numbers, shares."""
+"""Readers of arguments, with one wording of errors: finite samples, dtypes, whole numbers, numbers, shares, choices."""
 
 from __future__ import annotations
 
 import math
 import sys
 import warnings
-from numbers import Real
-from typing import Any
+from collections.abc import Sequence
+from numbers import Integral, Real
+from typing import Any, NoReturn
 
 import numpy as np
 import scipy.sparse
 
+from linkwise._messages import in_words, some_of
 from linkwise.exceptions import LinkwiseError, LinkwiseWarning
 
 _EXACT = 2**53
@@ -25,7 +27,7 @@ def warn_user(message: str) -> None:
 
 
 def require_numbers(X: Any) -> None:
-    """Refuse what cannot be read as numbers, before scikit-learn converts it as well as it can."""
+    """Refuse data that cannot be read as numbers, before scikit-learn converts all it can."""
     if X is None or (isinstance(X, (str, bytes, dict)) and not scipy.sparse.issparse(X)):  # a dok_matrix is a dict
         kind = "None" if X is None else f"a {type(X).__name__}"
         msg = f"X is {kind}, expected an array-like of shape (n_samples, n_features)."
@@ -38,7 +40,7 @@ def require_numbers(X: Any) -> None:
         return
     try:
         given = X.tocoo().data if scipy.sparse.issparse(X) else np.asarray(X)
-    except TypeError as nothing:  # what pretends to be a sequence, such as Constraints
+    except TypeError as nothing:  # has a length but no items, as Constraints do
         msg = f"X is {type(X).__name__}, expected an array-like of shape (n_samples, n_features)."
         raise LinkwiseError(msg) from nothing
     if given.ndim == 0 and given.dtype.kind == "O":
@@ -54,7 +56,7 @@ def require_numbers(X: Any) -> None:
 
 
 def read_dtype(dtype: Any) -> np.dtype[Any]:
-    """Read the name or type of numbers to compute in."""
+    """Read the type of numbers to compute with."""
     try:
         kind: np.dtype[Any] = np.dtype(dtype)
     except (TypeError, ValueError) as unknown:
@@ -68,7 +70,7 @@ def _warn_of_precision() -> None:
 
 
 def _require_number_columns(X: Any) -> None:
-    """Name the columns of a pandas or polars frame that hold no numbers."""
+    """Refuse columns of a pandas or polars frame that do not hold numbers, by name."""
     bad, large = [], False
     for place, (name, dtype) in enumerate(zip(X.columns, X.dtypes, strict=True)):
         column = X.iloc[:, place] if hasattr(X, "iloc") else X[name]
@@ -78,7 +80,7 @@ def _require_number_columns(X: Any) -> None:
             large |= max(int(column.max() or 0), -int(column.min() or 0)) > _EXACT
     if bad:
         msg = (
-            f"X has columns that hold no numbers: {', '.join(bad[:5])}{' and more' if len(bad) > 5 else ''}.\n"
+            f"X has columns that do not hold numbers: {some_of(bad)}.\n"
             "Hint: leave them out, or encode them, as in pandas.get_dummies(X)."
         )
         raise LinkwiseError(msg)
@@ -97,7 +99,7 @@ def _is_number(dtype: Any, column: Any) -> bool:
 def require_finite(samples: Any, X: Any, *, who: str) -> None:
     """Refuse NaN and infinities, naming the first and how many there are.
 
-    ``samples`` is X as numbers, ``X`` what the user gave, whose column names are used.
+    ``samples`` is X as numbers; ``X``, as the user gave it, has the column names.
     """
     values = samples.data if scipy.sparse.issparse(samples) else samples
     with np.errstate(over="ignore", invalid="ignore"):
@@ -120,26 +122,78 @@ def require_finite(samples: Any, X: Any, *, who: str) -> None:
     raise LinkwiseError(msg)
 
 
-def read_count(who: str, m: Any) -> int:
-    """Read how many statements are wanted."""
-    if isinstance(m, (bool, np.bool_)) or not isinstance(m, (int, np.integer)) or m < 0:
-        msg = f"{who}: m is {m!r}, expected a whole number >= 0."
-        raise LinkwiseError(msg)
-    return int(m)
+def _refuse(value: Any, name: str, who: str, expected: str, error: type[LinkwiseError]) -> NoReturn:
+    msg = f"{who}{': ' if who else ''}{name} is {value!r}, expected {expected}."
+    raise error(msg)
 
 
-def read_number(who: str, name: str, value: Any, *, finite: bool = True) -> float:
+def is_whole(value: Any) -> bool:
+    """Whether a value is a whole number of Python or NumPy; True and False are not."""
+    return isinstance(value, Integral) and not isinstance(value, bool)
+
+
+def read_count(
+    value: Any,
+    name: str,
+    who: str = "",
+    *,
+    low: int = 0,
+    high: int | None = None,
+    note: str = "",
+    error: type[LinkwiseError] = LinkwiseError,
+) -> int:
+    """Read a whole number from ``low`` to ``high``; the ``note`` ends the sentence of the error.
+
+    Examples
+    --------
+    >>> from linkwise._validation import read_count
+    >>> read_count(3, "n_clusters", "cut", low=1, high=9)
+    3
+    >>> read_count(True, "n_clusters", "cut", low=1, high=9)
+    Traceback (most recent call last):
+    linkwise.exceptions.LinkwiseError: cut: n_clusters is True, expected a whole number from 1 to 9.
+    """
+    if not is_whole(value) or value < low or (high is not None and value > high):
+        span = f">= {low}" if high is None else f"from {low} to {high}"
+        _refuse(value, name, who, f"a whole number {span}{note}", error)
+    return int(value)
+
+
+def read_number(
+    value: Any,
+    name: str,
+    who: str = "",
+    *,
+    finite: bool = True,
+    note: str = "",
+    error: type[LinkwiseError] = LinkwiseError,
+) -> float:
     """Read a number >= 0, by default a finite one."""
     number = math.nan if isinstance(value, bool) or not isinstance(value, Real) else float(value)
     if math.isnan(number) or number < 0 or (finite and math.isinf(number)):
-        msg = f"{who}: {name} is {value!r}, expected a number >= 0{'' if finite else ' (inf for no limit)'}."
-        raise LinkwiseError(msg)
+        _refuse(value, name, who, f"a number >= 0{note}", error)
     return number
 
 
-def read_share(who: str, name: str, value: Any, total: int) -> int:
+def read_share(value: Any, name: str, who: str, total: int) -> int:
     """Read a part of a whole, from 0 to 1, and return how many of ``total`` that is."""
     if isinstance(value, bool) or not isinstance(value, Real) or not 0 <= float(value) <= 1:
-        msg = f"{who}: {name} is {value!r}, expected a number from 0 to 1."
-        raise LinkwiseError(msg)
+        _refuse(value, name, who, "a number from 0 to 1", LinkwiseError)
     return math.floor(total * float(value) + 0.5)
+
+
+def read_choice(
+    value: Any, name: str, who: str, choices: Sequence[str], error: type[LinkwiseError] = LinkwiseError
+) -> str:
+    """Read one of a few words.
+
+    Examples
+    --------
+    >>> from linkwise._validation import read_choice
+    >>> read_choice("near", "say", "groups", ["together", "apart"])
+    Traceback (most recent call last):
+    linkwise.exceptions.LinkwiseError: groups: say is 'near', expected 'together' or 'apart'.
+    """
+    if not isinstance(value, str) or value not in choices:
+        _refuse(value, name, who, in_words([repr(choice) for choice in choices], "or"), error)
+    return value

@@ -1,4 +1,4 @@
-"""Columns of names as people keep them: values of any type, some of them missing."""
+"""Columns of names: values of any type, some of them missing, read and numbered."""
 
 from __future__ import annotations
 
@@ -83,7 +83,7 @@ def as_text(value: Any) -> str:
 
 
 def number_values(who: str, column: npt.NDArray[Any], known: BoolArray) -> tuple[IntArray, npt.NDArray[Any]]:
-    """Number equal values alike, in order of first appearance; return -1 for what is not known, and the values."""
+    """Number equal values alike, in order of first appearance, missing ones -1; also return the values."""
     code = np.full(len(column), -1, dtype=np.intp)
     values = column[known]
     if values.dtype.kind != "O":
@@ -97,7 +97,7 @@ def number_values(who: str, column: npt.NDArray[Any], known: BoolArray) -> tuple
     try:
         code[known] = [seen.setdefault(value, len(seen)) for value in values.tolist()]
     except TypeError as bad:
-        msg = f"{who} holds values that are no names ({bad}), expected text or numbers."
+        msg = f"{who} holds values that are not names ({bad}), expected text or numbers."
         raise ConstraintError(msg) from bad
     distinct = np.empty(len(seen), dtype=object)
     distinct[:] = list(seen)

@@ -1,36 +1,38 @@
-"""What can go wrong, and what each error carries.
+"""Exceptions and the warning of linkwise, and the fields that each carries.
 
 ::
 
     ValueError
-    └── LinkwiseError                    everything this library raises on purpose about knowledge or results
-        ├── ConstraintError              a statement that makes no sense on its own (out of range, self-contradictory)
+    └── LinkwiseError                    every error about constraints or results that is raised on purpose
+        ├── ConstraintError              a malformed statement (out of range, self-contradictory)
         ├── InfeasibleConstraintsError   statements that cannot hold together      .explanation
-        ├── UnsupportedConstraintError   kinds or rules a method does not know     .kinds
-        ├── GaveUpError                  nothing was found, nothing was disproved .statements
-        ├── DeadEndError                 the merges ended before the wanted cut    .dendrogram  .k_min
+        ├── UnsupportedConstraintError   kinds or rules a method does not support  .kinds
+        ├── GaveUpError                  a search without an answer or a proof      .statements
+        ├── DeadEndError                 merging ended before the requested cut    .dendrogram  .k_min
         ├── ViolationError               a result failed the independent check     .certificate
-        ├── MemoryLimitError             an allocation that cannot fit, refused    .needed  .available
+        ├── MemoryLimitError             an allocation that cannot fit             .needed  .available
         ├── DatasetNotFoundError         a data set that is not on this machine    .name  .ways
-        └── DamagedDatasetError          a data file that is not what it should be .path
+        └── DamagedDatasetError          a damaged data file                       .path
 
     UserWarning
-    └── LinkwiseWarning                  input accepted, but something was left out or repaired
+    └── LinkwiseWarning                  input accepted, but part of it was dropped or repaired
 
-Messages read: who, what is the case, what was expected; then a hint one can type.
+A message names the function, the problem and the expected input, and ends with a hint that can be typed.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Self
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from linkwise.problem import Explanation
     from linkwise.result import Certificate, Dendrogram
 
 
 class LinkwiseError(ValueError):
-    """Base of every error linkwise raises on purpose; a ``ValueError``, so existing handlers keep working."""
+    """Base of all errors of linkwise; a ``ValueError``, so existing handlers keep working."""
 
 
 class LinkwiseWarning(UserWarning):
@@ -42,7 +44,7 @@ class ConstraintError(LinkwiseError):
 
 
 class InfeasibleConstraintsError(LinkwiseError):
-    """Statements contradict each other; ``explanation`` names the few at fault."""
+    """Statements contradict each other; ``explanation`` names the conflicting ones."""
 
     def __init__(self, message: str, explanation: Explanation | None = None) -> None:
         super().__init__(message)
@@ -50,17 +52,30 @@ class InfeasibleConstraintsError(LinkwiseError):
 
 
 class UnsupportedConstraintError(LinkwiseError):
-    """A method was given kinds of knowledge it does not understand; ``kinds`` names them."""
+    """Constraints hold kinds of statements or rules that a method does not understand; ``kinds`` names them."""
 
     def __init__(self, message: str, kinds: tuple[str, ...] = ()) -> None:
         super().__init__(message)
         self.kinds = kinds
 
+    @classmethod
+    def of(
+        cls,
+        who: str,
+        kinds: Iterable[str],
+        understood: Iterable[str] = (),
+        hint: str = "leave the others out with `constraints.select(...)`, or use a method that knows them.",
+    ) -> Self:
+        """Name the method, the kinds it does not understand, and the kinds it does."""
+        foreign, known = tuple(kinds), ", ".join(understood)
+        known = f"; it understands {known}" if known else ""
+        return cls(f"{who} does not understand {' and '.join(foreign)}{known}.\nHint: {hint}", foreign)
+
 
 class GaveUpError(LinkwiseError):
     """A search ended without an answer and without a proof that there is none.
 
-    ``statements`` are the positions of those it got stuck on, where it can tell.
+    ``statements`` are the positions of the statements it could not satisfy, if they are known.
     """
 
     def __init__(self, message: str, statements: tuple[int, ...] = ()) -> None:
@@ -78,7 +93,7 @@ class DeadEndError(LinkwiseError):
 
 
 class ViolationError(LinkwiseError):
-    """An engine returned a result that breaks a hard statement: a bug in linkwise, never silently passed on."""
+    """An engine returned a result that breaks a hard statement: a bug in linkwise."""
 
     def __init__(self, message: str, certificate: Certificate | None = None) -> None:
         super().__init__(message)
@@ -86,7 +101,7 @@ class ViolationError(LinkwiseError):
 
 
 class MemoryLimitError(LinkwiseError, MemoryError):
-    """A request needs more memory than there is; refused before allocating. Sizes are in bytes."""
+    """A request needs more memory than is available, and was refused before allocating. Sizes are in bytes."""
 
     def __init__(self, message: str, needed: int = 0, available: int = 0) -> None:
         super().__init__(message)
@@ -95,7 +110,7 @@ class MemoryLimitError(LinkwiseError, MemoryError):
 
 
 class DatasetNotFoundError(LinkwiseError, LookupError):
-    """A data set could not be found; ``ways`` lists what one can do to get it."""
+    """A data set could not be found; ``ways`` lists ways to get it."""
 
     def __init__(self, message: str, name: str = "", ways: tuple[str, ...] = ()) -> None:
         super().__init__(message)
@@ -104,7 +119,7 @@ class DatasetNotFoundError(LinkwiseError, LookupError):
 
 
 class DamagedDatasetError(LinkwiseError):
-    """A data file exists but cannot be what it should be: cut short, altered or of another shape."""
+    """A data file is truncated, altered or of another shape than expected."""
 
     def __init__(self, message: str, path: str = "") -> None:
         super().__init__(message)

@@ -1,4 +1,4 @@
-"""What was said: the table of statements, the rules about clusters, and where both come from."""
+"""Constraints: the table of statements about samples, and the rules about clusters."""
 
 from linkwise._lazy import attach
 

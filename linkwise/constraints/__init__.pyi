@@ -50,3 +50,7 @@ from linkwise.constraints._near_pairs import (
     neighbors_within as neighbors_within,
     read_data as read_data,
 )
+from linkwise.constraints._understood import (
+    require_constraints as require_constraints,
+    require_understood as require_understood,
+)

@@ -1,4 +1,4 @@
-"""What a person wrote, entry by entry: statements, members of groups, labeled samples; and a table without some."""
+"""Entries of a table as the user gave them: statements, members of groups and labeled samples, and their removal."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 class Entry(NamedTuple):
-    """One thing a person wrote, and may take back: the unit that conflicts are blamed on.
+    """One entry as the user gave it, which may be dropped: the unit to which conflicts are attributed.
 
     Attributes
     ----------
@@ -43,12 +43,12 @@ class Entry(NamedTuple):
 
 
 def has_parts(said: Constraints) -> bool:
-    """Whether anything in a table was written in parts: members of groups together or apart, or labeled samples."""
+    """Whether entries are smaller than statements: members of groups together or apart, or labeled samples."""
     return bool(said.labels) or bool(((said.kind == Kind.TOGETHER) | (said.kind == Kind.APART)).any())
 
 
 def entry_key(said: Constraints, entry: Entry) -> tuple[int, int, int]:
-    """What tells an entry from all others, in a table and in what `Constraints.without` leaves of it."""
+    """Return a key of an entry that is unique in a table and in the tables that `Constraints.without` makes of it."""
     if entry.label >= 0:
         return -1, entry.sample, int(said.labels.row[entry.label])
     return int(said.row[entry.statement]), entry.sample, -1
@@ -64,7 +64,7 @@ class Entries:
     place : ndarray of intp, shape (e,)
         Position in ``groups.member`` of a member, -1 for other entries.
     weight : ndarray of float64, shape (e,)
-        The cost of taking the entry back: that of its statement.
+        The cost of dropping the entry: that of its statement.
     """
 
     statement: IntArray
@@ -78,21 +78,21 @@ class Entries:
 
     @property
     def is_member(self) -> BoolArray:
-        """Which entries are members of a group that was written as one statement."""
+        """Mask of the entries that are members of a group that was given as one statement."""
         return self.place >= 0
 
     @property
     def is_label(self) -> BoolArray:
-        """Which entries are labeled samples."""
+        """Mask of the entries that are labeled samples."""
         return self.label >= 0
 
     def get(self, number: int) -> Entry:
-        """One entry by its number."""
+        """Return one entry by its number."""
         return Entry(int(self.statement[number]), int(self.sample[number]), int(self.label[number]))
 
 
 def list_entries(said: Constraints) -> Entries:
-    """List what was written: statements, members of groups and labeled samples, in the order given."""
+    """List the entries of a table: statements, members of groups and labeled samples, in the order given."""
     m, labels, groups = said.n_statements, said.labels, said.groups
     owner = labels.owner if labels else np.full(m, -1, dtype=np.intp)
     divided = (said.kind == Kind.TOGETHER) | (said.kind == Kind.APART)
@@ -113,7 +113,7 @@ def list_entries(said: Constraints) -> Entries:
 
 
 def _behind_labels(said: Constraints, owner: IntArray) -> tuple[IntArray, IntArray]:
-    """For each labeled sample a statement that says so (-1 if none does), and the row its labeling begins with."""
+    """Return a statement that follows from each label (-1: none), and the first row of its labeling."""
     labels, groups = said.labels, said.groups
     by, age = np.full(len(labels.sample), -1, dtype=np.intp), np.zeros(len(labels.sample), dtype=np.intp)
     for source in range(len(labels.apart)):
@@ -144,7 +144,7 @@ def _label_weight(said: Constraints, owner: IntArray) -> FloatArray:
 
 
 def remove(said: Constraints, entries: Iterable[Entry]) -> tuple[Constraints, BoolArray]:
-    """Return the table without some entries, and which of its statements are not as they were."""
+    """Return the table without some entries, and a mask of the statements that changed."""
     gone = np.zeros(said.n_statements, dtype=np.bool_)
     out = np.zeros(len(said.groups.member), dtype=np.bool_)
     lost = np.zeros(len(said.labels.sample), dtype=np.bool_)
@@ -161,7 +161,7 @@ def remove(said: Constraints, entries: Iterable[Entry]) -> tuple[Constraints, Bo
 
 
 def take_away(said: Constraints, gone: BoolArray, out: BoolArray, lost: BoolArray) -> tuple[Constraints, BoolArray]:
-    """Return the table without statements, members of groups and labeled samples, given as masks, and what changed.
+    """Return the table without masked statements, members of groups and labeled samples, and the changed statements.
 
     Groups shrink; a class whose first sample loses its label is represented by its next one. Nothing else is lost.
     """
@@ -169,7 +169,7 @@ def take_away(said: Constraints, gone: BoolArray, out: BoolArray, lost: BoolArra
     gone, out = gone.copy(), out.copy()
     labels, groups = said.labels, said.groups
     torn = labels.owner[gone] if labels else labels.owner
-    if (torn >= 0).any():  # what is left of these labelings are statements like any
+    if (torn >= 0).any():  # the rest of these labelings become ordinary statements
         labels = keep_sources(labels, labels.owner, ~np.isin(np.arange(len(labels.apart)), torn))
         lost = lost[np.isin(said.labels.row, labels.row)]
     if lost.any():
@@ -216,7 +216,7 @@ def _unlabel(
     gone: BoolArray,
     out: BoolArray,
 ) -> None:
-    """Write the statements of one labeling again, in place, for the samples that keep their labels."""
+    """Rewrite the statements of one labeling, in place, for the samples that keep their labels."""
     groups = said.groups
     rows = np.flatnonzero(labels.source[labels.label] == source)
     rows = rows[np.argsort(labels.label[rows], kind="stable")]

@@ -1,4 +1,4 @@
-"""When two statements say the same: one number for all equal statements of one or several tables."""
+"""Equality of statements: one number for all equal statements of one or several tables."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def number_alike(*tables: Constraints) -> tuple[IntArray, IntArray]:
 
 
 def _content(tables: tuple[Constraints, ...]) -> IntArray:
-    """One number per list of members for all group statements, 0 for the others."""
+    """Return a number for the members of each group statement, 0 for other statements."""
     seen: dict[bytes, int] = {}
     parts = []
     for table in tables:

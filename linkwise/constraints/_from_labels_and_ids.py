@@ -1,14 +1,14 @@
-"""Where statements come from: labels, and the user's own identifiers."""
+"""Statements made from labels, from columns of groups, and from the user's identifiers."""
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 
+from linkwise._messages import did_you_mean, many, some_of
 from linkwise._typing import IntArray
 from linkwise._value_columns import number_values, rank_values, read_known
 from linkwise.constraints._kinds import Kind
@@ -24,7 +24,7 @@ C = TypeVar("C", bound="Constraints")
 
 
 def members_of_groups(y: Any, unlabeled: Any) -> tuple[int, IntArray, IntArray]:
-    """Sizes and samples of the groups of two or more, in order of first appearance."""
+    """Return the sizes and samples of the groups of two or more, in order of first appearance."""
     column, is_known = read_known("y", y, unlabeled)
     known = np.flatnonzero(is_known)
     group = number_values("y", column, is_known)[0][known]
@@ -36,7 +36,7 @@ def members_of_groups(y: Any, unlabeled: Any) -> tuple[int, IntArray, IntArray]:
 
 
 def pairs_of_labels(y: Any, unlabeled: Any) -> tuple[int, IntArray, IntArray]:
-    """Must-link chains inside classes and one cannot-link per pair of classes: all that the labels say."""
+    """Return a chain of must-links per class and a cannot-link per pair of classes; they entail the labels."""
     column, is_known = read_known("y", y, unlabeled)
     known = np.flatnonzero(is_known)
     classes = rank_values("y", column, is_known)[0][known]
@@ -122,10 +122,9 @@ def _look_up(names: npt.NDArray[Any], wanted: npt.NDArray[Any], where: str) -> I
         found = np.where(names[found] == wanted, found, -1)
     if (found < 0).any():
         missing = list(dict.fromkeys(wanted[found < 0].tolist()))
-        close = difflib.get_close_matches(str(missing[0]), [str(v) for v in names[:100_000].tolist()], n=1)
-        hint = f"did you mean {close[0]!r}?" if close else "ids are compared exactly, including their type."
-        shown = ", ".join(repr(v) for v in missing[:5])
-        msg = f"{where} names {len(missing)} identifier(s) that are not in ids: {shown}.\nHint: {hint}"
+        hint = did_you_mean(missing[0], names, "ids are compared exactly, including their type.")
+        unknown = f"{many(len(missing), 'identifier')} not in ids: {some_of([repr(v) for v in missing])}"
+        msg = f"{where} names {unknown}.\nHint: {hint}"
         raise ConstraintError(msg)
     return found
 
@@ -146,14 +145,13 @@ def sort_statements(
         word, *rest = parts
         kind = _SPELLINGS.get(word) if isinstance(word, str) else None
         if kind is None:
-            close = difflib.get_close_matches(str(word), _SPELLINGS, n=1)
-            hint = f"did you mean {close[0]!r}?" if close else f"write one of {', '.join(_SPELLINGS)}."
-            msg = f"statement {position} has the kind {word!r}.\nHint: {hint}"
+            hint = did_you_mean(word, _SPELLINGS, f"write one of {', '.join(_SPELLINGS)}.")
+            msg = f"statement {position} has the kind {word!r}, expected a kind of statement.\nHint: {hint}"
             raise ConstraintError(msg)
         named = 1 if kind.is_group else kind.arity
         if len(rest) not in (named, named + 1):
             expected = "one list of identifiers" if kind.is_group else f"{named} identifiers"
-            msg = f"statement {position} ({word}) has {len(rest)} values, expected {expected} and perhaps a weight."
+            msg = f"statement {position} ({word}) has {len(rest)} values, expected {expected} and optionally a weight."
             raise ConstraintError(msg)
         if kind.is_group and isinstance(rest[0], (str, bytes)):
             msg = f"statement {position} ({word}) names {rest[0]!r}, expected a list of identifiers."

@@ -1,4 +1,4 @@
-"""Statements about any number of samples, kept as they were said: never written out as pairs."""
+"""Statements about any number of samples, stored as lists of members and never expanded to pairs."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from linkwise._typing import BoolArray, IntArray
-from linkwise.constraints._kinds import HINT_IDS, Kind, read_numbers
+from linkwise.constraints._kinds import HINT_IDS, Kind, read_numbers, trivial
 from linkwise.exceptions import ConstraintError, LinkwiseWarning
 
 
@@ -40,16 +40,16 @@ class Groups(NamedTuple):
 
     @property
     def sizes(self) -> IntArray:
-        """How many samples each statement names."""
+        """Number of samples that each statement names."""
         return np.diff(self.start)
 
     @property
     def owner(self) -> IntArray:
-        """For each entry of ``member``, which group (0, 1, ...) it belongs to."""
+        """Group (0, 1, ...) of each entry of ``member``."""
         return np.repeat(np.arange(len(self.statement)), self.sizes)
 
     def of(self, group: int) -> IntArray:
-        """Samples of one group."""
+        """Return the samples of one group."""
         return self.member[self.start[group] : self.start[group + 1]]
 
     def pick(self, keep: BoolArray) -> Groups:
@@ -59,7 +59,7 @@ class Groups(NamedTuple):
         return gather(self.statement[keep], self.sizes[keep], self.member[np.repeat(keep, self.sizes)])
 
     def hold(self, kind: npt.NDArray[np.int8], labels: npt.NDArray[Any]) -> BoolArray:
-        """Say of each group, of the `Kind` given for each, whether its statement holds for one label per sample."""
+        """Return for each group, of the given `Kind`, whether its statement holds for one label per sample."""
         if not len(self.statement):
             return np.empty(0, dtype=np.bool_)
         owner, label = self.owner, labels[self.member]
@@ -80,7 +80,7 @@ class Groups(NamedTuple):
         return holds
 
     def pairs_with(self, chosen: BoolArray) -> IntArray:
-        """List the pairs within each group of which at least one sample is ``chosen``; some pairs stand there twice."""
+        """List the pairs within each group of which at least one sample is ``chosen``; some pairs are listed twice."""
         owner = self.owner
         at = np.flatnonzero(chosen[self.member])
         count = self.sizes[owner[at]]
@@ -90,7 +90,7 @@ class Groups(NamedTuple):
         return np.asarray(np.column_stack([first, second])[first != second], dtype=np.intp)
 
     def neighbors(self, leaf_order: IntArray) -> tuple[IntArray, IntArray]:
-        """Neighbors of each group in the leaf order of a tree: any two of a group meet where some two of these do."""
+        """Return neighbors of each group in leaf order: any two samples of a group meet where some two neighbors do."""
         place = np.empty(len(leaf_order), dtype=np.intp)
         place[leaf_order] = np.arange(len(leaf_order))
         owner = self.owner
@@ -122,7 +122,7 @@ def gather(statement: IntArray, sizes: IntArray, member: IntArray) -> Groups:
 
 
 def read_groups(kind: Kind, given: Any, n_samples: int, name: Callable[[int], str] = str) -> tuple[BoolArray, Groups]:
-    """Read lists of sample numbers; return which say something, and these as groups numbered by their position."""
+    """Read lists of sample numbers; return a mask without the trivial ones, and the others numbered by position."""
     rows = _rows(kind, given)
     sizes = np.fromiter((len(row) for row in rows), dtype=np.intp, count=len(rows))
     flat = np.concatenate(rows) if rows else np.empty(0, dtype=np.intp)
@@ -130,12 +130,8 @@ def read_groups(kind: Kind, given: Any, n_samples: int, name: Callable[[int], st
     groups = gather(np.arange(len(rows)), sizes, member)
     keep = _judge(kind, groups, name)
     if not keep.all():
-        what = "must_link_any that lets a sample choose itself" if kind.is_choice else f"{kind.word} of one sample"
-        warnings.warn(
-            f"{int((~keep).sum())} statement(s) of the form {what} hold for every clustering and were dropped.",
-            LinkwiseWarning,
-            stacklevel=4,
-        )
+        form = "must_link_any with a sample among its own choices" if kind.is_choice else f"{kind.word} of one sample"
+        warnings.warn(trivial(int((~keep).sum()), form), LinkwiseWarning, stacklevel=4)
     return keep, _tidy(kind, groups.pick(keep))
 
 
@@ -170,7 +166,7 @@ def _rows(kind: Kind, given: Any) -> list[npt.NDArray[Any]]:
 
 
 def _judge(kind: Kind, groups: Groups, name: Callable[[int], str]) -> BoolArray:
-    """Refuse groups that contradict themselves; return the mask of those that say something."""
+    """Refuse groups that contradict themselves; return a mask without the trivial ones."""
     owner, member, sizes = groups.owner, groups.member, groups.sizes
     if kind.is_choice:
         return _judge_choices(kind, groups, name)
@@ -178,8 +174,8 @@ def _judge(kind: Kind, groups: Groups, name: Callable[[int], str]) -> BoolArray:
     twice = (owner[order[1:]] == owner[order[:-1]]) & (member[order[1:]] == member[order[:-1]])
     if kind is Kind.APART and twice.any():
         at = order[1:][twice][0]
-        who, row = name(int(member[at])), int(owner[at])
-        msg = f"apart names {who} twice (group {row}): a sample cannot be apart from itself.\nHint: remove one of them."
+        sample, row = name(int(member[at])), int(owner[at])
+        msg = f"apart names {sample} twice (group {row}), expected different samples.\nHint: remove one of them."
         raise ConstraintError(msg)
     distinct = sizes - np.bincount(owner[order[1:]][twice], minlength=len(sizes)).astype(np.intp)
     return np.asarray(distinct >= 2)
@@ -188,9 +184,7 @@ def _judge(kind: Kind, groups: Groups, name: Callable[[int], str]) -> BoolArray:
 def _judge_choices(kind: Kind, groups: Groups, name: Callable[[int], str]) -> BoolArray:
     owner, member, sizes = groups.owner, groups.member, groups.sizes
     if (sizes == 0).any():
-        msg = (
-            f"{kind.word} holds an empty row (row {int(np.argmin(sizes))}), expected a sample and those to choose from."
-        )
+        msg = f"{kind.word} holds an empty row (row {int(np.argmin(sizes))}), expected a sample and its choices."
         raise ConstraintError(msg)
     head = member[groups.start[:-1]]
     own = np.bincount(owner[member == head[owner]], minlength=len(sizes)) > 1
@@ -198,7 +192,7 @@ def _judge_choices(kind: Kind, groups: Groups, name: Callable[[int], str]) -> Bo
     hopeless = (others == 0) & ~own if kind is Kind.MUST_LINK_ANY else others == 0
     if hopeless.any():
         row = int(np.flatnonzero(hopeless)[0])
-        msg = f"{kind.word} (row {row}) gives sample {name(int(head[row]))} nothing to choose from."
+        msg = f"{kind.word} (row {row}) has no choices for sample {name(int(head[row]))}, expected at least one."
         raise ConstraintError(msg)
     return ~own if kind is Kind.MUST_LINK_ANY else np.ones(len(sizes), dtype=np.bool_)
 
@@ -240,10 +234,10 @@ def join_groups(first: Groups, second: Groups, n_first: int) -> Groups:
 
 
 def renumber_groups(groups: Groups, kind: npt.NDArray[np.int8], position: IntArray) -> tuple[Groups, BoolArray]:
-    """Write groups over new sample numbers (-1 = gone); return them and which of the old ones are left.
+    """Renumber the samples of groups (-1 = gone); return the groups, and a mask of the old ones that are left.
 
-    What a group says of its members it says of any two of them, so a group shrinks with its samples. A choice can be
-    met by a sample that is gone, so it stays only whole. ``kind`` is that of each group.
+    A group holds for any two of its members, so it shrinks with its samples. A sample that is gone may be the one that
+    meets a choice, so a choice stays only if all its samples do. ``kind`` is that of each group.
     """
     owner = groups.owner
     member = position[groups.member]

@@ -1,4 +1,4 @@
-"""How statements come in: array-likes of sample numbers to clean integer tables, or an error a person can act on."""
+"""Kinds of statements, and readers that turn array-likes of sample numbers and weights into arrays."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from linkwise._messages import many
 from linkwise._typing import BoolArray, FloatArray, IntArray
 from linkwise.exceptions import ConstraintError, LinkwiseWarning
 
@@ -48,7 +49,7 @@ class Kind(IntEnum):
 
     @property
     def title(self) -> str:
-        """What messages call one statement of this kind."""
+        """Name of one statement of this kind in messages."""
         return _TITLES[self]
 
     def count(self, number: int) -> str:
@@ -62,7 +63,7 @@ class Kind(IntEnum):
 
     @property
     def arity(self) -> int:
-        """How many samples one statement of this kind names; 0 when it may name any number."""
+        """Number of samples that a statement of this kind names; 0 if it may name any number."""
         return (2, 2, 3, 0, 0, 0, 0)[self]
 
     @property
@@ -89,7 +90,7 @@ _TITLES = (
 
 
 def _rows(kind: Kind, statements: Any) -> npt.NDArray[Any]:
-    """Turn any array-like, iterable or None into a two-dimensional array, without judging its values."""
+    """Turn any array-like, iterable or None into a two-dimensional array; values are not checked."""
     if statements is None:
         return np.empty((0, kind.arity), dtype=np.intp)
     if isinstance(statements, (str, bytes, Mapping)):
@@ -134,7 +135,7 @@ def read_items(kind: Kind, statements: Any, n_samples: int) -> IntArray:
 
 
 def read_numbers(word: str, table: npt.NDArray[Any], n_samples: int, row_of: IntArray) -> IntArray:
-    """Read an array of any type as valid sample numbers; ``row_of`` says in which row each value stands."""
+    """Read an array of any type as valid sample numbers; ``row_of`` is the row of each value."""
     if table.dtype.kind in "USO":
         if any(isinstance(value, (str, bytes)) for value in table.ravel()[:300]):
             msg = f"{word} names {str(table.flat[0])!r}, expected sample numbers.\n{HINT_IDS}"
@@ -144,10 +145,10 @@ def read_numbers(word: str, table: npt.NDArray[Any], n_samples: int, row_of: Int
         try:
             exact = table.astype(np.intp)
         except (TypeError, ValueError, OverflowError) as bad:
-            msg = f"{word} holds values that are no sample numbers, such as {table.flat[0]!r}.\n{HINT_IDS}"
+            msg = f"{word} holds {table.flat[0]!r}, expected sample numbers.\n{HINT_IDS}"
             raise ConstraintError(msg) from bad
         if not (exact == table).all():
-            msg = f"{word} holds values that are no whole numbers.\n{HINT_IDS}"
+            msg = f"{word} holds fractions, expected whole sample numbers.\n{HINT_IDS}"
             raise ConstraintError(msg)
         table = exact
     if table.dtype.kind == "b":
@@ -171,16 +172,22 @@ def read_numbers(word: str, table: npt.NDArray[Any], n_samples: int, row_of: Int
     return table.astype(np.intp, copy=False)
 
 
-def check_items(kind: Kind, table: IntArray, name: Any = str) -> BoolArray:
-    """Refuse statements that contradict themselves; return the mask of those that say something.
+def trivial(count: int, form: str) -> str:
+    """Word the warning about statements that were dropped since every clustering satisfies them."""
+    hold, were = ("holds", "was") if count == 1 else ("hold", "were")
+    return f"{many(count, 'statement')} of the form {form} {hold} for every clustering and {were} dropped."
 
-    ``name(i)`` words sample ``i`` in messages.
+
+def check_items(kind: Kind, table: IntArray, name: Any = str) -> BoolArray:
+    """Refuse statements that contradict themselves; return a mask without the trivial ones.
+
+    ``name(i)`` is the name of sample ``i`` in messages.
     """
     same = table[:, 0] == table[:, 1]
     if kind is Kind.CANNOT_LINK and same.any():
         row = int(np.flatnonzero(same)[0])
-        who = name(int(table[row, 0]))
-        msg = f"cannot_link({who}, {who}) (row {row}) asks a sample to be apart from itself.\nHint: remove that row."
+        same_one = name(int(table[row, 0]))
+        msg = f"cannot_link({same_one}, {same_one}) (row {row}), expected two samples.\nHint: remove that row."
         raise ConstraintError(msg)
     if kind is Kind.TRIPLET:
         third = (table[:, 2] == table[:, 0]) | (table[:, 2] == table[:, 1])
@@ -188,22 +195,18 @@ def check_items(kind: Kind, table: IntArray, name: Any = str) -> BoolArray:
             row = int(np.flatnonzero(third)[0])
             a, b, c = (name(int(v)) for v in table[row])
             msg = (
-                f"triplet ({a}, {b}, {c}) (row {row}) says that {c} is further from itself than from another sample.\n"
+                f"triplet ({a}, {b}, {c}) (row {row}) names {c} on both sides, expected three samples.\n"
                 "Hint: a row a, b, c reads ab|c and needs c different from a and b."
             )
             raise ConstraintError(msg)
     if same.any():
-        what = "must_link(i, i)" if kind is Kind.MUST_LINK else "triplet (a, a, c)"
-        warnings.warn(
-            f"{int(same.sum())} statement(s) of the form {what} hold for every clustering and were dropped.",
-            LinkwiseWarning,
-            stacklevel=4,
-        )
+        form = "must_link(i, i)" if kind is Kind.MUST_LINK else "triplet (a, a, c)"
+        warnings.warn(trivial(int(same.sum()), form), LinkwiseWarning, stacklevel=4)
     return np.asarray(~same)
 
 
 def read_weights(weight: Any, counts: Mapping[str, int]) -> FloatArray:
-    """Read weights as one value per statement: a number, a sequence over all statements, or a mapping by kind."""
+    """Read weights as one value per statement, from a number, a sequence over all statements, or a mapping by kind."""
     total = sum(counts.values())
     if isinstance(weight, Mapping):
         unknown = sorted(set(weight) - set(counts))

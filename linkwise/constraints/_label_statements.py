@@ -1,4 +1,4 @@
-"""Labeled samples behind a table: which sample got which label, and which statements follow from that."""
+"""Labeled samples behind a table: the label of each sample, and the statements that follow from labels."""
 
 from __future__ import annotations
 
@@ -13,17 +13,17 @@ from linkwise.constraints._kinds import Kind
 
 
 class Labels(NamedTuple):
-    """Rows of the form "this sample has this label", of one labeling or several; statements of the table say the same.
+    """Rows of the form "this sample has this label", of one labeling or several; the table holds equal statements.
 
-    The statements are what everything computes with. The rows are what a person wrote, and so what a conflict is
-    blamed on: a class may be a chain of must-links, but a person gave each of its samples a label.
+    Engines compute with the statements. Conflicts are attributed to the rows, since these are the user's input: a class
+    may be a chain of must-links, but the user gave a label to each of its samples.
 
     Attributes
     ----------
     sample, label, row : ndarray of intp, shape (r,)
-        The samples, their labels as positions in ``name``, and where each row stood in what was given.
+        The samples, their labels as positions in ``name``, and the position of each row in the input.
     name : ndarray of str, shape (c,)
-        What the labels are called.
+        The names of the labels.
     source : ndarray of intp, shape (c,)
         Which labeling (0, 1, ...) each label belongs to.
     apart : ndarray of bool
@@ -63,7 +63,7 @@ NO_LABELS = _none()
 
 
 def label_rows(samples: Any, classes: Any, names: Any, n_statements: int, *, apart: bool) -> Labels:
-    """One labeling, of which all ``n_statements`` statements of a table follow."""
+    """Make the rows of one labeling, from which all ``n_statements`` statements of a table follow."""
     count = len(names)
     return Labels(
         np.asarray(samples, dtype=np.intp),
@@ -95,7 +95,7 @@ def chained_labels(y: Any, must_link: IntArray, cannot_link: IntArray) -> Labels
 
 
 def join_labels(first: Labels, second: Labels, n_first: int, n_second: int) -> Labels:
-    """Put the rows of a second table after those of a first one, of so many statements each."""
+    """Put the rows of a second table after those of a first one, given the number of statements of each."""
     if not first and not second:
         return NO_LABELS
     owners = [of.owner if of else np.full(n, -1, dtype=np.intp) for of, n in ((first, n_first), (second, n_second))]
@@ -113,7 +113,7 @@ def join_labels(first: Labels, second: Labels, n_first: int, n_second: int) -> L
 
 
 def select_labels(labels: Labels, picked: IntArray, weight: FloatArray) -> Labels:
-    """Keep the labelings of which every statement is still there, at one cost; others are statements like any."""
+    """Keep the labelings whose statements are all left, at one cost; other statements become ordinary ones."""
     if not labels:
         return NO_LABELS
     owner = labels.owner[picked]
@@ -132,10 +132,10 @@ def select_labels(labels: Labels, picked: IntArray, weight: FloatArray) -> Label
 def slice_labels(
     labels: Labels, position: IntArray, keep: BoolArray, kind: npt.NDArray[np.int8], items: IntArray, groups: Groups
 ) -> Labels:
-    """Renumber the rows; keep the labelings whose remaining statements still say all that their remaining rows do.
+    """Renumber the rows; keep the labelings whose remaining statements entail all their remaining rows.
 
-    ``position`` gives the new number of each sample (-1: gone), ``keep`` the statements that stay, ``kind`` and
-    ``items`` what these are, ``groups`` their groups; all in new numbers.
+    ``position`` gives the new number of each sample (-1: gone), ``keep`` the statements that stay, ``kind``, ``items``
+    and ``groups`` their content in new numbers.
     """
     if not labels:
         return NO_LABELS
@@ -150,7 +150,7 @@ def slice_labels(
 
 
 def says_all(labels: Labels, source: int, n: int, kind: npt.NDArray[np.int8], items: IntArray, groups: Groups) -> bool:
-    """Whether the statements of one labeling say all its rows do: they are chains and heads, so counting tells."""
+    """Whether the statements of one labeling entail all its rows; they are chains and heads, so counting suffices."""
     rows = np.flatnonzero(labels.source[labels.label] == source)
     class_of = np.full(n, -1, dtype=np.intp)
     class_of[labels.sample[rows]] = labels.label[rows]
@@ -171,7 +171,7 @@ def says_all(labels: Labels, source: int, n: int, kind: npt.NDArray[np.int8], it
 
 
 def keep_sources(labels: Labels, owner: IntArray, kept: BoolArray) -> Labels:
-    """Keep some labelings; ``owner`` is that of each statement now."""
+    """Keep some labelings; ``owner`` is the labeling of each statement that is left."""
     if kept.all():
         return labels._replace(owner=owner)
     rows = kept[labels.source[labels.label]]

@@ -1,4 +1,4 @@
-"""Which samples are close to each other: the one search behind every statement made from distances."""
+"""Search for pairs of samples within a distance, for all statements that are made from distances."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def close_pairs(data: FloatArray, radius: float, metric: str) -> Iterator[tuple[
     n = len(data)
     norm = TREE_NORMS.get(metric)
     if norm is not None and data.shape[1] <= _TREE_FEATURES:
-        # The tree decides with its own rounding, so it is asked for a little more and the distance decides.
+        # The tree rounds differently, so it returns a little more, and the distance decides.
         pairs = cKDTree(data).query_pairs(radius * (1 + 1e-9), p=norm, output_type="ndarray").astype(np.intp)
         for start in range(0, len(pairs), _CELLS):
             part = pairs[start : start + _CELLS]
@@ -86,7 +86,7 @@ def must_links_within(X: Any, delta: float, *, metric: str = "euclidean") -> Int
 
 
 def neighbors_within(X: Any, epsilon: float, *, metric: str = "euclidean") -> csr_array:
-    """Return who has whom within ``epsilon``, as a symmetric matrix of distances without the diagonal.
+    """Return the pairs of samples within ``epsilon``, as a symmetric matrix of distances without the diagonal.
 
     Parameters
     ----------

@@ -1,21 +1,13 @@
-"""Rules about clusters rather than samples: minimum separation, neighborhood, reach of a merge, size."""
+"""Rules about clusters rather than samples: minimum separation, neighborhood, distance of merged centroids, size."""
 
 from __future__ import annotations
 
-import math
 import re
 from dataclasses import dataclass, fields
-from numbers import Integral, Real
 
 from linkwise._messages import hint
+from linkwise._validation import read_count, read_number
 from linkwise.exceptions import ConstraintError
-
-
-def _number(rule: str, name: str, value: object) -> float:
-    if isinstance(value, bool) or not isinstance(value, Real) or math.isnan(value) or value < 0:
-        msg = f"{rule}: {name} is {value!r}, expected a number >= 0."
-        raise ConstraintError(msg)
-    return float(value)
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,12 +21,16 @@ class Rule:
     (True, True)
     """
 
+    def _read_bound(self, name: str) -> None:
+        value = read_number(getattr(self, name), name, type(self).__name__, finite=False, error=ConstraintError)
+        object.__setattr__(self, name, value)
+
     def __str__(self) -> str:
-        """The rule as a file of statements has it while a command runs, else as Python has it."""
+        """Write the rule as in a file of statements while a command runs, else as in Python."""
         word = re.sub(r"(?<!^)([A-Z])", r"_\1", type(self).__name__).lower()
         values = [getattr(self, field.name) for field in fields(self)]
-        told = " to ".join(str(value) for value in values if value is not None)
-        return hint(command=f"{word} {told}{' or more' if None in values else ''}", python=repr(self))
+        bounds = " to ".join(str(value) for value in values if value is not None)
+        return hint(command=f"{word} {bounds}{' or more' if None in values else ''}", python=repr(self))
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +47,7 @@ class MinSeparation(Rule):
     delta: float
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "delta", _number("MinSeparation", "delta", self.delta))
+        self._read_bound("delta")
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +64,7 @@ class NeighborWithin(Rule):
     epsilon: float
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "epsilon", _number("NeighborWithin", "epsilon", self.epsilon))
+        self._read_bound("epsilon")
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,7 +81,7 @@ class MaxCentroidDistance(Rule):
     gamma: float
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "gamma", _number("MaxCentroidDistance", "gamma", self.gamma))
+        self._read_bound("gamma")
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,13 +99,9 @@ class SizeBetween(Rule):
     high: int | None = None
 
     def __post_init__(self) -> None:
-        for name, value in (("low", self.low), ("high", self.high)):
-            if name == "high" and value is None:
-                continue
-            if isinstance(value, bool) or not isinstance(value, Integral) or value < 1:
-                msg = f"SizeBetween: {name} is {value!r}, expected a whole number >= 1."
-                raise ConstraintError(msg)
-            object.__setattr__(self, name, int(value))
+        for name in ("low",) if self.high is None else ("low", "high"):
+            size = read_count(getattr(self, name), name, "SizeBetween", low=1, error=ConstraintError)
+            object.__setattr__(self, name, size)
         if self.high is not None and self.high < self.low:
             msg = f"SizeBetween: low is {self.low} and high is {self.high}, expected low <= high."
             raise ConstraintError(msg)

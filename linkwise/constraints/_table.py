@@ -1,4 +1,4 @@
-"""The table of what was said: one immutable row per statement, sliced along samples like ``X``."""
+"""The table of constraints: one immutable row per statement, sliced along samples like ``X``."""
 
 from __future__ import annotations
 
@@ -8,7 +8,9 @@ from typing import Any, Literal, Self
 import numpy as np
 import numpy.typing as npt
 
+from linkwise._messages import and_more
 from linkwise._typing import BoolArray, FloatArray, IntArray
+from linkwise._validation import read_choice, read_count
 from linkwise.constraints._entries import Entry, list_entries, remove
 from linkwise.constraints._equal_statements import number_alike
 from linkwise.constraints._groups import (
@@ -36,7 +38,7 @@ _SHOWN = 6
 
 
 def _frozen(array: npt.NDArray[Any]) -> npt.NDArray[Any]:
-    """Return an array nobody can write to: itself if it is one, else a copy, so that no caller's array is frozen."""
+    """Return the array if it is read-only, else a read-only copy, so that no caller's array is frozen."""
     if array.flags.writeable or array.base is not None or not array.flags.c_contiguous:
         array = np.array(array, order="C")
         array.setflags(write=False)
@@ -44,7 +46,7 @@ def _frozen(array: npt.NDArray[Any]) -> npt.NDArray[Any]:
 
 
 class Constraints:
-    """What was said about ``n_samples`` samples, as an immutable table with one row per statement.
+    """Statements about ``n_samples`` samples, as an immutable table with one row per statement.
 
     Use `build`, `from_labels` or `from_ids` rather than the constructor. The table behaves like an array along
     samples: ``constraints[rows]`` keeps the statements whose samples are all in ``rows`` and renumbers them, so
@@ -62,7 +64,7 @@ class Constraints:
     weight : ndarray of float64, shape (m,)
         Cost of breaking the statement; ``inf`` means hard.
     row : ndarray of intp, shape (m,)
-        Where the statement stood in what the user gave (its ``#`` number in messages).
+        Position of the statement in the user's input (its ``#`` number in messages).
     rules : tuple of Rule
         Statements about clusters rather than samples.
     ids : ndarray or None
@@ -70,8 +72,8 @@ class Constraints:
     groups : Groups
         The samples of the statements that name any number of them.
     labels : Labels
-        The labeled samples that statements follow from, as `from_labels` and label files give them: what `check` and
-        `repair` blame, rather than the statements made from them. Two tables that say the same are equal without.
+        The labeled samples from which statements follow, as given to `from_labels` or in label files. `check` and
+        `repair` name these rather than the statements made from them. Equality of tables does not depend on them.
 
     Notes
     -----
@@ -190,7 +192,7 @@ class Constraints:
         >>> Constraints.build(100_000, apart=[range(0, 100), range(50, 150)])
         Constraints(100,000 samples: 2 groups apart; all hard)
         """
-        n_samples = _sample_count(n_samples)
+        n_samples = read_count(n_samples, "n_samples", note=" (the number of rows of X)", error=ConstraintError)
         given = [must_link, cannot_link, triplets, together, apart, must_link_any, cannot_link_any]
         return cls._from_tables(n_samples, given, weight, rules, None)
 
@@ -235,7 +237,7 @@ class Constraints:
 
     @classmethod
     def from_labels(cls, y: Any, *, unlabeled: Any = -1, weight: Any = np.inf) -> Self:
-        """Build must- and cannot-links that say exactly what (partial) labels say.
+        """Build must-links and cannot-links that are equivalent to (partial) labels.
 
         Each class becomes a chain of must-links, each pair of classes one cannot-link: O(n + k²) statements that
         entail all pairs. The labels themselves are kept in ``labels``, so that `check` and `repair` name the sample
@@ -267,7 +269,7 @@ class Constraints:
         n_samples, must_link, cannot_link = pairs_of_labels(y, unlabeled)
         made = cls._from_tables(n_samples, [must_link, cannot_link, ()], weight, (), None)
         if made.n_statements < len(must_link) + len(cannot_link) or not made.n_statements:
-            return made  # weight 0 says nothing
+            return made  # weight 0 drops statements
         labels = chained_labels(y, must_link, cannot_link)
         every = np.arange(made.n_statements)
         return made._with(every, made.weight, made.groups, select_labels(labels, every, made.weight))
@@ -284,9 +286,9 @@ class Constraints:
             The group of each sample, such as the photograph a face was cut from. None, NaN, pandas.NA and masked values
             mean "in no group".
         say : {"together", "apart"}, default="together"
-            What holds inside a group. Nothing is said between groups.
+            The statement about each group. There are none between groups.
         unlabeled : scalar, default=-1
-            Another value that means "in no group"; groups of one sample say nothing.
+            Another value that means "in no group"; groups of one sample are dropped.
         weight : float, default=inf
             Cost of breaking one statement.
 
@@ -306,9 +308,7 @@ class Constraints:
         """
         from linkwise.constraints._from_labels_and_ids import members_of_groups
 
-        if say not in ("together", "apart"):
-            msg = f'from_groups: say is {say!r}, expected "together" or "apart".'
-            raise ConstraintError(msg)
+        read_choice(say, "say", "from_groups", ("together", "apart"), error=ConstraintError)
         n_samples, sizes, member = members_of_groups(y, unlabeled)
         count = len(sizes)
         kind = np.full(count, Kind.TOGETHER if say == "together" else Kind.APART, dtype=np.int8)
@@ -333,7 +333,7 @@ class Constraints:
         weight: Any = np.inf,
         rules: Iterable[Rule] | Rule = (),
     ) -> Self:
-        """Build the table from the user's own identifiers instead of row numbers.
+        """Build the table from the user's identifiers instead of row numbers.
 
         Parameters
         ----------
@@ -371,12 +371,12 @@ class Constraints:
 
     @property
     def shape(self) -> tuple[int]:
-        """``(n_samples,)``: what makes scikit-learn split the table along samples."""
+        """``(n_samples,)``, so that scikit-learn splits the table along samples."""
         return (self.n_samples,)
 
     @property
     def n_statements(self) -> int:
-        """How many statements about samples the table holds (rules not counted)."""
+        """Number of statements about samples (rules not counted)."""
         return len(self.kind)
 
     @property
@@ -393,7 +393,7 @@ class Constraints:
         return self.groups.pick(self.kind[self.groups.statement] == kind)
 
     def must_links(self) -> tuple[IntArray, IntArray]:
-        """Return must-links that say all that pairs and groups put together, and the statement each comes from.
+        """Return must-links that entail all must-links and groups together, and the statement of each.
 
         Returns
         -------
@@ -412,11 +412,11 @@ class Constraints:
         return np.concatenate([pairs, chain]), np.concatenate([at, chunklets.statement[owner[1:][same]]])
 
     def name(self, sample: int) -> str:
-        """How messages call a sample: its identifier, or its number."""
+        """Return the name of a sample in messages: its identifier, or its number."""
         return str(sample) if self.ids is None else str(self.ids[sample])
 
     def entries(self) -> tuple[Entry, ...]:
-        """List what was written, entry by entry: statements, members of groups together or apart, labeled samples.
+        """List the entries of the table: statements, members of groups together or apart, labeled samples.
 
         Examples
         --------
@@ -429,7 +429,7 @@ class Constraints:
         return tuple(found.get(i) for i in range(len(found)))
 
     def without(self, entries: Iterable[Entry]) -> Self:
-        """Return the table without some entries: groups shrink, classes lose a sample, all else stays.
+        """Return the table without some entries; groups and classes lose samples, other statements stay.
 
         Examples
         --------
@@ -441,7 +441,7 @@ class Constraints:
         return made  # type: ignore[return-value]
 
     def describe(self, statement: int | Entry) -> str:
-        """Word one statement, or one entry, for a person, with the number the statement had when given."""
+        """Write one statement or one entry in words, with the number of the statement in the user's input."""
         if isinstance(statement, Entry):
             return self._describe_entry(statement)
         kind = Kind(int(self.kind[statement]))
@@ -462,7 +462,7 @@ class Constraints:
         if kind.is_group:
             members = self.groups.of(int(np.searchsorted(self.groups.statement, statement)))
             names = [self.name(int(m)) for m in members[:_SHOWN]]
-            more = f", ... {len(members) - _SHOWN:,} more" if len(members) > _SHOWN else ""
+            more = f", ... {len(members) - _SHOWN:,} more" if len(members) > _SHOWN else ""  # inside parentheses
             listed = f"{names[0]}: {', '.join(names[1:])}" if kind.is_choice else ", ".join(names)
             return f"{kind.word}({listed}{more})"
         a, b, c = (int(v) for v in self.items[statement])
@@ -470,11 +470,11 @@ class Constraints:
         return f"triplet({body} | {self.name(c)})" if kind is Kind.TRIPLET else f"{kind.word}({body})"
 
     def __len__(self) -> int:
-        """The number of samples, as ``shape`` says; see `n_statements` for the number of statements."""
+        """Return the number of samples, as in ``shape``; see `n_statements` for the number of statements."""
         return self.n_samples
 
     def __bool__(self) -> bool:
-        """Whether anything at all was said."""
+        """Whether there are statements or rules."""
         return bool(self.n_statements or self.rules)
 
     __iter__ = None  # rows of X are not iterated one by one; `items`, `of` and `describe` read statements
@@ -486,7 +486,7 @@ class Constraints:
             if count:
                 parts.append(kind.count(count))
         parts += [repr(rule) for rule in self.rules]
-        text = f"Constraints({self.n_samples:,} samples: {', '.join(parts) or 'nothing said'}"
+        text = f"Constraints({self.n_samples:,} samples: {', '.join(parts) or 'no statements'}"
         if self.n_statements:
             soft = int((~self.is_hard).sum())
             text += "; all hard" if soft == 0 else f"; {soft:,} of {self.n_statements:,} soft"
@@ -496,8 +496,7 @@ class Constraints:
         from html import escape
 
         shown = "".join(f"<li><code>{escape(self.describe(i))}</code></li>" for i in range(min(5, self.n_statements)))
-        more = self.n_statements - 5
-        shown += f"<li>… and {more:,} more</li>" if more > 0 else ""
+        shown += f"<li>{and_more(5, self.n_statements, '… ')}</li>" if self.n_statements > 5 else ""
         return f"<div><strong>{escape(repr(self))}</strong><ul>{shown}</ul></div>"
 
     # -- slicing and algebra -----------------------------------------------------------------------------------
@@ -625,13 +624,16 @@ class Constraints:
 
     def _same_samples(self, other: Constraints) -> None:
         if not isinstance(other, Constraints):
-            msg = f"Constraints combine with Constraints, not with {type(other).__name__}."
+            msg = f"Constraints combine with Constraints, got {type(other).__name__}.\nHint: `Constraints.build(...)`."
             raise TypeError(msg)
         if self.n_samples != other.n_samples:
-            msg = f"one table speaks of {self.n_samples} samples, the other of {other.n_samples}; expected the same."
+            msg = (
+                f"the tables are about {self.n_samples:,} and {other.n_samples:,} samples, expected the same number.\n"
+                "Hint: `constraints[rows]` keeps the statements about some samples."
+            )
             raise ConstraintError(msg)
         if self.ids is not None and other.ids is not None and not np.array_equal(self.ids, other.ids):
-            msg = "the two tables name their samples differently.\nHint: `reorder` one of them to the other's ids."
+            msg = "the two tables have different ids, expected the same.\nHint: `reorder` one table to the other's ids."
             raise ConstraintError(msg)
 
     def _found_in(self, other: Constraints) -> BoolArray:
@@ -651,7 +653,7 @@ class Constraints:
         return self.n_samples, content, frozenset(self.rules), ids, tuple(named)
 
     def __eq__(self, other: object) -> bool:
-        """Same samples, same statements with the same weights (in any order), same rules."""
+        """Whether samples, statements with their weights (in any order) and rules are equal."""
         if not isinstance(other, Constraints):
             return NotImplemented
         return self._canonical() == other._canonical()
@@ -666,13 +668,6 @@ class Constraints:
     def __reduce__(self) -> tuple[Any, ...]:
         fields = (self.n_samples, self.kind, self.items, self.weight, self.row, self.rules, self.ids)
         return type(self), (*fields, tuple(self.groups), tuple(self.labels))
-
-
-def _sample_count(n_samples: object) -> int:
-    if isinstance(n_samples, (bool, np.bool_)) or not isinstance(n_samples, (int, np.integer)) or n_samples < 0:
-        msg = f"n_samples is {n_samples!r}, expected a whole number >= 0 (the number of rows of X)."
-        raise ConstraintError(msg)
-    return int(n_samples)
 
 
 def _rule_tuple(rules: Iterable[Rule] | Rule) -> tuple[Rule, ...]:

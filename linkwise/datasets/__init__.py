@@ -1,4 +1,4 @@
-"""Data sets to try things on: the papers' sets, shapes ordinary clustering gets wrong, and planted knowledge."""
+"""Data sets: those of the papers, shapes that ordinary clustering gets wrong, and blobs with wrong statements."""
 
 from linkwise._lazy import attach
 

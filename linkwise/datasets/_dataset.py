@@ -1,4 +1,4 @@
-"""What a data set is: samples, their classes, where both come from, and the taxonomy of the classes if there is one."""
+"""The record of a data set: samples, their classes, the source of both, and the taxonomy of the classes if any."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from linkwise.sources import Taxonomy
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Data:
-    """Samples with their true classes, and what is known about both.
+    """Samples with their true classes, names, source and description.
 
     Attributes
     ----------
@@ -25,15 +25,15 @@ class Data:
         The class of each sample, a position in ``label_names``. Where samples belong to several classes at once, a
         sparse matrix of zeros and ones instead, one column per class.
     name : str
-        What `load` or the generator calls the set.
+        Name of the set, as given to `load`, or name of the generator.
     feature_names : tuple of str
         One per column, or empty where the source names none.
     label_names : tuple of str
-        What each class is called.
+        Names of the classes.
     source : str
-        Where the data come from.
+        Source of the data.
     description : str
-        What they are, in a sentence or two.
+        One or two sentences about the data.
     categorical : ndarray of bool, shape (n_features,), or None
         Columns whose numbers are ranks of words and not measurements.
     ids : mapping from str to ndarray
@@ -44,7 +44,7 @@ class Data:
 
     Notes
     -----
-    **Guarantee** the fields cannot be set anew. The arrays are the caller's own: changing them changes nobody else's.
+    **Guarantee** the fields cannot be set. The arrays belong to the caller, and changing them has no other effect.
 
     Examples
     --------
@@ -69,22 +69,22 @@ class Data:
 
     @property
     def n_samples(self) -> int:
-        """How many samples there are."""
+        """Number of samples."""
         return int(self.X.shape[0])
 
     @property
     def n_features(self) -> int:
-        """How many columns describe a sample."""
+        """Number of columns of X."""
         return int(self.X.shape[1])
 
     @property
     def n_classes(self) -> int:
-        """How many classes occur; for samples of several classes, how many columns ``y`` has."""
+        """Number of classes that occur; for samples of several classes, number of columns of ``y``."""
         return int(self.y.shape[1]) if self.y.ndim == 2 else len(np.unique(self.y))
 
     @property
     def counts(self) -> dict[str, int]:
-        """How many samples each class has."""
+        """Number of samples of each class."""
         k = len(self.label_names)
         many = np.asarray(self.y.sum(axis=0)).ravel() if self.y.ndim == 2 else np.bincount(self.y, minlength=k)
         return {name: int(count) for name, count in zip(self.label_names, many, strict=True)}

@@ -1,8 +1,7 @@
-"""One door to real data sets: bundled with scikit-learn, in a folder of the user's, or downloaded when asked."""
+"""Loader of real data sets: bundled with scikit-learn, from a folder of the user, or downloaded on request."""
 
 from __future__ import annotations
 
-import difflib
 import os
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -10,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from linkwise._messages import did_you_mean
 from linkwise.datasets._dataset import Data
 from linkwise.datasets._local_files import Folder, encode, read_column
 from linkwise.exceptions import DamagedDatasetError, DatasetNotFoundError
@@ -20,7 +20,7 @@ class Entry:
     """One set of the catalogue.
 
     ``shape`` is samples, features and classes. ``openml`` is the name and version there; ``keep`` and ``drop`` then
-    say which classes and columns make the set, ``complete`` that samples with missing values are left out.
+    list the classes and columns of the set, ``complete`` leaves out samples with missing values.
     """
 
     shape: tuple[int, int, int]
@@ -31,7 +31,7 @@ class Entry:
     complete: bool = False
 
 
-# Handed out with scikit-learn, so always there.
+# Bundled with scikit-learn, so always available.
 BUNDLED = {
     "iris": "load_iris",
     "wine": "load_wine",
@@ -105,7 +105,7 @@ def names(data: str | Path | None = None, *, available: bool = False) -> tuple[s
     data : path, optional
         A folder of data sets; by default the one the environment variable ``LINKWISE_DATA`` names, if any.
     available : bool, default=False
-        Leave out what is neither bundled nor in the folder, and would have to be found first.
+        Leave out sets that are neither bundled nor in the folder.
 
     Returns
     -------
@@ -126,8 +126,8 @@ def names(data: str | Path | None = None, *, available: bool = False) -> tuple[s
 def load(name: str, data: str | Path | None = None, *, download: bool = False) -> Data:
     """Load a real data set by name.
 
-    A folder given as ``data`` is asked first, then what scikit-learn brings, then the folder that the environment
-    variable ``LINKWISE_DATA`` names, then, with ``download=True``, OpenML.
+    A folder given as ``data`` comes first, then the sets of scikit-learn, then the folder that the environment variable
+    ``LINKWISE_DATA`` names, then, with ``download=True``, OpenML.
 
     Parameters
     ----------
@@ -136,7 +136,7 @@ def load(name: str, data: str | Path | None = None, *, download: bool = False) -
     data : path, optional
         A folder of data sets; ``docs/datasets.md`` describes the format.
     download : bool, default=False
-        Whether the network may be asked. What was downloaded stays in scikit-learn's own folder of data.
+        Whether the set may be downloaded. Downloads stay in the data folder of scikit-learn.
 
     Returns
     -------
@@ -145,15 +145,15 @@ def load(name: str, data: str | Path | None = None, *, download: bool = False) -
     Raises
     ------
     DatasetNotFoundError
-        The set is not there; ``ways`` says how to get it.
+        The set is not available; ``ways`` lists ways to get it.
     DamagedDatasetError
-        A file is there, but does not hold what it should.
+        A file is damaged, or differs from the expected set.
 
     Notes
     -----
-    **Guarantee** files of a folder are held against its ``SHA256SUMS`` and ``MANIFEST.md`` where it has them, other
-    sets against the sizes linkwise knows; a set that differs is refused. Words are read as ranks
-    (see ``Data.categorical``), gaps as NaN.
+    **Guarantee** files of a folder are compared with its ``SHA256SUMS`` and ``MANIFEST.md`` if it has them, other sets
+    with their known sizes; a set that differs is refused. Words are read as ranks (see ``Data.categorical``), gaps as
+    NaN.
 
     Examples
     --------
@@ -210,8 +210,8 @@ def _openml(name: str, entry: Entry) -> Data:
         bunch = fetch_openml(title, version=version, as_frame=False, parser="liac-arff")
     except (OSError, ValueError) as error:
         msg = (
-            f"{name} could not be downloaded from OpenML, where it is called {title!r}, version {version}: {error}\n"
-            f"Hint: try again later, or put the set into a folder and name it with {VARIABLE} or `data`."
+            f"{name} could not be downloaded from OpenML as {title!r}, version {version}: {error}\n"
+            f"Hint: try again later, or put the set into a folder and name that folder with {VARIABLE} or `data`."
         )
         raise DatasetNotFoundError(msg, name, _ways(name)) from error
     table = bunch.data.toarray() if hasattr(bunch.data, "toarray") else np.asarray(bunch.data)
@@ -245,19 +245,19 @@ def _check_size(data: Data, entry: Entry) -> None:
     if found != entry.shape:
         msg = (
             f"{data.name} from {data.source} has {found[0]:,} samples, {found[1]:,} features and {found[2]} classes, "
-            f"expected {entry.shape[0]:,}, {entry.shape[1]:,} and {entry.shape[2]}: it is another edition."
+            f"expected {entry.shape[0]:,}, {entry.shape[1]:,} and {entry.shape[2]}. It is another edition."
         )
         raise DamagedDatasetError(msg, data.source)
 
 
 def _ways(name: str) -> tuple[str, ...]:
     ways = [
-        f"set {VARIABLE} to a folder that holds {name}.csv, {name}.csv.gz or {name}.npz (docs/datasets.md: the format)",
+        f"set {VARIABLE} to a folder that holds {name}.csv, {name}.csv.gz or {name}.npz (format: docs/datasets.md)",
         f"load({name!r}, data='path/to/that/folder')",
     ]
     entry = CATALOGUE.get(name)
     if entry is not None and entry.openml is not None:
-        ways.append(f"load({name!r}, download=True) asks OpenML over the network")
+        ways.append(f"load({name!r}, download=True) downloads it from OpenML")
     return tuple(ways)
 
 
@@ -266,8 +266,7 @@ def _missing(name: str, folder: Folder | None) -> DatasetNotFoundError:
         where = f"is not in {folder.path}" if folder else f"is not bundled, and {VARIABLE} names no folder"
         ways = _ways(name)
         listed = "\n".join(f"  - {way}" for way in ways)
-        return DatasetNotFoundError(f"the data set {name} {where}.\nHint: any of these gets it:\n{listed}", name, ways)
+        return DatasetNotFoundError(f"the data set {name} {where}.\nHint: one of these gets it:\n{listed}", name, ways)
     known = sorted(set(CATALOGUE) | set(folder.names() if folder else ()))
-    close = difflib.get_close_matches(str(name), known, n=1)
-    hint = f"did you mean {close[0]!r}?" if close else "`linkwise.datasets.names()` lists all of them."
+    hint = did_you_mean(name, known, "`linkwise.datasets.names()` lists all of them.")
     return DatasetNotFoundError(f"there is no data set called {name!r}.\nHint: {hint}", str(name))

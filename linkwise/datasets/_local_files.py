@@ -1,8 +1,8 @@
-"""Read data sets from a folder: ``<name>.csv[.gz]``, ``<name>.npz``, and sets derived from these by rows and columns.
+"""Data sets in a folder: ``<name>.csv[.gz]``, ``<name>.npz``, and sets derived from these by rows and columns.
 
-The format, as `docs/datasets.md` tells it: a CSV file has a header, ``label`` as its last column, columns named
-``id_*`` that are no features, and an empty cell where a value is missing. An NPZ file holds the parts of a CSR matrix.
-The files ``SHA256SUMS`` and ``MANIFEST.md``, where present, say what the files must be.
+The format, described in `docs/datasets.md`: a CSV file has a header, ``label`` as its last column, columns named
+``id_*`` that are not features, and an empty cell where a value is missing. An NPZ file holds the parts of a CSR matrix.
+The files are checked against ``SHA256SUMS`` and ``MANIFEST.md``, where present.
 """
 
 from __future__ import annotations
@@ -40,21 +40,21 @@ class Folder:
         self.path = Path(path).expanduser()
         if not self.path.is_dir():
             msg = (
-                f"the data folder {self.path} is not a folder.\n"
-                "Hint: LINKWISE_DATA, or the argument `data`, names the folder that holds files such as glass.csv."
+                f"the data folder {self.path} does not exist, or is not a folder.\n"
+                "Hint: set LINKWISE_DATA, or the argument `data`, to a folder with files such as glass.csv."
             )
             raise LinkwiseError(msg)
         self._derived: dict[str, Any] | None = None
 
     @property
     def derived(self) -> dict[str, Any]:
-        """Sets that are rows and columns of another, as ``derived.json`` defines them."""
+        """Definitions of sets that are rows and columns of another, from ``derived.json``."""
         if self._derived is None:
             self._derived = self._json("derived.json")
         return self._derived
 
     def names(self) -> list[str]:
-        """All sets this folder holds, sorted."""
+        """Return the names of all sets in the folder, sorted."""
         files = {file.name[: -len(end)] for file in self.path.iterdir() for end in ENDINGS if file.name.endswith(end)}
         coarse = {fine_of for fine_of, fine in COARSE.items() if fine in files}
         return sorted(files | coarse | {name for name, how in self.derived.items() if str(how.get("base")) in files})
@@ -113,10 +113,10 @@ class Folder:
             {key: column[rows] for key, column in base.ids.items()},
         )  # fmt: skip
 
-    # -- what the folder says about itself ---------------------------------------------------------------------
+    # -- checks against the files that describe the folder -----------------------------------------------------
 
     def _bytes(self, path: Path) -> bytes:
-        """Read a whole file and hold it against its checksum, if the folder has one."""
+        """Read a whole file and compare it with its checksum, if the folder has one."""
         try:
             content = path.read_bytes()
         except OSError as error:
@@ -125,8 +125,8 @@ class Folder:
         wanted = self._sums().get(path.name)
         if wanted is not None and hashlib.sha256(content).hexdigest() != wanted:
             msg = (
-                f"{path} is not the file that SHA256SUMS describes: it was altered or cut short.\n"
-                "Hint: copy it anew; if the change is meant, take its line out of SHA256SUMS."
+                f"{path} differs from its checksum in SHA256SUMS: it was altered or truncated.\n"
+                "Hint: copy it again; if the change is intended, remove its line from SHA256SUMS."
             )
             raise DamagedDatasetError(msg, str(path))
         return content
@@ -165,8 +165,8 @@ class Folder:
             found = (data.n_samples, data.n_features, data.n_classes)
             if found != wanted:
                 msg = (
-                    f"{data.name} has {_size(found)}, but {path} promises {_size(wanted)}.\n"
-                    "Hint: the file is another edition or damaged; copy it anew."
+                    f"{data.name} has {_size(found)}, but {path} lists {_size(wanted)}.\n"
+                    "Hint: the file is another edition or damaged; copy it again."
                 )
                 raise DamagedDatasetError(msg, str(path))
 
@@ -177,7 +177,7 @@ def _size(shape: tuple[int, int, int]) -> str:
 
 @contextmanager
 def _damage(path: Path) -> Iterator[None]:
-    """Turn whatever a parser says about a broken file into one sentence about the file."""
+    """Turn any error of a parser into one error about the file."""
     try:
         yield
     except DamagedDatasetError:
@@ -187,12 +187,12 @@ def _damage(path: Path) -> Iterator[None]:
         OverflowError, NotImplementedError,
     ) as error:  # fmt: skip
         why = f"{error.args[0]!r} is missing" if isinstance(error, KeyError) and error.args else str(error)
-        msg = f"{path} cannot be read as a data set: {why.rstrip('.')}.\nHint: the file is damaged; copy it anew."
+        msg = f"{path} cannot be read as a data set: {why.rstrip('.')}.\nHint: the file is damaged; copy it again."
         raise DamagedDatasetError(msg, str(path)) from None
 
 
 def encode(labels: Sequence[str]) -> tuple[IntArray, tuple[str, ...]]:
-    """Number classes in the order of their names, as numbers if all of them are."""
+    """Number classes in the order of their names, or of their values if all are numbers."""
     try:
         names = sorted(set(labels), key=float)
     except ValueError:
@@ -217,7 +217,7 @@ def _read_csv(name: str, content: bytes, path: Path) -> Data:
         content = gzip.decompress(content)
     table = list(csv.reader(io.StringIO(content.decode("utf-8"), newline=""), strict=True))
     if len(table) < 2:
-        msg = "there is no sample in it"
+        msg = "it has no samples"
         raise ValueError(msg)
     header, rows = table[0], table[1:]
     if header[-1] != "label":
@@ -230,7 +230,7 @@ def _read_csv(name: str, content: bytes, path: Path) -> Data:
     columns = dict(zip(header, zip(*rows, strict=True), strict=True))
     features = tuple(word for word in header[:-1] if not word.startswith("id_"))
     if not features or len(columns) != len(header):
-        msg = "it has no feature, or two columns of one name"
+        msg = "it has no features, or two columns of one name"
         raise ValueError(msg)
     read = [read_column(columns[word]) for word in features]
     y, label_names = encode(columns["label"])

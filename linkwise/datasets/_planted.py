@@ -1,4 +1,4 @@
-"""Easy blobs with hard knowledge: statements of which an exact, known few contradict the others."""
+"""Blobs with constraints of which a given number are wrong and contradict the others."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from linkwise._typing import BoolArray, FloatArray, IntArray
+from linkwise._validation import read_count
 from linkwise.constraints import Constraints, Kind
 from linkwise.datasets._dataset import Data
 from linkwise.datasets._shapes import read_sizes
@@ -15,7 +16,7 @@ from linkwise.sources import flip, label_pairs
 
 
 class Planted(NamedTuple):
-    """Samples, what is said about them, and which of the statements are wrong.
+    """Samples, constraints about them, and a mask of the wrong statements.
 
     Attributes
     ----------
@@ -29,8 +30,8 @@ class Planted(NamedTuple):
     Examples
     --------
     >>> from linkwise.datasets import blobs_with_knowledge
-    >>> data, said, wrong = blobs_with_knowledge(n_wrong=3, random_state=0)
-    >>> said.n_statements, int(wrong.sum())
+    >>> data, constraints, wrong = blobs_with_knowledge(n_wrong=3, random_state=0)
+    >>> constraints.n_statements, int(wrong.sum())
     (80, 3)
     """
 
@@ -61,16 +62,16 @@ def blobs_with_knowledge(
     n_statements : int, default=80
         How many must- and cannot-links, wrong ones included.
     n_wrong : int, default=5
-        How many of them say the opposite of the truth.
+        How many of them are the opposite of the truth.
     n_known : int, optional
-        About how many samples statements are made. By default few enough for each to occur in about eight statements,
-        so that the truth has several independent witnesses and `repair` can most often tell which are wrong.
+        Number of samples that statements are about. By default so few that each occurs in about eight statements, which
+        confirm each other, and `repair` most often finds the wrong ones.
     n_features : int, default=2
         How many columns.
     noise : float, default=0.15
         Standard deviation of a blob. Centers are 1 apart in two dimensions, the square root of 2 in more.
     random_state : None, int or numpy.random.Generator
-        Where chance comes from; an int gives the same points and statements every time.
+        Seed; an int gives the same points and statements every time.
 
     Returns
     -------
@@ -80,19 +81,19 @@ def blobs_with_knowledge(
     Raises
     ------
     LinkwiseError
-        The numbers cannot go together, for instance more statements than there are pairs.
+        The numbers contradict each other, for example more statements than there are pairs.
 
     Notes
     -----
     **Guarantee** exactly ``n_wrong`` statements are untrue, no pair occurs twice, the right statements hold together
-    and entail everything about the known samples, so each wrong one contradicts them by itself.
+    and entail every pair of the known samples, so each wrong one alone contradicts them.
 
     Examples
     --------
     >>> from linkwise import check
     >>> from linkwise.datasets import blobs_with_knowledge
-    >>> data, said, wrong = blobs_with_knowledge(random_state=0)
-    >>> check(said).status, check(said.select(~wrong)).status
+    >>> data, constraints, wrong = blobs_with_knowledge(random_state=0)
+    >>> check(constraints).status, check(constraints.select(~wrong)).status
     ('infeasible', 'feasible')
     """
     rng = read_sizes("blobs_with_knowledge", n_samples, noise, random_state)
@@ -104,19 +105,19 @@ def blobs_with_knowledge(
     order = rng.permutation(n_samples)
     X, y = X[order], y[order]
 
-    spoken = np.full(n_samples, -1, dtype=np.intp)
+    revealed = np.full(n_samples, -1, dtype=np.intp)
     chosen = _pick(y, known, rng)
-    spoken[chosen] = y[chosen]
+    revealed[chosen] = y[chosen]
     # The backbone entails all other pairs. Wrong ones are only among these, so each contradicts the right ones.
-    backbone = Constraints.from_labels(spoken)
-    others = label_pairs(spoken, known * (known - 1) // 2, rng) - backbone
+    backbone = Constraints.from_labels(revealed)
+    others = label_pairs(revealed, known * (known - 1) // 2, rng) - backbone
     others = others.select(rng.permutation(others.n_statements)[: n_statements - backbone.n_statements])
     others, flipped = flip(others, n_wrong / max(others.n_statements, 1), rng)
-    said = backbone | others
+    joined = backbone | others
     wrong = np.concatenate([np.zeros(backbone.n_statements, dtype=np.bool_), flipped])
     shuffle = rng.permutation(n_statements)
-    pairs, wrong, must = said.items[shuffle, :2], wrong[shuffle], said.kind[shuffle] == Kind.MUST_LINK
-    said = Constraints.build(n_samples, must_link=pairs[must], cannot_link=pairs[~must])
+    pairs, wrong, must = joined.items[shuffle, :2], wrong[shuffle], joined.kind[shuffle] == Kind.MUST_LINK
+    constraints = Constraints.build(n_samples, must_link=pairs[must], cannot_link=pairs[~must])
     data = Data(
         X,
         y,
@@ -126,40 +127,38 @@ def blobs_with_knowledge(
         "generated",
         f"Round blobs; of {n_statements} statements about {known} samples {n_wrong} are wrong.",
     )
-    return Planted(data, said, np.concatenate([wrong[must], wrong[~must]]))
+    return Planted(data, constraints, np.concatenate([wrong[must], wrong[~must]]))
 
 
 def _known(n_samples: int, k: int, n_statements: int, n_wrong: int) -> int:
-    """As many samples as give each about eight statements, but enough for the pairs and the backbone."""
+    """Return a number of samples with about eight statements each, but enough for the pairs and the backbone."""
     enough = int(np.ceil((1 + np.sqrt(1 + 8 * max(n_statements, 1))) / 2))
     backbone = n_statements - n_wrong - k * (k - 1) // 2 + k
     return int(max(min(max(n_statements // 4, enough, k), backbone, n_samples), 0))
 
 
 def _check_numbers(n: int, k: int, n_statements: int, n_wrong: int, n_features: int, known: int) -> None:
-    def need(condition: bool, text: str) -> None:
-        if not condition:
-            msg = f"blobs_with_knowledge: {text}"
-            raise LinkwiseError(msg)
-
-    need(2 <= k <= n, f"n_clusters is {k}, expected 2 to n_samples = {n}.")
-    need(n_features >= 2, f"n_features is {n_features}, expected at least 2.")
-    need(0 <= n_wrong <= n_statements, f"n_wrong is {n_wrong}, expected 0 to n_statements = {n_statements}.")
-    need(k <= known <= n, f"n_known is {known}, expected n_clusters = {k} to n_samples = {n}.")
+    who = "blobs_with_knowledge"
+    read_count(k, "n_clusters", who, low=2, high=n, note=" (n_samples)")
+    read_count(n_features, "n_features", who, low=2)
+    read_count(n_wrong, "n_wrong", who, high=n_statements, note=" (n_statements)")
+    read_count(known, "n_known", who, low=k, high=n, note=" (n_clusters to n_samples)")
     pairs, least = known * (known - 1) // 2, known - k + k * (k - 1) // 2
-    need(
-        n_statements <= pairs,
-        f"{n_statements} statements about {known} samples, which have only {pairs} pairs.\nHint: raise n_known.",
-    )
-    need(
-        n_statements - n_wrong >= least,
-        f"{n_statements - n_wrong} right statements cannot settle {known} samples in {k} classes; it takes {least}.\n"
-        "Hint: raise n_statements, or lower n_wrong or n_known.",
-    )
+    if n_statements > pairs:
+        msg = (
+            f"{who}: n_statements is {n_statements}, but {known} samples have only {pairs} pairs.\nHint: raise n_known."
+        )
+        raise LinkwiseError(msg)
+    if n_statements - n_wrong < least:
+        msg = (
+            f"{who}: {n_statements - n_wrong} statements are right, expected {least} to decide {known} samples in {k} "
+            "classes.\nHint: raise n_statements, or lower n_wrong or n_known."
+        )
+        raise LinkwiseError(msg)
 
 
 def _centers(k: int, n_features: int) -> FloatArray:
-    """Corners of a polygon with side 1, padded with zeros; in enough dimensions, the unit vectors."""
+    """Return the corners of a polygon with side 1, padded with zeros; in enough dimensions, the unit vectors."""
     if k <= n_features and n_features > 2:
         return np.eye(k, n_features)
     angle = 2 * np.pi * np.arange(k) / k
@@ -170,7 +169,7 @@ def _centers(k: int, n_features: int) -> FloatArray:
 
 
 def _pick(y: IntArray, known: int, rng: np.random.Generator) -> IntArray:
-    """Choose samples to speak about, evenly from all classes."""
+    """Choose samples for statements, evenly from all classes."""
     order = rng.permutation(len(y))
     by_class = order[np.argsort(y[order], kind="stable")]
     count = np.bincount(y)

@@ -1,4 +1,4 @@
-"""Items on a random tree of classes, inner nodes included, as vectors or as words."""
+"""Random taxonomies with items on their nodes, inner ones included, as vectors or as words."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ import numpy as np
 from scipy import sparse
 
 from linkwise._typing import FloatArray, IntArray
+from linkwise._validation import read_choice, read_count, read_share
 from linkwise.datasets._dataset import Data
 from linkwise.datasets._shapes import read_sizes
-from linkwise.exceptions import LinkwiseError
 from linkwise.sources import Taxonomy
 
-SHRINK = 0.6  # how much shorter the step from a node to its child is one level further down
+SHRINK = 0.6  # ratio of the lengths of steps from node to child between a level and the one above
 WORDS = 80  # words of an item, on average
 OWN_WORDS = 10  # words that stand out in a node
 
@@ -45,9 +45,9 @@ def noisy_taxonomy(
         Share of the items that belong to inner nodes.
     noise : float, default=0.1
         ``"gaussian"``: standard deviation of an item in each dimension, where the step below the top is 1.
-        ``"text"``: share of the words that have nothing to do with the node, at most 1.
+        ``"text"``: share of the words that do not depend on the node, at most 1.
     random_state : None, int or numpy.random.Generator
-        Where chance comes from; an int gives the same items every time.
+        Seed; an int gives the same items every time.
 
     Returns
     -------
@@ -90,21 +90,13 @@ def noisy_taxonomy(
 
 
 def _check(n_samples: int, n_nodes: int, features: str, n_features: int, inner: float, noise: float) -> None:
-    if not 4 <= n_nodes <= n_samples + 1:
-        msg = f"noisy_taxonomy: n_nodes is {n_nodes}, expected 4 to n_samples + 1 = {n_samples + 1}."
-        raise LinkwiseError(msg)
-    if features not in {"gaussian", "text"}:
-        msg = f"noisy_taxonomy: features is {features!r}, expected 'gaussian' or 'text'."
-        raise LinkwiseError(msg)
-    if n_features < 2:
-        msg = f"noisy_taxonomy: n_features is {n_features}, expected at least 2."
-        raise LinkwiseError(msg)
-    if not 0 <= inner <= 1:
-        msg = f"noisy_taxonomy: inner is {inner}, expected a share between 0 and 1."
-        raise LinkwiseError(msg)
-    if features == "text" and noise > 1:
-        msg = f"noisy_taxonomy: noise is {noise}, expected a share of words between 0 and 1."
-        raise LinkwiseError(msg)
+    who = "noisy_taxonomy"
+    read_count(n_nodes, "n_nodes", who, low=4, high=n_samples + 1, note=" (n_samples + 1)")
+    read_choice(features, "features", who, ("gaussian", "text"))
+    read_count(n_features, "n_features", who, low=2)
+    read_share(inner, "inner", who, n_samples)
+    if features == "text":
+        read_share(noise, "noise", who, n_samples)
 
 
 def _assign(rng: np.random.Generator, n_samples: int, parent: IntArray, inner: float) -> IntArray:

@@ -1,7 +1,7 @@
 """Four shapes in the plane that ordinary clustering gets wrong and a few statements put right.
 
-Klein, Kamvar and Manning (2002) show pictures of them and say in a line each what is hard, but publish no points. What
-the text says is kept and tested; sizes and proportions are ours.
+Klein, Kamvar and Manning (2002) show pictures of them with a line of text each, but publish no points. The properties
+named in the text are kept and tested; sizes and proportions are ours.
 """
 
 from __future__ import annotations
@@ -12,8 +12,8 @@ import numpy as np
 
 from linkwise._random import make_generator
 from linkwise._typing import FloatArray
+from linkwise._validation import read_count, read_number
 from linkwise.datasets._dataset import Data
-from linkwise.exceptions import LinkwiseError
 
 SOURCE = "generated; after Figure 7 of Klein, Kamvar and Manning, ICML 2002"
 
@@ -28,7 +28,7 @@ def circles(n_samples: int = 200, *, random_state: Any = None, noise: float = 0.
     n_samples : int, default=200
         How many points, half of them on each circle.
     random_state : None, int or numpy.random.Generator
-        Where chance comes from; an int gives the same points every time.
+        Seed; an int gives the same points every time.
     noise : float, default=0.06
         Standard deviation of the points around their place. The outer circle has radius 1.
 
@@ -61,14 +61,14 @@ def circles(n_samples: int = 200, *, random_state: Any = None, noise: float = 0.
 def cellwalls(n_samples: int = 300, *, random_state: Any = None, noise: float = 0.06) -> Data:
     """Draw CELLWALLS: two cells side by side; the walls are one class, the two centers the other.
 
-    No common method can find this: what makes the two centers equal is not that they are near each other.
+    No common method can find this: the two centers are one class without being near each other.
 
     Parameters
     ----------
     n_samples : int, default=300
         How many points, two thirds of them on the walls.
     random_state : None, int or numpy.random.Generator
-        Where chance comes from; an int gives the same points every time.
+        Seed; an int gives the same points every time.
     noise : float, default=0.06
         Standard deviation of the points around their place. A wall has radius 1.
 
@@ -116,7 +116,7 @@ def xor(n_samples: int = 200, *, random_state: Any = None, noise: float = 0.25) 
     n_samples : int, default=200
         How many points, a quarter of them in each heap.
     random_state : None, int or numpy.random.Generator
-        Where chance comes from; an int gives the same points every time.
+        Seed; an int gives the same points every time.
     noise : float, default=0.25
         Standard deviation of the heaps. Their centers are the corners of a square with side 2.
 
@@ -158,7 +158,7 @@ def stormclouds(n_samples: int = 300, *, random_state: Any = None, noise: float 
     n_samples : int, default=300
         How many points, half of them in each cloud.
     random_state : None, int or numpy.random.Generator
-        Where chance comes from; an int gives the same points every time.
+        Seed; an int gives the same points every time.
     noise : float, default=0.04
         Standard deviation of the points around their place. A cloud is about 4 wide and 0.5 high.
 
@@ -192,18 +192,14 @@ def stormclouds(n_samples: int = 300, *, random_state: Any = None, noise: float 
 
 
 def read_sizes(who: str, n_samples: object, noise: object, random_state: Any) -> np.random.Generator:
-    """Refuse sizes no picture can have, and make the generator."""
-    if isinstance(n_samples, bool) or not isinstance(n_samples, (int, np.integer)) or n_samples < 8:
-        msg = f"{who}: n_samples is {n_samples!r}, expected a whole number >= 8."
-        raise LinkwiseError(msg)
-    if isinstance(noise, bool) or not isinstance(noise, (int, float, np.number)) or not 0 <= float(noise) < np.inf:
-        msg = f"{who}: noise is {noise!r}, expected a number >= 0."
-        raise LinkwiseError(msg)
+    """Check the sizes, and make the generator."""
+    read_count(n_samples, "n_samples", who, low=8)
+    read_number(noise, "noise", who)
     return make_generator(random_state)
 
 
 def _shares(n: int, parts: tuple[int, ...]) -> list[int]:
-    """Divide ``n`` in the proportion of ``parts``, exactly ``n`` in sum."""
+    """Divide ``n`` in the proportion of ``parts``; the shares sum to ``n``."""
     ends = [n * sum(parts[: i + 1]) // sum(parts) for i in range(len(parts))]
     return [end - start for start, end in zip([0, *ends[:-1]], ends, strict=True)]
 
@@ -219,7 +215,7 @@ def _disc(rng: np.random.Generator, n: int, radius: float) -> FloatArray:
 
 
 def _cloud(rng: np.random.Generator, n: int) -> FloatArray:
-    """Six billows on one flat base along the horizontal axis."""
+    """Draw six billows on one flat base along the horizontal axis."""
     billow = np.arange(n) % 6
     middle = np.linspace(-1.75, 1.75, 6)[billow]
     height = np.array([0.42, 0.62, 0.5, 0.7, 0.56, 0.4])[billow]

@@ -11,10 +11,10 @@ from sklearn.base import BaseEstimator, ClusterMixin, _fit_context
 from linkwise._compat import remember_features, validate_data
 from linkwise._typing import IntArray
 from linkwise._validation import require_finite, require_numbers, warn_user
-from linkwise.constraints import Constraints, Kind, Rule
+from linkwise.constraints import Constraints, Kind, Rule, require_understood
 from linkwise.exceptions import ViolationError
 from linkwise.problem import Problem, repair
-from linkwise.problem.statements import bind, constraints_of, refuse
+from linkwise.problem.statements import bind, constraints_of
 from linkwise.result import Certificate, verify
 
 
@@ -78,7 +78,8 @@ class ConstrainedEstimator(BaseEstimator):  # type: ignore[misc]
 
     def _refuse(self, constraints: Constraints) -> Constraints:
         """Let only the kinds and rules through that this method understands."""
-        return refuse(constraints, self.understands, self.understands_rules, who=type(self).__name__)
+        require_understood(constraints, type(self).__name__, self.understands, self.understands_rules)
+        return constraints
 
 
 class ConstrainedClusterer(ClusterMixin, ConstrainedEstimator):  # type: ignore[misc]

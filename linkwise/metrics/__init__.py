@@ -1,4 +1,4 @@
-"""How good a result is: labels against classes, trees against classes and hierarchies, and what was said."""
+"""Measures of results: labels against classes, trees against classes and hierarchies, and statements that hold."""
 
 from linkwise._lazy import attach
 

@@ -1,4 +1,4 @@
-"""F-measures of a class hierarchy: leaf classes and higher classes, on samples that the method was not given."""
+"""F-measures of a class hierarchy: leaf classes and higher classes, on samples whose class was not given."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class ClassF(NamedTuple):
 
 
 def class_f(truth: Any, dendrogram: Any, *, labeled: Any = None, unlabeled: Any = -1) -> ClassF:
-    """F-measure of the best cluster for each class of a class hierarchy, on samples that the method was not told about.
+    """F-measure of the best cluster for each class of a class hierarchy, on samples whose class was not given.
 
     Parameters
     ----------
@@ -43,7 +43,7 @@ def class_f(truth: Any, dendrogram: Any, *, labeled: Any = None, unlabeled: Any 
     dendrogram : Dendrogram
         The learned tree.
     labeled : array-like of samples or of bool, optional
-        The samples whose class the method was given. They are looked through, in classes as in clusters.
+        The samples whose class the method was given. They are left out of classes and clusters.
     unlabeled : scalar or None, default=-1
         For a truth given as classes: samples of this class, or without one (None, NaN), have no place in it. With
         None only the latter have none.
@@ -58,8 +58,8 @@ def class_f(truth: Any, dendrogram: Any, *, labeled: Any = None, unlabeled: Any 
 
     Notes
     -----
-    The root above all classes is no class, unless it is the only one. Every class picks its cluster on its own, so one
-    cluster may serve several classes, as in [1]_, section 5.2. Samples without a place in the truth are looked through.
+    The root above all classes is not a class, unless it is the only one. Each class has its best cluster, and one
+    cluster may serve several classes, as in [1]_, section 5.2. Samples without a place in the truth are left out.
 
     **Cost** O(s log s), s being the sum of the sizes of all classes: depth of the truth times n at most.
 
@@ -78,10 +78,9 @@ def class_f(truth: Any, dendrogram: Any, *, labeled: Any = None, unlabeled: Any 
     """
     gold = read_gold("class_f", truth, unlabeled)
     tree = same_leaves("class_f", gold.n_samples, dendrogram)
-    told = _read_told(labeled, gold.n_samples)
-    judged = ~told[gold.samples]
+    judged = ~_read_labeled(labeled, gold.n_samples)[gold.samples]
     if not judged.any():
-        msg = "class_f: every sample with a class is labeled, expected some to judge by.\nHint: keep samples apart."
+        msg = "class_f: every sample with a class is labeled, expected some others.\nHint: hold some samples out."
         raise LinkwiseError(msg)
     index = prepare(np.array(tree.parent))
     below = judged_below(index, gold.samples[judged])
@@ -107,13 +106,11 @@ def class_f(truth: Any, dendrogram: Any, *, labeled: Any = None, unlabeled: Any 
     )
 
 
-def _read_told(labeled: Any, n_samples: int) -> BoolArray:
-    told = np.zeros(n_samples, dtype=np.bool_)
-    if labeled is None:
-        return told
-    given = np.asarray(labeled)
+def _read_labeled(labeled: Any, n_samples: int) -> BoolArray:
+    mask = np.zeros(n_samples, dtype=np.bool_)
+    given = np.asarray(() if labeled is None else labeled)
     if given.size == 0:
-        return told
+        return mask
     if given.ndim != 1 or given.dtype.kind not in "biu":
         msg = f"class_f: labeled is {given.dtype} of shape {given.shape}, expected sample numbers or a mask of samples."
         raise LinkwiseError(msg)
@@ -125,12 +122,12 @@ def _read_told(labeled: Any, n_samples: int) -> BoolArray:
         worst = int(given.min() if given.min() < 0 else given.max())
         msg = f"class_f: labeled names sample {worst}, but samples are numbered 0 to {n_samples - 1}."
         raise LinkwiseError(msg)
-    told[given] = True
-    return told
+    mask[given] = True
+    return mask
 
 
 def _classes(gold: Gold, judged: BoolArray) -> Iterator[tuple[IntArray, IntArray, IntArray]]:
-    """Yield the classes with their judged samples, some classes at a time: those of a deep truth have n²/2 members."""
+    """Yield batches of classes with their judged samples; the classes of a deep truth have n²/2 members in all."""
     order = gold.order[judged[gold.order]]
     before = np.concatenate([[0], np.cumsum(judged[gold.order])])
     begin, end = before[gold.begin], before[gold.begin + gold.size]

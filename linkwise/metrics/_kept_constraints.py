@@ -1,4 +1,4 @@
-"""How much of what was said a result keeps."""
+"""Shares of statements that hold in a result."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from linkwise.constraints import Constraints, Kind
+from linkwise.constraints import Constraints, Kind, require_constraints
 from linkwise.exceptions import LinkwiseWarning
-from linkwise.metrics._read_labels import read_constraints, read_dendrogram, read_labels
-from linkwise.result import Dendrogram, verify
+from linkwise.metrics._read_labels import read_labels
+from linkwise.result import Dendrogram, require_dendrogram, verify
 
 
 def triplet_accuracy(triplets: Any, dendrogram: Any) -> float:
@@ -19,7 +19,7 @@ def triplet_accuracy(triplets: Any, dendrogram: Any) -> float:
     Parameters
     ----------
     triplets : Constraints or array-like of shape (m, 3)
-        Triplets, held out or given. Of a table of constraints only the triplets are asked; weights play no role.
+        Triplets, held out or given. Of a table of constraints only the triplets are judged; weights are ignored.
     dendrogram : Dendrogram
         The tree.
 
@@ -39,39 +39,37 @@ def triplet_accuracy(triplets: Any, dendrogram: Any) -> float:
     >>> triplet_accuracy([(0, 1, 2), (0, 2, 1)], Dendrogram.from_newick("((0,1),2);"))
     0.5
     """
-    tree = read_dendrogram("triplet_accuracy", dendrogram)
+    tree = require_dendrogram(dendrogram, "triplet_accuracy")
     if isinstance(triplets, Constraints):
-        said = read_constraints("triplet_accuracy", triplets, tree.n_samples)
-        said = said.select(said.kind == Kind.TRIPLET)
+        require_constraints(triplets, "triplet_accuracy", tree.n_samples, of="the tree")
+        table = triplets.select(triplets.kind == Kind.TRIPLET)
     else:
-        said = Constraints.build(tree.n_samples, triplets=triplets)
-    if said.n_statements == 0:
-        warnings.warn(
-            "triplet_accuracy: there is no triplet to judge by; the answer is nan.", LinkwiseWarning, stacklevel=2
-        )
+        table = Constraints.build(tree.n_samples, triplets=triplets)
+    if table.n_statements == 0:
+        warnings.warn("triplet_accuracy: there are no triplets, so the share is nan.", LinkwiseWarning, stacklevel=2)
         return float("nan")
-    return float(tree.satisfies(said).mean())
+    return float(tree.satisfies(table).mean())
 
 
 def satisfaction(constraints: Any, result: Any) -> dict[str, float]:
-    """Share of the statements that hold, for each kind that was said and for all together.
+    """Share of the statements that hold, for each kind that occurs and for all together.
 
     Parameters
     ----------
     constraints : Constraints
-        What was said, or what was held out. Rules about clusters are not judged, weights play no role.
+        Statements, given or held out. Rules about clusters are not judged, weights are ignored.
     result : Dendrogram or array-like of shape (n_samples,)
         A tree, whose marked clusters (or trees) links are judged by, or one cluster per sample.
 
     Returns
     -------
     dict of str to float
-        ``"all"``, then the keyword of each kind that was said, such as ``"must_link"``; from 0 to 1. When nothing was
-        said, ``"all"`` is nan, with a warning.
+        ``"all"``, then the keyword of each kind that occurs, such as ``"must_link"``; from 0 to 1. Without statements
+        ``"all"`` is nan, with a warning.
 
     See Also
     --------
-    linkwise.verify : which statements do not hold, with rules and a check of the tree itself.
+    linkwise.verify : the statements that do not hold, with rules and a check of the tree itself.
 
     Notes
     -----
@@ -81,21 +79,21 @@ def satisfaction(constraints: Any, result: Any) -> dict[str, float]:
     --------
     >>> from linkwise import Constraints
     >>> from linkwise.metrics import satisfaction
-    >>> said = Constraints.build(4, must_link=[(0, 1), (2, 3)], cannot_link=[(0, 3)])
-    >>> satisfaction(said, [0, 0, 0, 1])
+    >>> constraints = Constraints.build(4, must_link=[(0, 1), (2, 3)], cannot_link=[(0, 3)])
+    >>> satisfaction(constraints, [0, 0, 0, 1])
     {'all': 0.6666666666666666, 'must_link': 0.5, 'cannot_link': 1.0}
     """
-    if isinstance(result, Dendrogram):
-        said = read_constraints("satisfaction", constraints, result.n_samples)
-        held = result.satisfies(said)
+    is_tree = isinstance(result, Dendrogram)
+    require_constraints(constraints, "satisfaction", result.n_samples if is_tree else None, of="the tree")
+    if is_tree:
+        held = result.satisfies(constraints)
     else:
-        n = constraints.n_samples if isinstance(constraints, Constraints) else len(result)
-        said = read_constraints("satisfaction", constraints, n)
-        held = verify(read_labels("satisfaction", "labels", result, n)[0], said.with_rules()).held
-    if said.n_statements == 0:
-        warnings.warn("satisfaction: nothing was said, so the share is nan.", LinkwiseWarning, stacklevel=2)
+        labels, _ = read_labels("satisfaction", "labels", result, constraints.n_samples)
+        held = verify(labels, constraints.with_rules()).held
+    if constraints.n_statements == 0:
+        warnings.warn("satisfaction: there are no statements, so the share is nan.", LinkwiseWarning, stacklevel=2)
         return {"all": float("nan")}
     share = {"all": float(held.mean())}
-    for kind in np.unique(said.kind):
-        share[Kind(int(kind)).word] = float(held[said.kind == kind].mean())
+    for kind in np.unique(constraints.kind):
+        share[Kind(int(kind)).word] = float(held[constraints.kind == kind].mean())
     return share

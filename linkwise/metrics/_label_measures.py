@@ -1,4 +1,4 @@
-"""Measures of label vectors that look at clusters as a whole: purity, information, and chance-corrected agreement."""
+"""Measures of label vectors over whole clusters: purity, shared information, chance-corrected agreement, silhouette."""
 
 from __future__ import annotations
 
@@ -100,7 +100,7 @@ def _entropy(size: IntArray) -> float:
 
 
 def adjusted_rand(y_true: Any, labels: Any, *, unlabeled: Any = -1) -> float:
-    """Rand index moved and scaled so that clusterings by chance have 0 on average; computed by scikit-learn.
+    """Rand index corrected so that random clusterings have 0 on average; computed by scikit-learn.
 
     Parameters
     ----------
@@ -129,7 +129,7 @@ def adjusted_rand(y_true: Any, labels: Any, *, unlabeled: Any = -1) -> float:
 
 
 def adjusted_mutual_info(y_true: Any, labels: Any, *, unlabeled: Any = -1) -> float:
-    """Shared information moved and scaled so that clusterings by chance have 0 on average; computed by scikit-learn.
+    """Shared information corrected so that random clusterings have 0 on average; computed by scikit-learn.
 
     Parameters
     ----------
@@ -164,7 +164,7 @@ def adjusted_mutual_info(y_true: Any, labels: Any, *, unlabeled: Any = -1) -> fl
 
 
 def silhouette(X: Any, labels: Any, *, metric: str = "euclidean", M: Any = None) -> float:
-    """Judge clusters by the data alone: how much closer samples are to their own cluster than to the next one.
+    """Mean silhouette: how much closer samples are to their own cluster than to the next one; needs no classes.
 
     Parameters
     ----------
@@ -212,20 +212,20 @@ def silhouette(X: Any, labels: Any, *, metric: str = "euclidean", M: Any = None)
         data = _stretched(data, M, metric)
     if k == 1:
         warnings.warn(
-            "silhouette: all samples are in one cluster, so there is none to compare it with; the answer is nan.",
+            "silhouette: all samples are in one cluster, and there is no other to compare with, so the mean is nan.",
             LinkwiseWarning,
             stacklevel=2,
         )
         return float("nan")
-    if k == data.shape[0]:  # scikit-learn refuses what Rousseeuw defines: a sample alone counts 0
+    if k == data.shape[0]:  # refused by scikit-learn, defined by Rousseeuw: a sample alone counts 0
         return 0.0
     return float(silhouette_score(data, codes, metric=metric))
 
 
 def _stretched(data: Any, M: Any, metric: str) -> FloatArray:
-    """Samples whose Euclidean distances are the distances under M."""
+    """Return samples whose Euclidean distances are the distances under M."""
     if metric != "euclidean":
-        msg = f'silhouette: M measures distances itself, but metric is {metric!r}.\nHint: leave `metric="euclidean"`.'
+        msg = f'silhouette: metric is {metric!r}, expected "euclidean" with M.\nHint: leave `metric` out.'
         raise LinkwiseError(msg)
     samples = np.asarray(data.toarray() if hasattr(data, "toarray") else data, dtype=np.float64)
     matrix = np.asarray(M, dtype=np.float64)
@@ -237,10 +237,10 @@ def _stretched(data: Any, M: Any, metric: str) -> FloatArray:
         raise LinkwiseError(msg)
     size = float(np.abs(matrix).max(initial=0.0))
     if not np.isfinite(size) or not np.allclose(matrix, matrix.T, rtol=0, atol=1e-8 * size):
-        msg = "silhouette: M is not symmetric and finite, so it measures no distance.\nHint: pass `(M + M.T) / 2`."
+        msg = "silhouette: M is not symmetric and finite, expected a metric.\nHint: pass `(M + M.T) / 2`."
         raise LinkwiseError(msg)
     value, vector = np.linalg.eigh((matrix + matrix.T) / 2)
     if value[0] < -1e-8 * size:
-        msg = f"silhouette: M has the negative eigenvalue {value[0]:.3g}, so squared distances could be negative."
+        msg = f"silhouette: M has the negative eigenvalue {value[0]:.3g}, expected none below 0."
         raise LinkwiseError(msg)
     return np.asarray(samples @ (vector * np.sqrt(np.maximum(value, 0.0))))

@@ -1,4 +1,4 @@
-"""Measures that see a clustering as one decision per pair of samples: together, or apart."""
+"""Measures over pairs of samples, each together or apart: precision, recall, F, Rand and constrained Rand."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from scipy.sparse import csr_array
 from linkwise._kernels.disjoint_set import components
 from linkwise._messages import hint
 from linkwise._typing import IntArray
-from linkwise.constraints import Constraints, Kind
+from linkwise.constraints import Constraints, Kind, require_constraints
 from linkwise.exceptions import LinkwiseWarning
-from linkwise.metrics._read_labels import Judged, read_constraints, read_judged
+from linkwise.metrics._read_labels import Judged, read_judged
 
 
 class PairScores(NamedTuple):
@@ -32,7 +32,7 @@ class PairScores(NamedTuple):
 
 
 class _Decisions(NamedTuple):
-    """How many pairs there are, how many each side joins, and how many both do."""
+    """Number of pairs, of pairs in one class, in one cluster, and in both."""
 
     pairs: int
     in_class: int
@@ -74,7 +74,7 @@ def _decisions(judged: Judged) -> _Decisions:
 
 
 def _share(part: int, whole: int) -> float:
-    """Part of the whole; of nothing, everything was right."""
+    """Return the share of a part; 1 if the whole is empty."""
     return part / whole if whole else 1.0
 
 
@@ -110,7 +110,7 @@ def pairwise_scores(y_true: Any, labels: Any, *, unlabeled: Any = -1) -> PairSco
     The definition is that of [1]_, section 5. Where a share is of no pairs (no cluster, or no class, has two samples)
     it is 1, as nothing was missed; the F-measure is 2 TP / (2 TP + FP + FN).
 
-    **Cost** O(n), or O(n log n) for labels that are no small integers. No pair is listed.
+    **Cost** O(n), or O(n log n) for labels other than small integers. No pair is listed.
 
     References
     ----------
@@ -177,7 +177,7 @@ def rand(y_true: Any, labels: Any, *, unlabeled: Any = -1) -> float:
     See Also
     --------
     adjusted_rand : the same, with 0 for a clustering by chance.
-    constrained_rand : the same, over the pairs that were not told.
+    constrained_rand : the same, over the pairs that constraints do not decide.
 
     Examples
     --------
@@ -189,11 +189,11 @@ def rand(y_true: Any, labels: Any, *, unlabeled: Any = -1) -> float:
     return _share(all_pairs.agreed, all_pairs.pairs)
 
 
-# -- pairs that nobody told ------------------------------------------------------------------------------------
+# -- pairs that constraints do not decide ----------------------------------------------------------------------
 
 
 def _codes(judged: Judged) -> list[tuple[IntArray, int]]:
-    """What makes a pair count in each entry of `_Decisions`: nothing, one class, one cluster, or both."""
+    """Return codes whose equal values make a pair count in each entry of `_Decisions`: all, class, cluster, both."""
     both, k = judged.classes * judged.n_clusters + judged.clusters, judged.n_classes * judged.n_clusters
     if k > 4 * len(both):  # a product with the number of groups must stay in 64 bits
         present, both = np.unique(both, return_inverse=True)
@@ -228,36 +228,36 @@ def _across(group: IntArray, n_groups: int, joined: IntArray, codes: list[tuple[
 
 
 def _one_by_one(pairs: IntArray, judged: Judged) -> _Decisions:
-    """Decide pairs that are listed; they name positions in ``judged``."""
+    """Decide the listed pairs of positions in ``judged``."""
     a, b = pairs.T
     in_class, in_cluster = judged.classes[a] == judged.classes[b], judged.clusters[a] == judged.clusters[b]
     return _Decisions(len(pairs), int(in_class.sum()), int(in_cluster.sum()), int((in_class & in_cluster).sum()))
 
 
-def _told(said: Constraints) -> tuple[IntArray, IntArray, IntArray]:
-    """The hard must-links, the hard cannot-links, and the pairs soft statements name; groups included."""
-    together, at = said.must_links()
-    hard = said.is_hard
-    everyone = np.ones(said.n_samples, dtype=np.bool_)
-    apart = [said.items[(said.kind == Kind.CANNOT_LINK) & keep, :2] for keep in (hard, ~hard)]
+def _links(constraints: Constraints) -> tuple[IntArray, IntArray, IntArray]:
+    """Return the hard must-links, the hard cannot-links, and the pairs in soft statements; groups included."""
+    together, at = constraints.must_links()
+    hard = constraints.is_hard
+    every = np.ones(constraints.n_samples, dtype=np.bool_)
+    apart = [constraints.items[(constraints.kind == Kind.CANNOT_LINK) & keep, :2] for keep in (hard, ~hard)]
     for t, keep in enumerate((hard, ~hard)):
-        groups = said.groups_of(Kind.APART)
-        apart[t] = np.concatenate([apart[t], groups.pick(keep[groups.statement]).pairs_with(everyone)])
-    chunklets = said.groups_of(Kind.TOGETHER)
-    named = chunklets.pick(~hard[chunklets.statement]).pairs_with(everyone)
-    soft = said.items[(said.kind == Kind.MUST_LINK) & ~hard, :2]
+        groups = constraints.groups_of(Kind.APART)
+        apart[t] = np.concatenate([apart[t], groups.pick(keep[groups.statement]).pairs_with(every)])
+    chunklets = constraints.groups_of(Kind.TOGETHER)
+    named = chunklets.pick(~hard[chunklets.statement]).pairs_with(every)
+    soft = constraints.items[(constraints.kind == Kind.MUST_LINK) & ~hard, :2]
     return together[hard[at]], apart[0], np.concatenate([soft, named, apart[1]])
 
 
 def constrained_rand(y_true: Any, labels: Any, constraints: Any, *, unlabeled: Any = -1) -> float:
-    """Rand index over the pairs that what was said does not decide.
+    """Rand index over the pairs that the constraints do not decide.
 
     Parameters
     ----------
     y_true, labels, unlabeled
         As in `pairwise_scores`.
     constraints : Constraints
-        What the method was told. Must-links, cannot-links and groups decide pairs; triplets, choices and rules do not.
+        Those of the run. Must-links, cannot-links and groups decide pairs; triplets, choices and rules do not.
 
     Returns
     -------
@@ -266,8 +266,8 @@ def constrained_rand(y_true: Any, labels: Any, constraints: Any, *, unlabeled: A
 
     Notes
     -----
-    A pair is decided when the hard must-links and cannot-links entail it, or when a soft link names it; what soft links
-    would entail together is not certain, so those pairs count. This is the measure of [1]_, section 5.1, where all
+    A pair is decided when the hard must-links and cannot-links entail it, or when a soft link names it; pairs that only
+    soft links entail are not certain, so they count. This is the measure of [1]_, section 5.1, where all
     links are hard. Contradicting links decide their pairs all the same.
 
     **Cost** O(n + m k) for m links and k classes or clusters in a must-linked group. Pairs are counted, never listed,
@@ -283,14 +283,14 @@ def constrained_rand(y_true: Any, labels: Any, constraints: Any, *, unlabeled: A
     >>> from linkwise import Constraints
     >>> from linkwise.metrics import constrained_rand, rand
     >>> y_true, labels = [0, 0, 1, 1], [0, 0, 0, 1]
-    >>> said = Constraints.build(4, must_link=[(0, 1)])
-    >>> rand(y_true, labels), constrained_rand(y_true, labels, said)
+    >>> constraints = Constraints.build(4, must_link=[(0, 1)])
+    >>> rand(y_true, labels), constrained_rand(y_true, labels, constraints)
     (0.5, 0.4)
     """
     judged = read_judged("constrained_rand", y_true, labels, unlabeled)
-    said = read_constraints("constrained_rand", constraints, judged.n_samples)
-    links, firm, loose = _told(said)
-    of_sample: IntArray = components(said.n_samples, np.ascontiguousarray(links))
+    require_constraints(constraints, "constrained_rand", judged.n_samples, of="y_true")
+    links, firm, loose = _links(constraints)
+    of_sample: IntArray = components(constraints.n_samples, np.ascontiguousarray(links))
     n_groups = int(of_sample.max()) + 1
     joined = np.sort(of_sample[firm], axis=1)
     joined = joined[joined[:, 0] != joined[:, 1]]
@@ -302,15 +302,15 @@ def constrained_rand(y_true: Any, labels: Any, constraints: Any, *, unlabeled: A
     soft = np.unique(np.sort(loose, axis=1), axis=0)
     ends = np.sort(of_sample[soft], axis=1)
     soft = soft[(ends[:, 0] != ends[:, 1]) & ~np.isin(ends[:, 0] * n_groups + ends[:, 1], keys)]
-    place = np.full(said.n_samples, -1, dtype=np.intp)
+    place = np.full(constraints.n_samples, -1, dtype=np.intp)
     place[judged.samples] = np.arange(len(judged.samples))
     soft = place[soft]
     free = free.without(_one_by_one(soft[(soft >= 0).all(axis=1)], judged))
     if free.pairs == 0:
         other = hint(command="read the adjusted rand index, which counts all pairs", python="use `rand`")
         warnings.warn(
-            "constrained_rand: the statements decide every pair, so there is nothing to judge; the answer is nan.\n"
-            f"Hint: {other}, or judge samples with fewer statements about them.",
+            "constrained_rand: the constraints decide every pair, so the index is nan.\n"
+            f"Hint: {other}, or judge samples that are in fewer statements.",
             LinkwiseWarning,
             stacklevel=2,
         )

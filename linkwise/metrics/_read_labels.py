@@ -1,4 +1,4 @@
-"""How labels and trees come in: class numbers of the samples that are judged, or an error a person can act on."""
+"""Readers of labels and trees: class numbers of the samples whose class is known."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from linkwise._messages import many
 from linkwise._typing import BoolArray, IntArray
 from linkwise._value_columns import read_known
-from linkwise.constraints import Constraints
 from linkwise.exceptions import LinkwiseError, LinkwiseWarning
-from linkwise.result import Dendrogram
+from linkwise.result import Dendrogram, require_dendrogram
 
 
 class Judged(NamedTuple):
@@ -27,7 +27,7 @@ class Judged(NamedTuple):
 
 
 def _array(who: str, name: str, values: Any, unlabeled: Any = None) -> tuple[npt.NDArray[Any], BoolArray]:
-    """One value per sample, and which are known: those that are neither missing nor ``unlabeled``."""
+    """Read one value per sample, and a mask of the known ones, which are neither missing nor ``unlabeled``."""
     try:
         given = values if hasattr(values, "__array__") or np.ndim(values) == 1 else np.asarray(values)
     except ValueError as ragged:
@@ -44,12 +44,12 @@ def _array(who: str, name: str, values: Any, unlabeled: Any = None) -> tuple[npt
 
 
 def _whole(who: str, name: str, values: Any) -> npt.NDArray[Any]:
-    """One value per sample, none of them missing."""
+    """Read one value per sample; refuse missing ones."""
     given, known = _array(who, name, values)
     if not known.all():
         msg = (
-            f"{who}: {name} has no label for {int((~known).sum()):,} sample(s), such as {int(np.argmin(known))}; NaN "
-            "and None are no labels.\nHint: drop these samples; only the truth may be unknown."
+            f"{who}: {name} has no label for {many(int((~known).sum()), 'sample')}, such as {int(np.argmin(known))}; "
+            "NaN and None are not labels.\nHint: drop these samples; only the truth may be unknown."
         )
         raise LinkwiseError(msg)
     return given
@@ -72,7 +72,7 @@ def _encode(who: str, name: str, given: npt.NDArray[Any]) -> tuple[IntArray, int
 
 
 def _known(who: str, y_true: Any, unlabeled: Any) -> tuple[npt.NDArray[Any], IntArray]:
-    """The truth, and the samples whose class is known."""
+    """Read the truth, and the samples whose class is known."""
     given, is_known = _array(who, "y_true", y_true, unlabeled)
     known = np.flatnonzero(is_known)
     if len(known) == 0:
@@ -92,7 +92,7 @@ def _known(who: str, y_true: Any, unlabeled: Any) -> tuple[npt.NDArray[Any], Int
 
 
 def read_judged(who: str, y_true: Any, labels: Any, unlabeled: Any) -> Judged:
-    """Read true classes and clusters; samples of unknown class are left out, every cluster label is ordinary."""
+    """Read true classes and clusters of the samples whose class is known; -1 is a cluster like any other."""
     (truth, known), found = _known(who, y_true, unlabeled), _whole(who, "labels", labels)
     if len(truth) != len(found):
         msg = f"{who}: y_true has {len(truth):,} entries and labels {len(found):,}, expected one each per sample."
@@ -104,7 +104,7 @@ def read_judged(who: str, y_true: Any, labels: Any, unlabeled: Any) -> Judged:
 
 
 def read_labels(who: str, name: str, labels: Any, n_samples: int) -> tuple[IntArray, int]:
-    """Read one label for each of ``n_samples`` samples; return their numbers, and how many different ones there are."""
+    """Read one label for each of ``n_samples`` samples; return their numbers, and the number of different labels."""
     given = _whole(who, name, labels)
     if len(given) != n_samples:
         msg = f"{who}: {name} has {len(given):,} entries, but there are {n_samples:,} samples."
@@ -113,38 +113,18 @@ def read_labels(who: str, name: str, labels: Any, n_samples: int) -> tuple[IntAr
 
 
 def read_classes(who: str, y_true: Any, unlabeled: Any) -> tuple[int, IntArray, IntArray, int]:
-    """Read true classes: how many samples, those of known class, their classes, how many classes."""
+    """Read true classes: the number of samples, those of known class, their classes, the number of classes."""
     truth, known = _known(who, y_true, unlabeled)
     return len(truth), known, *_encode(who, "y_true", truth[known])
 
 
 def same_leaves(who: str, n_samples: int, dendrogram: Any) -> Dendrogram:
-    """Refuse what is no dendrogram over ``n_samples`` samples."""
-    tree = read_dendrogram(who, dendrogram)
+    """Refuse an argument that is not a dendrogram over ``n_samples`` samples."""
+    tree = require_dendrogram(dendrogram, who)
     if tree.n_samples != n_samples:
         msg = (
             f"{who}: the truth is about {n_samples:,} samples, but the dendrogram has {tree.n_samples:,} leaves.\n"
-            "Hint: judge a tree by exactly the samples it was built from, in the same order."
+            "Hint: give the classes of exactly the samples of the tree, in the same order."
         )
         raise LinkwiseError(msg)
     return tree
-
-
-def read_dendrogram(who: str, dendrogram: Any) -> Dendrogram:
-    """Refuse what is no dendrogram."""
-    if not isinstance(dendrogram, Dendrogram):
-        hint = "`model.dendrogram_` of a fitted estimator, or `Dendrogram.from_linkage(Z)`."
-        msg = f"{who} got {type(dendrogram).__name__}, expected a Dendrogram.\nHint: pass {hint}"
-        raise LinkwiseError(msg)
-    return dendrogram
-
-
-def read_constraints(who: str, constraints: Any, n_samples: int) -> Constraints:
-    """Refuse what is no table of constraints about ``n_samples`` samples."""
-    if not isinstance(constraints, Constraints):
-        msg = f"{who} got {type(constraints).__name__}, expected Constraints.\nHint: `Constraints.build(...)`."
-        raise LinkwiseError(msg)
-    if constraints.n_samples != n_samples:
-        msg = f"{who}: the constraints speak about {constraints.n_samples:,} samples, the result about {n_samples:,}."
-        raise LinkwiseError(msg)
-    return constraints

@@ -1,4 +1,4 @@
-"""Measures of a whole tree without a cut: F-score, purity and cost, and where classes meet in it."""
+"""Measures of a whole tree without a cut: F-score, purity and cost."""
 
 from __future__ import annotations
 
@@ -8,15 +8,16 @@ import numpy as np
 
 from linkwise._kernels.lca import LcaIndex, prepare
 from linkwise._typing import FloatArray, IntArray
+from linkwise._validation import read_choice
 from linkwise.exceptions import LinkwiseError
 from linkwise.metrics._kernels_classes import best_class_f, class_meetings, cost_dense, cost_of_pairs
 from linkwise.metrics._kernels_triples import item_stretches
-from linkwise.metrics._read_labels import read_classes, read_dendrogram, same_leaves
-from linkwise.result import Dendrogram
+from linkwise.metrics._read_labels import read_classes, same_leaves
+from linkwise.result import Dendrogram, require_dendrogram
 
 
 class Meetings(NamedTuple):
-    """Where members of a class meet in a tree: node, class, members below, pairs meeting there."""
+    """Nodes of a tree at which members of a class meet: node, class, members below, pairs that meet there."""
 
     node: IntArray
     of_class: IntArray
@@ -33,7 +34,7 @@ def meetings(index: LcaIndex, sample: IntArray, of_class: IntArray, k: int) -> M
 
 
 def judged_below(index: LcaIndex, samples: IntArray) -> IntArray:
-    """How many of the given samples lie below each node; the last entry is the node above all roots."""
+    """Count the given samples below each node; the last entry is the node above all roots."""
     met = np.zeros(len(index.first) + 1, dtype=np.intp)
     met[index.first[samples]] = 1
     met = np.cumsum(met)
@@ -41,10 +42,10 @@ def judged_below(index: LcaIndex, samples: IntArray) -> IntArray:
 
 
 def best_f(index: LcaIndex, below: IntArray, sample: IntArray, of_class: IntArray, k: int) -> FloatArray:
-    """Best F-measure of any cluster of the tree, for each class."""
+    """Return the best F-measure of any cluster of the tree for each class."""
     met = meetings(index, sample, of_class, k)
     size = np.bincount(of_class, minlength=k)
-    real = met.node < len(index.first) - 1  # the node above all roots of a forest is no cluster
+    real = met.node < len(index.first) - 1  # the node above all roots of a forest is not a cluster
     node, group = met.node[real], met.of_class[real]
     best = np.zeros(k)
     np.maximum.at(best, group, 2.0 * met.members[real] / (below[node] + size[group]))
@@ -52,7 +53,7 @@ def best_f(index: LcaIndex, below: IntArray, sample: IntArray, of_class: IntArra
 
 
 def _by_levels(tree: Dendrogram, samples: IntArray, classes: IntArray, k: int) -> float:
-    """Mean over the levels of the tree of the F-measures of their clusters, weighted by size."""
+    """Return the mean over the levels of the tree of the F-measures of their clusters, weighted by size."""
     parent = np.array(tree.parent)
     label = np.full(tree.n_samples, -1, dtype=np.intp)
     label[samples] = classes
@@ -80,8 +81,8 @@ def hierarchy_fscore(y_true: Any, dendrogram: Any, *, form: str = "class", unlab
         averaged over classes by their sizes. "levels": the best F-measure of any class for each cluster, averaged over
         the clusters of a level by their sizes and over the levels, one before the first merge and one after each.
     unlabeled : scalar or None, default=-1
-        Samples whose true class is this value are looked through, as are those without one (None,
-        NaN); None looks through only the latter.
+        Samples whose true class is this value are left out, as are those without one (None, NaN); None leaves out only
+        the latter.
 
     Returns
     -------
@@ -109,9 +110,7 @@ def hierarchy_fscore(y_true: Any, dendrogram: Any, *, form: str = "class", unlab
     (1.0, 0.8333333333333333)
     """
     who = "hierarchy_fscore"
-    if form not in ("class", "levels"):
-        msg = f'{who}: form is {form!r}, expected "class" or "levels".'
-        raise LinkwiseError(msg)
+    read_choice(form, "form", who, ("class", "levels"))
     n, samples, classes, k = read_classes(who, y_true, unlabeled)
     tree = same_leaves(who, n, dendrogram)
     if form == "levels":
@@ -122,7 +121,7 @@ def hierarchy_fscore(y_true: Any, dendrogram: Any, *, form: str = "class", unlab
 
 
 def dendrogram_purity(y_true: Any, dendrogram: Any, *, unlabeled: Any = -1) -> float:
-    """How pure, on average, the smallest cluster that holds two samples of one class is.
+    """Mean purity of the smallest clusters that hold two samples of one class.
 
     Parameters
     ----------
@@ -169,7 +168,7 @@ def dasgupta_cost(similarity: Any, dendrogram: Any) -> float:
     Parameters
     ----------
     similarity : array-like or sparse matrix of shape (n_samples, n_samples)
-        How alike each pair is, symmetric; the diagonal plays no role. In a sparse graph what is not stored is 0.
+        Similarity of each pair, symmetric; the diagonal is ignored. Entries that a sparse graph does not store are 0.
     dendrogram : Dendrogram
         The tree. Two samples in different trees of a forest meet in the set of all samples.
 
@@ -203,12 +202,12 @@ def dasgupta_cost(similarity: Any, dendrogram: Any) -> float:
     """
     from scipy.sparse import coo_array, issparse
 
-    tree = read_dendrogram("dasgupta_cost", dendrogram)
+    tree = require_dendrogram(dendrogram, "dasgupta_cost")
     n = tree.n_samples
     sparse = issparse(similarity)
     matrix = similarity if sparse else np.ascontiguousarray(similarity, dtype=np.float64)
     if matrix.shape != (n, n):
-        msg = f"dasgupta_cost: the similarities have shape {matrix.shape}, expected ({n}, {n}): one row per leaf."
+        msg = f"dasgupta_cost: the similarities have shape {matrix.shape}, expected ({n}, {n}), one row per leaf."
         raise LinkwiseError(msg)
     index = prepare(np.array(tree.parent))
     size = judged_below(index, np.arange(n))

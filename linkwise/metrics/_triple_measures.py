@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from linkwise._typing import IntArray
+from linkwise._validation import read_choice
 from linkwise.exceptions import LinkwiseError
 from linkwise.metrics._kernels_triples import count_found, item_stretches
 from linkwise.metrics._read_labels import read_classes, same_leaves
@@ -20,7 +21,7 @@ class Gold(NamedTuple):
     An item that sits on an inner node of a taxonomy is a leaf child of that node. Nodes may have one child or none.
     """
 
-    n_samples: int  # all samples, those that are no items included
+    n_samples: int  # all samples, also those that are not items
     samples: IntArray  # sample of each item
     parent: IntArray
     node: IntArray  # number of each node behind the items in the truth as given
@@ -31,7 +32,7 @@ class Gold(NamedTuple):
 
     @property
     def n_items(self) -> int:
-        """How many samples have a place in the truth."""
+        """Number of samples that have a place in the truth."""
         return len(self.samples)
 
 
@@ -72,18 +73,18 @@ MOST_ITEMS = 3_000_000  # n choose 3 triples fit in 64 bits up to here
 
 
 def _triples(gold: Gold) -> IntArray:
-    """How many {x, y}, z each node of the truth has: x and y meet there, z is not below it."""
+    """Count the triples {x, y}, z of each node of the truth: x and y meet there, z is not below it."""
     square = gold.size**2
     below = np.zeros_like(square)
     hangs = gold.parent >= 0
     np.add.at(below, gold.parent[hangs], square[hangs])
     pairs = (square - below) // 2
-    pairs[: gold.n_items] = 0  # an item is no meeting point
+    pairs[: gold.n_items] = 0  # no pair meets at an item
     return pairs * (gold.n_items - gold.size)
 
 
 def _found(gold: Gold, learned: Dendrogram) -> IntArray:
-    """How many of them the learned tree displays."""
+    """Count the triples of each node that the learned tree displays."""
     top = learned.n_nodes  # a node above all roots makes a forest one tree
     above = np.append(np.where(learned.parent < 0, top, learned.parent), -1).astype(np.intp)
     hangs = np.flatnonzero(gold.parent >= 0)
@@ -99,7 +100,7 @@ def _read(who: str, truth: Any, unlabeled: Any) -> Gold:
     gold = read_gold(who, truth, unlabeled)
     if gold.n_items > MOST_ITEMS:
         msg = (
-            f"{who}: {gold.n_items:,} items have more triples than 64 bits can count, expected at most {MOST_ITEMS:,}."
+            f"{who}: the truth has {gold.n_items:,} items, expected at most {MOST_ITEMS:,} (64-bit counts of triples)."
         )
         raise LinkwiseError(msg)
     return gold
@@ -134,7 +135,7 @@ def count_triples(truth: Any, *, unlabeled: Any = -1) -> int:
 
 
 def h_correlation(truth: Any, dendrogram: Any, *, weights: str = "node", unlabeled: Any = -1) -> float:
-    """Share of the gold triples (x and y join before z) that the learned tree has too.
+    """Share of the gold triples (x and y join before z) that the learned tree displays.
 
     Parameters
     ----------
@@ -153,7 +154,7 @@ def h_correlation(truth: Any, dendrogram: Any, *, weights: str = "node", unlabel
     Returns
     -------
     float
-        From 0 to 1; 1 if and only if the learned tree displays every gold triple, hence also when there is none
+        From 0 to 1; 1 if and only if the learned tree displays every gold triple, also when there is none
         (fewer than three items, one class only, or singletons only). Not symmetric.
 
     Raises
@@ -163,8 +164,8 @@ def h_correlation(truth: Any, dendrogram: Any, *, weights: str = "node", unlabel
 
     Notes
     -----
-    Samples without a place in the truth are looked through: they neither ask nor answer. A trio that the learned tree
-    joins in one node, or whose x and y end in different trees, counts as not found.
+    Samples without a place in the truth are left out. A trio that the learned tree joins in one node, or whose x and y
+    end in different trees, counts as not found.
 
     **Cost** O(n log² n) time and O(n) memory, whatever the shapes of the trees, by recoloring samples along the heavy
     paths of the gold tree [3]_; exact. **Departure from [1]_** neither [1]_ nor its source [2]_ as cited there writes
@@ -187,9 +188,7 @@ def h_correlation(truth: Any, dendrogram: Any, *, weights: str = "node", unlabel
     >>> h_correlation(Dendrogram.from_newick("((0,1),2,3);"), learned)
     1.0
     """
-    if weights not in ("node", "uniform"):
-        msg = f'h_correlation: weights is {weights!r}, expected "node" or "uniform".'
-        raise LinkwiseError(msg)
+    read_choice(weights, "weights", "h_correlation", ("node", "uniform"))
     gold = _read("h_correlation", truth, unlabeled)
     learned = same_leaves("h_correlation", gold.n_samples, dendrogram)
     total = _triples(gold)

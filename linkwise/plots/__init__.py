@@ -1,4 +1,4 @@
-"""How it looks: trees, samples, tables, curves, conflicts and searches with matplotlib, loaded only for drawing."""
+"""Plots of trees, samples, tables, curves, conflicts and searches with matplotlib, which is loaded when needed."""
 
 from linkwise._lazy import attach
 

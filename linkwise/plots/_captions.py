@@ -1,4 +1,4 @@
-"""Notes that do not cover each other, and names from data as short plain text without missing glyphs."""
+"""Captions: notes that do not overlap, and names from data as short plain text without missing glyphs."""
 
 from __future__ import annotations
 
@@ -11,17 +11,17 @@ CORNERS = ((4.0, 3.0), (-4.0, 3.0), (4.0, -3.0), (-4.0, -3.0))
 
 
 class Note(NamedTuple):
-    """A text for a place of the data.
+    """A text at a position in the data.
 
     Attributes
     ----------
     place : pair of float
-        Where in the data.
+        Position in the data.
     text : str
     offsets : sequence of pairs of float
-        Where the text may stand, in points from the place; it grows away from there, and (0, 0) means on it.
+        Possible offsets of the text from the place, in points; the text extends away from it, and (0, 0) means on it.
     size : float
-        Of the letters, in points.
+        Size of the letters, in points.
     bold : bool
     """
 
@@ -35,7 +35,7 @@ class Note(NamedTuple):
 def write_apart(ax: Any, notes: Sequence[Note], *, within_axes: bool = True, avoid: Any = None) -> None:
     """Write notes in order; leave out those that would overlap earlier ones or stick out.
 
-    Bold notes that have a choice hide none of the places in ``avoid``, if they can help it.
+    Bold notes with several offsets avoid hiding the places in ``avoid``, if possible.
 
     Notes
     -----
@@ -99,7 +99,7 @@ def _hides(box: Any, spots: Any) -> bool:
     return bool(((box.x0 <= x) & (x <= box.x1) & (box.y0 <= y) & (y <= box.y1)).any())
 
 
-# Families that know scripts which the usual font does not, the first installed one of which is used.
+# Families with scripts that the usual font lacks; the first installed one is used.
 _WIDE = (
     "Noto Sans CJK SC",
     "Noto Sans CJK JP",
@@ -117,12 +117,12 @@ _MISSING = "\u25af"
 
 
 def width_of(text: str) -> int:
-    """How many narrow letters a text takes: wide ones count twice, combining marks not at all."""
+    """Return the width of a text in narrow letters: wide ones count twice, combining marks not at all."""
     return sum(0 if unicodedata.combining(c) else 2 if unicodedata.east_asian_width(c) in "WF" else 1 for c in text)
 
 
 def plain_text(name: Any) -> str:
-    """One line without control characters: line breaks and tabs become spaces, what cannot be shown a small box."""
+    """Write a name on one line: line breaks and tabs become spaces, other control characters small boxes."""
     text = " ".join(str(name).split())
     return (
         "".join(c if c.isprintable() else "" if unicodedata.category(c) == "Cf" else _MISSING for c in text) or "\u2013"
@@ -153,12 +153,12 @@ def _first(text: str, width: int) -> str:
 
 
 def name_of(ids: Any, sample: int, longest: int = 24) -> str:
-    """How a picture calls a sample: its name made plain and short, or its number."""
+    """Return the name of a sample for a picture, plain and short, or its number."""
     return str(sample) if ids is None else readable(shorten(plain_text(ids[sample]), longest))
 
 
 def every(count: int, room: int) -> int:
-    """Every how manyth of ``count`` things is shown where there is room for ``room`` of them."""
+    """Return the step between shown things if there is room for ``room`` of ``count``."""
     return max(1, -(-count // max(room, 1)))
 
 
@@ -172,7 +172,7 @@ def _known(family: str) -> frozenset[int]:
 
 @cache
 def _fallback() -> str | None:
-    """An installed family for wide scripts, or None."""
+    """Return an installed family for wide scripts, or None."""
     from matplotlib import font_manager
 
     installed = {font.name for font in font_manager.fontManager.ttflist}
@@ -189,7 +189,7 @@ def _usual() -> str:
 
 
 def fonts_for(texts: Iterable[str]) -> list[str]:
-    """The families to write some texts with: the usual one, and one for other scripts only where needed."""
+    """Return the font families for some texts: the usual one, and one for other scripts if needed."""
     usual = _usual()
     letters = set().union(*(map(ord, text) for text in texts)) if texts else set()
     other = _fallback()
@@ -197,7 +197,7 @@ def fonts_for(texts: Iterable[str]) -> list[str]:
 
 
 def readable(text: str) -> str:
-    """Replace letters that no installed font has: a box that is meant to be one, and no warning."""
+    """Replace letters that no installed font has by a box, so that matplotlib does not warn."""
     other = _fallback()
     usual = _known(_usual())
     known = usual if other is None or all(ord(c) in usual for c in text) else usual | _known(other)

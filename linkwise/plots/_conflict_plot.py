@@ -1,4 +1,4 @@
-"""A conflict as the small graph it is: samples on a circle, statements between them, the ones to doubt in thick."""
+"""Plot of a conflict as a graph: samples on a circle, statements between them, suspects highlighted."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from linkwise._messages import many
 from linkwise._typing import FloatArray
 from linkwise.constraints import Kind
 from linkwise.exceptions import LinkwiseError
@@ -19,7 +20,7 @@ from linkwise.plots._palette import BLAMED, INK
 if TYPE_CHECKING:
     from linkwise.constraints import Constraints
 
-_NUMBERED = 16  # so many statements carry their numbers
+_NUMBERED = 16  # up to this many statements are labeled with their numbers
 _MOST_NAMES = 36
 _MOST_SAMPLES = 400
 _GAP = 12
@@ -28,7 +29,7 @@ _GAP = 12
 def plot_conflict(
     explanation: Any, constraints: Constraints, *, ids: Any = None, title: str | None = None, ax: Any = None
 ) -> Any:
-    """Draw the statements that contradict each other as a graph; single ones whose loss repairs it glow.
+    """Draw the statements that contradict each other as a graph; those whose removal alone resolves the conflict glow.
 
     Parameters
     ----------
@@ -39,7 +40,7 @@ def plot_conflict(
     ids : array-like of shape (n_samples,), optional
         Names of the samples; those of the constraints when left out.
     title : str, optional
-        Heading; by default how many statements contradict each other.
+        Heading; by default the number of conflicting statements.
     ax : matplotlib Axes, optional
         Where to draw; a new figure when left out.
 
@@ -59,15 +60,18 @@ def plot_conflict(
     --------
     >>> from linkwise import Constraints, check
     >>> from linkwise.plots import plot_conflict
-    >>> said = Constraints.build(4, must_link=[(0, 1), (1, 2)], cannot_link=[(0, 2), (0, 3)])
-    >>> ax = plot_conflict(check(said).explanation, said)
+    >>> constraints = Constraints.build(4, must_link=[(0, 1), (1, 2)], cannot_link=[(0, 2), (0, 3)])
+    >>> ax = plot_conflict(check(constraints).explanation, constraints)
     >>> ax.get_title(loc="left")
     '3 statements cannot hold together'
     """
     ax = axes_for("plot_conflict", ax, (5.6, 5.2))
     core = [int(s) for s in getattr(explanation, "core", explanation)]
     if not core or max(core) >= constraints.n_statements:
-        msg = "plot_conflict: the explanation names no statement of these constraints, so there is nothing to draw."
+        msg = (
+            "plot_conflict: the explanation is not about these constraints, expected statements of them.\n"
+            "Hint: plot_conflict(check(constraints).explanation, constraints)."
+        )
         raise LinkwiseError(msg)
     edges = _edges(constraints, core)
     samples = _around(edges)
@@ -84,16 +88,15 @@ def plot_conflict(
     ax.set_aspect("equal")
     ax.axis("off")
     _write_legend(ax, edges, singles)
-    many = "1 statement" if len(core) == 1 else f"{len(core):,} statements"
     more = f" ({_MOST_SAMPLES} of {len(samples):,} samples drawn)" if left_out > 0 else ""
-    heading = f"{many} cannot hold together{more}" if title is None else title
+    heading = f"{many(len(core), 'statement')} cannot hold together{more}" if title is None else title
     ax.set_title(heading, loc="left", fontsize=11, parse_math=False)
     write_apart(ax, _names_around(place, ids if ids is not None else constraints.ids), within_axes=False)
     return ax
 
 
 def _edges(constraints: Constraints, core: list[int]) -> list[tuple[int, Kind, tuple[int, ...]]]:
-    """(statement, kind as drawn, samples) of what is drawn; a group becomes a chain."""
+    """Return (statement, kind as drawn, samples) for each edge; a group becomes a chain."""
     made: list[tuple[int, Kind, tuple[int, ...]]] = []
     for statement in core:
         kind = Kind(int(constraints.kind[statement]))
@@ -108,7 +111,7 @@ def _edges(constraints: Constraints, core: list[int]) -> list[tuple[int, Kind, t
 
 
 def _around(edges: list[tuple[int, Kind, tuple[int, ...]]]) -> list[int]:
-    """The samples in an order that follows must-links and triplets, from one that few of them touch."""
+    """Order the samples along must-links and triplets, starting from one with few of them."""
     near: dict[int, list[int]] = {}
     for _, kind, samples in edges:
         for s in samples:
@@ -128,7 +131,7 @@ def _around(edges: list[tuple[int, Kind, tuple[int, ...]]]) -> list[int]:
 
 
 def _circle(count: int) -> FloatArray:
-    """Places clockwise from the top; many leave a gap there, so that what closes a long chain can be seen."""
+    """Return positions clockwise from the top; many leave a gap there, so that a closing edge is visible."""
     if count == 2:
         return np.array([[-1.0, 0.0], [1.0, 0.0]])
     gap = np.pi / 6 if count > _GAP else 2 * np.pi / count
@@ -143,12 +146,12 @@ def _draw_edges(
     singles: set[int],
     constraints: Constraints | None,
 ) -> None:
-    told: dict[frozenset[int], int] = {}
+    drawn: dict[frozenset[int], int] = {}
     for statement, kind, samples in edges:
         color, dashes, _ = ARC_STYLES[kind]
         a, b = place[samples[0]], place[samples[1]]
-        twin = told.get(frozenset(samples[:2]), 0)  # a second statement about the same two is bent aside
-        told[frozenset(samples[:2])] = twin + 1
+        twin = drawn.get(frozenset(samples[:2]), 0)  # a second statement about the same two is bent aside
+        drawn[frozenset(samples[:2])] = twin + 1
         line = _bent(a, b, 0.16 * twin * (-1) ** twin)
         glow = statement in singles
         if glow:
@@ -183,7 +186,7 @@ def _draw_samples(ax: Any, place: dict[int, FloatArray]) -> None:
 
 
 def _names_around(place: dict[int, FloatArray], ids: Any) -> list[Note]:
-    """Names outside the circle, thinned; both ends of a chain come first."""
+    """Return names outside the circle, thinned; both ends of a chain come first."""
     samples = list(place)
     some = samples[:: every(len(place), _MOST_NAMES)]
     size = 9.0 if len(place) <= 12 else 7.0

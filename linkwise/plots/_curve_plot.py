@@ -1,4 +1,4 @@
-"""Quality against knowledge: one line per method, the mean over runs with the band in which it lies."""
+"""Plot of quality against the number of statements: one line per method, the mean over runs with its band."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def plot_curve(
     title: str | None = None,
     ax: Any = None,
 ) -> Any:
-    """Draw how a measure grows with what is known, with the confidence band of its mean over runs.
+    """Draw a measure against the number of statements, with the confidence band of its mean over runs.
 
     Parameters
     ----------
@@ -39,7 +39,7 @@ def plot_curve(
     values : array-like of shape (n_places,) or (n_runs, n_places), optional
         The values of a single line.
     confidence : float, default=0.95
-        Of the band (Student's t, runs taken as independent). A single run has no band.
+        Level of the band (Student's t, runs taken as independent). A single run has no band.
     xlabel, ylabel, title : str, optional
         Words at the axes and above.
     ax : matplotlib Axes, optional
@@ -56,7 +56,7 @@ def plot_curve(
 
     See Also
     --------
-    studies.experiments.plot_records : draws what a study computed.
+    studies.experiments.plot_records : draws the results of a study.
 
     Notes
     -----
@@ -81,8 +81,8 @@ def plot_curve(
         )
         raise LinkwiseError(msg)
     ax = axes_for("plot_curve", ax, (6.4, 4.2))
-    for number, (name, said) in enumerate(lines.items()):
-        places, runs = _read(str(name), said)
+    for number, (name, line) in enumerate(lines.items()):
+        places, runs = _read(str(name), line)
         mean = np.array([np.mean(some) if len(some) else np.nan for some in runs])
         half = np.array([_half_width(some, confidence) for some in runs])
         color = cluster_color(number)
@@ -112,7 +112,7 @@ def plot_curve(
 
 
 def _write_legend(ax: Any, count: int) -> None:
-    """Inside where lines leave room, beside the picture when there are many."""
+    """Write the legend inside the picture, or beside it when there are many lines."""
     outside: dict[str, Any] = {"loc": "upper left", "bbox_to_anchor": (1.0, 1.0)} if count > 5 else {"loc": "best"}
     made = ax.legend(frameon=count <= 5, framealpha=0.85, edgecolor="none", fontsize=8, **outside)
     families = fonts_for([text.get_text() for text in made.get_texts()])
@@ -121,25 +121,26 @@ def _write_legend(ax: Any, count: int) -> None:
         text.set_fontfamily(families)
 
 
-def _read(name: str, said: Any) -> tuple[npt.NDArray[Any], list[FloatArray]]:
-    """Places in rising order, and the finite values at each."""
-    if isinstance(said, Mapping):
-        places = np.array(sorted(said))
-        runs = [np.atleast_1d(np.asarray(said[place], dtype=np.float64)) for place in places.tolist()]
+def _read(name: str, line: Any) -> tuple[npt.NDArray[Any], list[FloatArray]]:
+    """Read the places of a line in rising order, and the finite values at each."""
+    if isinstance(line, Mapping):
+        places = np.array(sorted(line))
+        runs = [np.atleast_1d(np.asarray(line[place], dtype=np.float64)) for place in places.tolist()]
     else:
         try:
-            given, values = said
+            given, values = line
             places, table = np.asarray(given), np.atleast_2d(np.asarray(values, dtype=np.float64))
         except (TypeError, ValueError) as wrong:
-            msg = f"plot_curve: {name or 'the line'} is {type(said).__name__}, expected places and values."
+            msg = f"plot_curve: {name or 'the line'} is {type(line).__name__}, expected places and values."
             raise LinkwiseError(msg) from wrong
         if places.ndim != 1 or table.shape[1:] != places.shape:
-            msg = f"plot_curve: {name or 'the line'} has places {places.shape} and values {np.shape(values)}."
+            shapes = f"places of shape {places.shape} and values of shape {np.shape(values)}"
+            msg = f"plot_curve: {name or 'the line'} has {shapes}, expected one value per place."
             raise LinkwiseError(msg)
         order = np.argsort(places, kind="stable")
         places, runs = places[order], list(table.T[order])
     if not len(places):
-        msg = f"plot_curve: {name or 'the line'} has no places, so there is nothing to draw."
+        msg = f"plot_curve: {name or 'the line'} has no places, expected at least one."
         raise LinkwiseError(msg)
     return places, [some[np.isfinite(some)] for some in runs]
 

@@ -1,4 +1,4 @@
-"""A dendrogram as a picture: branches by cluster, the cut, and under the leaves what was said."""
+"""Plot of a dendrogram: branches colored by cluster, the cut, and statements as arcs under the leaves."""
 
 from __future__ import annotations
 
@@ -27,11 +27,11 @@ if TYPE_CHECKING:
     from linkwise.result import Dendrogram
 
 _STRIP = (0.015, 0.075)  # band of cluster colors below the leaves, in shares of the tree's height
-_ARCS = 0.095  # where arcs begin
+_ARCS = 0.095  # start of the arcs
 _ARC_DEPTH = 0.28
 _HATCH = "/////"
 _NAME_WIDTH = 11.0  # points from one upright name to the next
-_THINNED = 6  # names are thinned for up to so many times as many leaves as have room
+_THINNED = 6  # names are thinned for up to this many times as many leaves as have room
 
 
 def plot_dendrogram(
@@ -52,17 +52,17 @@ def plot_dendrogram(
     Parameters
     ----------
     dendrogram : Dendrogram
-        What to draw. Heights are the monotone ones, so no branch points downwards.
+        The tree or forest. Heights are the monotone ones, so no branch points downwards.
     labels : array-like of shape (n_samples,), optional
-        Cluster of every sample; the marked cut when left out and there is one. What lies outside the branch of its
-        cluster, as small branches that were given to another cluster do, is hatched, with an arrow before the number.
+        Cluster of every sample; the marked cut when left out and there is one. Samples outside the branch of their
+        cluster, such as small branches given to another cluster, are hatched, with an arrow before the number.
     constraints : Constraints, optional
         Must-links are drawn as solid green arcs, cannot-links as dashed red ones, triplets ab|c as dotted violet ones
         from a to b; those that do not hold in the picture are drawn thick.
     ids : array-like of shape (n_samples,), optional
         Names of the samples; those of the dendrogram or the constraints when left out.
     blamed : Explanation or array-like of int, optional
-        Statements to point at, such as a conflict that `check` explains; they glow.
+        Statements to highlight, such as a conflict that `check` explains; they glow.
     max_leaves : int, optional
         Fold branches, lowest first, to triangles until at most this many leaves are drawn.
     max_names : int, optional
@@ -86,7 +86,7 @@ def plot_dendrogram(
 
     See Also
     --------
-    linkwise.report.write_report : The same picture in a page with everything else one wants to know.
+    linkwise.report.write_report : The same picture in a page about the whole result.
 
     Notes
     -----
@@ -141,7 +141,7 @@ def plot_dendrogram(
 
 
 def arcs_under(sketch: Sketch, pairs: IntArray, points: int = 33) -> FloatArray:
-    """Half ellipses below zero between the slots of ``pairs``; depth 1 is that of an arc across the whole picture."""
+    """Return half ellipses below zero between the slots of ``pairs``; an arc across the whole picture has depth 1."""
     first, second = np.sort(sketch.slot[pairs] + 0.5, axis=1).T
     turn = np.linspace(0.0, np.pi, points)
     middle, half = (first + second) / 2, (second - first) / 2
@@ -151,7 +151,7 @@ def arcs_under(sketch: Sketch, pairs: IntArray, points: int = 33) -> FloatArray:
 
 
 def _deepest(sketch: Sketch, drawn: list[Drawn]) -> float:
-    """Depth of the deepest arc, so that names stand right under it and not under the deepest there could be."""
+    """Return the depth of the deepest arc, so that names are written directly below it."""
     spans = [np.abs(np.diff(sketch.slot[part.items[:, :2]], axis=1)).max(initial=0) for part in drawn]
     return float(np.sqrt(max([0.2, *spans]) / max(sketch.n_leaves, 1)))
 
@@ -175,7 +175,7 @@ def _draw_branches(ax: Any, sketch: Sketch) -> None:
 
 
 def _draw_cut(ax: Any, sketch: Sketch) -> None:
-    """One dashed line where a straight cut gives the clusters, else a cap on the stem of each cluster."""
+    """Draw one dashed line if a straight cut gives the clusters, else a cap on the stem of each cluster."""
     height = sketch.cut_height
     if height is not None:
         ax.axhline(height, color=INK, linewidth=0.9, linestyle=(0, (6, 4)), alpha=0.8, zorder=0)
@@ -197,7 +197,7 @@ def _draw_cut(ax: Any, sketch: Sketch) -> None:
 def _draw_strip(ax: Any, sketch: Sketch) -> None:
     """Color the ground under each cluster, and write its number where there is room.
 
-    What lies outside the branch of its cluster is hatched, and an arrow stands before the number.
+    Samples outside the branch of their cluster are hatched, and an arrow stands before the number.
     """
     from matplotlib.collections import PolyCollection
 
@@ -237,7 +237,7 @@ def _draw_arcs(ax: Any, sketch: Sketch, part: Drawn) -> None:
 
 
 def _write_legend(ax: Any, drawn: list[Drawn], named: bool, n_outside: int) -> None:
-    """Under the picture beside the number of samples, or, where names stand there, above it below the title."""
+    """Write the legend under the picture, or above it if there are names under it."""
     handles = legend_handles(drawn)
     if n_outside:
         from matplotlib.patches import Patch
@@ -255,7 +255,7 @@ def _write_legend(ax: Any, drawn: list[Drawn], named: bool, n_outside: int) -> N
 
 
 def _write_names(ax: Any, sketch: Sketch, ids: Any, max_names: int | None) -> bool:
-    """Write as many names as fit, evenly thinned; say so. Returns whether names stand under the leaves."""
+    """Write as many names as fit, evenly thinned, and note that; return whether there are names under the leaves."""
     n, n_samples = sketch.n_leaves, len(sketch.slot)
     room = int(ax.get_window_extent().width * 72 / ax.figure.dpi / _NAME_WIDTH)
     room = room if max_names is None else min(room, max_names)

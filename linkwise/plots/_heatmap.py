@@ -1,4 +1,4 @@
-"""Data or distances as a colored table, its rows in the order of the tree: clusters show as blocks."""
+"""Plot of data or distances as a colored table, with rows in the order of the tree."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ def plot_heatmap(
     n = dendrogram.n_samples
     rows = X.shape[0] if hasattr(X, "shape") else len(X)
     if rows != n:
-        msg = f"plot_heatmap: X has {rows:,} rows, but the tree {n:,} samples."
+        msg = f"plot_heatmap: X has {rows:,} rows, but the tree has {n:,} samples."
         raise LinkwiseError(msg)
     if labels is None and dendrogram.marked is not None:
         labels = dendrogram.cut_marked()
@@ -128,7 +128,7 @@ def _compare(X: Any, shown: IntArray, metric: str) -> FloatArray:
 
 
 def _telling(X: Any, labels: Any) -> IntArray:
-    """All features if they are few, else those whose means differ most between clusters, in their own order."""
+    """Return all features if they are few, else those whose means differ most between clusters, in their order."""
     d = X.shape[1] if hasattr(X, "shape") else len(X[0])
     if d <= _MOST_FEATURES:
         return np.arange(d)
@@ -193,7 +193,7 @@ def _write_columns(ax: Any, columns: IntArray, features: Any, n_features: int) -
 
 
 def _draw_band(ax: Any, labels: npt.NDArray[Any]) -> None:
-    """A band of cluster colors at the left edge, with numbers where there is room."""
+    """Draw a band of cluster colors at the left edge, with numbers where there is room."""
     from matplotlib.collections import PolyCollection
 
     first = np.flatnonzero(np.r_[True, labels[1:] != labels[:-1]])

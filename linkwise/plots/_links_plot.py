@@ -1,4 +1,4 @@
-"""The samples in the plane, colored by cluster, with what was said drawn between them."""
+"""Plot of samples in the plane, colored by cluster, with statements as lines between them."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 _MOST_NAMES = 60
 _FEW_SAMPLES = 300
-# where the number of few samples may stand, in points from their middle
+# offsets for the number of a small cluster, in points from its middle
 _BESIDE = tuple((x * far, y * far) for far in (7.0, 14.0, 22.0) for x, y in ((1, 1), (-1, 1), (1, -1), (-1, -1)))
 
 
@@ -44,7 +44,7 @@ def plot_links(
     title: str | None = None,
     ax: Any = None,
 ) -> Any:
-    """Draw the samples in the plane and what was said as lines between them.
+    """Draw the samples in the plane and the statements as lines between them.
 
     Parameters
     ----------
@@ -55,14 +55,14 @@ def plot_links(
         Must-links become solid green lines, cannot-links dashed red ones; a triplet ab|c a violet line from a to b with
         a dotted branch to c.
     labels : array-like of shape (n_samples,), optional
-        Cluster of every sample; gives the colors and tells which pairs are broken, which are then drawn thick.
+        Cluster of every sample; gives the colors and decides which pairs are broken and drawn thick.
     tree : Dendrogram, optional
-        Tells which triplets are broken.
+        Decides which triplets are broken.
     ids : array-like of shape (n_samples,), optional
         Names of the samples, written where there is room: of up to 60 samples all, of up to 300 those that statements
         name, of more those in blamed and broken ones.
     blamed : Explanation or array-like of int, optional
-        Statements to point at, such as a conflict that `check` explains; they glow.
+        Statements to highlight, such as a conflict that `check` explains; they glow.
     max_lines : int, default=300
         How many statements are drawn: the blamed first, then the broken, then some of the others, as the legend says.
     title : str, optional
@@ -174,7 +174,7 @@ def plot_clusters(
 
 
 def _worth_naming(n: int, drawn: list[Drawn]) -> list[int]:
-    """Samples to name, the first first: of blamed and broken statements, of few samples also of others, then all."""
+    """Return samples to name, in order: those in blamed or broken statements, then, of few samples, the others."""
     order: list[int] = []
     for urgent in (True, False) if n <= _FEW_SAMPLES else (True,):
         for part in drawn:
@@ -196,14 +196,14 @@ def _cluster_numbers(points: FloatArray, labels: Any) -> list[Note]:
     notes = []
     for label in largest_first:
         members = points[clusters == label]
-        # among many points a number stands out on them; on one of a few it would hide what it names
+        # among many points a number stands out on them; on one of a few it would hide the sample
         beside = len(members) <= 3 or len(points) <= _MOST_NAMES
         notes.append(Note(np.median(members, axis=0), str(label), _BESIDE if beside else ((0.0, 0.0),), 10.0, True))
     return notes
 
 
 def _draw_points(ax: Any, points: FloatArray, labels: Any) -> None:
-    """All at once in a mixed order, so that no cluster hides another because it was drawn last."""
+    """Draw all points at once in random order, so that no cluster hides another."""
     n = len(points)
     dot = float(np.clip(6000 / max(n, 1), 1.5, 36))
     clusters = np.full(n, -1) if labels is None else np.asarray(labels)

@@ -1,4 +1,4 @@
-"""How statements look in every picture: color and line by kind, weight by whether they hold or are blamed."""
+"""Style of statements in pictures: color and line by kind, width by whether they hold or are blamed."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ class Drawn:
 
 
 def broken_in(constraints: Constraints, tree: Dendrogram | None, labels: Any) -> BoolArray:
-    """Statements that do not hold: triplets in the tree, pairs in the labels; without the one or the other, none."""
+    """Return a mask of the statements that do not hold: triplets in the tree, pairs in the labels, if given."""
     broken = np.zeros(constraints.n_statements, dtype=np.bool_)
     triplet = constraints.kind == Kind.TRIPLET
     if tree is not None:
@@ -64,13 +64,13 @@ def broken_in(constraints: Constraints, tree: Dendrogram | None, labels: Any) ->
 def choose_drawn(constraints: Constraints, broken: BoolArray, blamed: Any, most: int) -> list[Drawn]:
     """Choose at most ``most`` statements about two or three samples: the blamed first, then the broken, then the rest.
 
-    What is left out of the rest is spread evenly, so that the picture still shows what the others are about.
+    The rest is thinned evenly, so that the picture still represents all statements.
     """
     accused = np.zeros(constraints.n_statements, dtype=np.bool_)
     if blamed is not None:
         at = np.asarray(getattr(blamed, "core", blamed), dtype=np.intp).ravel()
         if len(at) and (at.min() < 0 or at.max() >= len(accused)):
-            msg = f"blamed names statement {int(at.max())}, but there are {len(accused)}, counted from 0."
+            msg = f"blamed names statement {int(at.max())}, but statements are numbered 0 to {len(accused) - 1}."
             raise LinkwiseError(msg)
         accused[at] = True
     plain = np.flatnonzero(constraints.kind <= Kind.TRIPLET)
@@ -92,7 +92,7 @@ def choose_drawn(constraints: Constraints, broken: BoolArray, blamed: Any, most:
 
 
 def legend_handles(drawn: list[Drawn]) -> list[Any]:
-    """One entry per kind with its count, and one each for what thick and glowing lines mean."""
+    """Return legend entries: one per kind with its count, one for broken and one for blamed statements."""
     from matplotlib.lines import Line2D
 
     made = []

@@ -1,4 +1,4 @@
-"""The same colors for the same groups: clusters of one result named after those of another."""
+"""Matching of the clusters of two results, so that similar clusters have the same label and color."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from linkwise.exceptions import LinkwiseError
 
 
 def match_labels(labels: Any, like: Any) -> IntArray:
-    """Rename clusters after those of another clustering, so that fewest samples have another label.
+    """Rename clusters after those of another clustering, so that the fewest samples change their label.
 
     Parameters
     ----------
     labels : array-like of shape (n_samples,)
         The clustering to rename.
     like : array-like of shape (n_samples,)
-        The one whose labels, and so whose colors, are taken over; clusters that are left over get fresh ones.
+        The clustering whose labels, and so colors, are adopted; unmatched clusters get new ones.
 
     Returns
     -------

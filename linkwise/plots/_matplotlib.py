@@ -1,4 +1,4 @@
-"""The one place that asks for matplotlib, so that everything else works without it."""
+"""Axes of matplotlib, which is imported here and only when something is drawn."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import Any
 
 
 def axes_for(who: str, ax: Any, figsize: tuple[float, float]) -> Any:
-    """Return ``ax``, or the axes of a new figure; say how to get matplotlib when it is missing."""
+    """Return ``ax``, or the axes of a new figure; raise with a hint if matplotlib is missing."""
     try:
         import matplotlib as mpl  # noqa: F401
     except ImportError as missing:

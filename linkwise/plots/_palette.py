@@ -1,10 +1,10 @@
-"""Colors that stay: cluster 3 has the same color in every picture, whatever the number of clusters."""
+"""Colors of clusters and statements; a cluster has the same color in every picture."""
 
 from __future__ import annotations
 
 import colorsys
 
-# Told apart by most kinds of color vision, on white and on near-black; lightness differs between neighbors.
+# Distinct for most kinds of color vision, on white and on near-black; lightness differs between neighbors.
 _FIRST = ("#2f6db5", "#e08a1e", "#1b9e77", "#b8559a", "#69a9d8", "#c4532a", "#7d6bb3", "#8a8a2e", "#d98ba8", "#4f7f7a")
 _GOLDEN_ANGLE = 0.381966
 
@@ -34,7 +34,7 @@ def cluster_color(label: int) -> str:
 
 
 def text_on(color: str) -> str:
-    """White or near-black, whichever is easier to read on a color (the larger contrast ratio of WCAG 2).
+    """Return white or near-black, whichever has the larger contrast ratio (WCAG 2) on a color.
 
     Examples
     --------
@@ -46,7 +46,7 @@ def text_on(color: str) -> str:
 
 
 def luminance(color: str) -> float:
-    """Relative luminance of ``#rrggbb`` after WCAG 2, from 0 (black) to 1 (white)."""
+    """Return the relative luminance of ``#rrggbb`` after WCAG 2, from 0 (black) to 1 (white)."""
     parts = (int(color[i : i + 2], 16) / 255 for i in (1, 3, 5))
     linear = [part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in parts]
     return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]

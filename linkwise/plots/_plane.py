@@ -1,4 +1,4 @@
-"""Samples as points in the plane: as they are, along their widest directions, or the strongest ones of sparse rows."""
+"""Projection of samples to the plane: two features, principal components, or singular vectors of sparse rows."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _FEW_FEATURES = 400
 
 
 def to_plane(X: Any) -> tuple[FloatArray, tuple[str, str]]:
-    """Two coordinates per sample and what they are called.
+    """Return two coordinates per sample and the names of the axes.
 
     Notes
     -----
@@ -45,7 +45,7 @@ def to_plane(X: Any) -> tuple[FloatArray, tuple[str, str]]:
 
 def _sparse(X: Any) -> tuple[FloatArray, tuple[str, str]]:
     if not np.isfinite(X.data).all():
-        msg = f"X has shape {X.shape} and holds infinite or missing numbers, expected finite ones."
+        msg = f"X has shape {X.shape} and holds infinite or missing numbers, expected finite numbers."
         raise LinkwiseError(msg)
     if min(X.shape) <= 3:
         return to_plane(X.toarray())
@@ -54,7 +54,7 @@ def _sparse(X: Any) -> tuple[FloatArray, tuple[str, str]]:
 
 
 def _strongest(X: Any) -> tuple[FloatArray, FloatArray]:
-    """The two largest squared singular values and their right singular vectors, without a full decomposition."""
+    """Return the two largest squared singular values and their right singular vectors, without a full decomposition."""
     from scipy.sparse.linalg import svds
 
     start = np.ones(min(X.shape)) + np.arange(min(X.shape)) * 1e-3

@@ -1,4 +1,4 @@
-"""A search in one picture: how well each candidate predicted what was held out, against one parameter."""
+"""Plot of a search: the score of each candidate on held-out statements against one parameter."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from linkwise.plots._matplotlib import axes_for
 from linkwise.plots._palette import cluster_color
 
 _MARKS = "osD^vP*X"
-_MOST_INSIDE = 5  # entries of a legend that most often find room between the lines
+_MOST_INSIDE = 5  # entries of a legend for which there is usually room between the lines
 
 
 def plot_search(search: Any, param: str | None = None, *, title: str | None = None, ax: Any = None) -> Any:
@@ -107,7 +107,7 @@ def plot_search(search: Any, param: str | None = None, *, title: str | None = No
 
 
 def _parameter(results: dict[str, Any], param: str | None) -> tuple[str, set[str]]:
-    """The parameter to draw and all names it has: in a pipeline that of the step stands before it."""
+    """Return the parameter to draw and all its names; in a pipeline the name of the step is a prefix."""
     searched = list(dict.fromkeys(key for params in results["params"] for key in params))
     short = list(dict.fromkeys(key.rpartition("__")[2] for key in searched))
     if not searched:
@@ -116,7 +116,7 @@ def _parameter(results: dict[str, Any], param: str | None) -> tuple[str, set[str
     wanted = param or ("n_clusters" if "n_clusters" in short else short[0])
     names = {key for key in searched if key == wanted or key.rpartition("__")[2] == wanted}
     if not names:
-        msg = f"plot_search: {wanted!r} was not searched, only {', '.join(searched)}."
+        msg = f"plot_search: param is {wanted!r}, expected a searched parameter: {', '.join(searched)}."
         raise LinkwiseError(msg)
     return wanted, names
 
@@ -129,7 +129,7 @@ def _value(params: dict[str, Any], names: set[str]) -> Any:
 
 
 def _places(values: list[Any]) -> dict[Any, float]:
-    """Where each value stands: numbers where they are, words one after the other."""
+    """Return the position of each value: numbers at their values, words one after the other."""
     kinds = list(dict.fromkeys(values))
     if all(isinstance(value, (int, float)) for value in kinds):
         return {value: float(value) for value in kinds}
@@ -137,7 +137,7 @@ def _places(values: list[Any]) -> dict[Any, float]:
 
 
 def _draw_failed(ax: Any, places: list[float]) -> None:
-    """Put a cross on the horizontal axis itself, where no score can be, for each candidate without one."""
+    """Draw a cross on the horizontal axis, below all scores, for each candidate without a score."""
     if places:
         ax.update_datalim([(place, 0.0) for place in places], updatey=False)
         ax.autoscale_view()

@@ -1,6 +1,6 @@
-"""Where a drawn tree goes: leaf order, node positions and the lines worth drawing, as plain arrays.
+"""Layout of a drawn tree: leaf order, node positions and visible lines, as plain arrays.
 
-Shared by the matplotlib picture and the report's SVG. Nothing recurses, so a chain of 100,000 merges is as good as a
+Shared by the matplotlib picture and the report's SVG. Nothing recurses, so a chain of 100,000 merges is drawn like a
 balanced tree; forests and many-way nodes need no special case.
 """
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Sketch:
-    """A tree with a place for every drawn node; leaves come first, children before parents.
+    """A tree with a position for every drawn node; leaves come first, children before parents.
 
     A drawn leaf is a sample, or a whole branch when the tree was folded to few leaves.
     """
@@ -38,17 +38,17 @@ class Sketch:
 
     @property
     def top(self) -> float:
-        """The largest height, or 1 for a tree that is flat."""
+        """The largest height, or 1 for a flat tree."""
         return float(self.height.max(initial=0.0)) or 1.0
 
     @property
     def roots(self) -> IntArray:
-        """The drawn nodes with nothing above them."""
+        """The drawn nodes without a parent."""
         return np.flatnonzero(self.parent < 0)
 
     @property
     def cluster_tops(self) -> IntArray:
-        """The highest nodes below which a single label is found."""
+        """The highest nodes with a single label below them."""
         above = np.where(self.parent >= 0, self.cluster[self.parent], -1)
         return np.flatnonzero((self.cluster >= 0) & (above < 0))
 
@@ -60,11 +60,11 @@ class Sketch:
 
     @property
     def n_outside(self) -> int:
-        """How many samples lie outside the branch of their cluster."""
+        """Number of samples outside the branch of their cluster."""
         return int(self.size[self.cluster_tops].sum() - self.size[self.home_tops].sum())
 
     def ground(self, pixels: int) -> list[tuple[float, float, int, bool]]:
-        """Runs of neighboring leaves, as (left, right, label, in the branch of the cluster), as far as pixels show."""
+        """Return runs of neighboring leaves, as (left, right, label, in the branch of the cluster), by pixels."""
         label = np.empty(self.n_leaves, dtype=np.intp)
         label[self.start[: self.n_leaves]] = self.cluster[: self.n_leaves]
         edge = np.zeros(self.n_leaves + 1, dtype=np.intp)
@@ -100,7 +100,7 @@ class Lines:
 
 
 def lay_out(dendrogram: Dendrogram, labels: Any = None, *, max_leaves: int | None = None) -> Sketch:
-    """Give every node of a dendrogram a place.
+    """Compute the position of every node of a dendrogram.
 
     Parameters
     ----------
@@ -144,7 +144,7 @@ def lay_out(dendrogram: Dendrogram, labels: Any = None, *, max_leaves: int | Non
 
 
 def draw_lines(sketch: Sketch, *, pixels: tuple[int, int] = (1600, 900), stem: float = 0.03) -> Lines:
-    """Return the pieces of the tree that are visible in a picture of so many pixels.
+    """Return the pieces of the tree that are visible at a given number of pixels.
 
     A branch narrower than a pixel is drawn as one upright line; pieces that fall on the same pixels are drawn once.
 
@@ -158,7 +158,7 @@ def draw_lines(sketch: Sketch, *, pixels: tuple[int, int] = (1600, 900), stem: f
         How far a root's stem sticks out, as a share of the height of the tree.
     """
     slots_per_pixel = sketch.n_leaves / pixels[0]
-    seen = sketch.width > slots_per_pixel  # wide enough that its inside can be told apart
+    seen = sketch.width > slots_per_pixel  # wide enough to show its inside
     seen[: sketch.n_leaves] = False
     inner = np.flatnonzero(seen)
     bars = np.empty((len(inner), 2, 2))
@@ -185,7 +185,7 @@ def draw_lines(sketch: Sketch, *, pixels: tuple[int, int] = (1600, 900), stem: f
 
 
 def _finite(height: FloatArray) -> FloatArray:
-    """Bring infinite heights just above the finite ones: they are drawn as "further than everything"."""
+    """Replace infinite heights by one just above the finite ones."""
     bad = ~np.isfinite(height)
     if not bad.any():
         return height
@@ -193,7 +193,7 @@ def _finite(height: FloatArray) -> FloatArray:
 
 
 def _starts(parent: IntArray, size: IntArray) -> IntArray:
-    """First slot below every node, smaller siblings left: offsets among siblings, summed along the path to the root.
+    """Return the first slot below every node, smaller siblings left: offsets among siblings, summed up to the root.
 
     The sum is taken by pointer doubling, so the number of rounds is the logarithm of the depth.
     """
@@ -212,7 +212,7 @@ def _starts(parent: IntArray, size: IntArray) -> IntArray:
 
 
 def _single_labels(start: IntArray, size: IntArray, labels: Any, slot: IntArray) -> IntArray:
-    """Label of every node below which there is only one: its leaves lie side by side, so compare runs of labels."""
+    """Return the label of every node with only one below it; its leaves are neighbors, so runs of labels decide."""
     if labels is None:
         return np.full(len(start), -1, dtype=np.intp)
     given = np.asarray(labels)
@@ -231,8 +231,8 @@ def _single_labels(start: IntArray, size: IntArray, labels: Any, slot: IntArray)
 def _fold(parent: IntArray, height: FloatArray, cluster: IntArray, n: int, max_leaves: int) -> tuple[IntArray, int]:
     """Choose the nodes of the folded tree, leaves first: open merges while the leaves fit.
 
-    What joins clusters is opened first, then the highest merges inside each, every cluster getting its share of the
-    leaves; without labels simply the highest merges. Heights are monotone, so parents come before children.
+    Merges of clusters are opened first, then the highest merges inside each cluster, in proportion to its merges;
+    without labels simply the highest merges. Heights are monotone, so parents come before children.
     """
     fan = np.bincount(parent[parent >= 0], minlength=len(parent))
     inner = np.arange(n, len(parent))
@@ -246,14 +246,14 @@ def _fold(parent: IntArray, height: FloatArray, cluster: IntArray, n: int, max_l
     leaves = int((parent < 0).sum()) + np.cumsum(fan[down] - 1)
     opened = np.zeros(len(parent) + 1, dtype=bool)
     opened[down[: int(np.searchsorted(leaves, max_leaves, side="right"))]] = True
-    opened[-1] = True  # what is above a root
+    opened[-1] = True  # above a root
     shown = np.flatnonzero(opened[parent])
     is_leaf = ~opened[shown]
     return np.concatenate([shown[is_leaf], shown[~is_leaf]]), int(is_leaf.sum())
 
 
 def _spans(parent: IntArray, rank: IntArray, n_leaves: int) -> tuple[IntArray, IntArray]:
-    """First slot and number of slots below every node, for leaves at given ranks."""
+    """Return the first slot and the number of slots below every node, for leaves at given ranks."""
     low = rank.tolist() + [n_leaves] * (len(parent) - n_leaves)
     count = [1] * n_leaves + [0] * (len(parent) - n_leaves)
     for node, above in enumerate(parent.tolist()):
@@ -264,7 +264,7 @@ def _spans(parent: IntArray, rank: IntArray, n_leaves: int) -> tuple[IntArray, I
 
 
 def _outer(parent: IntArray, start: IntArray) -> tuple[IntArray, IntArray]:
-    """Leftmost and rightmost child of every node (a leaf is its own)."""
+    """Return the leftmost and rightmost child of every node (for a leaf, itself)."""
     first = np.arange(len(parent))
     last = first.copy()
     children = np.flatnonzero(parent >= 0)
@@ -275,7 +275,7 @@ def _outer(parent: IntArray, start: IntArray) -> tuple[IntArray, IntArray]:
 
 
 def _stems(parent: IntArray, start: IntArray, n_leaves: int) -> FloatArray:
-    """Stand each stem midway between its outermost children; these come first, so one pass is the whole walk."""
+    """Put each stem midway between its outermost children; children come first, so one pass suffices."""
     first, last = _outer(parent, start)
     x: list[float] = (start[:n_leaves] + 0.5).tolist()
     for left, right in zip(first[n_leaves:].tolist(), last[n_leaves:].tolist(), strict=True):

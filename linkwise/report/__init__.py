@@ -1,4 +1,4 @@
-"""What happened, for people: the facts of a result, and a page, Markdown or JSON that tells them."""
+"""Reports: the facts of a result, written as an HTML page, Markdown or JSON."""
 
 from linkwise._lazy import attach
 

@@ -1,4 +1,4 @@
-"""What the knowledge changed: the result beside the one the same data give without it."""
+"""Comparison of a result with the result for the same data without constraints."""
 
 from __future__ import annotations
 
@@ -40,20 +40,17 @@ def compare(
     **Cost** O(n + m) and the matching of clusters, cubic in their number.
     """
     if before.n_samples != len(labels):
-        msg = f"report: before has {before.n_samples:,} samples, but the result {len(labels):,}."
+        msg = f"report: before has {before.n_samples:,} samples, but the result has {len(labels):,}."
         raise LinkwiseError(msg)
     old = before.labels
     if old is None:
         old = before.tree.cut(n_clusters=len(np.unique(labels))) if before.tree is not None else np.zeros_like(labels)
     renamed = match_labels(old, labels)
     moved = np.flatnonzero(renamed != labels)
-    spoken = np.zeros(len(labels), dtype=np.bool_)
-    if constraints is not None:
-        spoken[constraints.items[constraints.items >= 0]] = True
-        spoken[constraints.groups.member] = True
-    first = moved[np.lexsort((moved, ~spoken[moved]))][:_MOVES]
+    named = count_statements(constraints, len(labels)) > 0
+    first = moved[np.lexsort((moved, ~named[moved]))][:_MOVES]
     called = [str(s) if names is None else str(names[s]) for s in first.tolist()]
-    moves = zip(called, renamed[first].tolist(), labels[first].tolist(), spoken[first].tolist(), strict=True)
+    moves = zip(called, renamed[first].tolist(), labels[first].tolist(), named[first].tolist(), strict=True)
     pairs, size = np.unique(np.column_stack([renamed, labels]), axis=0, return_counts=True)
     order = np.argsort(-size, kind="stable")[:_FLOWS]
     flows = tuple(Flow(int(pairs[i, 0]), int(pairs[i, 1]), int(size[i])) for i in order.tolist())
@@ -82,8 +79,17 @@ def compare(
     )
 
 
+def count_statements(constraints: Constraints | None, n_samples: int) -> IntArray:
+    """Count the statements that name each sample."""
+    count = np.zeros(n_samples, dtype=np.intp)
+    if constraints is not None:
+        np.add.at(count, constraints.items[constraints.items >= 0], 1)
+        np.add.at(count, constraints.groups.member, 1)
+    return count
+
+
 def _held_without(before: Outcome, old: npt.NDArray[Any], constraints: Constraints) -> BoolArray:
-    """What holds in the earlier result: pairs in its clusters, triplets in its tree (without one, none)."""
+    """Return the statements that hold in the earlier result: pairs in its clusters, triplets in its tree if any."""
     held = np.array(verify(old, constraints.with_rules()).held)
     triplet = constraints.kind == Kind.TRIPLET
     if triplet.any():
@@ -104,7 +110,7 @@ def _meets(tree: Dendrogram, a: int, b: int) -> float | None:
 
 
 def _branches(before: Dendrogram | None, after: Dendrogram | None) -> tuple[int | None, int | None]:
-    """How many branches of one tree are branches of the other, by random sums that equal sets of samples share."""
+    """Count the branches of one tree that are branches of the other, by random sums that equal sets share."""
     if before is None or after is None:
         return None, None
     rng = np.random.default_rng(0)
@@ -115,7 +121,7 @@ def _branches(before: Dendrogram | None, after: Dendrogram | None) -> tuple[int 
 
 
 def _sums(tree: Dendrogram, code: npt.NDArray[np.uint64]) -> set[tuple[int, int]]:
-    """For each branch with two samples or more, but not all: the sum of their codes; leaves stand side by side."""
+    """Return the sum of codes for each branch with two samples or more, but not all; its leaves are neighbors."""
     sketch = lay_out(tree)
     total = np.zeros((tree.n_samples + 1, 2), dtype=np.uint64)
     np.cumsum(code[np.argsort(sketch.slot)], axis=0, out=total[1:])
@@ -129,7 +135,7 @@ def _sums(tree: Dendrogram, code: npt.NDArray[np.uint64]) -> set[tuple[int, int]
 def slots_joined(
     constraints: Constraints | None, held: BoolArray | None, sketch: Sketch | None
 ) -> tuple[tuple[Kind, bool, IntArray], ...]:
-    """The leaves that statements join, by kind and whether they hold; nothing when they are too many to draw."""
+    """Return the leaves that statements join, by kind and whether they hold; empty when there are too many to draw."""
     if constraints is None or held is None or sketch is None or not 0 < constraints.n_statements <= _MAX_ARCS:
         return ()
     slots = sketch.slot[constraints.items[:, :2]]

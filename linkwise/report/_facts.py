@@ -1,4 +1,4 @@
-"""Numbers only: everything a report says, as plain records; `gather_facts` makes them, the wording is elsewhere."""
+"""Facts of a report as plain records, without wording; made by `gather_facts`."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from linkwise.plots import Sketch
 
 @dataclass(frozen=True, slots=True)
 class KindCount:
-    """How many statements of one kind were made, and how many hold."""
+    """Number of statements of one kind, and of those that hold."""
 
     kind: Kind
     said: int
@@ -30,7 +30,7 @@ class Statement:
 class Trait:
     """One feature of a cluster: its mean there and over all samples, and their difference in standard deviations.
 
-    Only samples count that have a value; ``missing`` says how many of the cluster have none.
+    Only samples with a value count; ``missing`` is the number of samples of the cluster without one.
     """
 
     feature: str
@@ -43,7 +43,7 @@ class Trait:
 
 @dataclass(frozen=True, slots=True)
 class Cluster:
-    """One cluster: its label and size, names of its first members and of the most typical ones, what is special."""
+    """One cluster: its label and size, names of its first members and of the most typical ones, and its traits."""
 
     label: int
     size: int
@@ -55,7 +55,7 @@ class Cluster:
 
 @dataclass(frozen=True, slots=True)
 class Conflict:
-    """Statements that cannot hold together, why, and which single ones would resolve it if dropped."""
+    """Statements that cannot hold together, the reason, and the single ones whose removal resolves the conflict."""
 
     statements: tuple[str, ...]
     because: str
@@ -64,7 +64,7 @@ class Conflict:
 
 @dataclass(frozen=True, slots=True)
 class Score:
-    """A figure of merit without and with what was said.
+    """A figure of merit without and with constraints.
 
     Examples
     --------
@@ -80,7 +80,7 @@ class Score:
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """A statement that does not hold without the knowledge and holds with it, and where a and b meet in both trees.
+    """A statement that holds with constraints but not without, and the heights at which a and b meet in both trees.
 
     Heights are None without a tree and for samples in different trees; a group has none.
     """
@@ -93,7 +93,7 @@ class Change:
 
 @dataclass(frozen=True, slots=True)
 class Flow:
-    """How many samples of one cluster before are in one cluster after."""
+    """Number of samples that are in one cluster before and in one cluster after."""
 
     before: int
     after: int
@@ -112,16 +112,16 @@ class Move:
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """The result beside the one without the knowledge.
+    """A result compared with the result without constraints.
 
     Attributes
     ----------
     adjusted_rand : float
         Agreement of the two clusterings; 1 when they are the same, 0 by chance.
     n_before : int
-        How many clusters there are without the knowledge.
+        Number of clusters without constraints.
     held_before, held_after, n_statements : int
-        Statements that hold without and with it, of how many.
+        Statements that hold without and with constraints, and all statements.
     n_moved : int
         Samples in another cluster than before, where clusters are matched so that this number is smallest.
     moves : tuple of Move
@@ -129,11 +129,11 @@ class Comparison:
     flows : tuple of Flow
         Sizes of the overlaps, the largest first; clusters before carry the number of the one they are matched with.
     branches_kept, n_branches : int or None
-        Branches of the tree before (with at least two samples, not all) that are branches after, of how many.
+        Branches of the tree before (with at least two samples, not all) that are branches after, and all of them.
     changes : tuple of Change
-        Statements the knowledge was needed for; ``n_changes`` counts all.
+        Statements that hold only with constraints; ``n_changes`` counts all.
     sketch, arcs
-        Where the tree before is drawn, as in `Facts`.
+        The layout of the tree before, as in `Facts`.
     """
 
     adjusted_rand: float
@@ -169,7 +169,7 @@ class Doubtful:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Map:
-    """Samples in the plane: places, labels, what the axes are, and of how many samples these are a part."""
+    """Samples in the plane: positions, labels, names of the axes, and the number of all samples."""
 
     points: FloatArray
     labels: IntArray
@@ -179,7 +179,7 @@ class Map:
 
 @dataclass(frozen=True, slots=True)
 class Facts:
-    """Everything a report tells; made by `gather_facts`, worded by `render_html` and `render_markdown`.
+    """All facts of a report; made by `gather_facts`, worded by `render_html` and `render_markdown`.
 
     Attributes
     ----------
@@ -190,35 +190,35 @@ class Facts:
     n_samples, n_roots : int
         Samples, and trees in the forest (1 for an ordinary tree, 0 without one).
     k_min : int or None
-        The fewest clusters what was said allows to reach, where the method knows it.
+        The smallest number of clusters under the constraints, if the method computes it.
     clusters : tuple of Cluster
         By label.
     kinds : tuple of KindCount
         Only kinds that were used.
     statements : tuple of Statement
-        The first statements, broken ones first; ``n_statements`` counts all, ``n_soft`` those that are wishes.
+        The first statements, broken ones first; ``n_statements`` counts all, ``n_soft`` the soft ones.
     n_broken : int
         Hard statements that do not hold.
     rules : tuple of (str, bool or None)
         Rules about clusters; None where one could not be checked.
     faults : tuple of str
-        What is wrong with the tree itself; empty for a sound one.
+        Errors in the tree itself; empty for a valid one.
     conflicts : tuple of Conflict
         Contradictions that were found.
     repairs : tuple of str
-        Statements that were left out, and why.
+        Statements that were left out, with the reason.
     scores : tuple of Score
         Figures of merit, before and after.
     comparison : Comparison or None
-        What the knowledge changed.
+        Comparison with the result without constraints.
     remarks : tuple of str
-        What else to know about the clusters, such as that small branches were given to other clusters.
+        Remarks about the clusters, such as that small branches were given to other clusters.
     doubtful : tuple of Doubtful
         The samples with the smallest margins.
     questions : tuple of str
-        What to ask next.
+        Questions to ask next.
     sketch : Sketch or None
-        Where the tree is drawn.
+        The layout of the tree.
     arcs : tuple of (Kind, bool, ndarray of shape (k, 2))
         Slots that statements join, by kind and by whether they hold; empty when there are too many to draw.
     map : Map or None
@@ -268,5 +268,5 @@ class Facts:
     questions: tuple[str, ...] = ()
     map: Map | None = None
     remarks: tuple[str, ...] = ()
-    texts: bool = False  # whether features are terms, which are told differently
+    texts: bool = False  # whether features are terms, which are worded differently
     n_missing: int = 0

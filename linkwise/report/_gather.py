@@ -1,4 +1,4 @@
-"""From a result, what was said and the data to the facts of a report."""
+"""Collection of the facts of a report from a result, constraints and data."""
 
 from __future__ import annotations
 
@@ -10,10 +10,11 @@ import numpy as np
 import numpy.typing as npt
 
 from linkwise import __version__
+from linkwise._messages import more_lines
 from linkwise._typing import IntArray
 from linkwise.constraints import Kind
 from linkwise.plots import lay_out, to_plane
-from linkwise.report._comparison import compare, slots_joined
+from linkwise.report._comparison import compare, count_statements, slots_joined
 from linkwise.report._facts import Cluster, Conflict, Doubtful, Facts, KindCount, Map, Score, Statement
 from linkwise.report._profiles import Profiles, profile
 from linkwise.result import read_outcome, samples_outside, verify
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
 _MAX_NAMES = 20_000
 _MAX_POINTS = 5_000
 _DOUBTFUL = 12
-_CLEAR = 0.5  # samples with a larger margin are not doubtful; three are told all the same
+_CLEAR = 0.5  # samples with a larger margin are not doubtful; three are listed in any case
 _QUESTIONS = 5
 
 
@@ -45,50 +46,50 @@ def gather_facts(
     conflicts: Sequence[Any] = (),
     questions: Sequence[Any] = (),
     scores: Sequence[Score] = (),
-    title: str = "Clusters and what was known",
+    title: str = "Clusters and constraints",
     method: str | None = None,
     reasons: Sequence[str] = (),
     recipe: str = "",
     max_members: int = 2_000,
     max_statements: int = 500,
 ) -> Facts:
-    """Collect what a report tells from a fitted estimator, a clustering, a dendrogram or labels.
+    """Collect the facts of a report from a fitted estimator, a clustering, a dendrogram or labels.
 
     Parameters
     ----------
     result : fitted estimator, Clustering, Dendrogram or labels
-        An estimator brings its labels and the statements it obeyed; a dendrogram is told them below.
+        An estimator has labels and constraints; for a dendrogram these are given below.
     X : array-like or sparse matrix, optional
         The data; with them the report describes clusters, their typical members and the doubtful samples.
     metric : {"euclidean", "cosine", "precomputed"}, optional
         How samples are compared for that; by default cosine for sparse data, Euclidean for other.
     features : array-like of shape (n_features,), optional
-        What the features are called; for sparse texts, their terms.
+        Names of the features; for sparse texts, their terms.
     values : array-like of shape (n_samples, n_features), optional
-        The data to tell means of, where X was scaled or filled: in the units of the source, NaN for what is missing, as
-        in ``Table.values``. By default X.
+        The data for means, where X was scaled or filled: in the units of the source, NaN for missing values, as in
+        ``Table.values``. By default X.
     labels : array-like of shape (n_samples,), optional
         Cluster of every sample; the marked cut, else the trees of the forest, when left out.
     constraints : Constraints, optional
-        What was said. Give it with an estimator too when soft statements were left out, so that they are told.
+        The constraints. Give them with an estimator too when soft statements were left out, so that they are reported.
     certificate : Certificate, optional
-        What held; found out with `verify` when left out.
+        The check of the constraints; made with `verify` when left out.
     ids : array-like of shape (n_samples,), optional
         Names of the samples.
     before : fitted estimator, Clustering, Dendrogram or labels, optional
-        The result without the knowledge; the report then says what the knowledge changed.
+        The result without constraints; the report then shows the effect of the constraints.
     repair : Repair, optional
-        What was dropped so that the rest holds together.
+        The repair that dropped statements so that the rest holds together.
     conflicts : sequence of Explanation or Conflict
         Contradictions that were found.
     questions : sequence of str or of objects with ``text(names)``
-        What to ask next, such as queries of `linkwise.active`; the first five are told.
+        Questions to ask next, such as queries of `linkwise.active`; the first five are reported.
     scores : sequence of Score
-        Before-after figures to tell as well.
+        Before-after figures to report as well.
     title, method, recipe : str
-        Heading, the method in one line (an estimator words it itself), Python that repeats the result.
+        Heading, the method in one line (by default the ``repr`` of the estimator), Python that repeats the result.
     reasons : sequence of str
-        Why this method; a `Clustering` brings its own.
+        Reasons for the method; a `Clustering` has them.
     max_members, max_statements : int
         How many members of a cluster and how many statements are listed by name.
 
@@ -98,8 +99,8 @@ def gather_facts(
 
     Notes
     -----
-    **Cost** O(n log n + m), and O(n k d) with data. **Guarantee** what is said to hold was checked by `verify`, not by
-    the engine.
+    **Cost** O(n log n + m), and O(n k d) with data. **Guarantee** statements reported to hold were checked by `verify`,
+    not by the engine.
 
     Examples
     --------
@@ -107,8 +108,8 @@ def gather_facts(
     >>> from linkwise import Constraints, Dendrogram
     >>> from linkwise.report import gather_facts
     >>> tree = Dendrogram.from_merges(3, np.array([[0, 1], [2, 3]]), np.array([1.0, 2.0]))
-    >>> said = Constraints.build(3, must_link=[(0, 1)])
-    >>> facts = gather_facts(tree, labels=[0, 0, 1], constraints=said)
+    >>> constraints = Constraints.build(3, must_link=[(0, 1)])
+    >>> facts = gather_facts(tree, labels=[0, 0, 1], constraints=constraints)
     >>> [(cluster.label, cluster.size) for cluster in facts.clusters], facts.n_broken
     ([(0, 2), (1, 1)], 0)
     """
@@ -197,10 +198,6 @@ def _doubtful(
 ) -> tuple[Doubtful, ...]:
     if len(np.unique(labels)) < 2:
         return ()
-    spoken = np.zeros(len(labels), dtype=np.intp)
-    if constraints is not None:
-        np.add.at(spoken, constraints.items[constraints.items >= 0], 1)
-        np.add.at(spoken, constraints.groups.member, 1)
     first = np.argsort(found.margin, kind="stable")[:_DOUBTFUL]
     first = first[(found.margin[first] < _CLEAR) | (np.arange(len(first)) < 3)]
     rows = zip(
@@ -208,7 +205,7 @@ def _doubtful(
         labels[first].tolist(),
         found.other[first].tolist(),
         found.margin[first].tolist(),
-        spoken[first].tolist(),
+        count_statements(constraints, len(labels))[first].tolist(),
         strict=True,
     )
     return tuple(Doubtful(*row) for row in rows)
@@ -222,7 +219,7 @@ def _map(X: Any, labels: npt.NDArray[Any]) -> Map:
 
 
 def _remarks(estimator: Any, tree: Any, labels: npt.NDArray[Any]) -> tuple[str, ...]:
-    """What became of small branches: in the words of the estimator, if these are its clusters."""
+    """Return remarks about small branches: those of the estimator, if these are its clusters."""
     own = getattr(estimator, "certificate_", None)
     if own is not None and own.remarks and np.array_equal(estimator.labels_, labels):
         return tuple(own.remarks)
@@ -235,18 +232,16 @@ def _number(value: Any) -> int | None:
 
 
 def _conflict(one: Any) -> Conflict:
-    """A `Conflict`, or what `check` or `conflicts` explain."""
+    """Read a `Conflict`, or an explanation of `check` or `conflicts`."""
     if isinstance(one, Conflict):
         return one
-    more = len(one.core) - len(one.lines)
-    lines = (*one.lines, *one.rules, *((f"... and {more:,} more",) if more > 0 else ()))
-    return Conflict(tuple(lines), one.because, tuple(one.fixes))
+    lines = (*one.lines, *one.rules, *more_lines(len(one.lines), len(one.core), "... "))
+    return Conflict(lines, one.because, tuple(one.fixes))
 
 
 def _repairs(repair: Any, estimator: Any) -> tuple[str, ...]:
     if repair is not None:
-        more = len(repair.dropped) - len(repair.because)
-        return (*repair.because, *((f"... and {more:,} more",) if more > 0 else ()))
+        return (*repair.because, *more_lines(len(repair.because), len(repair.dropped), "... "))
     dropped = getattr(estimator, "dropped_", None)
     if dropped is None:
         return ()

@@ -1,4 +1,4 @@
-"""Words only: the facts as one HTML file that needs nothing else, opens offline and reads well on a phone."""
+"""The report as one HTML file without external resources, for desktop and phone."""
 
 from __future__ import annotations
 
@@ -7,13 +7,13 @@ from pathlib import Path
 
 from linkwise._messages import many
 from linkwise.report._facts import Conflict, Facts
-from linkwise.report._page_sections import change_section, cluster_section, doubt_section, question_section
-from linkwise.report._sentences import MEANING, asked, lead, safe, script_json, verdict
+from linkwise.report._page_sections import change_section, cluster_section, doubt_section, more_of, question_section
+from linkwise.report._sentences import MEANING, REPEAT, STATEMENTS, asked, lead, safe, script_json, verdict
 from linkwise.report._svg import map_svg, tree_svg
 
 
 def render_html(facts: Facts) -> str:
-    """Word the facts as a self-contained page.
+    """Write the facts as a self-contained page.
 
     Parameters
     ----------
@@ -27,7 +27,7 @@ def render_html(facts: Facts) -> str:
 
     Notes
     -----
-    **Guarantee** the page loads nothing from anywhere; everything that comes from the data is escaped.
+    **Guarantee** the page loads no other resources; all texts from the data are escaped.
 
     Examples
     --------
@@ -78,12 +78,12 @@ _CONTENTS = {
     "conflicts": "Conflicts",
     "tree": "Tree",
     "map": "Map",
-    "changed": "What changed",
+    "changed": "Effect",
     "clusters": "Clusters",
     "doubtful": "Least certain",
     "questions": "Questions",
     "said": "Statements",
-    "again": "Do it again",
+    "again": "Repeat",
 }
 
 
@@ -104,14 +104,14 @@ def _head(facts: Facts) -> str:
 
 
 def _sizes(sizes: list[int]) -> tuple[str, str]:
-    """How large clusters are: from the smallest to the largest, or all of them."""
+    """Return the sizes of the clusters: the smallest and the largest, or the size of all."""
     if len(set(sizes)) > 1:
         return f"{min(sizes):,} – {max(sizes):,}", "smallest, largest cluster"
     return _counted(sizes[0], "sample", " in each cluster") if sizes else ("0", "clusters")
 
 
 def _counted(count: int, word: str, more: str = "") -> tuple[str, str]:
-    """A number, and its noun to stand below it."""
+    """Return a number, and its noun for the line below it."""
     figure, _, noun = many(count, word).partition(" ")
     return figure, noun + more
 
@@ -125,9 +125,9 @@ def _tiles(facts: Facts) -> str:
         _counted(facts.n_statements, "statement", " made"),
     ]
     if facts.comparison is not None:
-        tiles.append(_counted(facts.comparison.n_moved, "sample", " moved by them"))
+        tiles.append(_counted(facts.comparison.n_moved, "sample", " moved by constraints"))
     if facts.k_min is not None:
-        tiles.append((f"{facts.k_min:,}", "is the fewest clusters possible"))
+        tiles.append((f"{facts.k_min:,}", "smallest possible number of clusters"))
     return (
         '<div class="tiles">'
         + "".join(f'<div class="tile"><b>{n}</b><span>{t}</span></div>' for n, t in tiles)
@@ -148,7 +148,7 @@ def _conflicts(facts: Facts) -> str:
     parts = ["<h2>Conflicts and repairs</h2>", *(_conflict(conflict) for conflict in facts.conflicts)]
     if facts.repairs:
         left_out = "".join(f"<li><code>{safe(text)}</code></li>" for text in facts.repairs)
-        parts.append(f"<p>These statements were left out, so that the rest holds together:</p><ul>{left_out}</ul>")
+        parts.append(f"<p>These statements were left out so that the others hold together:</p><ul>{left_out}</ul>")
     return "\n".join(parts)
 
 
@@ -171,7 +171,7 @@ def _tree(facts: Facts) -> str:
     if any(not held for _, held, _ in facts.arcs):
         legend.append("<span>thick: does not hold</span>")
     if facts.sketch.cut_height is not None:
-        legend.append('<span><i class="cutline"></i>where the clusters are cut</span>')
+        legend.append('<span><i class="cutline"></i>the cut into clusters</span>')
     if facts.sketch.n_outside:
         legend.append(
             f"<span>hatched: {many(facts.sketch.n_outside, 'sample')} outside the branch of the cluster</span>"
@@ -183,13 +183,13 @@ def _tree(facts: Facts) -> str:
             '<input id="find" type="search" autocomplete="off" placeholder="name or part of it">'
             '<div id="found" class="soft" aria-live="polite"></div>'
         )
-    arcs = ", the arcs below it what was said" if facts.arcs else ""
-    many_said = "" if facts.arcs or not facts.n_statements else " There are too many statements to draw each."
+    arcs = ", the arcs below the tree show the statements" if facts.arcs else ""
+    not_drawn = "" if facts.arcs or not facts.n_statements else " There are too many statements to draw."
     return (
         f'<h2>The tree</h2>\n<figure id="drawing"><div class="wide">{tree_svg(facts)}</div>'
         f'<figcaption><div class="legend">{"".join(legend)}</div>'
         f"Two samples meet at the height at which their clusters were joined. "
-        f"The background colors show the clusters{arcs}.{many_said}</figcaption></figure>\n{find}"
+        f"The background colors show the clusters{arcs}.{not_drawn}</figcaption></figure>\n{find}"
     )
 
 
@@ -204,7 +204,7 @@ def _map(facts: Facts) -> str:
     )
     return (
         f'<h2>The map</h2>\n<figure class="map">{map_svg(found)}<figcaption>The samples in the plane that shows most '
-        f"of their spread; what is close in it need not be close in the data.{some}</figcaption></figure>"
+        f"of their spread; samples close on the map need not be close in the data.{some}</figcaption></figure>"
     )
 
 
@@ -216,8 +216,8 @@ def _kinds(facts: Facts) -> str:
         f"<td class='n'>{k.said:,}</td><td class='n {'yes' if k.held == k.said else 'no'}'>{k.held:,}</td></tr>"
         for k in facts.kinds
     )
-    head = '<tr><th>statement</th><th class="n">said</th><th class="n">hold</th></tr>'
-    return f"<h2>What was said, and what holds</h2>\n<div class='wide'><table>{head}{rows}</table></div>"
+    head = '<tr><th>statement</th><th class="n">given</th><th class="n">hold</th></tr>'
+    return f"<h2>{STATEMENTS}</h2>\n<div class='wide'><table>{head}{rows}</table></div>"
 
 
 def _scores(facts: Facts) -> str:
@@ -227,7 +227,7 @@ def _scores(facts: Facts) -> str:
         f"<tr><td>{safe(s.name)}</td><td class='n'>{s.before:.3f}</td><td class='n'><b>{s.after:.3f}</b></td></tr>"
         for s in facts.scores
     )
-    head = '<tr><th></th><th class="n">without what was said</th><th class="n">with it</th></tr>'
+    head = '<tr><th></th><th class="n">without constraints</th><th class="n">with constraints</th></tr>'
     return f"<h2>Before and after</h2>\n<div class='wide'><table>{head}{rows}</table></div>"
 
 
@@ -236,15 +236,14 @@ def _statements(facts: Facts) -> str:
         return ""
     marks = {True: "<span class='yes'>✓</span>", False: "<span class='no'>✗ broken</span>"}
     rows = "".join(f"<li>{marks[s.held]} <code>{safe(s.text)}</code></li>" for s in facts.statements)
-    left_out = facts.n_statements - len(facts.statements)
-    more = f"<p class='soft'>… and {left_out:,} more, which hold or are counted above.</p>" if left_out else ""
+    more = more_of(len(facts.statements), facts.n_statements, ", which hold or are counted above")
     open_now = " open" if facts.n_broken else ""
     count = many(facts.n_statements, "statement")
     return f'<details{open_now}><summary>{count}, one by one</summary><ul class="said">{rows}</ul>{more}</details>'
 
 
 def _recipe(facts: Facts) -> str:
-    return f"<h2>How to do it again</h2>\n<pre><code>{safe(facts.recipe, 100_000)}</code></pre>" if facts.recipe else ""
+    return f"<h2>{REPEAT}</h2>\n<pre><code>{safe(facts.recipe, 100_000)}</code></pre>" if facts.recipe else ""
 
 
 def _scripts(facts: Facts) -> str:

@@ -1,4 +1,4 @@
-"""The facts for programs: everything but the drawing, as JSON."""
+"""The facts of a report as JSON, without the drawings."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _DRAWING = {"sketch", "arcs", "map"}
 
 
 def to_json(facts: Facts, *, indent: int | None = 2) -> str:
-    """Write the facts as JSON: the field names of `Facts`, without what only the drawings need.
+    """Write the facts as JSON with the field names of `Facts`, without the drawings.
 
     Parameters
     ----------
@@ -35,8 +35,8 @@ def to_json(facts: Facts, *, indent: int | None = 2) -> str:
     --------
     >>> import json
     >>> from linkwise.report import gather_facts, to_json
-    >>> told = json.loads(to_json(gather_facts([0, 0, 1])))
-    >>> told["n_samples"], [cluster["size"] for cluster in told["clusters"]]
+    >>> facts = json.loads(to_json(gather_facts([0, 0, 1])))
+    >>> facts["n_samples"], [cluster["size"] for cluster in facts["clusters"]]
     (3, [2, 1])
     """
     return json.dumps(_plain(facts), indent=indent, allow_nan=False)

@@ -1,13 +1,26 @@
-"""Words only: the facts as Markdown, to paste where no page can go."""
+"""The report as Markdown, without pictures."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
 
-from linkwise._messages import many
+from linkwise._messages import and_more, many, more_lines
 from linkwise.report._facts import Facts
-from linkwise.report._sentences import MEANING, asked, change_words, compared, filled, lead, trait_words, verdict
+from linkwise.report._sentences import (
+    EFFECT,
+    MEANING,
+    QUESTIONS,
+    REPEAT,
+    STATEMENTS,
+    asked,
+    change_words,
+    compared,
+    filled,
+    lead,
+    trait_words,
+    verdict,
+)
 
 _SPECIAL = re.compile(r"([\\`*_{}\[\]<>()#+!|~$&])")
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\ud800-\udfff\u2028\u2029]")
@@ -16,7 +29,7 @@ _STATEMENTS = 60
 
 
 def plain(text: object, longest: int = 300) -> str:
-    r"""Text that Markdown shows as it is, on one line.
+    r"""Escape a text so that Markdown shows it literally, on one line.
 
     Examples
     --------
@@ -31,7 +44,7 @@ def plain(text: object, longest: int = 300) -> str:
 
 
 def render_markdown(facts: Facts) -> str:
-    """Word the facts as Markdown, without pictures.
+    """Write the facts as Markdown, without pictures.
 
     Parameters
     ----------
@@ -58,11 +71,11 @@ def render_markdown(facts: Facts) -> str:
     parts += [*_conflicts(facts), *_changes(facts), *_clusters(facts), *_doubtful(facts)]
     if facts.questions:
         numbered = (f"{i}. {plain(question)}" for i, question in enumerate(facts.questions, start=1))
-        parts += ["## Worth asking next", "\n".join(numbered)]
+        parts += [f"## {QUESTIONS}", "\n".join(numbered)]
     parts += _statements(facts)
     if facts.recipe:
         fence = "`" * max(3, 1 + max((len(run) for run in re.findall(r"`+", facts.recipe)), default=0))
-        parts += ["## How to do it again", f"{fence}python\n{facts.recipe.rstrip()}\n{fence}"]
+        parts += [f"## {REPEAT}", f"{fence}python\n{facts.recipe.rstrip()}\n{fence}"]
     return "\n\n".join([*parts, f"Written by linkwise {plain(facts.version)}."]) + "\n"
 
 
@@ -83,9 +96,11 @@ def _conflicts(facts: Facts) -> list[str]:
         parts.append(f"These statements cannot hold together:\n\n{_list(map(plain, conflict.statements))}")
         parts.append(plain(conflict.because))
         if conflict.suspects:
-            parts.append(f"Dropping any one of these resolves it:\n\n{_list(map(plain, conflict.suspects))}")
+            parts.append(f"Dropping any one of these resolves the conflict:\n\n{_list(map(plain, conflict.suspects))}")
     if facts.repairs:
-        parts.append(f"Left out, so that the rest holds together:\n\n{_list(map(plain, facts.repairs))}")
+        parts.append(
+            f"These statements were left out so that the others hold together:\n\n{_list(map(plain, facts.repairs))}"
+        )
     return parts
 
 
@@ -93,13 +108,13 @@ def _changes(facts: Facts) -> list[str]:
     found = facts.comparison
     parts = []
     if found is not None:
-        parts += ["## What the knowledge changed", "\n".join(map(plain, compared(facts, found)))]
+        parts += [f"## {EFFECT}", "\n".join(map(plain, compared(facts, found)))]
         if found.changes:
             rows = [(plain(change.text), plain(change_words(change))) for change in found.changes]
-            parts.append(_table(("statement", "what it did"), rows))
+            parts.append(_table(("statement", "effect"), rows))
     if facts.scores:
         scores = [(plain(s.name), f"{s.before:.3f}", f"{s.after:.3f}") for s in facts.scores]
-        parts.append(_table(("", "without what was said", "with it"), scores))
+        parts.append(_table(("", "without constraints", "with constraints"), scores))
     return parts
 
 
@@ -112,8 +127,7 @@ def _clusters(facts: Facts) -> list[str]:
         if cluster.exemplars:
             lines.append(f"Typical: {', '.join(plain(name, 80) for name in cluster.exemplars)}")
         names = ", ".join(plain(name, 80) for name in cluster.members[:_MEMBERS])
-        more = cluster.size - min(len(cluster.members), _MEMBERS)
-        lines.append(f"Members: {names}{f' and {more:,} more' if more > 0 else ''}")
+        lines.append(f"Members: {names}{and_more(min(len(cluster.members), _MEMBERS), cluster.size)}")
         parts.append("\n\n".join(lines))
     return parts
 
@@ -131,9 +145,7 @@ def _statements(facts: Facts) -> list[str]:
     if not facts.kinds:
         return []
     rows = [(MEANING[k.kind][0], f"{k.said:,}", f"{k.held:,}") for k in facts.kinds]
-    parts = ["## What was said, and what holds", _table(("statement", "said", "hold"), rows)]
+    parts = [f"## {STATEMENTS}", _table(("statement", "given", "hold"), rows)]
     shown = facts.statements[:_STATEMENTS]
     lines = [f"{'holds' if s.held else '**broken**'}: {plain(s.text)}" for s in shown]
-    more = facts.n_statements - len(shown)
-    parts.append(_list([*lines, *([f"… and {more:,} more"] if more > 0 else [])]))
-    return parts
+    return [*parts, _list([*lines, *more_lines(len(shown), facts.n_statements, "… ")])]

@@ -1,25 +1,39 @@
-"""The page's sections about clusters, doubt, change and questions."""
+"""Sections of the page about clusters, the effect of constraints, doubtful samples and questions."""
 
 from __future__ import annotations
 
-from linkwise._messages import many
+from linkwise._messages import and_more, many
 from linkwise.plots import cluster_color, text_on
 from linkwise.report._facts import Cluster, Comparison, Facts, Trait
-from linkwise.report._sentences import change_words, compared, filled, mean_words, safe, trait_words
+from linkwise.report._sentences import (
+    EFFECT,
+    QUESTIONS,
+    change_words,
+    compared,
+    filled,
+    mean_words,
+    safe,
+    trait_words,
+)
 from linkwise.report._svg import before_svg
 
 _MAX_CLUSTERS = 200
 _LEAST_BAR = 1.0  # standard deviations for a bar of full length, at least
 
 
+def more_of(shown: int, total: int, rest: str = "") -> str:
+    """Write a line about the things of a list that are not shown; "" if all are."""
+    return f"<p class='soft'>{and_more(shown, total, '… ')}{rest}.</p>" if total > shown else ""
+
+
 def swatch(label: int) -> str:
-    """A colored square with the number of its cluster."""
+    """Write a colored square with the number of its cluster."""
     color = cluster_color(label)
     return f'<span class="chip" style="background:{color};color:{text_on(color)}">{label}</span>'
 
 
 def cluster_section(facts: Facts) -> str:
-    """One card per cluster: size, typical members, what is special, and all members on demand."""
+    """Write one card per cluster: size, typical members, traits, and all members on demand."""
     largest = max((cluster.size for cluster in facts.clusters), default=1)
     parts = ["<h2>The clusters</h2>"]
     if any(cluster.traits for cluster in facts.clusters):
@@ -48,8 +62,7 @@ def _card(cluster: Cluster, facts: Facts, largest: int) -> str:
         names = ", ".join(f"<bdi>{safe(name, 60)}</bdi>" for name in cluster.exemplars)
         typical = f"<p><span class='soft'>typical:</span> {names}</p>"
     members = "".join(f"<li><bdi>{safe(name)}</bdi></li>" for name in cluster.members)
-    left_out = cluster.size - len(cluster.members)
-    more = f"<p class='soft'>… and {left_out:,} more.</p>" if left_out else ""
+    more = more_of(len(cluster.members), cluster.size)
     return (
         f'<article data-cluster="{cluster.label}" style="--mine:{color}"><h3>{swatch(cluster.label)} '
         f'{many(cluster.size, "sample")}<span class="soft">, {part:.0%}{margin}</span></h3>'
@@ -78,22 +91,22 @@ def _traits(traits: tuple[Trait, ...], facts: Facts) -> str:
 
 
 def change_section(facts: Facts) -> str:
-    """What the knowledge changed: sentences, the statements it took, and who moved."""
+    """Write the effect of the constraints: sentences, the statements that changed the result, and moved samples."""
     found = facts.comparison
     if found is None:
         return ""
-    told = "".join(f"<p>{safe(sentence)}</p>" for sentence in compared(facts, found))
+    sentences = "".join(f"<p>{safe(sentence)}</p>" for sentence in compared(facts, found))
     drawing = before_svg(facts)
     if drawing:
         drawing = (
-            f'<figure><div class="wide">{drawing}</div><figcaption>The tree without the knowledge, its clusters in the '
+            f'<figure><div class="wide">{drawing}</div><figcaption>The tree without constraints, its clusters in the '
             "colors of those they became; thick arcs are statements it breaks.</figcaption></figure>"
         )
-    return f"<h2>What the knowledge changed</h2>\n{told}{drawing}{_flows(facts, found)}{_needed(found)}{_moves(found)}"
+    return f"<h2>{EFFECT}</h2>\n{sentences}{drawing}{_flows(facts, found)}{_needed(found)}{_moves(found)}"
 
 
 def _flows(facts: Facts, found: Comparison) -> str:
-    """One bar per cluster, divided by where its samples come from."""
+    """Write one bar per cluster, divided by the former clusters of its samples."""
     if not found.n_moved:
         return ""
     rows = []
@@ -113,7 +126,7 @@ def _flows(facts: Facts, found: Comparison) -> str:
             f"<tr><td>{swatch(cluster.label)}</td><td class='flow'><span>{pieces}</span></td>"
             f"<td class='soft'>{words or 'as before'}</td></tr>"
         )
-    head = "<tr><th>cluster</th><th colspan='2'>its samples, colored by where they would be</th></tr>"
+    head = "<tr><th>cluster</th><th colspan='2'>its samples, colored by cluster without constraints</th></tr>"
     return f"<div class='wide'><table class='flows'>{head}{''.join(rows)}</table></div>"
 
 
@@ -132,8 +145,7 @@ def _needed(found: Comparison) -> str:
         f"<li><code>{safe(change.text)}</code> <span class='soft'>{safe(change_words(change))}</span></li>"
         for change in found.changes
     )
-    left_out = found.n_changes - len(found.changes)
-    more = f"<p class='soft'>… and {left_out:,} more.</p>" if left_out > 0 else ""
+    more = more_of(len(found.changes), found.n_changes)
     few = " open" if found.n_changes <= 8 else ""
     return (
         f"<details{few}><summary>{many(found.n_changes, 'statement')} forced or refused a merge</summary>"
@@ -149,14 +161,13 @@ def _moves(found: Comparison) -> str:
         f"{', named in a statement' if move.named else ''}</span></li>"
         for move in found.moves
     )
-    left_out = found.n_moved - len(found.moves)
-    more = f"<p class='soft'>… and {left_out:,} more.</p>" if left_out > 0 else ""
-    title = f"{many(found.n_moved, 'sample')} moved, those that statements name first"
+    more = more_of(len(found.moves), found.n_moved)
+    title = f"{many(found.n_moved, 'sample')} moved, those in statements first"
     return f"<details><summary>{title}</summary><ul class='members'>{rows}</ul>{more}</details>"
 
 
 def doubt_section(facts: Facts) -> str:
-    """The samples that are nearly as close to another cluster."""
+    """Write the samples that are nearly as close to another cluster as to their own."""
     if not facts.doubtful:
         return ""
     rows = "".join(
@@ -168,14 +179,14 @@ def doubt_section(facts: Facts) -> str:
     return (
         "<h2>Least certain</h2>\n<p class='soft'>Samples nearly as close to another cluster as to their own; the "
         "margin is 1 in the middle of a cluster, 0 halfway, and below 0 for those that are closer to the other one, "
-        "often because a statement or the tree wants it so.</p>\n"
+        "often because a statement or the tree requires it.</p>\n"
         f"<div class='wide'><table>{head}{rows}</table></div>"
     )
 
 
 def question_section(facts: Facts) -> str:
-    """What to ask next."""
+    """Write the questions to ask next."""
     if not facts.questions:
         return ""
     rows = "".join(f"<li>{safe(question)}</li>" for question in facts.questions)
-    return f"<h2>Worth asking next</h2>\n<ol class='ask'>{rows}</ol>"
+    return f"<h2>{QUESTIONS}</h2>\n<ol class='ask'>{rows}</ol>"

@@ -1,4 +1,4 @@
-"""What distinguishes clusters, who is typical of them, and who nearly belongs elsewhere."""
+"""Profiles of clusters: distinctive features, typical samples, and samples close to another cluster."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from linkwise.report._facts import Trait
 
 _TRAITS = 6
 _EXEMPLARS = 5
-_LEAST = 0.2  # differences below a fifth of a standard deviation distinguish nothing
+_LEAST = 0.2  # smaller differences, in standard deviations, are not distinctive
 _CELLS = 50_000_000  # entries of the distances from samples to clusters held at once
 
 
@@ -41,15 +41,14 @@ def profile(X: Any, labels: npt.NDArray[Any], metric: str, features: Any, values
         ``"euclidean"`` and ``"cosine"`` compare samples with the centers of clusters, cosine after scaling rows to
         length one; ``"precomputed"`` takes the mean dissimilarity to the members of a cluster (others than the sample).
     features : array-like of shape (n_features,) or None
-        What the features are called.
+        Names of the features.
     values : array-like of shape (n_samples, n_features) or None
-        What means are told of, NaN for what is missing; X when left out.
+        The data for means, NaN for missing values; X when left out.
 
     Notes
     -----
     A trait's difference is (mean in the cluster - mean over all) / standard deviation over all, each over the samples
-    that have a value. **Cost** O(n k d), for
-    dissimilarities O(n^2).
+    that have a value. **Cost** O(n k d), for dissimilarities O(n^2).
     """
     kinds, group = np.unique(labels, return_inverse=True)
     group = group.ravel().astype(np.intp)
@@ -66,7 +65,7 @@ def profile(X: Any, labels: npt.NDArray[Any], metric: str, features: Any, values
         from sklearn.preprocessing import normalize
 
         away = _to_centers(normalize(table) if metric == "cosine" else table, group, size)
-        traits = _traits(_told(table, values), group, size, features)
+        traits = _traits(_read_values(table, values), group, size, features)
     gone = (
         0 if values is None or hasattr(values, "tocsr") else int(np.isnan(np.asarray(values, dtype=np.float64)).sum())
     )
@@ -84,15 +83,15 @@ def profile(X: Any, labels: npt.NDArray[Any], metric: str, features: Any, values
     return Profiles(traits, tuple(typical), margin, kinds[nearest], gone)
 
 
-def _told(table: Any, values: Any) -> Any:
-    """What means are told of."""
+def _read_values(table: Any, values: Any) -> Any:
+    """Read the data for means, by default those that were clustered."""
     if values is None:
         return table
-    told = values.tocsr() if hasattr(values, "tocsr") else np.asarray(values, dtype=np.float64)
-    if told.shape != table.shape:
-        msg = f"report: values has the shape {told.shape}, but X {table.shape}."
+    given = values.tocsr() if hasattr(values, "tocsr") else np.asarray(values, dtype=np.float64)
+    if given.shape != table.shape:
+        msg = f"report: values has shape {given.shape}, expected {table.shape}, the shape of X."
         raise LinkwiseError(msg)
-    return told
+    return given
 
 
 def _group_means(table: Any, group: IntArray, size: IntArray) -> FloatArray:
@@ -106,7 +105,7 @@ def _group_means(table: Any, group: IntArray, size: IntArray) -> FloatArray:
 
 
 def _to_centers(table: Any, group: IntArray, size: IntArray) -> FloatArray:
-    """Distances from every sample to the center of every cluster."""
+    """Return the distances from every sample to the center of every cluster."""
     center = _group_means(table, group, size)
     square = np.asarray(table.multiply(table).sum(axis=1) if hasattr(table, "multiply") else (table**2).sum(axis=1))
     away = np.empty((len(group), len(size)))
@@ -130,7 +129,7 @@ def _mean_dissimilarities(X: Any, group: IntArray, size: IntArray) -> FloatArray
 
 
 def _traits(table: Any, group: IntArray, size: IntArray, features: Any) -> tuple[tuple[Trait, ...], ...]:
-    terms = hasattr(table, "multiply")  # of texts it tells more which terms are there than which are not
+    terms = hasattr(table, "multiply")  # in texts, terms that occur are more distinctive than terms that do not
     here, known = _known(table, group, size, terms)
     count = known.sum(axis=0)
     mean = _group_means(here, group, size) * size[:, None] / np.maximum(known, 1)
@@ -142,7 +141,7 @@ def _traits(table: Any, group: IntArray, size: IntArray, features: Any) -> tuple
     d = len(overall)
     names = [f"feature {j}" for j in range(d)] if features is None else [str(name) for name in features]
     if len(names) != d:
-        msg = f"report: {len(names):,} features are named, but X has {d:,} columns."
+        msg = f"report: features has {len(names):,} names, but X has {d:,} columns."
         raise LinkwiseError(msg)
     found = []
     for g in range(len(size)):
@@ -166,7 +165,7 @@ def _traits(table: Any, group: IntArray, size: IntArray, features: Any) -> tuple
 
 
 def _known(table: Any, group: IntArray, size: IntArray, terms: bool) -> tuple[Any, FloatArray]:
-    """The values with 0 for what is missing, and how many there are, by cluster and feature."""
+    """Return the values with 0 for missing ones, and the number of known ones by cluster and feature."""
     if terms or not np.isnan(table).any():
         return table, np.repeat(size[:, None].astype(np.float64), table.shape[1], axis=1)
     there = ~np.isnan(table)

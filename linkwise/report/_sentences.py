@@ -1,4 +1,4 @@
-"""Sentences of a report, and names and statements from data made harmless before they reach the page."""
+"""Sentences and headings of a report, and escaping of texts from the data."""
 
 from __future__ import annotations
 
@@ -11,7 +11,12 @@ from linkwise._messages import many, number
 from linkwise.constraints import Kind
 from linkwise.report._facts import Change, Comparison, Facts, Trait
 
-# kind: (words, how it is drawn, what it means)
+EFFECT = "Effect of the constraints"
+STATEMENTS = "Statements and how many hold"
+QUESTIONS = "Questions to ask next"
+REPEAT = "How to repeat this result"
+
+# kind: (words, style of the drawing, meaning)
 MEANING = {
     Kind.MUST_LINK: ("must-link", "together", "these two samples belong to the same cluster"),
     Kind.CANNOT_LINK: ("cannot-link", "apart", "these two samples belong to different clusters"),
@@ -24,87 +29,86 @@ MEANING = {
 
 
 def lead(facts: Facts) -> str:
-    """What there is, and what became of small branches."""
+    """Word the numbers of samples and clusters, and remarks about small branches."""
     where = f", in {many(facts.n_roots, 'tree')} that may not be joined" if facts.n_roots > 1 else ""
     found = f"{many(facts.n_samples, 'sample')} in {many(len(facts.clusters), 'cluster')}{where}."
     return " ".join([found, *facts.remarks])
 
 
 def asked(facts: Facts) -> str:
-    """What was said beforehand."""
-    said = ", ".join(kind.kind.count(kind.said) for kind in facts.kinds) or "nothing"
+    """Word the constraints."""
+    counts = ", ".join(kind.kind.count(kind.said) for kind in facts.kinds) or "none"
     soft = f", {facts.n_soft:,} of them soft" if facts.n_soft else ""
     rules = f"; rules: {', '.join(rule for rule, _ in facts.rules)}" if facts.rules else ""
-    return f"What was said beforehand: {said}{soft}{rules}."
+    return f"Constraints: {counts}{soft}{rules}."
 
 
 def filled(facts: Facts) -> str:
-    """What became of missing values; "" where there are none."""
+    """Word the number of missing values; "" if there are none."""
     if not facts.n_missing:
         return ""
     are = "is" if facts.n_missing == 1 else "are"
     gone = many(facts.n_missing, "value")
     return (
         f"{gone} {are} missing and {'was' if facts.n_missing == 1 else 'were'} filled in only to compare samples; "
-        "means are of the values that are there."
+        "means are over the other values."
     )
 
 
 def verdict(facts: Facts) -> tuple[str, str, list[str]]:
-    """Whether what was said holds: "good", "bad" or "none", a headline, and further sentences."""
+    """Word whether all statements hold: "good", "bad" or "none", a headline, and further sentences."""
     broken = sum(kind.said - kind.held for kind in facts.kinds)
     rules = [
         f"{rule} {'was not checked' if held is None else 'holds' if held else 'is broken'}."
         for rule, held in facts.rules
     ]
     if facts.faults:
-        return "bad", "The tree is unsound.", list(facts.faults)
+        return "bad", "The tree is invalid.", list(facts.faults)
     if facts.n_broken or any(held is False for _, held in facts.rules):
         head = f"{many(facts.n_broken, 'hard statement')} broken."
         return "bad", head, ["They come first in the list of statements.", *rules]
     if not facts.n_statements and not facts.rules:
-        head = "Nothing was said, so there was nothing to hold."
-        return "none", head, ["This is the plain method."]
+        return "none", "There are no constraints.", ["This is the result of the plain method."]
     if broken:
-        return "good", "Every hard statement holds.", [f"{many(broken, 'soft statement')} gave way.", *rules]
-    head = "The one statement holds." if facts.n_statements == 1 else f"All {facts.n_statements:,} statements hold."
-    return "good", head, ["Checked from the finished result by code that shares nothing with the method.", *rules]
+        soft = f"{many(broken, 'soft statement')} {'is' if broken == 1 else 'are'} broken."
+        return "good", "Every hard statement holds.", [soft, *rules]
+    head = "The only statement holds." if facts.n_statements == 1 else f"All {facts.n_statements:,} statements hold."
+    return "good", head, ["Checked on the final result by code that shares nothing with the method.", *rules]
 
 
 def compared(facts: Facts, found: Comparison) -> list[str]:
-    """What the knowledge changed, in a few sentences."""
+    """Word the effect of the constraints in a few sentences."""
     share = found.n_moved / max(facts.n_samples, 1)
     if found.n_moved:
         are = "is" if found.n_moved == 1 else "are"
         moved = f"{many(found.n_moved, 'sample')} of {facts.n_samples:,} ({share:.1%}) {are} in another cluster than"
-        told = [f"{moved} without the knowledge; the two clusterings agree to {found.adjusted_rand:.3f}"]
-        told[0] += " (adjusted Rand index; 1 is the same, 0 is chance)."
+        sentences = [f"{moved} without constraints; the two clusterings agree to {found.adjusted_rand:.3f}"]
+        sentences[0] += " (adjusted Rand index; 1 is the same, 0 is chance)."
     else:
-        told = ["Every sample is in the same cluster as without the knowledge."]
+        sentences = ["Every sample is in the same cluster as without constraints."]
     if found.n_statements:
-        told.append(
+        sentences.append(
             f"{found.held_before:,} of {many(found.n_statements, 'statement')} "
-            f"{'holds' if found.held_before == 1 else 'hold'} without being told; "
-            f"{found.held_after:,} {'holds' if found.held_after == 1 else 'hold'} now."
+            f"{'holds' if found.held_before == 1 else 'hold'} without constraints, {found.held_after:,} with them."
         )
     if found.n_branches:
         same = found.branches_kept or 0
-        told.append(
+        sentences.append(
             f"{same:,} of {many(found.n_branches, 'branch')} of the tree {'is' if same == 1 else 'are'} the same "
             f"({same / found.n_branches:.0%})."
         )
-    return told
+    return sentences
 
 
 def change_words(change: Change) -> str:
-    """What a statement forced or refused, and where its samples meet without and with it."""
+    """Word the effect of a statement, and the heights at which its samples meet without and with it."""
     before, after = change.height_before, change.height_after
     if change.kind is Kind.TRIPLET:
         verb = "forced an earlier merge"
     elif change.kind in (Kind.MUST_LINK, Kind.TOGETHER, Kind.MUST_LINK_ANY):
-        verb = "forced together what would be apart"
+        verb = "joined samples that would be apart"
     else:
-        verb = "kept apart what would be together"
+        verb = "separated samples that would be together"
     if before is None and after is None:
         return verb
     scale = max(abs(before or 0.0), abs(after or 0.0))
@@ -114,7 +118,7 @@ def change_words(change: Change) -> str:
 
 
 def trait_words(trait: Trait, texts: bool) -> str:
-    """One feature of a cluster."""
+    """Word one feature of a cluster."""
     if texts:
         return f"{trait.feature} ({trait.difference:+.1f})"
     side = "above" if trait.difference > 0 else "below"
@@ -125,7 +129,7 @@ def trait_words(trait: Trait, texts: bool) -> str:
 
 
 def mean_words(trait: Trait) -> str:
-    """The mean of a feature in a cluster, and how many samples there have no value of it."""
+    """Word the mean of a feature in a cluster, and the number of missing values."""
     gone = f" ({trait.missing:,} missing)" if trait.missing else ""
     return f"{number(trait.mean, trait.spread)}{gone}"
 
@@ -148,6 +152,6 @@ def safe(text: str, longest: int = 300) -> str:
 
 
 def script_json(values: Sequence[object]) -> str:
-    """Write values as JSON that cannot end the script element it stands in."""
+    """Write values as JSON that cannot end the enclosing script element."""
     text = json.dumps(values, ensure_ascii=True, separators=(",", ":"))
     return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")

@@ -1,4 +1,4 @@
-"""The dendrogram as an SVG text: a few hundred bytes per cluster, colors from the page, no library needed."""
+"""The dendrogram and the map as SVG text, without a library."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _CLASS = {Kind.MUST_LINK: "together", Kind.CANNOT_LINK: "apart", Kind.TRIPLET: "
 
 
 def tree_svg(facts: Facts) -> str:
-    """Draw the tree, the cut, the clusters as a colored ground and what was said as arcs below it."""
+    """Draw the tree, the cut, the clusters as a colored ground and the statements as arcs below it."""
     sketch = facts.sketch
     if sketch is None:
         return ""
@@ -50,7 +50,7 @@ def tree_svg(facts: Facts) -> str:
 
 
 def before_svg(facts: Facts) -> str:
-    """Draw the tree without the knowledge in the same way, without names."""
+    """Draw the tree without constraints in the same way, without names."""
     found = facts.comparison
     if found is None or found.sketch is None:
         return ""
@@ -135,7 +135,7 @@ def _depth(sketch: Sketch, span: float) -> float:
 
 
 def _deepest(facts: Facts, sketch: Sketch) -> float:
-    """Depth of the deepest arc: what stands below the tree stands right under it."""
+    """Return the depth of the deepest arc; names are written directly below it."""
     spans = [abs(pair[1] - pair[0]) for _, _, slots in facts.arcs for pair in slots]
     return _depth(sketch, max(spans, default=0.0))
 

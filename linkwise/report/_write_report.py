@@ -1,4 +1,4 @@
-"""One call from a result to a file."""
+"""Writing of a report to a file."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ _FORMS = {".html": render_html, ".htm": render_html, ".md": render_markdown, ".j
 
 
 def write_report(path: str | Path, result: Any, **facts: Any) -> Path:
-    """Write the report of a result: a page, Markdown or JSON, as the name of the file ends.
+    """Write the report of a result as a page, Markdown or JSON, by the ending of the file name.
 
     Parameters
     ----------
     path : str or Path
         The file to write, ending in .html, .md or .json; replaced when it exists.
     result : fitted estimator, Clustering, Dendrogram, labels or Facts
-        What to report on.
+        The result to report on.
     **facts
         Passed to `gather_facts`: ``X``, ``constraints``, ``before``, ``ids``, ``title`` and so on.
 
@@ -46,7 +46,10 @@ def write_report(path: str | Path, result: Any, **facts: Any) -> Path:
     target = Path(path)
     form = _FORMS.get(target.suffix.lower())
     if form is None:
-        msg = f"write_report: {target.name!r} ends in {target.suffix!r}, expected .html, .md or .json."
+        msg = (
+            f"write_report: {target.name!r} ends in {target.suffix!r}, expected .html, .md or .json.\n"
+            "Hint: write_report('report.html', result)."
+        )
         raise LinkwiseError(msg)
     text = form(result if isinstance(result, Facts) else gather_facts(result, **facts))
     target.write_text(text, encoding="utf-8", errors="replace")

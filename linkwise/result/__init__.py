@@ -1,4 +1,4 @@
-"""What comes out: the dendrogram, and the independent check that it keeps what was said."""
+"""Results: the dendrogram, its cuts, and the independent check of constraints."""
 
 from linkwise._lazy import attach
 

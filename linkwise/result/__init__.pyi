@@ -25,6 +25,7 @@ from linkwise.result._outcome import (
     Outcome as Outcome,
     place_of as place_of,
     read_outcome as read_outcome,
+    require_dendrogram as require_dendrogram,
 )
 from linkwise.result._small_branches import (
     cut_without_outliers as cut_without_outliers,

@@ -1,7 +1,7 @@
-"""The independent checker: reads only ``parent`` and ``marked`` (or labels) and recomputes everything it asserts.
+"""The independent checker, which reads only ``parent`` and ``marked`` (or labels) and recomputes all it asserts.
 
-Nothing here is shared with the engines or with `Dendrogram`: a bug there must not be able to hide here. Array code
-only, no compiled kernels. The rules about clusters are checked next door, in ``_verify_rules``.
+It shares no code with the engines or with `Dendrogram`, so that a bug there cannot hide here. Array code only, no
+compiled kernels. The rules about clusters are checked in ``_certificate_rules``.
 """
 
 from __future__ import annotations
@@ -12,9 +12,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from linkwise._messages import many
+from linkwise._messages import many, more_lines
 from linkwise._typing import BoolArray, IntArray
-from linkwise.constraints import Constraints, Kind, Rule
+from linkwise.constraints import Constraints, Kind, Rule, require_constraints
 from linkwise.exceptions import LinkwiseError
 from linkwise.result._certificate_rules import Clustering, check_rules
 
@@ -24,7 +24,7 @@ _CHUNK = 1 << 18
 
 @dataclass(frozen=True, eq=False)
 class Certificate:
-    """What the independent check found; made by `verify`.
+    """Findings of the independent check; made by `verify`.
 
     Attributes
     ----------
@@ -37,13 +37,13 @@ class Certificate:
     violated, soft_violated : tuple of int
         Positions of the broken hard and soft statements.
     rules : tuple of (Rule, bool or None)
-        Whether each rule holds; None when it could not be checked, ``notes`` says why.
+        Whether each rule holds; None when it could not be checked, with the reason in ``notes``.
     faults : tuple of str
-        What is wrong with the tree itself; a certificate with faults vouches for nothing.
+        Errors in the tree itself; with faults, no statement is certified.
     shown : tuple of str
-        Wording of the first broken hard statements, at most 20.
+        The first broken hard statements in words, at most 20.
     remarks : tuple of str
-        What else to know about the clusters, such as that small branches were given to other clusters.
+        Remarks about the clusters, such as that small branches were given to other clusters.
 
     Examples
     --------
@@ -67,32 +67,30 @@ class Certificate:
 
     @property
     def ok(self) -> bool:
-        """Whether the tree is sound, every hard statement holds and no checked rule is broken."""
+        """Whether the tree is valid, every hard statement holds and no checked rule is broken."""
         return not self.faults and not self.violated and all(held is not False for _, held in self.rules)
 
     def __bool__(self) -> bool:
-        msg = "a Certificate is neither true nor false; it may be broken.\nHint: ask `certificate.ok`."
+        msg = "a Certificate has no truth value.\nHint: use `certificate.ok`."
         raise TypeError(msg)
 
     def __str__(self) -> str:
         lines: list[str] = []
         if self.faults:
             lines += [
-                "The tree itself is unsound, so nothing is vouched for:",
+                "The tree is invalid, so no statement was checked:",
                 *(f"  {fault}" for fault in self.faults),
             ]
         elif self.violated:
             verb = "is" if len(self.violated) == 1 else "are"
             lines.append(f"{len(self.violated):,} of {many(self.n_hard, 'hard statement')} {verb} broken:")
-            lines += [f"  {line}" for line in self.shown]
-            if len(self.violated) > len(self.shown):
-                lines.append(f"  ... and {len(self.violated) - len(self.shown):,} more")
+            lines += [f"  {line}" for line in self.shown] + more_lines(len(self.shown), len(self.violated))
         elif self.n_hard:
             kinds = [kind.count(self.hard_counts[kind.word]) for kind in Kind if self.hard_counts.get(kind.word)]
             lead = "The 1 hard statement holds" if self.n_hard == 1 else f"All {self.n_hard:,} hard statements hold"
             lines.append(f"{lead}: {', '.join(kinds)}.")
         else:
-            lines.append("No hard statements were made.")
+            lines.append("There are no hard statements.")
         soft = self.n_statements - self.n_hard
         if soft and not self.faults:
             verb = "holds" if soft == 1 else "hold"
@@ -129,7 +127,7 @@ class Certificate:
 
 
 def verify(result: Any, constraints: Constraints, *, X: Any = None, metric: str = "euclidean") -> Certificate:
-    """Check a hierarchy or a label vector against what was said, from scratch.
+    """Check a hierarchy or a label vector against constraints, by independent code.
 
     Parameters
     ----------
@@ -149,7 +147,7 @@ def verify(result: Any, constraints: Constraints, *, X: Any = None, metric: str 
     Raises
     ------
     LinkwiseError
-        The result and the constraints speak about different numbers of samples.
+        The result and the constraints are about different numbers of samples.
 
     Notes
     -----
@@ -171,10 +169,7 @@ def verify(result: Any, constraints: Constraints, *, X: Any = None, metric: str 
     1 of 1 hard statement is broken:
       #0 triplet(0, 2 | 1)
     """
-    if not isinstance(constraints, Constraints):
-        what = type(constraints).__name__
-        msg = f"verify: constraints are {what}, expected Constraints.\nHint: use `Constraints.build`."
-        raise LinkwiseError(msg)
+    require_constraints(constraints, "verify")
     a, b, c = constraints.items.T
     kind = constraints.kind
     if hasattr(result, "parent"):
@@ -200,7 +195,7 @@ def verify(result: Any, constraints: Constraints, *, X: Any = None, metric: str 
 
 
 def _groups_held(constraints: Constraints, label: IntArray) -> BoolArray:
-    """Statements about groups, by how many clusters the samples of each lie in."""
+    """Return whether statements about groups hold, by the number of clusters of the samples of each."""
     statement, start, member = constraints.groups
     size = np.diff(start)
     owner = np.repeat(np.arange(len(size)), size)
@@ -258,7 +253,7 @@ def _read_labels(result: Any, n_samples: int) -> IntArray:
         msg = f"verify: labels have shape {labels.shape}, expected one label per sample."
         raise LinkwiseError(msg)
     if len(labels) != n_samples:
-        msg = f"verify: {len(labels):,} labels, but the constraints speak about {n_samples:,} samples."
+        msg = f"verify: constraints speak about {n_samples:,} samples, but there are {len(labels):,} labels."
         raise LinkwiseError(msg)
     if labels.dtype.kind == "f" and np.isnan(labels).any():
         msg = "verify: labels contain NaN, expected a label for every sample."
@@ -279,9 +274,7 @@ def _definition_42(label: IntArray) -> Any:
 
 def _read_tree(result: Any, constraints: Constraints) -> tuple[Clustering, tuple[str, ...], Any]:
     n = int(result.n_samples)
-    if n != constraints.n_samples:
-        msg = f"verify: the tree has {n:,} leaves, but the constraints speak about {constraints.n_samples:,} samples."
-        raise LinkwiseError(msg)
+    require_constraints(constraints, "verify", n, of="the tree")
     parent = np.asarray(result.parent)
     marked = None if result.marked is None else np.asarray(result.marked)
     faults = _tree_faults(n, parent)
@@ -289,7 +282,7 @@ def _read_tree(result: Any, constraints: Constraints) -> tuple[Clustering, tuple
         return Clustering(np.zeros(n, np.intp), False), faults, None
     joins = np.asarray(() if marked is not None else getattr(result, "joins", ()), dtype=np.intp)
     # A node above all roots makes a forest one tree, in which two samples of different trees meet at the very top.
-    # A join is not a merge, so the trees below it are separate ones, unless a cut says otherwise.
+    # A join is not a merge, so the trees below it are separate ones, unless there is a marked cut.
     is_root = (parent < 0) | np.isin(parent, joins)
     above = np.append(np.where(is_root, len(parent), parent), len(parent)).astype(np.intp)
     faults, owner = _marked_faults(n, above, marked)

@@ -1,4 +1,4 @@
-"""The rules half of the independent checker: separation, neighborhood, reach of a merge and size, by definition."""
+"""The rules half of the independent checker: separation, neighborhood, distance of merged centroids, and size."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _Finding = tuple[Rule, bool | None, str]
 
 @dataclass(frozen=True, eq=False)
 class Clustering:
-    """What is checked: a cluster per sample, and the tree if there is one.
+    """The clustering to check: a cluster per sample, and the tree if there is one.
 
     ``labels`` are cluster numbers or the marked nodes; ``owner`` gives every node the marked node at or above it, and
     nodes above the cut a number past the last node.
@@ -63,10 +63,8 @@ class _Distances:
         data = np.asarray(X.toarray() if hasattr(X, "toarray") else X, dtype=np.float64)
         expected = (n_samples, n_samples) if metric == "precomputed" else (n_samples,)
         if data.ndim != 2 or data.shape[: len(expected)] != expected:
-            wanted = "a square matrix of distances" if metric == "precomputed" else "one row"
-            msg = (
-                f"verify: X has shape {data.shape}, expected {wanted} for the {n_samples:,} samples of the constraints."
-            )
+            wanted = "a square matrix of distances" if metric == "precomputed" else "rows"
+            msg = f"verify: X has shape {data.shape}, expected {wanted} for the {n_samples:,} samples."
             raise LinkwiseError(msg)
         self.data = data
         self.metric = {"l2": "euclidean", "manhattan": "cityblock", "l1": "cityblock"}.get(metric, metric)
@@ -117,7 +115,7 @@ def _neighbors(rule: NeighborWithin, clustering: Clustering, distances: _Distanc
             alone = D.min(axis=1) > rule.epsilon * (1 + _SLACK)
             if alone.any():
                 sample = int(rows[np.flatnonzero(alone)[0]])
-                return False, f"sample {sample} has no other member of its cluster near"
+                return False, f"sample {sample} has no other member of its cluster within {rule.epsilon:g}"
             start += len(rows)
     return True, ""
 
@@ -127,7 +125,7 @@ def _reach(
 ) -> tuple[bool | None, str]:
     parent, owner = clustering.parent, clustering.owner
     if parent is None or owner is None:
-        return None, "it is about merges, and labels have none"
+        return None, "it is about merges, which labels do not have"
     norm = _NORMS.get(distances.metric)
     if norm is None:
         return None, f"no centroids under the metric {distances.metric!r}"
@@ -159,7 +157,7 @@ def _reach(
 
 
 def _forced_groups(constraints: Constraints, distances: _Distances) -> IntArray:
-    """Number the groups that hard must-links and the separation rule put together whatever the merges cost."""
+    """Number the groups that hard must-links and the separation rule join at any distance."""
     n = constraints.n_samples
     pairs, statement = constraints.must_links()
     pairs = pairs[constraints.is_hard[statement]]
@@ -178,7 +176,7 @@ def _joined(n: int, first: IntArray, second: IntArray) -> IntArray:
 
 
 def _node_sums(parent: IntArray, n: int, data: FloatArray, group: IntArray) -> tuple[FloatArray, BoolArray]:
-    """Centroid of every node, and whether all its samples are of one group; from the deepest level upwards."""
+    """Return the centroid of every node, and whether all its samples are of one group."""
     nodes = len(parent)
     depth = np.where(parent < 0, 0, 1)
     pointer = np.where(parent < 0, np.arange(nodes), parent)

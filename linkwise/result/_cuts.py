@@ -1,4 +1,4 @@
-"""Flat clusters from a tree: by number, by height, by the marked cut, by what the constraints ask to separate."""
+"""Flat clusters from a tree: by their number, at a height, or by the marked cut."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ import numpy as np
 
 from linkwise._messages import hint
 from linkwise._typing import IntArray
+from linkwise._validation import is_whole, read_count
 from linkwise.exceptions import LinkwiseError
 from linkwise.result._kernels_cuts import _undo_merges
 from linkwise.trees import by_first_appearance, nearest_flagged
@@ -17,18 +18,14 @@ if TYPE_CHECKING:
 
 
 def read_cluster_count(n_clusters: Any, n_roots: int, n_samples: int) -> int:
-    """Check a wanted number of clusters against what a forest can give: ``n_roots`` to ``n_samples``."""
-    whole = isinstance(n_clusters, (int, np.integer)) and not isinstance(n_clusters, (bool, np.bool_))
-    if not whole or n_clusters < 1 or n_clusters > n_samples:
-        msg = f"n_clusters is {n_clusters!r}, expected a whole number from {n_roots} to {n_samples} (samples)."
-        raise LinkwiseError(msg)
-    if n_clusters < n_roots:
+    """Read a number of clusters that cuts of a forest can have: ``n_roots`` to ``n_samples``."""
+    if is_whole(n_clusters) and 1 <= n_clusters < n_roots:
         msg = (
             f"n_clusters is {n_clusters}, but the forest has {n_roots} roots, which no cut can join.\n"
             f"Hint: ask for {hint(command=f'-k {n_roots}', python=f'n_clusters={n_roots}')} or more."
         )
         raise LinkwiseError(msg)
-    return int(n_clusters)
+    return read_count(n_clusters, "n_clusters", low=n_roots, high=n_samples, note=" (samples)")
 
 
 def labels_at_number(tree: Tree, n_clusters: Any) -> IntArray:
@@ -50,7 +47,7 @@ def labels_at_height(tree: Tree, height: Any) -> IntArray:
         msg = "height is NaN, expected a number."
         raise LinkwiseError(msg)
     if level < 0:
-        msg = f"height is {level:g}, expected a number >= 0: every sample is a cluster at height 0."
+        msg = f"height is {level:g}, expected a number >= 0; at height 0 every sample is a cluster."
         raise LinkwiseError(msg)
     low = tree.height <= level
     top = low & ((tree.parent < 0) | ~low[tree.parent])
@@ -63,7 +60,7 @@ def labels_of_marks(tree: Tree) -> IntArray:
     """Label the samples by the marked node above them."""
     if tree.marked is None:
         msg = (
-            "cut_marked: this tree has no marked cut; only trees built under must-links or cannot-links carry one.\n"
+            "cut_marked: this tree has no marked cut; only trees built under must-links or cannot-links have one.\n"
             "Hint: use `cut(n_clusters=...)` or `cut(height=...)`."
         )
         raise LinkwiseError(msg)

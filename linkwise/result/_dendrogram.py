@@ -1,4 +1,4 @@
-"""The answer of every hierarchical engine: a tree one can ask, cut, compare with what was said, and pass on."""
+"""The dendrogram, the result of hierarchical engines: queries, cuts, and checks of constraints."""
 
 from __future__ import annotations
 
@@ -9,17 +9,17 @@ import numpy as np
 
 from linkwise._kernels.lca import below_many, query_many, splits_off
 from linkwise._typing import BoolArray, IntArray
-from linkwise.constraints import Constraints, Kind
+from linkwise.constraints import Constraints, Kind, require_constraints
 from linkwise.exceptions import LinkwiseError, LinkwiseWarning
 from linkwise.result import _cuts
 from linkwise.result._small_branches import OutlierCut, cut_without_outliers, shortfalls
 from linkwise.result._split import labels_by_knowledge
 from linkwise.result._triplets import triplets_of
-from linkwise.trees import Exchange, read_pairs, same_samples
+from linkwise.trees import Exchange, read_pairs
 
 
 class Dendrogram(Exchange):
-    """A hierarchy of samples, never changed: one tree, or a forest where merging had to stop.
+    """An immutable hierarchy of samples: one tree, or a forest where merging had to stop.
 
     The samples are the nodes 0 to ``n_samples - 1``; inner nodes follow in merge order, so children come
     before their parents. Nodes may have more than two children.
@@ -31,7 +31,7 @@ class Dendrogram(Exchange):
     parent : array-like of shape (n_nodes,)
         Parent of every node; -1 for a root.
     raw_height : array-like of shape (n_nodes,), optional
-        Height of every node as the method says it, 0 for samples; inversions are allowed. By default the number of
+        Height of every node as the method computed it, 0 for samples; inversions are allowed. By default the number of
         edges down to the deepest sample below.
     marked : array-like of nodes, optional
         The *marked cut*: disjoint subtrees that cover all samples, the clusters inside which must-links hold and across
@@ -39,7 +39,7 @@ class Dendrogram(Exchange):
     ids : array-like of shape (n_samples,), optional
         The user's name for each sample.
     joins : array-like of nodes, optional
-        Nodes at the top that are no merges but join the trees of a forest, as `joined` makes them.
+        Nodes at the top that are not merges but join the trees of a forest, as `joined` makes them.
 
     Attributes
     ----------
@@ -56,18 +56,18 @@ class Dendrogram(Exchange):
     is_tree, is_binary, is_joined : bool
         Whether there is one root; whether every inner node has two children; whether some nodes are joins.
     n_trees : int
-        How many trees merging left: the number of roots, or of what was joined.
+        How many trees merging left: the number of roots, or of joined trees.
 
     Raises
     ------
     LinkwiseError
-        The arrays are no forest in merge order, a height is not finite, the marks overlap or leave a sample out, or a
-        join lies below a merge.
+        The arrays are not a forest in merge order, a height is not finite, the marks overlap or leave a sample out, or
+        a join lies below a merge.
 
     Notes
     -----
-    **Cost** O(n) memory and time to build; no method recurses, so depth is no limit. **Guarantee** the arrays are
-    read-only copies; what follows from them is computed when first asked for. Two dendrograms are equal when parents,
+    **Cost** O(n) memory and time to build; no method recurses, so depth is not limited. **Guarantee** the arrays are
+    read-only copies; derived arrays are computed at first use. Two dendrograms are equal when parents,
     raw heights, marks, joins and ids are.
 
     See Also
@@ -88,7 +88,7 @@ class Dendrogram(Exchange):
 
     __slots__ = ()
 
-    # -- asking ------------------------------------------------------------------------------------------------------
+    # -- queries -----------------------------------------------------------------------------------------------------
 
     def lca(self, i: Any, j: Any) -> Any:
         """Find the lowest node that has both ``i`` and ``j`` below it, or -1 when they are in different trees.
@@ -132,7 +132,7 @@ class Dendrogram(Exchange):
         return answer if answer.ndim else answer[()]
 
     def is_below(self, u: Any, v: Any) -> Any:
-        """Say whether ``u`` lies in the subtree of ``v``; every node lies in its own.
+        """Return whether ``u`` lies in the subtree of ``v``; every node lies in its own subtree.
 
         Examples
         --------
@@ -146,7 +146,7 @@ class Dendrogram(Exchange):
         return answer if shape else answer[()]
 
     def satisfies(self, constraints: Constraints) -> BoolArray:
-        """Say for every statement whether the hierarchy keeps it.
+        """Return for every statement whether it holds in the hierarchy.
 
         A triplet ab|c holds when a and b meet strictly below where either meets c (or c is in another tree). A
         must-link or group holds inside a marked cluster, a cannot-link across two; without marks, each tree is one.
@@ -172,7 +172,7 @@ class Dendrogram(Exchange):
         >>> tree.satisfies(said).tolist()
         [True, False, True, False]
         """
-        same_samples(self, "satisfies", constraints)
+        require_constraints(constraints, "satisfies", self.n_samples, of="the tree")
         a, b, c = (np.ascontiguousarray(column) for column in constraints.items.T)
         triplet = constraints.kind == Kind.TRIPLET
         holds = np.empty(constraints.n_statements, dtype=np.bool_)
@@ -185,7 +185,7 @@ class Dendrogram(Exchange):
         return holds
 
     def triplets(self, *, minimal: bool = False) -> Constraints:
-        """List what the tree says as triplet constraints.
+        """List the triplets that the tree displays as constraints.
 
         Parameters
         ----------
@@ -249,8 +249,8 @@ class Dendrogram(Exchange):
         Notes
         -----
         **Cost** O(n). **Guarantee** exactly ``n_clusters`` clusters whatever ties, inversions and duplicates; a cut
-        with more clusters refines one with fewer, and so does a lower one; every cut keeps together what a triplet the
-        tree displays asks for (if c is with a or b, all three are together).
+        with more clusters refines one with fewer, and so does a lower one; no cut breaks a triplet that the tree
+        displays (if c is with a or b, all three are together).
 
         Examples
         --------
@@ -268,7 +268,7 @@ class Dendrogram(Exchange):
         raise LinkwiseError(msg)
 
     def cut_marked(self) -> IntArray:
-        """Label the samples by the marked cut, the clusters for which must-links and cannot-links were kept.
+        """Label the samples by the marked cut, the clusters in which must-links and cannot-links hold.
 
         Examples
         --------
@@ -279,7 +279,7 @@ class Dendrogram(Exchange):
         return _cuts.labels_of_marks(self)
 
     def cut_constrained(self, constraints: Constraints, n_clusters: int) -> IntArray:
-        """Cut into ``n_clusters`` clusters, splitting first the nodes that knowledge asks to split.
+        """Cut into ``n_clusters`` clusters, splitting first the nodes that constraints require to be split.
 
         From the roots, the next node to split is one that has a cannot-link to separate at or below it; then one that
         separates c from a and b of a triplet ab|c; then any other; then one that separates a from b of a triplet; last
@@ -309,7 +309,7 @@ class Dendrogram(Exchange):
         >>> tree.cut_constrained(Constraints.build(4, cannot_link=[(0, 1)]), 4).tolist()
         [0, 1, 2, 3]
         """
-        same_samples(self, "cut_constrained", constraints)
+        require_constraints(constraints, "cut_constrained", self.n_samples, of="the tree")
         return labels_by_knowledge(self, constraints, n_clusters)
 
     def cut_outliers(
@@ -331,7 +331,8 @@ class Dendrogram(Exchange):
             Branches with fewer samples are ignored while cutting. Lowered, with a warning, when there are not enough
             branches of that size.
         constraints : Constraints, optional
-            What the placing of a branch must not break; also decides where to split first, as in `cut_constrained`.
+            Statements that placing a branch must not break; they also decide the order of splits, as in
+            `cut_constrained`.
         X : array-like of shape (n_samples, n_features), optional
             Nearest then means the closest centroid. By default it means the lowest meeting point in the tree, ties
             going to the cluster of the lowest sample.
@@ -361,7 +362,7 @@ class Dendrogram(Exchange):
         [0, 0, 1, 1, 0]
         """
         if constraints is not None:
-            same_samples(self, "cut_outliers", constraints)
+            require_constraints(constraints, "cut_outliers", self.n_samples, of="the tree")
         found = cut_without_outliers(self, n_clusters, min_size, constraints, X, exact)
         for words in shortfalls(found, n_clusters, min_size, name="min_size", exact=exact):
             warnings.warn(f"cut_outliers: {words}", LinkwiseWarning, stacklevel=2)

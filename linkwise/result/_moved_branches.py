@@ -1,4 +1,4 @@
-"""Clusters and branches of a tree: which nodes are the tops of clusters, and which samples lie outside their branch."""
+"""Clusters and branches of a tree: the top nodes of clusters, and samples outside the branch of their cluster."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from linkwise._messages import many
+from linkwise._messages import in_words, many
 from linkwise._typing import BoolArray, IntArray
 from linkwise.result._kernels_cuts import cluster_tops
 from linkwise.trees import nearest_flagged
@@ -18,18 +18,18 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class Moved:
-    """Samples that lie outside the branch of their cluster, since their own branch was given to it.
+    """Samples outside the branch of their cluster, because their branch was given to that cluster.
 
     Attributes
     ----------
     samples : ndarray of intp, shape (n_moved,)
         The samples, in increasing order.
     branch : ndarray of intp, shape (n_moved,)
-        The branch each came with: a node of the tree all of whose samples were given to the same cluster.
+        The branch of each: a node of the tree all of whose samples were given to the same cluster.
     cluster : ndarray of intp, shape (n_moved,)
         The cluster it was given to.
     home : dict of int to int
-        For every cluster the number of samples in its own branch.
+        For every cluster the number of samples in its branch.
 
     Examples
     --------
@@ -53,7 +53,7 @@ class Moved:
 
     @property
     def n_branches(self) -> int:
-        """How many branches were given to another cluster."""
+        """Number of branches that were given to another cluster."""
         return len(np.unique(self.branch))
 
     @property
@@ -68,21 +68,21 @@ class Moved:
         return f"{self.counted()} {verb} outside the branch of {whose} cluster: {self.listed()}."
 
     def counted(self) -> str:
-        """As in ``5 samples in 2 branches``."""
-        return f"{many(len(self), 'sample')} in {many(self.n_branches, 'branch', 'branches')}"
+        """Count samples and branches, as in ``5 samples in 2 branches``."""
+        return f"{many(len(self), 'sample')} in {many(self.n_branches, 'branch')}"
 
     def listed(self) -> str:
-        """As in ``clusters 1 and 4 are not branches of the tree``."""
+        """List the clusters, as in ``clusters 1 and 4 are not branches of the tree``."""
         few = [str(label) for label in self.clusters]
         if len(few) == 1:
             return f"cluster {few[0]} is not a branch of the tree"
         if len(few) > 8:
             return f"{len(few):,} clusters are not branches of the tree"
-        return f"clusters {', '.join(few[:-1])} and {few[-1]} are not branches of the tree"
+        return f"clusters {in_words(few)} are not branches of the tree"
 
 
 def samples_outside(tree: Tree, labels: Any) -> Moved:
-    """Find the samples that do not lie in the branch of their cluster, which is the largest that is all in it.
+    """Find the samples outside the branch of their cluster, which is the largest branch that is all in the cluster.
 
     Children of one node that are in one cluster count as one branch: a many-way node gives up children one at a time.
     """
@@ -99,9 +99,9 @@ def samples_outside(tree: Tree, labels: Any) -> Moved:
 
 
 def are_home(above: IntArray, size: IntArray, label: IntArray) -> BoolArray:
-    """Say of branches, each all in one cluster, whether they are the largest of their cluster.
+    """Return whether branches, each all in one cluster, are the largest of their cluster.
 
-    ``above`` names the node above each; children of one node that are in one cluster count as one branch.
+    ``above`` is the node above each; children of one node that are in one cluster count as one branch.
     """
     label = np.unique(label, return_inverse=True)[1]
     family = np.where(above >= 0, above, -1 - np.arange(len(above)))

@@ -1,33 +1,32 @@
-"""What any result says, whatever it is: an estimator, a front-door clustering, a tree or a bare vector of labels."""
+"""The parts of a result, read from an estimator, a clustering of `linkwise.cluster`, a dendrogram or labels."""
 
 from __future__ import annotations
 
-import difflib
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from linkwise._messages import did_you_mean
+from linkwise._validation import is_whole
 from linkwise.constraints import Constraints
 from linkwise.exceptions import LinkwiseError
 from linkwise.result._dendrogram import Dendrogram
 
-_MOST_COMPARED = 20_000
-
 
 @dataclass(frozen=True, eq=False)
 class Outcome:
-    """A result as its parts; None for what it does not have.
+    """The parts of a result; None for missing ones.
 
     Attributes
     ----------
     n_samples : int
     tree : Dendrogram or None
     labels : ndarray of shape (n_samples,) or None
-        The cut that was asked for, given, or marked.
+        The requested, given or marked cut.
     constraints : Constraints or None
-        What an estimator obeyed.
+        The constraints of an estimator.
     estimator : object or None
         The fitted estimator.
     """
@@ -39,12 +38,10 @@ class Outcome:
     estimator: Any = None
 
     def names(self, ids: Any, constraints: Constraints | None) -> npt.NDArray[Any] | None:
-        """How the samples are called: as given, else as the tree says, else as the statements do."""
-        if ids is None and self.tree is not None:
-            ids = self.tree.ids
-        for said in (constraints, self.constraints):
-            if ids is None and said is not None:
-                ids = said.ids
+        """Return the names of the samples: as given, else those of the tree, else those of the constraints."""
+        for source in (self.tree, constraints, self.constraints):
+            if ids is None and source is not None:
+                ids = source.ids
         if ids is None:
             return None
         names = np.empty(len(ids), dtype=object)
@@ -55,8 +52,17 @@ class Outcome:
         return names
 
 
+def require_dendrogram(dendrogram: Any, who: str) -> Dendrogram:
+    """Refuse an argument that is not a dendrogram."""
+    if not isinstance(dendrogram, Dendrogram):
+        hint = "`model.dendrogram_` of a fitted estimator, or `Dendrogram.from_linkage(Z)`."
+        msg = f"{who} got {type(dendrogram).__name__}, expected a Dendrogram.\nHint: pass {hint}"
+        raise LinkwiseError(msg)
+    return dendrogram
+
+
 def read_outcome(result: Any, labels: Any = None, *, who: str) -> Outcome:
-    """Read a fitted estimator, what `linkwise.cluster` returns, a dendrogram or labels; ``labels`` take precedence."""
+    """Read a fitted estimator, a result of `linkwise.cluster`, a dendrogram or labels; ``labels`` take precedence."""
     if isinstance(result, Dendrogram):
         found = Outcome(result.n_samples, result, None if result.marked is None else result.cut_marked(), None)
     elif hasattr(result, "dendrogram_") or hasattr(result, "labels_"):
@@ -65,13 +71,13 @@ def read_outcome(result: Any, labels: Any = None, *, who: str) -> Outcome:
         n = tree.n_samples if tree is not None else 0 if own is None else len(own)
         found = Outcome(int(n), tree, own, getattr(result, "constraints_", None), result)
     elif hasattr(result, "estimator") and hasattr(result, "labels"):
-        said = getattr(result.estimator, "constraints_", None)
+        constraints = getattr(result.estimator, "constraints_", None)
         own = np.asarray(result.labels)
-        found = Outcome(len(own), getattr(result, "dendrogram", None), own, said, result.estimator)
+        found = Outcome(len(own), getattr(result, "dendrogram", None), own, constraints, result.estimator)
     else:
         try:
             own = None if isinstance(result, str) else np.asarray(result)
-        except TypeError:  # what pretends to be a sequence, such as Constraints
+        except TypeError:  # has a length but no items, as Constraints do
             own = None
         if own is None or own.ndim != 1 or not len(own) or own.dtype.kind not in "iu":
             msg = (
@@ -90,8 +96,8 @@ def read_outcome(result: Any, labels: Any = None, *, who: str) -> Outcome:
 
 
 def place_of(sample: Any, names: npt.NDArray[Any] | None, n_samples: int, *, who: str) -> int:
-    """Find the sample a person means: by name where there are names, else by number."""
-    numeric = isinstance(sample, (int, np.integer)) and not isinstance(sample, (bool, np.bool_))
+    """Find a sample by its name, or by its number if samples have no names."""
+    numeric = is_whole(sample)
     if names is not None:
         listed = names.tolist()
         at = [i for i, name in enumerate(listed) if type(name) is not bool and name == sample]
@@ -102,8 +108,7 @@ def place_of(sample: Any, names: npt.NDArray[Any] | None, n_samples: int, *, who
         if at:
             return at[0]
         if not numeric or any(isinstance(name, (int, np.integer)) for name in listed):
-            near = difflib.get_close_matches(str(sample), [str(name) for name in listed[:_MOST_COMPARED]], 3)
-            hint = f"did you mean {' or '.join(near)}?" if near else f"samples are called like {str(listed[0])!r}."
+            hint = did_you_mean(sample, listed, f"samples have names such as {str(listed[0])!r}.", most=3)
             msg = f"{who}: there is no sample {sample!r}.\nHint: {hint}"
             raise LinkwiseError(msg)
     if isinstance(sample, str) and sample.isdecimal():

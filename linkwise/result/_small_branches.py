@@ -1,4 +1,4 @@
-"""The cut that sets small branches aside, then gives each to the nearest cluster that what was said allows."""
+"""The cut that sets small branches aside, then gives each to the nearest cluster that constraints allow."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ import numpy.typing as npt
 
 from linkwise._kernels.disjoint_set import components
 from linkwise._typing import BoolArray, FloatArray, IntArray
+from linkwise._validation import read_count
 from linkwise.constraints import Kind
 from linkwise.exceptions import LinkwiseError
 from linkwise.result._cuts import read_cluster_count
@@ -25,19 +26,19 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class OutlierCut:
-    """What `Dendrogram.cut_outliers` returns.
+    """The result of `Dendrogram.cut_outliers`.
 
     Attributes
     ----------
     labels : ndarray of intp, shape (n_samples,)
-        Cluster of each sample, numbered by first appearance; a branch that stays apart has a label of its own.
+        Cluster of each sample, numbered by first appearance; a branch that stays apart has its own label.
     n_clusters : int
-        How many labels there are: those asked for, and one for every branch that stays apart (must-linked branches
-        stay apart as one).
+        Number of labels: the requested ones, and one for every branch that stays apart (must-linked branches stay
+        apart as one).
     apart : tuple of int
         The nodes of the small branches for which no cluster was compatible.
     min_size_used : int
-        The branch size below which branches counted as outliers; lower than asked when k clusters needed it.
+        The size below which branches counted as outliers; lower than requested if k clusters needed it.
 
     Examples
     --------
@@ -58,14 +59,14 @@ def cut_without_outliers(
     tree: Tree, n_clusters: Any, min_size: Any, constraints: Constraints | None, X: Any, exact: bool
 ) -> OutlierCut:
     """Cut to k clusters of at least ``min_size`` samples, then place the smaller branches where nothing breaks."""
-    size = _read_min_size(min_size)
+    size = read_count(min_size, "min_size", low=1, note=", the smallest branch that may be a cluster")
     k = read_cluster_count(n_clusters, 1, tree.n_samples)
     used = _reachable_size(tree, k, size)
     cutter = _Cutter(tree, constraints, urgency(tree, constraints), None if X is None else _read_samples(tree, X))
     big_roots = cutter.n_big_roots(used)
     if k < big_roots:
         msg = (
-            f"n_clusters is {k}, but {big_roots} roots with {used} samples or more stand apart; no cut joins them.\n"
+            f"n_clusters is {k}, but {big_roots} roots have {used} samples or more, and no cut joins roots.\n"
             f"Hint: ask for n_clusters={big_roots} or more, or raise min_size."
         )
         raise LinkwiseError(msg)
@@ -73,7 +74,7 @@ def cut_without_outliers(
 
 
 def shortfalls(found: OutlierCut, n_clusters: int, min_size: int, *, name: str, exact: bool) -> list[str]:
-    """Word what was asked for and is not so: a smaller size, which the caller knows as ``name``, or more clusters."""
+    """Word the requests that were not met: the minimum size, ``name`` for the caller, or the number of clusters."""
     words = []
     if found.min_size_used < min_size:
         words.append(
@@ -82,7 +83,7 @@ def shortfalls(found: OutlierCut, n_clusters: int, min_size: int, *, name: str, 
         )
     if exact and found.n_clusters != n_clusters:
         words.append(
-            f"{n_clusters} clusters were asked for, {found.n_clusters} were reached: {len(found.apart)} small branches "
+            f"{n_clusters} clusters were requested, {found.n_clusters} were made: {len(found.apart)} small branches "
             "fit no cluster and stay apart."
         )
     return words
@@ -92,9 +93,9 @@ def _cut_exactly(cutter: _Cutter, k: int, size: int, used: int) -> OutlierCut:
     """Find a cut with k labels, branches that stay apart included: fewer large clusters first, then smaller ones.
 
     With fewer large clusters fewer branches are set aside. Their number is found by bisection, which can miss one that
-    fits, as few statements can turn away many branches at once. Then the threshold is lowered: to ``used``, which k
+    fits, as few statements can exclude many branches at once. Then the threshold is lowered: to ``used``, which k
     branches reach, and on by halves. At 1 a tree is cut into k branches and none is set aside, so every tree has such
-    a cut; a forest may have none, and then the cut into k large clusters is returned, whatever stays apart.
+    a cut; a forest may have none, and then the cut into k large clusters is returned, with the branches apart.
     """
     sizes = [] if size == used else [size]
     lower = used
@@ -114,7 +115,7 @@ def _cut_exactly(cutter: _Cutter, k: int, size: int, used: int) -> OutlierCut:
 
 
 class _Cutter(NamedTuple):
-    """A tree to be cut, the statements to be kept, and what follows from both."""
+    """A tree to cut, the constraints, and the urgency of splits that follows from both."""
 
     tree: Tree
     constraints: Constraints | None
@@ -122,15 +123,15 @@ class _Cutter(NamedTuple):
     X: FloatArray | None
 
     def n_big_roots(self, size: int) -> int:
-        """The fewest large clusters there can be."""
+        """Return the smallest possible number of large clusters."""
         return max(1, int((self.tree.leaf_count[self.tree.roots] >= size).sum()))
 
     def n_branches(self, size: int) -> int:
-        """The most large clusters there can be."""
+        """Return the largest possible number of large clusters."""
         return int(promised(self.tree.parent, self.tree.leaf_count, size)[self.tree.roots].sum())
 
     def cut(self, k: int, size: int) -> OutlierCut:
-        """Cut into k branches of at least ``size`` samples, where there are as many, and place the smaller ones."""
+        """Cut into k branches of at least ``size`` samples, if there are that many, and place the smaller ones."""
         tree, constraints = self.tree, self.constraints
         split = split_tree(tree, k, size, self.urgent)
         k = len(split.clusters)
@@ -150,9 +151,9 @@ class _Cutter(NamedTuple):
 
 
 def _travel_together(constraints: Constraints | None, branch: IntArray, k: int, n_units: int) -> IntArray:
-    """Unite outlier branches that must-links join, so that all find one place; return the unit each becomes part of.
+    """Unite outlier branches that must-links join, so that all go to one cluster; return the unit of each.
 
-    Branches whose union would itself break a trio or a cannot-link stay single.
+    Branches whose union would break a triplet or a cannot-link stay single.
     """
     single = np.arange(n_units)
     if constraints is None:
@@ -179,28 +180,19 @@ def _broken(trios: IntArray) -> BoolArray:
     return (c == a) != (c == b)  # type: ignore[no-any-return]
 
 
-def _read_min_size(min_size: Any) -> int:
-    if isinstance(min_size, (bool, np.bool_)) or not isinstance(min_size, (int, np.integer)) or min_size < 1:
-        msg = f"min_size is {min_size!r}, expected a whole number >= 1: the smallest branch that may be a cluster."
-        raise LinkwiseError(msg)
-    return int(min_size)
-
-
 def _read_samples(tree: Tree, X: Any) -> FloatArray:
     table = np.asarray(X, dtype=np.float64)
     if table.ndim != 2 or len(table) != tree.n_samples:
         msg = f"cut_outliers: X has shape {table.shape}, expected {tree.n_samples} rows, one per sample of the tree."
         raise LinkwiseError(msg)
     if not np.isfinite(table).all():
-        msg = (
-            "cut_outliers: X contains NaN or inf, expected finite numbers.\nHint: leave X out to go by the tree alone."
-        )
+        msg = "cut_outliers: X contains NaN or inf, expected finite numbers.\nHint: leave X out to use the tree alone."
         raise LinkwiseError(msg)
     return table
 
 
 def _reachable_size(tree: Tree, k: int, min_size: int) -> int:
-    """Largest threshold up to ``min_size`` at which k disjoint branches reach it.
+    """Return the largest threshold up to ``min_size`` that k disjoint branches reach.
 
     Branches that are minimal at threshold s are the nodes with s samples or more all of whose children have fewer;
     each node is one for a range of s, so their number for every s is a running sum.
@@ -223,7 +215,7 @@ def _means(unit: IntArray, n_units: int, X: FloatArray) -> FloatArray:
 
 
 def _as_pairs(constraints: Constraints, moving: BoolArray) -> tuple[npt.NDArray[np.int8], IntArray]:
-    """All statements with groups as pairs, as far as these concern a sample that is ``moving``."""
+    """Return all statements, groups as the pairs that concern a ``moving`` sample."""
     chain, at = constraints.must_links()
     chain = chain[constraints.kind[at] == Kind.TOGETHER]
     apart = constraints.groups_of(Kind.APART).pairs_with(moving)

@@ -1,4 +1,4 @@
-"""Cuts that look at what was said: which nodes to split first, and how to split down to k clusters.
+"""Cuts guided by constraints: the order in which nodes are split, down to k clusters.
 
 One loop serves the constraint-aware cut and the cut that sets small branches aside: keep the current clusters in a
 heap, always split the most urgent one. The order of splits does not depend on k, so a finer cut refines a coarser one.
@@ -12,8 +12,7 @@ import numpy as np
 
 from linkwise._kernels.lca import query_many, splits_off
 from linkwise._typing import IntArray
-from linkwise.constraints import Kind
-from linkwise.exceptions import UnsupportedConstraintError
+from linkwise.constraints import Kind, require_understood
 from linkwise.result._cuts import read_cluster_count
 from linkwise.result._kernels_cuts import APART, CLOSE, KNOWN, ORDINARY, TOGETHER, _lift, _split, promised
 from linkwise.trees import by_first_appearance, nearest_flagged
@@ -23,8 +22,11 @@ if TYPE_CHECKING:
     from linkwise.trees import Tree
 
 
+_HINT = "leave the others out with `constraints.select(...)`."
+
+
 class Split(NamedTuple):
-    """Where a tree was split: cluster nodes in order of their first sample, outlier branches, each sample's holder."""
+    """A split of a tree: cluster nodes in order of their first sample, outlier branches, the node of each sample."""
 
     clusters: IntArray
     outliers: IntArray
@@ -32,22 +34,17 @@ class Split(NamedTuple):
 
 
 def urgency(tree: Tree, constraints: Constraints | None) -> IntArray:
-    """Say for every node how urgently knowledge wants it split, most urgent 0.
+    """Rank every node by how urgently constraints require a split, most urgent 0.
 
-    0: a cannot-link, or two of a group apart, meet at or below it, and stay unmet while it is whole; 1: it separates c
-    from a, b of a triplet ab|c; 2: nothing is known; 3: it separates a from b of a triplet; 4: it separates a must-link
-    or a group together. A triplet the tree does not display says nothing about where to split.
+    0: a cannot-link, or two of a group apart, meet at or below it, and are broken while it is whole; 1: it separates c
+    from a, b of a triplet ab|c; 2: no constraints apply; 3: it separates a from b of a triplet; 4: it separates a
+    must-link or a group together. Triplets that the tree does not display are ignored.
     """
     urgent = np.full(tree.n_nodes, ORDINARY, dtype=np.intp)
     if constraints is None or constraints.n_statements == 0:
         return urgent
-    choices = [kind.word for kind in Kind if kind.is_choice and (constraints.kind == kind).any()]
-    if choices:
-        msg = (
-            f"cutting by knowledge does not understand {' and '.join(choices)}.\n"
-            "Hint: leave them out with `constraints.select(...)`."
-        )
-        raise UnsupportedConstraintError(msg, tuple(choices))
+    plain = [kind for kind in Kind if not kind.is_choice]
+    require_understood(constraints.with_rules(), "the constrained cut", plain, hint=_HINT)
     index = tree._lca
     a, b, c = (np.ascontiguousarray(column) for column in constraints.of(Kind.TRIPLET).T)
     shown = splits_off(index, a, b, c)
@@ -81,7 +78,7 @@ def split_tree(tree: Tree, k: int, min_size: int, urgent: IntArray) -> Split:
 
 
 def labels_by_knowledge(tree: Tree, constraints: Constraints, n_clusters: Any) -> IntArray:
-    """Cut into k clusters, splitting first where the constraints ask for it."""
+    """Cut into k clusters, splitting first the nodes that constraints require to be split."""
     k = read_cluster_count(n_clusters, tree.n_roots, tree.n_samples)
     split = split_tree(tree, k, 1, urgency(tree, constraints))
     labels, _ = by_first_appearance(split.holder, tree.n_nodes)

@@ -1,4 +1,4 @@
-"""What a tree says, as constraints: every triplet it displays, or the few that carry all the others."""
+"""Triplets that a tree displays: all of them, or a minimal set that entails the others."""
 
 from __future__ import annotations
 
@@ -34,14 +34,14 @@ def triplets_of(tree: Tree, minimal: bool) -> Constraints:
             tree.parent[tree.parent >= 0], weights=size[tree.parent >= 0] ** 2, minlength=tree.n_nodes
         )
         total = float(((size[n:] ** 2 - squares[n:]) / 2 * (n - size[n:])).sum())
-        _refuse_many("triplets()", total, "`triplets(minimal=True)` says the same with about one triplet per merge.")
+        _refuse_many("triplets()", total, "`triplets(minimal=True)` is equivalent, with about one triplet per merge.")
         rows = _all(n, start, child, tree.leaf_order, begin, count, round(total))
     made = Constraints.build(n, triplets=rows)
     return made.with_ids(tree.ids)
 
 
 def stretches(tree: Tree) -> IntArray:
-    """Where the samples below each node begin in ``tree.leaf_order``."""
+    """Return the first position of the samples below each node in ``tree.leaf_order``."""
     begin = np.full(tree.n_nodes, tree.n_samples, dtype=np.intp)
     begin[tree.leaf_order] = np.arange(tree.n_samples)
     return _earliest(tree.parent, begin)  # type: ignore[no-any-return]
@@ -49,5 +49,5 @@ def stretches(tree: Tree) -> IntArray:
 
 def _refuse_many(who: str, total: float, hint: str) -> None:
     if total > MOST_TRIPLETS:
-        msg = f"{who} would list {total:,.0f} triplets, at most {MOST_TRIPLETS:,} are listed.\nHint: {hint}"
+        msg = f"{who} would list {total:,.0f} triplets, expected at most {MOST_TRIPLETS:,}.\nHint: {hint}"
         raise LinkwiseError(msg)

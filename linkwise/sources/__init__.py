@@ -1,4 +1,4 @@
-"""Where statements come from: taxonomies, labels, groups, traces, duplicates and existing clusterings."""
+"""Constraints made from taxonomies, labels, groups, traces, duplicates and existing clusterings."""
 
 from linkwise._lazy import attach
 

@@ -1,4 +1,4 @@
-"""An existing clustering as knowledge for the next one."""
+"""Constraints made from an existing clustering."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import numpy as np
 
 from linkwise.constraints import Constraints, Kind
 from linkwise.exceptions import LinkwiseError
-from linkwise.result import Dendrogram
+from linkwise.result import Dendrogram, require_dendrogram
 from linkwise.sources._taxonomy import named
 
 
@@ -20,7 +20,7 @@ def from_dendrogram(
     height: float | None = None,
     weight: Any = np.inf,
 ) -> Constraints:
-    """Say what an existing hierarchy says: its minimal triplets, the clusters of a cut through it, or both.
+    """Turn an existing hierarchy into constraints: its minimal triplets, the clusters of a cut through it, or both.
 
     Parameters
     ----------
@@ -29,7 +29,7 @@ def from_dendrogram(
     triplets : bool, default=True
         Whether to list the triplets that carry the hierarchy (see `Dendrogram.triplets`).
     cut : "marked" or int, optional
-        Whose clusters become must- and cannot-links: the marked cut, or the cut into that many clusters.
+        The cut whose clusters become must-links and cannot-links: the marked one, or the one into that many clusters.
     height : float, optional
         Instead of ``cut``, the height of the cut.
     weight : float or mapping, default=inf
@@ -43,7 +43,7 @@ def from_dendrogram(
     Notes
     -----
     A finite weight makes the old clustering a suggestion that new statements may overrule. The triplets of a tree do
-    not follow from the statements it was built from, so they say more than those did. The decomposition is that of
+    not follow from the statements it was built from: they are stronger. The decomposition is that of
     [1]_, section 4.3. **Cost** that of `Dendrogram.triplets`; a chain of must-links per cluster and a cannot-link per
     two clusters.
 
@@ -61,14 +61,12 @@ def from_dendrogram(
     >>> from_dendrogram(tree, cut=2, triplets=False)
     Constraints(4 samples: 2 must-links, 1 cannot-link; all hard)
     """
-    if not isinstance(dendrogram, Dendrogram):
-        msg = f"from_dendrogram got {type(dendrogram).__name__}, expected a Dendrogram."
-        raise LinkwiseError(msg)
+    require_dendrogram(dendrogram, "from_dendrogram")
     if cut is not None and height is not None:
         msg = "from_dendrogram got both cut and height, expected one of them."
         raise LinkwiseError(msg)
     if not triplets and cut is None and height is None:
-        msg = "from_dendrogram has nothing to say without triplets and without a cut.\nHint: `cut='marked'`."
+        msg = "from_dendrogram got neither triplets nor a cut, expected one of them.\nHint: `cut='marked'`."
         raise LinkwiseError(msg)
     n = dendrogram.n_samples
     labels = _labels(dendrogram, cut, height)

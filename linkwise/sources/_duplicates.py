@@ -1,4 +1,4 @@
-"""Samples that are the same thing twice: equal rows, and rows closer than any two different things can be."""
+"""Must-links between duplicates: equal rows, and rows closer than a given distance."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import numpy as np
 
 from linkwise._kernels.disjoint_set import make
 from linkwise._typing import FloatArray, IntArray
-from linkwise._validation import read_number
+from linkwise._validation import read_number, require_finite
 from linkwise.constraints import TREE_NORMS, Constraints, close_pairs, read_data
 from linkwise.exceptions import LinkwiseError
 from linkwise.sources._kernels import span
@@ -51,13 +51,9 @@ def _read_finite(who: str, X: Any, metric: str) -> FloatArray:
     except (TypeError, ValueError) as bad:
         if isinstance(bad, LinkwiseError):
             raise
-        msg = f"{who}: X holds values that are no numbers ({bad})."
+        msg = f"{who}: X does not hold numbers ({bad}), expected a table of numbers."
         raise LinkwiseError(msg) from bad
-    wrong = ~np.isfinite(data)
-    if wrong.any():
-        row = int(np.flatnonzero(wrong.any(axis=1))[0])
-        msg = f"{who}: X has {int(wrong.sum())} values that are NaN or infinite, the first in row {row}."
-        raise LinkwiseError(msg)
+    require_finite(data, X, who=who)
     return data + 0.0  # -0.0 becomes 0.0, so that equal rows have equal bytes
 
 
@@ -78,7 +74,7 @@ def _chains(group: IntArray) -> IntArray:
 
 
 def near_duplicates(X: Any, delta: float, *, metric: str = "euclidean", weight: Any = np.inf) -> Constraints:
-    """Must-link samples closer than ``delta``, with as few statements as say so.
+    """Must-link samples closer than ``delta``, with the fewest statements that entail all such pairs.
 
     Parameters
     ----------
@@ -105,7 +101,7 @@ def near_duplicates(X: Any, delta: float, *, metric: str = "euclidean", weight: 
     -----
     Must-link is transitive, so the rule that clusters are at least ``delta`` apart (`MinSeparation`; [1]_) amounts to
     these n - 1 statements at most. **Cost** a search tree for up to 20 features, else all distances in slices; equal
-    rows are joined first. With soft weights the links of the forest are not worth the same as all close pairs.
+    rows are joined first. With soft weights the links of the forest do not cost the same as all close pairs.
 
     References
     ----------
@@ -118,7 +114,7 @@ def near_duplicates(X: Any, delta: float, *, metric: str = "euclidean", weight: 
     [[0, 3], [2, 3]]
     """
     data = _read_finite("near_duplicates", X, metric)
-    reach = read_number("near_duplicates", "delta", delta)
+    reach = read_number(delta, "delta", "near_duplicates")
     if metric not in TREE_NORMS or reach == 0:
         return Constraints.build(len(data), must_link=_forest(data, reach, metric), weight=weight)
     group = _equal_rows(data)
@@ -140,14 +136,14 @@ def _forest(data: FloatArray, delta: float, metric: str) -> IntArray:
 
 
 def _refuse_many(data: FloatArray, delta: float, metric: str) -> None:
-    """Count the close pairs before they are listed; a tree counts far faster than it lists."""
+    """Refuse too many close pairs before they are listed; a search tree counts far faster than it lists."""
     from scipy.spatial import cKDTree
 
     tree = cKDTree(data)
     total = (int(tree.count_neighbors(tree, delta, p=TREE_NORMS[metric])) - len(data)) // 2
     if total > _MOST_PAIRS:
         msg = (
-            f"near_duplicates: {total:,} pairs are closer than {delta:g}, at most {_MOST_PAIRS:,} are looked at.\n"
-            "Hint: a distance below which things are the same is much smaller than the data; lower `delta`."
+            f"near_duplicates: {total:,} pairs are closer than {delta:g}, expected at most {_MOST_PAIRS:,}.\n"
+            "Hint: lower `delta`; duplicates are much closer than most pairs of samples."
         )
         raise LinkwiseError(msg)

@@ -1,4 +1,4 @@
-"""Groups from a column of group names: samples that belong together, or of which no two do."""
+"""Constraints made from a column of group names: samples of a group belong together, or no two of them do."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ from typing import Any, Literal
 
 import numpy as np
 
+from linkwise._validation import read_choice
 from linkwise.constraints import Constraints
-from linkwise.exceptions import LinkwiseError
 from linkwise.sources._labels import read_classes
 
 
@@ -18,7 +18,7 @@ def groups(
     unlabeled: Any = None,
     weight: Any = np.inf,
 ) -> Constraints:
-    """Say of the samples of each group that they belong together (*chunklets*), or that no two of them do.
+    """State that the samples of each group belong together (*chunklets*), or that no two of them do.
 
     Parameters
     ----------
@@ -26,8 +26,8 @@ def groups(
         Name of the group each sample is in.
     say : {"links", "together", "apart"}, default="links"
         "links": a chain of must-links through each group, in the order of its samples. "together": one statement per
-        group. "apart": one statement per group that no two of its samples share a cluster. Nothing is said about
-        different groups.
+        group. "apart": one statement per group that no two of its samples share a cluster. There are no
+        statements between groups.
     unlabeled : scalar, default=None
         A value that means "in no group"; None, NaN, pandas.NA and masked values always do.
     weight : float or array-like, default=inf
@@ -39,7 +39,7 @@ def groups(
 
     Notes
     -----
-    Labels of classes say more, namely that samples of different classes are apart: that is `Constraints.from_labels`.
+    Labels of classes also keep samples of different classes apart; use `Constraints.from_labels` for them.
     Hard links and hard groups together mean the same. Soft ones do not: a chain charges for every link that is broken,
     so a group torn in two may cost its weight once or several times; a group costs its weight once, however it is torn.
     **Cost** O(n log n); a group of g samples takes g - 1 links or one statement.
@@ -56,9 +56,7 @@ def groups(
     >>> groups(["photo 1", "photo 1", None, "photo 2"], say="apart").describe(0)
     '#0 apart(0, 1)'
     """
-    if say not in ("links", "together", "apart"):
-        msg = f'groups: say is {say!r}, expected "links", "together" or "apart".'
-        raise LinkwiseError(msg)
+    read_choice(say, "say", "groups", ("links", "together", "apart"))
     classes = read_classes("groups", names, unlabeled)
     if say != "links":
         code = np.full(classes.n_samples, -1, dtype=np.intp)

@@ -1,4 +1,4 @@
-"""Statements a labeling would give: pairs and triplets drawn at random, counted off class by class, never listed."""
+"""Random pairs and triplets that follow from labels, drawn without listing all of them."""
 
 from __future__ import annotations
 
@@ -8,10 +8,9 @@ import numpy as np
 
 from linkwise._random import make_generator
 from linkwise._typing import IntArray
-from linkwise._validation import read_count, read_share
+from linkwise._validation import read_choice, read_count, read_share
 from linkwise._value_columns import number_values, read_known
 from linkwise.constraints import Constraints
-from linkwise.exceptions import LinkwiseError
 from linkwise.sources._kernels import pairs_in_runs
 from linkwise.sources._random_ranks import MOST_RANKS, draw_ranks, share_out
 
@@ -26,7 +25,7 @@ class Classes(NamedTuple):
 
     @property
     def end(self) -> IntArray:
-        """Where each class ends among the labeled samples."""
+        """End of each class among the labeled samples."""
         return self.start + self.size
 
     @property
@@ -54,7 +53,7 @@ def label_pairs(
     replace: bool = False,
     weight: Any = np.inf,
 ) -> Constraints:
-    """Draw pairs of labeled samples at random and say of each what the labels say: same class or not.
+    """Draw random pairs of labeled samples: must-links within a class, cannot-links between classes.
 
     Parameters
     ----------
@@ -65,8 +64,8 @@ def label_pairs(
     random_state : int, Generator or None
         Seed; the same seed gives the same pairs.
     must_link_share : float from 0 to 1, optional
-        Which part of the pairs (rounded to a whole number of them) is of one class. By default any two samples are as
-        likely as any other two, so that most pairs are cannot-links as soon as there are several classes.
+        Share of the pairs (rounded to a whole number of them) that are of one class. By default any two samples are as
+        likely as any other two, so with several classes most pairs are cannot-links.
     unlabeled : scalar, default=-1
         A value that means "not known"; None, NaN, pandas.NA and masked values always do.
     replace : bool, default=False
@@ -103,7 +102,7 @@ def label_pairs(
     >>> label_pairs([0, 0, 0, 1, 1, -1], 4, random_state=0, must_link_share=0.5)
     Constraints(6 samples: 2 must-links, 2 cannot-links; all hard)
     """
-    m, rng = read_count("label_pairs", m), make_generator(random_state)
+    m, rng = read_count(m, "m", "label_pairs"), make_generator(random_state)
     classes = read_classes("label_pairs", y, unlabeled)
     n = len(classes.member)
     if must_link_share is None:
@@ -114,7 +113,7 @@ def label_pairs(
         same = of_place[places[:, 0]] == of_place[places[:, 1]]
         together, apart = places[same], places[~same]
     else:
-        wanted = read_share("label_pairs", "must_link_share", must_link_share, m)
+        wanted = read_share(must_link_share, "must_link_share", "label_pairs", m)
         together = _pairs_of_one_class(rng, classes, wanted, replace)
         apart = _pairs_of_two_classes(rng, classes, m - wanted, replace)
     return Constraints.build(
@@ -203,10 +202,8 @@ def label_triplets_sample(
     >>> label_triplets_sample([0, 0, 0, 1, -1], 3, random_state=0).items.tolist()
     [[1, 2, 3], [0, 1, 3], [0, 2, 3]]
     """
-    m, rng = read_count("label_triplets_sample", m), make_generator(random_state)
-    if balance not in ("triplets", "classes"):
-        msg = f"label_triplets_sample: balance is {balance!r}, expected 'triplets' or 'classes'."
-        raise LinkwiseError(msg)
+    m, rng = read_count(m, "m", "label_triplets_sample"), make_generator(random_state)
+    read_choice(balance, "balance", "label_triplets_sample", ("triplets", "classes"))
     classes = read_classes("label_triplets_sample", y, unlabeled)
     pairs = classes.size * (classes.size - 1) // 2
     others = len(classes.member) - classes.size
@@ -229,10 +226,10 @@ def label_triplets_sample(
 
 
 def _ranks_by_class(rng: np.random.Generator, what: str, each: IntArray, m: int, replace: bool) -> IntArray:
-    """Draw ranks so that every class gives as many triplets as chance and its stock allow."""
+    """Draw ranks so that every class is equally likely until its triplets are used up."""
     stock = np.where(each > 0, m, 0) if replace else each
     if int(stock.sum()) < m:
-        draw_ranks(rng, "label_triplets_sample", what, int(each.sum()), m, replace)  # words the refusal
+        draw_ranks(rng, "label_triplets_sample", what, int(each.sum()), m, replace)  # raises
     count = share_out(rng, m, stock)
     before = np.cumsum(each) - each
     parts = [

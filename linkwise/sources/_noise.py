@@ -1,4 +1,4 @@
-"""Wrong answers planted on purpose, to study what noise does."""
+"""Statements made wrong on purpose, to study the effect of noise."""
 
 from __future__ import annotations
 
@@ -10,8 +10,7 @@ import numpy.typing as npt
 from linkwise._random import make_generator
 from linkwise._typing import BoolArray, IntArray
 from linkwise._validation import read_share
-from linkwise.constraints import Constraints, Kind
-from linkwise.exceptions import LinkwiseError
+from linkwise.constraints import Constraints, Kind, require_constraints
 
 
 def flip(constraints: Constraints, share: float, random_state: Any = None) -> tuple[Constraints, BoolArray]:
@@ -22,21 +21,21 @@ def flip(constraints: Constraints, share: float, random_state: Any = None) -> tu
     constraints : Constraints
         Statements; those of kinds other than pairs and triplets are left as they are and do not count.
     share : float from 0 to 1
-        Which part of the pairs and triplets is turned, rounded to a whole number of them.
+        Share of the pairs and triplets that is changed, rounded to a whole number of them.
     random_state : int, Generator or None
-        Seed; the same seed turns the same statements.
+        Seed; the same seed changes the same statements.
 
     Returns
     -------
     flipped : Constraints
         The same statements in the same order, with their weights and rows.
     mask : ndarray of bool, shape (n_statements,)
-        Which of them were turned.
+        Mask of the changed statements.
 
     Notes
     -----
     For studies of noise, which the last section of [1]_ leaves open. **Cost** O(m). **Guarantee** every set of
-    that many statements is equally likely to be turned, and so are the two other resolutions of a triplet.
+    that many statements is equally likely to be changed, and so are the two other resolutions of a triplet.
 
     References
     ----------
@@ -46,20 +45,18 @@ def flip(constraints: Constraints, share: float, random_state: Any = None) -> tu
     --------
     >>> from linkwise import Constraints
     >>> from linkwise.sources import flip
-    >>> said = Constraints.build(4, must_link=[(0, 1), (1, 2)], triplets=[(0, 1, 3), (1, 2, 3)])
-    >>> wrong, mask = flip(said, 0.5, random_state=0)
+    >>> constraints = Constraints.build(4, must_link=[(0, 1), (1, 2)], triplets=[(0, 1, 3), (1, 2, 3)])
+    >>> wrong, mask = flip(constraints, 0.5, random_state=0)
     >>> mask.tolist(), [wrong.describe(i) for i in (2, 3)]
     ([False, False, True, True], ['#2 triplet(0, 3 | 1)', '#3 triplet(1, 3 | 2)'])
     """
-    if not isinstance(constraints, Constraints):
-        msg = f"flip got {type(constraints).__name__}, expected Constraints.\nHint: `Constraints.build(...)`."
-        raise LinkwiseError(msg)
+    require_constraints(constraints, "flip")
     rng = make_generator(random_state)
     kind, items = np.array(constraints.kind), np.array(constraints.items)
     must, cannot, triplet = (kind == k for k in (Kind.MUST_LINK, Kind.CANNOT_LINK, Kind.TRIPLET))
     able = np.flatnonzero(must | cannot | triplet)
     mask = np.zeros(len(kind), dtype=np.bool_)
-    mask[rng.choice(able, size=read_share("flip", "share", share, len(able)), replace=False)] = True
+    mask[rng.choice(able, size=read_share(share, "share", "flip", len(able)), replace=False)] = True
     kind[mask & must] = Kind.CANNOT_LINK
     kind[mask & cannot] = Kind.MUST_LINK
     rows = np.flatnonzero(mask & triplet)

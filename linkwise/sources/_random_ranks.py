@@ -1,4 +1,4 @@
-"""Random numbers for samplers: what is drawn are the ranks of statements counted off in a row, so none is listed."""
+"""Random ranks for samplers: statements are drawn by their rank in a list that is never written."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ def draw_ranks(rng: np.random.Generator, who: str, what: str, total: int, m: int
         msg = f"{who}: there are {total:,} {what}, more than 64 bits can count.\nHint: take fewer samples first."
         raise LinkwiseError(msg)
     if m > total and (total == 0 or not replace):
-        hint = f"ask for at most {total:,}, or allow repeats with `replace=True`." if total else "nothing can be drawn."
-        msg = f"{who}: {m:,} {what} are wanted, but there are {total:,}.\nHint: {hint}"
+        hint = f"\nHint: ask for at most {total:,}, or allow repeats with `replace=True`." if total else ""
+        msg = f"{who}: {m:,} {what} are wanted, but there are {total:,}.{hint}"
         raise LinkwiseError(msg)
     if replace:
         return rng.integers(total, size=m) if m else np.empty(0, dtype=np.intp)
@@ -25,10 +25,10 @@ def draw_ranks(rng: np.random.Generator, who: str, what: str, total: int, m: int
 
 
 def share_out(rng: np.random.Generator, m: int, capacity: IntArray) -> IntArray:
-    """Throw ``m`` balls into bins at random, every bin as likely as another until it is full; they fit."""
+    """Distribute ``m`` balls at random over bins, each equally likely until it is full; there is room for all."""
     count = np.zeros(len(capacity), dtype=np.intp)
     left = m
-    while left:  # each round places all that is left or fills a bin
+    while left:  # each round places all the rest or fills a bin
         free = np.flatnonzero(count < capacity)
         count[free] += rng.multinomial(left, np.full(len(free), 1 / len(free)))
         over = np.maximum(count - capacity, 0)

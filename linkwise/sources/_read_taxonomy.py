@@ -1,18 +1,17 @@
-"""How a taxonomy comes in: Newick, nested dictionaries, OBO, parent columns, paths, label columns, a dendrogram."""
+"""Readers of taxonomies: Newick, nested dictionaries, OBO, parent columns, paths, label columns, a dendrogram."""
 
 from __future__ import annotations
 
-import difflib
 from typing import Any, Self
 
 import numpy as np
 import numpy.typing as npt
 
-from linkwise._messages import hint, many
+from linkwise._messages import did_you_mean, hint, many, some_of
 from linkwise._typing import BoolArray, IntArray
 from linkwise._value_columns import as_text, is_missing, number_values, read_column
 from linkwise.exceptions import LinkwiseError
-from linkwise.result import Dendrogram
+from linkwise.result import Dendrogram, require_dendrogram
 from linkwise.sources._taxonomy_nodes import Nodes
 from linkwise.trees import (
     NamedNodes,
@@ -28,7 +27,7 @@ from linkwise.trees import (
 
 
 def _register(names: npt.NDArray[Any] | None) -> dict[str, int]:
-    """The node of every name, written as text; ~v for a name that v and another node share."""
+    """Return the node of every name as text; ~v for a name that v shares with another node."""
     if names is None:
         return {}
     place: dict[str, int] = {}
@@ -39,23 +38,21 @@ def _register(names: npt.NDArray[Any] | None) -> dict[str, int]:
 
 
 def find_nodes(who: str, names: npt.NDArray[Any] | None, wanted: list[Any]) -> IntArray:
-    """Find the nodes called by the wanted names; names are compared as text."""
+    """Find nodes by name; names are compared as text."""
     if names is None:
-        msg = f"{who}: the nodes of this taxonomy have no names."
+        msg = f"{who} got names of nodes, but the nodes of this taxonomy have no names."
         raise LinkwiseError(msg)
     place = _register(names)
     found = np.array([place.get(as_text(name), len(names)) for name in wanted], dtype=np.intp)
     unknown = [name for name, v in zip(wanted, found.tolist(), strict=True) if v == len(names)]
     if unknown:
-        close = difflib.get_close_matches(str(unknown[0]), list(place)[:100_000], n=1)
-        hint = f"did you mean {close[0]!r}?" if close else "names are compared exactly, as text."
-        shown = ", ".join(repr(name) for name in unknown[:5])
-        msg = f"{who}: {len(unknown)} name(s) are no node of the taxonomy: {shown}.\nHint: {hint}"
+        listed = f"{many(len(unknown), 'name')} not in the taxonomy: {some_of([repr(name) for name in unknown])}"
+        msg = f"{who} got {listed}.\nHint: {did_you_mean(unknown[0], place, 'names are compared exactly, as text.')}"
         raise LinkwiseError(msg)
     shared = next((name for name, v in zip(wanted, found.tolist(), strict=True) if v < 0), None)
     if shared is not None:
         msg = (
-            f"{who}: several nodes are called {shared!r}, expected a name of one node.\n"
+            f"{who}: several nodes are called {shared!r}, expected a unique name.\n"
             "Hint: make the names differ, for example by writing the parent's name in front."
         )
         raise LinkwiseError(msg)
@@ -63,7 +60,7 @@ def find_nodes(who: str, names: npt.NDArray[Any] | None, wanted: list[Any]) -> I
 
 
 def place_by_column(who: str, names: npt.NDArray[Any] | None, items: Any) -> IntArray:
-    """Place sample i on the node called ``items[i]``; a missing value leaves it out."""
+    """Place sample i on the node named ``items[i]``; samples with a missing value are left out."""
     column = read_column(f"{who}: items", items)
     code, distinct = number_values(f"{who}: items", column, ~is_missing(column))
     if not len(distinct):
@@ -72,27 +69,24 @@ def place_by_column(who: str, names: npt.NDArray[Any] | None, items: Any) -> Int
 
 
 def place_by_ids(who: str, names: npt.NDArray[Any], is_leaf: BoolArray, ids: Any) -> tuple[IntArray, npt.NDArray[Any]]:
-    """Place each sample on the node that bears its name; every leaf must be a sample, but not every sample a node."""
+    """Place each sample on the node of the same name; every leaf must be a sample, but not every sample a node."""
     known = read_names(ids)
     text = list(map(str, known.tolist()))
     samples = set(text)
     if len(samples) < len(text):
-        msg = f"{who}: ids contains values that look alike as text, expected names that tell the nodes apart."
+        msg = f"{who}: ids contains values that look alike as text, expected a different name for each node."
         raise LinkwiseError(msg)
     strange = [str(name) for name in names[is_leaf].tolist() if str(name) not in samples]
     if strange:
-        close = difflib.get_close_matches(strange[0], text[:100_000], n=1)
         where = hint(
-            command="name the leaves as the data name the samples.",
-            python="say where samples sit with `items=`, one node per sample.",
+            command="give the leaves the names of the samples.",
+            python="give the node of each sample with `items=`.",
         )
-        shown = ", ".join(map(repr, strange[:5]))
         are = "is" if len(strange) == 1 else "are"
-        missing = (
-            f"{many(len(strange), 'leaf', 'leaves')} {are} not in {hint(command='the data', python='ids')}: {shown}"
-        )
+        missing = f"{many(len(strange), 'leaf', 'leaves')} {are} not in {hint(command='the data', python='ids')}"
         source = hint(command="", python=f"{who}: ")
-        msg = f"{source}{missing}.\nHint: {f'did you mean {close[0]!r}?' if close else where}"
+        shown = some_of([repr(name) for name in strange])
+        msg = f"{source}{missing}: {shown}.\nHint: {did_you_mean(strange[0], text, where)}"
         raise LinkwiseError(msg)
     place = _register(names)
     here = [name for name in text if name in place]
@@ -108,7 +102,7 @@ def place_leaves(who: str, names: npt.NDArray[Any], is_leaf: BoolArray) -> tuple
     if len(set(map(str, called))) < len(called):
         seen: set[str] = set()
         twice = next(name for name in map(str, called) if name in seen or seen.add(name))  # type: ignore[func-returns-value]
-        msg = f"{who}: the leaf name {twice!r} appears a second time, expected each sample in one place."
+        msg = f"{who}: the leaf name {twice!r} appears twice, expected each sample in one place."
         raise LinkwiseError(msg)
     number, ids = sample_numbers(called, None)
     node = np.empty(len(leaf), dtype=np.intp)
@@ -123,7 +117,7 @@ class Readers(Nodes):
 
     @classmethod
     def from_newick(cls, text: str, ids: Any = None, *, items: Any = None, forest: bool = False) -> Self:
-        """Read Newick text; names of inner nodes are kept, branch lengths are not.
+        """Read Newick text; names of inner nodes are kept, branch lengths are ignored.
 
         Parameters
         ----------
@@ -171,7 +165,7 @@ class Readers(Nodes):
         Parameters
         ----------
         nested : dict, list or str
-            ``{name: what is below}``, where what is below is another dictionary, a list of names and dictionaries, one
+            ``{name: children}``, where the children are another dictionary, a list of names and dictionaries, one
             name, or nothing; or dictionaries ``{"name": ..., "children": [...]}``. A list at the top holds several
             roots.
         ids, items
@@ -203,8 +197,8 @@ class Readers(Nodes):
         Parameters
         ----------
         source : str or Path
-            The text of the file, or the path of a file. Obsolete terms are ignored, and so are relations other
-            than ``is_a``.
+            The text of the file, or the path of a file. Obsolete terms and relations other than ``is_a`` are
+            skipped.
         items : array-like of shape (n_samples,), optional
             The term each sample is annotated with; None, NaN or "" for none. Without it there are no samples, see
             `place`.
@@ -213,7 +207,7 @@ class Readers(Nodes):
         parents : {"refuse", "first"}, default="refuse"
             What to do with a term of several parents: refuse the file, naming the term, or keep the first.
         by : {"id", "name"}, default="id"
-            What the nodes are called: the terms' ids or their names.
+            Names of the nodes: the ids or the names of the terms.
 
         Returns
         -------
@@ -231,7 +225,7 @@ class Readers(Nodes):
 
     @classmethod
     def from_parents(cls, child: Any, parent: Any, items: Any = None, *, ids: Any = None) -> Self:
-        """Read two columns: every ``child`` is directly below the ``parent`` beside it.
+        """Read two columns: every ``child`` is directly below the ``parent`` in the same row.
 
         Parameters
         ----------
@@ -265,7 +259,7 @@ class Readers(Nodes):
         paths : array-like of shape (n_samples,)
             Such as ``"Animal/Mammal/Cat"``; None, NaN or "" for a sample that is not in the taxonomy.
         sep : str, default="/"
-            What stands between two names.
+            The text between two names.
         ids : array-like of shape (n_samples,), optional
             The name of each sample.
 
@@ -322,7 +316,7 @@ class Readers(Nodes):
 
     @classmethod
     def from_dendrogram(cls, dendrogram: Dendrogram) -> Self:
-        """Take an existing clustering for a taxonomy: every sample sits on its own leaf.
+        """Turn an existing clustering into a taxonomy: every sample sits on its own leaf.
 
         Examples
         --------
@@ -330,9 +324,7 @@ class Readers(Nodes):
         >>> Taxonomy.from_dendrogram(Dendrogram(3, [3, 3, 4, 4, -1])).count_triples()
         2
         """
-        if not isinstance(dendrogram, Dendrogram):
-            msg = f"from_dendrogram got {type(dendrogram).__name__}, expected a Dendrogram."
-            raise LinkwiseError(msg)
+        require_dendrogram(dendrogram, "from_dendrogram")
         return cls(dendrogram.parent, np.arange(dendrogram.n_samples), ids=dendrogram.ids)
 
     def place(self, items: Any, *, ids: Any = None) -> Self:

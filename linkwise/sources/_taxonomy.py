@@ -1,4 +1,4 @@
-"""A hierarchy somebody already has, on some of the samples, and everything it says as constraints."""
+"""The taxonomy, a known hierarchy of some samples, as triplets, flat classes, links or a dendrogram."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from linkwise._random import make_generator
 from linkwise._typing import BoolArray, IntArray
-from linkwise._validation import read_count
+from linkwise._validation import read_choice, read_count
 from linkwise.constraints import Constraints, Kind
 from linkwise.exceptions import LinkwiseError
 from linkwise.result import Dendrogram, stretches
@@ -22,7 +22,7 @@ _SAFE = 2_000_000  # n**3 / 2 triplets at most, so that many leaves never overfl
 
 
 def _boxes(tree: Dendrogram) -> tuple[IntArray, IntArray, IntArray, IntArray]:
-    """The children, where their leaves end, and the sizes of their boxes' second and third side."""
+    """Return the children, the ends of their leaves, and the sizes of the second and third side of their boxes."""
     child = np.flatnonzero(tree.parent >= 0)
     above = tree.parent[child]
     begin = stretches(tree)
@@ -40,7 +40,7 @@ def count_displayed(tree: Dendrogram) -> int:
 
 
 def triplets_at(tree: Dendrogram, rank: IntArray) -> IntArray:
-    """List the triplets that stand at the given ranks, ``intp[len(rank), 3]``; there are fewer than 2**63 of them."""
+    """List the triplets at the given ranks, ``intp[len(rank), 3]``; there are fewer than 2**63 of them."""
     child, end, later, outside = _boxes(tree)
     volume = np.cumsum(tree.leaf_count[child] * later * outside)
     box = np.searchsorted(volume, rank, side="right")
@@ -61,11 +61,11 @@ def named(made: Constraints, ids: npt.NDArray[Any] | None) -> Constraints:
 
 
 class Taxonomy(Readers):
-    """A tree of named nodes with samples on some of them, never changed; inner nodes may carry samples too.
+    """An immutable tree of named nodes with samples on some of them; inner nodes may carry samples too.
 
     A sample on a node is a member of every cluster from that node up. So two samples meet where the paths from their
     nodes to the root meet, and a sample on an inner node v is like a leaf directly below v. Several roots are allowed:
-    what is below different ones has nothing in common.
+    samples below different roots never meet.
 
     Parameters
     ----------
@@ -74,7 +74,7 @@ class Taxonomy(Readers):
     node : array-like of shape (n_samples,)
         The node each sample sits on; -1 for a sample that is not in the taxonomy.
     names : array-like of shape (n_nodes,), optional
-        What the nodes are called; "" for one without a name. Names may repeat, but a repeated name cannot be asked for.
+        Names of the nodes; "" for one without a name. Names may repeat, but a repeated name cannot be looked up.
     ids : array-like of shape (n_samples,), optional
         The user's name for each sample.
 
@@ -94,8 +94,8 @@ class Taxonomy(Readers):
 
     Notes
     -----
-    This is the known hierarchy of [1]_, section 2. What it says is every *must-link-before* triple: x and y are linked
-    on a lower level than x and z. **Cost** O(nodes + samples) memory and time to build and to ask; no method recurses.
+    This is the known hierarchy of [1]_, section 2. It stands for every *must-link-before* triple: x and y are linked on
+    a lower level than x and z. **Cost** O(nodes + samples) memory and time to build and query; no method recurses.
 
     References
     ----------
@@ -152,13 +152,13 @@ class Taxonomy(Readers):
         return 0 if self._tree is None else 2 * count_displayed(self._tree)
 
     def triplets(self, *, minimal: bool = False, weight: Any = np.inf) -> Constraints:
-        """List what the taxonomy says as triplets.
+        """List the triplets that the taxonomy displays.
 
         Parameters
         ----------
         minimal : bool, default=False
             Instead of every triplet, list only those that carry all the others: for every node v that divides samples,
-            (branches of v - 1) x (branches beside v), where a sample on an inner node is a branch of its own.
+            (branches of v - 1) x (branches beside v), where a sample on an inner node is a separate branch.
         weight : float or array-like, default=inf
             Cost of breaking one triplet.
 
@@ -198,7 +198,7 @@ class Taxonomy(Readers):
     def sample_triplets(
         self, m: int, random_state: Any = None, *, replace: bool = False, weight: Any = np.inf
     ) -> Constraints:
-        """Draw triplets at random from all the taxonomy displays, each as likely as another, without listing them.
+        """Draw random triplets that the taxonomy displays, all equally likely, without listing them.
 
         Parameters
         ----------
@@ -222,8 +222,8 @@ class Taxonomy(Readers):
 
         Notes
         -----
-        **Cost** O(nodes + samples + m log n). **Guarantee** exactly uniform: what is drawn are the places of the
-        triplets in a list that is never written.
+        **Cost** O(nodes + samples + m log n). **Guarantee** exactly uniform: triplets are drawn by their rank in
+        a list that is never written.
 
         Examples
         --------
@@ -232,7 +232,7 @@ class Taxonomy(Readers):
         >>> tree.sample_triplets(100, random_state=0)
         Constraints(1,000 samples: 100 triplets; all hard)
         """
-        m, rng = read_count("sample_triplets", m), make_generator(random_state)
+        m, rng = read_count(m, "m", "sample_triplets"), make_generator(random_state)
         total = 0 if self._tree is None else count_displayed(self._tree)
         rank = draw_ranks(rng, "sample_triplets", "triplets", total, m, replace)
         if self._tree is None or not m:
@@ -254,13 +254,13 @@ class Taxonomy(Readers):
         nodes : iterable, optional
             Instead, the names of the nodes to cut at (or their numbers, when nodes have no names); none above another.
         above : {"skip", "own"}, default="skip"
-            Samples on inner nodes above the cut could belong to any class below. "skip" says nothing about them, "own"
-            makes the samples of each such node a class.
+            Samples on inner nodes above the cut could belong to any class below. "skip" leaves them without a class,
+            "own" makes the samples of each such node a class.
 
         Returns
         -------
         ndarray of intp, shape (n_samples,)
-            The node that is each sample's class; -1 where the taxonomy does not say.
+            The node that is each sample's class; -1 for samples without one.
 
         Examples
         --------
@@ -271,19 +271,17 @@ class Taxonomy(Readers):
         >>> [None if v < 0 else tree.node_name(v) for v in tree.labels(nodes=["animal"])]
         ['animal', 'animal', 'animal', 'animal', None, None]
         """
-        if above not in ("skip", "own"):
-            msg = f"labels: above is {above!r}, expected 'skip' or 'own'."
-            raise LinkwiseError(msg)
+        read_choice(above, "above", "labels", ("skip", "own"))
         if (level is None) == (nodes is None):
             got = "neither" if level is None else "both"
-            msg = f"the taxonomy was cut by {got} of level and nodes, expected one.\nHint: `level=1`."
+            msg = f"labels got {got} of level and nodes, expected one.\nHint: `level=1`."
             raise LinkwiseError(msg)
         flagged = self._cut_at_level(level) if level is not None else self._cut_at_nodes(list(nodes or ()))
         holder, nested = kernels.cover(self.parent, self._order, flagged)
         if nested >= 0:
             msg = (
                 f"labels: the node {self.node_name(nested)!r} is below {self.node_name(int(holder[nested]))!r}, "
-                "expected a cut of which no node is below another."
+                "expected nodes of which none is below another."
             )
             raise LinkwiseError(msg)
         if above == "own":
@@ -292,10 +290,7 @@ class Taxonomy(Readers):
 
     def _cut_at_level(self, level: Any) -> BoolArray:
         deepest = int(self.depth.max(initial=0))
-        whole = isinstance(level, (int, np.integer)) and not isinstance(level, (bool, np.bool_))
-        if not whole or not 0 <= level <= deepest:
-            msg = f"labels: level is {level!r}, expected a whole number from 0 (the roots) to {deepest}."
-            raise LinkwiseError(msg)
+        read_count(level, "level", "labels", high=deepest, note=" (0: the roots)")
         leaf = np.ones(self.n_nodes, dtype=np.bool_)
         leaf[self.parent[self.parent >= 0]] = False
         return np.asarray((self.depth == level) | (leaf & (self.depth < level)))
@@ -306,10 +301,7 @@ class Taxonomy(Readers):
             flagged[find_nodes("labels", self.names, wanted)] = True
             return flagged
         for v in wanted:
-            if isinstance(v, bool) or not isinstance(v, (int, np.integer)) or not 0 <= v < self.n_nodes:
-                msg = f"labels: nodes names {v!r}, expected numbers of nodes, 0 to {self.n_nodes - 1}."
-                raise LinkwiseError(msg)
-            flagged[v] = True
+            flagged[read_count(v, "the node", "labels", high=self.n_nodes - 1)] = True
         return flagged
 
     def pairs(
@@ -320,7 +312,7 @@ class Taxonomy(Readers):
         above: Literal["skip", "own"] = "skip",
         weight: Any = np.inf,
     ) -> Constraints:
-        """List what a cut through the taxonomy says as must- and cannot-links.
+        """List the must-links and cannot-links of a cut through the taxonomy.
 
         Parameters
         ----------

@@ -1,4 +1,4 @@
-"""The immutable arrays under `Taxonomy`: nodes in any numbering, the samples on them, and what makes them valid."""
+"""The immutable arrays under `Taxonomy`: nodes in any numbering, the node of each sample, and their checks."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from linkwise._typing import IntArray
 from linkwise.exceptions import LinkwiseError
 from linkwise.result import Dendrogram
 from linkwise.sources import _kernels as kernels
-from linkwise.trees import frozen, read_names, read_nodes, refuse_cycle
+from linkwise.trees import equal_arrays, frozen, read_names, read_nodes, refuse_cycle
 
 
 class Nodes:
-    """A forest of nodes and where each sample sits, as read-only arrays; `Taxonomy` adds what one does with it."""
+    """A forest of nodes and the node of each sample, as read-only arrays; `Taxonomy` adds queries and readers."""
 
     __slots__ = ("_cache", "ids", "n_samples", "names", "node", "parent")
 
@@ -57,7 +57,7 @@ class Nodes:
 
     @property
     def n_nodes(self) -> int:
-        """How many nodes there are; samples are not nodes but sit on them."""
+        """Number of nodes; samples are not nodes but sit on them."""
         return len(self.parent)
 
     @property
@@ -67,7 +67,7 @@ class Nodes:
 
     @property
     def depth(self) -> IntArray:
-        """How many edges lead from each node up to its root."""
+        """Number of edges from each node up to its root."""
         return self._once("depth", lambda: frozen(kernels.depths(self.parent, self._order)))  # type: ignore[no-any-return]
 
     @property
@@ -87,7 +87,7 @@ class Nodes:
         return self._once("tree", make)  # type: ignore[no-any-return]
 
     def node_name(self, node: int) -> str:
-        """How a node is called: its name, or its number when it has none."""
+        """Return the name of a node, or its number when it has none."""
         name = None if self.names is None else self.names[node]
         return str(node) if name is None or name == "" else str(name)
 
@@ -101,14 +101,14 @@ class Nodes:
         self.__setattr__(name, None)
 
     def __eq__(self, other: object) -> bool:
-        """Same arrays: the same nodes in another numbering are another taxonomy."""
+        """Whether all arrays are equal; the same nodes in another numbering are another taxonomy."""
         if not isinstance(other, Nodes):
             return NotImplemented
         return (
             np.array_equal(self.parent, other.parent)
             and np.array_equal(self.node, other.node)
-            and _same(self.names, other.names)
-            and _same(self.ids, other.ids)
+            and equal_arrays(self.names, other.names)
+            and equal_arrays(self.ids, other.ids)
         )
 
     def __hash__(self) -> int:
@@ -143,12 +143,6 @@ def _read_node_names(names: Any, n_nodes: int) -> npt.NDArray[Any]:
     column = np.empty(n_nodes, dtype=object)
     column[:] = given
     return column
-
-
-def _same(one: npt.NDArray[Any] | None, other: npt.NDArray[Any] | None) -> bool:
-    if one is None or other is None:
-        return one is other
-    return np.array_equal(one, other)
 
 
 def _rebuild(cls: type[Nodes], parent: IntArray, node: IntArray, names: Any, ids: Any) -> Nodes:

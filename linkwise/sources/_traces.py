@@ -1,4 +1,4 @@
-"""What time and place say: points of one trace stay together, points too far apart across the road do not."""
+"""Constraints made from time and place: contiguous points of a trace, and points too far apart across a road."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from linkwise._kernels.disjoint_set import components
 from linkwise._typing import BoolArray, FloatArray, IntArray
 from linkwise._validation import read_number
 from linkwise._value_columns import is_missing, number_values, read_column
-from linkwise.constraints import Constraints, Kind
+from linkwise.constraints import Constraints, require_constraints
 from linkwise.exceptions import LinkwiseError
 from linkwise.sources._kernels import count_separated, list_separated
 
@@ -33,7 +33,7 @@ def contiguity(time: Any, trace: Any = None, *, max_gap: Any, breaks: Any = None
     max_gap : number or timedelta
         The longest time between two consecutive points that are linked; inf for no limit.
     breaks : array-like of bool of shape (n_samples,), or mapping from trace to times, optional
-        Where a change is known to have happened. True at a point means between it and the point before it; a time t
+        Known changes. True at a point means between it and the point before it; a time t
         means between the last point before t and the first at or after it.
     weight : float or array-like, default=inf
         Cost of breaking one must-link.
@@ -46,7 +46,7 @@ def contiguity(time: Any, trace: Any = None, *, max_gap: Any, breaks: Any = None
     Notes
     -----
     The lane-finding example of [1]_ infers must-links from *trace contiguity*: a car that is not seen to change lane
-    stays in it; which lane it changes to is not known, so a change says nothing. **Cost** O(n log n).
+    stays in it; the lane it changes to is not known, so a change adds no statement. **Cost** O(n log n).
 
     References
     ----------
@@ -71,7 +71,7 @@ def contiguity(time: Any, trace: Any = None, *, max_gap: Any, breaks: Any = None
     else:
         column = read_column("contiguity: trace", trace)
         if len(column) != n:
-            msg = f"contiguity: time has {n} entries and trace {len(column)}, expected as many."
+            msg = f"contiguity: time has {n} entries and trace {len(column)}, expected equal lengths."
             raise LinkwiseError(msg)
         known = ~is_missing(column, empty=False)
         code, names = number_values("contiguity: trace", column, known)
@@ -94,9 +94,8 @@ def _read_times(values: Any) -> npt.NDArray[Any]:
         raise LinkwiseError(msg)
     wrong = is_missing(when) | (np.isinf(when) if when.dtype.kind == "f" else False)
     if np.any(wrong):
-        msg = (
-            f"contiguity: sample {int(np.argmax(wrong))} has the time {when[np.argmax(wrong)]}, expected a finite one."
-        )
+        sample = int(np.argmax(wrong))
+        msg = f"contiguity: sample {sample} has the time {when[sample]}, expected a finite one."
         raise LinkwiseError(msg)
     return when.astype(np.float64) if when.dtype.kind == "u" else when
 
@@ -105,13 +104,13 @@ def _read_gap(max_gap: Any, when: npt.NDArray[Any]) -> Any:
     if when.dtype.kind in "mM":
         if isinstance(max_gap, (dt.timedelta, np.timedelta64)) and np.timedelta64(max_gap) >= np.timedelta64(0):
             return np.timedelta64(max_gap)
-        msg = f"contiguity: max_gap is {max_gap!r}, but times are dates.\nHint: `np.timedelta64(5, 's')`."
+        msg = f"contiguity: max_gap is {max_gap!r}, expected a timedelta >= 0.\nHint: `np.timedelta64(5, 's')`."
         raise LinkwiseError(msg)
-    return read_number("contiguity", "max_gap", max_gap, finite=False)
+    return read_number(max_gap, "max_gap", "contiguity", finite=False, note=" (inf for no limit)")
 
 
 def _broken(breaks: Any, when: npt.NDArray[Any], code: IntArray, names: npt.NDArray[Any], order: IntArray) -> BoolArray:
-    """Say for every point in trace order whether a change lies between it and the one before."""
+    """Return for every point in trace order whether a change lies between it and the one before."""
     if not isinstance(breaks, Mapping):
         marked = read_column("contiguity: breaks", breaks)
         if marked.dtype.kind != "b" or len(marked) != len(when):
@@ -157,7 +156,7 @@ def max_separation(
     window : float, optional
         With ``along``: compare only points at most this far apart along the road, where the road may bend.
     given : Constraints, optional
-        Known statements; of samples that its hard must-links and groups join, one cannot-link speaks for all.
+        Other constraints; one cannot-link serves all samples that their hard must-links and groups join.
     weight : float or array-like, default=inf
         Cost of breaking one cannot-link.
 
@@ -173,9 +172,9 @@ def max_separation(
     Notes
     -----
     The lane-finding example of [1]_ infers cannot-links from *maximum separation*. Cannot-links do not follow from each
-    other, so all pairs too far apart are needed, and their number grows with the square of n. What may be left out
-    without changing the meaning is what must-links entail: with ``given`` (for example the result of `contiguity`)
-    there is one cannot-link per pair of joined groups of which any two members are too far apart. A group that is
+    other, so all pairs too far apart are needed, and their number grows with the square of n. Only those
+    that must-links entail may be left out: with ``given`` (for example the result of `contiguity`) there is one
+    cannot-link per pair of joined groups of which any two members are too far apart. A group that is
     itself wider than ``limit`` gets a cannot-link inside, so that `check` finds and explains the contradiction.
 
     **Cost** O(n log n) and the pairs listed; with ``window`` also the pairs inside the window.
@@ -198,7 +197,7 @@ def max_separation(
     """
     across = _read_places("position", position)
     n = len(across)
-    widest = read_number("max_separation", "limit", limit)
+    widest = read_number(limit, "limit", "max_separation")
     group = _groups_of(given, n)
     if along is None and window is None:
         pairs = _wide_apart(across, widest) if group is None else _groups_apart(across, widest, group)
@@ -216,7 +215,7 @@ def _read_places(name: str, values: Any, n: int | None = None) -> FloatArray:
     except (TypeError, ValueError) as bad:
         if isinstance(bad, LinkwiseError):
             raise
-        msg = f"max_separation: {name} holds values that are no numbers."
+        msg = f"max_separation: {name} does not hold numbers, expected one per sample."
         raise LinkwiseError(msg) from bad
     if n is not None and len(place) != n:
         msg = f"max_separation: {name} has {len(place)} entries, expected one for each of the {n} samples."
@@ -231,28 +230,19 @@ def _read_places(name: str, values: Any, n: int | None = None) -> FloatArray:
 def _groups_of(given: Constraints | None, n: int) -> IntArray | None:
     if given is None:
         return None
-    if not isinstance(given, Constraints) or given.n_samples != n:
-        what = f"{given.n_samples} samples" if isinstance(given, Constraints) else type(given).__name__
-        msg = f"max_separation: given is about {what}, expected Constraints about the {n} positions."
-        raise LinkwiseError(msg)
-    pairs = given.items[(given.kind == Kind.MUST_LINK) & given.is_hard, :2]
-    said = given.groups.statement
-    whole = given.groups.pick((given.kind[said] == Kind.TOGETHER) & given.is_hard[said])
-    chain = np.flatnonzero(whole.owner[1:] == whole.owner[:-1])
-    links = np.column_stack([whole.member[chain], whole.member[chain + 1]])
-    return components(n, np.concatenate([pairs, links]))  # type: ignore[no-any-return]
+    require_constraints(given, "max_separation", n, of="position")
+    pairs, statement = given.must_links()
+    return components(n, np.ascontiguousarray(pairs[given.is_hard[statement]]))  # type: ignore[no-any-return]
 
 
 def _refuse_many(total: int, hint: str) -> None:
     if total > _MOST_PAIRS:
-        msg = (
-            f"max_separation: {total:,} cannot-links would be needed, at most {_MOST_PAIRS:,} are listed.\nHint: {hint}"
-        )
+        msg = f"max_separation needs {total:,} cannot-links, expected at most {_MOST_PAIRS:,}.\nHint: {hint}"
         raise LinkwiseError(msg)
 
 
 def _wide_apart(across: FloatArray, limit: float) -> IntArray:
-    """All pairs more than ``limit`` apart; the difference decides, so that rounding is the same everywhere."""
+    """Return all pairs more than ``limit`` apart; the difference decides, so that rounding is the same everywhere."""
     order = np.argsort(across, kind="stable")
     place = across[order]
     first = _first_beyond(place, place, limit)
@@ -266,7 +256,7 @@ def _wide_apart(across: FloatArray, limit: float) -> IntArray:
 
 
 def _first_beyond(low: FloatArray, high: FloatArray, limit: float) -> IntArray:
-    """For every ``low`` the first place in the sorted ``high`` with high - low > limit, as subtraction rounds it."""
+    """Return for every ``low`` the first position in sorted ``high`` with high - low > limit, as rounded."""
     first = np.searchsorted(high, low + limit, side="right")
     while True:  # low + limit and high - low may round differently, by a step or two
         early = (first > 0) & (high[first - 1] - low > limit)
@@ -277,7 +267,7 @@ def _first_beyond(low: FloatArray, high: FloatArray, limit: float) -> IntArray:
 
 
 def _groups_apart(across: FloatArray, limit: float, group: IntArray) -> IntArray:
-    """For every two groups (or one) with members more than ``limit`` apart, the two that are furthest apart."""
+    """Return for any two groups (or one) with members more than ``limit`` apart the two that are furthest apart."""
     order = np.lexsort((across, group))
     start = np.searchsorted(group[order], np.arange(int(group.max(initial=-1)) + 1))
     lowest = order[start]
@@ -294,7 +284,7 @@ def _groups_apart(across: FloatArray, limit: float, group: IntArray) -> IntArray
 def _apart_in_window(
     across: FloatArray, limit: float, along: FloatArray, window: Any, group: IntArray | None
 ) -> IntArray:
-    reach = read_number("max_separation", "window", window, finite=False)
+    reach = read_number(window, "window", "max_separation", finite=False, note=" (inf for no limit)")
     order = np.argsort(along, kind="stable")
     total = int(count_separated(across[order], along[order], limit, reach))
     _refuse_many(total, "make the window smaller.")

@@ -26,9 +26,9 @@ from linkwise.trees._obo import (
 )
 from linkwise.trees._parent_array import (
     Tree as Tree,
+    equal_arrays as equal_arrays,
     frozen as frozen,
     read_names as read_names,
     read_nodes as read_nodes,
     read_pairs as read_pairs,
-    same_samples as same_samples,
 )

@@ -1,4 +1,4 @@
-"""From nodes in any notation to the arrays of a tree: unary nodes dropped, samples first, inner nodes by height."""
+"""Assembly of tree arrays from nodes in any order: unary nodes dropped, samples first, inner nodes by height."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from linkwise._messages import many
 from linkwise._typing import FloatArray, IntArray
 from linkwise.exceptions import LinkwiseError, LinkwiseWarning
 from linkwise.trees._kernels import _order_keys, _pass_down, _sum_lengths, _without_unary
@@ -16,7 +17,7 @@ from linkwise.trees._parent_array import read_names
 
 
 class Assembled(NamedTuple):
-    """What the `Dendrogram` constructor takes, and the number each given node received (a dropped one: its child's)."""
+    """Arguments of the `Dendrogram` constructor, and the new number of each node (of a dropped one, its child's)."""
 
     n_samples: int
     parent: IntArray
@@ -25,7 +26,7 @@ class Assembled(NamedTuple):
     number: IntArray
 
     def numbers(self, nodes: list[int]) -> list[int]:
-        """Numbers of given nodes, but of none that was dropped."""
+        """Return the numbers of given nodes, without the dropped ones."""
         number = self.number.tolist()
         return [number[v] for v in nodes if v + 1 == len(number) or number[v] != number[v + 1]]
 
@@ -37,13 +38,13 @@ def heights_of_lengths(above: Sequence[int], length: Sequence[float]) -> FloatAr
     if missing.sum() == (up >= 0).sum():
         return None
     if missing.any():
-        warnings.warn(
-            f"Newick: {int(missing.sum())} branch(es) have no length and were read as 0.", LinkwiseWarning, stacklevel=3
-        )
+        n_missing = int(missing.sum())
+        rest = "has no length and was read as 0" if n_missing == 1 else "have no length and were read as 0"
+        warnings.warn(f"Newick: {many(n_missing, 'branch')} {rest}.", LinkwiseWarning, stacklevel=3)
     height, spread = _sum_lengths(up, np.nan_to_num(given, nan=0.0))
     if spread > 1e-6 * height.max():
         warnings.warn(
-            "Newick: leaves below one node are not equally far from it; the farthest one gives its height.",
+            "Newick: leaves below one node are not equally far from it; the height is that of the farthest one.",
             LinkwiseWarning,
             stacklevel=3,
         )
@@ -60,7 +61,7 @@ def assemble(above: Sequence[int], is_leaf: Sequence[bool], names: Sequence[Any]
     is_leaf : sequence of bool
         Which nodes are samples.
     names : sequence
-        What each node is called; only the leaves' names are read, and they are known to be unique.
+        Name of each node; only the leaves' names are read, and they are unique.
     height : array-like or None
         Raw height of every node; None when unknown.
     ids : array-like or None
@@ -95,15 +96,13 @@ def sample_numbers(called: list[Any], ids: Any) -> tuple[IntArray, npt.NDArray[A
         known = read_names(ids)
         place = {str(value): i for i, value in enumerate(known.tolist())}
         if len(place) < len(known):
-            msg = "ids contains values that look alike as text, expected names that tell the leaves apart."
+            msg = "ids contains values that look alike as text, expected a different name for each leaf."
             raise LinkwiseError(msg)
         missing = [name for name in called if str(name) not in place]
         if missing or n != len(known):
             absent = sorted(set(place) - {str(name) for name in called})
             which = f"leaf {missing[0]!r} is not in ids" if missing else f"id {absent[0]!r} is not a leaf"
-            msg = (
-                f"the tree has {n} leaves and ids has {len(known)} names, but {which}; expected the same names in both."
-            )
+            msg = f"the tree has {n} leaves, ids has {len(known)} names, and {which}; expected the same names in both."
             raise LinkwiseError(msg)
         return np.array([place[str(name)] for name in called], dtype=np.intp), known
     numbers = {str(i): i for i in range(n)}

@@ -1,4 +1,4 @@
-"""Refuse parents that run in a circle, by name."""
+"""Refusal of parents that form a cycle."""
 
 from __future__ import annotations
 
@@ -27,5 +27,5 @@ def refuse_cycle(parent: IntArray, word: Callable[[int], str]) -> IntArray:
     first = ring.index(min(ring))
     ring = ring[first:] + ring[:first]
     shown = [word(v) for v in ring[:5]] + ([f"… ({len(ring)} nodes)"] if len(ring) > 5 else [])
-    msg = f"a taxonomy has no cycles, but here each is below the next: {' < '.join([*shown, word(ring[0])])}."
+    msg = f"the taxonomy has a cycle, expected a forest: {' < '.join([*shown, word(ring[0])])}."
     raise LinkwiseError(msg)

@@ -1,4 +1,4 @@
-"""How a tree comes and goes: merges, SciPy, scikit-learn, Newick, JSON, nested dictionaries, networkx."""
+"""Import and export of trees: merges, SciPy, scikit-learn, Newick, JSON, nested dictionaries, networkx."""
 
 from __future__ import annotations
 
@@ -7,12 +7,13 @@ from typing import Any, Self
 import numpy as np
 
 from linkwise._typing import FloatArray, IntArray
+from linkwise._validation import read_count
 from linkwise.exceptions import LinkwiseError
 from linkwise.trees import _interchange as formats, _kernels as kernels
 from linkwise.trees._assemble import Assembled, assemble, heights_of_lengths
 from linkwise.trees._join import Arrays, at_the_top, join_roots, part_joins
 from linkwise.trees._newick import read_newick, write_newick
-from linkwise.trees._parent_array import Tree, frozen, read_heights, read_names, read_nodes, read_sample_count
+from linkwise.trees._parent_array import Tree, frozen, read_heights, read_names, read_nodes
 
 
 class Exchange(Tree):
@@ -33,7 +34,7 @@ class Exchange(Tree):
         merges : array-like of shape (m, 2)
             Row t joins two nodes into node ``n_samples + t``; fewer than ``n_samples - 1`` rows make a forest.
         raw_height : array-like of shape (m,)
-            Height of each merge as the method says it, inversions included.
+            Height of each merge as the method computed it, inversions included.
         sort : bool, default=False
             Renumber the merges by height, for algorithms that find them in another order. Equal heights keep their
             order, and a merge lower than one it builds on counts as high as that one.
@@ -59,7 +60,7 @@ class Exchange(Tree):
         >>> tree.lca(0, 1), tree.lca(2, 3)
         (np.int64(4), np.int64(5))
         """
-        n = read_sample_count(n_samples)
+        n = read_count(n_samples, "n_samples", low=1)
         pairs = read_nodes("merges", merges, ndim=2)
         if pairs.shape[1] != 2:
             msg = f"merges has shape {pairs.shape}, expected two nodes in each row."
@@ -287,7 +288,7 @@ class Exchange(Tree):
         return self if self.is_tree else self._changed(join_roots(self))
 
     def parted(self) -> Self:
-        """Return the forest that a joined tree was made of; without joins, the tree as it is.
+        """Return the forest from which a joined tree was made; a tree without joins is returned unchanged.
 
         Raises
         ------
@@ -309,7 +310,7 @@ class Exchange(Tree):
 
     @classmethod
     def from_json(cls, text: str | bytes) -> Self:
-        """Read what `to_json` wrote: the very same tree, node numbers, raw heights, marks, joins and ids included.
+        """Read JSON text of `to_json`: an equal tree, with node numbers, raw heights, marks, joins and ids.
 
         Examples
         --------

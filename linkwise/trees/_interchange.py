@@ -1,12 +1,13 @@
-"""Trees as other tools know them: SciPy linkage, scikit-learn children, JSON, nested dictionaries, networkx graphs."""
+"""Formats of trees: SciPy linkage, scikit-learn children, JSON, nested dictionaries, networkx graphs."""
 
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from linkwise._files import parse_json
 from linkwise._messages import hint
 from linkwise._typing import FloatArray, IntArray
 from linkwise.exceptions import LinkwiseError
@@ -21,7 +22,7 @@ FORMAT = "linkwise.dendrogram/1"
 
 
 def refuse_forest(tree: Tree, who: str, what: str) -> None:
-    """Say that a format holds one tree only."""
+    """Refuse a forest in a format that holds one tree only."""
     if not tree.is_tree:
         msg = (
             f"{who}: the forest has {tree.n_roots} roots, but {what} holds one tree.\n"
@@ -36,7 +37,7 @@ def merges_of_linkage(Z: Any) -> tuple[int, FloatArray, FloatArray]:
     try:
         table = np.asarray(Z, dtype=np.float64)
     except (TypeError, ValueError) as bad:
-        msg = "from_linkage: Z holds values that are no numbers, expected a SciPy linkage matrix."
+        msg = "from_linkage: Z does not hold numbers, expected a SciPy linkage matrix."
         raise LinkwiseError(msg) from bad
     if table.ndim != 2 or table.shape[1] != 4:
         msg = f"from_linkage: Z has shape {table.shape}, expected (n_samples - 1, 4) as SciPy's `linkage` returns."
@@ -50,7 +51,7 @@ def check_counts(tree: Tree, count: Any) -> None:
     if len(wrong):
         t = int(wrong[0])
         msg = (
-            f"from_linkage: row {t} of Z says {count[t]:g} samples, but its merges hold "
+            f"from_linkage: row {t} of Z counts {count[t]:g} samples, but its merges hold "
             f"{tree.leaf_count[tree.n_samples + t]}.\nHint: is Z sorted or cut off? Rows must stay in merge order."
         )
         raise LinkwiseError(msg)
@@ -60,7 +61,7 @@ def write_linkage(tree: Tree, binary: bool) -> FloatArray:
     """Write the monotone heights as a SciPy linkage, rows by height."""
     refuse_forest(tree, "to_linkage", "a linkage matrix")
     fan = np.diff(tree.child_start)
-    fan[tree.joins] = 0  # no merge, so no order of merges to be lost
+    fan[tree.joins] = 0  # joins are not merges, so no order of merges is lost
     wide = -1 if binary else int(np.argmax(fan))
     if wide >= 0 and fan[wide] > 2:
         way = hint(
@@ -110,31 +111,15 @@ def write_json(tree: Tree) -> str:
         raise LinkwiseError(msg) from bad
 
 
-def _unique_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    found = dict(pairs)
-    if len(found) < len(pairs):
-        twice = next(key for i, (key, _) in enumerate(pairs) if key in dict(pairs[:i]))
-        msg = f"from_json: the key {twice!r} appears twice."
-        raise LinkwiseError(msg)
-    return found
-
-
-def _no_constant(word: str) -> NoReturn:
-    msg = f"from_json: the text holds {word}, expected finite numbers."
-    raise LinkwiseError(msg)
-
-
 def read_json(text: Any) -> dict[str, Any]:
-    """Read what `write_json` wrote; refuse other documents and versions."""
+    """Read a document of `write_json`; refuse other documents and versions."""
     if not isinstance(text, (str, bytes, bytearray)):
         msg = f"from_json got {type(text).__name__}, expected text.\nHint: `Dendrogram.from_json(path.read_text())`."
         raise LinkwiseError(msg)
     try:
-        document = json.loads(text, object_pairs_hook=_unique_keys, parse_constant=_no_constant)
-    except LinkwiseError:
-        raise
-    except (ValueError, RecursionError) as bad:
-        msg = f"from_json: the text is no readable JSON ({bad})."
+        document = parse_json(bytes(text) if isinstance(text, bytearray) else text)
+    except ValueError as bad:
+        msg = f"from_json: the text is not valid JSON ({bad}).\nHint: write it with `to_json`."
         raise LinkwiseError(msg) from bad
     if not isinstance(document, dict) or document.get("format") != FORMAT:
         found = document.get("format") if isinstance(document, dict) else type(document).__name__
@@ -145,14 +130,11 @@ def read_json(text: Any) -> dict[str, Any]:
         odd = min((set(document) - {"joins"}) ^ keys)
         msg = f"from_json: the key {odd!r} is {'missing' if odd in keys else 'unknown'}, expected {sorted(keys)}."
         raise LinkwiseError(msg)
-    for key in ("parent", "raw_height", "marked", "ids"):
-        absent = document[key] is None and key in ("marked", "ids")
-        if not isinstance(document[key], list) and not absent:
-            msg = f"from_json: {key!r} is {type(document[key]).__name__}, expected a list."
+    for key in ("parent", "raw_height", "marked", "ids", "joins"):
+        value = document.get(key, [])
+        if not isinstance(value, list) and not (value is None and key in ("marked", "ids")):
+            msg = f"from_json: {key!r} is {type(value).__name__}, expected a list."
             raise LinkwiseError(msg)
-    if not isinstance(document.get("joins", []), list):
-        msg = f"from_json: 'joins' is {type(document['joins']).__name__}, expected a list."
-        raise LinkwiseError(msg)
     return document
 
 
@@ -160,7 +142,7 @@ def read_json(text: Any) -> dict[str, Any]:
 
 
 def _node_facts(tree: Tree) -> list[dict[str, Any]]:
-    """One dictionary per node: name of a sample, height, raw height where it differs, mark."""
+    """Return a dictionary per node: name of a sample, height, raw height where it differs, mark."""
     facts: list[dict[str, Any]] = [{} for _ in range(tree.n_nodes)]
     names = list(range(tree.n_samples)) if tree.ids is None else tree.ids.tolist()
     for fact, name in zip(facts, names, strict=False):
@@ -177,7 +159,7 @@ def _node_facts(tree: Tree) -> list[dict[str, Any]]:
 
 
 def write_nested(tree: Tree) -> Any:
-    """Write one dictionary per node, children inside; a list of such for a forest."""
+    """Write one dictionary per node, children inside; a list of dictionaries for a forest."""
     facts = _node_facts(tree)
     for v, above in enumerate(tree.parent.tolist()):
         if above >= 0:
@@ -199,7 +181,7 @@ def nodes_of_nested(nested: Any, ids: Any) -> tuple[Assembled, list[int] | None,
             msg = f"from_nested found {type(fact).__name__}, expected a dictionary for every node."
             raise LinkwiseError(msg)
         if id(fact) in open_nodes:
-            msg = "from_nested: one dictionary appears twice in the tree, expected one of its own for every node."
+            msg = "from_nested: one dictionary appears twice in the tree, expected a separate one for every node."
             raise LinkwiseError(msg)
         open_nodes.add(id(fact))
         below = fact.get("children") or []
@@ -222,7 +204,7 @@ def _from_facts(
         msg = f"{who}: a leaf has no 'name', expected one for every leaf."
         raise LinkwiseError(msg)
     if not called:
-        msg = f"{who}: there is no tree to read."
+        msg = f"{who} got no nodes, expected a tree."
         raise LinkwiseError(msg)
     odd = next((name for name in called if not isinstance(name, (str, int, float, np.generic))), None)
     if odd is not None:
@@ -231,7 +213,7 @@ def _from_facts(
     seen: set[str] = set()
     for name in map(str, called):
         if name in seen:
-            msg = f"{who}: the leaf name {name!r} appears a second time."
+            msg = f"{who}: the leaf name {name!r} appears twice, expected unique names."
             raise LinkwiseError(msg)
         seen.add(name)
     heights = [fact.get("raw_height", fact.get("height")) for fact in facts]

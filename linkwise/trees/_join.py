@@ -1,4 +1,4 @@
-"""One tree from a forest, for programs that read no other: the roots meet in a join above the highest merge."""
+"""Joins: nodes above the roots of a forest that make it one tree, for programs that read one tree only."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _ABOVE = 1.1  # height of a join, as a multiple of the highest merge
 
 
 class Arrays(NamedTuple):
-    """What the `Dendrogram` constructor takes."""
+    """Arguments of the `Dendrogram` constructor."""
 
     parent: IntArray
     raw_height: FloatArray
@@ -35,7 +35,7 @@ def join_roots(tree: Tree) -> Arrays:
 
 
 def _height_above(height: FloatArray) -> float:
-    """A finite height above all others, by a tenth of the highest; 1 where there is no merge of any height."""
+    """Return a finite height, a tenth above the highest; 1 if all heights are 0."""
     highest = float(height.max())
     if highest == 0.0:
         return 1.0
@@ -49,7 +49,7 @@ def part_joins(tree: Tree) -> Arrays:
     if tree.marked is not None and np.isin(tree.marked, tree.joins).any():
         node = int(np.intersect1d(tree.marked, tree.joins)[0])
         msg = (
-            f"parted: node {node} is a join and is marked as a cluster; the trees below it are separate ones.\n"
+            f"parted: node {node} is a join and is marked as a cluster, expected marks inside the joined trees.\n"
             "Hint: mark clusters inside the trees, or leave the marks out."
         )
         raise LinkwiseError(msg)
@@ -61,11 +61,11 @@ def part_joins(tree: Tree) -> Arrays:
 
 
 def at_the_top(parent: IntArray, joins: list[int]) -> IntArray:
-    """Of nodes a file calls joins, those that have only such above them: another program may have moved the root."""
+    """Return the joins of a file that have only joins above them, since another program may have moved the root."""
     called = np.zeros(len(parent) + 1, dtype=np.bool_)
     called[joins] = True
     called[-1] = True  # above a root
     found = [v for v in sorted(set(joins), reverse=True) if called[v]]
-    for v in found:  # parents come after children, so each is settled before what is below it
+    for v in found:  # parents come after children, so each is settled before the nodes below it
         called[v] = called[parent[v]]
     return np.array([v for v in reversed(found) if called[v]], dtype=np.intp)

@@ -1,4 +1,4 @@
-"""Newick text in and out, without recursion: quotes, comments, branch lengths, one tree per line for a forest."""
+"""Newick text, read and written without recursion: quotes, comments, branch lengths, one tree per line."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class NewickNodes(NamedTuple):
 
 
 def write_newick(tree: Tree) -> str:
-    """Write each tree on a line of its own; lengths are differences of monotone heights."""
+    """Write each tree on its own line; lengths are differences of monotone heights."""
     n = tree.n_samples
     start, child = tree.child_start.tolist(), tree.child.tolist()
     names = [str(s) for s in range(n)] if tree.ids is None else [_quote(str(name)) for name in tree.ids.tolist()]
@@ -72,13 +72,13 @@ def write_newick(tree: Tree) -> str:
 
 def _quote(name: str) -> str:
     if not name:
-        msg = "to_newick: a sample's id is empty, but a leaf needs a name.\nHint: rename it, or use `to_json`."
+        msg = "to_newick: the id of a sample is empty, expected a name.\nHint: rename it, or use `to_json`."
         raise LinkwiseError(msg)
     return name if _PLAIN.fullmatch(name) else "'" + name.replace("'", "''") + "'"
 
 
 class _Reader:
-    """Where the reading stands: the open node, and what may follow."""
+    """State of the parser: the open node, and the part of it that was read."""
 
     FRESH, CLOSED, NAMED, LENGTH, DONE = range(5)  # nothing read; children read; name read; ':' read; length read
 
@@ -169,14 +169,14 @@ class _Reader:
         try:
             length = math.nan if quoted else float(word)
         except ValueError:
-            self.fail(position, f"{word!r} is no branch length")
+            self.fail(position, f"{word!r} is not a branch length")
         if not math.isfinite(length) or length < 0:
             self.fail(position, f"the branch length is {word}, expected a finite number >= 0")
         return length
 
 
 def read_newick(text: str, forest: bool, wanted: Collection[str] | None = None) -> NewickNodes:
-    """Read one tree, or all trees when ``forest``, into arrays of nodes; refuse what is malformed, naming the place.
+    """Read one tree, or all trees when ``forest``, into arrays of nodes; errors name the place in the text.
 
     Names stay as written, but for one case. By the grammar an underscore outside quotes is a blank: a name without
     quotes that is not ``wanted`` as written, but is wanted with blanks, is read with blanks, with a warning.
@@ -215,7 +215,7 @@ def read_newick(text: str, forest: bool, wanted: Collection[str] | None = None) 
         warnings.warn("Newick: the ';' at the end is missing; the text may be cut off.", LinkwiseWarning, stacklevel=3)
         reader.mark(";", end)
     if not reader.n_trees:
-        msg = "Newick: the text holds no tree.\nHint: a tree looks like `((a:1,b:1):2,c:3);`."
+        msg = "Newick: the text holds no tree, expected at least one.\nHint: a tree looks like `((a:1,b:1):2,c:3);`."
         raise LinkwiseError(msg)
     if wanted is not None:
         _read_underscores(reader, wanted)

@@ -1,4 +1,4 @@
-"""Taxonomies in columns: paths, child and parent, or one label column per level."""
+"""Readers of taxonomies in columns: paths, child and parent, or one label column per level."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from linkwise.trees._obo import NamedNodes
 
 
 def nodes_of_paths(paths: Any, sep: str) -> tuple[NamedNodes, IntArray]:
-    """Read one path per sample, from the root down; return the nodes and where each sample sits."""
+    """Read one path per sample, from the root down; return the nodes and the node of each sample."""
     if not isinstance(sep, str) or not sep:
         msg = f"from_paths: sep is {sep!r}, expected the text between two names."
         raise LinkwiseError(msg)
@@ -47,14 +47,14 @@ def nodes_of_paths(paths: Any, sep: str) -> tuple[NamedNodes, IntArray]:
 
 
 def nodes_of_parents(child: Any, parent: Any) -> NamedNodes:
-    """Read two columns: each child is below the parent beside it; what is nobody's child is a root."""
+    """Read two columns: each child is below the parent in the same row; nodes without a parent are roots."""
     columns = [read_column(name, values) for name, values in (("child", child), ("parent", parent))]
     if len(columns[0]) != len(columns[1]):
-        msg = f"from_parents: child has {len(columns[0])} entries and parent {len(columns[1])}, expected as many."
+        msg = f"from_parents: child has {len(columns[0])} entries and parent {len(columns[1])}, expected equal lengths."
         raise LinkwiseError(msg)
     missing = [is_missing(column) for column in columns]
     if missing[0].any():
-        msg = f"from_parents: row {int(np.argmax(missing[0]))} names no child."
+        msg = f"from_parents: row {int(np.argmax(missing[0]))} has no child, expected one in every row."
         raise LinkwiseError(msg)
     both = np.empty(2 * len(columns[0]), dtype=object)
     both[:] = [as_text(value) for column in columns for value in column.tolist()]
@@ -68,7 +68,7 @@ def nodes_of_parents(child: Any, parent: Any) -> NamedNodes:
         last = int(np.flatnonzero((lower == lower[row]) & ~odd)[-1])
         msg = (
             f"from_parents: {names[lower[row]]!r} has two parents, {_called(names, upper[row])} in row {row} and "
-            f"{_called(names, upper[last])} in row {last}, but in a taxonomy each node has one."
+            f"{_called(names, upper[last])} in row {last}, expected one."
         )
         raise LinkwiseError(msg)
     rows = np.zeros(len(names), dtype=np.intp)
@@ -82,12 +82,12 @@ def _called(names: npt.NDArray[Any], node: int) -> str:
 
 
 def nodes_of_levels(columns: Any, unlabeled: Any) -> tuple[NamedNodes, IntArray]:
-    """Read one label column per level, coarse to fine; a sample sits on the node of its last known label."""
+    """Read one label column per level, coarse to fine; the node of a sample is that of its last known label."""
     levels = _level_columns(columns)
     n = len(levels[0])
     if any(len(level) != n for level in levels):
         msg = (
-            f"from_levels: the columns have {sorted({len(level) for level in levels})} entries, expected as many each."
+            f"from_levels: the columns have {sorted({len(level) for level in levels})} entries, expected equal lengths."
         )
         raise LinkwiseError(msg)
     node = np.full(n, -1, dtype=np.intp)
@@ -125,6 +125,6 @@ def _level_columns(columns: Any) -> list[npt.NDArray[Any]]:
     else:
         given = list(columns)
     if not given:
-        msg = "from_levels: there is no column, expected at least one."
+        msg = "from_levels got no columns, expected at least one."
         raise LinkwiseError(msg)
     return [read_column(f"column {i}", values) for i, values in enumerate(given)]

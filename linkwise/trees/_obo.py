@@ -1,39 +1,40 @@
-"""Taxonomies in text: Newick, nested dictionaries or JSON, and OBO ontologies, as lists of nodes."""
+"""Readers of taxonomies in text: Newick, nested dictionaries or JSON, and OBO ontologies."""
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Collection
 from pathlib import Path
-from typing import Any, NamedTuple, NoReturn
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
-from linkwise._files import read_text_file
+from linkwise._files import parse_json, read_text_file
+from linkwise._messages import some_of
 from linkwise._typing import BoolArray, IntArray
+from linkwise._validation import read_choice
 from linkwise.exceptions import LinkwiseError
 from linkwise.trees._cycles import refuse_cycle
 from linkwise.trees._newick import read_newick
 
 
 class NamedNodes(NamedTuple):
-    """Nodes as a text lists them: the place of each one's parent (-1: none), and its name ("": none)."""
+    """Nodes in the order of a text: the position of the parent of each (-1: none), and its name ("": none)."""
 
     parent: IntArray
     names: npt.NDArray[Any]
 
     @property
     def is_leaf(self) -> BoolArray:
-        """Which nodes have nothing below them."""
+        """Mask of the nodes without children."""
         leaf = np.ones(len(self.parent), dtype=np.bool_)
         leaf[self.parent[self.parent >= 0]] = False
         return leaf
 
 
 def nodes_of_newick(text: Any, forest: bool, wanted: Collection[str] | None = None) -> NamedNodes:
-    """Read Newick text, whose nodes are looked for by the ``wanted`` names; branch lengths play no role."""
+    """Read Newick text, whose nodes are looked for by the ``wanted`` names; branch lengths are ignored."""
     if not isinstance(text, str):
         msg = f"from_newick got {type(text).__name__}, expected text.\nHint: read a file with `path.read_text()`."
         raise LinkwiseError(msg)
@@ -44,38 +45,16 @@ def nodes_of_newick(text: Any, forest: bool, wanted: Collection[str] | None = No
 # -- nested dictionaries and JSON --------------------------------------------------------------------------------------
 
 
-def _unique_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    found = dict(pairs)
-    if len(found) < len(pairs):
-        keys = [key for key, _ in pairs]
-        twice = next(key for i, key in enumerate(keys) if key in keys[:i])
-        msg = f"from_nested: the key {twice!r} appears twice beside each other, expected different names."
-        raise LinkwiseError(msg)
-    return found
-
-
-def _no_constant(word: str) -> NoReturn:
-    msg = f"from_nested: the text holds {word}, which is no name."
-    raise LinkwiseError(msg)
-
-
-def _parse_json(text: str | bytes) -> Any:
-    try:
-        return json.loads(text, object_pairs_hook=_unique_keys, parse_constant=_no_constant)
-    except LinkwiseError:
-        raise
-    except RecursionError as deep:
-        msg = "from_nested: the JSON text is nested too deeply.\nHint: use Newick text or a parent column instead."
-        raise LinkwiseError(msg) from deep
-    except ValueError as bad:
-        msg = f"from_nested: the text is no readable JSON ({bad})."
-        raise LinkwiseError(msg) from bad
-
-
 def nodes_of_nested(nested: Any) -> NamedNodes:
-    """Read nested dictionaries: ``{name: what is below}``, or ``{"name": ..., "children": [...]}``."""
+    """Read nested dictionaries: ``{name: children}``, or ``{"name": ..., "children": [...]}``."""
     if isinstance(nested, (str, bytes)):
-        nested = _parse_json(nested)
+        try:
+            nested = parse_json(nested)
+        except ValueError as bad:
+            msg = (
+                f"from_nested: the text is not valid JSON ({bad}).\nHint: Newick text or a parent column is read, too."
+            )
+            raise LinkwiseError(msg) from bad
     if not isinstance(nested, (dict, list, tuple)):
         msg = f"from_nested got {type(nested).__name__}, expected a dictionary, or a list of them for several roots."
         raise LinkwiseError(msg)
@@ -84,7 +63,7 @@ def nodes_of_nested(nested: Any) -> NamedNodes:
     above: list[int] = []
     names: list[str] = []
     seen: set[int] = set()
-    # what waits is read from its end; a name stands for a node, None for a dictionary or list still to be opened
+    # a stack; a name stands for a node, None for a dictionary or list still to be opened
     todo: list[tuple[str | None, Any, int]] = [(None, nested, -1)]
     while todo:
         name, below, up = todo.pop()
@@ -96,18 +75,18 @@ def nodes_of_nested(nested: Any) -> NamedNodes:
             continue
         if isinstance(below, (dict, list, tuple)):
             if id(below) in seen:
-                msg = "from_nested: one dictionary or list appears in two places, expected one of its own for each."
+                msg = "from_nested: one dictionary or list appears in two places, expected a separate one for each."
                 raise LinkwiseError(msg)
             seen.add(id(below))
         todo.extend(_open(below, listed, up)[::-1])
     if not above:
-        msg = "from_nested: there is no node to read."
+        msg = "from_nested got no nodes, expected at least one."
         raise LinkwiseError(msg)
     return NamedNodes(np.array(above, dtype=np.intp), _text_array(names))
 
 
 def _open(below: Any, listed: bool, up: int) -> list[tuple[str | None, Any, int]]:
-    """What stands directly inside a dictionary, a list or a single value."""
+    """Return the nodes directly inside a dictionary, a list or a single value."""
     if isinstance(below, (list, tuple)):
         return [(None, one, up) if isinstance(one, dict) else (_name(one), None, up) for one in below]
     if not isinstance(below, dict):
@@ -136,7 +115,7 @@ def _text_array(names: list[str]) -> npt.NDArray[Any]:
     try:
         "".join(names).encode("utf-8")
     except UnicodeEncodeError as bad:
-        msg = "from_nested: a name holds half of a surrogate pair, which is no character."
+        msg = "from_nested: a name holds half of a surrogate pair, expected whole characters."
         raise LinkwiseError(msg) from bad
     return np.array(names, dtype=np.str_)
 
@@ -148,7 +127,7 @@ _MODIFIER = re.compile(r"(?<!\\)\{.*")
 
 
 class _Term:
-    """One [Term] stanza: where it begins, and the tags that matter here."""
+    """One [Term] stanza: its first line, and the tags that are read."""
 
     __slots__ = ("above", "line", "name", "obsolete", "term")
 
@@ -161,11 +140,9 @@ class _Term:
 
 
 def nodes_of_obo(source: Any, parents: str, by: str) -> NamedNodes:
-    """Read the is_a hierarchy of an OBO ontology; obsolete terms are ignored."""
-    for option, value, allowed in (("parents", parents, ("refuse", "first")), ("by", by, ("id", "name"))):
-        if value not in allowed:
-            msg = f"from_obo: {option} is {value!r}, expected {allowed[0]!r} or {allowed[1]!r}."
-            raise LinkwiseError(msg)
+    """Read the is_a hierarchy of an OBO ontology; obsolete terms are skipped."""
+    read_choice(parents, "parents", "from_obo", ("refuse", "first"))
+    read_choice(by, "by", "from_obo", ("id", "name"))
     if not isinstance(source, (str, Path)):
         msg = f"from_obo got {type(source).__name__}, expected the text of an OBO file or a path."
         raise LinkwiseError(msg)
@@ -173,13 +150,13 @@ def nodes_of_obo(source: Any, parents: str, by: str) -> NamedNodes:
     text = str(source).removeprefix("\ufeff") if is_text else read_text_file(source)
     terms = [term for term in _stanzas(text.replace("\r\n", "\n").replace("\r", "\n")) if not term.obsolete]
     if not terms:
-        msg = "from_obo: there is no [Term] that is not obsolete.\nHint: is this an OBO file?"
+        msg = "from_obo found no [Term] that is not obsolete, expected at least one.\nHint: is this an OBO file?"
         raise LinkwiseError(msg)
     place: dict[str, int] = {}
     for v, term in enumerate(terms):
         if place.setdefault(term.term, v) != v:
             first = terms[place[term.term]].line
-            msg = f"from_obo, line {term.line}: the term {term.term} was described before, on line {first}."
+            msg = f"from_obo, line {term.line}: the term {term.term} is described twice, first on line {first}."
             raise LinkwiseError(msg)
     above = np.array([_parent(term, place, parents) for term in terms], dtype=np.intp)
     refuse_cycle(above, lambda v: f"{terms[v].term} (line {terms[v].line})")
@@ -191,8 +168,8 @@ def _parent(term: _Term, place: dict[str, int], parents: str) -> int:
     named = list(dict.fromkeys(above for above, _ in term.above))
     if len(named) > 1 and parents == "refuse":
         msg = (
-            f"from_obo, line {term.line}: {term.term} has {len(named)} parents ({', '.join(named[:5])}), but in a "
-            'taxonomy each node has one.\nHint: `parents="first"` keeps the is_a that is listed first.'
+            f"from_obo, line {term.line}: {term.term} has {len(named)} parents ({some_of(named)}), expected one.\n"
+            'Hint: `parents="first"` keeps the is_a that is listed first.'
         )
         raise LinkwiseError(msg)
     if not named:
@@ -209,7 +186,7 @@ def _stanzas(text: str) -> list[_Term]:
     for number, line in enumerate(text.split("\n"), start=1):
         if line.startswith("["):
             if not line.rstrip().endswith("]"):
-                msg = f"from_obo, line {number}: {line.strip()[:40]!r} is never closed, expected a head like [Term]."
+                msg = f"from_obo, line {number}: {line.strip()[:40]!r} is not closed, expected a header such as [Term]."
                 raise LinkwiseError(msg)
             _refuse_nameless(now)
             now = _Term(number) if line.strip() == "[Term]" else None
@@ -218,7 +195,7 @@ def _stanzas(text: str) -> list[_Term]:
         elif now is not None and line.strip() and not line.startswith("!"):
             tag, colon, value = line.partition(":")
             if not colon:
-                msg = f"from_obo, line {number}: {line.strip()[:40]!r} is no `tag: value`."
+                msg = f"from_obo, line {number}: {line.strip()[:40]!r}, expected `tag: value`."
                 raise LinkwiseError(msg)
             _take(now, tag.strip(), value, number)
     _refuse_nameless(now)
@@ -227,7 +204,7 @@ def _stanzas(text: str) -> list[_Term]:
 
 def _refuse_nameless(term: _Term | None) -> None:
     if term is not None and not term.term:
-        msg = f"from_obo, line {term.line}: this [Term] has no id."
+        msg = f"from_obo, line {term.line}: the [Term] has no id, expected one."
         raise LinkwiseError(msg)
 
 
@@ -237,11 +214,11 @@ def _take(term: _Term, tag: str, value: str, number: int) -> None:
     elif tag in ("id", "is_a", "is_obsolete"):
         plain = _MODIFIER.sub("", _COMMENT.sub("", value)).strip()
         if not plain:
-            msg = f"from_obo, line {number}: {tag} has no value."
+            msg = f"from_obo, line {number}: {tag} has no value, expected one."
             raise LinkwiseError(msg)
         if tag == "id":
             if term.term:
-                msg = f"from_obo, line {number}: the stanza of {term.term} has a second id."
+                msg = f"from_obo, line {number}: the stanza of {term.term} has a second id, expected one."
                 raise LinkwiseError(msg)
             term.term = plain
         elif tag == "is_a":

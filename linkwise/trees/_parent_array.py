@@ -1,4 +1,4 @@
-"""The immutable tree under `Dendrogram`: its arrays, their readers, what makes them valid, and what follows."""
+"""The immutable tree under `Dendrogram`: its arrays, their readers and checks, and arrays derived from them."""
 
 from __future__ import annotations
 
@@ -9,21 +9,16 @@ import numpy as np
 import numpy.typing as npt
 
 from linkwise._kernels.lca import LcaIndex, prepare
+from linkwise._messages import many
 from linkwise._typing import FloatArray, IntArray
-from linkwise.constraints import Constraints, read_ids
+from linkwise._validation import read_count
+from linkwise.constraints import read_ids
 from linkwise.exceptions import LinkwiseError
 from linkwise.trees import _kernels as kernels
 
 
-def read_sample_count(n_samples: Any) -> int:
-    if isinstance(n_samples, (bool, np.bool_)) or not isinstance(n_samples, (int, np.integer)) or n_samples < 1:
-        msg = f"n_samples is {n_samples!r}, expected a whole number >= 1."
-        raise LinkwiseError(msg)
-    return int(n_samples)
-
-
 def read_nodes(name: str, values: Any, *, ndim: int = 1) -> IntArray:
-    """Copy node or sample numbers into a fresh integer array, refusing what is no whole number."""
+    """Copy node or sample numbers into a new integer array; refuse values that are not whole numbers."""
     try:
         given = np.asarray(values)
     except ValueError as ragged:
@@ -37,7 +32,7 @@ def read_nodes(name: str, values: Any, *, ndim: int = 1) -> IntArray:
         msg = f"{name} holds {given.dtype} values, expected whole numbers.\nHint: convert with `.astype(int)`."
         raise LinkwiseError(msg)
     if given.ndim != ndim:
-        msg = f"{name} has shape {given.shape}, expected {ndim} dimension(s)."
+        msg = f"{name} has shape {given.shape}, expected {many(ndim, 'dimension')}."
         raise LinkwiseError(msg)
     return np.array(given, dtype=np.intp, order="C")
 
@@ -47,7 +42,7 @@ def read_heights(name: str, values: Any, length: int, first: int) -> FloatArray:
     try:
         height = np.array(values, dtype=np.float64)
     except (TypeError, ValueError) as bad:
-        msg = f"{name} holds values that are no numbers, expected one height per node."
+        msg = f"{name} does not hold numbers, expected one height per node."
         raise LinkwiseError(msg) from bad
     if height.shape != (length,):
         each = "node" if first == 0 else "merge"
@@ -58,14 +53,14 @@ def read_heights(name: str, values: Any, length: int, first: int) -> FloatArray:
         where = int(np.flatnonzero(wrong)[0])
         msg = (
             f"{name}: node {where + first} has the height {height[where]}, expected a finite number.\n"
-            "Hint: check the distances for NaN and inf; what never merges is a root of its own, not infinitely high."
+            "Hint: check the distances for NaN and inf; a sample that never merges is a root, not infinitely high."
         )
         raise LinkwiseError(msg)
     return height
 
 
 def read_names(ids: Any) -> npt.NDArray[Any]:
-    """Read identifiers as a one-dimensional array without repeats, wording whatever is none."""
+    """Read identifiers as a one-dimensional array without repeats; refuse other types."""
     if isinstance(ids, (str, bytes)):
         msg = f"ids is {type(ids).__name__}, expected a list with one name per sample."
         raise LinkwiseError(msg)
@@ -74,19 +69,19 @@ def read_names(ids: Any) -> npt.NDArray[Any]:
     except LinkwiseError:
         raise
     except (TypeError, ValueError) as bad:
-        msg = f"ids is no list of names ({bad}), expected text or numbers, one per sample."
+        msg = f"ids is not a list of names ({bad}), expected text or numbers, one per sample."
         raise LinkwiseError(msg) from bad
 
 
 def frozen(array: npt.NDArray[Any]) -> npt.NDArray[Any]:
-    """Make an array of our own read-only."""
+    """Make an array read-only; it must not be a caller's."""
     array.setflags(write=False)
     return array
 
 
 _FAULTS = {
     kernels.OUTSIDE: "node {v} has the parent {p}, expected a node below {m}, or -1 for a root.",
-    kernels.BELOW_SAMPLE: "node {v} has the parent {p}, which is a sample; samples have nothing below them.",
+    kernels.BELOW_SAMPLE: "node {v} has the parent {p}, which is a sample; samples have no children.",
     kernels.BACKWARD: (
         "node {v} has the parent {p}, but a parent is numbered after its children (so that there is no cycle).\n"
         "Hint: number inner nodes in the order of the merges."
@@ -99,7 +94,7 @@ _FAULTS = {
 
 
 class Tree:
-    """A forest over samples as read-only arrays; `Dendrogram` adds what one does with it."""
+    """A forest over samples as read-only arrays; `Dendrogram` adds queries and cuts."""
 
     __slots__ = ("_cache", "height", "ids", "joins", "marked", "n_samples", "parent", "raw_height")
 
@@ -122,7 +117,7 @@ class Tree:
         ids: Any = None,
         joins: Any = None,
     ) -> None:
-        n = read_sample_count(n_samples)
+        n = read_count(n_samples, "n_samples", low=1)
         above = frozen(read_nodes("parent", parent))
         if len(above) < n:
             msg = f"parent has {len(above)} entries, expected one per node, and the {n} samples are nodes too."
@@ -186,14 +181,14 @@ class Tree:
         left_out = np.flatnonzero(cover[: self.n_samples] < 0)
         if len(left_out):
             msg = (
-                f"marked leaves out {len(left_out)} sample(s), such as {int(left_out[0])}; expected every sample below "
-                "exactly one marked node.\nHint: mark a sample itself to make it a cluster of its own."
+                f"marked leaves out {many(len(left_out), 'sample')}, such as {int(left_out[0])}; expected every sample "
+                "below exactly one marked node.\nHint: mark a sample itself to make it a cluster."
             )
             raise LinkwiseError(msg)
         self._cache["mark_above"] = frozen(cover)
         return frozen(nodes)
 
-    # -- what follows from the arrays; computed once, when first asked for -----------------------------------------
+    # -- derived arrays; computed once, at first use ---------------------------------------------------------------
 
     def _once(self, name: str, make: Callable[[], Any]) -> Any:
         if name not in self._cache:
@@ -202,7 +197,7 @@ class Tree:
 
     @property
     def n_nodes(self) -> int:
-        """How many nodes there are, samples included."""
+        """Number of nodes, samples included."""
         return len(self.parent)
 
     @property
@@ -212,17 +207,17 @@ class Tree:
 
     @property
     def n_roots(self) -> int:
-        """How many separate trees there are."""
+        """Number of separate trees."""
         return len(self.roots)
 
     @property
     def n_trees(self) -> int:
-        """How many separate trees merging left; as many as roots, unless these were joined."""
+        """Number of separate trees that merging left: the number of roots, unless these were joined."""
         return self.n_roots - len(self.joins) + int(np.isin(self.parent, self.joins).sum())
 
     @property
     def is_tree(self) -> bool:
-        """Whether everything hangs from one root."""
+        """Whether there is one root."""
         return self.n_roots == 1
 
     @property
@@ -237,7 +232,7 @@ class Tree:
 
     @property
     def child_start(self) -> IntArray:
-        """Where each node's children begin in `child`; ``intp[n_nodes + 1]``."""
+        """Start of each node's children in `child`; ``intp[n_nodes + 1]``."""
         return self._children()[0]
 
     @property
@@ -259,12 +254,12 @@ class Tree:
 
     @property
     def leaf_count(self) -> IntArray:
-        """How many samples lie below each node."""
+        """Number of samples below each node."""
         return self._once("leaf_count", lambda: frozen(kernels.leaf_counts(self.n_samples, self.parent)))  # type: ignore[no-any-return]
 
     @property
     def depth(self) -> IntArray:
-        """How many edges lead from each node up to its root."""
+        """Number of edges from each node up to its root."""
         return self._once("depth", lambda: frozen(kernels.depths(self.parent)))  # type: ignore[no-any-return]
 
     @property
@@ -280,7 +275,7 @@ class Tree:
 
     @property
     def _mark_above(self) -> IntArray:
-        """The marked node at or above each node; without marks the root of its tree, joins left aside."""
+        """The marked node at or above each node; without marks the root of its tree, joins not counted."""
 
         def make() -> IntArray:
             top = self.parent < 0
@@ -293,7 +288,7 @@ class Tree:
         return self._once("mark_above", make)  # type: ignore[no-any-return]
 
     def name(self, sample: int) -> str:
-        """How a sample is called: its identifier, or its number."""
+        """Return the name of a sample: its identifier, or its number."""
         return str(sample) if self.ids is None else str(self.ids[sample])
 
     # -- a value: immutable, comparable, hashable, picklable -------------------------------------------------------
@@ -312,9 +307,9 @@ class Tree:
             self.n_samples == other.n_samples
             and np.array_equal(self.parent, other.parent)
             and np.array_equal(self.raw_height, other.raw_height)
-            and _same(self.marked, other.marked)
-            and _same(self.ids, other.ids)
-            and _same(self.joins, other.joins)
+            and equal_arrays(self.marked, other.marked)
+            and equal_arrays(self.ids, other.ids)
+            and equal_arrays(self.joins, other.joins)
         )
 
     def __hash__(self) -> int:
@@ -350,7 +345,8 @@ def _rebuild(
     return cls(n_samples, parent, raw, marked=marked, ids=ids, joins=joins)
 
 
-def _same(one: npt.NDArray[Any] | None, other: npt.NDArray[Any] | None) -> bool:
+def equal_arrays(one: npt.NDArray[Any] | None, other: npt.NDArray[Any] | None) -> bool:
+    """Whether two arrays are equal, or both None."""
     if one is None or other is None:
         return one is other
     return np.array_equal(one, other)
@@ -362,22 +358,12 @@ def read_pairs(tree: Tree, who: str, i: Any, j: Any) -> tuple[IntArray, IntArray
     try:
         left, right = np.broadcast_arrays(left, right)
     except ValueError as bad:
-        msg = f"{who} got shapes {left.shape} and {right.shape}, expected two that broadcast to one."
+        msg = f"{who} got shapes {left.shape} and {right.shape}, expected shapes that broadcast."
         raise LinkwiseError(msg) from bad
     flat = [read_nodes(who, side.reshape(-1)) for side in (left, right)]
     for side in flat:
         if len(side) and (side.min() < 0 or side.max() >= tree.n_nodes):
             worst = int(side.min() if side.min() < 0 else side.max())
-            msg = f"{who} was asked about node {worst}, but nodes are numbered 0 to {tree.n_nodes - 1}."
+            msg = f"{who} got node {worst}, but nodes are numbered 0 to {tree.n_nodes - 1}."
             raise LinkwiseError(msg)
     return flat[0], flat[1], left.shape
-
-
-def same_samples(tree: Tree, who: str, constraints: Any) -> None:
-    """Refuse what is no table of constraints about the samples of ``tree``."""
-    if not isinstance(constraints, Constraints):
-        msg = f"{who} got {type(constraints).__name__}, expected Constraints.\nHint: `Constraints.build(...)`."
-        raise LinkwiseError(msg)
-    if constraints.n_samples != tree.n_samples:
-        msg = f"{who}: the tree has {tree.n_samples} samples, but the constraints speak about {constraints.n_samples}."
-        raise LinkwiseError(msg)

@@ -124,7 +124,7 @@ def _labels(y: Any, amount: int, noise: float, rng: np.random.Generator) -> Told
     every, names = rank_values("knowledge: y", labels, is_known)
     code = every[known]
     rank = draw_ranks(rng, "knowledge", "labels", len(known), amount, replace=False)
-    wrong = rank[: read_share("knowledge", "noise", noise, amount)]
+    wrong = rank[: read_share(noise, "noise", "knowledge", amount)]
     if len(wrong) and len(names) < 2:
         msg = "knowledge: wrong labels need a second class, but y has only one."
         raise LinkwiseError(msg)

@@ -60,7 +60,7 @@ def test_the_command_cuts_branches_unless_asked_otherwise(here, capsys):
     assert "given to" not in told
     page = (here / "out" / "report.html").read_text(encoding="utf-8")
     assert "outside the branch" not in page
-    assert "min_cluster_size" not in page.split("How to do it again")[-1].split("</pre>")[0]
+    assert "min_cluster_size" not in page.split("How to repeat this result")[-1].split("</pre>")[0]
 
 
 def test_the_command_says_what_was_moved_everywhere(here, capsys):

@@ -15,8 +15,8 @@ ROOT = Path(linkwise.__file__).parent
 # From the ground up: a room may import rooms in lines above its own.
 ORDER = [
     "",
-    "_typing exceptions",
-    "_compat _files _lazy _memory _messages _random _sparse _threads _validation _value_columns",
+    "_typing exceptions _messages",
+    "_compat _files _lazy _memory _random _sparse _threads _validation _value_columns",
     "_kernels",
     "constraints",
     "trees",

@@ -12,7 +12,7 @@ from linkwise._memory import require_memory
 from linkwise._threads import Workers
 from linkwise._typing import Floats, IntArray
 from linkwise._validation import read_dtype
-from linkwise.constraints import LINKS, Constraints
+from linkwise.constraints import LINKS, Constraints, require_understood
 from linkwise.engines.distances._dense import (
     Metric,
     as_dense,
@@ -27,7 +27,7 @@ from linkwise.engines.distances._kernels_shortest_paths import _contract, _expan
 from linkwise.engines.distances._shortest_paths import PIVOTS, shorten
 from linkwise.exceptions import LinkwiseError
 from linkwise.problem import Problem
-from linkwise.problem.statements import bind, refuse
+from linkwise.problem.statements import bind
 
 # Metrics that obey the triangle inequality. Not among them: squares, cosine, correlation, Bray-Curtis, and Jaccard,
 # which SciPy extends to numbers in its own way.
@@ -199,7 +199,8 @@ def propagate(
         msg = f"propagate computes in float32 or float64, not in {kind}.\nHint: dtype=np.float32 or dtype=np.float64."
         raise LinkwiseError(msg)
     source, n, metric, triangle = read_source(X, metric, metric_input)
-    known = refuse(bind(constraints, X, n), LINKS, who="propagate")
+    known = bind(constraints, X, n)
+    require_understood(known, "propagate", LINKS)
     # contraction needs the statements only: X may be a condensed matrix, which has no row for each sample
     problem = Problem(np.empty((n, 0)), known.with_weight(np.inf), who="propagate")
     problem.require_consistent()

@@ -3,7 +3,6 @@
 from linkwise.problem.statements._binding import (
     bind as bind,
     constraints_of as constraints_of,
-    refuse as refuse,
 )
 from linkwise.problem.statements._budget import (
     STEPS as STEPS,

@@ -10,8 +10,8 @@ import numpy as np
 import numpy.typing as npt
 
 from linkwise._typing import IntArray
-from linkwise.constraints import Constraints, Kind, Rule
-from linkwise.exceptions import ConstraintError, UnsupportedConstraintError
+from linkwise.constraints import Constraints
+from linkwise.exceptions import ConstraintError
 
 
 def constraints_of(y: Any, constraints: Any) -> Any:
@@ -54,22 +54,6 @@ def bind(constraints: Any, X: Any, n_samples: int) -> Constraints:
             "Hint: constraints hold row positions in X; take the same rows of both, as in X[rows], constraints[rows]."
         )
         raise ConstraintError(msg)
-    return constraints
-
-
-def refuse(
-    constraints: Constraints, kinds: frozenset[Kind], rules: frozenset[type[Rule]] = frozenset(), *, who: str
-) -> Constraints:
-    """Return constraints of these kinds and rules; raise if there are others."""
-    foreign = [kind.word for kind in Kind if kind not in kinds and (constraints.kind == kind).any()]
-    foreign += [type(rule).__name__ for rule in constraints.rules if type(rule) not in rules]
-    if foreign:
-        understood = [kind.word for kind in Kind if kind in kinds] + sorted(rule.__name__ for rule in rules)
-        msg = (
-            f"{who} does not understand {' and '.join(foreign)}; it understands {', '.join(understood)}.\n"
-            "Hint: leave the others out with `constraints.select(...)`, or use a method that knows them."
-        )
-        raise UnsupportedConstraintError(msg, tuple(foreign))
     return constraints
 
 

@@ -50,8 +50,8 @@ def test_statements_keep_to_the_known_samples_and_the_seed_decides():
         ({"n_wrong": 81}, "n_wrong is 81"),
         ({"n_known": 2}, "n_known is 2"),
         ({"n_known": 5}, "only 10 pairs"),
-        ({"n_known": 100}, "cannot settle 100 samples"),
-        ({"n_statements": 3, "n_wrong": 3}, "expected n_clusters"),
+        ({"n_known": 100}, "expected 100 to decide 100 samples"),
+        ({"n_statements": 3, "n_wrong": 3}, "n_clusters to n_samples"),
     ],
 )
 def test_numbers_that_do_not_go_together_are_refused(wrong, what):

@@ -117,12 +117,12 @@ def test_what_is_no_table_of_numbers_is_refused(door, X, error, words):
         pytest.param(np.ma.masked_greater(G, 1.0), "X is a masked array", id="A33-masked"),
         pytest.param(
             pd.DataFrame({"n": [1, 2], "kind": pd.Categorical(["a", "b"]), "who": ["x", "y"]}),
-            r"no numbers: 'kind' \(category\), 'who'",
+            r"do not hold numbers: 'kind' \(category\), 'who'",
             id="A34-categorical",
         ),
         pytest.param(
             pd.DataFrame({"n": [1, 2], "who": pd.Series(["x", "y"], dtype=object)}),
-            r"no numbers: 'who' \(object\)",
+            r"do not hold numbers: 'who' \(object\)",
             id="A34-object",
         ),
     ],
@@ -403,26 +403,26 @@ def test_a65_arrays_of_bools():
 
 
 def test_a66_must_link_with_itself_is_dropped_with_a_warning():
-    with pytest.warns(LinkwiseWarning, match=r"1 statement\(s\) of the form must_link\(i, i\)") as caught:
+    with pytest.warns(LinkwiseWarning, match=r"1 statement of the form must_link\(i, i\)") as caught:
         c = Constraints.build(8, must_link=[(1, 1), (0, 1)])
     assert [w.filename for w in caught] == [__file__]
     assert [c.describe(i) for i in range(c.n_statements)] == ["#1 must_link(0, 1)"]
 
 
 def test_a67_cannot_link_with_itself():
-    with pytest.raises(ConstraintError, match=r"cannot_link\(2, 2\) \(row 1\) asks a sample to be apart from itself"):
+    with pytest.raises(ConstraintError, match=r"cannot_link\(2, 2\) \(row 1\), expected two samples"):
         Constraints.build(8, cannot_link=[(0, 1), (2, 2)])
 
 
 def test_a68_triplet_whose_close_pair_is_one_sample_is_dropped_with_a_warning():
-    with pytest.warns(LinkwiseWarning, match=r"2 statement\(s\) of the form triplet \(a, a, c\)"):
+    with pytest.warns(LinkwiseWarning, match=r"2 statements of the form triplet \(a, a, c\)"):
         c = Constraints.build(8, triplets=[(1, 1, 2), (0, 1, 2), (3, 3, 4)])
     assert c.n_statements == 1
 
 
 @pytest.mark.parametrize("row", [(1, 2, 1), (2, 1, 1), (1, 1, 1)], ids=lambda row: f"A69-{row}")
 def test_a69_triplet_apart_from_itself(row):
-    with pytest.raises(ConstraintError, match=r"triplet \(\d, \d, 1\) \(row 0\) says that 1 is further from itself"):
+    with pytest.raises(ConstraintError, match=r"triplet \(\d, \d, 1\) \(row 0\) names 1 on both sides"):
         Constraints.build(8, triplets=[row])
 
 
@@ -558,9 +558,7 @@ def test_a85_a_million_samples_are_refused_before_anything_is_allocated(estimato
 
     monkeypatch.setattr(_memory, "available_memory", lambda: 64 * 1024**3)
     tracemalloc.start()
-    with pytest.raises(
-        MemoryLimitError, match=r"needs \d+\.\d GiB, but only 64.0 GiB are available.\nHint: "
-    ) as caught:
+    with pytest.raises(MemoryLimitError, match=r"needs \d+\.\d GiB, but only 64.0 GiB is available.\nHint: ") as caught:
         estimator(2, linkage="average").fit(X)
     most = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()

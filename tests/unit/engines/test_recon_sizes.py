@@ -48,7 +48,7 @@ def fitted(X, constraints, **options):
 def assert_as_many_as_asked(model, told, k):
     """Exactly k, or a warning that names the number reached."""
     assert model.n_clusters_ == len(set(model.labels_.tolist()))
-    named = any(re.search(rf"\b{model.n_clusters_} were reached", words) for words in told)
+    named = any(re.search(rf"\b{model.n_clusters_} were made", words) for words in told)
     assert model.n_clusters_ == k or named
 
 

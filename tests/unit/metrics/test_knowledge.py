@@ -39,7 +39,7 @@ def test_only_what_was_said_is_reported():
 
 
 def test_when_nothing_was_said_the_share_is_nan():
-    with pytest.warns(LinkwiseWarning, match="nothing was said"):
+    with pytest.warns(LinkwiseWarning, match="there are no statements"):
         assert math.isnan(satisfaction(Constraints.build(5), MARKED)["all"])
     with pytest.warns(LinkwiseWarning, match="no triplet"):
         assert math.isnan(triplet_accuracy(SAID.select(SAID.kind == Kind.MUST_LINK), TREE))
@@ -53,7 +53,7 @@ def test_triplet_accuracy_asks_triplets_only():
 
 
 def test_what_is_about_other_samples_is_refused():
-    with pytest.raises(LinkwiseError, match="speak about 5 samples, the result about 3"):
+    with pytest.raises(LinkwiseError, match="speak about 5 samples, but the tree has 3"):
         satisfaction(SAID, Dendrogram.from_newick("((0,1),2);"))
     with pytest.raises(LinkwiseError, match="labels has 3 entries, but there are 5 samples"):
         satisfaction(SAID, [0, 1, 1])

@@ -97,7 +97,7 @@ def test_what_is_no_metric_is_refused(M, words):
 
 
 def test_silhouette_refuses_a_second_metric_and_other_samples():
-    with pytest.raises(LinkwiseError, match="M measures distances itself"):
+    with pytest.raises(LinkwiseError, match='expected "euclidean" with M'):
         silhouette(X, LABELS, metric="manhattan", M=np.eye(3))
     with pytest.raises(LinkwiseError, match="labels has 29 entries, but there are 30 samples"):
         silhouette(X, LABELS[1:])

@@ -55,7 +55,7 @@ OF_TREES = [class_f, dendrogram_purity, h_correlation, hierarchy_fscore]
     [
         ([0, 0, 1], [0, 0, 1, 1], "y_true has 3 entries and labels 4"),
         ([0, 0, 1, 1], [0, np.nan, 1, 1], "labels has no label for 1 sample.*such as 1"),
-        ([0, 0, 1, 1], [0, 0, 1, None], "NaN and None are no labels"),
+        ([0, 0, 1, 1], [0, 0, 1, None], "NaN and None are not labels"),
         ([0, 0, 1, 1], np.array(["a", "b", np.nan, "a"], dtype=object), "such as 2"),
         ([0, 0, 1, 1], pd.array([1, 2, None, 1], dtype="Int64"), "such as 2"),
         ([[0, 0], [1, 1]], [0, 0, 1, 1], r"y_true has shape \(2, 2\)"),

@@ -111,5 +111,5 @@ def test_unknown_weights_and_too_many_items_are_refused(monkeypatch):
     with pytest.raises(LinkwiseError, match="weights is 'size'"):
         h_correlation(tree, tree, weights="size")
     monkeypatch.setattr("linkwise.metrics._triple_measures.MOST_ITEMS", 2)
-    with pytest.raises(LinkwiseError, match="64 bits"):
+    with pytest.raises(LinkwiseError, match="64-bit counts of triples"):
         count_triples(tree)

@@ -212,7 +212,7 @@ def test_heatmap_averages_many_rows_and_says_so():
     ax = plot_heatmap(np.random.default_rng(0).normal(size=(n, 3)), tree, ax=axes())
     assert len(ax.images[0].get_array()) == 1_000
     assert "5 to a line" in ax.get_ylabel()
-    with pytest.raises(LinkwiseError, match="X has 3 rows, but the tree 5,000"):
+    with pytest.raises(LinkwiseError, match="X has 3 rows, but the tree has 5,000"):
         plot_heatmap(np.eye(3), tree, ax=axes())
 
 
@@ -268,5 +268,5 @@ def test_a_conflict_of_triplets_and_groups_can_be_drawn():
     for said in (knot, groups):
         ax = plot_conflict(check(said).explanation, said, ax=axes())
         assert ax.get_title(loc="left") == "2 statements cannot hold together"
-    with pytest.raises(LinkwiseError, match="nothing to draw"):
+    with pytest.raises(LinkwiseError, match="not about these constraints"):
         plot_conflict([], knot, ax=axes())

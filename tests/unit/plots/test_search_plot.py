@@ -50,7 +50,7 @@ def test_words_stand_side_by_side(search):
 
 
 def test_what_cannot_be_drawn_is_said(search):
-    with pytest.raises(LinkwiseError, match="was not searched"):
+    with pytest.raises(LinkwiseError, match="expected a searched parameter"):
         plot_search(search, "metric")
     with pytest.raises(LinkwiseError, match="not fitted"):
         plot_search(KnowledgeSearchCV(ConstrainedAgglomerative(), GRID))

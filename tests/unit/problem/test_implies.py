@@ -164,7 +164,7 @@ def test_what_makes_no_sense_is_refused():
         implies(c, ("must", 0, 1))
     with pytest.raises(LinkwiseError, match="expected Constraints"):
         implies([(0, 1)], ("must_link", 0, 1))
-    with pytest.warns(UserWarning, match="hold for every"), pytest.raises(LinkwiseError, match="twice"):
+    with pytest.warns(UserWarning, match="holds for every"), pytest.raises(LinkwiseError, match="twice"):
         implies(c, ("must_link", 1, 1))
 
 

@@ -185,7 +185,7 @@ def test_soft_statements_that_were_left_out_are_told():
     ("wrong", "match"),
     [
         ({"X": X[:3]}, "X has 3 rows"),
-        ({"X": X, "features": ["a"]}, "1 features are named, but X has 5"),
+        ({"X": X, "features": ["a"]}, "features has 1 names, but X has 5"),
         ({"X": X, "metric": "precomputed"}, "expected square"),
         ({"before": [0, 1]}, "before has 2 samples"),
         ({"ids": ["a"]}, "ids has 1 entries"),

@@ -91,7 +91,7 @@ def test_identifiers_on_the_page_are_unique():
 def test_hostile_names_do_not_break_markdown():
     ids = np.array(HOSTILE, dtype=object)
     text = render_markdown(gather_facts(**scene(len(ids), ids)))
-    told = text.split("## How to do it again")[0]
+    told = text.split("## How to repeat this result")[0]
     assert not re.search(r"(?<!\\)<", told)
     assert not re.search(r"(?<!\\)!\[", told)
     assert "\\|" in text

@@ -92,7 +92,7 @@ def test_a_dendrogram_without_marks_reports_its_trees_as_clusters():
     ("said", "words"),
     [
         (SAID, "All 3 statements hold."),
-        (None, "Nothing was said"),
+        (None, "There are no constraints."),
         (Constraints.build(4, cannot_link=[(0, 1)]), "1 hard statement broken."),
         (Constraints.build(4, cannot_link=[(0, 1)], weight=2.0), "Every hard statement holds."),
     ],

@@ -91,7 +91,7 @@ def test_malformed_parents_are_refused(parent, says):
         ([0, 0, np.inf], "node 2 has the height inf"),
         ([0, 0.5, 1], "sample 1 has the height 0.5"),
         ([1.0], "shape"),
-        (["a", "b", "c"], "no numbers"),
+        (["a", "b", "c"], "not hold numbers"),
     ],
 )
 def test_malformed_heights_are_refused(raw, says):
@@ -241,7 +241,7 @@ def test_satisfies_across_trees_of_a_forest():
 
 
 def test_satisfies_refuses_other_samples_and_other_things():
-    with pytest.raises(LinkwiseError, match="4 samples, but the constraints speak about 3"):
+    with pytest.raises(LinkwiseError, match="speak about 3 samples, but the tree has 4"):
         small().satisfies(Constraints.build(3))
     with pytest.raises(LinkwiseError, match="got list"):
         small().satisfies([(0, 1)])

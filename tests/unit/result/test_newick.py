@@ -114,7 +114,7 @@ def test_comments_inner_names_and_unary_nodes_are_tolerated():
         ("(a:-1,b:1);", "branch length is -1.*character 3"),
         ("(a:nan,b:1);", "branch length is nan"),
         ("(a:inf,b:1);", "branch length is inf"),
-        ("(a:x,b:1);", "'x' is no branch length"),
+        ("(a:x,b:1);", "'x' is not a branch length"),
         ("(a:'1',b:1);", "branch length is 1"),
         ("(a:,b:1);", "a number is missing after ':'.*character 3"),
         ("(a:1:2,b);", "unexpected ':'"),
@@ -151,7 +151,7 @@ def test_warnings_point_at_the_caller():
 
 
 def test_an_empty_id_has_no_newick():
-    with pytest.raises(LinkwiseError, match="id is empty"):
+    with pytest.raises(LinkwiseError, match="sample is empty"):
         Dendrogram(2, [2, 2, -1], ids=["", "b"]).to_newick()
 
 

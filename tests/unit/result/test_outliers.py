@@ -107,7 +107,7 @@ def test_small_trees_of_a_forest_are_outliers():
     assert found.apart == (6,)
     X = np.array([[0.0], [0], [0], [5], [5], [5], [4]])
     assert forest.cut_outliers(2, min_size=2, X=X).labels.tolist() == [0, 0, 0, 1, 1, 1, 1]
-    with pytest.raises(LinkwiseError, match="2 roots with 2 samples or more stand apart"):
+    with pytest.raises(LinkwiseError, match="2 roots have 2 samples or more"):
         forest.cut_outliers(1, min_size=2)
 
 

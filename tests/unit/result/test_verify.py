@@ -151,7 +151,7 @@ def test_certificate_says_what_holds():
         "All 3 hard statements hold: 1 must-link, 1 cannot-link, 1 triplet.\n0 of 1 soft statement holds."
     )
     assert certificate.counts == {"must_link": (1, 2), "cannot_link": (1, 1), "triplets": (1, 1)}
-    assert str(verify([0], Constraints.build(1))) == "No hard statements were made."
+    assert str(verify([0], Constraints.build(1))) == "There are no hard statements."
     assert not certificate.held.flags.writeable
 
 

@@ -38,8 +38,8 @@ def test_zeros_of_either_sign_are_equal_and_sparse_rows_are_read():
 @pytest.mark.parametrize(
     ("X", "words"),
     [
-        ([[0.0], [np.nan]], "1 values that are NaN or infinite, the first in row 1"),
-        ([["a"]], "no numbers"),
+        ([[0.0], [np.nan]], "contains NaN: 1 of its values, the first in row 1"),
+        ([["a"]], "does not hold numbers"),
         ([1.0, 2.0], "expected two dimensions"),
     ],
 )
@@ -84,7 +84,7 @@ def test_many_equal_rows_cost_no_more_than_few():
 
 def test_far_too_large_a_delta_is_refused(monkeypatch):
     monkeypatch.setattr(_duplicates, "_MOST_PAIRS", 10)
-    with pytest.raises(LinkwiseError, match=r"190 pairs are closer than 100, at most 10.*\n.*lower `delta`"):
+    with pytest.raises(LinkwiseError, match=r"190 pairs are closer than 100, expected at most 10.*\n.*lower `delta`"):
         near_duplicates(np.arange(20.0)[:, None], 100)
 
 
@@ -127,7 +127,7 @@ def test_a_clustering_says_the_clusters_of_a_cut(arguments, labels):
     ("arguments", "words"),
     [
         ({"cut": 2, "height": 1.0}, "both cut and height"),
-        ({"triplets": False}, "nothing to say"),
+        ({"triplets": False}, "neither triplets nor a cut"),
         ({"cut": "best"}, "cut is 'best'"),
         ({"cut": 9}, "n_clusters is 9"),
     ],

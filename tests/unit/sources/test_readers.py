@@ -140,18 +140,18 @@ def test_newick_forests_and_repeated_inner_names():
 @pytest.mark.parametrize(
     ("nested", "words"),
     [
-        ('{"a": [1, 2', "no readable JSON"),
-        ('{"a": 1,}', "no readable JSON.*line 1"),
+        ('{"a": [1, 2', "not valid JSON"),
+        ('{"a": 1,}', "not valid JSON.*line 1"),
         ('{"a": ["x"],\n "a": ["y"]}', "'a' appears twice"),
-        ('{"a": NaN}', "holds NaN"),
+        ('{"a": NaN}', "NaN is not a JSON number"),
         ("3", "got int, expected a dictionary"),
-        ("{}", "no node to read"),
-        ([], "no node to read"),
+        ("{}", "got no nodes"),
+        ([], "got no nodes"),
         (5, "got int"),
         ('{"a": "\\ud800"}', "half of a surrogate pair"),
         ('{"a": [true]}', "called True"),
         ({"a": [[1, 2]]}, r"called \[1, 2\]"),
-        ({"a": ["x"], "b": ["x"]}, "'x' appears a second time"),
+        ({"a": ["x"], "b": ["x"]}, "'x' appears twice"),
         ({"name": "a", "children": {"b": 1}}, "'children' is dict"),
         ({"name": "a", "children": [{}, {"children": []}]}, "leaf has no 'name'"),
         ("[" * DEEP, "nested too deeply"),
@@ -225,12 +225,12 @@ def term(number, *above, extra=""):
     [
         (term(1) + term(2) + term(3, 1, 2), r"line 7: T:3 has 2 parents \(T:1, T:2\).*\n.*parents=\"first\""),
         (term(1, 2) + term(2, 1), r"T:1 \(line 1\) < T:2 \(line 5\) < T:1"),
-        (term(1) + term(1), "line 4: the term T:1 was described before, on line 1"),
+        (term(1) + term(1), "line 4: the term T:1 is described twice, first on line 1"),
         (term(1, 7), "line 3: T:1 is_a T:7, a term that is missing or obsolete"),
         (term(1, extra="is_obsolete: true\n") + term(2, 1), "line 7: T:2 is_a T:1, a term that is missing or obsolete"),
-        ("[Term]\nname: x\n", "line 1: this .Term. has no id"),
-        ("[Term\nid: x\n", r"line 1: '\[Term' is never closed"),
-        ("[Term]\nid x\n", "line 2: 'id x' is no `tag: value`"),
+        ("[Term]\nname: x\n", "line 1: the .Term. has no id"),
+        ("[Term\nid: x\n", r"line 1: '\[Term' is not closed"),
+        ("[Term]\nid x\n", "line 2: 'id x', expected `tag: value`"),
         ("[Term]\nid: ! none\n", "line 2: id has no value"),
         ("[Term]\nid: a\nid: b\n", "line 3: the stanza of a has a second id"),
         ("nothing\n", r"no \[Term\] that is not obsolete"),
@@ -249,7 +249,7 @@ def test_obo_options():
         Taxonomy.from_obo(many, parents="all")
     with pytest.raises(LinkwiseError, match="got int"):
         Taxonomy.from_obo(3)
-    with pytest.raises(LinkwiseError, match=r"1 name\(s\) are no node of the taxonomy: 'T:4'"):
+    with pytest.raises(LinkwiseError, match=r"1 name not in the taxonomy: 'T:4'"):
         Taxonomy.from_obo(many, ["T:4"], parents="first")
     with pytest.raises(LinkwiseError, match="ids but no items"):
         Taxonomy.from_obo(many, ids=["x"], parents="first")
@@ -275,7 +275,7 @@ def test_parent_columns_of_any_type():
         (["x", "y", "x"], ["a", "a", "b"], "'x' has two parents, 'a' in row 0 and 'b' in row 2"),
         (["x", "x"], ["a", None], "'x' has two parents, 'a' in row 0 and none in row 1"),
         (["x", "y", "w"], ["y", "x", "x"], r"'x' \(row 0\) < 'y' \(row 1\) < 'x' \(row 0\)"),
-        (["x", None], ["a", "a"], "row 1 names no child"),
+        (["x", None], ["a", "a"], "row 1 has no child"),
         (["x"], ["a", "b"], "child has 1 entries and parent 2"),
         ("x", "a", "child is str, expected one value per sample"),
         ([["x"]], ["a"], "child has shape"),
@@ -287,7 +287,7 @@ def test_parent_columns_that_are_no_tree_are_refused(child, parent, words):
 
 
 def test_numbers_and_text_that_look_alike_stay_what_they_are():
-    with pytest.raises(LinkwiseError, match="no node of the taxonomy: '007'"):
+    with pytest.raises(LinkwiseError, match="not in the taxonomy: '007'"):
         Taxonomy.from_parents([7], [1], ["007"])
 
 
@@ -341,10 +341,10 @@ def test_level_columns_of_any_type_agree():
     ("columns", "words"),
     [
         ([["a", None], ["x", "y"]], r"sample 1 has 'y' in column 1, but nothing in column 0"),
-        ([], "there is no column"),
+        ([], "got no columns"),
         ([["a"], ["x", "y"]], r"the columns have \[1, 2\] entries"),
         ([[["a"]]], "column 0 has shape"),
-        ([np.array([{}, []], dtype=object)], "no names"),
+        ([np.array([{}, []], dtype=object)], "not names"),
     ],
 )
 def test_level_columns_that_make_no_sense_are_refused(columns, words):
