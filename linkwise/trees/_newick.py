@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import re
 import warnings
-from typing import TYPE_CHECKING, NamedTuple, NoReturn
+from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
 
 import numpy as np
 
@@ -170,8 +170,12 @@ class _Reader:
         return length
 
 
-def read_newick(text: str, forest: bool) -> NewickNodes:
+def read_newick(text: Any, forest: bool) -> NewickNodes:
     """Read one tree, or all trees when ``forest``, into arrays of nodes; errors name the place in the text."""
+    if not isinstance(text, str):
+        msg = f"from_newick got {type(text).__name__}, expected text.\nHint: read a file with `path.read_text()`."
+        raise LinkwiseError(msg)
+    text = text.removeprefix("\ufeff")
     reader = _Reader(text)
     position, end = 0, len(text.rstrip())
     while position < end:
