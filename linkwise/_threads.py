@@ -35,7 +35,7 @@ _MOST: ContextVar[int | None] = ContextVar("linkwise_threads", default=None)
 def threads_at_most(count: int) -> Iterator[None]:
     """Limit the number of threads inside the block: ours, and those of BLAS and OpenMP.
 
-    Kernels are compiled without threads of their own, so Numba has no number to be told.
+    Kernels are compiled without threads, so Numba needs no limit.
     """
     token = _MOST.set(count)
     try:

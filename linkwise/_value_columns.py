@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
@@ -75,6 +76,12 @@ def _is_nothing(value: Any, empty: bool) -> bool:
     if isinstance(value, (np.datetime64, np.timedelta64)):
         return bool(np.isnat(value))
     return value is None or value is np.ma.masked or type(value).__name__ in ("NAType", "NaTType")
+
+
+def first_repeat(values: Iterable[Any]) -> Any:
+    """Return the first value that equals an earlier one; None if all differ."""
+    seen: set[Any] = set()
+    return next((value for value in values if value in seen or seen.add(value)), None)  # type: ignore[func-returns-value]
 
 
 def as_text(value: Any) -> str:

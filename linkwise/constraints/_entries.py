@@ -32,8 +32,8 @@ class Entry(NamedTuple):
     Examples
     --------
     >>> from linkwise import Constraints
-    >>> said = Constraints.build(5, must_link=[(3, 4)], together=[[0, 1, 2]])
-    >>> [said.describe(entry) for entry in said.entries()][:2]
+    >>> constraints = Constraints.build(5, must_link=[(3, 4)], together=[[0, 1, 2]])
+    >>> [constraints.describe(entry) for entry in constraints.entries()][:2]
     ['#0 must_link(3, 4)', '0 in #1 together(0, 1, 2)']
     """
 
@@ -42,16 +42,16 @@ class Entry(NamedTuple):
     label: int = -1
 
 
-def has_parts(said: Constraints) -> bool:
+def has_parts(table: Constraints) -> bool:
     """Whether entries are smaller than statements: members of groups together or apart, or labeled samples."""
-    return bool(said.labels) or bool(((said.kind == Kind.TOGETHER) | (said.kind == Kind.APART)).any())
+    return bool(table.labels) or bool(((table.kind == Kind.TOGETHER) | (table.kind == Kind.APART)).any())
 
 
-def entry_key(said: Constraints, entry: Entry) -> tuple[int, int, int]:
+def entry_key(table: Constraints, entry: Entry) -> tuple[int, int, int]:
     """Return a key of an entry that is unique in a table and in the tables that `Constraints.without` makes of it."""
     if entry.label >= 0:
-        return -1, entry.sample, int(said.labels.row[entry.label])
-    return int(said.row[entry.statement]), entry.sample, -1
+        return -1, entry.sample, int(table.labels.row[entry.label])
+    return int(table.row[entry.statement]), entry.sample, -1
 
 
 @dataclass(frozen=True, eq=False)
@@ -91,64 +91,64 @@ class Entries:
         return Entry(int(self.statement[number]), int(self.sample[number]), int(self.label[number]))
 
 
-def list_entries(said: Constraints) -> Entries:
+def list_entries(table: Constraints) -> Entries:
     """List the entries of a table: statements, members of groups and labeled samples, in the order given."""
-    m, labels, groups = said.n_statements, said.labels, said.groups
+    m, labels, groups = table.n_statements, table.labels, table.groups
     owner = labels.owner if labels else np.full(m, -1, dtype=np.intp)
-    divided = (said.kind == Kind.TOGETHER) | (said.kind == Kind.APART)
+    divided = (table.kind == Kind.TOGETHER) | (table.kind == Kind.APART)
     plain = np.flatnonzero((owner < 0) & ~divided)
     holder = groups.statement[groups.owner] if len(groups.statement) else groups.statement
     member = np.flatnonzero((owner[holder] < 0) & divided[holder])
-    by_label, age = _behind_labels(said, owner)
+    by_label, age = _behind_labels(table, owner)
     none = [np.full(count, -1, dtype=np.intp) for count in (len(plain), len(member), len(labels.sample))]
     statement = np.concatenate([plain, holder[member], by_label])
     sample = np.concatenate([none[0], groups.member[member], labels.sample])
     label = np.concatenate([none[0], none[1], np.arange(len(labels.sample))])
     place = np.concatenate([none[0], member, none[2]])
-    weight = np.concatenate([said.weight[plain], said.weight[holder[member]], _label_weight(said, owner)])
-    row = np.concatenate([said.row[plain], said.row[holder[member]], age])
+    weight = np.concatenate([table.weight[plain], table.weight[holder[member]], _label_weight(table, owner)])
+    row = np.concatenate([table.row[plain], table.row[holder[member]], age])
     minor = np.concatenate([none[0], member, labels.row])
     order = np.lexsort((minor, row))
     return Entries(statement[order], sample[order], label[order], place[order], weight[order])
 
 
-def _behind_labels(said: Constraints, owner: IntArray) -> tuple[IntArray, IntArray]:
+def _behind_labels(table: Constraints, owner: IntArray) -> tuple[IntArray, IntArray]:
     """Return a statement that follows from each label (-1: none), and the first row of its labeling."""
-    labels, groups = said.labels, said.groups
+    labels, groups = table.labels, table.groups
     by, age = np.full(len(labels.sample), -1, dtype=np.intp), np.zeros(len(labels.sample), dtype=np.intp)
     for source in range(len(labels.apart)):
         rows = np.flatnonzero(labels.source[labels.label] == source)
         mine = np.flatnonzero(owner == source)
         if not len(rows) or not len(mine):
             continue
-        first = np.full(said.n_samples, said.n_statements, dtype=np.intp)
-        pairs = mine[said.items[mine, 0] >= 0]
-        np.minimum.at(first, said.items[pairs, :2].ravel(), np.repeat(pairs, 2))
+        first = np.full(table.n_samples, table.n_statements, dtype=np.intp)
+        pairs = mine[table.items[mine, 0] >= 0]
+        np.minimum.at(first, table.items[pairs, :2].ravel(), np.repeat(pairs, 2))
         inside = np.isin(groups.statement, mine)[groups.owner]
         np.minimum.at(first, groups.member[inside], groups.statement[groups.owner[inside]])
         found = first[labels.sample[rows]]
-        by[rows] = np.where(found < said.n_statements, found, -1)
-        age[rows] = said.row[mine].min()
+        by[rows] = np.where(found < table.n_statements, found, -1)
+        age[rows] = table.row[mine].min()
     return by, age
 
 
-def _label_weight(said: Constraints, owner: IntArray) -> FloatArray:
-    labels = said.labels
+def _label_weight(table: Constraints, owner: IntArray) -> FloatArray:
+    labels = table.labels
     price = np.full(max(len(labels.apart), 1), np.inf)
     mine = owner >= 0
-    price[owner[mine]] = said.weight[mine]  # one price in each labeling
+    price[owner[mine]] = table.weight[mine]  # one price in each labeling
     return np.asarray(price[labels.source[labels.label]], dtype=np.float64)
 
 
 # -- taking entries away -----------------------------------------------------------------------------------------------
 
 
-def remove(said: Constraints, entries: Iterable[Entry]) -> tuple[Constraints, BoolArray]:
+def remove(table: Constraints, entries: Iterable[Entry]) -> tuple[Constraints, BoolArray]:
     """Return the table without some entries, and a mask of the statements that changed."""
-    gone = np.zeros(said.n_statements, dtype=np.bool_)
-    out = np.zeros(len(said.groups.member), dtype=np.bool_)
-    lost = np.zeros(len(said.labels.sample), dtype=np.bool_)
-    groups = said.groups
+    gone = np.zeros(table.n_statements, dtype=np.bool_)
+    out = np.zeros(len(table.groups.member), dtype=np.bool_)
+    lost = np.zeros(len(table.labels.sample), dtype=np.bool_)
+    groups = table.groups
     for entry in entries:
         if entry.label >= 0:
             lost[entry.label] = True
@@ -157,45 +157,45 @@ def remove(said: Constraints, entries: Iterable[Entry]) -> tuple[Constraints, Bo
         else:
             g = int(np.searchsorted(groups.statement, entry.statement))
             out[groups.start[g] + int(np.searchsorted(groups.of(g), entry.sample))] = True
-    return take_away(said, gone, out, lost)
+    return take_away(table, gone, out, lost)
 
 
-def take_away(said: Constraints, gone: BoolArray, out: BoolArray, lost: BoolArray) -> tuple[Constraints, BoolArray]:
+def take_away(table: Constraints, gone: BoolArray, out: BoolArray, lost: BoolArray) -> tuple[Constraints, BoolArray]:
     """Return the table without masked statements, members of groups and labeled samples, and the changed statements.
 
     Groups shrink; a class whose first sample loses its label is represented by its next one. Nothing else is lost.
     """
-    items, member = said.items.copy(), said.groups.member.copy()
+    items, member = table.items.copy(), table.groups.member.copy()
     gone, out = gone.copy(), out.copy()
-    labels, groups = said.labels, said.groups
+    labels, groups = table.labels, table.groups
     torn = labels.owner[gone] if labels else labels.owner
     if (torn >= 0).any():  # the rest of these labelings become ordinary statements
         labels = keep_sources(labels, labels.owner, ~np.isin(np.arange(len(labels.apart)), torn))
-        lost = lost[np.isin(said.labels.row, labels.row)]
+        lost = lost[np.isin(table.labels.row, labels.row)]
     if lost.any():
         for source in np.unique(labels.source[labels.label[lost]]).tolist():
-            _unlabel(said, labels, source, lost, items, member, gone, out)
+            _unlabel(table, labels, source, lost, items, member, gone, out)
         labels = labels._replace(sample=labels.sample[~lost], label=labels.label[~lost], row=labels.row[~lost])
     owner = groups.owner
     left = np.bincount(owner[~out], minlength=len(groups.statement))
     gone[groups.statement[left < 2]] = True
     keep = ~gone
-    changed = gone | (items != said.items).any(axis=1)
+    changed = gone | (items != table.items).any(axis=1)
     changed[groups.statement[owner[out | (member != groups.member)]]] = True
     stays = keep[groups.statement]
     at = np.flatnonzero(~out & stays[owner])
-    kind = said.kind[groups.statement]
+    kind = table.kind[groups.statement]
     choice = (kind == Kind.MUST_LINK_ANY) | (kind == Kind.CANNOT_LINK_ANY)
     at = at[np.lexsort((np.where(choice[owner[at]], at, member[at]), owner[at]))]  # choices stay in their order
     place = np.cumsum(keep) - 1
-    made = type(said)(
-        said.n_samples,
-        said.kind[keep],
+    made = type(table)(
+        table.n_samples,
+        table.kind[keep],
         items[keep],
-        said.weight[keep],
-        said.row[keep],
-        said.rules,
-        said.ids,
+        table.weight[keep],
+        table.row[keep],
+        table.rules,
+        table.ids,
         gather(place[groups.statement[stays]], left[stays], member[at]),
         _owned(labels, keep),
     )
@@ -207,7 +207,7 @@ def _owned(labels: Labels, keep: BoolArray) -> Labels:
 
 
 def _unlabel(
-    said: Constraints,
+    table: Constraints,
     labels: Labels,
     source: int,
     lost: BoolArray,
@@ -217,10 +217,10 @@ def _unlabel(
     out: BoolArray,
 ) -> None:
     """Rewrite the statements of one labeling, in place, for the samples that keep their labels."""
-    groups = said.groups
+    groups = table.groups
     rows = np.flatnonzero(labels.source[labels.label] == source)
     rows = rows[np.argsort(labels.label[rows], kind="stable")]
-    place = np.full(said.n_samples, -1, dtype=np.intp)
+    place = np.full(table.n_samples, -1, dtype=np.intp)
     place[labels.sample[rows]] = np.arange(len(rows))
     alive, of = ~lost[rows], labels.label[rows]
     # The sample before each in its chain, and the one that stands for its class, among those that stay.
@@ -232,20 +232,20 @@ def _unlabel(
     head[of[staying][::-1]] = staying[::-1]
     sample = labels.sample[rows]
     mine = labels.owner == source
-    links = np.flatnonzero(mine & (said.kind == Kind.MUST_LINK))
-    later = place[said.items[links, :2]].max(axis=1)
+    links = np.flatnonzero(mine & (table.kind == Kind.MUST_LINK))
+    later = place[table.items[links, :2]].max(axis=1)
     stays = alive[later] & (before[later] >= 0)
     gone[links[~stays]] = True
     _write_pairs(items, links[stays], sample[before[later[stays]]], sample[later[stays]])
-    bans = np.flatnonzero(mine & (said.kind == Kind.CANNOT_LINK))
-    ends = place[said.items[bans, :2]]
+    bans = np.flatnonzero(mine & (table.kind == Kind.CANNOT_LINK))
+    ends = place[table.items[bans, :2]]
     ends = np.where(alive[ends], ends, head[of[ends]])
     stays = (ends >= 0).all(axis=1)
     gone[bans[~stays]] = True
     _write_pairs(items, bans[stays], sample[ends[stays, 0]], sample[ends[stays, 1]])
     inside = np.flatnonzero(mine[groups.statement][groups.owner])
     inside = inside[~alive[place[member[inside]]]]
-    apart = said.kind[groups.statement[groups.owner[inside]]] == Kind.APART
+    apart = table.kind[groups.statement[groups.owner[inside]]] == Kind.APART
     out[inside[~apart]] = True
     heads = inside[apart]
     successor = head[of[place[member[heads]]]]

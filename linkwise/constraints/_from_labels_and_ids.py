@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from linkwise._messages import did_you_mean, many, some_of
 from linkwise._typing import IntArray
-from linkwise._value_columns import number_values, rank_values, read_known
+from linkwise._value_columns import first_repeat, number_values, rank_values, read_known
 from linkwise.constraints._kinds import Kind
 from linkwise.exceptions import ConstraintError
 
@@ -69,13 +69,9 @@ def read_ids(ids: Any) -> npt.NDArray[Any]:
         raise ConstraintError(msg)
     if names.dtype == object and all(type(value) is str for value in names):
         names = names.astype(str)
-    seen: set[Any] = set()
     if len(set(names.tolist())) < len(names):
-        for value in names.tolist():
-            if value in seen:
-                msg = f"ids contains {value!r} more than once, expected unique identifiers."
-                raise ConstraintError(msg)
-            seen.add(value)
+        msg = f"ids contains {first_repeat(names.tolist())!r} more than once, expected unique identifiers."
+        raise ConstraintError(msg)
     return names
 
 

@@ -55,7 +55,7 @@ class Constraints:
     Attributes
     ----------
     n_samples : int
-        How many samples the statements speak about; ``shape == (n_samples,)``.
+        Number of samples that statements may name; ``shape == (n_samples,)``.
     kind : ndarray of int8, shape (m,)
         The `Kind` of each statement.
     items : ndarray of intp, shape (m, 3)
@@ -363,8 +363,8 @@ class Constraints:
         names = read_ids(ids)
         if statements is not None:
             return sort_statements(cls, names, statements, rules)
-        said = [must_link, cannot_link, triplets, together, apart, must_link_any, cannot_link_any]
-        given = [to_places(names, kind, rows) for kind, rows in zip(Kind, said, strict=True)]
+        named = [must_link, cannot_link, triplets, together, apart, must_link_any, cannot_link_any]
+        given = [to_places(names, kind, rows) for kind, rows in zip(Kind, named, strict=True)]
         return cls._from_tables(len(names), given, weight, rules, names)
 
     # -- reading -----------------------------------------------------------------------------------------------
@@ -421,8 +421,8 @@ class Constraints:
         Examples
         --------
         >>> from linkwise import Constraints
-        >>> said = Constraints.from_labels(["cat", "dog", "cat"])
-        >>> [said.describe(entry) for entry in said.entries()]
+        >>> constraints = Constraints.from_labels(["cat", "dog", "cat"])
+        >>> [constraints.describe(entry) for entry in constraints.entries()]
         ['0 in label "cat"', '1 in label "dog"', '2 in label "cat"']
         """
         found = list_entries(self)
@@ -648,8 +648,8 @@ class Constraints:
         content = (self.kind[order].tobytes(), self.items[order].tobytes(), self.weight[order].tobytes())
         ids = None if self.ids is None else tuple(self.ids.tolist())
         groups = self.groups
-        said = zip(self.kind[groups.statement].tolist(), self.weight[groups.statement].tolist(), strict=True)
-        named = sorted((*head, groups.of(g).tobytes()) for g, head in enumerate(said))
+        heads = zip(self.kind[groups.statement].tolist(), self.weight[groups.statement].tolist(), strict=True)
+        named = sorted((*head, groups.of(g).tobytes()) for g, head in enumerate(heads))
         return self.n_samples, content, frozenset(self.rules), ids, tuple(named)
 
     def __eq__(self, other: object) -> bool:

@@ -168,8 +168,8 @@ class Dendrogram(Exchange):
         --------
         >>> from linkwise import Constraints, Dendrogram
         >>> tree = Dendrogram.from_merges(3, [(0, 1), (3, 2)], [1.0, 2.0], marked=[3, 2])
-        >>> said = Constraints.build(3, must_link=[(0, 1)], cannot_link=[(0, 1)], triplets=[(0, 1, 2), (0, 2, 1)])
-        >>> tree.satisfies(said).tolist()
+        >>> links = {"must_link": [(0, 1)], "cannot_link": [(0, 1)]}
+        >>> tree.satisfies(Constraints.build(3, **links, triplets=[(0, 1, 2), (0, 2, 1)])).tolist()
         [True, False, True, False]
         """
         require_constraints(constraints, "satisfies", self.n_samples, of="the tree")

@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 from linkwise._messages import did_you_mean, hint, many, some_of
 from linkwise._typing import BoolArray, IntArray
-from linkwise._value_columns import as_text, is_missing, number_values, read_column
+from linkwise._value_columns import as_text, first_repeat, is_missing, number_values, read_column
 from linkwise.exceptions import LinkwiseError
 from linkwise.result import Dendrogram, require_dendrogram
 from linkwise.sources._taxonomy_nodes import Nodes
@@ -99,9 +99,8 @@ def place_leaves(who: str, names: npt.NDArray[Any], is_leaf: BoolArray) -> tuple
     """Make every leaf a sample: names 0 to n - 1 are sample numbers, others become ids in their order of appearance."""
     leaf = np.flatnonzero(is_leaf)
     called = names[leaf].tolist()
-    if len(set(map(str, called))) < len(called):
-        seen: set[str] = set()
-        twice = next(name for name in map(str, called) if name in seen or seen.add(name))  # type: ignore[func-returns-value]
+    twice = first_repeat(map(str, called))
+    if twice is not None:
         msg = f"{who}: the leaf name {twice!r} appears twice, expected each sample in one place."
         raise LinkwiseError(msg)
     number, ids = sample_numbers(called, None)

@@ -224,11 +224,8 @@ class Exchange(Tree):
         >>> tree.ids.tolist(), tree.height.tolist()
         (['otter', 'mink', 'sea lion'], [0.0, 0.0, 0.0, 1.0, 3.0])
         """
-        if not isinstance(text, str):
-            msg = f"from_newick got {type(text).__name__}, expected text.\nHint: read a file with `path.read_text()`."
-            raise LinkwiseError(msg)
         wanted = None if ids is None else set(map(str, read_names(ids).tolist()))
-        nodes = read_newick(text.removeprefix("\ufeff"), forest, wanted)
+        nodes = read_newick(text, forest, wanted)
         height = heights_of_lengths(nodes.above, nodes.length)
         made = assemble(nodes.above, nodes.is_leaf, nodes.name, height, ids)
         return cls._assembled(made, None, made.numbers(nodes.joins))

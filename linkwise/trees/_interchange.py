@@ -10,6 +10,7 @@ import numpy as np
 from linkwise._files import parse_json
 from linkwise._messages import hint
 from linkwise._typing import FloatArray, IntArray
+from linkwise._value_columns import first_repeat
 from linkwise.exceptions import LinkwiseError
 from linkwise.trees._assemble import Assembled, assemble
 from linkwise.trees._kernels import _linkage_rows
@@ -210,12 +211,10 @@ def _from_facts(
     if odd is not None:
         msg = f"{who}: a leaf has the name {odd!r}, expected text or a number."
         raise LinkwiseError(msg)
-    seen: set[str] = set()
-    for name in map(str, called):
-        if name in seen:
-            msg = f"{who}: the leaf name {name!r} appears twice, expected unique names."
-            raise LinkwiseError(msg)
-        seen.add(name)
+    twice = first_repeat(map(str, called))
+    if twice is not None:
+        msg = f"{who}: the leaf name {twice!r} appears twice, expected unique names."
+        raise LinkwiseError(msg)
     heights = [fact.get("raw_height", fact.get("height")) for fact in facts]
     inner = [h for h, is_leaf in zip(heights, leaf, strict=True) if not is_leaf]
     known = (

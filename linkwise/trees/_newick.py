@@ -6,7 +6,7 @@ import math
 import re
 import warnings
 from collections.abc import Collection
-from typing import TYPE_CHECKING, NamedTuple, NoReturn
+from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
 
 import numpy as np
 
@@ -175,12 +175,16 @@ class _Reader:
         return length
 
 
-def read_newick(text: str, forest: bool, wanted: Collection[str] | None = None) -> NewickNodes:
+def read_newick(text: Any, forest: bool, wanted: Collection[str] | None = None) -> NewickNodes:
     """Read one tree, or all trees when ``forest``, into arrays of nodes; errors name the place in the text.
 
     Names stay as written, but for one case. By the grammar an underscore outside quotes is a blank: a name without
     quotes that is not ``wanted`` as written, but is wanted with blanks, is read with blanks, with a warning.
     """
+    if not isinstance(text, str):
+        msg = f"from_newick got {type(text).__name__}, expected text.\nHint: read a file with `path.read_text()`."
+        raise LinkwiseError(msg)
+    text = text.removeprefix("\ufeff")
     reader = _Reader(text)
     position, end = 0, len(text.rstrip())
     while position < end:

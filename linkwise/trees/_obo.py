@@ -35,10 +35,7 @@ class NamedNodes(NamedTuple):
 
 def nodes_of_newick(text: Any, forest: bool, wanted: Collection[str] | None = None) -> NamedNodes:
     """Read Newick text, whose nodes are looked for by the ``wanted`` names; branch lengths are ignored."""
-    if not isinstance(text, str):
-        msg = f"from_newick got {type(text).__name__}, expected text.\nHint: read a file with `path.read_text()`."
-        raise LinkwiseError(msg)
-    nodes = read_newick(text.removeprefix("\ufeff"), forest, wanted)
+    nodes = read_newick(text, forest, wanted)
     return NamedNodes(np.array(nodes.above, dtype=np.intp), np.array(nodes.name, dtype=np.str_))
 
 
