@@ -27,7 +27,7 @@ WISHED = -1.0  # the length of a pair whose triplet is not settled yet: below al
 
 
 class Graph(NamedTuple):
-    """The edges, who is in the spanning tree, and the sets it falls apart into."""
+    """The edges, those of them in the spanning tree, and the sets it falls apart into."""
 
     end: IntArray  # (edges, 2)
     length: FloatArray
