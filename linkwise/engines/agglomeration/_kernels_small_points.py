@@ -1,4 +1,4 @@
-"""Centroid and median linkage of few vectors: greedy merging with all distances between clusters at hand.
+"""Centroid and median linkage of few vectors: greedy merging with all distances between clusters stored.
 
 Neither linkage is reducible, so the closest two clusters must be known at every step. A cluster's row of distances is
 computed from the points when the cluster is made; other rows take over what has changed when they are read next, which

@@ -26,7 +26,7 @@ LINKAGES: dict[str, int] = {
 # and reciprocal nearest neighbors may be merged in any order. Centroid and median linkage lack this.
 REDUCIBLE = frozenset({SINGLE, COMPLETE, AVERAGE, WEIGHTED, WARD})
 
-# These speak about centroids, hence about squared Euclidean distances between vectors.
+# These work on centroids, and so on squared Euclidean distances between vectors.
 EUCLIDEAN_ONLY = frozenset({WARD, CENTROID, MEDIAN})
 
 

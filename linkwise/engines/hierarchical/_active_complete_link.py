@@ -1,4 +1,4 @@
-"""Complete link that asks: when the merges get doubtful, somebody says whether two typical samples belong together."""
+"""`active_complete_link`: complete link that asks, before doubtful merges, whether two samples belong together."""
 
 from __future__ import annotations
 
@@ -126,7 +126,7 @@ class ActiveCompleteLink:
             self._cannot.append(asked[0])
             self._apart[a, b] = self._apart[b, a] = True
 
-    # -- what came out ------------------------------------------------------------------------------------------
+    # -- results ------------------------------------------------------------------------------------------------
 
     @property
     def constraints(self) -> Constraints:
@@ -213,7 +213,7 @@ def active_complete_link(
     X : array-like of shape (n_samples, n_features)
         Vectors; or with ``metric="precomputed"`` dissimilarities. Not modified.
     budget : int
-        Questions somebody is willing to answer.
+        Most questions that may be asked.
     begin : int, optional
         Number of clusters at which questions begin. With ``budget + 1`` there is a question for each merge left, and
         none for the merges that a "no" prevents; by default a fifth of the questions is kept back for those.
@@ -226,7 +226,7 @@ def active_complete_link(
     -------
     ActiveCompleteLink
         Call ``ask()`` for two samples and ``tell(pair, answer)`` with True, False or None, until ``ask()`` returns
-        None; ``dendrogram`` and ``constraints`` hold what came out.
+        None; ``dendrogram`` and ``constraints`` hold the results.
 
     Notes
     -----

@@ -1,4 +1,4 @@
-"""Where new samples belong in a tree that is there already: nothing that was merged is touched."""
+"""Places of new samples in a fitted tree, whose merges stay as they are."""
 
 from __future__ import annotations
 

@@ -57,44 +57,33 @@ def bihac(
     problem: Problem,
     *,
     method: str = "average",
-    learning_rate: float = 5.0,
-    max_iter: int = 50,
-    n_iter_no_change: int | None = None,
-    tol: float = 1e-6,
     error_weights: str = "node",
     weights: FloatArray | None = None,
+    **learning: Any,
 ) -> AdaptiveRun:
     """Run `BiHAC`, beginning with given feature weights if there are any."""
     runner = Runner(problem, method=method, error_weights=error_weights)
-    return _learn(runner, learning_rate, max_iter, n_iter_no_change, tol, runner.start_weights(weights))
+    return _learn(runner, runner.start_weights(weights), **learning)
 
 
 def biihac(
-    problem: Problem,
-    *,
-    method: str = "average",
-    learning_rate: float = 5.0,
-    max_iter: int = 50,
-    n_iter_no_change: int | None = None,
-    tol: float = 1e-6,
-    error_weights: str = "node",
-    weights: FloatArray | None = None,
+    problem: Problem, *, method: str = "average", error_weights: str = "node", max_iter: int = 50, **learning: Any
 ) -> AdaptiveRun:
     """Run `BiiHAC`; ``errors`` and ``steps`` are those of the learning runs, all else is about the last one."""
     runner = Runner(problem, method=method, error_weights=error_weights)
-    learned = _learn(runner, learning_rate, max_iter, n_iter_no_change, tol, runner.start_weights(weights), last=1)
+    learned = _learn(runner, runner.start_weights(None), max_iter=max_iter, last=1, **learning)
     tree = runner.run(learned.weights, kernels.LEGAL, max_iter, max_iter + 1)
     return _outcome(runner, tree, learned.weights, learned.errors, learned.steps)
 
 
 def _learn(
     runner: Runner,
-    learning_rate: float,
-    max_iter: int,
-    n_iter_no_change: int | None,
-    tol: float,
     weights: FloatArray,
     *,
+    learning_rate: float = 5.0,
+    max_iter: int = 50,
+    n_iter_no_change: int | None = None,
+    tol: float = 1e-6,
     last: int = 0,
 ) -> AdaptiveRun:
     """Run the loop of figure 5, which ``last`` more runs follow."""

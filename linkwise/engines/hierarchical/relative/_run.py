@@ -123,7 +123,7 @@ def more_certificates(state: search.ReConState) -> search.ReConState:
 
 
 class Run:
-    """One run of the compiled loop, phase by phase, with room made and progress told in between."""
+    """One run of the compiled loop, phase by phase; in between, arrays grow and progress is reported."""
 
     def __init__(
         self,
@@ -157,7 +157,7 @@ class Run:
         return np.sort(self.state.node[self._alive()])
 
     def watch(self, links: IntArray, groups: Groups, block: IntArray) -> None:
-        """Tell the loop about blocks and what is to be apart; a cannot-link is a group of two."""
+        """Give the loop blocks, cannot-links and groups apart; a cannot-link is a group of two."""
         member = np.concatenate([links.ravel(), groups.member])
         group = np.concatenate([np.repeat(np.arange(len(links)), 2), len(links) + groups.owner])
         order = np.argsort(member, kind="stable")
@@ -180,14 +180,14 @@ class Run:
         kernels.redo(self.state, self.past, self._code, self._vectors, pairs, height)
 
     def name_items(self, involved: IntArray) -> None:
-        """Say which clusters, given by their nodes, the items of the triplets are."""
+        """Number the clusters, given by their nodes, that are items of the triplets."""
         number = np.full(2 * self._n, -1, np.int32)
         number[involved] = np.arange(len(involved), dtype=np.int32)
         alive = self._alive()
         self.state.item[alive] = number[self.state.node[alive]]
 
     def _vouch(self) -> None:
-        """Record what the newest certificate rests on."""
+        """Record the triplets that prove the newest certificate."""
         state, layers = self.state, self.layers
         certificate = int(state.free[state.count[search.N_FREE]])
         kernels.vouch(
