@@ -58,13 +58,13 @@ def law_way(reason: str, **options: Any) -> Way:
 
 @dataclass(frozen=True)
 class Case:
-    """An estimator, how to make it, and what the contract expects of it.
+    """An estimator, how to make it, and its promises, which select the laws that apply to it.
 
     Parameters
     ----------
     estimator : type
     answers : {"tree", "labels", "metric", "distance"}
-        What a fit answers with; a distance is one that no linear map gives.
+        The form of the answer; a distance is one that no linear map gives.
     kinds, rules : frozenset
         Kinds of statements and types of rules it understands.
     best_effort, weighs : bool
@@ -246,7 +246,7 @@ def gaussians(X: Any, k: int, seed: int) -> Any:
 # -- the cases ---------------------------------------------------------------------------------------------------------
 
 tree = partial(Case, answers=TREE)
-wishes = partial(Case, answers=TREE, kinds=TRIPLETS, best_effort=True)
+best_effort_tree = partial(Case, answers=TREE, kinds=TRIPLETS, best_effort=True)
 labels = partial(Case, answers=LABELS, kinds=LINKS)
 metric = partial(Case, answers=METRIC, kinds=LINKS, takes_sparse=False)
 
@@ -303,20 +303,20 @@ CASES = [
         takes_sparse=False,
         sparse_ways=(({"linkage": "average", "metric": "cosine"}, True), WARD_IS_DENSE),
     ),
-    wishes(lw.HACoc, ways=(DEFAULT, way("works on points", linkage="ward"), PRECOMPUTED)),
-    wishes(
+    best_effort_tree(lw.HACoc, ways=(DEFAULT, way("works on points", linkage="ward"), PRECOMPUTED)),
+    best_effort_tree(
         lw.IPoptim,
         ways=(DEFAULT, way("another program", enforce="joint", norm="l1"), PRECOMPUTED),
         sparse_ways=(({"metric": "cosine"}, True),),
     ),
-    wishes(
+    best_effort_tree(
         lw.UltraTran,
         ways=(DEFAULT, way("another transformation", variant="strict"), PRECOMPUTED),
         sparse_ways=(({"metric": "cosine"}, True),),
     ),
-    wishes(lw.BiHAC, options=SMALL_STEPS),
-    wishes(lw.BiiHAC, options=SMALL_STEPS),
-    wishes(lw.IHAC),
+    best_effort_tree(lw.BiHAC, options=SMALL_STEPS),
+    best_effort_tree(lw.BiiHAC, options=SMALL_STEPS),
+    best_effort_tree(lw.IHAC),
     labels(
         lw.COPKMeans,
         rules=frozenset({SizeBetween}),
@@ -381,7 +381,7 @@ CASES = [
         weighs=True,
         plain=gaussians,
         may_leave_clusters_empty=True,
-        ways=(DEFAULT, way("samples what is too wide to sum", n_clusters=1, covariance_type="diag", wide="gibbs")),
+        ways=(DEFAULT, way("samples components too wide to sum", n_clusters=1, covariance_type="diag", wide="gibbs")),
         takes_sparse=False,
     ),
     labels(lw.CorrelationClustering, weighs=True, checks="tests/unit/engines/test_correlation_clustering.py"),

@@ -48,7 +48,7 @@ def takes_a_number(case):
 
 @each(CLUSTERERS, "kind", "linkage")
 def test_hard_statements_hold_or_the_break_is_reported(case, kind, linkage):
-    for seed in range(examples(5, 500)):
+    for seed in range(examples(5, 300 if case.answers == TREE else 1000)):
         X, y = blobs(seed)
         rows = truth(kind, y, seed, m=20 if case.best_effort else 8)
         c = table(kind, rows, len(X))

@@ -50,50 +50,45 @@ def without_warnings(model, X, c):
 # -- a distance --------------------------------------------------------------------------------------------------------
 
 
+def assert_metric(fitted, X):
+    """The distance is that of a matrix without negative eigenvalues."""
+    M = matrix(fitted)
+    assert_array_equal(M, M.T)
+    values = np.linalg.eigvalsh(M)
+    assert values[0] >= -1e-10 * values[-1]
+    assert values[-1] > 0
+    assert_allclose(fitted.transform(X), X @ fitted.components_.T)
+    gap, far = X[1:] - X[:-1], fitted.pair_distance(np.stack([X[1:], X[:-1]], axis=1))
+    assert_allclose(far**2, np.einsum("ij,jk,ik->i", gap, M, gap), atol=1e-12 * values[-1] * (gap**2).sum())
+
+
+def assert_distance(fitted, X):
+    """The distance is symmetric and at most 1."""
+    D, Z = fitted.distance_matrix(X), fitted.transform(X)
+    assert_array_equal(D, D.T)
+    assert_array_equal(np.diag(D), 0.0)
+    assert D.min() >= 0 <= D.max() <= 1
+    assert_allclose(np.abs(Z[:, None] - Z).sum(axis=2), D, atol=1e-12)
+    assert_allclose(distances(fitted, X), D[np.triu_indices(len(X), 1)], atol=1e-10)
+
+
 @each(LEARNERS, "model")
-def test_all_ways_to_ask_for_a_distance_agree(case, model):
+def test_it_is_a_metric_or_a_distance_and_all_ways_to_ask_for_it_agree(case, model):
     for seed in range(3):
         X, y = features(seed)
         fitted = fit(model, X, case.statements(y, seed))
+        (assert_metric if case.answers == METRIC else assert_distance)(fitted, X)
         pairs = np.random.default_rng(seed).integers(len(X), size=(20, 2))
         far = fitted.pair_distance(X[pairs])
         gap = np.subtract(*fitted.transform(X)[pairs.T])
-        assert_allclose(far, np.linalg.norm(gap, axis=1, ord=2 if case.answers == METRIC else 1), atol=1e-10)
+        exact = 1e-12 if case.answers == METRIC else 1e-10
+        assert_allclose(far, np.linalg.norm(gap, axis=1, ord=2 if case.answers == METRIC else 1), atol=exact)
         assert_array_equal(fitted.score_pairs(X[pairs]), -far)
         metric = pickle.loads(pickle.dumps(fitted.get_metric()))
-        assert_allclose([metric(X[i], X[j]) for i, j in pairs], far, atol=1e-10)
+        assert_allclose([metric(X[i], X[j]) for i, j in pairs], far, atol=exact)
         assert metric(X[0], X[1]) == metric(X[1], X[0])
         with pytest.raises(ValueError, match=r"expected \(n_pairs, 2, 4\)"):
             fitted.pair_distance(X)
-
-
-@each((METRIC,), "model")
-def test_a_metric_is_a_matrix_without_negative_eigenvalues(case, model):
-    for seed in range(3):
-        X, y = features(seed)
-        fitted = fit(model, X, case.statements(y, seed))
-        M = matrix(fitted)
-        assert_array_equal(M, M.T)
-        values = np.linalg.eigvalsh(M)
-        assert values[0] >= -1e-10 * values[-1]
-        assert values[-1] > 0
-        assert_allclose(fitted.transform(X), X @ fitted.components_.T)
-        gap = X[1:] - X[:-1]
-        far = fitted.pair_distance(np.stack([X[1:], X[:-1]], axis=1))
-        assert_allclose(far**2, np.einsum("ij,jk,ik->i", gap, M, gap), atol=1e-12 * values[-1] * (gap**2).sum())
-
-
-@each((DISTANCE,), "model")
-def test_a_distance_is_symmetric_and_at_most_one(case, model):
-    for seed in range(3):
-        X, y = features(seed)
-        fitted = fit(model, X, case.statements(y, seed))
-        D, Z = fitted.distance_matrix(X), fitted.transform(X)
-        assert_array_equal(D, D.T)
-        assert_array_equal(np.diag(D), 0.0)
-        assert D.min() >= 0 <= D.max() <= 1
-        assert_allclose(np.abs(Z[:, None] - Z).sum(axis=2), D, atol=1e-12)
-        assert_allclose(distances(fitted, X), D[np.triu_indices(len(X), 1)], atol=1e-10)
 
 
 @each(LEARNERS, "model")

@@ -47,7 +47,7 @@ TOPICS = (
 
 
 def module():
-    """The example as a module; it is not one of linkwise, so that walks of the package do not find it."""
+    """The example as a module outside linkwise, so that walks of the package do not find it."""
     made = ModuleType("k_medoids")
     exec(compile(CODE, "CONTRIBUTING.md", "exec"), vars(made))
     sys.modules[made.__name__] = made  # so that it can be pickled
@@ -121,7 +121,7 @@ assert str(back.certificate_) == str(model.certificate_)
 
 
 def link(source, target, real):
-    """Make a folder of links to what another one holds, and folders of links where files will differ."""
+    """Make a folder of links to the entries of another; folders in ``real`` become such folders themselves."""
     target.mkdir()
     for entry in source.iterdir():
         if entry in real:
@@ -130,7 +130,7 @@ def link(source, target, real):
             (target / entry.name).symlink_to(entry)
 
 
-def test_listed_as_the_page_says_it_is_found_saved_and_loaded(tmp_path):
+def test_listed_in_three_stubs_it_is_found_saved_and_loaded(tmp_path):
     package = Path(linkwise.__file__).resolve().parent
     family = (package / FILE).parent
     link(package, tmp_path / "linkwise", {package / "engines", family})

@@ -1,4 +1,4 @@
-"""Fits without statements: each estimator is the plain method it extends, by whatever path nothing is stated."""
+"""Fits without statements: each estimator is the plain method it extends, and empty tables change nothing."""
 
 from __future__ import annotations
 
