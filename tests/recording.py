@@ -24,7 +24,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from linkwise import Kind
-from tests.contract.discovery import blobs, estimators, linkages, said, truth
+from tests.contract.discovery import blobs, estimators, linkages, table, truth
 from tests.hostile.run import Case
 
 ADDRESS = re.compile(r"0x[0-9a-f]{6,}")
@@ -82,9 +82,9 @@ def contract_cases() -> dict[str, Any]:
                     options = {"linkage": linkage} if linkage else {}
                     options |= {"n_clusters": 3} if "n_clusters" in accepted else {}
                     options |= {"random_state": seed} if "random_state" in accepted else {}
-                    table = said(kind, truth(kind, y, seed), len(y), weight=np.inf if seed % 2 == 0 else 1.5)
+                    known = table(kind, truth(kind, y, seed), len(y), weight=np.inf if seed % 2 == 0 else 1.5)
                     name = f"{cls.__name__} {linkage} {kind.word} {seed}"
-                    found[name] = answer(lambda cls=cls, o=options, X=X, t=table: cls(**o).fit(X, constraints=t))
+                    found[name] = answer(lambda cls=cls, o=options, X=X, t=known: cls(**o).fit(X, constraints=t))
     return found
 
 

@@ -1,10 +1,11 @@
-"""Every estimator of the package, found by walking it: nobody has to remember to list a new one."""
+"""The estimators of the package, found by walking it, and samples with statements that their classes make true."""
 
 from __future__ import annotations
 
 import importlib
 import inspect
 import pkgutil
+from functools import cache
 
 import numpy as np
 
@@ -13,21 +14,25 @@ from linkwise import Constraints, Kind
 from linkwise.engines import ConstrainedClusterer
 from linkwise.engines._labels_mixin import PartitionMixin
 
+LINKAGES = ("single", "complete", "average", "weighted", "ward", "centroid", "median")
+
+
+@cache
+def modules():
+    """Import every module of the package."""
+    names = [found.name for found in pkgutil.walk_packages(linkwise.__path__, "linkwise.")]
+    return [importlib.import_module(name) for name in names if not name.endswith("__main__")]
+
 
 def estimators(base=ConstrainedClusterer):
     """Return the public estimator classes below a base, by name."""
-    for module in pkgutil.walk_packages(linkwise.__path__, "linkwise."):
-        if not module.name.endswith("__main__"):
-            importlib.import_module(module.name)
+    modules()
     found, waiting = {}, [base]
     while waiting:
         for cls in waiting.pop().__subclasses__():
             waiting.append(cls)
-            if (
-                cls.__module__.startswith("linkwise.")
-                and not inspect.isabstract(cls)
-                and not cls.__name__.startswith("_")
-            ):
+            is_ours = cls.__module__.startswith("linkwise.") and not cls.__name__.startswith("_")
+            if is_ours and not inspect.isabstract(cls):
                 found[cls.__name__] = cls
     return [found[name] for name in sorted(found)]
 
@@ -35,10 +40,8 @@ def estimators(base=ConstrainedClusterer):
 def takers_of_y():
     """Return every public class of the package whose `fit` takes ``y``, by name."""
     found = {}
-    for module in pkgutil.walk_packages(linkwise.__path__, "linkwise."):
-        if module.name.endswith("__main__"):
-            continue
-        for name, cls in vars(importlib.import_module(module.name)).items():
+    for module in modules():
+        for name, cls in vars(module).items():
             if not inspect.isclass(cls) or not cls.__module__.startswith("linkwise.") or name.startswith("_"):
                 continue
             if callable(getattr(cls, "fit", None)) and "y" in inspect.signature(cls.fit).parameters:
@@ -47,29 +50,14 @@ def takers_of_y():
 
 
 def linkages(cls):
-    """The linkages an estimator offers; one that has no such choice is single linkage."""
+    """Return the linkages an estimator offers; one without the choice is single linkage."""
     offered = cls._parameter_constraints.get("linkage")
     return tuple(name for name in LINKAGES if name in offered[0].options) if offered else ("single",)
 
 
-def make(cls, n_clusters=None, *, linkage=None, **options):
-    """Make an estimator; a linkage is passed on to those that have the choice."""
-    if linkage is not None and "linkage" in cls._parameter_constraints:
-        options["linkage"] = linkage
-    return cls(n_clusters, **options)
-
-
-LINKAGES = ("single", "complete", "average", "weighted", "ward", "centroid", "median")
-# Estimators that answer with labels alone have a contract of their own, and so have those that make their own metric.
+# Estimators that answer with labels alone, and those that find the number of clusters themselves.
 PARTITIONS = [cls for cls in estimators() if issubclass(cls, PartitionMixin)]
-# ... and those that find the number of clusters themselves.
 COUNTING = [cls for cls in estimators() if "n_clusters" not in cls._parameter_constraints]
-ADAPTIVE = [
-    cls for cls in estimators() if cls not in PARTITIONS + COUNTING and "metric" not in cls._parameter_constraints
-]
-ESTIMATORS = [cls for cls in estimators() if cls not in PARTITIONS + ADAPTIVE + COUNTING]
-CASES = [(cls, kind) for cls in ESTIMATORS for kind in Kind if kind in cls.understands]
-CASE_IDS = [f"{cls.__name__}-{kind.word}" for cls, kind in CASES]
 
 
 def blobs(seed, n=24):
@@ -81,28 +69,24 @@ def blobs(seed, n=24):
 
 
 def truth(kind, y, seed, m=8):
-    """Return m statements of one kind that the classes y make true, and thus can hold together."""
-    rng = np.random.default_rng(seed)
-    n, rows = len(y), []
+    """Return m statements of one kind that the classes y make true, so that all can hold together."""
+    holds = {
+        Kind.MUST_LINK: lambda a, b, _: y[a] == y[b],
+        Kind.CANNOT_LINK: lambda a, b, _: y[a] != y[b],
+        Kind.TRIPLET: lambda a, b, c: y[a] == y[b] != y[c],
+        Kind.TOGETHER: lambda a, b, c: y[a] == y[b] == y[c],
+        Kind.APART: lambda a, b, c: len({y[a], y[b], y[c]}) == 3,
+        Kind.MUST_LINK_ANY: lambda a, b, c: y[a] in (y[b], y[c]),
+        Kind.CANNOT_LINK_ANY: lambda a, b, c: {y[a]} != {y[b], y[c]},
+    }[kind]
+    rng, rows = np.random.default_rng(seed), []
     while len(rows) < m:
-        a, b, c = rng.choice(n, size=3, replace=False).tolist()
-        if kind is Kind.MUST_LINK and y[a] == y[b]:
-            rows.append((a, b))
-        if kind is Kind.CANNOT_LINK and y[a] != y[b]:
-            rows.append((a, b))
-        if kind is Kind.TRIPLET and y[a] == y[b] != y[c]:
-            rows.append((a, b, c))
-        if kind is Kind.TOGETHER and y[a] == y[b] == y[c]:
-            rows.append((a, b, c))
-        if kind is Kind.APART and len({y[a], y[b], y[c]}) == 3:
-            rows.append((a, b, c))
-        if kind is Kind.MUST_LINK_ANY and y[a] in (y[b], y[c]):
-            rows.append((a, b, c))
-        if kind is Kind.CANNOT_LINK_ANY and {y[a]} != {y[b], y[c]}:
-            rows.append((a, b, c))
+        row = rng.choice(len(y), size=3, replace=False).tolist()
+        if holds(*row):
+            rows.append(tuple(row[:2] if kind.arity == 2 else row))
     return rows
 
 
-def said(kind, rows, n, **options):
-    """Build a table of statements of one kind."""
+def table(kind, rows, n, **options):
+    """Build constraints of one kind."""
     return Constraints.build(n, **{kind.word: rows}, **options)
