@@ -4,6 +4,7 @@
 
     ValueError
     └── LinkwiseError                    everything this library raises on purpose about knowledge or results
+        ├── InvalidArgumentError         arguments of `cluster` that are unknown or do not go together
         ├── ConstraintError              a statement that makes no sense on its own (out of range, self-contradictory)
         ├── InfeasibleConstraintsError   statements that cannot hold together      .explanation
         ├── UnsupportedConstraintError   kinds or rules a method does not know     .kinds
@@ -35,6 +36,10 @@ class LinkwiseError(ValueError):
 
 class LinkwiseWarning(UserWarning):
     """Input was accepted, but part of it was dropped, repaired or looks like a mistake."""
+
+
+class InvalidArgumentError(LinkwiseError):
+    """Arguments of `linkwise.cluster` are unknown, have wrong values, or do not go together."""
 
 
 class ConstraintError(LinkwiseError):

@@ -88,14 +88,14 @@ def _worth(said: Any, table: Table, clusters: int | None) -> Utility | None:
     """What the statements promise."""
     import numpy as np
 
-    from linkwise import ConstrainedAgglomerative
     from linkwise.problem import utility
+    from linkwise.selection import cluster
 
     if not said.n_statements or not isinstance(table.X, np.ndarray):
         return None
     plain = None
     if clusters is not None and len(table) <= MOST_TRIED:
-        plain = ConstrainedAgglomerative(n_clusters=clusters).fit(table.X).dendrogram_
+        plain = cluster(table.X, n_clusters=clusters).dendrogram
     return utility(said, table.X, result=plain)
 
 

@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from linkwise import ConstrainedAgglomerative, ReCon
 from linkwise._typing import BoolArray, FloatArray, IntArray
 from linkwise.constraints import Constraints, Kind
 
@@ -54,10 +53,13 @@ class Example:
 
     def fit_all(self) -> tuple[Any, Any, Any]:
         """Fit without knowledge, with pairs and with triplets."""
-        plain = ConstrainedAgglomerative(n_clusters=self.n_classes, linkage="average").fit(self.X)
-        model = ConstrainedAgglomerative(n_clusters=self.n_classes, linkage="average")
-        model.fit(self.X, constraints=self.pairs)
-        return plain, model, ReCon().fit(self.X, constraints=self.triplets)
+        from linkwise.selection import cluster
+
+        plain, model = (
+            cluster(self.X, constraints, self.n_classes, method="agglomerative", linkage="average").estimator
+            for constraints in (None, self.pairs)
+        )
+        return plain, model, cluster(self.X, self.triplets, 2).estimator
 
     def score(self, labels: IntArray) -> float:
         """Agreement of labels with the true groups."""
@@ -92,7 +94,7 @@ class Example:
         lines = [
             f"from sklearn.datasets import load_{self.data}",
             "from sklearn.preprocessing import StandardScaler",
-            "from linkwise import ConstrainedAgglomerative, Constraints",
+            "from linkwise import Constraints, cluster",
             "",
             f"X = StandardScaler().fit_transform(load_{self.data}().data)",
             "said = Constraints.build(",
@@ -104,8 +106,7 @@ class Example:
             _pairs(cannot),
             "    ],",
             ")",
-            f'model = ConstrainedAgglomerative(n_clusters={self.n_classes}, linkage="average")',
-            "model.fit(X, constraints=said).labels_",
+            f'cluster(X, said, {self.n_classes}, method="agglomerative", linkage="average").labels',
         ]
         return "\n".join(lines)
 

@@ -1,10 +1,11 @@
-"""Options that several commands share: where samples and knowledge come from, how samples are prepared, and threads."""
+"""Options that several verbs share, and the reading of samples and statements that they name."""
 
 from __future__ import annotations
 
 import math
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
@@ -154,45 +155,43 @@ def read_table(data: str, options: dict[str, Any], *, warn: bool = True) -> Tabl
     """Read samples with the options of `table_options`; say so where one column would decide alone."""
     from linkwise.io import read_data
 
-    scale = options["scale"]
-    if options["standardize"]:
-        if scale == "minmax":
-            msg = "--standardize and --scale minmax ask for different scales."
-            raise click.UsageError(msg)
-        scale = "standard"
-    table = read_data(
-        data,
-        id=options["id_column"],
-        columns=options["columns"] or None,
-        drop=options["drop"],
-        text=options["text"] or None,
-        categories=options["categories"],
-        scale=scale,
-        impute=options["impute"],
-        decimal=options["decimal"],
-        missing=options["missing"],
-    )
-    if warn and scale is None:
+    if options["standardize"] and options["scale"] == "minmax":
+        msg = "--standardize and --scale minmax ask for different scales."
+        raise click.UsageError(msg)
+    reading = reading_of(options)
+    table = read_data(data, **reading)
+    if warn and reading["scale"] is None:
         _warn_of_spread(table)
     return table
+
+
+def reading_of(options: dict[str, Any]) -> dict[str, Any]:
+    """The arguments of `read_data` that the options of `table_options` stand for."""
+    return {
+        "id": options["id_column"],
+        "columns": list(options["columns"]) or None,
+        "drop": list(options["drop"]),
+        "text": list(options["text"]) or None,
+        "categories": list(options["categories"]),
+        "scale": "standard" if options["standardize"] else options["scale"],
+        "impute": options["impute"],
+        "decimal": options["decimal"],
+        "missing": list(options["missing"]),
+    }
 
 
 def _warn_of_spread(table: Table) -> None:
     import warnings
 
-    import numpy as np
-
     from linkwise.exceptions import LinkwiseWarning
-    from linkwise.selection import UNEQUAL
+    from linkwise.selection import uneven_features
 
-    if not isinstance(table.X, np.ndarray):
-        return
-    spread = table.X.std(axis=0)
-    wide, narrow = spread.argmax(), spread.argmin()
-    if spread[narrow] > 0 and spread[wide] > UNEQUAL * spread[narrow]:
+    uneven = None if hasattr(table.X, "tocsr") else uneven_features(table.X)
+    if uneven is not None:
+        wide, narrow, times = uneven
         warnings.warn(
-            f"column {table.columns[wide]} spreads {spread[wide] / spread[narrow]:.0f} times as far as "
-            f"{table.columns[narrow]} and will decide alone; --standardize makes them count alike.",
+            f"column {table.columns[wide]} spreads {times:.0f} times as far as {table.columns[narrow]} and will decide "
+            "alone; --standardize makes them count alike.",
             LinkwiseWarning,
             stacklevel=2,
         )
@@ -229,6 +228,28 @@ def read_statements(files: Sequence[str], ids: Any = None, form: str | None = No
         lines += [f"  ... and {n - 20:,} more"] if n > 20 else []
         warnings.warn("\n".join(lines), LinkwiseWarning, stacklevel=2)
     return statements
+
+
+@contextmanager
+def explained(statements: Knowledge | None) -> Iterator[None]:
+    """Word errors inside the block for a shell: contradictions by file and line, wrong arguments as wrong usage."""
+    from linkwise.exceptions import InfeasibleConstraintsError, InvalidArgumentError, UnsupportedConstraintError
+
+    try:
+        yield
+    except InvalidArgumentError as wrong:
+        raise click.UsageError(str(wrong)) from wrong
+    except UnsupportedConstraintError as strange:
+        words, _, advice = str(strange).partition("\nHint: ")
+        if "`" in advice:  # Python
+            advice = "leave them out."
+        msg = f"{words}\nHint: {advice}"
+        raise UnsupportedConstraintError(msg, strange.kinds) from strange
+    except InfeasibleConstraintsError as conflict:
+        if conflict.explanation is None or statements is None:
+            raise
+        msg = f"the statements cannot all hold.\n{statements.explain(conflict.explanation)}"
+        raise InfeasibleConstraintsError(msg, conflict.explanation) from conflict
 
 
 def one_standard_input(names: Sequence[str]) -> None:

@@ -10,7 +10,7 @@ import click
 from linkwise._files import visible
 from linkwise._messages import many
 from linkwise.cli._check_verb import about, as_dict
-from linkwise.cli._options import knowledge_options, read_said, refuse_existing
+from linkwise.cli._options import explained, knowledge_options, read_said, refuse_existing
 from linkwise.cli._verb import CONFLICT, answer, on_screen, speaks_json, verb
 
 if TYPE_CHECKING:
@@ -59,7 +59,6 @@ def repair(
     import dataclasses
     from pathlib import Path
 
-    from linkwise.cli._fitting import explained
     from linkwise.io import write_knowledge
     from linkwise.problem import check
 

@@ -8,7 +8,7 @@ import click
 
 from linkwise._files import visible
 from linkwise.cli._check_verb import as_dict
-from linkwise.cli._options import Whole, knowledge_options, read_said, refuse_existing
+from linkwise.cli._options import Whole, explained, knowledge_options, read_said, refuse_existing
 from linkwise.cli._verb import answer, verb
 
 
@@ -37,7 +37,6 @@ def select(
     """
     import dataclasses
 
-    from linkwise.cli._fitting import explained
     from linkwise.io import write_knowledge
     from linkwise.problem import informative
 

@@ -113,9 +113,9 @@ def _compile_linkages() -> None:
     """Every linkage, by either method, in either precision."""
     import numpy as np
 
-    from linkwise import ConstrainedAgglomerative, Constraints, ReCon
-    from linkwise.cli._fitting import LINKAGES
+    from linkwise.constraints import Constraints
     from linkwise.problem import onetree
+    from linkwise.selection import LINKAGES, cluster
 
     pairs = Constraints.build(12, must_link=[(0, 1)], cannot_link=[(0, 2)])
     triplets = Constraints.build(12, triplets=[(0, 1, 2), (3, 4, 5)])
@@ -123,9 +123,10 @@ def _compile_linkages() -> None:
     X[11] = 100.0  # an outlier, which ReCon gives to another cluster
     for linkage in LINKAGES:
         for dtype in ("float64", "float32"):
-            ConstrainedAgglomerative(n_clusters=3, linkage=linkage, dtype=dtype).fit(X)
-            ConstrainedAgglomerative(n_clusters=3, linkage=linkage, dtype=dtype).fit(X, constraints=pairs)
-        ReCon(linkage=linkage, min_cluster_size="auto").fit(X, constraints=triplets)
+            for constraints in (None, pairs):
+                cluster(X, constraints, 3, method="agglomerative", linkage=linkage, params={"dtype": dtype})
+        cluster(X, pairs, 3, linkage=linkage)
+        cluster(X, triplets, 2, linkage=linkage)
     onetree(50, [(i, i + 1, i + 2) for i in range(48)])  # a chain: deep trees are built in another way
 
 

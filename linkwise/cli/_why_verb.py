@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from linkwise.cli._options import constraints_option
+from linkwise.cli._options import constraints_option, explained
 from linkwise.cli._verb import answer, verb
 
 if TYPE_CHECKING:
@@ -25,7 +25,6 @@ def why(result: str, first: str, second: str, constraints: tuple[str, ...]) -> N
 
     RESULT is a folder that `linkwise cluster` wrote, a model (.lwm), a tree (.nwk) or a file of labels.
     """
-    from linkwise.cli._fitting import explained
     from linkwise.cli._saved_result import open_result
     from linkwise.io import read_knowledge
     from linkwise.problem import why as reason

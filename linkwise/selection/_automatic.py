@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
 import scipy.sparse
-from sklearn.base import clone
 
 from linkwise._messages import hint, many
 from linkwise._typing import IntArray
@@ -45,9 +44,9 @@ def cut_by_steps(model: Any, X: Any, metric: Any) -> Cut:
     if model.n_clusters_ > 1:
         reason = f"{model.n_clusters_} clusters: the fewest the statements leave to this method."
         return Cut(model.labels_, tree, model.certificate_, reason)
-    for labels, cut in _by_steps(tree, known):
+    for labels, cut in _by_steps(tree, known, free=model.best_effort):
         checked = verify(cut, known, X=X if known.rules else None, metric=metric)
-        if checked.ok:
+        if checked.ok or (model.best_effort and not checked.faults):
             return Cut(
                 labels, cut, checked, f"{int(labels.max()) + 1} clusters: the largest step in the heights of the tree."
             )
@@ -55,36 +54,18 @@ def cut_by_steps(model: Any, X: Any, metric: Any) -> Cut:
     return Cut(model.labels_, tree, model.certificate_, reason)
 
 
-def _by_steps(tree: Dendrogram, known: Constraints) -> Iterator[tuple[IntArray, Dendrogram]]:
-    """Cut into 2 to 20 clusters, first where the height of the tree makes its largest step."""
+def _by_steps(tree: Dendrogram, known: Constraints, *, free: bool) -> Iterator[tuple[IntArray, Dendrogram]]:
+    """Cut into 2 to 20 clusters, first where the height of the tree makes its largest step.
+
+    ``free`` cuts without regard to triplets, for trees that may break some.
+    """
     heights = np.sort(tree.height[tree.n_samples :])[::-1]
     heights = heights[heights > 0]  # what is together at height 0 stays together
     steps = heights[:19] / np.append(heights[1:20], heights[-1:])[: len(heights[:19])]
     for k in (np.argsort(-steps, kind="stable") + 2).tolist():
-        labels = tree.cut_constrained(known, k) if (known.kind == Kind.TRIPLET).any() else tree.cut(n_clusters=k)
+        triplets = not free and (known.kind == Kind.TRIPLET).any()
+        labels = tree.cut_constrained(known, k) if triplets else tree.cut(n_clusters=k)
         yield labels, mark(tree, labels)
-
-
-def decide_cut(estimator: Any, linkages: Sequence[str], X: Any, known: Constraints) -> tuple[int, str, tuple[str, ...]]:
-    """Choose linkage and number of clusters of one hierarchical method, with the reasons.
-
-    By what was held out if enough is known, else with the first linkage by the steps of the heights.
-    """
-    reasons: list[str] = []
-    linkage = linkages[0]
-    lack = too_little(known)
-    if lack:
-        reasons.append(f"{lack}, so the number of clusters is not judged by it.")
-    else:
-        methods = [(estimator, {"linkage": list(linkages), **cluster_grid(X, known)})]
-        search = search_among(methods, X, known, 0)
-        reasons += explain(search, methods)
-        linkage = search.best_params_["linkage"]
-        if search.best_params_["n_clusters"] is not None:
-            return int(search.best_params_["n_clusters"]), linkage, tuple(reasons)
-    model = clone(estimator).set_params(n_clusters=None, linkage=linkage).fit(X, constraints=known)
-    cut = cut_by_steps(model, X, "euclidean")
-    return int(cut.labels.max()) + 1, linkage, (*reasons, cut.reason)
 
 
 Methods = list[tuple[Any, dict[str, list[Any]]]]
@@ -127,7 +108,7 @@ def nearly_all_in_one(model: Any, labels: Any, *, dense: bool, automatic: bool) 
         return ()
     ways = []
     if dense and getattr(model, "linkage", "ward") != "ward":
-        ways.append(hint(command="--linkage ward", python="ConstrainedAgglomerative(linkage='ward')"))
+        ways.append(hint(command="--linkage ward", python="linkage='ward'"))
     ways += [] if automatic else [hint(command="-k auto", python="n_clusters='auto'")]
     advice = f"; try {' or '.join(ways)}" if ways else ""
     return (f"one cluster holds {int(size.max()):,} of {many(n, 'sample')}{advice}.",)

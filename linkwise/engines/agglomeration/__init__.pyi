@@ -22,6 +22,7 @@ from linkwise.engines.agglomeration._linkages import (
     WARD as WARD,
     lance_williams as lance_williams,
     linkage_code as linkage_code,
+    plan_memory as plan_memory,
 )
 from linkwise.engines.agglomeration._spanning_tree import (
     join_edges as join_edges,

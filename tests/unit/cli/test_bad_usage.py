@@ -34,6 +34,7 @@ FILES = {
     "ragged.csv": "x,y\n1,2\n3\n",
     "-odd.csv": "x,y\n1,2\n3,4\n",
     "silent.csv": "id,body\n1,a b c\n2,the cat sat\n3,a cat ran\n",
+    "texts.csv": "body\nthe cat sat\na cat ran\n",
     "labels.csv": "sample,cluster\notter,0\nmink,1\n",
     "cut.nwk": "((a,b),c",
     "model.lwm": "no model",
@@ -66,7 +67,7 @@ TABLE = [
     ("L5", ["cluster", "data.csv", "-k", "abc", *OUT], 2, "'abc', expected a number of clusters (1 or more) or auto."),
     ("L6", ["cluster", "data.csv", "-k", "0", *OUT], 2, "expected a number of clusters (1 or more) or auto"),
     ("L7", ["cluster", "data.csv", "-k", "-3", *OUT], 2, "expected a number of clusters (1 or more) or auto"),
-    ("L8", ["cluster", "data.csv", "-k", "2", "--height", "3", *OUT], 2, "-k and --height both say where to cut"),
+    ("L8", ["cluster", "data.csv", "-k", "2", "--height", "3", *OUT], 2, "-k and --height both set where to cut"),
     ("L8 auto", ["cluster", "data.csv", "-k", "auto", "--height", "3", *OUT], 2, "give one of them"),
     ("L8 nan", ["cluster", "data.csv", "--height", "nan", *OUT], 2, "'nan' is not a finite number"),
     ("L8 below", ["cluster", "data.csv", "--height", "-1", *OUT], 2, "not in the range"),
@@ -99,7 +100,7 @@ TABLE = [
     ("labels", ["assign", "labels.csv", "data.csv", "-o", "new.xyz"], 2, "expected .csv, .tsv or .parquet"),
     ("log", ["ask", "data.csv", "-l", "data.csv"], 2, "-l data.csv is the data"),
     ("too many", ["ask", "data.csv", *NAMED, "-l", "log", "--strategy", "minmax", "-k", "9"], 2, "has only 6 rows"),
-    ("centroids", ["cluster", "silent.csv", "--text", "body", "--linkage", "ward", *OUT], 2, "needs columns of number"),
+    ("centroids", ["cluster", "texts.csv", "--text", "body", "--linkage", "ward", *OUT], 2, "needs columns of number"),
     # input
     ("L18", ["cluster", "none.csv", *OUT], 1, "none.csv: No such file"),
     ("L19", ["cluster", ".", *OUT], 1, "is a folder, expected a file"),
@@ -162,7 +163,11 @@ ODD = [
     ("L30", ["cluster", "one.csv", "-k", "1", *OUT], ""),
     ("L31", ["cluster", "flat.csv", *OUT], "same value in every row"),
     ("L61", ["cluster", "data.csv", *NAMED, "-c", "header.csv", *OUT], "nothing is said"),
-    ("L62", ["cluster", "data.csv", *NAMED, "-c", "known.csv", *OUT], "all 2 statements hold without being told"),
+    (
+        "L62",
+        ["cluster", "data.csv", *NAMED, "-c", "known.csv", *OUT],
+        "all 2 statements hold in the clusters found",
+    ),
 ]
 
 
