@@ -90,7 +90,7 @@ def require_arguments(task: Task) -> None:
             msg = f"{_shown('params', task.params)} needs the method it belongs to.\nHint: {_shown('method', 'ReCon')}"
             raise InvalidArgumentError(msg)
         if task.bounds_sizes and not task.says(Kind.TRIPLET):
-            _require_no_tree("COPKMeans, the method that keeps sizes of clusters within bounds", task, COPKMeans)
+            _require_no_tree("COPKMeans, which keeps sizes of clusters within bounds,", task, COPKMeans)
         return
     name = task.method.__name__
     _require_no_tree(name, task, task.method)
@@ -131,11 +131,12 @@ def _require_no_tree(name: str, task: Task, method: Any) -> None:
     for argument in ("linkage", "distance_threshold"):
         value = getattr(task, argument)
         if value is not None and argument not in has:
-            made = "has no linkage" if issubclass(method, HierarchyMixin) else "makes none"
-            msg = (
-                f"{_shown(argument, value)} belongs to methods that make a tree; {name}, {made}.\n"
-                f"Hint: give the number of clusters, as in {_shown('n_clusters', 5)}, and no linkage."
-            )
+            if makes_tree(method):
+                msg = f"{_shown(argument, value)} belongs to methods that merge by a linkage; {name} has none.\n"
+                msg += "Hint: leave it out."
+            else:
+                msg = f"{_shown(argument, value)} belongs to methods that make a tree; {name} makes none.\n"
+                msg += f"Hint: give the number of clusters, as in {_shown('n_clusters', 5)}, and no linkage."
             raise InvalidArgumentError(msg)
 
 
