@@ -35,7 +35,7 @@ class NumberOrAuto(click.ParamType):  # type: ignore[type-arg]
     name = "INTEGER|auto"
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int | str:
-        """Read what was typed."""
+        """Read the typed value."""
         return "auto" if value == "auto" else Whole(1, "a number of clusters", "auto").convert(value, param, ctx)
 
 
@@ -45,7 +45,7 @@ class Setting(click.ParamType):  # type: ignore[type-arg]
     name = "NAME=VALUE"
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> tuple[str, Any]:
-        """Read what was typed."""
+        """Read the typed value."""
         if isinstance(value, tuple):
             return value
         name, sign, text = str(value).partition("=")
@@ -110,7 +110,7 @@ MOST_ASKED, N_QUESTIONS = 5_000, 5  # samples up to which the next questions are
 )
 @click.option("-o", "--output", metavar="FOLDER", required=True, type=click.Path(), help="Where the results go.")
 @click.option("--title", help="Heading of the picture and the report.")
-@click.option("--force", is_flag=True, help="Replace results that are there already.")
+@click.option("--force", is_flag=True, help="Replace results that exist.")
 @click.option("--quiet", is_flag=True, help="Print nothing unless something is wrong.")
 def cluster(
     data: str,

@@ -46,7 +46,7 @@ def draw_tree(path: Path, model: Any, *, constraints: Constraints | None, ids: A
 
 
 def draw_links(path: Path, table: Table, labels: Any, *, constraints: Constraints | None, title: str) -> None:
-    """Draw samples in the plane into a file, with their clusters and what was said."""
+    """Draw samples in the plane into a file, with their clusters and statements."""
     from matplotlib.figure import Figure
 
     from linkwise.plots import plot_links

@@ -1,4 +1,4 @@
-"""``linkwise warmup``: compile what the commands use before it is needed, by using them on a few samples."""
+"""``linkwise warmup``: the verb that compiles kernels ahead, by running all commands on a few samples."""
 
 from __future__ import annotations
 
@@ -64,9 +64,9 @@ def _uses() -> Iterator[tuple[str, ...]]:
     yield "convert", "plain", "plain.npy"
 
 
-@verb(short_help="Compile what the commands use now, so that their first real use is quick.")
+@verb(short_help="Compile the kernels of all commands, so that their first use is quick.")
 def warmup() -> None:
-    """Compile what the commands use now, so that first real use is quick.
+    """Compile the kernels of all commands, so that their first use is quick.
 
     This takes some minutes. The code is kept until linkwise is replaced, where `linkwise info` says.
     """
@@ -91,7 +91,7 @@ def warmup() -> None:
 
 
 def kept_in() -> str:
-    """Where compiled code is kept, found out as Numba does: the first of its places that can be written."""
+    """Where compiled code is kept, found as Numba does: the first of its places that can be written."""
     from linkwise._kernels import njit
 
     try:
@@ -131,7 +131,7 @@ def _compile_linkages() -> None:
 
 
 def _run(use: tuple[str, ...]) -> None:
-    """Use a command as somebody would, unseen; what it finds does not matter here."""
+    """Run a command without output; its result does not matter here."""
     from linkwise.cli._main import commands
     from linkwise.exceptions import LinkwiseError
 

@@ -1,4 +1,4 @@
-"""Choose the method and number of clusters for `n_clusters="auto"`: candidates, minimum evidence, reasons reported."""
+"""The candidates, the cut and the reasons for `cluster` with `n_clusters="auto"` or without a number of clusters."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from linkwise.selection._search_cv import KnowledgeSearchCV
 
 
 class Cut(NamedTuple):
-    """Clusters of a tree, and why so many."""
+    """Clusters of a tree, and the reason for their number."""
 
     labels: IntArray
     tree: Dendrogram
@@ -38,7 +38,7 @@ class Cut(NamedTuple):
 def cut_by_steps(model: Any, X: Any, metric: Any) -> Cut:
     """Cut a hierarchy that was fitted without a number of clusters: where statements force it, else where heights step.
 
-    A number of clusters is taken only if everything said holds in it.
+    A number of clusters is taken only if all statements hold in it.
     """
     tree, known = model.dendrogram_, model.constraints_
     if model.n_clusters_ > 1:
@@ -60,7 +60,7 @@ def _by_steps(tree: Dendrogram, known: Constraints, *, free: bool) -> Iterator[t
     ``free`` cuts without regard to triplets, for trees that may break some.
     """
     heights = np.sort(tree.height[tree.n_samples :])[::-1]
-    heights = heights[heights > 0]  # what is together at height 0 stays together
+    heights = heights[heights > 0]  # samples together at height 0 stay together
     steps = heights[:19] / np.append(heights[1:20], heights[-1:])[: len(heights[:19])]
     for k in (np.argsort(-steps, kind="stable") + 2).tolist():
         triplets = not free and (known.kind == Kind.TRIPLET).any()
@@ -69,21 +69,21 @@ def _by_steps(tree: Dendrogram, known: Constraints, *, free: bool) -> Iterator[t
 
 
 Methods = list[tuple[Any, dict[str, list[Any]]]]
-# Below this many held-out facts of a kind a share of them says next to nothing.
+# Below this many held-out facts of a kind a share of them is close to noise.
 FEWEST = 5
 N_SPLITS = 10
-# Samples up to which methods are compared that take seconds for thousands of them.
+# Samples up to which slow methods are compared: they take seconds for thousands.
 COMPARE = 3_000
-# Shares of the samples that a cluster must hold to be nearly all there is: of two clusters, and of more.
+# Shares of the samples from which a cluster holds nearly all: of two clusters, and of more.
 MOST_OF_TWO, MOST_OF_MORE, FEWEST_SAMPLES = 0.95, 0.85, 20
 _TOGETHER = (Kind.MUST_LINK, Kind.TOGETHER)
 _APART = (Kind.CANNOT_LINK, Kind.APART)
 
 
 def too_little(known: Constraints) -> str:
-    """Why nothing can be held out to choose by, in words; "" if enough is known."""
+    """The reason why there are too few statements to hold some out, in words; "" if there are enough."""
     if not known.n_statements:
-        return "nothing is known that could be held out"
+        return "there are no statements to hold out"
     named = len(np.unique(np.concatenate([known.items[known.items >= 0], known.groups.member])))
     if (known.kind == Kind.TRIPLET).sum() >= FEWEST and named >= N_SPLITS:
         return ""
@@ -92,14 +92,16 @@ def too_little(known: Constraints) -> str:
     if named >= N_SPLITS and min(together, apart) >= FEWEST:
         return ""
     said = f"{many(together, 'pair')} together and {many(apart, 'pair')} apart, about {many(named, 'sample')}"
-    return f"too little is known to hold some of it out ({said}; at least {FEWEST} of each about {N_SPLITS} are needed)"
+    return (
+        f"there are too few statements to hold some out ({said}; at least {FEWEST} of each about {N_SPLITS} are needed)"
+    )
 
 
 def nearly_all_in_one(model: Any, labels: Any, *, dense: bool, automatic: bool) -> tuple[str, ...]:
-    """Say so when one cluster holds nearly all samples, with what often divides them better; else nothing.
+    """A reason that names a cluster of nearly all samples and arguments that often divide it; empty if there is none.
 
-    ``dense`` says whether samples are plain vectors, which Ward linkage needs, and ``automatic`` whether the number of
-    clusters was found out already.
+    ``dense`` tells whether samples are plain vectors, which Ward linkage needs, and ``automatic`` whether the number of
+    clusters was compared already.
     """
     size = np.bincount(np.asarray(labels)[np.asarray(labels) >= 0])
     size = size[size > 0]
@@ -115,7 +117,7 @@ def nearly_all_in_one(model: Any, labels: Any, *, dense: bool, automatic: bool) 
 
 
 def numbers_of_clusters(X: Any, known: Constraints, metric: Any = "euclidean") -> list[int]:
-    """The numbers of clusters to try: 2 to 12, or some above what cannot-links force greedy merging to."""
+    """The numbers of clusters to try: 2 to 12, or some above the number that cannot-links force on greedy merging."""
     n = known.n_samples
     links = known.select(known.is_hard & np.isin(known.kind, _TOGETHER + _APART)).with_rules()
     top = 12
@@ -127,15 +129,15 @@ def numbers_of_clusters(X: Any, known: Constraints, metric: Any = "euclidean") -
 
 
 def cluster_grid(X: Any, known: Constraints, metric: str = "euclidean") -> dict[str, list[Any]]:
-    """The numbers of clusters to try, as a grid; none where only triplets are known, which do not speak of a cut."""
+    """The numbers of clusters to try, as a grid; None where all statements are triplets, which constrain no cut."""
     links = np.isin(known.kind, _TOGETHER + _APART).any()
     return {"n_clusters": numbers_of_clusters(X, known, metric) if links else [None]}
 
 
 def candidate_methods(X: Any, known: Constraints, metric: str, random_state: Any, *, matrix: bool) -> Methods:
-    """Methods that understand what was said and suit the data, each with what to try.
+    """Methods that understand the constraints and suit the data, each with a grid of parameters.
 
-    ``matrix`` says whether a matrix of all distances may be held.
+    ``matrix`` tells whether a matrix of all distances may be held.
     """
     n, plain = known.n_samples, metric == "euclidean" and not scipy.sparse.issparse(X)
     grid = cluster_grid(X, known, metric)
@@ -161,7 +163,7 @@ def candidate_methods(X: Any, known: Constraints, metric: str, random_state: Any
 
 
 def search_among(methods: Methods, X: Any, known: Constraints, random_state: Any) -> KnowledgeSearchCV:
-    """Compare methods by what was held out."""
+    """Compare methods by statements held out."""
     seed = random_state if isinstance(random_state, (int, np.integer)) else 0
     search = KnowledgeSearchCV(methods, cv=N_SPLITS, random_state=seed)
     search.fit(X, constraints=known)
@@ -169,14 +171,14 @@ def search_among(methods: Methods, X: Any, known: Constraints, random_state: Any
 
 
 def explain(search: KnowledgeSearchCV, methods: Methods) -> list[str]:
-    """What was compared, who won, and why, in a sentence each."""
+    """The winner and its score, its closest rival, and the list of candidates, in a sentence each."""
     results, best = search.cv_results_, search.best_index_
     kept = [
         f"{results[f'{name}_kept'][best]:.0%} of the {word}"
         for name, word in (("must", "must-links"), ("cannot", "cannot-links"), ("triplets", "triplets"))
         if np.isfinite(results[f"{name}_kept"][best])
     ]
-    won = f"{_name(results, best)}: told part of what is known, it kept {', '.join(kept)} held out."
+    won = f"{_name(results, best)}: fitted with a part of the statements, it kept {', '.join(kept)} held out."
     return [won, *_rivals(results, best), _compared(results, methods, len(search.folds_))]
 
 
@@ -185,7 +187,7 @@ def _name(results: dict[str, Any], at: int) -> str:
 
 
 def _rivals(results: dict[str, Any], best: int) -> list[str]:
-    """Whom the winner was preferred to, and why."""
+    """The score of the winner beside that of its closest rival."""
     mean = results["mean_test_score"]
     top = int(np.nanargmax(mean))
     score = f"score {mean[best]:.2f} +- {results['se_test_score'][best]:.2f}"
@@ -218,4 +220,4 @@ def _compared(results: dict[str, Any], methods: Methods, n_folds: int) -> str:
 def _kind_of(trouble: str) -> str:
     if "dead end" in trouble:
         return "met a dead end"
-    return "too few or too many clusters for what was said" if "cannot hold" in trouble else "failed otherwise"
+    return "too few or too many clusters for the statements" if "cannot hold" in trouble else "failed otherwise"

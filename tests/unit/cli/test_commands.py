@@ -338,7 +338,7 @@ def test_without_enough_statements_the_heights_decide_and_that_is_said(here, cap
     heaps(here)
     assert main(["cluster", "heaps.csv", "--id", "name", "-k", "auto", "--linkage", "ward", "-o", "out"]) == 0
     told = capsys.readouterr().out
-    assert "nothing is known that could be held out" in told
+    assert "there are no statements to hold out" in told
     assert "3 clusters: the largest step" in told
     assert main(["cluster", "data.csv", "--id", "name", "-k", "many", "-o", "out2"]) == 2
 

@@ -316,6 +316,12 @@ def test_one_of_a_thing_is_one(here, capsys):
     assert main(["compare", "one", "one"]) == 0
     assert capsys.readouterr().out.startswith("1 sample in 1 and 1 cluster; ")
     assert "<b>1</b><span>sample</span>" in (here / "one" / "report.html").read_text()
+    (here / "pair.csv").write_text("kind,a,b\nmust_link,otter,mink\n")
+    assert main(["check", "pair.csv"]) == 0
+    assert capsys.readouterr().out == "1 statement about 2 samples can hold. Only 1 cluster is possible.\n"
+    (here / "few.csv").write_text("kind,a,b\nmin_separation,1,\n")
+    assert main(["check", "few.csv", "--data", "one.csv", "-k", "2"]) == 2
+    assert "-k 2: there is only 1 sample." in capsys.readouterr().err
 
 
 def test_a_folder_with_a_line_end_in_its_name_stays_on_one_line(here, capsys):
