@@ -194,7 +194,7 @@ def cluster(
         )
         _warn_of_statements_without_effect(facts, said)
         names = _write(folder, found, facts, table, said, heading)
-    _tell(found, said, folder.folder, names, (*reasons, *_about_moved(found.estimator)), quiet=quiet)
+    _tell(found, said, folder.folder, names, reasons, quiet=quiet)
 
 
 def _params(settings: tuple[tuple[str, Any], ...]) -> dict[str, Any]:
@@ -242,12 +242,6 @@ def _about_forest(tree: Any) -> tuple[str, ...]:
         "merge, in a node marked linkwise_join."
     )
     return (words,)
-
-
-def _about_moved(model: Any) -> tuple[str, ...]:
-    """Name the other form of the clusters where small branches were given to other clusters."""
-    moved = len(getattr(model, "moved_", ()))
-    return ("--min-cluster-size 1 makes every cluster a branch of the tree.",) if moved else ()
 
 
 def _warn_of_statements_without_effect(facts: Any, said: Constraints | None) -> None:
@@ -320,6 +314,9 @@ def _tell(
 ) -> None:
     import numpy as np
 
+    moved = len(getattr(found.estimator, "moved_", ()))
+    if moved:
+        reasons = (*reasons, "--min-cluster-size 1 makes every cluster a branch of the tree.")
     held = None if said is None else found.certificate
     lines = [f"{many(len(found.labels), 'sample')} in {many(found.n_clusters, 'cluster')}."]
     lines += [*found.certificate.remarks] if held is None else [str(held)]
@@ -334,7 +331,7 @@ def _tell(
         "statements": 0 if said is None else said.n_statements,
         "certificate": None if held is None else str(held),
         "hard_statements_hold": None if held is None else held.ok,
-        "moved": len(getattr(found.estimator, "moved_", ())),
+        "moved": moved,
         "remarks": found.certificate.remarks,
         "reasons": reasons,
         "files": {name: str(folder / name) for name in names},
