@@ -1,4 +1,4 @@
-"""Available memory, and refusal of allocations that cannot fit."""
+"""The memory plan: log a large allocation before it is made, and refuse one that cannot fit."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def available_memory() -> int | None:
     return min(known) if known else None
 
 
-def require_memory(needed: int, what: str, alternative: str) -> None:
+def require_memory(needed: int, what: str, alternative: str, log: logging.Logger = logger) -> None:
     """Log a large allocation, or raise `MemoryLimitError` when it cannot fit.
 
     Parameters
@@ -64,9 +64,11 @@ def require_memory(needed: int, what: str, alternative: str) -> None:
     needed : int
         Bytes about to be allocated.
     what : str
-        The function and its purpose, as the start of a sentence.
+        The purpose of the allocation, as the start of a sentence.
     alternative : str
         The hint, with something to type instead.
+    log : Logger
+        Where an allocation of more than 1 GiB is logged.
     """
     if needed <= GIB // 16:
         return
@@ -75,4 +77,4 @@ def require_memory(needed: int, what: str, alternative: str) -> None:
         msg = f"{what} needs {needed / GIB:.1f} GiB, but only {free / GIB:.1f} GiB is available.\nHint: {alternative}"
         raise MemoryLimitError(msg, needed=needed, available=free)
     if needed > GIB:
-        logger.info("%s allocates %.1f GiB", what, needed / GIB)
+        log.info("%s allocates %.1f GiB", what, needed / GIB)

@@ -4,6 +4,7 @@
 
     ValueError
     └── LinkwiseError                    every error about constraints or results that is raised on purpose
+        ├── InvalidArgumentError         arguments of `cluster` that are unknown or do not go together
         ├── ConstraintError              a malformed statement (out of range, self-contradictory)
         ├── InfeasibleConstraintsError   statements that cannot hold together      .explanation
         ├── UnsupportedConstraintError   kinds or rules a method does not support  .kinds
@@ -37,6 +38,10 @@ class LinkwiseError(ValueError):
 
 class LinkwiseWarning(UserWarning):
     """Input was accepted, but part of it was dropped, repaired or looks like a mistake."""
+
+
+class InvalidArgumentError(LinkwiseError):
+    """Arguments of `linkwise.cluster` are unknown, have wrong values, or do not go together."""
 
 
 class ConstraintError(LinkwiseError):

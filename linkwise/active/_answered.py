@@ -65,7 +65,8 @@ class Known:
                 f"Hint: {way}"
             )
             raise UnsupportedConstraintError(msg, tuple(foreign))
-        check(self.given).raise_if_infeasible()
+        if self.given:
+            check(self.given).raise_if_infeasible()
         self._base = _pairs_and_triplets(self.given)
         self.answers: list[Told] = []
         self._told: Counter[tuple[int, ...]] = Counter()

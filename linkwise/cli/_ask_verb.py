@@ -1,4 +1,4 @@
-"""``linkwise ask``: questions in the terminal; every answer is on disk before the next question appears."""
+"""``linkwise ask``: the verb that asks questions in the terminal and keeps every answer before the next one."""
 
 from __future__ import annotations
 
@@ -32,20 +32,22 @@ HELP_PAIR = "y yes   n no   u unsure   b back (undo)   q quit   ? help"
 HELP_TRIO = "1 2 3 the one that does not belong   u unsure   b back (undo)   q quit   ? help"
 MOST_COLUMNS = 12
 MOST_LETTERS = 500
-MOST_ROWS = 5_000  # of more, questions are looked for among that many: finding them takes longer than answering
+MOST_ROWS = 5_000  # of more rows, questions are about that many: finding them would take longer than answering
 
 
 @verb(short_help="Answer questions in the terminal; each answer is kept.")
 @click.argument("data", metavar="DATA", type=click.Path())
 @table_options
-@constraints_option("Statements that are known already.")
+@constraints_option("Statements that hold already.")
 @click.option("-l", "--log", metavar="FILE", required=True, type=click.Path(), help="Where answers are kept.")
 @click.option("--show", multiple=True, metavar="COLUMN", help="Show a column beside those compared; may be repeated.")
-@click.option("--budget", type=Whole(1), help="How many questions; default: until nothing is left.")
-@click.option("--strategy", type=click.Choice(STRATEGIES), default="pairs", show_default=True, help="What to ask.")
+@click.option("--budget", type=Whole(1), help="How many questions; default: until no question is left.")
+@click.option(
+    "--strategy", type=click.Choice(STRATEGIES), default="pairs", show_default=True, help="How to choose questions."
+)
 @click.option("-k", "--clusters", type=CLUSTERS, help="Number of clusters, for strategies that need it.")
 @click.option("--who", default="", help="Your name, kept with the answers.")
-@click.option("--seed", type=Whole(0), default=0, show_default=True, help="Of everything left to chance.")
+@click.option("--seed", type=Whole(0), default=0, show_default=True, help="Seed of random choices.")
 def ask(
     data: str,
     constraints: tuple[str, ...],
@@ -60,8 +62,8 @@ def ask(
 ) -> None:
     """Ask whether rows of DATA belong together, and keep every answer in FILE.
 
-    An answer counts once it is written, and the next question comes after that: whatever happens, nothing that was
-    acknowledged is lost. Run the same command again to go on. Keys: y, n, u (unsure), b (back), q (quit); for three
+    An answer counts once it is written, and the next question comes after that, so that no acknowledged answer is
+    lost. Run the same command again to go on. Keys: y, n, u (unsure), b (back), q (quit); for three
     samples 1, 2 or 3 name the one that does not belong with the other two. Where standard input is not a terminal,
     one answer is read per line. --show COLUMN shows a column that is not compared by, such as one left out with --drop.
 
@@ -127,7 +129,7 @@ def ask(
 
 
 def _part(table: Table, rows: IntArray) -> Table:
-    """Some rows of a table, with what is missing among them."""
+    """Some rows of a table, with the positions of missing values among them."""
     import numpy as np
 
     place = np.full(len(table), -1, dtype=np.intp)
@@ -150,7 +152,7 @@ def _some(n: int, known: Constraints | None, seed: int) -> IntArray:
 
 
 def _columns(data: str, columns: tuple[str, ...], id_column: str | None) -> dict[str, list[str]]:
-    """What stands in columns, for people to read."""
+    """The text of columns, to be shown."""
     from linkwise.io import read_labels
 
     return {column: read_labels(data, column, id=id_column)[1].tolist() for column in columns}
@@ -172,7 +174,7 @@ def _strategy(name: str, clusters: int | None, budget: int | None) -> Any:
 
 
 class Interview:
-    """A dialogue with somebody at a keyboard, or with a file of answers."""
+    """A dialogue with a person at a keyboard, or with a file of answers."""
 
     def __init__(
         self,
@@ -192,7 +194,7 @@ class Interview:
         self.write = write
 
     def run(self) -> None:
-        """Ask until nothing is left, the budget is used up, or somebody quits."""
+        """Ask until no question is left, the budget is used up, or the answer is quit."""
         if self.talk.answers:
             self.write(f"going on after {many(len(self.talk.answers), 'answer')}.")
         while (query := self.talk.ask()) is not None:
@@ -200,7 +202,7 @@ class Interview:
             if not self._answer(query):
                 return
         spent = self.talk.budget is not None and self.talk.n_asked >= self.talk.budget
-        self.write("that was the last question of --budget." if spent else "nothing is left to ask.")
+        self.write("that was the last question of --budget." if spent else "no question is left.")
 
     def _answer(self, query: Query) -> bool:
         """Take keys until one of them is an answer; False to quit."""
@@ -212,7 +214,9 @@ class Interview:
                 return False
             if key in ("b", "back", "undo"):
                 undone = self.talk.undo()
-                self.write("nothing to take back." if undone is None else f"took back answer {undone.number + 1}.")
+                self.write(
+                    "there is no answer to take back." if undone is None else f"took back answer {undone.number + 1}."
+                )
                 return True
             found = meaning.get(str(key), str(key))
             if found in set(meaning.values()):
@@ -222,7 +226,7 @@ class Interview:
             self.write(HELP_PAIR if len(query.items) == 2 else HELP_TRIO)
 
     def word(self, query: Query) -> str:
-        """Word a question: the samples beside each other, with the columns that tell them apart first."""
+        """Word a question: the samples beside each other, in the columns that tell them apart best."""
         names = [str(self.talk.names[i]) if self.talk.names is not None else str(i) for i in query.items]
         called = [_short(f"{at}: {name}" if len(names) == 3 else name) for at, name in enumerate(names, 1)]
         number = f"{self.talk.n_asked + 1}" + ("" if self.talk.budget is None else f" of {self.talk.budget}")
@@ -244,7 +248,7 @@ class Interview:
         return "\n".join([*lines, _wrapped(f"{number}. {asked}{again}")])
 
     def _telling(self, items: list[int]) -> list[int]:
-        """Columns in which the samples differ most for their spread; what none of them has comes last."""
+        """Columns in which the samples differ most for their spread; columns without a value of theirs come last."""
         import numpy as np
 
         if isinstance(self.values, np.ndarray):
@@ -260,7 +264,7 @@ class Interview:
         return [int(column) for column in np.sort(np.argsort(-differs, kind="stable")[:MOST_COLUMNS])]
 
     def _cells(self, items: list[int], column: int) -> list[str]:
-        """The values of samples as the file has them; of what is missing, what stands in for it."""
+        """The values of samples as the file has them; for a missing one, the value used instead."""
         import math
 
         found = (float(self.values[i, column]) for i in items)

@@ -1,4 +1,4 @@
-"""``linkwise check``: can these statements hold together, in how many clusters, and do they promise to help."""
+"""``linkwise check``: the verb that tests whether statements can hold together, and in how many clusters."""
 
 from __future__ import annotations
 
@@ -23,26 +23,37 @@ if TYPE_CHECKING:
     from linkwise.io import Knowledge, Table
     from linkwise.problem import Explanation, Utility, Verdict
 
-MOST_TRIED = 5_000  # samples up to which the clustering without knowledge is computed, to see what it breaks
+MOST_TRIED = 5_000  # samples up to which the clusters without statements are computed, to count those they break
 
 
-@verb(short_help="Say whether statements can hold together, in how many clusters, and if they help.")
+@verb(short_help="Test whether statements can hold together, and in how many clusters.")
 @click.argument("constraints", metavar="STATEMENTS...", nargs=-1, required=True, type=click.Path(allow_dash=True))
-@click.option("--data", "data_path", metavar="DATA", type=click.Path(allow_dash=True), help="The samples spoken about.")
+@click.option(
+    "--data",
+    "data_path",
+    metavar="DATA",
+    type=click.Path(allow_dash=True),
+    help="The samples that the statements name.",
+)
 @table_options
-@click.option("--format", "form", type=click.Choice(FORMATS), help="What the files hold; else found out.")
+@click.option(
+    "--format",
+    "form",
+    type=click.Choice(FORMATS),
+    help="The form of the files; without it, recognized by their content.",
+)
 @click.option("-k", "--clusters", type=CLUSTERS, metavar="N", help="Ask for exactly N clusters.")
 def check(
     constraints: tuple[str, ...], data_path: str | None, form: str | None, clusters: int | None, **options: Any
 ) -> int:
-    """Say whether the statements in some files can all hold together.
+    """Test whether the statements in some files can all hold together.
 
     STATEMENTS is a CSV file with the columns kind,a,b,c,weight, or one JSON object with these keys per line; kind is
     must_link, cannot_link or triplet (a and b are closer to each other than to c), and no weight means that the
     statement may not be broken. The kinds together and apart name any number of samples in a column samples, divided
     by semicolons (in JSON a list): all in one cluster, or no two in the same one; must_link_any and cannot_link_any let
-    the first choose among the others. Without --data the samples are those that the files name; with it, you are also
-    told how many are spoken about and whether the statements promise to help.
+    the first choose among the others. Without --data the samples are those that the files name; with it, the
+    command also counts the samples named and estimates whether the statements will help.
 
     Exits with 0 when they can hold, 3 when they contradict each other, 4 when they cannot hold in N clusters, 1 when it
     could not be decided. `linkwise explain` lists all conflicts, `linkwise repair` removes them.
@@ -66,7 +77,7 @@ def read_inputs(
     if data_path is None:
         for key in ("id_column", "drop", "columns", "text", "categories", "scale", "standardize", "impute"):
             if options[key]:
-                msg = f"--{key.removesuffix('_column')} speaks about the data, so it needs --data DATA.csv."
+                msg = f"--{key.removesuffix('_column')} is about the data, so it needs --data DATA.csv."
                 raise click.UsageError(msg)
     one_standard_input([*files, *([data_path] if data_path else [])])
     agree(files, form)
@@ -74,33 +85,33 @@ def read_inputs(
     statements = read_statements(files, table, form)
     n = statements.constraints.n_samples
     if clusters is not None and clusters > n:
-        msg = f"-k {clusters}: there are only {n} samples."
+        msg = f"-k {clusters}: there {'is' if n == 1 else 'are'} only {many(n, 'sample')}."
         raise click.UsageError(msg)
     return statements, table
 
 
 def code_of(why: Explanation) -> int:
-    """The exit code of a conflict: 4 when only the number of clusters stands in the way."""
+    """The exit code of a conflict: 4 when it is only about the number of clusters."""
     return INFEASIBLE if why.goal else CONFLICT
 
 
 def _worth(said: Any, table: Table, clusters: int | None) -> Utility | None:
-    """What the statements promise."""
+    """An estimate of the use of the statements; None without dense data."""
     import numpy as np
 
-    from linkwise import ConstrainedAgglomerative
     from linkwise.problem import utility
+    from linkwise.selection import cluster
 
     if not said.n_statements or not isinstance(table.X, np.ndarray):
         return None
     plain = None
     if clusters is not None and len(table) <= MOST_TRIED:
-        plain = ConstrainedAgglomerative(n_clusters=clusters).fit(table.X).dendrogram_
+        plain = cluster(table.X, n_clusters=clusters).dendrogram
     return utility(said, table.X, result=plain)
 
 
 def _promise(worth: Utility) -> str:
-    """What is known of the statements' worth, in words; what is not known is left out."""
+    """The estimated use of the statements in words; measures without a value are left out."""
     import math
 
     if not math.isnan(worth.informativeness):
@@ -114,7 +125,7 @@ def _promise(worth: Utility) -> str:
         if not verdict:
             how = worth.verdict.split("; ", 1)[1]
             verdict = [f"{how[0].upper()}{how[1:]}"]
-            unknown = f"Whether the result needs them is not known without -k, nor of more than {MOST_TRIED:,} samples."
+            unknown = f"Whether the result needs them is only computed with -k and up to {MOST_TRIED:,} samples."
             verdict.append(unknown)
     return "".join(f"\n{line}" for line in [" ".join(verdict), known, f"  {worth.counts}"] if line)
 
@@ -126,19 +137,27 @@ def about(statements: Knowledge) -> str:
 
 
 def can_hold(statements: Knowledge) -> str:
-    """How to say that nothing contradicts."""
+    """The words for statements without a contradiction."""
     return "can hold." if statements.constraints.n_statements == 1 else "can all hold together."
 
 
 def _as_text(verdict: Verdict, statements: Knowledge, worth: Utility | None) -> str:
     if verdict.status == "feasible":
-        few, most = verdict.k_min, verdict.k_max
-        fewest = f" Between {few:,} and {most:,} clusters are possible." if few is not None else ""
         promise = "" if worth is None else _promise(worth)
-        return f"{about(statements)} {can_hold(statements)}{fewest}{promise}"
+        return f"{about(statements)} {can_hold(statements)}{_possible(verdict)}{promise}"
     if verdict.explanation is not None:
         return f"{about(statements)} cannot all hold.\n{statements.explain(verdict.explanation)}"
     return f"{about(statements)}: not decided. {verdict.because}"
+
+
+def _possible(verdict: Verdict) -> str:
+    """The numbers of clusters that are possible, as a sentence."""
+    few, most = verdict.k_min, verdict.k_max
+    if few is None or most is None:
+        return ""
+    if few == most:
+        return f" Only {many(few, 'cluster')} {'is' if few == 1 else 'are'} possible."
+    return f" Between {few:,} and {most:,} clusters are possible."
 
 
 def _as_dict(verdict: Verdict, statements: Knowledge, worth: Utility | None) -> dict[str, Any]:

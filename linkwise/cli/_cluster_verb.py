@@ -1,8 +1,8 @@
-"""``linkwise cluster``: samples and statements in; labels, tree, model, picture and report out."""
+"""``linkwise cluster``: the verb that clusters a table under constraints and writes labels, tree, model and report."""
 
 from __future__ import annotations
 
-import shlex
+import ast
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -10,34 +10,23 @@ import click
 
 from linkwise._files import visible
 from linkwise._messages import many
-from linkwise.cli._fitting import (
-    LINKAGES,
-    METHODS,
-    Cut,
-    Distances,
-    choose_linkage,
-    choose_method,
-    decide,
-    fit,
-    is_sparse,
-    require_agreement,
-    require_fitting_size,
-    require_room,
-    require_words,
-)
 from linkwise.cli._options import (
     Amount,
     Whole,
     constraints_option,
+    explained,
     one_standard_input,
     read_statements,
     read_table,
     table_options,
 )
 from linkwise.cli._verb import answer, speaks_json, verb
+from linkwise.selection import LINKAGES, METHODS, SHORT_NAMES, WITHOUT_NUMBER, method_name
 
 if TYPE_CHECKING:
-    from linkwise.io import Knowledge, Table
+    from linkwise.constraints import Constraints
+    from linkwise.io import Table
+    from linkwise.selection import Clustering
 
 
 class NumberOrAuto(click.ParamType):  # type: ignore[type-arg]
@@ -46,19 +35,36 @@ class NumberOrAuto(click.ParamType):  # type: ignore[type-arg]
     name = "INTEGER|auto"
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int | str:
-        """Read what was typed."""
+        """Read the typed value."""
         return "auto" if value == "auto" else Whole(1, "a number of clusters", "auto").convert(value, param, ctx)
 
 
+class Setting(click.ParamType):  # type: ignore[type-arg]
+    """A parameter of a method: ``name=value``, where the value is a Python literal or else a string."""
+
+    name = "NAME=VALUE"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> tuple[str, Any]:
+        """Read the typed value."""
+        if isinstance(value, tuple):
+            return value
+        name, sign, text = str(value).partition("=")
+        if not sign or not name.strip().isidentifier():
+            self.fail(f"{value!r}, expected a name and a value, such as max_iter=50.", param, ctx)
+        try:
+            return name.strip(), ast.literal_eval(text.strip())
+        except (ValueError, SyntaxError, TypeError, MemoryError, RecursionError):
+            return name.strip(), text.strip()
+
+
 FILES = ("labels.csv", "tree.nwk", "model.lwm", "report.html", "dendrogram.png", "links.png")
-MOST_IN_ONE = 0.8  # share of the samples in one cluster from which another cut is named
 MOST_ASKED, N_QUESTIONS = 5_000, 5  # samples up to which the next questions are looked for, and how many
 
 
-@verb(short_help="Cluster a table, obeying files of statements.")
+@verb(short_help="Cluster a table under constraints from files.")
 @click.argument("data", metavar="DATA", type=click.Path(allow_dash=True))
 @table_options
-@constraints_option("Knowledge.", dash=True)
+@constraints_option("Statements, rules, groups, a taxonomy or answers of `linkwise ask`.", dash=True)
 @click.option(
     "-k",
     "--clusters",
@@ -69,34 +75,43 @@ MOST_ASKED, N_QUESTIONS = 5_000, 5  # samples up to which the next questions are
     "--height",
     type=Amount(min=0),
     metavar="H",
-    help="Instead of -k: cut the tree at height H, so that nothing merged above it shares a cluster.",
+    help="Instead of -k: cut the tree at height H, so that samples merged above it are in different clusters.",
 )
 @click.option(
     "--linkage",
     type=click.Choice(LINKAGES),
-    help="Default: average, from 20,000 samples on ward; for recon centroid. With -k auto: what predicts held-out "
-    "statements best.",
+    help="How the distance of two clusters follows from their samples.  [default: one that suits the method]",
 )
 @click.option(
     "--method",
-    type=click.Choice(("auto", *METHODS)),
+    type=click.Choice(("auto", *SHORT_NAMES, *METHODS), case_sensitive=False),
     default="auto",
     show_default=True,
-    help="agglomerative: must- and cannot-links; recon: triplets too; copkmeans: sizes of clusters too, but no tree. "
-    "auto: the first that understands all that was said.",
+    metavar="NAME",
+    help=f"The method: {', '.join(('auto', *SHORT_NAMES, *METHODS))}. auto: one that suits the constraints and the "
+    "number of rows.",
+)
+@click.option(
+    "--set",
+    "settings",
+    type=Setting(),
+    multiple=True,
+    help="A parameter of the method named by --method, such as max_iter=50; may be repeated.",
 )
 @click.option(
     "--min-cluster-size",
     "min_size",
     type=NumberOrAuto(),
+    default="auto",
+    show_default=True,
     help="For recon and triplets: branches of fewer samples are outliers, given to the nearest cluster in which no "
-    "statement breaks; clusters then need not be branches of the tree. auto: two fifths of an average cluster.  "
-    "[default: 1, every cluster is a branch]",
+    "statement breaks; clusters then need not be branches of the tree. auto: two fifths of an average cluster. "
+    "1: every cluster is a branch.",
 )
 @click.option("-o", "--output", metavar="FOLDER", required=True, type=click.Path(), help="Where the results go.")
 @click.option("--title", help="Heading of the picture and the report.")
-@click.option("--force", is_flag=True, help="Replace results that are there already.")
-@click.option("--quiet", is_flag=True, help="Say nothing unless something is wrong.")
+@click.option("--force", is_flag=True, help="Replace results that exist.")
+@click.option("--quiet", is_flag=True, help="Print nothing unless something is wrong.")
 def cluster(
     data: str,
     constraints: tuple[str, ...],
@@ -104,109 +119,122 @@ def cluster(
     height: float | None,
     linkage: str | None,
     method: str,
-    min_size: int | str | None,
+    settings: tuple[tuple[str, Any], ...],
+    min_size: int | str,
     output: str,
     title: str | None,
     force: bool,
     quiet: bool,
     **options: Any,
 ) -> None:
-    """Cluster the rows of DATA and obey what the FILEs say about them.
+    """Cluster the rows of DATA under the constraints in the FILEs.
 
-    DATA is CSV or TSV with a header, Parquet, Arrow, .npy or .npz; - is standard input. Knowledge is rows
+    DATA is CSV or TSV with a header, Parquet, Arrow, .npy or .npz; - is standard input. A file of statements has rows
     kind,a,b,c,weight: must_link and cannot_link name two samples, triplet three (a and b are closer to each other than
     to c); together and apart name any number in a column samples, as in x;y;z. Without a weight a statement is hard: it
-    holds in the result, or you are told why not, whether the tree is cut by -k or by --height. Groups, taxonomies and
-    the answers of `linkwise ask` are read as well.
+    holds in the result, or the command tells why it cannot, whether the tree is cut by -k or by --height. Groups,
+    taxonomies and the answers of `linkwise ask` are read as well.
 
     Writes labels.csv, tree.nwk (always one tree), model.lwm (for `linkwise assign`), report.html and, with matplotlib,
-    dendrogram.png; either all of them or none. copkmeans makes no tree, so it writes links.png, the samples in the
-    plane, instead.
+    dendrogram.png; either all of them or none. A method that makes no tree, such as copkmeans, writes links.png, the
+    samples in the plane, instead of the tree and its picture. `linkwise.cluster` in Python gives the same clusters.
     """
-    from linkwise.cli._drawing import can_draw, draw_links, draw_tree, get_ready_to_draw, working
-    from linkwise.io import Folder, labels_csv, save, write_tree
-    from linkwise.report import write_report
-    from linkwise.selection import nearly_all_in_one
+    from linkwise.cli._drawing import get_ready_to_draw, telling_memory, working
+    from linkwise.io import Folder
+    from linkwise.selection import cluster as find_clusters, fit_without_constraints
 
     if clusters is not None and height is not None:
-        msg = "-k and --height both say where to cut the tree.\nHint: give one of them."
+        msg = "-k and --height both set where to cut the tree.\nHint: give one of them."
         raise click.UsageError(msg)
-    clusters = 2 if clusters is None and height is None else clusters
+    name = None if method == "auto" else method_name(method)
+    if clusters is None and height is None and name not in WITHOUT_NUMBER:
+        clusters = 2
     one_standard_input([data, *constraints])
-    silent = quiet or speaks_json()
-    Folder(output, FILES, force=force, inputs=[data, *constraints])  # before anything takes long
+    folder = Folder(output, FILES, force=force, inputs=[data, *constraints])  # before anything takes long
     table = read_table(data, options)
     if isinstance(clusters, int) and clusters > len(table):
         msg = f"-k {clusters}: {visible(data)} has only {many(len(table), 'row')}."
         raise click.UsageError(msg)
     statements = read_statements(constraints, table) if constraints else None
     said = None if statements is None else statements.constraints
-    method = choose_method(method, statements)
-    require_agreement(method, clusters, height, linkage)
-    require_fitting_size(min_size, method, clusters, statements)
-    if is_sparse(table):
-        require_words(data, table, linkage)
-    usual, reasons = choose_linkage(table, method, linkage)
-    sizes = Distances(len(table), usual, method, sparse=is_sparse(table), said=bool(said))
-    require_room(sizes, quiet=silent)
-    if height is not None:
-        reasons += (f"the tree is cut at height {height:g}.",)
-    has_tree = method != "copkmeans"
-    left_out = {"links.png"} if has_tree else {"tree.nwk", "dendrogram.png"}
-    left_out |= set() if can_draw() else {"dendrogram.png", "links.png"}
-    names = [name for name in FILES if name not in left_out]
-    folder = Folder(output, names, force=force, inputs=[data, *constraints])
-    found_out = isinstance(clusters, str)
-    if isinstance(clusters, str):
-        with working("comparing numbers of clusters", quiet=silent):
-            clusters, linkage, reasons = decide(table, statements, method, linkage)
-    cut = Cut(clusters, height, linkage or usual, min_size)
+    _require_words(data, table)
     get_ready_to_draw()
-    with working("clustering", quiet=silent):
-        model = fit(table, statements, method, cut)
-        plain = fit(table, None, method, cut) if statements is not None else None
-    _warn_of_nothing_new(plain, said)
-    if has_tree:
-        reasons += _about_forest(model.dendrogram_)
-    reasons += nearly_all_in_one(
-        model, model.labels_, dense=method == "agglomerative" and not is_sparse(table), automatic=found_out
-    )
-    from linkwise.engines.hierarchical import detours
+    silent = quiet or speaks_json()
+    with explained(statements), telling_memory(quiet=quiet), working("clustering", quiet=silent):
+        found = find_clusters(
+            table.X,
+            said,
+            clusters,
+            method=name,
+            linkage=linkage,
+            distance_threshold=height,
+            min_cluster_size=min_size,
+            params=_params(settings),
+        )
+        before = None if said is None else fit_without_constraints(found, table.X)
+    with working("writing", quiet=silent):
+        reasons = (*found.reasons, *_about_forest(found.dendrogram))
+        heading = title or f"{'samples' if data == '-' else Path(data).stem} in {many(found.n_clusters, 'cluster')}"
+        from linkwise.cli._recipe import recipe
+        from linkwise.report import gather_facts
 
-    heading = title or f"{'samples' if data == '-' else Path(data).stem} in {many(model.n_clusters_, 'cluster')}"
-    with folder, working("writing", quiet=silent):
-        folder.write("labels.csv", labels_csv(table.ids, model.labels_))
-        if has_tree:
-            write_tree(
-                folder.path("tree.nwk"), model.dendrogram_, ids=table.ids if table.has_names else None, join=True
-            )
-        save(model, folder.path("model.lwm"), data=table)
-        write_report(
-            folder.path("report.html"),
-            model,
+        facts = gather_facts(
+            found,
             X=table.X,
             features=table.columns,
             values=table.values,
             constraints=said,
+            certificate=_certificate(found, said),
             ids=table.ids,
-            before=plain,
-            questions=_questions(table, statements),
+            before=before,
+            questions=_questions(table, said),
             title=heading,
-            reasons=(*reasons, *detours(model)),
-            recipe=_recipe(data, constraints, options, method, cut, table),
+            reasons=reasons,
+            recipe=recipe(data, constraints, options, found),
         )
-        if can_draw() and has_tree:
-            draw_tree(folder.path("dendrogram.png"), model, constraints=said, ids=table.ids, title=heading)
-        elif can_draw():
-            draw_links(folder.path("links.png"), table, model.labels_, constraints=said, title=heading)
-    for name in left_out:  # with --force, nothing stays that belongs to the result replaced
-        (folder.folder / name).unlink(missing_ok=True)
-    _tell(model, said, folder.folder, names, (*reasons, *_about_sizes(model, cut, method)), quiet=quiet)
+        _warn_of_statements_without_effect(facts, said)
+        names = _write(folder, found, facts, table, said, heading)
+    _tell(found, said, folder.folder, names, reasons, quiet=quiet)
+
+
+def _params(settings: tuple[tuple[str, Any], ...]) -> dict[str, Any]:
+    params = dict(settings)
+    if len(params) < len(settings):
+        twice = next(name for at, (name, _) in enumerate(settings) if name in dict(settings[:at]))
+        msg = f"--set {twice} is given more than once.\nHint: give it once; it is not clear which one counts."
+        raise click.UsageError(msg)
+    return params
+
+
+def _require_words(data: str, table: Table) -> None:
+    """Refuse texts without a word, which cannot be compared by the angle between them."""
+    import numpy as np
+
+    from linkwise.exceptions import LinkwiseError
+
+    if not hasattr(table.X, "tocsr"):
+        return
+    empty = np.flatnonzero(np.diff(table.X.tocsr().indptr) == 0)
+    if len(empty):
+        shown = ", ".join(repr(str(one)[:40]) for one in table.ids[empty[:5]].tolist())
+        more = f" and {len(empty) - 5:,} more" if len(empty) > 5 else ""
+        msg = (
+            f"{data}: {len(empty):,} of {many(len(table), 'sample')} have no word to be compared by: {shown}{more}.\n"
+            "Hint: leave these rows out, or compare by further columns."
+        )
+        raise LinkwiseError(msg)
+
+
+def _certificate(found: Clustering, said: Constraints | None) -> Any:
+    """The certificate of the result if it is about all statements as given, else None; the report then verifies."""
+    own = found.certificate
+    whole = said is None or (said.is_hard.all() and len(own.held) == said.n_statements)
+    return own if whole else None
 
 
 def _about_forest(tree: Any) -> tuple[str, ...]:
-    """Say that tree.nwk joins trees that the statements keep apart."""
-    if tree.is_tree:
+    """Tell that tree.nwk joins trees that the statements keep apart."""
+    if tree is None or tree.is_tree:
         return ()
     at = tree.joined().height[-1]
     words = (
@@ -216,54 +244,28 @@ def _about_forest(tree: Any) -> tuple[str, ...]:
     return (words,)
 
 
-def _about_sizes(model: Any, cut: Cut, method: str) -> tuple[str, ...]:
-    """Name the other form of the clusters where a reader will want it."""
-    import numpy as np
-
-    n, k = len(model.labels_), model.n_clusters_
-    if method != "recon" or cut.clusters is None:
-        return ()
-    if len(model.moved_):
-        return ("--min-cluster-size 1 makes every cluster a branch of the tree.",)
-    largest = int(np.bincount(model.labels_).max())
-    if cut.min_size is None and 2 * n // (5 * k) > 1 and k > 1 and largest > MOST_IN_ONE * n and _only_triplets(model):
-        words = (
-            f"one cluster holds {largest:,} of {n:,} samples; --min-cluster-size auto takes small branches for "
-            "outliers and gives them to the nearest cluster."
-        )
-        return (words,)
-    return ()
-
-
-def _only_triplets(model: Any) -> bool:
-    from linkwise import Kind
-
-    return bool((model.constraints_.kind == Kind.TRIPLET).all())
-
-
-def _warn_of_nothing_new(plain: Any, said: Any) -> None:
-    """Say so when the result without the statements obeys all of them."""
+def _warn_of_statements_without_effect(facts: Any, said: Constraints | None) -> None:
+    """Warn when the clusters without the statements satisfy all of them."""
     import warnings
 
-    from linkwise import verify
     from linkwise.exceptions import LinkwiseWarning
 
-    if not said or said.rules or not verify(getattr(plain, "dendrogram_", plain.labels_), said).held.all():
+    if not said or said.rules or facts.comparison is None or facts.comparison.held_before < said.n_statements:
         return
     n = said.n_statements
     warnings.warn(
-        f"{'the statement holds' if n == 1 else f'all {n:,} statements hold'} without being told, so nothing new was "
-        "said.\nHint: `linkwise ask` finds questions whose answers are not known yet.",
+        f"{'the statement holds' if n == 1 else f'all {n:,} statements hold'} in the clusters found without "
+        f"{'it' if n == 1 else 'them'} as well.\n"
+        "Hint: `linkwise ask` finds questions whose answers would change the clusters.",
         LinkwiseWarning,
         stacklevel=2,
     )
 
 
-def _questions(table: Table, statements: Knowledge | None) -> list[Any]:
-    """The next few questions, where they are cheap to find and pairs are what is spoken of."""
-    from linkwise import Kind
+def _questions(table: Table, said: Constraints | None) -> list[Any]:
+    """The next few questions, where they are cheap to find and the statements are about pairs."""
+    from linkwise.constraints import Kind
 
-    said = None if statements is None else statements.constraints
     if not 2 <= len(table) <= MOST_ASKED or (said is not None and (said.kind > Kind.CANNOT_LINK).any()):
         return []
     from linkwise.active import Dialogue
@@ -275,69 +277,63 @@ def _questions(table: Table, statements: Knowledge | None) -> list[Any]:
     return found
 
 
-def _tell(model: Any, said: Any, folder: Path, names: list[str], reasons: tuple[str, ...], *, quiet: bool) -> None:
+def _write(folder: Any, found: Clustering, facts: Any, table: Table, said: Constraints | None, title: str) -> list[str]:
+    """Write all files of a result, remove those of the result it replaces, and return their names."""
+    from linkwise.cli._drawing import can_draw, draw_links, draw_tree
+    from linkwise.io import labels_csv, save, write_tree
+    from linkwise.report import write_report
+
+    tree, names = found.dendrogram, ["labels.csv", "model.lwm", "report.html"]
+    if can_draw():
+        names.append("links.png" if tree is None else "dendrogram.png")
+    if tree is not None:
+        names.insert(1, "tree.nwk")
+    with folder:
+        folder.write("labels.csv", labels_csv(table.ids, found.labels))
+        if tree is not None:
+            write_tree(folder.path("tree.nwk"), tree, ids=table.ids if table.has_names else None, join=True)
+        save(found.estimator, folder.path("model.lwm"), data=table)
+        write_report(folder.path("report.html"), facts)
+        if "dendrogram.png" in names:
+            draw_tree(folder.path("dendrogram.png"), found.estimator, constraints=said, ids=table.ids, title=title)
+        elif "links.png" in names:
+            draw_links(folder.path("links.png"), table, found.labels, constraints=said, title=title)
+    for name in set(FILES) - set(names):
+        (folder.folder / name).unlink(missing_ok=True)
+    return names
+
+
+def _tell(
+    found: Clustering,
+    said: Constraints | None,
+    folder: Path,
+    names: list[str],
+    reasons: tuple[str, ...],
+    *,
+    quiet: bool,
+) -> None:
     import numpy as np
 
-    held = None if said is None else model.certificate_
-    lines = [f"{many(len(model.labels_), 'sample')} in {many(model.n_clusters_, 'cluster')}."]
-    lines += [*model.certificate_.remarks] if held is None else [str(held)]
+    moved = len(getattr(found.estimator, "moved_", ()))
+    if moved:
+        reasons = (*reasons, "--min-cluster-size 1 makes every cluster a branch of the tree.")
+    held = None if said is None else found.certificate
+    lines = [f"{many(len(found.labels), 'sample')} in {many(found.n_clusters, 'cluster')}."]
+    lines += [*found.certificate.remarks] if held is None else [str(held)]
     lines += [f"  - {reason}" for reason in reasons] + [f"  {visible(folder / name)}" for name in names]
     if not {"dendrogram.png", "links.png"} & set(names):
         lines.append("  (no picture: pip install 'linkwise[plot]')")
     told = {
-        "samples": len(model.labels_),
-        "clusters": model.n_clusters_,
-        "largest_cluster": int(np.bincount(model.labels_[model.labels_ >= 0]).max(initial=0)),
+        "samples": len(found.labels),
+        "clusters": found.n_clusters,
+        "method": type(found.estimator).__name__,
+        "largest_cluster": int(np.bincount(found.labels[found.labels >= 0]).max(initial=0)),
         "statements": 0 if said is None else said.n_statements,
         "certificate": None if held is None else str(held),
         "hard_statements_hold": None if held is None else held.ok,
-        "moved": len(getattr(model, "moved_", ())),
-        "remarks": model.certificate_.remarks,
+        "moved": moved,
+        "remarks": found.certificate.remarks,
         "reasons": reasons,
         "files": {name: str(folder / name) for name in names},
     }
     answer(told, "\n".join(lines), quiet=quiet)
-
-
-def _recipe(
-    data: str,
-    constraints: tuple[str, ...],
-    options: dict[str, Any],
-    method: str,
-    cut: Cut,
-    table: Table,
-) -> str:
-    """Python, and a command, that do the same, for the report."""
-    name = {"recon": "ReCon", "copkmeans": "COPKMeans"}.get(method, "ConstrainedAgglomerative")
-    given = {
-        "id": options["id_column"],
-        "columns": list(options["columns"]),
-        "drop": list(options["drop"]),
-        "text": list(options["text"]),
-        "categories": list(options["categories"]),
-        "scale": "standard" if options["standardize"] else options["scale"],
-        "impute": options["impute"],
-        "decimal": options["decimal"],
-        "missing": list(options["missing"]),
-    }
-    used = "".join(f", {key}={value!r}" for key, value in given.items() if value)
-    lines = ["import linkwise as lw", "", f"table = lw.read_data({data!r}{used})"]
-    said = ""
-    if constraints:
-        lines.append(f"said = lw.read_knowledge({list(constraints)!r}, table)")
-        said = ", constraints=said.constraints"
-    metric = ", metric='cosine'" if is_sparse(table) else ""
-    where = f"n_clusters={cut.clusters}" + ("" if cut.height is None else f", distance_threshold={cut.height!r}")
-    how = "random_state=0" if method == "copkmeans" else f"linkage={cut.linkage!r}{metric}"
-    how += "" if cut.min_size is None else f", min_cluster_size={cut.min_size!r}"
-    lines.append(f"model = lw.{name}({where}, {how}).fit(table.X{said})")
-    words = [shlex.quote(data)]
-    for key, value in given.items():
-        words += [
-            f"--{key} {shlex.quote(one)}" for one in (value if isinstance(value, list) else [value] if value else [])
-        ]
-    words += [f"-c {shlex.quote(file)}" for file in constraints]
-    words.append(f"-k {cut.clusters}" if cut.height is None else f"--height {cut.height!r}")
-    words += [f"--method {method}", *([] if method == "copkmeans" else [f"--linkage {cut.linkage}"])]
-    words += [*([] if cut.min_size is None else [f"--min-cluster-size {cut.min_size}"]), "-o OUT"]
-    return "\n".join([*lines, "model.labels_", "", f"# in a shell: linkwise cluster {' '.join(words)}"])

@@ -1,4 +1,4 @@
-"""``linkwise convert``: knowledge and trees from one form to another."""
+"""``linkwise convert``: the verb that turns files of constraints and trees into another form."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ STATEMENTS = (".csv", ".tsv", ".jsonl", ".ndjson")
 TREES = (".nwk", ".newick", ".tree", ".tre", ".json", ".npy")
 
 
-@verb(short_help="Turn knowledge or trees into another form.")
+@verb(short_help="Turn files of constraints or trees into another form.")
 @click.argument("source", metavar="FROM", type=click.Path(allow_dash=True))
 @click.argument("target", metavar="TO", type=click.Path())
 @knowledge_options
-@click.option("--force", is_flag=True, help="Replace the file if it is there already.")
-@click.option("--quiet", is_flag=True, help="Say nothing unless something is wrong.")
+@click.option("--force", is_flag=True, help="Replace the file if it exists.")
+@click.option("--quiet", is_flag=True, help="Print nothing unless something is wrong.")
 def convert(
     source: str,
     target: str,
@@ -31,9 +31,9 @@ def convert(
     force: bool,
     quiet: bool,
 ) -> None:
-    """Read FROM and write TO; the ending of TO says in which form.
+    """Read FROM and write TO; the ending of TO sets the form.
 
-    Knowledge of any form (statements, plain lines, groups, taxonomies, answers of `linkwise ask`) becomes statements:
+    Constraints of any form (statements, plain lines, groups, taxonomies, answers of `linkwise ask`) become statements:
     .csv, .tsv or .jsonl. A tree (Newick, .json, a linkage matrix .npy, a model) becomes .nwk, .json or .npy;
     .nwk and .npy hold one tree, so that several are joined above every merge, .json keeps them apart.
     """
@@ -42,9 +42,8 @@ def convert(
 
     ending = Path(target).suffix.lower()
     if ending not in (*STATEMENTS, *TREES):
-        msg = (
-            f"{target} ends in {ending!r}, expected .csv, .tsv or .jsonl for knowledge, .nwk, .json or .npy for a tree."
-        )
+        forms = ".csv, .tsv or .jsonl for statements, .nwk, .json or .npy for a tree"
+        msg = f"{target} ends in {ending!r}, expected {forms}."
         raise click.UsageError(msg)
     refuse_existing(target, force=force, inputs=[source])
     if ending in STATEMENTS:
@@ -54,7 +53,7 @@ def convert(
         answer({"written": target, "statements": n}, f"{visible(target)}: {many(n, 'statement')}.", quiet=quiet)
         return
     if data_path is not None or form is not None:
-        msg = f"--data and --format speak about knowledge, but {target} is a tree."
+        msg = f"--data and --format are about statements, but {target} is a tree."
         raise click.UsageError(msg)
     model = Path(source).is_dir() or Path(source).suffix.lower() == ".lwm"
     found = open_result(source) if model else None
@@ -81,5 +80,5 @@ def _piped_tree() -> Any:
         is_json = text.lstrip().startswith("{")
         return Dendrogram.from_json(text) if is_json else Dendrogram.from_newick(text, forest=True)
     except (ValueError, KeyError, TypeError) as bad:
-        msg = f"standard input is no tree that can be read: {str(bad) or type(bad).__name__}"
+        msg = f"standard input is not a tree that can be read: {str(bad) or type(bad).__name__}"
         raise LinkwiseError(msg) from bad

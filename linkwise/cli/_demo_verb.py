@@ -1,4 +1,4 @@
-"""``linkwise demo``: a short story on bundled data, with a picture and a page at the end."""
+"""``linkwise demo``: the verb that clusters bundled data with and without constraints, with a picture and a page."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ NARROW = 70  # columns below which a table would cut its figures off
 @verb(short_help="See it work on bundled data: a story, a picture, a page.")
 @click.option("-o", "--output", metavar="FOLDER", default="linkwise-demo", show_default=True, type=click.Path())
 @click.option("--data", type=click.Choice(("wine", "iris", "digits")), default="wine", show_default=True)
-@click.option("--force", is_flag=True, help="Replace results that are there already.")
+@click.option("--force", is_flag=True, help="Replace results that exist.")
 @click.option("--quiet", is_flag=True, help="Only write the files.")
 def demo(output: str, data: str, force: bool, quiet: bool) -> None:
-    """Cluster bundled data with and without a little knowledge, and show what the knowledge changed.
+    """Cluster bundled data with and without a few statements, and show the difference they make.
 
     Writes dendrogram.png (with matplotlib), report.html, tree.nwk and labels.csv.
     """
@@ -42,7 +42,7 @@ def demo(output: str, data: str, force: bool, quiet: bool) -> None:
         names.insert(0, "dendrogram.png")
     folder = Folder(output, names, force=force)
     console = Console(quiet=quiet, highlight=False)
-    console.print("[bold]linkwise[/bold]: clustering that obeys what you know\n")
+    console.print("[bold]linkwise[/bold]: clustering under constraints\n")
     with working("clustering (the first time, kernels are compiled)", quiet=quiet):
         example = load_example(data)
         plain, model, recon = example.fit_all()
@@ -63,16 +63,16 @@ def _tell_story(console: Any, example: Example, plain: Any, model: Any) -> None:
     from linkwise import check
 
     said = example.pairs
-    _head(console, "1. Data, and what somebody knows about it")
+    _head(console, "1. Data, and statements about some of them")
     console.print(f"{example.about} The true groups are kept aside, to judge by at the end.\n")
-    console.print(f"Somebody says {said.n_statements} things about pairs, for example:")
+    console.print(f"There are {said.n_statements} statements about pairs, for example:")
     for statement in example.shown_pairs():
         console.print(f"  {said.describe(statement)}", markup=False)
     verdict = check(said, n_clusters=example.n_classes)
     answer = {"feasible": "[green]yes[/green]", "infeasible": "[red]no[/red]"}.get(verdict.status, "not decided")
     console.print(f"Can they all hold in {example.n_classes} clusters? {answer}.\n")
 
-    _head(console, "2. Average linkage, without and with it")
+    _head(console, "2. Average linkage, without and with them")
     before, after = (example.score(fitted.labels_) for fitted in (plain, model))
     held = [int(example.held(fitted.labels_, said).sum()) for fitted in (plain, model)]
     rows = [
@@ -95,7 +95,7 @@ def _head(console: Any, text: str) -> None:
 
 
 def _side_by_side(console: Any, rows: list[tuple[str, ...]]) -> None:
-    """Show what is the case without and with knowledge: as a table where one fits, else line by line."""
+    """Show figures without and with statements: as a table where one fits, else line by line."""
     from rich.table import Table
 
     if console.width < NARROW:
@@ -113,7 +113,7 @@ def _side_by_side(console: Any, rows: list[tuple[str, ...]]) -> None:
 
 def _tell_triplets(console: Any, example: Example, plain: Any, recon: Any) -> None:
     said = example.triplets
-    _head(console, "3. Knowledge about levels: triplets")
+    _head(console, "3. Statements about levels: triplets")
     console.print(
         f"Now {said.n_statements} statements like [bold]ab|c[/bold]: a and b meet in the tree before either meets c."
     )
@@ -132,7 +132,7 @@ def _tell_conflict(console: Any, example: Example) -> None:
 
     _head(console, "4. When statements contradict each other")
     verdict = check(example.with_contradiction())
-    console.print("One statement more, on purpose a wrong one, and linkwise says which few are at fault:")
+    console.print("One more statement, a wrong one on purpose, and linkwise names the few at fault:")
     for line in str(verdict.explanation).splitlines():
         indent = "  " + line[: len(line) - len(line.lstrip())]
         wrapped = textwrap.fill(line, console.width, initial_indent="  ", subsequent_indent=indent)
@@ -167,8 +167,8 @@ def _write(folder: Any, example: Example, plain: Any, model: Any) -> None:
         n = example.pairs.n_statements
         held = [int(example.held(fitted.labels_, example.pairs).sum()) for fitted in (plain, model)]
         titles = (
-            f"{example.things} in {example.n_classes} clusters, told nothing: {held[0]} of {n} statements hold",
-            f"{example.things} in {example.n_classes} clusters, told {n} statements: {held[1]} of {n} hold",
+            f"{example.things} in {example.n_classes} clusters without statements: {held[0]} of {n} statements hold",
+            f"{example.things} in {example.n_classes} clusters with {n} statements: {held[1]} of {n} hold",
         )
         path = folder.path("dendrogram.png")
         draw_before_and_after(path, plain, model, constraints=example.pairs, ids=example.ids, titles=titles)

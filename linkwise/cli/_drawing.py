@@ -1,4 +1,4 @@
-"""What the commands share when showing results: pictures without a screen, a spinner only where someone sees it."""
+"""Pictures of results drawn without a screen, a progress bar for terminals, and notes about memory."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def draw_tree(path: Path, model: Any, *, constraints: Constraints | None, ids: A
 
 
 def draw_links(path: Path, table: Table, labels: Any, *, constraints: Constraints | None, title: str) -> None:
-    """Draw samples in the plane into a file, with their clusters and what was said."""
+    """Draw samples in the plane into a file, with their clusters and statements."""
     from matplotlib.figure import Figure
 
     from linkwise.plots import plot_links
@@ -72,6 +72,29 @@ def draw_before_and_after(
 
 
 @contextmanager
+def telling_memory(*, quiet: bool) -> Iterator[None]:
+    """Pass on what fits inside the block log about large amounts of memory, before these are taken."""
+    import logging
+
+    from linkwise._messages import notice
+
+    class Notes(logging.Handler):
+        def emit(self, record: logging.LogRecord) -> None:
+            notice(f"{record.getMessage()}.")
+
+    log, notes = logging.getLogger("linkwise.selection"), Notes()
+    level = log.level
+    if not quiet:
+        log.addHandler(notes)
+        log.setLevel(logging.INFO)
+    try:
+        yield
+    finally:
+        log.removeHandler(notes)
+        log.setLevel(level)
+
+
+@contextmanager
 def working(what: str, *, quiet: bool) -> Iterator[None]:
     """Show on a terminal's stderr how far fits inside the block have come; show nothing elsewhere."""
     if quiet or not sys.stderr.isatty():
@@ -80,7 +103,7 @@ def working(what: str, *, quiet: bool) -> Iterator[None]:
     from rich.console import Console
     from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
-    from linkwise.engines import progress
+    from linkwise.selection import progress
 
     columns = (SpinnerColumn(), TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn())
     with Progress(*columns, console=Console(stderr=True), transient=True) as bar:

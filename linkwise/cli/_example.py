@@ -1,4 +1,4 @@
-"""The demonstration's data and the knowledge made for it: what somebody who knows a few samples would say."""
+"""The example of ``linkwise demo``: bundled data, and constraints drawn from the classes of a few samples."""
 
 from __future__ import annotations
 
@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from linkwise import ConstrainedAgglomerative, ReCon
 from linkwise._typing import BoolArray, FloatArray, IntArray
 from linkwise.constraints import Constraints, Kind
 
@@ -23,7 +22,7 @@ _N_MUST, _N_CANNOT, _N_TRIPLETS = 25, 15, 60
 
 @dataclass(frozen=True)
 class Example:
-    """Standardized samples, their true classes, and three pieces of knowledge drawn from these with a fixed seed."""
+    """Standardized samples, their true classes, and pairs and triplets drawn from these with a fixed seed."""
 
     data: str
     X: FloatArray
@@ -53,11 +52,14 @@ class Example:
         return f"{self.things}, {self.pairs.n_statements} statements, {self.n_classes} clusters"
 
     def fit_all(self) -> tuple[Any, Any, Any]:
-        """Fit without knowledge, with pairs and with triplets."""
-        plain = ConstrainedAgglomerative(n_clusters=self.n_classes, linkage="average").fit(self.X)
-        model = ConstrainedAgglomerative(n_clusters=self.n_classes, linkage="average")
-        model.fit(self.X, constraints=self.pairs)
-        return plain, model, ReCon().fit(self.X, constraints=self.triplets)
+        """Fit without constraints, with pairs and with triplets."""
+        from linkwise.selection import cluster
+
+        plain, model = (
+            cluster(self.X, constraints, self.n_classes, method="agglomerative", linkage="average").estimator
+            for constraints in (None, self.pairs)
+        )
+        return plain, model, cluster(self.X, self.triplets, 2).estimator
 
     def score(self, labels: IntArray) -> float:
         """Agreement of labels with the true groups."""
@@ -92,7 +94,7 @@ class Example:
         lines = [
             f"from sklearn.datasets import load_{self.data}",
             "from sklearn.preprocessing import StandardScaler",
-            "from linkwise import ConstrainedAgglomerative, Constraints",
+            "from linkwise import Constraints, cluster",
             "",
             f"X = StandardScaler().fit_transform(load_{self.data}().data)",
             "said = Constraints.build(",
@@ -104,8 +106,7 @@ class Example:
             _pairs(cannot),
             "    ],",
             ")",
-            f'model = ConstrainedAgglomerative(n_clusters={self.n_classes}, linkage="average")',
-            "model.fit(X, constraints=said).labels_",
+            f'cluster(X, said, {self.n_classes}, method="agglomerative", linkage="average").labels',
         ]
         return "\n".join(lines)
 
@@ -116,7 +117,7 @@ def _pairs(pairs: list[list[int]]) -> str:
 
 
 def load_example(data: str, seed: int = 0) -> Example:
-    """Load bundled data and draw statements from its classes, as somebody would who knows a few samples."""
+    """Load bundled data and draw statements about a few samples from its classes."""
     from sklearn import datasets
     from sklearn.preprocessing import StandardScaler
 
@@ -146,7 +147,7 @@ def _draw_triplets(y: IntArray, rng: np.random.Generator) -> IntArray:
 
 
 def _two_joined(must_link: IntArray) -> tuple[int, int]:
-    """Two samples that are must-linked only through a third one, so that the contradiction takes a thought."""
+    """Two samples that are must-linked only through a third one, so that the contradiction is not obvious."""
     direct = {(int(a), int(b)) for a, b in must_link} | {(int(b), int(a)) for a, b in must_link}
     for a, b in sorted(direct):
         for c, d in sorted(direct):

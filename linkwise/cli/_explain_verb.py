@@ -1,4 +1,4 @@
-"""``linkwise explain``: every conflict in some files, what repairs it first, then the proof, with their lines."""
+"""``linkwise explain``: the verb that lists every conflict in some files, with its fixes and its proof by line."""
 
 from __future__ import annotations
 
@@ -6,16 +6,28 @@ from typing import Any
 
 import click
 
+from linkwise._messages import many
 from linkwise.cli._check_verb import about, can_hold, code_of, conflict_dict, read_inputs
 from linkwise.cli._options import CLUSTERS, FORMATS, Amount, table_options
 from linkwise.cli._verb import FAILED, answer, verb
 
 
-@verb(short_help="List every conflict: what repairs it, then the proof.")
+@verb(short_help="List every conflict: its fixes, then the proof.")
 @click.argument("constraints", metavar="STATEMENTS...", nargs=-1, required=True, type=click.Path(allow_dash=True))
-@click.option("--data", "data_path", metavar="DATA", type=click.Path(allow_dash=True), help="The samples spoken about.")
+@click.option(
+    "--data",
+    "data_path",
+    metavar="DATA",
+    type=click.Path(allow_dash=True),
+    help="The samples that the statements name.",
+)
 @table_options
-@click.option("--format", "form", type=click.Choice(FORMATS), help="What the files hold; else found out.")
+@click.option(
+    "--format",
+    "form",
+    type=click.Choice(FORMATS),
+    help="The form of the files; without it, recognized by their content.",
+)
 @click.option("-k", "--clusters", type=CLUSTERS, metavar="N", help="Ask for exactly N clusters.")
 @click.option(
     "--budget",
@@ -36,10 +48,10 @@ def explain(
 ) -> int:
     """List conflicts that share no row, each with its fixes first and then the proof, by file and line.
 
-    Named are the rows of files of groups and labels, members of groups, and statements. With --data, those are doubted
-    first that the data contradict most. `linkwise repair` drops the fewest so that the rest holds.
+    Named are the rows of files of groups and labels, members of groups, and statements. With --data, the fixes
+    that agree best with the data come first. `linkwise repair` drops the fewest statements so that the rest holds.
 
-    Exits with 0 when there is no conflict, 3 when there is one, 4 when only the number of clusters stands in the way,
+    Exits with 0 when there is no conflict, 3 when there is one, 4 when it is only about the number of clusters,
     1 when it could not be decided.
     """
     from linkwise.problem import check, conflicts
@@ -60,10 +72,9 @@ def explain(
         sure = verdict.status == "feasible"
         answer(told, f"{about(statements)} {can_hold(statements) if sure else f': not decided. {verdict.because}'}")
         return 0 if sure else FAILED
-    many = len(found) > 1
-    parts = [f"{about(statements)} cannot all hold: {len(found):,} conflict{'s' if many else ''}."]
+    parts = [f"{about(statements)} cannot all hold: {many(len(found), 'conflict')}."]
     for number, why in enumerate(found, start=1):
-        parts.append((f"\nConflict {number}\n" if many else "") + statements.explain(why))
+        parts.append((f"\nConflict {number}\n" if len(found) > 1 else "") + statements.explain(why))
     if more:
         parts.append(
             "\nThere are more conflicts than these; repair some and look again, or give "

@@ -1,4 +1,4 @@
-"""The ``linkwise`` command: its verbs, and how anything that goes wrong becomes one message and one exit code.
+"""The ``linkwise`` command: its verbs, and the message and exit code of every error.
 
 Exit codes: 0 done, 1 failed, 2 wrong usage, 3 statements that contradict each other, 4 statements that cannot hold in
 the wanted number of clusters, 130 interrupted. With ``--json`` messages are JSON too, one object per line on stderr.
@@ -44,13 +44,13 @@ from linkwise.exceptions import DeadEndError, InfeasibleConstraintsError, Linkwi
 INTERRUPTED, TERMINATED = 130, 143
 MOST_WRITTEN = 8  # files that are named after an interruption
 CODES = (
-    "Exit codes: 0 done, 1 failed, 2 wrong usage, 3 statements contradict each other, 4 they cannot hold in so many "
-    "clusters, 130 interrupted."
+    "Exit codes: 0 done, 1 failed, 2 wrong usage, 3 statements contradict each other, 4 they cannot hold in that "
+    "many clusters, 130 interrupted."
 )
 
 
 class _Verbs(click.Group):
-    """A group that suggests the verb that was probably meant, and lists verbs in the order of a first visit."""
+    """A group that suggests the closest verb to an unknown one, and lists verbs in the order of a first visit."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002
         return list(self.commands)
@@ -73,7 +73,7 @@ class _Verbs(click.Group):
 )
 @click.version_option(__version__, prog_name="linkwise")
 def commands() -> None:
-    """Clustering that obeys what you know: must-links, cannot-links and triplets."""
+    """Clustering under constraints: must-links, cannot-links, triplets, groups and rules."""
 
 
 for _verb in (
@@ -105,12 +105,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
     Parameters
     ----------
     arguments : sequence of str, optional
-        What stands after ``linkwise``; ``sys.argv`` when left out.
+        The words after ``linkwise``; ``sys.argv`` when left out.
 
     Returns
     -------
     int
-        0 done, 1 failed, 2 wrong usage, 3 contradiction, 4 infeasible with so many clusters, 130 interrupted.
+        0 done, 1 failed, 2 wrong usage, 3 contradiction, 4 infeasible with that many clusters, 130 interrupted.
 
     Examples
     --------
@@ -122,7 +122,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(errors="replace")  # a terminal without ✓ shows ? instead of failing
-    if arguments is None:  # a process of our own: what libraries make while they load is not garbage
+    if arguments is None:  # its own process: objects that libraries make while they load are not garbage
         gc.set_threshold(50_000)
     previous = _on_terminate()
     given = list(sys.argv[1:] if arguments is None else arguments)
@@ -147,7 +147,7 @@ class _Voice:
         self.as_json = as_json
 
     def warn(self, message: Warning | str, *_: Any) -> None:
-        """Say that something was accepted, but looks odd."""
+        """Print a warning."""
         _say(
             json.dumps({"warning": str(message)}, ensure_ascii=False)
             if self.as_json
@@ -155,11 +155,11 @@ class _Voice:
         )
 
     def note(self, text: str) -> None:
-        """Say something by the way."""
+        """Print a note."""
         _say(json.dumps({"note": text}, ensure_ascii=False) if self.as_json else on_screen(f"linkwise: {text}"))
 
     def fail(self, failed: BaseException, code: int, words: str) -> int:
-        """Say what went wrong, and return the exit code."""
+        """Print an error, and return the exit code."""
         if not self.as_json:
             _say(on_screen(words if code == INTERRUPTED else f"error: {words}"))
             return code
@@ -170,7 +170,7 @@ class _Voice:
         return code
 
     def click(self, failed: click.ClickException, code: int) -> int:
-        """Say what click found wrong, as it does, or as JSON."""
+        """Print an error of click, in its words or as JSON."""
         if self.as_json:
             return self.fail(failed, code, failed.format_message())
         words = io.StringIO()
@@ -225,9 +225,9 @@ def _run_recorded(arguments: Sequence[str], voice: _Voice, written: Iterable[str
 
 
 def _said_all(voice: _Voice, code: int) -> int:
-    """See that what was printed has left the process, and return the exit code."""
+    """Flush standard output, and return the exit code."""
     try:
-        if sys.stdout is not None:  # closed: whoever did that wants to read nothing
+        if sys.stdout is not None:  # it may be closed
             sys.stdout.flush()
     except OSError as failed:
         return _unheard(voice, Unheard(code, failed))

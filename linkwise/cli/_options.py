@@ -1,10 +1,11 @@
-"""Options that several commands share: where samples and knowledge come from, how samples are prepared, and threads."""
+"""Options that several verbs share, and the reading of samples and statements that they name."""
 
 from __future__ import annotations
 
 import math
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
@@ -23,7 +24,7 @@ class Amount(click.FloatRange):
     name = "number"
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
-        """Read what was typed."""
+        """Read the typed value."""
         found = float(super().convert(value, param, ctx))
         if not math.isfinite(found):
             self.fail(f"{value!r} is not a finite number.", param, ctx)
@@ -40,7 +41,7 @@ class Whole(click.ParamType):  # type: ignore[type-arg]
         self.expected = f"{what} ({least} or more)" + (f" or {other}" if other else "")
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:
-        """Read what was typed."""
+        """Read the typed value."""
         digits = str(value).strip()
         if not digits.isascii() or not digits.isdecimal() or len(digits) > 18 or int(digits) < self.least:
             self.fail(f"{value!r}, expected {self.expected}.", param, ctx)
@@ -65,7 +66,7 @@ SURE = {
 
 
 def _limit_threads(ctx: click.Context, param: click.Parameter, value: int | None) -> None:
-    """Hold the command to so many threads; the limit ends with it."""
+    """Limit the command to that many threads; the limit ends with it."""
     if value is None:
         return
     if not 1 <= value <= cores():
@@ -85,10 +86,12 @@ _SKIP_BAD = click.option(
     is_flag=True,
     expose_value=False,
     callback=_skip,
-    help="Skip rows of statements that cannot be read and names not in the data, and list them.",
+    help="Skip rows of statements that cannot be read and names that are not in the data, and list them.",
 )
 _TABLE = (
-    click.option("--id", "id_column", metavar="COLUMN", help="Column that names the samples; else they are 0, 1, ..."),
+    click.option(
+        "--id", "id_column", metavar="COLUMN", help="Column that names the samples; without it they are 0, 1, ..."
+    ),
     click.option("--drop", multiple=True, metavar="COLUMN", help="Leave a column out; may be repeated."),
     click.option("--columns", multiple=True, metavar="COLUMN", help="Compare by this column; may be repeated."),
     click.option("--text", multiple=True, metavar="COLUMN", help="A column of text, compared by its words."),
@@ -96,7 +99,9 @@ _TABLE = (
     click.option("--scale", type=click.Choice(("standard", "minmax")), help="Make columns of numbers count alike."),
     click.option("--standardize", is_flag=True, help="The same as --scale standard."),
     click.option(
-        "--impute", type=click.Choice(("mean", "median", "most_frequent")), help="What stands in for missing numbers."
+        "--impute",
+        type=click.Choice(("mean", "median", "most_frequent")),
+        help="Fill missing numbers with this value of the column.",
     ),
     click.option("--decimal", type=click.Choice((".", ",")), help="Decimal mark of numbers in DATA.  [default: .]"),
     click.option(
@@ -125,7 +130,7 @@ def table_options(command: F) -> F:
 
 
 def constraints_option(words: str, *, dash: bool = False) -> Callable[[F], F]:
-    """Add ``-c``: files of statements, for which ``words`` say what they do here; ``dash`` allows standard input."""
+    """Add ``-c``: files of constraints, for which ``words`` describe their use; ``dash`` allows standard input."""
     return click.option(
         "-c",
         "--constraints",
@@ -137,13 +142,18 @@ def constraints_option(words: str, *, dash: bool = False) -> Callable[[F], F]:
 
 
 def knowledge_options(command: F) -> F:
-    """Add ``--data``, ``--id`` and ``--format``: whom statements speak about, and in which form."""
+    """Add ``--data``, ``--id`` and ``--format``: the samples that statements name, and the form of the files."""
     for option in (
         _SKIP_BAD,
-        click.option("--format", "form", type=click.Choice(FORMATS), help="What the files hold; else found out."),
+        click.option(
+            "--format",
+            "form",
+            type=click.Choice(FORMATS),
+            help="The form of the files; without it, recognized by their content.",
+        ),
         click.option("--id", "id_column", metavar="COLUMN", help="Column of the data that names the samples."),
         click.option(
-            "--data", "data_path", metavar="DATA", type=click.Path(), help="The samples the statements speak about."
+            "--data", "data_path", metavar="DATA", type=click.Path(), help="The samples that the statements name."
         ),
     ):
         command = option(command)
@@ -151,48 +161,46 @@ def knowledge_options(command: F) -> F:
 
 
 def read_table(data: str, options: dict[str, Any], *, warn: bool = True) -> Table:
-    """Read samples with the options of `table_options`; say so where one column would decide alone."""
+    """Read samples with the options of `table_options`; warn where one column would decide alone."""
     from linkwise.io import read_data
 
-    scale = options["scale"]
-    if options["standardize"]:
-        if scale == "minmax":
-            msg = "--standardize and --scale minmax ask for different scales."
-            raise click.UsageError(msg)
-        scale = "standard"
-    table = read_data(
-        data,
-        id=options["id_column"],
-        columns=options["columns"] or None,
-        drop=options["drop"],
-        text=options["text"] or None,
-        categories=options["categories"],
-        scale=scale,
-        impute=options["impute"],
-        decimal=options["decimal"],
-        missing=options["missing"],
-    )
-    if warn and scale is None:
+    if options["standardize"] and options["scale"] == "minmax":
+        msg = "--standardize and --scale minmax ask for different scales."
+        raise click.UsageError(msg)
+    reading = reading_of(options)
+    table = read_data(data, **reading)
+    if warn and reading["scale"] is None:
         _warn_of_spread(table)
     return table
+
+
+def reading_of(options: dict[str, Any]) -> dict[str, Any]:
+    """The arguments of `read_data` that the options of `table_options` stand for."""
+    return {
+        "id": options["id_column"],
+        "columns": list(options["columns"]) or None,
+        "drop": list(options["drop"]),
+        "text": list(options["text"]) or None,
+        "categories": list(options["categories"]),
+        "scale": "standard" if options["standardize"] else options["scale"],
+        "impute": options["impute"],
+        "decimal": options["decimal"],
+        "missing": list(options["missing"]),
+    }
 
 
 def _warn_of_spread(table: Table) -> None:
     import warnings
 
-    import numpy as np
-
     from linkwise.exceptions import LinkwiseWarning
-    from linkwise.selection import UNEQUAL
+    from linkwise.selection import uneven_features
 
-    if not isinstance(table.X, np.ndarray):
-        return
-    spread = table.X.std(axis=0)
-    wide, narrow = spread.argmax(), spread.argmin()
-    if spread[narrow] > 0 and spread[wide] > UNEQUAL * spread[narrow]:
+    uneven = None if hasattr(table.X, "tocsr") else uneven_features(table.X)
+    if uneven is not None:
+        wide, narrow, times = uneven
         warnings.warn(
-            f"column {table.columns[wide]} spreads {spread[wide] / spread[narrow]:.0f} times as far as "
-            f"{table.columns[narrow]} and will decide alone; --standardize makes them count alike.",
+            f"column {table.columns[wide]} spreads {times:.0f} times as far as {table.columns[narrow]} and will decide "
+            "alone; --standardize makes them count alike.",
             LinkwiseWarning,
             stacklevel=2,
         )
@@ -231,10 +239,32 @@ def read_statements(files: Sequence[str], ids: Any = None, form: str | None = No
     return statements
 
 
+@contextmanager
+def explained(statements: Knowledge | None) -> Iterator[None]:
+    """Word errors inside the block for a shell: contradictions by file and line, wrong arguments as wrong usage."""
+    from linkwise.exceptions import InfeasibleConstraintsError, InvalidArgumentError, UnsupportedConstraintError
+
+    try:
+        yield
+    except InvalidArgumentError as wrong:
+        raise click.UsageError(str(wrong)) from wrong
+    except UnsupportedConstraintError as strange:
+        words, _, advice = str(strange).partition("\nHint: ")
+        if "`" in advice:  # Python
+            advice = "leave them out."
+        msg = f"{words}\nHint: {advice}"
+        raise UnsupportedConstraintError(msg, strange.kinds) from strange
+    except InfeasibleConstraintsError as conflict:
+        if conflict.explanation is None or statements is None:
+            raise
+        msg = f"the statements cannot all hold.\n{statements.explain(conflict.explanation)}"
+        raise InfeasibleConstraintsError(msg, conflict.explanation) from conflict
+
+
 def one_standard_input(names: Sequence[str]) -> None:
     """Refuse to read two things from standard input."""
     if sum(name == "-" for name in names) > 1:
-        msg = "only one input can come from standard input; here the data and the knowledge, or two files, would."
+        msg = "only one input can come from standard input; here the data and the statements, or two files, would."
         raise click.UsageError(msg)
 
 
@@ -266,5 +296,5 @@ def refuse_existing(path: str, *, force: bool, inputs: Sequence[str] = ()) -> No
         msg = f"{visible(path)} is an input and would be overwritten.\nHint: choose another name."
         raise LinkwiseError(msg)
     if target.exists() and not force:
-        msg = f"{visible(path)} is there already.\nHint: give --force to replace it, or another name."
+        msg = f"{visible(path)} exists already.\nHint: give --force to replace it, or another name."
         raise LinkwiseError(msg)

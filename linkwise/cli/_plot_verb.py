@@ -1,4 +1,4 @@
-"""``linkwise plot``: a picture of a result."""
+"""``linkwise plot``: the verb that draws a result into a picture."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ ENDINGS = (".png", ".svg", ".pdf")
 @click.option("--kind", type=click.Choice(("tree", "links", "heatmap")), default="tree", show_default=True)
 @click.option("--max-leaves", type=Whole(1), metavar="N", help="Fold branches until N leaves are drawn.")
 @click.option("--title", help="Heading of the picture.")
-@click.option("--force", is_flag=True, help="Replace the file if it is there already.")
-@click.option("--quiet", is_flag=True, help="Say nothing unless something is wrong.")
+@click.option("--force", is_flag=True, help="Replace the file if it exists.")
+@click.option("--quiet", is_flag=True, help="Print nothing unless something is wrong.")
 def plot(
     result: str, output: str, kind: str, max_leaves: int | None, title: str | None, force: bool, quiet: bool
 ) -> None:

@@ -1,4 +1,4 @@
-"""``linkwise repair``: drop statements until the rest holds together, and write what is left."""
+"""``linkwise repair``: the verb that drops statements until the rest holds together, and writes the rest."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import click
 from linkwise._files import visible
 from linkwise._messages import many
 from linkwise.cli._check_verb import about, as_dict
-from linkwise.cli._options import knowledge_options, read_said, refuse_existing
+from linkwise.cli._options import explained, knowledge_options, read_said, refuse_existing
 from linkwise.cli._verb import CONFLICT, answer, on_screen, speaks_json, verb
 
 if TYPE_CHECKING:
@@ -28,13 +28,13 @@ ENDINGS = (".csv", ".tsv", ".jsonl", ".ndjson")
     "--drop",
     multiple=True,
     metavar="LINE",
-    help="Drop what stands in this line (FILE:LINE for several files, FILE:LINE:SAMPLE for one member of a group).",
+    help="Drop the statement in this line (FILE:LINE for several files, FILE:LINE:SAMPLE for one member of a group).",
 )
-@click.option("--ask", "asking", is_flag=True, help="Show conflict after conflict and ask what to drop.")
+@click.option("--ask", "asking", is_flag=True, help="Show one conflict after another and ask which statement to drop.")
 @click.option("--keep-hard", is_flag=True, help="With --auto: never drop a statement without a weight.")
-@click.option("-o", "--output", metavar="FILE", required=True, type=click.Path(), help="Where what is left goes.")
-@click.option("--force", is_flag=True, help="Replace the file if it is there already.")
-@click.option("--quiet", is_flag=True, help="Say nothing unless something is wrong.")
+@click.option("-o", "--output", metavar="FILE", required=True, type=click.Path(), help="Where the rest goes.")
+@click.option("--force", is_flag=True, help="Replace the file if it exists.")
+@click.option("--quiet", is_flag=True, help="Print nothing unless something is wrong.")
 def repair(
     constraints: tuple[str, ...],
     data_path: str | None,
@@ -48,23 +48,22 @@ def repair(
     force: bool,
     quiet: bool,
 ) -> int:
-    """Drop statements so that all others hold together, list what was dropped, and write the rest to FILE.
+    """Drop statements so that all others hold together, list those dropped, and write the rest to FILE.
 
-    What is dropped is what was written: a statement, a row of a file of groups or labels, or a member of a group. The
-    rest of a group stays. Say how: --auto finds the fewest, --drop names lines as `linkwise explain` shows them, --ask
-    lets you choose. FILE ends in .csv, .tsv or .jsonl. The files that are read stay as they are.
+    It drops whole entries of the files: a statement, a row of a file of groups or labels, or a member of a group. The
+    rest of a group stays. Choose one way: --auto finds the fewest, --drop names lines as `linkwise explain` shows them,
+    --ask lets you choose. FILE ends in .csv, .tsv or .jsonl. The files that are read stay as they are.
 
-    Exits with 0 when FILE was written, 3 when what is left would still be contradictory; then nothing is written.
+    Exits with 0 when FILE was written, 3 when the rest would still be contradictory; then nothing is written.
     """
     import dataclasses
     from pathlib import Path
 
-    from linkwise.cli._fitting import explained
     from linkwise.io import write_knowledge
     from linkwise.problem import check
 
     if auto + bool(drop) + asking != 1:
-        msg = "say how to repair: one of --auto, --drop LINE and --ask.\nHint: `linkwise explain` shows the lines."
+        msg = "choose how to repair: one of --auto, --drop LINE and --ask.\nHint: `linkwise explain` shows the lines."
         raise click.UsageError(msg)
     if keep_hard and not auto:
         msg = "--keep-hard belongs to --auto."
@@ -86,7 +85,7 @@ def repair(
     left = said.without(gone)
     kept = dataclasses.replace(statements, constraints=left)
     told: dict[str, Any] = {"status": "feasible", "dropped": [as_dict(statements, entry) for entry in gone]}
-    if not auto or said.rules:  # a repair leaves what can hold together; rules it does not judge
+    if not auto or said.rules:  # a repair leaves statements that hold together; it does not judge rules
         verdict = check(left)
         told["status"] = verdict.status
         if verdict.status == "infeasible" and verdict.explanation is not None:
@@ -102,7 +101,7 @@ def repair(
 
 
 def _automatic(statements: Knowledge, keep_hard: bool) -> tuple[list[Entry], list[str], str]:
-    """What to drop, in words too: all members of a group that goes as a whole are one line."""
+    """The entries to drop, in words too: all members of a group that goes as a whole are one line."""
     from linkwise.problem import repair as find_repair
 
     found = find_repair(statements.constraints, keep="hard" if keep_hard else "most")
@@ -114,14 +113,14 @@ def _automatic(statements: Knowledge, keep_hard: bool) -> tuple[list[Entry], lis
 
 
 def _named(statements: Knowledge, drop: tuple[str, ...]) -> list[Entry]:
-    """What stands in the lines named."""
+    """The entries in the lines named."""
     gone: list[Entry] = []
     for given in drop:
         file, line, sample = _place(statements, given)
         found = statements.entries_at(file, line, sample)
         if not found:
             what = (
-                f"nothing in that line names {sample!r}" if sample is not None else "no statement stands in that line"
+                f"nothing in that line names {sample!r}" if sample is not None else "there is no statement in that line"
             )
             msg = f"--drop {given}: {what}.\nHint: lines are counted from 1; `linkwise explain` shows them."
             raise click.UsageError(msg)
@@ -146,7 +145,7 @@ def _place(statements: Knowledge, given: str) -> tuple[str, int, str | None]:
 
 
 def _asked(statements: Knowledge) -> list[Entry]:
-    """Go through the conflicts; a number drops what it names, q ends."""
+    """Go through the conflicts; a number drops the entries it names, q ends."""
     import dataclasses
 
     from linkwise.constraints import entry_key

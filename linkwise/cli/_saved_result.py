@@ -11,14 +11,14 @@ TREES = (".nwk", ".newick", ".tree", ".tre", ".nh", ".json", ".npy")
 
 @dataclass(frozen=True, eq=False)
 class Result:
-    """What a file or folder says about samples; None for what it does not hold.
+    """The clustering in a file or folder; None for parts it does not hold.
 
     Attributes
     ----------
     name : str
-        How messages call it.
+        Its name in messages.
     result : Any
-        A fitted estimator, a clustering, a dendrogram or labels: what the library takes.
+        A fitted estimator, a clustering, a dendrogram or labels, as the library takes them.
     ids : ndarray
         Names of the samples, or row numbers.
     labels : ndarray or None
@@ -35,7 +35,7 @@ class Result:
 
     @property
     def tree(self) -> Any:
-        """The hierarchy, or an error that says there is none."""
+        """The hierarchy, or an error that there is none."""
         from linkwise.exceptions import LinkwiseError
         from linkwise.result import read_outcome
 
@@ -47,13 +47,13 @@ class Result:
 
     @property
     def constraints(self) -> Any:
-        """What the method obeyed, or None."""
+        """The constraints of the fit, or None."""
         from linkwise.result import read_outcome
 
         return read_outcome(self.result, who=self.name).constraints
 
     def need_table(self) -> Any:
-        """The samples, or an error that says they are not there."""
+        """The samples, or an error that they are not there."""
         from linkwise.exceptions import LinkwiseError
 
         if self.table is None:
@@ -82,7 +82,7 @@ def _of_folder(place: Path) -> Result:
         if (place / name).exists():
             return open_result(str(place / name))
     msg = (
-        f"{place} holds neither model.lwm nor labels.csv, so it is no folder of results.\n"
+        f"{place} holds neither model.lwm nor labels.csv, so it is not a folder of results.\n"
         "Hint: `linkwise cluster DATA -o FOLDER` makes one."
     )
     raise LinkwiseError(msg)

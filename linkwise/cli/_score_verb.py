@@ -1,4 +1,4 @@
-"""``linkwise score``: clusters against classes that are known."""
+"""``linkwise score``: the verb that compares clusters with known classes."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from linkwise.cli._options import constraints_option
 from linkwise.cli._verb import answer, verb
 
 
-@verb(short_help="Judge clusters by classes that are known.")
+@verb(short_help="Judge clusters by known classes.")
 @click.argument("result", metavar="RESULT", type=click.Path(allow_dash=True))
 @click.argument("truth", metavar="TRUTH", type=click.Path(allow_dash=True))
 @click.option("--column", metavar="COLUMN", help="Column of TRUTH with the classes; default: cluster, label or class.")
 @click.option("--id", "id_column", metavar="COLUMN", help="Column of TRUTH that names the samples; default: by row.")
-@constraints_option("What was said: pairs that it decides do not count in the constrained Rand index.")
+@constraints_option("Statements: pairs that they decide do not count in the constrained Rand index.")
 def score(result: str, truth: str, column: str | None, id_column: str | None, constraints: tuple[str, ...]) -> None:
     """Compare the clusters of RESULT (labels.csv, a model or a folder) with the classes in a column of TRUTH.
 
@@ -33,7 +33,7 @@ def score(result: str, truth: str, column: str | None, id_column: str | None, co
     one_standard_input([result, truth])
     found = open_result(result)
     if found.labels is None:
-        msg = f"{found.name} says nothing about clusters.\nHint: give labels.csv or a model."
+        msg = f"{found.name} holds no clusters.\nHint: give labels.csv or a model."
         raise LinkwiseError(msg)
     ids, classes = read_labels(truth, column, id=id_column)
     rows = match_samples(found.ids, ids, found.name, truth)

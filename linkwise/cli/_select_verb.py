@@ -1,4 +1,4 @@
-"""``linkwise select``: the few statements that say most."""
+"""``linkwise select``: the verb that chooses the few statements that imply most others."""
 
 from __future__ import annotations
 
@@ -8,18 +8,18 @@ import click
 
 from linkwise._files import visible
 from linkwise.cli._check_verb import as_dict
-from linkwise.cli._options import Whole, knowledge_options, read_said, refuse_existing
+from linkwise.cli._options import Whole, explained, knowledge_options, read_said, refuse_existing
 from linkwise.cli._verb import answer, verb
 
 
-@verb(short_help="Choose the few statements that say most.")
+@verb(short_help="Choose the few statements that imply most others.")
 @click.argument("constraints", metavar="STATEMENTS...", nargs=-1, required=True, type=click.Path(allow_dash=True))
 @knowledge_options
 @click.option("-m", "--most", type=Whole(1), required=True, metavar="M", help="How many to choose.")
 @click.option("-o", "--output", metavar="FILE", type=click.Path(), help="Where they go: .csv, .tsv or .jsonl.")
-@click.option("--seed", type=Whole(0), default=0, show_default=True, help="Of everything left to chance.")
-@click.option("--force", is_flag=True, help="Replace the file if it is there already.")
-@click.option("--quiet", is_flag=True, help="Say nothing unless something is wrong.")
+@click.option("--seed", type=Whole(0), default=0, show_default=True, help="Seed of random choices.")
+@click.option("--force", is_flag=True, help="Replace the file if it exists.")
+@click.option("--quiet", is_flag=True, help="Print nothing unless something is wrong.")
 def select(
     constraints: tuple[str, ...],
     data_path: str | None,
@@ -31,13 +31,12 @@ def select(
     force: bool,
     quiet: bool,
 ) -> None:
-    """Choose the M statements of a file, or of a taxonomy, that say most when they are all one may use.
+    """Choose the M statements of a file, or of a taxonomy, that together imply most.
 
     Pairs are judged by how many pairs they decide, triplets by how many triplets they imply.
     """
     import dataclasses
 
-    from linkwise.cli._fitting import explained
     from linkwise.io import write_knowledge
     from linkwise.problem import informative
 

@@ -1,4 +1,4 @@
-"""Short verbs: ``linkwise report``, ``assign``, ``compare``, ``info`` and ``reproduce``."""
+"""The short verbs ``report``, ``assign``, ``compare``, ``info`` and ``reproduce``."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from linkwise.cli._warmup_verb import kept_in
 @click.option("-o", "--output", metavar="FOLDER", default="linkwise-papers", show_default=True, type=click.Path())
 @click.option("--data", metavar="FOLDER", type=click.Path(), help="Data sets; default: what LINKWISE_DATA names.")
 @click.option("-j", "--jobs", type=Whole(1), default=1, show_default=True, help="Processes.")
-@click.option("--quiet", is_flag=True, help="Say nothing unless something is wrong.")
+@click.option("--quiet", is_flag=True, help="Print nothing unless something is wrong.")
 def reproduce(
     paper: str,
     figures: tuple[str, ...],
@@ -43,7 +43,7 @@ def reproduce(
     Each exhibit is same, better, different or not comparable, by a rule that the page states with its tolerance.
 
     PAPER is a name such as zheng2011, or a number, 000 to 004. Writes the page, the pictures and a CSV file of every
-    number; what was computed is kept, so that a run that was stopped goes on.
+    number; finished parts are kept, so that a run that was stopped goes on.
     """
     from studies.papers._reproduce import reproduce as compute_again
 
@@ -105,7 +105,7 @@ def _memory() -> str:
     return f"{total / 2**30:.1f} GiB"
 
 
-@verb(short_help="Say how far two results agree, and which samples moved.")
+@verb(short_help="Measure how far two results agree, and list samples that moved.")
 @click.argument("first", metavar="FIRST", type=click.Path(allow_dash=True))
 @click.argument("second", metavar="SECOND", type=click.Path(allow_dash=True))
 @click.option("--shown", type=Whole(0), default=20, show_default=True, help="How many samples to name.")
@@ -126,7 +126,7 @@ def compare(first: str, second: str, shown: int) -> None:
     old, new = open_result(first), open_result(second)
     for one in (old, new):
         if one.labels is None:
-            msg = f"{one.name} says nothing about clusters.\nHint: give labels.csv or a model."
+            msg = f"{one.name} holds no clusters.\nHint: give labels.csv or a model."
             raise LinkwiseError(msg)
     labels = new.labels[match_samples(old.ids, new.ids, old.name, new.name)]
     renamed = match_labels(labels, old.labels)
@@ -157,9 +157,9 @@ def compare(first: str, second: str, shown: int) -> None:
 @click.argument("data", metavar="[DATA]", default="-", type=click.Path(allow_dash=True))
 @click.option("--id", "id_column", metavar="COLUMN", help="Column that names the rows; by default that of the model.")
 @click.option("-o", "--output", metavar="FILE", default="-", type=click.Path(allow_dash=True), help="Where labels go.")
-@click.option("--force", is_flag=True, help="Replace the file if it is there already.")
+@click.option("--force", is_flag=True, help="Replace the file if it exists.")
 def assign(model: str, data: str, id_column: str | None, output: str, force: bool) -> None:
-    """Read new rows from DATA (default: standard input) and say which cluster of MODEL each belongs to.
+    """Read new rows from DATA (default: standard input) and find the cluster of MODEL each belongs to.
 
     MODEL is a file .lwm, or a folder that `linkwise cluster` wrote. Rows are prepared as those of the model were: same
     columns, same scale, same words. Writes sample,cluster as CSV (to standard output by default), .tsv or .parquet.
@@ -197,13 +197,13 @@ ENDINGS = (".html", ".md", ".json")
 @click.argument("result", metavar="RESULT", type=click.Path())
 @click.option("-o", "--output", metavar="FILE", required=True, type=click.Path(), help="Ends in .html, .md or .json.")
 @click.option(
-    "--before", metavar="RESULT", type=click.Path(), help="The result without the knowledge, to tell what changed."
+    "--before", metavar="RESULT", type=click.Path(), help="The result without constraints, to report the changes."
 )
 @click.option("--title", help="Heading of the report.")
-@click.option("--force", is_flag=True, help="Replace the file if it is there already.")
-@click.option("--quiet", is_flag=True, help="Say nothing unless something is wrong.")
+@click.option("--force", is_flag=True, help="Replace the file if it exists.")
+@click.option("--quiet", is_flag=True, help="Print nothing unless something is wrong.")
 def report(result: str, output: str, before: str | None, title: str | None, force: bool, quiet: bool) -> None:
-    """Write what there is to say about RESULT, a model (.lwm) or a folder that `linkwise cluster` wrote, to FILE."""
+    """Write a report of RESULT, a model (.lwm) or a folder that `linkwise cluster` wrote, to FILE."""
     from linkwise.cli._saved_result import open_result
     from linkwise.io import Folder
     from linkwise.report import write_report
@@ -224,6 +224,6 @@ def report(result: str, output: str, before: str | None, title: str | None, forc
             values=None if found.table is None else found.table.values,
             ids=found.ids,
             before=earlier,
-            title=title or f"{Path(result).stem}: clusters and what was known",
+            title=title or f"{Path(result).stem}: clusters and constraints",
         )
     answer({"written": output}, visible(output), quiet=quiet)

@@ -1,4 +1,4 @@
-"""What every command has in common: ``--json``, an option given twice is refused, and how an answer is shown."""
+"""The base of every verb: ``--json``, refusal of options given twice, exit codes, and the display of results."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ MOST_WORD, MOST_LINE = 300, 4_000  # characters of a name, and of a line, that a
 
 
 class Interrupted(click.Abort):
-    """A command was interrupted after it had written something; ``words`` say what, and how to go on."""
+    """A command was interrupted after it had written something; ``words`` name it, and how to go on."""
 
     def __init__(self, words: str) -> None:
         super().__init__(words)
@@ -25,7 +25,7 @@ class Interrupted(click.Abort):
 
 
 class Unheard(Exception):  # noqa: N818 - not an error of the command: its result could not be shown
-    """A command is done, but standard output did not take what it had to say."""
+    """A command is done, but standard output did not take its result."""
 
     def __init__(self, code: int, failed: OSError) -> None:
         super().__init__(str(failed))
@@ -47,7 +47,7 @@ class Verb(click.Command):
         self.params.append(flag)
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """Read the arguments as click does, and refuse what it would let pass."""
+        """Read the arguments as click does; refuse options given twice, empty names and bytes that are not text."""
         given = list(args)
         rest = super().parse_args(ctx, args)
         _, _, order = self.make_parser(ctx).parse_args(args=given)
@@ -63,7 +63,7 @@ class Verb(click.Command):
                 msg = f"{param.get_error_hint(ctx)} is empty, expected a name."
                 raise click.UsageError(msg, ctx)
             if not path and any(isinstance(value, str) and not _is_text(value) for value in values):
-                msg = f"{param.get_error_hint(ctx)} holds bytes that are no text.\nHint: type it in UTF-8."
+                msg = f"{param.get_error_hint(ctx)} holds bytes that are not text.\nHint: type it in UTF-8."
                 raise click.UsageError(msg, ctx)
         if twice:
             msg = f"{twice[0].opts[-1]} is given more than once.\nHint: give it once; it is not clear which one counts."
@@ -84,7 +84,7 @@ def _as_tuple(value: Any) -> tuple[Any, ...]:
 
 
 def _is_text(value: str) -> bool:
-    """Whether what was typed could be decoded."""
+    """Whether a typed value could be decoded."""
     return not any("\ud800" <= character <= "\udfff" for character in value)
 
 
@@ -141,7 +141,7 @@ def _shortened(text: str, most: int) -> str:
 
 
 def _plain(value: Any) -> Any:
-    """Turn what a result holds into what JSON knows; what is no number becomes null."""
+    """Turn a result into types of JSON; a float that is not finite becomes null."""
     if hasattr(value, "tolist"):
         value = value.tolist()
     if isinstance(value, dict):

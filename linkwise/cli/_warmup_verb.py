@@ -96,7 +96,7 @@ def warmup() -> None:
 
 
 def kept_in() -> str:
-    """Where compiled code is kept, found out as Numba does: the first of its places that can be written."""
+    """Where compiled code is kept, found as Numba does: the first of its places that can be written."""
     from linkwise._kernels import njit
 
     try:
@@ -118,9 +118,9 @@ def _compile_linkages() -> None:
     """Every linkage, by either method, in either precision."""
     import numpy as np
 
-    from linkwise import ConstrainedAgglomerative, Constraints, ReCon
-    from linkwise.cli._fitting import LINKAGES
+    from linkwise.constraints import Constraints
     from linkwise.problem import onetree
+    from linkwise.selection import LINKAGES, cluster
 
     pairs = Constraints.build(12, must_link=[(0, 1)], cannot_link=[(0, 2)])
     triplets = Constraints.build(12, triplets=[(0, 1, 2), (3, 4, 5)])
@@ -130,11 +130,12 @@ def _compile_linkages() -> None:
     links = Constraints.build(1300, must_link=[(0, 1)], cannot_link=[(0, 2), (3, 4)], apart=[(5, 6, 7)])
     for linkage in LINKAGES:
         for dtype in ("float64", "float32"):
-            ConstrainedAgglomerative(n_clusters=3, linkage=linkage, dtype=dtype).fit(X)
-            ConstrainedAgglomerative(n_clusters=3, linkage=linkage, dtype=dtype).fit(X, constraints=pairs)
-        ReCon(linkage=linkage, min_cluster_size="auto").fit(X, constraints=triplets)
+            for constraints in (None, pairs):
+                cluster(X, constraints, 3, method="agglomerative", linkage=linkage, params={"dtype": dtype})
+        cluster(X, pairs, 3, linkage=linkage)
+        cluster(X, triplets, 2, linkage=linkage)
     for linkage in ("ward", "median"):
-        ConstrainedAgglomerative(n_clusters=3, linkage=linkage).fit(many, constraints=links)
+        cluster(many, links, 3, method="agglomerative", linkage=linkage)
     onetree(50, [(i, i + 1, i + 2) for i in range(48)])  # a chain: deep trees are built in another way
 
 
@@ -253,7 +254,7 @@ def _use_functions() -> None:
 
 
 def _run(use: tuple[str, ...]) -> None:
-    """Run a command with its output hidden; the result does not matter here."""
+    """Run a command without output; its result does not matter here."""
     from linkwise.cli._main import commands
     from linkwise.exceptions import LinkwiseError
 

@@ -1,4 +1,4 @@
-"""``linkwise why``: who decided about two samples, the statements or the distances."""
+"""``linkwise why``: the verb that tells whether statements or distances put two samples together or apart."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from linkwise.cli._options import constraints_option
+from linkwise.cli._options import constraints_option, explained
 from linkwise.cli._verb import answer, verb
 
 if TYPE_CHECKING:
@@ -15,17 +15,16 @@ if TYPE_CHECKING:
     from linkwise.problem import Why
 
 
-@verb(short_help="Say why two samples are together or apart.")
+@verb(short_help="Explain why two samples are together or apart.")
 @click.argument("result", metavar="RESULT", type=click.Path())
 @click.argument("first", metavar="A")
 @click.argument("second", metavar="B")
-@constraints_option("What was said, to be told by file and line; by default what the model obeyed.")
+@constraints_option("Statements to cite by file and line; by default those of the model.")
 def why(result: str, first: str, second: str, constraints: tuple[str, ...]) -> None:
-    """Say why samples A and B are together or apart in RESULT: what forced it, and what would change it.
+    """Explain why samples A and B are together or apart in RESULT: the cause, and the statements that would change it.
 
     RESULT is a folder that `linkwise cluster` wrote, a model (.lwm), a tree (.nwk) or a file of labels.
     """
-    from linkwise.cli._fitting import explained
     from linkwise.cli._saved_result import open_result
     from linkwise.io import read_knowledge
     from linkwise.problem import why as reason

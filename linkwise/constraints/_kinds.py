@@ -5,6 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Iterable, Mapping
 from enum import IntEnum
+from functools import cached_property
 from itertools import chain
 from typing import Any
 
@@ -42,12 +43,12 @@ class Kind(IntEnum):
     MUST_LINK_ANY = 5
     CANNOT_LINK_ANY = 6
 
-    @property
+    @cached_property
     def word(self) -> str:
         """The keyword of `Constraints.build` for this kind."""
         return "triplets" if self is Kind.TRIPLET else self.name.lower()
 
-    @property
+    @cached_property
     def title(self) -> str:
         """Name of one statement of this kind in messages."""
         return _TITLES[self]
@@ -61,17 +62,17 @@ class Kind(IntEnum):
             return f"{number:,} {self.title}s"
         return f"{number:,} {noun}s {rest}".rstrip()
 
-    @property
+    @cached_property
     def arity(self) -> int:
         """Number of samples that a statement of this kind names; 0 if it may name any number."""
         return (2, 2, 3, 0, 0, 0, 0)[self]
 
-    @property
+    @cached_property
     def is_group(self) -> bool:
         """Whether a statement of this kind names any number of samples."""
         return self >= Kind.TOGETHER
 
-    @property
+    @cached_property
     def is_choice(self) -> bool:
         """Whether a statement of this kind leaves a choice between pairs."""
         return self >= Kind.MUST_LINK_ANY

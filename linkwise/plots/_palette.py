@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import colorsys
+from functools import cache
 
 # Distinct for most kinds of color vision, on white and on near-black; lightness differs between neighbors.
 _FIRST = ("#2f6db5", "#e08a1e", "#1b9e77", "#b8559a", "#69a9d8", "#c4532a", "#7d6bb3", "#8a8a2e", "#d98ba8", "#4f7f7a")
@@ -15,6 +16,7 @@ CLOSER = "#7c3aed"  # triplet: dotted
 BLAMED = "#fbbf24"  # glow behind statements that are blamed for a conflict
 
 
+@cache
 def cluster_color(label: int) -> str:
     """Return the color of cluster ``label`` as ``#rrggbb``; -1 means no single cluster.
 
@@ -33,6 +35,7 @@ def cluster_color(label: int) -> str:
     return f"#{round(red * 255):02x}{round(green * 255):02x}{round(blue * 255):02x}"
 
 
+@cache
 def text_on(color: str) -> str:
     """Return white or near-black, whichever has the larger contrast ratio (WCAG 2) on a color.
 

@@ -57,8 +57,8 @@ def before_svg(facts: Facts) -> str:
     return tree_svg(replace(facts, sketch=found.sketch, arcs=found.arcs, names=()))
 
 
-def _y(height: float, sketch: Sketch, floor: float) -> float:
-    return floor - height / sketch.top * _TREE / 1.04
+def _y(height: float, top: float, floor: float) -> float:
+    return floor - height / top * _TREE / 1.04
 
 
 def _ticks(top: float) -> list[float]:
@@ -69,9 +69,9 @@ def _ticks(top: float) -> list[float]:
 
 
 def _axis(sketch: Sketch, floor: float) -> str:
-    parts = ['<g class="axis">']
-    for tick in _ticks(sketch.top):
-        y = _y(tick, sketch, floor)
+    parts, top = ['<g class="axis">'], sketch.top
+    for tick in _ticks(top):
+        y = _y(tick, top, floor)
         parts.append(f'<path d="M{LEFT} {y:.1f}H{WIDTH - RIGHT}"/><text x="{LEFT - 8}" y="{y + 4:.1f}">{tick:g}</text>')
     return "".join(parts) + "</g>"
 
@@ -95,15 +95,15 @@ def _branches(sketch: Sketch, step: float, floor: float) -> str:
 def _cut(sketch: Sketch, step: float, floor: float) -> str:
     height = sketch.cut_height
     if height is not None:
-        y = _y(height, sketch, floor)
+        y = _y(height, sketch.top, floor)
         return f'<path class="cut" d="M{LEFT} {y:.1f}H{WIDTH - RIGHT}"/>'
     tops = sketch.home_tops
     if (sketch.parent[tops] < 0).all() or len(tops) > 400:
         return ""
-    caps = []
+    caps, highest = [], sketch.top
     for top in tops.tolist():
         reach = min(max(0.25 * float(sketch.width[top]) * step, 3.0), 14.0)
-        x, y = LEFT + float(sketch.x[top]) * step, _y(float(sketch.height[top]), sketch, floor) - 3
+        x, y = LEFT + float(sketch.x[top]) * step, _y(float(sketch.height[top]), highest, floor) - 3
         style = f"stroke:{cluster_color(int(sketch.cluster[top]))}"
         caps.append(f'<path style="{style}" d="M{x - reach:.1f} {y:.1f}H{x + reach:.1f}"/>')
     return '<g class="caps">' + "".join(caps) + "</g>"

@@ -1,4 +1,4 @@
-"""Who should solve it, judged by what was held out: folds over knowledge, the search, and the front door."""
+"""`cluster`, the front door of the library, and the choice of models by statements held out: folds and search."""
 
 from linkwise._lazy import attach
 

@@ -12,10 +12,18 @@ from linkwise.selection._search_cv import (
 
 """For other packages of linkwise."""
 
-from linkwise.selection._automatic import (
-    decide_cut as decide_cut,
-    nearly_all_in_one as nearly_all_in_one,
+from linkwise.engines import (
+    progress as progress,
 )
 from linkwise.selection._cluster import (
-    UNEQUAL as UNEQUAL,
+    arguments_of as arguments_of,
+    fit_without_constraints as fit_without_constraints,
+    uneven_features as uneven_features,
+)
+from linkwise.selection._methods import (
+    LINKAGES as LINKAGES,
+    METHODS as METHODS,
+    SHORT_NAMES as SHORT_NAMES,
+    WITHOUT_NUMBER as WITHOUT_NUMBER,
+    method_name as method_name,
 )

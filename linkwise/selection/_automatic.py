@@ -1,14 +1,13 @@
-"""Choose the method and number of clusters for `n_clusters="auto"`: candidates, minimum evidence, reasons reported."""
+"""The candidates, the cut and the reasons for `cluster` with `n_clusters="auto"` or without a number of clusters."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
 import scipy.sparse
-from sklearn.base import clone
 
 from linkwise._messages import hint, many
 from linkwise._typing import IntArray
@@ -28,7 +27,7 @@ from linkwise.selection._search_cv import KnowledgeSearchCV
 
 
 class Cut(NamedTuple):
-    """Clusters of a tree, and why so many."""
+    """Clusters of a tree, and the reason for their number."""
 
     labels: IntArray
     tree: Dendrogram
@@ -39,15 +38,15 @@ class Cut(NamedTuple):
 def cut_by_steps(model: Any, X: Any, metric: Any) -> Cut:
     """Cut a hierarchy that was fitted without a number of clusters: where statements force it, else where heights step.
 
-    A number of clusters is taken only if everything said holds in it.
+    A number of clusters is taken only if all statements hold in it.
     """
     tree, known = model.dendrogram_, model.constraints_
     if model.n_clusters_ > 1:
         reason = f"{model.n_clusters_} clusters: the fewest the statements leave to this method."
         return Cut(model.labels_, tree, model.certificate_, reason)
-    for labels, cut in _by_steps(tree, known):
+    for labels, cut in _by_steps(tree, known, free=model.best_effort):
         checked = verify(cut, known, X=X if known.rules else None, metric=metric)
-        if checked.ok:
+        if checked.ok or (model.best_effort and not checked.faults):
             return Cut(
                 labels, cut, checked, f"{int(labels.max()) + 1} clusters: the largest step in the heights of the tree."
             )
@@ -55,54 +54,36 @@ def cut_by_steps(model: Any, X: Any, metric: Any) -> Cut:
     return Cut(model.labels_, tree, model.certificate_, reason)
 
 
-def _by_steps(tree: Dendrogram, known: Constraints) -> Iterator[tuple[IntArray, Dendrogram]]:
-    """Cut into 2 to 20 clusters, first where the height of the tree makes its largest step."""
+def _by_steps(tree: Dendrogram, known: Constraints, *, free: bool) -> Iterator[tuple[IntArray, Dendrogram]]:
+    """Cut into 2 to 20 clusters, first where the height of the tree makes its largest step.
+
+    ``free`` cuts without regard to triplets, for trees that may break some.
+    """
     heights = np.sort(tree.height[tree.n_samples :])[::-1]
-    heights = heights[heights > 0]  # what is together at height 0 stays together
+    heights = heights[heights > 0]  # samples together at height 0 stay together
     steps = heights[:19] / np.append(heights[1:20], heights[-1:])[: len(heights[:19])]
     for k in (np.argsort(-steps, kind="stable") + 2).tolist():
-        labels = tree.cut_constrained(known, k) if (known.kind == Kind.TRIPLET).any() else tree.cut(n_clusters=k)
+        triplets = not free and (known.kind == Kind.TRIPLET).any()
+        labels = tree.cut_constrained(known, k) if triplets else tree.cut(n_clusters=k)
         yield labels, mark(tree, labels)
 
 
-def decide_cut(estimator: Any, linkages: Sequence[str], X: Any, known: Constraints) -> tuple[int, str, tuple[str, ...]]:
-    """Choose linkage and number of clusters of one hierarchical method, with the reasons.
-
-    By what was held out if enough is known, else with the first linkage by the steps of the heights.
-    """
-    reasons: list[str] = []
-    linkage = linkages[0]
-    lack = too_little(known)
-    if lack:
-        reasons.append(f"{lack}, so the number of clusters is not judged by it.")
-    else:
-        methods = [(estimator, {"linkage": list(linkages), **cluster_grid(X, known)})]
-        search = search_among(methods, X, known, 0)
-        reasons += explain(search, methods)
-        linkage = search.best_params_["linkage"]
-        if search.best_params_["n_clusters"] is not None:
-            return int(search.best_params_["n_clusters"]), linkage, tuple(reasons)
-    model = clone(estimator).set_params(n_clusters=None, linkage=linkage).fit(X, constraints=known)
-    cut = cut_by_steps(model, X, "euclidean")
-    return int(cut.labels.max()) + 1, linkage, (*reasons, cut.reason)
-
-
 Methods = list[tuple[Any, dict[str, list[Any]]]]
-# Below this many held-out facts of a kind a share of them says next to nothing.
+# Below this many held-out facts of a kind a share of them is close to noise.
 FEWEST = 5
 N_SPLITS = 10
-# Samples up to which methods are compared that take seconds for thousands of them.
+# Samples up to which slow methods are compared: they take seconds for thousands.
 COMPARE = 3_000
-# Shares of the samples that a cluster must hold to be nearly all there is: of two clusters, and of more.
+# Shares of the samples from which a cluster holds nearly all: of two clusters, and of more.
 MOST_OF_TWO, MOST_OF_MORE, FEWEST_SAMPLES = 0.95, 0.85, 20
 _TOGETHER = (Kind.MUST_LINK, Kind.TOGETHER)
 _APART = (Kind.CANNOT_LINK, Kind.APART)
 
 
 def too_little(known: Constraints) -> str:
-    """Why nothing can be held out to choose by, in words; "" if enough is known."""
+    """The reason why there are too few statements to hold some out, in words; "" if there are enough."""
     if not known.n_statements:
-        return "nothing is known that could be held out"
+        return "there are no statements to hold out"
     named = len(np.unique(np.concatenate([known.items[known.items >= 0], known.groups.member])))
     if (known.kind == Kind.TRIPLET).sum() >= FEWEST and named >= N_SPLITS:
         return ""
@@ -111,14 +92,16 @@ def too_little(known: Constraints) -> str:
     if named >= N_SPLITS and min(together, apart) >= FEWEST:
         return ""
     said = f"{many(together, 'pair')} together and {many(apart, 'pair')} apart, about {many(named, 'sample')}"
-    return f"too little is known to hold some of it out ({said}; at least {FEWEST} of each about {N_SPLITS} are needed)"
+    return (
+        f"there are too few statements to hold some out ({said}; at least {FEWEST} of each about {N_SPLITS} are needed)"
+    )
 
 
 def nearly_all_in_one(model: Any, labels: Any, *, dense: bool, automatic: bool) -> tuple[str, ...]:
-    """Say so when one cluster holds nearly all samples, with what often divides them better; else nothing.
+    """A reason that names a cluster of nearly all samples and arguments that often divide it; empty if there is none.
 
-    ``dense`` says whether samples are plain vectors, which Ward linkage needs, and ``automatic`` whether the number of
-    clusters was found out already.
+    ``dense`` tells whether samples are plain vectors, which Ward linkage needs, and ``automatic`` whether the number of
+    clusters was compared already.
     """
     size = np.bincount(np.asarray(labels)[np.asarray(labels) >= 0])
     size = size[size > 0]
@@ -127,14 +110,14 @@ def nearly_all_in_one(model: Any, labels: Any, *, dense: bool, automatic: bool) 
         return ()
     ways = []
     if dense and getattr(model, "linkage", "ward") != "ward":
-        ways.append(hint(command="--linkage ward", python="ConstrainedAgglomerative(linkage='ward')"))
+        ways.append(hint(command="--linkage ward", python="linkage='ward'"))
     ways += [] if automatic else [hint(command="-k auto", python="n_clusters='auto'")]
     advice = f"; try {' or '.join(ways)}" if ways else ""
     return (f"one cluster holds {int(size.max()):,} of {many(n, 'sample')}{advice}.",)
 
 
 def numbers_of_clusters(X: Any, known: Constraints, metric: Any = "euclidean") -> list[int]:
-    """The numbers of clusters to try: 2 to 12, or some above what cannot-links force greedy merging to."""
+    """The numbers of clusters to try: 2 to 12, or some above the number that cannot-links force on greedy merging."""
     n = known.n_samples
     links = known.select(known.is_hard & np.isin(known.kind, _TOGETHER + _APART)).with_rules()
     top = 12
@@ -146,15 +129,15 @@ def numbers_of_clusters(X: Any, known: Constraints, metric: Any = "euclidean") -
 
 
 def cluster_grid(X: Any, known: Constraints, metric: str = "euclidean") -> dict[str, list[Any]]:
-    """The numbers of clusters to try, as a grid; none where only triplets are known, which do not speak of a cut."""
+    """The numbers of clusters to try, as a grid; None where all statements are triplets, which constrain no cut."""
     links = np.isin(known.kind, _TOGETHER + _APART).any()
     return {"n_clusters": numbers_of_clusters(X, known, metric) if links else [None]}
 
 
 def candidate_methods(X: Any, known: Constraints, metric: str, random_state: Any, *, matrix: bool) -> Methods:
-    """Methods that understand what was said and suit the data, each with what to try.
+    """Methods that understand the constraints and suit the data, each with a grid of parameters.
 
-    ``matrix`` says whether a matrix of all distances may be held.
+    ``matrix`` tells whether a matrix of all distances may be held.
     """
     n, plain = known.n_samples, metric == "euclidean" and not scipy.sparse.issparse(X)
     grid = cluster_grid(X, known, metric)
@@ -180,7 +163,7 @@ def candidate_methods(X: Any, known: Constraints, metric: str, random_state: Any
 
 
 def search_among(methods: Methods, X: Any, known: Constraints, random_state: Any) -> KnowledgeSearchCV:
-    """Compare methods by what was held out."""
+    """Compare methods by statements held out."""
     seed = random_state if isinstance(random_state, (int, np.integer)) else 0
     search = KnowledgeSearchCV(methods, cv=N_SPLITS, random_state=seed)
     search.fit(X, constraints=known)
@@ -188,14 +171,14 @@ def search_among(methods: Methods, X: Any, known: Constraints, random_state: Any
 
 
 def explain(search: KnowledgeSearchCV, methods: Methods) -> list[str]:
-    """What was compared, who won, and why, in a sentence each."""
+    """The winner and its score, its closest rival, and the list of candidates, in a sentence each."""
     results, best = search.cv_results_, search.best_index_
     kept = [
         f"{results[f'{name}_kept'][best]:.0%} of the {word}"
         for name, word in (("must", "must-links"), ("cannot", "cannot-links"), ("triplets", "triplets"))
         if np.isfinite(results[f"{name}_kept"][best])
     ]
-    won = f"{_name(results, best)}: told part of what is known, it kept {', '.join(kept)} held out."
+    won = f"{_name(results, best)}: fitted with a part of the statements, it kept {', '.join(kept)} held out."
     return [won, *_rivals(results, best), _compared(results, methods, len(search.folds_))]
 
 
@@ -204,7 +187,7 @@ def _name(results: dict[str, Any], at: int) -> str:
 
 
 def _rivals(results: dict[str, Any], best: int) -> list[str]:
-    """Whom the winner was preferred to, and why."""
+    """The score of the winner beside that of its closest rival."""
     mean = results["mean_test_score"]
     top = int(np.nanargmax(mean))
     score = f"score {mean[best]:.2f} +- {results['se_test_score'][best]:.2f}"
@@ -237,4 +220,4 @@ def _compared(results: dict[str, Any], methods: Methods, n_folds: int) -> str:
 def _kind_of(trouble: str) -> str:
     if "dead end" in trouble:
         return "met a dead end"
-    return "too few or too many clusters for what was said" if "cannot hold" in trouble else "failed otherwise"
+    return "too few or too many clusters for the statements" if "cannot hold" in trouble else "failed otherwise"

@@ -1,4 +1,4 @@
-"""The models to choose among: written out from grids, named, and fitted together where one tree serves many."""
+"""Candidates of a search: models written out from grids, named, and fitted together where one tree serves many."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class Candidate:
 
     @property
     def method(self) -> str:
-        """The name a person knows it by; the steps of a pipeline joined by a plus."""
+        """The name of its class; for a pipeline those of the steps, joined by a plus."""
         if isinstance(self.estimator, Pipeline):
             return " + ".join(type(step).__name__ for _, step in self.estimator.steps)
         return type(self.estimator).__name__
@@ -54,7 +54,7 @@ class Candidate:
 
 
 class Outcome(NamedTuple):
-    """What became of one candidate: a fitted model, or why there is none; and the seconds it took."""
+    """The fit of one candidate: the model, or the reason why there is none, and the seconds it took."""
 
     model: Any
     trouble: str
@@ -81,7 +81,7 @@ def read_candidates(estimator: Any, param_grid: Any) -> list[Candidate]:
     for place, pair in enumerate(pairs):
         if not (isinstance(pair, Sequence) and len(pair) == 2 and hasattr(pair[0], "fit")):
             msg = (
-                f"KnowledgeSearchCV: {pair!r} is no estimator with a grid.\n"
+                f"KnowledgeSearchCV: {pair!r} is not an estimator with a grid.\n"
                 "Hint: KnowledgeSearchCV(COPKMeans(), {'n_clusters': [2, 3]}), or a list of such pairs."
             )
             raise LinkwiseError(msg)
@@ -102,22 +102,22 @@ def last_step(model: Any) -> Any:
 
 
 def fit_model(model: Any, X: Any, constraints: Constraints) -> Any:
-    """Fit, and tell everybody who listens: each step of a pipeline that takes statements, or the estimator."""
+    """Fit, and pass constraints to every step of a pipeline that takes them, or to the estimator."""
     steps = [step for _, step in model.steps] if isinstance(model, Pipeline) else [model]
-    told = {"constraints": constraints} if any(_listens(step) for step in steps) else {}
+    passed = {"constraints": constraints} if any(_takes_constraints(step) for step in steps) else {}
     routing: AbstractContextManager[Any] = nullcontext()
     if isinstance(model, Pipeline):
         routing = config_context(enable_metadata_routing=True)  # hands statements to all steps that take them
     with routing:
-        return model.fit(X, **told)
+        return model.fit(X, **passed)
 
 
-def _listens(step: Any) -> bool:
+def _takes_constraints(step: Any) -> bool:
     return hasattr(step, "fit") and bool(has_fit_parameter(step, "constraints"))
 
 
 def families(candidates: Sequence[Candidate], constraints: Constraints) -> list[list[int]]:
-    """Group the positions of candidates that are cuts of one tree; every other is a family of its own."""
+    """Group the positions of candidates that are cuts of one tree; every other is its own family."""
     found: dict[Any, list[int]] = {}
     for at, candidate in enumerate(candidates):
         name = _cut_name(candidate, constraints)
@@ -128,7 +128,7 @@ def families(candidates: Sequence[Candidate], constraints: Constraints) -> list[
 
 
 def _cut_name(candidate: Candidate, constraints: Constraints) -> str | None:
-    """The parameter that only says where the tree is cut; None where the number of clusters decides about more."""
+    """The parameter that only sets where the tree is cut; None where the number of clusters changes the tree too."""
     model = candidate.make()
     step = last_step(model)
     name = f"{model.steps[-1][0]}__n_clusters" if isinstance(model, Pipeline) else "n_clusters"
@@ -162,7 +162,7 @@ def fit_family(candidates: Sequence[Candidate], X: Any, constraints: Constraints
 
 
 def _cut_again(model: Any, candidate: Candidate, X: Any, constraints: Constraints) -> Any:
-    """Cut a tree once more; where it has too many roots, a method that can do better does."""
+    """Cut a tree once more; where it has too many roots, fit a method that can regroup them."""
     step = last_step(candidate.make())
     wanted = step.n_clusters
     if getattr(step, "dead_end", "raise") == "regroup" and wanted < last_step(model).k_min_:
@@ -175,7 +175,7 @@ def _cut_again(model: Any, candidate: Candidate, X: Any, constraints: Constraint
 
 
 def _attempt(fit: Callable[[], Any]) -> Outcome:
-    """Fit without a word about single folds; what cannot be is an outcome, not an error."""
+    """Fit without warnings about single folds; a failure is an outcome, not an error."""
     start = time.perf_counter()
     with warnings.catch_warnings(), progress(_ignore):
         warnings.simplefilter("ignore")
@@ -197,7 +197,7 @@ def _reason(error: Exception) -> str:
     if isinstance(error, DeadEndError):
         return f"dead end at {error.k_min} clusters"
     if isinstance(error, InfeasibleConstraintsError):
-        return "statements cannot hold in so many clusters"
+        return "statements cannot hold in that many clusters"
     if isinstance(error, UnsupportedConstraintError):
         return f"does not understand {', '.join(error.kinds)}"
     return f"{type(error).__name__}: {str(error).splitlines()[0] if str(error) else ''}"[:80]

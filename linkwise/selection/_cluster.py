@@ -1,27 +1,33 @@
-"""The front door: from data and knowledge to a method, with the reasons; then to clusters."""
+"""The front door of the library: `cluster`, which chooses a method or runs the one asked for, and its `Clustering`."""
 
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 import scipy.sparse
+from sklearn.base import clone
 
-from linkwise._memory import MATRIX
+from linkwise._messages import hint, many, spoken_in_shell
 from linkwise._typing import IntArray
-from linkwise.constraints import Constraints, Kind, SizeBetween
+from linkwise.constraints import Constraints
 from linkwise.engines import ConstrainedClusterer
-from linkwise.engines.hierarchical import ConstrainedAgglomerative, ConstrainedCompleteLink, ReCon, detours
-from linkwise.engines.partitional import COPKMeans, PCKMeans
-from linkwise.exceptions import LinkwiseError, LinkwiseWarning
+from linkwise.engines.hierarchical import detours
+from linkwise.exceptions import (
+    InvalidArgumentError,
+    LinkwiseError,
+    LinkwiseWarning,
+    UnsupportedConstraintError,
+)
 from linkwise.metrics import silhouette
 from linkwise.problem.statements import bind
 from linkwise.result import Certificate, Dendrogram
 from linkwise.selection._automatic import (
     candidate_methods,
+    cluster_grid,
     cut_by_steps,
     explain,
     nearly_all_in_one,
@@ -29,16 +35,28 @@ from linkwise.selection._automatic import (
     search_among,
     too_little,
 )
+from linkwise.selection._choice import (
+    Task,
+    choose,
+    describe,
+    makes_tree,
+    methods_that_understand,
+    needs_number,
+    parameters,
+    require_arguments,
+    require_fitting_size,
+    require_room,
+)
+from linkwise.selection._methods import load_method, method_name
 from linkwise.selection._search_cv import KnowledgeSearchCV
 
-# A feature that spreads so many times as far as another decides alone.
-UNEQUAL = 20.0
-_PAIRS = (Kind.MUST_LINK, Kind.CANNOT_LINK, Kind.TOGETHER, Kind.APART)
+# A feature that spreads this many times as far as another decides the distances alone.
+_UNEQUAL = 20.0
 
 
 @dataclass(frozen=True, eq=False)
 class Clustering:
-    """What `cluster` found, by which method, and why by that one.
+    """The result of `cluster`: clusters, the method that found them, and the reasons for it.
 
     Attributes
     ----------
@@ -76,11 +94,15 @@ class Clustering:
 
     def __str__(self) -> str:
         because = "\n".join(f"  - {reason}" for reason in self.reasons)
-        return f"{len(self.labels):,} samples in {self.n_clusters:,} clusters.\n{self.certificate}\nHow:\n{because}"
+        return f"{self._counted}.\n{self.certificate}\nHow:\n{because}"
 
     def __repr__(self) -> str:
         name = type(self.estimator).__name__
-        return f"Clustering({len(self.labels):,} samples in {self.n_clusters:,} clusters, by {name})"
+        return f"Clustering({self._counted}, by {name})"
+
+    @property
+    def _counted(self) -> str:
+        return f"{many(len(self.labels), 'sample')} in {many(self.n_clusters, 'cluster')}"
 
 
 def cluster(
@@ -88,23 +110,36 @@ def cluster(
     constraints: Constraints | None = None,
     n_clusters: int | str | None = None,
     *,
-    metric: str | None = None,
+    method: str | None = None,
+    linkage: str | None = None,
+    distance_threshold: float | None = None,
+    metric: Any = None,
     min_cluster_size: int | str | None = "auto",
     random_state: Any = 0,
+    params: Mapping[str, Any] | None = None,
 ) -> Clustering:
-    """Cluster samples under whatever is known about them, by a method that suits both, and say which and why.
+    """Cluster samples under constraints, by the method asked for or by one that suits both, and give the reasons.
 
     Parameters
     ----------
     X : array-like of shape (n_samples, n_features)
         Samples, dense or sparse; or, with ``metric="precomputed"``, their dissimilarities.
     constraints : Constraints, optional
-        What is known: any kinds of statement and rule, in any mix some method understands.
+        Statements of any kind and rules, in any mix that some method understands.
     n_clusters : int or "auto", optional
         How many clusters. None: as many as the statements force or, where they force none, as the largest step in the
-        heights of the tree suggests. "auto": method and number that best predict knowledge they were not told, found
-        by `KnowledgeSearchCV`; where too little is known for that, as for None, and the reasons say so.
-    metric : str, optional
+        heights of the tree suggests. "auto": the method and the number that best predict statements held out, found
+        by `KnowledgeSearchCV`; where there are too few statements for that, as for None, and the reasons tell it.
+    method : str, optional
+        The name of any clusterer of the package, in upper or lower case, such as "COPKMeans" or "recon";
+        "agglomerative" is short for "ConstrainedAgglomerative". None: chosen, see Notes.
+    linkage : {"average", "complete", "single", "ward", "weighted", "centroid", "median"}, optional
+        How the distance of two clusters follows from their members. Without ``method``, only methods that have a
+        linkage are chosen.
+    distance_threshold : float, optional
+        Cut the tree at this height instead of into a number of clusters. Without ``method``, only methods that make a
+        tree are chosen.
+    metric : str or callable, optional
         How samples are compared. None: cosine for sparse data, Euclidean for other.
     min_cluster_size : int, "auto" or None, default="auto"
         For triplets: branches of the tree with fewer samples are outliers, given to the nearest cluster in which no
@@ -113,6 +148,8 @@ def cluster(
         with triplets alone and a number of clusters.
     random_state : int, RandomState or None, default=0
         For methods that begin at random.
+    params : dict, optional
+        Further parameters of ``method``, such as ``{"max_iter": 50}``.
 
     Returns
     -------
@@ -121,264 +158,296 @@ def cluster(
 
     Raises
     ------
+    InvalidArgumentError
+        A name is unknown, a value is wrong, or arguments do not go together, such as a linkage and `COPKMeans`.
     InfeasibleConstraintsError
         Hard statements contradict each other; the error names them.
+    UnsupportedConstraintError
+        The method does not understand some of the constraints; the error names methods that do.
+    MemoryLimitError
+        The distances between samples would not fit into memory; nothing is computed then.
     LinkwiseError
-        No single method understands all that was said, or n_clusters is missing where a method needs it.
+        n_clusters is missing where a method needs it.
     DeadEndError
-        Greedy merging under triplets or rules ended above ``n_clusters``; under other statements it is helped on.
+        Greedy merging under triplets or rules ended above ``n_clusters``; under other statements the samples are
+        divided again.
 
     See Also
     --------
-    linkwise.check : whether the knowledge can hold together at all, before any data are looked at.
-    linkwise.KnowledgeSearchCV : the search behind "auto", with candidates of your own.
+    linkwise.check : whether the constraints can hold together, decided without data.
+    linkwise.KnowledgeSearchCV : the search behind "auto", with your own candidates.
 
     Notes
     -----
-    Triplets, alone or with pairs and groups: `ReCon`. Rules about distances: `ConstrainedAgglomerative`. Rules about
-    sizes: `COPKMeans`. Pairs and groups: `ConstrainedCompleteLink` with average linkage, which lets statements pull
-    their surroundings along, up to 20,000 samples; beyond, where no matrix of distances should be held, `COPKMeans`, or
-    `PCKMeans` if some are soft, or without ``n_clusters`` `ConstrainedAgglomerative` with Ward linkage. Nothing said:
-    Ward linkage, average where the data are no plain vectors. Where greedy merging ends above the number of clusters
-    asked for, `COPKMeans` takes over, if it can.
+    The choice, without ``method``. Triplets, alone or with pairs and groups: `ReCon`. Rules about distances:
+    `ConstrainedAgglomerative`. Rules about sizes: `COPKMeans`. Pairs and groups: `ConstrainedCompleteLink` with average
+    linkage, which lets statements pull their surroundings along, up to 20,000 samples; beyond, where a matrix of
+    distances is too large, `COPKMeans`, or `PCKMeans` if some are soft, or without ``n_clusters`` or with a ``linkage``
+    `ConstrainedAgglomerative`, with Ward linkage unless another is given. No statements: `ConstrainedAgglomerative`
+    with Ward linkage, average where the data are not plain vectors. Where greedy merging ends above the number of
+    clusters asked for, the samples are divided again so that all statements hold.
 
-    With "auto", of the methods above those that understand what was said are compared, up to 3,000 samples also
+    With "auto", of the methods above those that understand the constraints are compared, up to 3,000 samples also
     `ConstrainedCompleteLink`, `MPCKMeans` and `ConstrainedGaussianMixture`, each with 2 to 12 clusters or, where
-    cannot-links force more, some beyond. Triplets alone say nothing about a number of clusters, only about the tree:
-    they choose the linkage, and the heights the number.
+    cannot-links force more, some beyond. Triplets alone constrain the tree but not the number of clusters: they choose
+    the linkage, and the heights choose the number. A ``method`` is compared with itself only.
 
-    **Cost** that of the method chosen; with "auto" of eleven fits for each method and number. **Guarantee** that
-    of the method chosen: every hard statement holds.
+    **Cost** that of the method; with "auto" of eleven fits for each method and number. **Guarantee** that of the
+    method: every hard statement holds unless its documentation calls it best effort.
 
     Examples
     --------
     >>> from sklearn.datasets import load_iris
     >>> from linkwise import Constraints, cluster
     >>> X, y = load_iris(return_X_y=True)
-    >>> print(cluster(X, Constraints.from_labels([0] * 5 + [-1] * 50 + [1] * 5 + [-1] * 85 + [2] * 5), n_clusters=3))
+    >>> some = Constraints.from_labels([0] * 5 + [-1] * 50 + [1] * 5 + [-1] * 85 + [2] * 5)
+    >>> print(cluster(X, some, n_clusters=3))
     150 samples in 3 clusters.
     All 15 hard statements hold: 12 must-links, 3 cannot-links.
     How:
-      - ConstrainedCompleteLink(linkage='average'): what pairs say tells something about their neighbors too.
+      - ConstrainedCompleteLink(linkage='average'): constraints on pairs also move their neighbors.
+
+    The same with another method, and parameters of it:
+
+    >>> cluster(X, some, 3, method="copkmeans", params={"n_init": 4})
+    Clustering(150 samples in 3 clusters, by COPKMeans)
     """
-    found = _cluster(X, constraints, n_clusters, metric, min_cluster_size, random_state)
-    dense = not scipy.sparse.issparse(X) and metric in (None, "euclidean")
-    odd = nearly_all_in_one(found.estimator, found.labels, dense=dense, automatic=n_clusters == "auto")
+    task = _read(
+        X,
+        constraints,
+        n_clusters,
+        method=method,
+        linkage=linkage,
+        distance_threshold=distance_threshold,
+        metric=metric,
+        min_cluster_size=min_cluster_size,
+        random_state=random_state,
+        params=params,
+    )
+    automatic = isinstance(n_clusters, str)
+    try:
+        if task.method is not None:
+            task.method()._refuse(task.known)  # before a number of clusters is missed
+        found = _automatic(X, task) if automatic else _fit(X, task)
+    except UnsupportedConstraintError as strange:
+        raise _with_methods(strange, task) from strange
+    odd = nearly_all_in_one(found.estimator, found.labels, dense=task.is_plain, automatic=automatic)
     return replace(found, reasons=(*found.reasons, *odd)) if odd else found
 
 
-def _cluster(
-    X: Any,
-    constraints: Constraints | None,
-    n_clusters: int | str | None,
-    metric: str | None,
-    min_cluster_size: int | str | None,
-    random_state: Any,
-) -> Clustering:
+def _read(
+    X: Any, constraints: Constraints | None, n_clusters: Any, *, method: Any, metric: Any, params: Any, **others: Any
+) -> Task:
+    """Read the arguments of `cluster`, and refuse those that do not go together."""
     if isinstance(n_clusters, str) and n_clusters != "auto":
         msg = f'cluster: n_clusters is {n_clusters!r}, expected a number, "auto" or None.'
-        raise LinkwiseError(msg)
+        raise InvalidArgumentError(msg)
+    if n_clusters is not None and others["distance_threshold"] is not None:
+        both = hint(command="-k and --height", python="n_clusters and distance_threshold")
+        msg = f"{both} both set where to cut the tree.\nHint: give one of them."
+        raise InvalidArgumentError(msg)
+    if params is not None and not isinstance(params, Mapping):
+        msg = f"cluster: params is {params!r}, expected a dict of parameters, such as {{'max_iter': 50}}."
+        raise InvalidArgumentError(msg)
     sparse = scipy.sparse.issparse(X)
     shape = np.shape(X)
     if len(shape) != 2 or not shape[0]:
         msg = f"cluster: X has shape {shape}, expected (n_samples, n_features) with at least one sample."
         raise LinkwiseError(msg)
+    kind = None if method is None else load_method(method_name(method))
+    params = dict(params or {})
+    if metric is None and kind is not None and parameters(kind).get("metric") == "euclidean":
+        metric = params.pop("metric", None)
     known = bind(constraints, X, shape[0])
-    compare = metric or ("cosine" if sparse else "euclidean")
-    _require_fitting_size(min_cluster_size, n_clusters, known)
-    if isinstance(n_clusters, str):
-        return _automatic(X, _Task(shape[0], known, None, compare, sparse, random_state), metric)
-    task = _Task(shape[0], known, n_clusters, compare, sparse, random_state, min_cluster_size)
-    model, why = _choose(task)
-    with warnings.catch_warnings():
-        warnings.filterwarnings("ignore", "greedy merging met a dead end", LinkwiseWarning)  # the reasons tell it
-        model.fit(X, constraints=known)
-    reasons = [f"{type(model).__name__}({_options(model)}): {why}", *_about_data(X, task, metric)]
-    reasons += detours(model)
-    if n_clusters is not None:
-        tree = getattr(model, "dendrogram_", None)
-        return Clustering(model.labels_, int(model.labels_.max()) + 1, tree, model.certificate_, model, tuple(reasons))
-    return _settle(model, X, task, reasons)
-
-
-def _require_fitting_size(size: int | str | None, n_clusters: int | str | None, known: Constraints) -> None:
-    """Refuse a smallest size of clusters where nothing would come of it."""
-    if size in (None, 1, "auto"):
-        return
-    if isinstance(size, (bool, np.bool_)) or not isinstance(size, (int, np.integer)) or size < 1:
-        msg = f'cluster: min_cluster_size is {size!r}, expected a whole number from 1, "auto" or None.'
-        raise LinkwiseError(msg)
-    lack = (
-        "" if isinstance(n_clusters, (int, np.integer)) else f"a number of clusters, but n_clusters is {n_clusters!r}"
+    task = Task(
+        shape[0],
+        known,
+        None if isinstance(n_clusters, str) else n_clusters,
+        metric or ("cosine" if sparse else "euclidean"),
+        sparse,
+        method=kind,
+        params=params,
+        **others,
     )
-    if not (known.kind == Kind.TRIPLET).any() or (known.kind != Kind.TRIPLET).any():
-        lack = (
-            "triplets alone, but there are none" if not known.n_statements else "triplets alone, but there are others"
-        )
-    if lack:
-        msg = f"cluster: min_cluster_size={size} goes with {lack}.\nHint: leave min_cluster_size out."
-        raise LinkwiseError(msg)
+    require_arguments(task)
+    require_fitting_size(task.min_cluster_size, n_clusters, known, kind)
+    return task
 
 
-def _automatic(X: Any, task: _Task, metric: str | None) -> Clustering:
-    """Choose method and number of clusters by what was held out; where nothing can be, by the data, and say so."""
-    known = task.known
-    lack = too_little(known)
-    if lack and any(isinstance(rule, SizeBetween) for rule in known.rules):
-        return _by_silhouette(X, task, metric, lack)
+def _fit(X: Any, task: Task) -> Clustering:
+    """Fit the method chosen or asked for; settle the number of clusters if none is given."""
+    model, why = choose(task)
+    require_room(model, task)
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "greedy merging met a dead end", LinkwiseWarning)  # it is among the reasons
+        model.fit(X, constraints=task.known)
+    reasons = [f"{describe(model)}: {why}", *_about_request(task), *_about_data(X, model, task), *detours(model)]
+    return _found(model, reasons) if task.n_clusters is not None else _settle(model, X, task, reasons)
+
+
+def _found(model: Any, reasons: list[str], search: KnowledgeSearchCV | None = None) -> Clustering:
+    tree = getattr(model, "dendrogram_", None)
+    n_clusters = int(model.labels_.max()) + 1
+    return Clustering(model.labels_, n_clusters, tree, model.certificate_, model, tuple(reasons), search)
+
+
+def _automatic(X: Any, task: Task) -> Clustering:
+    """Choose method and number of clusters by statements held out; where there are too few, by the data."""
+    if task.method is not None and "n_clusters" not in parameters(task.method):
+        return _fit(X, task)
+    lack = too_little(task.known)
+    if lack and (needs_number(task.method) if task.method is not None else task.bounds_sizes):
+        return _by_silhouette(X, task, lack)
     if lack:
-        found = _cluster(X, known, None, metric, task.min_cluster_size, task.random_state)
-        return replace(found, reasons=(f"{lack}, so the number of clusters is not judged by it.", *found.reasons))
-    methods = candidate_methods(X, known, task.metric, task.random_state, matrix=not task.is_large)
-    search = search_among(methods, X, known, task.random_state)
-    reasons = [*explain(search, methods), *_about_data(X, task, metric)]
+        found = _fit(X, task)
+        return replace(found, reasons=(f"{lack}, so they do not decide the number of clusters.", *found.reasons))
+    methods = _candidates(X, task)
+    for estimator, grid in methods:
+        for linkage in grid.get("linkage", [None]):
+            require_room(estimator if linkage is None else clone(estimator).set_params(linkage=linkage), task)
+    search = search_among(methods, X, task.known, task.random_state)
     model = search.best_estimator_
+    reasons = [*explain(search, methods), *_about_request(task), *_about_data(X, model, task), *detours(model)]
     if model.n_clusters is None:
         return replace(_settle(model, X, task, reasons), search=search)
-    tree = getattr(model, "dendrogram_", None)
-    return Clustering(
-        model.labels_, int(model.labels_.max()) + 1, tree, model.certificate_, model, tuple(reasons), search
-    )
+    return _found(model, reasons, search)
 
 
-def _by_silhouette(X: Any, task: _Task, metric: str | None, lack: str) -> Clustering:
-    """Try numbers of clusters for a method that has no tree, and take the one with the best separated clusters."""
-    best, tried = None, []
-    for k in numbers_of_clusters(X, task.known):
-        model, why = _choose(replace(task, n_clusters=k))
+def _candidates(X: Any, task: Task) -> list[tuple[Any, dict[str, list[Any]]]]:
+    """The methods to compare, each with a grid; of the method asked for, its numbers of clusters and linkages."""
+    usual = candidate_methods(X, task.known, task.metric, task.random_state, matrix=not task.is_large)
+    if task.method is not None:
+        same = next((one for kind, one in usual if type(kind) is task.method), {})
+        grid = {name: tried for name, tried in same.items() if name == "linkage"}
+        numbers = cluster_grid(X, task.known, task.metric)
+        number = numbers["n_clusters"][0]
+        usual = [(choose(replace(task, n_clusters=number))[0], grid | numbers)]
+    if task.linkage is None:
+        return usual
+    return [(kind, grid | {"linkage": [task.linkage]}) for kind, grid in usual if "linkage" in parameters(type(kind))]
+
+
+def _by_silhouette(X: Any, task: Task, lack: str) -> Clustering:
+    """Try numbers of clusters for a method without a tree, and take the one with the best separated clusters."""
+    best, failed = None, []
+    for k in numbers_of_clusters(X, task.known, task.metric):
+        model, why = choose(replace(task, n_clusters=k))
         try:
             model.fit(X, constraints=task.known)
+        except UnsupportedConstraintError:
+            raise
         except LinkwiseError as end:
-            tried.append(end)
+            failed.append(end)
             continue
-        score = silhouette(np.asarray(X), model.labels_) if model.n_clusters_ > 1 else -1.0
+        score = silhouette(X, model.labels_, metric=task.metric) if model.n_clusters_ > 1 else -1.0
         if best is None or score > best[0]:
             best = score, model, why
     if best is None:
-        raise tried[0]
+        raise failed[0]
     score, model, why = best
     reasons = [
-        f"{type(model).__name__}({_options(model)}): {why}",
-        f"{lack}; {model.n_clusters_} clusters have the largest silhouette, {score:.2f}.",
-        *_about_data(X, task, metric),
+        f"{describe(model)}: {why}",
+        f"{lack}; {many(model.n_clusters_, 'cluster')} have the largest silhouette, {score:.2f}.",
+        *_about_data(X, model, task),
     ]
-    return Clustering(model.labels_, model.n_clusters_, None, model.certificate_, model, tuple(reasons))
+    return _found(model, reasons)
 
 
-def _about_data(X: Any, task: _Task, metric: str | None) -> list[str]:
-    said = ["cosine distances, since X is sparse."] if metric is None and task.sparse else []
-    return said + (_scales(X) if not task.sparse and task.metric == "euclidean" else [])
+def _about_request(task: Task) -> list[str]:
+    """Reasons that are arguments."""
+    if task.method is not None or not task.needs_tree:
+        return []
+    if task.linkage is None:
+        return ["only methods that make a tree were considered, since it is to be cut at a height."]
+    return [f"only methods with a linkage were considered, since {task.linkage} linkage was asked for."]
 
 
-def _settle(model: Any, X: Any, task: _Task, reasons: list[str]) -> Clustering:
-    """Settle the number of clusters of a fitted model that was told none."""
-    tree = getattr(model, "dendrogram_", None)
-    if tree is not None:
-        cut = cut_by_steps(model, X, task.metric)
-        made = cut.labels, int(cut.labels.max()) + 1, cut.tree, cut.certificate
-        if made[1] != model.n_clusters_:
-            model.set_params(n_clusters=made[1])
-            model._keep_tree(cut.tree, cut.labels, cut.certificate, model._samples)  # so that `predict` knows them
-        return Clustering(*made, model, (*reasons, cut.reason))
-    reason = f"{model.n_clusters_} clusters: the fewest the statements leave to this method."
-    return Clustering(model.labels_, model.n_clusters_, None, model.certificate_, model, (*reasons, reason))
+def _about_data(X: Any, model: Any, task: Task) -> list[str]:
+    said = ["cosine distances, since X is sparse."] if task.sparse and getattr(model, "metric", "") == "cosine" else []
+    if task.sparse or task.metric != "euclidean" or spoken_in_shell():
+        return said  # the command names the columns when it reads them
+    uneven = uneven_features(X)
+    if uneven is None:
+        return said
+    return [*said, f"one feature spreads {uneven[2]:,.0f} times as far as another and decides alone; consider scaling."]
 
 
-@dataclass(frozen=True)
-class _Task:
-    """What the choice goes by."""
-
-    n: int
-    known: Constraints
-    n_clusters: int | None
-    metric: str
-    sparse: bool
-    random_state: Any
-    min_cluster_size: int | str | None = "auto"
-
-    @property
-    def is_plain(self) -> bool:
-        """Dense vectors that have centers."""
-        return self.metric == "euclidean" and not self.sparse
-
-    @property
-    def is_large(self) -> bool:
-        return self.n > MATRIX
-
-    def says(self, *kinds: Kind) -> bool:
-        return any(bool((self.known.kind == kind).any()) for kind in kinds)
+def _settle(model: Any, X: Any, task: Task, reasons: list[str]) -> Clustering:
+    """Settle the number of clusters of a fitted model that was given none."""
+    if task.distance_threshold is not None:
+        return _found(model, [*reasons, f"the tree is cut at height {task.distance_threshold:g}."])
+    if not makes_tree(type(model)):
+        return _found(model, [*reasons, f"{many(model.n_clusters_, 'cluster')}: the number that this method finds."])
+    cut = cut_by_steps(model, X, task.metric)
+    made = cut.labels, int(cut.labels.max()) + 1, cut.tree, cut.certificate
+    if made[1] != model.n_clusters_:
+        model.set_params(n_clusters=made[1])
+        if "min_cluster_size" in parameters(type(model)):
+            model.set_params(min_cluster_size=None)  # these clusters are branches
+        model._keep_tree(cut.tree, cut.labels, cut.certificate, model._samples)  # so that `predict` has them
+    return Clustering(*made, model, (*reasons, cut.reason))
 
 
-def _choose(task: _Task) -> tuple[Any, str]:
-    """The estimator for a task, unfitted, and the reason."""
-    k = task.n_clusters
-    sizes = any(isinstance(rule, SizeBetween) for rule in task.known.rules)
-    if task.says(Kind.TRIPLET):
-        linkage = "centroid" if task.is_plain else "average"
-        made = ReCon(k, linkage=linkage, metric=task.metric, min_cluster_size=task.min_cluster_size)
-        return made, "triplets need a hierarchy in which they hold."
-    if sizes:
-        return _kmeans(COPKMeans, task, "sizes of clusters are bounded, which hierarchies do not know how to keep.")
-    if task.known.rules:
-        linkage = "ward" if task.is_plain and task.is_large else "average"
-        made = ConstrainedAgglomerative(k, linkage=linkage, metric=task.metric)
-        return made, "rules about distances are kept while merging."
-    if task.says(*_PAIRS):
-        if not task.is_large:
-            made = ConstrainedCompleteLink(k, linkage="average", metric=task.metric)
-            return made, "what pairs say tells something about their neighbors too."
-        if task.is_plain and k is not None:
-            many = f"{task.n:,} samples are too many for a matrix of distances"
-            if task.known.is_hard.all():
-                return _kmeans(COPKMeans, task, f"{many}.")
-            return _kmeans(PCKMeans, task, f"{many}, and soft statements are weighed against them.")
-        linkage = "ward" if task.is_plain else "average"
-        made = ConstrainedAgglomerative(k, linkage=linkage, metric=task.metric)
-        return made, f"{task.n:,} samples; Ward linkage needs no matrix of distances." if task.is_plain else "pairs."
-    linkage = "ward" if task.is_plain else "average"
-    return ConstrainedAgglomerative(k, linkage=linkage, metric=task.metric), "nothing was said that asks for more."
-
-
-def _kmeans(kind: Callable[..., Any], task: _Task, why: str) -> tuple[Any, str]:
-    if task.n_clusters is None:
-        msg = (
-            f"cluster chose {kind.__name__}, since {why} It needs to be told how many clusters to make.\n"
-            "Hint: pass n_clusters; `check(constraints)` says how few there can be."
+def _with_methods(strange: UnsupportedConstraintError, task: Task) -> UnsupportedConstraintError:
+    """The same error with a hint that names a method which understands all constraints, if there is one."""
+    able = methods_that_understand(task.known)
+    first = next((name for name in ("ReCon", "COPKMeans", *able) if name in able), None)
+    if first is None:
+        advice = "no method understands all of them together; leave some out" + hint(
+            command=".", python=", as in `constraints.select(...)`."
         )
-        raise LinkwiseError(msg)
-    if not task.is_plain:
-        msg = (
-            f"cluster chose {kind.__name__}, since {why} It works on plain vectors, but metric is {task.metric!r}.\n"
-            'Hint: pass dense X with metric="euclidean", or leave the sizes out.'
-        )
-        raise LinkwiseError(msg)
-    return kind(task.n_clusters, random_state=task.random_state), why
+    else:
+        advice = hint(command=f"--method {first.lower()}", python=f"method={first!r}")
+    return UnsupportedConstraintError(f"{str(strange).partition(chr(10))[0]}\nHint: {advice}", strange.kinds)
 
 
-def _options(model: Any) -> str:
-    """The parameters that differ from what a user would get without saying anything."""
-    plain = {name: p.default for name, p in _signature(type(model)).items()}
-    skip = ("n_clusters", "random_state")
-    given = model.get_params()
-    return ", ".join(f"{name}={given[name]!r}" for name in plain if name not in skip and given[name] != plain[name])
-
-
-def _signature(kind: type) -> dict[str, Any]:
-    import inspect
-
-    return {
-        name: p for name, p in inspect.signature(kind).parameters.items() if p.default is not inspect.Parameter.empty
-    }
-
-
-def _scales(X: Any) -> list[str]:
-    """A word of warning, where one feature decides alone."""
+def uneven_features(X: Any) -> tuple[int, int, float] | None:
+    """The features that spread most and least, and how many times as far, if that lets one decide distances alone."""
     try:
         spread = np.asarray(X, dtype=np.float64).std(axis=0)
     except (TypeError, ValueError):
-        return []  # fit says what is wrong with X
-    spread = spread[spread > 0]
-    if not len(spread) or not np.isfinite(spread).all() or spread.max() <= UNEQUAL * spread.min():
-        return []
-    times = spread.max() / spread.min()
-    return [f"one feature spreads {times:,.0f} times as far as another and decides alone; consider scaling them."]
+        return None  # fit tells what is wrong with X
+    some = np.flatnonzero(spread > 0)
+    if not len(some) or not np.isfinite(spread).all():
+        return None
+    wide, narrow = int(spread.argmax()), int(some[spread[some].argmin()])
+    times = float(spread[wide] / spread[narrow])
+    return (wide, narrow, times) if times > _UNEQUAL else None
+
+
+# -- the same fit again ------------------------------------------------------------------------------------------------
+
+
+def arguments_of(found: Clustering) -> dict[str, Any]:
+    """The arguments of `cluster`, after X and constraints, that name the method run and repeat its result."""
+    model = found.estimator
+    given, defaults = model.get_params(deep=False), parameters(type(model))
+    used: dict[str, Any] = {}
+    height = given.get("distance_threshold")
+    if height is None and "n_clusters" in given:
+        used["n_clusters"] = found.n_clusters
+    used["method"] = type(model).__name__
+    if "linkage" in given:
+        used["linkage"] = given["linkage"]
+    if height is not None:
+        used["distance_threshold"] = height
+    if given.get("metric") != "euclidean" == defaults.get("metric"):
+        used["metric"] = given["metric"]
+    if given.get("min_cluster_size", "auto") != "auto":
+        used["min_cluster_size"] = given["min_cluster_size"]
+    # `cluster` itself gives methods that begin at random the seed 0
+    own = {"n_clusters", "linkage", "distance_threshold", "min_cluster_size"}
+    own |= {"metric"} if defaults.get("metric") == "euclidean" else set()
+    expected = defaults | {"random_state": 0}
+    changed = {name: one for name, one in given.items() if name not in own and repr(one) != repr(expected[name])}
+    return used | ({"params": changed} if changed else {})
+
+
+def fit_without_constraints(found: Clustering, X: Any) -> ConstrainedClusterer:
+    """Fit the method of a result to the same samples without constraints, with the same cut."""
+    model = clone(found.estimator)
+    if "n_clusters" in parameters(type(model)) and getattr(model, "distance_threshold", None) is None:
+        model.set_params(n_clusters=found.n_clusters)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", LinkwiseWarning)  # about a result that is only compared with
+        return model.fit(X)  # type: ignore[no-any-return]

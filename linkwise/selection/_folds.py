@@ -1,4 +1,4 @@
-"""Folds over what was said: some samples fall silent, and what is known about them is asked afterwards."""
+"""Folds over constraints: the statements about some samples are held out, and models are judged by them."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ import numpy as np
 from sklearn.utils import check_random_state
 
 from linkwise._kernels.disjoint_set import components
+from linkwise._messages import many
 from linkwise._typing import BoolArray, IntArray
 from linkwise.constraints import Constraints, Kind
 from linkwise.exceptions import LinkwiseError
@@ -18,16 +19,16 @@ _MOST_APART = 2_000_000
 
 
 class Fold(NamedTuple):
-    """One way to hold knowledge back; made by `knowledge_folds`.
+    """One way to hold statements out; made by `knowledge_folds`.
 
     Attributes
     ----------
     train : Constraints
-        What a method is told: all that is known about the samples that are not held out, and the rules.
+        The constraints a model is fitted with: all that follow about samples not held out, and the rules.
     test : Constraints
-        What it is asked: statements each of which names a sample that ``train`` does not mention.
+        The statements it is judged by, each of which names a sample that ``train`` does not mention.
     held_out : ndarray of shape (m,)
-        The samples ``train`` does not mention, although something is known about them.
+        The samples that the constraints name and ``train`` does not.
 
     Examples
     --------
@@ -44,16 +45,16 @@ class Fold(NamedTuple):
 
 
 def knowledge_folds(constraints: Constraints, n_splits: int = 5, *, random_state: Any = None) -> list[Fold]:
-    """Split what is known into parts to tell and parts to ask, so that no answer follows from what was told.
+    """Split constraints into training and test parts, so that no statement to test follows from those to train on.
 
     Parameters
     ----------
     constraints : Constraints
-        Statements of any kind. Rules are about clusters, not samples, and are told in every fold.
+        Statements of any kind. Rules are about clusters, not samples, and are in the training part of every fold.
     n_splits : int, default=5
-        How many folds; every sample something is known about is held out in one of them.
+        How many folds; every sample that a statement names is held out in one of them.
     random_state : int, RandomState or None, default=None
-        Who is held out when.
+        Decides which samples are held out in which fold.
 
     Returns
     -------
@@ -72,17 +73,17 @@ def knowledge_folds(constraints: Constraints, n_splits: int = 5, *, random_state
 
     Notes
     -----
-    Pairs are not independent: must_link(a, b) and must_link(b, c) say must_link(a, c). Who holds out statements as they
-    come asks for much that was told. Here *samples* are held out, after closing. What remains known about the others
-    is told: with b held out, must_link(a, c) is. Of what is known about a held-out sample each fact is asked once: that
-    it belongs to a set of must-linked samples, or is apart from one. Two held-out samples are compared only where
-    nobody of their set remains.
+    Pairs are not independent: must_link(a, b) and must_link(b, c) imply must_link(a, c). A split of the statements as
+    they stand would judge by many that the training part implies. Here *samples* are held out, after closing. The
+    statements that remain implied about the others are in the training part: with b held out, must_link(a, c) is. Of
+    the facts about a held-out sample each is in the test part once: that it belongs to a set of must-linked samples, or
+    is apart from one. Two held-out samples are compared only where no other sample of their set remains.
 
-    Triplets and soft statements are told if none of their samples is held out, and asked otherwise; groups are told
-    without the samples held out. What triplets entail is not written out first.
+    Triplets and soft statements are in the training part if none of their samples is held out, else in the test part;
+    groups are in the training part without the samples held out. Implications of triplets are not written out first.
 
-    **Guarantee** nothing asked is implied by what is told, since it is about a sample that is not mentioned there.
-    **Cost** near-linear in the number of statements and of facts asked.
+    **Guarantee** the training part implies nothing in the test part, since it does not mention the samples there.
+    **Cost** near-linear in the number of statements and of facts in the test parts.
 
     Examples
     --------
@@ -103,7 +104,7 @@ def knowledge_folds(constraints: Constraints, n_splits: int = 5, *, random_state
     named = np.unique(np.concatenate([constraints.items[constraints.items >= 0], constraints.groups.member]))
     if len(named) < n_splits:
         msg = (
-            f"knowledge_folds: something is known about {len(named)} samples, too few for {n_splits} folds.\n"
+            f"knowledge_folds: statements are about {many(len(named), 'sample')}, too few for {n_splits} folds.\n"
             f"Hint: n_splits of at most {max(len(named), 2)}, and at least {n_splits} samples named."
         )
         raise LinkwiseError(msg)
@@ -127,11 +128,11 @@ class _Closed:
         self.others = constraints.select(~(linked & hard)).with_rules()
 
     def fold(self, held: BoolArray, told: BoolArray) -> Fold:
-        """Ask about the samples ``held``, tell about those ``told``."""
+        """Hold out the samples ``held``; train on the statements about those ``told``."""
         return Fold(self._told(held, told), self._asked(held, told), np.flatnonzero(held))
 
     def _told(self, held: BoolArray, told: BoolArray) -> Constraints:
-        """What was said about others, and what else is known about them: links that replace those through the held."""
+        """The statements about others, and links between these that replace links through the samples held out."""
         n = self.said.n_samples
         inside = _without(self.said, held)
         hard = inside.is_hard
@@ -150,10 +151,10 @@ class _Closed:
         return inside | Constraints.build(n, must_link=must, cannot_link=first[missing])
 
     def _asked(self, held: BoolArray, told: BoolArray) -> Constraints:
-        """One fact for each held-out sample and each set it belongs to or is apart from; and what else names it."""
+        """A fact for each held-out sample and each set it belongs to or is apart from; and others that name it."""
         n = self.said.n_samples
         first_told, first_held = _first_of(self.set_of, told), _first_of(self.set_of, held)
-        speaks_for = np.where(first_told >= 0, first_told, first_held)  # of each set, whom to compare with
+        speaks_for = np.where(first_told >= 0, first_told, first_held)  # the sample of each set to compare with
         out = np.flatnonzero(held)
         out = out[np.argsort(self.set_of[out], kind="stable")]
         sets = self.set_of[out]

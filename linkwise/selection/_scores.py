@@ -1,4 +1,4 @@
-"""How much of what was held out a clustering keeps, in one number in which trivial clusterings do not win."""
+"""Scores of a clustering by the held-out statements it keeps, in which trivial clusterings do not win."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from linkwise._typing import FloatArray, IntArray
 from linkwise.constraints import Constraints, Kind
 from linkwise.result import Dendrogram, verify
 
-# What a tally counts, in this order: statements that put together, that keep apart, and triplets.
+# The rows of a tally: statements that put together, that keep apart, and triplets.
 KINDS = ("must", "cannot", "triplets")
 _SIDES = (
     (Kind.MUST_LINK, Kind.TOGETHER, Kind.MUST_LINK_ANY),
@@ -20,9 +20,9 @@ _SIDES = (
 
 
 def tally(labels: IntArray, tree: Dendrogram | None, test: Constraints) -> FloatArray:
-    """Count the statements kept and asked, ``float64[3, 2]``, a row for each of `KINDS`.
+    """Count the statements kept and all statements, ``float64[3, 2]``, a row for each of `KINDS`.
 
-    Triplets are asked of the tree if there is one, all else of the labels.
+    Triplets are looked up in the tree if there is one, all others in the labels.
     """
     kept = verify(labels, test.with_rules()).held
     triplets = test.kind == Kind.TRIPLET
@@ -78,7 +78,7 @@ SCORES: dict[str, Callable[[FloatArray], float]] = {
 
 
 def score_of(scoring: str, counts: FloatArray) -> float:
-    """Score counts; where links and triplets were asked the mean of both scores, nan where nothing was."""
+    """Score counts; with links and triplets the mean of both scores, with neither nan."""
     parts = []
     if counts[:2, 1].any():
         parts.append(SCORES[scoring](counts))

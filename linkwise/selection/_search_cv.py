@@ -1,4 +1,4 @@
-"""Choose a model by what was held out: every candidate is told a part of what is known and asked about the rest."""
+"""`KnowledgeSearchCV`: the choice of a model by statements held out, and the table of its results."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ _HEADS = {"must": "must-links", "cannot": "cannot-links", "triplets": "triplets"
 
 
 def table_of(results: dict[str, Any], best: int, n_rows: int | None) -> str:
-    """Word the results: the winner marked, those tied with it, then the others by score, at last the impossible."""
+    """Word the results: the winner marked, those tied with it, then the others by score, last those that failed."""
     mean = results["mean_test_score"]
     order = sorted(range(len(mean)), key=lambda at: (at != best, results["rank_test_score"][at], at))
     fine = [at for at in order if np.isfinite(mean[at])]
@@ -97,38 +97,38 @@ def _can(name: str) -> Callable[[Any], bool]:
 
 
 class KnowledgeSearchCV(ClusterMixin, MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
-    """Choose method, parameters and number of clusters by how well each predicts knowledge it was not told.
+    """Choose method, parameters and number of clusters by how well each predicts statements held out.
 
-    Every candidate clusters all samples several times, each time told a part of what is known, and is asked about the
-    rest. The one that keeps most of what it was not told is fitted again with everything.
+    Every candidate clusters all samples several times, each time with a part of the statements, and is judged by the
+    rest. The one that keeps most of the statements held out is fitted again with all of them.
 
     Parameters
     ----------
     estimator : estimator, or list of (estimator, grid)
         A clusterer of this library, a `Pipeline` that ends in one (say with a metric learner before it), or any
-        scikit-learn clusterer, which is told nothing. A list of pairs searches several of them together.
+        scikit-learn clusterer, which gets no constraints. A list of pairs searches several of them together.
     param_grid : dict or list of dict, optional
         Parameters to try, as in `GridSearchCV`; None with a list of pairs.
     cv : int or list of Fold, default=10
         How many folds `knowledge_folds` makes, or the folds themselves.
     scoring : {"kappa", "balanced", "f", "mcc", "accuracy"} or callable, default="kappa"
-        What is made of the held-out links kept and broken, over all folds together; see Notes. A callable gets a
-        fitted model and the statements asked, and returns a number per fold, larger for better. Of triplets the share
-        kept counts, and where there are links too the mean of both scores.
+        The score of the held-out links kept and broken, over all folds together; see Notes. A callable gets a
+        fitted model and the statements held out, and returns a number per fold, larger for better. Of triplets the
+        share kept counts, and where there are links too the mean of both scores.
     ties : {"simple", "stable", "best"}, default="simple"
-        Who wins among candidates whose score is within one standard error of the best: the one with the fewest
+        Which candidate wins among those whose score is within one standard error of the best: the one with the fewest
         clusters and of several the most stable, the one whose clusters change least between folds, or the best.
     refit : bool, default=True
-        Fit the winner again with everything that is known.
+        Fit the winner again with all constraints.
     n_jobs : int, optional
         Processes to use, as in joblib; -1 for all cores.
     random_state : int, RandomState or None, default=None
-        Who is held out when. Estimators have a ``random_state`` of their own.
+        Decides which samples are held out in which fold. Estimators have their own ``random_state``.
 
     Attributes
     ----------
     best_estimator_ : estimator
-        The winner, fitted with everything.
+        The winner, fitted with all constraints.
     best_params_, best_score_, best_index_
         Its parameters, score and place in ``cv_results_``.
     labels_, n_clusters_
@@ -137,14 +137,14 @@ class KnowledgeSearchCV(ClusterMixin, MetaEstimatorMixin, BaseEstimator):  # typ
         One entry per candidate, named as in `GridSearchCV`. ``mean_test_score`` is the score of all folds together,
         ``se_test_score`` its standard error by the jackknife, ``split0_test_score`` and so on those of single folds;
         ``must_kept``, ``cannot_kept``, ``triplets_kept`` shares of the held-out statements; ``stability`` the adjusted
-        Rand index between the clusters with everything told and those of each fold, on average; ``tied`` who is within
-        a standard error of the best; ``trouble`` why a candidate could not be fitted, or "".
+        Rand index between the clusters with all constraints and those of each fold, on average; ``tied`` the
+        candidates within a standard error of the best; ``trouble`` why a candidate could not be fitted, or "".
     folds_ : list of Fold
-        What was told and asked.
+        The parts of the constraints to fit with and to judge by.
 
     See Also
     --------
-    knowledge_folds : how knowledge is split without leaks.
+    knowledge_folds : splits constraints without leaks.
     linkwise.cluster : with ``n_clusters="auto"`` it searches among sensible candidates.
     linkwise.plots.plot_search : score against parameter.
 
@@ -155,17 +155,17 @@ class KnowledgeSearchCV(ClusterMixin, MetaEstimatorMixin, BaseEstimator):  # typ
     as many pairs together would keep by chance: on pairs drawn at random it estimates the adjusted Rand index between
     clusters and truth. "balanced" is the mean of the shares of must- and of cannot-links kept, whatever their numbers;
     "f" the F-measure of pairs put together, "mcc" the correlation. All folds are counted together before the score is
-    taken, since single folds ask little. The standard error of a difference between two candidates is that of the
-    jackknife over folds, both seen on the same ones.
+    taken, since single folds hold few statements. The standard error of a difference between two candidates is that of
+    the jackknife over folds, both seen on the same ones.
 
-    Candidates that cannot be (fewer clusters than cannot-links need, a dead end, a kind of statement not understood)
+    Candidates that fail (fewer clusters than cannot-links need, a dead end, a kind of statement not understood)
     are listed with the reason and cannot win. Candidates that differ in the number of clusters only and are cuts of one
     tree share its growing, with the same results.
 
-    **Cost** a fit per candidate (per tree) and fold, and one with everything. `linkwise.engines.progress` reports fits
-    done and fits in all. **Guarantee** no statement asked follows from those told. **Departure from [1]_** see
-    `knowledge_folds`: there both samples of an asked pair are held out, which leaves one pair in a hundred of those
-    drawn to ask in each of ten folds; here one suffices.
+    **Cost** a fit per candidate (per tree) and fold, and one with all constraints. `linkwise.engines.progress` reports
+    fits done and fits in all. **Guarantee** no statement held out follows from those in the fit. **Departure from
+    [1]_** see `knowledge_folds`: there both samples of a test pair are held out, which leaves one pair in a hundred of
+    those drawn for each of ten folds; here one suffices.
 
     References
     ----------
@@ -243,7 +243,7 @@ class KnowledgeSearchCV(ClusterMixin, MetaEstimatorMixin, BaseEstimator):  # typ
         y : None
             Constraints passed here are used as ``constraints``; anything else is ignored.
         constraints : Constraints
-            What is known: told in part, asked in part.
+            Statements to fit with in part, to judge by in part.
 
         Returns
         -------
@@ -285,13 +285,15 @@ class KnowledgeSearchCV(ClusterMixin, MetaEstimatorMixin, BaseEstimator):  # typ
     def _folds(self, known: Constraints) -> list[Fold]:
         if isinstance(self.cv, list):
             if not (self.cv and all(isinstance(fold, Fold) for fold in self.cv)):
-                msg = "KnowledgeSearchCV: cv is a list without folds, expected a number or what knowledge_folds makes."
+                msg = (
+                    "KnowledgeSearchCV: cv is a list without folds, expected a number or the result of knowledge_folds."
+                )
                 raise LinkwiseError(msg)
             return self.cv
         if not known.n_statements:
             msg = (
-                f"KnowledgeSearchCV: nothing is known about X (n_samples={known.n_samples}), so nothing can be held "
-                "out to choose by.\n"
+                f"KnowledgeSearchCV: there are no statements about X (n_samples={known.n_samples}), so none can be "
+                "held out to choose by.\n"
                 "Hint: pass statements, as in search.fit(X, constraints=...); without any there is "
                 '`linkwise.cluster(X, n_clusters="auto")`.'
             )
@@ -300,15 +302,16 @@ class KnowledgeSearchCV(ClusterMixin, MetaEstimatorMixin, BaseEstimator):  # typ
         asked = np.concatenate([fold.test.kind for fold in folds])
         if len(np.unique(asked)) == 1 and asked[0] != Kind.TRIPLET and not callable(self.scoring):
             warn_user(
-                f"KnowledgeSearchCV: all that can be held out is {Kind(int(asked[0])).word}, which cannot tell too few "
-                "clusters from too many.\nHint: say of some samples that they belong together, of others that not."
+                f"KnowledgeSearchCV: all statements to hold out are {Kind(int(asked[0])).word}, which cannot tell "
+                "too few clusters from too many.\n"
+                "Hint: add statements that put samples together and others that keep them apart."
             )
         return folds
 
     def _fit_all(
         self, candidates: Sequence[Candidate], X: Any, known: Constraints, folds: Sequence[Fold]
     ) -> list[list[_Judged]]:
-        """What became of each candidate (row) with everything told (first) and in each fold."""
+        """The outcome of each candidate (row) with all constraints (first) and in each fold."""
         tasks = [Fold(known, known, np.empty(0, dtype=np.intp)), *folds]
         groups = families(candidates, tasks[0].train)
         jobs = [(group, fold) for fold in range(len(tasks)) for group in groups]
@@ -337,7 +340,7 @@ class KnowledgeSearchCV(ClusterMixin, MetaEstimatorMixin, BaseEstimator):  # typ
 
     @available_if(_can("predict"))  # type: ignore[untyped-decorator]
     def predict(self, X: Any) -> IntArray:
-        """Return the cluster of new samples, as the chosen model says."""
+        """Return the cluster of new samples, as the chosen model predicts."""
         check_is_fitted(self, "best_estimator_")
         return np.asarray(self.best_estimator_.predict(X))
 
@@ -348,7 +351,7 @@ class KnowledgeSearchCV(ClusterMixin, MetaEstimatorMixin, BaseEstimator):  # typ
         return self.best_estimator_.transform(X)
 
     def table(self, n_rows: int | None = 12) -> str:
-        """Word the comparison for a person: best candidates first, then what could not be, and why.
+        """Word the comparison: best candidates first, then those that failed, and why.
 
         Parameters
         ----------
@@ -368,14 +371,14 @@ class KnowledgeSearchCV(ClusterMixin, MetaEstimatorMixin, BaseEstimator):  # typ
         *  COPKMeans  n_clusters=3  1.000 +- 0.000  100%             100%               1.00       3
         * chosen
         1 of 2 failed:
-          COPKMeans(n_clusters=2): statements cannot hold in so many clusters
+          COPKMeans(n_clusters=2): statements cannot hold in that many clusters
         """
         check_is_fitted(self, "cv_results_")
         return table_of(self.cv_results_, self.best_index_, n_rows)
 
 
 class _Judged:
-    """What is kept of one fit: labels, what it kept of what it was asked, and the rest of its outcome."""
+    """One fit in short: labels, the counts of held-out statements kept, and the rest of its outcome."""
 
     def __init__(self, outcome: Outcome, fold: Fold, scoring: Any) -> None:
         self.trouble, self.error, self.seconds = outcome.trouble, outcome.error, outcome.seconds
@@ -395,7 +398,7 @@ def _judge_family(family: Sequence[Candidate], X: Any, fold: Fold, scoring: Any)
 
 
 def _raise_if_all_failed(candidates: Sequence[Candidate], outcomes: list[list[_Judged]]) -> None:
-    """Raise the first error if nothing could be fitted; it says what is wrong with the data or the statements."""
+    """Raise the first error if no candidate could be fitted; it tells what is wrong with the data or the statements."""
     if any(row[0].labels is not None and any(one.labels is not None for one in row[1:]) for row in outcomes):
         return
     first = next(one.error for row in outcomes for one in row if one.error is not None)
@@ -409,6 +412,6 @@ def _raise_if_all_failed(candidates: Sequence[Candidate], outcomes: list[list[_J
     bounds = hint(command="`linkwise check`", python="`check(constraints)`")
     msg = (
         f"KnowledgeSearchCV: none of {len(candidates)} candidates could be fitted:\n{listed}{more}\n"
-        f"Hint: try more clusters; {bounds} says how few there can be."
+        f"Hint: try more clusters; {bounds} finds how few there can be."
     )
     raise LinkwiseError(msg) from first

@@ -1,4 +1,4 @@
-"""From counts per candidate and fold to scores with errors, and from these to a winner."""
+"""Results of a search: scores with errors from counts per candidate and fold, and the winner."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ Results = dict[str, Any]
 def collect(candidates: Sequence[Candidate], outcomes: Sequence[Sequence[Any]], scoring: Any) -> Results:
     """Make the table of all candidates; a row of ``outcomes`` has the fit with everything first, then the folds.
 
-    A candidate that fails with everything told, or in half of the folds, has no score; folds it fails in are left out.
+    A candidate that fails with all statements, or in half of the folds, has no score; folds it fails in are left out.
     """
     n, n_folds = len(candidates), len(outcomes[0]) - 1
     results: Results = {"params": [dict(candidate.params) for candidate in candidates]}
@@ -88,7 +88,7 @@ def _spread(without: FloatArray) -> FloatArray:
 
 
 def tied(mean: FloatArray, without: FloatArray) -> BoolArray:
-    """Who is within one standard error of the best, the error being that of the difference to the best."""
+    """The candidates within one standard error of the best, where the error is that of the difference to the best."""
     if not np.isfinite(mean).any():
         return np.zeros(len(mean), dtype=np.bool_)
     top = int(np.nanargmax(mean))

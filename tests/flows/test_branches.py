@@ -51,16 +51,22 @@ def is_branch(tree, members):
     return tree.leaf_count[node] == len(members)
 
 
-def test_the_command_cuts_branches_unless_asked_otherwise(here, capsys):
-    told = run(capsys, *BASE)
+def test_the_command_cuts_branches_when_asked(here, capsys):
+    assert load_after(capsys).min_cluster_size == "auto"  # as in `linkwise.cluster`
+    told = run(capsys, *BASE, "--min-cluster-size", "1")
     model = load("out/model.lwm")
-    assert model.min_cluster_size is None
+    assert model.min_cluster_size == 1
     for label in range(2):
         assert is_branch(model.dendrogram_, np.flatnonzero(model.labels_ == label).tolist())
     assert "given to" not in told
     page = (here / "out" / "report.html").read_text(encoding="utf-8")
     assert "outside the branch" not in page
-    assert "min_cluster_size" not in page.split("How to repeat this result")[-1].split("</pre>")[0]
+    assert "min_cluster_size=1" in page.split("How to repeat this result")[-1].split("</pre>")[0]
+
+
+def load_after(capsys, *arguments):
+    run(capsys, *BASE, *arguments)
+    return load("out/model.lwm")
 
 
 def test_the_command_says_what_was_moved_everywhere(here, capsys):
@@ -81,19 +87,22 @@ def test_the_command_says_what_was_moved_everywhere(here, capsys):
     assert "above the cut" not in why
 
 
-def test_a_lopsided_cut_names_the_other_form(here, capsys):
+def test_outliers_are_given_to_the_nearest_cluster_unless_branches_are_asked_for(here, capsys):
     (here / "data.csv").write_text("name,x\n" + "".join(f"{n},{x}\n" for n, x in enumerate([*range(40), 9000.0])))
     (here / "said.csv").write_text("kind,a,b,c\ntriplet,0,1,2\n")
     told = run(capsys, *BASE)
-    assert "one cluster holds 40 of 41 samples; --min-cluster-size auto" in told
-    assert "--min-cluster-size auto" not in run(capsys, *BASE, "--min-cluster-size", "1")
-    assert "1 sample in 1 branch of fewer than 8 samples was given" in run(capsys, *BASE, "--min-cluster-size", "auto")
+    assert "1 sample in 1 branch of fewer than 8 samples was given" in told
+    assert "--min-cluster-size 1 makes every cluster a branch of the tree." in told
+    told = run(capsys, *BASE, "--min-cluster-size", "1")
+    assert "one cluster holds 40 of 41 samples" in told
+    assert "was given" not in told
 
 
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        (["-k", "2", "-c", "apart.csv"], "belongs to --method recon"),
+        (["-k", "2", "-c", "apart.csv"], "goes with triplets alone, but there are others"),
+        (["-k", "2", "-c", "said.csv", "--method", "ihac"], "goes with ReCon, but the method is IHAC"),
         (["-k", "2", "-c", "apart.csv", "-c", "said.csv"], "goes with triplets alone"),
         (["-k", "auto", "-c", "said.csv"], "goes with a number of clusters"),
         (["--height", "3", "-c", "said.csv"], "goes with a number of clusters"),

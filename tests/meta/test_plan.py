@@ -112,6 +112,17 @@ def test_packages_are_entered_by_their_doors():
     assert found == []
 
 
+def test_the_command_line_imports_no_engine():
+    """It clusters through the front door; the little else it needs of engines comes through `selection`."""
+    found = []
+    for path in (ROOT / "cli").rglob("*.py"):
+        for module, name, home in imports(path):
+            through_the_door = module == "linkwise.selection"
+            if not through_the_door and (module.startswith("linkwise.engines") or room_of(home).startswith("engines")):
+                found.append(f"{name_of(path)} imports {name} from {module}")
+    assert found == []
+
+
 def test_no_folder_is_too_large():
     size = Counter(path.parent.relative_to(ROOT).as_posix() for path in FILES if path.name != "__init__.py")
     assert {folder: count for folder, count in size.items() if count > MOST_MODULES} == {}

@@ -23,6 +23,7 @@ from linkwise.engines.agglomeration._linkages import (
     EUCLIDEAN_ONLY as EUCLIDEAN_ONLY,
     LINKAGES as LINKAGES,
     linkage_code as linkage_code,
+    plan_memory as plan_memory,
 )
 from linkwise.engines.agglomeration._spanning_tree import (
     join_edges as join_edges,

@@ -37,13 +37,13 @@ def test_method_and_number_are_those_that_predict_what_was_held_out(monkeypatch)
 def test_where_too_little_is_known_the_heights_decide_and_that_is_said():
     alone = cluster(X, n_clusters="auto")
     assert alone.search is None
-    assert alone.reasons[0].startswith("nothing is known that could be held out")
+    assert alone.reasons[0].startswith("there are no statements to hold out")
     assert alone.labels.tolist() == cluster(X).labels.tolist()
     few = cluster(X, Constraints.build(60, cannot_link=[(0, 1), (2, 3)]), "auto")
     assert "0 pairs together and 2 pairs apart, about 4 samples" in few.reasons[0]
     assert few.n_clusters >= 2
     one_sided = Constraints.build(60, cannot_link=[(i, i + 1) for i in range(20)])
-    assert "too little" in cluster(X, one_sided, "auto").reasons[0]
+    assert "too few statements" in cluster(X, one_sided, "auto").reasons[0]
 
 
 def test_sizes_alone_are_settled_by_the_silhouette():
@@ -161,13 +161,14 @@ def test_the_choice_is_told_with_its_score_and_its_rival(scores, tied, best, riv
     won, against, compared = _automatic.explain(search, methods)
     name = "ABC"[best] + f"(k={best + 2})"
     assert (
-        won == f"{name}: told part of what is known, it kept 75% of the must-links, 100% of the cannot-links held out."
+        won == f"{name}: fitted with a part of the statements, it kept 75% of the must-links, "
+        "100% of the cannot-links held out."
     )
     assert against.startswith(rival)
     failed = {
         0: ".",
-        1: "; 1 failed: 1 too few or too many clusters for what was said.",
-        2: "; 2 failed: 1 met a dead end, 1 too few or too many clusters for what was said.",
+        1: "; 1 failed: 1 too few or too many clusters for the statements.",
+        2: "; 2 failed: 1 met a dead end, 1 too few or too many clusters for the statements.",
     }
     assert (
         compared == "compared: COPKMeans with 2 to 4 clusters, 3 candidates in 10 folds" + failed[np.isnan(mean).sum()]

@@ -12,7 +12,6 @@ from sklearn.preprocessing import scale
 
 from linkwise import ConstrainedCompleteLink, Constraints, MinSeparation, SizeBetween, cluster, verify
 from linkwise.exceptions import DeadEndError, InfeasibleConstraintsError, LinkwiseError
-from linkwise.selection import _cluster
 from linkwise.sources import label_pairs, label_triplets_sample
 
 X, y = load_iris(return_X_y=True)
@@ -49,7 +48,7 @@ def test_the_method_follows_from_what_was_said(said, k, expected):
 
 
 def test_many_samples_get_no_matrix(monkeypatch):
-    monkeypatch.setattr(_cluster, "MATRIX", 100)
+    monkeypatch.setattr("linkwise._memory.MATRIX", 100)
     found = cluster(X, PAIRS, 3)
     assert type(found.estimator).__name__ == "COPKMeans"
     assert "150 samples are too many" in found.reasons[0]
@@ -128,7 +127,7 @@ def test_a_dead_end_of_greedy_merging_is_not_the_end(metric):
 def test_what_cannot_be_is_said():
     with pytest.raises(InfeasibleConstraintsError):
         cluster(X, Constraints.build(N, must_link=[(0, 1)], cannot_link=[(0, 1)]))
-    with pytest.raises(LinkwiseError, match=r"needs to be told how many"):
+    with pytest.raises(LinkwiseError, match=r"needs the number of clusters"):
         cluster(X, Constraints.build(N, rules=SizeBetween(40)))
     with pytest.raises(LinkwiseError, match="plain vectors"):
         cluster(sp.csr_matrix(X), Constraints.build(N, rules=SizeBetween(40)), 3)
@@ -139,3 +138,18 @@ def test_what_cannot_be_is_said():
     choice = Constraints.build(N, must_link_any=[(0, 1, 2)])
     with pytest.raises(LinkwiseError, match="must_link_any"):
         cluster(X, choice)
+
+
+@pytest.mark.parametrize("linkage", ["average", "complete", "single", "ward", "weighted", "centroid", "median"])
+def test_the_memory_plan_is_that_of_the_merge_loop(linkage):
+    from linkwise.engines.agglomeration import plan_memory
+    from linkwise.selection._choice import Task, choose, planned_memory
+
+    n, matrix = 20_000, 8 * 20_000**2
+    plain = Task(n, Constraints.build(n), 3, "euclidean", sparse=False, linkage=linkage)
+    assert planned_memory(choose(plain)[0], plain) == plan_memory(n, linkage, "euclidean")
+    together = Task(n, Constraints.build(n, must_link=[(0, 1)]), 3, "euclidean", sparse=False, linkage=linkage)
+    assert planned_memory(choose(together)[0], together) == pytest.approx(1.5 * matrix, rel=0.01)
+    apart = Task(n, Constraints.build(n, cannot_link=[(0, 1)]), 3, "euclidean", sparse=False, linkage=linkage)
+    lean = linkage in ("ward", "centroid", "median")
+    assert planned_memory(choose(apart)[0], apart) == pytest.approx(0 if lean else matrix, rel=0.01)

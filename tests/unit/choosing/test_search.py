@@ -205,7 +205,7 @@ def test_folds_may_be_given_and_refit_left_out():
 
 
 def test_what_cannot_be_is_said():
-    with pytest.raises(LinkwiseError, match="nothing is known"):
+    with pytest.raises(LinkwiseError, match="there are no statements about X"):
         search().fit(X)
     with pytest.raises(LinkwiseError, match="too few for 5 folds"):
         search().fit(X, constraints=Constraints.build(80, must_link=[(0, 1)]))
@@ -213,7 +213,7 @@ def test_what_cannot_be_is_said():
         search().fit(X, constraints=Constraints.build(80, must_link=[(0, 1)], cannot_link=[(0, 1)]))
     with pytest.raises(LinkwiseError, match="param_grid has to be None"):
         KnowledgeSearchCV([(KMeans(), {})], {"n_clusters": [2]}).fit(X, constraints=PAIRS)
-    with pytest.raises(LinkwiseError, match="no estimator with a grid"):
+    with pytest.raises(LinkwiseError, match="not an estimator with a grid"):
         KnowledgeSearchCV([KMeans()]).fit(X, constraints=PAIRS)
     with pytest.raises(LinkwiseError, match="no candidate"):
         KnowledgeSearchCV([]).fit(X, constraints=PAIRS)

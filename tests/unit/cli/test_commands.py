@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import csv
+import html
 import io
 import json
 import os
+import re
+import shlex
 import subprocess
 import sys
 
@@ -71,34 +74,45 @@ def test_a_rule_about_sizes_is_obeyed_without_a_tree(here, capsys):
     ]  # nothing stays of the tree that was there before
     found = list(labels(here / "out" / "labels.csv").values())
     assert sorted(map(found.count, set(found))) == [3, 3]
-    assert "COPKMeans(n_clusters=2, random_state=0)" in (here / "out" / "report.html").read_text(encoding="utf-8")
-    for wrong in (["-k", "auto"], ["--linkage", "ward"]):
+    page = html.unescape((here / "out" / "report.html").read_text(encoding="utf-8"))
+    assert "lw.cluster(table.X, said.constraints, n_clusters=2, method='COPKMeans')" in page
+    for wrong in (["--height", "3"], ["--linkage", "ward"], ["--method", "copkmeans", "--linkage", "ward"]):
         assert main([*options, "-c", "size.csv", *wrong]) == 2
-        assert "belongs to methods that make a tree" in capsys.readouterr().err
+        told = capsys.readouterr().err
+        assert f"{' '.join(wrong[-2:])} belongs to methods that make a tree; COPKMeans" in told
+        assert "makes none.\nHint: give the number of clusters, as in -k 5, and no linkage." in told
+    assert main([*options, "-k", "auto", "-c", "size.csv"]) == 0
+    assert "have the largest silhouette" in capsys.readouterr().out
 
 
-def test_many_rows_are_clustered_without_a_table_of_distances(here, capsys, monkeypatch):
+def test_many_rows_are_clustered_without_a_matrix_of_distances(here, capsys, monkeypatch):
     monkeypatch.setattr("linkwise._memory.MATRIX", 5)
-    options = ["cluster", "data.csv", "--id", "name", "-k", "3", "--force", "-o", "out"]
-    assert main(options) == 0
+    options = ["cluster", "data.csv", "--id", "name", "-c", "said.csv", "--force", "-o", "out"]
+    assert main([*options, "-k", "3"]) == 0
     told = capsys.readouterr()
-    assert "ward linkage, which keeps no table of the 6 x 6 distances" in told.out
+    assert "COPKMeans(): 6 samples are too many for a matrix of distances." in told.out
     assert told.err == ""
-    assert main([*options, "--linkage", "centroid"]) == 0
-    assert capsys.readouterr().err == ""
+    assert not (here / "out" / "tree.nwk").exists()
+    for more, why in (
+        (["--height", "3"], "since it is to be cut at a height"),
+        (["-k", "3", "--linkage", "ward"], "since ward linkage was asked for"),
+        (["-k", "3", "--method", "agglomerative"], "so Ward linkage"),
+    ):
+        assert main([*options, *more]) == 0
+        told = capsys.readouterr()
+        assert "ConstrainedAgglomerative(linkage='ward')" in told.out
+        assert why in told.out
+        assert told.err == ""
+        assert (here / "out" / "tree.nwk").exists()
 
 
-def test_numbers_of_clusters_of_many_rows_are_compared_without_a_table_too(here, monkeypatch):
-    tried = []
-
-    def decide(estimator, linkages, X, known):
-        tried.append(linkages)
-        return 3, linkages[0], ()
-
-    monkeypatch.setattr("linkwise.selection.decide_cut", decide)
+def test_numbers_of_clusters_of_many_rows_are_compared_without_a_matrix_too(here, capsys, monkeypatch):
+    heaps(here)
     monkeypatch.setattr("linkwise._memory.MATRIX", 5)
-    assert main(["cluster", "data.csv", "--id", "name", "-k", "auto", "-o", "out", "--quiet"]) == 0
-    assert tried == [("ward",)]
+    monkeypatch.setattr("linkwise.selection._automatic.COMPARE", 10)
+    assert main(["cluster", "heaps.csv", "--id", "name", "-c", "true.csv", "-k", "auto", "-o", "out"]) == 0
+    told = capsys.readouterr().out
+    assert "compared: ConstrainedAgglomerative, COPKMeans, PCKMeans with 2 to 12 clusters, 33 candidates" in told
 
 
 def test_cluster_without_statements_uses_row_numbers(here, capsys):
@@ -119,7 +133,8 @@ def test_a_dead_end_is_left_and_told(here, capsys):
     assert main(["cluster", "trap.csv", "--id", "name", "-c", "apart.csv", "-k", "2", "-o", "out"]) == 0
     told = capsys.readouterr()
     assert "All 3 hard statements hold: 3 cannot-links." in told.out
-    assert "warning: greedy merging met a dead end at 3 clusters" in told.err
+    assert "  - greedy merging met a dead end at 3 clusters; all samples were divided anew." in told.out
+    assert told.err == ""
     assert labels(here / "out" / "labels.csv") == {"a": "0", "b": "1", "c": "1", "d": "0"}
     page = (here / "out" / "report.html").read_text(encoding="utf-8")
     assert "greedy merging met a dead end at 3 clusters; all samples were divided again" in page
@@ -134,17 +149,40 @@ def test_recon_obeys_triplets(here, capsys):
     assert "The 1 hard statement holds: 1 triplet." in capsys.readouterr().out
 
 
-def test_the_recipe_in_the_report_gives_the_same_labels(here):
-    import html
-    import re
-
-    assert main(["cluster", "data.csv", "--id", "name", "-c", "said.csv", "-k", "3", "--standardize", "-o", "out"]) == 0
+@pytest.mark.parametrize(
+    ("options", "method"),
+    [
+        ("-c said.csv -k 3 --standardize", "ConstrainedCompleteLink"),
+        ("-c said.csv --height 4.5", "ConstrainedCompleteLink"),
+        ("-k auto", "ConstrainedAgglomerative"),
+        ("-c trios.csv", "ReCon"),
+        ("-c trios.csv --min-cluster-size 1", "ReCon"),
+        ("-c trios.csv -k auto", "ReCon"),
+        ("-c size.csv -k 2", "COPKMeans"),
+        (
+            "-c said.csv -k 3 --method copkmeans --set n_init=4 --set init=neighborhoods --set random_state=5",
+            "COPKMeans",
+        ),
+        ("-c said.csv -k 3 --method agglomerative --set metric=cityblock", "ConstrainedAgglomerative"),
+        ("-c said.csv --method correlationclustering", "CorrelationClustering"),
+    ],
+)
+def test_the_recipe_in_the_report_gives_the_same_labels(here, options, method):
+    (here / "trios.csv").write_text("kind,a,b,c\ntriplet,otter,orca,mink\ntriplet,seal,walrus,orca\n")
+    (here / "size.csv").write_text("kind,a,b\nsize_between,3,3\n")
+    assert main(["cluster", "data.csv", "--id", "name", *options.split(), "-o", "out", "--quiet"]) == 0
     page = (here / "out" / "report.html").read_text(encoding="utf-8")
     code = html.unescape(re.search(r"<pre><code>(.*?)</code></pre>", page, re.DOTALL)[1])
+    assert "lw.cluster(" in code
     names: dict = {}
     exec(code, names)
     found = labels(here / "out" / "labels.csv")
-    assert [str(label) for label in names["model"].labels_] == list(found.values())
+    assert [str(label) for label in names["found"].labels] == list(found.values())
+    assert type(names["found"].estimator).__name__ == method
+    command = code.rpartition("# in a shell: linkwise ")[2]
+    assert f"--method {method}" in command
+    assert main([*shlex.split(command.replace("OUT", "again")), "--quiet"]) == 0
+    assert labels(here / "again" / "labels.csv") == found
 
 
 def test_a_contradiction_exits_3_and_names_lines(here, capsys):
@@ -290,7 +328,7 @@ def test_the_number_of_clusters_is_found_by_what_was_held_out(here, capsys):
     told = capsys.readouterr().out
     assert "36 samples in 3 clusters." in told
     assert "held out" in told
-    assert "compared: ConstrainedAgglomerative with 2 to 12 clusters" in told
+    assert "compared: ConstrainedAgglomerative, ConstrainedCompleteLink, COPKMeans" in told
     assert len(set(labels(here / "out" / "labels.csv").values())) == 3
     page = (here / "out" / "report.html").read_text(encoding="utf-8")
     assert "n_clusters=3" in page
@@ -300,7 +338,7 @@ def test_without_enough_statements_the_heights_decide_and_that_is_said(here, cap
     heaps(here)
     assert main(["cluster", "heaps.csv", "--id", "name", "-k", "auto", "--linkage", "ward", "-o", "out"]) == 0
     told = capsys.readouterr().out
-    assert "nothing is known that could be held out" in told
+    assert "there are no statements to hold out" in told
     assert "3 clusters: the largest step" in told
     assert main(["cluster", "data.csv", "--id", "name", "-k", "many", "-o", "out2"]) == 2
 

@@ -15,7 +15,6 @@ import pytest
 
 from linkwise._threads import cores
 from linkwise.cli import main
-from linkwise.cli._fitting import Distances, require_room
 from linkwise.io import read_labels, read_tree
 
 DATA = "name,x,y\notter,0,0\nmink,0,1\nstoat,1,0\nseal,9,9\nwalrus,9,8\norca,30,1\n"
@@ -93,28 +92,28 @@ def test_l33_what_is_too_big_is_refused_before_it_is_begun(here, capsys, monkeyp
         raise AssertionError
 
     monkeypatch.setattr("linkwise._memory.available_memory", lambda: 200)
+    monkeypatch.setattr("linkwise._memory.GIB", 16)
+    monkeypatch.setattr("linkwise.engines.agglomeration._linkages.FEW", 5)
     with monkeypatch.context() as patched:
-        patched.setattr("linkwise.cli._cluster_verb.fit", begun)
-        assert main([*CLUSTER, "-o", "out"]) == 1
+        patched.setattr("linkwise.engines.ConstrainedClusterer.fit", begun)
+        assert main([*CLUSTER, "-o", "out", "--linkage", "average"]) == 1
         told = capsys.readouterr().err
-        assert "average linkage of 6 samples takes about" in told
-        assert "nothing was begun.\nHint: --linkage ward (or centroid, median) keeps no distances" in told
-    assert main([*CLUSTER, "-o", "out", "--linkage", "ward"]) == 0
+        assert "average linkage of 6 samples by ConstrainedAgglomerative needs 18.0 GiB, but only 12.5 GiB" in told
+        assert "Hint: --linkage ward (or centroid, median) holds no distances, or --method COPKMeans" in told
+        assert main([*CLUSTER, "-c", "said.csv", "-k", "2", "-o", "out"]) == 1
+        assert "Hint: --method agglomerative --linkage ward (or centroid" in capsys.readouterr().err
+        assert not (here / "out").exists()
+    assert main([*CLUSTER, "-o", "out"]) == 0
 
 
-def test_l33_much_memory_is_said_before_it_is_taken(capsys, monkeypatch):
-    from linkwise.engines.agglomeration._linkages import plan_memory
-
+def test_l33_much_memory_is_said_before_it_is_taken(here, capsys, monkeypatch):
     monkeypatch.setattr("linkwise._memory.available_memory", lambda: 2**35)
-    sizes = Distances(20_000, "average", "agglomerative", sparse=False, said=True)
-    require_room(sizes, quiet=False)
-    assert "average linkage of 20,000 samples takes about 3.0 GiB of memory" in capsys.readouterr().err
-    require_room(sizes, quiet=True)
-    require_room(sizes._replace(linkage="ward"), quiet=False)
+    monkeypatch.setattr("linkwise._memory.GIB", 16)
+    words = "linkwise: average linkage of 6 samples by ConstrainedAgglomerative allocates 18.0 GiB.\n"
+    assert main([*CLUSTER, "--linkage", "average", "-o", "out"]) == 0
+    assert capsys.readouterr().err == words
+    assert main([*CLUSTER, "--linkage", "average", "-o", "out", "--force", "--quiet"]) == 0
     assert capsys.readouterr().err == ""
-    for linkage in ("average", "complete", "single", "ward", "weighted", "centroid", "median"):
-        planned = plan_memory(20_000, linkage, "euclidean")
-        assert sizes._replace(linkage=linkage, said=False).size == pytest.approx(planned, rel=0.01)
 
 
 def test_l35_odd_names_of_files_work(here, capsys):

@@ -150,7 +150,7 @@ def test_repair_drops_the_lines_it_is_told_and_writes_only_what_holds(here, caps
     assert read_knowledge(here / "left.csv").constraints.n_statements == 3
     assert main(["repair", "bad.csv", "--drop", "4", "--drop", "6", "-o", "left.csv"]) == 1
     assert main(["repair", "bad.csv", "--drop", "9", "-o", "other.csv"]) == 2
-    assert "no statement stands in that line" in capsys.readouterr().err
+    assert "there is no statement in that line" in capsys.readouterr().err
 
 
 def test_repair_asks_and_keeps_notes(here, capsys, monkeypatch):

@@ -257,7 +257,7 @@ def test_an_interruption_names_what_is_in_its_place_already(here, capsys, monkey
     assert "interrupted; already written: out/labels.csv, out/tree.nwk, out/model.lwm, out/report.html" in (
         capsys.readouterr().err
     )
-    monkeypatch.setattr("linkwise.cli._cluster_verb.fit", stop)
+    monkeypatch.setattr("linkwise.selection.cluster", stop)
     assert main([*ON, "--quiet", "--force"]) == 130
     assert capsys.readouterr().err.strip() == "interrupted; nothing was written."
 
@@ -325,6 +325,12 @@ def test_one_of_a_thing_is_one(here, capsys):
     assert main(["compare", "one", "one"]) == 0
     assert capsys.readouterr().out.startswith("1 sample in 1 and 1 cluster; ")
     assert "<b>1</b><span>sample</span>" in (here / "one" / "report.html").read_text()
+    (here / "pair.csv").write_text("kind,a,b\nmust_link,otter,mink\n")
+    assert main(["check", "pair.csv"]) == 0
+    assert capsys.readouterr().out == "1 statement about 2 samples can hold. Only 1 cluster is possible.\n"
+    (here / "few.csv").write_text("kind,a,b\nmin_separation,1,\n")
+    assert main(["check", "few.csv", "--data", "one.csv", "-k", "2"]) == 2
+    assert "-k 2: there is only 1 sample." in capsys.readouterr().err
 
 
 def test_a_folder_with_a_line_end_in_its_name_stays_on_one_line(here, capsys):
@@ -349,10 +355,10 @@ def test_a_cluster_that_holds_nearly_all_is_pointed_out(here, capsys):
     rows = "".join(f"{i % 10},{i // 10}\n" for i in range(90)) + "200,0\n0,200\n-200,-200\n"
     (here / "heap.csv").write_text("x,y\n" + rows)
     words = "one cluster holds 90 of 93 samples; try --linkage ward or -k auto."
-    assert main(["cluster", "heap.csv", "-k", "4", "-o", "out"]) == 0
+    assert main(["cluster", "heap.csv", "-k", "4", "--linkage", "average", "-o", "out"]) == 0
     assert words in capsys.readouterr().out
     assert words in (here / "out" / "report.html").read_text()
-    assert main(["cluster", "heap.csv", "-k", "4", "-o", "out", "--force", "--json"]) == 0
+    assert main(["cluster", "heap.csv", "-k", "4", "--linkage", "average", "-o", "out", "--force", "--json"]) == 0
     told = json.loads(capsys.readouterr().out)
     assert told["largest_cluster"] == 90
     assert words in told["reasons"]

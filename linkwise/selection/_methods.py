@@ -1,0 +1,67 @@
+"""Names of the clusterers that `cluster` and the command line can run; reading them loads no clusterer."""
+
+from __future__ import annotations
+
+import difflib
+from typing import Any
+
+from linkwise._messages import hint
+from linkwise.exceptions import InvalidArgumentError
+
+METHODS = (
+    "BiHAC",
+    "BiiHAC",
+    "ConstrainedAgglomerative",
+    "ConstrainedCompleteLink",
+    "ConstrainedGaussianMixture",
+    "ConstrainedKMeans",
+    "COPKMeans",
+    "CorrelationClustering",
+    "CVQE",
+    "HACoc",
+    "HMRFKMeans",
+    "IHAC",
+    "IPoptim",
+    "KernelKMeans",
+    "LCVQE",
+    "MKMeans",
+    "MPCKMeans",
+    "NeighborhoodPropagation",
+    "PCKMeans",
+    "PenalizedMixture",
+    "ReCon",
+    "SeededKMeans",
+    "SpectralLearning",
+    "UltraTran",
+)
+SHORT_NAMES = {"agglomerative": "ConstrainedAgglomerative"}
+# The methods that find the number of clusters themselves and take none.
+WITHOUT_NUMBER = ("CorrelationClustering",)
+LINKAGES = ("average", "complete", "single", "ward", "weighted", "centroid", "median")
+
+
+def method_name(given: Any) -> str:
+    """Return the class name of a method given by any of its names, in upper or lower case.
+
+    Examples
+    --------
+    >>> from linkwise.selection import method_name
+    >>> method_name("copkmeans"), method_name("agglomerative")
+    ('COPKMeans', 'ConstrainedAgglomerative')
+    """
+    names = {name.lower(): name for name in METHODS} | SHORT_NAMES
+    found = names.get(given.lower()) if isinstance(given, str) else None
+    if found is not None:
+        return found
+    near = difflib.get_close_matches(str(given).lower(), names, n=1)
+    name = names[near[0]] if near else "ReCon"
+    advice = hint(command=f"--method {name}", python=f"method={name!r}")
+    msg = f"cluster: there is no method {given!r}, expected one of {', '.join(METHODS)}.\nHint: {advice}"
+    raise InvalidArgumentError(msg)
+
+
+def load_method(name: str) -> Any:
+    """Load the class of a method by its class name."""
+    from linkwise import engines
+
+    return getattr(engines, name)
