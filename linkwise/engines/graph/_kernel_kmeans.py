@@ -14,7 +14,7 @@ from linkwise._compat import Interval, StrOptions
 from linkwise._random import make_generator
 from linkwise._typing import FloatArray, IntArray
 from linkwise.constraints import Constraints, Kind
-from linkwise.engines import ConstrainedClusterer, PartitionMixin
+from linkwise.engines import REPORTED, ConstrainedClusterer, Kept, PartitionMixin
 from linkwise.engines.assignment import Cloud, contract
 from linkwise.engines.graph._affinity import KERNELS, read_affinity
 from linkwise.engines.graph._gram import OBJECTIVES, Gram, make_gram
@@ -326,6 +326,8 @@ class KernelKMeans(PartitionMixin, ConstrainedClusterer):
     objective_: float
     shift_: float
     n_iter_: int
+
+    _saved: ClassVar[dict[str, Kept]] = dict.fromkeys(("objective_", "shift_", "n_iter_"), REPORTED)
 
     def __init__(
         self,

@@ -35,9 +35,3 @@ from linkwise.engines.metric._xing import (
     XingMetric as XingMetric,
     xing_metric as xing_metric,
 )
-
-"""For other packages of linkwise."""
-
-from linkwise.engines.metric._weak_mixture import (
-    WeakMixture as WeakMixture,
-)

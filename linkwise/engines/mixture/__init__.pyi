@@ -31,6 +31,7 @@ from linkwise.engines.mixture._gaussian import (
     normalize_rows as normalize_rows,
 )
 from linkwise.engines.mixture._mixture_mixin import (
+    covariance_shape as covariance_shape,
     read_data as read_data,
     read_settings as read_settings,
 )

@@ -220,18 +220,18 @@ CONTAINER = [
     (
         "M42 method",
         lambda raw: forged(raw, manifest("model", "fitted", "_solve", value=1)),
-        "nothing under the name '_solve'",
+        "does not declare an attribute '_solve'",
     ),
     (
         "M42 dunder",
         lambda raw: forged(raw, manifest("model", "fitted", "__class__", value=1)),
-        "nothing under the name",
+        "does not declare an attribute",
     ),
     ("M43", lambda raw: repack(b'{"format": "\xff"}', {}), "manifest is not JSON"),
     (
         "M44",
         lambda raw: forged(raw, manifest("model", "fitted", "feature_names_in_", value={"objects": ["a", "a"]})),
-        "names of their own",
+        "one distinct name per feature",
     ),
     (
         "M45",
@@ -283,7 +283,7 @@ CONTAINER = [
     ("M59", lambda raw: forged(raw, fitted("dendrogram_.raw_height", put(30, np.nan))), "expected a finite number"),
     ("M61", lambda raw: forged(raw, fitted("dendrogram_.parent", put(40, 30))), "no model that can be read: "),
     ("M63", lambda raw: forged(raw, fitted("constraints_.items", put((0, 1), 99))), "a sample that does not exist"),
-    ("M63 kind", lambda raw: forged(raw, fitted("constraints_.kind", put(0, 9))), "of no known kind"),
+    ("M63 kind", lambda raw: forged(raw, fitted("constraints_.kind", put(0, 9))), "has an unknown kind"),
     ("M63 self", lambda raw: forged(raw, fitted("constraints_.items", put(0, [3, 3, -1]))), "names a sample twice"),
     ("samples", lambda raw: forged(raw, fitted("_samples", lambda a: a[:5])), "_samples has the wrong shape"),
     (
@@ -291,8 +291,8 @@ CONTAINER = [
         lambda raw: forged(raw, fitted("_samples", put(0, np.nan))),
         "_samples has the wrong shape, or values",
     ),
-    ("no labels", lambda raw: forged(raw, lambda m, a: m["model"]["fitted"].pop("labels_")), "labels_ has the wrong"),
-    ("nothing", lambda raw: forged(raw, manifest("model", "fitted", value={})), "what was learned is missing"),
+    ("no labels", lambda raw: forged(raw, lambda m, a: m["model"]["fitted"].pop("labels_")), "labels_ is missing"),
+    ("nothing", lambda raw: forged(raw, manifest("model", "fitted", value={})), "constraints_ is missing"),
     ("no key", lambda raw: forged(raw, lambda m, a: m.pop("data")), "lacks 'data'"),
     ("odd key", lambda raw: forged(raw, manifest("mood", value=1)), "has 'mood'"),
     (
@@ -373,17 +373,22 @@ def inside(*keys, change):
 
 
 OF_OTHERS = [
-    ("reach samples", "reach", inside("_reach", "fields", "rows", change=lambda a: a[:, :1]), "a reach"),
-    ("reach scale", "reach", inside("_reach", "fields", "scale", change=lambda a: 0 * a), "a reach has no scale"),
-    ("reach along", "reach", inside("_reach", "fields", "along", change=lambda a: a[1:]), "a reach has no values"),
-    ("reach weights", "reach", inside("_reach", "fields", "weights", change=lambda a: a[1:]), "a reach has no seeds"),
+    ("reach samples", "reach", inside("_reach", "fields", "rows", change=lambda a: a[:, :1]), "_reach has rows that"),
+    ("reach scale", "reach", inside("_reach", "fields", "scale", change=lambda a: 0 * a), "_reach has scales that"),
+    (
+        "reach along",
+        "reach",
+        inside("_reach", "fields", "along", change=lambda a: a[1:]),
+        "_reach does not have one value per",
+    ),
+    ("reach weights", "reach", inside("_reach", "fields", "weights", change=lambda a: a[1:]), "_reach has seeds that"),
     (
         "mixture",
         "mixtures",
         inside("mixtures_", "tuple", 0, "fields", "means", change=lambda a: a[:1]),
-        "a mixture has the wrong shape",
+        "mixtures_ has weights or precisions that",
     ),
-    ("beyond the end", "centers", random_state(10**6), "a random state is none"),
+    ("beyond the end", "centers", random_state(10**6), "a random state is not valid"),
     ("ridge", "metric", fitted("_ridge", lambda a: a[:1]), "_ridge has the wrong shape"),
     (
         "M50",

@@ -10,7 +10,7 @@ import numpy.typing as npt
 from linkwise._memory import require_memory
 from linkwise._typing import FloatArray, IntArray
 from linkwise.constraints import Constraints, Kind
-from linkwise.engines import ConstrainedClusterer
+from linkwise.engines import REPORTED, ConstrainedClusterer, Kept
 from linkwise.engines.distances import metric_name, read_dissimilarities, read_vectors, scaled, square_distances
 from linkwise.engines.hierarchical import HierarchyMixin, mark
 from linkwise.exceptions import ConstraintError
@@ -97,6 +97,8 @@ class _TripletWishes(HierarchyMixin, ConstrainedClusterer):
     understands: ClassVar[frozenset[Kind]] = frozenset({Kind.TRIPLET})
     best_effort: ClassVar[bool] = True
     _explains_itself: ClassVar[bool] = True
+
+    _saved: ClassVar[dict[str, Kept]] = {"satisfied_": REPORTED}
 
     satisfied_: float
 

@@ -11,7 +11,7 @@ from linkwise._compat import Interval, StrOptions
 from linkwise._kernels.lca import prepare, query_many, splits_off
 from linkwise._typing import BoolArray, FloatArray, IntArray
 from linkwise.constraints import Constraints
-from linkwise.engines import current_progress
+from linkwise.engines import REPORTED, Kept, current_progress
 from linkwise.engines.agglomeration import Merges, merge_all
 from linkwise.engines.distances import as_dense
 from linkwise.engines.hierarchical import HierarchyMixin
@@ -258,6 +258,8 @@ class IPoptim(_TripletWishes):
         "enforce": [StrOptions(set(ENFORCE))],
         "max_rounds": [Interval(Integral, 1, None, closed="left")],
     }
+
+    _saved: ClassVar[dict[str, Kept]] = {"n_rounds_": REPORTED}
 
     n_rounds_: int
 
