@@ -103,7 +103,10 @@ def _check_certificate(made: Any) -> None:
     _require(is_count(made.n_statements) and is_array(made.held, "b", made.n_statements), "a certificate is incomplete")
     pairs = [pair for pair in made.counts.values() if isinstance(pair, tuple) and len(pair) == 2]
     counts = [made.n_hard, *made.hard_counts.values(), *(count for pair in pairs for count in pair)]
-    _require(len(pairs) == len(made.counts) and all(map(is_count, counts)), "a certificate has counts that are not")
+    _require(
+        len(pairs) == len(made.counts) and all(map(is_count, counts)),
+        "a certificate has counts that are not whole numbers",
+    )
     for rule, held in made.rules:
         _require(isinstance(rule, Rule) and held in (True, False, None), "a certificate has an unknown rule")
     for values in (made.violated, made.soft_violated):

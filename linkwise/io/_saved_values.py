@@ -1,4 +1,4 @@
-"""Values as JSON and plain arrays, by their types: nothing but what is listed here can be written or come back."""
+"""Conversion of values to JSON and plain arrays and back; only the types listed here are supported."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def engine(name: Any) -> type[ConstrainedEstimator] | None:
 
 
 def is_model(value: Any) -> bool:
-    """Whether a value is of a kind that can be saved as a model by itself."""
+    """Whether a value can be saved as a model."""
     name = type(value).__name__
     return name == "Clustering" or engine(name) is not None
 
@@ -67,7 +67,7 @@ def _record_type(name: Any, own: dict[str, Any]) -> Any:
 
 
 def _records_of(declared: dict[str, Kept]) -> dict[str, Any]:
-    """Return the records that fitted attributes hold, by name."""
+    """Return the record types that fitted attributes hold, by name."""
     return {record.__name__: record for kept in declared.values() for record in kept.records}
 
 
@@ -77,14 +77,14 @@ def _fields(record: Any) -> list[str]:
 
 
 class Writer:
-    """Turns values into JSON; arrays are handed to ``store``, which returns where they went."""
+    """Turns values into JSON; ``store`` takes an array and returns its number."""
 
     def __init__(self, store: Callable[[Any], int]) -> None:
         self._store = store
         self._own: dict[str, Any] = {}
 
     def write(self, value: Any, where: str) -> Any:
-        """Write one value; ``where`` is what messages call it."""
+        """Write one value; ``where`` names it in messages."""
         if isinstance(value, np.generic):
             value = value.item()
         if value is None or isinstance(value, (bool, int, str)):
@@ -240,11 +240,11 @@ class Reader:
             return state
         record = _record_type(name, self._own)
         if record is None:
-            msg = f"{str(name)[:40]!r} is none of the methods and values a model consists of"
+            msg = f"{str(name)[:40]!r} is not a method or value that a model may hold"
             raise ValueError(msg)
         known = set(_fields(record))
         if not known - _LATER.get(str(name), set()) <= set(fields) <= known:
-            msg = f"{name} lacks a field or has one too many"
+            msg = f"{name} lacks a field or has an extra one"
             raise ValueError(msg)
         made = record(**fields)
         check_record(made)

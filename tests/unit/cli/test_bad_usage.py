@@ -119,9 +119,9 @@ TABLE = [
     ("L55", ["cluster", "none.csv", "--quiet", *OUT], 1, "none.csv: No such file"),
     ("ragged", ["cluster", "ragged.csv", *OUT], 1, "ragged.csv, line 3"),
     ("L34", ["cluster", "data.csv", *NAMED, "-k", "7", *OUT], 2, "has only 6 rows"),
-    ("no model", ["why", "model.lwm", "a", "b"], 1, "model.lwm is no model"),
+    ("no model", ["why", "model.lwm", "a", "b"], 1, "model.lwm is not a linkwise model"),
     ("no result", ["plot", "folder.csv", "-o", "t.png"], 1, "is no folder of results"),
-    ("no tree", ["convert", "cut.nwk", "cut.json"], 1, "is no tree that can be read"),
+    ("no tree", ["convert", "cut.nwk", "cut.json"], 1, "is not a readable tree"),
     ("strangers", ["compare", "labels.csv", "data.csv"], 1, "has no column of labels"),
     ("no samples", ["why", "labels.csv", "otter", "yak"], 1, "there is no sample 'yak'"),
     ("same twice", ["why", "labels.csv", "otter", "otter"], 1, "expected two different ones"),
@@ -161,7 +161,7 @@ ODD = [
     ("L17", ["cluster", "--quiet", *OUT, "--", "-odd.csv"], ""),
     ("L30", ["cluster", "one.csv", "-k", "1", *OUT], ""),
     ("L31", ["cluster", "flat.csv", *OUT], "same value in every row"),
-    ("L61", ["cluster", "data.csv", *NAMED, "-c", "header.csv", *OUT], "nothing is said"),
+    ("L61", ["cluster", "data.csv", *NAMED, "-c", "header.csv", *OUT], "there are no statements"),
     ("L62", ["cluster", "data.csv", *NAMED, "-c", "known.csv", *OUT], "all 2 statements hold without being told"),
 ]
 

@@ -1,4 +1,4 @@
-"""Models as files: everything comes back, byte for byte; what is saved is there whole or not at all."""
+"""Models as files: a model saved, loaded and saved again gives the same bytes, and no file is ever left unfinished."""
 
 from __future__ import annotations
 
@@ -263,7 +263,7 @@ def test_a_large_model_uses_the_larger_fields_of_zip(tmp_path, monkeypatch, tree
     ("model", "words"),
     [
         (ConstrainedAgglomerative(2), "not fitted yet"),
-        (zipfile.ZipFile, "is no model of linkwise"),
+        (zipfile.ZipFile, "expected a fitted linkwise estimator"),
         (ConstrainedAgglomerative(2, linkage="average", metric=lambda a, b: abs(a - b).sum()).fit(X), "is a function"),
     ],
     ids=["unfitted", "foreign", "function"],
