@@ -1,4 +1,4 @@
-"""Conflicts blamed on what was written: members of groups and labeled samples rather than statements made of them."""
+"""Conflicts reported by entries: members of groups and labeled samples, rather than the statements made of them."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def blame_contradiction(
     also_of: Callable[[Constraints], Also | None],
     budget: Budget | None = None,
 ) -> Explanation:
-    """Add to a contradiction which entries are at fault, and word it by them.
+    """Add the entries at fault to a contradiction, and describe it by them.
 
     Parameters
     ----------
@@ -67,7 +67,7 @@ def word_core(
     also: Also | None,
     budget: Budget | None = None,
 ) -> Explanation:
-    """Word a conflict of entries, with what to take back unless ``rank`` is None."""
+    """Describe a conflict of entries, with the entries to drop unless ``rank`` is None."""
     doubt = EntryDoubt.of(expansion, rank)
     found = contradiction(hard, fixes=rank is not None, rank=doubt, core=core, also=also, budget=budget)
     written = Written(
@@ -84,7 +84,7 @@ def word_core(
 
 
 def blame_words(why: Explanation, said: Constraints) -> Explanation:
-    """Word the entries of a conflict and its repairs."""
+    """Describe the entries of a conflict and its repairs."""
     return replace(
         why,
         lines=tuple(said.describe(entry) for entry in why.entries[:_SHOWN]),
@@ -123,7 +123,7 @@ class _Marks:
         return f"{_ENTRY}{','.join(str(self.place[n]) for n in numbers)}{_END}"
 
     def sample(self, sample: int) -> str:
-        """The name of a sample; of a virtual one, the name of what it stands for."""
+        """Return the name of a sample; of a virtual one, the name of its group or label."""
         said, n = self.expansion.said, self.expansion.said.n_samples
         if sample < n:
             return said.name(sample)
@@ -174,7 +174,7 @@ def _to_copy(expansion: Expansion, step: str) -> bool:
 
 
 def _tell_chain(marks: _Marks, hard: Hard, core: Core, by_label: bool) -> tuple[str, ...]:
-    """A chain of must-links: the samples it passes, and what joins each to the one before."""
+    """Describe a chain of must-links: its samples, and the entries that join each to the one before."""
     n, e = marks.expansion.said.n_samples, marks.expansion.table.n_statements
     part = hard.only(core.numbers)
     a, b = core.pair or (0, 0)
