@@ -5,10 +5,11 @@ from __future__ import annotations
 import numpy as np
 
 from linkwise._kernels import njit
-from linkwise._kernels.disjoint_set import components, make, union
+from linkwise._kernels.disjoint_set import components
 from linkwise._typing import BoolArray, IntArray
 from linkwise.constraints import Constraints, Kind
 from linkwise.problem.entailment._implies import Entailment
+from linkwise.problem.explain import spanning_links
 from linkwise.problem.feasibility import check, require_constraints
 from linkwise.problem.triplets import HOLDS, Layout, Spans, join_clades, make_desk, trace
 
@@ -73,22 +74,12 @@ def minimal(constraints: Constraints) -> Constraints:
     )
     items = constraints.items
     kept = np.ones(constraints.n_statements, dtype=np.bool_)
-    kept[must] = _forest(n, items[must])
+    kept[must] = spanning_links(n, items[must])
     kept[cannot] = _one_per_pair(components(n, items[must, :2]), items[cannot, :2])
     kept[triplets] = _without_implied(n, items[triplets])
     if len(triplets) and (len(must) or len(cannot)):
         _drop_across_kinds(constraints, kept)
     return constraints.select(kept)
-
-
-@njit
-def _forest(n: int, pairs: IntArray) -> BoolArray:
-    """The pairs that unite something when taken in order."""
-    sets = make(n)
-    taken = np.empty(len(pairs), np.bool_)
-    for t in range(len(pairs)):
-        taken[t] = union(sets, pairs[t, 0], pairs[t, 1])
-    return taken
 
 
 def _one_per_pair(group: IntArray, pairs: IntArray) -> BoolArray:

@@ -13,7 +13,7 @@ from linkwise.constraints import Constraints, Entry, has_parts
 from linkwise.problem.explain._contradiction import Also, contradiction
 from linkwise.problem.explain._core import CHAIN, KNOT, Core, find_core
 from linkwise.problem.explain._entry_units import EntryDoubt, Expansion, expand
-from linkwise.problem.explain._explanation import Explanation, Written
+from linkwise.problem.explain._explanation import Explanation
 from linkwise.problem.explain._fixes import Doubt
 from linkwise.problem.explain._wording import in_words
 from linkwise.problem.statements import Budget, Hard
@@ -70,14 +70,8 @@ def word_core(
     """Describe a conflict of entries, with the entries to drop unless ``rank`` is None."""
     doubt = EntryDoubt.of(expansion, rank)
     found = contradiction(hard, fixes=rank is not None, rank=doubt, core=core, also=also, budget=budget)
-    written = Written(
-        entries=expansion.get(found.core),
-        repairs=tuple(expansion.get(group) for group in found.suspects),
-        n_entries=len(expansion.entries),
-        at_least=found.at_least,
-        complete=found.complete,
-        told=_tell(expansion, hard, core, found.core),
-    )
+    told = _tell(expansion, hard, core, found.core)
+    written = expansion.written(found.core, found.suspects, found.at_least, found.complete, told)
     because, *steps = fill_in(written.told, written.entries, lambda entry: name_entry(expansion.said, entry))
     steps = [re.sub(r'(is in ("[^"]*")) \(label \2\)', r"\1", step) for step in steps]
     return blame_words(replace(why, because=because, steps=tuple(steps), written=written), expansion.said)

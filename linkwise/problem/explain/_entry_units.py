@@ -7,6 +7,7 @@ go alone. The cannot-links between copies and between labels are background, whi
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
@@ -15,6 +16,7 @@ import numpy.typing as npt
 
 from linkwise._typing import BoolArray, FloatArray, IntArray
 from linkwise.constraints import Constraints, Entries, Entry, Groups, Kind, gather, list_entries, take_away, take_groups
+from linkwise.problem.explain._explanation import Written
 from linkwise.problem.explain._fixes import Doubt, rank_among
 from linkwise.problem.statements import Hard
 
@@ -100,6 +102,18 @@ class Expansion:
     def get(self, numbers: npt.ArrayLike) -> tuple[Entry, ...]:
         """Entries by their numbers."""
         return tuple(self.entries.get(int(i)) for i in np.asarray(numbers, dtype=np.intp))
+
+    def written(
+        self,
+        core: npt.ArrayLike,
+        repairs: Sequence[npt.ArrayLike],
+        at_least: int,
+        complete: bool,
+        told: Sequence[str] = (),
+    ) -> Written:
+        """A conflict of entries, given by their numbers."""
+        found = tuple(self.get(group) for group in repairs)
+        return Written(self.get(core), found, len(self.entries), at_least, complete, tuple(told))
 
 
 def expand(said: Constraints) -> Expansion:

@@ -17,7 +17,6 @@ from linkwise.problem.explain import (
     Doubt,
     EntryDoubt,
     Explanation,
-    Written,
     blame_contradiction,
     blame_words,
     contradiction,
@@ -253,13 +252,7 @@ def _blame_choices(hard: Hard, k: int | None, why: Explanation, rank: Doubt | No
         found = _with_fixes(entries, choices, None, number, EntryDoubt.of(expansion, rank), 0.0)
     if found is None:
         return why
-    written = Written(
-        entries=expansion.get(found.core),
-        repairs=tuple(expansion.get(group) for group in found.suspects),
-        n_entries=len(expansion.entries),
-        at_least=found.at_least,
-        complete=found.complete,
-    )
+    written = expansion.written(found.core, found.suspects, found.at_least, found.complete)
     return blame_words(replace(why, written=written), hard.constraints)
 
 
