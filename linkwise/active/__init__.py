@@ -1,4 +1,4 @@
-"""What to ask next: a dialogue that is a fold of its log, strategies that choose questions, and simulated answerers."""
+"""Dialogues that can be replayed from their logs, strategies that choose questions, and simulated answerers."""
 
 from linkwise._lazy import attach
 

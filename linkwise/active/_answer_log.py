@@ -1,4 +1,4 @@
-"""The log of a dialogue: one line of JSON per answer, added and never changed, on disk before it counts."""
+"""The log of a dialogue: one line of JSON per answer, only ever appended, and on disk before the answer counts."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ class Log:
             file.close()
             msg = (
                 f"{path} is the log of a dialogue that is going on in another process.\n"
-                "Hint: end that one, or give this one a log of its own."
+                "Hint: end the other process, or choose another log for this one."
             )
             raise LinkwiseError(msg) from None
         try:
@@ -75,7 +75,7 @@ class Log:
         return file
 
     def _read(self, file: FileIO, path: Path) -> None:
-        """Read what is there, if anything."""
+        """Read the entries of the file, if there are any."""
         content = file.readall()
         whole = content.rfind(b"\n") + 1
         lines = content[:whole].decode("utf-8", errors="replace").split("\n")[:-1]
@@ -94,18 +94,18 @@ class Log:
             self._write(file, self.header)
 
     def _compare(self, found: dict[str, Any], path: Path) -> None:
-        """Refuse the log of another dialogue, saying what differs."""
+        """Refuse the log of another dialogue; the message names the difference."""
         if found.get("format") != FORMAT:
             msg = (
-                f"{path} is not the log of a dialogue: its first line says {str(found.get('format'))[:40]!r}, expected"
-                f" {FORMAT!r}.\nHint: choose another file; nothing was written to this one."
+                f"{path} is not the log of a dialogue: its format is {str(found.get('format'))[:40]!r}, expected "
+                f"{FORMAT!r}.\nHint: choose another file; nothing was written to this one."
             )
             raise LinkwiseError(msg)
         for name, mine in self.header.items():
             if found.get(name) != mine:
                 msg = (
                     f"{path} is the log of another dialogue: {name} is {found.get(name)!r} there and {mine!r} here.\n"
-                    "Hint: continue with the same data and settings, or give this dialogue a log of its own."
+                    "Hint: continue with the same data and settings, or choose another log for this dialogue."
                 )
                 raise LinkwiseError(msg)
 
@@ -140,7 +140,7 @@ def read_entry(entry: dict[str, Any], number: int) -> Told:
 
 
 def standing(entries: list[dict[str, Any]]) -> list[Told]:
-    """Fold the entries: the answers given and not taken back, in order."""
+    """Fold the entries: the answers given and not withdrawn, in order."""
     told: dict[int, Told] = {}
     number = 0
     for entry in entries:
@@ -158,16 +158,17 @@ def _parse(line: str, number: int, path: Path) -> dict[str, Any]:
     except ValueError:
         row = None
     if not isinstance(row, dict):
-        msg = (
-            f"{path}, line {number}: not an entry of a dialogue's log.\n"
-            "Hint: restore the file from a copy, or delete the line and those after it."
-        )
-        raise LinkwiseError(msg)
+        raise _bad_line(path, number, "expected a JSON object")
     return row
 
 
+def _bad_line(path: Path, number: int, fault: str) -> LinkwiseError:
+    end = "Hint: restore the file from a copy, or delete the line and those after it."
+    return LinkwiseError(f"{path}, line {number}: {fault}.\n{end}")
+
+
 def is_entry(row: dict[str, Any]) -> bool:
-    """Whether a line of a log is an answer, or takes one back."""
+    """Whether a line of a log is an answer, or withdraws one."""
     try:
         if "undo" in row:
             return type(row["undo"]) is int
@@ -180,8 +181,4 @@ def is_entry(row: dict[str, Any]) -> bool:
 
 def _require_entry(row: dict[str, Any], number: int, path: Path) -> None:
     if not is_entry(row):
-        msg = (
-            f"{path}, line {number}: neither an answer nor one taken back.\n"
-            "Hint: restore the file from a copy, or delete the line and those after it."
-        )
-        raise LinkwiseError(msg)
+        raise _bad_line(path, number, "expected an answer, or the withdrawal of one")

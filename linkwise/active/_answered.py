@@ -1,4 +1,4 @@
-"""What the answers so far say and imply, kept up to date with every one of them."""
+"""The consistent answers of a dialogue and the relations they imply, updated with every answer."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _UNDERSTOOD = (Kind.MUST_LINK, Kind.CANNOT_LINK, Kind.TRIPLET, Kind.TOGETHER, Ki
 
 
 class Known:
-    """Everything a dialogue knows: what was given at the start, and the answers that can be trusted.
+    """The given constraints and the trusted answers of a dialogue, with their implications.
 
     Parameters
     ----------
@@ -76,7 +76,7 @@ class Known:
     # -- what strategies ask ------------------------------------------------------------------------------------
 
     def same(self, a: int, b: int) -> bool | None:
-        """Say whether two samples belong together, as far as that was said or follows; None if it is open."""
+        """Return whether two samples belong together, if that is stated or implied; None if it is open."""
         ga, gb = self.group(a), self.group(b)
         if ga == gb:
             return True
@@ -99,7 +99,7 @@ class Known:
         return None
 
     def decides(self, items: tuple[int, ...]) -> bool:
-        """Whether the answer to a question follows from what is known, or nothing but "unsure" could be said again."""
+        """Whether the answer to a question is implied, or was "unsure" before."""
         if self.is_told(items):
             return True
         found = self.same(items[0], items[1]) if len(items) == 2 else self.odd(*items)
@@ -110,7 +110,7 @@ class Known:
         return self._told[tuple(sorted(items))] > 0
 
     def group(self, sample: int) -> int:
-        """Return the sample that stands for all those known to belong with this one; at first, itself."""
+        """Return the representative of the samples that belong with this one; at first, the sample itself."""
         above = self._above
         top = sample
         while (up := above.get(top, top)) != top:
@@ -120,25 +120,25 @@ class Known:
         return top
 
     def groups(self) -> list[int]:
-        """The groups something was said about, in the order of first mention, each as the sample that stands for it."""
+        """Return the groups with statements, in order of first mention, each by its representative."""
         return list(self._members)
 
     def members(self, group: int) -> list[int]:
-        """Samples known to belong to a group, in the order they joined."""
+        """Return the samples of a group, in the order they joined."""
         return list(self._members.get(group) or [group])
 
     def apart(self, group: int) -> frozenset[int]:
-        """Groups known to differ from this one."""
+        """Return the groups that are apart from this one."""
         return frozenset(self._apart.get(group, ()))
 
     @cached_property
     def constraints(self) -> Constraints:
-        """What was given, and the trusted answers as hard statements."""
+        """The given constraints, and the trusted answers as hard statements."""
         return self.given | self._table(self.trusted)
 
     @property
     def trusted(self) -> list[Told]:
-        """Answers that say something and hold together."""
+        """Return the answers other than unsure that are consistent."""
         return [told for told in self.answers if told.statement is not None and told.number not in self._doubted]
 
     @property
@@ -149,7 +149,7 @@ class Known:
     # -- what the dialogue says ---------------------------------------------------------------------------------
 
     def take(self, told: Told) -> None:
-        """Learn one answer."""
+        """Process one answer."""
         contradicts = told.statement is not None and self._contradicts(told)
         self.answers.append(told)
         self._told[told.items] += 1
@@ -169,7 +169,7 @@ class Known:
         return check(self._hard() | self._table([told])).status == "infeasible"
 
     def _reconsider(self) -> None:
-        """Choose anew whom to trust: the heaviest answers that hold together and with what was given."""
+        """Choose the trusted answers again: the heaviest that are consistent with the given constraints."""
         saying = [told for told in self.answers if told.statement is not None]
         odds = np.array([min(max(told.confidence, 0.5 + 1e-3), SUREST) for told in saying])
         checked = {number for told in self.answers for number in told.checks}
@@ -200,7 +200,7 @@ class Known:
         return table if self.given.ids is None else table.with_ids(self.given.ids)
 
     def _start(self) -> None:
-        """Forget all answers' effects and begin with what was given."""
+        """Forget the effects of all answers and start again from the given constraints."""
         self._above: dict[int, int] = {}
         self._members: dict[int, list[int]] = {}
         self._since: dict[int, int] = {}
@@ -253,7 +253,7 @@ class Known:
         return Entailment.of_feasible(self._hard())
 
     def _hard(self) -> Constraints:
-        """Pairs and triplets that hold: what was given, groups written out, and the trusted answers."""
+        """Return pairs and triplets in force: the given constraints, groups written out, and the trusted answers."""
         return self._base | self._table(self.trusted)
 
 

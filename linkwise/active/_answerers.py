@@ -1,4 +1,4 @@
-"""Somebody who answers, simulated: from classes or a taxonomy, now and then wrong, unsure or tired."""
+"""Simulated answerers: they answer from classes or a taxonomy, and are sometimes wrong, unsure or tired."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from linkwise.sources import Taxonomy
 
 
 class Answerer:
-    """Somebody who knows the truth and sometimes fails to say it.
+    """An answerer with access to the truth that sometimes errs.
 
     Parameters
     ----------
@@ -89,7 +89,7 @@ class LabelAnswerer(Answerer):
         self.y, self._known = read_known("LabelAnswerer: y", y)
 
     def truth(self, items: tuple[int, ...]) -> Answer:
-        """Return the true answer; of three samples of one class or three classes none is odd."""
+        """Return the true answer; of three samples of one class, or of three classes, no sample is odd."""
         if not self._known[list(items)].all():
             return Answer.UNSURE
         of = [self.y[i] for i in items]

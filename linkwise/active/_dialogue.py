@@ -1,4 +1,4 @@
-"""A dialogue: questions worth a person's time, answers that are never lost, and a clustering that keeps them."""
+"""`Dialogue`: it asks questions, logs the answers, and fits a clustering that respects them."""
 
 from __future__ import annotations
 
@@ -179,7 +179,7 @@ class Dialogue:
         n = self._scene.n_samples
         self._given = Constraints.build(n) if constraints is None else constraints
         if self._given.n_samples != n:
-            msg = f"Dialogue: constraints speak of {self._given.n_samples:,} samples, but X has {n:,}."
+            msg = f"Dialogue: constraints are about {self._given.n_samples:,} samples, but X has {n:,}."
             raise LinkwiseError(msg)
         self.names = self._given.ids if names is None else names
         if self.names is not None and len(self.names) != n:
@@ -202,7 +202,7 @@ class Dialogue:
         return self._pending
 
     def tell(self, query: Query | Sequence[int], answer: Any, *, confidence: float = 1.0, who: str = "") -> None:
-        """Take an answer in.
+        """Record an answer.
 
         Parameters
         ----------
@@ -227,7 +227,7 @@ class Dialogue:
                 was = "nothing was asked" if self._pending is None else f"the question is {self._pending.text()!r}"
                 msg = (
                     f"tell: the answer is to {query.text()!r}, but {was}.\n"
-                    "Hint: query = talk.ask(); talk.tell(query, True). To say more unasked: talk.tell((a, b), True)."
+                    "Hint: query = talk.ask(); talk.tell(query, True). For any other pair: talk.tell((a, b), True)."
                 )
                 raise LinkwiseError(msg)
             question, said = query, query.read(answer)
@@ -248,7 +248,7 @@ class Dialogue:
         self._take(self._log.add_answer(entry | {name: value for name, value in extra.items() if value != plain[name]}))
 
     def undo(self) -> Told | None:
-        """Take the last answer back and return it, or None if there is none; its question comes up again."""
+        """Withdraw the last answer and return it, or None if there is none; its question will be asked again."""
         if not self.answers:
             return None
         last = self.answers[-1]
@@ -260,17 +260,17 @@ class Dialogue:
 
     @property
     def n_asked(self) -> int:
-        """How many questions were answered, "unsure" included; what was said unasked does not count."""
+        """Number of questions answered, "unsure" included; answers to pairs that were not asked do not count."""
         return sum(told.asked for told in self.answers)
 
     @property
     def n_saved(self) -> int:
-        """How many answers the log holds that were not taken back; 0 without a file."""
+        """Number of answers in the log that were not withdrawn; 0 without a file."""
         return 0 if self._log.path is None else len(standing(self._log.entries))
 
     @property
     def constraints(self) -> Constraints:
-        """What was given, and the trusted answers as hard statements."""
+        """The given constraints, and the trusted answers as hard statements."""
         return self.known.constraints
 
     @property
@@ -279,7 +279,7 @@ class Dialogue:
         return self.known.suspects
 
     def fit(self) -> Any:
-        """Return a fresh copy of the estimator, fitted with all that is known so far.
+        """Return a new copy of the estimator, fitted with all constraints so far.
 
         What the strategy believes beyond that is told as soft statements, which give way to everything that was said.
 
@@ -307,7 +307,7 @@ class Dialogue:
         return {who: wrong[who] / total[who] for who in total}
 
     def progress(self) -> Progress:
-        """Say how far things are: answers, what they imply, what is believed, whether more would help."""
+        """Return the state of the dialogue: answers, implications, the estimate, and whether more would help."""
         sizes = {group: len(self.known.members(group)) for group in self.known.groups()}
         together = sum(size * (size - 1) // 2 for size in sizes.values())
         apart = sum(size * sizes[other] for group, size in sizes.items() for other in self.known.apart(group)) // 2
@@ -360,7 +360,7 @@ class Dialogue:
         }
 
     def _fold(self) -> None:
-        """Set the state to what the log says, from nothing."""
+        """Rebuild the state from the log."""
         self._pending = None
         self.known = Known(self._scene.n_samples, self._given)
         self._scene.forget(self.known)
@@ -378,7 +378,7 @@ class Dialogue:
         self._inquiry.learn(told.items, told.answer)
 
     def _next(self) -> Query | None:
-        """What was answered against the rest is asked about once more; then comes what the strategy proposes."""
+        """Return a question about an answer that contradicts others, else the proposal of the strategy."""
         number = len(self.answers)
         checked = {at for told in self.answers for at in told.checks}
         for told in self.suspects:
@@ -389,7 +389,7 @@ class Dialogue:
 
 
 class _Mark(NamedTuple):
-    """Where a dialogue stood when it was last looked at: answers, and what they came to."""
+    """The state of a dialogue when it was last inspected: the answers and their effects."""
 
     answers: int
     pairs: int
@@ -399,7 +399,7 @@ class _Mark(NamedTuple):
 
 
 def _fall(marks: list[_Mark]) -> tuple[float | None, str]:
-    """What the estimate was before the last answer, if that lowered it, and why that or the pairs settled fell."""
+    """Return the estimate before the last answer if that lowered it, and why it or the settled pairs fell."""
     if len(marks) < 2 or marks[1].answers != marks[0].answers + 1:
         return None, ""
     before, now = marks
@@ -413,7 +413,7 @@ def _fall(marks: list[_Mark]) -> tuple[float | None, str]:
     elif now.pairs < before.pairs:
         why = "other answers are trusted since the last one"
     elif now.groups > before.groups:
-        why = "the last answer brought up a group that was not known"
+        why = "the last answer revealed a new group"
     else:
         why = "the last answer was not expected"
     return (before.believed if lower else None), why
@@ -421,6 +421,6 @@ def _fall(marks: list[_Mark]) -> tuple[float | None, str]:
 
 def _place(item: Any, n: int) -> int:
     if isinstance(item, (bool, np.bool_)) or not isinstance(item, Integral) or not 0 <= int(item) < n:
-        msg = f"tell: {item!r} is no sample; samples are numbered 0 to {n - 1}."
+        msg = f"tell: {item!r} is not a sample; samples are numbered 0 to {n - 1}."
         raise LinkwiseError(msg)
     return int(item)

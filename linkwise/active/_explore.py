@@ -1,4 +1,4 @@
-"""Explore and Consolidate: find one neighborhood of every cluster by going far, then let them grow."""
+"""Explore and Consolidate: find one neighborhood of every cluster by farthest-first search, then grow them."""
 
 from __future__ import annotations
 

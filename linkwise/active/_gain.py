@@ -1,4 +1,4 @@
-"""Expected gain: place the sample whose neighborhood, once known, settles the most others for each question."""
+"""The expected-gain strategy: place the sample whose neighborhood settles the most other samples per question."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ EXPECTED_ERRORS = (1.0, 19.0)  # wrong and right answers imagined before the fir
 
 
 class Evidence(NamedTuple):
-    """What the field says of the samples placed: who they are, where they belong, and how they vary together."""
+    """The placed samples in the field: their numbers, neighborhoods and covariances."""
 
     placed: list[int]
     owner: IntArray
@@ -30,7 +30,7 @@ class Evidence(NamedTuple):
 
 
 class Doubt(NamedTuple):
-    """An answer that is probably wrong, and another question that would tell."""
+    """An answer that is probably wrong, and another question that can confirm it."""
 
     pair: tuple[int, int]
     number: int
@@ -286,7 +286,7 @@ class _Gaining(Placing):
         return [kept[sample] for sample in samples]
 
     def _place(self) -> None:
-        """Take in samples placed since, one row each; start anew if one is not placed any more."""
+        """Add samples placed since, one row each; start again if one is not placed any more."""
         if not set(self._order) <= set(self.placed):
             self._order, self._rows = [], []
             self._candidates = self._candidates[:0]
@@ -331,7 +331,7 @@ class _Gaining(Placing):
         return among
 
     def _most_typical(self) -> int:
-        """The candidate that tells most about all samples."""
+        """Return the candidate that is most informative about all samples."""
         self.free = np.ones(self.scene.n_samples, dtype=np.bool_)
         among = self._among()
         step = self._covariance / (self._covariance[np.arange(len(among)), among] + NOISE)[:, None]

@@ -69,7 +69,7 @@ class _Merging(Inquiry):
         self._advance(items, {Answer.YES: True, Answer.NO: False}.get(answer))
 
     def _advance(self, items: Items | None, answer: bool | None) -> Items | None:
-        """Merge on, with the answer to ``items`` and what is known, up to the next open question."""
+        """Continue merging with the answer to ``items`` and the constraints, up to the next open question."""
         known, run = self.scene.known, self._started()
         while (pair := run.ask()) is not None:
             if pair == items:

@@ -1,4 +1,4 @@
-"""Pairs for the groups and trios for the levels above them, in one dialogue."""
+"""The mixed strategy: questions about pairs for the groups, and about trios for the levels above them."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ class _Turns(Inquiry):
         self._asking = trios
 
     def propose(self) -> Items | None:
-        """Return the question of the one whose turn it is, or of the other."""
+        """Return the question of the strategy whose turn it is, or of the other."""
         due = self._share * (self._n_pairs + self._n_trios + 1) - self._n_pairs
         turns = (self._pairs, self._trios) if due >= 1 else (self._trios, self._pairs)
         for self._asking in turns:
@@ -80,18 +80,18 @@ class _Turns(Inquiry):
         return None
 
     def learn(self, items: Items, answer: Answer) -> None:
-        """Tell both."""
+        """Pass the answer to both strategies."""
         self._n_pairs += len(items) == 2
         self._n_trios += len(items) == 3
         self._pairs.learn(items, answer)
         self._trios.learn(items, answer)
 
     def checks(self) -> Items:
-        """Return what the one that asks looks at again."""
+        """Return the earlier answers that the current strategy looks at again."""
         return self._asking.checks()
 
     def gain(self) -> float | None:
-        """Return what the one that asks expects."""
+        """Return the change that the current strategy expects."""
         return self._asking.gain()
 
     def believed(self) -> float | None:
@@ -99,5 +99,5 @@ class _Turns(Inquiry):
         return self._trios.believed()
 
     def guesses(self) -> Constraints | None:
-        """Return what the one that asks about trios believes."""
+        """Return the soft statements of the strategy that asks about trios."""
         return self._trios.guesses()

@@ -1,4 +1,4 @@
-"""The tree over the samples that have been placed so far; never changed, a sample more or less makes another one."""
+"""The tree over the samples placed so far, immutable: adding or removing a sample makes a new tree."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Placing samples among neighborhoods: what Explore and Consolidate, min-max and uncertainty have in common."""
+"""Base of strategies that place samples in neighborhoods: Explore and Consolidate, min-max, uncertainty."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from linkwise.active._strategy_view import Scene
 
 
 class Placing(Inquiry):
-    """Pick a sample, then ask which neighborhood it belongs to, the likeliest first, until a yes or all said no.
+    """Pick a sample, then ask which neighborhood it belongs to, the likeliest first, until a yes or a no to all.
 
     A neighborhood is a group of samples known to belong together; those of the skeleton are known to differ pairwise.
     Everything is read off what is known, nothing else is remembered: a sample that was begun with and is neither in a
@@ -54,7 +54,7 @@ class Placing(Inquiry):
         return None
 
     def _question(self, sample: int) -> Items | None:
-        """The next open question that places a sample, or None if there is none left."""
+        """Return the next open question that places a sample, or None if there is none left."""
         known, group = self.scene.known, self.scene.known.group(sample)
         apart = known.apart(group)
         if self.n_clusters is not None and len(self.skeleton) >= self.n_clusters:
@@ -70,7 +70,7 @@ class Placing(Inquiry):
         return None
 
     def _read(self) -> None:
-        """Read skeleton, loose groups and free samples off what is known."""
+        """Derive skeleton, loose groups and free samples from the constraints."""
         known = self.scene.known
         if self._read_at == len(known.answers):
             return

@@ -1,4 +1,4 @@
-"""Questions and answers: two samples that may belong together, or three of which one may not."""
+"""Questions and answers about two samples that may belong together, or three of which one may be odd."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from linkwise.exceptions import LinkwiseError
 
 
 class Answer(StrEnum):
-    """What somebody says to a question.
+    """An answer to a question.
 
     ``YES`` and ``NO`` answer whether two samples belong together. ``FIRST``, ``SECOND`` and ``THIRD`` say which of
     three samples does not belong with the other two. ``UNSURE`` answers both: it is remembered, so that the question
@@ -78,14 +78,14 @@ class Query:
         return PAIR_ANSWERS if len(self.items) == 2 else TRIO_ANSWERS
 
     def text(self, names: Sequence[Any] | None = None) -> str:
-        """Word the question; ``names`` are what people call the samples, by default their numbers."""
+        """Write the question as text; ``names`` are the names of the samples, by default their numbers."""
         words = [str(i if names is None else names[i]) for i in self.items]
         if len(words) == 2:
             return f"Do {words[0]} and {words[1]} belong together?"
         return f"Which one does not belong with the other two: {words[0]}, {words[1]} or {words[2]}?"
 
     def read(self, answer: Any) -> Answer:
-        """Read an answer given as `Answer`, word, True, False or None; refuse what does not fit the question."""
+        """Read an answer given as `Answer`, word, True, False or None; refuse one that does not fit the question."""
         found: Answer | None = None
         if answer is None:
             found = Answer.UNSURE
@@ -138,7 +138,7 @@ class Told:
 
     @property
     def statement(self) -> tuple[Any, ...] | None:
-        """What it says about the samples, as in ``("must_link", a, b)`` or ``("triplet", a, b, c)``; None if unsure."""
+        """Return the statement, as in ``("must_link", a, b)`` or ``("triplet", a, b, c)``; None if unsure."""
         if self.answer is Answer.UNSURE:
             return None
         if len(self.items) == 2:

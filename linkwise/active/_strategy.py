@@ -1,4 +1,4 @@
-"""How questions are chosen: what every strategy is, and the two that choose blindly."""
+"""Base class of strategies, which choose questions, and the two that choose without looking at the data."""
 
 from __future__ import annotations
 
@@ -38,26 +38,26 @@ class Inquiry:
         raise NotImplementedError
 
     def learn(self, items: Items, answer: Answer) -> None:
-        """Take an answer in, after ``scene.known`` did; also one to a question that this strategy did not ask."""
+        """Process an answer, after ``scene.known`` did; also one to a question that this strategy did not ask."""
 
     def checks(self) -> Items:
         """Return the numbers of earlier answers that the proposed question looks at again; none by default."""
         return ()
 
     def gain(self) -> float | None:
-        """Return the share of the result that the next answer is expected to change, or None if it cannot tell."""
+        """Return the share of the result that the next answer is expected to change, or None if unknown."""
         return None
 
     def guesses(self) -> Constraints | None:
-        """Return soft statements that are believed though not said, for the estimator to go by; None by default."""
+        """Return soft statements that the strategy believes in, for the estimator; None by default."""
         return None
 
     def believed(self) -> float | None:
-        """Return the share of the result that is probably right already, or None if it cannot tell."""
+        """Return the share of the result that is probably right already, or None if unknown."""
         return None
 
     def more(self) -> int | None:
-        """Return about how many more answers would help, or None if it cannot tell."""
+        """Return about how many more answers would help, or None if unknown."""
         return None
 
 

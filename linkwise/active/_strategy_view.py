@@ -1,4 +1,4 @@
-"""What a strategy sees of a dialogue: the samples, what is known, and the current clustering."""
+"""The view of a dialogue that strategies get: samples, constraints and the current clustering."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ T = TypeVar("T")
 
 
 class Scene:
-    """The samples and what is known about them, as a strategy sees them.
+    """Samples and constraints, as a strategy sees them.
 
     Parameters
     ----------
@@ -84,7 +84,7 @@ class Scene:
         return np.random.default_rng([self.seed, *salt])
 
     def once(self, key: Hashable, make: Callable[[], T]) -> T:
-        """Return what depends on the samples and the seed alone; computed once, kept when answers are taken back."""
+        """Return a value that depends on samples and seed alone; computed once, kept when answers are withdrawn."""
         if key not in self._memo:
             self._memo[key] = make()
         found: T = self._memo[key]
@@ -104,7 +104,7 @@ class Scene:
         return np.asarray(gap)
 
     def labels(self) -> IntArray:
-        """Return the labels that the dialogue's estimator gives, told all that is known.
+        """Return the labels of the dialogue's estimator, fitted with all constraints.
 
         An estimator that cannot keep it all, as when more samples are apart than it may make clusters, is told it as
         wishes: a strategy needs an idea of the clusters, not a result.
@@ -122,7 +122,7 @@ class Scene:
         return self._labels[1]
 
     def forget(self, known: Known) -> None:
-        """Begin again with other knowledge of the same samples."""
+        """Start again with other constraints on the same samples."""
         self.known = known
         self._labels = None
 

@@ -1,4 +1,4 @@
-"""Questions about hierarchies: which of three is the odd one, chosen by how much of the tree an answer settles."""
+"""The triplet strategy: ask for the odd one of three samples, chosen by how much of the tree an answer settles."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ WAIT = 0.2  # a sample stays open while a question about it brings more than thi
 
 
 class State(NamedTuple):
-    """The tree so far and what was learned on the way; never changed."""
+    """The tree so far and the results of the questions, immutable."""
 
     tree: Skeleton
     near: FloatArray  # squared distance of each sample to the nearest one in the tree
@@ -42,7 +42,7 @@ class State(NamedTuple):
 
 
 class Judgment(NamedTuple):
-    """What is thought about one sample: chances of places, the risk, and the question that lowers it most."""
+    """Beliefs about one sample: probabilities of places, the risk, and the question that lowers it most."""
 
     edge: FloatArray
     node: FloatArray
@@ -119,7 +119,7 @@ class PlacingTrios(Strategy):
 
 
 class _Placing(Inquiry):
-    """The tree so far is a fold of the trusted answers: what was asked in between plays no role."""
+    """Build the tree so far from the trusted answers alone; questions in between play no role."""
 
     def __init__(self, scene: Scene, worth: float, slip: float, check: float) -> None:
         super().__init__(scene)
@@ -161,12 +161,12 @@ class _Placing(Inquiry):
         return self._expected
 
     def believed(self) -> float | None:
-        """Return how much of what the hierarchy says is probably right, as seen from the samples looked at last."""
+        """Return the share of the hierarchy that is probably right, judged by the samples examined last."""
         self.propose()
         return self._calm
 
     def guesses(self) -> Constraints:
-        """Return triplets believed though not said: where the samples asked about hang, as a soft statement each.
+        """Return triplets that are believed: the places of the samples asked about, each as a soft statement.
 
         They hold together with all that is known. An estimator told them, too, has more to go by, above all where
         answers were "unsure".
@@ -241,7 +241,7 @@ class _Placing(Inquiry):
             self._said[i].append((told.items[one], told.items[two], says.get(odd, kernels.NONE_ODD)))
 
     def _fold(self, told: Told) -> None:
-        """Take an answer in and place the sample it is about: the one outside the tree, if there is one."""
+        """Process an answer and place the sample it is about: the one outside the tree, if there is one."""
         self._state = self._state._replace(surprise=None)
         absent = [i for i in told.items if i not in self._tree.node_of]
         if told.checks or len(absent) > 1:
@@ -318,7 +318,7 @@ class _Placing(Inquiry):
     # -- what is thought about a sample -----------------------------------------------------------------------------
 
     def _row(self, sample: int) -> FloatArray:
-        """Squared distances from a sample, or what stands for them."""
+        """Return squared distances from a sample, or values in their place."""
         row = self._rows.get(sample)
         if row is None:
             while len(self._rows) >= KEPT_ROWS:

@@ -1,4 +1,4 @@
-"""Uncertainty per question: place the sample that would teach most for each question it takes."""
+"""The uncertainty strategy: place the most informative sample, per question that this takes."""
 
 from __future__ import annotations
 

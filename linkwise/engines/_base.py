@@ -12,6 +12,7 @@ from linkwise._compat import remember_features, validate_data
 from linkwise._typing import IntArray
 from linkwise._validation import require_finite, require_numbers, warn_user
 from linkwise.constraints import Constraints, Kind, Rule, require_understood
+from linkwise.engines._saved import CACHE, FEATURES, Kept, is_array, kept_count, kept_instance, kept_labels
 from linkwise.exceptions import ViolationError
 from linkwise.problem import Problem, repair
 from linkwise.problem.statements import bind, constraints_of
@@ -29,6 +30,16 @@ class ConstrainedEstimator(BaseEstimator):  # type: ignore[misc]
     # what to do with sparse X where the tags say that it is not taken
     _dense_only: ClassVar[str] = "reduce the features first, as with sklearn.decomposition.TruncatedSVD."
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {}
+    # fitted attributes that a model file holds; a subclass lists its own only, those of its bases are added
+    _saved: ClassVar[dict[str, Kept]] = {
+        "constraints_": kept_instance(Constraints),
+        FEATURES: kept_count(1),
+        "feature_names_in_": Kept(lambda names, model: _fault_of_names(names, model.n_features_in_)),
+        "_metadata_request": CACHE,
+        "_sklearn_output_config": CACHE,
+    }
+    # parameters that files of older versions lack, with the values that give what the method did then
+    _added_parameters: ClassVar[dict[str, Any]] = {}
     # lets a Pipeline pass constraints on without the user asking for it when metadata routing is enabled
     __metadata_request__fit: ClassVar[dict[str, bool]] = {"constraints": True}
 
@@ -82,6 +93,11 @@ class ConstrainedEstimator(BaseEstimator):  # type: ignore[misc]
         return constraints
 
 
+def _fault_of_names(names: Any, n_features: int) -> str:
+    is_text = is_array(names, "O", n_features) and all(isinstance(name, str) for name in names)
+    return "" if is_text and len(set(names.tolist())) == n_features else "does not have one distinct name per feature"
+
+
 class ConstrainedClusterer(ClusterMixin, ConstrainedEstimator):  # type: ignore[misc]
     """Base of all clusterers: owns `fit`; a subclass writes ``_solve`` and says what it understands.
 
@@ -107,6 +123,13 @@ class ConstrainedClusterer(ClusterMixin, ConstrainedEstimator):  # type: ignore[
     # True for methods that weigh soft statements against the data: these reach the engine with their weights, where
     # every other method is told to hold them or, if they contradict others, not told of them at all
     weighs: ClassVar[bool] = False
+
+    _saved: ClassVar[dict[str, Kept]] = {
+        "n_clusters_": kept_count(1),
+        "labels_": kept_labels(),
+        "certificate_": kept_instance(Certificate),
+        "dropped_": kept_instance(Constraints, required=False),
+    }
 
     labels_: IntArray
     n_clusters_: int

@@ -1,4 +1,4 @@
-"""How it comes and goes: samples, knowledge, results and models as files."""
+"""Files of samples, constraints, results and models."""
 
 from linkwise._lazy import attach
 

@@ -1,4 +1,4 @@
-"""The log of a dialogue as knowledge: the answers that stand, hold together and say something."""
+"""Constraints from the log of a dialogue: the answers that were not withdrawn and do not contradict others."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ def is_dialogue(first: Any) -> bool:
 
 
 def read_answers(into: Collector, objects: Iterator[tuple[int, dict[str, Any]]]) -> None:
-    """Take the trusted answers in; by the name the log has for a sample, where rows cannot tell it."""
+    """Add the trusted answers; samples are found by the names in the log where row numbers are not enough."""
     from linkwise.active import FORMAT, Known, is_entry, standing
 
     _, header = next(objects)
@@ -27,7 +27,7 @@ def read_answers(into: Collector, objects: Iterator[tuple[int, dict[str, Any]]])
     entries, lines = [], []
     for line, entry in objects:
         if not is_entry(entry) or max(entry.get("items", [0])) >= n:
-            into.skip(ConstraintError(f"{into.name}, line {line}: neither an answer nor one taken back."))
+            into.skip(ConstraintError(f"{into.name}, line {line}: expected an answer, or the withdrawal of one."))
             continue
         entries.append(entry)
         if "undo" not in entry:
@@ -42,7 +42,7 @@ def read_answers(into: Collector, objects: Iterator[tuple[int, dict[str, Any]]])
     if into.ids is not None and not same and nameless:
         msg = (
             f"{into.name} is the log of a dialogue about {n:,} samples, but the data has {len(into.ids):,}.\n"
-            "Hint: a log without names tells samples by row number and belongs to the data it was asked about."
+            "Hint: a log without names refers to samples by row number, so it fits only the data it was asked about."
         )
         raise ConstraintError(msg)
     names: Any = named
@@ -59,6 +59,6 @@ def read_answers(into: Collector, objects: Iterator[tuple[int, dict[str, Any]]])
 
 
 def _named(entry: dict[str, Any]) -> Iterator[tuple[int, Any]]:
-    """Rows of an answer and what they are called, where it says so."""
+    """Return the rows of an answer, and the names of the samples where it gives them."""
     items, names = entry.get("items", ()), entry.get("names", ())
     return zip(items, names, strict=True) if len(items) == len(names) else iter(())

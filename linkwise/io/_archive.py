@@ -1,4 +1,4 @@
-"""A zip file laid out in exactly one way, so that every byte of it is either expected or vouched for by a checksum.
+"""A zip archive with a fixed layout: every byte is either determined by the layout or covered by a checksum.
 
 Members are stored as they are, one after the other, the manifest first; it lists the others with their sizes and
 SHA-256. From the manifest alone all headers of the archive follow, and a file that differs from them in a single bit is
@@ -35,7 +35,7 @@ class Member(NamedTuple):
 
 
 def measure(name: str, content: Iterable[Chunk]) -> Member:
-    """Take the measures of a member that will be written."""
+    """Return the name, size and checksums of a member that will be written."""
     size, crc, digest = 0, 0, hashlib.sha256()
     for part in content:
         size += len(part)
@@ -84,7 +84,7 @@ def _directory(members: Sequence[Member]) -> bytes:
 
 
 class Archive:
-    """An open archive: its manifest at once, other members when asked for."""
+    """An open archive; the manifest is read at once, other members on request."""
 
     def __init__(self, file: BufferedReader, name: str) -> None:
         self.name = name
@@ -103,7 +103,7 @@ class Archive:
             raise LinkwiseError(foreign(self.name, head + self._file.read(64)))
         content = self._file.read(size)
         if head + name != _local_header(Member(MANIFEST, size, crc, "")) or zlib.crc32(content) != crc:
-            self._damaged("its manifest does not fit its checksum")
+            self._damaged("its manifest does not match its checksum")
         self._first = Member(MANIFEST, size, crc, "")
         return content
 
@@ -133,12 +133,12 @@ class Archive:
                 self._damaged(f"the place of {member.name} differs from its manifest")
 
     def read(self, name: str) -> bytes:
-        """Read one member and hold it against its checksum."""
+        """Read one member and compare it with its checksum."""
         start, member = self._at[name]
         self._file.seek(start)
         content = self._file.read(member.size)
         if len(content) != member.size or hashlib.sha256(content).hexdigest() != member.sha256:
-            self._damaged(f"{name} does not fit its checksum")
+            self._damaged(f"{name} does not match its checksum")
         return content
 
 
@@ -152,7 +152,7 @@ _FOREIGN: tuple[tuple[bytes, str], ...] = (
 
 
 def foreign(name: str, head: bytes) -> str:
-    """Say what a file is that is no archive of ours."""
+    """Describe a file that is not an archive of linkwise."""
     if not head:
         return f"{name} is empty, expected a model saved by `linkwise.save`."
     for magic, what in _FOREIGN:
@@ -160,10 +160,10 @@ def foreign(name: str, head: bytes) -> str:
             return f"{name} {what}"
     if head.startswith(b"PK"):
         return (
-            f"{name} is a zip archive, but no model of linkwise.\n"
+            f"{name} is a zip archive, but not a linkwise model.\n"
             "Hint: models of skops are read by skops; save models with `linkwise.save`."
         )
-    return f"{name} is no model: it does not begin as `linkwise.save` writes it."
+    return f"{name} is not a linkwise model: it does not begin like a file that `linkwise.save` wrote."
 
 
 def read_member(entry: Any) -> Member:

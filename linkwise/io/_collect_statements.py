@@ -1,4 +1,4 @@
-"""Statements gathered from files: names to numbers, each with its file and line; then one table of constraints."""
+"""A collector of statements from files: names become sample numbers, each statement keeps its file and line."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from linkwise.io._text import shown
 
 
 def singular(kind: Kind) -> str:
-    """How files call one statement of a kind."""
+    """Return the word that files use for one statement of a kind."""
     return "triplet" if kind is Kind.TRIPLET else kind.word
 
 
@@ -27,7 +27,7 @@ KINDS = {singular(kind): kind for kind in Kind}
 
 
 class Collector:
-    """Takes statements in one by one or many at once, and says at the end which samples nobody knows."""
+    """Collects statements one by one or many at once, and reports unknown samples at the end."""
 
     def __init__(self, ids: npt.NDArray[Any] | None, *, skip_bad: bool = False) -> None:
         self.ids = ids
@@ -40,7 +40,7 @@ class Collector:
         self._unknown: list[tuple[str, int, str]] = []
         self.known: dict[str, int] = {} if ids is None else {str(v): i for i, v in enumerate(ids.tolist())}
         if ids is not None and len(self.known) < len(ids):
-            msg = "ids contains values that look alike as text, expected names that tell the samples apart."
+            msg = "ids has values that are equal as text, expected a different name for each sample."
             raise ConstraintError(msg)
         self._kind, self._size, self._member = array("b"), array("q"), array("q")
         self._weight, self._file, self._line = array("d"), array("i"), array("q")
@@ -53,13 +53,13 @@ class Collector:
     # -- taking in ---------------------------------------------------------------------------------------------------
 
     def skip(self, bad: ConstraintError) -> None:
-        """Raise what is wrong with one line, or with ``skip_bad`` remember it and go on."""
+        """Raise the error of one line, or with ``skip_bad`` record it and continue."""
         if not self.skip_bad:
             raise bad
         self.skipped.append(str(bad).split("\n", 1)[0])
 
     def open_file(self, name: str) -> None:
-        """Say which file the next statements come from."""
+        """Set the file that the next statements come from."""
         self.files.append(name)
 
     @property
@@ -68,7 +68,7 @@ class Collector:
         return self.files[-1]
 
     def code(self, sample: str, line: int) -> int:
-        """The number of a sample, -1 and a remark if nobody knows it."""
+        """Return the number of a sample; an unknown one is recorded, and its number is -1."""
         found = self.known.get(sample)
         if found is None:
             if self.ids is not None:
@@ -78,7 +78,7 @@ class Collector:
         return found
 
     def add(self, kind: Kind, samples: Sequence[str], weight: float, line: int, note: str = "") -> None:
-        """Take one statement in; one that says nothing is dropped with a warning."""
+        """Add one statement; one that holds in every clustering is dropped with a warning."""
         if kind in (Kind.MUST_LINK, Kind.TRIPLET) and samples[0] == samples[1]:
             said = f"{singular(kind)}({', '.join(samples)})"
             warnings.warn(
@@ -111,7 +111,7 @@ class Collector:
         self._line.append(line)
 
     def different(self, names: Sequence[str], line: int, complaint: str) -> list[str]:
-        """The names without repeats, which are refused; ``complaint`` says so of the first, written as ``{}``."""
+        """Return the names; a repeat is refused with ``complaint``, in which ``{}`` stands for the name."""
         found: dict[str, None] = {}
         twice = next((name for name in names if name in found or found.setdefault(name)), None)
         if twice is not None:
@@ -122,7 +122,7 @@ class Collector:
     def add_labels(
         self, samples: Sequence[str], labels: Sequence[str], lines: Sequence[int], word: str, *, apart: bool
     ) -> None:
-        """Take rows in that give samples a label: equal ones together, and different ones apart if so said."""
+        """Add rows that label samples: equal labels are together; with ``apart``, different labels are apart."""
         members: dict[str, list[tuple[int, int]]] = {}
         for sample, label, line in zip(samples, labels, lines, strict=True):
             code = self.code(sample, line)
@@ -158,7 +158,7 @@ class Collector:
             self.label_line.append(line)
 
     def add_plain(self, kind: Kind, codes: tuple[int, ...], line: int) -> None:
-        """Take in one hard statement about different samples, by their numbers."""
+        """Add one hard statement about different samples, by their numbers."""
         self._kind.append(kind)
         self._size.append(len(codes))
         self._member.extend(codes)
@@ -167,7 +167,7 @@ class Collector:
         self._line.append(line)
 
     def add_many(self, kind: Kind, names: Sequence[str], items: IntArray, lines: IntArray) -> None:
-        """Take hard statements in that name samples by their places in ``names``, such as those of a taxonomy."""
+        """Add hard statements that give samples as positions in ``names``, such as those of a taxonomy."""
         codes = np.array([self.code(name, 0) for name in names], dtype=np.int64)
         rows, arity = items.shape
         self._kind.extend([int(kind)] * rows)
@@ -218,14 +218,14 @@ class Collector:
         )
 
     def _check_names(self, ids: npt.NDArray[Any]) -> npt.NDArray[Any]:
-        """Warn of names that look like others or hold what nobody sees."""
+        """Warn of names that look alike or contain invisible characters."""
         if ids.dtype.kind != "U":
             return ids
         odd = [name for name in ids.tolist() if not name.isascii()]
         hidden = [name for name in odd if any(unicodedata.category(c) == "Cf" for c in name)]
         if hidden:
             warnings.warn(
-                f"{len(hidden)} name(s) hold characters that cannot be seen, such as {hidden[0]!a}.",
+                f"{len(hidden)} name(s) contain invisible characters, such as {hidden[0]!a}.",
                 LinkwiseWarning,
                 stacklevel=5,
             )
@@ -250,7 +250,7 @@ class Collector:
             for file, line, sample in self._unknown[:5]
         ).replace(" ()", "")
         more = f" and {len(self._unknown) - 5:,} more" if len(self._unknown) > 5 else ""
-        who = self._unknown[0][0] if not several else "the knowledge"
+        who = "the constraints name" if several else f"{self._unknown[0][0]} names"
         first = self._unknown[0][2]
         near = difflib.get_close_matches(first, names, n=1)
         if ids.dtype.kind in "iu":
@@ -261,7 +261,7 @@ class Collector:
             hint = "there is a name with the same letters, composed differently; save both files in the form NFC."
         else:
             hint = f"did you mean {near[0]!r}?" if near else "names are compared exactly, including case."
-        return f"{who} names samples that are not in the data: {listed}{more}.\nHint: {hint}"
+        return f"{who} samples that are not in the data: {listed}{more}.\nHint: {hint}"
 
 
 def in_file(name: str, bad: LinkwiseError) -> ConstraintError:

@@ -1,4 +1,4 @@
-"""Columns before they are features: of a delimited text, or of a data frame; numbers and words with their places."""
+"""Columns of a delimited text, a data frame or an array, read as numbers or words, with the place of every row."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _OF_NUMBERS = b"0123456789+-.eE \t"
 
 
 class Script(NamedTuple):
-    """How numbers are written in a text: their decimal mark, and words that stand for a missing one."""
+    """Number format of a text: the decimal mark, and the words that mark a missing value."""
 
     decimal: str = "."
     missing: tuple[str, ...] = ()
@@ -55,22 +55,22 @@ class Columns(ABC):
 
     @abstractmethod
     def place(self, row: int) -> int:
-        """The number by which a person finds a row."""
+        """Return the line or row number to show in a message."""
 
     @abstractmethod
     def numbers(self, column: int) -> tuple[FloatArray, int]:
-        """One column as numbers, NaN for what is missing; and the first row that is neither, or -1."""
+        """Return one column as numbers, NaN where missing; and the first row that is neither, or -1."""
 
     @abstractmethod
     def words(self, column: int) -> list[str]:
-        """One column as text without spaces around it; "" for what is missing."""
+        """Return one column as text without surrounding spaces; "" where missing."""
 
     def where(self, row: int) -> str:
-        """Name a row for a message, as in ``samples.csv, line 7``."""
+        """Return the place of a row for a message, as in ``samples.csv, line 7``."""
         return f"{self.name}, {self.unit} {self.place(row)}"
 
     def find(self, option: str, wanted: Sequence[str]) -> list[int]:
-        """Positions of columns by name; ``option`` is what asked for them."""
+        """Return the positions of columns by name; messages refer to ``option``."""
         at = {column: i for i, column in enumerate(self.names)}
         for column in wanted:
             if column not in at:
@@ -230,7 +230,8 @@ class ArrayColumns(Columns):
         self.names = list(map(str, range(array.shape[1]) if names is None else names))
         if len(self.names) != array.shape[1] or not array.size:
             msg = (
-                f"{name} has the shape {array.shape} and {len(self.names)} names of columns, expected rows and as many."
+                f"{name} has the shape {array.shape} and {len(self.names)} column names, "
+                "expected a row or more and a name per column."
             )
             raise LinkwiseError(msg)
         self._refuse_repeats()

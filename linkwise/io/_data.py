@@ -1,4 +1,4 @@
-"""Samples from wherever they are: CSV, Parquet, Arrow, .npy, .npz, data frames, arrays; prepared, named, explained."""
+"""`read_data`: samples from CSV, Parquet, Arrow, .npy, .npz, data frames and arrays, prepared for clustering."""
 
 from __future__ import annotations
 
@@ -103,10 +103,10 @@ def read_data(
     text = (text,) if isinstance(text, str) else _listed(text=text)[0]
     options = (columns, drop, text, categories, scale, impute, missing)
     if like is not None and any(option is not None and len(option) for option in options):
-        msg = "read_data: `like` says how to prepare the rows, so columns, drop, text, scale and the like cannot."
+        msg = "read_data: `like` fixes how the rows are prepared; leave out columns, drop, text, scale and so on."
         raise LinkwiseError(msg)
     if like is not None and not isinstance(like, (Table, Preparation)):
-        msg = f"read_data: like is {type(like).__name__}, expected what `read_data` returned, or its `preparation`."
+        msg = f"read_data: like is {type(like).__name__}, expected a Table from `read_data`, or its `preparation`."
         raise LinkwiseError(msg)
     made = like.preparation if isinstance(like, Table) else like
     script = _script(decimal, missing, made)
@@ -119,7 +119,7 @@ def read_data(
 
 
 def _listed(**given: Any) -> list[tuple[str, ...]]:
-    """Options that take several names, each as a tuple; a single name is a name, not its letters."""
+    """Return options that take several names as tuples; a single string counts as one name."""
     found = []
     for option, value in given.items():
         listed = () if value is None else (value,) if isinstance(value, str) else value
@@ -137,7 +137,7 @@ def _listed(**given: Any) -> list[tuple[str, ...]]:
 
 
 def _script(decimal: str | None, missing: tuple[str, ...], like: Preparation | None) -> Script:
-    """How numbers are written: as said, else as in the table that this one is to be like."""
+    """Return the number format: as given, else that of the table in ``like``."""
     if decimal is not None and (not isinstance(decimal, str) or decimal not in (".", ",")):
         msg = f"read_data: decimal is {decimal!r}, expected '.' or ','."
         raise LinkwiseError(msg)
@@ -149,7 +149,7 @@ def _script(decimal: str | None, missing: tuple[str, ...], like: Preparation | N
 
 
 def _open(source: Any, delimiter: str | None, script: Script = PLAIN) -> tuple[Any, npt.NDArray[Any] | None]:
-    """Columns or a sparse matrix, and names of the rows if the source itself has them."""
+    """Return columns or a sparse matrix, and the names of the rows if the source has them."""
     name = source_name(source)
     if scipy.sparse.issparse(source):
         return source, None
@@ -187,7 +187,7 @@ def _of_npz(
             matrix = scipy.sparse.load_npz(io.BytesIO(raw)).tocsr()
             matrix.check_format(full_check=True)
         except (ValueError, TypeError, KeyError, NotImplementedError, OverflowError, AttributeError) as bad:
-            msg = f"{name} is no readable sparse matrix ({str(bad)[:80]})."
+            msg = f"{name} is not a readable sparse matrix ({str(bad)[:80]})."
             raise LinkwiseError(msg) from bad
         return matrix, None
     tables = [key for key, array in arrays.items() if array.ndim == 2]
@@ -214,7 +214,7 @@ def _arrow(raw: bytes, name: str) -> Any:
         read = pa.parquet.read_table if raw.startswith(b"PAR1") else pa.feather.read_table
         return read(pa.BufferReader(raw))
     except (pa.ArrowException, OSError, ValueError, MemoryError) as bad:
-        msg = f"{name} is no readable Parquet or Arrow file ({str(bad)[:80]})."
+        msg = f"{name} is not a readable Parquet or Arrow file ({str(bad)[:80]})."
         raise LinkwiseError(msg) from bad
 
 
@@ -229,7 +229,7 @@ def _frame(source: Any) -> Any:
 
 
 def _index(source: Any) -> npt.NDArray[Any] | None:
-    """Names of the rows of a pandas frame, unless they are just counted."""
+    """Return the names of the rows of a pandas frame, unless its index only counts them."""
     index = getattr(source, "index", None)
     if index is None or not hasattr(source, "iloc") or type(index).__name__ == "RangeIndex":
         return None
@@ -259,7 +259,7 @@ def _fresh(
         taken = {*named["id"], *drop, *texts, *categories}
         columns = () if texts else tuple(column for column in found.names if column not in taken)
     if not columns and not texts and not categories:
-        msg = f"{found.name} has no columns left to compare samples by."
+        msg = f"{found.name} has no columns left, expected at least one feature."
         raise LinkwiseError(msg)
     made = learn(
         found,
@@ -331,7 +331,7 @@ def _ids(found: Columns, id_column: str | None, names: npt.NDArray[Any] | None) 
                 raise LinkwiseError(msg)
             if value in seen:
                 msg = (
-                    f"{found.where(row)}: the name {shown(value)} stands in {found.unit} {found.place(seen[value])} "
+                    f"{found.where(row)}: the name {shown(value)} is in {found.unit} {found.place(seen[value])} "
                     "already; names must differ."
                 )
                 raise LinkwiseError(msg)
@@ -349,7 +349,7 @@ def _warn_of_constants(found: Columns, made: Preparation, X: Any) -> None:
     if flat:
         more = f" and {len(flat) - 5} more" if len(flat) > 5 else ""
         warnings.warn(
-            f"{found.name}: same value in every row, so no help: {', '.join(flat[:5])}{more}.",
+            f"{found.name}: the same value in every row, which cannot separate samples: {', '.join(flat[:5])}{more}.",
             LinkwiseWarning,
             stacklevel=4,
         )

@@ -1,4 +1,4 @@
-"""Knowledge from files of any of the forms people keep it in, each statement with its file and line."""
+"""`read_knowledge`: constraints from files of several formats, each statement with its file and line."""
 
 from __future__ import annotations
 
@@ -102,7 +102,7 @@ class Knowledge:
         return int(self.line[said.row[statement]])
 
     def note_of(self, statement: int) -> str:
-        """What somebody noted beside a statement, or ""."""
+        """Return the note beside a statement, or ""."""
         return self.notes.get(int(self.constraints.row[statement]), "")
 
     def where(self, statement: int | Entry) -> str:
@@ -142,7 +142,7 @@ class Knowledge:
         return whole if statement.sample < 0 else f"{said.name(statement.sample)} is in {whole}"
 
     def entries_at(self, file: str, line: int, sample: str | None = None) -> list[Entry]:
-        """What stands in a line of a file: a row, or all of a statement; with ``sample`` only what it says of that."""
+        """Quote a line of a file: a row, or a whole statement; with ``sample`` only the part about that sample."""
         said = self.constraints
         return [
             entry
@@ -153,7 +153,7 @@ class Knowledge:
         ]
 
     def as_python(self, shown: int = 200) -> list[str]:
-        """Word the statements as the tuples `Constraints.from_ids` takes; the last entry says what was left out."""
+        """Write statements as the tuples that `Constraints.from_ids` takes; the last entry counts those left out."""
         said = self.constraints
         lines = []
         for kind, named, weight, _ in statements_of(said, shown):
@@ -163,7 +163,7 @@ class Knowledge:
         return [*lines, f"# ... and {left_out:,} more"] if left_out else lines
 
     def explain(self, why: Explanation, shown: int = 20) -> str:
-        """Word a conflict with the places of what was written: fixes first, then the proof."""
+        """Describe a conflict with files and lines: fixes first, then the proof."""
         lines = []
         fixes = [" and ".join(self.word(entry) for entry in group) for group in why.repairs]
         at_least = why.at_least if why.written is None else why.written.at_least
@@ -209,7 +209,7 @@ def read_knowledge(
     format: Literal["statements", "lines", "groups", "paths", "parents", "newick", "json"] | None = None,  # noqa: A002
     skip_bad: bool = False,
 ) -> Knowledge:
-    r"""Read what is known about samples from one file or several.
+    r"""Read constraints about samples from one file or several.
 
     Parameters
     ----------
@@ -270,7 +270,7 @@ def read_knowledge(
             )
     made, file, line = into.finish(named=not isinstance(ids, (int, np.integer)))
     if not made and not into.skipped:
-        warnings.warn(f"{', '.join(into.files)}: nothing is said.", LinkwiseWarning, stacklevel=2)
+        warnings.warn(f"{', '.join(into.files)}: there are no statements.", LinkwiseWarning, stacklevel=2)
     label_file, label_line = (np.array(part, dtype=np.intp) for part in (into.label_file, into.label_line))
     return Knowledge(made, tuple(into.files), file, line, into.notes, tuple(into.skipped), label_file, label_line)
 
@@ -313,7 +313,7 @@ def _read_one(into: Collector, text: str, form: str | None, source: Any) -> None
 
 
 def _require_header(into: Collector, text: str, keys: list[str], wanted: str) -> None:
-    """Refuse two columns whose first line says what other lines say too, so that it is a row and not a header."""
+    """Refuse two columns whose first line repeats values of other lines, so that it is a row and not a header."""
     rows = (cells for _, cells in read_rows(text, into.name) if not cells[0].lstrip().startswith("#"))
     next(rows)
     column = {cells[1].strip().lower() for cells in rows if len(cells) == 2}
@@ -325,7 +325,7 @@ def _require_header(into: Collector, text: str, keys: list[str], wanted: str) ->
 
 
 def _recognize(text: str, ending: str) -> str | None:
-    """Which form a text has; None when there is nothing in it but comments."""
+    """Return the format of a text; None if it has nothing but comments."""
     start = text.lstrip()
     if ending in _JSON_LINES:
         return "statements"
@@ -356,7 +356,7 @@ def _header(text: str) -> list[str]:
 
 
 def _of_columns(keys: list[str]) -> str | None:
-    """What a table with these columns says, if it is one of those known."""
+    """Return the format of a table with these columns, if it is a supported one."""
     if "kind" in keys:
         return "statements"
     if any(key in keys for key in trees.SAMPLES):

@@ -1,4 +1,4 @@
-"""The way back of `write_labels`: names and labels of samples from any table, whatever else stands in it."""
+"""Readers of the names and labels of samples from any table, as `write_labels` wrote it; other columns are ignored."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _CLUSTER = ("cluster", "label", "class", "group")
 
 
 def read_names(source: Any, id: str | None = None) -> npt.NDArray[Any]:  # noqa: A002 - as in read_data
-    r"""Read only what the samples of a table are called; its other columns may hold anything.
+    r"""Read only the names of the samples of a table; its other columns may hold anything.
 
     Parameters
     ----------
@@ -97,7 +97,7 @@ def read_labels(
             listed = ", ".join(map(str, found.names[:20]))
             msg = (
                 f"{found.name} has no column of labels called {', '.join(_CLUSTER[:-1])} or {_CLUSTER[-1]}.\n"
-                f"Hint: say which one it is; it has {listed}."
+                f"Hint: name the column; the table has {listed}."
             )
             raise LinkwiseError(msg)
     labels = np.array(found.words(found.find("the column of labels", [column])[0]))

@@ -1,4 +1,4 @@
-"""Fitted models as files: a manifest and plain arrays in a zip archive; loading runs no code but ours."""
+"""`save` and `load`: fitted models as a manifest and plain arrays in a zip archive; loading runs no code from it."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def save(model: Any, path: Any, *, data: Table | Preparation | None = None) -> N
     Raises
     ------
     LinkwiseError
-        The model is not fitted, is none of linkwise, or holds a function (as ``metric`` may).
+        The model is not fitted, is not from linkwise, or holds a function (as ``metric`` may).
 
     Notes
     -----
@@ -61,11 +61,11 @@ def save(model: Any, path: Any, *, data: Table | Preparation | None = None) -> N
     [0, 1]
     """
     if data is not None and not isinstance(data, (Table, Preparation)):
-        msg = f"save: data is {type(data).__name__}, expected what `read_data` returns, or its `preparation`."
+        msg = f"save: data is {type(data).__name__}, expected a Table from `read_data`, or its `preparation`."
         raise LinkwiseError(msg)
     if not is_model(model):
         msg = (
-            f"save: a {type(model).__name__} is no model of linkwise.\n"
+            f"save: expected a fitted linkwise estimator or a Clustering, got {type(model).__name__}.\n"
             "Hint: save its last step, or the estimator of a search; scale with `read_data(..., scale='standard')`."
         )
         raise LinkwiseError(msg)
@@ -113,7 +113,7 @@ def load(path: Any, *, with_data: Literal[False] = False) -> Any: ...
 @overload
 def load(path: Any, *, with_data: Literal[True]) -> tuple[Any, Table | Preparation | None]: ...
 def load(path: Any, *, with_data: bool = False) -> Any:
-    r"""Read a model that `save` wrote, and nothing else.
+    r"""Read a model that `save` wrote.
 
     Parameters
     ----------
@@ -130,7 +130,7 @@ def load(path: Any, *, with_data: bool = False) -> Any:
     Raises
     ------
     LinkwiseError
-        The file is no model, is damaged, was made by a newer version, or holds what no model holds.
+        The file is not a model, is damaged, was made by a newer version, or holds values that do not belong in a model.
 
     Notes
     -----
@@ -168,11 +168,11 @@ def load(path: Any, *, with_data: bool = False) -> Any:
         found = _read_values(archive, manifest, Reader(fetch))
         unused = [member.name for number, member in enumerate(members) if number not in used]
         for name in unused:
-            archive.read(name)  # what nobody asks for is held against its checksum as well
+            archive.read(name)  # members that no value refers to are compared with their checksums as well
     if unused:
         belong = "belongs" if len(unused) == 1 else "belong"
         warnings.warn(
-            f"{path} holds {many(len(unused), 'file')} that {belong} to nothing: {unused[0]}.",
+            f"{path} holds {many(len(unused), 'file')} that {belong} to no value of the model: {unused[0]}.",
             LinkwiseWarning,
             stacklevel=2,
         )
@@ -181,19 +181,19 @@ def load(path: Any, *, with_data: bool = False) -> Any:
 
 def _fail(name: str, why: str) -> NoReturn:
     again = hint(command="run `linkwise cluster` again.", python="save it again with `linkwise.save`.")
-    msg = f"{name} is no model that can be read: {why}.\nHint: {again}"
+    msg = f"{name} is not a readable linkwise model: {why}.\nHint: {again}"
     raise LinkwiseError(msg)
 
 
 def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     if len({key for key, _ in pairs}) < len(pairs):
-        msg = "a key stands there twice"
+        msg = "a key occurs twice"
         raise ValueError(msg)
     return dict(pairs)
 
 
 def _no_constant(word: str) -> NoReturn:
-    msg = f"{word} stands there, which is no JSON"
+    msg = f"{word} is not JSON"
     raise ValueError(msg)
 
 
@@ -205,7 +205,7 @@ def _read_manifest(archive: Archive) -> dict[str, Any]:
         _fail(archive.name, f"its manifest is not JSON ({why})")
     found = _FORMAT.fullmatch(str(manifest.get("format"))) if isinstance(manifest, dict) else None
     if found is None:
-        _fail(archive.name, f"its manifest does not say {FORMAT!r}")
+        _fail(archive.name, f"its manifest lacks the format {FORMAT!r}")
     major, minor = int(found[1]), int(found[2] or 0)
     if major != MAJOR:
         msg = (
@@ -223,7 +223,7 @@ def _read_manifest(archive: Archive) -> dict[str, Any]:
 
 def _compare_versions(name: str, versions: Any, minor: int) -> None:
     if not isinstance(versions, dict) or not all(isinstance(v, str) for v in versions.values()):
-        _fail(name, "it does not say which versions wrote it")
+        _fail(name, "its manifest lacks the versions that wrote it")
     theirs, ours = versions.get("linkwise", ""), _versions()["linkwise"]
     if minor > MINOR or theirs.split(".")[:2] != ours.split(".")[:2]:
         warnings.warn(
@@ -239,7 +239,7 @@ def _read_members(archive: Archive, manifest: dict[str, Any]) -> list[Member]:
         if len({member.name for member in members} | {MANIFEST}) <= len(members):
             raise ValueError  # noqa: TRY301
     except (ValueError, TypeError):
-        _fail(archive.name, "its list of members makes no sense")
+        _fail(archive.name, "its list of members is not valid")
     archive.expect(members)
     return members
 
@@ -248,7 +248,7 @@ def _read_values(archive: Archive, manifest: dict[str, Any], reader: Reader) -> 
     try:
         model, data = reader.read(manifest["model"]), reader.read(manifest["data"])
         if not is_model(model):
-            _fail(archive.name, f"it holds {type(model).__name__}, which is no method")
+            _fail(archive.name, f"it holds {type(model).__name__}, which is not a method")
         if data is not None and not isinstance(data, (Table, Preparation)):
             _fail(archive.name, f"its data is {type(data).__name__}")
     except LinkwiseError as bad:

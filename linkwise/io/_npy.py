@@ -1,4 +1,4 @@
-"""Plain arrays in bytes: .npy without objects, checked against their size before anything is allocated."""
+"""Plain arrays as .npy bytes without objects; sizes are checked before memory is allocated."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def array_of_npy(raw: bytes | memoryview, name: str) -> npt.NDArray[Any]:
         read = np.lib.format.read_array_header_1_0 if version == (1, 0) else np.lib.format.read_array_header_2_0
         shape, fortran, dtype = read(head, max_header_size=2**15)
     except (ValueError, TypeError, SyntaxError, EOFError, RecursionError, MemoryError, KeyError) as bad:
-        msg = f"{name} is no readable .npy array ({str(bad)[:80]})."
+        msg = f"{name} is not a readable .npy array ({str(bad)[:80]})."
         raise LinkwiseError(msg) from bad
     if dtype.hasobject:
         msg = f"{name} holds Python objects, which can run code and are never read.\nHint: save it with a plain dtype."
@@ -48,7 +48,7 @@ def array_of_npy(raw: bytes | memoryview, name: str) -> npt.NDArray[Any]:
         raise LinkwiseError(msg)
     body = memoryview(raw)[head.tell() :]
     if any(type(side) is not int or side < 0 for side in shape) or math.prod(shape) * dtype.itemsize != len(body):
-        msg = f"{name} says it has the shape {shape} of {dtype}, but holds {len(body):,} bytes."
+        msg = f"{name} declares the shape {shape} of {dtype}, but holds {len(body):,} bytes."
         raise LinkwiseError(msg)
     if dtype.itemsize == 0:
         return np.zeros(shape, dtype=dtype)
@@ -60,7 +60,7 @@ def array_of_npy(raw: bytes | memoryview, name: str) -> npt.NDArray[Any]:
 
 
 def arrays_of_npz(raw: bytes, name: str) -> dict[str, npt.NDArray[Any]]:
-    """Read the arrays of an .npz file, packed or not, but no more than a thousandfold of its size."""
+    """Read the arrays of an .npz file, compressed or not, up to a thousand times its size."""
     try:
         with zipfile.ZipFile(io.BytesIO(raw)) as archive:
             members = archive.infolist()
@@ -72,5 +72,5 @@ def arrays_of_npz(raw: bytes, name: str) -> dict[str, npt.NDArray[Any]]:
                 for member in members
             }
     except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError, MemoryError) as bad:
-        msg = f"{name} is no readable .npz file ({str(bad)[:80]})."
+        msg = f"{name} is not a readable .npz file ({str(bad)[:80]})."
         raise LinkwiseError(msg) from bad

@@ -1,4 +1,4 @@
-"""Cells that are not numbers: what they look like, and what to type about it."""
+"""Errors about cells that are not numbers: their likely meaning, and the options that read them."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ quoted = shlex.quote
 
 
 def refuse_words(source: Columns, wordy: Sequence[tuple[str, int, list[str]]], *, named: bool) -> NoReturn:
-    """Name columns that hold something else than numbers, and what to do about what they hold.
+    """Report columns that hold other values than numbers, and the options that read them.
 
     Parameters
     ----------
@@ -47,7 +47,7 @@ def refuse_words(source: Columns, wordy: Sequence[tuple[str, int, list[str]]], *
 
 
 def _ways(wordy: Sequence[tuple[str, int, list[str]]], named: bool) -> list[str]:
-    """What can be typed, the likeliest first; leaving columns out comes last."""
+    """Return options to type, the likeliest first; leaving columns out comes last."""
     like: dict[str, list[str]] = {}
     marks: list[str] = []
     examples: dict[str, str] = {}
@@ -89,7 +89,7 @@ def _ways(wordy: Sequence[tuple[str, int, list[str]]], named: bool) -> list[str]
 
 
 def _kind(cells: list[str]) -> tuple[str, list[str]]:
-    """What the cells of a column look like, and those of them that are no numbers, each once."""
+    """Return the likely meaning of a column, and its cells that are not numbers, each once."""
     odd = list(dict.fromkeys(cell for cell in cells if _SCRIPT.number(cell) is None))
     if all(map(_THOUSANDS.fullmatch, odd)):
         return "thousands", odd

@@ -1,4 +1,4 @@
-"""Files that appear whole or not at all: everything is written beside its place and moved there at the end."""
+"""An output folder whose files appear all together: each is written beside its place and moved there at the end."""
 
 from __future__ import annotations
 
@@ -129,7 +129,7 @@ class Folder:
             self._clear()
 
     def _clear(self) -> None:
-        """Remove what processes left unfinished that are no longer there."""
+        """Remove unfinished files of processes that have ended."""
         left: dict[str, list[Path]] = {}
         for path in self.folder.iterdir():
             if (found := _OURS.match(path.name)) and found[1] != self._mark and path.is_file():

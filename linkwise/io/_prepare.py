@@ -1,4 +1,4 @@
-"""From columns to features, the same way every time: gaps filled, scales made equal, words weighed; kept for later."""
+"""`Preparation` of columns as features: missing values, scales, categories and texts; new rows are treated alike."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ class Preparation:
 
     @property
     def features(self) -> tuple[str, ...]:
-        """What each column of X is called."""
+        """Names of the columns of X."""
         chosen = tuple(f"{column}={value}" for column, values in self.categories for value in values)
         return self.columns + chosen + self.words
 
@@ -125,7 +125,7 @@ class Preparation:
         if len(odd):
             warnings.warn(
                 f"{source.where(int(odd[0]))}: {column} is {shown(found[odd[0]])}, a value not seen before, and so in "
-                f"{many(len(odd), 'row')}; they count as none of {', '.join(values[:5])}.",
+                f"{many(len(odd), 'row')}; they match none of {', '.join(values[:5])}.",
                 LinkwiseWarning,
                 stacklevel=4,
             )
@@ -150,7 +150,7 @@ def learn(
     scale: str | None,
     script: Script,
 ) -> Preparation:
-    """Choose what `Preparation` needs from the rows at hand."""
+    """Choose the values of a `Preparation` from the given rows."""
     for option, value, allowed in (("impute", impute, IMPUTE), ("scale", scale, SCALE)):
         if value is not None and value not in allowed:
             msg = f"read_data: {option} is {value!r}, expected {', '.join(map(repr, allowed))} or None."
@@ -173,7 +173,7 @@ def learn(
 
 
 def read_numbers(source: Columns, columns: tuple[str, ...], *, named: bool = True) -> FloatArray:
-    """Read columns as numbers, NaN for what is missing; refuse words and what is too large.
+    """Read columns as numbers, NaN where missing; refuse words and numbers that are too large.
 
     ``named`` says whether a column names the samples already.
     """
@@ -230,7 +230,7 @@ def _values(source: Columns, column: str) -> tuple[str, ...]:
     if "" in words:
         msg = (
             f"{source.where(words.index(''))}: {column} is missing, as in {many(words.count(''), 'row')}.\n"
-            'Hint: write a value of its own there, such as "unknown".'
+            'Hint: write a separate value there, such as "unknown".'
         )
         raise LinkwiseError(msg)
     found = sorted(set(words))
@@ -301,7 +301,7 @@ class Table:
 
     @property
     def values(self) -> Any:
-        """The samples as the source has them, but for rounding: scales undone, NaN for what is missing; of texts, X."""
+        """Samples as in the source, up to rounding: scales undone, NaN where missing; X for texts."""
         if not isinstance(self.X, np.ndarray):
             return self.X
         made, values = self.preparation, np.array(self.X, dtype=np.float64)
@@ -311,7 +311,7 @@ class Table:
         return values
 
     def fill_words(self, feature: int) -> str:
-        """What stands in for a missing number of a feature, as in ``median 116.25``."""
+        """Describe the value that replaces a missing number of a feature, as in ``median 116.25``."""
         made = self.preparation
         how = {"most_frequent": "most frequent value"}.get(str(made.impute), made.impute or "")
         return f"{how} {made.fill[feature]:g}" if feature < len(made.fill) else how

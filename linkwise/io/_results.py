@@ -197,5 +197,5 @@ def read_tree(path: Any) -> Dendrogram:
     except (ValueError, KeyError, TypeError) as bad:
         if str(bad).startswith(str(place)):
             raise
-        msg = f"{place} is no tree that can be read: {str(bad) or type(bad).__name__}"
+        msg = f"{place} is not a readable tree: {str(bad) or type(bad).__name__}"
         raise LinkwiseError(msg) from bad

@@ -1,4 +1,4 @@
-"""Values as JSON and plain arrays, by their types: nothing but what is listed here can be written or come back."""
+"""Conversion of values to JSON and plain arrays and back; only the types listed here are supported."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ from linkwise.constraints import (
     NeighborWithin,
     SizeBetween,
 )
-from linkwise.engines import ConstrainedEstimator
+from linkwise.engines import ConstrainedEstimator, Kept, gather, require_sound
 from linkwise.exceptions import LinkwiseError
 from linkwise.io._prepare import Preparation, Table
-from linkwise.io._saved_checks import check_constraints, check_estimator, check_labels, check_random_state, check_record
+from linkwise.io._saved_checks import check_constraints, check_labels, check_random_state, check_record
 from linkwise.result import Certificate, Dendrogram
 
 RECORDS: dict[str, Any] = {
@@ -38,12 +38,8 @@ RECORDS: dict[str, Any] = {
     )
 }
 _DEEPEST = 40
-# parameters that older files lack, and what methods did then
-_ADDED = {"dead_end": "raise", "budget": 10.0, "order": "random", "max_tries": 10}
 # fields that older files lack; their defaults say what was the case then
 _LATER = {"Preparation": {"decimal", "missing"}, "Table": {"missing"}, "Certificate": {"remarks"}}
-# what a fitted estimator keeps for a quicker next fit, or for scikit-learn; it answers without
-_CACHES = ("_memory", "_metadata_request", "_sklearn_output_config", "_sklearn_auto_wrap_output_keys")
 
 
 def engine(name: Any) -> type[ConstrainedEstimator] | None:
@@ -56,26 +52,23 @@ def engine(name: Any) -> type[ConstrainedEstimator] | None:
 
 
 def is_model(value: Any) -> bool:
-    """Whether a value is of a kind that can be saved as a model by itself."""
+    """Whether a value can be saved as a model."""
     name = type(value).__name__
     return name == "Clustering" or engine(name) is not None
 
 
-def _record_type(name: Any) -> Any:
-    """Return the dataclass or named tuple of that name among those a model may hold, if there is one."""
+def _record_type(name: Any, own: dict[str, Any]) -> Any:
+    """Return the dataclass or named tuple of that name if a model may hold it; ``own`` are those of the estimator."""
     if name == "Clustering":  # loads all methods
         from linkwise.selection import Clustering
 
         return Clustering
-    if name == "Reach":
-        from linkwise.engines.graph import Reach
+    return own.get(name) or RECORDS.get(name)
 
-        return Reach
-    if name == "WeakMixture":
-        from linkwise.engines.metric import WeakMixture
 
-        return WeakMixture
-    return RECORDS.get(name)
+def _records_of(declared: dict[str, Kept]) -> dict[str, Any]:
+    """Return the record types that fitted attributes hold, by name."""
+    return {record.__name__: record for kept in declared.values() for record in kept.records}
 
 
 def _fields(record: Any) -> list[str]:
@@ -84,13 +77,14 @@ def _fields(record: Any) -> list[str]:
 
 
 class Writer:
-    """Turns values into JSON; arrays are handed to ``store``, which returns where they went."""
+    """Turns values into JSON; ``store`` takes an array and returns its number."""
 
     def __init__(self, store: Callable[[Any], int]) -> None:
         self._store = store
+        self._own: dict[str, Any] = {}
 
     def write(self, value: Any, where: str) -> Any:
-        """Write one value; ``where`` is what messages call it."""
+        """Write one value; ``where`` names it in messages."""
         if isinstance(value, np.generic):
             value = value.item()
         if value is None or isinstance(value, (bool, int, str)):
@@ -137,7 +131,7 @@ class Writer:
         if isinstance(value, Dendrogram):
             keys = ("n_samples", "parent", "raw_height", "marked", "ids", *(("joins",) if value.is_joined else ()))
             return self._named("Dendrogram", {key: getattr(value, key) for key in keys}, where)
-        if _record_type(name) is type(value):
+        if _record_type(name, self._own) is type(value):
             return self._named(name, {field: getattr(value, field) for field in _fields(value)}, where)
         if engine(name) is type(value):
             return self._estimator(name, value)
@@ -145,7 +139,8 @@ class Writer:
             return self._named("RandomState", {"state": value.get_state(legacy=True)}, where)
         what = "a function" if callable(value) else f"a {type(value).__name__}"
         hint = "use a name or a number instead, such as metric='cosine' or random_state=0."
-        if is_fitted_name(where.rpartition(".")[2].partition("[")[0]):
+        attribute = where.rpartition(".")[2].partition("[")[0]
+        if attribute.startswith("_") or attribute.endswith("_"):
             hint = "this is a bug in linkwise, please report it; until then joblib.dump(model, path) saves it."
         msg = f"save: {where} is {what}, which cannot be saved without running code when it is loaded.\nHint: {hint}"
         raise LinkwiseError(msg)
@@ -158,7 +153,15 @@ class Writer:
             msg = f"save: this {name} is not fitted yet.\nHint: call fit(X, constraints=...) first."
             raise LinkwiseError(msg)
         given = value.get_params(deep=False)
-        fitted = {key: vars(value)[key] for key in sorted(vars(value)) if is_fitted_name(key) and key not in _CACHES}
+        declared = gather(type(value), "_saved")
+        if unknown := sorted(set(vars(value)) - set(given) - set(declared)):
+            msg = (
+                f"save: {name}.{unknown[0]} is not a parameter and is not declared in `_saved` of {name}.\n"
+                f"Hint: remove it with `del model.{unknown[0]}`, or declare it in the class."
+            )
+            raise LinkwiseError(msg)
+        fitted = {key: vars(value)[key] for key in sorted(declared) if declared[key].saved and key in vars(value)}
+        self._own = _records_of(declared)
         return {
             "is": name,
             "params": {key: self.write(given[key], f"{name}.{key}") for key in sorted(given)},
@@ -166,18 +169,12 @@ class Writer:
         }
 
 
-def is_fitted_name(key: str) -> bool:
-    """Whether an attribute holds what was learned: public ones end with an underscore, private ones begin with it."""
-    return (
-        key.isidentifier() and key.isascii() and not key.startswith("__") and key.startswith("_") != key.endswith("_")
-    )
-
-
 class Reader:
     """Turns JSON back into values; ``fetch`` returns the array of a number."""
 
     def __init__(self, fetch: Callable[[int], Any]) -> None:
         self._fetch = fetch
+        self._own: dict[str, Any] = {}
 
     def read(self, node: Any, depth: int = 0) -> Any:
         """Read one value; anything but what `Writer` writes is a `ValueError`."""
@@ -241,13 +238,13 @@ class Reader:
             state = np.random.RandomState()
             state.set_state(fields["state"])
             return state
-        record = _record_type(name)
+        record = _record_type(name, self._own)
         if record is None:
-            msg = f"{str(name)[:40]!r} is none of the methods and values a model consists of"
+            msg = f"{str(name)[:40]!r} is not a method or value that a model may hold"
             raise ValueError(msg)
         known = set(_fields(record))
         if not known - _LATER.get(str(name), set()) <= set(fields) <= known:
-            msg = f"{name} lacks a field or has one too many"
+            msg = f"{name} lacks a field or has an extra one"
             raise ValueError(msg)
         made = record(**fields)
         check_record(made)
@@ -265,21 +262,19 @@ class Reader:
     def _estimator(self, kind: type[ConstrainedEstimator], node: dict[str, Any], depth: int) -> Any:
         name = kind.__name__
         params = {str(key): self.read(one, depth + 1) for key, one in node["params"].items()}
-        params = {key: _ADDED[key] for key in kind._get_param_names() if key in _ADDED} | params
+        params = gather(kind, "_added_parameters") | params
         if set(params) != set(kind._get_param_names()):
             odd = min(set(params) ^ set(kind._get_param_names()))
             msg = f"{name} has no parameter {odd[:40]!r}, or it is missing"
             raise ValueError(msg)
         made: Any = kind(**params)
         made._validate_params()
+        declared = gather(kind, "_saved")
+        self._own = _records_of(declared)
         for key, one in node["fitted"].items():
-            if (
-                not is_fitted_name(key)
-                or callable(getattr(kind, key, None))
-                or isinstance(getattr(kind, key, None), property)
-            ):
-                msg = f"{name} keeps nothing under the name {key[:40]!r}"
+            if key not in declared or not declared[key].saved:
+                msg = f"{name} does not declare an attribute {key[:40]!r}"
                 raise ValueError(msg)
             setattr(made, key, self.read(one, depth + 1))
-        check_estimator(made)
+        require_sound(made)
         return made

@@ -1,4 +1,4 @@
-"""Statements in rows: CSV with the columns kind, a, b, c, samples, weight, note, or one JSON object per line."""
+"""Readers of statements in rows: plain lines, CSV with columns kind, a, b, c, samples, weight, note, or JSON lines."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def _statement(into: Collector, line: int, plain: str) -> tuple[Kind, list[str]]
         if len(near) == 1 and len(near[0]) == 2 and len(right.strip()) == 1:
             near = list(near[0])  # ab|c, as the literature writes it
         if len(near) != 2 or len(far) != 1 or "|" in right:
-            msg = f"{where}: {shown(plain)} is no triplet.\nHint: write `a b | c`: a and b are closer than either to c."
+            msg = f"{where}: {shown(plain)} is not a triplet.\nHint: write `a b | c`: a and b are closer than c."
             raise ConstraintError(msg)
         if far[0] in near:
             msg = f"{where}: {shown(plain)} can never hold, since a sample is never apart from itself."
@@ -85,13 +85,13 @@ _EXPECTED = "expected kind,a,b,c,weight,note (c, weight and note optional)"
 
 
 def header_keys(cells: Sequence[str]) -> list[str]:
-    """The columns of a header by the words used here, whatever their case and the spaces around them."""
+    """Return the columns of a header under their canonical names; case and surrounding spaces do not matter."""
     plain = [cell.strip().strip('"').lower() for cell in cells]
     return [_OTHER_WORDS.get(key, key) for key in plain]
 
 
 def escaped(text: str) -> str:
-    """Write text so that no spreadsheet takes it for a formula: with an apostrophe in front."""
+    """Put an apostrophe before text that a spreadsheet would take for a formula."""
     return "'" + text if _FORMULA.match(text) and not NUMBER.fullmatch(text) else text
 
 
@@ -124,7 +124,7 @@ def read_csv_statements(into: Collector, text: str) -> None:
 
 
 def _header_hint(keys: list[str]) -> str:
-    """What a header that says nothing here was probably meant to say."""
+    """Return a hint for a header without the expected columns."""
     if len(keys) == 2:
         groups = hint(command="--format groups", python="format='groups'")
         return (
@@ -140,7 +140,7 @@ def _header_hint(keys: list[str]) -> str:
 
 
 def _quick_reader(into: Collector, keys: list[str], ours: bool) -> Callable[[int, list[str]], bool]:
-    """Return what takes in a plain hard statement about known samples, and says of any other row that it did not.
+    """Return a function that adds a plain hard statement about known samples, and returns False for any other row.
 
     Most rows of a large file are such, and all they need is to be looked up.
     """
@@ -192,7 +192,7 @@ def check_format(name: str, found: Any) -> None:
     """Refuse a file made for another version."""
     if found != FORMAT:
         msg = (
-            f"{name} says it is {shown(str(found))}, expected {FORMAT!r}.\n"
+            f"{name} has the format {shown(str(found))}, expected {FORMAT!r}.\n"
             "Hint: a newer version of linkwise may have written it: pip install --upgrade linkwise"
         )
         raise ConstraintError(msg)
@@ -201,12 +201,12 @@ def check_format(name: str, found: Any) -> None:
 def _check_keys(name: str, line: int, keys: Sequence[str]) -> None:
     twice = next((key for key in keys if keys.count(key) > 1), None)
     if twice is not None:
-        msg = f"{name}, line {line}: {shown(twice)} stands there twice."
+        msg = f"{name}, line {line}: {shown(twice)} occurs twice."
         raise ConstraintError(msg)
     odd = [key for key in keys if key not in _KEYS]
     if odd:
         warnings.warn(
-            f"{name}, line {line}: {', '.join(map(shown, odd[:5]))} means nothing here and is ignored; known are "
+            f"{name}, line {line}: {', '.join(map(shown, odd[:5]))} is not a known key and was ignored; known keys are "
             f"{', '.join(_KEYS)}.",
             LinkwiseWarning,
             stacklevel=5,
@@ -219,7 +219,7 @@ def _check_keys(name: str, line: int, keys: Sequence[str]) -> None:
 def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     found = dict(pairs)
     if len(found) < len(pairs):
-        msg = "a key stands there twice"
+        msg = "a key occurs twice"
         raise ValueError(msg)
     return found
 
@@ -238,7 +238,7 @@ def parse_json(text: str, where: str) -> Any:
     except (ValueError, RecursionError) as bad:
         why = "nested too deeply" if isinstance(bad, RecursionError) else str(bad)
         if isinstance(bad, UnicodeEncodeError):
-            why = "half of a surrogate pair, which is no character"
+            why = "half of a surrogate pair, which is not a character"
         msg = f"{where} is not one JSON object: {why}."
         raise ConstraintError(msg) from bad
     return found
@@ -263,7 +263,7 @@ def json_lines(into: Collector, text: str) -> Iterator[tuple[int, dict[str, Any]
 
 
 def read_json_statements(into: Collector, objects: Iterator[tuple[int, dict[str, Any]]]) -> None:
-    """Take objects in, of which the first may say the format."""
+    """Add the statements of JSON objects; the first object may give the format."""
     warned: set[str] = set()
     for number, (line, given) in enumerate(objects):
         if number == 0 and "format" in given:
@@ -282,13 +282,13 @@ def read_json_statements(into: Collector, objects: Iterator[tuple[int, dict[str,
 def _renamed(name: str, line: int, given: dict[str, Any]) -> dict[str, Any]:
     keys = {_OTHER_WORDS.get(key, key): value for key, value in given.items()}
     if len(keys) < len(given):
-        msg = f"{name}, line {line}: kind or note stands there twice, under two names."
+        msg = f"{name}, line {line}: kind or note occurs twice, under two names."
         raise ConstraintError(msg)
     return keys
 
 
 def _plain(name: str, line: int, key: str, value: Any) -> Any:
-    """A value of an object as text, or a list of texts for ``samples``."""
+    """Return a value of an object as text, or a list of texts for ``samples``."""
     listed = value if key == "samples" and isinstance(value, list) else [value]
     if key == "samples" and not isinstance(value, list):
         msg = f"{name}, line {line}: samples is {shown(json.dumps(value))}, expected a list of samples."
@@ -305,7 +305,7 @@ def _plain(name: str, line: int, key: str, value: Any) -> Any:
 
 
 def take(into: Collector, line: int, given: Mapping[str, Any]) -> None:
-    """Check one statement given by its keys, and take it in."""
+    """Check one statement given by its keys, and add it."""
     where = f"{into.name}, line {line}"
     word = str(given.get("kind", "")).lower().replace("-", "_").replace(" ", "_")
     if word in RULES:
@@ -324,7 +324,7 @@ def take(into: Collector, line: int, given: Mapping[str, Any]) -> None:
     samples = _members(into, line, kind, given) if kind.is_group else _few(where, word, kind, given)
     weight = _weight(where, given.get("weight", ""))
     if weight == 0:  # as in Constraints.build
-        warnings.warn(f"{where}: a statement of weight 0 says nothing and was dropped.", LinkwiseWarning, stacklevel=5)
+        warnings.warn(f"{where}: a statement of weight 0 has no effect and was dropped.", LinkwiseWarning, stacklevel=5)
         return
     into.add(kind, samples, weight, line, given.get("note", ""))
 

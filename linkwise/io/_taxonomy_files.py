@@ -1,4 +1,4 @@
-"""Taxonomies and groups as knowledge: two columns, Newick, nested JSON; said in the fewest statements."""
+"""Readers of taxonomies and groups: two columns, Newick, nested JSON; each becomes as few statements as possible."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ GROUPS = ("group", "label", "class", "cluster")  # the last three also say that 
 
 
 def read_newick(into: Collector, text: str) -> None:
-    """Read a tree as triplets: the samples are its leaves, or nodes that bear their names."""
+    """Read a tree as triplets; the samples are its leaves, or nodes with the names of samples."""
     _take(into, lambda ids: Taxonomy.from_newick(text, ids))
 
 
@@ -59,7 +59,7 @@ def _take(into: Collector, read: Callable[[Any], Taxonomy], lines: dict[str, int
 def _two_columns(
     into: Collector, text: str, first: int, second: int, what: str
 ) -> tuple[list[str], list[str], list[int]]:
-    """The cells of two columns and their lines; the first must not be empty."""
+    """Return the cells of two columns and their lines; the first column must not be empty."""
     rows = ((line, cells) for line, cells in read_rows(text, into.name) if not cells[0].lstrip().startswith("#"))
     next(rows)
     found: tuple[list[str], list[str], list[int]] = ([], [], [])
@@ -81,14 +81,14 @@ def _two_columns(
 def _refuse_repeats(
     into: Collector, rows: tuple[list[str], list[str], list[int]]
 ) -> tuple[list[str], list[str], list[int]]:
-    """Refuse a sample that stands in two rows; with ``skip_bad`` the first row counts."""
+    """Refuse a sample that is in two rows; with ``skip_bad`` the first row counts."""
     seen: dict[str, int] = {}
     kept = []
     for at, (name, line) in enumerate(zip(rows[0], rows[2], strict=True)):
         if seen.setdefault(name, line) == line:
             kept.append(at)
         else:
-            msg = f"{into.name}, line {line}: {shown(name)} stands in line {seen[name]} already."
+            msg = f"{into.name}, line {line}: {shown(name)} is in line {seen[name]} already."
             into.skip(ConstraintError(msg))
     return [rows[0][at] for at in kept], [rows[1][at] for at in kept], [rows[2][at] for at in kept]
 
@@ -122,7 +122,7 @@ def read_paths(into: Collector, text: str, keys: list[str]) -> None:
 
 
 def read_parents(into: Collector, text: str, keys: list[str]) -> None:
-    """Read two columns, child and parent; the samples are the leaves, or nodes that bear their names."""
+    """Read two columns, child and parent; the samples are the leaves, or nodes with the names of samples."""
     child = next(i for i, key in enumerate(keys) if key in ("child", "node", *SAMPLES))
     children, parents, lines = _two_columns(into, text, child, keys.index("parent"), "child")
 

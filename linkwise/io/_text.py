@@ -1,4 +1,4 @@
-"""Text as people write it: where it comes from, what counts as a number, rows between commas, semicolons or tabs."""
+"""Text input: sources, quoting for messages, and rows delimited by commas, semicolons or tabs."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ NUMBER = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?", re
 
 
 def shown(text: str, longest: int = 40) -> str:
-    """Quote a value for a message, escaped and shortened; what cannot be seen is written as its code."""
+    """Quote a value for a message, escaped and shortened; invisible characters are written as codes."""
     short = str(text) if len(text) <= longest else text[: longest - 1] + "…"
     return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in repr(short))
 
@@ -29,7 +29,7 @@ def is_path(source: Any) -> bool:
 
 
 def source_name(source: Any) -> str:
-    """How messages call a source."""
+    """Return the name of a source for messages."""
     if is_path(source):
         return "standard input" if str(source) == "-" else visible(source)
     named = getattr(source, "name", None)
@@ -58,7 +58,7 @@ def read_text(source: Any) -> str:
 
 
 def delimiter_of(text: str) -> str:
-    """Return what divides cells: of comma, semicolon and tab the most frequent in the first line that is no comment."""
+    """Return the delimiter: the most frequent of comma, semicolon and tab in the first line that is not a comment."""
     head = next((line for line in text.split("\n", 50) if line.strip() and not line.lstrip().startswith("#")), "")
     plain = re.sub(r'"[^"]*"', "", head)
     return max(",;\t", key=plain.count)  # of equals the first

@@ -1,4 +1,4 @@
-"""Knowledge to files: CSV or JSON lines that come back exactly."""
+"""`write_knowledge`: constraints as CSV or JSON lines, which `read_knowledge` reads back unchanged."""
 
 from __future__ import annotations
 
@@ -61,7 +61,9 @@ def write_knowledge(path: Any, said: Constraints | Knowledge) -> None:
     try:
         write_whole(place, text.encode())
     except UnicodeEncodeError as bad:
-        msg = f"write_knowledge: a name or note holds half of a surrogate pair, which is no character ({bad.reason})."
+        msg = (
+            f"write_knowledge: a name or note holds half of a surrogate pair, which is not a character ({bad.reason})."
+        )
         raise LinkwiseError(msg) from bad
 
 
@@ -119,6 +121,8 @@ def _cell(name: Any, *, in_group: bool) -> str:
     text = str(name)
     if text != text.strip() or not text or (in_group and ";" in text):
         what = "a semicolon" if text.strip() == text and text else "spaces at its ends, or nothing"
-        msg = f"write_knowledge: the sample {text!r} has {what} in its name, which CSV cannot say.\nHint: write .jsonl."
+        msg = (
+            f"write_knowledge: the sample {text!r} has {what} in its name, which CSV cannot hold.\nHint: write .jsonl."
+        )
         raise LinkwiseError(msg)
     return text

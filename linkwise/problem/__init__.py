@@ -1,4 +1,4 @@
-"""What follows from what was said: feasibility with proofs, closure, repair, and the problem an engine receives."""
+"""Logic of constraints: feasibility with proofs, closure, repair, and the problem that an engine receives."""
 
 from linkwise._lazy import attach
 

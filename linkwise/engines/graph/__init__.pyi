@@ -15,5 +15,4 @@ from linkwise.engines.graph._spectral import (
 
 from linkwise.engines.graph._similarity_columns import (
     Field as Field,
-    Reach as Reach,
 )

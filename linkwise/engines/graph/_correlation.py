@@ -12,7 +12,7 @@ from linkwise._compat import Interval
 from linkwise._typing import BoolArray, IntArray
 from linkwise._validation import warn_user
 from linkwise.constraints import Kind
-from linkwise.engines import ConstrainedClusterer
+from linkwise.engines import REPORTED, ConstrainedClusterer, Kept
 from linkwise.engines.partitional import LINKS
 from linkwise.problem import Problem, repair
 from linkwise.problem.repairs import best_partition, broken_in
@@ -165,6 +165,9 @@ class CorrelationClustering(ConstrainedClusterer):
         "time_limit": [Interval(Real, 0, None, closed="left"), None],
         "random_state": [Interval(Integral, 0, None, closed="left"), None],
     }
+
+    _saved: ClassVar[dict[str, Kept]] = dict.fromkeys(("cost_", "optimal_", "lower_bound_", "cut_"), REPORTED)
+    _added_parameters: ClassVar[dict[str, Any]] = {"budget": 10.0}
 
     cost_: float
     optimal_: bool

@@ -12,7 +12,7 @@ from linkwise._compat import Interval, StrOptions
 from linkwise._random import make_generator
 from linkwise._typing import FloatArray, IntArray
 from linkwise.constraints import Kind
-from linkwise.engines import ConstrainedClusterer, PartitionMixin
+from linkwise.engines import REPORTED, ConstrainedClusterer, Kept, PartitionMixin
 from linkwise.engines.graph._affinity import KERNELS, read_affinity
 from linkwise.engines.graph._gram import OBJECTIVES, Gram, make_gram
 from linkwise.engines.graph._kernel_init import STARTS, KernelStart, read_start
@@ -196,6 +196,8 @@ class KernelKMeans(PartitionMixin, ConstrainedClusterer):
     objective_: float
     shift_: float
     n_iter_: int
+
+    _saved: ClassVar[dict[str, Kept]] = dict.fromkeys(("objective_", "shift_", "n_iter_"), REPORTED)
 
     def __init__(
         self,

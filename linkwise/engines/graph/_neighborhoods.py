@@ -13,7 +13,16 @@ from sklearn.utils.validation import check_is_fitted
 from linkwise._compat import Interval, StrOptions
 from linkwise._typing import FloatArray, IntArray
 from linkwise.constraints import Kind
-from linkwise.engines import ConstrainedClusterer, PartitionMixin
+from linkwise.engines import (
+    FEATURES,
+    REPORTED,
+    ConstrainedClusterer,
+    Kept,
+    PartitionMixin,
+    is_count,
+    is_table,
+    kept_floats,
+)
 from linkwise.engines.assignment import assign
 from linkwise.engines.distances import nearest
 from linkwise.engines.graph._similarity_columns import Field, Reach
@@ -130,6 +139,30 @@ def _assign(claims: FloatArray, problem: Problem, owner: IntArray) -> IntArray:
     return labels
 
 
+def _fault_of_reach(reach: Any, model: Any) -> str:
+    """Say what is wrong with a reach from a file; it is None where there are centers instead."""
+    if reach is None:
+        return "" if model._centers is not None else "is missing"
+    n, d, k = model.constraints_.n_samples, model.n_features_in_, model.n_clusters_
+    n_seeds = len(reach.weights)
+    if not (is_table(reach.rows, n, d) and is_count(reach.n_neighbors, 1)):
+        return "has rows that are not the samples"
+    if not (is_table(reach.scale, n) and (reach.scale > 0).all()):
+        return "has scales that are not above 0"
+    if not (is_table(reach.weights, n_seeds, k) and is_table(reach.along, n, k)):
+        return "does not have one value per cluster"
+    sides = [d] if reach.axes is None else [d, reach.axes.shape[1]]
+    whitens = reach.axes is None or (is_table(reach.axes, d, sides[1]) and is_table(reach.middle, d))
+    if not whitens or type(reach.cosine) is not bool:
+        return "has axes that do not fit the features"
+    fits = len(reach.spots) == len(reach.widths) == len(sides)
+    if not fits or not all(is_table(spots, n_seeds, side) for spots, side in zip(reach.spots, sides, strict=True)):
+        return "has seeds that do not fit its weights"
+    return (
+        "" if all(type(width) is float and width > 0 for width in reach.widths) else "has widths that are not above 0"
+    )
+
+
 class NeighborhoodPropagation(PartitionMixin, ConstrainedClusterer):
     """Cluster from few statements: groups that cannot-links keep apart claim the samples most similar to them.
 
@@ -211,6 +244,13 @@ class NeighborhoodPropagation(PartitionMixin, ConstrainedClusterer):
         "noise": [Interval(Real, 0, None, closed="neither")],
         "metric": [StrOptions({"euclidean", "cosine"})],
         "random_state": ["random_state"],
+    }
+
+    _saved: ClassVar[dict[str, Kept]] = {
+        "claims_": REPORTED,
+        "seeds_": REPORTED,
+        "_centers": kept_floats(None, FEATURES, optional=True),
+        "_reach": Kept(_fault_of_reach, required=True, records=(Reach,)),
     }
 
     claims_: FloatArray | None

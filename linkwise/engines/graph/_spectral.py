@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 from linkwise._compat import Interval, StrOptions
 from linkwise._typing import FloatArray, IntArray
 from linkwise.constraints import Kind
-from linkwise.engines import ConstrainedClusterer, PartitionMixin
+from linkwise.engines import REPORTED, SAMPLES, ConstrainedClusterer, Kept, PartitionMixin, kept_floats
 from linkwise.engines.graph._affinity import AFFINITIES, read_affinity
 from linkwise.engines.graph._bent_graph import bend
 from linkwise.engines.graph._embedding import embed, normalize_rows
@@ -116,6 +116,12 @@ class SpectralLearning(PartitionMixin, ConstrainedClusterer):
     embedding_: Any
     eigenvalues_: FloatArray
     n_iter_: int
+
+    _saved: ClassVar[dict[str, Kept]] = {
+        "embedding_": kept_floats(SAMPLES, None),
+        "eigenvalues_": REPORTED,
+        "n_iter_": REPORTED,
+    }
 
     def __init__(
         self,

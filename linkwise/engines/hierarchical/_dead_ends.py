@@ -21,6 +21,7 @@ from linkwise._memory import require_memory
 from linkwise._typing import FloatArray, IntArray
 from linkwise._validation import warn_user
 from linkwise.constraints import MinSeparation
+from linkwise.engines import REPORTED, Kept
 from linkwise.engines.agglomeration import EUCLIDEAN_ONLY, linkage_code, merge_all
 from linkwise.engines.assignment import assign
 from linkwise.engines.distances import squared
@@ -37,6 +38,8 @@ class LeavesDeadEnds:
     """Hierarchies under cannot-links whose merging can end above the number of clusters asked for."""
 
     _dead_end_constraints: ClassVar[dict[str, list[Any]]] = {"dead_end": [StrOptions({"regroup", "raise"})]}
+    _saved: ClassVar[dict[str, Kept]] = {"dead_end_": REPORTED}
+    _added_parameters: ClassVar[dict[str, Any]] = {"dead_end": "raise"}
     n_clusters: int | None
     linkage: str
     dtype: str

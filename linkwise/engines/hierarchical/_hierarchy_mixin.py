@@ -16,6 +16,7 @@ from linkwise._messages import hint, many
 from linkwise._typing import FloatArray, IntArray
 from linkwise._validation import require_finite, require_numbers
 from linkwise.constraints import Constraints
+from linkwise.engines import FEATURES, REPORTED, SAMPLES, Kept, kept_floats, kept_instance
 from linkwise.engines.agglomeration import EUCLIDEAN_ONLY, LINKAGES, require_fitting
 from linkwise.engines.distances import metric_name, read_dissimilarities, require_sparse_metric, warn_of_distances
 from linkwise.engines.hierarchical._new_samples import Places, find_places, insert, new_distances
@@ -40,6 +41,14 @@ class HierarchyMixin:
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "n_clusters": [Interval(Integral, 1, None, closed="left"), None],
         "distance_threshold": [Interval(Real, 0, None, closed="left"), None],
+    }
+
+    _saved: ClassVar[dict[str, Kept]] = {
+        "dendrogram_": kept_instance(Dendrogram),
+        "_samples": kept_floats(SAMPLES, FEATURES, optional=True),  # None after a fit to distances
+        "n_leaves_": REPORTED,
+        "n_connected_components_": REPORTED,
+        "k_min_": REPORTED,
     }
 
     n_clusters: int | None

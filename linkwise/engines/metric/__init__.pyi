@@ -25,9 +25,3 @@ from linkwise.engines.metric._svm import (
 from linkwise.engines.metric._xing import (
     XingMetric as XingMetric,
 )
-
-"""For other packages of linkwise."""
-
-from linkwise.engines.metric._weak_mixture import (
-    WeakMixture as WeakMixture,
-)

@@ -16,6 +16,7 @@ from linkwise._memory import require_memory
 from linkwise._typing import FloatArray
 from linkwise._validation import warn_user
 from linkwise.constraints import Constraints, Kind
+from linkwise.engines import Kept, is_table, kept_count, kept_floats
 from linkwise.engines.metric._boosting import boost, label_pairs_of
 from linkwise.engines.metric._learner_mixins import DistanceLearner, one_thread
 from linkwise.engines.metric._pairs_and_comparisons import apart_pairs, distinct_pairs, together_pairs
@@ -23,6 +24,7 @@ from linkwise.engines.metric._weak_mixture import WeakMixture, fit_weak_mixture
 from linkwise.engines.mixture import (
     COVARIANCE_TYPES,
     Settings,
+    covariance_shape,
     random_source,
     require_covariance_memory,
 )
@@ -107,6 +109,20 @@ def distboost(
         return BoostedDistance(tuple(fitted), np.full(len(fitted), 1.0 / len(fitted)), found.losses, len(fitted))
     kept = tuple(fitted[i] for i in found.kept)
     return BoostedDistance(kept, found.step / found.step.sum(), found.losses, len(fitted) - len(kept))
+
+
+def _fault_of_mixtures(mixtures: Any, model: Any) -> str:
+    """Say what is wrong with mixtures from a file."""
+    if not isinstance(mixtures, tuple) or not mixtures:
+        return "is empty"
+    for weights, means, cholesky, covariance_type in mixtures:
+        if covariance_type not in COVARIANCE_TYPES or not is_table(means, None, model.n_features_in_):
+            return "has means of other features, or unknown covariances"
+        k, d = means.shape
+        fits = is_table(weights, k) and is_table(cholesky, *covariance_shape(covariance_type, k, d))
+        if not fits or (weights < 0).any():
+            return "has weights or precisions that do not fit the means"
+    return ""
 
 
 class DistBoost(DistanceLearner):
@@ -204,6 +220,13 @@ class DistBoost(DistanceLearner):
         "reg_covar": [Interval(Real, 0, None, closed="neither")],
         "max_iter": [Interval(Integral, 1, None, closed="left")],
         "random_state": ["random_state"],
+    }
+
+    _saved: ClassVar[dict[str, Kept]] = {
+        "mixtures_": Kept(_fault_of_mixtures, required=True, records=(WeakMixture,)),
+        "weights_": kept_floats(lambda model: (len(model.mixtures_),), least=0, total=1),
+        "losses_": kept_floats(None),
+        "n_iter_": kept_count(1),
     }
 
     mixtures_: tuple[WeakMixture, ...]

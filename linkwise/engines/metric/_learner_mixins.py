@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
 from functools import cache, partial
-from typing import Any, NamedTuple, Self
+from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -17,7 +17,7 @@ from threadpoolctl import ThreadpoolController
 from linkwise._typing import FloatArray
 from linkwise._validation import warn_user
 from linkwise.constraints import Constraints
-from linkwise.engines import ConstrainedEstimator
+from linkwise.engines import FEATURES, REPORTED, ConstrainedEstimator, Kept, kept_floats
 from linkwise.engines.distances import in_unit, unit_of
 from linkwise.engines.metric._pairs_and_comparisons import warn_of_contradictions
 from linkwise.exceptions import LinkwiseError
@@ -195,6 +195,14 @@ class MetricLearner(DistanceLearner):
     >>> issubclass(RCA, MetricLearner), sorted(kind.word for kind in RCA.understands)
     (True, ['must_link', 'together'])
     """
+
+    _saved: ClassVar[dict[str, Kept]] = {
+        "components_": kept_floats(None, FEATURES),
+        "objective_": REPORTED,
+        "n_iter_": REPORTED,
+        "gap_": REPORTED,
+        "shrinkage_": REPORTED,
+    }
 
     components_: Any
     objective_: float

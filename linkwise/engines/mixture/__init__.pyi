@@ -27,5 +27,6 @@ from linkwise.engines.mixture._kernels_gaussian import (
     normalize_rows as normalize_rows,
 )
 from linkwise.engines.mixture._mixture_mixin import (
+    covariance_shape as covariance_shape,
     require_covariance_memory as require_covariance_memory,
 )

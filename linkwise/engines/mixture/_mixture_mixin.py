@@ -15,7 +15,7 @@ from linkwise._messages import many
 from linkwise._typing import FloatArray, IntArray
 from linkwise._validation import warn_user
 from linkwise.constraints import Constraints
-from linkwise.engines import PartitionMixin
+from linkwise.engines import FEATURES, REPORTED, SAMPLES, Kept, PartitionMixin, kept_floats, kept_labels
 from linkwise.engines.mixture._em import STARTS, Beliefs, Mixture, Settings, climb, random_source
 from linkwise.engines.mixture._gaussian import COVARIANCE_TYPES, Gaussians, count_parameters, log_density
 from linkwise.engines.mixture._kernels_gaussian import normalize_rows
@@ -35,6 +35,14 @@ def require_covariance_memory(k: int, d: int, covariance_type: str, who: str) ->
         )
 
 
+def covariance_shape(covariance_type: str, k: int, d: int) -> tuple[int, ...]:
+    """Shape of the covariances of k Gaussians in d features, as in scikit-learn."""
+    return {"full": (k, d, d), "tied": (d, d), "diag": (k, d), "spherical": (k,)}[covariance_type]
+
+
+_PER_GAUSSIAN = kept_floats(lambda model: covariance_shape(model.covariance_type, *model.means_.shape))
+
+
 class MixtureMixin(PartitionMixin):
     """Gaussians per cluster: fitted attributes, and densities and labels of new rows."""
 
@@ -48,6 +56,20 @@ class MixtureMixin(PartitionMixin):
         "init": [StrOptions(set(STARTS)), "array-like"],
         "max_states": [Interval(Integral, 1, None, closed="left")],
         "random_state": ["random_state"],
+    }
+
+    _saved: ClassVar[dict[str, Kept]] = {
+        "means_": kept_floats(None, FEATURES),
+        "covariances_": _PER_GAUSSIAN,
+        "precisions_cholesky_": _PER_GAUSSIAN,
+        "weights_": kept_floats(lambda model: (len(model.means_),), least=0, total=1),
+        "responsibilities_": kept_floats(SAMPLES, None),
+        "labels_": kept_labels("means_"),
+        "lower_bound_": REPORTED,
+        "lower_bounds_": REPORTED,
+        "converged_": REPORTED,
+        "n_iter_": REPORTED,
+        "n_approximated_": REPORTED,
     }
 
     covariance_type: str

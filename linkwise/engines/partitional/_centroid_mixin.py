@@ -13,7 +13,7 @@ from linkwise._compat import Interval, StrOptions, validate_data
 from linkwise._typing import FloatArray, IntArray
 from linkwise._validation import require_finite
 from linkwise.constraints import Kind
-from linkwise.engines import PartitionMixin
+from linkwise.engines import FEATURES, REPORTED, Kept, PartitionMixin, kept_floats, kept_labels
 from linkwise.engines.distances import nearest, squared
 from linkwise.engines.partitional._init import INITS
 from linkwise.engines.partitional._loop import KMeansRun
@@ -40,6 +40,12 @@ class CentroidMixin(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Partition
 
     # called after each half-step of the loop, for tests and studies of it
     _watch: ClassVar[Any] = None
+    _saved: ClassVar[dict[str, Kept]] = {
+        "cluster_centers_": kept_floats(None, FEATURES),
+        "labels_": kept_labels("cluster_centers_"),
+        "inertia_": REPORTED,
+        "n_iter_": REPORTED,
+    }
 
     cluster_centers_: FloatArray
     inertia_: float

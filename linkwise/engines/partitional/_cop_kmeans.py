@@ -10,7 +10,7 @@ import numpy as np
 from linkwise._compat import Interval, StrOptions
 from linkwise._random import make_generator
 from linkwise.constraints import Kind, Rule, SizeBetween
-from linkwise.engines import ConstrainedClusterer
+from linkwise.engines import REPORTED, ConstrainedClusterer, Kept
 from linkwise.engines.assignment import ExactPlaces, GreedyPlaces, Place, SizedPlaces, size_bounds
 from linkwise.engines.partitional._centroid_mixin import LINKS, CentroidMixin
 from linkwise.engines.partitional._init import Start, read_init
@@ -154,6 +154,9 @@ class COPKMeans(CentroidMixin, ConstrainedClusterer):
         "order": [StrOptions(set(_ORDERS))],
         "max_tries": [Interval(Integral, 1, None, closed="left")],
     }
+
+    _saved: ClassVar[dict[str, Kept]] = {"best_assignment_": REPORTED}
+    _added_parameters: ClassVar[dict[str, Any]] = {"order": "random", "max_tries": 10}
 
     best_assignment_: bool
 

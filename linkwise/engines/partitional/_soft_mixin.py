@@ -14,6 +14,7 @@ from linkwise._random import make_generator
 from linkwise._threads import Workers
 from linkwise._typing import FloatArray, IntArray
 from linkwise.constraints import Kind
+from linkwise.engines import REPORTED, Kept, is_table
 from linkwise.engines.distances import in_unit, squared_to, typical_variance, unit_of
 from linkwise.engines.partitional._centroid_mixin import LINKS, CentroidMixin
 from linkwise.engines.partitional._cop_kmeans import cop_kmeans
@@ -29,6 +30,7 @@ from linkwise.exceptions import GaveUpError, InfeasibleConstraintsError, Linkwis
 from linkwise.problem import Problem
 from linkwise.problem.statements import Contracted, SoftPairs
 
+_CLOSE = 1e-8  # relative error of a metric from a file that rounding explains
 TORN = 0.01  # share of the objective that broken statements cost, from which a start that breaks none is tried
 
 
@@ -196,6 +198,28 @@ def _contract_all(problem: Problem, rows: Any, cloud: Contracted) -> Contracted:
     return Problem(rows, hard.constraints.select(kept)).contract()
 
 
+def _fits_ridge(ridge: Any, model: Any) -> bool:
+    d, learned = model.n_features_in_, model._spread().metric
+    return learned == "none" or is_table(ridge, *((d, d) if learned == "full" else (d,)))
+
+
+def _fault_of_metric(metric: Any, model: Any) -> str:
+    """Say what is wrong with a metric from a file: it must fit the features and measure no negative squares."""
+    d, spread = model.n_features_in_, model._spread()
+    shape = (d, d) if spread.metric == "full" else (d,)
+    if not is_table(metric, *((len(model.cluster_centers_), *shape) if spread.per_cluster else shape)):
+        return "has the wrong shape, or values that are not finite"
+    if not _fits_ridge(getattr(model, "_ridge", None), model):
+        return "has no ridge"
+    if spread.metric != "full":
+        return "has values below 0" if (metric < 0).any() else ""
+    turned, slack = np.swapaxes(metric, -1, -2), _CLOSE * np.abs(metric).max()
+    if not np.allclose(metric, turned, rtol=_CLOSE, atol=slack):
+        return "is not symmetric"
+    least = np.linalg.eigvalsh((metric + turned) / 2).min()
+    return "" if least >= -slack else "is not positive semidefinite"
+
+
 class SoftMixin(CentroidMixin):
     """Hard statements hold, soft ones are weighed; new rows go to the center with the least cost.
 
@@ -211,6 +235,14 @@ class SoftMixin(CentroidMixin):
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **CentroidMixin._parameter_constraints,
         "inference": [StrOptions(set(INFERENCES))],
+    }
+
+    _saved: ClassVar[dict[str, Kept]] = {
+        "objective_": REPORTED,
+        "objectives_": REPORTED,
+        "best_assignment_": REPORTED,
+        "_ridge": Kept(lambda ridge, model: "" if _fits_ridge(ridge, model) else "has the wrong shape"),
+        "metric_": Kept(_fault_of_metric),
     }
 
     inference: str
@@ -246,7 +278,8 @@ class SoftMixin(CentroidMixin):
         self.objectives_ = np.array(outcome.objectives)
         self.n_iter_ = outcome.n_iter
         self.best_assignment_ = outcome.best_assignment
-        self.__dict__.pop("metric_", None)
+        for name in ("metric_", "_ridge"):
+            self.__dict__.pop(name, None)
         if self._spread().metric != "none":
             self.metric_ = outcome.metric
             self._ridge = ridge_of(

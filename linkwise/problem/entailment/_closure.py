@@ -1,4 +1,4 @@
-"""What statements and rules entail as pairs: the closure of links, and what distances add to it."""
+"""The closure of constraints: every pair, and on request every triplet, that the hard statements entail."""
 
 from __future__ import annotations
 
@@ -9,13 +9,14 @@ from linkwise._typing import BoolArray, IntArray
 from linkwise.constraints import Constraints, Kind
 from linkwise.exceptions import LinkwiseError
 from linkwise.problem.entailment._implies import Entailment
+from linkwise.problem.feasibility import check
 from linkwise.problem.triplets import Spans
 
 MOST_SAMPLES = 400
 
 
 def all_entailed(constraints: Constraints, limit: int) -> Constraints:
-    """Return what the hard statements entail and do not say, as a table of its own."""
+    """Return the statements that the hard ones entail and that are not among them."""
     known = Entailment(constraints, "close")
     n = known.n
     named = np.unique(np.concatenate([known.must.ravel(), known.cannot.ravel(), known.triplets.ravel()]))
@@ -132,9 +133,6 @@ def close(constraints: Constraints, *, triplets: bool = False, groups: bool = Fa
     >>> close(Constraints.build(4, triplets=[(0, 1, 2), (1, 2, 3)]), triplets=True).items.tolist()
     [[0, 1, 2], [1, 2, 3], [0, 1, 3], [0, 2, 3]]
     """
-    from linkwise.problem.entailment._closure import all_entailed
-    from linkwise.problem.feasibility import check
-
     if triplets:
         return constraints | all_entailed(constraints, _LIMIT)
     check(constraints).raise_if_infeasible()
@@ -169,7 +167,7 @@ def _refuse_many(n_must: int, n_cannot: int) -> None:
     if n_must + n_cannot > _LIMIT:
         msg = (
             f"close: {n_must:,} must-links and {n_cannot:,} cannot-links are entailed, more than {_LIMIT:,}.\n"
-            "Hint: `close(constraints, groups=True)` says the same without writing out pairs; engines take the "
+            "Hint: `close(constraints, groups=True)` is equivalent and does not write out pairs; engines take the "
             "constraints as they are."
         )
         raise LinkwiseError(msg)
@@ -187,7 +185,7 @@ def pairs_of_groups(group: IntArray, joined: IntArray) -> tuple[IntArray, IntArr
 
 
 def not_in(pairs: IntArray, known: IntArray, n: int) -> IntArray:
-    """Sorted pairs without the known ones."""
+    """Return sorted pairs without those already there."""
     key = np.sort(np.minimum(pairs[:, 0], pairs[:, 1]) * n + np.maximum(pairs[:, 0], pairs[:, 1]))
     told = np.sort(np.minimum(known[:, 0], known[:, 1]) * n + np.maximum(known[:, 0], known[:, 1]))
     if len(told):

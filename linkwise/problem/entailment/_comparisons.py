@@ -1,4 +1,4 @@
-"""Comparisons of distances, d(i, j) < d(i, k), and what follows from them because the order of pairs is transitive."""
+"""Comparisons of distances, d(i, j) < d(i, k), and their closure under transitivity of the order of pairs."""
 
 from __future__ import annotations
 
@@ -104,7 +104,7 @@ def _read(comparisons: Any) -> IntArray:
     if rows.ndim != 2 or rows.shape[1] != 3 or rows.dtype.kind not in "iu" or rows.min() < 0:
         msg = (
             f"close_comparisons got {rows.dtype} values of shape {rows.shape}, expected whole numbers >= 0 of shape "
-            "(m, 3).\nHint: a row i, j, k says d(i, j) < d(i, k)."
+            "(m, 3).\nHint: a row i, j, k means d(i, j) < d(i, k)."
         )
         raise ConstraintError(msg)
     same = (rows[:, 0] == rows[:, 1]) | (rows[:, 0] == rows[:, 2]) | (rows[:, 1] == rows[:, 2])
@@ -135,7 +135,7 @@ def _circle(rows: IntArray, low: IntArray, high: IntArray, edge: int) -> str:
     if len(circle) > _SHOWN:
         lines.append(f"  ... and {len(circle) - _SHOWN:,} more")
     return "\n".join(
-        [f"close_comparisons: {len(circle):,} comparisons go round in a circle:", *lines, "Hint: drop one of them."]
+        [f"close_comparisons: {len(circle):,} comparisons form a circle:", *lines, "Hint: drop one of them."]
     )
 
 

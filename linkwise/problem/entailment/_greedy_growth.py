@@ -1,4 +1,4 @@
-"""Greedy growth of a set of statements by what they say together."""
+"""Greedy growth of a set of statements by the number of triplets or pairs it implies."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _DIVISIONS = 5
 def grow_triplets(
     n: int, triplets: IntArray, weight: FloatArray, m: int, seed: int
 ) -> tuple[IntArray, FloatArray, bool]:
-    """Choose up to m triplets, each time one that adds most to what is implied: choice, gains, and if these are exact.
+    """Choose up to m triplets, each time one that implies most more: choice, gains, and whether these are exact.
 
     Samples are 0 to ``n - 1``. A connected part is kept by the number of one of its samples.
     """
@@ -145,7 +145,7 @@ def _growing(n: int, pairs: IntArray) -> IntArray:
 
 
 def _largest(group: IntArray, size: IntArray, cannot: IntArray, m: int) -> tuple[IntArray, IntArray]:
-    """The m cannot-links between different pairs of groups that decide most, earlier first, and what they decide."""
+    """Return the m cannot-links between different pairs of groups that decide most, earlier first, and their gains."""
     ends = group[cannot]
     n = len(size)
     _, one = np.unique(ends.min(axis=1, initial=n) * n + ends.max(axis=1, initial=0), return_index=True)

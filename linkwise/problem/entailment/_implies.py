@@ -1,4 +1,4 @@
-"""What hard statements entail: one statement, many statements, and the reasoning both share."""
+"""`implies`: whether hard statements entail other statements."""
 
 from __future__ import annotations
 
@@ -11,13 +11,14 @@ import numpy as np
 from linkwise._typing import BoolArray, IntArray
 from linkwise.constraints import Constraints, Kind
 from linkwise.exceptions import LinkwiseError, UnsupportedConstraintError
+from linkwise.problem.feasibility import check, require_constraints
 from linkwise.problem.triplets import Spans, finest_blocks
 
 _KNOWN = (Kind.MUST_LINK, Kind.CANNOT_LINK, Kind.TRIPLET)
 
 
 def implies(constraints: Constraints, statements: Any) -> BoolArray:
-    """Say of each statement whether it holds wherever all hard constraints hold.
+    """Return for each statement whether it holds wherever all hard constraints hold.
 
     Parameters
     ----------
@@ -86,21 +87,19 @@ def implies(constraints: Constraints, statements: Any) -> BoolArray:
 
 
 class Entailment:
-    """What the hard statements of a table entail; raises if they contradict each other. ``who`` asks, for messages.
+    """Entailment by the hard statements of a table; raises if they contradict each other. Messages begin with ``who``.
 
     ``must``, ``cannot`` and ``triplets`` are the hard statements, ``block`` numbers the finest clusters possible.
     """
 
     def __init__(self, constraints: Constraints, who: str) -> None:
-        from linkwise.problem.feasibility import check
-
         _refuse_unknown(who, constraints)
         check(constraints).raise_if_infeasible()
         self._read(constraints)
 
     @classmethod
     def of_feasible(cls, constraints: Constraints) -> Entailment:
-        """The same for statements known to hold together; kinds other than the three are ignored."""
+        """Entailment by statements that are consistent; kinds other than the three are skipped."""
         known = cls.__new__(cls)
         known._read(constraints)
         return known
@@ -120,7 +119,7 @@ class Entailment:
 
     @cached_property
     def block_spans(self) -> Spans:
-        """Spans of blocks under the triplets between different blocks: what uniting two blocks forces into one."""
+        """Spans of blocks under the triplets between different blocks: those that the union of two forces into one."""
         if not len(self.must):
             return self.spans
         over = self.block[self.triplets]
@@ -145,7 +144,7 @@ class Entailment:
         return self.apart(self.block[a], self.block[b])
 
     def apart(self, x: IntArray, y: IntArray) -> BoolArray:
-        """Whether blocks x and y cannot be united: what that forces together has a cannot-link inside."""
+        """Whether blocks x and y cannot be united, because a cannot-link would lie inside the union."""
         if not len(self.cannot):
             return np.zeros(len(x), dtype=np.bool_)
         n = int(self.block.max()) + 1
@@ -198,16 +197,11 @@ def _refuse_unknown(who: str, constraints: Constraints) -> None:
 
 def _read_statements(constraints: Constraints, statements: Any) -> Constraints:
     """The statements as a table, one row each, in the order given."""
-    if not isinstance(constraints, Constraints):
-        msg = (
-            f"implies: constraints are {type(constraints).__name__}, expected Constraints.\n"
-            "Hint: use `Constraints.build`."
-        )
-        raise LinkwiseError(msg)
+    require_constraints(constraints, "implies")
     if isinstance(statements, Constraints):
         if statements.n_samples != constraints.n_samples:
             msg = (
-                f"implies: the statements speak about {statements.n_samples:,} samples, "
+                f"implies: the statements are about {statements.n_samples:,} samples, "
                 f"but the constraints about {constraints.n_samples:,}."
             )
             raise LinkwiseError(msg)

@@ -1,4 +1,4 @@
-"""Which statements say most: those of a labeling, and the best few of many."""
+"""The most informative statements: of a labeling, and the best few of many."""
 
 from __future__ import annotations
 
@@ -17,12 +17,13 @@ from linkwise.problem.entailment._closure import MOST_SAMPLES, implied_triplets
 from linkwise.problem.entailment._greedy_growth import grow_links, grow_triplets
 from linkwise.problem.entailment._implies import Entailment
 from linkwise.problem.entailment._minimal import minimal
+from linkwise.problem.feasibility import require_constraints
 
 _MOST_TRIPLETS = 5_000_000
 
 
 def label_triplets(y: Any, *, unlabeled: Any = -1) -> Constraints:
-    """List the few triplets that say what a labeling says: classes are subtrees, and nothing within them.
+    """List the fewest triplets equivalent to a labeling: classes are subtrees without structure inside.
 
     Parameters
     ----------
@@ -73,7 +74,7 @@ def label_triplets(y: Any, *, unlabeled: Any = -1) -> Constraints:
     if count > _MOST_TRIPLETS:
         msg = (
             f"label_triplets: {k:,} classes of {len(known):,} samples need {count:,} triplets; at most "
-            f"{_MOST_TRIPLETS:,} are written.\nHint: `Constraints.from_labels(y)` says it in fewer pairs."
+            f"{_MOST_TRIPLETS:,} are written.\nHint: `Constraints.from_labels(y)` needs fewer pairs."
         )
         raise ConstraintError(msg)
     order = np.argsort(of_class, kind="stable")
@@ -87,7 +88,7 @@ def label_triplets(y: Any, *, unlabeled: Any = -1) -> Constraints:
 
 @dataclass(frozen=True, eq=False)
 class Selection:
-    """The statements that say most; made by `informative`.
+    """The most informative statements; made by `informative`.
 
     Attributes
     ----------
@@ -142,7 +143,7 @@ class Selection:
 
 
 def informative(constraints: Constraints, m: int, *, random_state: int = 0) -> Selection:
-    """Choose the m statements that say most when they are all one may use.
+    """Choose the m statements that imply most together.
 
     Parameters
     ----------
@@ -194,10 +195,7 @@ def informative(constraints: Constraints, m: int, *, random_state: int = 0) -> S
     >>> best.statements.tolist(), best.gain.tolist(), best.implied
     ([0, 2], [1.0, 3.0], 4.0)
     """
-    if not isinstance(constraints, Constraints):
-        what = type(constraints).__name__
-        msg = f"informative: constraints are {what}, expected Constraints.\nHint: use `Constraints.build`."
-        raise LinkwiseError(msg)
+    require_constraints(constraints, "informative")
     if isinstance(m, bool) or not isinstance(m, (int, np.integer)) or m < 0:
         msg = f"informative: m is {m!r}, expected a whole number >= 0."
         raise LinkwiseError(msg)
@@ -206,11 +204,11 @@ def informative(constraints: Constraints, m: int, *, random_state: int = 0) -> S
     if not (is_triplet.all() or is_link.all()):
         words = tuple(sorted({Kind(kind).word for kind in constraints.kind.tolist()}))
         way = hint(
-            command="put pairs and triplets into files of their own",
+            command="put pairs and triplets into separate files",
             python="choose from `constraints.select(constraints.kind == Kind.TRIPLET)`",
         )
         msg = (
-            f"informative: {', '.join(words)} come together, expected pairs only or triplets only; what they say is "
+            f"informative: {', '.join(words)} are mixed, expected pairs only or triplets only, since their gain is "
             f"counted differently.\nHint: {way}."
         )
         raise UnsupportedConstraintError(msg, words)

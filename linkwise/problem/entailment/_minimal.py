@@ -1,4 +1,4 @@
-"""The few statements that carry all the others: drop what the rest implies."""
+"""`minimal`: a subset of statements that implies all others."""
 
 from __future__ import annotations
 
@@ -7,9 +7,10 @@ import numpy as np
 from linkwise._kernels.disjoint_set import components
 from linkwise._typing import BoolArray, IntArray
 from linkwise.constraints import Constraints, Kind
-from linkwise.exceptions import LinkwiseError
 from linkwise.problem.entailment._implies import Entailment
-from linkwise.problem.entailment._kernels_implied import _forest, _needed
+from linkwise.problem.entailment._kernels_implied import _needed
+from linkwise.problem.explain import spanning_links
+from linkwise.problem.feasibility import check, require_constraints
 from linkwise.problem.triplets import Spans
 
 _FIRST_BATCH = 256
@@ -65,12 +66,7 @@ def minimal(constraints: Constraints) -> Constraints:
     >>> [kept.describe(i) for i in range(kept.n_statements)]
     ['#0 must_link(0, 1)', '#1 must_link(1, 2)', '#3 cannot_link(0, 3)']
     """
-    from linkwise.problem.feasibility import check
-
-    if not isinstance(constraints, Constraints):
-        what = type(constraints).__name__
-        msg = f"minimal: constraints are {what}, expected Constraints.\nHint: use `Constraints.build`."
-        raise LinkwiseError(msg)
+    require_constraints(constraints, "minimal")
     check(constraints).raise_if_infeasible()
     n, hard = constraints.n_samples, constraints.is_hard
     must, cannot, triplets = (
@@ -78,7 +74,7 @@ def minimal(constraints: Constraints) -> Constraints:
     )
     items = constraints.items
     kept = np.ones(constraints.n_statements, dtype=np.bool_)
-    kept[must] = _forest(n, items[must])
+    kept[must] = spanning_links(n, items[must])
     kept[cannot] = _one_per_pair(components(n, items[must, :2]), items[cannot, :2])
     kept[triplets] = _without_implied(n, items[triplets])
     if len(triplets) and (len(must) or len(cannot)):
@@ -97,7 +93,7 @@ def _one_per_pair(group: IntArray, pairs: IntArray) -> BoolArray:
 
 
 def _without_implied(n: int, triplets: IntArray) -> BoolArray:
-    """Triplets none of which the others of them imply.
+    """Return triplets none of which follows from the others.
 
     First, in batches that grow, those go that earlier ones imply; then, from the last to the first, those that all the
     others imply.
@@ -122,7 +118,7 @@ def _without_implied(n: int, triplets: IntArray) -> BoolArray:
 
 
 def _drop_across_kinds(constraints: Constraints, kept: BoolArray) -> None:
-    """From the last to the first, drop what the others imply, pairs and triplets together."""
+    """From last to first, drop each pair or triplet that the others imply."""
     items, kind = constraints.items, constraints.kind
     known = constraints.is_hard & np.isin(kind, (Kind.MUST_LINK, Kind.CANNOT_LINK, Kind.TRIPLET))
     tree_matters = bool((kept & known & (kind == Kind.MUST_LINK)).any() and (known & (kind == Kind.CANNOT_LINK)).any())

@@ -1,4 +1,4 @@
-"""Will these statements help? What can be said before any of them is used."""
+"""`utility`: an estimate, before clustering, of whether statements will help."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from linkwise._typing import FloatArray, IntArray
 from linkwise.constraints import Constraints, Kind
 from linkwise.exceptions import LinkwiseError
 from linkwise.problem.entailment._kernels_utility import _count_all, _count_drawn
-from linkwise.problem.feasibility import check
+from linkwise.problem.feasibility import check, require_constraints
 from linkwise.result import Dendrogram, verify
 
 _MOST_WORK = 500_000_000  # pairs of forces times features looked at one by one; beyond, a sample is drawn
@@ -26,7 +26,7 @@ _MANY, _FEW, _COHERENT = 0.2, 0.05, 0.5
 
 @dataclass(frozen=True, eq=False)
 class Utility:
-    """What statements promise before they are used; made by `utility`.
+    """Expected benefit of statements before they are used; made by `utility`.
 
     Attributes
     ----------
@@ -180,10 +180,7 @@ def utility(constraints: Constraints, X: Any, *, result: Any = None, random_stat
 
 
 def _read_data(constraints: Constraints, X: Any) -> FloatArray:
-    if not isinstance(constraints, Constraints):
-        what = type(constraints).__name__
-        msg = f"utility: constraints are {what}, expected Constraints.\nHint: use `Constraints.build`."
-        raise LinkwiseError(msg)
+    require_constraints(constraints, "utility")
     try:
         data = np.ascontiguousarray(X.toarray() if hasattr(X, "toarray") else X, dtype=np.float64)
     except (TypeError, ValueError) as odd:
@@ -303,7 +300,7 @@ def _pairs_within(constraints: Constraints, kind: Kind, rng: np.random.Generator
 
 def _verdict(n: int, broken: float, coherent: float, feasible: bool) -> str:
     if not n:
-        return "Nothing was said, so nothing changes."
+        return "There are no statements, so nothing changes."
     if not feasible:
         return "Not as they are: the hard statements contradict each other; `repair(constraints)` finds a way out."
     agree = np.isnan(coherent) or coherent >= _COHERENT
@@ -321,6 +318,6 @@ def _verdict(n: int, broken: float, coherent: float, feasible: bool) -> str:
     tail = (
         "they agree with each other in this space"
         if not np.isnan(coherent)
-        else "nothing in this space speaks against them"
+        else "nothing in this space contradicts them"
     )
     return f"{word} {'to ' if word == 'Likely' else ''}help: {said}, and {tail}."

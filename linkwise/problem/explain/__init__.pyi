@@ -22,7 +22,6 @@ from linkwise.problem.explain._entry_units import (
 )
 from linkwise.problem.explain._explanation import (
     Explanation as Explanation,
-    Written as Written,
     explain as explain,
     explain_hard as explain_hard,
     minimal_core as minimal_core,

@@ -1,4 +1,4 @@
-"""Conflicts blamed on what was written: members of groups and labeled samples rather than statements made of them."""
+"""Conflicts reported by entries: members of groups and labeled samples, rather than the statements made of them."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from linkwise.constraints import Constraints, Entry, has_parts
 from linkwise.problem.explain._contradiction import Also, contradiction
 from linkwise.problem.explain._core import CHAIN, KNOT, Core, find_core
 from linkwise.problem.explain._entry_units import EntryDoubt, Expansion, expand
-from linkwise.problem.explain._explanation import Explanation, Written
+from linkwise.problem.explain._explanation import Explanation
 from linkwise.problem.explain._fixes import Doubt
 from linkwise.problem.explain._wording import in_words
 from linkwise.problem.statements import Budget, Hard
@@ -33,7 +33,7 @@ def blame_contradiction(
     also_of: Callable[[Constraints], Also | None],
     budget: Budget | None = None,
 ) -> Explanation:
-    """Add to a contradiction which entries are at fault, and word it by them.
+    """Add the entries at fault to a contradiction, and describe it by them.
 
     Parameters
     ----------
@@ -67,24 +67,18 @@ def word_core(
     also: Also | None,
     budget: Budget | None = None,
 ) -> Explanation:
-    """Word a conflict of entries, with what to take back unless ``rank`` is None."""
+    """Describe a conflict of entries, with the entries to drop unless ``rank`` is None."""
     doubt = EntryDoubt.of(expansion, rank)
     found = contradiction(hard, fixes=rank is not None, rank=doubt, core=core, also=also, budget=budget)
-    written = Written(
-        entries=expansion.get(found.core),
-        repairs=tuple(expansion.get(group) for group in found.suspects),
-        n_entries=len(expansion.entries),
-        at_least=found.at_least,
-        complete=found.complete,
-        told=_tell(expansion, hard, core, found.core),
-    )
+    told = _tell(expansion, hard, core, found.core)
+    written = expansion.written(found.core, found.suspects, found.at_least, found.complete, told)
     because, *steps = fill_in(written.told, written.entries, lambda entry: name_entry(expansion.said, entry))
     steps = [re.sub(r'(is in ("[^"]*")) \(label \2\)', r"\1", step) for step in steps]
     return blame_words(replace(why, because=because, steps=tuple(steps), written=written), expansion.said)
 
 
 def blame_words(why: Explanation, said: Constraints) -> Explanation:
-    """Word the entries of a conflict and its repairs."""
+    """Describe the entries of a conflict and its repairs."""
     return replace(
         why,
         lines=tuple(said.describe(entry) for entry in why.entries[:_SHOWN]),
@@ -123,7 +117,7 @@ class _Marks:
         return f"{_ENTRY}{','.join(str(self.place[n]) for n in numbers)}{_END}"
 
     def sample(self, sample: int) -> str:
-        """The name of a sample; of a virtual one, the name of what it stands for."""
+        """Return the name of a sample; of a virtual one, the name of its group or label."""
         said, n = self.expansion.said, self.expansion.said.n_samples
         if sample < n:
             return said.name(sample)
@@ -174,7 +168,7 @@ def _to_copy(expansion: Expansion, step: str) -> bool:
 
 
 def _tell_chain(marks: _Marks, hard: Hard, core: Core, by_label: bool) -> tuple[str, ...]:
-    """A chain of must-links: the samples it passes, and what joins each to the one before."""
+    """Describe a chain of must-links: its samples, and the entries that join each to the one before."""
     n, e = marks.expansion.said.n_samples, marks.expansion.table.n_statements
     part = hard.only(core.numbers)
     a, b = core.pair or (0, 0)

@@ -56,7 +56,7 @@ def contradiction(
 
 
 def _suspects(hard: Hard, core: Core, rank: Doubt, also: Also | None, budget: Budget) -> Suspects:
-    """What to drop so that all hard statements hold together; what a rule says is not up for it."""
+    """Find hard statements to drop so that the others hold together; links of a rule cannot be dropped."""
     m = hard.constraints.n_statements
     said = core.numbers[core.numbers < m]
     rng = np.random.default_rng(1)

@@ -164,7 +164,7 @@ def _graph(hard: Hard, rows: IntArray) -> tuple[int, IntArray, IntArray, IntArra
 
 
 def _tighten(hard: Hard, numbers: IntArray) -> tuple[IntArray, bool]:
-    """Drop what a few conflicting statements can do without; what a rule added counts as given, and is thinned last."""
+    """Drop statements without which a few others still conflict; links of a rule count as given and go last."""
     local = hard.only(numbers).squeeze()[0]
     said = numbers < hard.constraints.n_statements
 
@@ -181,7 +181,7 @@ def _tighten(hard: Hard, numbers: IntArray) -> tuple[IntArray, bool]:
 
 
 def _knot(hard: Hard, stuck: IntArray, rng: np.random.Generator | None, budget: Budget) -> Core:
-    """Triplets that tie a set of samples together and speak about no other: one fewer than there are samples."""
+    """Return triplets inside a set of samples that tie it together: one fewer than there are samples."""
     if rng is None:
         pair = _one_trio_two_ways(hard.n, hard.triplets)
         if pair is not None:
@@ -216,7 +216,7 @@ def _smallest(
     rng: np.random.Generator | None,
     budget: Budget,
 ) -> tuple[IntArray, IntArray]:
-    """Repeat an attempt inside the best result so far until it no longer helps; the best, and what all share."""
+    """Repeat an attempt inside the best result so far until it no longer helps; return the best and the common part."""
     if rng is not None:
         only = attempt(rows, rng)
         return only, only
@@ -248,7 +248,7 @@ def _one_trio_two_ways(n: int, triplets: IntArray) -> IntArray | None:
 
 
 def _union(hard: Hard, rng: np.random.Generator | None, budget: Budget) -> Core | None:
-    """What forces two samples into one cluster that are to be apart."""
+    """Return the statements that force two samples that must be apart into one cluster."""
     first = _proof(hard, np.random.default_rng(0) if rng is None else rng, budget)
     if first is None:
         return None
@@ -277,7 +277,7 @@ def _union(hard: Hard, rng: np.random.Generator | None, budget: Budget) -> Core 
 
 
 def _about(hard: Hard, numbers: IntArray) -> Hard:
-    """What is said about the samples of some statements, these included."""
+    """Return all statements about the samples of some statements, these included."""
     core = hard.only(numbers)
     chosen = np.zeros(hard.n, dtype=np.bool_)
     for part in (core.must, core.triplets, core.cannot, core.apart.member):
@@ -291,7 +291,7 @@ def _about(hard: Hard, numbers: IntArray) -> Hard:
 
 
 def _proof(hard: Hard, rng: np.random.Generator, budget: Budget) -> Core | None:
-    """Grow one forest, and take what the cheapest of some broken pairs needs."""
+    """Grow one forest, and return the statements that the cheapest of some broken pairs needs."""
     budget.spend(_FOREST + _ROW * hard.n_rows)
     local, samples = hard.squeeze()
     must, number = local.must, local.must_at
@@ -318,7 +318,7 @@ def _proof(hard: Hard, rng: np.random.Generator, budget: Budget) -> Core | None:
 
 
 def _short_chains(hard: Hard, rng: np.random.Generator) -> IntArray:
-    """Must-links that connect as all do by short chains: those of a rule first, since they need nobody's word."""
+    """Return must-links that connect as all do, by short chains; those of a rule first: they need no statement."""
     order = rng.permutation(len(hard.must))
     free = hard.must_at[order] >= hard.constraints.n_statements
     if free.any():

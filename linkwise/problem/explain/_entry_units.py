@@ -1,12 +1,13 @@
-"""Groups and labels taken apart into what was written: one must-link per entry, to a sample that stands for the group.
+"""Expansion of groups and labels into entries: one must-link per entry, to a virtual sample for the group.
 
 A group together becomes a virtual sample that each of its members is must-linked to, a label likewise. Of a group
 apart each member is must-linked to a copy of its own, and the copies are apart. So every entry is a statement that can
-go alone. What keeps copies and labels apart is background that nobody can drop.
+go alone. The cannot-links between copies and between labels are background, which cannot be dropped.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
@@ -15,6 +16,7 @@ import numpy.typing as npt
 
 from linkwise._typing import BoolArray, FloatArray, IntArray
 from linkwise.constraints import Constraints, Entries, Entry, Groups, Kind, gather, list_entries, take_away, take_groups
+from linkwise.problem.explain._explanation import Written
 from linkwise.problem.explain._fixes import Doubt, rank_among
 from linkwise.problem.statements import Hard
 
@@ -23,7 +25,7 @@ _MEMBERS = 128
 
 @dataclass(frozen=True, eq=False)
 class Expansion:
-    """A table whose statements are the entries of another, and what is in the background.
+    """A table whose statements are the entries of another, and its background statements.
 
     Attributes
     ----------
@@ -66,7 +68,7 @@ class Expansion:
         return table.with_weight(np.inf).with_rules() | apart
 
     def hard(self, given: Hard | None = None) -> Hard:
-        """The hard entries as arrays, with what a rule adds to the hard statements ``given``."""
+        """Return the hard entries as arrays, with the links that a rule adds to the hard statements ``given``."""
         near, rule = None, ""
         if given is not None:
             near, rule = given.must[given.must_at >= given.constraints.n_statements], given.rule
@@ -100,6 +102,18 @@ class Expansion:
     def get(self, numbers: npt.ArrayLike) -> tuple[Entry, ...]:
         """Entries by their numbers."""
         return tuple(self.entries.get(int(i)) for i in np.asarray(numbers, dtype=np.intp))
+
+    def written(
+        self,
+        core: npt.ArrayLike,
+        repairs: Sequence[npt.ArrayLike],
+        at_least: int,
+        complete: bool,
+        told: Sequence[str] = (),
+    ) -> Written:
+        """A conflict of entries, given by their numbers."""
+        found = tuple(self.get(group) for group in repairs)
+        return Written(self.get(core), found, len(self.entries), at_least, complete, tuple(told))
 
 
 def expand(said: Constraints) -> Expansion:

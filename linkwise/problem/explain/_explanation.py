@@ -1,4 +1,4 @@
-"""Why statements cannot hold together: the few to drop, the smallest proof, and the words for both."""
+"""`Explanation` of a conflict: statements to drop, a minimal proof, and the text of both."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _TEST = 30_000  # steps of a small test
 
 @dataclass(frozen=True)
 class Written:
-    """A conflict among what a person wrote, where statements have parts: members of groups, labeled samples.
+    """A conflict of entries, where statements have parts: members of groups, labeled samples.
 
     ``entries`` conflict although no proper subset does, each of ``repairs`` is a smallest set to take back, of which
     any repair has ``at_least`` so many. ``told`` is the argument with marks for names and places (see `fill_in`).
@@ -38,7 +38,7 @@ class Written:
 
 @dataclass(frozen=True)
 class Explanation:
-    """Why statements cannot hold together: fixes first, then the proof.
+    """The reason why statements cannot hold together: fixes first, then the proof.
 
     Attributes
     ----------
@@ -117,7 +117,7 @@ class Explanation:
 
     @property
     def entries(self) -> tuple[Entry, ...]:
-        """What was written that conflicts although every proper part of it does not."""
+        """Entries that conflict although no proper subset of them does."""
         return tuple(Entry(s) for s in self.core) if self.written is None else self.written.entries
 
     @property
@@ -159,7 +159,11 @@ class Explanation:
         else:
             lines = []
         steps = ["Step by step:", *(f"  {step}" for step in self.steps)] if self.steps else []
-        cut = ["The time limit ended the search; another machine may find more, or say more."] if self.cut else []
+        cut = (
+            ["The time limit ended the search; another machine may find more fixes or a longer proof."]
+            if self.cut
+            else []
+        )
         return "\n".join([*lines, "Why: " + self.proof, *steps, *cut])
 
     def to_dict(self) -> dict[str, Any]:
@@ -180,7 +184,7 @@ class Explanation:
         return {key: list(value) if isinstance(value, tuple) else value for key, value in told.items()}
 
     def message(self) -> str:
-        """The text of the error that reports this conflict: the proof and what to do about it."""
+        """The text of the error that reports this conflict: the proof and a hint."""
         way = hint(command="`linkwise repair --auto` drops the fewest", python="call `repair(constraints)`")
         advice = f"drop or soften one of them, or {way}."
         if self.goal and self.core:
@@ -201,7 +205,7 @@ def explain(
     rules: Sequence[str] = (),
     complete: bool = True,
 ) -> Explanation:
-    """Put a conflict into words."""
+    """Describe a conflict as text."""
     core = sorted(core)
     why = Explanation(
         suspects=(),
@@ -218,7 +222,7 @@ def explain(
 
 
 def with_suspects(why: Explanation, constraints: Constraints, suspects: Suspects) -> Explanation:
-    """Add what to drop."""
+    """Add the statements to drop."""
     return replace(
         why,
         suspects=suspects.sets,

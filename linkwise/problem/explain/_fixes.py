@@ -1,4 +1,4 @@
-"""Which few statements to drop: single ones if any of them repairs everything, else the smallest sets.
+"""Smallest fixes of a conflict: single statements to drop if one repairs everything, else the smallest sets.
 
 A repair takes a member from every conflict. So only what all conflicts met so far have in common can be a single fix;
 and when many are dropped at once and a conflict is left, none of them is. Sets are found the same way: the fewest
@@ -233,7 +233,7 @@ def _sets(
 
 
 def _ranked(found: list[IntArray], rank: Callable[[IntArray], IntArray]) -> tuple[tuple[int, ...], ...]:
-    """Sets whose members are suspicious first."""
+    """Sort sets, those with the most suspicious members first."""
     if not found:
         return ()
     place = {int(s): p for p, s in enumerate(rank(np.unique(np.concatenate(found))))}

@@ -1,4 +1,4 @@
-"""The must-link graph: shortest chains, spanning links, and which single statement would undo a conflict."""
+"""The must-link graph: shortest chains, spanning links, and single statements that resolve a conflict."""
 
 from __future__ import annotations
 

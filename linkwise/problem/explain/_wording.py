@@ -1,4 +1,4 @@
-"""A contradiction in words a person can follow: why in one sentence, then step by step."""
+"""The text of a contradiction: the reason in one sentence, then step by step."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def in_words(hard: Hard, core: Core) -> tuple[str, tuple[str, ...]]:
 
 
 def _row(hard: Hard, number: int) -> str:
-    """How a person refers to a statement: ``#4``; or the rule that adds a link."""
+    """Return the reference to a statement, as in ``#4``, or the rule that adds a link."""
     if number >= hard.constraints.n_statements:
         return hard.rule
     return f"#{int(hard.constraints.row[number])}"

@@ -13,7 +13,6 @@ from linkwise.problem.explain import (
     EntryDoubt,
     Explanation,
     Suspects,
-    Written,
     blame_words,
     expand,
     find_suspects,
@@ -77,11 +76,5 @@ def blame_number(given: Hard, k: int, why: Explanation, rank: Doubt | None, budg
     suspects = Suspects(complete=False)
     if rank is not None and why.complete:
         suspects = find_suspects(entries, conflict_without, EntryDoubt.of(whole, rank), largest=1, budget=work)
-    written = Written(
-        entries=whole.get(entries),
-        repairs=tuple(whole.get(group) for group in suspects.sets),
-        n_entries=len(whole.entries),
-        at_least=suspects.at_least,
-        complete=complete and suspects.complete,
-    )
+    written = whole.written(entries, suspects.sets, suspects.at_least, complete and suspects.complete)
     return blame_words(replace(why, written=written), said)

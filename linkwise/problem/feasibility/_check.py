@@ -1,4 +1,4 @@
-"""Can all hard statements hold together, and in how many clusters? Yes with a witness, no with a proof, or unknown."""
+"""`check`: whether all hard statements can hold together, and in how many clusters, with a witness or a proof."""
 
 from __future__ import annotations
 
@@ -17,7 +17,6 @@ from linkwise.problem.explain import (
     Doubt,
     EntryDoubt,
     Explanation,
-    Written,
     blame_contradiction,
     blame_words,
     contradiction,
@@ -39,7 +38,7 @@ _NOT_KNOWN = np.empty(0, dtype=np.intp)
 
 @dataclass(frozen=True, eq=False)
 class Verdict:
-    """Whether the hard statements can hold together; made by `check`.
+    """The verdict on whether the hard statements can hold together; made by `check`.
 
     Attributes
     ----------
@@ -212,7 +211,7 @@ def judge(
 def _with_fixes(
     hard: Hard, choices: Choices, k: int | None, number: Number, rank: Doubt, spent: float
 ) -> Explanation | None:
-    """Add the single statements without which choices can be made, or so many clusters are possible."""
+    """Add the single statements without which choices can be made, or that number of clusters is possible."""
     why = number.explanation
     if why is None or not why.core:
         return why
@@ -258,18 +257,12 @@ def _blame_choices(hard: Hard, k: int | None, why: Explanation, rank: Doubt | No
         found = _with_fixes(entries, choices, None, number, EntryDoubt.of(expansion, rank), 0.0)
     if found is None:
         return why
-    written = Written(
-        entries=expansion.get(found.core),
-        repairs=tuple(expansion.get(group) for group in found.suspects),
-        n_entries=len(expansion.entries),
-        at_least=found.at_least,
-        complete=found.complete,
-    )
+    written = expansion.written(found.core, found.suspects, found.at_least, found.complete)
     return blame_words(replace(why, written=written), hard.constraints)
 
 
 def conflicts_of(choices: Choices, k: int | None = None) -> Also | None:
-    """How to find a conflict with the choices once some statements are dropped; None when there are no choices."""
+    """Return a function that finds a conflict with the choices without some statements; None without choices."""
     if not len(choices):
         return None
 
@@ -299,12 +292,17 @@ def read_k(n_clusters: Any, constraints: Constraints, who: str) -> int | None:
     return int(n_clusters)
 
 
-def read_hard(constraints: Constraints, X: Any, metric: str, who: str) -> Hard:
-    """Read the hard statements, and the must-links that a rule about distances adds."""
+def require_constraints(constraints: Any, who: str) -> None:
+    """Refuse anything but `Constraints`."""
     if not isinstance(constraints, Constraints):
         what = type(constraints).__name__
         msg = f"{who}: constraints are {what}, expected Constraints.\nHint: use `Constraints.build`."
         raise LinkwiseError(msg)
+
+
+def read_hard(constraints: Constraints, X: Any, metric: str, who: str) -> Hard:
+    """Read the hard statements, and the must-links that a rule about distances adds."""
+    require_constraints(constraints, who)
     if X is None:
         return Hard.of(constraints)
     shape = X.shape if hasattr(X, "shape") else (len(X),) if isinstance(X, (list, tuple)) else ()
@@ -313,7 +311,7 @@ def read_hard(constraints: Constraints, X: Any, metric: str, who: str) -> Hard:
         raise LinkwiseError(msg)
     rows = int(shape[0])
     if rows != constraints.n_samples:
-        msg = f"{who}: X has {rows:,} rows, but the constraints speak about {constraints.n_samples:,} samples."
+        msg = f"{who}: X has {rows:,} rows, but the constraints are about {constraints.n_samples:,} samples."
         raise LinkwiseError(msg)
     widest = max((r for r in constraints.rules if isinstance(r, MinSeparation)), key=lambda r: r.delta, default=None)
     if widest is None:

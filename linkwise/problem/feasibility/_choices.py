@@ -12,6 +12,7 @@ from typing import Literal
 
 import numpy as np
 
+from linkwise._messages import many
 from linkwise._typing import BoolArray, IntArray
 from linkwise.constraints import Constraints, Groups, Kind
 from linkwise.problem.explain import explain_hard, minimal_core, name_list
@@ -27,7 +28,7 @@ _NODE, _CHOICE = 15_000, 1_000  # steps of a branch, and those for each choice i
 
 @dataclass(frozen=True, eq=False)
 class Choices:
-    """The hard choices: ``is_must`` tells those of must-links from those of cannot-links."""
+    """The hard choices; ``is_must`` marks those of must-links, the others are of cannot-links."""
 
     groups: Groups
     is_must: BoolArray
@@ -64,11 +65,11 @@ def settle_choices(hard: Hard, choices: Choices, k: int | None, budget: Budget |
     work = Budget(2 * _WORK) if budget is None else budget
     block = blocks_or_none(hard)
     if block is None:
-        msg = "contradictions are told before choices are looked at"
+        msg = "contradictions are reported before choices are decided"
         raise AssertionError(msg)
     bounds = decide_number(hard, block, None)
     status, witness = make_choices(hard, choices, k, work.share(_WORK))
-    goal = "" if k is None else f"{k} cluster{'' if k == 1 else 's'}"
+    goal = "" if k is None else many(k, "cluster")
     where = f" in {goal}" if goal else ""
     if status == "feasible":
         because = f"The choices can be made so that all hard statements hold together{where}."
@@ -110,7 +111,7 @@ def free_witness(hard: Hard, block: IntArray, *, marked: bool = False) -> Dendro
 def make_choices(
     hard: Hard, choices: Choices, k: int | None, budget: Budget
 ) -> tuple[Literal["feasible", "infeasible", "unknown"], Dendrogram | IntArray | None]:
-    """Make one choice after the other, fewest possibilities first; take back what leads nowhere."""
+    """Make one choice after the other, fewest possibilities first, and backtrack from dead ends."""
     if k is None and choices.is_must.all() and not hard.separates:
         return "feasible", _one_cluster(hard)
     stack = [hard]

@@ -1,4 +1,4 @@
-"""How many clusters cannot-links ask for: cliques from below, colorings from above, exact search where it is small.
+"""The number of clusters that cannot-links need: bounds by cliques and colorings, exact search on small graphs.
 
 The vertices are blocks of samples that share a cluster anyway. What is to be apart is a list of cliques: a cannot-link
 is one of two vertices, a group apart one of as many as it touches; a group is never written out as pairs. A partition
@@ -25,7 +25,7 @@ _VERTEX = 1  # steps of looking at one vertex in the search
 
 
 class Outcome(IntEnum):
-    """What the search for a coloring found."""
+    """Result of the search for a coloring."""
 
     IMPOSSIBLE = 0
     FOUND = 1
@@ -33,7 +33,7 @@ class Outcome(IntEnum):
 
 
 class ConflictGraph:
-    """Blocks of samples and what keeps them apart, without repeats.
+    """Blocks of samples and the cliques that keep them apart, without repeats.
 
     Parameters
     ----------
@@ -68,7 +68,7 @@ class ConflictGraph:
         self._light = float((size.astype(np.float64) ** 2).sum()) <= _VISITS
 
     def clique(self) -> IntArray:
-        """Return blocks that are pairwise apart: the largest group, or what a greedy search from busy blocks finds."""
+        """Return blocks that are pairwise apart: the largest group, or those of a greedy search from busy blocks."""
         if not len(self._cliques.vertex):
             return np.arange(min(self.n, 1))
         sizes = np.diff(self._group_start)
@@ -124,7 +124,7 @@ class ConflictGraph:
         return (Outcome.UNDECIDED if answer is None else Outcome(int(answer))), found
 
     def matrix(self) -> BoolArray:
-        """Return who is apart from whom as a dense matrix, for small graphs."""
+        """Return the conflicts between blocks as a dense matrix, for small graphs."""
         apart = np.zeros((self.n, self.n), dtype=np.bool_)
         cliques = self._cliques
         for q in range(len(cliques.start) - 1):
@@ -173,7 +173,7 @@ class ConflictGraph:
 
 
 def spread(color: IntArray, n_clusters: int) -> IntArray:
-    """Turn a coloring into one with exactly ``n_clusters`` non-empty colors: some groups get one of their own."""
+    """Turn a coloring into one with exactly ``n_clusters`` non-empty colors: some groups get a new color."""
     _, first, label = np.unique(color, return_index=True, return_inverse=True)
     movable = np.ones(len(color), dtype=np.bool_)
     movable[first] = False

@@ -1,4 +1,4 @@
-"""Is there a hierarchy with exactly k clusters? Decided by joining or parting two blocks at a time.
+"""Exhaustive search for a hierarchy with exactly k clusters, which joins or separates two blocks at a time.
 
 For any two blocks, either some solution joins them or every solution parts them. Joining runs the exact rules for
 must-links and triplets again, parting adds a cannot-link; bounds on the number of clusters close most branches.
@@ -53,7 +53,7 @@ def search_cut(
 
 
 def _undecided_pair(graph: ConflictGraph, block: IntArray) -> tuple[int, int] | None:
-    """Samples of two blocks nothing keeps apart, the busier the better; None when all are kept apart."""
+    """Return samples of two blocks that may be joined, busy ones first; None if all are apart."""
     apart = graph.matrix()
     np.fill_diagonal(apart, True)
     busy = apart.sum(axis=1)

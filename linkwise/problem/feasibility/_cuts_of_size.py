@@ -56,7 +56,7 @@ def _must_split(n: int, parent: IntArray, cannot_link: IntArray, apart: Groups) 
 
 
 def _gather(n: int, parent: IntArray, cannot_link: IntArray, apart: Groups) -> IntArray:
-    """Give siblings that have nothing inside or between them to keep apart a node of their own, few per parent."""
+    """Give siblings without a cannot-link inside or between them a common node, few per parent."""
     split = _must_split(n, parent, cannot_link, apart)
     whole = _highest_whole(split, parent)
     tops, at = np.unique(whole[:n], return_inverse=True)

@@ -1,4 +1,4 @@
-"""How many clusters the hard statements leave room for: bounds, witnesses of a wanted size, proofs of failure."""
+"""The numbers of clusters that hard statements allow: bounds, witnesses of a wanted size, proofs of failure."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from typing import Literal
 import numpy as np
 
 from linkwise._kernels.disjoint_set import components
+from linkwise._messages import many
 from linkwise._typing import IntArray
 from linkwise.constraints import Kind
 from linkwise.problem.explain import (
@@ -35,7 +36,7 @@ _SEARCHED = 400  # blocks up to which a cut of a wanted size is searched for exh
 
 @dataclass(frozen=True, eq=False)
 class Number:
-    """What is known about a number of clusters."""
+    """The verdict on a number of clusters."""
 
     status: Literal["feasible", "infeasible", "unknown"]
     witness: Dendrogram | IntArray | None
@@ -116,11 +117,11 @@ def _too_many(hard: Hard, k: int, k_max: int) -> Explanation:
         core, complete = hard.must_at[used[: hard.n - k + 1]], True
     else:
         core, complete = shrink(hard, np.arange(hard.n), lambda block, _: bool(block.max() + 1 < k))
-    return explain_hard(hard, core, because, goal=_clusters(k), complete=complete)
+    return explain_hard(hard, core, because, goal=many(k, "cluster"), complete=complete)
 
 
 def tear_one_link(hard: Hard, k: int, k_max: int) -> Suspects | None:
-    """Which must-links, dropped alone, leave k groups where there are fewer; None where it is no matter of links."""
+    """Return must-links that, dropped alone, leave k groups; None if the number does not depend on links alone."""
     said = hard.must_at[hard.must_at < hard.constraints.n_statements]
     if len(hard.triplets) or (hard.constraints.kind[said] == Kind.TOGETHER).any():
         return None
@@ -131,12 +132,12 @@ def tear_one_link(hard: Hard, k: int, k_max: int) -> Suspects | None:
 
 
 def _too_few(hard: Hard, block: IntArray, graph: ConflictGraph, clique: IntArray, k: int) -> Explanation:
-    """Show k + 1 blocks pairwise apart: what keeps each pair apart, and what holds the ends inside each together."""
+    """Prove that k + 1 blocks are pairwise apart, by statements that separate each pair and join each block."""
     whole = _one_group(hard, k)
     if whole is not None:
         statement, size = whole
         because = f"{size} samples are pairwise apart, so at least {size} clusters are needed, not {k}."
-        return explain_hard(hard, np.array([statement]), because, goal=_clusters(k))
+        return explain_hard(hard, np.array([statement]), because, goal=many(k, "cluster"))
     clique = clique[: k + 1]
     cover = graph.covering(clique)
     needed = len(clique) * (len(clique) - 1) // 2
@@ -157,7 +158,7 @@ def _too_few(hard: Hard, block: IntArray, graph: ConflictGraph, clique: IntArray
         f"{len(clique)} groups of samples are pairwise apart, so at least {len(clique)} clusters are needed, not {k}."
     )
     core = np.concatenate([forced, hard.cannot_at[links], hard.apart.statement[groups].astype(np.intp)])
-    return explain_hard(hard, core, because, goal=_clusters(k), complete=complete and tied)
+    return explain_hard(hard, core, because, goal=many(k, "cluster"), complete=complete and tied)
 
 
 def _one_group(hard: Hard, k: int) -> tuple[int, int] | None:
@@ -171,7 +172,7 @@ def _one_group(hard: Hard, k: int) -> tuple[int, int] | None:
 
 
 def _ties(hard: Hard, block: IntArray, ends: IntArray) -> tuple[IntArray, bool]:
-    """Statements that keep these samples in their blocks, none of them to spare."""
+    """Return a minimal set of statements that keep these samples in their blocks."""
     several = np.flatnonzero(np.bincount(block[ends], minlength=1) > 1)
     if not len(several):
         return ends[:0], True
@@ -205,8 +206,8 @@ def _uncolorable(hard: Hard, k: int, budget: Budget) -> Explanation:
     core, complete = minimal_core(everything, impossible, budget)
     part = hard.only(core)
     names = name_list(hard.constraints, np.unique(np.concatenate([part.cannot.ravel(), part.apart.member])))
-    because = f"every way to put samples {names} into {_clusters(k)} joins a pair that is to be apart."
-    return explain_hard(hard, core, because, goal=_clusters(k), complete=complete)
+    because = f"every way to put samples {names} into {many(k, 'cluster')} joins a pair that must be apart."
+    return explain_hard(hard, core, because, goal=many(k, "cluster"), complete=complete)
 
 
 def _no_such_cut(hard: Hard, k: int, budget: Budget) -> Explanation:
@@ -215,9 +216,7 @@ def _no_such_cut(hard: Hard, k: int, budget: Budget) -> Explanation:
     core, complete = minimal_core(
         everything, lambda some: search_cut(hard.only(some), k, budget)[0] == "infeasible", budget
     )
-    because = f"no hierarchy that satisfies them all has {_clusters(k)} with the right samples together and apart."
-    return explain_hard(hard, core, because, goal=_clusters(k), complete=complete)
-
-
-def _clusters(k: int) -> str:
-    return f"{k} cluster{'' if k == 1 else 's'}"
+    because = (
+        f"no hierarchy that satisfies them all has {many(k, 'cluster')} with the right samples together and apart."
+    )
+    return explain_hard(hard, core, because, goal=many(k, "cluster"), complete=complete)

@@ -1,7 +1,7 @@
 """A clustering of a wanted size in which every sample has a near neighbor in its cluster, or is alone.
 
 Start with one cluster of all samples that have a neighbor at all, and take groups out of it one by one, each as a
-cluster of its own, as long as nobody left behind loses the last neighbor. Without must-links this ends with pairs of
+new cluster, as long as no sample left behind loses its last neighbor. Without must-links this ends with pairs of
 samples that have only each other, so every number of clusters from fewest to most is reached.
 """
 
@@ -71,7 +71,7 @@ def spread_neighbors(near: csr_array, group: IntArray, k: int | None) -> IntArra
 def _divide_rest(
     source: IntArray, neighbor: IntArray, group: IntArray, legal_alone: BoolArray, cluster: IntArray, wanted: int
 ) -> int:
-    """Divide what is left into its connected parts, then parts into their groups; return how many are still wanted."""
+    """Divide the rest into connected parts, then parts into their groups; return how many are still wanted."""
     n_groups = len(cluster)
     left = np.flatnonzero(cluster == n_groups)
     ends = np.column_stack([group[source], group[neighbor]])

@@ -1,4 +1,4 @@
-"""What rules about clusters do to a verdict: some rule it out, some need the data, most a witness settles."""
+"""Verdicts under rules about clusters, by a proof, a witness, or a search on the data."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ import numpy as np
 from scipy.sparse import csr_array
 
 from linkwise._kernels.disjoint_set import components
+from linkwise._messages import many
 from linkwise._typing import IntArray
 from linkwise.constraints import (
     MaxCentroidDistance,
@@ -36,7 +37,7 @@ _WORK = 5.0  # for clusters of allowed sizes, and again for a minimal set withou
 
 @dataclass(frozen=True, eq=False)
 class _Data:
-    """What the data say about each rule, computed once; empty without data."""
+    """Facts about the data that each rule needs, computed once; empty without data."""
 
     known: bool
     near: dict[float, csr_array]
@@ -142,7 +143,7 @@ def _candidates(hard: Hard, block: IntArray, witness: Witness, k: int | None, da
 def _divide(
     hard: Hard, block: IntArray, rules: Sequence[Rule], k: int | None, budget: Budget
 ) -> tuple[Outcome, IntArray]:
-    """Search clusters of allowed sizes, for the wanted number or any; what is to be apart stays apart."""
+    """Search clusters of allowed sizes, the wanted number or any, that respect all cannot-links."""
     bounds = [rule for rule in rules if isinstance(rule, SizeBetween)]
     low = max(rule.low for rule in bounds)
     high = min(hard.n if rule.high is None else rule.high for rule in bounds)
@@ -173,20 +174,16 @@ def _no_division(hard: Hard, rules: Sequence[Rule], k: int | None) -> Explanatio
     if impossible(core[:0]):
         core = core[:0]
     names = ", ".join(str(rule) for rule in rules if isinstance(rule, SizeBetween))
-    where = "" if k is None else f" with {_clusters(k)}"
-    because = f"no way to keep together and apart what has to be{where} gives sizes for which {names} holds."
-    return explain_hard(hard, core, because, goal="" if k is None else _clusters(k), complete=complete)
-
-
-def _clusters(k: int) -> str:
-    return f"{k} cluster{'' if k == 1 else 's'}"
+    where = "" if k is None else f" with {many(k, 'cluster')}"
+    because = f"no clustering in which the statements hold{where} has sizes for which {names} holds."
+    return explain_hard(hard, core, because, goal="" if k is None else many(k, "cluster"), complete=complete)
 
 
 def _ruled_out(rule: Rule, hard: Hard, block: IntArray, k: int | None, data: _Data) -> Explanation | None:
     """Explain why no clustering can follow the rule, if that is certain."""
     n = hard.n
     if isinstance(rule, SizeBetween):
-        goal = "" if k is None else _clusters(k)
+        goal = "" if k is None else many(k, "cluster")
         if n < rule.low * (k or 1) or (k is not None and rule.high is not None and n > rule.high * k):
             because = f"{rule} cannot hold for {n:,} samples{' in ' + goal if goal else ''}."
             return explain(hard.constraints, (), because, goal=goal)
@@ -201,7 +198,7 @@ def _ruled_out(rule: Rule, hard: Hard, block: IntArray, k: int | None, data: _Da
                 f"{int(alone.sum()):,} of {n:,} samples have no other near enough for {rule}, so there are at least "
                 f"{fewest:,} clusters, not {k}."
             )
-            return explain(hard.constraints, (), because, goal=_clusters(k))
+            return explain(hard.constraints, (), because, goal=many(k, "cluster"))
         held = np.flatnonzero(alone & (np.bincount(block, minlength=1)[block] > 1))
         if len(held):
             return _not_alone(rule, hard, block, int(held[0]))

@@ -1,4 +1,4 @@
-"""All conflicts of a table at once, so that a file can be put right in one go."""
+"""`conflicts`: all conflicts of a table at once, so that a file can be corrected in one pass."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def conflicts(
     budget: float = 30.0,
     time_limit: float | None = None,
 ) -> tuple[Explanation, ...]:
-    """List conflicts that share nothing that was written, one after the other, until the rest holds together.
+    """List disjoint conflicts, one after the other, until the other statements hold together.
 
     Parameters
     ----------
@@ -207,7 +207,7 @@ def _numbers(
 def _ask(
     expansion: Expansion, gone: list[IntArray], k: int | None, rank: Doubt, work: Budget, *, fixes: bool
 ) -> tuple[Constraints, Explanation | None, bool]:
-    """Judge what is left without some entries: the table, why not, and whether that is certain."""
+    """Check a table without some entries: return the table, its conflict, and whether that is certain."""
     numbers = np.concatenate(gone) if gone else np.empty(0, dtype=np.intp)
     table, _ = expansion.without(numbers)
     hard = read_hard(table, rank.X, rank.metric, "conflicts")

@@ -1,4 +1,4 @@
-"""What hard statements force about two samples, with the fewest statements that do: the proofs behind `why`."""
+"""Proofs for `why`: minimal sets of hard statements that force two samples together or apart."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _MOST_TRIED = 60
 
 
 class Proof(NamedTuple):
-    """Statements that together force something, and none of which can be spared.
+    """A minimal set of statements that force a relation.
 
     Attributes
     ----------
@@ -31,7 +31,7 @@ class Proof(NamedTuple):
     steps : tuple of str
         The argument, from supposing the contrary; empty when it is the statement itself.
     minimal : bool
-        False when time did not suffice to spare what can be spared.
+        False if the budget was used up before the set was proven minimal.
     """
 
     statements: tuple[int, ...]
@@ -56,7 +56,7 @@ class Knowledge:
 
     @classmethod
     def of(cls, constraints: Constraints) -> Knowledge:
-        """Pick what can be reasoned from; raises `InfeasibleConstraintsError` when it contradicts itself."""
+        """Select the statements to reason from; raises `InfeasibleConstraintsError` if they contradict each other."""
         at = np.flatnonzero(constraints.is_hard & (constraints.kind <= Kind.APART))
         said = constraints.select(at).with_rules()
         check(said).raise_if_infeasible()
@@ -93,7 +93,7 @@ class Knowledge:
         return tuple(int(s) for s in np.sort(self.at[statements]))
 
     def _tell(self, hard: Hard, core: Core) -> tuple[str, ...]:
-        """Word the argument; the supposed statement has a number past the table's end, as what a rule adds has."""
+        """Describe the argument; the supposed statement, like links of a rule, has a number past the table's end."""
         worded = replace(hard.only(core.numbers), constraints=self.said, rule=SUPPOSED)
         return in_words(worded, core)[1]
 
@@ -117,7 +117,7 @@ class Knowledge:
 
     @cached_property
     def written_out(self) -> Constraints | None:
-        """The same as pairs and triplets; None when groups apart would become too many pairs."""
+        """Return the statements as pairs and triplets; None if groups apart would become too many pairs."""
         if not len(self.said.groups.statement):
             return self.said
         apart = self.said.groups_of(Kind.APART)
@@ -133,7 +133,7 @@ class Knowledge:
         )
 
     def resolved_with(self, a: int, b: int) -> tuple[IntArray, BoolArray, BoolArray, BoolArray] | None:
-        """Third samples c, and of each whether ab|c, ac|b and bc|a are forced; None when it is too much to write out.
+        """Third samples c, and of each whether ab|c, ac|b and bc|a are forced; None if there are too many to write out.
 
         Samples about which nothing is said are in no forced triplet.
         """

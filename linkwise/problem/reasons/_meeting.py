@@ -1,4 +1,4 @@
-"""Where two samples meet in a tree: what is forced about it, and which statements would change it."""
+"""The node where two samples meet in a tree: triplets that fix it, and statements that would change it."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from linkwise.result import Dendrogram
 
 @dataclass(frozen=True)
 class Bound:
-    """One thing that is forced about where two samples meet: a triplet with a third sample that always holds.
+    """A forced fact about the meeting of two samples: a triplet with a third sample that always holds.
 
     Attributes
     ----------
@@ -23,7 +23,7 @@ class Bound:
     text : str
         The same in words.
     statements : tuple of int
-        The statements that force it; none can be spared.
+        The statements that force it; none can be left out.
     lines : tuple of str
         Their wording.
     held : bool
@@ -52,7 +52,7 @@ class Change:
     possible : bool
         Whether it can be added to all hard statements.
     against : tuple of int
-        Otherwise the statements that stand against it; none can be spared.
+        Otherwise the statements that contradict it; none can be left out.
     lines : tuple of str
         Their wording.
     keys : tuple of int
@@ -74,7 +74,7 @@ def proof_lines(said: Constraints, proof: Proof | None) -> tuple[str, ...]:
 
 
 def bounds(known: Knowledge, said: Constraints, tree: Dendrogram, a: int, b: int) -> tuple[Bound, ...]:
-    """The tightest forced triplets with a third sample: who must join later, and who must have joined before."""
+    """Return the tightest forced triplets with a third sample, which must join later or must have joined before."""
     found = known.resolved_with(a, b)
     if found is None:
         return ()
@@ -122,7 +122,7 @@ def _change(known: Knowledge, said: Constraints, aim: str, kind: Kind, *samples:
 
 
 def tree_changes(known: Knowledge, said: Constraints, tree: Dendrogram | None, a: int, b: int) -> tuple[Change, ...]:
-    """Triplets the tree breaks: one has the two meet before somebody in between, one lets another in first."""
+    """Return triplets that the tree breaks: one in which the two meet earlier, one in which they meet later."""
     if tree is None:
         return ()
     node = int(tree.lca(a, b))

@@ -1,4 +1,4 @@
-"""Why two samples ended up where they did: what forced it, what only allowed it, and what would change it."""
+"""`why`: the reasons why two samples are together or apart, and the statements that would change it."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from linkwise.result import Outcome, place_of, read_outcome, samples_outside
 
 @dataclass(frozen=True)
 class Why:
-    """Why two samples are together or apart; made by `why`. Print it to read it.
+    """The reasons why two samples are together or apart; made by `why`. Print it to read it.
 
     Attributes
     ----------
@@ -36,11 +36,11 @@ class Why:
     forced : {"together", "apart", ""}
         What the hard statements force; empty when they leave both open.
     statements : tuple of int
-        Positions of the statements that force it: they do so alone, and none of them can be spared.
+        Positions of the statements that force it: they do so alone, and none of them can be left out.
     lines, steps : tuple of str
         The wording of these statements, and the argument from supposing the contrary.
     minimal : bool
-        False when time did not suffice to leave out what can be spared.
+        False if the budget was used up before the set was proven minimal.
     bounds : tuple of Bound
         What is forced about where they meet in the tree: the lowest meeting with a third sample that must come after,
         and the highest that must come before.
@@ -122,7 +122,7 @@ def why(
     labels: Any = None,
     before: Any = None,
 ) -> Why:
-    """Say why two samples are together or apart, which statements force it, and what would change it.
+    """Explain why two samples are together or apart: statements that force it, and statements that would change it.
 
     Parameters
     ----------
@@ -176,7 +176,7 @@ def why(
     >>> print(why(tree, "otter", "seal", said))
     otter and seal are in different clusters, 0 and 1.
     They meet at height 5, in a group of 4 samples, above the cut.
-    2 statements force them apart, and none of them can be spared:
+    2 statements force them apart, and none of them can be left out:
       #0 must_link(otter, mink)
       #1 cannot_link(mink, seal)
     Suppose they were together: mink = otter (#0) = seal (the supposition), but #1 keeps mink and seal apart.
@@ -265,7 +265,7 @@ def _notes(said: Constraints, known: Knowledge, a: int, b: int) -> tuple[str, ..
     if len(soft):
         about = soft[((said.items[soft] == a) | (said.items[soft] == b)).sum(axis=1) == 2]
         named = ", ".join(said.describe(int(s)) for s in about[:3])
-        many = "s are wishes and force" if len(soft) > 1 else " is a wish and forces"
+        many = "s are not binding and force" if len(soft) > 1 else " is not binding and forces"
         tail = f"; about these two: {named}." if len(about) else "."
         notes.append(f"{len(soft):,} soft statement{many} nothing{tail}")
     choices = int((said.is_hard & (said.kind >= Kind.MUST_LINK_ANY)).sum())

@@ -1,4 +1,4 @@
-"""The words for `why`: one sentence per fact, the statements by their numbers."""
+"""The text of `why`: one sentence per fact, with statements by their numbers."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _AIMS = {"together": "together", "apart": "apart", "closer": "meet earlier", "fa
 
 
 def tell(why: Why) -> str:
-    """Word an answer of `why`."""
+    """Write the result of `why` as text."""
     lines = [_where(why), *_meeting(why), *_moved(why), *_reason(why)]
     lines += [_bound(bound.text, bound.lines, bound.held) for bound in why.bounds]
     lines += [_wish(change, bool(why.notes)) for change in why.changes]
@@ -40,7 +40,7 @@ def _meeting(why: Why) -> list[str]:
 
 
 def _moved(why: Why) -> list[str]:
-    """What became of a branch that is not part of the branch of its cluster."""
+    """Describe a branch that is not part of the branch of its cluster."""
     names = dict(zip(why.samples, why.names, strict=True))
     lines = []
     for sample, size, cluster, least in why.moved:
@@ -60,29 +60,27 @@ def _reason(why: Why) -> list[str]:
         if count == 1:
             head = f"One statement forces them {why.forced}:"
         elif why.minimal:
-            head = f"{count:,} statements force them {why.forced}, and none of them can be spared:"
+            head = f"{count:,} statements force them {why.forced}, and none of them can be left out:"
         else:
-            head = (
-                f"{count:,} statements force them {why.forced} (time did not suffice to leave out what can be spared):"
-            )
+            head = f"{count:,} statements force them {why.forced} (perhaps fewer would; the budget was used up):"
         lines = [head, *_listed(why.lines)]
         if why.broken:
-            lines.insert(0, f"The result breaks what was said: they should be {why.forced}.")
+            lines.insert(0, f"The result breaks hard statements: they should be {why.forced}.")
         if count > 1 and why.steps:
             contrary = "apart" if why.forced == "together" else "together"
             lines.append(f"Suppose they were {contrary}: {' '.join(why.steps)}")
         return lines
     if why.together is None:
-        return ["Nothing that was said forces them into one cluster or into two."]
+        return ["No statement forces them into one cluster or into two."]
     state, contrary = ("together", "apart") if why.together else ("apart", "together")
     decided = "the distances and the sizes of branches decided" if why.moved else "the distances decided"
     lines = [f"No statement forces them {state} or {contrary}: {decided}."]
     if why.notes:
-        lines = [f"No hard statement forces them {state} or {contrary}: {decided}, or what the notes name."]
+        lines = [f"No hard statement forces them {state} or {contrary}: {decided}, or the statements in the notes."]
     if why.before is not None and why.before != why.together:
-        lines.append(f"Without what was said they would be {contrary}: statements about others moved them.")
+        lines.append(f"Without the statements they would be {contrary}: statements about other samples moved them.")
     elif why.before is not None:
-        lines.append(f"Without what was said they would be {state} as well.")
+        lines.append(f"Without the statements they would be {state} as well.")
     return lines
 
 
@@ -102,15 +100,15 @@ def _numbers(lines: Sequence[str]) -> str:
 def _bound(text: str, lines: Sequence[str], held: bool) -> str:
     verb = "forces" if len(lines) == 1 else "force"
     if not held:
-        return f"The tree breaks what was said: {_numbers(lines)} {verb} that {text}."
+        return f"The tree breaks statements: {_numbers(lines)} {verb} that {text}."
     return f"In the tree, {text}; {_numbers(lines)} {verb} that."
 
 
 def _wish(change: Change, noted: bool) -> str:
     head = f"To have them {_AIMS[change.aim]}:"
     if change.possible:
-        what = "the hard statements, apart from what the notes name" if noted else "everything said"
-        return f"{head} say {change.text}; it is consistent with {what}."
+        what = "the hard statements, except those in the notes" if noted else "all statements"
+        return f"{head} add {change.text}; it is consistent with {what}."
     single = len(change.against) == 1
     told = f"{head} {change.text} contradicts {_numbers(change.lines)}"
     if not change.keys:

@@ -1,4 +1,4 @@
-"""Remove the cheapest statements so that the others hold together."""
+"""Repair of constraints: the cheapest statements to drop so that the others hold together."""
 
 from linkwise._lazy import attach
 

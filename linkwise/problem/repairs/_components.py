@@ -28,7 +28,7 @@ _SMALL = 0.3  # units for making one contradiction small
 
 
 def independent_parts(table: Constraints) -> Iterator[IntArray]:
-    """Yield the positions of statements that can be repaired apart from all others; what is in no conflict is left out.
+    """Yield sets of statements that can be repaired independently; those without conflicts are left out.
 
     A minimal contradiction hangs together by the samples it names. Without must-links every sample may be a cluster
     of its own, without cannot-links all may share one, so then only triplets can contradict each other.
@@ -133,7 +133,7 @@ class PairsPart:
         return insert_in_order(self.table, order, budget)
 
     def search(self, off: BoolArray, price: FloatArray, budget: Budget) -> BoolArray:
-        """Start from the clusters of a repair, search for better ones, and return what they break."""
+        """Start from the clusters of a repair, search for better ones, and return the statements they break."""
         kept = self.pairs[self.is_must & ~off]
         label = best_partition(self.pairs, self.is_must, price, components(self.n, kept), budget, self.rng)
         return broken_in(label, self.pairs, self.is_must)
@@ -172,7 +172,7 @@ class TripletsPart:
         return insert_in_order(self.table, order, budget)
 
     def search(self, off: BoolArray, price: FloatArray, budget: Budget) -> BoolArray:
-        """Start from a tree of a repair, search for better ones, and return what the best breaks."""
+        """Start from a tree of a repair, search for better ones, and return the statements that the best breaks."""
         parent = onetree(self.n, self.triplets[~off]).parent
         start = resolve(self.n, parent)
         found = best_tree(self.n, self.triplets, price, start, budget, self.rng)
@@ -189,7 +189,7 @@ class MixedPart:
         self.table, self.rng = table, rng
 
     def find(self, x: FloatArray, budget: Budget) -> list[IntArray]:
-        """Minimal contradictions that share no statement, so that each tells the programme something new."""
+        """Return disjoint minimal contradictions, so that each adds a new constraint to the programme."""
         found: list[IntArray] = []
         remaining = np.flatnonzero(x < 0.5)
         while True:
@@ -208,7 +208,7 @@ class MixedPart:
         return insert_in_order(self.table, order, budget)
 
     def search(self, off: BoolArray, price: FloatArray, budget: Budget) -> BoolArray:
-        """Search among the pairs alone and among the triplets alone; return what either breaks."""
+        """Search among the pairs alone and among the triplets alone; return the statements that either breaks."""
         broken = off.copy()
         for kinds in (_PAIRS, (Kind.TRIPLET,)):
             mine = np.flatnonzero(np.isin(self.table.kind, kinds))

@@ -1,4 +1,4 @@
-"""The schedule both annealing searches follow: from hot to cold, slower and slower, until that no longer pays."""
+"""The cooling schedule of both annealing searches: each cooling is slower, until that brings no gain."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which entries to take back so that all others hold together: members of groups and labels, not whole statements."""
+"""Repair by entries: the cheapest members of groups and labels to drop, instead of whole statements."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _SWAPS = 100  # dropped members of groups for which a whole row is looked for th
 
 
 class EntryRepair(NamedTuple):
-    """Mask of the entries to take back, what they cost, and what no repair undercuts."""
+    """Mask of the entries to drop, their cost, and a lower bound on the cost of any repair."""
 
     off: BoolArray
     cost: float
@@ -30,7 +30,7 @@ class EntryRepair(NamedTuple):
 def repair_entries(
     expansion: Expansion, price: FloatArray, fixed: BoolArray, solve: Callable[[Constraints], tuple[IntArray, float]]
 ) -> EntryRepair:
-    """Find the cheapest entries to take back, given that they cannot all hold.
+    """Find the cheapest entries to drop, given that they cannot all hold.
 
     Parameters
     ----------
@@ -120,7 +120,7 @@ class _Blocks:
         return int((self.sizes * (self.sizes - 1) // 2).sum())
 
     def bound(self, price: FloatArray, fixed: BoolArray) -> float:
-        """What no repair undercuts: to separate s samples that share a part, s - 1 entries of it have to go."""
+        """Return a lower bound: to separate s samples that share a part, s - 1 entries of it have to go."""
         n = len(self.block)
         least = np.full(n, np.inf)
         free = np.concatenate([self.must, self.cannot])
@@ -165,7 +165,7 @@ def _greedy(blocks: _Blocks, price: FloatArray, fixed: BoolArray, part: BoolArra
 
 
 def _insert(blocks: _Blocks, order: IntArray, count: int) -> BoolArray:
-    """Take entries in a given order and refuse each that joins what is apart."""
+    """Insert entries in a given order and refuse each that joins samples that are apart."""
     table = blocks.expansion.table
     items, kinds = table.items[order, :2].tolist(), table.kind[order].tolist()
     parent: dict[int, int] = {}

@@ -1,4 +1,4 @@
-"""How many answers are wrong, judged by those that can be checked; and which kept ones speak against a dropped one."""
+"""An estimate of the share of wrong statements, and the kept statements that contradict a dropped one."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def contradicted_by(table: Constraints, kept: IntArray, statement: int, budget: 
 
 
 def share_of_wrong(table: Constraints, off: BoolArray, judged: int | None = None) -> float:
-    """Estimate the share of wrong answers from what a repair dropped; see `Repair.noise` for the model.
+    """Estimate the share of wrong answers from the dropped statements of a repair; see `Repair.noise` for the model.
 
     Only the first ``judged`` statements are answers; what comes after them is background.
     """

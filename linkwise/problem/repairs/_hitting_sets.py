@@ -1,4 +1,4 @@
-"""The cheapest choice that hits every contradiction, by implicit hitting sets: linear programmes first, then integers.
+"""Implicit hitting sets: the cheapest choice that hits every contradiction, by linear and integer programmes.
 
 Contradictions are not listed in advance. The cheapest way to hit those known so far is computed, contradictions it
 misses are looked for, and so on; a choice that misses none is a repair, and no repair is cheaper than what any of the
@@ -86,7 +86,7 @@ class _Programme:
         return narrow(csr_array((np.ones(len(member)), member, start), shape=(len(rows), len(self.weight))))
 
     def solve(self, whole: bool, budget: Budget) -> tuple[FloatArray | None, bool, float]:
-        """A choice if the budget was enough for one, whether it is the cheapest, and what no choice undercuts."""
+        """A choice if the budget was enough for one, whether it is the cheapest, and a lower bound on its cost."""
         if whole:
             self._fill()
         else:
@@ -170,7 +170,7 @@ def _unit(weight: FloatArray) -> float:
 
 
 def packing_bound(conflicts: list[IntArray], weight: FloatArray) -> float:
-    """What disjoint contradictions cost at least: each takes as much as its members still have, short ones first."""
+    """Return a lower bound by disjoint contradictions: each takes what its members have left, short ones first."""
     left = weight.copy()
     total = 0.0
     for conflict in sorted(conflicts, key=len):

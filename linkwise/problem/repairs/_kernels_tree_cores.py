@@ -1,4 +1,4 @@
-"""Small sets of triplets that no tree displays, found by taking leaves away for as long as a contradiction remains.
+"""Small sets of triplets that no tree displays, found by removing leaves while a contradiction remains.
 
 A set of leaves is stuck when the pairs a-b of the triplets ab|c inside it connect it. A spanning tree of these pairs
 then is a contradiction already, of one statement fewer than there are leaves: few leaves mean few statements, and a set

@@ -1,4 +1,4 @@
-"""Contradictions among pairs are cycles with exactly one cannot-link: where they can lie, and the lightest of them."""
+"""Cycles with exactly one cannot-link, the contradictions among pairs: the parts they lie in, and the lightest ones."""
 
 from __future__ import annotations
 

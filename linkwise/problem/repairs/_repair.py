@@ -1,4 +1,4 @@
-"""Which few statements to drop so that the rest hold together: searched for, then proven as far as the budget goes."""
+"""`repair`: the cheapest statements to drop so that the others hold together, by search, then proof within a budget."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from linkwise._typing import BoolArray, FloatArray, IntArray
 from linkwise.constraints import Constraints, Entry, Kind, has_parts, list_entries
 from linkwise.exceptions import LinkwiseError, UnsupportedConstraintError
 from linkwise.problem.explain import Expansion, expand
+from linkwise.problem.feasibility import check, require_constraints
 from linkwise.problem.repairs._components import Part, independent_parts, make_ready, part_of
 from linkwise.problem.repairs._entry_repair import blame_entries, repair_entries
 from linkwise.problem.repairs._error_rate import contradicted_by, share_of_wrong
@@ -32,7 +33,7 @@ _CALL = 200_000  # steps of reading a part
 
 @dataclass(frozen=True, eq=False)
 class Repair:
-    """What to drop so that everything else holds together; made by `repair`.
+    """Statements to drop so that all others hold together; made by `repair`.
 
     Attributes
     ----------
@@ -90,7 +91,7 @@ class Repair:
     cut: bool = False
 
     def by_statement(self) -> tuple[tuple[Entry, ...], ...]:
-        """The entries to take back, where all of a group goes as one, else each by itself."""
+        """The entries to drop: all of a group as one, else each by itself."""
         left = set(self.kept.row.tolist())
         found: dict[tuple[int, ...], list[Entry]] = {}
         for at, entry in enumerate(self.entries):
@@ -204,10 +205,7 @@ def repair(
     >>> repair(Constraints.build(3, triplets=[(0, 1, 2), (1, 2, 0)], weight=[1, 5])).dropped.tolist()
     [0]
     """
-    if not isinstance(constraints, Constraints):
-        what = type(constraints).__name__
-        msg = f"repair: constraints are {what}, expected Constraints.\nHint: use `Constraints.build`."
-        raise LinkwiseError(msg)
+    require_constraints(constraints, "repair")
     if not isinstance(keep, str) or keep not in ("most", "hard"):
         msg = f'repair: keep is {keep!r}, expected "most" or "hard".'
         raise LinkwiseError(msg)
@@ -221,8 +219,6 @@ def repair(
         msg = f"repair does not weigh {' and '.join(choices)}.\nHint: {way}."
         raise UnsupportedConstraintError(msg, tuple(choices))
     if keep == "hard":
-        from linkwise.problem.feasibility import check
-
         check(constraints).raise_if_infeasible()
     read_limits(budget, time_limit, "repair")
     everything = _as_hard(constraints)
@@ -271,7 +267,7 @@ def _by_statements(
 def _by_entries(
     constraints: Constraints, keep: str, budget: float, time_limit: float | None, random_state: int | None
 ) -> Repair:
-    """Repair a table with groups or labels: take back members and labels rather than whole statements."""
+    """Repair a table with groups or labels: drop members and labels rather than whole statements."""
     expansion = expand(constraints)
     price, hard = _prices(expansion.table), expansion.table.is_hard
     fixed = hard if keep == "hard" else np.zeros(len(hard), dtype=np.bool_)
@@ -339,7 +335,7 @@ def _greedy(part: Part, price: FloatArray, ranks: IntArray, budget: Budget) -> B
 def _repair_part(
     part: Part, price: FloatArray, hard: BoolArray, ranks: IntArray, budget: Budget
 ) -> tuple[BoolArray, float]:
-    """The cheapest repair of one part that was found, and what no repair undercuts."""
+    """The cheapest repair of one part that was found, and a lower bound on the cost of any repair."""
     off = _greedy(part, price, ranks, budget)
     if budget.over:
         return off, 0.0
@@ -356,7 +352,7 @@ def _repair_part(
 
 
 def _fewest_hard(part: Part, hard: BoolArray, off: BoolArray, budget: Budget) -> tuple[int, bool]:
-    """How many hard statements have to go whatever the soft ones cost, and whether that was proven."""
+    """Return how many hard statements have to go whatever the soft ones cost, and whether that was proven."""
     if not hard.any() or hard.all():
         return 0, True  # with one sort of statement the search over all of them decides
     at = np.flatnonzero(hard)
@@ -372,7 +368,7 @@ def _fewest_hard(part: Part, hard: BoolArray, off: BoolArray, budget: Budget) ->
 
 
 def _blame(constraints: Constraints, table: Constraints, off: BoolArray) -> tuple[str, ...]:
-    """Word for the first dropped statements why they cannot be put back; in general terms once that takes much."""
+    """Describe why the first dropped statements cannot be put back; in general terms once that takes too long."""
     budget = Budget(_BLAME)
     kept = np.flatnonzero(~off)
     lines = []

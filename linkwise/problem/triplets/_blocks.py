@@ -56,7 +56,7 @@ def finest_blocks(n: int, must_link: IntArray, triplets: IntArray) -> IntArray:
 
 
 def unite_blocks(n: int, must_link: IntArray, triplets: IntArray) -> Union:
-    """Do what `finest_blocks` does and tell which statements did it, one link for each."""
+    """Compute the finest blocks and the statements that made them, one link for each."""
     start, incident = _incidence(n, triplets)
     sets = DisjointSet(np.arange(n), np.ones(n, np.intp))
     ring = np.arange(n)

@@ -81,7 +81,7 @@ def onetree(n_items: int, triplets: npt.ArrayLike) -> BuildResult:
 
 
 def _no_triplet(n_items: int, row: int, items: list[int]) -> str:
-    """Word what is wrong with a row."""
+    """Describe the fault of a row."""
     said = f"onetree: row {row} of the triplets is {tuple(items)}"
     if min(items) < 0 or max(items) >= n_items:
         known = f"items are numbered 0 to {n_items - 1}" if n_items else "there are no items"
@@ -89,7 +89,7 @@ def _no_triplet(n_items: int, row: int, items: list[int]) -> str:
             f"{said}, but {known}.\n"
             "Hint: rows hold positions; number names with `np.unique(names, return_inverse=True)`."
         )
-    return f"{said}, but ab|c speaks of three different items.\nHint: leave rows out that name one twice."
+    return f"{said}, but ab|c is about three different items.\nHint: leave out rows that name an item twice."
 
 
 class LiveTriplets:

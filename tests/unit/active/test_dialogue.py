@@ -1,4 +1,4 @@
-"""Asking, telling, taking back: the rules of a dialogue, whatever the strategy."""
+"""Dialogues with any strategy: questions, answers and their withdrawal."""
 
 from __future__ import annotations
 
@@ -170,7 +170,7 @@ def test_what_is_given_is_not_asked_and_names_are_used():
         ({"strategy": "random"}, "strategy is 'random'"),
         ({"metric": "manhattan"}, "metric is 'manhattan'"),
         ({"names": ["a"]}, "there are 1 names"),
-        ({"constraints": Constraints.build(3)}, "speak of 3 samples"),
+        ({"constraints": Constraints.build(3)}, "are about 3 samples"),
     ],
 )
 def test_wrong_settings_are_refused(arguments, message):

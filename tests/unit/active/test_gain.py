@@ -1,4 +1,4 @@
-"""Expected gain: the look ahead is what it says, questions settle quickly, and wrong answers are found out."""
+"""Expected gain: the look ahead equals its definition, few questions settle the samples, wrong answers are found."""
 
 from __future__ import annotations
 

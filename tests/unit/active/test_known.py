@@ -1,4 +1,4 @@
-"""What answers say and imply agrees with plain reasoning, and contradictions are lived with."""
+"""Answers and their implications agree with plain reasoning, and contradictions do no harm."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The log keeps every acknowledged answer, whatever moment the process dies, and refuses what is not its own."""
+"""The log keeps every acknowledged answer whenever the process dies, and refuses foreign files."""
 
 from __future__ import annotations
 

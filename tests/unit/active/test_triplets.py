@@ -1,4 +1,4 @@
-"""Questions about hierarchies: what they find out, what is believed in between, and people who err."""
+"""Questions about hierarchies: the trees they find, the beliefs in between, and wrong answers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The catalogue of bad constraint and hierarchy files, F1 to F75: what a person sees for each."""
+"""The catalogue of bad constraint and hierarchy files, F1 to F75: the error or warning of each."""
 
 from __future__ import annotations
 
@@ -45,8 +45,8 @@ CASES = [
     # files
     Case("F1", b"", "E", "is empty"),
     Case("F1 blank", b" \n\n", "E", "is empty"),
-    Case("F2", HEAD, "W", "nothing is said", 0),
-    Case("F3", "# nothing yet\n# nor here\n", "W", "nothing is said", 0),
+    Case("F2", HEAD, "W", "there are no statements", 0),
+    Case("F3", "# nothing yet\n# nor here\n", "W", "there are no statements", 0),
     Case("F4", b"\xef\xbb\xbf" + PAIR.encode(), "OK"),
     Case("F5", PAIR.encode("utf-16"), "E", "encoded as UTF-16.\nHint: save it as UTF-8"),
     Case("F6", PAIR.encode() + b"must_link,\xff,x,,\n", "E", "not UTF-8: byte 0xff at offset 51"),
@@ -60,9 +60,9 @@ CASES = [
     Case("F19", lines(examples(20_000, 10_000_000)), "OK", count=examples(20_000, 10_000_000)),
     # CSV
     Case("F21", "kind,a\nmust_link,otter\n", "E", "line 1: the header is kind, a, expected kind,a,b,c,weight"),
-    Case("F22", "kind,a,b,mood\nmust_link,otter,mink,fine\n", "W", "line 1: 'mood' means nothing here and is ignored"),
-    Case("F23", "kind,a,a,b\nmust_link,otter,mink,seal\n", "E", "line 1: 'a' stands there twice"),
-    Case("F23 synonyms", "kind,type,a,b\nmust_link,x,otter,mink\n", "E", "'kind' stands there twice"),
+    Case("F22", "kind,a,b,mood\nmust_link,otter,mink,fine\n", "W", "line 1: 'mood' is not a known key"),
+    Case("F23", "kind,a,a,b\nmust_link,otter,mink,seal\n", "E", "line 1: 'a' occurs twice"),
+    Case("F23 synonyms", "kind,type,a,b\nmust_link,x,otter,mink\n", "E", "'kind' occurs twice"),
     Case("F24", " Kind ,A,\tB \nmust_link,otter,mink\n", "OK"),
     Case("F24 type", "TYPE,a,b\nmust_link,otter,mink\n", "OK"),
     Case("F25", "kind|a|b\nmust_link|otter|mink\n", "E", "Hint: divide columns by commas, semicolons or tabs"),
@@ -98,7 +98,7 @@ CASES = [
         "F38",
         HEAD + "must_link,ot\u200bter,x,,\n",
         "W",
-        "cannot be seen, such as 'ot\\u200bter'",
+        "invisible characters, such as 'ot\\u200bter'",
         ids=["ot\u200bter", "x"],
     ),
     Case("F38 unknown", HEAD + "must_link,ot\u202eter,mink,,\n", "E", "'ot\\u202eter' (line 2)"),
@@ -112,7 +112,7 @@ CASES = [
         Case(f"F44 {weight}", HEAD + f'must_link,otter,mink,,"{weight}"\n', "E", "line 2: the weight is")
         for weight in ("abc", "inf", "nan", "-1", "1,5")
     ),
-    Case("F44 none", PAIR + "must_link,otter,seal,,0\n", "W", "line 3: a statement of weight 0 says nothing", count=1),
+    Case("F44 none", PAIR + "must_link,otter,seal,,0\n", "W", "line 3: a statement of weight 0 has no effect", count=1),
     Case("F45", HEAD + f"must_link,otter,mink,,{'9' * 5000}\n", "E", "line 2: the weight is '999"),
     Case("F46", HEAD + "must_link,1,4,,\n", "E", "0 to 3; give --id COLUMN to use names. If your file counts", ids=4),
     Case("F46 rows", HEAD + "must_link,0,3,,\n", "OK", ids=4),
@@ -152,9 +152,9 @@ CASES = [
     Case(
         "F59", '{"format": "linkwise.knowledge/2"}\n' + SAID, "E", "pip install --upgrade linkwise", name="said.jsonl"
     ),
-    Case("F59 csv", "# linkwise.knowledge/2\n" + PAIR, "E", "says it is 'linkwise.knowledge/2'"),
+    Case("F59 csv", "# linkwise.knowledge/2\n" + PAIR, "E", "has the format 'linkwise.knowledge/2'"),
     Case("F59 same", '{"format": "linkwise.knowledge/1"}\n' + SAID, "OK", name="said.jsonl"),
-    Case("F60", SAID.replace("}", ', "mood": "fine"}') * 3, "W", "'mood' means nothing", 3, name="said.jsonl"),
+    Case("F60", SAID.replace("}", ', "mood": "fine"}') * 3, "W", "'mood' is not a known key", 3, name="said.jsonl"),
     # Newick
     Case(
         "F61", "((otter,mink),seal;", "E", "unbalanced: ';' before every '(' was closed at character 18", name="t.nwk"
@@ -166,12 +166,12 @@ CASES = [
     Case("F67", "((otter:-1,mink:1),seal);", "E", "the branch length is -1, expected", name="t.nwk"),
     Case("F67 nan", "((otter:nan,mink:1),seal);", "E", "expected a finite number", name="t.nwk"),
     Case("F68", "((otter,mink)[why,seal);", "E", "a comment is never closed at character 13", name="t.nwk"),
-    Case("F69", "otter;", "W", "nothing is said", 0, name="t.nwk"),
+    Case("F69", "otter;", "W", "there are no statements", 0, name="t.nwk"),
     Case("F70", "(((otter),(mink)),seal);", "OK", name="t.nwk"),
     Case("F71", "((otter,yak),seal);", "E", "1 leaf is not in", name="t.nwk"),
     Case("F72", "((otter,mink),seal);", "OK", name="t.nwk"),
     Case("F73", "((otter,mink),seal);\n(walrus,12);", "E", "a second tree begins", name="t.nwk"),
-    Case("F74", "(otter,mink,seal,walrus);", "W", "nothing is said", 0, name="t.nwk"),
+    Case("F74", "(otter,mink,seal,walrus);", "W", "there are no statements", 0, name="t.nwk"),
 ]
 
 

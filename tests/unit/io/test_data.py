@@ -1,4 +1,4 @@
-"""Reading samples from CSV: what is wrong is named with its line, column and value."""
+"""Reading samples from CSV: errors name the line, column and value."""
 
 from __future__ import annotations
 
@@ -107,7 +107,7 @@ def test_dropped_columns_are_not_looked_at(table):
 
 @pytest.mark.parametrize(
     ("rows", "words"),
-    [("foo,1\nfoo,2\n", "line 3: the name 'foo' stands in line 2 already"), (",1\n", "line 2: the sample has no name")],
+    [("foo,1\nfoo,2\n", "line 3: the name 'foo' is in line 2 already"), (",1\n", "line 2: the sample has no name")],
 )
 def test_names_must_be_there_and_differ(table, rows, words):
     with pytest.raises(LinkwiseError, match=words):
@@ -115,7 +115,7 @@ def test_names_must_be_there_and_differ(table, rows, words):
 
 
 def test_a_constant_column_is_pointed_out(table):
-    with pytest.warns(LinkwiseWarning, match="same value in every row, so no help: b"):
+    with pytest.warns(LinkwiseWarning, match="the same value in every row, which cannot separate samples: b"):
         assert np.ptp(table("a,b\n1,5\n2,5\n").X[:, 1]) == 0
 
 
@@ -149,7 +149,7 @@ def test_columns_can_be_chosen_by_name():
     ("scale", "expected"), [("standard", [[-1, 0], [1, 0]]), ("minmax", [[0, 0], [1, 0]]), (None, [[1, 5], [3, 5]])]
 )
 def test_scales_leave_constant_columns_alone(scale, expected):
-    with pytest.warns(LinkwiseWarning, match="no help: b"):
+    with pytest.warns(LinkwiseWarning, match="cannot separate samples: b"):
         assert text_of("a,b\n1,5\n3,5\n", scale=scale).X.tolist() == expected
 
 
@@ -195,7 +195,7 @@ def test_new_rows_are_prepared_like_the_old_ones():
     assert new.ids.tolist() == [0, 1]
     with pytest.raises(LinkwiseError, match="lacks 1 of the 2 columns the model was made from: b"):
         text_of("a\n1\n", like=table)
-    with pytest.raises(LinkwiseError, match="`like` says how to prepare"):
+    with pytest.raises(LinkwiseError, match="`like` fixes how the rows are prepared"):
         text_of("a,b\n1,2\n", like=table, scale="standard")
     plain = text_of("a,b\n1,2\n3,5\n")
     with pytest.raises(LinkwiseError, match=r"1 value is missing"):
@@ -276,7 +276,7 @@ def test_parquet_and_arrow(tmp_path, name):
     write(pa.table(FRAME), tmp_path / name)
     assert read_data(tmp_path / name, id="name", impute="median").X.shape == (3, 3)
     (tmp_path / name).write_bytes((tmp_path / name).read_bytes()[:-20])
-    with pytest.raises(LinkwiseError, match=f"{name} is no readable Parquet or Arrow file"):
+    with pytest.raises(LinkwiseError, match=f"{name} is not a readable Parquet or Arrow file"):
         read_data(tmp_path / name)
 
 
@@ -318,15 +318,19 @@ def test_sparse_matrices_and_their_files(tmp_path):
         ("x.npy", lambda: npy(np.array([{}], dtype=object)), "Python objects, which can run code"),
         ("x.npy", lambda: npy(np.zeros(3)), "expected a table of numbers"),
         ("x.npy", lambda: npy(np.zeros((2, 2), dtype=complex)), "complex128 values"),
-        ("x.npy", lambda: npy(np.zeros((2, 2)))[:-3], r"says it has the shape \(2, 2\)"),
-        ("x.npy", lambda: npy(np.zeros((0, 2))), "expected rows"),
-        ("x.npz", lambda: b"PK\x03\x04 and no more", "no readable .npz file"),
+        ("x.npy", lambda: npy(np.zeros((2, 2)))[:-3], r"declares the shape \(2, 2\)"),
+        ("x.npy", lambda: npy(np.zeros((0, 2))), "expected a row or more"),
+        ("x.npz", lambda: b"PK\x03\x04 and no more", "not a readable .npz file"),
         (
             "x.npz",
             lambda: npz(a=np.zeros((2, 2)), b=np.zeros((2, 3))),
             "expected one table of numbers, or one called X",
         ),
-        ("x.npz", lambda: npz(format=np.array("csr"), shape=np.array([2, 2]), data=np.ones(1)), "no readable sparse"),
+        (
+            "x.npz",
+            lambda: npz(format=np.array("csr"), shape=np.array([2, 2]), data=np.ones(1)),
+            "not a readable sparse",
+        ),
         ("x.pkl", lambda: b"anything", "is a pickle or joblib file, which can run code"),
         ("x.joblib", lambda: b"anything", "never read"),
         ("x.xlsx", lambda: b"PK\x03\x04rest", "is a spreadsheet or zip archive"),

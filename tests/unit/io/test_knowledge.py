@@ -1,4 +1,4 @@
-"""Knowledge in the forms people keep it in, and back to a file without loss."""
+"""Constraints from files of every format, and back to a file without loss."""
 
 from __future__ import annotations
 
@@ -61,8 +61,8 @@ def test_more_than_two_can_be_said_to_be_together_or_apart():
 @pytest.mark.parametrize(
     ("line", "message"),
     [
-        ("otter | seal", "line 1: 'otter | seal' is no triplet.\nHint: write `a b | c`"),
-        ("otter mink | seal | walrus", "is no triplet"),
+        ("otter | seal", "line 1: 'otter | seal' is not a triplet.\nHint: write `a b | c`"),
+        ("otter mink | seal | walrus", "is not a triplet"),
         ("otter mink | otter", "can never hold"),
         ("otter", "names one sample"),
         ("otter mink otter", "'otter' is named twice"),
@@ -115,7 +115,7 @@ def test_skipping_leaves_out_the_one_bad_row_of_a_group():
     assert words(said) == ["lines 3 to 5: together(otter, mink, seal)", "lines 3 and 6: cannot_link(otter, walrus)"]
     assert said.skipped == (
         "g.csv, line 8: there is no sample.",
-        "g.csv, line 7: 'mink' stands in line 4 already.",
+        "g.csv, line 7: 'mink' is in line 4 already.",
         "g.csv, line 2 names a sample that is not in the data: 'zzz'.",
     )
 
@@ -128,7 +128,7 @@ def test_skipping_leaves_out_the_one_bad_name_of_a_line():
         "said.txt, line 1 names samples that are not in the data: 'zzz'; the other 3 stay.",
         "said.txt, line 2 names samples that are not in the data: 'zzz'; the other 2 stay.",
         "said.txt, line 3 names samples that are not in the data: 'zzz'.",
-        "said.txt, line 4: 'otter | zzz' is no triplet.",
+        "said.txt, line 4: 'otter | zzz' is not a triplet.",
     )
 
 
@@ -143,7 +143,7 @@ def test_skipping_leaves_out_the_one_bad_sample_of_a_statement():
 
 
 def test_a_sample_in_two_groups_is_named_with_both_lines():
-    with pytest.raises(ConstraintError, match="line 4: 'otter' stands in line 2 already"):
+    with pytest.raises(ConstraintError, match="line 4: 'otter' is in line 2 already"):
         read("sample,group\notter,a\nmink,a\notter,b\n", name="g.csv")
 
 
@@ -204,7 +204,7 @@ def test_a_taxonomy_is_said_in_the_fewest_triplets():
         ("c.csv", "child,parent\notter,a\nyak,a\n", "c.csv: 1 leaf is not in the data: 'yak'"),
         ("c.csv", "child,parent\n,a\n", "c.csv, line 2: there is no child"),
         ("t.json", '{"a": ["otter", "otter"]}', "t.json: "),
-        ("t.json", '{"format": "other/1", "a": 1}', "says it is 'other/1'"),
+        ("t.json", '{"format": "other/1", "a": 1}', "has the format 'other/1'"),
     ],
 )
 def test_taxonomies_that_cannot_be_read(name, text, message):
@@ -239,7 +239,7 @@ def test_several_files_make_one_table_and_are_told_apart(tmp_path):
         f"{tmp_path / 'b.txt'}, line 2: cannot_link(otter, seal)",
     ]
     (tmp_path / "b.txt").write_text("seal yak\n")
-    with pytest.raises(ConstraintError, match=r"the knowledge names .*'yak' \(.*b\.txt, line 1\)"):
+    with pytest.raises(ConstraintError, match=r"the constraints name .*'yak' \(.*b\.txt, line 1\)"):
         read_knowledge([tmp_path / "a.csv", tmp_path / "b.txt"], NAMES)
 
 
@@ -279,7 +279,7 @@ def test_a_log_that_was_tampered_with(tmp_path):
 def test_a_table_names_the_samples():
     table = read_data(io.StringIO("name,x\notter,1\nmink,2\n"), id="name")
     assert read("otter mink", ids=table).constraints.ids.tolist() == ["otter", "mink"]
-    with pytest.raises(ConstraintError, match="look alike as text"):
+    with pytest.raises(ConstraintError, match="equal as text"):
         read("1 2", ids=np.array([1, "1"], dtype=object))
 
 
@@ -329,7 +329,7 @@ def test_notes_and_row_numbers_come_back(tmp_path):
 def test_names_that_csv_cannot_say_are_refused(tmp_path):
     said = Constraints.from_ids(["a;b", " c", "d"], together=[["a;b", "d"]], must_link=[("a;b", "d")])
     with pytest.raises(
-        LinkwiseError, match=r"has a semicolon in its name, which CSV cannot say\.\nHint: write \.jsonl"
+        LinkwiseError, match=r"has a semicolon in its name, which CSV cannot hold\.\nHint: write \.jsonl"
     ):
         write_knowledge(tmp_path / "said.csv", said)
     write_knowledge(tmp_path / "said.jsonl", said)
@@ -353,5 +353,5 @@ def test_rules_are_checked_like_statements(row, message):
 
 
 def test_nothing_said_is_pointed_out():
-    with pytest.warns(LinkwiseWarning, match="nothing is said"):
+    with pytest.warns(LinkwiseWarning, match="there are no statements"):
         assert not read("kind,a,b\n", name="s.csv").constraints

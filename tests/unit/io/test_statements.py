@@ -121,7 +121,7 @@ def test_cells_left_out_at_the_end_of_a_line_are_empty(read):
     ("text", "words"),
     [
         ("sort,a,b\nx,y,z\n", "expected kind,a,b,c,weight"),
-        ("type,a,a,b\nx,y,z,w\n", "'a' stands there twice"),
+        ("type,a,a,b\nx,y,z,w\n", "'a' occurs twice"),
     ],
 )
 def test_headers_are_checked(read, text, words):
@@ -134,7 +134,7 @@ def test_headers_are_checked(read, text, words):
     [
         ('{"type": "must_link", "a": "otter"', "line 2 is not one JSON object"),
         ('["must_link"]', "line 2: expected an object"),
-        ('{"type": "must_link", "a": "otter", "a": "seal", "b": "mink"}', "a key stands there twice"),
+        ('{"type": "must_link", "a": "otter", "a": "seal", "b": "mink"}', "a key occurs twice"),
         ('{"type": "must_link", "a": "otter", "b": "mink", "weight": NaN}', "NaN is not a JSON number"),
         ('{"type": "must_link", "a": ["otter"], "b": "mink"}', "expected text or a whole number"),
         ('{"type": "must_link", "a": true, "b": "mink"}', "expected text or a whole number"),

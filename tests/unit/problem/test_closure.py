@@ -1,4 +1,4 @@
-"""close() and what distances entail."""
+"""close(), and the pairs that distances entail."""
 
 from __future__ import annotations
 

@@ -69,7 +69,7 @@ def test_a_circle_is_shown():
     with pytest.raises(InfeasibleConstraintsError) as raised:
         close_comparisons([(5, 6, 7), (0, 1, 2), (0, 2, 3), (0, 3, 1)])
     text = str(raised.value)
-    assert "3 comparisons go round" in text
+    assert "3 comparisons form a circle" in text
     assert all(f"#{e}" in text for e in (1, 2, 3))
     assert "#0" not in text
 

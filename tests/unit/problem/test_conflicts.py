@@ -1,4 +1,4 @@
-"""conflicts(): disjoint cores until the rest holds together, each with fixes of its own."""
+"""conflicts(): disjoint cores until the rest holds together, each with its fixes."""
 
 from __future__ import annotations
 

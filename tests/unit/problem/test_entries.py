@@ -1,4 +1,4 @@
-"""Blame and repair by what was written: labeled samples and members of groups, not the statements made of them."""
+"""Conflicts and repairs by entries: labeled samples and members of groups, not the statements made of them."""
 
 from __future__ import annotations
 

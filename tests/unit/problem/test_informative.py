@@ -1,4 +1,4 @@
-"""The statements that say most: of a hierarchy, of a labeling, and of many."""
+"""The most informative statements: of a hierarchy, of a labeling, and of many."""
 
 from __future__ import annotations
 

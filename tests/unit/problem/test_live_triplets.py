@@ -1,4 +1,4 @@
-"""The live BUILD structure: every answer equals that of a fresh start, and what is refused leaves no trace."""
+"""The live BUILD structure: every answer equals that of a fresh start, and refused triplets leave no trace."""
 
 from __future__ import annotations
 

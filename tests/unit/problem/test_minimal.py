@@ -1,4 +1,4 @@
-"""minimal(): what is dropped follows from what is kept, and nothing kept from the rest."""
+"""minimal(): dropped statements follow from the kept ones, and no kept one from the others."""
 
 from __future__ import annotations
 

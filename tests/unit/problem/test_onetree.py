@@ -205,7 +205,7 @@ def test_the_given_statements_are_not_modified():
     [
         ([(0, 1, 2), (0, 1, 4)], r"row 1 of the triplets is \(0, 1, 4\), but items are numbered 0 to 3\.\nHint: "),
         ([(-1, 1, 2)], r"row 0 of the triplets is \(-1, 1, 2\), but items are numbered 0 to 3\.\nHint: "),
-        ([(0, 1, 1)], r"row 0 .* is \(0, 1, 1\), but ab\|c speaks of three different items\.\nHint: "),
+        ([(0, 1, 1)], r"row 0 .* is \(0, 1, 1\), but ab\|c is about three different items\.\nHint: "),
         ([(1, 1, 0)], "three different items"),
         ([(0, 1, 0)], "three different items"),
     ],

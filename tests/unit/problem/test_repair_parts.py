@@ -1,4 +1,4 @@
-"""What repairs are made of: contradictions, where they can lie, and the cheapest choice that hits them all."""
+"""Parts of repairs: contradictions, the parts they lie in, and the cheapest choice that hits them all."""
 
 from __future__ import annotations
 

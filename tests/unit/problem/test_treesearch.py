@@ -1,4 +1,4 @@
-"""The search over trees: what a place is worth, and that the best tree is no worse than any known one."""
+"""The search over trees: the value of a place, and a best tree at least as good as every known one."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""utility(): what statements promise before they are used."""
+"""utility(): the expected benefit of statements before they are used."""
 
 from __future__ import annotations
 
@@ -124,7 +124,7 @@ def test_coverage_counts_samples_parts_and_pairs():
 @pytest.mark.parametrize(
     ("c", "result", "start"),
     [
-        (Constraints.build(4), None, "Nothing was said"),
+        (Constraints.build(4), None, "There are no statements"),
         (Constraints.build(4, must_link=[(0, 1)], cannot_link=[(0, 1)]), None, "Not as they are"),
         (Constraints.build(4, must_link=[(0, 1)]), None, "Unknown: pass result="),
         (

@@ -127,13 +127,13 @@ def test_where_they_meet_is_read_off_the_tree():
 def test_the_result_without_knowledge_tells_whether_statements_moved_them():
     told = why([0, 0, 1], 0, 1, before=[0, 1, 1])
     assert told.before is False
-    assert "Without what was said they would be apart" in str(told)
+    assert "Without the statements they would be apart" in str(told)
 
 
 def test_a_result_that_breaks_what_was_said_is_called_broken():
     told = why([0, 1, 1], 0, 1, Constraints.build(3, must_link=[(0, 1)]))
     assert told.broken
-    assert "The result breaks what was said: they should be together." in str(told)
+    assert "The result breaks hard statements: they should be together." in str(told)
 
 
 def test_different_trees_never_meet():

@@ -12,7 +12,7 @@ from scipy.sparse import issparse
 from linkwise._compat import Interval, StrOptions
 from linkwise._typing import FloatArray, IntArray
 from linkwise.constraints import Kind
-from linkwise.engines import ConstrainedClusterer
+from linkwise.engines import FEATURES, REPORTED, ConstrainedClusterer, Kept, kept_floats
 from linkwise.engines.agglomeration import AVERAGE
 from linkwise.engines.hierarchical import CHUNK, HierarchyMixin
 from linkwise.engines.hierarchical.biased._algorithms import AdaptiveRun, bihac, biihac, ihac
@@ -31,6 +31,8 @@ class _Biased(HierarchyMixin, ConstrainedClusterer):
         **HierarchyMixin._parameter_constraints,
         "linkage": [StrOptions(set(METHODS))],
     }
+
+    _saved: ClassVar[dict[str, Kept]] = {"broken_": REPORTED}
 
     broken_: IntArray
 
@@ -159,6 +161,11 @@ class _Learned(_Biased):
         "n_iter_no_change": [Interval(Integral, 1, None, closed="left"), None],
         "tol": [Interval(Real, 0, None, closed="left")],
         "error_weights": [StrOptions({"node", "uniform"})],
+    }
+
+    _saved: ClassVar[dict[str, Kept]] = {
+        "feature_weights_": kept_floats(FEATURES, least=0),
+        **dict.fromkeys(("error_", "errors_", "steps_", "n_iter_"), REPORTED),
     }
 
     feature_weights_: FloatArray

@@ -21,7 +21,7 @@ from linkwise._compat import Interval, StrOptions
 from linkwise._typing import IntArray
 from linkwise._validation import warn_user
 from linkwise.constraints import LINKS, Constraints, Kind
-from linkwise.engines import ConstrainedClusterer, current_progress
+from linkwise.engines import CACHE, REPORTED, ConstrainedClusterer, Kept, current_progress, kept_count
 from linkwise.engines.agglomeration import EUCLIDEAN_ONLY, LINKAGES
 from linkwise.engines.distances import as_dense
 from linkwise.engines.hierarchical import HierarchyMixin, dead_end_message, mark
@@ -264,6 +264,11 @@ class ReCon(HierarchyMixin, ConstrainedClusterer):
         "cut": [StrOptions({"constraints", "merges"})],
         "min_cluster_size": [Interval(Integral, 1, None, closed="left"), StrOptions({"auto"}), None],
         "warm_start": ["boolean"],
+    }
+    _saved: ClassVar[dict[str, Kept]] = {
+        "min_cluster_size_": kept_count(1, required=False),
+        "n_reused_": REPORTED,
+        "_memory": CACHE,
     }
 
     def __init__(

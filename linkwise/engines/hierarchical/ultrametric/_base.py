@@ -10,7 +10,7 @@ import numpy.typing as npt
 from linkwise._memory import require_memory
 from linkwise._typing import FloatArray, IntArray
 from linkwise.constraints import Kind
-from linkwise.engines import ConstrainedClusterer
+from linkwise.engines import REPORTED, ConstrainedClusterer, Kept
 from linkwise.engines.distances import (
     as_dense,
     metric_name,
@@ -102,6 +102,8 @@ class _BestEffortTriplets(HierarchyMixin, ConstrainedClusterer):
 
     understands: ClassVar[frozenset[Kind]] = frozenset({Kind.TRIPLET})
     best_effort: ClassVar[bool] = True
+
+    _saved: ClassVar[dict[str, Kept]] = {"satisfied_": REPORTED}
 
     satisfied_: float
 

@@ -10,7 +10,7 @@ import numpy as np
 from linkwise._compat import Interval, StrOptions
 from linkwise._kernels.lca import prepare, query_many, splits_off
 from linkwise._typing import BoolArray, FloatArray, IntArray
-from linkwise.engines import current_progress
+from linkwise.engines import REPORTED, Kept, current_progress
 from linkwise.engines.agglomeration import Merges, merge_all
 from linkwise.engines.hierarchical import HierarchyMixin
 from linkwise.engines.hierarchical.ultrametric._base import Triplets, _BestEffortTriplets, distances_of
@@ -167,6 +167,8 @@ class IPoptim(_BestEffortTriplets):
         "enforce": [StrOptions(set(ENFORCE))],
         "max_rounds": [Interval(Integral, 1, None, closed="left")],
     }
+
+    _saved: ClassVar[dict[str, Kept]] = {"n_rounds_": REPORTED}
 
     n_rounds_: int
 
