@@ -14,11 +14,11 @@ from linkwise.exceptions import ConstraintError, LinkwiseError, UnsupportedConst
 def require_constraints(constraints: Any, who: str, n_samples: int | None = None, *, of: str = "the result") -> None:
     """Refuse an argument that is not a table of constraints, or is about another number of samples than ``of``."""
     if not isinstance(constraints, Constraints):
-        msg = f"{who} got {type(constraints).__name__}, expected Constraints.\nHint: `Constraints.build(...)`."
+        msg = f"{who}: constraints are {type(constraints).__name__}, expected Constraints.\nHint: use `Constraints.build`."
         raise LinkwiseError(msg)
     if n_samples is not None and constraints.n_samples != n_samples:
         msg = (
-            f"{who}: constraints speak about {constraints.n_samples:,} samples, but {of} has {n_samples:,}.\n"
+            f"{who}: constraints are about {constraints.n_samples:,} samples, but {of} has {n_samples:,}.\n"
             "Hint: take the same rows of both, as in X[rows], constraints[rows]."
         )
         raise ConstraintError(msg)

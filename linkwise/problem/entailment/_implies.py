@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 
 from linkwise._typing import BoolArray, IntArray
-from linkwise.constraints import Constraints, Kind
+from linkwise.constraints import Constraints, Kind, require_constraints
 from linkwise.exceptions import LinkwiseError, UnsupportedConstraintError
-from linkwise.problem.feasibility import check, require_constraints
+from linkwise.problem.feasibility import check
 from linkwise.problem.triplets import Spans, finest_blocks
 
 _KNOWN = (Kind.MUST_LINK, Kind.CANNOT_LINK, Kind.TRIPLET)

@@ -11,13 +11,12 @@ import numpy as np
 from linkwise._messages import hint, many
 from linkwise._typing import FloatArray, IntArray
 from linkwise._value_columns import rank_values, read_known
-from linkwise.constraints import Constraints, Kind
+from linkwise.constraints import Constraints, Kind, require_constraints
 from linkwise.exceptions import ConstraintError, LinkwiseError, UnsupportedConstraintError
 from linkwise.problem.entailment._closure import MOST_SAMPLES, implied_triplets
 from linkwise.problem.entailment._greedy_growth import grow_links, grow_triplets
 from linkwise.problem.entailment._implies import Entailment
 from linkwise.problem.entailment._minimal import minimal
-from linkwise.problem.feasibility import require_constraints
 
 _MOST_TRIPLETS = 5_000_000
 

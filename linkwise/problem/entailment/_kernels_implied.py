@@ -6,7 +6,6 @@ import numpy as np
 import numpy.typing as npt
 
 from linkwise._kernels import njit
-from linkwise._kernels.disjoint_set import make, union
 from linkwise._typing import BoolArray, IntArray
 from linkwise.problem.triplets import HOLDS, WRITE, Layout, join_clades, make_desk, trace
 
@@ -107,16 +106,6 @@ def _union_gains(n: int, pairs: IntArray) -> IntArray:
             parent[y] = x
             size[x] += size[y]
     return gain
-
-
-@njit
-def _forest(n: int, pairs: IntArray) -> BoolArray:
-    """The pairs that unite something when taken in order."""
-    sets = make(n)
-    taken = np.empty(len(pairs), np.bool_)
-    for t in range(len(pairs)):
-        taken[t] = union(sets, pairs[t, 0], pairs[t, 1])
-    return taken
 
 
 @njit

@@ -6,11 +6,11 @@ import numpy as np
 
 from linkwise._kernels.disjoint_set import components
 from linkwise._typing import BoolArray, IntArray
-from linkwise.constraints import Constraints, Kind
+from linkwise.constraints import Constraints, Kind, require_constraints
 from linkwise.problem.entailment._implies import Entailment
 from linkwise.problem.entailment._kernels_implied import _needed
 from linkwise.problem.explain import spanning_links
-from linkwise.problem.feasibility import check, require_constraints
+from linkwise.problem.feasibility import check
 from linkwise.problem.triplets import Spans
 
 _FIRST_BATCH = 256

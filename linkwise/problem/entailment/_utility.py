@@ -11,10 +11,10 @@ from scipy.sparse import csr_array
 from linkwise._kernels.disjoint_set import components
 from linkwise._random import make_generator
 from linkwise._typing import FloatArray, IntArray
-from linkwise.constraints import Constraints, Kind
+from linkwise.constraints import Constraints, Kind, require_constraints
 from linkwise.exceptions import LinkwiseError
 from linkwise.problem.entailment._kernels_utility import _count_all, _count_drawn
-from linkwise.problem.feasibility import check, require_constraints
+from linkwise.problem.feasibility import check
 from linkwise.result import Dendrogram, verify
 
 _MOST_WORK = 500_000_000  # pairs of forces times features looked at one by one; beyond, a sample is drawn

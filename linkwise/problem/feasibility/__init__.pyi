@@ -8,7 +8,6 @@ from linkwise.problem.feasibility._check import (
     judge as judge,
     read_hard as read_hard,
     read_k as read_k,
-    require_constraints as require_constraints,
 )
 from linkwise.problem.feasibility._choices import (
     Choices as Choices,

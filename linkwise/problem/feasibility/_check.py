@@ -9,7 +9,7 @@ from typing import Any, Literal
 import numpy as np
 
 from linkwise._typing import IntArray
-from linkwise.constraints import Constraints, MinSeparation, has_parts, must_links_within
+from linkwise.constraints import Constraints, MinSeparation, has_parts, must_links_within, require_constraints
 from linkwise.exceptions import InfeasibleConstraintsError, LinkwiseError
 from linkwise.problem.explain import (
     WORK,
@@ -290,14 +290,6 @@ def read_k(n_clusters: Any, constraints: Constraints, who: str) -> int | None:
         msg = f"{who}: n_clusters is {n_clusters}, expected 1 to {n}, the number of samples."
         raise LinkwiseError(msg)
     return int(n_clusters)
-
-
-def require_constraints(constraints: Any, who: str) -> None:
-    """Refuse anything but `Constraints`."""
-    if not isinstance(constraints, Constraints):
-        what = type(constraints).__name__
-        msg = f"{who}: constraints are {what}, expected Constraints.\nHint: use `Constraints.build`."
-        raise LinkwiseError(msg)
 
 
 def read_hard(constraints: Constraints, X: Any, metric: str, who: str) -> Hard:

@@ -10,10 +10,10 @@ import numpy as np
 
 from linkwise._messages import hint
 from linkwise._typing import BoolArray, FloatArray, IntArray
-from linkwise.constraints import Constraints, Entry, Kind, has_parts, list_entries
+from linkwise.constraints import Constraints, Entry, Kind, has_parts, list_entries, require_constraints
 from linkwise.exceptions import LinkwiseError, UnsupportedConstraintError
 from linkwise.problem.explain import Expansion, expand
-from linkwise.problem.feasibility import check, require_constraints
+from linkwise.problem.feasibility import check
 from linkwise.problem.repairs._components import Part, independent_parts, make_ready, part_of
 from linkwise.problem.repairs._entry_repair import blame_entries, repair_entries
 from linkwise.problem.repairs._error_rate import contradicted_by, share_of_wrong
