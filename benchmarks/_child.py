@@ -154,7 +154,8 @@ def propagation(job: dict[str, Any]) -> list[dict[str, Any]]:
     import numpy as np
 
     from benchmarks import _data
-    from linkwise import Kind, propagate
+    from linkwise import Kind
+    from linkwise.engines import propagate
     from linkwise.engines.distances._dense import square_distances
 
     X, y = _data.blobs(job["n"], d=job["d"], classes=job["classes"])

@@ -54,11 +54,11 @@ def runner(spec: dict[str, Any]) -> Run:
     """Import what the contender needs and return the call that is measured, ``run(X, constraints)``."""
     who, method = spec["who"], spec.get("method", "centroid")
     if who == "linkwise":
-        from linkwise import agglomerate
+        from linkwise.engines import agglomerate
 
         return lambda X, _: agglomerate(X, method=method, dtype=spec.get("dtype", "float64"))
     if who == "linkwise on a matrix":
-        from linkwise import agglomerate
+        from linkwise.engines import agglomerate
 
         # the warm-up sees the first rows of a matrix: take as many columns
         return lambda D, _: agglomerate(D[:, : len(D)], method=method, metric="precomputed")

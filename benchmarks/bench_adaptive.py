@@ -6,8 +6,9 @@ import warnings
 
 import numpy as np
 
-from linkwise import IHAC, BiHAC, BiiHAC, Taxonomy
+from linkwise import Taxonomy
 from linkwise.datasets import noisy_taxonomy
+from linkwise.engines import IHAC, BiHAC, BiiHAC
 from linkwise.exceptions import LinkwiseWarning
 from linkwise.metrics import h_correlation
 

@@ -6,7 +6,7 @@ import numpy as np
 
 from benchmarks._data import blobs
 from benchmarks._tree_quality import adjusted_rand
-from linkwise import agglomerate
+from linkwise.engines import agglomerate
 from linkwise.metrics import hierarchy_fscore
 
 

@@ -3,18 +3,8 @@
 from __future__ import annotations
 
 from benchmarks.metrics_peer import make_case
-from linkwise import (
-    ITML,
-    LSML,
-    RCA,
-    ChunkletLDA,
-    Constraints,
-    DiscriminativeRCA,
-    DistBoost,
-    Kind,
-    SVMMetric,
-    XingMetric,
-)
+from linkwise import Constraints, Kind
+from linkwise.engines import ITML, LSML, RCA, ChunkletLDA, DiscriminativeRCA, DistBoost, SVMMetric, XingMetric
 
 LEARNERS = {
     "ChunkletLDA": ChunkletLDA(),

@@ -15,7 +15,8 @@ from sklearn.metrics import adjusted_rand_score
 from sklearn.mixture import GaussianMixture
 
 from benchmarks._data import blobs, statements
-from linkwise import ConstrainedGaussianMixture, Constraints, PenalizedMixture
+from linkwise import ConstrainedGaussianMixture, Constraints
+from linkwise.engines import PenalizedMixture
 
 ITERATIONS = 12
 

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import linkwise
 from benchmarks._data import blobs, statements
-from linkwise import ConstrainedKMeans, Constraints, COPKMeans, SeededKMeans, SizeBetween
+from linkwise import Constraints, COPKMeans
+from linkwise.constraints import SizeBetween
+from linkwise.engines import ConstrainedKMeans, SeededKMeans
 from linkwise.metrics import rand
 
 CLASSES = 10

@@ -6,8 +6,8 @@ import numpy as np
 
 from benchmarks._data import blobs, statements
 from benchmarks._tree_quality import adjusted_rand, share_held
-from linkwise import ConstrainedCompleteLink, propagate
-from linkwise.engines import active_complete_link
+from linkwise import ConstrainedCompleteLink
+from linkwise.engines import active_complete_link, propagate
 
 
 class Propagation:

@@ -13,7 +13,8 @@ from sklearn.cluster import SpectralClustering
 from sklearn.metrics import adjusted_rand_score
 
 from benchmarks._data import blobs, digits, statements
-from linkwise import Constraints, CorrelationClustering, KernelKMeans, NeighborhoodPropagation, SpectralLearning
+from linkwise import Constraints
+from linkwise.engines import CorrelationClustering, KernelKMeans, NeighborhoodPropagation, SpectralLearning
 
 CLUSTERS = 10
 

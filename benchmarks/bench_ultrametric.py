@@ -6,7 +6,7 @@ import warnings
 
 from benchmarks._data import blobs, statements
 from benchmarks._tree_quality import adjusted_rand, share_held
-from linkwise import HACoc, IPoptim, UltraTran
+from linkwise.engines import HACoc, IPoptim, UltraTran
 from linkwise.exceptions import LinkwiseWarning
 
 ESTIMATORS = {

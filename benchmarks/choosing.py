@@ -43,10 +43,10 @@ from linkwise import (
     KnowledgeSearchCV,
     MPCKMeans,
     PCKMeans,
-    SpectralLearning,
     cluster,
 )
 from linkwise.datasets import load
+from linkwise.engines import SpectralLearning
 from linkwise.exceptions import LinkwiseError
 from linkwise.metrics import adjusted_rand
 from linkwise.selection._candidates import read_candidates

@@ -28,8 +28,9 @@ import numpy.typing as npt
 from sklearn.cluster import KMeans
 from sklearn.preprocessing import minmax_scale
 
-from linkwise import ITML, LSML, RCA, DiscriminativeRCA, DistBoost, Kind, ReCon, SVMMetric, XingMetric
+from linkwise import Kind, ReCon
 from linkwise.datasets import load
+from linkwise.engines import ITML, LSML, RCA, DiscriminativeRCA, DistBoost, SVMMetric, XingMetric
 from linkwise.exceptions import LinkwiseWarning
 from linkwise.metrics import pairwise_f
 from linkwise.sources import label_pairs, label_triplets_sample

@@ -35,7 +35,8 @@ import numpy as np
 if __name__ == "__main__":
     sys.path[0] = str(Path(__file__).resolve().parents[1])
 
-from linkwise import ITML, LSML, RCA, Constraints, XingMetric
+from linkwise import Constraints
+from linkwise.engines import ITML, LSML, RCA, XingMetric
 
 # What the peer's Python runs: one fit of the whole after a brief one, its seconds and its matrix.
 CHILD = """

@@ -13,7 +13,8 @@ import numpy as np
 from sklearn.cluster import KMeans
 from sklearn.metrics import adjusted_rand_score
 
-from linkwise import LSML, Kind
+from linkwise import Kind
+from linkwise.engines import LSML
 from linkwise.sources import label_triplets_sample
 
 COLORS = np.array(["#0072b2", "#e69f00", "#009e73"])  # told apart by readers with any color vision

@@ -20,7 +20,8 @@ from sklearn.datasets import load_digits
 from sklearn.decomposition import PCA
 from sklearn.metrics import adjusted_rand_score, confusion_matrix
 
-from linkwise import LSML, Kind
+from linkwise import Kind
+from linkwise.engines import LSML
 from linkwise.sources import label_triplets_sample
 
 DIGITS = np.array([3, 5, 9])

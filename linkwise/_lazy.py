@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import os
 import sys
 from collections.abc import Callable
 from importlib import import_module
@@ -37,7 +38,12 @@ def attach(package: str, file: str) -> tuple[Callable[[str], Any], Callable[[], 
         if name not in homes:
             msg = f"module {package!r} has no attribute {name!r}"
             raise AttributeError(msg)
-        value = getattr(import_module(homes[name]), name)
+        home = homes[name]
+        inside = os.path.join(os.path.dirname(file), *home.removeprefix(package).split("."), name)  # noqa: PTH118, PTH120
+        if os.path.isdir(inside) or os.path.isfile(f"{inside}.py"):  # noqa: PTH112, PTH113
+            value: Any = import_module(f"{home}.{name}")
+        else:
+            value = getattr(import_module(home), name)
         setattr(sys.modules[package], name, value)
         return value
 

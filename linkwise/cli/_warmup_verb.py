@@ -148,8 +148,9 @@ def _fit_estimators() -> None:
     import scipy.sparse
 
     import linkwise
-    from linkwise import Constraints, SizeBetween
+    from linkwise import Constraints
     from linkwise._compat import StrOptions
+    from linkwise.constraints import SizeBetween
     from linkwise.exceptions import LinkwiseError
 
     n = 24
@@ -193,22 +194,19 @@ def _use_functions() -> None:
         Constraints,
         COPKMeans,
         Dendrogram,
-        NeighborWithin,
-        PenalizedMixture,
         ReCon,
-        SizeBetween,
         Taxonomy,
-        agglomerate,
         check,
         close,
         implies,
         metrics,
-        minimal,
         problem,
         repair,
         sources,
     )
-    from linkwise.engines import fit_heights, gamma_linkage
+    from linkwise.constraints import NeighborWithin, SizeBetween
+    from linkwise.engines import PenalizedMixture, agglomerate, fit_heights, gamma_linkage
+    from linkwise.problem import minimal
 
     rng = np.random.default_rng(0)
     X = rng.normal(size=(20, 2))

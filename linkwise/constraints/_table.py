@@ -433,7 +433,8 @@ class Constraints:
 
         Examples
         --------
-        >>> from linkwise import Constraints, Entry
+        >>> from linkwise import Constraints
+        >>> from linkwise.constraints import Entry
         >>> Constraints.build(4, together=[[0, 1, 2, 3]]).without([Entry(0, sample=2)]).describe(0)
         '#0 together(0, 1, 3)'
         """

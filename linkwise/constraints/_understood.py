@@ -14,7 +14,8 @@ from linkwise.exceptions import ConstraintError, LinkwiseError, UnsupportedConst
 def require_constraints(constraints: Any, who: str, n_samples: int | None = None, *, of: str = "the result") -> None:
     """Refuse an argument that is not a table of constraints, or is about another number of samples than ``of``."""
     if not isinstance(constraints, Constraints):
-        msg = f"{who}: constraints are {type(constraints).__name__}, expected Constraints.\nHint: use `Constraints.build`."
+        kind = type(constraints).__name__
+        msg = f"{who}: constraints are {kind}, expected Constraints.\nHint: use `Constraints.build`."
         raise LinkwiseError(msg)
     if n_samples is not None and constraints.n_samples != n_samples:
         msg = (

@@ -42,7 +42,7 @@ class OutlierCut:
 
     Examples
     --------
-    >>> from linkwise import agglomerate
+    >>> from linkwise.engines import agglomerate
     >>> X = [[0.0], [1.0], [10.0], [11.0], [40.0]]
     >>> found = agglomerate(X, method="single").cut_outliers(2, min_size=2, X=X)
     >>> found.labels.tolist(), found.apart

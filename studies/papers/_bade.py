@@ -11,8 +11,9 @@ from typing import Any, NamedTuple
 import numpy as np
 import scipy.sparse
 
-from linkwise import IHAC, BiHAC, datasets
+from linkwise import datasets
 from linkwise._typing import IntArray
+from linkwise.engines import IHAC, BiHAC
 from linkwise.exceptions import LinkwiseWarning
 from linkwise.metrics import class_f, h_correlation
 from linkwise.sources import Taxonomy

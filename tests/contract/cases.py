@@ -21,7 +21,8 @@ from sklearn.cluster import KMeans
 from sklearn.mixture import GaussianMixture
 
 import linkwise as lw
-from linkwise import Constraints, Kind, MaxCentroidDistance, MinSeparation, NeighborWithin, SizeBetween
+from linkwise import Constraints, Kind
+from linkwise.constraints import MaxCentroidDistance, MinSeparation, NeighborWithin, SizeBetween
 from linkwise.exceptions import LinkwiseWarning
 from tests.contract.discovery import blobs, linkages, truth
 from tests.oracles import spectral
@@ -303,20 +304,20 @@ CASES = [
         takes_sparse=False,
         sparse_ways=(({"linkage": "average", "metric": "cosine"}, True), WARD_IS_DENSE),
     ),
-    best_effort_tree(lw.HACoc, ways=(DEFAULT, way("works on points", linkage="ward"), PRECOMPUTED)),
+    best_effort_tree(lw.engines.HACoc, ways=(DEFAULT, way("works on points", linkage="ward"), PRECOMPUTED)),
     best_effort_tree(
-        lw.IPoptim,
+        lw.engines.IPoptim,
         ways=(DEFAULT, way("another program", enforce="joint", norm="l1"), PRECOMPUTED),
         sparse_ways=(({"metric": "cosine"}, True),),
     ),
     best_effort_tree(
-        lw.UltraTran,
+        lw.engines.UltraTran,
         ways=(DEFAULT, way("another transformation", variant="strict"), PRECOMPUTED),
         sparse_ways=(({"metric": "cosine"}, True),),
     ),
-    best_effort_tree(lw.BiHAC, options=SMALL_STEPS),
-    best_effort_tree(lw.BiiHAC, options=SMALL_STEPS),
-    best_effort_tree(lw.IHAC),
+    best_effort_tree(lw.engines.BiHAC, options=SMALL_STEPS),
+    best_effort_tree(lw.engines.BiiHAC, options=SMALL_STEPS),
+    best_effort_tree(lw.engines.IHAC),
     labels(
         lw.COPKMeans,
         rules=frozenset({SizeBetween}),
@@ -327,8 +328,8 @@ CASES = [
             ONE,
         ),
     ),
-    labels(lw.ConstrainedKMeans),
-    labels(lw.SeededKMeans, best_effort=True),
+    labels(lw.engines.ConstrainedKMeans),
+    labels(lw.engines.SeededKMeans, best_effort=True),
     labels(lw.PCKMeans, weighs=True, ways=(DEFAULT, way("samples in turn", inference="icm"))),
     labels(
         lw.MPCKMeans,
@@ -336,9 +337,9 @@ CASES = [
         ways=(DEFAULT, way("a matrix for each cluster", form="full", per_cluster=True)),
         **LEARNS,
     ),
-    labels(lw.MKMeans, weighs=True, **LEARNS),
+    labels(lw.engines.MKMeans, weighs=True, **LEARNS),
     labels(
-        lw.HMRFKMeans,
+        lw.engines.HMRFKMeans,
         weighs=True,
         ways=(DEFAULT, way("learns weights of features", form="diagonal")),
         sparse_ways=(
@@ -347,12 +348,12 @@ CASES = [
             ({"form": "diagonal"}, False),
         ),
     ),
-    labels(lw.CVQE, weighs=True, ways=(DEFAULT, way("centers as the paper prints them", update="printed"))),
-    labels(lw.LCVQE, weighs=True),
+    labels(lw.engines.CVQE, weighs=True, ways=(DEFAULT, way("centers as the paper prints them", update="printed"))),
+    labels(lw.engines.LCVQE, weighs=True),
     labels(
-        lw.KernelKMeans,
+        lw.engines.KernelKMeans,
         weighs=True,
-        plain=partial(from_means, lw.KernelKMeans),
+        plain=partial(from_means, lw.engines.KernelKMeans),
         ways=(
             DEFAULT,
             ONE,
@@ -362,13 +363,13 @@ CASES = [
         sparse_ways=(({"kernel": "linear", "objective": "hmrf"}, True), ({"kernel": "rbf"}, True)),
     ),
     labels(
-        lw.SpectralLearning,
+        lw.engines.SpectralLearning,
         weighs=True,
         plain=lambda X, k, seed: kmeans(spectral.embedding(spectral.neighbor_graph(X, 10), k), k, seed),
         ways=(DEFAULT, ONE, way("an affinity with a width", affinity="rbf")),
         sparse_ways=(({"affinity": "rbf"}, True),),
     ),
-    labels(lw.NeighborhoodPropagation, plain=kmeans, ways=(DEFAULT, ONE)),
+    labels(lw.engines.NeighborhoodPropagation, plain=kmeans, ways=(DEFAULT, ONE)),
     labels(
         lw.ConstrainedGaussianMixture,
         plain=gaussians,
@@ -377,16 +378,16 @@ CASES = [
         takes_sparse=False,
     ),
     labels(
-        lw.PenalizedMixture,
+        lw.engines.PenalizedMixture,
         weighs=True,
         plain=gaussians,
         may_leave_clusters_empty=True,
         ways=(DEFAULT, way("samples components too wide to sum", n_clusters=1, covariance_type="diag", wide="gibbs")),
         takes_sparse=False,
     ),
-    labels(lw.CorrelationClustering, weighs=True, checks="tests/unit/engines/test_correlation_clustering.py"),
+    labels(lw.engines.CorrelationClustering, weighs=True, checks="tests/unit/engines/test_correlation_clustering.py"),
     metric(
-        lw.ChunkletLDA,
+        lw.engines.ChunkletLDA,
         kinds=EQUIVALENCES,
         ways=(
             DEFAULT,
@@ -394,9 +395,9 @@ CASES = [
             law_way("a covariance that is pulled to a ball", shrinkage=0.5),
         ),
     ),
-    metric(lw.DiscriminativeRCA, ways=(DEFAULT, law_way("fewer features", n_components=1))),
+    metric(lw.engines.DiscriminativeRCA, ways=(DEFAULT, law_way("fewer features", n_components=1))),
     metric(
-        lw.RCA,
+        lw.engines.RCA,
         kinds=EQUIVALENCES,
         ways=(
             DEFAULT,
@@ -405,7 +406,7 @@ CASES = [
         ),
     ),
     metric(
-        lw.ITML,
+        lw.engines.ITML,
         adds_weights=True,
         warns_of_coincident_pairs=True,
         ways=(
@@ -417,7 +418,7 @@ CASES = [
         ),
     ),
     metric(
-        lw.LSML,
+        lw.engines.LSML,
         kinds=LINKS | TRIPLETS,
         adds_weights=True,
         warns_of_coincident_pairs=True,
@@ -428,21 +429,21 @@ CASES = [
         ),
     ),
     metric(
-        lw.SVMMetric,
+        lw.engines.SVMMetric,
         kinds=TRIPLETS,
         adds_weights=True,
         ways=(DEFAULT, law_way("less regularization", C=10.0)),
         takes_sparse=True,
     ),
     metric(
-        lw.XingMetric,
+        lw.engines.XingMetric,
         adds_weights=True,
         warns_of_coincident_pairs=True,
         ways=(DEFAULT, way("weights of features", form="diagonal"), way("the paper's solver", solver="projection")),
         sparse_ways=(({"form": "diagonal"}, True),),
     ),
     Case(
-        lw.DistBoost,
+        lw.engines.DistBoost,
         answers=DISTANCE,
         kinds=LINKS,
         options={"n_rounds": 8},

@@ -8,16 +8,8 @@ import numpy as np
 import pytest
 from numpy.testing import assert_array_equal
 
-from linkwise import (
-    Constraints,
-    Kind,
-    MaxCentroidDistance,
-    MinSeparation,
-    NeighborWithin,
-    SizeBetween,
-    close,
-    verify,
-)
+from linkwise import Constraints, Kind, close, verify
+from linkwise.constraints import MaxCentroidDistance, MinSeparation, NeighborWithin, SizeBetween
 from linkwise.exceptions import (
     DeadEndError,
     InfeasibleConstraintsError,

@@ -10,7 +10,8 @@ import pytest
 from numpy.testing import assert_array_equal
 from sklearn.base import clone
 
-from linkwise import RCA, Constraints, DistBoost, SVMMetric, XingMetric
+from linkwise import Constraints
+from linkwise.engines import RCA, DistBoost, SVMMetric, XingMetric
 from linkwise.exceptions import InfeasibleConstraintsError, UnsupportedConstraintError
 from tests.contract.agreement import assert_same
 from tests.contract.cases import ALL, BY_CLASS, CLUSTERERS, LEARNERS, TREE, each, fit, quiet

@@ -14,7 +14,8 @@ import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
 import linkwise
-from linkwise import Constraints, COPKMeans, Kind, SizeBetween
+from linkwise import Constraints, COPKMeans, Kind
+from linkwise.constraints import SizeBetween
 from linkwise.exceptions import InfeasibleConstraintsError, LinkwiseError, LinkwiseWarning, ViolationError
 from tests.hostile.judge import alike, build_conflict, dense, holds, pairs_conflict, snapshot
 from tests.hostile.problems import KINDS, draw_problem
@@ -52,9 +53,13 @@ class FrontDoor:
         return self
 
 
+BASES = ("ConstrainedClusterer", "ConstrainedEstimator", "DistanceLearner", "MetricLearner")
+
+
 def estimators():
     """Every estimator that linkwise exports, and the front door, by name."""
-    found = {name: getattr(linkwise, name) for name in linkwise.__all__}
+    found = {name: getattr(linkwise.engines, name) for name in linkwise.engines.__all__ if name not in BASES}
+    found["KnowledgeSearchCV"] = linkwise.KnowledgeSearchCV
     found = {name: cls for name, cls in found.items() if inspect.isclass(cls) and callable(getattr(cls, "fit", None))}
     return {"cluster": FrontDoor, **dict(sorted(found.items()))}
 

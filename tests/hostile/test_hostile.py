@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 import linkwise
-from linkwise import RCA, COPKMeans
-from linkwise.engines import ConstrainedClusterer
+from linkwise import COPKMeans
+from linkwise.engines import RCA, ConstrainedClusterer
 from linkwise.exceptions import InfeasibleConstraintsError
 from tests.contract.discovery import estimators as walk
 from tests.hostile.judge import build_conflict, holds, pairs_conflict

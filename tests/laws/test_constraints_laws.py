@@ -8,7 +8,8 @@ from collections import Counter
 import numpy as np
 from hypothesis import given, strategies as st
 
-from linkwise import Constraints, Kind, MinSeparation, NeighborWithin
+from linkwise import Constraints, Kind
+from linkwise.constraints import MinSeparation, NeighborWithin
 
 N = 8
 WEIGHTS = st.sampled_from([0.5, 1.0, 3.0, np.inf])

@@ -9,7 +9,8 @@ import pytest
 from hypothesis import given, settings, strategies as st
 from numpy.testing import assert_allclose
 
-from linkwise import ITML, LSML, RCA, ChunkletLDA, Constraints, DiscriminativeRCA, Kind, SVMMetric, XingMetric
+from linkwise import Constraints, Kind
+from linkwise.engines import ITML, LSML, RCA, ChunkletLDA, DiscriminativeRCA, SVMMetric, XingMetric
 from linkwise.exceptions import LinkwiseWarning
 from tests.oracles.metrics_learned import xing_sums
 from tests.profile import examples

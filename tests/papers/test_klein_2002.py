@@ -10,7 +10,8 @@ import warnings
 import numpy as np
 from numpy.testing import assert_allclose
 
-from linkwise import ConstrainedAgglomerative, ConstrainedCompleteLink, Constraints, propagate
+from linkwise import ConstrainedAgglomerative, ConstrainedCompleteLink, Constraints
+from linkwise.engines import propagate
 from linkwise.exceptions import LinkwiseWarning
 from linkwise.metrics import constrained_rand
 from linkwise.sources import label_pairs

@@ -7,7 +7,8 @@ from scipy.cluster.hierarchy import linkage
 from sklearn.datasets import load_iris, load_wine
 from sklearn.preprocessing import minmax_scale
 
-from linkwise import Dendrogram, agglomerate
+from linkwise import Dendrogram
+from linkwise.engines import agglomerate
 from linkwise.metrics import hierarchy_fscore
 
 

@@ -7,8 +7,8 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.datasets import load_iris
 
-from linkwise import Constraints, agglomerate
-from linkwise.engines import subdominant_ultrametric
+from linkwise import Constraints
+from linkwise.engines import agglomerate, subdominant_ultrametric
 from linkwise.engines.hierarchical.ultrametric import _hacoc, _ipoptim, _ultratran
 from linkwise.metrics import hierarchy_fscore
 from tests.oracles.generators import class_triplets, consistent_triplets

@@ -358,7 +358,7 @@ def agglomerate(
 
     Examples
     --------
-    >>> from linkwise import agglomerate
+    >>> from linkwise.engines import agglomerate
     >>> tree = agglomerate([[0.0], [1.0], [5.0], [7.0]], method="single")
     >>> tree.raw_height[4:].tolist()
     [1.0, 2.0, 4.0]

@@ -184,7 +184,8 @@ def propagate(
 
     Examples
     --------
-    >>> from linkwise import Constraints, propagate
+    >>> from linkwise import Constraints
+    >>> from linkwise.engines import propagate
     >>> X = [[0.0], [1.0], [8.0], [10.0]]
     >>> propagate(X, Constraints.build(4, must_link=[(0, 3)]))[1].tolist()
     [1.0, 0.0, 3.0, 1.0]

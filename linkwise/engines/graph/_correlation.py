@@ -152,7 +152,8 @@ class CorrelationClustering(ConstrainedClusterer):
     Examples
     --------
     >>> import numpy as np
-    >>> from linkwise import Constraints, CorrelationClustering
+    >>> from linkwise import Constraints
+    >>> from linkwise.engines import CorrelationClustering
     >>> said = Constraints.build(4, must_link=[(0, 1), (1, 2)], cannot_link=[(0, 2)], weight=[3, 1, 2])
     >>> CorrelationClustering().fit(np.zeros((4, 1)), constraints=said).labels_.tolist()
     [0, 0, 1, 2]

@@ -170,7 +170,8 @@ class KernelKMeans(PartitionMixin, ConstrainedClusterer):
     Examples
     --------
     >>> import numpy as np
-    >>> from linkwise import Constraints, KernelKMeans
+    >>> from linkwise import Constraints
+    >>> from linkwise.engines import KernelKMeans
     >>> X = np.array([[0.0], [1.0], [8.0], [9.0]])
     >>> known = Constraints.build(4, must_link=[(0, 2)], cannot_link=[(0, 1)])
     >>> labels = KernelKMeans(2, random_state=0).fit(X, constraints=known).labels_

@@ -230,7 +230,8 @@ class NeighborhoodPropagation(PartitionMixin, ConstrainedClusterer):
     Examples
     --------
     >>> import numpy as np
-    >>> from linkwise import Constraints, NeighborhoodPropagation
+    >>> from linkwise import Constraints
+    >>> from linkwise.engines import NeighborhoodPropagation
     >>> X = np.array([[0.0], [1.0], [2.0], [8.0], [9.0]])
     >>> model = NeighborhoodPropagation().fit(X, constraints=Constraints.build(5, cannot_link=[(0, 4)]))
     >>> model.labels_.tolist(), model.predict([[1.5], [8.5]]).tolist()

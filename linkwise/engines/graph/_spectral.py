@@ -94,7 +94,8 @@ class SpectralLearning(PartitionMixin, ConstrainedClusterer):
     Examples
     --------
     >>> import numpy as np
-    >>> from linkwise import Constraints, SpectralLearning
+    >>> from linkwise import Constraints
+    >>> from linkwise.engines import SpectralLearning
     >>> X = np.array([[0.0], [1.0], [2.0], [8.0], [9.0]])
     >>> known = Constraints.build(5, must_link=[(2, 3)])
     >>> SpectralLearning(2, random_state=0).fit(X, constraints=known).certificate_.ok

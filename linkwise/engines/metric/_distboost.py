@@ -192,7 +192,8 @@ class DistBoost(DistanceLearner):
     A ring around a heap, which no linear metric can part:
 
     >>> import numpy as np
-    >>> from linkwise import ConstrainedAgglomerative, DistBoost
+    >>> from linkwise import ConstrainedAgglomerative
+    >>> from linkwise.engines import DistBoost
     >>> from linkwise.sources import label_pairs
     >>> rng = np.random.default_rng(0)
     >>> y, angle = np.repeat([0, 1], 60), rng.uniform(0, 2 * np.pi, 120)

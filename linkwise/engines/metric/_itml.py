@@ -278,7 +278,8 @@ class ITML(MetricLearner):
     Examples
     --------
     >>> import numpy as np
-    >>> from linkwise import Constraints, ITML
+    >>> from linkwise import Constraints
+    >>> from linkwise.engines import ITML
     >>> X = np.array([[0.0, 0.0], [0.0, 2.0], [1.0, 0.0], [1.0, 2.0]])
     >>> said = Constraints.build(4, must_link=[(0, 1), (2, 3)], cannot_link=[(0, 2)])
     >>> model = ITML(bounds=(1.0, 4.0)).fit(X, constraints=said)

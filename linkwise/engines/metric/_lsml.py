@@ -221,7 +221,8 @@ class LSML(MetricLearner):
     Examples
     --------
     >>> import numpy as np
-    >>> from linkwise import Constraints, LSML
+    >>> from linkwise import Constraints
+    >>> from linkwise.engines import LSML
     >>> X = np.array([[0.0, 0.0], [0.0, 2.0], [1.0, 0.0]])
     >>> model = LSML().fit(X, constraints=Constraints.build(3, triplets=[(0, 1, 2)]))
     >>> model.pair_distance(X[[(0, 1), (0, 2)]]).round(2).tolist()

@@ -153,7 +153,8 @@ class RCA(_ClosedForm):
     Examples
     --------
     >>> import numpy as np
-    >>> from linkwise import Constraints, RCA
+    >>> from linkwise import Constraints
+    >>> from linkwise.engines import RCA
     >>> X = np.array([[0.0, 0.0], [0.2, 2.0], [3.0, 2.0], [3.2, 0.0]])
     >>> said = Constraints.build(4, must_link=[(0, 1), (2, 3)])
     >>> RCA().fit(X, constraints=said).pair_distance(X[[(0, 1), (0, 3)]]).round(1).tolist()
@@ -201,7 +202,8 @@ class DiscriminativeRCA(_ClosedForm):
     Examples
     --------
     >>> import numpy as np
-    >>> from linkwise import Constraints, DiscriminativeRCA
+    >>> from linkwise import Constraints
+    >>> from linkwise.engines import DiscriminativeRCA
     >>> X = np.array([[0.0, 0.0], [0.2, 2.0], [3.0, 2.0], [3.2, 0.0]])
     >>> said = Constraints.build(4, must_link=[(0, 1), (2, 3)], cannot_link=[(0, 3)])
     >>> DiscriminativeRCA().fit(X, constraints=said).transform(X).shape
@@ -252,7 +254,8 @@ class ChunkletLDA(_ClosedForm):
     Examples
     --------
     >>> import numpy as np
-    >>> from linkwise import ChunkletLDA, Constraints
+    >>> from linkwise import Constraints
+    >>> from linkwise.engines import ChunkletLDA
     >>> X = np.array([[0.0, 0.0], [0.2, 2.0], [3.0, 2.0], [3.2, 0.0]])
     >>> ChunkletLDA().fit(X, constraints=Constraints.build(4, must_link=[(0, 1), (2, 3)])).transform(X).shape
     (4, 1)

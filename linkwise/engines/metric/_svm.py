@@ -285,7 +285,8 @@ class SVMMetric(MetricLearner):
     --------
     The two combinations that Liu, Zhang and Wang compare, on Iris and 30 triplets:
 
-    >>> from linkwise import ReCon, SVMMetric
+    >>> from linkwise import ReCon
+    >>> from linkwise.engines import SVMMetric
     >>> from linkwise.sources import label_triplets_sample
     >>> from sklearn.cluster import KMeans
     >>> from sklearn.datasets import load_iris

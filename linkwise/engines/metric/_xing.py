@@ -321,7 +321,8 @@ class XingMetric(MetricLearner):
     Two features, of which the second is loud and says nothing:
 
     >>> import numpy as np
-    >>> from linkwise import Constraints, ConstrainedAgglomerative, XingMetric
+    >>> from linkwise import Constraints, ConstrainedAgglomerative
+    >>> from linkwise.engines import XingMetric
     >>> from sklearn.pipeline import make_pipeline
     >>> X = np.array([[0.0, 0.0], [0.1, 2.0], [1.0, 0.1], [1.1, 2.1], [0.1, 1.9], [1.0, 2.2]])
     >>> said = Constraints.build(6, must_link=[(0, 1), (2, 3)], cannot_link=[(0, 2), (1, 3)])

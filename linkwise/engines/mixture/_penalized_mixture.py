@@ -210,7 +210,8 @@ class PenalizedMixture(MixtureMixin, ConstrainedClusterer):
     Examples
     --------
     >>> import numpy as np
-    >>> from linkwise import Constraints, PenalizedMixture
+    >>> from linkwise import Constraints
+    >>> from linkwise.engines import PenalizedMixture
     >>> X = np.array([[0.0], [0.2], [0.4], [5.0], [5.3], [5.1]])
     >>> known = Constraints.build(6, must_link=[(0, 3)], cannot_link=[(1, 2)], weight={"must_link": 0.5})
     >>> model = PenalizedMixture(2, random_state=0).fit(X, constraints=known)

@@ -94,7 +94,8 @@ class CVQE(SoftMixin, ConstrainedClusterer):
     Examples
     --------
     >>> import numpy as np
-    >>> from linkwise import Constraints, CVQE
+    >>> from linkwise import Constraints
+    >>> from linkwise.engines import CVQE
     >>> X = np.array([[0.0], [1.0], [8.0], [9.0]])
     >>> known = Constraints.build(4, must_link=[(0, 2)], weight=10.0)
     >>> model = CVQE(2, init=[[0.0], [9.0]]).fit(X, constraints=known)
@@ -210,7 +211,8 @@ class LCVQE(SoftMixin, ConstrainedClusterer):
     Examples
     --------
     >>> import numpy as np
-    >>> from linkwise import Constraints, LCVQE
+    >>> from linkwise import Constraints
+    >>> from linkwise.engines import LCVQE
     >>> X = np.array([[0.0], [1.0], [8.0], [9.0]])
     >>> known = Constraints.build(4, must_link=[(0, 2)], weight=10.0)
     >>> model = LCVQE(2, init=[[0.0], [9.0]]).fit(X, constraints=known)

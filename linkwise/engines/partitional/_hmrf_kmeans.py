@@ -101,7 +101,8 @@ class HMRFKMeans(SoftMixin, ConstrainedClusterer):
     Examples
     --------
     >>> import numpy as np
-    >>> from linkwise import Constraints, HMRFKMeans
+    >>> from linkwise import Constraints
+    >>> from linkwise.engines import HMRFKMeans
     >>> X = np.array([[0.0], [1.0], [8.0], [9.0]])
     >>> known = Constraints.build(4, must_link=[(0, 2)], weight=1.0)
     >>> model = HMRFKMeans(2, init=[[0.0], [9.0]]).fit(X, constraints=known)

@@ -94,7 +94,8 @@ class SeededKMeans(_FromSeeds):
     Examples
     --------
     >>> import numpy as np
-    >>> from linkwise import Constraints, SeededKMeans
+    >>> from linkwise import Constraints
+    >>> from linkwise.engines import SeededKMeans
     >>> X = np.array([[0.0], [1.0], [4.0], [8.0], [9.0]])
     >>> seeds = Constraints.from_labels([0, 0, -1, 1, 1])
     >>> SeededKMeans(2).fit(X, constraints=seeds).labels_.tolist()
@@ -171,7 +172,8 @@ class ConstrainedKMeans(_FromSeeds):
     Examples
     --------
     >>> import numpy as np
-    >>> from linkwise import ConstrainedKMeans, Constraints
+    >>> from linkwise import Constraints
+    >>> from linkwise.engines import ConstrainedKMeans
     >>> X = np.array([[0.0], [5.0], [5.5], [8.0], [9.0]])
     >>> seeds = Constraints.from_labels([0, 0, -1, 1, 1])
     >>> ConstrainedKMeans(2).fit(X, constraints=seeds).labels_.tolist()

@@ -58,7 +58,8 @@ def minimal(constraints: Constraints) -> Constraints:
 
     Examples
     --------
-    >>> from linkwise import Constraints, minimal
+    >>> from linkwise import Constraints
+    >>> from linkwise.problem import minimal
     >>> said = Constraints.build(
     ...     4, must_link=[(0, 1), (1, 2), (0, 2)], cannot_link=[(0, 3), (2, 3)], triplets=[(0, 1, 3)]
     ... )

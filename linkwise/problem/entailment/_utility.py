@@ -54,7 +54,8 @@ class Utility:
 
     Examples
     --------
-    >>> from linkwise import Constraints, utility
+    >>> from linkwise import Constraints
+    >>> from linkwise.problem import utility
     >>> X = [[0.0, 0.0], [0.0, 1.0], [5.0, 0.0], [5.0, 1.0]]
     >>> said = Constraints.build(4, must_link=[(0, 2), (1, 3)], cannot_link=[(0, 1)])
     >>> print(utility(said, X, result=[0, 0, 1, 1]))
@@ -154,7 +155,8 @@ def utility(constraints: Constraints, X: Any, *, result: Any = None, random_stat
 
     Examples
     --------
-    >>> from linkwise import Constraints, utility
+    >>> from linkwise import Constraints
+    >>> from linkwise.problem import utility
     >>> X = [[0.0], [1.0], [2.0], [3.0]]
     >>> against = utility(Constraints.build(4, must_link=[(0, 3)], cannot_link=[(1, 2)]), X, result=[0, 0, 1, 1])
     >>> against.informativeness, against.coherence

@@ -8,9 +8,9 @@ import scipy.sparse
 from numpy.testing import assert_allclose
 from sklearn.metrics import adjusted_rand_score
 
-from linkwise import NeighborhoodPropagation
 from linkwise.active import Dialogue, ExpectedGain, LabelAnswerer
 from linkwise.active._gain import NOISE, RARE, _questions
+from linkwise.engines import NeighborhoodPropagation
 from linkwise.engines.graph._similarity_columns import Field
 from tests.oracles import gaussian_field as twin
 from tests.profile import examples

@@ -17,7 +17,7 @@ from benchmarks._command import _short, main, read_arguments
 from benchmarks._data import SHAPES, tree_of_shape
 from benchmarks._measure import Comparison, Goal, Pair, Row, Spread, measure
 from benchmarks._sections import SECTIONS, TRIPLET_CASES, Plan
-from linkwise import agglomerate
+from linkwise.engines import agglomerate
 
 COMMAND = Path(benchmarks.__file__).with_name("peers.py")
 

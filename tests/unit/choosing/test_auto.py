@@ -9,7 +9,8 @@ import pytest
 import scipy.sparse as sp
 from sklearn.datasets import make_blobs
 
-from linkwise import Constraints, COPKMeans, MinSeparation, SizeBetween, cluster
+from linkwise import Constraints, COPKMeans, cluster
+from linkwise.constraints import MinSeparation, SizeBetween
 from linkwise.exceptions import LinkwiseError
 from linkwise.metrics import adjusted_rand
 from linkwise.selection import _automatic

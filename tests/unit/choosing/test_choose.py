@@ -10,7 +10,8 @@ from scipy.spatial.distance import cdist
 from sklearn.datasets import load_iris, load_wine
 from sklearn.preprocessing import scale
 
-from linkwise import ConstrainedCompleteLink, Constraints, MinSeparation, SizeBetween, cluster, verify
+from linkwise import ConstrainedCompleteLink, Constraints, cluster, verify
+from linkwise.constraints import MinSeparation, SizeBetween
 from linkwise.exceptions import DeadEndError, InfeasibleConstraintsError, LinkwiseError
 from linkwise.sources import label_pairs, label_triplets_sample
 

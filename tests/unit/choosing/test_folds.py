@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from linkwise import Constraints, Kind, MinSeparation, close, implies
+from linkwise import Constraints, Kind, close, implies
+from linkwise.constraints import MinSeparation
 from linkwise.exceptions import InfeasibleConstraintsError, LinkwiseError
 from linkwise.selection import knowledge_folds
 from linkwise.sources import label_pairs

@@ -12,8 +12,8 @@ from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import estimator_checks_generator
 
-from linkwise import RCA, ConstrainedAgglomerative, Constraints, COPKMeans, KnowledgeSearchCV, ReCon
-from linkwise.engines import progress
+from linkwise import ConstrainedAgglomerative, Constraints, COPKMeans, KnowledgeSearchCV, ReCon
+from linkwise.engines import RCA, progress
 from linkwise.exceptions import InfeasibleConstraintsError, LinkwiseError, LinkwiseWarning
 from linkwise.metrics import adjusted_rand
 from linkwise.selection import _search_cv, knowledge_folds

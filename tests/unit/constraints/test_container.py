@@ -11,7 +11,8 @@ import pandas as pd
 import pytest
 from sklearn.model_selection import KFold, train_test_split
 
-from linkwise import Constraints, Kind, MinSeparation, NeighborWithin
+from linkwise import Constraints, Kind
+from linkwise.constraints import MinSeparation, NeighborWithin
 from linkwise.constraints._equal_statements import number_alike
 from linkwise.exceptions import ConstraintError
 

@@ -7,7 +7,8 @@ import pickle
 import numpy as np
 import pytest
 
-from linkwise import Constraints, Dendrogram, Kind, agglomerate, verify
+from linkwise import Constraints, Dendrogram, Kind, verify
+from linkwise.engines import agglomerate
 from linkwise.engines.hierarchical._hierarchy_mixin import mark
 from linkwise.exceptions import ConstraintError, LinkwiseWarning, UnsupportedConstraintError
 from tests.oracles.knowledge import group_holds

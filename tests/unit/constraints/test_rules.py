@@ -7,8 +7,7 @@ import pickle
 import numpy as np
 import pytest
 
-from linkwise import MaxCentroidDistance, MinSeparation, NeighborWithin, SizeBetween
-from linkwise.constraints import Rule
+from linkwise.constraints import MaxCentroidDistance, MinSeparation, NeighborWithin, Rule, SizeBetween
 from linkwise.exceptions import ConstraintError
 
 NUMERIC = [(MinSeparation, "delta"), (NeighborWithin, "epsilon"), (MaxCentroidDistance, "gamma")]

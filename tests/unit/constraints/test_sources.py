@@ -9,9 +9,9 @@ import pandas as pd
 import polars as pl
 import pytest
 
-from linkwise import Constraints, Kind, MinSeparation, close
+from linkwise import Constraints, Kind, close
 from linkwise.active import Answer, LabelAnswerer, Query
-from linkwise.constraints import _from_labels_and_ids
+from linkwise.constraints import MinSeparation, _from_labels_and_ids
 from linkwise.exceptions import ConstraintError, LinkwiseWarning
 from linkwise.problem import label_triplets
 from linkwise.sources import groups, label_pairs, label_triplets_sample

@@ -7,8 +7,8 @@ import pytest
 from numpy.testing import assert_allclose
 from scipy.spatial.distance import cdist
 
-from linkwise import agglomerate, check, verify
-from linkwise.engines import active_complete_link
+from linkwise import check, verify
+from linkwise.engines import active_complete_link, agglomerate
 from linkwise.exceptions import LinkwiseError
 from tests.oracles.complete_link import Active, components
 from tests.oracles.generators import points

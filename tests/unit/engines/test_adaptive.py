@@ -7,8 +7,8 @@ import pytest
 import scipy.sparse as sp
 from numpy.testing import assert_allclose, assert_array_equal
 
-from linkwise import Constraints, Kind, Taxonomy, agglomerate
-from linkwise.engines import progress
+from linkwise import Constraints, Kind, Taxonomy
+from linkwise.engines import agglomerate, progress
 from linkwise.engines.hierarchical.biased import _algorithms, _kernels as kernels
 from linkwise.metrics import h_correlation
 from tests.oracles import adaptive as oracle

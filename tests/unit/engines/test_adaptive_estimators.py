@@ -13,7 +13,8 @@ from sklearn.exceptions import NotFittedError
 from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.pipeline import make_pipeline
 
-from linkwise import IHAC, BiHAC, BiiHAC, Constraints, Taxonomy
+from linkwise import Constraints, Taxonomy
+from linkwise.engines import IHAC, BiHAC, BiiHAC
 from linkwise.exceptions import InfeasibleConstraintsError, LinkwiseError, LinkwiseWarning, MemoryLimitError
 from linkwise.metrics import h_correlation
 

@@ -8,7 +8,8 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy.cluster.hierarchy import is_valid_linkage, linkage
 from scipy.spatial.distance import pdist, squareform
 
-from linkwise import _memory, agglomerate
+from linkwise import _memory
+from linkwise.engines import agglomerate
 from linkwise.engines.agglomeration import (
     _kernels_rounds_dense,
     _kernels_rounds_points,

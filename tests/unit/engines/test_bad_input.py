@@ -23,8 +23,8 @@ import scipy.sparse as sp
 from numpy.testing import assert_array_equal
 
 import linkwise
-from linkwise import ConstrainedAgglomerative, Constraints, ReCon, agglomerate
-from linkwise.engines import ConstrainedClusterer, progress
+from linkwise import ConstrainedAgglomerative, Constraints, ReCon
+from linkwise.engines import ConstrainedClusterer, agglomerate, progress
 from linkwise.exceptions import (
     ConstraintError,
     InfeasibleConstraintsError,

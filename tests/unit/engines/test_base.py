@@ -11,7 +11,8 @@ from numpy.testing import assert_array_equal
 from sklearn.exceptions import NotFittedError
 from sklearn.utils.validation import check_is_fitted
 
-from linkwise import ConstrainedAgglomerative, Constraints, Kind, MinSeparation, ReCon, SizeBetween
+from linkwise import ConstrainedAgglomerative, Constraints, Kind, ReCon
+from linkwise.constraints import MinSeparation, SizeBetween
 from linkwise.engines import ConstrainedClusterer
 from linkwise.engines.hierarchical import _agglomerative
 from linkwise.engines.hierarchical.relative import _estimator

@@ -11,15 +11,9 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy.cluster.hierarchy import linkage as scipy_linkage
 from scipy.spatial.distance import cdist
 
-from linkwise import (
-    ConstrainedAgglomerative,
-    ConstrainedCompleteLink,
-    Constraints,
-    MaxCentroidDistance,
-    agglomerate,
-    propagate,
-    verify,
-)
+from linkwise import ConstrainedAgglomerative, ConstrainedCompleteLink, Constraints, verify
+from linkwise.constraints import MaxCentroidDistance
+from linkwise.engines import agglomerate, propagate
 from linkwise.exceptions import DeadEndError, InfeasibleConstraintsError, LinkwiseError, UnsupportedConstraintError
 from tests.oracles.agglomeration import faults
 from tests.oracles.complete_link import complete_link, components, constrain_proximities, propagate_must_links, sentinel

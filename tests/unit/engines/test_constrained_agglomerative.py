@@ -13,18 +13,8 @@ import scipy.sparse as sp
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.cluster.hierarchy import linkage as scipy_linkage
 
-from linkwise import (
-    ConstrainedAgglomerative,
-    ConstrainedCompleteLink,
-    Constraints,
-    Kind,
-    MaxCentroidDistance,
-    MinSeparation,
-    NeighborWithin,
-    ReCon,
-    check,
-    verify,
-)
+from linkwise import ConstrainedAgglomerative, ConstrainedCompleteLink, Constraints, Kind, ReCon, check, verify
+from linkwise.constraints import MaxCentroidDistance, MinSeparation, NeighborWithin
 from linkwise.engines.hierarchical import _dead_ends
 from linkwise.exceptions import (
     DeadEndError,

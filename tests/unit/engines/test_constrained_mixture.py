@@ -13,7 +13,9 @@ from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.mixture import GaussianMixture
 
-from linkwise import ConstrainedGaussianMixture, Constraints, Kind, MinSeparation, PenalizedMixture
+from linkwise import ConstrainedGaussianMixture, Constraints, Kind
+from linkwise.constraints import MinSeparation
+from linkwise.engines import PenalizedMixture
 from linkwise.exceptions import InfeasibleConstraintsError, LinkwiseError, MemoryLimitError, UnsupportedConstraintError
 from tests.oracles.mixture import Enumeration, em
 from tests.profile import examples

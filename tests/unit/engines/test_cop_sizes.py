@@ -10,7 +10,8 @@ import pytest
 from numpy.testing import assert_array_equal
 from scipy.optimize import linear_sum_assignment
 
-from linkwise import Constraints, COPKMeans, SizeBetween, verify
+from linkwise import Constraints, COPKMeans, verify
+from linkwise.constraints import SizeBetween
 from linkwise.engines.assignment import _size_bounds
 from linkwise.engines.assignment._kernels_flow import flow_within
 from linkwise.exceptions import GaveUpError, InfeasibleConstraintsError, UnsupportedConstraintError

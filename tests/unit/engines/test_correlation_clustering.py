@@ -12,7 +12,9 @@ from numpy.testing import assert_array_equal
 from sklearn.base import clone
 from sklearn.utils.estimator_checks import estimator_checks_generator
 
-from linkwise import Constraints, CorrelationClustering, Kind, SizeBetween, repair, verify
+from linkwise import Constraints, Kind, repair, verify
+from linkwise.constraints import SizeBetween
+from linkwise.engines import CorrelationClustering
 from linkwise.engines.graph._correlation import _joined, _search, correlation_clustering
 from linkwise.exceptions import InfeasibleConstraintsError, UnsupportedConstraintError
 from linkwise.problem import Problem

@@ -8,7 +8,8 @@ from itertools import combinations
 import numpy as np
 import pytest
 
-from linkwise import ConstrainedAgglomerative, Constraints, Kind, MaxCentroidDistance, MinSeparation, NeighborWithin
+from linkwise import ConstrainedAgglomerative, Constraints, Kind
+from linkwise.constraints import MaxCentroidDistance, MinSeparation, NeighborWithin
 from linkwise.engines.agglomeration._choose_loop import merge_all
 from linkwise.exceptions import DeadEndError, InfeasibleConstraintsError, UnsupportedConstraintError
 from tests.profile import examples

@@ -7,8 +7,8 @@ import pytest
 from numpy.testing import assert_allclose
 from scipy.spatial.distance import squareform
 
-from linkwise import Constraints, HACoc, ReCon
-from linkwise.engines import progress
+from linkwise import Constraints, ReCon
+from linkwise.engines import HACoc, progress
 from linkwise.engines.hierarchical.ultrametric import _hacoc
 from linkwise.exceptions import InfeasibleConstraintsError, LinkwiseWarning
 from tests.oracles.generators import consistent_triplets

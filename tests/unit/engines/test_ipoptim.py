@@ -8,8 +8,8 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy.spatial.distance import squareform
 from sklearn.isotonic import isotonic_regression
 
-from linkwise import Constraints, IPoptim, agglomerate
-from linkwise.engines import project_triplets
+from linkwise import Constraints
+from linkwise.engines import IPoptim, agglomerate, project_triplets
 from linkwise.engines.hierarchical.ultrametric import _ipoptim
 from linkwise.engines.hierarchical.ultrametric._active_set import least_squares
 from linkwise.engines.hierarchical.ultrametric._base import Triplets

@@ -9,7 +9,9 @@ from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.cluster import KMeans
 from sklearn.metrics import adjusted_rand_score
 
-from linkwise import Constraints, KernelKMeans, SizeBetween, verify
+from linkwise import Constraints, verify
+from linkwise.constraints import SizeBetween
+from linkwise.engines import KernelKMeans
 from linkwise.engines.graph._affinity import read_affinity
 from linkwise.engines.graph._gram import OBJECTIVES, make_gram
 from linkwise.engines.graph._kernel_kmeans import kernel_kmeans

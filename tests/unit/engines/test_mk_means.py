@@ -9,7 +9,8 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.datasets import load_iris, load_wine
 
-from linkwise import Constraints, MKMeans
+from linkwise import Constraints
+from linkwise.engines import MKMeans
 from linkwise.metrics import rand
 from tests.oracles.soft_kmeans import mk_means_by_definition
 from tests.unit.engines.outcomes import outcome

@@ -7,7 +7,8 @@ import pytest
 import scipy.sparse
 from numpy.testing import assert_allclose, assert_array_equal
 
-from linkwise import Constraints, NeighborhoodPropagation, verify
+from linkwise import Constraints, verify
+from linkwise.engines import NeighborhoodPropagation
 from linkwise.engines.graph import _similarity_columns
 from linkwise.engines.graph._similarity_columns import Field
 from linkwise.exceptions import InfeasibleConstraintsError

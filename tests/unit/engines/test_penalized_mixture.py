@@ -8,7 +8,8 @@ from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.base import clone
 from sklearn.mixture import GaussianMixture
 
-from linkwise import ConstrainedGaussianMixture, Constraints, Kind, PenalizedMixture
+from linkwise import ConstrainedGaussianMixture, Constraints, Kind
+from linkwise.engines import PenalizedMixture
 from linkwise.engines.mixture._factors import read_chunklets
 from linkwise.engines.mixture._penalized_mixture import Penalized
 from linkwise.exceptions import LinkwiseError

@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
-from linkwise import ConstrainedAgglomerative, Constraints, MaxCentroidDistance
+from linkwise import ConstrainedAgglomerative, Constraints
+from linkwise.constraints import MaxCentroidDistance
 from linkwise.engines import gamma_linkage
 from linkwise.exceptions import ConstraintError, LinkwiseError
 from tests.profile import examples

@@ -10,7 +10,8 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy.spatial.distance import cdist
 from sklearn.exceptions import NotFittedError
 
-from linkwise import BiHAC, ConstrainedAgglomerative, Constraints, ReCon, UltraTran, verify
+from linkwise import ConstrainedAgglomerative, Constraints, ReCon, verify
+from linkwise.engines import BiHAC, UltraTran
 from linkwise.engines.hierarchical import _new_samples
 from linkwise.exceptions import LinkwiseError
 from tests.oracles.place import place_by_definition

@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 from numpy.testing import assert_array_equal
 
-from linkwise import ConstrainedAgglomerative, Constraints, NeighborWithin, ReCon
+from linkwise import ConstrainedAgglomerative, Constraints, ReCon
+from linkwise.constraints import NeighborWithin
 from linkwise.engines import progress
 from linkwise.engines._progress import current_progress
 

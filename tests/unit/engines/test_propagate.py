@@ -9,8 +9,10 @@ import scipy.sparse as sp
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.spatial.distance import cdist, pdist, squareform
 
-from linkwise import Constraints, MinSeparation, _memory, propagate
+from linkwise import Constraints, _memory
 from linkwise._threads import Workers
+from linkwise.constraints import MinSeparation
+from linkwise.engines import propagate
 from linkwise.engines.distances import _kernels_shortest_paths, _shortest_paths
 from linkwise.exceptions import (
     ConstraintError,

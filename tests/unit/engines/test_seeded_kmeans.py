@@ -9,7 +9,8 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.cluster import KMeans
 
-from linkwise import ConstrainedKMeans, Constraints, SeededKMeans, verify
+from linkwise import Constraints, verify
+from linkwise.engines import ConstrainedKMeans, SeededKMeans
 from linkwise.engines.partitional._init import Start, neighborhoods
 from linkwise.exceptions import InfeasibleConstraintsError, LinkwiseWarning
 from linkwise.problem import Problem

@@ -10,7 +10,8 @@ import pytest
 import scipy.sparse as sp
 from numpy.testing import assert_allclose, assert_array_equal
 
-from linkwise import CVQE, LCVQE, Constraints, HMRFKMeans, Kind, MKMeans, MPCKMeans, PCKMeans
+from linkwise import Constraints, Kind, MPCKMeans, PCKMeans
+from linkwise.engines import CVQE, LCVQE, HMRFKMeans, MKMeans
 from linkwise.engines.partitional import COPKMeans
 from linkwise.exceptions import LinkwiseError
 from tests.profile import examples

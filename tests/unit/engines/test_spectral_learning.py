@@ -8,7 +8,8 @@ import scipy.sparse as sp
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.metrics import adjusted_rand_score
 
-from linkwise import Constraints, Kind, SpectralLearning, close, verify
+from linkwise import Constraints, Kind, close, verify
+from linkwise.engines import SpectralLearning
 from linkwise.engines.graph._affinity import default_gamma, read_affinity
 from linkwise.engines.graph._bent_graph import bend
 from linkwise.engines.graph._embedding import embed, normalize_rows

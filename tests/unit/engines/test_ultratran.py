@@ -8,8 +8,8 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy.cluster.hierarchy import cophenet, linkage
 from scipy.spatial.distance import squareform
 
-from linkwise import Constraints, Dendrogram, ReCon, UltraTran, agglomerate
-from linkwise.engines import fit_heights, fit_ultrametric, subdominant_ultrametric
+from linkwise import Constraints, Dendrogram, ReCon
+from linkwise.engines import UltraTran, agglomerate, fit_heights, fit_ultrametric, subdominant_ultrametric
 from linkwise.engines.hierarchical.ultrametric import _ultratran
 from linkwise.exceptions import InfeasibleConstraintsError, LinkwiseError, LinkwiseWarning
 from tests.oracles.generators import consistent_triplets

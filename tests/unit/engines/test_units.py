@@ -9,27 +9,23 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.exceptions import ConvergenceWarning
 
-from linkwise import (
+from linkwise import ConstrainedCompleteLink, ConstrainedGaussianMixture, Constraints, MPCKMeans, PCKMeans
+from linkwise.engines import (
     CVQE,
     ITML,
     LCVQE,
     LSML,
     RCA,
     ChunkletLDA,
-    ConstrainedCompleteLink,
-    ConstrainedGaussianMixture,
-    Constraints,
     DiscriminativeRCA,
     DistBoost,
     HMRFKMeans,
     MKMeans,
-    MPCKMeans,
-    PCKMeans,
     PenalizedMixture,
     SVMMetric,
     XingMetric,
+    propagate,
 )
-from linkwise.engines import propagate
 from linkwise.engines.distances._units import in_unit, unit_of
 from linkwise.exceptions import LinkwiseError, LinkwiseWarning
 

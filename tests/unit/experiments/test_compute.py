@@ -8,8 +8,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from linkwise import Constraints, Taxonomy, agglomerate, metrics
+from linkwise import Constraints, Taxonomy, metrics
 from linkwise.datasets import Data, noisy_taxonomy
+from linkwise.engines import agglomerate
 from linkwise.exceptions import LinkwiseError
 from studies.experiments import Cell
 from studies.experiments._compute import compute

@@ -78,7 +78,7 @@ def chance(X, *, constraints, n_clusters, random_state):
 
 
 def tree(X, *, constraints, n_clusters, random_state):
-    from linkwise import agglomerate
+    from linkwise.engines import agglomerate
 
     return agglomerate(X, method="average")
 

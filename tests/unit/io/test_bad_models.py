@@ -17,19 +17,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from linkwise import (
-    ConstrainedAgglomerative,
-    Constraints,
-    COPKMeans,
-    DistBoost,
-    Kind,
-    MPCKMeans,
-    NeighborhoodPropagation,
-    load,
-    save,
-    verify,
-)
+from linkwise import ConstrainedAgglomerative, Constraints, COPKMeans, Kind, MPCKMeans, load, save, verify
 from linkwise.cli import main
+from linkwise.engines import DistBoost, NeighborhoodPropagation
 from linkwise.exceptions import LinkwiseError, LinkwiseWarning
 from linkwise.io._archive import MANIFEST, measure, pack
 from linkwise.io._npy import npy_of_array

@@ -8,8 +8,9 @@ import json
 import numpy as np
 import pytest
 
-from linkwise import Constraints, Dendrogram, Kind, MinSeparation, SizeBetween, Taxonomy, read_data, read_knowledge
+from linkwise import Constraints, Dendrogram, Kind, Taxonomy, read_data, read_knowledge
 from linkwise.active import Dialogue
+from linkwise.constraints import MinSeparation, SizeBetween
 from linkwise.exceptions import ConstraintError, LinkwiseError, LinkwiseWarning
 from linkwise.io import _knowledge as knowledge, write_knowledge
 

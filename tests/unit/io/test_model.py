@@ -17,10 +17,7 @@ from linkwise import (
     ConstrainedAgglomerative,
     Constraints,
     COPKMeans,
-    DistBoost,
     Kind,
-    MinSeparation,
-    NeighborhoodPropagation,
     ReCon,
     cluster,
     engines,
@@ -28,7 +25,8 @@ from linkwise import (
     read_data,
     save,
 )
-from linkwise.engines import DistanceLearner, MetricLearner, kept_floats
+from linkwise.constraints import MinSeparation
+from linkwise.engines import DistanceLearner, DistBoost, MetricLearner, NeighborhoodPropagation, kept_floats
 from linkwise.engines.mixture._gaussian import COVARIANCE_TYPES
 from linkwise.exceptions import LinkwiseError, LinkwiseWarning
 from linkwise.io._archive import MANIFEST, pack

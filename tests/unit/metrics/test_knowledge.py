@@ -7,7 +7,8 @@ import math
 import numpy as np
 import pytest
 
-from linkwise import Constraints, Dendrogram, Kind, SizeBetween
+from linkwise import Constraints, Dendrogram, Kind
+from linkwise.constraints import SizeBetween
 from linkwise.exceptions import ConstraintError, LinkwiseError, LinkwiseWarning
 from linkwise.metrics import satisfaction, triplet_accuracy
 

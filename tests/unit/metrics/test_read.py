@@ -6,7 +6,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from linkwise import Constraints, Dendrogram, agglomerate
+from linkwise import Constraints, Dendrogram
+from linkwise.engines import agglomerate
 from linkwise.exceptions import LinkwiseError, LinkwiseWarning
 from linkwise.metrics import (
     adjusted_mutual_info,

@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from linkwise import Constraints, MinSeparation, SizeBetween, check, conflicts
+from linkwise import Constraints, check, conflicts
+from linkwise.constraints import MinSeparation, SizeBetween
 from linkwise.exceptions import LinkwiseError
 from tests.oracles.generators import SHAPES, flip, random_tree, tree_triplets
 from tests.profile import examples

@@ -8,7 +8,8 @@ from itertools import combinations
 import numpy as np
 import pytest
 
-from linkwise import Constraints, Entry, MinSeparation, check, conflicts, repair
+from linkwise import Constraints, check, conflicts, repair
+from linkwise.constraints import Entry, MinSeparation
 from linkwise.problem.explain._entry_units import expand
 from linkwise.problem.repairs import _entry_repair
 from linkwise.problem.statements._hard import Hard

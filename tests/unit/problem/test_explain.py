@@ -8,7 +8,9 @@ from itertools import combinations
 import numpy as np
 import pytest
 
-from linkwise import Constraints, Explanation, MinSeparation, check
+from linkwise import Constraints, check
+from linkwise.constraints import MinSeparation
+from linkwise.problem import Explanation
 from linkwise.problem.explain._explanation import explain
 from linkwise.problem.explain._fixes import Suspects
 from linkwise.problem.feasibility._check import judge, read_hard

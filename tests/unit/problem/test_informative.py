@@ -8,10 +8,10 @@ from math import comb
 import numpy as np
 import pytest
 
-from linkwise import Constraints, Dendrogram, ReCon, close, implies, informative, minimal
+from linkwise import Constraints, Dendrogram, ReCon, close, implies, informative
 from linkwise.constraints import Kind
 from linkwise.exceptions import ConstraintError, InfeasibleConstraintsError, LinkwiseError, UnsupportedConstraintError
-from linkwise.problem import label_triplets, onetree
+from linkwise.problem import label_triplets, minimal, onetree
 from linkwise.problem.entailment import _greedy_growth
 from tests.oracles import generators, relative
 from tests.oracles.knowledge import trees

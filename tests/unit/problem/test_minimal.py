@@ -7,8 +7,9 @@ from itertools import combinations
 import numpy as np
 import pytest
 
-from linkwise import Constraints, close, implies, minimal
+from linkwise import Constraints, close, implies
 from linkwise.exceptions import InfeasibleConstraintsError, LinkwiseError
+from linkwise.problem import minimal
 from linkwise.problem.entailment import _minimal
 from tests.oracles import generators
 from tests.oracles.entailment import bits, entailed, statements, worlds
@@ -99,7 +100,7 @@ def test_of_many_must_links_a_spanning_forest_is_left_and_one_cannot_link_betwee
 
 
 def test_soft_statements_and_rules_are_left_alone():
-    from linkwise import SizeBetween
+    from linkwise.constraints import SizeBetween
 
     c = Constraints.build(
         3, must_link=[(0, 1), (0, 1), (0, 1)], weight=[2.0, np.inf, np.inf], rules=[SizeBetween(1, 3)]

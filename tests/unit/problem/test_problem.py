@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from linkwise import Constraints, COPKMeans, MinSeparation, SizeBetween, verify
+from linkwise import Constraints, COPKMeans, verify
+from linkwise.constraints import MinSeparation, SizeBetween
 from linkwise.exceptions import GaveUpError, InfeasibleConstraintsError, LinkwiseError
 from linkwise.problem import Problem
 from linkwise.problem.statements import _hard

@@ -7,8 +7,9 @@ from itertools import combinations
 import numpy as np
 import pytest
 
-from linkwise import Constraints, Dendrogram, Kind, close, utility, verify
+from linkwise import Constraints, Dendrogram, Kind, close, verify
 from linkwise.exceptions import LinkwiseError
+from linkwise.problem import utility
 from linkwise.problem.entailment import _utility
 from tests.oracles.entailment import coherence
 from tests.profile import examples

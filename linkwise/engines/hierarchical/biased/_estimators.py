@@ -127,7 +127,8 @@ class IHAC(_Biased):
     Examples
     --------
     >>> import numpy as np
-    >>> from linkwise import Constraints, IHAC
+    >>> from linkwise import Constraints
+    >>> from linkwise.engines import IHAC
     >>> X = np.array([[4.0, 0.0, 1.0], [3.0, 1.0, 0.0], [0.0, 4.0, 0.0], [1.0, 4.0, 1.0]])
     >>> model = IHAC(n_clusters=2).fit(X, constraints=Constraints.build(4, triplets=[(0, 2, 1)]))
     >>> print(model.certificate_)
@@ -235,7 +236,8 @@ class _Learned(_Biased):
         Examples
         --------
         >>> from sklearn.feature_extraction.text import TfidfVectorizer
-        >>> from linkwise import BiHAC, Constraints
+        >>> from linkwise import Constraints
+        >>> from linkwise.engines import BiHAC
         >>> words = TfidfVectorizer()
         >>> X = words.fit_transform(["red apple", "green apple", "red car", "green car"])
         >>> model = BiHAC(learning_rate=0.5).fit(X, constraints=Constraints.build(4, triplets=[(0, 2, 1)]))
@@ -344,7 +346,8 @@ class BiHAC(_Learned):
     Examples
     --------
     >>> import numpy as np
-    >>> from linkwise import BiHAC, Constraints
+    >>> from linkwise import Constraints
+    >>> from linkwise.engines import BiHAC
     >>> X = np.array([[4.0, 0.0, 1.0], [3.0, 1.0, 0.0], [0.0, 4.0, 0.9], [1.0, 4.0, 0.0]])
     >>> model = BiHAC(learning_rate=0.3).fit(X, constraints=Constraints.build(4, triplets=[(0, 2, 1)]))
     >>> model.certificate_.ok, model.top_features(1)[0][0]
@@ -428,7 +431,8 @@ class BiiHAC(_Learned):
     Examples
     --------
     >>> import numpy as np
-    >>> from linkwise import BiiHAC, Constraints
+    >>> from linkwise import Constraints
+    >>> from linkwise.engines import BiiHAC
     >>> X = np.array([[4.0, 0.0, 1.0], [3.0, 1.0, 0.0], [0.0, 4.0, 0.9], [1.0, 4.0, 0.0]])
     >>> model = BiiHAC(learning_rate=0.3).fit(X, constraints=Constraints.build(4, triplets=[(0, 2, 1)]))
     >>> model.error_, model.broken_.tolist()

@@ -129,7 +129,8 @@ class HACoc(_BestEffortTriplets):
     Examples
     --------
     >>> import numpy as np
-    >>> from linkwise import Constraints, HACoc
+    >>> from linkwise import Constraints
+    >>> from linkwise.engines import HACoc
     >>> X = np.array([[0.0], [1.0], [5.0], [6.5]])
     >>> model = HACoc().fit(X, constraints=Constraints.build(4, triplets=[(0, 2, 1)]))
     >>> model.satisfied_

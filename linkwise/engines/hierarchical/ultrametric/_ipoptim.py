@@ -151,7 +151,8 @@ class IPoptim(_BestEffortTriplets):
     Examples
     --------
     >>> import numpy as np
-    >>> from linkwise import Constraints, IPoptim
+    >>> from linkwise import Constraints
+    >>> from linkwise.engines import IPoptim
     >>> X = np.array([[0.0], [1.0], [5.0], [6.5]])
     >>> model = IPoptim(enforce="joint").fit(X, constraints=Constraints.build(4, triplets=[(0, 2, 1)]))
     >>> model.satisfied_

@@ -100,7 +100,8 @@ class UltraTran(_BestEffortTriplets):
     Examples
     --------
     >>> import numpy as np
-    >>> from linkwise import Constraints, UltraTran
+    >>> from linkwise import Constraints
+    >>> from linkwise.engines import UltraTran
     >>> X = np.array([[0.0], [1.0], [5.0], [6.5]])
     >>> model = UltraTran(variant="strict").fit(X, constraints=Constraints.build(4, triplets=[(0, 3, 1)]))
     >>> model.satisfied_, model.labels_.tolist()

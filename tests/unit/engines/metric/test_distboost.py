@@ -9,7 +9,8 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.spatial.distance import cdist
 
-from linkwise import ConstrainedAgglomerative, Constraints, DistBoost, Kind, ReCon
+from linkwise import ConstrainedAgglomerative, Constraints, Kind, ReCon
+from linkwise.engines import DistBoost
 from linkwise.engines.metric._boosting import Labeled, PairWeights, best_step, boost
 from linkwise.engines.metric._distboost import distboost
 from linkwise.engines.metric._kernels import grow_forest

@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
-from linkwise import ITML, LSML, Constraints
+from linkwise import Constraints
+from linkwise.engines import ITML, LSML
 from linkwise.engines.metric._itml import _loss as itml_loss, dual_terms, itml
 from linkwise.engines.metric._kernels import project_onto_bounds
 from linkwise.engines.metric._logdet import certify_near, value_and_slope

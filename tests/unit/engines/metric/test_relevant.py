@@ -7,7 +7,8 @@ import pytest
 from numpy.testing import assert_allclose
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 
-from linkwise import RCA, ChunkletLDA, Constraints, DiscriminativeRCA
+from linkwise import Constraints
+from linkwise.engines import RCA, ChunkletLDA, DiscriminativeRCA
 from linkwise.engines.metric._chunklet_scatter import apart_scatter, chunklets
 from linkwise.exceptions import LinkwiseError, LinkwiseWarning
 from tests.oracles.metrics_learned import between_chunklets, within_chunklets

@@ -7,7 +7,8 @@ import pytest
 import scipy.sparse as sp
 from numpy.testing import assert_allclose
 
-from linkwise import Constraints, SVMMetric
+from linkwise import Constraints
+from linkwise.engines import SVMMetric
 from linkwise.engines.metric._svm import largest_margin, svm_metric
 from linkwise.exceptions import LinkwiseError, LinkwiseWarning
 from tests.oracles.metrics_learned import best_margin

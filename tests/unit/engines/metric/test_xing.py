@@ -7,7 +7,8 @@ import pytest
 import scipy.sparse as sp
 from numpy.testing import assert_allclose
 
-from linkwise import Constraints, XingMetric
+from linkwise import Constraints
+from linkwise.engines import XingMetric
 from linkwise.engines.metric._xing import diagonal_value, full_value, newton_terms, spread_diagonal, xing_metric
 from linkwise.exceptions import LinkwiseError, LinkwiseWarning
 from tests.oracles.metrics_learned import best_xing, central_differences, xing_sums
