@@ -65,7 +65,7 @@ def name_of(path: Path) -> str:
 
 def home_of(module: str, name: str) -> str:
     """The module behind a name of a door."""
-    while name in DOORS.get(module, {}):
+    while name in DOORS.get(module, {}) and DOORS[module][name] != module:
         module = DOORS[module][name]
     return f"{module}.{name}" if (ROOT.parent.joinpath(*module.split(".")) / f"{name}.py").exists() else module
 
