@@ -159,7 +159,7 @@ def _fill_by_name(X: Floats, metric: Metric, name: str, D: Floats) -> None:
     X = np.ascontiguousarray(X, dtype=np.float64)
     options: dict[str, Any] = {}
     if name == "cosine":
-        _require_directions(X.any(axis=1))
+        _require_directions(np.asarray(X.any(axis=1)))
     elif name == "seuclidean":
         options["V"] = np.var(X, axis=0, ddof=1)
     elif name == "mahalanobis":

@@ -61,8 +61,8 @@ def _named(X: FloatArray, constraints: Constraints) -> tuple[FloatArray, Pairs, 
     distinct = squared_lengths(rows)[trios.second] > 0
     if not distinct.all():
         warn_user(
-            f"LSML: {int((~distinct).sum()):,} comparison(s) require a positive distance between samples with the same "
-            "features; they were left out."
+            f"LSML: {int((~distinct).sum()):,} comparison(s) require a positive distance between samples that "
+            "have the same features; they were left out."
         )
         trios = trios.pick(distinct)
     near = together_pairs(constraints)
