@@ -254,7 +254,7 @@ def _shaped(has: dict[str, Any], n: int, d: int) -> Iterator[tuple[str, Any, tup
             yield name, has.get(name), shapes[has["covariance_type"]]
         yield "weights_", has.get("weights_"), (k,)
     if "metric_" in has:
-        full = (d, d) if has["metric"] == "full" else (d,)
+        full = (d, d) if has["form"] == "full" else (d,)
         k = len(has["cluster_centers_"])
         yield "metric_", has["metric_"], (k, *full) if has["per_cluster"] else full
         yield "_ridge", has.get("_ridge"), full
@@ -270,7 +270,7 @@ def _check_spread(made: Any, has: dict[str, Any]) -> None:
     metric = has.get("metric_")
     if metric is None:
         return
-    if made.metric != "full":
+    if made.form != "full":
         _require((metric >= 0).all(), "metric_ is negative")
         return
     turned = np.swapaxes(metric, -1, -2)
