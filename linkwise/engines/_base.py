@@ -1,4 +1,4 @@
-"""Base classes of all estimators: `fit` validates, binds, refuses, judges, solves, certifies and keeps."""
+"""Base classes of all estimators, with the steps of `fit`: validate, bind, refuse, judge, solve, certify, keep."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ from linkwise.result import Certificate, verify
 
 
 class ConstrainedEstimator(BaseEstimator):  # type: ignore[misc]
-    """Base of all that learns from data and statements: reads both, refuses what it does not know, keeps old state.
+    """Base of all estimators: validates data and constraints, refuses unsupported kinds, undoes a failed fit.
 
-    A subclass says what it understands, writes `_learn`, and offers a documented ``fit`` that calls `_fit`.
+    A subclass sets ``understands``, implements `_learn`, and offers a documented ``fit`` that calls `_fit`.
     """
 
     understands: ClassVar[frozenset[Kind]] = frozenset()
     understands_rules: ClassVar[frozenset[type[Rule]]] = frozenset()
-    # what to do with sparse X where the tags say that it is not taken
+    # hint for sparse X where the tags do not accept it
     _dense_only: ClassVar[str] = "reduce the features first, as with sklearn.decomposition.TruncatedSVD."
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {}
     # fitted attributes that a model file holds; a subclass lists its own only, those of its bases are added
@@ -40,11 +40,11 @@ class ConstrainedEstimator(BaseEstimator):  # type: ignore[misc]
     }
     # parameters that files of older versions lack, with the values that give what the method did then
     _added_parameters: ClassVar[dict[str, Any]] = {}
-    # lets a Pipeline pass constraints on without the user asking for it when metadata routing is enabled
+    # a Pipeline passes constraints on by default when metadata routing is enabled
     __metadata_request__fit: ClassVar[dict[str, bool]] = {"constraints": True}
 
     def _fit(self, X: Any, y: Any, constraints: Constraints | None) -> Self:
-        """Read, bind, refuse and learn; if any of it fails, nothing has happened."""
+        """Read, bind, refuse and learn; a failure leaves the estimator unchanged."""
         constraints = constraints_of(y, constraints)
         before = dict(self.__dict__)
         try:
@@ -58,17 +58,17 @@ class ConstrainedEstimator(BaseEstimator):  # type: ignore[misc]
         return self
 
     def _learn(self, samples: Any, constraints: Constraints) -> None:
-        """Set the fitted attributes from validated samples and statements about them."""
+        """Set the fitted attributes from validated samples and constraints."""
         raise NotImplementedError
 
     def _read(self, X: Any) -> Any:
-        """Validate X to be learned from."""
+        """Validate the X of `fit`."""
         return self._validate(X, reset=True)
 
     def _validate(self, X: Any, *, reset: bool) -> Any:
-        """Validate X; sparse input is let through when the tags say the method takes it.
+        """Validate X; sparse input is accepted when the tags allow it.
 
-        ``reset`` says whether X sets the number and names of features, or has to have those seen before.
+        With ``reset`` X sets the number and names of features, otherwise it must match those of `fit`.
         """
         require_numbers(X)
         takes_sparse = self.__sklearn_tags__().input_tags.sparse
@@ -88,7 +88,7 @@ class ConstrainedEstimator(BaseEstimator):  # type: ignore[misc]
         return samples
 
     def _refuse(self, constraints: Constraints) -> Constraints:
-        """Let only the kinds and rules through that this method understands."""
+        """Raise if there are kinds of statements or rules that this method does not understand."""
         require_understood(constraints, type(self).__name__, self.understands, self.understands_rules)
         return constraints
 
@@ -99,7 +99,7 @@ def _fault_of_names(names: Any, n_features: int) -> str:
 
 
 class ConstrainedClusterer(ClusterMixin, ConstrainedEstimator):  # type: ignore[misc]
-    """Base of all clusterers: owns `fit`; a subclass writes ``_solve`` and says what it understands.
+    """Base of all clusterers: defines `fit`; a subclass implements ``_solve`` and sets ``understands``.
 
     Think three times before adding anything here: it is a base of every method.
 
@@ -116,12 +116,12 @@ class ConstrainedClusterer(ClusterMixin, ConstrainedEstimator):  # type: ignore[
     (True, ['apart', 'cannot_link', 'must_link', 'together', 'triplets'])
     """
 
-    # True for methods of the literature that cannot promise to keep what they are told: a broken statement is then
-    # warned about and listed in the certificate, where every other method withholds its result
+    # True for methods of the literature without a guarantee: a broken statement then causes a warning and is listed in
+    # the certificate, where every other method raises and returns no result
     best_effort: ClassVar[bool] = False
     _keeps_instead: ClassVar[str] = "ReCon builds a tree in which all triplets hold."
-    # True for methods that weigh soft statements against the data: these reach the engine with their weights, where
-    # every other method is told to hold them or, if they contradict others, not told of them at all
+    # True for methods that weigh soft statements against the data: the engine receives them with their weights, where
+    # for every other method they become hard or, if they contradict others, are left out
     weighs: ClassVar[bool] = False
 
     _saved: ClassVar[dict[str, Kept]] = {
@@ -144,27 +144,29 @@ class ConstrainedClusterer(ClusterMixin, ConstrainedEstimator):  # type: ignore[
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
-            The data, or square dissimilarities with ``metric="precomputed"``. Not modified.
+            The samples, one per row, or a square matrix of dissimilarities with ``metric="precomputed"``. Not modified.
         y : None
-            Constraints passed here are used as ``constraints``; anything else is ignored (for labels see
-            `Constraints.from_labels`).
+            Ignored, unless it is a `Constraints`: then it is used as ``constraints``. To use class labels, pass
+            ``constraints=Constraints.from_labels(labels)``.
         constraints : Constraints, optional
-            What is known. Hard statements hold in the result or an error explains why they cannot; soft ones
-            (finite weight) hold unless they contradict others, and what was left out is warned about; a method whose
-            ``weighs`` is True sets their weights against the fit to the data instead. A method whose
-            ``best_effort`` is True takes them all as wishes: contradictions are still errors, but statements that could
-            hold may be broken, which a warning says and ``certificate_`` lists.
+            Statements about the rows of X, and rules; none by default. A hard statement (infinite weight) holds in the
+            result; if the hard statements cannot all hold, an error explains why. A soft statement (finite weight)
+            holds unless it contradicts others; soft statements left out are listed in a warning and in ``dropped_``.
+            A method with ``weighs = True`` trades the weights of soft statements against the fit to the data instead.
+            A method with ``best_effort = True`` gives no guarantee: it may break any statement, and then warns and
+            lists the broken ones in ``certificate_``. Contradictions between hard statements are errors there as well.
 
         Returns
         -------
         self
+            The fitted estimator, with ``labels_`` and ``certificate_``.
 
         Raises
         ------
         InfeasibleConstraintsError
-            Hard statements contradict each other.
+            The hard statements cannot all hold, with this number of clusters and these rules.
         UnsupportedConstraintError
-            The method does not know a kind of statement or rule.
+            The method does not understand a kind of statement or a rule.
         """
         return self._fit(X, y, constraints)
 
@@ -174,14 +176,16 @@ class ConstrainedClusterer(ClusterMixin, ConstrainedEstimator):  # type: ignore[
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
+            The samples, as in `fit`.
         y : None
-            Constraints passed here are used as ``constraints``.
+            Ignored, unless it is a `Constraints`, as in `fit`.
         **fit_params : dict
             ``constraints``, as in `fit`.
 
         Returns
         -------
         ndarray of intp, shape (n_samples,)
+            Cluster of each sample.
         """
         labels: IntArray = self.fit(X, y, **fit_params).labels_
         return labels
@@ -193,29 +197,29 @@ class ConstrainedClusterer(ClusterMixin, ConstrainedEstimator):  # type: ignore[
         self._keep(self._solve(problem), problem)
         self.constraints_ = problem.constraints
 
-    # -- what a subclass writes ---------------------------------------------------------------------------------
+    # -- implemented by subclasses ------------------------------------------------------------------------------
 
     def _solve(self, problem: Problem) -> Any:
-        """Solve one validated problem whose statements `_judge` let pass."""
+        """Solve one validated problem that passed `_judge`."""
         raise NotImplementedError
 
     def _keep(self, outcome: Any, problem: Problem) -> None:
-        """Set the fitted attributes, `certificate_` among them."""
+        """Set the fitted attributes, including `certificate_`."""
         raise NotImplementedError
 
     def _metric(self) -> Any:
         return getattr(self, "metric", "euclidean")
 
-    # -- the steps ----------------------------------------------------------------------------------------------
+    # -- the steps of fit ---------------------------------------------------------------------------------------
 
     def _judge(self, problem: Problem) -> None:
-        """Raise if the statements cannot hold; an engine that finds out more cheaply by itself asks less here."""
+        """Raise if the statements cannot hold; overridden by engines that detect conflicts more cheaply themselves."""
         problem.verdict.raise_if_infeasible()
 
     def _pose(self, samples: Any, constraints: Constraints) -> Problem:
         """Return the problem with the statements in force: soft ones that contradict others are left out.
 
-        A method that weighs soft statements gets all of them, with their weights.
+        A method that weighs soft statements receives all of them, with their weights.
         """
         k, who = getattr(self, "n_clusters", None), type(self).__name__
 
@@ -232,7 +236,7 @@ class ConstrainedClusterer(ClusterMixin, ConstrainedEstimator):  # type: ignore[
         if problem.verdict.status != "infeasible":
             return problem
         kept = np.setdiff1d(np.arange(constraints.n_statements), repair(constraints, keep="hard").dropped)
-        # The rest holds together, but perhaps not in that number of clusters or under the rules.
+        # The others hold together, but perhaps not in this number of clusters or under these rules.
         while (why := (problem := pose(wanted.select(kept))).verdict.explanation) is not None:
             core = kept[np.array(why.core, dtype=np.intp)]
             soft = core[~constraints.is_hard[core]]
@@ -244,13 +248,13 @@ class ConstrainedClusterer(ClusterMixin, ConstrainedEstimator):  # type: ignore[
         listed = "\n".join(f"  {constraints.describe(int(i))}" for i in dropped[:5])
         more = len(dropped) - 5
         warn_user(
-            f"{len(dropped)} soft statement(s) contradict others or what was asked for, and were left out:\n{listed}"
+            f"{len(dropped)} soft statement(s) contradict others, n_clusters or a rule, and were left out:\n{listed}"
             + (f"\n  and {more} more" if more > 0 else "")
         )
         return problem
 
     def _certify(self, result: Any, problem: Problem) -> Certificate:
-        """Check a result by code that shares nothing with the engines; a violation is never passed on in silence."""
+        """Check a result by code that shares nothing with the engines; warn about violations, or raise."""
         data = problem.X if problem.constraints.rules else None
         certificate = verify(result, problem.constraints, X=data, metric=self._metric())
         if self.best_effort and certificate.violated and not certificate.faults:
@@ -261,9 +265,9 @@ class ConstrainedClusterer(ClusterMixin, ConstrainedEstimator):  # type: ignore[
             )
         elif not certificate.ok:
             msg = (
-                f"{type(self).__name__} produced a result that breaks what was promised; it is withheld.\n"
+                f"{type(self).__name__} produced a result that breaks hard statements or rules; it is not returned.\n"
                 f"{certificate}\n"
-                "Hint: this is a bug in linkwise; please report it with the data and constraints."
+                "Hint: this is a bug in linkwise; please report it together with the data and constraints."
             )
             raise ViolationError(msg, certificate)
         return certificate

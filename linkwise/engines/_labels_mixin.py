@@ -1,4 +1,4 @@
-"""What every estimator that answers with labels shares, whether it moves centers, fits a mixture or cuts a graph."""
+"""`PartitionMixin`, shared by all estimators that return labels without a tree: k-means, mixtures, graphs."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from linkwise.problem import Problem
 
 
 class PartitionMixin:
-    """A fixed number of clusters, and labels that are checked before anybody sees them.
+    """A fixed number of clusters, and labels that are certified before they are stored.
 
-    A subclass overrides `_keep` to set what else it found, and passes the labels on.
+    A subclass overrides `_keep` to store its other results, and calls `_keep_labels`.
     """
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
@@ -26,7 +26,7 @@ class PartitionMixin:
     n_clusters: int
 
     def _read(self, X: Any) -> Any:
-        """Validate X, and refuse a number of clusters that cannot be before any work is done."""
+        """Validate X, and refuse more clusters than samples before any work is done."""
         name = type(self).__name__
         if isinstance(self.n_clusters, (bool, np.bool_)):
             msg = f"The 'n_clusters' parameter of {name} must be an int. Got {self.n_clusters!r} instead."
@@ -34,8 +34,8 @@ class PartitionMixin:
         samples = super()._read(X)  # type: ignore[misc]
         if self.n_clusters > samples.shape[0]:
             msg = (
-                f"{name} was asked for n_clusters={self.n_clusters}, but X has only n_samples={samples.shape[0]}.\n"
-                f"Hint: n_clusters between 1 and {samples.shape[0]}."
+                f"{name} got n_clusters={self.n_clusters}, but X has only n_samples={samples.shape[0]}.\n"
+                f"Hint: n_clusters={samples.shape[0]} or less."
             )
             raise LinkwiseError(msg)
         return samples

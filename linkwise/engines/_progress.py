@@ -1,4 +1,4 @@
-"""Progress of long fits: an opt-in callback, set around any call rather than on an estimator."""
+"""`progress`, a context manager that reports how far the fits inside it have come."""
 
 from __future__ import annotations
 
@@ -17,7 +17,8 @@ def progress(callback: Progress) -> Iterator[None]:
     Parameters
     ----------
     callback : callable
-        Called a few times per second on long work, with merges done and merges at most; not called on short work.
+        Called a few times per second during long fits, with the number of merges done and their maximum; short fits
+        may end without a call.
 
     Examples
     --------
@@ -38,5 +39,5 @@ def progress(callback: Progress) -> Iterator[None]:
 
 
 def current_progress() -> Progress | None:
-    """The callback in force, if any."""
+    """Return the callback in force, if any."""
     return _CALLBACK.get()

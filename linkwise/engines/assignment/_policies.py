@@ -1,4 +1,4 @@
-"""Ways to assign rows that are to be apart: at least cost, once for all, or one after the other as in COP-KMeans."""
+"""Assignment policies for constrained k-means: exact, fixed after the first step, or greedy as in COP-KMeans."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ from linkwise.problem.statements import Contracted
 
 @dataclass(frozen=True, eq=False)
 class Placement:
-    """Labels of the rows of a cloud, and their squared distances to the centers of these.
+    """Labels of the rows of a cloud, and the squared distance of each row to its center.
 
-    ``best`` says whether no assignment costs less, ``movable`` which rows an empty cluster may take; default all.
+    ``best`` is True if no assignment costs less. ``movable`` marks the rows an empty cluster may take, by default all.
     """
 
     labels: IntArray
@@ -47,10 +47,10 @@ class FreePlaces:
 
 
 class ExactPlaces:
-    """Nearest centers for rows that nothing binds, the least total cost for those that are to be apart.
+    """Nearest centers for rows without cannot-links, minimum total cost for the others.
 
     Called with centers and the labels before, as `run_lloyd` does. ``witness`` returns labels of all samples in which
-    all statements hold, or raises; it is asked only when the assignment finds none of its own.
+    all statements hold, or raises; it is called only when the assignment finds no labels.
     """
 
     random = False
@@ -80,7 +80,7 @@ class ExactPlaces:
 
 
 class FixedPlaces(ExactPlaces):
-    """Assign what is known once, at least cost; from then on only rows move about which nothing was said."""
+    """Assign rows named by statements once, at minimum cost; from then on only the other rows move."""
 
     def __init__(self, cloud: Contracted, witness: Callable[[], IntArray]) -> None:
         super().__init__(cloud, witness)
@@ -101,11 +101,10 @@ class FixedPlaces(ExactPlaces):
 
 
 class GreedyPlaces:
-    """Samples one after the other, each to the nearest center that no sample before it forbids, as in COP-KMeans.
+    """Samples one after the other, each to the nearest center its cannot-links still allow, as in COP-KMeans.
 
-    ``X`` are the samples, ``order`` is the order in which they come, or a generator that draws one. Of must-linked
-    samples the first one chooses and the others follow. One for which no cluster is left ends the run with
-    `GaveUpError`.
+    ``X`` are the samples, ``order`` is their order, or a generator that draws one. Must-linked samples all go to the
+    cluster of the first of them. A sample for which no cluster is left ends the run with `GaveUpError`.
     """
 
     def __init__(
@@ -141,7 +140,7 @@ class GreedyPlaces:
         return Placement(labels, distance, best=not (len(node) or self._joined))
 
     def _gave_up(self, node: int, k: int) -> GaveUpError:
-        """Name the sample that found no cluster and what keeps it out of them."""
+        """Make the error that names the sample without a cluster and the statements that exclude it."""
         c, mine = self.constraints, self.cloud.group == node
         pairs = np.flatnonzero(c.kind == Kind.CANNOT_LINK)
         at = pairs[mine[c.items[pairs, :2]].any(axis=1)].tolist()
@@ -154,7 +153,7 @@ class GreedyPlaces:
             f"COP-KMeans gave up: each of the {k} clusters already held a sample that sample {name} must be apart "
             f"from:\n{listed}"
             + (f"\n  and {more} more" if more > 0 else "")
-            + "\nThat proves nothing: the samples before it were assigned without looking ahead.\n"
+            + "\nA clustering may still exist: the samples before it were assigned without looking ahead.\n"
             'Hint: assignment="exact" looks ahead; order="random" with a larger max_tries tries more orders.'
         )
         return GaveUpError(msg, tuple(sorted(at)))

@@ -1,4 +1,4 @@
-"""Clusters of bounded size: `SizeBetween` kept at every assignment."""
+"""Assignment under bounds on cluster sizes: the rule `SizeBetween` holds after every step."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _VISITS = 50_000_000
 
 
 def size_bounds(constraints: Constraints) -> tuple[int, int] | None:
-    """The strictest of the bounds on sizes; None when there are none that every clustering does not keep."""
+    """Return the strictest bounds on sizes; None if every clustering keeps them."""
     rules = [rule for rule in constraints.rules if isinstance(rule, SizeBetween)]
     n = constraints.n_samples
     low = max((rule.low for rule in rules), default=1)
@@ -29,15 +29,15 @@ def size_bounds(constraints: Constraints) -> tuple[int, int] | None:
 
 
 def is_flow(cloud: Contracted) -> bool:
-    """Whether sizes are all there is to keep, so that the best assignment is a flow."""
+    """Whether sizes are the only constraints, so that the best assignment is a minimum-cost flow."""
     return cloud.n_nodes == len(cloud.group) and not cloud.apart.n_places
 
 
 class SizedPlaces:
-    """Assign rows so that every cluster has a number of samples within bounds, and what is to be apart is.
+    """Assign rows so that the size of every cluster is within bounds and no cannot-link breaks.
 
-    ``witness`` returns labels of all samples in which everything holds, or raises; it is asked when filling in
-    clusters does not find any.
+    ``witness`` returns labels of all samples in which all statements and rules hold, or raises; it is called when
+    filling the clusters greedily fails.
     """
 
     random = False
@@ -73,7 +73,7 @@ class SizedPlaces:
         name = np.empty(costs.shape[1], dtype=np.intp)
         total = np.zeros((len(name), len(name)))
         np.add.at(total, labels, costs)
-        match(total, np.arange(len(name)), name)  # all bounds are alike, so clusters may trade names
+        match(total, np.arange(len(name)), name)  # all clusters have the same bounds, so they may be renumbered
         labels = name[labels]
         improve_within(costs, self._weight, self.cloud.apart, self._place, self.low, self.high, labels, _VISITS)
         return labels, False
@@ -82,7 +82,7 @@ class SizedPlaces:
 def _solve(
     costs: FloatArray, weight: IntArray, apart: Apart, low: int, high: int, labels: IntArray
 ) -> tuple[IntArray, bool]:
-    """Ask a solver for the best assignment of a few rows; ``labels`` are kept unless it finds cheaper ones."""
+    """Find the best assignment of a few rows by integer programming; ``labels`` are kept unless it costs less."""
     from scipy.sparse import coo_array, vstack
 
     m, k = costs.shape

@@ -1,4 +1,4 @@
-"""Distances bent by must-links: samples near a linked sample come near to all samples linked with it."""
+"""Distances changed by links: shortest paths on which moving between must-linked samples is free."""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ def adjust(
     with Workers() as workers:
         D = fresh_distances(source, metric, kind, workers)
         if len(stops):
-            # Samples of a group end up in one place, so one row stands for all of them until the paths are found.
+            # All samples of a component get the same distances: one row represents them until the paths are found.
             _contract(D, group)
             shorten(D, m, stops, workers)
         mirror(D, m)
@@ -95,7 +95,7 @@ def adjust(
 
 
 def fresh_distances(source: Any, metric: Metric, kind: np.dtype[Any], workers: Workers) -> Floats:
-    """Distances as a fresh square with nothing but zeros on its diagonal."""
+    """Return distances as a new square matrix with a zero diagonal."""
     name = metric_name(metric)
     if name == "precomputed":
         D = read_dissimilarities(source, dtype=kind, who="propagate")
@@ -127,7 +127,7 @@ def propagate(
     cannot_link: Literal["far", "keep"] = "far",
     dtype: npt.DTypeLike = np.float64,
 ) -> Floats:
-    """Return dissimilarities in which must-linked samples are one place and cannot-linked ones are far apart.
+    """Return dissimilarities in which must-linked samples coincide and cannot-linked ones are far apart.
 
     Parameters
     ----------
@@ -136,20 +136,21 @@ def propagate(
     constraints : Constraints
         Must-links, cannot-links, groups together and groups apart; all are taken as hard.
     metric : str or callable, default="euclidean"
-        How vectors are compared, or ``"precomputed"``.
+        Metric between vectors, or ``"precomputed"``.
     metric_input : bool, optional
-        Whether the dissimilarities obey the triangle inequality, so that only must-linked samples can shorten a way.
-        By default known metrics do (Euclidean and others) and everything else, a precomputed matrix included, does not.
+        Whether the dissimilarities obey the triangle inequality, so that only must-linked samples can shorten a path.
+        By default True for metrics known to obey it (Euclidean and others), and False for all others and for a
+        precomputed matrix.
     cannot_link : {"far", "keep"}, default="far"
-        What happens to pairs that must not share a cluster: they are set to twice the largest of all shortened
-        dissimilarities (1 if that is 0), or kept as they are, for a method that gets the constraints as well.
+        "far" sets cannot-linked pairs to twice the largest of all shortened dissimilarities (1 if that is 0); "keep"
+        leaves them unchanged, for a method that receives the constraints as well.
     dtype : {float64, float32}, default=float64
-        Type to compute in.
+        Floating-point type of the computation and the result.
 
     Returns
     -------
     ndarray of shape (n_samples, n_samples)
-        Symmetric, zero diagonal; for any method that takes dissimilarities.
+        Symmetric, with a zero diagonal; suitable for any method that takes dissimilarities.
 
     Raises
     ------
@@ -158,24 +159,24 @@ def propagate(
     UnsupportedConstraintError
         There are statements of other kinds, or rules.
     MemoryLimitError
-        When the matrices would not fit into memory; nothing is allocated then.
+        The matrices would not fit into memory; raised before anything is allocated.
 
     See Also
     --------
-    ConstrainedCompleteLink : complete link on these dissimilarities, hard statements guaranteed.
+    ConstrainedCompleteLink : complete link on these dissimilarities; hard statements hold.
 
     Notes
     -----
-    Must-linked pairs get distance 0, then every pair the length of its shortest path. Without must-links nothing is
-    shortened, so dissimilarities that break the triangle inequality stay as they are.
+    Must-linked pairs get distance 0, then every pair gets the length of its shortest path. Without must-links nothing
+    is shortened, so dissimilarities that break the triangle inequality stay unchanged.
 
     **Cost** one n x n matrix of ``dtype``, and 3 n p numbers for p must-linked components; O(n^2 p) time at worst,
-    O(n^3) when the triangle inequality is not known to hold. Ways that cannot be shorter are mostly not tried: on
-    points in the plane a few per cent of them are. **Guarantee** no pair of samples gets farther apart, except by a
-    cannot-link; the result without cannot-links is a metric; computing it again changes nothing (each up to rounding).
-    **Departure from** [1]_ components of the given must-links take the place of pairs at distance 0, so that copies of
-    a sample are not taken as linked; cannot-links reach all samples of both components; the largest distance is
-    doubled, as adding 1 may vanish in rounding.
+    O(n^3) when the triangle inequality is not known to hold. Most paths that cannot be shorter are skipped: for
+    points in the plane all but a few per cent. **Guarantee** no pair of samples gets farther apart, except by a
+    cannot-link; the result without cannot-links is a metric; applying the function again changes nothing (each up to
+    rounding). **Departure from** [1]_ components of the given must-links replace pairs at distance 0, so that
+    duplicates of a sample do not count as linked; cannot-links apply to all samples of both components; the largest
+    distance is doubled, as adding 1 may be lost in rounding.
 
     References
     ----------
@@ -197,7 +198,7 @@ def propagate(
         raise LinkwiseError(msg)
     kind = read_dtype(dtype)
     if kind not in (np.float32, np.float64):
-        msg = f"propagate computes in float32 or float64, not in {kind}.\nHint: dtype=np.float32 or dtype=np.float64."
+        msg = f"propagate: dtype is {kind}, expected float32 or float64.\nHint: dtype=np.float32 or dtype=np.float64."
         raise LinkwiseError(msg)
     source, n, metric, triangle = read_source(X, metric, metric_input)
     known = bind(constraints, X, n)
@@ -212,7 +213,7 @@ def propagate(
 def read_source(
     X: Any, metric: Metric, metric_input: bool | None, *, who: str = "propagate"
 ) -> tuple[Any, int, Metric, bool]:
-    """Read vectors or dissimilarities: the array, the number of samples, how to compare, and whether triangles hold."""
+    """Read vectors or dissimilarities; return array, number of samples, metric and whether triangles hold."""
     triangle = obeys_triangle(metric, metric_input, who=who)
     if scipy.sparse.issparse(X) and metric != "precomputed":
         require_sparse_metric(who, metric_name(metric))

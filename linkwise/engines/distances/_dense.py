@@ -1,4 +1,4 @@
-"""Dense distances: computed from vectors in any metric, or read from a matrix somebody else computed."""
+"""Dense distances: computed from vectors in any metric, or read from a precomputed matrix."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ import scipy.sparse
 from linkwise._kernels.condensed import samples_from_length
 from linkwise._memory import require_memory
 from linkwise._threads import Workers
-from linkwise._typing import FloatArray, Floats
+from linkwise._typing import BoolArray, FloatArray, Floats
 from linkwise._validation import require_numbers, warn_user
 from linkwise.engines.distances._kernels_dense import TALL, Neighbors, _copy_if_fair, _expand, _fill_rows
 from linkwise.exceptions import LinkwiseError
@@ -57,11 +57,11 @@ def metric_name(metric: Metric, *, who: str = "agglomerate") -> str:
 
 
 def scaled(X: FloatArray, dtype: npt.DTypeLike) -> tuple[Floats, float]:
-    """Return the vectors in the compute type, and the factor by which distances must be multiplied afterwards.
+    """Return the vectors in the compute type, and the factor to multiply distances by afterwards.
 
     In single precision rows are first centered and brought to a size near 1 (by a power of two, which is exact), so
-    that neither a common offset nor small or large units cost digits. Double precision is left alone unless squares
-    would vanish.
+    that neither a common offset nor small or large units cost digits. Double precision is unchanged unless squares
+    would underflow.
 
     Raises
     ------
@@ -112,16 +112,16 @@ def square_distances(
     dtype : dtype
         Type of the result.
     workers : Workers, optional
-        Threads to use; a fresh set by default.
+        Threads to use; a new set by default.
     pitch : int, optional
         Entries from one row to the next; at least n_samples, which is the default.
     near : Neighbors, optional
-        Filled in as well, unless there is so much to do that threads share it, or the metric is not Euclidean.
+        Filled as well, unless the work is large enough for threads, or the metric is not Euclidean.
 
     Returns
     -------
     ndarray of shape (n_samples, pitch)
-        The diagonal is 0, or infinite where ``near`` was filled in; columns from n_samples on hold nothing.
+        The diagonal is 0, or infinite where ``near`` was filled; columns from n_samples on are undefined.
 
     Examples
     --------
@@ -134,15 +134,15 @@ def square_distances(
     if name in ("euclidean", "sqeuclidean"):
         columns = np.ascontiguousarray(X.T, dtype=dtype)
         root = (name == "euclidean") and not squared
-        nobody = Neighbors.of(0, dtype)
+        unused = Neighbors.of(0, dtype)
         bands, cost = -(-n // TALL), TALL * n * (8 + X.shape[1]) // 32
         if bands * cost < WIDE_ENOUGH:
-            _fill_rows(columns, D, root, nobody if near is None else near, 0, bands)
+            _fill_rows(columns, D, root, unused if near is None else near, 0, bands)
         elif workers is not None:
-            workers.over(_fill_rows, bands, cost, columns, D, root, nobody)
+            workers.over(_fill_rows, bands, cost, columns, D, root, unused)
         else:
             with Workers() as own:
-                own.over(_fill_rows, bands, cost, columns, D, root, nobody)
+                own.over(_fill_rows, bands, cost, columns, D, root, unused)
         if name == "sqeuclidean" and squared:
             np.square(D[:, :n], out=D[:, :n])
         return D
@@ -153,19 +153,13 @@ def square_distances(
 
 
 def _fill_by_name(X: Floats, metric: Metric, name: str, D: Floats) -> None:
-    """Fill ``D`` with distances SciPy knows, or a function's, a few rows at a time."""
+    """Fill ``D`` with distances of SciPy's metrics or of a function, a few rows at a time."""
     from scipy.spatial.distance import cdist
 
     X = np.ascontiguousarray(X, dtype=np.float64)
     options: dict[str, Any] = {}
     if name == "cosine":
-        zero = np.flatnonzero(~X.any(axis=1))
-        if len(zero):
-            msg = (
-                f"cosine distance is undefined for rows of zeros: rows {_some(zero)} of X.\n"
-                "Hint: drop these rows or use another metric."
-            )
-            raise LinkwiseError(msg)
+        _require_directions(np.asarray(X.any(axis=1)))
     elif name == "seuclidean":
         options["V"] = np.var(X, axis=0, ddof=1)
     elif name == "mahalanobis":
@@ -199,13 +193,20 @@ def _label(metric: Metric) -> str:
     return repr(metric) if isinstance(metric, str) else getattr(metric, "__name__", "callable") + "()"
 
 
-def _some(numbers: npt.NDArray[Any], most: int = 5) -> str:
-    shown = ", ".join(str(int(v)) for v in numbers[:most])
-    return shown if len(numbers) <= most else f"{shown} and {len(numbers) - most} more"
+def _require_directions(nonzero: BoolArray) -> None:
+    """Raise if some rows hold only zeros, which have no cosine."""
+    zero = np.flatnonzero(~nonzero).tolist()
+    if zero:
+        shown = ", ".join(map(str, zero[:5])) + (f" and {len(zero) - 5} more" if len(zero) > 5 else "")
+        msg = (
+            f"cosine distance is undefined for rows of zeros: rows {shown} of X.\n"
+            "Hint: drop these rows or use another metric."
+        )
+        raise LinkwiseError(msg)
 
 
 def _require_symmetry(D: Floats, who: str) -> None:
-    """Raise when D differs from its transpose by more than rounding; works in blocks, so without a second matrix."""
+    """Raise if D differs from its transpose by more than rounding; compares in blocks, without a second matrix."""
     worst, where = 0.0, (0, 0)
     tolerance = 1e-8 if D.dtype == np.float64 else 1e-5
     step = max(1, 4_000_000 // max(1, len(D)))
@@ -221,8 +222,8 @@ def _require_symmetry(D: Floats, who: str) -> None:
     if worst > 0:
         i, j = where
         msg = (
-            f"{who} is not symmetric: the worst pair is ({i}, {j}) with {D[i, j]:.6g} one way "
-            f"and {D[j, i]:.6g} the other.\nHint: symmetrize, for example (D + D.T) / 2."
+            f"{who} is not symmetric: the worst pair is ({i}, {j}), with {D[i, j]:.6g} in one direction "
+            f"and {D[j, i]:.6g} in the other.\nHint: symmetrize, for example (D + D.T) / 2."
         )
         raise LinkwiseError(msg)
 
@@ -230,7 +231,7 @@ def _require_symmetry(D: Floats, who: str) -> None:
 def read_dissimilarities(
     D: Any, *, dtype: npt.DTypeLike = np.float64, who: str = "agglomerate", pitch: int | None = None
 ) -> Floats:
-    """Read a square or condensed matrix into a fresh square, or say what is wrong with it.
+    """Read a square or condensed matrix into a new square one, or raise an error that explains the fault.
 
     Parameters
     ----------
@@ -239,14 +240,14 @@ def read_dissimilarities(
     dtype : dtype
         Type of the result.
     who : str
-        Whose name an error carries.
+        Name of the caller in errors.
     pitch : int, optional
         Entries from one row to the next; at least n, which is the default.
 
     Returns
     -------
     ndarray of shape (n, pitch)
-        Symmetric up to rounding, zero diagonal; columns from n on hold nothing.
+        Symmetric up to rounding, zero diagonal; columns from n on are undefined.
 
     Raises
     ------
@@ -270,7 +271,7 @@ def read_dissimilarities(
         if n is None:
             k = (1 + int(np.sqrt(1 + 8 * len(given)))) // 2
             msg = (
-                f"{who} got {len(given)} condensed dissimilarities, which is no n (n - 1) / 2 "
+                f"{who} got {len(given)} condensed dissimilarities, which is not n (n - 1) / 2 for any n "
                 f"({k} samples have {k * (k - 1) // 2}, {k + 1} have {k * (k + 1) // 2}).\n"
                 "Hint: scipy.spatial.distance.pdist makes such vectors, squareform converts them."
             )
@@ -306,7 +307,7 @@ def read_dissimilarities(
 
 
 def _require_dissimilarities(given: npt.NDArray[Any], n: int, who: str) -> None:
-    """Raise on entries that are no dissimilarities, naming the first pair at fault."""
+    """Raise on entries that are not dissimilarities, naming the first such pair."""
     from linkwise._kernels.condensed import condensed_pair
 
     flat = given.reshape(-1) if given.ndim == 1 else given
@@ -337,14 +338,14 @@ def _require_dissimilarities(given: npt.NDArray[Any], n: int, who: str) -> None:
 def read_vectors(X: Any, *, who: str = "agglomerate") -> FloatArray:
     """Return finite vectors in double precision; warn when they look like a distance matrix."""
     if type(X) is np.ndarray and X.ndim == 2 and X.dtype == np.float64 and X.size and np.isfinite(X).all():
-        # nothing to say about it: spare small inputs what costs a tenth of their clustering
+        # nothing to check or convert: check_array alone would cost a tenth of clustering a small input
         vectors: FloatArray = np.ascontiguousarray(X)
         warn_of_distances(vectors, who=who)
         return vectors
     from sklearn.utils import check_array
 
     require_numbers(X)
-    # the sum scikit-learn tries first may overflow, which says nothing about the entries
+    # the sum that scikit-learn tries first may overflow although all entries are finite
     with np.errstate(over="ignore", invalid="ignore"):
         vectors = check_array(X, dtype=np.float64, order="C", input_name="X")
     warn_of_distances(vectors, who=who)
@@ -352,16 +353,16 @@ def read_vectors(X: Any, *, who: str = "agglomerate") -> FloatArray:
 
 
 def warn_of_distances(X: FloatArray, *, who: str) -> None:
-    """Warn when what is about to be read as vectors looks like a distance matrix."""
+    """Warn if vectors look like a distance matrix."""
     if looks_like_distances(X):
         warn_user(
-            f"{who}: X is square, symmetric and zero on the diagonal; it looks like distances but is read as vectors.\n"
+            f"{who}: X is square, symmetric and zero on the diagonal: it looks like distances but is read as vectors.\n"
             'Hint: metric="precomputed" reads it as dissimilarities.'
         )
 
 
 def looks_like_distances(X: FloatArray) -> bool:
-    """Tell whether a matrix could be one of distances: square, symmetric, zero diagonal, nowhere negative.
+    """Whether a matrix could hold distances: square, symmetric, zero diagonal, no negative entry.
 
     Examples
     --------
@@ -374,10 +375,10 @@ def looks_like_distances(X: FloatArray) -> bool:
 
 
 def sparse_distances(rows: Any, columns: Any, metric: Any) -> FloatArray:
-    """Distances between samples of which some are sparse."""
+    """Return distances between the rows of two matrices, either of which may be sparse."""
     from sklearn.metrics import pairwise_distances
 
-    rows, columns = (  # all that scikit-learn's city-block kernel takes
+    rows, columns = (  # the index type scikit-learn's city-block kernel requires
         type(X)((X.data, X.indices.astype(np.int32), X.indptr.astype(np.int32)), shape=X.shape)
         if scipy.sparse.issparse(X) and X.indices.dtype != np.int32 and X.nnz < 2**31
         else X
@@ -390,7 +391,7 @@ _SPARSE_METRICS = ("euclidean", "cityblock", "cosine")
 
 
 def require_sparse_metric(who: str, metric: str) -> None:
-    """Raise when a metric cannot work on sparse vectors."""
+    """Raise if a metric does not support sparse vectors."""
     if metric not in _SPARSE_METRICS:
         msg = (
             f"{who} with metric={metric!r} takes no sparse X.\n"
@@ -400,18 +401,12 @@ def require_sparse_metric(who: str, metric: str) -> None:
 
 
 def as_dense(X: Any, metric: Any) -> tuple[Any, Any]:
-    """Turn sparse vectors into their distances, leave everything else as it is."""
+    """Return sparse vectors as their distances, and anything else unchanged; also the metric to use."""
     if not scipy.sparse.issparse(X):
         return X, metric
     n = X.shape[0]
-    zero = np.flatnonzero(np.asarray(abs(X).sum(axis=1)).ravel() == 0)
-    if metric == "cosine" and len(zero):
-        shown = ", ".join(str(int(row)) for row in zero[:5]) + (f" and {len(zero) - 5} more" if len(zero) > 5 else "")
-        msg = (
-            f"cosine distance is undefined for rows of zeros: rows {shown} of X.\n"
-            "Hint: drop these rows or use another metric."
-        )
-        raise LinkwiseError(msg)
+    if metric == "cosine":
+        _require_directions(np.asarray(abs(X).sum(axis=1)).ravel() != 0)
     require_memory(2 * n * n * 8, f"a dense {n} x {n} distance matrix", "cluster a sample of the rows.")
     distances = sparse_distances(X, X, metric)
     np.fill_diagonal(distances, 0.0)

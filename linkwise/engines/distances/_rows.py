@@ -1,8 +1,8 @@
-"""Rows and centers: squared distances, the nearest center of every row, weighted means; dense or sparse rows.
+"""Squared distances between rows and centers, nearest centers and weighted means, for dense or sparse rows.
 
 Dense distances are sums of squared differences, so nothing cancels: data far from the origin lose no digits. Where the
-table of rows and centers is wide a matrix product does the bulk of the work, and every row whose nearest center the
-product leaves in doubt is looked at again; both ways give the same labels. Sparse rows are never made dense.
+table of rows and centers is wide, a matrix product does most of the work, and every row whose nearest center the
+product leaves in doubt is computed again; both ways give the same labels. Sparse rows are never made dense.
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ def nearest(X: Any, centers: FloatArray) -> tuple[IntArray, FloatArray]:
     centers = np.ascontiguousarray(centers)
     if is_wide(centers):
         across, norm = np.ascontiguousarray(centers.T), (centers**2).sum(axis=1)
-        # products of a chunk are small: threads of BLAS would wait for each other longer than they work
+        # products of a chunk are small: BLAS threads would spend more time waiting than computing
         with _blas().limit(limits=1, user_api="blas"), Workers() as workers:
             workers.over(_by_product, m, centers.size, X, across, norm, labels, cost)
     elif m * centers.size >= _LARGE:
@@ -126,7 +126,7 @@ def one_row(X: Any, row: int) -> FloatArray:
 
 
 def typical_variance(X: Any) -> float:
-    """Return the mean variance of the features: the scale a tolerance is relative to, as in scikit-learn."""
+    """Return the mean variance of the features, the scale of tolerances, as in scikit-learn."""
     if not scipy.sparse.issparse(X):
         return float(np.mean(np.var(X, axis=0)))
     from sklearn.utils.sparsefuncs import mean_variance_axis

@@ -1,16 +1,16 @@
 """Shortest paths in a dense matrix of dissimilarities, through some of its samples or through all of them.
 
-Everything here is one step, repeated: *take some pivots, and let every pair go by way of them*. Between pivots the
-shortest distances W are found first; then a sample x reaches pivot g by entering at some pivot h, at
+One step is repeated: *take some pivots, and shorten every pair by paths through them*. The shortest distances W
+between pivots are found first; then a sample x reaches pivot g by entering at some pivot h, at
 
     R[g, x] = min over h of r[h, x] + W[h, g],
 
-and a pair i, j is at most R[g, i] + R[g, j] apart. Three observations keep most of that work from being done:
+and a pair i, j is at most R[g, i] + R[g, j] apart. Three observations save most of that work:
 
-* x needs to enter only where nothing is on the way: if entering at h and going on to g is no longer than going to g
-  directly, g is of no use as an entrance, neither to reach another pivot nor another sample.
+* Some pivots are useless as entrances of x: if entering at h and going on to g is no longer than going to g
+  directly, entering at g shortens no path, neither to another pivot nor to another sample.
 * Entrances are tried nearest first. No sample j is closer to any pivot than ``near[j]``; once the next entrance of i is
-  farther than D[i, j] - near[j] for all j at hand, neither it nor those behind it can shorten anything.
+  farther than D[i, j] - near[j] for all j considered, neither it nor any later one can shorten a path.
 * The matrix is symmetric: one triangle is worked on, and sums of two terms do not depend on their order.
 """
 
@@ -33,11 +33,11 @@ def shorten(D: Floats, n: int, pivots: IntArray, workers: Workers) -> None:
     ----------
     D : ndarray of shape (m, m)
         Dissimilarities of n samples in its corner, with a zero diagonal. Only the entries above the diagonal are read
-        and written; `mirror` sees to the others.
+        and written; `mirror` fills the others.
     n : int
         Number of samples, at most m.
     pivots : ndarray of intp
-        Samples a path may pass through, rising.
+        Samples a path may pass through, in rising order.
     workers : Workers
         Threads.
 
@@ -81,7 +81,7 @@ def shorten(D: Floats, n: int, pivots: IntArray, workers: Workers) -> None:
 
 
 def _rows_of(D: Floats, n: int, pivots: IntArray) -> Floats:
-    """The dissimilarities of some samples to all, read above the diagonal only."""
+    """Return the dissimilarities of some samples to all, read above the diagonal only."""
     r = np.empty((len(pivots), n), D.dtype)
     for k, p in enumerate(pivots.tolist()):
         r[k, :p] = D[:p, p]

@@ -1,4 +1,4 @@
-"""A unit for data whose squares would overflow or vanish: a power of two, so that measuring in it loses no digit."""
+"""Units for data whose squares would overflow or underflow: powers of two, so that scaling loses no digit."""
 
 from __future__ import annotations
 
@@ -32,5 +32,5 @@ def unit_of(X: Any) -> float:
 
 
 def in_unit(X: Any, unit: float) -> Any:
-    """Return the values measured in a unit that `unit_of` gave; the very same object if it is 1."""
+    """Return the values measured in a unit from `unit_of`; the same object if the unit is 1."""
     return X if unit == 1.0 else X / unit

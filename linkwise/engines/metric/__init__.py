@@ -1,4 +1,4 @@
-"""Engines that change how far samples are from each other."""
+"""Engines that learn a distance from statements."""
 
 from linkwise._lazy import attach
 

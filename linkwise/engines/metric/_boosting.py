@@ -1,4 +1,4 @@
-"""Boosting on pairs of samples: who is heard next, how loudly, and what is left to learn."""
+"""Boosting on pairs of samples: weights of hypotheses, and updates of the pair weights."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from scipy.optimize import brentq
 from linkwise._typing import FloatArray, IntArray
 from linkwise.engines.metric._pairs_and_comparisons import Pairs
 
-# hypotheses in a row that are no better than chance before boosting gives up: weights change no more, only luck does
+# consecutive hypotheses no better than chance after which boosting stops: weights no longer change, only random draws
 PATIENCE = 10
 
 
 class Labeled(NamedTuple):
-    """Pairs with a label, +1 for pairs that belong together and -1 for others; a weight each, more than 0."""
+    """Pairs with a label, +1 for pairs that belong together and -1 for others, and positive weights."""
 
     first: IntArray
     second: IntArray
@@ -25,17 +25,17 @@ class Labeled(NamedTuple):
 
 
 def label_pairs_of(together: Pairs, apart: Pairs) -> Labeled:
-    """Label pairs by what was said about them; those that weigh nothing were not said."""
+    """Label near pairs +1 and far pairs -1; pairs of weight 0 are left out."""
     first, second, weight = (np.concatenate([a, b]) for a, b in zip(together, apart, strict=True))
     label = np.concatenate([np.ones(len(together.first)), -np.ones(len(apart.first))])
-    said = weight > 0
-    return Labeled(first[said], second[said], label[said], weight[said])
+    keep = weight > 0
+    return Labeled(first[keep], second[keep], label[keep], weight[keep])
 
 
 class PairWeights:
-    """Weights of all pairs of n samples, which add up to 1; unlabeled ones are all equal, so one number tells them.
+    """Weights of all pairs of n samples, which add up to 1; one number is the weight of every unlabeled pair.
 
-    A labeled pair starts with the weight of its statement, where an unlabeled one starts with 1.
+    A labeled pair starts with the weight of its statement, an unlabeled one with 1.
     """
 
     def __init__(self, n: int, pairs: Labeled) -> None:
@@ -49,7 +49,7 @@ class PairWeights:
         self._normalize()
 
     def update(self, step: float, margin: FloatArray) -> None:
-        """Raise the weight of pairs a hypothesis got wrong (negative margin); unlabeled pairs fade at full speed."""
+        """Raise the weight of pairs with a negative margin; lower that of unlabeled pairs as if always right."""
         self.labeled *= np.exp(-step * margin)
         self.unlabeled *= float(np.exp(-step))
         self._normalize()
@@ -62,14 +62,14 @@ class PairWeights:
             self.unlabeled /= float(total)
 
     def of_samples(self) -> FloatArray:
-        """Weights of samples: what the pairs of each weigh together."""
+        """Return the weight of each sample: the sum over its pairs."""
         n, (first, second, _, _) = len(self.unlabeled_partners), self.pairs
-        told = np.bincount(first, self.labeled, n) + np.bincount(second, self.labeled, n)
-        return np.asarray(told + self.unlabeled * self.unlabeled_partners)
+        labeled = np.bincount(first, self.labeled, n) + np.bincount(second, self.labeled, n)
+        return np.asarray(labeled + self.unlabeled * self.unlabeled_partners)
 
 
 class Ensemble(NamedTuple):
-    """What boosting found: which hypotheses to keep, how much each counts, and the loss after every round."""
+    """Result of boosting: the hypotheses to keep, their weights, and the loss after every round."""
 
     kept: IntArray
     step: FloatArray
@@ -77,19 +77,19 @@ class Ensemble(NamedTuple):
 
 
 def overlap(one: FloatArray, other: FloatArray) -> FloatArray:
-    """How sure it is that two samples share a cluster, from -1 (cannot) to 1, row by row of their memberships.
+    """Return the similarity of two samples, from -1 (different clusters) to 1, from the rows of their memberships.
 
-    The share of probability two distributions have in common, stretched to [-1, 1].
+    It is the shared probability of two distributions, scaled to [-1, 1].
     """
     return np.asarray(1.0 - np.abs(one - other).sum(axis=1))
 
 
 def best_step(weight: FloatArray, margin: FloatArray, smoothing: float) -> float:
-    """Find the step that lowers the exponential loss Σ weight exp(-step margin) most; 0 if none lowers it.
+    """Return the step that lowers the exponential loss Σ weight exp(-step margin) most; 0 if none lowers it.
 
-    ``weight`` adds up to 1. ``smoothing`` stands for the weight of two pairs one of which goes wrong however good the
-    hypothesis is; without it a hypothesis without error would silence all others. Convex, so the root of the
-    derivative is the minimum; it lies between 0 and the minimum without smoothing, so the plain loss falls as well.
+    ``weight`` adds up to 1. ``smoothing`` adds two virtual pairs, of which one is always wrong; without it a hypothesis
+    without error would get infinite weight. The loss is convex, so the root of its derivative is the minimum; it lies
+    between 0 and the minimum without smoothing, so the plain loss falls as well.
     """
 
     def slope(step: float) -> float:
@@ -101,24 +101,24 @@ def best_step(weight: FloatArray, margin: FloatArray, smoothing: float) -> float
 
 
 def boost(n: int, pairs: Labeled, learn: Callable[[FloatArray, FloatArray], FloatArray], n_rounds: int) -> Ensemble:
-    """Boost hypotheses about pairs: hear one, weigh it by how right it is, and turn to the pairs it got wrong.
+    """Boost hypotheses about pairs: weigh each by its accuracy, and raise the weights of the pairs it got wrong.
 
     Parameters
     ----------
     n : int
         Number of samples.
     pairs : Labeled
-        What is known; at least one pair.
+        The labeled pairs; at least one.
     learn : callable
         Given weights of samples (mean 1) and of the labeled pairs (sum 1), returns memberships of samples in
         clusters, one row each, which add up to 1.
     n_rounds : int
-        How many hypotheses to ask for at most; fewer if `PATIENCE` in a row were not kept.
+        Maximum number of hypotheses; boosting stops after `PATIENCE` in a row that were not kept.
 
     Returns
     -------
     Ensemble
-        Hypotheses that are right no more often than wrong are not kept, and change no weights.
+        Hypotheses that are not more often right than wrong are not kept, and do not change weights.
     """
     weights = PairWeights(n, pairs)
     share = pairs.weight / pairs.weight.sum()

@@ -1,4 +1,4 @@
-"""Scatter within chunklets, the groups that must-links join, and its directions against a scatter one wants to see."""
+"""Scatter within and between chunklets, the groups that must-links join, and metrics made from it."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from linkwise.engines.metric._pairs_and_comparisons import apart_pairs, finite_w
 
 
 class Chunklets(NamedTuple):
-    """Covariance within chunklets, and what each sample weighs in it: 0 outside of chunklets."""
+    """Covariance within chunklets, and the weight of each sample in it: 0 outside of chunklets."""
 
     within: FloatArray
     weight: FloatArray
@@ -26,9 +26,9 @@ class Chunklets(NamedTuple):
 def chunklets(X: FloatArray, constraints: Constraints) -> Chunklets | None:
     """Return the covariance within the chunklets that must-links and groups together form; None if there are none.
 
-    With weights, chunklets are formed anew at each level of weight, of the statements that weigh at least as much, and
-    their scatters are added up, each times the height of its level. So equal weights give plain chunklets, a weight
-    that falls to 0 makes its statement vanish gradually, and adding the samples' largest weights counts the samples.
+    With weights, chunklets are formed at each level of weight from the statements that weigh at least as much, and
+    their scatters are summed, each times the height of its level. Equal weights give plain chunklets, a weight that
+    approaches 0 removes its statement gradually, and the samples' largest weights sum to their number.
     """
     pairs, statement = constraints.must_links()
     if not len(pairs):
@@ -44,10 +44,10 @@ def chunklets(X: FloatArray, constraints: Constraints) -> Chunklets | None:
 
 
 def apart_scatter(X: FloatArray, constraints: Constraints) -> FloatArray | None:
-    """Mean outer product of the differences between chunklets that are said to be apart; None if none are.
+    """Return the mean outer product of the differences between cannot-linked chunklets; None if there are none.
 
-    Samples alone are chunklets too, and each pair of chunklets counts once. With weights, this is done at each level
-    of weight, for the statements that weigh at least as much, as in `chunklets`.
+    A sample without must-links is a chunklet too, and each pair of chunklets counts once. With weights, this is done at
+    each level of weight, for the statements that weigh at least as much, as in `chunklets`.
     """
     said = apart_pairs(constraints)
     links, statement = constraints.must_links()
@@ -68,17 +68,17 @@ def apart_scatter(X: FloatArray, constraints: Constraints) -> FloatArray | None:
 
 
 def whitening(X: FloatArray, within: FloatArray, shrinkage: float | str) -> LearnedMetric:
-    """The metric in which chunklets are round and of size 1: the inverse root of their covariance."""
+    """Return the metric in which chunklets have unit covariance: the inverse root of their covariance."""
     map_, values, share = whiten(within, shrinkage)
     sign, kept = np.linalg.slogdet(covariance(X))
     kept = kept - np.log(values).sum()
-    if sign <= 0 or not np.isfinite(kept):  # some directions hold nothing that could be kept
+    if sign <= 0 or not np.isfinite(kept):  # X does not vary along some directions
         kept = _information(np.linalg.eigvalsh(map_ @ covariance(X) @ map_))
     return LearnedMetric(map_, float(kept), shrinkage=share)
 
 
 def covariance(X: FloatArray, weight: FloatArray | None = None) -> FloatArray:
-    """Covariance of the rows of X, each with its weight."""
+    """Return the weighted covariance of the rows of X."""
     if weight is None:
         centered = X - X.mean(axis=0)
         return np.asarray(centered.T @ centered / len(X))
@@ -89,9 +89,9 @@ def covariance(X: FloatArray, weight: FloatArray | None = None) -> FloatArray:
 def directions(
     wanted: FloatArray, within: FloatArray, share: float, n_components: int | None, *, seen_only: bool = True
 ) -> LearnedMetric:
-    """The directions that show most of ``wanted`` for what they show within chunklets, scaled to 1 within.
+    """Return the directions with the largest ratio of ``wanted`` to ``within``, scaled to unit scatter within.
 
-    ``seen_only`` leaves out directions that show nothing of it, even if fewer than asked for are left.
+    ``seen_only`` leaves out directions of ratio 0, even if fewer than ``n_components`` are left.
     """
     axes, ratio = generalized_axes(wanted, within)
     seen = int((ratio > 1e-10 * ratio[0]).sum()) if seen_only else len(ratio)
@@ -100,5 +100,5 @@ def directions(
 
 
 def _information(ratio: npt.NDArray[np.floating[Any]]) -> float:
-    """Logarithm of the product of what is not 0."""
+    """Return the sum of the logarithms of the ratios that are not 0."""
     return float(np.log(ratio[ratio > 1e-10 * ratio.max(initial=0.0)]).sum())

@@ -1,4 +1,4 @@
-"""DistBoost: a distance boosted from mixtures of Gaussians, each of which says who shares a cluster."""
+"""`DistBoost`: a distance boosted from mixtures of Gaussians."""
 
 from __future__ import annotations
 
@@ -35,80 +35,24 @@ EM_TOL = 1e-3
 
 
 class BoostedDistance(NamedTuple):
-    """A distance between 0 and 1: how far the mixtures, each with its weight, hold two samples to be apart.
+    """A distance between 0 and 1: the weighted mean of the distances of cluster probabilities under the mixtures.
 
     Attributes
     ----------
     mixtures : tuple of WeakMixture
-        The hypotheses, each of which says how probable every cluster is for a sample.
+        The hypotheses, each of which gives cluster probabilities for a sample.
     weights : ndarray of shape (n_mixtures,)
-        How much each counts; they add up to 1.
-    losses : ndarray of shape (n_rounds + 1,)
-        Mean exponential loss over the statements, before the first and after every round; never rises. Empty if
-        nothing was said.
-    n_rejected : int
-        Hypotheses that were right no more often than wrong and are not among the mixtures.
+        Weights of the mixtures; they add up to 1.
     """
 
     mixtures: tuple[WeakMixture, ...]
     weights: FloatArray
-    losses: FloatArray
-    n_rejected: int
 
     def embed(self, X: FloatArray) -> FloatArray:
         """Return vectors, one per row of X, whose city-block distance is the learned one."""
         with one_thread(X.shape[1]):
             parts = [w / 2 * one.memberships(X) for w, one in zip(self.weights, self.mixtures, strict=True)]
         return np.hstack(parts)
-
-
-def distboost(
-    samples: FloatArray,
-    constraints: Constraints,
-    n_clusters: int = 2,
-    *,
-    n_rounds: int = 50,
-    covariance_type: str = "full",
-    reg_covar: float = 1e-2,
-    max_iter: int = 20,
-    random_state: Any = None,
-) -> BoostedDistance:
-    """Learn the distance of `DistBoost`."""
-    random = random_source(random_state)
-    unit = float(samples.var(axis=0).mean()) or 1.0
-    settings = Settings(covariance_type, EM_TOL, reg_covar * unit, max_iter, 1, "k-means++", random)
-    n = len(samples)
-    if n_clusters > n:
-        msg = (
-            f"{WHO} was asked for n_clusters={n_clusters}, but X has only n_samples={n}.\nHint: n_clusters={n} or less."
-        )
-        raise LinkwiseError(msg)
-    require_covariance_memory(n_clusters, samples.shape[1], covariance_type, WHO)
-    apart = distinct_pairs(samples, apart_pairs(constraints), who=WHO)
-    if n_clusters == 1 and len(apart.first):
-        msg = f"{WHO}: n_clusters=1 keeps nothing apart, but there are cannot-links.\nHint: n_clusters=2 or more."
-        raise LinkwiseError(msg)
-    pairs = label_pairs_of(together_pairs(constraints), apart)
-    fitted: list[WeakMixture] = []
-
-    def learn(sample_weight: FloatArray, pair_weight: FloatArray) -> FloatArray:
-        fitted.append(fit_weak_mixture(samples, pairs, pair_weight, sample_weight, n_clusters, settings))
-        return fitted[-1].memberships(samples)
-
-    with one_thread(samples.shape[1]):
-        if not len(pairs.label):
-            for _ in range(n_rounds):
-                learn(np.ones(len(samples)), np.empty(0))
-            return BoostedDistance(tuple(fitted), np.full(n_rounds, 1.0 / n_rounds), np.empty(0), 0)
-        found = boost(len(samples), pairs, learn, n_rounds)
-    if not len(found.kept):
-        warn_user(
-            f"{WHO}: none of {len(fitted)} mixtures agrees with the statements more often than not; all count the "
-            "same, as if nothing had been said.\nHint: another n_clusters or covariance_type, or other features."
-        )
-        return BoostedDistance(tuple(fitted), np.full(len(fitted), 1.0 / len(fitted)), found.losses, len(fitted))
-    kept = tuple(fitted[i] for i in found.kept)
-    return BoostedDistance(kept, found.step / found.step.sum(), found.losses, len(fitted) - len(kept))
 
 
 def _fault_of_mixtures(mixtures: Any, model: Any) -> str:
@@ -128,57 +72,57 @@ def _fault_of_mixtures(mixtures: Any, model: Any) -> str:
 class DistBoost(DistanceLearner):
     """Learn a distance by boosting mixtures of Gaussians on pairs of samples.
 
-    It is no linear map: the distance may be short along a bent class and long across a gap. `transform` gives each
+    The distance is not linear: it can be short along a curved class and long across a gap. `transform` gives each
     sample its cluster probabilities under every mixture, scaled so that city-block distances are the learned ones.
 
     Parameters
     ----------
     n_clusters : int, default=2
-        Number of Gaussians of each mixture, about as many as there are classes.
+        Number of Gaussians of each mixture, about the number of classes.
     n_rounds : int, default=50
-        Most mixtures to fit; fewer if ten in a row are no better than chance.
+        Maximum number of mixtures; fitting stops after ten in a row that are no better than chance.
     covariance_type : {"full", "tied", "diag", "spherical"}, default="full"
         As in scikit-learn's `GaussianMixture`.
     reg_covar : float, default=1e-2
-        Share of the mean variance of the features that is added to the variances of each Gaussian.
+        Added to the variances of each Gaussian, relative to the mean variance of the features.
     max_iter : int, default=20
-        Most EM iterations for each mixture.
+        Maximum number of EM iterations for each mixture.
     random_state : int, RandomState instance or None, default=None
-        Seed of the starts of EM and of the statements each mixture hears.
+        Seed for the starts of EM and the draws of statements for each mixture.
 
     Attributes
     ----------
     mixtures_ : tuple
-        The mixtures that count: mixing ``weights``, ``means`` and ``precisions_cholesky`` of each.
+        The mixtures kept, each with mixing ``weights``, ``means`` and ``precisions_cholesky``.
     weights_ : ndarray of shape (n_mixtures,)
-        How much each counts; they add up to 1.
+        Weights of the mixtures; they add up to 1.
     losses_ : ndarray of shape (n_iter_ + 1,)
         Mean exponential loss over the statements, before the first and after every round; empty without statements.
     n_iter_ : int
-        How many mixtures were fitted.
+        Number of mixtures fitted.
     constraints_ : Constraints
-        What was said.
+        The statements in force, numbered like the rows of X.
 
     Notes
     -----
-    A hypothesis says how alike two samples are, from -1 to 1: one less the summed differences of their cluster
-    probabilities, which is 1 where these are the same and -1 where they have nothing in common. Confidence-rated
-    boosting [2]_ gives it the weight that lowers the exponential loss over the labeled pairs most, by a line search.
-    Weights then move to the pairs it got wrong, while unlabeled pairs fade as if always right; a sample weighs what
-    its pairs weigh, and the next mixture is fitted with these weights. The distance is the weighted mean of
-    ``(1 - alike) / 2``. Without statements all mixtures count the same.
+    A hypothesis is a similarity of two samples, from -1 to 1: one minus the summed differences of their cluster
+    probabilities, which is 1 if these are equal and -1 if they do not overlap. Confidence-rated boosting [2]_ gives it
+    the weight that lowers the exponential loss over the labeled pairs most, by a line search. The weights of the pairs
+    it got wrong then rise, while those of unlabeled pairs fall as if always right; the weight of a sample is the sum
+    over its pairs, and the next mixture is fitted with these weights. The distance is the weighted mean of
+    ``(1 - similarity) / 2``. Without statements all mixtures have equal weights.
 
     **Cost** O(n d² n_clusters) for each of up to ``max_iter`` iterations in each of ``n_rounds``; labeled pairs are
-    looked at once a round, unlabeled ones never, as they all weigh the same. **Guarantee** a pseudo-metric with
-    values in [0, 1], 0 for samples with the same features; the exponential loss never rises. A mixture hears statements
-    drawn by weight that close no cycle, so contradictions harm nobody. **Departure from** [1]_ the paper was not at
-    hand; what is known of it here comes from the tutorial [3]_ and from memory. From the tutorial: the rounds, the
-    weak learner, weights on pairs and samples, and the weighted sum of weak distances. From memory: a hypothesis of the
-    paper is the product of the probabilities of the two most probable clusters, its sign telling whether they are the
-    same, which agrees with ours where clusters are certain, but is not 0 for a sample and itself; unlabeled pairs
-    fading with exp(-weight); dropping hypotheses no better than chance. Ours: the step is smoothed by half a pair, so
-    that a faultless mixture does not silence the others; each mixture hears a forest of the statements rather than all,
-    which makes their weights count and inference exact; mixtures start from random samples; weights add up to 1.
+    processed once a round, unlabeled ones never, as they all have the same weight. **Guarantee** a pseudo-metric with
+    values in [0, 1], 0 for samples with the same features; the exponential loss never rises. A mixture receives
+    statements drawn by weight that close no cycle, so contradictions cause no errors. **Departure from** [1]_ the paper
+    was not available; its description here comes from the tutorial [3]_ and from memory. From the tutorial: the rounds,
+    the weak learner, weights on pairs and samples, and the weighted sum of weak distances. From memory: a hypothesis of
+    the paper is the product of the probabilities of the two most probable clusters, positive if they are the same,
+    which equals ours where clusters are certain, but is not 0 for a sample and itself; weights of unlabeled pairs fall
+    with exp(-weight); hypotheses no better than chance are dropped. Added here: the step is smoothed by half a pair, so
+    that a mixture without error does not dominate; each mixture receives a forest of the statements rather than all,
+    so that their weights matter and inference is exact; mixtures start from random samples; weights add up to 1.
 
     References
     ----------
@@ -189,7 +133,7 @@ class DistBoost(DistanceLearner):
 
     Examples
     --------
-    A ring around a heap, which no linear metric can part:
+    A ring around a cluster, which no linear metric can separate:
 
     >>> import numpy as np
     >>> from linkwise import ConstrainedAgglomerative
@@ -205,7 +149,7 @@ class DistBoost(DistanceLearner):
     >>> bool(D[y == 0][:, y == 0].max() < D[y == 0][:, y == 1].min())
     True
 
-    As a matrix for whoever takes one, or as vectors compared city-block wise:
+    The distances as a precomputed matrix, or as city-block distances of vectors:
 
     >>> tree = ConstrainedAgglomerative(2, linkage="average", metric="precomputed").fit(D, constraints=said)
     >>> same = ConstrainedAgglomerative(2, linkage="average", metric="cityblock")
@@ -253,22 +197,44 @@ class DistBoost(DistanceLearner):
         self.random_state = random_state
 
     def _learn_distance(self, samples: Any, constraints: Constraints) -> None:
-        found = distboost(
-            samples,
-            constraints,
-            self.n_clusters,
-            n_rounds=self.n_rounds,
-            covariance_type=self.covariance_type,
-            reg_covar=self.reg_covar,
-            max_iter=self.max_iter,
-            random_state=self.random_state,
-        )
-        self.mixtures_, self.weights_, self.losses_ = found.mixtures, found.weights, found.losses
-        self.n_iter_ = len(found.losses) - 1 if len(found.losses) else len(found.mixtures)
+        n, k = len(samples), self.n_clusters
+        if k > n:
+            msg = f"{WHO} got n_clusters={k}, but X has only n_samples={n}.\nHint: n_clusters={n} or less."
+            raise LinkwiseError(msg)
+        require_covariance_memory(k, samples.shape[1], self.covariance_type, WHO)
+        apart = distinct_pairs(samples, apart_pairs(constraints), who=WHO)
+        if k == 1 and len(apart.first):
+            msg = f"{WHO} got n_clusters=1, but there are cannot-links.\nHint: n_clusters=2 or more."
+            raise LinkwiseError(msg)
+        pairs = label_pairs_of(together_pairs(constraints), apart)
+        unit = float(samples.var(axis=0).mean()) or 1.0
+        random = random_source(self.random_state)
+        settings = Settings(self.covariance_type, EM_TOL, self.reg_covar * unit, self.max_iter, 1, "k-means++", random)
+        fitted: list[WeakMixture] = []
+
+        def learn(sample_weight: FloatArray, pair_weight: FloatArray) -> FloatArray:
+            fitted.append(fit_weak_mixture(samples, pairs, pair_weight, sample_weight, k, settings))
+            return fitted[-1].memberships(samples)
+
+        with one_thread(samples.shape[1]):
+            if len(pairs.label):
+                kept, step, losses = boost(n, pairs, learn, self.n_rounds)
+            else:
+                for _ in range(self.n_rounds):
+                    learn(np.ones(n), np.empty(0))
+                kept, step, losses = np.arange(self.n_rounds), np.ones(self.n_rounds), np.empty(0)
+        if not len(kept):
+            warn_user(
+                f"{WHO}: none of {len(fitted)} mixtures agrees with the statements more often than not; all get equal "
+                "weights, as without statements.\nHint: try another n_clusters or covariance_type, or other features."
+            )
+            kept, step = np.arange(len(fitted)), np.ones(len(fitted))
+        self.mixtures_ = tuple(fitted[i] for i in kept)
+        self.weights_, self.losses_, self.n_iter_ = step / step.sum(), losses, len(fitted)
 
     def _distance(self) -> BoostedDistance:
         check_is_fitted(self, "mixtures_")
-        return BoostedDistance(self.mixtures_, self.weights_, self.losses_, self.n_iter_ - len(self.mixtures_))
+        return BoostedDistance(self.mixtures_, self.weights_)
 
     def transform(self, X: Any) -> Any:
         """Give each sample its cluster probabilities under every mixture, scaled by the mixture's weight.
@@ -281,7 +247,7 @@ class DistBoost(DistanceLearner):
         -------
         ndarray of shape (n_samples, n_components)
             City-block distances between its rows are the learned distances (``metric="cityblock"``); Euclidean ones
-            order most pairs alike, which is why K-Means can follow as well.
+            order most pairs in the same way, so K-Means can follow as well.
         """
         found = self._distance()
         return found.embed(self._validate(X, reset=False))
@@ -317,7 +283,7 @@ class DistBoost(DistanceLearner):
         Raises
         ------
         MemoryLimitError
-            The n² x 8 bytes of the matrix are more than there is.
+            The matrix needs more than the available memory, at 8 bytes per pair.
         """
         space = self.transform(X)
         space = np.asarray(space.to_numpy() if hasattr(space, "to_numpy") else space)
@@ -325,15 +291,15 @@ class DistBoost(DistanceLearner):
         require_memory(
             8 * n * n,
             f"{WHO}: the distances between {n:,} samples",
-            'hand on `transform(X)` to a method with metric="cityblock", or ask for a sample of the rows.',
+            'pass `transform(X)` to a method with metric="cityblock", or pass fewer rows.',
         )
         D = cdist(space, space, "cityblock")
         return np.asarray(np.minimum(D, 1.0, out=D))
 
     def get_metric(self) -> Callable[[Any, Any], float]:
-        """Return the distance as a function of two vectors, for whoever takes ``metric=`` a callable; it pickles.
+        """Return the distance as a function of two vectors, for methods with a callable ``metric=``; it can be pickled.
 
-        Every call asks every mixture: for all pairs of many samples `distance_matrix` is hundreds of times faster.
+        Every call evaluates every mixture: for all pairs of many samples `distance_matrix` is hundreds of times faster.
         """
         return partial(_distance_of, self._distance())
 
@@ -343,6 +309,6 @@ class DistBoost(DistanceLearner):
 
 
 def _distance_of(found: BoostedDistance, x: Any, y: Any) -> float:
-    """Distance of two vectors."""
+    """Return the distance of two vectors."""
     one, other = found.embed(np.array([x, y], dtype=np.float64))
     return min(float(np.abs(one - other).sum()), 1.0)

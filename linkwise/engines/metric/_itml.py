@@ -1,4 +1,4 @@
-"""Information-theoretic metric learning: near to a prior, with must-links short and cannot-links long."""
+"""`ITML`, information-theoretic metric learning: close to a prior, with must-links short and cannot-links long."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ from linkwise.exceptions import LinkwiseError
 
 
 class Terms(NamedTuple):
-    """Value of the dual, its gradient, minus its second derivatives, and the metric."""
+    """Value of the dual, its gradient, its negative Hessian, and the metric."""
 
     value: float
     gradient: FloatArray
@@ -44,8 +44,8 @@ def matrix_by_dual_newton(
 ) -> tuple[FloatArray, int]:
     """Return the metric in the coordinates of D, and the number of steps it took.
 
-    Multipliers at 0 that the slope keeps there are left out of a step. It ends when a step promises less than ``tol``,
-    relative to 1 + value.
+    Multipliers that the gradient keeps at 0 are left out of a step. It stops when the expected gain of a step is at
+    most ``tol``, relative to 1 + value.
     """
     sign = np.where(near, 1.0, -1.0)
     theta = np.zeros(len(D))
@@ -66,7 +66,7 @@ def matrix_by_dual_newton(
         promised = float(at.gradient @ step)
         if promised <= tol * (1.0 + abs(at.value)):
             return at.matrix, done
-        blur = 1e-14 * (1.0 + abs(at.value))  # differences of values are not known better
+        blur = 1e-14 * (1.0 + abs(at.value))  # precision of differences of values
         for halved in range(40):
             new = sign * np.maximum(sign * (theta + step / 2.0**halved), 0.0)
             found = dual_terms(new, D, bound, gamma)
@@ -79,7 +79,7 @@ def matrix_by_dual_newton(
 
 
 def dual_terms(theta: FloatArray, D: FloatArray, bound: FloatArray, gamma: FloatArray) -> Terms | None:
-    """The dual and its derivatives at multipliers; None outside of where it is defined."""
+    """Return the dual and its derivatives at multipliers; None outside of its domain."""
     give = 1.0 - theta * bound / gamma
     if give.min() <= 0:
         return None
@@ -91,7 +91,7 @@ def dual_terms(theta: FloatArray, D: FloatArray, bound: FloatArray, gamma: Float
     inner = W.T @ W
     inverse = scipy.linalg.lapack.dpotri(factor, lower=1)[0]
     matrix = np.tril(inverse) + np.tril(inverse, -1).T
-    length = bound / give  # what the bound gives way to
+    length = bound / give  # the relaxed bound
     bend = inner * inner
     bend[np.diag_indices_from(bend)] += length**2 / gamma
     value = 2 * float(np.log(np.diagonal(factor)).sum()) + float(gamma @ np.log(give))
@@ -102,60 +102,16 @@ MOST_SAMPLES = 1000
 SWEEPS = 10
 FEW_PAIRS = 300
 FEW_STEPS = 100
-FAR_OUT = 1e-60  # of bounds, relative to the data
+FAR_OUT = 1e-60  # smallest bound relative to the data; its inverse is the largest
 
 
-def itml(
-    X: Any,
-    constraints: Constraints,
-    *,
-    slack: float = 1.0,
-    bounds: Any = None,
-    prior: Any = "identity",
-    solver: str = "auto",
-    max_iter: int = 2000,
-    tol: float = 1e-6,
-) -> LearnedMetric:
-    """Learn the metric of `ITML`."""
-    X = np.asarray(X, dtype=np.float64)
-    if not constraints.n_statements:
-        return identity_metric(X)
-    size = unit_of(X)
-    X = in_unit(X, size)
-    before = read_prior(prior, X)
-    # under the covariance prior distances have no unit, and the metric has that of the data
-    own = isinstance(prior, str) and prior == "covariance" and before.root is not None
-    short = together_pairs(constraints)
-    long_, long_weight = without_coincident(X, apart_pairs(constraints), who="ITML")
-    D = before.towards(np.concatenate([differences(X, short), long_]))
-    near = np.arange(len(D)) < len(short.first)
-    limit = _bounds(before.towards(X), bounds, 1.0 if own else size)
-    if limit is None or not D.any():
-        warn_user("ITML: all samples that were named coincide, so no metric can tell them apart; it stays as it was.")
-        found_none = LearnedMetric(np.eye(X.shape[1]) if before.root is None else before.root)
-        return found_none.of_unit(size if own else 1.0)
-    bound = np.where(near, *limit)
-    price = slack * np.concatenate([short.weight, long_weight])
-    loss = _loss(near, bound, price)
-    found = None
-    if solver == "bregman":
-        found = _by_projections(D, near, bound, price, loss, max_iter=max_iter, tol=tol)
-    elif solver == "auto" and len(D) <= FEW_PAIRS:
-        found = _by_multipliers(D, near, bound, price, loss, max_iter=min(max_iter, FEW_STEPS), tol=tol)
-    if found is None or (solver == "auto" and found.gap > tol):  # multipliers of very uneven statements are too uneven
-        other = nearest_to_prior(D, loss, max_iter=max_iter, tol=tol)
-        found = other if found is None or other.gap < found.gap else found
-    components = components_near(found, before, X.shape[1])
-    return LearnedMetric(components, found.value, found.n_iter, found.gap).of_unit(size if own else 1.0)
-
-
-def _loss(near: BoolArray, bound: FloatArray, price: FloatArray) -> Loss:
-    """What the bounds cost that give way to squared lengths p: γ (p/b - log(p/b) - 1) where p is beyond b, else 0."""
+def _loss(near: BoolArray, bound: FloatArray, gamma: FloatArray) -> Loss:
+    """Return the cost of bounds relaxed to squared lengths p: γ (p/b - log(p/b) - 1) where p is beyond b, else 0."""
 
     def loss(p: FloatArray) -> tuple[float, FloatArray]:
         over = p / bound - 1.0  # not p/b itself, whose distance to 1 would be lost in rounding
         over = np.where(near, np.maximum(over, 0.0), np.clip(over, 1e-15 - 1.0, 0.0))
-        return float(price @ (over - np.log1p(over))), price * over / ((1.0 + over) * bound)
+        return float(gamma @ (over - np.log1p(over))), gamma * over / ((1.0 + over) * bound)
 
     return loss
 
@@ -164,17 +120,17 @@ def _by_multipliers(
     D: FloatArray,
     near: BoolArray,
     bound: FloatArray,
-    price: FloatArray,
+    gamma: FloatArray,
     loss: Loss,
     *,
     max_iter: int,
     tol: float,
 ) -> Near:
-    """Newton's method on the dual."""
+    """Solve by Newton's method on the dual."""
     axes = np.eye(D.shape[1]) if len(D) >= D.shape[1] else span(D)
     rows = D @ axes
     # the metric follows the multipliers with the root of their error, and Newton's method squares it with each step
-    A, done = matrix_by_dual_newton(rows, near, bound, price, max_iter=max_iter, tol=1e-6 * tol)
+    A, done = matrix_by_dual_newton(rows, near, bound, gamma, max_iter=max_iter, tol=1e-6 * tol)
     return Near(A, axes, *certify_near(A, rows, loss), done)
 
 
@@ -182,13 +138,13 @@ def _by_projections(
     D: FloatArray,
     near: BoolArray,
     bound: FloatArray,
-    price: FloatArray,
+    gamma: FloatArray,
     loss: Loss,
     *,
     max_iter: int,
     tol: float,
 ) -> Near:
-    """Cyclic projections, looked at every few sweeps."""
+    """Solve by cyclic projections; the gap is checked every few sweeps."""
     axes = span(D)
     rows = np.ascontiguousarray(D @ axes)
     A = np.eye(rows.shape[1])
@@ -196,7 +152,7 @@ def _by_projections(
     value, gap = certify_near(A, rows, loss)
     while gap > tol and done < max_iter:
         sweeps = min(SWEEPS, max_iter - done)
-        project_onto_bounds(A, rows, near, giving, price, multiplier, sweeps)
+        project_onto_bounds(A, rows, near, giving, gamma, multiplier, sweeps)
         A = (A + A.T) / 2
         done += sweeps
         value, gap = certify_near(A, rows, loss)
@@ -204,19 +160,19 @@ def _by_projections(
 
 
 def _bounds(X: FloatArray, bounds: Any, size: float) -> tuple[float, float] | None:
-    """The bounds given, or percentiles of the squared distances between samples; None if all samples coincide.
+    """Return the given bounds, or percentiles of the squared distances between samples; None if all samples coincide.
 
-    X and what is returned are measured in ``size``, the bounds given in the units of the data.
+    X and the result are measured in ``size``, the given bounds in the units of the data.
     """
     if bounds is not None:
         given = np.asarray(bounds, dtype=np.float64)
         if given.shape != (2,) or not np.isfinite(given).all() or (given <= 0).any():
-            msg = f"bounds is {bounds!r}, expected two positive numbers, squared distances, as in bounds=(1.0, 9.0)."
+            msg = f"ITML: bounds is {bounds!r}, expected two positive numbers.\nHint: as in bounds=(1.0, 9.0)."
             raise LinkwiseError(msg)
         low, high = (float(bound) / size / size for bound in given)
         if size != 1.0 and not all(FAR_OUT < bound < 1 / FAR_OUT for bound in (low, high)):
             msg = (
-                f"ITML: bounds={bounds!r} are out of all proportion to X, whose values go up to about {size:.0e}.\n"
+                f"ITML: bounds={bounds!r} are too far from the scale of X, whose values reach about {size:.0e}.\n"
                 "Hint: bounds=None takes them from the data; or scale X, as with sklearn.preprocessing.StandardScaler."
             )
             raise LinkwiseError(msg)
@@ -233,43 +189,44 @@ def _bounds(X: FloatArray, bounds: Any, size: float) -> tuple[float, float] | No
 class ITML(MetricLearner):
     """Change a prior metric as little as possible so that must-links become short and cannot-links long.
 
-    Minimizes the LogDet divergence of the matrix from the prior, plus γ times that of the bounds u (must-links) and l
-    (cannot-links), which give way where they must, such that squared distances keep to them.
+    Minimizes the LogDet divergence of the matrix from the prior, plus γ times that of relaxed bounds from the bounds u
+    (must-links) and l (cannot-links), such that squared distances keep the relaxed bounds.
 
     Parameters
     ----------
     slack : float, default=1.0
-        Cost γ of a bound that gives way; the weight of a statement multiplies it.
+        Cost γ of relaxing a bound; multiplied by the weight of the statement.
     bounds : pair of float, optional
-        u and l, squared distances. By default the 5th and 95th percentile of the positive squared distances between
-        samples (1,000 of them, evenly spaced, if there are more), under the prior.
+        The bounds u and l on squared distances. By default the 5th and 95th percentile of the positive squared
+        distances under the prior, between at most 1,000 evenly spaced samples.
     prior : {"identity", "covariance"} or array-like, default="identity"
-        The metric to stay near; "covariance" is the inverse of X's covariance.
+        The metric to stay close to, as a positive definite matrix; "covariance" is the inverse covariance of X.
     solver : {"auto", "lbfgs", "bregman"}, default="auto"
-        Quasi-Newton steps on the problem without bounds, or cyclic projections onto them as in the paper; "auto" first
-        tries Newton's method on a multiplier per pair, if there are at most 300.
+        "lbfgs" takes quasi-Newton steps on an equivalent problem without bounds; "bregman" projects onto the bounds in
+        turn, as in the paper; "auto" first tries Newton's method on the dual if there are at most 300 pairs, then
+        "lbfgs".
     max_iter : int, default=2000
-        Most rounds of the solver.
+        Maximum number of rounds of the solver.
     tol : float, default=1e-6
-        Gap to the optimum, relative to 1 + objective, at which it stops; proved, not guessed.
+        The solver stops when the proved gap to the optimum, relative to 1 + objective, is at most this.
 
     Attributes
     ----------
     components_ : ndarray of shape (n_features, n_features)
         The symmetric root of the learned matrix.
     objective_, gap_ : float
-        The minimum, and how far from the true one it is at most, relative to 1 + objective.
+        The objective, and a proved bound on its distance from the optimum, relative to 1 + objective.
     n_iter_ : int
-        Rounds of the solver.
+        Number of rounds of the solver.
 
     Notes
     -----
     **Cost** per round O(m r²) + O(r³), r ≤ min(m, d) being the rank of the differences, and O(m³) for Newton's method;
-    outside their span the prior stays. **Guarantee** ``gap_`` bounds what any metric could do better; the result does
-    not depend on the order of the statements nor, with a prior that turns along, on how the axes of X are turned.
-    **Departure from** [1]_ how far a bound best gives way is known in closed form, and what is left is smooth and
-    convex, so it is solved as such; the step of the projections is the exact one, where the algorithm as printed has
-    the factor γ at another place. Cannot-links between samples that coincide are dropped with a warning.
+    outside their span the prior stays. **Guarantee** no metric is better by more than ``gap_``; the result does not
+    depend on the order of the statements nor, with a prior that rotates along, on a rotation of X.
+    **Departure from** [1]_ the best relaxation of a bound has a closed form, and the remaining problem is smooth and
+    convex, so it is solved directly; the step of the projections is exact, where the printed algorithm has the factor
+    γ in another place. Cannot-links between samples that coincide are dropped with a warning.
 
     References
     ----------
@@ -314,14 +271,34 @@ class ITML(MetricLearner):
         self.max_iter = max_iter
         self.tol = tol
 
-    def _metric_from(self, samples: Any, constraints: Constraints) -> LearnedMetric:
-        return itml(
-            samples,
-            constraints,
-            slack=self.slack,
-            bounds=self.bounds,
-            prior=self.prior,
-            solver=self.solver,
-            max_iter=self.max_iter,
-            tol=self.tol,
-        )
+    def _metric_from(self, X: Any, constraints: Constraints) -> LearnedMetric:
+        if not constraints.n_statements:
+            return identity_metric(X)
+        size = unit_of(X)
+        X = in_unit(X, size)
+        before = read_prior(self.prior, X)
+        # under the covariance prior distances have no unit, and the metric has that of the data
+        own = isinstance(self.prior, str) and self.prior == "covariance" and before.root is not None
+        short = together_pairs(constraints)
+        long_, long_weight = without_coincident(X, apart_pairs(constraints), who="ITML")
+        D = before.towards(np.concatenate([differences(X, short), long_]))
+        near = np.arange(len(D)) < len(short.first)
+        limit = _bounds(before.towards(X), self.bounds, 1.0 if own else size)
+        if limit is None or not D.any():
+            warn_user("ITML: the samples of every pair coincide, so nothing can be learned; the metric is the prior.")
+            unchanged = LearnedMetric(np.eye(X.shape[1]) if before.root is None else before.root)
+            return unchanged.of_unit(size if own else 1.0)
+        bound = np.where(near, *limit)
+        gamma = self.slack * np.concatenate([short.weight, long_weight])
+        loss = _loss(near, bound, gamma)
+        found = None
+        if self.solver == "bregman":
+            found = _by_projections(D, near, bound, gamma, loss, max_iter=self.max_iter, tol=self.tol)
+        elif self.solver == "auto" and len(D) <= FEW_PAIRS:
+            few = min(self.max_iter, FEW_STEPS)
+            found = _by_multipliers(D, near, bound, gamma, loss, max_iter=few, tol=self.tol)
+        if found is None or (self.solver == "auto" and found.gap > self.tol):  # as with very uneven weights
+            other = nearest_to_prior(D, loss, max_iter=self.max_iter, tol=self.tol)
+            found = other if found is None or other.gap < found.gap else found
+        components = components_near(found, before, X.shape[1])
+        return LearnedMetric(components, found.value, found.n_iter, found.gap).of_unit(size if own else 1.0)

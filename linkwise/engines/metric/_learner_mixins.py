@@ -1,4 +1,4 @@
-"""Base classes of learned distances: any distance, and linear maps after which distances are Euclidean."""
+"""Base classes of the distance learners: any distance, and linear metrics."""
 
 from __future__ import annotations
 
@@ -26,16 +26,16 @@ FEW_FEATURES = 300
 
 
 class DistanceLearner(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ConstrainedEstimator):  # type: ignore[misc]
-    """Base of all that learn a distance from statements: owns `fit`; a subclass writes ``_learn_distance``.
+    """Base of all distance learners: defines `fit`; a subclass implements ``_learn_distance``.
 
-    A distance learner is a transformer: it moves the samples so that plain distances, Euclidean or city-block, say what
-    the statements say, and any clusterer can follow it in a Pipeline. The same constraints may go to both.
+    A distance learner is a transformer: it maps the samples to a space in which Euclidean or city-block distances agree
+    with the statements, so any clusterer can follow it in a Pipeline. Both can receive the same constraints.
 
     Notes
     -----
-    All statements are wishes here, for a distance cannot promise clusters: each counts with its weight, and a hard one
-    (weight inf) counts as much as the heaviest soft one, at least 1. Statements that contradict each other all count;
-    a warning tells of them.
+    Statements are not guaranteed here, as a distance does not determine clusters: each counts with its weight, and a
+    hard one (infinite weight) counts as much as the heaviest soft one, at least 1. Statements that contradict each
+    other all count, with a warning.
 
     Examples
     --------
@@ -49,27 +49,28 @@ class DistanceLearner(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Constra
 
     @_fit_context(prefer_skip_nested_validation=True)  # type: ignore[untyped-decorator]
     def fit(self, X: Any, y: Any = None, *, constraints: Constraints | None = None) -> Self:
-        """Learn the distance from what was said about the rows of X.
+        """Learn the distance from statements about the rows of X.
 
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
-            The data. Not modified.
+            The samples, one per row. Not modified.
         y : None
-            Constraints passed here are used as ``constraints``; anything else is ignored (for labels see
-            `Constraints.from_labels`).
+            Ignored, unless it is a `Constraints`: then it is used as ``constraints``. To use class labels, pass
+            ``constraints=Constraints.from_labels(labels)``.
         constraints : Constraints, optional
-            What is known; every statement is a wish with its weight, and a hard one weighs as much as the heaviest
-            soft one, at least 1.
+            Statements about the rows of X; none by default. Each counts with its weight, and a hard one (infinite
+            weight) counts as much as the heaviest soft one, at least 1. No statement is guaranteed to hold.
 
         Returns
         -------
         self
+            The fitted estimator.
 
         Raises
         ------
         UnsupportedConstraintError
-            The method does not know a kind of statement, or there are rules.
+            The method does not understand a kind of statement, or there are rules.
         """
         return self._fit(X, y, constraints)
 
@@ -79,7 +80,7 @@ class DistanceLearner(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Constra
         self.constraints_ = constraints
 
     def _learn_distance(self, samples: Any, constraints: Constraints) -> None:
-        """Set the fitted attributes from validated samples; nothing may have been said."""
+        """Set the fitted attributes from validated samples and constraints, which may be empty."""
         raise NotImplementedError
 
     def _takes_sparse(self) -> bool:
@@ -93,7 +94,7 @@ class DistanceLearner(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Constra
     # -- the distance -------------------------------------------------------------------------------------------
 
     def transform(self, X: Any) -> Any:
-        """Move samples into the learned space."""
+        """Map samples to the learned space."""
         raise NotImplementedError
 
     def pair_distance(self, pairs: Any) -> FloatArray:
@@ -101,7 +102,7 @@ class DistanceLearner(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Constra
         raise NotImplementedError
 
     def score_pairs(self, pairs: Any) -> FloatArray:
-        """Return how alike the two of each pair are: the negative learned distance, so larger means more alike.
+        """Return the similarity of each pair of vectors: the negative learned distance.
 
         Parameters
         ----------
@@ -135,30 +136,28 @@ def _linear_algebra() -> ThreadpoolController:
 
 
 def one_thread(n_features: int) -> AbstractContextManager[Any]:
-    """Keep small matrices to one thread: on a busy machine, threads that wait for each other cost up to 20 times more.
+    """Limit linear algebra on small matrices to one thread: on a busy machine more threads can be 20 times slower.
 
-    It also makes results the same whatever number of threads there is.
+    This also makes results independent of the number of threads.
     """
     return _linear_algebra().limit(limits=1) if n_features <= FEW_FEATURES else nullcontext()
 
 
 class LearnedMetric(NamedTuple):
-    """A linear map after which Euclidean distance is the learned one, and how well it was found.
+    """A linear map after which Euclidean distance is the learned one, with a proof of its quality.
 
     Attributes
     ----------
     components : ndarray or sparse array of shape (n_components, n_features)
         The map L: ``X @ L.T`` is the new space, and d(x, y) = ‖L(x - y)‖.
     objective : float
-        What the method optimizes, at this metric.
+        The objective of the method at this metric.
     n_iter : int
-        Rounds of the solver.
+        Number of rounds of the solver.
     gap : float
-        How far the objective can be from the best one at most, relative to it: a proof of optimality found beside the
-        solution. 0 for closed forms.
+        Proved bound on the distance of the objective from the optimum, relative to it. 0 for closed forms.
     shrinkage : float
-        How much of the scatter of the must-links was replaced by a round one because it said nothing about some
-        directions.
+        Share of the scatter of the must-links that was replaced by a round one, because it was singular.
     """
 
     components: Any
@@ -168,26 +167,25 @@ class LearnedMetric(NamedTuple):
     shrinkage: float = 0.0
 
     def of_unit(self, unit: float) -> LearnedMetric:
-        """The same metric for data in their own units, if this one was learned from data measured in ``unit``."""
+        """Convert a metric learned from data measured in ``unit`` to the units of the data."""
         return self if unit == 1.0 else self._replace(components=self.components / unit)
 
 
 def identity_metric(X: Any) -> LearnedMetric:
-    """Return Euclid's metric, which is learned from no statements."""
+    """Return the Euclidean metric, the result without statements."""
     d = X.shape[1]
     return LearnedMetric(scipy.sparse.csr_array(scipy.sparse.identity(d)) if scipy.sparse.issparse(X) else np.eye(d))
 
 
 class MetricLearner(DistanceLearner):
-    """Base of the linear metric learners: a subclass writes ``_metric_from`` and says what it understands.
+    """Base of the linear metric learners: a subclass implements ``_metric_from`` and sets ``understands``.
 
-    A linear metric learner moves the samples so that plain Euclidean distances say what the statements say, and any
+    A linear metric learner maps the samples to a space in which Euclidean distances agree with the statements, so any
     clusterer can follow it in a Pipeline.
 
     Notes
     -----
-    Without statements the metric stays Euclidean (``components_`` is the identity), without a warning, as a clusterer
-    without statements is the plain clusterer.
+    Without statements the metric stays Euclidean (``components_`` is the identity), without a warning.
 
     Examples
     --------
@@ -216,9 +214,8 @@ class MetricLearner(DistanceLearner):
         if found.gap > getattr(self, "tol", np.inf):
             warn_user(
                 f"{type(self).__name__} stopped after {found.n_iter:,} rounds, at most {found.gap:.1e} (relative) from "
-                f"the optimum, where tol={getattr(self, 'tol', 0):g} was asked for.\n"
-                "Hint: raise max_iter, scale the features (sklearn.preprocessing.StandardScaler), or accept a larger "
-                "tol."
+                f"the optimum, which is more than tol={getattr(self, 'tol', 0):g}.\n"
+                "Hint: raise max_iter or tol, or scale the features with sklearn.preprocessing.StandardScaler."
             )
         self.components_ = found.components
         self.objective_ = float(found.objective)
@@ -227,13 +224,13 @@ class MetricLearner(DistanceLearner):
         self.shrinkage_ = float(found.shrinkage)
 
     def _metric_from(self, samples: Any, constraints: Constraints) -> LearnedMetric:
-        """Learn from validated samples; nothing may have been said."""
+        """Learn the metric from validated samples and constraints, which may be empty."""
         raise NotImplementedError
 
     # -- the metric ---------------------------------------------------------------------------------------------
 
     def transform(self, X: Any) -> Any:
-        """Move samples into the learned space, where Euclidean distance is the learned one.
+        """Map samples to the learned space, where Euclidean distance is the learned distance.
 
         Parameters
         ----------
@@ -272,14 +269,14 @@ class MetricLearner(DistanceLearner):
         return np.asarray(np.sqrt(np.einsum("ij,ij->i", moved, moved)) * unit)
 
     def get_metric(self) -> Callable[[Any, Any], float]:
-        """Return the metric as a function of two vectors, for whoever takes ``metric=`` a callable; it pickles."""
+        """Return the metric as a function of two vectors, for methods with a callable ``metric=``; can be pickled."""
         check_is_fitted(self, "components_")
         return partial(_distance, self.components_)
 
     # -- names of the new features ------------------------------------------------------------------------------
 
     def _keeps_features(self) -> bool:
-        """Whether each new feature is an old one, only stretched."""
+        """Whether each new feature is an old one times a factor."""
         return False
 
     @property
@@ -287,7 +284,7 @@ class MetricLearner(DistanceLearner):
         return int(self.components_.shape[0])
 
     def get_feature_names_out(self, input_features: Any = None) -> npt.NDArray[np.object_]:
-        """Return the names of the new features: the old ones if the metric only weighs features.
+        """Return the names of the new features: the old names if the metric only scales features.
 
         Parameters
         ----------
@@ -303,5 +300,5 @@ class MetricLearner(DistanceLearner):
 
 
 def _distance(components: Any, x: Any, y: Any) -> float:
-    """Length of the difference of two vectors after the map."""
+    """Return the distance of two vectors after the map."""
     return float(np.linalg.norm(components @ (np.asarray(x, dtype=np.float64) - np.asarray(y, dtype=np.float64))))

@@ -1,9 +1,9 @@
-"""Metrics near a prior: minimize the LogDet divergence from it plus a convex loss of the distances that were named.
+"""Metrics close to a prior: minimize the LogDet divergence from it plus a convex loss of some distances.
 
-In coordinates where the prior is Euclid's metric: over positive definite A, F(A) = tr A - log det A - d + loss(p),
+In coordinates where the prior is the Euclidean metric: over positive definite A, F(A) = tr A - log det A - d + loss(p),
 where p_k = v_k' A v_k are the squared lengths of the differences v_k. With the slopes θ = ∂loss/∂p and
 T = I + Σ θ_k v_k v_k', convexity gives F(A') ≥ F(A) - (tr(A T) - log det(A T) - d) for every A': the divergence of A
-from the inverse of T proves how near the optimum A is. Directions no difference has anything of keep the prior.
+from the inverse of T bounds the gap of A to the optimum. Directions orthogonal to all differences keep the prior.
 """
 
 from __future__ import annotations
@@ -26,22 +26,22 @@ Loss = Callable[[FloatArray], tuple[float, FloatArray]]
 
 PRIOR: list[Any] = [StrOptions({"identity", "covariance"}), "array-like"]
 ROUND = 25
-# share of a row's squared length outside of the directions looked at that counts as none
+# share of a row's squared length outside of the current directions that counts as zero
 INSIDE = 1e-12
 
 
 class Prior(NamedTuple):
-    """Root of the prior's matrix; None for Euclid's."""
+    """Root of the prior's matrix; None for the Euclidean metric."""
 
     root: FloatArray | None
 
     def towards(self, rows: FloatArray) -> FloatArray:
-        """Rows in coordinates where the prior is Euclid's metric."""
+        """Return rows in coordinates where the prior is the Euclidean metric."""
         return rows if self.root is None else rows @ self.root
 
 
 class Near(NamedTuple):
-    """The matrix in the span of the differences (columns of ``axes``), its value, relative gap and rounds."""
+    """The matrix in the span of the differences (columns of ``axes``), the objective, relative gap and rounds."""
 
     matrix: FloatArray
     axes: FloatArray
@@ -60,7 +60,7 @@ def read_prior(prior: Any, X: FloatArray) -> Prior:
         return Prior(root(shrink(scatter, "auto")[0], -0.5) if scatter.any() else None)
     M = np.asarray(prior, dtype=np.float64)
     if M.shape != (d, d) or not np.isfinite(M).all() or not np.allclose(M, M.T):
-        msg = f"prior has shape {M.shape}, expected a symmetric matrix of shape ({d}, {d})."
+        msg = f"prior has shape {M.shape}, expected a symmetric matrix of shape ({d}, {d}).\nHint: prior=np.eye({d})."
         raise LinkwiseError(msg)
     values = np.linalg.eigvalsh(M)
     if values[0] <= 1e-12 * values[-1]:
@@ -75,8 +75,8 @@ def read_prior(prior: Any, X: FloatArray) -> Prior:
 def nearest_to_prior(rows: FloatArray, loss: Loss, *, max_iter: int, tol: float) -> Near:
     """Minimize the divergence from the identity plus a convex loss of the rows' squared lengths.
 
-    Quasi-Newton steps on a root of the matrix until the gap is proved to be ``tol``. Rows on which the loss has no
-    slope pull nowhere, so only directions of rows that pull are looked at; others are added when they begin to.
+    Takes quasi-Newton steps on a root of the matrix until the gap is proved to be at most ``tol``. Only the directions
+    of rows on which the loss has a slope are considered; others are added when their slopes become nonzero.
     """
     square = squared_lengths(rows)
     axes, D = np.empty((rows.shape[1], 0)), np.empty((len(rows), 0))
@@ -106,12 +106,12 @@ def nearest_to_prior(rows: FloatArray, loss: Loss, *, max_iter: int, tol: float)
         )
         done += int(step.nit)
         at = step.x.reshape(at.shape)
-        if step.nit < ROUND:  # it fell too little to go on, and yet there may be less to be had
+        if step.nit < ROUND:  # it stopped early, but a lower value may exist
             patience *= 1e-3
 
 
 def _first_scale(D: FloatArray, rest: FloatArray, loss: Loss) -> float:
-    """The factor of the identity to start from: 1, unless the loss pulls so hard that steps from there would fail."""
+    """Return the factor of the identity to start from: 1, unless the slope is so steep that steps would fail."""
     square, d = squared_lengths(D), D.shape[1]
     if abs(float(loss(rest + square)[1] @ square)) <= 100.0 * d:
         return 1.0
@@ -127,12 +127,12 @@ def _first_scale(D: FloatArray, rest: FloatArray, loss: Loss) -> float:
 
 
 def _extended(axes: FloatArray, rows: FloatArray) -> FloatArray:
-    """An orthonormal basis, as columns, of ``axes`` and rows; the old columns stay where they are."""
+    """Return an orthonormal basis, as columns, of ``axes`` and rows; it begins with the old columns."""
     d, r = axes.shape
     if r == 0 and len(rows) >= d:
         return np.eye(d)
     beyond = rows - (rows @ axes) @ axes.T
-    beyond -= (beyond @ axes) @ axes.T  # once more, as the first time leaves rounding errors
+    beyond -= (beyond @ axes) @ axes.T  # twice, as once leaves rounding errors
     return np.ascontiguousarray(np.column_stack([axes, span(beyond)[:, : d - r]]))
 
 
@@ -143,28 +143,28 @@ def _flat_value(flat: FloatArray, D: FloatArray, loss: Loss, rest: FloatArray) -
 def value_and_slope(
     L: FloatArray, D: FloatArray, loss: Loss, rest: FloatArray | float = 0.0
 ) -> tuple[float, FloatArray]:
-    """F at L'L, and its slope along the entries of L; ``rest`` is what squared lengths have in other directions."""
+    """Return F at L'L and its gradient in L; ``rest`` are the squared lengths in other directions."""
     moved = D @ L.T
-    price, theta = loss(rest + np.einsum("ij,ij->i", moved, moved))
+    cost, theta = loss(rest + np.einsum("ij,ij->i", moved, moved))
     factor, pivot, singular = scipy.linalg.lapack.dgetrf(L)
     if singular:
         return np.inf, np.zeros(L.size)
     logdet = float(np.log(np.abs(np.diagonal(factor))).sum())
     inverse = scipy.linalg.lapack.dgetri(factor, pivot)[0]
     slope = L + (moved * theta[:, None]).T @ D - inverse.T
-    return float(np.sum(L * L) - 2 * logdet - len(L) + price), 2 * slope.ravel()
+    return float(np.sum(L * L) - 2 * logdet - len(L) + cost), 2 * slope.ravel()
 
 
 def _value(A: FloatArray, D: FloatArray, rest: FloatArray | float, loss: Loss) -> tuple[float, FloatArray]:
-    """F at A, and the slopes of the loss."""
-    price, theta = loss(rest + np.einsum("ij,ij->i", D @ A, D))
-    return float(np.trace(A) - np.linalg.slogdet(A)[1] - len(A) + price), theta
+    """Return F at A, and the slopes of the loss."""
+    cost, theta = loss(rest + np.einsum("ij,ij->i", D @ A, D))
+    return float(np.trace(A) - np.linalg.slogdet(A)[1] - len(A) + cost), theta
 
 
 def certify_near(A: FloatArray, D: FloatArray, loss: Loss, rest: FloatArray | float = 0.0) -> tuple[float, float]:
-    """F at A, and the proved gap to its minimum, relative to 1 + |F|; inf where there is no proof.
+    """Return F at A, and the proved gap to its minimum, relative to 1 + |F|; inf without a proof.
 
-    All rows that pull must lie in the directions looked at.
+    All rows with a nonzero slope must lie in the span of the current directions.
     """
     F, theta = _value(A, D, rest, loss)
     pulling = theta != 0
@@ -177,6 +177,6 @@ def certify_near(A: FloatArray, D: FloatArray, loss: Loss, rest: FloatArray | fl
 
 
 def components_near(found: Near, prior: Prior, d: int) -> FloatArray:
-    """Symmetric root of the matrix in all directions and in the coordinates of X."""
+    """Return the symmetric root of the matrix in all directions and in the coordinates of X."""
     K = np.eye(d) + found.axes @ (found.matrix - np.eye(len(found.matrix))) @ found.axes.T
     return root(K if prior.root is None else prior.root @ K @ prior.root)

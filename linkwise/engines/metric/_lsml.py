@@ -1,4 +1,4 @@
-"""Metrics from comparisons: this distance should be smaller than that one, by least squares or by a margin."""
+"""`LSML`: a metric from comparisons of distances, by least squares or by a margin."""
 
 from __future__ import annotations
 
@@ -25,55 +25,14 @@ from linkwise.engines.metric._pairs_and_comparisons import (
 )
 from linkwise.exceptions import LinkwiseError
 
-FAR_OUT = 1e-60  # of a squared unit, relative to squared distances
-
-
-def lsml(
-    X: Any,
-    constraints: Constraints,
-    *,
-    loss: str = "residual",
-    C: float = 100.0,
-    unit: float | str = "auto",
-    prior: Any = "identity",
-    max_iter: int = 2000,
-    tol: float = 1e-7,
-) -> LearnedMetric:
-    """Learn the metric of `LSML`."""
-    X = np.asarray(X, dtype=np.float64)
-    size = unit_of(X)
-    X = in_unit(X, size)
-    rows, trios, short, long_ = _named(X, constraints)
-    if not len(trios.weight) and not (len(short) and len(long_)):
-        if constraints.n_statements:
-            warn_user(
-                "LSML compares distances, but there are neither triplets nor both must-links and cannot-links whose "
-                "samples differ; the metric stays as it was.\nHint: `RCA` learns from must-links alone."
-            )
-        return identity_metric(X)
-    before = read_prior(prior, X)
-    total = trios.weight.sum() + short.sum() * long_.sum()
-    price = _loss(loss, trios.first, trios.second, trios.weight * (C / total), short, long_, C / total)
-    D = before.towards(rows)
-    typical = _mean_square(squared_lengths(D), trios, short, long_)
-    # under the covariance prior distances have no unit, and the metric has that of the data
-    own = isinstance(prior, str) and prior == "covariance" and before.root is not None
-    scale = typical if unit == "auto" else _square(float(unit) / (1.0 if own else size), typical)
-
-    def measured(p: FloatArray) -> tuple[float, FloatArray]:
-        value, slope = price(p / scale)
-        return value, slope / scale
-
-    found = nearest_to_prior(D, measured, max_iter=max_iter, tol=tol)
-    components = components_near(found, before, X.shape[1])
-    return LearnedMetric(components, found.value, found.n_iter, found.gap).of_unit(size if own else 1.0)
+FAR_OUT = 1e-60  # smallest squared unit relative to squared distances; its inverse is the largest
 
 
 def _square(unit: float, typical: float) -> float:
-    """The square of a unit; refused if the typical squared distance is out of all proportion to it."""
+    """Return the square of a unit; raise if typical squared distances are too far from it."""
     if not FAR_OUT < unit * unit / typical < 1 / FAR_OUT:
         msg = (
-            f"LSML: distances are about {np.sqrt(typical) / unit:.0e} times the unit asked for, and their squares "
+            f"LSML: distances are about {np.sqrt(typical) / unit:.0e} times the given unit, and their squares "
             'overflow.\nHint: unit="auto" takes it from the data.'
         )
         raise LinkwiseError(msg)
@@ -81,7 +40,7 @@ def _square(unit: float, typical: float) -> float:
 
 
 def _mean_square(p: FloatArray, trios: Pairs, short: FloatArray, long_: FloatArray) -> float:
-    """Mean squared distance over both sides of all comparisons, each with its weight."""
+    """Return the weighted mean squared distance over both sides of all comparisons."""
     start, middle = len(p) - len(short) - len(long_), len(p) - len(long_)
     total = float(trios.weight @ (p[trios.first] + p[trios.second]))
     total += float(short @ p[start:middle] * long_.sum() + long_ @ p[middle:] * short.sum())
@@ -89,9 +48,9 @@ def _mean_square(p: FloatArray, trios: Pairs, short: FloatArray, long_: FloatArr
 
 
 def _named(X: FloatArray, constraints: Constraints) -> tuple[FloatArray, Pairs, FloatArray, FloatArray]:
-    """Differences that comparisons speak of: those of triplets, then must-links', then cannot-links'.
+    """Return the differences that are compared: those of triplets, then of must-links, then of cannot-links.
 
-    Also returns which of them triplets compare, the weights of the must-links and those of the cannot-links.
+    Also returns the pairs of them that triplets compare, and the weights of must-links and cannot-links.
     """
     said = np.flatnonzero(constraints.kind == Kind.TRIPLET)
     a, b, c = constraints.items[said].T
@@ -102,8 +61,8 @@ def _named(X: FloatArray, constraints: Constraints) -> tuple[FloatArray, Pairs, 
     distinct = squared_lengths(rows)[trios.second] > 0
     if not distinct.all():
         warn_user(
-            f"LSML: {int((~distinct).sum()):,} comparison(s) ask a distance to be larger than another that is 0 in "
-            "every metric, as their samples have the same features; they were left out."
+            f"LSML: {int((~distinct).sum()):,} comparison(s) require a positive distance between samples that "
+            "have the same features; they were left out."
         )
         trios = trios.pick(distinct)
     near = together_pairs(constraints)
@@ -122,7 +81,7 @@ def _loss(
     long_: FloatArray,
     scale: float,
 ) -> Loss:
-    """The loss of squared lengths p: listed comparisons first, then all of ``short`` with all of ``long_``."""
+    """Return the loss of squared lengths p: listed comparisons, then all of ``short`` with all of ``long_``."""
     n_links = len(short) + len(long_)
     margin = 1.0 if form == "margin" else 0.0
 
@@ -153,7 +112,7 @@ def _loss(
 def _all_with_all(
     x: FloatArray, weight: FloatArray, y: FloatArray, other: FloatArray
 ) -> tuple[float, FloatArray, FloatArray]:
-    """Σ_i Σ_j w_i v_j max(x_i - y_j, 0)² and its slopes, by sorting and running sums."""
+    """Return Σ_i Σ_j w_i v_j max(x_i - y_j, 0)² and its slopes, by sorting and running sums."""
 
     def moments(values: FloatArray, masses: FloatArray) -> tuple[FloatArray, FloatArray]:
         order = np.argsort(values, kind="stable")
@@ -174,7 +133,7 @@ def _all_with_all(
 
 
 class LSML(MetricLearner):
-    """Change a prior metric as little as possible so that what was said to be nearer is nearer.
+    """Change a prior metric as little as possible so that it agrees with comparisons of distances.
 
     Minimizes the LogDet divergence of the matrix from the prior plus C times the mean loss of the comparisons: of
     d(a, b) < d(a, c) and d(a, b) < d(b, c) for each triplet ab|c, and of d(a, b) < d(c, e) for each must-link (a, b)
@@ -183,33 +142,34 @@ class LSML(MetricLearner):
     Parameters
     ----------
     loss : {"residual", "margin"}, default="residual"
-        (d(near) - d(far))² where near is the longer one; or (1 + d²(near) - d²(far))² where positive, a margin.
+        Loss of a comparison d(near) < d(far): "residual" is max(d(near) - d(far), 0)², "margin" is
+        max(1 + d²(near) - d²(far), 0)².
     C : float, default=100.0
         Weight of the mean loss.
     unit : "auto" or float, default="auto"
-        The length in which distances are measured in the loss. "auto" is the root mean square of those compared, under
-        the prior, so that neither the units of X nor its number of features matter; 1.0 takes X as it is.
+        Unit of the distances in the loss. "auto" is the root mean square of the compared distances under the prior, so
+        that neither the units of X nor its number of features matter; 1.0 uses the units of X.
     prior : {"identity", "covariance"} or array-like, default="identity"
-        The metric to stay near; "covariance" is the inverse of X's covariance.
+        The metric to stay close to, as a positive definite matrix; "covariance" is the inverse covariance of X.
     max_iter : int, default=2000
-        Most rounds of the solver.
+        Maximum number of rounds of the solver.
     tol : float, default=1e-7
-        Gap to the optimum, relative to 1 + objective, at which it stops; proved, not guessed.
+        The solver stops when the proved gap to the optimum, relative to 1 + objective, is at most this.
 
     Attributes
     ----------
     components_ : ndarray of shape (n_features, n_features)
         The symmetric root of the learned matrix.
     objective_, gap_ : float
-        The minimum, and how far from the true one it is at most, relative to 1 + objective.
+        The objective, and a proved bound on its distance from the optimum, relative to 1 + objective.
     n_iter_ : int
-        Rounds of the solver.
+        Number of rounds of the solver.
 
     Notes
     -----
     **Cost** per round O(m r²) + O(r³) for m pairs that span r directions; all comparisons of must-links with
-    cannot-links are looked at, in O(m log m), without being written out. **Guarantee** ``gap_`` bounds what any metric
-    could do better. **Departure from** [1]_ comparisons of links are all those there are, where they are usually drawn
+    cannot-links count, in O(m log m), without being listed. **Guarantee** no metric is better by more than ``gap_``.
+    **Departure from** [1]_ each must-link is compared with each cannot-link, where such comparisons are usually drawn
     at random; the margin and the unit are additions (``C=1.0, unit=1.0`` is the paper's). Comparisons whose far pair
     coincides are dropped with a warning.
 
@@ -256,14 +216,31 @@ class LSML(MetricLearner):
         self.max_iter = max_iter
         self.tol = tol
 
-    def _metric_from(self, samples: Any, constraints: Constraints) -> LearnedMetric:
-        return lsml(
-            samples,
-            constraints,
-            loss=self.loss,
-            C=self.C,
-            unit=self.unit,
-            prior=self.prior,
-            max_iter=self.max_iter,
-            tol=self.tol,
-        )
+    def _metric_from(self, X: Any, constraints: Constraints) -> LearnedMetric:
+        size = unit_of(X)
+        X = in_unit(X, size)
+        rows, trios, short, long_ = _named(X, constraints)
+        if not len(trios.weight) and not (len(short) and len(long_)):
+            if constraints.n_statements:
+                warn_user(
+                    "LSML compares distances, but there are neither triplets nor both must-links and cannot-links "
+                    "between samples that differ; the metric stays Euclidean.\n"
+                    "Hint: `RCA` learns from must-links alone."
+                )
+            return identity_metric(X)
+        before = read_prior(self.prior, X)
+        each = self.C / (trios.weight.sum() + short.sum() * long_.sum())
+        loss = _loss(self.loss, trios.first, trios.second, trios.weight * each, short, long_, each)
+        D = before.towards(rows)
+        typical = _mean_square(squared_lengths(D), trios, short, long_)
+        # under the covariance prior distances have no unit, and the metric has that of the data
+        own = isinstance(self.prior, str) and self.prior == "covariance" and before.root is not None
+        scale = typical if self.unit == "auto" else _square(float(self.unit) / (1.0 if own else size), typical)
+
+        def measured(p: FloatArray) -> tuple[float, FloatArray]:
+            value, slope = loss(p / scale)
+            return value, slope / scale
+
+        found = nearest_to_prior(D, measured, max_iter=self.max_iter, tol=self.tol)
+        components = components_near(found, before, X.shape[1])
+        return LearnedMetric(components, found.value, found.n_iter, found.gap).of_unit(size if own else 1.0)

@@ -1,4 +1,4 @@
-"""Symmetric matrices: roots, spans, and what to do with directions nothing was said about."""
+"""Symmetric matrices: roots, spans, shrinkage of singular scatters, generalized eigenvectors."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from linkwise.exceptions import LinkwiseError
 
 SHRINKAGE: list[Any] = [StrOptions({"auto"}), Interval(Real, 0, 1, closed="both")]
 
-# eigenvalues below this share of the largest are taken for rounding errors
+# eigenvalues below this share of the largest count as rounding errors
 REGULAR = 1e-10
 ROUND = 0.1
 
@@ -22,7 +22,7 @@ ROUND = 0.1
 def shrink_values(values: FloatArray, shrinkage: float | str) -> tuple[FloatArray, float]:
     """Mix the eigenvalues of a scatter with their mean; return them and the share of the mean.
 
-    ``"auto"`` leaves a scatter of full rank alone and mixes 0.1 into any other.
+    ``"auto"`` does not change a scatter of full rank, and uses a share of 0.1 for any other.
     """
     share = 0.0 if shrinkage == "auto" else float(shrinkage)
     if share == 0.0:
@@ -30,9 +30,8 @@ def shrink_values(values: FloatArray, shrinkage: float | str) -> tuple[FloatArra
             return values, share
         if shrinkage != "auto":
             msg = (
-                "must-links say nothing about some direction, so the metric could stretch it without end, and "
-                'shrinkage=0 forbids to guess.\nHint: shrinkage="auto", or fewer features, as from '
-                "sklearn.decomposition.PCA."
+                "the must-links do not vary along some direction, so the metric has no bound there, and shrinkage=0 "
+                'does not allow one.\nHint: use shrinkage="auto", or fewer features, as from sklearn.decomposition.PCA.'
             )
             raise LinkwiseError(msg)
         share = ROUND
@@ -47,7 +46,7 @@ def shrink(scatter: FloatArray, shrinkage: float | str) -> tuple[FloatArray, flo
 
 
 def whiten(scatter: FloatArray, shrinkage: float | str) -> tuple[FloatArray, FloatArray, float]:
-    """Inverse root of a scatter, shrunk; its eigenvalues and the share of the round one."""
+    """Return the inverse root of a shrunk scatter, its eigenvalues, and the share of the round one."""
     values, axes = np.linalg.eigh(scatter)
     values, share = shrink_values(values, shrinkage)
     return np.asarray((axes / np.sqrt(values)) @ axes.T), values, share
@@ -61,13 +60,13 @@ def root(M: FloatArray, power: float = 0.5) -> FloatArray:
 
 
 def span(rows: FloatArray) -> FloatArray:
-    """Orthonormal basis, as columns, of the space rows span."""
+    """Return an orthonormal basis, as columns, of the span of the rows."""
     _, size, axes = np.linalg.svd(rows, full_matrices=False)
     return np.ascontiguousarray(axes[size > 1e-12 * size.max(initial=0.0)].T)
 
 
 def upright(axes: FloatArray) -> FloatArray:
-    """Turn each row so that its largest entry is positive: eigenvectors know no sign, results should have one."""
+    """Flip rows so that their largest entries are positive: the sign of an eigenvector is arbitrary."""
     at = np.argmax(np.abs(axes) > (1 - 1e-9) * np.abs(axes).max(axis=1, keepdims=True), axis=1)
     return axes * np.where(axes[np.arange(len(axes)), at] < 0, -1.0, 1.0)[:, None]
 

@@ -1,4 +1,4 @@
-"""What statements say about distances: pairs that should be near, pairs that should be far, and comparisons."""
+"""Statements as requirements on distances: near pairs, far pairs, and comparisons from triplets."""
 
 from __future__ import annotations
 
@@ -18,26 +18,26 @@ MOST_PAIRS = 20_000_000
 
 
 class Pairs(NamedTuple):
-    """Pairs of samples and what each weighs."""
+    """Pairs of samples and their weights."""
 
     first: IntArray
     second: IntArray
     weight: FloatArray
 
     def pick(self, keep: BoolArray) -> Pairs:
-        """The pairs a mask picks."""
+        """Return the pairs of a mask."""
         return Pairs(self.first[keep], self.second[keep], self.weight[keep])
 
 
 class Comparisons(NamedTuple):
-    """Rows ``a, b, c`` that read d(a, b) < d(a, c), and what each weighs."""
+    """Rows ``a, b, c`` that read d(a, b) < d(a, c), and their weights."""
 
     items: IntArray
     weight: FloatArray
 
 
 def finite_weights(constraints: Constraints) -> FloatArray:
-    """Weights for a sum: a hard statement weighs as much as the heaviest soft one, and at least 1."""
+    """Return finite weights: a hard statement weighs as much as the heaviest soft one, and at least 1."""
     weight = constraints.weight
     soft = weight[np.isfinite(weight)]
     return np.where(np.isfinite(weight), weight, max(1.0, float(soft.max(initial=0.0))))
@@ -46,8 +46,8 @@ def finite_weights(constraints: Constraints) -> FloatArray:
 def together_pairs(constraints: Constraints) -> Pairs:
     """Pairs that belong together: must-links, and all pairs of each group together.
 
-    A group of n samples weighs as much as the n - 1 must-links that would say the same, spread evenly over its pairs,
-    so that neither the order of its samples matters nor do large groups outweigh everything else.
+    A group of n samples weighs as much as n - 1 equivalent must-links, spread evenly over its pairs, so that the order
+    of its samples does not matter and large groups do not dominate.
     """
     groups = constraints.groups_of(Kind.TOGETHER)
     return _with_groups(constraints, Kind.MUST_LINK, groups, 2.0 / np.maximum(groups.sizes, 1))
@@ -68,8 +68,8 @@ def _with_groups(constraints: Constraints, kind: Kind, groups: Groups, share: Fl
     owner, left = groups.owner, groups.start[1:][groups.owner] - np.arange(len(groups.member)) - 1
     if left.sum() > MOST_PAIRS:
         msg = (
-            f"the groups hold {int(left.sum()):,} pairs, more than the {MOST_PAIRS:,} a metric is learned from.\n"
-            "Hint: say less about large groups, or use RCA, which never writes groups out as pairs."
+            f"the groups have {int(left.sum()):,} pairs, but a metric is learned from at most {MOST_PAIRS:,}.\n"
+            "Hint: use smaller groups, or RCA, which does not list the pairs of groups."
         )
         raise LinkwiseError(msg)
     at = np.repeat(np.arange(len(groups.member)), left)
@@ -84,8 +84,7 @@ def _with_groups(constraints: Constraints, kind: Kind, groups: Groups, share: Fl
 def together_scatter(X: Any, constraints: Constraints) -> tuple[Any, FloatArray]:
     """Return rows r and weights w with Σ w r r' = Σ over `together_pairs` of weight (x - y)(x - y)'.
 
-    Groups are not written out as pairs: the sum over their pairs follows from the distances to their means. X may be
-    sparse.
+    The pairs of groups are not listed: their sum follows from the distances to the group means. X may be sparse.
     """
     weight = finite_weights(constraints)
     said = np.flatnonzero(constraints.kind == Kind.MUST_LINK)
@@ -104,50 +103,50 @@ def together_scatter(X: Any, constraints: Constraints) -> tuple[Any, FloatArray]
 
 
 def comparisons(constraints: Constraints) -> Comparisons:
-    """Two comparisons for each triplet ab|c: d(a, b) < d(a, c) and d(b, a) < d(b, c)."""
+    """Return two comparisons for each triplet ab|c: d(a, b) < d(a, c) and d(b, a) < d(b, c)."""
     said = np.flatnonzero(constraints.kind == Kind.TRIPLET)
     items, weight = constraints.items[said], finite_weights(constraints)[said]
     return Comparisons(np.concatenate([items, items[:, [1, 0, 2]]]), np.concatenate([weight, weight]))
 
 
 def differences(X: Any, pairs: Pairs) -> Any:
-    """One row per pair: the first sample less the second."""
+    """Return one row per pair: the first sample minus the second."""
     return X[pairs.first] - X[pairs.second]
 
 
 def squared_lengths(rows: Any) -> FloatArray:
-    """Squared Euclidean length of each row, sparse or dense."""
+    """Return the squared Euclidean length of each row, sparse or dense."""
     if scipy.sparse.issparse(rows):
         return np.asarray(rows.multiply(rows).sum(axis=1), dtype=np.float64).ravel()
     return np.asarray(np.einsum("ij,ij->i", rows, rows))
 
 
 def without_coincident(X: Any, pairs: Pairs, *, who: str) -> tuple[Any, FloatArray]:
-    """Differences and weights of the pairs whose samples differ; tell how many do not, as no metric can part them."""
+    """Return differences and weights of the pairs whose samples differ; warn about the others."""
     rows = differences(X, pairs)
-    distinct = _tell_distinct(rows, pairs, who)
+    distinct = _find_distinct(rows, pairs, who)
     return rows[distinct], pairs.weight[distinct]
 
 
 def distinct_pairs(X: Any, pairs: Pairs, *, who: str) -> Pairs:
-    """The pairs whose samples differ; tell how many do not, as no distance can part them."""
-    return pairs.pick(_tell_distinct(differences(X, pairs), pairs, who))
+    """Return the pairs whose samples differ; warn about the others."""
+    return pairs.pick(_find_distinct(differences(X, pairs), pairs, who))
 
 
-def _tell_distinct(rows: Any, pairs: Pairs, who: str) -> BoolArray:
+def _find_distinct(rows: Any, pairs: Pairs, who: str) -> BoolArray:
     distinct = squared_lengths(rows) > 0
     if not distinct.all():
         gone = np.flatnonzero(~distinct)
         warn_user(
-            f"{who}: {len(gone):,} pair(s) that should be apart have the same features, so no metric can part them; "
-            f"they were left out, the first being samples {int(pairs.first[gone[0]])} and "
+            f"{who}: {len(gone):,} pair(s) that should be apart have the same features, so no metric can separate "
+            f"them; they were left out, the first being samples {int(pairs.first[gone[0]])} and "
             f"{int(pairs.second[gone[0]])}."
         )
     return distinct
 
 
 def warn_of_contradictions(constraints: Constraints, *, who: str) -> None:
-    """Tell of statements no distance can satisfy together; a sum weighs them against each other all the same."""
+    """Warn about statements that no distance can satisfy together; all of them count nevertheless."""
     links, _ = constraints.must_links()
     cannot = constraints.of(Kind.CANNOT_LINK)
     apart = constraints.groups_of(Kind.APART)
@@ -164,13 +163,13 @@ def warn_of_contradictions(constraints: Constraints, *, who: str) -> None:
         )
     if circular:
         warn_user(
-            f"{who}: {circular:,} triplet(s) contradict others, as each would need a distance smaller than itself; "
-            "all count, each with its weight."
+            f"{who}: {circular:,} triplet(s) contradict others: together they require a distance smaller than itself; "
+            "all count, each with its weight.\nHint: `linkwise.check(constraints).explanation` names them."
         )
 
 
 def _circular(triplets: IntArray) -> int:
-    """Count triplets that stand on a cycle of "this distance is smaller than that one"."""
+    """Count triplets on a cycle of "this distance is smaller than that one"."""
     if not len(triplets):
         return 0
     a, b, c = triplets.T

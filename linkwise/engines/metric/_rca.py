@@ -1,4 +1,4 @@
-"""Relevant components, discriminative components and discriminants from chunklets: metrics in closed form."""
+"""`RCA`, `DiscriminativeRCA` and `ChunkletLDA`: metrics in closed form from the scatter of chunklets."""
 
 from __future__ import annotations
 
@@ -25,87 +25,8 @@ from linkwise.engines.metric._matrices import SHRINKAGE, shrink
 from linkwise.exceptions import LinkwiseError
 
 
-def relevant_components(
-    X: Any, constraints: Constraints, *, n_components: int | None = None, shrinkage: float | str = "auto"
-) -> LearnedMetric:
-    """Learn the metric of `RCA`."""
-    X, unit = _read(X, n_components)
-    found = chunklets(X, constraints)
-    if n_components is not None and n_components < X.shape[1]:
-        return _directions(covariance(X), found, shrinkage, n_components, unit, seen_only=False)
-    if found is None or not found.within.any():
-        return identity_metric(X)._replace(shrinkage=0.0 if found is None else 1.0)
-    return whitening(X, found.within, shrinkage).of_unit(unit)
-
-
-def discriminative_components(
-    X: Any, constraints: Constraints, *, n_components: int | None = None, shrinkage: float | str = "auto"
-) -> LearnedMetric:
-    """Learn the metric of `DiscriminativeRCA`."""
-    given, (X, unit) = X, _read(X, n_components)
-    between = apart_scatter(X, constraints)
-    if between is None or not between.any():
-        if constraints.n_statements:
-            warn_user(
-                "discriminative components part cannot-linked chunklets, but none that differ are cannot-linked; the "
-                "relevant components are used instead.\nHint: add cannot-links, or use `RCA`."
-            )
-        return relevant_components(given, constraints, n_components=n_components, shrinkage=shrinkage)
-    return _directions(between, chunklets(X, constraints), shrinkage, n_components, unit)
-
-
-def chunklet_lda(
-    X: Any, constraints: Constraints, *, n_components: int | None = None, shrinkage: float | str = "auto"
-) -> LearnedMetric:
-    """Learn the metric of `ChunkletLDA`."""
-    given, (X, unit) = X, _read(X, n_components)
-    found = chunklets(X, constraints)
-    if found is None:
-        return relevant_components(given, constraints, n_components=n_components)
-    between = covariance(X, found.weight) - found.within
-    if np.trace(between) <= 1e-12 * np.trace(found.within):
-        warn_user(
-            "discriminants part chunklets, but the must-links form only one, or all have the same mean; the relevant "
-            "components are used instead.\nHint: add must-links in other clusters, or use `RCA`."
-        )
-        return relevant_components(given, constraints, n_components=n_components, shrinkage=shrinkage)
-    return _directions(between, found, shrinkage, n_components, unit)
-
-
-def _read(X: Any, n_components: int | None) -> tuple[FloatArray, float]:
-    """Vectors in a unit of ordinary size, and the unit; refuse more directions than there are."""
-    rows = np.asarray(X, dtype=np.float64)
-    d = rows.shape[1]
-    if n_components is not None and n_components > d:
-        msg = f"n_components={n_components} was asked for, but X has only n_features={d}.\nHint: at most {d}."
-        raise LinkwiseError(msg)
-    unit = unit_of(rows)
-    return in_unit(rows, unit), unit
-
-
-def _directions(
-    wanted: FloatArray,
-    found: Chunklets | None,
-    shrinkage: float | str,
-    n_components: int | None,
-    unit: float,
-    *,
-    seen_only: bool = True,
-) -> LearnedMetric:
-    """Directions of a scatter against the one within chunklets; a round one where that says nothing.
-
-    Both scatters are measured in ``unit``, but for the round one, which is 1 in the units of the data.
-    """
-    if found is None or not found.within.any():
-        share = 0.0 if found is None else 1.0
-        made = directions(wanted, np.eye(len(wanted)), share, n_components, seen_only=seen_only)
-        return made._replace(objective=made.objective + 2 * len(made.components) * float(np.log(unit)))
-    within, share = shrink(found.within, shrinkage)
-    return directions(wanted, within, share, n_components, seen_only=seen_only).of_unit(unit)
-
-
 class _ClosedForm(MetricLearner):
-    """A metric of chunklets: how many directions to keep, and how singular scatter is shrunk."""
+    """Base of the metrics from chunklets: number of directions, and shrinkage of a singular scatter."""
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "n_components": [Interval(Integral, 1, None, closed="left"), None],
@@ -116,34 +37,69 @@ class _ClosedForm(MetricLearner):
         self.n_components = n_components
         self.shrinkage = shrinkage
 
+    def _in_unit(self, X: FloatArray) -> tuple[FloatArray, float]:
+        """Return X in a unit of ordinary size, and the unit; raise if there are fewer features than directions."""
+        d = X.shape[1]
+        if self.n_components is not None and self.n_components > d:
+            msg = (
+                f"{type(self).__name__} got n_components={self.n_components}, but X has only n_features={d}.\n"
+                f"Hint: n_components={d} or less."
+            )
+            raise LinkwiseError(msg)
+        unit = unit_of(X)
+        return in_unit(X, unit), unit
+
+    def _relevant(self, X: FloatArray, found: Chunklets | None, unit: float) -> LearnedMetric:
+        """Return the metric of `RCA`, which replaces the others where these are undefined."""
+        if self.n_components is not None and self.n_components < X.shape[1]:
+            return self._directions(covariance(X), found, unit, seen_only=False)
+        if found is None or not found.within.any():
+            return identity_metric(X)._replace(shrinkage=0.0 if found is None else 1.0)
+        return whitening(X, found.within, self.shrinkage).of_unit(unit)
+
+    def _directions(
+        self, wanted: FloatArray, found: Chunklets | None, unit: float, *, seen_only: bool = True
+    ) -> LearnedMetric:
+        """Return the directions of a scatter relative to the one within chunklets, or to a round one if that is 0.
+
+        Scatters are measured in ``unit``, except the round one, which is 1 in the units of the data.
+        """
+        if found is None or not found.within.any():
+            share = 0.0 if found is None else 1.0
+            made = directions(wanted, np.eye(len(wanted)), share, self.n_components, seen_only=seen_only)
+            return made._replace(objective=made.objective + 2 * len(made.components) * float(np.log(unit)))
+        within, share = shrink(found.within, self.shrinkage)
+        return directions(wanted, within, share, self.n_components, seen_only=seen_only).of_unit(unit)
+
 
 class RCA(_ClosedForm):
-    """Relevant component analysis: directions in which must-linked samples vary count less.
+    """Relevant component analysis: reduce the weight of directions in which must-linked samples vary.
 
     Parameters
     ----------
     n_components : int, optional
-        Keep so many directions, those that show most of the data for what they show within chunklets (Fisher).
+        Number of directions to keep: those with the largest ratio of total variance to variance within chunklets
+        (Fisher). By default all.
     shrinkage : "auto" or float between 0 and 1, default="auto"
         Share of the covariance within chunklets that is replaced by a round one of the same trace; "auto" is 0.1
-        where it is singular (few must-links, constant features), and 0 elsewhere.
+        if the covariance is singular (few must-links, constant features), and 0 otherwise.
 
     Attributes
     ----------
     components_ : ndarray of shape (n_components, n_features)
         The inverse root of the covariance within chunklets, or the directions kept. Without statements the identity,
-        or the principal components.
+        or the leading principal components.
     objective_ : float
         The information kept: the log-determinant of the covariance of X in the new space.
     shrinkage_ : float
-        The share that was replaced.
+        The share of the covariance that was replaced.
 
     Notes
     -----
-    **Cost** O(n d²) + O(d³); groups are never written out as pairs. **Guarantee** closed form: of all maps with the
-    same mean squared distance within chunklets it keeps most information. **Departure from** [1]_ statements may have
-    weights: chunklets are then formed at each level of weight and added up; singular covariances are shrunk, where the
-    paper reduces dimensions first.
+    **Cost** O(n d²) + O(d³); the pairs of groups are never listed. **Guarantee** closed form: of all maps with the same
+    mean squared distance within chunklets it keeps the most information. **Departure from** [1]_ statements may have
+    weights: chunklets are then formed at each level of weight and their scatters summed; singular covariances are
+    shrunk, where the paper reduces dimensions first.
 
     References
     ----------
@@ -163,36 +119,36 @@ class RCA(_ClosedForm):
 
     understands = frozenset({Kind.MUST_LINK, Kind.TOGETHER})
 
-    def _metric_from(self, samples: Any, constraints: Constraints) -> LearnedMetric:
-        return relevant_components(samples, constraints, n_components=self.n_components, shrinkage=self.shrinkage)
+    def _metric_from(self, X: Any, constraints: Constraints) -> LearnedMetric:
+        X, unit = self._in_unit(X)
+        return self._relevant(X, chunklets(X, constraints), unit)
 
 
 class DiscriminativeRCA(_ClosedForm):
-    """Discriminative component analysis: the directions that part cannot-linked chunklets most.
+    """Discriminative component analysis: the directions that best separate cannot-linked chunklets.
 
     Parameters
     ----------
     n_components : int, optional
-        Keep at most so many directions; by default all along which cannot-linked chunklets differ.
+        Maximum number of directions; by default all along which cannot-linked chunklets differ.
     shrinkage : "auto" or float between 0 and 1, default="auto"
-        As for `RCA`.
+        As in `RCA`.
 
     Attributes
     ----------
     components_ : ndarray of shape (n_components, n_features)
         One row per direction, of unit spread within chunklets. Without statements the identity.
     objective_ : float
-        Sum of the logarithms of between to within along the directions.
+        Sum of the logarithms of the ratios of scatter between to scatter within, over the directions.
     shrinkage_ : float
-        The share that was replaced.
+        The share of the covariance that was replaced.
 
     Notes
     -----
-    **Cost** O((n + m) d²) for each level of weight there is, and O(d³). **Guarantee** closed form, a generalized
-    eigenproblem. **Departure from** [1]_ the
-    scatter within is pooled over samples, as in `RCA`, where the paper averages over chunklets first;
-    weights count as there. Without must-links a round scatter stands
-    for the one within; without cannot-links the result is that of `RCA`, with a warning.
+    **Cost** O((n + m) d²) for each level of weight, and O(d³). **Guarantee** closed form, a generalized eigenproblem.
+    **Departure from** [1]_ the scatter within is pooled over samples, with weights as in `RCA`, where the paper
+    averages over chunklets first. Without must-links a round scatter replaces the one within; without cannot-links the
+    result is that of `RCA`, with a warning.
 
     References
     ----------
@@ -212,28 +168,37 @@ class DiscriminativeRCA(_ClosedForm):
 
     understands = frozenset({Kind.MUST_LINK, Kind.CANNOT_LINK, Kind.TOGETHER, Kind.APART})
 
-    def _metric_from(self, samples: Any, constraints: Constraints) -> LearnedMetric:
-        return discriminative_components(samples, constraints, n_components=self.n_components, shrinkage=self.shrinkage)
+    def _metric_from(self, X: Any, constraints: Constraints) -> LearnedMetric:
+        X, unit = self._in_unit(X)
+        found, between = chunklets(X, constraints), apart_scatter(X, constraints)
+        if between is not None and between.any():
+            return self._directions(between, found, unit)
+        if constraints.n_statements:
+            warn_user(
+                "DiscriminativeRCA separates cannot-linked chunklets, but there are no cannot-links between chunklets "
+                "with different means; the metric of RCA is used instead.\nHint: add cannot-links, or use `RCA`."
+            )
+        return self._relevant(X, found, unit)
 
 
 class ChunkletLDA(_ClosedForm):
-    """Linear discriminants of the groups that must-links form, as if each group were a class.
+    """Linear discriminant analysis with the groups of must-linked samples as classes.
 
     Parameters
     ----------
     n_components : int, optional
-        Keep at most so many directions; by default all along which chunklets differ.
+        Maximum number of directions; by default all along which chunklets differ.
     shrinkage : "auto" or float between 0 and 1, default="auto"
-        As for `RCA`.
+        As in `RCA`.
 
     Attributes
     ----------
     components_ : ndarray of shape (n_components, n_features)
         One row per direction, of unit spread within chunklets. Without statements the identity.
     objective_ : float
-        Sum of the logarithms of between to within along the directions.
+        Sum of the logarithms of the ratios of scatter between to scatter within, over the directions.
     shrinkage_ : float
-        The share that was replaced.
+        The share of the covariance that was replaced.
 
     Notes
     -----
@@ -241,10 +206,10 @@ class ChunkletLDA(_ClosedForm):
     ratio / (1 + ratio), so these are the canonical directions between samples and the chunklets they are in.
 
     **Cost** O(n d²) + O(d³). **Guarantee** closed form: no direction has a larger ratio than the first, none that is
-    uncorrelated with it than the second, and so on. **Departure from** [1]_ the paper was not at hand: that it takes
-    must-linked groups for classes of a discriminant analysis, in the form of canonical correlations, is from memory;
-    the tutorial [2]_ says no more than that it is a variant of it. Directions are scaled to unit spread within
-    chunklets, as everywhere here, and samples in no chunklet are not looked at.
+    uncorrelated with it than the second, and so on. **Departure from** [1]_ the paper was not available: that it uses
+    must-linked groups as the classes of a discriminant analysis, in the form of canonical correlations, is from memory;
+    the tutorial [2]_ only mentions that it is a variant of it. Directions are scaled to unit spread within chunklets,
+    as in `RCA`, and samples outside of chunklets are not used.
 
     References
     ----------
@@ -263,5 +228,16 @@ class ChunkletLDA(_ClosedForm):
 
     understands = frozenset({Kind.MUST_LINK, Kind.TOGETHER})
 
-    def _metric_from(self, samples: Any, constraints: Constraints) -> LearnedMetric:
-        return chunklet_lda(samples, constraints, n_components=self.n_components, shrinkage=self.shrinkage)
+    def _metric_from(self, X: Any, constraints: Constraints) -> LearnedMetric:
+        X, unit = self._in_unit(X)
+        found = chunklets(X, constraints)
+        if found is None:
+            return self._relevant(X, found, unit)
+        between = covariance(X, found.weight) - found.within
+        if np.trace(between) <= 1e-12 * np.trace(found.within):
+            warn_user(
+                "ChunkletLDA separates chunklets, but the must-links form only one, or all have the same mean; the "
+                "metric of RCA is used instead.\nHint: add must-links in other clusters, or use `RCA`."
+            )
+            return self._relevant(X, found, unit)
+        return self._directions(between, found, unit)

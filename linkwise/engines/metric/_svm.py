@@ -1,4 +1,4 @@
-"""The SVM metric of Schultz and Joachims: weights of features that keep comparisons with a margin."""
+"""`SVMMetric`: feature weights that satisfy comparisons with a margin, after Schultz and Joachims."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ from linkwise.engines.metric._learner_mixins import LearnedMetric, MetricLearner
 from linkwise.engines.metric._pairs_and_comparisons import comparisons
 from linkwise.exceptions import LinkwiseError
 
-# rounds without a smaller gap after which rounding errors are taken to forbid one
+# rounds without a smaller gap after which rounding errors are assumed to prevent one
 STALLED = 15
 
 
 class Margin(NamedTuple):
-    """Weights, the objective there, the relative gap to the dual, and the number of rounds."""
+    """Weights, their objective, the relative gap to the dual, and the number of rounds."""
 
     weights: FloatArray
     objective: float
@@ -32,7 +32,7 @@ class Margin(NamedTuple):
 
 
 class Inside(NamedTuple):
-    """A point strictly inside: weights, slacks ξ, D w + ξ - 1, and the multipliers of these three being ≥ 0."""
+    """A strictly feasible point: weights, slacks ξ, D w + ξ - 1, and the multipliers of their being ≥ 0."""
 
     w: FloatArray
     slack: FloatArray
@@ -54,10 +54,10 @@ def largest_margin(D: Any, cost: FloatArray, H: FloatArray | None = None, *, max
     more weights than rows and H is the identity, of the rows.
     """
     m, d = D.shape
-    # measured so that the largest entry of D is 1, all numbers stay in reach of each other
+    # scaling the largest entry of D to 1 keeps all numbers of similar size
     unit = float(abs(D).max()) or 1.0
     D, c = D / unit, cost * unit**2
-    # a start whose products are near each other, however dear a miss is
+    # a start with complementarity products of similar size, whatever the costs
     w, slack = np.ones(d), np.ones(m)
     ahead = np.maximum(np.asarray(D @ w) + slack - 1.0, 1.0)
     at: Inside | None = Inside(w, slack, ahead, c / 2, c / 2, np.full(d, max(1.0, float(c.mean()) / 2)))
@@ -70,12 +70,12 @@ def largest_margin(D: Any, cost: FloatArray, H: FloatArray | None = None, *, max
             best = found
         if best.gap <= tol or round_ > best.n_iter + STALLED:
             break
-        at = _inwards(D, c, H, at)
+        at = _step(D, c, H, at)
     return best
 
 
-def _inwards(D: Any, c: FloatArray, H: FloatArray | None, at: Inside) -> Inside | None:
-    """One round: a step that aims at the optimum, corrected for how far the last such step would have missed it."""
+def _step(D: Any, c: FloatArray, H: FloatArray | None, at: Inside) -> Inside | None:
+    """Take one step: predictor and corrector; return None if the linear system cannot be solved."""
     w, slack, ahead, alpha, rest, hold = at
     r_dual = (w if H is None else H @ w) - D.T @ alpha - hold
     r_cost = c - alpha - rest
@@ -87,7 +87,7 @@ def _inwards(D: Any, c: FloatArray, H: FloatArray | None, at: Inside) -> Inside 
         return None
 
     def newton(t_ahead: FloatArray, t_slack: FloatArray, t_w: FloatArray) -> Inside:
-        """The step that brings the three products to their targets, to first order."""
+        """Return the step that brings the three products to their targets, to first order."""
         e = (t_ahead - alpha * r_ahead - alpha * (t_slack - slack * r_cost) / rest) / width
         dw = solve(-r_dual + D.T @ e + t_w / w)
         dalpha = e - scale * (D @ dw)
@@ -115,7 +115,7 @@ def _inwards(D: Any, c: FloatArray, H: FloatArray | None, at: Inside) -> Inside 
 
 
 def _reach(at: Sequence[FloatArray], step: Sequence[FloatArray]) -> float:
-    """How far a step can go, at most 1, before a number turns negative."""
+    """Return the longest step, at most 1, that keeps all numbers nonnegative."""
     longest = 1.0
     for value, change in zip(at, step, strict=True):
         down = change < 0
@@ -125,7 +125,7 @@ def _reach(at: Sequence[FloatArray], step: Sequence[FloatArray]) -> float:
 
 
 def _factor(D: Any, H: FloatArray | None, scale: FloatArray, extra: FloatArray) -> Any:
-    """Return a solver of (H + D' diag(scale) D + diag(extra)) x = b; None where rounding errors leave no such thing."""
+    """Return a solver of (H + D' diag(scale) D + diag(extra)) x = b; None if rounding errors prevent it."""
     m, d = D.shape
     sparse = scipy.sparse.issparse(D)
     try:
@@ -139,7 +139,7 @@ def _factor(D: Any, H: FloatArray | None, scale: FloatArray, extra: FloatArray) 
             def solve(b: FloatArray) -> Any:
                 return weight * (b - D.T @ scipy.linalg.cho_solve(factor, D @ (weight * b)))
 
-            def refined(b: FloatArray) -> Any:  # the detour over the rows loses digits; one correction brings them back
+            def refined(b: FloatArray) -> Any:  # solving over the rows loses digits; one refinement restores them
                 x = solve(b)
                 return x + solve(b - x / weight - D.T @ (scale * (D @ x)))
 
@@ -155,17 +155,17 @@ def _factor(D: Any, H: FloatArray | None, scale: FloatArray, extra: FloatArray) 
 
 
 def _judge(D: Any, c: FloatArray, H: FloatArray | None, at: Inside, unit: float, round_: int, tol: float) -> Margin:
-    """Compare the objective at feasible weights with that of a feasible dual: they enclose the optimum."""
-    price = np.clip(at.alpha, 0.0, c)
-    force = np.asarray(D.T @ price)
+    """Compare the objective at feasible weights with that of a feasible dual: they bound the optimum."""
+    multiplier = np.clip(at.alpha, 0.0, c)
+    force = np.asarray(D.T @ multiplier)
     candidates = [np.maximum(at.w, 0.0)]
     if H is None:
-        best = np.maximum(force, 0.0)  # the best weights for these prices, exactly 0 where features are not wanted
-        dual = float(price.sum() - 0.5 * best @ best)
+        best = np.maximum(force, 0.0)  # the best weights for this dual, exactly 0 for unused features
+        dual = float(multiplier.sum() - 0.5 * best @ best)
         candidates.append(best)
     else:
         z = np.linalg.lstsq(H, force + np.maximum(at.hold, 0.0), rcond=None)[0]
-        dual = float(price.sum() - 0.5 * z @ H @ z)
+        dual = float(multiplier.sum() - 0.5 * z @ H @ z)
     found = []
     for v in candidates:
         short = np.maximum(1.0 - np.asarray(D @ v), 0.0)
@@ -177,56 +177,7 @@ def _judge(D: Any, c: FloatArray, H: FloatArray | None, at: Inside, unit: float,
     return Margin(candidates[k] / unit, found[k] / unit**2, max(gap, 0.0), round_)
 
 
-OUT_OF_RANGE = 1e35  # the prices of the solver are fourth powers of the data
-
-
-def svm_metric(
-    X: Any,
-    constraints: Constraints,
-    *,
-    C: float = 1.0,
-    basis: Any = None,
-    max_iter: int = 200,
-    tol: float = 1e-6,
-) -> LearnedMetric:
-    """Learn the metric of `SVMMetric`."""
-    X = X if scipy.sparse.issparse(X) else np.asarray(X, dtype=np.float64)
-    said = comparisons(constraints)
-    if not len(said.items):
-        return identity_metric(X)
-    A = None if basis is None else _read_basis(basis, X.shape[1])
-    Z = X if A is None else X @ A
-    largest = float(abs(Z).max())
-    if largest and not 1 / OUT_OF_RANGE < largest < OUT_OF_RANGE:
-        msg = (
-            f"SVM metric: X holds values up to {largest:.0e}, whose squares are out of all proportion to the margin, "
-            "which is 1.\nHint: scale the features first, as with sklearn.preprocessing.StandardScaler."
-        )
-        raise LinkwiseError(msg)
-    a, b, c = said.items.T
-    D = _squared(Z[a] - Z[c]) - _squared(Z[a] - Z[b])
-    used = np.flatnonzero(abs(D).sum(axis=0))  # a feature in which no comparison differs gets no weight
-    if not len(used):
-        warn_user("SVM metric: no feature tells any triplet's samples apart; the metric stays Euclidean.")
-        return identity_metric(X)
-    H = None
-    if A is not None:
-        angle = A.T @ A
-        H = (angle * angle)[np.ix_(used, used)]
-    found = largest_margin(D[:, used], C * said.weight, H, max_iter=max_iter, tol=tol)
-    weights = np.zeros(Z.shape[1])
-    weights[used] = np.maximum(found.weights, 0.0)
-    if not weights.any():
-        warn_user(
-            "SVM metric: the best weights are all 0, as every feature speaks against the triplets; the metric stays "
-            "Euclidean.\nHint: `basis` offers other directions to weigh; `LSML` learns a full matrix."
-        )
-        return identity_metric(X)._replace(objective=found.objective, n_iter=found.n_iter, gap=found.gap)
-    if scipy.sparse.issparse(X):
-        components: Any = scipy.sparse.csr_array(scipy.sparse.diags(np.sqrt(weights)))
-    else:
-        components = np.diag(np.sqrt(weights)) if A is None else np.sqrt(weights)[:, None] * A.T
-    return LearnedMetric(components, found.objective, found.n_iter, found.gap)
+OUT_OF_RANGE = 1e35  # the multipliers of the solver are fourth powers of the data
 
 
 def _squared(rows: Any) -> Any:
@@ -242,7 +193,7 @@ def _read_basis(basis: Any, d: int) -> FloatArray:
 
 
 class SVMMetric(MetricLearner):
-    """Weigh features so that in each triplet ab|c the outgroup is farther away, by a margin.
+    """Learn feature weights so that in each triplet ab|c sample c is farther away, by a margin.
 
     Minimizes ½ ‖A W A'‖² + C Σ ξ over diagonal W ≥ 0 and ξ ≥ 0, such that for each triplet
     d²(a, c) - d²(a, b) ≥ 1 - ξ and d²(b, c) - d²(a, b) ≥ 1 - ξ, where d² is taken under A W A'.
@@ -252,29 +203,28 @@ class SVMMetric(MetricLearner):
     C : float, default=1.0
         Cost of a comparison that misses the margin.
     basis : array-like of shape (n_features, n_directions), optional
-        The matrix A, whose columns are weighed in place of the features; the identity by default.
+        The matrix A, whose columns are weighted instead of the features; the identity by default.
     max_iter : int, default=200
-        Most rounds of the solver.
+        Maximum number of rounds of the solver.
     tol : float, default=1e-6
-        Relative gap between primal and dual at which it stops.
+        The solver stops when the relative gap between primal and dual is at most this.
 
     Attributes
     ----------
     components_ : ndarray or sparse array of shape (n_directions, n_features)
-        Roots of the weights on the diagonal, or times the basis.
+        Diagonal matrix of the roots of the weights, times the transposed basis if given.
     objective_, gap_ : float
-        The minimum, and how far from the true one it is at most, relative to it.
+        The objective, and a proved bound on its distance from the optimum, relative to it.
     n_iter_ : int
-        Rounds of the solver.
+        Number of rounds of the solver.
 
     Notes
     -----
     **Cost** a few dozen rounds of O(m d²), or O(m² d) if features outnumber the 2 m comparisons. **Guarantee** the gap
     is that between a primal and a dual solution, so no weights are better by more. **Departure from** [1]_ none; the
     program is solved by interior points rather than by SVM-light, and as in [2]_ each triplet gives two comparisons.
-    Distances enter with their units, so scale the features first or choose ``C`` for them. If
-    every feature speaks against the triplets the best weights are all 0; the metric stays Euclidean then, with a
-    warning.
+    The result depends on the units of the features, so scale them first or choose ``C`` accordingly. If every feature
+    contradicts the triplets, the best weights are all 0; the metric then stays Euclidean, with a warning.
 
     References
     ----------
@@ -299,7 +249,7 @@ class SVMMetric(MetricLearner):
     >>> pipe = make_pipeline(SVMMetric(), KMeans(3, n_init=10, random_state=0))
     >>> labels = pipe.fit_predict(X, svmmetric__constraints=said)
 
-    ReCon + SVM metric, which both hear the same statements:
+    ReCon + SVM metric, which both receive the same statements:
 
     >>> pipe = make_pipeline(SVMMetric(), ReCon(3))
     >>> labels = pipe.fit_predict(X, svmmetric__constraints=said, recon__constraints=said)
@@ -309,7 +259,7 @@ class SVMMetric(MetricLearner):
     """
 
     understands = frozenset({Kind.TRIPLET})
-    _dense_only = "leave out basis; features are then weighed as they are, which takes sparse X."
+    _dense_only = "use basis=None, which weights the features themselves and takes sparse X."
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "C": [Interval(Real, 0, None, closed="neither")],
         "basis": ["array-like", None],
@@ -329,5 +279,40 @@ class SVMMetric(MetricLearner):
     def _keeps_features(self) -> bool:
         return self.basis is None
 
-    def _metric_from(self, samples: Any, constraints: Constraints) -> LearnedMetric:
-        return svm_metric(samples, constraints, C=self.C, basis=self.basis, max_iter=self.max_iter, tol=self.tol)
+    def _metric_from(self, X: Any, constraints: Constraints) -> LearnedMetric:
+        items, weight = comparisons(constraints)
+        if not len(items):
+            return identity_metric(X)
+        A = None if self.basis is None else _read_basis(self.basis, X.shape[1])
+        Z = X if A is None else X @ A
+        largest = float(abs(Z).max())
+        if largest and not 1 / OUT_OF_RANGE < largest < OUT_OF_RANGE:
+            msg = (
+                f"SVMMetric: X holds values up to {largest:.0e}, whose squares are too far from the margin, which is 1."
+                "\nHint: scale the features first, as with sklearn.preprocessing.StandardScaler."
+            )
+            raise LinkwiseError(msg)
+        a, b, c = items.T
+        D = _squared(Z[a] - Z[c]) - _squared(Z[a] - Z[b])
+        used = np.flatnonzero(abs(D).sum(axis=0))  # a feature in which no comparison differs gets no weight
+        if not len(used):
+            warn_user("SVMMetric: no feature differs between the samples of any triplet; the metric stays Euclidean.")
+            return identity_metric(X)
+        H = None
+        if A is not None:
+            angle = A.T @ A
+            H = (angle * angle)[np.ix_(used, used)]
+        found = largest_margin(D[:, used], self.C * weight, H, max_iter=self.max_iter, tol=self.tol)
+        weights = np.zeros(Z.shape[1])
+        weights[used] = np.maximum(found.weights, 0.0)
+        if not weights.any():
+            warn_user(
+                "SVMMetric: the best weights are all 0, as every feature contradicts the triplets; the metric stays "
+                "Euclidean.\nHint: pass other directions as `basis`, or use `LSML`, which learns a full matrix."
+            )
+            return identity_metric(X)._replace(objective=found.objective, n_iter=found.n_iter, gap=found.gap)
+        if scipy.sparse.issparse(X):
+            components: Any = scipy.sparse.csr_array(scipy.sparse.diags(np.sqrt(weights)))
+        else:
+            components = np.diag(np.sqrt(weights)) if A is None else np.sqrt(weights)[:, None] * A.T
+        return LearnedMetric(components, found.objective, found.n_iter, found.gap)

@@ -1,4 +1,4 @@
-"""The weak learner of DistBoost: a mixture of Gaussians given some of the statements, heard with chance."""
+"""The weak learner of DistBoost: a mixture of Gaussians fitted under a random subset of the statements."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ WHO = "DistBoost"
 
 
 class WeakMixture(NamedTuple):
-    """A mixture of Gaussians, which says how probable each cluster is for any sample.
+    """A mixture of Gaussians, which gives cluster probabilities for any sample.
 
     Attributes
     ----------
@@ -44,7 +44,7 @@ class WeakMixture(NamedTuple):
 
     def memberships(self, X: FloatArray) -> FloatArray:
         """Return the probability of every cluster for every row of X."""
-        center = self.means.mean(axis=0)  # so that where the origin lies costs no digits
+        center = self.means.mean(axis=0)  # so that an offset of the data loses no digits
         gaussians = Gaussians(self.means - center, np.empty(0), self.precisions_cholesky)
         joint = log_density(X - center, gaussians, self.covariance_type) + np.log(self.weights)
         chance = np.empty_like(joint)
@@ -55,14 +55,14 @@ class WeakMixture(NamedTuple):
 def fit_weak_mixture(
     X: FloatArray, pairs: Labeled, pair_weight: FloatArray, sample_weight: FloatArray, k: int, settings: Settings
 ) -> WeakMixture:
-    """Fit a mixture to weighted samples, given statements drawn by their weights; the random source is advanced."""
+    """Fit a mixture to weighted samples and to statements drawn by weight; advances the random source."""
     n, random = len(X), settings.random_state
     chosen = draw_forest(n, pairs, pair_weight, random)
     ends = np.column_stack([pairs.first, pairs.second])
     near, far = chosen[pairs.label[chosen] > 0], chosen[pairs.label[chosen] < 0]
-    told = Constraints.build(n, must_link=ends[near], cannot_link=ends[far])
+    chosen_only = Constraints.build(n, must_link=ends[near], cannot_link=ends[far])
     # a chain of two chunklets needs k x k states, whatever its length
-    graph = read_chunklets(Problem(X, told, n_clusters=k, who=WHO), k * k)
+    graph = read_chunklets(Problem(X, chosen_only, n_clusters=k, who=WHO), k * k)
     k = min(k, graph.n)
     weights, gaussians = climb_weighted(X, Given(graph, k, "chunklets", k * k, WHO), k, settings, sample_weight)
     # a copy in C order, as a pickled one will be: the last digits of products depend on it
@@ -70,10 +70,10 @@ def fit_weak_mixture(
 
 
 def draw_forest(n: int, pairs: Labeled, weight: FloatArray, random: np.random.RandomState) -> IntArray:
-    """Draw as many pairs as there are, by weight and with replacement, and return those that close no cycle.
+    """Draw pairs by weight with replacement, as many as there are, and return those that close no cycle.
 
-    Statements without a cycle never contradict each other, two clusters are enough for them, and inference is exact at
-    the cost of one link at a time. Heavy pairs tend to come first.
+    Statements without a cycle never contradict each other, two clusters are enough for them, and exact inference
+    processes one link at a time. Heavy pairs tend to come first.
     """
     times = random.multinomial(len(weight), weight / weight.sum())
     drawn = np.flatnonzero(times)

@@ -1,4 +1,4 @@
-"""The metric of Xing, Ng, Jordan and Russell: must-links short, cannot-links long, as far as a convex problem goes."""
+"""`XingMetric`: a convex program that keeps must-links short and makes cannot-links long."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ FIRST = 30
 
 
 class Spread(NamedTuple):
-    """A root M of the best matrix (B = M'M), or of the best diagonal, its value and what it lacks at most."""
+    """A root M of the best matrix (B = M'M), or of the best diagonal, its value and the proved gap."""
 
     root: FloatArray
     value: float
@@ -39,7 +39,7 @@ class Spread(NamedTuple):
 def spread_full(U: FloatArray, weight: FloatArray, *, max_iter: int, tol: float) -> Spread:
     """Maximize Σ w ‖M u‖ over ‖M‖ = 1 by quasi-Newton steps, until the bound proves a relative gap of ``tol``.
 
-    Over square M no local maximum is below the global one, as long as M has full rank, which the start has.
+    Over square M of full rank, as the start is, every local maximum is global.
     """
     d = U.shape[1]
 
@@ -52,7 +52,7 @@ def spread_full(U: FloatArray, weight: FloatArray, *, max_iter: int, tol: float)
 
 
 def full_value(flat: FloatArray, U: FloatArray, weight: FloatArray) -> tuple[float, FloatArray]:
-    """Return log ‖M‖ - log Σ w ‖M u‖, which knows no scale, and its slope."""
+    """Return log ‖M‖ - log Σ w ‖M u‖, which does not depend on the scale of M, and its slope."""
     M = flat.reshape(-1, U.shape[1])
     moved = U @ M.T
     length = np.maximum(np.sqrt(np.einsum("ij,ij->i", moved, moved)), TINY)
@@ -76,7 +76,7 @@ def _climb(
     max_iter: int,
     tol: float,
 ) -> Spread:
-    """Quasi-Newton steps in rounds; after each, `judge` says whether the best is proved to be reached."""
+    """Maximize by rounds of quasi-Newton steps; after each, `judge` returns the value and the proved gap."""
     at, done, patience = start, 0, 1e-2 * tol
     total, gap = judge(at)
     while gap > tol and done < max_iter and patience > 1e-18:
@@ -90,13 +90,13 @@ def _climb(
         done += int(step.nit)
         at = step.x / np.linalg.norm(step.x)
         total, gap = judge(at)
-        if step.nit < ROUND:  # it climbed too little to go on, and yet there is more to be had
+        if step.nit < ROUND:  # it stopped early, but a higher value may exist
             patience *= 1e-3
     return Spread(at.reshape(shape), total, gap, max(done, 1))
 
 
 def spread_full_by_projection(U: FloatArray, weight: FloatArray, *, max_iter: int, tol: float) -> Spread:
-    """Maximize by gradient steps, each projected onto the matrices of trace 1: the way of the paper, exact steps."""
+    """Maximize by gradient steps, each projected onto the matrices of trace 1, as in the paper."""
     d = U.shape[1]
     B = np.eye(d) / d
     total, G, gap = _value_of(B, U, weight)
@@ -136,7 +136,7 @@ def _nearest_of_trace_one(M: FloatArray) -> FloatArray:
 
 
 def spread_diagonal(V: Any, weight: FloatArray, *, max_iter: int, tol: float) -> Spread:
-    """Maximize Σ w √(v·b) over b ≥ 0, Σ b = 1; by Newton's method, or quasi-Newton steps if features are many."""
+    """Maximize Σ w √(v·b) over b ≥ 0, Σ b = 1; by Newton's method, or quasi-Newton steps for many features."""
     d = V.shape[1]
     if scipy.sparse.issparse(V) or d > NEWTON:
 
@@ -156,10 +156,10 @@ def _bound(V: Any, weight: FloatArray, length: FloatArray) -> tuple[float, float
 
 
 def _newton(V: FloatArray, weight: FloatArray, max_iter: int, tol: float) -> Spread:
-    """Newton's method on Xing's convex form Σ b - log g(b), b ≥ 0, whose scale the logarithm settles.
+    """Minimize Xing's convex form Σ b - log g(b), b ≥ 0, by Newton's method.
 
-    A few steps b_j G_j², which never do worse, first show which features are wanted. Features near 0 that the slope
-    keeps there are left out of a step and set to 0. Where Newton's step does not descend, b_j G_j² takes its place.
+    A few steps b_j G_j², which never raise the value, first find the useful features. Features near 0 that the slope
+    keeps there are left out of a step and set to 0. Where Newton's step does not descend, b_j G_j² replaces it.
     """
     b = np.full(V.shape[1], 1.0 / V.shape[1])
     for _ in range(FIRST):
@@ -177,19 +177,19 @@ def _newton(V: FloatArray, weight: FloatArray, max_iter: int, tol: float) -> Spr
         new = _newton_step(b, V, weight, held)
         if new is None:
             new = _growth(b, slope)
-            if np.allclose(new / new.sum(), b / b.sum(), rtol=1e-14, atol=0):  # rounding errors end it
+            if np.allclose(new / new.sum(), b / b.sum(), rtol=1e-14, atol=0):  # rounding errors prevent progress
                 return Spread(np.sqrt(b / b.sum()), total, gap, done)
         b = new
 
 
 def _growth(b: FloatArray, slope: FloatArray) -> FloatArray:
-    """Let wanted features grow and others fade; the sum is that of the optimum."""
+    """Multiply weights by their squared slopes, and scale their sum to that of the optimum."""
     grown = b * slope**2
     return np.asarray(grown * (0.5 / grown.sum()))
 
 
 def _newton_step(b: FloatArray, V: FloatArray, weight: FloatArray, held: BoolArray) -> FloatArray | None:
-    """The point that Newton's step, halved until it descends enough, leads to; None if it never does."""
+    """Return the point after Newton's step, halved until it descends enough; None if it never does."""
     free = np.flatnonzero(~held)
     level, gradient, bend = newton_terms(b, V, weight, free)
     bend[np.diag_indices_from(bend)] += 1e-12 * np.trace(bend)
@@ -217,99 +217,52 @@ def newton_terms(
     return float(b.sum()) - np.log(total), 1.0 - slope, bend
 
 
-def xing_metric(
-    X: Any,
-    constraints: Constraints,
-    *,
-    form: str = "full",
-    solver: str = "lbfgs",
-    shrinkage: float | str = "auto",
-    max_iter: int = 2000,
-    tol: float = 1e-6,
-) -> LearnedMetric:
-    """Learn the metric of `XingMetric`."""
-    X = X if scipy.sparse.issparse(X) else np.asarray(X, dtype=np.float64)
-    if not constraints.n_statements:
-        return identity_metric(X)
-    unit = unit_of(X)
-    X = in_unit(X, unit)
-    rows, weight = together_scatter(X, constraints)
-    near = _second_moments(rows, weight, form)
-    far, spread = without_coincident(X, apart_pairs(constraints), who="Xing's metric")
-    if not far.shape[0] or not near.any():
-        what = "cannot-links" if not far.shape[0] else "must-links"
-        warn_user(
-            f"Xing's metric weighs must-links against cannot-links, but there are no {what} between samples that "
-            "differ; the metric stays Euclidean.\n"
-            "Hint: `RCA` learns from must-links alone, `SVMMetric` and `LSML` from triplets."
-        )
-        return identity_metric(X)
-    total = float(spread.sum())
-    if form == "diagonal":
-        near, share = shrink_values(near, shrinkage)
-        V = far.multiply(far) @ scipy.sparse.diags(1 / near) if scipy.sparse.issparse(far) else far * far / near
-        found = spread_diagonal(V, spread / total, max_iter=max_iter, tol=tol)
-        weights = found.root / np.sqrt(near)
-        components = (
-            scipy.sparse.csr_array(scipy.sparse.diags(weights)) if scipy.sparse.issparse(X) else np.diag(weights)
-        )
-    else:
-        white, _, share = whiten(near, shrinkage)
-        U = far @ white
-        axes = span(U) if len(U) < U.shape[1] else np.eye(U.shape[1])
-        solve = spread_full if solver == "lbfgs" else spread_full_by_projection
-        found = solve(U @ axes, spread / total, max_iter=max_iter, tol=tol)
-        M = found.root @ axes.T @ white
-        components = root(M.T @ M)
-    return LearnedMetric(components, found.value * total, found.n_iter, found.gap, share).of_unit(unit)
-
-
 def _second_moments(rows: Any, weight: Any, form: str) -> Any:
-    """Σ w r r', or its diagonal."""
+    """Return Σ w r r', or its diagonal."""
     if form == "full":
         return (rows * weight[:, None]).T @ rows
     return (rows.multiply(rows) if scipy.sparse.issparse(rows) else rows * rows).T @ weight
 
 
 class XingMetric(MetricLearner):
-    """Stretch and turn the space so that cannot-linked samples are far apart while must-linked ones stay near.
+    """Learn a metric in which cannot-linked samples are far apart and must-linked ones are near.
 
     Maximizes the sum of distances over cannot-links, such that the sum of *squared* distances over must-links is 1.
 
     Parameters
     ----------
     form : {"full", "diagonal"}, default="full"
-        Whether axes may turn, or features are only weighed.
+        A full matrix, or only a weight for each feature.
     solver : {"lbfgs", "projection"}, default="lbfgs"
-        How the full form is solved: quasi-Newton steps on a root of the matrix, or projected gradient steps.
+        Solver of the full form: quasi-Newton steps on a root of the matrix, or projected gradient steps.
     shrinkage : "auto" or float between 0 and 1, default="auto"
-        Share of the must-links' scatter that is replaced by a round one of the same trace. Where must-links say
-        nothing about a direction the problem is unbounded; "auto" replaces 0.1 then, and nothing otherwise.
+        Share of the scatter of the must-links that is replaced by a round one of the same trace. If the scatter is
+        singular, the problem is unbounded; "auto" is 0.1 in this case and 0 otherwise.
     max_iter : int, default=2000
-        Most rounds of the solver.
+        Maximum number of rounds of the solver.
     tol : float, default=1e-6
-        Relative gap to the optimum at which it stops; proved, not guessed.
+        The solver stops when the proved relative gap to the optimum is at most this.
 
     Attributes
     ----------
     components_ : ndarray or sparse array of shape (n_features, n_features)
-        The symmetric root of the learned matrix, scaled so that must-links' squared distances sum to 1.
+        The symmetric root of the learned matrix, scaled so that the squared distances of must-links sum to 1.
     objective_, gap_ : float
-        The sum of distances over cannot-links, and how much larger, relative to it, any metric could make it.
+        The sum of distances over cannot-links, and a proved bound on how much larger, relative to it, it could be.
     n_iter_ : int
-        Rounds of the solver.
+        Number of rounds of the solver.
     shrinkage_ : float
-        The share that was replaced.
+        The share of the scatter that was replaced.
 
     Notes
     -----
     **Cost** per round O(m d²) for m cannot-links in the full form, and one eigendecomposition, O(d³), every 25; in the
-    diagonal form Newton's method, O(m d²), up to 600 features, then O(m d). **Guarantee** ``gap_`` bounds what any
-    metric of this form could do better; the full form does not depend on how the axes of X are turned. **Departure
-    from** [1]_ the matrix is measured in units of the must-links' scatter, where the two constraint sets of the paper
-    become one with an exact projection; pairs that coincide are dropped with a warning, since their slope is 0/0; a
-    group together counts like as many must-links as it takes to say it, spread evenly over its pairs. Without a
-    must-link or without a cannot-link there is no trade-off, and the metric stays Euclidean with a warning.
+    diagonal form Newton's method, O(m d²), up to 600 features, then O(m d). **Guarantee** no metric of this form is
+    better by more than ``gap_``; the full form does not depend on a rotation of X. **Departure from** [1]_ the matrix
+    is measured in units of the scatter of the must-links, where the two constraint sets of the paper become one with an
+    exact projection; pairs that coincide are dropped with a warning, since their slope is 0/0; a group together of n
+    samples weighs as much as n - 1 must-links, spread evenly over its pairs. Without a must-link or without a
+    cannot-link there is no trade-off, and the metric stays Euclidean with a warning.
 
     References
     ----------
@@ -318,7 +271,7 @@ class XingMetric(MetricLearner):
 
     Examples
     --------
-    Two features, of which the second is loud and says nothing:
+    Two features, of which the second has large values but no information:
 
     >>> import numpy as np
     >>> from linkwise import Constraints, ConstrainedAgglomerative
@@ -334,7 +287,7 @@ class XingMetric(MetricLearner):
     """
 
     understands = frozenset({Kind.MUST_LINK, Kind.CANNOT_LINK, Kind.TOGETHER, Kind.APART})
-    _dense_only = 'use form="diagonal", which weighs features and takes sparse X.'
+    _dense_only = 'use form="diagonal", which learns feature weights and takes sparse X.'
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "form": [StrOptions({"full", "diagonal"})],
         "solver": [StrOptions({"lbfgs", "projection"})],
@@ -364,13 +317,35 @@ class XingMetric(MetricLearner):
     def _keeps_features(self) -> bool:
         return self.form == "diagonal"
 
-    def _metric_from(self, samples: Any, constraints: Constraints) -> LearnedMetric:
-        return xing_metric(
-            samples,
-            constraints,
-            form=self.form,
-            solver=self.solver,
-            shrinkage=self.shrinkage,
-            max_iter=self.max_iter,
-            tol=self.tol,
-        )
+    def _metric_from(self, X: Any, constraints: Constraints) -> LearnedMetric:
+        if not constraints.n_statements:
+            return identity_metric(X)
+        unit = unit_of(X)
+        X = in_unit(X, unit)
+        near = _second_moments(*together_scatter(X, constraints), self.form)
+        far, spread = without_coincident(X, apart_pairs(constraints), who="XingMetric")
+        if not far.shape[0] or not near.any():
+            missing = "cannot-links" if not far.shape[0] else "must-links"
+            warn_user(
+                f"XingMetric weighs must-links against cannot-links, but there are no {missing} between samples that "
+                "differ; the metric stays Euclidean.\n"
+                "Hint: `RCA` learns from must-links alone, `SVMMetric` and `LSML` from triplets."
+            )
+            return identity_metric(X)
+        total = float(spread.sum())
+        if self.form == "diagonal":
+            near, share = shrink_values(near, self.shrinkage)
+            V = far.multiply(far) @ scipy.sparse.diags(1 / near) if scipy.sparse.issparse(far) else far * far / near
+            found = spread_diagonal(V, spread / total, max_iter=self.max_iter, tol=self.tol)
+            weights = found.root / np.sqrt(near)
+            sparse = scipy.sparse.issparse(X)
+            components = scipy.sparse.csr_array(scipy.sparse.diags(weights)) if sparse else np.diag(weights)
+        else:
+            white, _, share = whiten(near, self.shrinkage)
+            U = far @ white
+            axes = span(U) if len(U) < U.shape[1] else np.eye(U.shape[1])
+            solve = spread_full if self.solver == "lbfgs" else spread_full_by_projection
+            found = solve(U @ axes, spread / total, max_iter=self.max_iter, tol=self.tol)
+            M = found.root @ axes.T @ white
+            components = root(M.T @ M)
+        return LearnedMetric(components, found.value * total, found.n_iter, found.gap, share).of_unit(unit)

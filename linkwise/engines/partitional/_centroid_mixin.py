@@ -1,4 +1,4 @@
-"""What every estimator that moves centers shares: how it starts, when it stops, and what it does with new rows."""
+"""`CentroidMixin`, shared by all k-means estimators: parameters, fitted attributes, `predict` and `transform`."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ LINKS: frozenset[Kind] = frozenset({Kind.MUST_LINK, Kind.CANNOT_LINK, Kind.TOGET
 
 
 class CentroidMixin(ClassNamePrefixFeaturesOutMixin, TransformerMixin, PartitionMixin):  # type: ignore[misc]
-    """Centers: `predict` gives new rows the nearest one, `transform` the distances to all.
+    """Cluster centers: `predict` returns the nearest one for each new row, `transform` the distances to all.
 
-    A subclass writes ``_solve`` and returns a `KMeansRun`.
+    A subclass implements ``_solve``, which returns a `KMeansRun`.
     """
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
@@ -52,7 +52,7 @@ class CentroidMixin(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Partition
     n_iter_: int
 
     def _judge(self, problem: Problem) -> None:
-        problem.require_feasible()  # whether a number within the bounds is possible is decided where assigning is stuck
+        problem.require_feasible()  # whether the sizes are possible is decided when the assignment fails
 
     def _keep(self, outcome: KMeansRun, problem: Problem) -> None:
         self._keep_labels(outcome.labels, problem)
@@ -66,8 +66,8 @@ class CentroidMixin(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Partition
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
-            New data. Nothing is known about them: statements bind the samples of `fit` only, so a sample of a
-            cannot-link may be predicted elsewhere than it was put.
+            New data. Statements apply to the samples of `fit` only, so the prediction for a sample of a cannot-link
+            may differ from its label.
 
         Returns
         -------

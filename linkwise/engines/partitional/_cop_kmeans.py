@@ -1,4 +1,4 @@
-"""k-means in which every must-link and cannot-link holds, with an assignment step that does not give up."""
+"""`COPKMeans`: k-means in which every must-link and cannot-link holds."""
 
 from __future__ import annotations
 
@@ -18,10 +18,6 @@ from linkwise.engines.partitional._loop import TRIES, USUAL, KMeansRun, Loop, ex
 from linkwise.exceptions import GaveUpError, UnsupportedConstraintError
 from linkwise.problem import Problem
 
-_RULES: frozenset[type[Rule]] = frozenset({SizeBetween})
-_ASSIGNMENTS = ("exact", "greedy")
-_ORDERS = ("random", "given")
-
 
 def cop_kmeans(
     problem: Problem,
@@ -37,7 +33,7 @@ def cop_kmeans(
     k, cloud, rng = problem.k, problem.contract(), make_generator(random_state)
     bounds = size_bounds(problem.constraints)
     if bounds is not None and assignment == "greedy":
-        msg = f'{problem.who} does not keep SizeBetween with assignment="greedy".\nHint: assignment="exact" does.'
+        msg = f'{problem.who} does not support SizeBetween with assignment="greedy".\nHint: use assignment="exact".'
         raise UnsupportedConstraintError(msg, ("SizeBetween",))
 
     def place() -> Place:
@@ -52,32 +48,32 @@ def cop_kmeans(
     try:
         ended = run_from_starts(cloud, start, place, loop, problem.X, max_tries if assignment == "greedy" else TRIES)
     except GaveUpError as stuck:
-        if stuck.statements:  # perhaps no method could do better
+        if stuck.statements:  # perhaps there is no solution
             problem.verdict.raise_if_infeasible()
         raise
     return expand(ended, problem)
 
 
 class COPKMeans(CentroidMixin, ConstrainedClusterer):
-    """Cluster around centers so that every must-link and cannot-link holds.
+    """k-means in which every must-link and cannot-link holds.
 
     Parameters
     ----------
     n_clusters : int, default=2
-        Number of clusters; each gets a sample.
+        Number of clusters; none of them is empty.
     assignment : {"exact", "greedy"}, default="exact"
-        "exact" assigns all samples together at minimum cost; "greedy" one after the other as [1]_ does, which can get
-        stuck.
+        "exact" assigns all samples together at minimum cost; "greedy" one after the other as in [1]_, which can fail
+        although a clustering exists.
     order : {"random", "given"}, default="random"
-        The order in which "greedy" takes samples: drawn for each run, or that of the rows of X.
+        Order of the samples in "greedy": drawn for each run, or that of the rows of X.
     max_tries : int, default=10
-        How many starts "greedy" tries, each in an order of its own, for each run asked for; one that gets stuck is
-        replaced by the next. With ``order="given"`` and given centers there is nothing to try again.
+        Maximum number of starts of "greedy" per run, each with its own order; a start that fails is replaced by the
+        next. With ``order="given"`` and given centers there is only one try.
     init : {"k-means++", "neighborhoods"} or array-like of shape (n_clusters, n_features), default="k-means++"
-        Centers to start from: drawn far from each other, the means of must-linked groups, or given.
+        Initial centers: drawn far from each other, the means of must-linked groups, or given.
     n_init : int or "race", default="race"
         "race": run six k-means steps from each of eight initializations and continue with the best. A number: run from
-        that many initializations and keep the best. There is one run where nothing is random.
+        that many initializations and keep the best. If nothing is random, there is only one run.
     max_iter : int, default=300
         Maximum number of iterations of one run.
     tol : float, default=1e-4
@@ -100,7 +96,7 @@ class COPKMeans(CentroidMixin, ConstrainedClusterer):
     n_clusters_ : int
         Number of clusters found: always ``n_clusters``.
     certificate_ : Certificate
-        What the independent check found to hold.
+        Result of the independent check of ``labels_``.
     constraints_ : Constraints
         The statements in force, numbered like the rows of X.
     dropped_ : Constraints
@@ -108,8 +104,8 @@ class COPKMeans(CentroidMixin, ConstrainedClusterer):
 
     See Also
     --------
-    ConstrainedKMeans : keeps what starts the clusters where it is.
-    SeededKMeans : uses what is known for the start only.
+    ConstrainedKMeans : keeps the seeds in the clusters they started.
+    SeededKMeans : uses the statements for the start only.
 
     Notes
     -----
@@ -117,17 +113,17 @@ class COPKMeans(CentroidMixin, ConstrainedClusterer):
     each where these form pairs, cliques or trees, a bounded search elsewhere. Sizes: O(n k log n + n k^2) per
     iteration.
     **Guarantee** every hard statement holds in ``labels_``, re-checked after each fit; all ``n_clusters`` clusters
-    have samples: an empty one takes the sample that fits its own worst; the inertia never rises from one half-step to
+    have samples: an empty one takes the sample farthest from its center; the inertia never rises from one half-step to
     the next ("exact"). Given the centers, "exact" assigns at minimum cost wherever cannot-links form cliques, trees or
-    small components, which ``best_assignment_`` tells; in larger ones no swap of two clusters along a chain is better.
-    With sizes the same holds without other statements. A problem without a solution is explained; `GaveUpError` means
-    that the search found neither a clustering nor a proof that there is none: often with "greedy", with "exact" only
-    when coloring the cannot-links with ``n_clusters`` colors is too hard.
-    **Departure from** [1]_ "exact" moves must-linked samples as one that carries their number as weight, as [2]_ does
-    but for the weight; an assignment that is stuck is not taken for a proof; an empty cluster takes the sample that
-    fits its own worst. ``assignment="greedy", order="given", max_tries=1, n_init=1, tol=0.0`` is the algorithm of [1]_:
-    rows in the order of the file, the first of must-linked samples chooses for all, one try, stuck is an error. It need
-    not converge: labels can run in a circle, which ends after ``max_iter`` iterations.
+    small components, as ``best_assignment_`` reports; in larger ones no swap of two clusters along a chain is better.
+    With sizes the same holds without other statements. If there is no solution, an error explains why; `GaveUpError`
+    means that the search found neither a clustering nor a proof that there is none: often with "greedy", with "exact"
+    only when coloring the cannot-links with ``n_clusters`` colors is too hard.
+    **Departure from** [1]_ "exact" moves must-linked samples as one, weighted by their number; [2]_ does so without
+    weights. A failed assignment does not count as a proof of infeasibility. An empty cluster takes the sample farthest
+    from its center. ``assignment="greedy", order="given", max_tries=1, n_init=1, tol=0.0`` is the algorithm of [1]_:
+    rows in the order of the file, the first of must-linked samples chooses for all, one try, and an error if it fails.
+    It need not converge: labels can cycle until ``max_iter`` iterations are done.
 
     References
     ----------
@@ -147,11 +143,11 @@ class COPKMeans(CentroidMixin, ConstrainedClusterer):
     """
 
     understands: ClassVar[frozenset[Kind]] = LINKS
-    understands_rules: ClassVar[frozenset[type[Rule]]] = _RULES
+    understands_rules: ClassVar[frozenset[type[Rule]]] = frozenset({SizeBetween})
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **CentroidMixin._parameter_constraints,
-        "assignment": [StrOptions(set(_ASSIGNMENTS))],
-        "order": [StrOptions(set(_ORDERS))],
+        "assignment": [StrOptions({"exact", "greedy"})],
+        "order": [StrOptions({"random", "given"})],
         "max_tries": [Interval(Integral, 1, None, closed="left")],
     }
 

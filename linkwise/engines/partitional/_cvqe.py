@@ -1,4 +1,4 @@
-"""CVQE and LCVQE: broken statements cost distances, in the units of the fit."""
+"""`CVQE` and `LCVQE`: k-means in which broken statements cost squared distances to centers."""
 
 from __future__ import annotations
 
@@ -11,30 +11,28 @@ from linkwise.engines.partitional._penalties import BetweenCenters, SoftMethod, 
 from linkwise.engines.partitional._soft_mixin import SoftMixin
 from linkwise.problem.statements import SoftPairs
 
-UPDATES = ("symmetric", "printed")
-
 
 class CVQE(SoftMixin, ConstrainedClusterer):
-    """Cluster around centers; a broken soft statement costs what centers are apart.
+    """k-means in which a broken soft statement costs the squared distance between two centers.
 
     Parameters
     ----------
     n_clusters : int, default=2
-        Number of clusters; each gets a sample.
+        Number of clusters; none of them is empty.
     update : {"symmetric", "printed"}, default="symmetric"
-        How centers answer to broken statements: all those concerned, at once, or as printed in [1]_ that of the first
-        sample of each pair alone, the one with the lower number, whereby the order of samples matters and the objective
-        can rise.
+        Update of the centers for broken statements. "symmetric" moves all centers concerned, together. "printed" moves
+        only the center of the first sample of each pair (the one with the lower number), as printed in [1]_; the result
+        then depends on the order of samples, and the objective can rise.
     inference : {"trees", "icm"}, default="trees"
-        How samples named by statements are assigned: one after the other until none moves ("icm", in an order drawn
-        from ``random_state``), or that and then whole trees of statements at once, which is never worse.
+        Assignment of the samples that statements name. "icm" moves one sample at a time until no move helps, in an
+        order drawn from ``random_state``; "trees" then also moves whole trees of linked samples, which is never worse.
     init : {"k-means++", "neighborhoods"} or array-like of shape (n_clusters, n_features), default="k-means++"
-        Centers to start from: drawn far from each other, the means of must-linked samples (soft or hard), or given.
+        Initial centers: drawn far from each other, the means of must-linked samples (soft or hard), or given.
     n_init : int or "race", default="race"
         "race": run six k-means steps from each of eight "k-means++" initializations and continue with the best. A
         number: run from that many initializations. With "neighborhoods" a first run starts from these. The run with the
-        least objective is kept; where broken statements still cost a hundredth of it, a last run starts from labels in
-        which all statements hold, if there are any. There is one run where nothing is random.
+        lowest objective is kept; if penalties are more than 1 % of it, one more run starts from labels in which all
+        statements hold, if there are any. If nothing is random, there is only one run.
     max_iter : int, default=300
         Maximum number of iterations of one run.
     tol : float, default=1e-4
@@ -61,7 +59,7 @@ class CVQE(SoftMixin, ConstrainedClusterer):
     n_clusters_ : int
         Number of clusters found: always ``n_clusters``.
     certificate_ : Certificate
-        What the independent check found to hold, soft statements among them.
+        Result of the independent check of ``labels_``, soft statements included.
     constraints_ : Constraints
         The statements in force, numbered like the rows of X.
     dropped_ : Constraints
@@ -69,21 +67,21 @@ class CVQE(SoftMixin, ConstrainedClusterer):
 
     See Also
     --------
-    LCVQE : charges distances between samples and centers, and is less drawn together.
-    PCKMeans : a broken statement costs its weight alone.
+    LCVQE : penalties are distances between samples and centers, which pulls centers together less.
+    PCKMeans : a broken statement costs its weight, whatever the distance.
 
     Notes
     -----
-    The objective is half the sum of squared distances to the centers, and for each broken soft statement half its
-    weight times the squared distance between the two centers (must-link) or from the center to the nearest other
-    (cannot-link).
-    **Cost** O(n d k + k^3) per iteration, and O(k^2) for each link and sweep over the samples that are named. Dense
+    The objective is half the sum of squared distances to the centers, plus for each broken soft statement half its
+    weight times the squared distance between the two centers (must-link) or from the shared center to the nearest
+    other center (cannot-link).
+    **Cost** O(n d k + k^3) per iteration, and O(k^2) for each link and sweep over the samples in statements. Dense
     rows are copied once, in single precision.
     **Guarantee** hard statements hold in ``labels_``, re-checked after each fit; with "symmetric" the objective
-    never rises from one half-step to the next; all ``n_clusters`` clusters have samples: one left empty takes the
-    sample that gains most.
-    **Departure from** [1]_ "symmetric" moves all centers together to where the objective is least, by one linear
-    system; the printed update ignores statements in which a cluster comes second.
+    never rises from one half-step to the next; all ``n_clusters`` clusters have samples: an empty one takes the
+    sample that gains most by moving.
+    **Departure from** [1]_ "symmetric" moves all centers together to the minimum of the objective, by one linear
+    system; the printed update ignores statements in which a cluster is that of the second sample.
 
     References
     ----------
@@ -105,7 +103,7 @@ class CVQE(SoftMixin, ConstrainedClusterer):
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **SoftMixin._parameter_constraints,
-        "update": [StrOptions(set(UPDATES))],
+        "update": [StrOptions({"symmetric", "printed"})],
     }
 
     def __init__(
@@ -134,22 +132,22 @@ class CVQE(SoftMixin, ConstrainedClusterer):
 
 
 class LCVQE(SoftMixin, ConstrainedClusterer):
-    """Cluster around centers; a broken soft statement costs the distance of its samples to where they should be.
+    """k-means in which a broken soft statement costs the squared distances of its samples to other centers.
 
     Parameters
     ----------
     n_clusters : int, default=2
-        Number of clusters; each gets a sample.
+        Number of clusters; none of them is empty.
     inference : {"trees", "icm"}, default="trees"
-        How samples named by statements are assigned: one after the other until none moves ("icm", in an order drawn
-        from ``random_state``), or that and then whole trees of statements at once, which is never worse.
+        Assignment of the samples that statements name. "icm" moves one sample at a time until no move helps, in an
+        order drawn from ``random_state``; "trees" then also moves whole trees of linked samples, which is never worse.
     init : {"k-means++", "neighborhoods"} or array-like of shape (n_clusters, n_features), default="k-means++"
-        Centers to start from: drawn far from each other, the means of must-linked samples (soft or hard), or given.
+        Initial centers: drawn far from each other, the means of must-linked samples (soft or hard), or given.
     n_init : int or "race", default="race"
         "race": run six k-means steps from each of eight "k-means++" initializations and continue with the best. A
         number: run from that many initializations. With "neighborhoods" a first run starts from these. The run with the
-        least objective is kept; where broken statements still cost a hundredth of it, a last run starts from labels in
-        which all statements hold, if there are any. There is one run where nothing is random.
+        lowest objective is kept; if penalties are more than 1 % of it, one more run starts from labels in which all
+        statements hold, if there are any. If nothing is random, there is only one run.
     max_iter : int, default=300
         Maximum number of iterations of one run.
     tol : float, default=1e-4
@@ -176,7 +174,7 @@ class LCVQE(SoftMixin, ConstrainedClusterer):
     n_clusters_ : int
         Number of clusters found: always ``n_clusters``.
     certificate_ : Certificate
-        What the independent check found to hold, soft statements among them.
+        Result of the independent check of ``labels_``, soft statements included.
     constraints_ : Constraints
         The statements in force, numbered like the rows of X.
     dropped_ : Constraints
@@ -184,23 +182,23 @@ class LCVQE(SoftMixin, ConstrainedClusterer):
 
     See Also
     --------
-    CVQE : charges distances between centers.
-    PCKMeans : a broken statement costs its weight alone.
+    CVQE : penalties are distances between centers.
+    PCKMeans : a broken statement costs its weight, whatever the distance.
 
     Notes
     -----
-    The objective is half the sum of squared distances to the centers and, for each broken soft statement, its
-    weight times a quarter of the squared distances of each sample to the center of the other (must-link), or half
-    the squared distance from the sample that is farther from the shared center to its next one (cannot-link).
-    **Cost** O(n d k) per iteration, as k-means, and O(k) for each link and sweep over the samples that are named.
+    The objective is half the sum of squared distances to the centers plus, for each broken soft statement, its
+    weight times a quarter of the squared distances of each sample to the center of the other (must-link), or times
+    half the squared distance of the sample farther from the shared center to its nearest other center (cannot-link).
+    **Cost** O(n d k) per iteration, as k-means, and O(k) for each link and sweep over the samples in statements.
     Dense rows are copied once, in single precision.
     **Guarantee** hard statements hold in ``labels_``, re-checked after each fit; the objective never rises from one
-    half-step to the next; all ``n_clusters`` clusters have samples: one left empty takes the sample that gains
-    most.
-    **Departure from** [1]_ the objective and the centers are written from memory of the paper, not with its text at
-    hand, and no figure of it was reproduced. All clusters are considered for each sample and not three pairs of
-    them; who pays for a cannot-link can change as centers move, and a step of the centers that would raise the
-    objective is shortened.
+    half-step to the next; all ``n_clusters`` clusters have samples: an empty one takes the sample that gains
+    most by moving.
+    **Departure from** [1]_ the text of the paper was not available: objective and centers follow from memory, and no
+    figure of the paper was reproduced. All clusters are considered for each sample and not three pairs of them; the
+    sample whose distance counts for a cannot-link can change as centers move, and a step of the centers that would
+    raise the objective is shortened.
 
     References
     ----------

@@ -1,6 +1,6 @@
-"""How far samples are from centers, and where the best centers of labeled samples are: the distortions of k-means.
+"""Distortions of k-means: costs of samples for centers, and the best centers of labeled samples.
 
-Every measure has the same methods, so that a method that charges for broken statements need not know which it is.
+Every measure has the same methods, so that the methods with penalties work with any of them.
 """
 
 from __future__ import annotations
@@ -29,14 +29,14 @@ Assigned = Callable[[], tuple[IntArray, float]]
 
 @dataclass(frozen=True, eq=False)
 class State:
-    """What moves: centers, and the metric where one is learned."""
+    """Current centers, and the metric if one is learned."""
 
     centers: FloatArray
     metric: Any = None
 
 
 class Measure:
-    """Rows and the cost of putting each to a center; ``workers`` are threads for that, if there are any."""
+    """Rows and their costs for centers; ``workers`` are threads to compute these, if any."""
 
     workers: Workers | None = None
 
@@ -45,7 +45,7 @@ class Measure:
         self._picked: tuple[IntArray, Any] | None = None
 
     def start(self, centers: FloatArray) -> State:
-        """Return where to start from."""
+        """Return the first state."""
         return State(centers)
 
     def nearest(self, state: State, rows: Any = None) -> tuple[IntArray, FloatArray]:
@@ -59,9 +59,9 @@ class Measure:
         return labels, cost
 
     def sweep(self, state: State, some: IntArray) -> tuple[FloatArray, Assigned]:
-        """Return the costs of some rows for each center, and a function that assigns all: call it, once.
+        """Return the costs of some rows for each center, and a function that assigns all rows: call it once.
 
-        It returns the best center of each row, and what all but some rows cost. Threads may be at it already.
+        It returns the best center of each row, and the total cost of all other rows. Threads may already be computing.
         """
         return self.table(state, self.pick(some)), lambda: self._assign(state, some)
 
@@ -104,28 +104,24 @@ class Measure:
         """Return the centers that cost least for these labels; every label has a row."""
         raise NotImplementedError
 
-    def only(self, samples: IntArray) -> FloatArray:
-        """Return the center of a cluster of these rows."""
-        return self.centers_of(self.rows[samples])
-
     def centers_of(self, rows: Any) -> FloatArray:
         """Return the center of all these rows."""
         return np.asarray(means(rows, np.ones(rows.shape[0]), np.zeros(rows.shape[0], dtype=np.intp), 1)[0])
 
     def constant(self, state: State) -> float:  # noqa: ARG002
-        """Return what the objective holds besides the costs of samples."""
+        """Return the part of the objective besides the costs of samples."""
         return 0.0
 
     def distances(self, state: State, rows: Any) -> FloatArray:
-        """Return what `transform` gives."""
+        """Return the distances that `transform` returns."""
         return self.table(state, rows)
 
 
 class SquaredEuclidean(Measure):
     """Squared distances; centers are means.
 
-    One sweep over the rows also adds them up. That is remembered for the array of labels it returned: some rows may get
-    other labels in place, which are then looked at again, but no others.
+    One sweep over the rows also sums them. The sums are kept for the array of labels the sweep returned: bound rows may
+    get other labels in place and are summed again, all others must not change.
     """
 
     _largest: FloatArray | None = None
@@ -133,7 +129,7 @@ class SquaredEuclidean(Measure):
     _swept: Sweep | None = None
 
     def sweep(self, state: State, some: IntArray) -> tuple[FloatArray, Assigned]:
-        """Return the costs of some rows for each center, and a function that assigns all: call it, once."""
+        """Return the costs of some rows for each center, and a function that assigns all rows: call it once."""
         if scipy.sparse.issparse(self.rows) or is_wide(state.centers):
             return super().sweep(state, some)
         if self._sweeper is None or self._sweeper.some is not some:
@@ -198,7 +194,7 @@ class SquaredEuclidean(Measure):
 
 
 class Cosine(Measure):
-    """One less the cosine of the angle between row and center; rows and centers have length 1."""
+    """One minus the cosine of the angle between row and center; rows and centers have length 1."""
 
     def __init__(self, rows: Any, k: int) -> None:
         super().__init__(rows, k)
@@ -220,14 +216,14 @@ class Cosine(Measure):
         return np.asarray(np.maximum(1.0 - np.asarray(product), 0.0)).reshape(-1, 1)
 
     def largest(self, state: State) -> FloatArray:  # noqa: ARG002
-        """Return the most that two rows can be apart: 1 where no number is negative, else 2."""
+        """Return the largest possible distance of two rows: 1 if no number is negative, else 2."""
         return np.array([self._top])
 
     def centers(self, labels: IntArray, weight: FloatArray | None = None) -> FloatArray:
         """Return the directions of the sums of each label."""
         sums = means(self.rows, np.ones(len(labels)) if weight is None else weight, labels, self.k)
         for c in np.flatnonzero((sums**2).sum(axis=1) <= _NOTHING).tolist():
-            sums[c] = one_row(self.rows, int(np.argmax(labels == c)))  # all directions are equally good then
+            sums[c] = one_row(self.rows, int(np.argmax(labels == c)))  # all directions are equally good
         return _directions(sums)
 
     def centers_of(self, rows: Any) -> FloatArray:
@@ -245,20 +241,16 @@ class Divergence(Measure):
     ``pull`` further rows equal to the overall mean: none is zero where a row is not, and no cost is infinite.
     """
 
-    def __init__(self, rows: Any, k: int, overall: FloatArray | None = None, pull: float = 0.01) -> None:
+    def __init__(self, rows: Any, k: int, pull: float = 0.01) -> None:
         super().__init__(rows, k)
-        self.overall = self._mean(rows) if overall is None else overall
+        self.overall = np.asarray(rows.mean(axis=0)).ravel()
         self.pull = pull
-
-    @staticmethod
-    def _mean(rows: Any) -> FloatArray:
-        return np.asarray(rows.mean(axis=0)).ravel()
 
     def start(self, centers: FloatArray) -> State:
         """Scale centers to sum 1 and smooth them."""
         total = centers.sum(axis=1, keepdims=True)
         if (centers < 0).any() or (total <= 0).any():
-            msg = "init holds centers that are no distributions.\nHint: no number below 0, and not only zeros in a row."
+            msg = "init holds centers that are not distributions.\nHint: use no negative values and no row of zeros."
             raise LinkwiseError(msg)
         return State((centers / total + self.pull * self.overall) / (1.0 + self.pull))
 
@@ -278,7 +270,7 @@ class Divergence(Measure):
         return np.asarray(np.maximum(away, 0.0)).reshape(-1, 1)
 
     def largest(self, state: State) -> FloatArray:  # noqa: ARG002
-        """Return the most that two distributions can be apart: 2 log 2."""
+        """Return the largest possible distance of two distributions: 2 log 2."""
         return np.array([2.0 * np.log(2.0)])
 
     def centers(self, labels: IntArray, weight: FloatArray | None = None) -> FloatArray:
@@ -294,7 +286,7 @@ class Divergence(Measure):
         return np.asarray((super().centers_of(rows) * m + self.pull * self.overall) / (m + self.pull))
 
     def constant(self, state: State) -> float:
-        """Return what keeps centers near the overall mean."""
+        """Return the divergence of the overall mean from the centers, times ``pull``."""
         g = self.overall
         entropy = float(_plogp(g[None])[0])
         return self.pull * float((entropy - self._log(state.centers) @ g).sum())
@@ -304,29 +296,26 @@ def make_measure(distortion: str, rows: Any, k: int, who: str) -> Measure:
     """Prepare rows for a distortion: as they are, scaled to length 1, or to sum 1."""
     if distortion == "squared_euclidean":
         return SquaredEuclidean(rows, k)
-    return Cosine(to_length_one(rows, who), k) if distortion == "cosine" else Divergence(to_sum_one(rows, who), k)
-
-
-def to_length_one(rows: Any, who: str) -> Any:
-    """Scale rows to length 1; a row of zeros is refused."""
-    size = np.sqrt(np.asarray((rows.multiply(rows) if scipy.sparse.issparse(rows) else rows**2).sum(axis=1)).ravel())
-    return _scale(rows, size, "has no direction: all its values are zero", "cosine", who)
-
-
-def to_sum_one(rows: Any, who: str) -> Any:
-    """Scale rows to sum 1; rows that cannot be distributions are refused."""
+    if distortion == "cosine":
+        squares = rows.multiply(rows) if scipy.sparse.issparse(rows) else rows**2
+        size = np.sqrt(np.asarray(squares.sum(axis=1)).ravel())
+        return Cosine(_scale(rows, size, "has no direction: all its values are zero", who), k)
     values = rows.data if scipy.sparse.issparse(rows) else rows
     if values.size and float(values.min()) < 0:
-        msg = f'{who}: X holds numbers below 0, but distortion="kl" reads rows as distributions.'
+        msg = (
+            f'{who}: X holds numbers below 0, but distortion="kl" reads rows as distributions.\n'
+            'Hint: use distortion="squared_euclidean".'
+        )
         raise LinkwiseError(msg)
-    return _scale(rows, np.asarray(rows.sum(axis=1)).ravel(), "sums to zero", "kl", who)
+    return Divergence(_scale(rows, np.asarray(rows.sum(axis=1)).ravel(), "sums to zero", who), k)
 
 
-def _scale(rows: Any, size: FloatArray, fault: str, name: str, who: str) -> Any:
+def _scale(rows: Any, size: FloatArray, fault: str, who: str) -> Any:
+    """Divide rows by their sizes; raise if one is zero."""
     if not (size > 0).all():
         bad = np.flatnonzero(~(size > 0))
         msg = (
-            f'{who}: row {int(bad[0])} of X {fault}, as do {len(bad) - 1} others; distortion="{name}" needs more.\n'
+            f"{who}: row {int(bad[0])} of X {fault}, so its distortion is undefined; {len(bad)} row(s) are affected.\n"
             "Hint: drop these rows of X and of the constraints, as in X[rows], constraints[rows]."
         )
         raise LinkwiseError(msg)

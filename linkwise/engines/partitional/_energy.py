@@ -1,7 +1,7 @@
-"""Samples that statements bind, as a graph: hard must-links made one node, all else links that charge.
+"""The graph of samples that statements bind: hard must-links merge samples into nodes, other pairs are links.
 
-Whatever a soft k-means method charges for, its assignment step is the same: samples about which nothing was said take
-their best cluster, and the labels of the others are those of low energy on this graph.
+The assignment step is the same for all soft k-means methods: samples outside the graph take their best cluster, and the
+others get labels of low energy on this graph, where links add the penalties of the method.
 """
 
 from __future__ import annotations
@@ -29,9 +29,9 @@ INFERENCES = ("trees", "icm")
 
 
 class PairCharges(NamedTuple):
-    """What pairs of samples charge; all of shape (n_pairs, n_clusters) but the last two.
+    """Penalties of pairs of samples; all of shape (n_pairs, n_clusters) but the last two.
 
-    A pair whose samples share cluster ``a`` charges ``same[p, a]``; one whose samples are in ``a`` and ``b`` charges
+    A pair whose samples share cluster ``a`` costs ``same[p, a]``; one whose samples are in ``a`` and ``b`` costs
     ``first[p, a] + second[p, b] + weight[p] * between[a, b]``.
     """
 
@@ -42,7 +42,7 @@ class PairCharges(NamedTuple):
     between: FloatArray
 
     def at(self, a: IntArray, b: IntArray) -> FloatArray:
-        """Return what each pair charges when its samples have these labels."""
+        """Return the penalty of each pair for these labels of its samples."""
         p = np.arange(len(a))
         apart = self.first[p, a] + self.second[p, b]
         if len(self.between):
@@ -52,22 +52,22 @@ class PairCharges(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Field:
-    """The samples that statements bind.
+    """The graph of the samples that statements bind.
 
     Attributes
     ----------
     sample : ndarray of intp
-        Bound samples, rising.
+        Bound samples, in rising order.
     node : ndarray of intp
         Node of each of them; hard must-links make several samples one node.
     graph : Graph
         Links between nodes, the first of them soft, the others hard cannot-links.
     pairs : SoftPairs
-        Soft pairs; ``link`` gives the link of each, or -1 for a pair within one node, which is ``inner`` then.
+        Soft pairs; ``link`` gives the link of each, or -1 for a pair within one node, given by ``inner``.
     apart : Apart
-        What must be apart, over places; ``place`` gives their nodes.
+        Hard cannot-links between places; ``place`` gives their nodes.
     part : ndarray of intp
-        The connected part each node is in.
+        Connected component of each node.
     """
 
     sample: IntArray
@@ -84,17 +84,12 @@ class Field:
     part: IntArray
 
     @property
-    def tree(self) -> BoolArray:
-        """Which parts have no cycle."""
-        return self.graph.tree
-
-    @property
     def exact(self) -> bool:
-        """Whether trees at once find labels of least energy: no part has a cycle."""
+        """Whether "trees" finds labels of minimum energy in one step: no component has a cycle."""
         return bool(self.graph.tree.all())
 
     def own_costs(self, table: FloatArray, charges: PairCharges) -> FloatArray:
-        """Add up the costs of the bound samples, one row each, over nodes, and what pairs within one node charge."""
+        """Sum the costs of the bound samples, one row each, and the penalties of pairs within one node, over nodes."""
         own = table if len(self.sample) == self.n_nodes else _sum_rows(table, self.node, self.n_nodes)
         within = np.flatnonzero(self.link < 0)
         if len(within):
@@ -102,7 +97,7 @@ class Field:
         return np.ascontiguousarray(own)
 
     def link_charges(self, charges: PairCharges) -> Charges:
-        """Add up what pairs charge over the links between nodes; hard links forbid one label for both."""
+        """Sum the penalties of pairs over the links between nodes; hard links forbid equal labels."""
         k, n_links = charges.same.shape[1], len(self.graph.ends)
         at = np.flatnonzero(self.link >= 0)
         turn = self.flipped[at, None]
@@ -126,9 +121,9 @@ class Field:
     ) -> tuple[IntArray, float]:
         """Label the nodes so that hard links hold and the energy is low, never above that of the labels ``before``.
 
-        Both ways descend one node at a time from the labels before and from those that are best if soft links charged
-        nothing, and keep the better for each part; "trees" then moves whole trees. ``witness`` returns labels of all
-        samples in which the hard statements hold, or raises; it is asked only when the assignment finds none.
+        Both ways of inference move one node at a time, from the labels before and from those that are best without
+        soft links, and keep the better for each component; "trees" then moves whole trees. ``witness`` returns labels
+        of all samples in which the hard statements hold, or raises; it is called only when the assignment finds none.
         """
         cheapest = cheapest_labels(own)
         labels = cheapest.copy()
@@ -140,8 +135,8 @@ class Field:
                 colors[self.node] = witness()[self.sample]
                 found = assign(costs, self.apart, colors[self.place])
             labels[self.place] = found.labels
-        if inference == "trees":  # which need no start where they are the whole part
-            order = order[~self.tree[self.part[order]]]
+        if inference == "trees":  # a component that is a tree needs no start
+            order = order[~self.graph.tree[self.part[order]]]
         if len(order):
             descend(own, self.graph, charges, order, labels)
         if before is not None:
@@ -157,7 +152,7 @@ class Field:
 
 
 def bind_samples(cloud: Contracted, pairs: SoftPairs) -> Field:
-    """Make the graph of all samples that are named by a statement; ``cloud`` holds the hard ones."""
+    """Return the graph of all samples that a statement names; ``cloud`` holds the hard statements."""
     bound = cloud.weight > 1
     bound[cloud.apart.node] = True
     bound[cloud.group[pairs.first]] = bound[cloud.group[pairs.second]] = True
@@ -186,7 +181,7 @@ def bind_samples(cloud: Contracted, pairs: SoftPairs) -> Field:
 
 
 def _hard_pairs(apart: Apart) -> IntArray:
-    """Write out what must be apart as pairs: no clique is larger than the number of clusters, so they are few."""
+    """List hard cannot-links as pairs: no clique is larger than the number of clusters, so they are few."""
     sizes = np.diff(apart.start)
     parts = [apart.member[apart.start[:-1][sizes == 2][:, None] + np.arange(2)].reshape(-1, 2)]
     for q in np.flatnonzero(sizes > 2).tolist():
@@ -221,7 +216,7 @@ def _make_graph(n_nodes: int, ends: IntArray) -> Graph:
 
 
 def _sum_rows(rows: FloatArray, to: IntArray, n: int) -> FloatArray:
-    """Add rows up by the number ``to`` of each."""
+    """Sum the rows that have the same number ``to``."""
     k = rows.shape[1]
     flat = to[:, None] * k + np.arange(k)
     return np.bincount(flat.ravel(), weights=rows.ravel(), minlength=n * k).reshape(n, k).astype(np.float64)

@@ -1,4 +1,4 @@
-"""The two samples farthest from each other, found without looking at most pairs."""
+"""Search for the two samples farthest from each other that skips most pairs."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ _BLOCK = 256  # sparse rows whose distances to others are in memory at a time
 
 
 def farthest_pair(X: Any, guess: tuple[int, int] | None = None) -> tuple[int, int, float]:
-    """Return the samples that are farthest apart and their squared distance; ``guess`` is where to start.
+    """Return the two samples that are farthest apart and their squared distance; ``guess`` is a pair to start from.
 
     Notes
     -----
     **Cost** O(n d) and a pass over the pairs whose distances from the mean add up to more than the largest distance
     known so far: few when the data are elongated or in clusters, all n^2 / 2 when they lie on a sphere.
-    **Guarantee** exact up to rounding; of equal pairs which one is left open, the distance is not.
+    **Guarantee** the distance is exact up to rounding; of equally distant pairs any may be returned.
     """
     n = X.shape[0]
     if n < 2:
@@ -30,7 +30,7 @@ def farthest_pair(X: Any, guess: tuple[int, int] | None = None) -> tuple[int, in
     radius = np.sqrt(squared(X, middle)[:, 0])
     a = int(np.argmax(radius)) if guess is None else guess[0]
     pair, best = (a, a), -1.0
-    for _ in range(4):  # from one end to the one farthest from it, and so on: a lower bound that is often the answer
+    for _ in range(4):  # repeatedly go to the farthest sample: a lower bound that is often the maximum
         away = squared(X, one_row(X, a)[None])[:, 0]
         b = int(np.argmax(away))
         if away[b] <= best:

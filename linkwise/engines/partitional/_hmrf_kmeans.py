@@ -1,4 +1,4 @@
-"""k-means as inference in a hidden Markov random field: any of three distortions, statements charged by distance."""
+"""`HMRFKMeans`: k-means as inference in a hidden Markov random field, with three distortions."""
 
 from __future__ import annotations
 
@@ -14,29 +14,29 @@ from linkwise.problem.statements import SoftPairs
 
 
 class HMRFKMeans(SoftMixin, ConstrainedClusterer):
-    """Cluster around centers under a hidden Markov random field of soft statements, with a choice of distortions.
+    """k-means as a hidden Markov random field of soft statements, with a choice of distortions.
 
     Parameters
     ----------
     n_clusters : int, default=2
-        Number of clusters; each gets a sample.
+        Number of clusters; none of them is empty.
     distortion : {"squared_euclidean", "cosine", "kl"}, default="squared_euclidean"
-        How far a sample is from a center: the squared distance; 1 less the cosine, for directions such as texts; or the
-        relative entropy, for rows read as distributions.
+        Distance of a sample from a center: the squared Euclidean distance; 1 minus the cosine, for directions such as
+        texts; or the relative entropy, for rows read as distributions.
     form : {"diagonal", "full", "none"}, default="none"
         Form of the learned metric: a weight for each feature, a matrix, or none.
     per_cluster : bool, default=False
-        Whether each cluster has a metric of its own.
+        Whether each cluster has its own metric.
     inference : {"trees", "icm"}, default="trees"
-        How samples named by statements are assigned: one after the other until none moves ("icm", in an order drawn
-        from ``random_state``), or that and then whole trees of statements at once, which is never worse.
+        Assignment of the samples that statements name. "icm" moves one sample at a time until no move helps, in an
+        order drawn from ``random_state``; "trees" then also moves whole trees of linked samples, which is never worse.
     init : {"k-means++", "neighborhoods"} or array-like of shape (n_clusters, n_features), default="neighborhoods"
-        Centers to start from: drawn far from each other, the means of must-linked samples (soft or hard), or given.
+        Initial centers: drawn far from each other, the means of must-linked samples (soft or hard), or given.
     n_init : int or "race", default="race"
         "race": run six k-means steps from each of eight "k-means++" initializations and continue with the best. A
         number: run from that many initializations. With "neighborhoods" a first run starts from these. The run with the
-        least objective is kept; where broken statements still cost a hundredth of it, a last run starts from labels in
-        which all statements hold, if there are any. There is one run where nothing is random.
+        lowest objective is kept; if penalties are more than 1 % of it, one more run starts from labels in which all
+        statements hold, if there are any. If nothing is random, there is only one run.
     max_iter : int, default=300
         Maximum number of iterations of one run.
     tol : float, default=1e-4
@@ -56,7 +56,7 @@ class HMRFKMeans(SoftMixin, ConstrainedClusterer):
         The objective after each assignment of the run that was kept; never rises.
     inertia_ : float
         Sum of squared Euclidean distances of the samples to the centers of their clusters;
-        with another distortion the sum of that.
+        with another distortion the sum of its values.
     metric_ : ndarray
         The learned metric: one weight per feature or a matrix, one more axis in front with ``per_cluster``; not set
         with ``form="none"``.
@@ -67,7 +67,7 @@ class HMRFKMeans(SoftMixin, ConstrainedClusterer):
     n_clusters_ : int
         Number of clusters found: always ``n_clusters``.
     certificate_ : Certificate
-        What the independent check found to hold, soft statements among them.
+        Result of the independent check of ``labels_``, soft statements included.
     constraints_ : Constraints
         The statements in force, numbered like the rows of X.
     dropped_ : Constraints
@@ -75,20 +75,20 @@ class HMRFKMeans(SoftMixin, ConstrainedClusterer):
 
     See Also
     --------
-    MPCKMeans : the same with a learned metric, by its own name.
-    PCKMeans : a broken statement costs its weight alone.
+    MPCKMeans : squared Euclidean distances with a learned metric.
+    PCKMeans : a broken statement costs its weight, whatever the distance.
 
     Notes
     -----
-    The objective is the sum of the distortions of samples and their centers and, for each broken soft statement,
-    its weight times the distortion of its samples (must-link) or what is missing to the largest distortion
-    (cannot-link). With "cosine" the largest is 1 if no number is negative, else 2; with "kl" two samples are as far
-    apart as both are from their mean, at most 2 log 2.
+    The objective is the sum of the distortions between samples and their centers, plus a penalty for each broken soft
+    statement: its weight times the distortion between its samples (must-link), or times the largest distortion minus
+    that (cannot-link). With "cosine" the largest is 1 if no number is negative, else 2; with "kl" the distortion of
+    two samples is the sum of their divergences from their mean, at most 2 log 2.
     **Cost** O(n d k) per iteration, O(n d^2 k) with "full", and with cannot-links the search for the two samples
-    farthest apart, O(n^2 d) at worst. Sparse rows cost their non-zeros times k.
+    farthest apart, O(n^2 d) in the worst case. Sparse rows cost their non-zeros times k.
     **Guarantee** hard statements hold in ``labels_``, re-checked after each fit; the objective never rises from one
-    half-step to the next; all ``n_clusters`` clusters have samples: one left empty takes the sample that gains
-    most.
+    half-step to the next; all ``n_clusters`` clusters have samples: an empty one takes the sample that gains
+    most by moving.
     **Departure from** [1]_ the metric is learned in closed form with a log-determinant, and for squared distances
     only; with "kl" centers are means with a hundredth of a sample of the overall mean added, whose divergence is in
     the objective.

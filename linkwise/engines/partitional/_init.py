@@ -1,4 +1,4 @@
-"""Where centers start: k-means++, the neighborhoods that must-links make, or what the user gives."""
+"""Initial centers: k-means++, neighborhoods of must-linked samples, or given by the user."""
 
 from __future__ import annotations
 
@@ -19,11 +19,8 @@ _NONE = np.empty(0, dtype=np.intp)
 
 
 def read_init(init: Any, n_clusters: int, n_features: int, who: str) -> Any:
-    """Return the name of a way to start, or centers as a float64 copy."""
+    """Return the name of an initialization, or given centers as a float64 copy."""
     if isinstance(init, str):
-        if init not in INITS:
-            msg = f"{who}: init is {init!r}, expected {' or '.join(map(repr, INITS))}, or an array of centers."
-            raise LinkwiseError(msg)
         return init
     if scipy.sparse.issparse(init):
         init = init.toarray()
@@ -39,17 +36,17 @@ def read_init(init: Any, n_clusters: int, n_features: int, who: str) -> Any:
 
 
 class Start:
-    """Draws centers to start from; ``init`` is a name, or centers that were read by `read_init`."""
+    """Draws initial centers; ``init`` is a name, or centers from `read_init`."""
 
     def __init__(self, init: Any, cloud: Contracted, k: int, rng: np.random.Generator) -> None:
         self.cloud, self.k, self.rng = cloud, k, rng
         self._given = init if isinstance(init, np.ndarray) else None
         self._chosen = neighborhoods(cloud, k) if isinstance(init, str) and init == "neighborhoods" else _NONE
-        # whether the next centers would be others
+        # whether the next call returns other centers
         self.varies = self._given is None and len(self._chosen) < k
 
     def centers(self) -> FloatArray:
-        """Return centers to start from."""
+        """Return initial centers."""
         if self._given is not None:
             return np.array(self._given)
         return spread_centers(self.cloud, self._chosen, self.k, self.rng)
@@ -58,23 +55,23 @@ class Start:
 def neighborhoods(cloud: Contracted, k: int, gap: Callable[[IntArray, int], FloatArray] | None = None) -> IntArray:
     """Choose up to ``k`` rows to start from: must-linked groups, then samples apart from all rows chosen so far.
 
-    Of more than ``k`` groups those are taken that are large and far from the others: first the largest, then again
-    and again the one with most samples times distance to the nearest chosen. ``gap(rows, row)`` returns the distances
-    of some rows to one; without it they are Euclidean.
+    Of more than ``k`` groups, large ones far from each other are chosen: first the largest, then repeatedly the one
+    with the largest product of size and distance to the nearest chosen group. ``gap(rows, row)`` returns the distances
+    of some rows to one; by default they are Euclidean.
     """
     groups = np.flatnonzero(cloud.weight > 1)
     if len(groups) > k:
         return _farthest_first(cloud, groups, k, gap or _euclidean(cloud))
     chosen = groups.tolist()
     apart = cloud.apart
-    # how many of the chosen rows each row must be apart from; the rows that have them all may start a cluster
+    # number of chosen rows that each row is cannot-linked to; a row cannot-linked to all may start a cluster
     rivals = np.zeros(apart.n_places, dtype=np.intp)
     taken = np.zeros(apart.n_places, dtype=np.bool_)
     spot = np.searchsorted(apart.node, groups)
     here = spot < apart.n_places
     here[here] = apart.node[spot[here]] == groups[here]
     if not here.all():
-        return np.array(chosen, dtype=np.intp)  # nothing is apart from a group that is apart from nothing
+        return np.array(chosen, dtype=np.intp)  # a group without cannot-links has no row apart from it
     for place in spot.tolist():
         _mark(apart, place, rivals, taken)
     while len(chosen) < k and apart.n_places:
@@ -129,7 +126,7 @@ def spread_centers(cloud: Contracted, chosen: IntArray, k: int, rng: np.random.G
     have = min(len(chosen), k)
     if have == k:
         return centers
-    # before there is a center all rows are equally far
+    # before the first center all rows are equally far
     near = squared(cloud.X, centers[:have]).min(axis=1) if have else np.ones(cloud.n_nodes)
     luck = rng.random((k - have, 2 + int(np.log(k))))
     if not scipy.sparse.issparse(cloud.X):
@@ -152,7 +149,7 @@ def draw_rows(mass: FloatArray, size: int, rng: np.random.Generator) -> IntArray
 
 
 def _rows_at(total: FloatArray, luck: FloatArray) -> IntArray:
-    """Return the positions at which running totals pass these shares of the last one; where that is zero, any."""
+    """Return the positions at which running totals exceed these shares of the last one; any if that is zero."""
     if total[-1] <= 0:
         return np.asarray(luck * len(total), dtype=np.intp)
     found = np.searchsorted(total, luck * total[-1], side="right")

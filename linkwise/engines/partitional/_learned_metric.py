@@ -1,4 +1,4 @@
-"""Squared distances under a metric that is learned: weights of features or a matrix, for all or for each cluster.
+"""Squared distances under a learned metric: feature weights or a matrix, shared or one for each cluster.
 
 A metric A makes the cost of sample x in cluster h ``(x - c)' A (x - c) - log det A + trace(A ridge)``. Without the
 log-determinant A = 0 would be best; the ridge, small beside the covariance, keeps A finite where a cluster is flat.
@@ -31,13 +31,13 @@ class Metric:
     matrix : ndarray
         Shape (1 or k, d) if diagonal, else (1 or k, d, d).
     root : ndarray
-        Of the same shape: rows times root are rows whose plain distances are those of the metric.
+        Of the same shape: Euclidean distances of rows times root are the distances of the metric.
     offset : ndarray of shape (1 or k,)
-        What each sample costs besides its distance.
+        Cost of each sample besides its distance.
     far : list of pairs
-        The samples farthest apart under each matrix, and their squared distance; empty where nobody needs them.
+        The samples farthest apart under each matrix, and their squared distance; empty if not needed.
     rows : ndarray or None
-        The samples times root, where there is one matrix.
+        The samples times root, if there is one matrix.
     """
 
     matrix: FloatArray
@@ -61,9 +61,9 @@ class Pull:
 
 
 def ridge_of(rows: FloatArray, *, full: bool) -> FloatArray:
-    """Return a thousandth of the variance of each feature or of the covariance; of the typical where data are flat.
+    """Return a thousandth of the variances or of the covariance (``full``); of the mean variance if data are flat.
 
-    It goes with the data: features in other units, or turned ones if ``full``, get a ridge that is changed alike.
+    It is equivariant: a change of units of the features, or a rotation if ``full``, changes the ridge alike.
     """
     variance = np.var(rows, axis=0)
     typical = float(variance.mean()) if variance.any() else 1.0
@@ -84,13 +84,13 @@ class Learned(SquaredEuclidean):
         self.ridge = ridge_of(rows, full=full)
 
     def start(self, centers: FloatArray) -> State:
-        """Start from plain distances."""
+        """Start from Euclidean distances."""
         d = self.rows.shape[1]
         one = np.eye(d) if self.full else np.ones(d)
         return State(centers, self.make(np.repeat(one[None], self.n_metrics, axis=0)))
 
     def make(self, matrix: FloatArray, before: Metric | None = None) -> Metric:
-        """Prepare a metric; ``before`` tells where to look for the samples farthest apart."""
+        """Prepare a metric; ``before`` is the one before, whose farthest samples start the search for new ones."""
         if self.full:
             value, vector = np.linalg.eigh(matrix)
             value = np.maximum(value, _ROUNDING * value.max(axis=1, keepdims=True))  # of a regular matrix
@@ -177,7 +177,7 @@ class Learned(SquaredEuclidean):
         return np.stack(parts)
 
     def _invert(self, gap: FloatArray, weight: FloatArray, count: int) -> FloatArray:
-        """Return ``count`` times the inverse of the weighted scatter; what is negative in it counts as flat."""
+        """Return ``count`` times the inverse of the weighted scatter, with negative eigenvalues set to 0."""
         if not self.full:
             return np.asarray(count / (np.maximum(weight @ gap**2, 0.0) + count * self.ridge))
         size, axes = np.linalg.eigh(self.ridge)

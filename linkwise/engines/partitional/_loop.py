@@ -1,4 +1,4 @@
-"""Lloyd's loop over contracted rows, its parameters, starts and outcome."""
+"""Lloyd's loop over contracted rows: parameters, starts and outcome."""
 
 from __future__ import annotations
 
@@ -33,8 +33,8 @@ class KMeansRun:
     n_iter : int
         Iterations of the run that was kept.
     best_assignment : bool
-        Whether each step of that run was shown to assign at least cost; where it is False, swaps along chains were the
-        best that was found for some component of the cannot-links.
+        Whether each step of that run was shown to assign at minimum cost; if False, some component of the cannot-links
+        was improved by swaps along chains only.
     """
 
     labels: IntArray
@@ -49,7 +49,7 @@ Watch = Callable[[IntArray, FloatArray], None]
 
 @dataclass(frozen=True, eq=False)
 class Settled:
-    """Where a loop ended, in terms of the rows of a cloud."""
+    """The final state of a loop, for the rows of a cloud."""
 
     labels: IntArray
     centers: FloatArray
@@ -74,21 +74,21 @@ def run_lloyd(
     cloud : Contracted
         The rows.
     centers : ndarray of shape (n_clusters, n_features)
-        Where to start.
+        Initial centers.
     place : callable
         Called as ``place(centers, labels before or None)``, returns a `Placement`.
     max_iter : int
-        Most iterations.
+        Maximum number of iterations.
     tolerance : float
-        Stop when the squared movement of all centers together is at most this; in units of squared distance.
+        Stop when the squared shifts of the centers add up to at most this.
     watch : callable, optional
         Called with labels and centers after each half-step.
 
     Notes
     -----
-    The order of steps, and so the answer, is that of scikit-learn's Lloyd: the loop ends when labels repeat, or when
+    The order of steps, and so the result, is that of scikit-learn's Lloyd: the loop ends when labels repeat, or when
     centers move no more than the tolerance, after which rows are assigned to the last centers once more. A cluster
-    that is left empty takes the row that contributes most to the inertia, out of a cluster that has another one.
+    that is left empty takes the row that contributes most to the inertia, from a cluster that has more than one.
     """
     k = len(centers)
     before: IntArray | None = None
@@ -110,7 +110,7 @@ def run_lloyd(
         before = labels
         if shift <= tolerance:
             break
-    for _ in range(k + 1):  # a cluster filled now has a new center, which may be nearer to others: look once more
+    for _ in range(k + 1):  # a cluster filled now has a new center, which may be nearest to other rows: assign again
         placed = place(centers, before)
         before, kept = placed.labels, centers
         labels, centers = fill_empty(cloud, placed, centers)
@@ -124,10 +124,10 @@ def run_lloyd(
 
 
 def fill_empty(cloud: Contracted, placed: Placement, centers: FloatArray) -> tuple[IntArray, FloatArray]:
-    """Give every empty cluster a row and its place as center; the arguments are not modified.
+    """Give every empty cluster a row and make that its center; the arguments are not modified.
 
-    A row alone in a cluster is apart from all others, so no statement can break, and the objective cannot rise. When
-    nothing is empty the centers come back as the same array.
+    A row alone in a cluster breaks no statement, and the objective cannot rise. If no cluster is empty, the same array
+    of centers is returned.
     """
     k = len(centers)
     count = np.bincount(placed.labels, minlength=k)
@@ -149,14 +149,14 @@ def fill_empty(cloud: Contracted, placed: Placement, centers: FloatArray) -> tup
     return labels, centers
 
 
-TRIES = 10  # a start from which the assignment gave up is replaced by another: up to so many for each run asked for
+TRIES = 10  # maximum number of starts per run; a start from which the assignment fails is replaced
 
 
 @dataclass(frozen=True)
 class Loop:
     """The parameters of Lloyd's loop.
 
-    With ``n_init="race"`` several starts race and the best goes on; otherwise that number of starts run to their ends.
+    With ``n_init="race"`` several starts compete and the best continues; otherwise that number of starts are run.
     ``watch``, if given, is called after each half-step.
     """
 
@@ -172,12 +172,12 @@ class Loop:
 
     @property
     def race(self) -> bool:
-        """Whether starts race."""
+        """Whether starts compete in a race."""
         return self.n_init == RACE
 
     @property
     def n_runs(self) -> int:
-        """Number of runs to their ends."""
+        """Number of complete runs."""
         return 1 if isinstance(self.n_init, str) else int(self.n_init)
 
 
@@ -187,11 +187,11 @@ USUAL = Loop()
 def run_from_starts(
     cloud: Contracted, start: Start, place: Callable[[], Place], loop: Loop, X: Any, tries: int = TRIES
 ) -> Settled:
-    """Run the loop from the winner of a race, or from several starts, and return where the best one ended.
+    """Run the loop from the winner of a race, or from several starts, and return the best final state.
 
-    ``place`` makes what assigns rows in one run. Where neither start nor assignment leaves anything to chance one run
-    is enough. A run in which the assignment gives up does not count, and the next in the race or another start takes
-    its place, up to ``tries`` for each run asked for; if all do, the last error is raised. Of equals the first is kept.
+    ``place`` returns the assignment policy of one run. If neither start nor assignment is random, one run is enough. A
+    run in which the assignment fails is replaced by the next in the race or by another start, up to ``tries`` per run;
+    if all fail, the last error is raised. The first of equals is kept.
     """
     tolerance = loop.tol * typical_variance(X)
     best: Settled | None = None
@@ -216,7 +216,7 @@ def run_from_starts(
 
 
 def expand(ended: Settled, problem: Problem) -> KMeansRun:
-    """Carry a result back to the samples."""
+    """Map a result for the rows of a cloud back to the samples."""
     labels = problem.expand(ended.labels)
     inertia = float(squared_to(problem.X, ended.centers, labels).sum())
     return KMeansRun(labels, ended.centers, inertia, ended.n_iter, ended.best)

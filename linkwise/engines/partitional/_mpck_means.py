@@ -1,4 +1,4 @@
-"""k-means that learns a metric, with soft statements weighed in the assignment or not."""
+"""`MKMeans` and `MPCKMeans`: k-means with a metric learned from soft statements."""
 
 from __future__ import annotations
 
@@ -14,25 +14,25 @@ from linkwise.problem.statements import SoftPairs
 
 
 class MKMeans(SoftMixin, ConstrainedClusterer):
-    """Cluster around centers in a metric learned from soft statements, which bind no sample themselves.
+    """k-means in a metric learned from soft statements, which do not otherwise affect the assignment.
 
     Parameters
     ----------
     n_clusters : int, default=2
-        Number of clusters; each gets a sample.
+        Number of clusters; none of them is empty.
     form : {"diagonal", "full", "none"}, default="diagonal"
         Form of the learned metric: a weight for each feature, a matrix, or none.
     per_cluster : bool, default=False
-        Whether each cluster has a metric of its own.
+        Whether each cluster has its own metric.
     inference : {"trees", "icm"}, default="trees"
-        How samples named by statements are assigned: one after the other until none moves ("icm", in an order drawn
-        from ``random_state``), or that and then whole trees of statements at once, which is never worse.
+        Assignment of the samples that statements name. "icm" moves one sample at a time until no move helps, in an
+        order drawn from ``random_state``; "trees" then also moves whole trees of linked samples, which is never worse.
     init : {"k-means++", "neighborhoods"} or array-like of shape (n_clusters, n_features), default="k-means++"
-        Centers to start from: drawn far from each other, the means of must-linked samples (soft or hard), or given.
+        Initial centers: drawn far from each other, the means of must-linked samples (soft or hard), or given.
     n_init : int or "race", default="race"
         "race": run six k-means steps from each of eight "k-means++" initializations and continue with the best. A
         number: run from that many initializations. With "neighborhoods" a first run starts from these. The run with the
-        least objective is kept. There is one run where nothing is random.
+        lowest objective is kept. If nothing is random, there is only one run.
     max_iter : int, default=300
         Maximum number of iterations of one run.
     tol : float, default=1e-4
@@ -49,7 +49,7 @@ class MKMeans(SoftMixin, ConstrainedClusterer):
     objective_ : float
         Final objective: distortion plus penalties of broken statements.
     objectives_ : ndarray
-        The objective after each assignment of the run that was kept; it may rise, ``objective_`` is the least.
+        The objective after each assignment of the run that was kept; it may rise, and ``objective_`` is the lowest.
     inertia_ : float
         Sum of squared Euclidean distances of the samples to the centers of their clusters.
     metric_ : ndarray
@@ -62,7 +62,7 @@ class MKMeans(SoftMixin, ConstrainedClusterer):
     n_clusters_ : int
         Number of clusters found: always ``n_clusters``.
     certificate_ : Certificate
-        What the independent check found to hold, soft statements among them.
+        Result of the independent check of ``labels_``, soft statements included.
     constraints_ : Constraints
         The statements in force, numbered like the rows of X.
     dropped_ : Constraints
@@ -70,22 +70,22 @@ class MKMeans(SoftMixin, ConstrainedClusterer):
 
     See Also
     --------
-    MPCKMeans : weighs the statements in the assignment as well.
+    MPCKMeans : the assignment penalizes broken statements as well.
 
     Notes
     -----
-    The objective is that of `MPCKMeans`: the sum of squared distances to the centers under a metric A, less log
-    det A for each sample, and what broken soft statements charge by distance. Samples go to the nearest center all
-    the same, so an assignment that breaks more can raise the objective. The run goes on from there, as in [1]_; it
-    ends when labels repeat or centers stand still, when it comes to the same labels for the third time (a cycle),
-    or after ``max_iter`` iterations. The assignment with the least objective of the whole run is returned.
+    The objective is that of `MPCKMeans`: the sum of squared distances to the centers under a metric A, minus log
+    det A for each sample, plus penalties of broken soft statements by distance. Samples still go to the nearest
+    center, so an assignment that breaks more statements can raise the objective. The run continues, as in [1]_; it
+    ends when labels repeat or centers stop moving, when it reaches the same labels for the third time (a cycle),
+    or after ``max_iter`` iterations. The assignment with the lowest objective of the whole run is returned.
     **Cost** O(n d k) per iteration, O(n d^2 k) with "full", and with cannot-links the search for the two samples
-    farthest apart, O(n^2 d) at worst.
+    farthest apart, O(n^2 d) in the worst case.
     **Guarantee** hard statements hold in ``labels_``, re-checked after each fit; means and metric never raise the
     objective, and no assignment of the run is better than the one returned; all ``n_clusters`` clusters have
-    samples: one left empty takes the sample that gains most.
-    **Departure from** [1]_ the best assignment of a run is returned, not the last; hard statements hold and shape
-    nothing; a thousandth of the covariance keeps the metric finite.
+    samples: an empty one takes the sample that gains most by moving.
+    **Departure from** [1]_ the best assignment of a run is returned, not the last; hard statements hold and do not
+    affect the metric; a thousandth of the covariance keeps the metric finite.
 
     References
     ----------
@@ -142,26 +142,26 @@ class MKMeans(SoftMixin, ConstrainedClusterer):
 
 
 class MPCKMeans(SoftMixin, ConstrainedClusterer):
-    """Cluster around centers in a metric that is learned while soft statements are weighed.
+    """k-means that learns a metric and penalizes broken soft statements.
 
     Parameters
     ----------
     n_clusters : int, default=2
-        Number of clusters; each gets a sample.
+        Number of clusters; none of them is empty.
     form : {"diagonal", "full", "none"}, default="diagonal"
         Form of the learned metric: a weight for each feature, a matrix, or none.
     per_cluster : bool, default=False
-        Whether each cluster has a metric of its own.
+        Whether each cluster has its own metric.
     inference : {"trees", "icm"}, default="trees"
-        How samples named by statements are assigned: one after the other until none moves ("icm", in an order drawn
-        from ``random_state``), or that and then whole trees of statements at once, which is never worse.
+        Assignment of the samples that statements name. "icm" moves one sample at a time until no move helps, in an
+        order drawn from ``random_state``; "trees" then also moves whole trees of linked samples, which is never worse.
     init : {"k-means++", "neighborhoods"} or array-like of shape (n_clusters, n_features), default="neighborhoods"
-        Centers to start from: drawn far from each other, the means of must-linked samples (soft or hard), or given.
+        Initial centers: drawn far from each other, the means of must-linked samples (soft or hard), or given.
     n_init : int or "race", default="race"
         "race": run six k-means steps from each of eight "k-means++" initializations and continue with the best. A
         number: run from that many initializations. With "neighborhoods" a first run starts from these. The run with the
-        least objective is kept; where broken statements still cost a hundredth of it, a last run starts from labels in
-        which all statements hold, if there are any. There is one run where nothing is random.
+        lowest objective is kept; if penalties are more than 1 % of it, one more run starts from labels in which all
+        statements hold, if there are any. If nothing is random, there is only one run.
     max_iter : int, default=300
         Maximum number of iterations of one run.
     tol : float, default=1e-4
@@ -191,7 +191,7 @@ class MPCKMeans(SoftMixin, ConstrainedClusterer):
     n_clusters_ : int
         Number of clusters found: always ``n_clusters``.
     certificate_ : Certificate
-        What the independent check found to hold, soft statements among them.
+        Result of the independent check of ``labels_``, soft statements included.
     constraints_ : Constraints
         The statements in force, numbered like the rows of X.
     dropped_ : Constraints
@@ -199,24 +199,24 @@ class MPCKMeans(SoftMixin, ConstrainedClusterer):
 
     See Also
     --------
-    PCKMeans : learns no metric.
-    MKMeans : statements shape the metric only.
+    PCKMeans : does not learn a metric.
+    MKMeans : soft statements affect the metric only.
     HMRFKMeans : other distortions.
 
     Notes
     -----
-    The objective is the sum of squared distances to the centers under a metric A, less log det A for each sample,
-    and for each broken soft statement its weight times the squared distance of its samples (must-link; the mean of
-    the two metrics where these differ) or what is missing to the largest squared distance of any two samples
-    (cannot-link).
+    The objective is the sum of squared distances to the centers under a metric A, minus log det A for each sample,
+    plus a penalty for each broken soft statement. For a must-link it is the weight times the squared distance of the
+    two samples (averaged over both metrics if these differ), for a cannot-link the weight times the largest squared
+    distance of any two samples minus that of the pair.
     **Cost** O(n d k) per iteration, O(n d^2 k) with "full", and with cannot-links the search for the two samples
-    farthest apart, O(n^2 d) at worst.
+    farthest apart, O(n^2 d) in the worst case.
     **Guarantee** hard statements hold in ``labels_``, re-checked after each fit; the objective never rises from one
-    half-step to the next; all ``n_clusters`` clusters have samples: one left empty takes the sample that gains
-    most.
-    **Departure from** [1]_ the largest distance is taken under the metric of the moment, so that no charge is
-    negative; as it moves with the metric, a metric step that would raise the objective is shortened; a small
-    multiple of the trace keeps the metric finite.
+    half-step to the next; all ``n_clusters`` clusters have samples: an empty one takes the sample that gains
+    most by moving.
+    **Departure from** [1]_ the largest distance is taken under the current metric, so that no penalty is negative; as
+    it changes with the metric, a metric step that would raise the objective is shortened; a small multiple of the
+    trace keeps the metric finite.
 
     References
     ----------

@@ -1,4 +1,4 @@
-"""k-means that weighs soft must-links and cannot-links against the fit to the data."""
+"""`PCKMeans`: k-means that penalizes broken soft must-links and cannot-links by their weights."""
 
 from __future__ import annotations
 
@@ -12,22 +12,22 @@ from linkwise.problem.statements import SoftPairs
 
 
 class PCKMeans(SoftMixin, ConstrainedClusterer):
-    """Cluster around centers; a broken soft statement costs its weight.
+    """k-means in which a broken soft statement costs its weight.
 
     Parameters
     ----------
     n_clusters : int, default=2
-        Number of clusters; each gets a sample.
+        Number of clusters; none of them is empty.
     inference : {"trees", "icm"}, default="trees"
-        How samples named by statements are assigned: one after the other until none moves ("icm", in an order drawn
-        from ``random_state``), or that and then whole trees of statements at once, which is never worse.
+        Assignment of the samples that statements name. "icm" moves one sample at a time until no move helps, in an
+        order drawn from ``random_state``; "trees" then also moves whole trees of linked samples, which is never worse.
     init : {"k-means++", "neighborhoods"} or array-like of shape (n_clusters, n_features), default="neighborhoods"
-        Centers to start from: drawn far from each other, the means of must-linked samples (soft or hard), or given.
+        Initial centers: drawn far from each other, the means of must-linked samples (soft or hard), or given.
     n_init : int or "race", default="race"
         "race": run six k-means steps from each of eight "k-means++" initializations and continue with the best. A
         number: run from that many initializations. With "neighborhoods" a first run starts from these. The run with the
-        least objective is kept; where broken statements still cost a hundredth of it, a last run starts from labels in
-        which all statements hold, if there are any. There is one run where nothing is random.
+        lowest objective is kept; if penalties are more than 1 % of it, one more run starts from labels in which all
+        statements hold, if there are any. If nothing is random, there is only one run.
     max_iter : int, default=300
         Maximum number of iterations of one run.
     tol : float, default=1e-4
@@ -54,7 +54,7 @@ class PCKMeans(SoftMixin, ConstrainedClusterer):
     n_clusters_ : int
         Number of clusters found: always ``n_clusters``.
     certificate_ : Certificate
-        What the independent check found to hold, soft statements among them.
+        Result of the independent check of ``labels_``, soft statements included.
     constraints_ : Constraints
         The statements in force, numbered like the rows of X.
     dropped_ : Constraints
@@ -67,15 +67,15 @@ class PCKMeans(SoftMixin, ConstrainedClusterer):
 
     Notes
     -----
-    The objective is the sum of squared distances to the centers and the weights of the statements that are broken:
-    a weight is what breaking may save in squared distance.
-    **Cost** O(n d k) per iteration, as k-means, and O(k) for each link and sweep over the samples that are named.
+    The objective is the sum of squared distances to the centers plus the weights of the broken statements: a statement
+    is broken only if that saves more squared distance than its weight.
+    **Cost** O(n d k) per iteration, as k-means, and O(k) for each link and sweep over the samples in statements.
     Samples that no statement names are assigned as in k-means. Dense rows are copied once, in single precision.
     **Guarantee** hard statements hold in ``labels_``, re-checked after each fit; the objective never rises from one
-    half-step to the next; all ``n_clusters`` clusters have samples: one left empty takes the sample that gains
-    most.
-    **Departure from** [1]_ neighborhoods of must-links, hard or soft, only start the clusters; the assignment may
-    move whole trees of statements.
+    half-step to the next; all ``n_clusters`` clusters have samples: an empty one takes the sample that gains
+    most by moving.
+    **Departure from** [1]_ neighborhoods of must-links, hard or soft, only initialize the clusters; the assignment can
+    move whole trees of linked samples.
 
     References
     ----------

@@ -1,4 +1,4 @@
-"""What each soft k-means method charges for broken statements, and how centers and metric answer to that."""
+"""Penalties of the soft k-means methods for broken statements, and their updates of centers and metric."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ _HALVINGS = 6  # of a step that would raise the objective, before it is not take
 
 
 class SoftMethod:
-    """A measure, pairs, and what these charge.
+    """A measure, soft pairs, and the penalties of these.
 
-    ``held`` are the pairs that the assignment weighs; ``fixed`` says that their charges never change, ``remembers``
-    that centers depend on those before, so that they can move while labels stay.
+    ``held`` are the pairs that the assignment penalizes; ``fixed`` if their penalties never change, ``remembers`` if
+    centers depend on those before, so that they can move while labels stay.
     """
 
     fixed = False
@@ -33,33 +33,33 @@ class SoftMethod:
         self.measure, self.pairs = measure, pairs
 
     def of_unit(self, unit: float) -> SoftMethod:  # noqa: ARG002
-        """Return the method for rows measured in a unit; where statements cost distances nothing changes."""
+        """Return the method for rows measured in a unit; penalties that are distances do not change."""
         return self
 
     @property
     def held(self) -> SoftPairs:
-        """Pairs that the assignment weighs."""
+        """Pairs that the assignment penalizes."""
         return self.pairs
 
     @property
     def descends(self) -> bool:
-        """Whether the assignment weighs all pairs, so that none of its steps raises the objective."""
+        """Whether the assignment penalizes all pairs, so that none of its steps raises the objective."""
         return len(self.held.weight) == len(self.pairs.weight)
 
     def held_charges(self, state: State) -> PairCharges:
-        """Return what these charge."""
+        """Return the penalties of the held pairs."""
         return self.charges(state)
 
     def charges(self, state: State) -> PairCharges:
-        """Return what each pair charges."""
+        """Return the penalties of all pairs."""
         raise NotImplementedError
 
     def updates(self, labels: IntArray, state: State) -> Iterator[tuple[str, State]]:
-        """Yield, one after the other, what is better for these labels, and the name of the step."""
+        """Yield the name of each step and the improved state after it, for these labels."""
         yield "centers", State(self.measure.centers(labels), state.metric)
 
     def constant(self, state: State) -> float:
-        """Return what the objective holds that no label changes."""
+        """Return the part of the objective that does not depend on labels."""
         return self.measure.constant(state)
 
     scale = 1.0  # of distances in the objective
@@ -78,7 +78,7 @@ class Flat(SoftMethod):
     fixed = True
 
     def of_unit(self, unit: float) -> SoftMethod:
-        """Return the method for rows measured in a unit, in whose square the weights are measured then."""
+        """Return the method for rows measured in a unit; weights are divided by its square."""
         if unit == 1.0:
             return self
         with np.errstate(over="ignore"):
@@ -94,9 +94,9 @@ class Flat(SoftMethod):
 
 
 class ByDistance(SoftMethod):
-    """A broken must-link costs weight times distance, a broken cannot-link weight times what is missing to the largest.
+    """A broken must-link costs its weight times d, a broken cannot-link its weight times (largest d - d).
 
-    Where a metric is learned, it learns from what is broken.
+    Here d is the distance of the two samples. A learned metric adapts to the broken statements.
     """
 
     def __init__(self, measure: Measure, pairs: SoftPairs) -> None:
@@ -104,7 +104,7 @@ class ByDistance(SoftMethod):
         self.fixed = not isinstance(measure, Learned)
 
     def charges(self, state: State) -> PairCharges:
-        """Return the charges under the current metric."""
+        """Return the penalties under the current metric."""
         pairs, k = self.pairs, self.measure.k
         away = pairs.weight[:, None] * self.measure.between(state, pairs.first, pairs.second)
         half = np.where(pairs.must[:, None], away / 2.0, 0.0)
@@ -116,14 +116,14 @@ class ByDistance(SoftMethod):
         return PairCharges(half, half, same, pairs.weight, _NO_TABLE)
 
     def updates(self, labels: IntArray, state: State) -> Iterator[tuple[str, State]]:
-        """Yield means, then the metric that is better for them."""
+        """Yield the means, then an improved metric."""
         for step, moved in super().updates(labels, state):
             yield step, moved
             if isinstance(self.measure, Learned):
                 yield "metric", self._learn(self.measure, labels, moved)
 
     def _pull(self, labels: IntArray, n_metrics: int) -> Pull:
-        """Broken must-links pull together, broken cannot-links push apart, the farthest samples pay for these."""
+        """Return the pull of broken must-links, the push of broken cannot-links and the weight of the farthest pair."""
         pairs = self.pairs
         a, b = labels[pairs.first], labels[pairs.second]
         broken = np.where(pairs.must, a != b, a == b) * pairs.weight
@@ -136,14 +136,14 @@ class ByDistance(SoftMethod):
         return Pull(pairs.first, pairs.second, weight, (apart[:, None] * mine).sum(axis=0))
 
     def _learn(self, measure: Learned, labels: IntArray, state: State) -> State:
-        """Step to the metric that is best while the farthest samples stay so, less far if the objective would rise."""
+        """Step to the best metric for a fixed farthest pair; shorten the step while the objective would rise."""
         wanted = measure.best_matrix(state, labels, self._pull(labels, measure.n_metrics))
         matrix = state.metric.matrix
-        if not measure.wants_far:  # nothing depends on who is farthest, so this is the best there is
+        if not measure.wants_far:  # independent of the farthest pair, so this is the optimum
             return State(state.centers, measure.make(wanted, state.metric))
         value = self.objective(labels, state)
         for i in range(_HALVINGS):
-            # not matrix + (wanted - matrix) / 2**i, in which rounding swallows what is small beside the other
+            # not matrix + (wanted - matrix) / 2**i, which loses small values in rounding
             mixed = wanted if i == 0 else matrix * (1 - 0.5**i) + wanted * 0.5**i
             trial = State(state.centers, measure.make(mixed, state.metric))
             if self.objective(labels, trial) <= value:
@@ -152,21 +152,21 @@ class ByDistance(SoftMethod):
 
 
 class MetricOnly(ByDistance):
-    """What is broken shapes the metric, but the assignment does not look at it."""
+    """Broken statements affect the metric, but not the assignment."""
 
     @property
     def held(self) -> SoftPairs:
-        """No pair binds an assignment."""
+        """No pairs."""
         return self.pairs.pick(np.zeros(len(self.pairs.weight), dtype=np.bool_))
 
     def held_charges(self, state: State) -> PairCharges:  # noqa: ARG002
-        """Return nothing."""
+        """Return no penalties."""
         none = np.empty((0, self.measure.k))
         return PairCharges(none, none, none, np.empty(0), _NO_TABLE)
 
 
 class BetweenCenters(SoftMethod):
-    """CVQE: a broken must-link costs what the two centers are apart, a cannot-link what the nearest other is."""
+    """CVQE: a broken must-link costs the distance of the two centers, a cannot-link that to the nearest other one."""
 
     scale = 0.5
     remembers = True
@@ -176,7 +176,7 @@ class BetweenCenters(SoftMethod):
         self.printed = printed
 
     def charges(self, state: State) -> PairCharges:
-        """Return the charges for the current centers."""
+        """Return the penalties for the current centers."""
         pairs, k = self.pairs, self.measure.k
         away = squared(state.centers, state.centers)
         nearest = _others(away).min(axis=1) if k > 1 else np.zeros(k)
@@ -185,7 +185,7 @@ class BetweenCenters(SoftMethod):
         return PairCharges(none, none, same, np.where(pairs.must, 0.5 * pairs.weight, 0.0), away)
 
     def updates(self, labels: IntArray, state: State) -> Iterator[tuple[str, State]]:
-        """Yield centers that broken statements draw to each other."""
+        """Yield centers that broken statements pull towards each other."""
         k, pairs = self.measure.k, self.pairs
         a, b = labels[pairs.first], labels[pairs.second]
         centers = self.measure.centers(labels)
@@ -197,7 +197,7 @@ class BetweenCenters(SoftMethod):
             drawn = np.bincount(a[at] * k + b[at], weights=pairs.weight[at], minlength=k * k).reshape(k, k)
             mass = np.bincount(labels, minlength=k).astype(np.float64)
             sums = centers * mass[:, None]
-            if self.printed:  # only the cluster of the first sample answers
+            if self.printed:  # only the center of the first sample moves
                 centers = (sums + drawn @ state.centers) / (mass + drawn.sum(axis=1))[:, None]
             else:
                 drawn = drawn + drawn.T
@@ -206,13 +206,13 @@ class BetweenCenters(SoftMethod):
 
 
 class ToCenters(SoftMethod):
-    """LCVQE: samples of a broken must-link pay for each other's center, one of a cannot-link for its next."""
+    """LCVQE: broken must-links cost distances to the other's center, cannot-links that to the next center."""
 
     scale = 0.5
     remembers = True
 
     def charges(self, state: State) -> PairCharges:
-        """Return the charges for the current centers."""
+        """Return the penalties for the current centers."""
         pairs = self.pairs
         one, two = (self.measure.table(state, self.measure.rows[side]) for side in (pairs.first, pairs.second))
         quarter = np.where(pairs.must, 0.25 * pairs.weight, 0.0)[:, None]
@@ -225,7 +225,8 @@ class ToCenters(SoftMethod):
     def updates(self, labels: IntArray, state: State) -> Iterator[tuple[str, State]]:
         """Yield weighted means of the samples of each cluster and of those that should or could be in it.
 
-        Who pays for a cannot-link may change as centers move; the step is halved while the objective would rise.
+        The sample that counts for a cannot-link may change as centers move; the step is halved while the objective
+        would rise.
         """
         rows, pairs, k = self.measure.rows, self.pairs, self.measure.k
         a, b = labels[pairs.first], labels[pairs.second]
@@ -249,7 +250,7 @@ class ToCenters(SoftMethod):
             extra = pick @ rows[sample]
             extra = extra.toarray() if scipy.sparse.issparse(extra) else extra
             centers = (centers * mass + extra) / (mass + pick.sum(axis=1)[:, None])
-        if not len(cannot):  # nothing but squares of distances to fixed samples: this is the least
+        if not len(cannot):  # only squared distances to fixed samples: this is the minimum
             yield "centers", State(centers)
             return
         value = self.objective(labels, state)
@@ -267,7 +268,7 @@ def _others(away: FloatArray) -> FloatArray:
 
 
 def _next(table: FloatArray) -> tuple[IntArray, FloatArray]:
-    """Return, for each row and cluster, the nearest center other than that of the cluster, and how far it is."""
+    """Return, for each row and cluster, the nearest center other than that of the cluster, and its distance."""
     if table.shape[1] == 1:
         return np.zeros(table.shape, dtype=np.intp), np.zeros(table.shape)
     p = np.arange(len(table))

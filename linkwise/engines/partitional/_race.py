@@ -1,7 +1,7 @@
-"""A race of starts: several run a few steps of plain k-means, and where the best one got a method goes on.
+"""A race of initializations: each runs a few steps of plain k-means, and a method continues from the best.
 
-Which of two starts leads to the better end shows early, long before either is there. So many starts cost little more
-than one, where running each to its end and keeping the best would cost as many runs.
+A good start can be recognized early, long before its run converges. Many starts therefore cost little more than one,
+where running each of them to the end would cost as many runs.
 """
 
 from __future__ import annotations
@@ -16,20 +16,20 @@ from linkwise.engines.distances import is_small, means, nearest
 from linkwise.engines.partitional._init import Start
 from linkwise.engines.partitional._kernels_sweep import _advance
 
-RACE = "race"  # the word for it in place of a number of runs
+RACE = "race"  # value of n_init in place of a number of runs
 RUNNERS = 8  # starts that take part
 STEPS = 6  # assignments each of them makes
-_ROWS = 20_000  # rows on which they are judged, drawn by chance where there are more
+_ROWS = 20_000  # rows on which they are compared, drawn at random if there are more
 
 
 def race(start: Start) -> list[FloatArray]:
-    """Return where several starts are after a few steps, the one that fits best first; of equals the first drawn.
+    """Return the centers of several starts after a few steps, best fit first; equals in the order drawn.
 
     Notes
     -----
     **Cost** that of `RUNNERS` draws of centers, and of ``RUNNERS * STEPS`` assignments of at most 20,000 rows to their
-    nearest centers. **Guarantee** the same generator, the same order. What is to be apart is not looked at: this finds
-    where to begin.
+    nearest centers. **Guarantee** the same generator gives the same order. Cannot-links are ignored, as the result is
+    only a start.
     """
     X, weight, rng = start.cloud.X, start.cloud.weight, start.rng
     if len(weight) > _ROWS:

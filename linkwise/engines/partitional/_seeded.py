@@ -1,4 +1,4 @@
-"""`SeededKMeans` and `ConstrainedKMeans`: k-means from seeds that only start the clusters, or stay in them."""
+"""`SeededKMeans` and `ConstrainedKMeans`: k-means from seeds, which may move later or stay in their clusters."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from linkwise.problem import Problem
 
 
 class _FromSeeds(CentroidMixin, ConstrainedClusterer):
-    """Parameters of both estimators."""
+    """The parameters of `SeededKMeans` and `ConstrainedKMeans`."""
 
     understands: ClassVar[frozenset[Kind]] = LINKS
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
@@ -39,15 +39,15 @@ class _FromSeeds(CentroidMixin, ConstrainedClusterer):
 
 
 class SeededKMeans(_FromSeeds):
-    """Start k-means from the means of must-linked samples; no statement is enforced after that.
+    """Start k-means from the means of must-linked samples; statements are not enforced afterwards.
 
     Parameters
     ----------
     n_clusters : int, default=2
-        Number of clusters; each gets a sample.
+        Number of clusters; none of them is empty.
     n_init : int or "race", default="race"
         "race": run six k-means steps from each of eight initializations and continue with the best. A number: run from
-        that many initializations and keep the best. There is one run where the seeds start all clusters.
+        that many initializations and keep the best. If the seeds start all clusters, there is only one run.
     max_iter : int, default=300
         Maximum number of iterations of one run.
     tol : float, default=1e-4
@@ -68,7 +68,7 @@ class SeededKMeans(_FromSeeds):
     n_clusters_ : int
         Number of clusters found: always ``n_clusters``.
     certificate_ : Certificate
-        What the independent check found to hold, and what not.
+        Result of the independent check of ``labels_``; lists the broken statements.
     constraints_ : Constraints
         The statements in force, numbered like the rows of X.
     dropped_ : Constraints
@@ -76,16 +76,16 @@ class SeededKMeans(_FromSeeds):
 
     See Also
     --------
-    ConstrainedKMeans : keeps the seeds where they started.
-    COPKMeans : keeps all statements, wherever that puts them.
+    ConstrainedKMeans : keeps the seeds in the clusters they started.
+    COPKMeans : keeps all statements; samples may change clusters.
 
     Notes
     -----
-    With more groups of must-linked samples than clusters, the large ones far from each other start the clusters; with
+    With more groups of must-linked samples than clusters, large groups far from each other start the clusters; with
     fewer, k-means++ adds the missing centers. **Cost** O(n d k) per iteration, as k-means. **Guarantee** none about the
-    statements: broken ones are warned about and listed in ``certificate_``; the inertia never rises, and all clusters
-    have samples. **Departure from** [1]_ seeds come as statements, so that clusters are not named; missing seeds are
-    chosen far from those given, where the paper draws them near the mean of all samples.
+    statements: broken ones cause a warning and are listed in ``certificate_``; the inertia never rises, and all
+    clusters have samples. **Departure from** [1]_ seeds are given as statements, so clusters have no names;
+    missing seeds are chosen far from those given, where the paper draws them near the mean of all samples.
 
     References
     ----------
@@ -106,7 +106,7 @@ class SeededKMeans(_FromSeeds):
     _keeps_instead: ClassVar[str] = "ConstrainedKMeans starts from the same seeds and keeps them."
 
     def _judge(self, problem: Problem) -> None:
-        problem.verdict.raise_if_infeasible()  # seeds are not enforced, so the assignment meets no conflict
+        problem.verdict.raise_if_infeasible()  # seeds are not enforced, so the assignment would not detect a conflict
 
     def _solve(self, problem: Problem) -> KMeansRun:
         start = Start("neighborhoods", problem.contract(), self.n_clusters, make_generator(self.random_state))
@@ -116,15 +116,15 @@ class SeededKMeans(_FromSeeds):
 
 
 class ConstrainedKMeans(_FromSeeds):
-    """Start k-means from the means of must-linked samples, and keep these samples where they started.
+    """Start k-means from the means of must-linked samples, and keep these samples in their first clusters.
 
     Parameters
     ----------
     n_clusters : int, default=2
-        Number of clusters; each gets a sample.
+        Number of clusters; none of them is empty.
     n_init : int or "race", default="race"
         "race": run six k-means steps from each of eight initializations and continue with the best. A number: run from
-        that many initializations and keep the best. There is one run where the seeds start all clusters.
+        that many initializations and keep the best. If the seeds start all clusters, there is only one run.
     max_iter : int, default=300
         Maximum number of iterations of one run.
     tol : float, default=1e-4
@@ -145,7 +145,7 @@ class ConstrainedKMeans(_FromSeeds):
     n_clusters_ : int
         Number of clusters found: always ``n_clusters``.
     certificate_ : Certificate
-        What the independent check found to hold.
+        Result of the independent check of ``labels_``.
     constraints_ : Constraints
         The statements in force, numbered like the rows of X.
     dropped_ : Constraints
@@ -153,17 +153,17 @@ class ConstrainedKMeans(_FromSeeds):
 
     See Also
     --------
-    SeededKMeans : lets the seeds go once the clusters have started.
+    SeededKMeans : the seeds may change clusters after the start.
     COPKMeans : assigns the seeds again in every iteration, which fits the data better.
 
     Notes
     -----
-    With more groups of must-linked samples than clusters, the large ones far from each other start the clusters; with
+    With more groups of must-linked samples than clusters, large groups far from each other start the clusters; with
     fewer, k-means++ adds the missing centers. **Cost** O(n d k) per iteration, as k-means, and one assignment of the
     seeds as in `COPKMeans`. **Guarantee** every hard statement holds in ``labels_``, re-checked after each fit; the
-    inertia never rises; all clusters have samples. **Departure from** [1]_ seeds come as statements: which cluster a
-    group starts is found by assigning all groups to the first centers at minimum cost, so groups without a cannot-link
-    between them may share a cluster; missing seeds are chosen far from those given.
+    inertia never rises; all clusters have samples. **Departure from** [1]_ seeds are given as statements: all groups
+    are assigned to the first centers at minimum cost, so groups without a cannot-link between them may share a cluster;
+    missing seeds are chosen far from those given.
 
     References
     ----------

@@ -1,4 +1,4 @@
-"""The loop of all soft k-means methods: assign samples, move centers and metric, again, until nothing moves."""
+"""The loop of the soft k-means methods: alternate between assigning samples and moving centers and metric."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ from linkwise.engines.partitional._kernels_energy import Charges
 from linkwise.engines.partitional._penalties import SoftMethod
 
 SoftWatch = Callable[[str, IntArray, FloatArray, Any, float], None]
-_VISITS = 3  # times that a run may come to the same labels before it counts as a cycle
+_VISITS = 3  # visits to the same labels after which a run counts as a cycle
 
 
 @dataclass(frozen=True, eq=False)
 class Ended:
-    """Where a run ended."""
+    """The final state of a run."""
 
     labels: IntArray
     state: State
@@ -32,7 +32,7 @@ class Ended:
 
 
 class _Path:
-    """Where a run that may climb has been: the best of it, and how often it came to the same labels."""
+    """The history of a run whose objective may rise: the best assignment, and the visits to each one."""
 
     best: tuple[IntArray, State]
 
@@ -42,7 +42,7 @@ class _Path:
         self._last = b""
 
     def step(self, labels: IntArray, state: State, value: float) -> None:
-        """Note an assignment; of equals the first is the best."""
+        """Record an assignment; the first of equals is the best."""
         if not self._visits or value < self._least:
             self._least, self.best = value, (labels, state)
         key = hashlib.blake2b(labels.tobytes(), digest_size=16).digest()
@@ -52,14 +52,14 @@ class _Path:
 
     @property
     def circles(self) -> bool:
-        """Whether the last labels were left and met again too often."""
+        """Whether the last labels were visited too often."""
         return self._visits[self._last] >= _VISITS
 
 
 class Alternation:
     """One method on one field, run from given centers.
 
-    ``witness`` shows labels in which the hard statements hold; ``watch`` is called after each half-step.
+    ``witness`` returns labels in which the hard statements hold; ``watch`` is called after each half-step.
     """
 
     def __init__(
@@ -80,15 +80,15 @@ class Alternation:
 
     @property
     def random(self) -> bool:
-        """Whether the order of assignment is left to chance."""
+        """Whether the order of assignment is random."""
         return self.inference == "icm" and len(self.field.graph.ends) > 0
 
     def run(self, centers: FloatArray, rng: np.random.Generator, before: IntArray | None = None) -> Ended:
-        """Alternate from these centers until labels repeat or centers stand still.
+        """Alternate from these centers until labels repeat or centers stop moving.
 
-        Where labels are given as well, the objective is never above that of these. A method that does not descend goes
-        on where an assignment raises the objective; the best assignment of its run is returned, and a run that comes
-        to the same labels a third time ends.
+        If labels are given as well, the objective is never above theirs. A method that does not descend continues when
+        an assignment raises the objective; the best assignment of its run is returned, and a run that reaches the same
+        labels a third time ends.
         """
         measure = self.method.measure
         state = measure.start(centers)
@@ -105,7 +105,7 @@ class Alternation:
                 return self._end(labels, state, values, n_iter, path)
             moved = state
             for step, moved in self.method.updates(labels, state):
-                self._tell(step, labels, moved)
+                self._report(step, labels, moved)
             shift = float(((moved.centers - state.centers) ** 2).sum())
             still = shift <= self.tolerance
             settled = _alike(moved.metric, state.metric) and (still or not self.method.remembers)
@@ -127,7 +127,7 @@ class Alternation:
             labels, state = path.best
         return Ended(labels, state, self.method.objective(labels, state), tuple(values), n_iter)
 
-    def _tell(self, step: str, labels: IntArray, state: State, value: float | None = None) -> None:
+    def _report(self, step: str, labels: IntArray, state: State, value: float | None = None) -> None:
         if self.watch is not None:
             matrix = None if state.metric is None else state.metric.matrix
             value = self.method.objective(labels, state) if value is None else value
@@ -138,7 +138,7 @@ class Alternation:
         method, field = self.method, self.field
         table, assigned = method.measure.sweep(state, field.sample)
         total, found = method.constant(state), None
-        if field.n_nodes:  # threads may assign all other samples meanwhile
+        if field.n_nodes:  # meanwhile threads may assign all other samples
             if method.scale != 1.0:
                 table = method.scale * table
             if self._charges is None or not method.fixed:
@@ -161,8 +161,8 @@ class Alternation:
         if not method.measure.count(labels).all():
             labels, state, total = self._fill(labels, state, before)
         elif not method.descends:
-            total = method.objective(labels, state)  # what the assignment did not look at counts as well
-        self._tell("assign", labels, state, total)
+            total = method.objective(labels, state)  # pairs that the assignment ignored count as well
+        self._report("assign", labels, state, total)
         return labels, state, total
 
     def _fill(self, labels: IntArray, state: State, before: IntArray | None) -> tuple[IntArray, State, float]:
@@ -188,7 +188,7 @@ class Alternation:
             moving = np.flatnonzero(group == group[row]) if group[row] >= 0 else np.array([row])
             labels[moving] = c
             cost[moving] = 0.0
-            centers[c] = method.measure.only(moving)
+            centers[c] = method.measure.centers_of(method.measure.rows[moving])
         filled = State(centers, state.metric)
         value = method.objective(labels, filled)
         if before is not None and method.descends and value > (stay := method.objective(before, state)):
@@ -196,7 +196,7 @@ class Alternation:
         return labels, filled, value
 
     def _extra(self, labels: IntArray, c: int, state: State) -> FloatArray:
-        """Return what each sample would have its statements charge more if it moved, alone, to cluster ``c``."""
+        """Return the increase of penalties if each sample moved, alone, to cluster ``c``."""
         pairs, out = self.method.held, np.zeros(len(labels))
         if not len(pairs.weight):
             return out
@@ -209,7 +209,7 @@ class Alternation:
 
 
 def _alike(a: Any, b: Any) -> bool:
-    """Whether two metrics are the same but for what hardly any label would notice."""
+    """Whether two metrics are so similar that hardly any label depends on the difference."""
     if a is b:
         return True
     return bool((np.abs(a.matrix - b.matrix) <= 1e-4 * np.abs(b.matrix).max(axis=-1, keepdims=True)).all())

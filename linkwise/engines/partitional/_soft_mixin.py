@@ -1,4 +1,4 @@
-"""Base of soft k-means estimators: runs from several starts, of which the best is kept, and the cost of new rows."""
+"""Base of the soft k-means estimators: runs from several starts, and `predict` and `transform` for new rows."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 import numpy as np
-import scipy.sparse
 
 from linkwise._compat import StrOptions
 from linkwise._random import make_generator
@@ -31,7 +30,7 @@ from linkwise.problem import Problem
 from linkwise.problem.statements import Contracted, SoftPairs
 
 _CLOSE = 1e-8  # relative error of a metric from a file that rounding explains
-TORN = 0.01  # share of the objective that broken statements cost, from which a start that breaks none is tried
+TORN = 0.01  # share of penalties in the objective above which a start without broken statements is tried
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,28 +49,22 @@ class SoftRun:
 
 @dataclass(frozen=True)
 class Spread:
-    """How far samples are from centers: a distortion, and the metric that is learned for it."""
+    """The distance of samples from centers: a distortion, and the form of the metric learned for it."""
 
     distortion: str = "squared_euclidean"
     metric: str = "none"
     per_cluster: bool = False
 
     def measure(self, rows: Any, k: int, who: str, *, far: bool) -> Measure:
-        """Prepare rows; ``far`` says that the largest distance will be asked for."""
+        """Prepare rows; ``far`` if the largest distance will be needed."""
         if self.distortion != "squared_euclidean" and self.metric != "none":
             msg = (
-                f'{who} learns no metric with distortion="{self.distortion}".\n'
-                'Hint: form="none", or distortion="squared_euclidean".'
+                f'{who} does not learn a metric with distortion="{self.distortion}".\n'
+                'Hint: use form="none", or distortion="squared_euclidean".'
             )
             raise LinkwiseError(msg)
         if self.metric == "none":
             return make_measure(self.distortion, rows, k, who)
-        if scipy.sparse.issparse(rows):
-            msg = (
-                f"{who} learns a metric from dense rows only, but X is sparse.\n"
-                'Hint: form="none"; or reduce X first, as with sklearn.decomposition.TruncatedSVD.'
-            )
-            raise LinkwiseError(msg)
         return Learned(rows, k, full=self.metric == "full", per_cluster=self.per_cluster, far=far)
 
 
@@ -92,7 +85,7 @@ def solve(
     """
     rows, k, who = problem.X, problem.k, problem.who
     given = read_init(init, k, rows.shape[1], who)
-    # distances are squared, and those charged for statements multiplied by weights: measured so that neither overflows
+    # distances are squared and multiplied by weights: a suitable unit prevents overflow
     unit = unit_of(rows) if spread.distortion == "squared_euclidean" else 1.0
     rows, given = in_unit(rows, unit), in_unit(given, unit) if isinstance(given, np.ndarray) else given
     rng = make_generator(random_state)
@@ -103,9 +96,9 @@ def solve(
     field = bind_samples(cloud, method.held)
     drawn_from = cloud if isinstance(given, np.ndarray) else _contract_all(problem, measure.rows, cloud)
     start = Start(given, drawn_from, k, rng)
-    # neighborhoods are one good start; what else there is shows only elsewhere
+    # neighborhoods are one good start; the others are drawn by k-means++
     others = Start("k-means++", drawn_from, k, rng) if isinstance(given, str) and given == "neighborhoods" else start
-    # centers that only come nearer and nearer to where they end never stand still to the last digit
+    # centers that converge geometrically never repeat to the last digit
     tol = max(loop.tol, 1e-14 if method.remembers else 0.0)
     tolerance = tol * typical_variance(measure.rows) if tol else 0.0
     alternation = Alternation(
@@ -120,7 +113,7 @@ def solve(
     with Workers() as workers:
         measure.workers = workers
         runs = (alternation.run(centers, rng) for centers in _centers(start, others, loop, again=alternation.random))
-        best = min(runs, key=lambda ended: ended.objective)  # of equals the first
+        best = min(runs, key=lambda ended: ended.objective)  # the first of equals
         if others.varies and (loop.race or loop.n_runs > 1) and _is_torn(method, best):
             labels = _all_held(problem, measure.rows, rng)
             if labels is not None:
@@ -139,11 +132,11 @@ def solve(
 
 
 def _of_unit(found: SoftRun, unit: float, shape: tuple[int, int]) -> SoftRun:
-    """The same result for data in their own units, where it was found for data measured in ``unit``."""
+    """Convert a result for data measured in ``unit`` to the units of the data."""
     if found.metric is None:
         values = [value * unit * unit for value in (found.objective, *found.objectives)]
         matrix = None
-    else:  # distances under the metric have no unit, but each sample pays for the logarithm of its determinant
+    else:  # distances under the metric have no unit, but each sample costs the logarithm of its determinant
         more = 2.0 * shape[0] * shape[1] * float(np.log(unit))
         values = [value + more for value in (found.objective, *found.objectives)]
         matrix = found.metric / unit / unit
@@ -158,7 +151,7 @@ def _of_unit(found: SoftRun, unit: float, shape: tuple[int, int]) -> SoftRun:
 
 
 def _is_torn(method: SoftMethod, ended: Ended) -> bool:
-    """Whether what is broken costs so much that holding more, and fitting less, may be better."""
+    """Whether penalties are so large that keeping more statements, with a worse fit, may be better."""
     if not len(method.held.weight):
         return False
     pairs = method.pairs
@@ -177,7 +170,7 @@ def _all_held(problem: Problem, rows: Any, rng: np.random.Generator) -> IntArray
 
 
 def _centers(start: Start, others: Start, loop: Loop, *, again: bool) -> Iterator[FloatArray]:
-    """Yield what to run from; ``again`` says that another run from the same centers may end elsewhere."""
+    """Yield initial centers; ``again`` if another run from the same centers may end elsewhere."""
     if loop.race:
         if start is not others or not start.varies:
             yield start.centers()
@@ -190,7 +183,7 @@ def _centers(start: Start, others: Start, loop: Loop, *, again: bool) -> Iterato
 
 
 def _contract_all(problem: Problem, rows: Any, cloud: Contracted) -> Contracted:
-    """Contract soft must-links as well, for starts to be drawn from; cannot-links inside a group are left out."""
+    """Contract soft must-links as well, to draw starts from; cannot-links inside a group are left out."""
     if problem.constraints.is_hard.all():
         return cloud
     hard = Problem(rows, problem.constraints.with_weight(np.inf)).hard
@@ -221,16 +214,16 @@ def _fault_of_metric(metric: Any, model: Any) -> str:
 
 
 class SoftMixin(CentroidMixin):
-    """Hard statements hold, soft ones are weighed; new rows go to the center with the least cost.
+    """Hard statements hold, soft ones are penalized if broken; new rows go to the center of lowest cost.
 
-    A subclass makes its objective in ``_method``, and says in ``_spread`` if it has a distortion or learns a metric.
+    A subclass returns its objective from ``_method``, and its distortion and form of metric from ``_spread``.
     """
 
     understands: ClassVar[frozenset[Kind]] = LINKS
     weighs: ClassVar[bool] = True
     _dense_only: ClassVar[str] = (
         "a metric is learned from dense rows only: reduce the features first, as with "
-        "sklearn.decomposition.TruncatedSVD; PCKMeans learns none and takes sparse X."
+        "sklearn.decomposition.TruncatedSVD, or use PCKMeans, which learns no metric and takes sparse X."
     )
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **CentroidMixin._parameter_constraints,
@@ -253,7 +246,7 @@ class SoftMixin(CentroidMixin):
     best_assignment_: bool
 
     def _method(self, measure: Measure, pairs: SoftPairs) -> SoftMethod:
-        """Make the objective over the soft pairs."""
+        """Return the objective over the soft pairs."""
         raise NotImplementedError
 
     def _solve(self, problem: Problem) -> SoftRun:
@@ -282,17 +275,16 @@ class SoftMixin(CentroidMixin):
             self.__dict__.pop(name, None)
         if self._spread().metric != "none":
             self.metric_ = outcome.metric
-            self._ridge = ridge_of(
-                problem.X, full=self._spread().metric == "full"
-            )  # what the cost of a new row needs besides center and metric
+            # part of the cost of a new row, besides center and metric
+            self._ridge = ridge_of(problem.X, full=self._spread().metric == "full")
 
     def predict(self, X: Any) -> IntArray:
-        """Return the center that costs each row of X least.
+        """Return the center of lowest cost for each row of X.
 
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
-            New data. Nothing is known about them: statements bind the samples of `fit` only.
+            New data. Statements apply to the samples of `fit` only.
 
         Returns
         -------
@@ -312,13 +304,13 @@ class SoftMixin(CentroidMixin):
         Returns
         -------
         ndarray of shape (n_samples, n_clusters)
-            Euclidean distances, under the learned metric of the center if there is one; another distortion itself.
+            Euclidean distances, under the learned metric if there is one; for other distortions their values.
         """
         measure, state = self._measure_of(self._read_new(X))
         return measure.distances(state, measure.rows)
 
     def _measure_of(self, rows: Any) -> tuple[Measure, State]:
-        """Return what measures new rows, and the fitted state."""
+        """Return a measure of new rows, and the fitted state."""
         spread, k, who = self._spread(), len(self.cluster_centers_), type(self).__name__
         if spread.metric != "none":
             learned = Learned(rows, k, full=spread.metric == "full", per_cluster=spread.per_cluster, far=False)

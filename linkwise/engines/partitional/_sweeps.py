@@ -1,8 +1,8 @@
-"""One pass over dense rows for a step of k-means: nearest centers, sums of rows, what they cost.
+"""One pass over dense rows for a step of k-means: nearest centers, sums of rows, total cost.
 
 A pass costs a fraction of n k distances: most rows are decided in single precision, with a bound on its rounding, and
-the others in full, so that labels are those that full distances give, to the last tie. Sums follow from those of the
-pass before by the rows that moved, and the cost from the sums.
+the others in double precision, so that labels equal those of full distances, ties included. Sums are updated from those
+of the pass before by the rows that moved, and the cost follows from the sums.
 """
 
 from __future__ import annotations
@@ -18,16 +18,16 @@ from linkwise.engines.distances import squared_to_own
 from linkwise.engines.partitional._kernels_sweep import TILE, sweep_blocks, write_tiles
 
 _LARGE = 8_000_000  # features times centers times rows from which threads are quicker
-_TILES = 32  # of a block, or more, whose sums are made by one thread; how many threads there are changes no digit
+_TILES = 32  # minimum of a block, which one thread sums; results do not depend on the number of threads
 _BLOCKS = 64  # at most
 _SINGLE = 2.0**-24  # relative rounding of single precision
-_CANCELLED = 1e-4  # share of what it is the difference of below which a cost is computed in full
-_WRITING = 8  # centers a tile could meet while it is written
-_SAMPLE = 1_000  # rows that tell how large numbers are
+_CANCELLED = 1e-4  # a cost below this share of its positive terms is computed in full
+_WRITING = 8  # cost of writing a tile, in centers
+_SAMPLE = 1_000  # rows from which center and scale of the data are estimated
 
 
 class Sweep(NamedTuple):
-    """What one pass over all rows gives; bound rows are left out of all but ``labels``.
+    """Result of one pass over all rows; bound rows are left out of all but ``labels``.
 
     Attributes
     ----------
@@ -46,15 +46,15 @@ class Sweep(NamedTuple):
 
 
 class Sweeper:
-    """Rows made ready for many passes; ``some`` of them are bound by statements.
+    """Rows prepared for many passes; ``some`` of them are bound by statements.
 
-    Takes half as much memory again as the rows: a copy in single precision.
+    Needs half the memory of the rows in addition, for a copy in single precision.
 
     Notes
     -----
     With x and c a row and a center about the mean of some rows, what is compared is ``|c|^2 - 2 c x``. In single
     precision, with unit u, that is wrong by at most ``(d + 4) u (2 |c|^2 + |x|^2)``; two centers whose values differ by
-    more than twice that, with some room, are told apart rightly.
+    more than twice that, with some margin, are ordered correctly.
     """
 
     def __init__(self, X: FloatArray, some: IntArray, workers: Workers | None = None) -> None:
@@ -78,7 +78,7 @@ class Sweeper:
         self._moves = 0
 
     def sweep(self, centers: FloatArray, workers: Workers | None = None) -> Callable[[], Sweep]:
-        """Begin a pass in threads, where these help, and return a function that finishes it: call it, once.
+        """Begin a pass, in threads if these help, and return a function that finishes it: call it once.
 
         ``workers`` are threads that exist already; without them there are none.
         """
@@ -86,7 +86,7 @@ class Sweeper:
         k = len(centers)
         centers = np.ascontiguousarray(centers)
         n_blocks = -(-len(self.tiles) // self.per_block)
-        # as many moves as rows leave as much rounding in the sums as adding all rows up does
+        # after as many moves as rows, the sums have as much rounding as a new summation
         if self._sums is None or len(self._sums[1][0]) != k or self._moves > n:
             self.kept[:] = -1
             self._sums, self._moves = (np.zeros((n_blocks, k, d)), np.zeros((n_blocks, k))), -n
@@ -122,7 +122,7 @@ class Sweeper:
         centers: FloatArray,
         labels: IntArray,
     ) -> float:
-        """Return what unbound rows cost: a difference of sums, or the sum of all distances where that cancels."""
+        """Return the cost of unbound rows: a difference of sums, or the sum of all distances if that cancels."""
         gross = self.square + float(count @ length)
         cost = gross - 2.0 * float((about * sums).sum())
         if cost > _CANCELLED * gross:

@@ -92,7 +92,7 @@ def test_soft_statements_hold_when_they_can():
 
 def test_the_cheapest_contradicting_soft_statement_is_left_out_with_a_warning():
     said = links(must_link=[(0, 1), (1, 2)], cannot_link=[(0, 2)], weight=[5, 1, np.inf])
-    with pytest.warns(LinkwiseWarning, match=r"1 soft statement\(s\) contradict others .*were left out") as caught:
+    with pytest.warns(LinkwiseWarning, match=r"1 soft statement\(s\) contradict others, .*were left out") as caught:
         model = ConstrainedAgglomerative().fit(X, constraints=said)
     assert "#1 must_link(1, 2) weight 1" in str(caught[0].message)
     assert caught[0].filename == __file__
@@ -224,7 +224,7 @@ def forget(monkeypatch, module, name, forgotten):
 def test_a_broken_engine_is_caught_by_the_certificate(monkeypatch):
     forget(monkeypatch, _agglomerative, "constrained_linkage", lambda known: Constraints.build(known.n_samples))
     model = ConstrainedAgglomerative()
-    with pytest.raises(ViolationError, match="breaks what was promised; it is withheld") as caught:
+    with pytest.raises(ViolationError, match="breaks hard statements or rules; it is not returned") as caught:
         model.fit(X, constraints=links(must_link=[(0, 5)]))
     assert caught.value.certificate.violated == (0,)
     assert not hasattr(model, "labels_")

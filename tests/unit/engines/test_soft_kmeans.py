@@ -367,7 +367,7 @@ def test_one_cluster_and_one_sample(function):
 def test_metrics_that_cannot_be_learned_are_refused():
     X, _ = loose(0)
     c = Constraints.build(40)
-    with pytest.raises(LinkwiseError, match=r'learns no metric with distortion="cosine"'):
+    with pytest.raises(LinkwiseError, match=r'does not learn a metric with distortion="cosine"'):
         hmrf_kmeans(X, c, 3, distortion="cosine", form="full")
     with pytest.raises(TypeError, match="a metric is learned from dense rows only"):
         mpck_means(sp.csr_array(X), c, 3)
@@ -382,7 +382,7 @@ def test_rows_without_direction_or_sum_are_refused():
         HMRFKMeans(2, distortion="kl").fit(sp.csr_array(X))
     with pytest.raises(LinkwiseError, match="numbers below 0"):
         hmrf_kmeans(-X, Constraints.build(4), 2, distortion="kl")
-    with pytest.raises(LinkwiseError, match="centers that are no distributions"):
+    with pytest.raises(LinkwiseError, match="centers that are not distributions"):
         hmrf_kmeans(np.ones((4, 2)), Constraints.build(4), 1, distortion="kl", init=[[0.0, 0.0]])
 
 

@@ -12,7 +12,6 @@ from scipy.spatial.distance import cdist
 from linkwise import ConstrainedAgglomerative, Constraints, Kind, ReCon
 from linkwise.engines import DistBoost
 from linkwise.engines.metric._boosting import Labeled, PairWeights, best_step, boost
-from linkwise.engines.metric._distboost import distboost
 from linkwise.engines.metric._kernels import grow_forest
 from linkwise.engines.metric._weak_mixture import WeakMixture, draw_forest, fit_weak_mixture
 from linkwise.engines.mixture._constrained_mixture import Given
@@ -183,8 +182,8 @@ def test_a_weight_of_three_is_three_samples():
 def test_memberships_are_those_of_the_mixture(kind):
     X, y = ring(1, 30)
     said = label_pairs(y, 10, random_state=0)
-    found = distboost(X, said, n_rounds=3, covariance_type=kind, random_state=0)
-    for one in found.mixtures:
+    found = DistBoost(n_rounds=3, covariance_type=kind, random_state=0).fit(X, constraints=said)
+    for one in found.mixtures_:
         L = one.precisions_cholesky
         if kind == "spherical":
             L = np.sqrt(L[:, None] ** 2 * np.ones(2))
@@ -214,16 +213,15 @@ def test_distance_and_losses_follow_from_the_mixtures_by_definition():
     for seed in range(3):
         X, y = ring(seed, 30)
         said = label_pairs(y, 15, random_state=seed)
-        found = distboost(X, said, n_rounds=8, random_state=seed)
-        P = [one.memberships(X) for one in found.mixtures]
+        model = DistBoost(n_rounds=8, random_state=seed).fit(X, constraints=said)
+        P = [one.memberships(X) for one in model.mixtures_]
         expected = [
-            [sum(w * (1 - alike(p[i], p[j])) / 2 for w, p in zip(found.weights, P, strict=True)) for j in range(30)]
+            [sum(w * (1 - alike(p[i], p[j])) / 2 for w, p in zip(model.weights_, P, strict=True)) for j in range(30)]
             for i in range(30)
         ]
-        model = DistBoost(n_rounds=8, random_state=seed).fit(X, constraints=said)
         assert_allclose(model.distance_matrix(X), expected, atol=1e-12)
-        assert found.weights.sum() == pytest.approx(1.0)
-        assert model.n_iter_ == len(found.mixtures) + found.n_rejected == len(model.losses_) - 1
+        assert model.weights_.sum() == pytest.approx(1.0)
+        assert len(model.mixtures_) <= model.n_iter_ == len(model.losses_) - 1
 
 
 def test_it_is_a_distance_between_zero_and_one():
@@ -334,7 +332,7 @@ def test_refusals_name_the_matter(monkeypatch):
         DistBoost().fit(X, constraints=Constraints.build(20, triplets=[(0, 2, 1)]))
     with pytest.raises(LinkwiseError, match="n_clusters=30"):
         DistBoost(30).fit(X)
-    with pytest.raises(LinkwiseError, match="n_clusters=1 keeps nothing apart"):
+    with pytest.raises(LinkwiseError, match="n_clusters=1, but there are cannot-links"):
         DistBoost(1).fit(X, constraints=Constraints.build(20, cannot_link=[(0, 1)]))
     model = DistBoost(n_rounds=1, random_state=0).fit(X)
     with pytest.raises(LinkwiseError, match=r"expected \(n_pairs, 2, 2\)"):

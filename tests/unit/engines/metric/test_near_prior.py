@@ -8,10 +8,10 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 from linkwise import Constraints
 from linkwise.engines import ITML, LSML
-from linkwise.engines.metric._itml import _loss as itml_loss, dual_terms, itml
+from linkwise.engines.metric._itml import _loss as itml_loss, dual_terms
 from linkwise.engines.metric._kernels import project_onto_bounds
 from linkwise.engines.metric._logdet import certify_near, value_and_slope
-from linkwise.engines.metric._lsml import _loss as lsml_loss, lsml
+from linkwise.engines.metric._lsml import _loss as lsml_loss
 from linkwise.exceptions import LinkwiseError, LinkwiseWarning
 from tests.oracles.metrics_learned import (
     best_itml,
@@ -23,6 +23,14 @@ from tests.oracles.metrics_learned import (
 )
 
 pytestmark = pytest.mark.kernels
+
+
+def itml(X, constraints, **options):
+    return ITML(**options)._metric_from(X, constraints)
+
+
+def lsml(X, constraints, **options):
+    return LSML(**options)._metric_from(X, constraints)
 
 
 def pairs(seed, d=2, n=10, m=3):
@@ -194,7 +202,7 @@ def test_comparisons_with_coincident_samples_are_told():
     X, _, _ = trios(8)
     X[2] = X[0]
     c = Constraints.build(9, triplets=[(0, 1, 2), (3, 4, 5)])
-    with pytest.warns(LinkwiseWarning, match=r"LSML: 1 comparison\(s\) ask a distance"):
+    with pytest.warns(LinkwiseWarning, match=r"LSML: 1 comparison\(s\) require a positive distance"):
         assert np.isfinite(lsml(X, c).components).all()
     with pytest.warns(LinkwiseWarning, match="LSML compares distances"):
         assert_array_equal(LSML().fit(X, constraints=Constraints.build(9, must_link=[(3, 4)])).components_, np.eye(2))

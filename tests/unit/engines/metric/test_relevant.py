@@ -82,7 +82,7 @@ def test_singular_covariance_is_shrunk_as_documented():
     shrunk = 0.9 * within + 0.1 * np.trace(within) / 3 * np.eye(3)
     assert model.shrinkage_ == 0.1
     assert_allclose(model.get_mahalanobis_matrix(), np.linalg.inv(shrunk), rtol=1e-8)
-    with pytest.raises(LinkwiseError, match="shrinkage=0 forbids"):
+    with pytest.raises(LinkwiseError, match="shrinkage=0 does not allow"):
         RCA(shrinkage=0).fit(X, constraints=c)
     assert RCA(shrinkage=0.4).fit(X, constraints=c).shrinkage_ == 0.4
 
@@ -109,7 +109,7 @@ def test_dca_has_as_many_directions_as_cannot_links_show():
     must = [(i, i + 1) for i in range(0, 18, 2)]
     c = Constraints.build(18, must_link=must, cannot_link=[(0, 2), (4, 6)])
     assert DiscriminativeRCA().fit(X, constraints=c).components_.shape == (2, 3)
-    with pytest.warns(LinkwiseWarning, match="relevant components are used instead"):
+    with pytest.warns(LinkwiseWarning, match="metric of RCA is used instead"):
         plain = DiscriminativeRCA().fit(X, constraints=Constraints.build(18, must_link=must))
     assert_allclose(plain.components_, RCA().fit(X, constraints=Constraints.build(18, must_link=must)).components_)
     alone = DiscriminativeRCA().fit(X, constraints=Constraints.build(18, cannot_link=[(0, 1)]))
@@ -166,5 +166,5 @@ def test_discriminants_solve_the_eigenproblem_and_are_canonical_directions():
 def test_too_many_components_are_refused():
     X, _, _, _ = instance(8)
     for learner in (RCA(4), ChunkletLDA(4), DiscriminativeRCA(4)):
-        with pytest.raises(LinkwiseError, match="n_components=4 was asked for, but X has only n_features=3"):
+        with pytest.raises(LinkwiseError, match="n_components=4, but X has only n_features=3"):
             learner.fit(X)

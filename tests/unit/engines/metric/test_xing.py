@@ -9,7 +9,7 @@ from numpy.testing import assert_allclose
 
 from linkwise import Constraints
 from linkwise.engines import XingMetric
-from linkwise.engines.metric._xing import diagonal_value, full_value, newton_terms, spread_diagonal, xing_metric
+from linkwise.engines.metric._xing import diagonal_value, full_value, newton_terms, spread_diagonal
 from linkwise.exceptions import LinkwiseError, LinkwiseWarning
 from tests.oracles.metrics_learned import best_xing, central_differences, xing_sums
 from tests.profile import examples
@@ -18,6 +18,10 @@ from tests.profile import examples
 contradictory = pytest.mark.filterwarnings(
     "ignore:.*keep apart what must-links join:linkwise.exceptions.LinkwiseWarning"
 )
+
+
+def xing_metric(X, constraints, **options):
+    return XingMetric(**options)._metric_from(X, constraints)
 
 
 def instance(seed, d, m=9, n=14):
@@ -111,7 +115,7 @@ def test_directions_nothing_was_said_about_are_bounded_by_shrinkage():
     c = Constraints.build(14, must_link=[(0, 1), (2, 3)], cannot_link=[(0, 2), (1, 5)])
     assert XingMetric().fit(X, constraints=c).shrinkage_ == 0.1
     assert XingMetric(shrinkage=0.3).fit(X, constraints=c).shrinkage_ == 0.3
-    with pytest.raises(LinkwiseError, match=r"shrinkage=0 forbids to guess.\nHint"):
+    with pytest.raises(LinkwiseError, match=r"shrinkage=0 does not allow one.\nHint"):
         XingMetric(shrinkage=0.0).fit(X, constraints=c)
 
 
