@@ -80,8 +80,8 @@ def fault_of_labels(change):
     """An engine whose labels are changed after the fit, behind the back of the certificate."""
     keep = COPKMeans._keep
 
-    def broken(self, outcome, samples, constraints):
-        keep(self, outcome, samples, constraints)
+    def broken(self, outcome, problem):
+        keep(self, outcome, problem)
         self.labels_ = change(self.labels_.copy())
 
     return COPKMeans, "_keep", broken
@@ -118,8 +118,8 @@ def forget(self, constraints):
     return constraints.select(np.arange(0))
 
 
-def by_chance(self, outcome, samples, constraints):
-    KEEP(self, outcome, samples, constraints)
+def by_chance(self, outcome, problem):
+    KEEP(self, outcome, problem)
     self.labels_ = self.labels_[np.random.default_rng().permutation(len(self.labels_))]
 
 

@@ -160,9 +160,9 @@ def test_every_clusterer_runs_by_its_name_or_refuses_in_words(files, capsys, met
 
 def test_parameters_of_a_method_are_set(files, capsys):
     pairs = str(files / "pairs.csv")
-    run(files, capsys, "-k", "3", "-c", pairs, "--method", "mpckmeans", "--set", "metric=full", "--set", "max_iter=7")
+    run(files, capsys, "-k", "3", "-c", pairs, "--method", "mpckmeans", "--set", "form=full", "--set", "max_iter=7")
     model = linkwise.load(files / "out" / "model.lwm")
-    assert (model.metric, model.max_iter, model.random_state) == ("full", 7, 0)
+    assert (model.form, model.max_iter, model.random_state) == ("full", 7, 0)
     run(files, capsys, "-k", "3", "-c", pairs, "--method", "agglomerative", "--set", "metric=cityblock")
     assert linkwise.load(files / "out" / "model.lwm").metric == "cityblock"
     run(files, capsys, "-k", "3", "--method", "copkmeans", "--set", "random_state=None")

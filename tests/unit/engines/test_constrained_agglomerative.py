@@ -313,7 +313,7 @@ def test_what_no_run_could_reach_is_called_infeasible_instead():
     with pytest.raises(InfeasibleConstraintsError, match="3 groups of samples are pairwise apart"):
         ConstrainedAgglomerative(2).fit(TRAP, constraints=triangle)
     cycle = Constraints.build(5, cannot_link=[(i, (i + 1) % 5) for i in range(5)])  # odd, so three colors, no triangle
-    with pytest.raises(InfeasibleConstraintsError, match="joins a pair that is to be apart"):
+    with pytest.raises(InfeasibleConstraintsError, match="joins a pair that must be apart"):
         ConstrainedAgglomerative(2).fit(points(5, 0), constraints=cycle)
 
 

@@ -137,7 +137,7 @@ def test_sizes_that_cannot_be_are_explained():
     with pytest.raises(InfeasibleConstraintsError, match="5 samples into one cluster"):
         COPKMeans(3).fit(X, constraints=large)
     uneven = Constraints.build(10, together=[[0, 1, 2], [3, 4, 5], [6, 7, 8]], rules=SizeBetween(5, 5))
-    with pytest.raises(InfeasibleConstraintsError, match="gives sizes for which"):
+    with pytest.raises(InfeasibleConstraintsError, match="has sizes for which"):
         COPKMeans(2).fit(X, constraints=uneven)
 
 

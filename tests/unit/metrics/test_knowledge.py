@@ -54,7 +54,7 @@ def test_triplet_accuracy_asks_triplets_only():
 
 
 def test_what_is_about_other_samples_is_refused():
-    with pytest.raises(LinkwiseError, match="speak about 5 samples, but the tree has 3"):
+    with pytest.raises(LinkwiseError, match="are about 5 samples, but the tree has 3"):
         satisfaction(SAID, Dendrogram.from_newick("((0,1),2);"))
     with pytest.raises(LinkwiseError, match="labels has 3 entries, but there are 5 samples"):
         satisfaction(SAID, [0, 1, 1])

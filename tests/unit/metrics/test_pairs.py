@@ -113,7 +113,7 @@ def test_samples_of_unknown_class_are_left_out_unless_told_otherwise():
 
 
 def test_constraints_about_other_samples_are_refused():
-    with pytest.raises(LinkwiseError, match="speak about 4 samples, but y_true has 3"):
+    with pytest.raises(LinkwiseError, match="are about 4 samples, but y_true has 3"):
         constrained_rand([0, 1, 1], [0, 1, 1], Constraints.build(4))
     with pytest.raises(LinkwiseError, match="expected Constraints"):
         constrained_rand([0, 1, 1], [0, 1, 1], [(0, 1)])

@@ -149,7 +149,7 @@ def test_samples_are_called_by_name():
     said = Constraints.from_ids(["a", "b", "c", "d"], must_link=[("a", "b")])
     assert why(TREE, "a", "b", said).statements == (0,)
     assert why(TREE, 0, 1, said).names == ("a", "b")
-    with pytest.raises(LinkwiseError, match=r"there is no sample 'bb'(?s:.*)did you mean b"):
+    with pytest.raises(LinkwiseError, match=r"there is no sample 'bb'(?s:.*)did you mean 'b'"):
         why(TREE, "a", "bb", said)
     with pytest.raises(LinkwiseError, match="two different ones"):
         why(TREE, "a", "a", said)

@@ -130,7 +130,7 @@ def test_other_arguments_that_make_no_sense_are_refused():
         TREE.cut_outliers(2, min_size=1, X=np.zeros((3, 2)))
     with pytest.raises(LinkwiseError, match="NaN"):
         TREE.cut_outliers(2, min_size=1, X=np.full((8, 1), np.nan))
-    with pytest.raises(LinkwiseError, match="speak about 3"):
+    with pytest.raises(LinkwiseError, match="are about 3"):
         TREE.cut_outliers(2, min_size=1, constraints=Constraints.build(3))
 
 

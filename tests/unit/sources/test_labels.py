@@ -225,7 +225,7 @@ def test_groups_are_not_turned_and_do_not_count():
 def test_flip_refuses_what_it_cannot_read():
     with pytest.raises(LinkwiseError, match="share is 2"):
         flip(SAID, 2)
-    with pytest.raises(LinkwiseError, match="got list"):
+    with pytest.raises(LinkwiseError, match="are list, expected Constraints"):
         flip([(0, 1)], 0.5)
 
 

@@ -169,8 +169,8 @@ def test_too_many_are_refused_with_their_number(monkeypatch):
         ({"position": [0, 1], "limit": 1, "along": [0, 1]}, "one of along and window"),
         ({"position": [0, 1], "limit": 1, "along": [0], "window": 1}, "along has 1 entries"),
         ({"position": [0, 1], "limit": 1, "along": [0, 1], "window": "x"}, "window is 'x'"),
-        ({"position": [0, 1], "limit": 1, "given": [(0, 1)]}, "got list, expected Constraints"),
-        ({"position": [0, 1], "limit": 1, "given": Constraints.build(3)}, "speak about 3 samples, but position has 2"),
+        ({"position": [0, 1], "limit": 1, "given": [(0, 1)]}, "are list, expected Constraints"),
+        ({"position": [0, 1], "limit": 1, "given": Constraints.build(3)}, "are about 3 samples, but position has 2"),
     ],
 )
 def test_places_that_make_no_sense_are_refused(arguments, words):
