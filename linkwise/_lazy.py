@@ -13,10 +13,14 @@ from typing import Any
 __all__ = ["attach", "read_stub"]
 
 
+_ROOT = os.path.dirname(os.path.dirname(__file__))  # noqa: PTH120 - pathlib would load twenty modules more
+
+
 def read_stub(stub: str | PathLike[str]) -> tuple[dict[str, str], list[str]]:
     """Read the home of each name in a stub, and the names that are public.
 
-    Public names come first; those after a string, such as "For other packages of linkwise", are for use inside.
+    Public names come first; those after a string, such as "For other packages of linkwise", are for use inside. A star
+    stands for the public names of another package.
     """
     homes: dict[str, str] = {}
     public: list[str] | None = None
@@ -24,7 +28,10 @@ def read_stub(stub: str | PathLike[str]) -> tuple[dict[str, str], list[str]]:
         tree = ast.parse(file.read())
     for node in tree.body:
         if isinstance(node, ast.ImportFrom):
-            homes |= {alias.name: node.module or "" for alias in node.names}
+            home = node.module or ""
+            listed = [alias.name for alias in node.names]
+            names = read_stub(os.path.join(_ROOT, *home.split("."), "__init__.pyi"))[1] if listed == ["*"] else listed  # noqa: PTH118
+            homes |= dict.fromkeys(names, home)
         elif isinstance(node, ast.Expr) and public is None:
             public = list(homes)
     return homes, sorted(homes if public is None else public)

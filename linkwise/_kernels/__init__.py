@@ -1,4 +1,4 @@
-"""Compiled structures everybody shares, and the decorators that compile them."""
+"""Compiled structures that several packages share, and the decorators that compile kernels."""
 
 from linkwise._kernels._jit import inner, njit
 

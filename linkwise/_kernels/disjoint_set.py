@@ -1,4 +1,4 @@
-"""Union-find as two arrays: who is above whom, and how large each set is."""
+"""Union-find as two arrays: the parent of each item, and the size of each set."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Who solves it: the estimators, and the functions behind them."""
+"""The estimators, and functions for methods without one."""
 
 from linkwise._lazy import attach
 

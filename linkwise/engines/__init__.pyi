@@ -4,71 +4,11 @@ from linkwise.engines._base import (
 from linkwise.engines._progress import (
     progress as progress,
 )
-from linkwise.engines.agglomeration import (
-    GammaRun as GammaRun,
-    agglomerate as agglomerate,
-    gamma_linkage as gamma_linkage,
-)
-from linkwise.engines.distances import (
-    propagate as propagate,
-)
-from linkwise.engines.graph import (
-    CorrelationClustering as CorrelationClustering,
-    KernelKMeans as KernelKMeans,
-    NeighborhoodPropagation as NeighborhoodPropagation,
-    SpectralLearning as SpectralLearning,
-)
-from linkwise.engines.hierarchical import (
-    ActiveCompleteLink as ActiveCompleteLink,
-    ConstrainedAgglomerative as ConstrainedAgglomerative,
-    ConstrainedCompleteLink as ConstrainedCompleteLink,
-    active_complete_link as active_complete_link,
-)
-from linkwise.engines.hierarchical.biased import (
-    IHAC as IHAC,
-    BiHAC as BiHAC,
-    BiiHAC as BiiHAC,
-)
-from linkwise.engines.hierarchical.relative import (
-    ReCon as ReCon,
-)
-from linkwise.engines.hierarchical.ultrametric import (
-    HACoc as HACoc,
-    IPoptim as IPoptim,
-    Projection as Projection,
-    UltraTran as UltraTran,
-    fit_heights as fit_heights,
-    fit_ultrametric as fit_ultrametric,
-    project_triplets as project_triplets,
-    subdominant_ultrametric as subdominant_ultrametric,
-)
-from linkwise.engines.metric import (
-    ITML as ITML,
-    LSML as LSML,
-    RCA as RCA,
-    ChunkletLDA as ChunkletLDA,
-    DiscriminativeRCA as DiscriminativeRCA,
-    DistanceLearner as DistanceLearner,
-    DistBoost as DistBoost,
-    MetricLearner as MetricLearner,
-    SVMMetric as SVMMetric,
-    XingMetric as XingMetric,
-)
-from linkwise.engines.mixture import (
-    ConstrainedGaussianMixture as ConstrainedGaussianMixture,
-    PenalizedMixture as PenalizedMixture,
-)
-from linkwise.engines.partitional import (
-    CVQE as CVQE,
-    LCVQE as LCVQE,
-    ConstrainedKMeans as ConstrainedKMeans,
-    COPKMeans as COPKMeans,
-    HMRFKMeans as HMRFKMeans,
-    MKMeans as MKMeans,
-    MPCKMeans as MPCKMeans,
-    PCKMeans as PCKMeans,
-    SeededKMeans as SeededKMeans,
-)
+from linkwise.engines.graph import *
+from linkwise.engines.hierarchical import *
+from linkwise.engines.metric import *
+from linkwise.engines.mixture import *
+from linkwise.engines.partitional import *
 
 """For other packages of linkwise."""
 

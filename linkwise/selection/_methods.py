@@ -3,36 +3,27 @@
 from __future__ import annotations
 
 import difflib
+import os
 from typing import Any
 
+from linkwise._lazy import read_stub
 from linkwise._messages import hint
 from linkwise.exceptions import InvalidArgumentError
 
-METHODS = (
-    "BiHAC",
-    "BiiHAC",
-    "ConstrainedAgglomerative",
-    "ConstrainedCompleteLink",
-    "ConstrainedGaussianMixture",
-    "ConstrainedKMeans",
-    "COPKMeans",
-    "CorrelationClustering",
-    "CVQE",
-    "HACoc",
-    "HMRFKMeans",
-    "IHAC",
-    "IPoptim",
-    "KernelKMeans",
-    "LCVQE",
-    "MKMeans",
-    "MPCKMeans",
-    "NeighborhoodPropagation",
-    "PCKMeans",
-    "PenalizedMixture",
-    "ReCon",
-    "SeededKMeans",
-    "SpectralLearning",
-    "UltraTran",
+_ENGINES = os.path.join(os.path.dirname(os.path.dirname(__file__)), "engines")  # noqa: PTH118, PTH120 - light to load
+_FAMILIES = ("graph", "hierarchical", "mixture", "partitional")
+# Public classes of these families that are results, not methods.
+_RESULTS = ("ActiveCompleteLink", "GammaRun", "Projection")
+METHODS = tuple(
+    sorted(
+        (
+            name
+            for family in _FAMILIES
+            for name in read_stub(os.path.join(_ENGINES, family, "__init__.pyi"))[1]  # noqa: PTH118
+            if name[0].isupper() and name not in _RESULTS
+        ),
+        key=str.lower,
+    )
 )
 SHORT_NAMES = {"agglomerative": "ConstrainedAgglomerative"}
 # The methods that find the number of clusters themselves and take none.

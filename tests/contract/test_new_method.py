@@ -103,12 +103,14 @@ SCRIPT = """
 import doctest, importlib, sys
 import numpy as np
 import linkwise
-from linkwise import Constraints, KMedoids, load, save
+from linkwise import Constraints, load, save
+from linkwise.engines import KMedoids
+from linkwise.selection import METHODS
 from tests.contract.discovery import estimators
 
-assert "KMedoids" in dir(linkwise) and "KMedoids" in dir(linkwise.engines)
+assert "KMedoids" in dir(linkwise.engines) and "KMedoids" in METHODS
 assert KMedoids in estimators()
-assert doctest.testmod(sys.modules[KMedoids.__module__], raise_on_error=True).attempted == 2
+assert doctest.testmod(sys.modules[KMedoids.__module__], raise_on_error=True).attempted == 3
 
 X = np.random.default_rng(0).normal(size=(20, 2))
 model = KMedoids(3).fit(X, constraints=Constraints.build(20, must_link=[(0, 1)], cannot_link=[(1, 2)]))
@@ -130,15 +132,14 @@ def link(source, target, real):
             (target / entry.name).symlink_to(entry)
 
 
-def test_listed_in_three_stubs_it_is_found_saved_and_loaded(tmp_path):
+def test_listed_in_one_stub_it_is_found_saved_loaded_and_offered(tmp_path):
     package = Path(linkwise.__file__).resolve().parent
     family = (package / FILE).parent
     link(package, tmp_path / "linkwise", {package / "engines", family})
     (tmp_path / "linkwise" / FILE).write_text(CODE, encoding="utf-8")
-    for folder in (package, package / "engines", family):
-        stub = tmp_path / "linkwise" / folder.relative_to(package) / "__init__.pyi"
-        stub.unlink()
-        stub.write_text(f"{LISTED}\n{(folder / stub.name).read_text(encoding='utf-8')}", encoding="utf-8")
+    stub = tmp_path / "linkwise" / family.relative_to(package) / "__init__.pyi"
+    stub.unlink()
+    stub.write_text(f"{LISTED}\n{(family / stub.name).read_text(encoding='utf-8')}", encoding="utf-8")
     # bytecode would go through the links into the package itself
     environment = os.environ | {"PYTHONPATH": f"{tmp_path}{os.pathsep}{ROOT}", "PYTHONDONTWRITEBYTECODE": "1"}
     done = subprocess.run(

@@ -122,11 +122,13 @@ def test_texts_too(files, capsys, options):
 def test_the_names_are_those_of_all_clusterers():
     found = {
         name
-        for name in dir(linkwise)
-        if inspect.isclass(one := getattr(linkwise, name)) and issubclass(one, ConstrainedClusterer)
+        for name in dir(linkwise.engines)
+        if inspect.isclass(one := getattr(linkwise.engines, name)) and issubclass(one, ConstrainedClusterer) and one.understands
     }
     assert set(METHODS) == found
-    without = {name for name in METHODS if "n_clusters" not in inspect.signature(getattr(linkwise, name)).parameters}
+    without = {
+        name for name in METHODS if "n_clusters" not in inspect.signature(getattr(linkwise.engines, name)).parameters
+    }
     assert without == set(WITHOUT_NUMBER)
     assert {method_name(name.upper()) for name in METHODS} == found
     with pytest.raises(InvalidArgumentError, match=r"there is no method 'recn'(.|\n)*Hint: method='ReCon'"):
@@ -135,7 +137,7 @@ def test_the_names_are_those_of_all_clusterers():
 
 @pytest.mark.parametrize("method", METHODS)
 def test_every_clusterer_runs_by_its_name_or_refuses_in_words(files, capsys, method):
-    kind = getattr(linkwise, method)
+    kind = getattr(linkwise.engines, method)
     number = [] if method in WITHOUT_NUMBER else ["-k", "3"]
     for said in ("pairs", "trios"):
         path = str(files / f"{said}.csv")

@@ -243,6 +243,6 @@ def test_satisfies_across_trees_of_a_forest():
 def test_satisfies_refuses_other_samples_and_other_things():
     with pytest.raises(LinkwiseError, match="are about 3 samples, but the tree has 4"):
         small().satisfies(Constraints.build(3))
-    with pytest.raises(LinkwiseError, match="got list"):
+    with pytest.raises(LinkwiseError, match="are list, expected Constraints"):
         small().satisfies([(0, 1)])
     assert small().satisfies(Constraints.build(4)).shape == (0,)
