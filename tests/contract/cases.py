@@ -385,7 +385,9 @@ CASES = [
         ways=(DEFAULT, way("samples components too wide to sum", n_clusters=1, covariance_type="diag", wide="gibbs")),
         takes_sparse=False,
     ),
-    labels(lw.engines.CorrelationClustering, weighs=True, checks="tests/unit/engines/test_correlation_clustering.py"),
+    labels(
+        lw.engines.CorrelationClustering, weighs=True, checks="tests/unit/engines/graph/test_correlation_clustering.py"
+    ),
     metric(
         lw.engines.ChunkletLDA,
         kinds=EQUIVALENCES,

@@ -13,7 +13,7 @@ from tests.contract.cases import CASES, CLUSTERERS, LEARNERS
 
 # Estimators whose checks need constraints or find no clusters in X alone, and the files that run them.
 ELSEWHERE = {case.name: case.checks for case in CASES if case.checks}
-ELSEWHERE["KnowledgeSearchCV"] = "tests/unit/choosing/test_search.py"
+ELSEWHERE["KnowledgeSearchCV"] = "tests/unit/selection/test_search.py"
 # Hands feature vectors to clusterers, also to those that expect distances.
 VECTORS_ONLY = "check_clustering"
 # Asks SciPy for a setting that a process has to be started with, and reports it by skipping itself.

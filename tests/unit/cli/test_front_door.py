@@ -123,7 +123,9 @@ def test_the_names_are_those_of_all_clusterers():
     found = {
         name
         for name in dir(linkwise.engines)
-        if inspect.isclass(one := getattr(linkwise.engines, name)) and issubclass(one, ConstrainedClusterer) and one.understands
+        if inspect.isclass(one := getattr(linkwise.engines, name))
+        and issubclass(one, ConstrainedClusterer)
+        and one.understands
     }
     assert set(METHODS) == found
     without = {

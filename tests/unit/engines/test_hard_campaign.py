@@ -8,7 +8,7 @@ from linkwise.exceptions import GaveUpError
 from tests.contract.discovery import PARTITIONS
 from tests.oracles.centers import keeps
 from tests.profile import examples
-from tests.unit.engines.test_cop_kmeans import planted
+from tests.unit.engines.partitional.test_cop_kmeans import planted
 
 # Methods that never promise to keep statements.
 WISHES = {"SeededKMeans"}

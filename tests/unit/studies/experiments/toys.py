@@ -14,7 +14,7 @@ import numpy as np
 from linkwise.datasets import Data
 from studies.experiments import Cell, Study
 
-HERE = "tests.unit.experiments.toys"
+HERE = "tests.unit.studies.experiments.toys"
 
 
 def note(path, text):

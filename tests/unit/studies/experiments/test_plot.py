@@ -9,7 +9,7 @@ from scipy import stats
 
 from linkwise.exceptions import LinkwiseError
 from studies.experiments import plot_records
-from tests.unit.experiments import toys
+from tests.unit.studies.experiments import toys
 
 
 @pytest.fixture(autouse=True)

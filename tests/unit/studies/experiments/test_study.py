@@ -15,7 +15,7 @@ import pytest
 from linkwise.exceptions import LinkwiseError, LinkwiseWarning
 from studies.experiments import Cell, Study, _workers, grid, read_records
 from studies.experiments._default_measures import default_measures
-from tests.unit.experiments import toys
+from tests.unit.studies.experiments import toys
 
 SMALL = {"data": "xor", "data_params": {"n_samples": 24}}
 MEASURES = {"share": toys.share_of_first}

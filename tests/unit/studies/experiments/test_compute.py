@@ -16,7 +16,7 @@ from studies.experiments import Cell
 from studies.experiments._compute import compute
 from studies.experiments._default_measures import default_measures
 from studies.experiments._resolve import engine_named, prepare
-from tests.unit.experiments import toys
+from tests.unit.studies.experiments import toys
 
 SMALL = {"data": "xor", "data_params": {"n_samples": 24}}
 

@@ -14,14 +14,14 @@ import numpy as np
 import pytest
 
 from tests.profile import examples
-from tests.unit.experiments import toys
+from tests.unit.studies.experiments import toys
 
-ROOT = Path(__file__).resolve().parents[3]
+ROOT = Path(__file__).resolve().parents[4]
 
 
 def start(store, log, n, gate, free, n_jobs):
     where = ", ".join(repr(str(path)) for path in (store, log))
-    code = f"from tests.unit.experiments.toys import main; main({where}, {n}, {str(gate)!r}, {free}, {n_jobs})"
+    code = f"from tests.unit.studies.experiments.toys import main; main({where}, {n}, {str(gate)!r}, {free}, {n_jobs})"
     return subprocess.Popen(
         [sys.executable, "-c", code],
         cwd=ROOT,
@@ -121,7 +121,7 @@ def test_an_interrupt_ends_the_run_and_its_workers_and_keeps_what_is_finished(tm
 def test_a_script_without_its_guard_is_told_so(tmp_path):
     script = tmp_path / "script.py"
     script.write_text(
-        "from tests.unit.experiments.toys import main\n"
+        "from tests.unit.studies.experiments.toys import main\n"
         f"main({str(tmp_path / 's')!r}, {str(tmp_path / 'l')!r}, 2, None, 0, 2)\n"
     )
     ended = subprocess.run(

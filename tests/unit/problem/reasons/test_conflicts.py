@@ -10,7 +10,7 @@ from linkwise.constraints import MinSeparation, SizeBetween
 from linkwise.exceptions import LinkwiseError
 from tests.oracles.generators import SHAPES, flip, random_tree, tree_triplets
 from tests.profile import examples
-from tests.unit.problem.test_explain import MIXES, conflicting, draw, holds
+from tests.unit.problem.explain.test_explain import MIXES, conflicting, draw, holds
 
 
 def test_nothing_conflicts_where_all_holds():

@@ -20,7 +20,7 @@ from tests.oracles.complete_link import complete_link, components, constrain_pro
 from tests.oracles.generators import points
 from tests.oracles.trees import clades
 from tests.profile import examples
-from tests.unit.engines.test_propagate import random_links, strange_distances
+from tests.unit.engines.distances.test_propagate import random_links, strange_distances
 
 pytestmark = pytest.mark.kernels
 LINKAGES = ("single", "complete", "average", "weighted")

@@ -14,7 +14,7 @@ from tests.oracles.complete_link import Active, components
 from tests.oracles.generators import points
 from tests.oracles.trees import clades
 from tests.profile import examples
-from tests.unit.engines.test_propagate import strange_distances
+from tests.unit.engines.distances.test_propagate import strange_distances
 
 pytestmark = pytest.mark.kernels
 
