@@ -12,8 +12,8 @@ TESTS = Path(__file__).resolve().parents[1]
 CLOCKS = r"(?:time|monotonic|perf_counter|process_time|thread_time)(?:_ns)?|sleep|setitimer|alarm"
 # Files that may, and why. Each of them goes on when something has happened, not when some time is over.
 MAY = {
-    "unit/experiments/test_interrupt.py": "looks again and again for what another process writes",
-    "unit/experiments/toys.py": "a cell that goes on when a file appears",
+    "unit/studies/experiments/test_interrupt.py": "looks again and again for what another process writes",
+    "unit/studies/experiments/toys.py": "a cell that goes on when a file appears",
 }
 PATIENT = 600  # seconds: an end for what hangs, not a bound for what is slow
 # Campaigns that are started by hand (`python -m tests.<name>`) may bound themselves: they are not tests.

@@ -154,3 +154,23 @@ def test_every_name_of_a_door_is_there():
         module = __import__(door, fromlist=["__all__"])
         for name in homes:
             assert getattr(module, name) is not None
+
+
+# Modules of engines that number connected components of something else than must-links.
+OTHER_COMPONENTS = {
+    "linkwise.engines.hierarchical.ultrametric._projection": "triplets that share a sample",
+    "linkwise.engines.partitional._energy": "samples tied by soft pairs",
+    "linkwise.engines.mixture._mean_field": "chunklets tied by cannot-links",
+    "linkwise.engines.mixture._exact": "chunklets tied by statements",
+    "linkwise.engines.metric._pairs_and_comparisons": "closure of evidence: a metric learner contracts nothing",
+    "linkwise.engines.metric._chunklet_scatter": "chunklets at a level of weight",
+}
+
+
+def test_only_problems_contract_must_links():
+    """Engines get groups from `Problem`; those that number other components are listed with the reason."""
+    found = set()
+    for path in (ROOT / "engines").rglob("*.py"):
+        if any(name == "components" for _, name, _ in imports(path)):
+            found.add(name_of(path))
+    assert found == set(OTHER_COMPONENTS)
