@@ -38,7 +38,7 @@ metric = LSML("margin").fit(X, constraints=said)
 Z = metric.transform(X)
 
 
-# %% Does it help with digits nobody spoke of? Clusters before and after, judged on those alone
+# %% Does it help with digits without statements? Clusters before and after, judged on those alone
 def find_digits(space: Any) -> Any:
     """Cluster by K-Means, and name each cluster after the digit it holds most of, no digit twice."""
     cluster = KMeans(3, n_init=10, random_state=0).fit_predict(space)
@@ -52,7 +52,7 @@ found = {
 unnamed = np.setdiff1d(np.arange(len(y)), trios)
 for title, (_, labels) in found.items():
     score = adjusted_rand_score(y[unnamed], labels[unnamed])
-    print(f"{title}: adjusted Rand index {score:.2f} over the {len(unnamed)} digits nobody spoke of")
+    print(f"{title}: adjusted Rand index {score:.2f} over the {len(unnamed)} digits without statements")
 
 # %% The picture: a few of the triplets, then both spaces from the side that shows most of each
 COLORS = ["#0072b2", "#e69f00", "#009e73"]  # told apart by readers with any color vision
