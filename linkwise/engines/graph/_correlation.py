@@ -109,7 +109,7 @@ class CorrelationClustering(ConstrainedClusterer):
     ----------
     labels_ : ndarray of shape (n_samples,)
         Cluster of each sample, numbered by first appearance.
-    cost_ : float
+    objective_ : float
         Weight of the soft statements that do not hold.
     optimal_ : bool
         Whether no clustering breaks less.
@@ -167,10 +167,10 @@ class CorrelationClustering(ConstrainedClusterer):
         "random_state": [Interval(Integral, 0, None, closed="left"), None],
     }
 
-    _saved: ClassVar[dict[str, Kept]] = dict.fromkeys(("cost_", "optimal_", "lower_bound_", "cut_"), REPORTED)
+    _saved: ClassVar[dict[str, Kept]] = dict.fromkeys(("objective_", "optimal_", "lower_bound_", "cut_"), REPORTED)
     _added_parameters: ClassVar[dict[str, Any]] = {"budget": 10.0}
 
-    cost_: float
+    objective_: float
     optimal_: bool
     lower_bound_: float
     cut_: bool = False
@@ -191,7 +191,7 @@ class CorrelationClustering(ConstrainedClusterer):
         self.certificate_ = self._certify(outcome.labels, problem)
         self.labels_ = outcome.labels
         self.n_clusters_ = len(np.unique(outcome.labels))
-        self.cost_ = outcome.cost
+        self.objective_ = outcome.cost
         self.optimal_ = outcome.optimal
         self.lower_bound_ = outcome.lower_bound
         self.cut_ = outcome.cut

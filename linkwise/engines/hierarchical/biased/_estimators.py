@@ -166,12 +166,12 @@ class _Learned(_Biased):
 
     _saved: ClassVar[dict[str, Kept]] = {
         "feature_weights_": kept_floats(FEATURES, least=0),
-        **dict.fromkeys(("error_", "errors_", "steps_", "n_iter_"), REPORTED),
+        **dict.fromkeys(("objective_", "objectives_", "steps_", "n_iter_"), REPORTED),
     }
 
     feature_weights_: FloatArray
-    error_: float
-    errors_: FloatArray
+    objective_: float
+    objectives_: FloatArray
     steps_: IntArray
     n_iter_: int
 
@@ -209,7 +209,7 @@ class _Learned(_Biased):
     def _remember(self, run: AdaptiveRun) -> Dendrogram:
         self.feature_weights_ = run.weights
         self.broken_ = run.broken
-        self.error_, self.errors_, self.steps_ = run.error, run.errors, run.steps
+        self.objective_, self.objectives_, self.steps_ = run.error, run.errors, run.steps
         self.n_iter_ = len(run.errors)
         return run.dendrogram
 
@@ -293,9 +293,9 @@ class BiHAC(_Learned):
     ----------
     feature_weights_ : ndarray of shape (n_features,)
         Weight of each feature, at least 0; they sum to the number of features. Named by `top_features`.
-    error_ : float
+    objective_ : float
         Cluster error of the tree on the statements.
-    errors_, steps_ : ndarray of shape (n_iter_,)
+    objectives_, steps_ : ndarray of shape (n_iter_,)
         Cluster error of every run, and how many times it changed the weights.
     n_iter_ : int
         Number of learning runs.
@@ -387,9 +387,9 @@ class BiiHAC(_Learned):
     ----------
     feature_weights_ : ndarray of shape (n_features,)
         Weight of each feature, at least 0; they sum to the number of features. Named by `top_features`.
-    error_ : float
+    objective_ : float
         Cluster error of the tree on the statements.
-    errors_, steps_ : ndarray of shape (n_iter_,)
+    objectives_, steps_ : ndarray of shape (n_iter_,)
         Cluster error of every learning run, and how many times it changed the weights.
     n_iter_ : int
         Number of learning runs.
@@ -435,7 +435,7 @@ class BiiHAC(_Learned):
     >>> from linkwise.engines import BiiHAC
     >>> X = np.array([[4.0, 0.0, 1.0], [3.0, 1.0, 0.0], [0.0, 4.0, 0.9], [1.0, 4.0, 0.0]])
     >>> model = BiiHAC(learning_rate=0.3).fit(X, constraints=Constraints.build(4, triplets=[(0, 2, 1)]))
-    >>> model.error_, model.broken_.tolist()
+    >>> model.objective_, model.broken_.tolist()
     (0.0, [0, 0, 0])
     """
 

@@ -48,7 +48,7 @@ def test_it_finds_the_optimum_of_small_tables():
         run = fit(build(6, must, cannot))
         best = min(spectral.correlation_cost(labels, must, cannot) for labels in spectral.labelings(6))
         assert run.optimal_
-        assert run.cost_ == run.lower_bound_ == best
+        assert run.objective_ == run.lower_bound_ == best
         assert spectral.correlation_cost(run.labels_, must, cannot) == best
         costs.append(best)
     assert sum(cost > 0 for cost in costs) > 10
@@ -60,7 +60,7 @@ def test_hard_statements_hold_at_any_price():
     said = hard | build(6, [(1, 2, 100.0)], [(0, 1, 100.0)]) | build(6, must, cannot)
     model = fit(said)
     assert verify(model.labels_, hard).ok
-    assert model.cost_ >= 200.0
+    assert model.objective_ >= 200.0
     run = correlation_clustering(Problem(np.zeros((6, 1)), said))
     assert_array_equal(run.broken, model.certificate_.soft_violated)
     with pytest.raises(InfeasibleConstraintsError):
@@ -72,7 +72,7 @@ def test_groups_break_as_one():
         4, together=[[0, 1, 2]], cannot_link=[(0, 2), (1, 2)], weight={"together": 3.0, "cannot_link": 2.0}
     )
     model = fit(said)
-    assert model.cost_ == 3.0
+    assert model.objective_ == 3.0
     assert model.labels_[2] not in (model.labels_[0], model.labels_[1])
 
 
@@ -88,8 +88,8 @@ def test_a_planted_clustering_is_found_again():
     )
     run = fit(said, budget=1.0)
     planted = float((same != (y[i] == y[j])).sum())
-    assert run.lower_bound_ <= run.cost_ <= planted
-    assert run.cost_ == repair(said, budget=1.0).cost
+    assert run.lower_bound_ <= run.objective_ <= planted
+    assert run.objective_ == repair(said, budget=1.0).cost
 
 
 def test_the_search_from_single_samples_keeps_hard_statements_and_counts_what_it_breaks():
@@ -137,7 +137,7 @@ def test_of_x_only_the_number_of_rows_counts():
     for model in models:
         assert_array_equal(model.labels_, models[0].labels_)
         assert model.certificate_.ok
-        assert model.cost_ == sum(said.weight[list(model.certificate_.soft_violated)])
+        assert model.objective_ == sum(said.weight[list(model.certificate_.soft_violated)])
         assert model.n_clusters_ == len(set(model.labels_.tolist()))
     assert pickle.dumps(said) == before
     assert_array_equal(clone(models[0]).fit(np.ones((8, 2)), constraints=said).labels_, models[0].labels_)

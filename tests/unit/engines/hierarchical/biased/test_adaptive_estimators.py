@@ -54,9 +54,9 @@ def test_what_is_broken_is_counted_merge_by_merge(news):
             assert_array_equal(model.labels_, model.dendrogram_.cut(n_clusters=6))
             assert model.broken_.sum() == len(model.certificate_.violated)
             if options:
-                assert len(model.errors_) == len(model.steps_) == model.n_iter_
+                assert len(model.objectives_) == len(model.steps_) == model.n_iter_
                 if estimator is BiHAC:
-                    assert model.error_ == model.errors_.min()
+                    assert model.objective_ == model.objectives_.min()
 
 
 def test_contradictions_are_explained():
@@ -92,7 +92,7 @@ def test_statements_help_on_samples_nobody_spoke_about(news):
     assert min(h_correlation(truth, model.dendrogram_) for model in models.values()) > plain + 0.05
     heavy = models[BiHAC].feature_weights_
     assert heavy[:60].mean() > 1.2 * heavy[60:110].mean()  # words of topics and fields against those of styles
-    assert models[BiHAC].error_ < first.error_
+    assert models[BiHAC].objective_ < first.objective_
 
 
 def test_a_learned_term_has_a_name():
@@ -142,10 +142,10 @@ def test_it_ends_when_nothing_improves(news):
     X, _, said = news
     long = quietly(BiHAC(max_iter=30), X, said)
     short = quietly(BiHAC(max_iter=30, n_iter_no_change=2), X, said)
-    best = np.minimum.accumulate(long.errors_)
+    best = np.minimum.accumulate(long.objectives_)
     stop = next(i for i in range(2, 30) if best[i] == best[i - 2]) + 1
     assert short.n_iter_ == stop
-    assert_array_equal(short.errors_, long.errors_[:stop])
+    assert_array_equal(short.objectives_, long.objectives_[:stop])
     assert quietly(BiHAC(max_iter=30, tol=1e9), X, said).n_iter_ == 1
 
 
