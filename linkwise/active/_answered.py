@@ -35,7 +35,7 @@ class Known:
     -----
     Answers that contradict what is known do not stop anything. The cheapest set of answers whose withdrawal restores
     consistency is no longer trusted, where an answer costs the logarithm of its odds of being right; of equals, one
-    that a later question was meant to check goes, then the older one. The choice is made anew at the next
+    that a later question was meant to check goes, then the older one. The choice is made again at the next
     contradiction, so an answer can regain trust.
 
     **Cost** a few set operations per pair without triplets; with triplets a look at all statements. **Guarantee** the

@@ -22,7 +22,7 @@ from linkwise.active._strategy_view import Scene, fit_to
 from linkwise.constraints import Constraints
 from linkwise.exceptions import LinkwiseError
 
-EXPECTED_ERRORS = (1.0, 19.0)  # before anything is known of somebody: one wrong answer in twenty
+EXPECTED_ERRORS = (1.0, 19.0)  # prior of a person's answers: one in twenty is wrong
 
 
 @dataclass(frozen=True)

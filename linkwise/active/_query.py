@@ -115,7 +115,7 @@ class Told:
     confidence : float
         How sure the person was, between 0.5 and 1.
     who : str
-        Who said it; empty if nobody said who.
+        Name of the person who answered; may be empty.
     asked : bool
         False for what was said without being asked.
     checks : tuple of int

@@ -41,7 +41,7 @@ class Scene:
     Attributes
     ----------
     budget_left : int or None
-        How many questions may still be asked; None if nobody said.
+        Number of questions that may still be asked; None without a limit.
 
     Examples
     --------

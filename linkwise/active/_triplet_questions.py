@@ -76,7 +76,7 @@ class PlacingTrios(Strategy):
 
     **Cost** O(a (n d + m)) per question, for n samples, m of them in the tree, and some a = 32 candidates, without any
     n x n matrix. **Guarantee** never a trio that was answered or whose answer is implied; the same answers lead to the
-    same question. When answers turn out to contradict others, the tree is built anew from those trusted.
+    same question. When answers turn out to contradict others, the tree is built again from those trusted.
 
     See Also
     --------

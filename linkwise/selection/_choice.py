@@ -14,7 +14,7 @@ import numpy as np
 from linkwise import _memory
 from linkwise._compat import InvalidParameterError
 from linkwise._messages import hint
-from linkwise.constraints import Constraints, Kind, SizeBetween
+from linkwise.constraints import LINKS, Constraints, Kind, SizeBetween
 from linkwise.engines.agglomeration import EUCLIDEAN_ONLY, linkage_code, plan_memory
 from linkwise.engines.hierarchical import ConstrainedAgglomerative, ConstrainedCompleteLink, HierarchyMixin, ReCon
 from linkwise.engines.partitional import COPKMeans, PCKMeans
@@ -23,7 +23,6 @@ from linkwise.selection._methods import LINKAGES, METHODS, load_method
 
 logger = logging.getLogger("linkwise.selection")
 
-_PAIRS = (Kind.MUST_LINK, Kind.CANNOT_LINK, Kind.TOGETHER, Kind.APART)
 # Arguments of `cluster` that `params` may not hold as well, and the options of the command for them.
 _OWN_ARGUMENTS = {"n_clusters": "-k", "linkage": "--linkage", "distance_threshold": "--height"}
 
@@ -234,7 +233,7 @@ def choose(task: Task) -> tuple[Any, str]:
         made = make(ConstrainedAgglomerative, task, "ward" if task.is_plain and task.is_large else "average")
         return made, "it keeps rules about distances while merging."
     usual = "ward" if task.is_plain else "average"
-    if not task.says(*_PAIRS):
+    if not task.says(*LINKS):
         return make(ConstrainedAgglomerative, task, usual), "there are no statements."
     if not task.is_large:
         return make(ConstrainedCompleteLink, task, "average"), "constraints on pairs also move their neighbors."

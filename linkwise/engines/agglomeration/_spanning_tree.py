@@ -46,7 +46,7 @@ def _make_front(X: Floats, forced: IntArray | None) -> Front:
 
 
 def _refill(front: Front, X: Floats, outside: IntArray, gap: Floats, origin: IntArray) -> Front:
-    """Lay the samples that are still outside out anew, without holes."""
+    """Arrange the samples that are still outside again, without gaps."""
     m, d = len(outside), X.shape[1]
     blocks = max(1, -(-m // BLOCK))
     rows = np.zeros((blocks * BLOCK, d), X.dtype)

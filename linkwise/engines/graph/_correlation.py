@@ -11,9 +11,8 @@ import numpy as np
 from linkwise._compat import Interval
 from linkwise._typing import BoolArray, IntArray
 from linkwise._validation import warn_user
-from linkwise.constraints import Kind
+from linkwise.constraints import LINKS, Kind
 from linkwise.engines import REPORTED, ConstrainedClusterer, Kept
-from linkwise.engines.partitional import LINKS
 from linkwise.problem import Problem, repair
 from linkwise.problem.repairs import best_partition, broken_in
 from linkwise.problem.statements import Budget
@@ -21,7 +20,7 @@ from linkwise.problem.statements import Budget
 
 @dataclass(frozen=True, eq=False)
 class CorrelationRun:
-    """Outcome of `correlation_clustering`; ``broken`` holds the positions of the soft statements that do not hold."""
+    """Outcome of `CorrelationClustering`; ``broken`` holds the positions of the soft statements that do not hold."""
 
     labels: IntArray
     broken: IntArray

@@ -11,20 +11,19 @@ import scipy.sparse
 from linkwise._compat import Interval, StrOptions
 from linkwise._random import make_generator
 from linkwise._typing import FloatArray, IntArray
-from linkwise.constraints import Kind
+from linkwise.constraints import LINKS, Kind
 from linkwise.engines import REPORTED, ConstrainedClusterer, Kept, PartitionMixin
 from linkwise.engines.graph._affinity import KERNELS, read_affinity
 from linkwise.engines.graph._gram import OBJECTIVES, Gram, make_gram
 from linkwise.engines.graph._kernel_init import STARTS, KernelStart, read_start
 from linkwise.engines.graph._kernel_loop import Loop, run_kernel_kmeans
-from linkwise.engines.partitional import LINKS
 from linkwise.exceptions import LinkwiseError
 from linkwise.problem import Problem
 
 
 @dataclass(frozen=True, eq=False)
 class KernelRun:
-    """Outcome of `kernel_kmeans`; ``history`` is the criterion after each step of the run that was kept."""
+    """Outcome of `KernelKMeans`; ``history`` is the criterion after each step of the run that was kept."""
 
     labels: IntArray
     objective: float

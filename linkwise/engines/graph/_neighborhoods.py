@@ -12,7 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from linkwise._compat import Interval, StrOptions
 from linkwise._typing import FloatArray, IntArray
-from linkwise.constraints import Kind
+from linkwise.constraints import LINKS, Kind
 from linkwise.engines import (
     FEATURES,
     REPORTED,
@@ -26,7 +26,7 @@ from linkwise.engines import (
 from linkwise.engines.assignment import assign
 from linkwise.engines.distances import nearest
 from linkwise.engines.graph._similarity_columns import Field, Reach
-from linkwise.engines.partitional import LINKS, Loop, cop_kmeans
+from linkwise.engines.partitional import Loop, cop_kmeans
 from linkwise.problem import Problem
 
 MOST = 2000  # seeds that are used; more would add nothing
@@ -34,7 +34,7 @@ MOST = 2000  # seeds that are used; more would add nothing
 
 @dataclass(frozen=True, eq=False)
 class PropagationRun:
-    """Outcome of `propagate_neighborhoods`; without claims and reach, but with centers, where k-means stepped in."""
+    """Outcome of `NeighborhoodPropagation`; without claims and reach, but with centers, where k-means stepped in."""
 
     labels: IntArray
     claims: FloatArray | None = None

@@ -8,12 +8,12 @@ from typing import Any, ClassVar
 
 from linkwise._compat import Interval, StrOptions
 from linkwise._typing import FloatArray, IntArray
-from linkwise.constraints import Kind
+from linkwise.constraints import LINKS, Kind
 from linkwise.engines import REPORTED, SAMPLES, ConstrainedClusterer, Kept, PartitionMixin, kept_floats
 from linkwise.engines.graph._affinity import AFFINITIES, read_affinity
 from linkwise.engines.graph._bent_graph import bend
 from linkwise.engines.graph._embedding import embed, normalize_rows
-from linkwise.engines.partitional import LINKS, Loop, cop_kmeans
+from linkwise.engines.partitional import Loop, cop_kmeans
 from linkwise.problem import Problem
 
 

@@ -15,7 +15,7 @@ from linkwise._compat import Interval, StrOptions
 from linkwise._memory import require_memory
 from linkwise._typing import FloatArray
 from linkwise._validation import warn_user
-from linkwise.constraints import Constraints, Kind
+from linkwise.constraints import LINKS, Constraints
 from linkwise.engines import Kept, is_table, kept_count, kept_floats
 from linkwise.engines.metric._boosting import boost, label_pairs_of
 from linkwise.engines.metric._learner_mixins import DistanceLearner, one_thread
@@ -157,7 +157,7 @@ class DistBoost(DistanceLearner):
     True
     """
 
-    understands = frozenset({Kind.MUST_LINK, Kind.CANNOT_LINK, Kind.TOGETHER, Kind.APART})
+    understands = LINKS
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "n_clusters": [Interval(Integral, 1, None, closed="left")],
         "n_rounds": [Interval(Integral, 1, None, closed="left")],

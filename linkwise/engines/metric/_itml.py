@@ -12,7 +12,7 @@ from scipy.spatial.distance import pdist
 from linkwise._compat import Interval, StrOptions
 from linkwise._typing import BoolArray, FloatArray
 from linkwise._validation import warn_user
-from linkwise.constraints import Constraints, Kind
+from linkwise.constraints import LINKS, Constraints
 from linkwise.engines.distances import in_unit, unit_of
 from linkwise.engines.metric._kernels import project_onto_bounds
 from linkwise.engines.metric._learner_mixins import LearnedMetric, MetricLearner, identity_metric
@@ -244,7 +244,7 @@ class ITML(MetricLearner):
     [1.33, 1.6]
     """
 
-    understands = frozenset({Kind.MUST_LINK, Kind.CANNOT_LINK, Kind.TOGETHER, Kind.APART})
+    understands = LINKS
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "slack": [Interval(Real, 0, None, closed="neither")],
         "bounds": ["array-like", None],

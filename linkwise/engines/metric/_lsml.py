@@ -10,7 +10,7 @@ import numpy as np
 from linkwise._compat import Interval, StrOptions
 from linkwise._typing import FloatArray, IntArray
 from linkwise._validation import warn_user
-from linkwise.constraints import Constraints, Kind
+from linkwise.constraints import LINKS, Constraints, Kind
 from linkwise.engines.distances import in_unit, unit_of
 from linkwise.engines.metric._learner_mixins import LearnedMetric, MetricLearner, identity_metric
 from linkwise.engines.metric._logdet import PRIOR, Loss, components_near, nearest_to_prior, read_prior
@@ -189,7 +189,7 @@ class LSML(MetricLearner):
     [1.29, 1.25]
     """
 
-    understands = frozenset({Kind.MUST_LINK, Kind.CANNOT_LINK, Kind.TRIPLET, Kind.TOGETHER, Kind.APART})
+    understands = LINKS | {Kind.TRIPLET}
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "loss": [StrOptions({"residual", "margin"})],
         "C": [Interval(Real, 0, None, closed="neither")],

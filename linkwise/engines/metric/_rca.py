@@ -10,7 +10,7 @@ import numpy as np
 from linkwise._compat import Interval
 from linkwise._typing import FloatArray
 from linkwise._validation import warn_user
-from linkwise.constraints import Constraints, Kind
+from linkwise.constraints import LINKS, Constraints, Kind
 from linkwise.engines.distances import in_unit, unit_of
 from linkwise.engines.metric._chunklet_scatter import (
     Chunklets,
@@ -166,7 +166,7 @@ class DiscriminativeRCA(_ClosedForm):
     (4, 1)
     """
 
-    understands = frozenset({Kind.MUST_LINK, Kind.CANNOT_LINK, Kind.TOGETHER, Kind.APART})
+    understands = LINKS
 
     def _metric_from(self, X: Any, constraints: Constraints) -> LearnedMetric:
         X, unit = self._in_unit(X)

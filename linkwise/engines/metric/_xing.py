@@ -14,7 +14,7 @@ import scipy.sparse
 from linkwise._compat import Interval, StrOptions
 from linkwise._typing import BoolArray, FloatArray, IntArray
 from linkwise._validation import warn_user
-from linkwise.constraints import Constraints, Kind
+from linkwise.constraints import LINKS, Constraints
 from linkwise.engines.distances import in_unit, unit_of
 from linkwise.engines.metric._learner_mixins import LearnedMetric, MetricLearner, identity_metric
 from linkwise.engines.metric._matrices import SHRINKAGE, root, shrink_values, span, whiten
@@ -286,7 +286,7 @@ class XingMetric(MetricLearner):
     [0, 0, 1, 1, 0, 1]
     """
 
-    understands = frozenset({Kind.MUST_LINK, Kind.CANNOT_LINK, Kind.TOGETHER, Kind.APART})
+    understands = LINKS
     _dense_only = 'use form="diagonal", which learns feature weights and takes sparse X.'
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "form": [StrOptions({"full", "diagonal"})],

@@ -9,11 +9,11 @@ import numpy.typing as npt
 
 from linkwise._compat import StrOptions
 from linkwise._typing import FloatArray, IntArray
-from linkwise.constraints import Kind
+from linkwise.constraints import LINKS, Kind
 from linkwise.engines import ConstrainedClusterer
 from linkwise.engines.mixture._em import Mixture
 from linkwise.engines.mixture._exact import divide, require_possible
-from linkwise.engines.mixture._factors import UNDERSTOOD, Chunklets, read_chunklets
+from linkwise.engines.mixture._factors import Chunklets, read_chunklets
 from linkwise.engines.mixture._kernels_gaussian import normalize_rows
 from linkwise.engines.mixture._mixture_mixin import MAX_STATES, MixtureMixin
 from linkwise.engines.mixture._weights import Normalizer
@@ -175,7 +175,7 @@ class ConstrainedGaussianMixture(MixtureMixin, ConstrainedClusterer):
     True
     """
 
-    understands: ClassVar[frozenset[Kind]] = UNDERSTOOD
+    understands: ClassVar[frozenset[Kind]] = LINKS
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **MixtureMixin._parameter_constraints,
         "sampling": [StrOptions(set(SAMPLING))],

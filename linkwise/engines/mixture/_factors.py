@@ -7,12 +7,9 @@ from typing import NamedTuple
 import numpy as np
 
 from linkwise._typing import FloatArray, IntArray
-from linkwise.constraints import Kind
 from linkwise.engines.mixture._kernels_gaussian import sum_rows
 from linkwise.exceptions import LinkwiseError
 from linkwise.problem import Problem
-
-UNDERSTOOD = frozenset({Kind.MUST_LINK, Kind.CANNOT_LINK, Kind.TOGETHER, Kind.APART})
 
 
 class Chunklets(NamedTuple):

@@ -10,11 +10,11 @@ import numpy.typing as npt
 
 from linkwise._compat import Interval, StrOptions
 from linkwise._typing import FloatArray, IntArray
-from linkwise.constraints import Kind
+from linkwise.constraints import LINKS, Kind
 from linkwise.engines import ConstrainedClusterer
 from linkwise.engines.mixture._em import Mixture, random_source
 from linkwise.engines.mixture._exact import divide, require_possible
-from linkwise.engines.mixture._factors import UNDERSTOOD, Chunklets, read_chunklets
+from linkwise.engines.mixture._factors import Chunklets, read_chunklets
 from linkwise.engines.mixture._gibbs import Gibbs
 from linkwise.engines.mixture._kernels_gaussian import normalize_rows
 from linkwise.engines.mixture._mean_field import MeanField
@@ -221,7 +221,7 @@ class PenalizedMixture(MixtureMixin, ConstrainedClusterer):
     True
     """
 
-    understands: ClassVar[frozenset[Kind]] = UNDERSTOOD
+    understands: ClassVar[frozenset[Kind]] = LINKS
     weighs: ClassVar[bool] = True
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **MixtureMixin._parameter_constraints,

@@ -22,9 +22,6 @@ from linkwise.engines.partitional._seeded import (
 
 """For other packages of linkwise."""
 
-from linkwise.engines.partitional._centroid_mixin import (
-    LINKS as LINKS,
-)
 from linkwise.engines.partitional._cop_kmeans import (
     cop_kmeans as cop_kmeans,
 )

@@ -12,15 +12,12 @@ from sklearn.utils.validation import check_is_fitted
 from linkwise._compat import Interval, StrOptions, validate_data
 from linkwise._typing import FloatArray, IntArray
 from linkwise._validation import require_finite
-from linkwise.constraints import Kind
 from linkwise.engines import FEATURES, REPORTED, Kept, PartitionMixin, kept_floats, kept_labels
 from linkwise.engines.distances import nearest, squared
 from linkwise.engines.partitional._init import INITS
 from linkwise.engines.partitional._loop import KMeansRun
 from linkwise.engines.partitional._race import RACE
 from linkwise.problem import Problem
-
-LINKS: frozenset[Kind] = frozenset({Kind.MUST_LINK, Kind.CANNOT_LINK, Kind.TOGETHER, Kind.APART})
 
 
 class CentroidMixin(ClassNamePrefixFeaturesOutMixin, TransformerMixin, PartitionMixin):  # type: ignore[misc]

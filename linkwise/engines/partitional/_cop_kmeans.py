@@ -9,10 +9,10 @@ import numpy as np
 
 from linkwise._compat import Interval, StrOptions
 from linkwise._random import make_generator
-from linkwise.constraints import Kind, Rule, SizeBetween
+from linkwise.constraints import LINKS, Kind, Rule, SizeBetween
 from linkwise.engines import REPORTED, ConstrainedClusterer, Kept
 from linkwise.engines.assignment import ExactPlaces, GreedyPlaces, Place, SizedPlaces, size_bounds
-from linkwise.engines.partitional._centroid_mixin import LINKS, CentroidMixin
+from linkwise.engines.partitional._centroid_mixin import CentroidMixin
 from linkwise.engines.partitional._init import Start, read_init
 from linkwise.engines.partitional._loop import TRIES, USUAL, KMeansRun, Loop, expand, run_from_starts
 from linkwise.exceptions import GaveUpError, UnsupportedConstraintError

@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import Any, ClassVar
 
 from linkwise._random import make_generator
-from linkwise.constraints import Constraints, Kind
+from linkwise.constraints import LINKS, Constraints, Kind
 from linkwise.engines import ConstrainedClusterer
 from linkwise.engines.assignment import FixedPlaces, FreePlaces
-from linkwise.engines.partitional._centroid_mixin import LINKS, CentroidMixin
+from linkwise.engines.partitional._centroid_mixin import CentroidMixin
 from linkwise.engines.partitional._init import Start
 from linkwise.engines.partitional._loop import KMeansRun, Loop, expand, run_from_starts
 from linkwise.problem import Problem

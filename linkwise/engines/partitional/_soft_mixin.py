@@ -12,10 +12,10 @@ from linkwise._compat import StrOptions
 from linkwise._random import make_generator
 from linkwise._threads import Workers
 from linkwise._typing import FloatArray, IntArray
-from linkwise.constraints import Kind
+from linkwise.constraints import LINKS, Kind
 from linkwise.engines import REPORTED, Kept, is_table
 from linkwise.engines.distances import in_unit, squared_to, typical_variance, unit_of
-from linkwise.engines.partitional._centroid_mixin import LINKS, CentroidMixin
+from linkwise.engines.partitional._centroid_mixin import CentroidMixin
 from linkwise.engines.partitional._cop_kmeans import cop_kmeans
 from linkwise.engines.partitional._distortions import Measure, State, make_measure
 from linkwise.engines.partitional._energy import INFERENCES, bind_samples

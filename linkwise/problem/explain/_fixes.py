@@ -114,7 +114,7 @@ def rank_among(distance: FloatArray, reference: FloatArray) -> FloatArray:
 
 
 WORK = 3.0
-_LARGEST = 5  # nobody weighs sets of more statements against each other; `repair` is for them
+_LARGEST = 5  # larger sets are too many to compare by hand; `repair` is for them
 _SETS = 8
 _FEW = 2
 _EACH = 100  # steps of looking at one conflict

@@ -113,7 +113,7 @@ def check(
     constraints : Constraints
         Statements of any kind. Soft ones are negotiable and left out.
     n_clusters : int, optional
-        Ask for a clustering with exactly so many clusters; default: any number.
+        Ask for a clustering with exactly this number of clusters; default: any number.
     X : array-like, optional
         The data; needed to decide about rules on distances, and used to doubt those statements first that they
         contradict most.
@@ -127,7 +127,7 @@ def check(
     Raises
     ------
     LinkwiseError
-        ``n_clusters`` is no whole number between 1 and the number of samples.
+        ``n_clusters`` is not a whole number between 1 and the number of samples.
 
     See Also
     --------

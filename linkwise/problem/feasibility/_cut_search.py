@@ -17,7 +17,7 @@ from linkwise.problem.statements import Budget, Hard
 from linkwise.problem.triplets import blocks_or_none
 from linkwise.result import Dendrogram
 
-_ASSUMED = -1  # number of a statement nobody made
+_ASSUMED = -1  # number of an assumption that stands for no statement
 _NODE, _CELL = 60_000, 1  # steps of a branch, and those for each pair of blocks
 
 

@@ -63,7 +63,7 @@ class Repair:
 
     Notes
     -----
-    A wrong statement nobody contradicts stays invisible: the fewest to drop can be fewer than the wrong ones. `noise`
+    A wrong statement without a contradiction is not seen: the fewest to drop can be fewer than the wrong ones. `noise`
     therefore divides by the statements that can be *checked*: those dropped, those that follow from other kept ones,
     and those that could have been dropped instead of a dropped one, which share its blame. The rate of each kind of
     statement is taken to hold for the unchecked ones of that kind too (for kinds with fewer than ten checked ones, the
