@@ -2,6 +2,9 @@ from linkwise.constraints import (
     Constraints as Constraints,
     Kind as Kind,
 )
+from linkwise.engines.consensus import (
+    Consensus as Consensus,
+)
 from linkwise.engines.hierarchical import (
     ConstrainedAgglomerative as ConstrainedAgglomerative,
     ConstrainedCompleteLink as ConstrainedCompleteLink,
@@ -37,6 +40,7 @@ from linkwise.result import (
 from linkwise.selection import (
     KnowledgeSearchCV as KnowledgeSearchCV,
     cluster as cluster,
+    suspects as suspects,
 )
 from linkwise.sources import (
     Taxonomy as Taxonomy,

@@ -37,6 +37,9 @@ from linkwise.exceptions import ConstraintError
 _SHOWN = 6
 
 
+DOUBTFUL = 0.95  # trust in a doubtful statement
+
+
 def _frozen(array: npt.NDArray[Any]) -> npt.NDArray[Any]:
     """Return the array if it is read-only, else a read-only copy, so that no caller's array is frozen."""
     if array.flags.writeable or array.base is not None or not array.flags.c_contiguous:
@@ -566,6 +569,42 @@ class Constraints:
         prices = read_weights(weight, {"all": self.n_statements})
         made = self._with(slice(None), prices, self.groups)
         return made if (prices > 0).all() else made.select(prices > 0)
+
+    def with_trust(self, trust: Any) -> Self:
+        """Return the same statements with weights from the probability that they are right.
+
+        Parameters
+        ----------
+        trust : float, "doubtful", "hard", or array-like of shape (n_statements,)
+            Above 0.5 and at most 1. The weight is the log odds, 2.9 for 0.95; 1 or "hard" makes statements hard,
+            "doubtful" stands for 0.95.
+
+        Returns
+        -------
+        Constraints
+
+        Examples
+        --------
+        >>> from linkwise import Constraints
+        >>> sure = Constraints.build(4, must_link=[(0, 1)])
+        >>> guess = Constraints.build(4, cannot_link=[(1, 2)]).with_trust(0.9)
+        >>> (sure | guess).weight.round(1).tolist()
+        [inf, 2.2]
+        """
+        words = {"hard": 1.0, "doubtful": DOUBTFUL}
+        given = words.get(trust, trust) if isinstance(trust, str) else trust
+        try:
+            share = np.asarray(given, dtype=np.float64)
+        except (TypeError, ValueError):
+            share = np.full(1, np.nan)
+        if share.ndim > 1 or not ((share > 0.5) & (share <= 1.0)).all():
+            msg = (
+                f'with_trust: trust is {trust!r}, expected probabilities above 0.5 and up to 1, "doubtful" or "hard".\n'
+                "Hint: trust=0.95 for statements of which one in twenty may be wrong."
+            )
+            raise ConstraintError(msg)
+        with np.errstate(divide="ignore"):
+            return self.with_weight(np.log(share) - np.log1p(-share))
 
     def reorder(self, samples: Any) -> Self:
         """Renumber so that new sample ``i`` is old sample ``samples[i]``; ``samples`` must be a permutation."""

@@ -4,6 +4,7 @@ from linkwise.engines._base import (
 from linkwise.engines._progress import (
     progress as progress,
 )
+from linkwise.engines.consensus import *
 from linkwise.engines.graph import *
 from linkwise.engines.hierarchical import *
 from linkwise.engines.metric import *

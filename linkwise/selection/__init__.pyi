@@ -1,10 +1,15 @@
+from linkwise.problem.entailment import (
+    Fold as Fold,
+    knowledge_folds as knowledge_folds,
+)
 from linkwise.selection._cluster import (
     Clustering as Clustering,
     cluster as cluster,
 )
-from linkwise.selection._folds import (
-    Fold as Fold,
-    knowledge_folds as knowledge_folds,
+from linkwise.selection._doubt import (
+    Suspect as Suspect,
+    Suspects as Suspects,
+    suspects as suspects,
 )
 from linkwise.selection._search_cv import (
     KnowledgeSearchCV as KnowledgeSearchCV,

@@ -16,6 +16,7 @@ from linkwise._compat import InvalidParameterError
 from linkwise._messages import hint
 from linkwise.constraints import LINKS, Constraints, Kind, SizeBetween
 from linkwise.engines.agglomeration import EUCLIDEAN_ONLY, linkage_code, plan_memory
+from linkwise.engines.consensus import Consensus
 from linkwise.engines.hierarchical import ConstrainedAgglomerative, ConstrainedCompleteLink, HierarchyMixin, ReCon
 from linkwise.engines.partitional import COPKMeans, PCKMeans
 from linkwise.exceptions import InvalidArgumentError, LinkwiseError
@@ -25,6 +26,11 @@ logger = logging.getLogger("linkwise.selection")
 
 # Arguments of `cluster` that `params` may not hold as well, and the options of the command for them.
 _OWN_ARGUMENTS = {"n_clusters": "-k", "linkage": "--linkage", "distance_threshold": "--height"}
+
+
+# Samples from which on many views are compared: with fewer, a view has nothing to learn a metric or a mixture from.
+FEWEST_SAMPLES = 50
+EFFORTS = ("full", "quick")
 
 
 @dataclass(frozen=True)
@@ -45,6 +51,14 @@ class Task:
     linkage: str | None = None
     distance_threshold: float | None = None
     params: Mapping[str, Any] | None = None
+    effort: str = "full"
+
+    @property
+    def compares_views(self) -> bool:
+        """Whether many views of the data are to be compared."""
+        usual = self.metric == ("cosine" if self.sparse else "euclidean")
+        asked = self.n_clusters is not None and not self.needs_tree and self.min_cluster_size in ("auto", None)
+        return self.effort == "full" and usual and asked and not self.known.rules and self.n >= FEWEST_SAMPLES
 
     @property
     def is_plain(self) -> bool:
@@ -224,6 +238,8 @@ def choose(task: Task) -> tuple[Any, str]:
     """The estimator for a task, unfitted, and the reason."""
     if task.method is not None:
         return _named(task)
+    if task.compares_views:
+        return make(Consensus, task), _agreement(task)
     if task.says(Kind.TRIPLET):
         made = make(ReCon, task, "centroid" if task.is_plain else "average")
         return made, "triplets are constraints on a hierarchy."
@@ -246,6 +262,12 @@ def choose(task: Task) -> tuple[Any, str]:
     if made.linkage == "ward":
         return made, f"{many}, and Ward linkage needs none."
     return made, f"{task.n:,} samples, and ConstrainedCompleteLink would hold more distances."
+
+
+def _agreement(task: Task) -> str:
+    if not task.known.n_statements:
+        return "there are no statements; many views of the data vote."
+    return "many views of the data vote, weighed by the statements they predict without being told them."
 
 
 def _named(task: Task) -> tuple[Any, str]:

@@ -36,6 +36,7 @@ from linkwise.selection._automatic import (
     too_little,
 )
 from linkwise.selection._choice import (
+    EFFORTS,
     Task,
     choose,
     describe,
@@ -47,6 +48,7 @@ from linkwise.selection._choice import (
     require_fitting_size,
     require_room,
 )
+from linkwise.selection._doubt import about_views
 from linkwise.selection._methods import load_method, method_name
 from linkwise.selection._search_cv import KnowledgeSearchCV
 
@@ -117,6 +119,8 @@ def cluster(
     min_cluster_size: int | str | None = "auto",
     random_state: Any = 0,
     params: Mapping[str, Any] | None = None,
+    trust: Any = "hard",
+    effort: str = "full",
 ) -> Clustering:
     """Cluster samples under constraints, by the method asked for or by one that suits both, and give the reasons.
 
@@ -150,6 +154,12 @@ def cluster(
         For methods that begin at random.
     params : dict, optional
         Further parameters of ``method``, such as ``{"max_iter": 50}``.
+    trust : "hard", "doubtful", float or array-like of shape (n_statements,), default="hard"
+        Probability that hard statements are right. "hard": they hold. Below 1, "doubtful" being 0.95: they are weighed
+        against the data, and the reasons name those that the data contradict. Soft statements keep their weights. To
+        trust sources differently, join tables made with `Constraints.with_trust`.
+    effort : {"full", "quick"}, default="full"
+        "full" compares many views of the data where it can, "quick" fits one method.
 
     Returns
     -------
@@ -223,6 +233,8 @@ def cluster(
         min_cluster_size=min_cluster_size,
         random_state=random_state,
         params=params,
+        trust=trust,
+        effort=effort,
     )
     automatic = isinstance(n_clusters, str)
     try:
@@ -236,7 +248,15 @@ def cluster(
 
 
 def _read(
-    X: Any, constraints: Constraints | None, n_clusters: Any, *, method: Any, metric: Any, params: Any, **others: Any
+    X: Any,
+    constraints: Constraints | None,
+    n_clusters: Any,
+    *,
+    method: Any,
+    metric: Any,
+    params: Any,
+    trust: Any,
+    **others: Any,
 ) -> Task:
     """Read the arguments of `cluster`, and refuse those that do not go together."""
     if isinstance(n_clusters, str) and n_clusters != "auto":
@@ -258,7 +278,10 @@ def _read(
     params = dict(params or {})
     if metric is None and kind is not None and parameters(kind).get("metric") == "euclidean":
         metric = params.pop("metric", None)
-    known = bind(constraints, X, shape[0])
+    known = trusted(bind(constraints, X, shape[0]), trust)
+    if others["effort"] not in EFFORTS:
+        msg = f"cluster: effort is {others['effort']!r}, expected one of {', '.join(EFFORTS)}."
+        raise InvalidArgumentError(msg)
     task = Task(
         shape[0],
         known,
@@ -274,6 +297,14 @@ def _read(
     return task
 
 
+def trusted(known: Constraints, trust: Any) -> Constraints:
+    """Give hard statements the weights of a trust below 1."""
+    if isinstance(trust, str) and trust == "hard":
+        return known
+    weight = known.with_trust(trust).weight
+    return known.with_weight(np.where(known.is_hard, weight, known.weight))
+
+
 def _fit(X: Any, task: Task) -> Clustering:
     """Fit the method chosen or asked for; settle the number of clusters if none is given."""
     model, why = choose(task)
@@ -282,6 +313,7 @@ def _fit(X: Any, task: Task) -> Clustering:
         warnings.filterwarnings("ignore", "greedy merging met a dead end", LinkwiseWarning)  # it is among the reasons
         model.fit(X, constraints=task.known)
     reasons = [f"{describe(model)}: {why}", *_about_request(task), *_about_data(X, model, task), *detours(model)]
+    reasons += about_views(model)
     return _found(model, reasons) if task.n_clusters is not None else _settle(model, X, task, reasons)
 
 

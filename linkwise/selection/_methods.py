@@ -11,9 +11,9 @@ from linkwise._messages import hint
 from linkwise.exceptions import InvalidArgumentError
 
 _ENGINES = os.path.join(os.path.dirname(os.path.dirname(__file__)), "engines")  # noqa: PTH118, PTH120 - light to load
-_FAMILIES = ("graph", "hierarchical", "mixture", "partitional")
+_FAMILIES = ("consensus", "graph", "hierarchical", "mixture", "partitional")
 # Public classes of these families that are results, not methods.
-_RESULTS = ("ActiveCompleteLink", "GammaRun", "Projection")
+_RESULTS = ("ActiveCompleteLink", "GammaRun", "Projection", "ViewReport")
 METHODS = tuple(
     sorted(
         (

@@ -19,6 +19,7 @@ from linkwise._validation import warn_user
 from linkwise.constraints import Constraints, Kind
 from linkwise.engines import current_progress
 from linkwise.exceptions import LinkwiseError
+from linkwise.problem.entailment import Fold, knowledge_folds
 from linkwise.problem.statements import bind, constraints_of
 from linkwise.selection._candidates import (
     Candidate,
@@ -30,7 +31,6 @@ from linkwise.selection._candidates import (
     last_step,
     read_candidates,
 )
-from linkwise.selection._folds import Fold, knowledge_folds
 from linkwise.selection._scores import KINDS, SCORES, tally
 from linkwise.selection._search_results import Results, choose, collect
 

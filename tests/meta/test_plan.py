@@ -34,6 +34,7 @@ ORDER = [
     "engines",
     "engines.hierarchical engines.partitional engines.mixture",
     "engines.graph engines.metric",
+    "engines.consensus",
     "metrics datasets plots",
     "selection active report",
     "io",

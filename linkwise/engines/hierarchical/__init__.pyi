@@ -45,4 +45,6 @@ from linkwise.engines.hierarchical._hierarchy_mixin import (
 )
 from linkwise.engines.hierarchical._new_samples import (
     CHUNK as CHUNK,
+    Places as Places,
+    insert as insert,
 )

@@ -6,6 +6,10 @@ from linkwise.problem.entailment._closure import (
 from linkwise.problem.entailment._comparisons import (
     close_comparisons as close_comparisons,
 )
+from linkwise.problem.entailment._folds import (
+    Fold as Fold,
+    knowledge_folds as knowledge_folds,
+)
 from linkwise.problem.entailment._implies import (
     Entailment as Entailment,
     implies as implies,

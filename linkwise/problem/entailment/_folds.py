@@ -12,7 +12,7 @@ from linkwise._messages import many
 from linkwise._typing import BoolArray, IntArray
 from linkwise.constraints import Constraints, Kind
 from linkwise.exceptions import LinkwiseError
-from linkwise.problem import check
+from linkwise.problem.feasibility import check
 
 # Pairs of sets of must-linked samples that may be apart before folds are refused; one set per labeled class is usual.
 _MOST_APART = 2_000_000

@@ -1,0 +1,4 @@
+from linkwise.engines.consensus._estimator import (
+    Consensus as Consensus,
+    ViewReport as ViewReport,
+)

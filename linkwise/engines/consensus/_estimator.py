@@ -1,0 +1,375 @@
+"""`Consensus`: many views of the data, weighed by the statements they predict, and one tree on which they agree."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from numbers import Integral
+from typing import Any, ClassVar, NamedTuple
+
+import numpy as np
+import scipy.sparse
+from sklearn.utils.validation import check_is_fitted
+
+from linkwise._compat import Interval, InvalidParameterError
+from linkwise._random import make_generator
+from linkwise._typing import FloatArray, IntArray
+from linkwise.constraints import LINKS, Constraints, Kind
+from linkwise.engines import FEATURES, REPORTED, ConstrainedClusterer, Kept, current_progress, kept_floats
+from linkwise.engines.consensus._maps import Maps, lengthen, project_sparse
+from linkwise.engines.consensus._moves import grow, link, settle
+from linkwise.engines.consensus._newcomers import ask_neighbors, place_rest
+from linkwise.engines.consensus._views import DOUBTFUL, HARD, PLAIN, Outcome, View, fit_views
+from linkwise.engines.consensus._votes import (
+    FLOOR,
+    FOLDS,
+    PRIOR,
+    Evidence,
+    Poll,
+    calibrate,
+    poll_doubtful,
+    poll_hard,
+    read_evidence,
+)
+from linkwise.engines.hierarchical import HierarchyMixin, Places, insert, mark
+from linkwise.engines.metric import ITML
+from linkwise.exceptions import LinkwiseError
+from linkwise.problem import Problem
+from linkwise.result import Dendrogram
+
+SUSPECT = 0.8  # trust from which on downwards a doubtful statement is not told to the views again
+
+
+class ViewReport(NamedTuple):
+    """One view of a `Consensus`.
+
+    Attributes
+    ----------
+    name : str
+        The method, the map of the data and the learned metric.
+    weight : float
+        Share of the vote; the weights of all views add up to 1.
+    agreement : float
+        Kappa with statements that were held out: 1 if it predicts all, 0 if no better than chance; nan if none were.
+    missing : str
+        Reason why the view has no vote, or an empty string.
+
+    Examples
+    --------
+    >>> from linkwise.engines import ViewReport
+    >>> print(ViewReport("k-means on the data", 0.25, 0.8, ""))
+    k-means on the data: weight 0.25, agreement 0.80
+    """
+
+    name: str
+    weight: float
+    agreement: float
+    missing: str
+
+    def __str__(self) -> str:
+        if self.missing:
+            return f"{self.name}: left out, {self.missing}"
+        agreement = "" if np.isnan(self.agreement) else f", agreement {self.agreement:.2f}"
+        return f"{self.name}: weight {self.weight:.2f}{agreement}"
+
+
+class _Agreed(NamedTuple):
+    """The agreement of the views about compared samples, and the trust in the statements that were judged."""
+
+    share: FloatArray
+    probability: FloatArray
+    weight: dict[View, float]
+    agreement: dict[View, float]
+    missing: dict[View, str]
+    judged: IntArray
+    trust: FloatArray
+
+    def report(self) -> list[ViewReport]:
+        """The views by falling weight, then those without a vote."""
+        total = sum(self.weight.values())
+        used = sorted(self.weight, key=lambda view: -self.weight[view])
+        voting = [ViewReport(str(one), self.weight[one] / total, self.agreement.get(one, np.nan), "") for one in used]
+        return voting + [ViewReport(str(one), 0.0, np.nan, why) for one, why in self.missing.items()]
+
+
+class _Solved(NamedTuple):
+    """Labels and tree of all samples, the agreement behind them, and what places new samples."""
+
+    labels: IntArray
+    tree: Dendrogram
+    agreed: _Agreed
+    compared: IntArray
+    learned: FloatArray
+    components: FloatArray
+    projection: FloatArray | None
+
+
+class Consensus(HierarchyMixin, ConstrainedClusterer):
+    """Cluster by the agreement of many views, each weighed by how well it predicts statements it was not told.
+
+    Parameters
+    ----------
+    n_clusters : int, default=2
+        Number of clusters.
+    max_samples : int, default=3000
+        Samples that are compared with each other, first those that statements name. Any others join the clusters of
+        their nearest compared samples.
+    random_state : int, RandomState or None, default=0
+        Seed of the methods that begin at random and of the parts of the statements that are held out.
+
+    Attributes
+    ----------
+    labels_ : ndarray of shape (n_samples,)
+        Cluster of each sample.
+    dendrogram_ : Dendrogram
+        A tree with the clusters marked. Up to 1 its heights are shares of the vote that keep two branches apart; the
+        joins of clusters lie above 1.
+    views_ : list of ViewReport
+        Each view with its weight, its agreement with held-out statements, or the reason why it has no vote.
+    trust_ : ndarray of shape (n_statements,)
+        Probability that each statement is right, judged by views that were not told it: 1 for hard statements, and the
+        prior for soft ones if there are too few to hold some out.
+    certificate_ : Certificate
+        The independent check of every hard statement.
+    n_clusters_, n_leaves_, n_connected_components_, children_, distances_
+        As in scikit-learn's `AgglomerativeClustering`.
+    constraints_ : Constraints
+        The statements in force, numbered like the rows of X.
+
+    See Also
+    --------
+    linkwise.cluster : chooses this method for pairs and groups.
+    linkwise.suspects : the statements that the data contradict.
+
+    Notes
+    -----
+    A view is a map of the data (as they are, ranks, whitened, eigenvectors of the neighbor graph, kernel components), a
+    metric learned on it from the statements (`ITML`, `RCA` or none) and a method. Each view is fitted with all
+    statements, and five times with parts of them: its weight is Cohen's kappa between its clusters and the statements
+    held out, at least 0.02. The weighted share of views that put two samples together is a similarity; average linkage
+    on it under the hard statements gives clusters. A logistic regression on the held-out statements turns shares into
+    probabilities, and must-linked groups move as long as that raises the adjusted Rand index expected under them.
+
+    A soft statement of weight w counts as right with log odds w: weight 3 means 95 %. Views are then told pairs as
+    wishes; the posterior of each statement, from the votes of views that were not told it, is its trust. Views are
+    fitted again without statements of a trust up to 0.8, and both probabilities are combined. Hard statements hold. A
+    triplet ab|c is evidence for a and b together and c apart, and holds in the tree.
+
+    Without statements, all views have the same weight.
+
+    **Cost** about 140 fits of up to ``max_samples`` samples and one matrix of their distances, then O(n) for others.
+    **Guarantee** every hard statement holds, exactly ``n_clusters`` clusters; the same seed gives the same result.
+    **Departure from** [1]_, [2]_: clusterings are weighed by held-out statements, not alike.
+
+    References
+    ----------
+    .. [1] A. Strehl, J. Ghosh, "Cluster ensembles: a knowledge reuse framework for combining multiple partitions", JMLR
+       3, 2002.
+    .. [2] A. L. N. Fred, A. K. Jain, "Combining multiple clusterings using evidence accumulation", PAMI 27, 2005.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from linkwise import Consensus, Constraints
+    >>> X, y = load_iris(return_X_y=True)
+    >>> known = Constraints.from_labels([y[i] if i % 10 == 0 else -1 for i in range(150)])
+    >>> model = Consensus(3).fit(X, constraints=known)
+    >>> model.n_clusters_, model.certificate_.ok
+    (3, True)
+    >>> float(round(sum(view.weight for view in model.views_), 6))
+    1.0
+    """
+
+    understands: ClassVar[frozenset[Kind]] = LINKS | {Kind.TRIPLET}
+    weighs: ClassVar[bool] = True
+    linkage: ClassVar[str] = "average"  # type: ignore[misc]
+    metric: ClassVar[str] = "euclidean"  # type: ignore[misc]
+    distance_threshold: ClassVar[None] = None  # type: ignore[misc]
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        "n_clusters": [Interval(Integral, 1, None, closed="left")],
+        "max_samples": [Interval(Integral, 2, None, closed="left")],
+        "random_state": ["random_state"],
+    }
+    _saved: ClassVar[dict[str, Kept]] = {
+        "views_": Kept(records=(ViewReport,)),
+        "trust_": REPORTED,
+        "_learned": kept_floats(None, None),
+        "_compared": REPORTED,
+        "_projection": kept_floats(FEATURES, None, optional=True),
+        "_components": kept_floats(None, None),
+    }
+
+    n_clusters: int  # type: ignore[assignment]
+    views_: list[ViewReport]
+    trust_: FloatArray
+
+    def __init__(self, n_clusters: int = 2, *, max_samples: int = 3000, random_state: Any = 0) -> None:
+        self.n_clusters = n_clusters
+        self.max_samples = max_samples
+        self.random_state = random_state
+
+    def _read_cut(self, n_samples: int) -> None:
+        super()._read_cut(n_samples)
+        if isinstance(self.max_samples, (bool, np.bool_)):
+            msg = f"The 'max_samples' parameter of Consensus must be an int. Got {self.max_samples!r} instead."
+            raise InvalidParameterError(msg)
+
+    def _solve(self, problem: Problem) -> _Solved:
+        X, projection = problem.X, None
+        if scipy.sparse.issparse(X):
+            X, projection = project_sparse(X)
+        seed = int(make_generator(self.random_state).integers(2**31 - 1))
+        compared = _compared(problem.constraints, self.max_samples, seed)
+        known = problem.constraints[compared]
+        some = Problem(np.ascontiguousarray(X[compared]), known, n_clusters=self.n_clusters, who=problem.who)
+        agreed = _agree(some, read_evidence(problem.constraints).within(compared), seed)
+        labels, tree = _divide(agreed, some)
+        components = _learn_metric(some)
+        if len(compared) < problem.n_samples:
+            labels, tree = _add_rest(X @ components.T, compared, labels, tree, problem)
+        return _Solved(labels, tree, agreed, compared, X[compared] @ components.T, components, projection)
+
+    def _keep(self, outcome: _Solved, problem: Problem) -> None:  # type: ignore[override]
+        tree = Dendrogram(
+            len(outcome.labels), outcome.tree.parent, outcome.tree.raw_height, ids=problem.constraints.ids
+        )
+        tree = mark(tree, outcome.labels)
+        self._keep_tree(tree, outcome.labels, self._certify(tree, problem), None)
+        agreed = outcome.agreed
+        self.views_ = agreed.report()
+        self.trust_ = 1.0 / (1.0 + np.exp(-problem.constraints.weight))
+        self.trust_[agreed.judged] = agreed.trust
+        self._compared, self._learned = outcome.compared, outcome.learned
+        self._components, self._projection = outcome.components, outcome.projection
+
+    def _places(self, X: Any) -> Places:
+        check_is_fitted(self)
+        rows = self._validate(X, reset=False)
+        if self._projection is not None:
+            rows = lengthen(rows @ self._projection)
+        labels = self.labels_[self._compared]
+        ballots = ask_neighbors(rows @ self._components.T, self._learned, labels, self.n_clusters_)
+        label = ballots.share.argmax(axis=1)
+        return Places(self._compared[ballots.nearest_in(label)], np.zeros(len(label)), label)
+
+
+def _agree(problem: Problem, evidence: Evidence, seed: int) -> _Agreed:
+    """Fit the views, let them vote on statements held out, weigh them, and judge doubtful statements."""
+    known, n, k = problem.constraints, problem.n_samples, problem.k
+    maps = Maps(problem.X, k)
+    doubtful = not known.is_hard.all() or bool((known.kind == Kind.TRIPLET).any())
+    pool = DOUBTFUL if doubtful else HARD if known.n_statements else PLAIN
+    step = _counter(len(pool) * (1 if pool is PLAIN else FOLDS + 1 + doubtful))
+    full = fit_views(pool, maps, evidence.told(n) if doubtful else known, seed, step)
+    poll: Poll | None = None
+    if doubtful:
+        poll = poll_doubtful(maps, evidence, seed, step)
+    elif known.n_statements:
+        poll = poll_hard(maps, known, seed, step)
+    missing = dict(full.missing)
+    agreement = {} if poll is None else poll.agreement()
+    if poll is not None:
+        lost = [view for view in full.labels if view not in agreement]
+        missing |= dict.fromkeys(lost, "it could not be fitted to parts of the statements")
+    weight = {view: max(agreement.get(view, 1.0), FLOOR) for view in full.labels if view not in missing}
+    if not weight:  # every view failed in some fold
+        weight = dict.fromkeys(full.labels, 1.0)
+        missing, poll = dict(full.missing), None
+    if not weight:
+        why = next(iter(missing.values()))
+        msg = (
+            f"Consensus: no view could be fitted to {n} samples in {k} clusters; the first one: {why}\nHint: COPKMeans."
+        )
+        raise LinkwiseError(msg)
+    share = _share(full, weight)
+    if not doubtful:
+        together = (int(evidence.same.sum()) + 1) / (len(evidence.same) + 4)
+        found = PRIOR if poll is None else calibrate(poll, weight, together)
+        none = np.empty(0, dtype=np.intp)
+        return _Agreed(share, found.probability(share), weight, agreement, missing, none, np.empty(0))
+    found = PRIOR if poll is None else calibrate(poll, weight)
+    trust = 1.0 / (1.0 + np.exp(-evidence.odds)) if poll is None else found.trust
+    again = fit_views(pool, maps, evidence.pick(trust > SUSPECT).told(n), seed, step)
+    both = [view for view in weight if view in again.labels]
+    if both:
+        share = (share + _share(again, {view: weight[view] for view in both})) / 2
+    owner, at = np.unique(evidence.owner, return_inverse=True)
+    mean = np.bincount(at.reshape(-1), weights=trust) / np.bincount(at.reshape(-1))
+    return _Agreed(share, found.probability(share), weight, agreement, missing, owner, mean)
+
+
+def _counter(total: int) -> Callable[[], None]:
+    """A function that reports one more view fitted to the progress in force, if any."""
+    report, done = current_progress(), 0
+
+    def step() -> None:
+        nonlocal done
+        done += 1
+        if report is not None:
+            report(min(done, total), total)
+
+    return step
+
+
+def _share(outcome: Outcome, weight: dict[View, float]) -> FloatArray:
+    """The weighted share of views that put two samples together, for all pairs of samples."""
+    first = next(iter(weight))
+    share = np.zeros((len(outcome.labels[first]),) * 2)
+    for view, one in weight.items():
+        labels = outcome.labels[view]
+        share += one * (labels[:, None] == labels[None, :])
+    return share / sum(weight.values())
+
+
+def _divide(agreed: _Agreed, problem: Problem) -> tuple[IntArray, Dendrogram]:
+    """Clusters and tree of the compared samples."""
+    known = problem.constraints
+    hard = known.select(known.is_hard)
+    model = link(agreed.share, hard, problem.k)
+    if (hard.kind == Kind.TRIPLET).any():
+        return model.labels_, model.dendrogram_
+    labels = settle(agreed.probability, model.labels_, problem)
+    return labels, grow(agreed.share, labels, hard)
+
+
+def _compared(known: Constraints, most: int, seed: int) -> IntArray:
+    """The samples to compare with each other: those that statements name first, the others at random."""
+    n = known.n_samples
+    if n <= most:
+        return np.arange(n)
+    rng = np.random.RandomState(seed)
+    named = np.zeros(n, dtype=np.bool_)
+    named[known.items[known.items >= 0]] = True
+    named[known.groups.member] = True
+    first = rng.permutation(np.flatnonzero(named))[: max(most * 2 // 3, 1)]
+    others = rng.permutation(np.flatnonzero(~named))[: most - len(first)]
+    return np.sort(np.concatenate([first, others]))
+
+
+def _learn_metric(problem: Problem) -> FloatArray:
+    """A linear map of the samples to a metric that agrees with the statements about them."""
+    evidence = problem.constraints.select(problem.constraints.kind != Kind.TRIPLET)
+    return np.asarray(ITML().fit(problem.X, constraints=evidence).components_)
+
+
+def _add_rest(
+    rows: FloatArray, compared: IntArray, labels: IntArray, tree: Dendrogram, problem: Problem
+) -> tuple[IntArray, Dendrogram]:
+    """Give all other samples to clusters, and hang each beside the nearest compared sample of its cluster."""
+    n, k = problem.n_samples, problem.k
+    others = np.setdiff1d(np.arange(n), compared)
+    ballots = ask_neighbors(rows[others], rows[compared], labels, k)
+    share, known = np.zeros((n, k)), np.full(n, -1, dtype=np.intp)
+    share[others], known[compared] = ballots.share, labels
+    found = place_rest(share, known, problem)
+    if not np.array_equal(found[compared], labels):
+        msg = (
+            f"Consensus: the statements are about more samples than max_samples={len(compared):,}, and those about the "
+            "others do not hold in the clusters of the compared ones.\nHint: a larger max_samples."
+        )
+        raise LinkwiseError(msg)
+    near = ballots.nearest_in(found[others])
+    grown = insert(tree, Places(near, np.zeros(len(others)), found[others]))
+    place = np.concatenate([compared, others])
+    parent = grown.parent.copy()
+    parent[place] = grown.parent[:n]
+    return found, Dendrogram(n, parent, grown.raw_height)

@@ -1,0 +1,66 @@
+"""Clusters from probabilities of pairs: constrained average linkage, then moves that raise the expected agreement."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+import numpy as np
+
+from linkwise._typing import FloatArray, IntArray
+from linkwise.constraints import Constraints, Kind
+from linkwise.engines.consensus._kernels_moves import climb
+from linkwise.engines.hierarchical import ConstrainedAgglomerative, ReCon
+from linkwise.exceptions import LinkwiseWarning
+from linkwise.problem import Problem
+from linkwise.result import Dendrogram
+
+_SWEEPS = 6
+
+
+def link(share: FloatArray, hard: Constraints, n_clusters: int | None) -> Any:
+    """Fit average linkage to the share of views that keep samples apart, so that hard statements hold."""
+    far = 1.0 - share
+    np.fill_diagonal(far, 0.0)
+    kind: Any = ReCon if (hard.kind == Kind.TRIPLET).any() else ConstrainedAgglomerative
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", LinkwiseWarning)
+        return kind(n_clusters, linkage="average", metric="precomputed").fit(far, constraints=hard)
+
+
+def settle(P: FloatArray, labels: IntArray, problem: Problem) -> IntArray:
+    """Move must-linked groups so that the adjusted Rand index expected under P rises; cannot-links hold throughout.
+
+    Parameters
+    ----------
+    P : ndarray of shape (n, n)
+        Probability that two samples belong together.
+    labels : ndarray of intp, shape (n,)
+        Clusters in which all pairs hold.
+    problem : Problem
+        The statements, and the number of clusters.
+    """
+    order = np.argsort(problem.group, kind="stable")
+    start = np.concatenate([[0], np.cumsum(problem.weight[:-1])]).astype(np.intp)
+    between = np.add.reduceat(np.add.reduceat(P[np.ix_(order, order)], start, axis=0), start, axis=1)
+    own = np.bincount(problem.group, weights=np.diagonal(P), minlength=problem.n_groups)
+    at = np.arange(problem.n_groups)
+    between[at, at] = (between[at, at] - own) / 2
+    pairs = problem.apart.pairs()
+    both = np.concatenate([pairs, pairs[:, ::-1]])
+    both = both[np.argsort(both[:, 0], kind="stable")]
+    first = np.searchsorted(both[:, 0], np.arange(problem.n_groups + 1)).astype(np.intp)
+    found = problem.reduce(labels).astype(np.intp)
+    climb(between, problem.weight, first, np.ascontiguousarray(both[:, 1]), found, problem.k, _SWEEPS)
+    return problem.expand(found)
+
+
+def grow(share: FloatArray, labels: IntArray, hard: Constraints) -> Dendrogram:
+    """Build the tree whose cut into as many clusters is ``labels``.
+
+    Heights below 1 are shares of the views that keep samples apart; between clusters 1 is added, so that each cluster
+    is complete before any two are joined.
+    """
+    apart = labels[:, None] != labels[None, :]
+    tree: Dendrogram = link(share - apart, hard, None).dendrogram_
+    return tree

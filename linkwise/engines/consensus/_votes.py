@@ -1,0 +1,238 @@
+"""The votes of views on statements held out: evidence as pairs, the weight of each view, and calibrated trust."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+from scipy.optimize import minimize
+
+from linkwise._typing import BoolArray, FloatArray, IntArray
+from linkwise.constraints import Constraints, Groups, Kind
+from linkwise.engines.consensus._maps import Maps
+from linkwise.engines.consensus._views import DOUBTFUL, HARD, Outcome, View, fit_views
+from linkwise.problem.entailment import knowledge_folds
+
+FOLDS = 5
+FLOOR = 0.02  # weight of a view that agrees with held-out statements no better than chance
+_SLOPE = 6.0  # prior: log odds between a pair that all views put together and a pair that none does
+_RIDGE = np.array([0.4, 4.0])  # strength of that prior, for the offset and for the slope
+_MOST = 5.0  # times that a held-out fact may count when kinds are weighed to their share among the statements
+_ROUNDS = 15  # of calibrating and judging statements in turn
+# Log odds that a triplet ab|c is right about a, b in one cluster and c outside it: it may be about a finer level.
+_TRIPLET = float(np.log(4.0))
+_REACH = 10  # members of a group apart with which each member is compared
+
+Step = Callable[[], None]
+
+
+class Evidence(NamedTuple):
+    """Statements as pairs of samples.
+
+    Attributes
+    ----------
+    pairs : ndarray of intp, shape (m, 2)
+        The samples.
+    same : ndarray of bool, shape (m,)
+        Whether the statement puts them together.
+    odds : ndarray of float64, shape (m,)
+        Log odds that it is right; inf for hard statements.
+    owner : ndarray of intp, shape (m,)
+        The statement each pair is from.
+    """
+
+    pairs: IntArray
+    same: BoolArray
+    odds: FloatArray
+    owner: IntArray
+
+    def pick(self, keep: Any) -> Evidence:
+        """Keep some of the pairs."""
+        return Evidence(self.pairs[keep], self.same[keep], self.odds[keep], self.owner[keep])
+
+    def within(self, samples: IntArray) -> Evidence:
+        """Keep the pairs of which both are among ``samples``, and number them by their place there."""
+        place = np.full(int(max(self.pairs.max(initial=0), samples.max(initial=0))) + 1, -1, dtype=np.intp)
+        place[samples] = np.arange(len(samples))
+        pairs = place[self.pairs]
+        return self._replace(pairs=pairs).pick((pairs >= 0).all(axis=1))
+
+    def told(self, n_samples: int) -> Constraints:
+        """Return the pairs as soft statements of weight 1, for methods that weigh them."""
+        together, apart = self.pairs[self.same], self.pairs[~self.same]
+        return Constraints.build(n_samples, must_link=together, cannot_link=apart, weight=1.0)
+
+
+def read_evidence(constraints: Constraints) -> Evidence:
+    """Write statements as pairs: a group together as a ring, a triplet ab|c as a, b together and c apart from both."""
+    trio = np.flatnonzero(constraints.kind == Kind.TRIPLET)
+    must = np.flatnonzero(constraints.kind == Kind.MUST_LINK)
+    cannot = np.flatnonzero(constraints.kind == Kind.CANNOT_LINK)
+    together, joined = _rings(constraints.groups_of(Kind.TOGETHER), 1)
+    apart, parted = _rings(constraints.groups_of(Kind.APART), _REACH)
+    parts = [
+        (constraints.items[must, :2], True, must),
+        (constraints.items[cannot, :2], False, cannot),
+        (together, True, joined),
+        (apart, False, parted),
+        (constraints.items[trio][:, [0, 1]], True, trio),
+        (constraints.items[trio][:, [0, 2]], False, trio),
+        (constraints.items[trio][:, [1, 2]], False, trio),
+    ]
+    pairs = np.concatenate([one for one, _, _ in parts]).reshape(-1, 2).astype(np.intp)
+    same = np.concatenate([np.full(len(one), is_same) for one, is_same, _ in parts])
+    owner = np.concatenate([who for _, _, who in parts]).astype(np.intp)
+    odds = constraints.weight[owner].astype(np.float64)
+    of_triplet = constraints.kind[owner] == Kind.TRIPLET
+    return Evidence(pairs, same, np.where(of_triplet, np.minimum(odds, _TRIPLET), odds), owner)
+
+
+def _rings(groups: Groups, reach: int) -> tuple[IntArray, IntArray]:
+    """Pairs of each member of a group with the next ones around a ring, each pair once, and the statement of each."""
+    pairs, owner = [np.empty((0, 2), dtype=np.intp)], [np.empty(0, dtype=np.intp)]
+    for at, members in enumerate(np.split(groups.member, groups.start[1:-1])):
+        size = len(members)
+        for far in range(1, min(reach, size // 2) + 1):
+            count = size // 2 if 2 * far == size else size
+            pairs.append(np.column_stack([members, np.roll(members, -far)])[:count])
+            owner.append(np.full(count, groups.statement[at], dtype=np.intp))
+    return np.concatenate(pairs), np.concatenate(owner)
+
+
+class Poll(NamedTuple):
+    """Votes on held-out evidence.
+
+    Attributes
+    ----------
+    evidence : Evidence
+        The pairs held out, those of all folds.
+    votes : dict
+        For each view that was fitted in all folds, whether it put the pairs together.
+    """
+
+    evidence: Evidence
+    votes: dict[View, BoolArray]
+
+    def agreement(self) -> dict[View, float]:
+        """Kappa of each view with the evidence: 1 for agreement throughout, 0 for no better than chance."""
+        return {view: _kappa(vote, self.evidence.same) for view, vote in self.votes.items()}
+
+
+def poll_hard(maps: Maps, known: Constraints, seed: int, step: Step) -> Poll | None:
+    """Fit the views on parts of hard statements and let them vote on the rest; None if too few samples are named.
+
+    The facts held out are those that follow about samples which the training part does not name.
+    """
+    named = np.union1d(known.items[known.items >= 0], known.groups.member)
+    if len(named) < FOLDS:
+        return None
+    tested, outcomes = [], []
+    for fold in knowledge_folds(known, FOLDS, random_state=seed):
+        facts = fold.test
+        pairs = np.concatenate([facts.of(Kind.MUST_LINK), facts.of(Kind.CANNOT_LINK)])
+        same = np.arange(len(pairs)) < int((facts.kind == Kind.MUST_LINK).sum())
+        tested.append(Evidence(pairs, same, np.full(len(pairs), np.inf), np.full(len(pairs), -1, dtype=np.intp)))
+        outcomes.append(fit_views(HARD, maps, fold.train, seed, step))
+    return _gather(tested, outcomes)
+
+
+def poll_doubtful(maps: Maps, evidence: Evidence, seed: int, step: Step) -> Poll | None:
+    """Fit the views on parts of the evidence and let them vote on the rest; None if there are too few pairs."""
+    if len(evidence.same) < FOLDS:
+        return None
+    turn = np.random.RandomState(seed).permutation(np.arange(len(evidence.same)) % FOLDS)
+    tested, outcomes = [], []
+    for at in range(FOLDS):
+        tested.append(evidence.pick(turn == at))
+        outcomes.append(fit_views(DOUBTFUL, maps, evidence.pick(turn != at).told(len(maps.X)), seed, step))
+    poll = _gather(tested, outcomes)
+    back = np.argsort(np.concatenate([np.flatnonzero(turn == at) for at in range(FOLDS)]), kind="stable")
+    return Poll(poll.evidence.pick(back), {view: vote[back] for view, vote in poll.votes.items()})
+
+
+def _gather(tested: list[Evidence], outcomes: list[Outcome]) -> Poll:
+    evidence = Evidence(*(np.concatenate(columns) for columns in zip(*tested, strict=True)))
+    shared = set.intersection(*(set(outcome.labels) for outcome in outcomes))
+    votes = {
+        view: np.concatenate(
+            [
+                outcome.labels[view][part.pairs[:, 0]] == outcome.labels[view][part.pairs[:, 1]]
+                for part, outcome in zip(tested, outcomes, strict=True)
+            ]
+        )
+        for view in outcomes[0].labels
+        if view in shared
+    }
+    return Poll(evidence, votes)
+
+
+def _kappa(vote: BoolArray, same: BoolArray) -> float:
+    if not len(same):
+        return 0.0
+    agree = float((vote == same).mean())
+    chance = float(vote.mean() * same.mean() + (1 - vote.mean()) * (1 - same.mean()))
+    return (agree - chance) / (1 - chance) if chance < 1 else 0.0
+
+
+class Calibration(NamedTuple):
+    """Log odds of two samples belonging together, ``offset + slope * share`` of the weighted views; and trust.
+
+    ``trust`` is the probability that each pair of the evidence is right, given the votes of views that were not told
+    it; 1 for hard statements.
+    """
+
+    offset: float
+    slope: float
+    trust: FloatArray
+
+    def probability(self, share: FloatArray) -> FloatArray:
+        """Turn shares of the views that put samples together into probabilities."""
+        odds = self.offset + self.slope * share
+        return np.asarray(1.0 / (1.0 + np.exp(-odds)))
+
+
+PRIOR = Calibration(-_SLOPE / 2, _SLOPE, np.ones(0))
+
+
+def calibrate(poll: Poll, weight: dict[View, float], share: float | None = None) -> Calibration:
+    """Fit the log odds to the held-out evidence, with a prior, while judging which of it is right.
+
+    Parameters
+    ----------
+    poll : Poll
+        Votes and evidence.
+    weight : dict
+        Weight of each view.
+    share : float, optional
+        Share of pairs together among the statements; facts are counted so that theirs is the same.
+    """
+    same, odds = poll.evidence.same, poll.evidence.odds
+    total = sum(weight[view] for view in poll.votes if view in weight)
+    score = sum((weight[view] * vote for view, vote in poll.votes.items() if view in weight), np.zeros(len(same)))
+    A = np.column_stack([np.ones(len(same)), score / total])
+    count = np.ones(len(same))
+    if share is not None:
+        m, s = len(same), int(same.sum())
+        count = np.minimum(np.where(same, share * m / max(s, 1), (1 - share) * m / max(m - s, 1)), _MOST)
+    prior = np.array([-_SLOPE / 2, _SLOPE])
+    right = 1.0 / (1.0 + np.exp(-odds))
+    doubtful = np.isfinite(odds)
+    at = prior
+    for _ in range(_ROUNDS if doubtful.any() else 1):
+        at = _logistic(A, np.where(same, right, 1 - right), count, prior, at)
+        belief = A @ at
+        right = np.where(doubtful, 1.0 / (1.0 + np.exp(-(odds + np.where(same, belief, -belief)))), 1.0)
+    return Calibration(float(at[0]), float(at[1]), right)
+
+
+def _logistic(A: FloatArray, target: FloatArray, count: FloatArray, prior: FloatArray, start: FloatArray) -> FloatArray:
+    """Penalized logistic regression with a slope that is not negative."""
+
+    def loss(at: FloatArray) -> tuple[float, FloatArray]:
+        odds, gap = A @ at, at - prior
+        value = (count * (np.logaddexp(0.0, odds) - target * odds)).sum() + 0.5 * (_RIDGE * gap**2).sum()
+        return float(value), A.T @ (count * (1.0 / (1.0 + np.exp(-odds)) - target)) + _RIDGE * gap
+
+    found = minimize(loss, start, jac=True, method="L-BFGS-B", bounds=[(None, None), (0.0, None)])
+    return np.asarray(found.x)

@@ -1,0 +1,180 @@
+"""Doubtful statements: `suspects` finds those that the data contradict, and `Suspects` lists them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from linkwise._messages import and_more, many
+from linkwise._typing import FloatArray
+from linkwise.constraints import Constraints
+from linkwise.engines.consensus import Consensus
+from linkwise.problem.statements import bind
+
+_SHOWN = 5
+_BEST_VIEWS = 3
+THRESHOLD = 0.5
+
+
+class Suspect(NamedTuple):
+    """A statement that the data contradict.
+
+    Attributes
+    ----------
+    statement : int
+        Its number in the constraints.
+    probability : float
+        Probability that it is wrong.
+    text : str
+        The statement in words.
+    """
+
+    statement: int
+    probability: float
+    text: str
+
+    def __str__(self) -> str:
+        return f"{self.text}: wrong with probability {self.probability:.2f}"
+
+
+@dataclass(frozen=True, eq=False)
+class Suspects:
+    """Statements with the probability that each is wrong, given views of the data that were not told it.
+
+    Attributes
+    ----------
+    constraints : Constraints
+        All statements, with the log odds that they are right as weights: input for `repair`.
+    wrong : ndarray of shape (n_statements,)
+        Probability that each statement is wrong.
+    threshold : float
+        Probability from which a statement is listed.
+    model : Consensus
+        The fitted model whose views voted.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from linkwise import Constraints, suspects
+    >>> X, y = load_iris(return_X_y=True)
+    >>> pairs = [(i, i + 3) for i in range(0, 140, 4)]
+    >>> told = Constraints.build(150, must_link=[p for p in pairs if y[p[0]] == y[p[1]]] + [(0, 120)])
+    >>> found = suspects(X, told, 3)
+    >>> [told.describe(one.statement) for one in found]
+    ['#35 must_link(0, 120)']
+    """
+
+    constraints: Constraints
+    wrong: FloatArray
+    threshold: float
+    model: Consensus
+
+    def __iter__(self) -> Iterator[Suspect]:
+        return iter(self._listed)
+
+    def __len__(self) -> int:
+        return len(self._listed)
+
+    @property
+    def _listed(self) -> list[Suspect]:
+        order = np.argsort(-self.wrong, kind="stable")
+        chosen = order[self.wrong[order] >= self.threshold].tolist()
+        named = self.constraints.with_weight(np.inf)  # the weight is not part of the statement
+        return [Suspect(at, float(self.wrong[at]), named.describe(at)) for at in chosen]
+
+    def drop(self) -> Constraints:
+        """Return the statements without those listed."""
+        return self.constraints.select(self.wrong < self.threshold)
+
+    def __str__(self) -> str:
+        n = len(self)
+        head = f"{many(n, 'statement')} of {len(self.wrong):,} contradicted by the data"
+        if not n:
+            return f"None of {many(len(self.wrong), 'statement')} is contradicted by the data."
+        return "\n".join([f"{head}:", *(f"  {one}" for one in self)])
+
+    def __repr__(self) -> str:
+        return f"Suspects({len(self)} of {many(len(self.wrong), 'statement')})"
+
+
+def suspects(
+    X: Any,
+    constraints: Constraints,
+    n_clusters: int,
+    *,
+    trust: Any = "doubtful",
+    threshold: float = THRESHOLD,
+    random_state: Any = 0,
+) -> Suspects:
+    """Find statements that the data contradict, each with the probability that it is wrong.
+
+    Parameters
+    ----------
+    X : array-like of shape (n_samples, n_features)
+        Samples.
+    constraints : Constraints
+        Statements of any kind; rules are not judged.
+    n_clusters : int
+        Number of clusters.
+    trust : "doubtful", float or array-like of shape (n_statements,), default="doubtful"
+        Probability that a hard statement is right before the data are looked at; soft statements keep their weights.
+    threshold : float, default=0.5
+        Statements that are wrong with at least this probability are listed.
+    random_state : int, RandomState or None, default=0
+        Seed of the methods that begin at random.
+
+    Returns
+    -------
+    Suspects
+        An iterable of `Suspect`, the most probable first; ``drop()`` returns the other statements.
+
+    See Also
+    --------
+    linkwise.repair : the fewest statements to drop so that the others can hold together, without data.
+
+    Notes
+    -----
+    Each statement is judged by views that were not told it; see `Consensus`. **Cost** that of a `Consensus`.
+    **Guarantee** nothing is dropped; the same seed gives the same list.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from linkwise import Constraints, suspects
+    >>> X, y = load_iris(return_X_y=True)
+    >>> told = Constraints.build(150, must_link=[(i, i + 1) for i in range(0, 49, 2)], cannot_link=[(5, 10)])
+    >>> print(suspects(X, told, 3))
+    1 statement of 26 contradicted by the data:
+      #25 cannot_link(5, 10): wrong with probability 0.76
+    """
+    from linkwise.selection._cluster import trusted
+
+    known = trusted(bind(constraints, X, np.shape(X)[0]), trust).with_rules()
+    model = Consensus(n_clusters, random_state=random_state).fit(X, constraints=known)
+    right = np.clip(model.trust_, 1e-9, 1 - 1e-9)
+    weighed = constraints.with_weight(np.maximum(np.log(right) - np.log1p(-right), 1e-6))
+    return Suspects(weighed, 1 - model.trust_, threshold, model)
+
+
+def about_views(model: Any) -> list[str]:
+    """The views that decided and the statements in doubt, as reasons for a result."""
+    if not isinstance(model, Consensus):
+        return []
+    voting = [view for view in model.views_ if not view.missing]
+    reasons = []
+    if not np.isnan(voting[0].agreement):
+        best = "; ".join(f"{view.name} ({view.agreement:.2f})" for view in voting[:_BEST_VIEWS])
+        reasons.append(f"{many(len(voting), 'view')} voted; those that best predict statements held out: {best}.")
+    missing = len(model.views_) - len(voting)
+    if missing:
+        reasons.append(f"{many(missing, 'view')} could not be fitted and had no vote.")
+    soft = np.flatnonzero(~model.constraints_.is_hard & (model.trust_ < 1 - THRESHOLD))
+    if len(soft):
+        order = soft[np.argsort(model.trust_[soft], kind="stable")]
+        listed = "; ".join(model.constraints_.describe(int(at)) for at in order[:_SHOWN])
+        more = and_more(min(len(order), _SHOWN), len(order))
+        reasons.append(f"the data contradict {many(len(soft), 'doubtful statement')}: {listed}{more}.")
+    return reasons
