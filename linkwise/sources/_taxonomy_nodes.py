@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from functools import partial
 from typing import Any, Self
 
 import numpy as np
@@ -12,15 +12,15 @@ from linkwise._typing import IntArray
 from linkwise.exceptions import LinkwiseError
 from linkwise.result import Dendrogram
 from linkwise.sources import _kernels as kernels
-from linkwise.trees import equal_arrays, frozen, read_names, read_nodes, refuse_cycle
+from linkwise.trees import Immutable, equal_arrays, frozen, read_names, read_nodes, refuse_cycle
 
 
-class Nodes:
+class Nodes(Immutable):
     """A forest of nodes and the node of each sample, as read-only arrays; `Taxonomy` adds queries and readers."""
 
-    __slots__ = ("_cache", "ids", "n_samples", "names", "node", "parent")
+    __slots__ = ("ids", "n_samples", "names", "node", "parent")
 
-    _cache: dict[str, Any]
+    _hint_to_change = "build a new one, or place samples with `place`."
     parent: IntArray
     node: IntArray
     n_samples: int
@@ -49,11 +49,6 @@ class Nodes:
             msg = f"ids has {len(self.ids)} entries, expected one for each of the {self.n_samples} samples."
             raise LinkwiseError(msg)
         self._cache["order"] = frozen(refuse_cycle(above, self.node_name))
-
-    def _once(self, name: str, make: Callable[[], Any]) -> Any:
-        if name not in self._cache:
-            self._cache[name] = make()
-        return self._cache[name]
 
     @property
     def n_nodes(self) -> int:
@@ -91,14 +86,7 @@ class Nodes:
         name = None if self.names is None else self.names[node]
         return str(node) if name is None or name == "" else str(name)
 
-    # -- a value: immutable, comparable, hashable, picklable -------------------------------------------------------
-
-    def __setattr__(self, name: str, value: object) -> None:
-        msg = f"a Taxonomy is immutable; {name} cannot be set.\nHint: build a new one, or place samples with `place`."
-        raise AttributeError(msg)
-
-    def __delattr__(self, name: str) -> None:
-        self.__setattr__(name, None)
+    # -- a value: comparable, hashable, picklable ------------------------------------------------------------------
 
     def __eq__(self, other: object) -> bool:
         """Whether all arrays are equal; the same nodes in another numbering are another taxonomy."""
@@ -115,7 +103,7 @@ class Nodes:
         return self._once("hash", lambda: hash((self.parent.tobytes(), self.node.tobytes())))  # type: ignore[no-any-return]
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _rebuild, (type(self), self.parent, self.node, self.names, self.ids)
+        return partial(type(self), names=self.names, ids=self.ids), (self.parent, self.node)
 
     def __getitem__(self, samples: Any) -> Self:
         """Keep some samples (a list, mask or slice of them) and renumber them; the nodes stay."""
@@ -143,7 +131,3 @@ def _read_node_names(names: Any, n_nodes: int) -> npt.NDArray[Any]:
     column = np.empty(n_nodes, dtype=object)
     column[:] = given
     return column
-
-
-def _rebuild(cls: type[Nodes], parent: IntArray, node: IntArray, names: Any, ids: Any) -> Nodes:
-    return cls(parent, node, names=names, ids=ids)

@@ -10,8 +10,15 @@ from linkwise._typing import FloatArray, IntArray
 from linkwise._validation import read_count
 from linkwise.exceptions import LinkwiseError
 from linkwise.trees import _interchange as formats, _kernels as kernels
-from linkwise.trees._assemble import Assembled, assemble, heights_of_lengths
-from linkwise.trees._join import Arrays, at_the_top, join_roots, part_joins
+from linkwise.trees._assemble import (
+    Arrays,
+    Assembled,
+    assemble,
+    at_the_top,
+    heights_of_lengths,
+    join_roots,
+    part_joins,
+)
 from linkwise.trees._newick import read_newick, write_newick
 from linkwise.trees._parent_array import Tree, frozen, read_heights, read_names, read_nodes
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from functools import partial
+from typing import Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
@@ -93,12 +94,33 @@ _FAULTS = {
 }
 
 
-class Tree:
-    """A forest over samples as read-only arrays; `Dendrogram` adds queries and cuts."""
+class Immutable:
+    """The base of trees: immutable, with derived arrays that are computed once, at first use."""
 
-    __slots__ = ("_cache", "height", "ids", "joins", "marked", "n_samples", "parent", "raw_height")
+    __slots__ = ("_cache",)
 
     _cache: dict[str, Any]
+    _hint_to_change: ClassVar[str]
+
+    def _once(self, name: str, make: Callable[[], Any]) -> Any:
+        if name not in self._cache:
+            self._cache[name] = make()
+        return self._cache[name]
+
+    def __setattr__(self, name: str, value: object) -> None:
+        msg = f"a {type(self).__name__} is immutable; {name} cannot be set.\nHint: {self._hint_to_change}"
+        raise AttributeError(msg)
+
+    def __delattr__(self, name: str) -> None:
+        self.__setattr__(name, None)
+
+
+class Tree(Immutable):
+    """A forest over samples as read-only arrays; `Dendrogram` adds queries and cuts."""
+
+    __slots__ = ("height", "ids", "joins", "marked", "n_samples", "parent", "raw_height")
+
+    _hint_to_change = "build a new one from `parent` and `raw_height`."
     n_samples: int
     parent: IntArray
     height: FloatArray
@@ -188,12 +210,7 @@ class Tree:
         self._cache["mark_above"] = frozen(cover)
         return frozen(nodes)
 
-    # -- derived arrays; computed once, at first use ---------------------------------------------------------------
-
-    def _once(self, name: str, make: Callable[[], Any]) -> Any:
-        if name not in self._cache:
-            self._cache[name] = make()
-        return self._cache[name]
+    # -- derived arrays --------------------------------------------------------------------------------------------
 
     @property
     def n_nodes(self) -> int:
@@ -291,14 +308,7 @@ class Tree:
         """Return the name of a sample: its identifier, or its number."""
         return str(sample) if self.ids is None else str(self.ids[sample])
 
-    # -- a value: immutable, comparable, hashable, picklable -------------------------------------------------------
-
-    def __setattr__(self, name: str, value: object) -> None:
-        msg = f"a Dendrogram is immutable; {name} cannot be set.\nHint: build a new one from `parent` and `raw_height`."
-        raise AttributeError(msg)
-
-    def __delattr__(self, name: str) -> None:
-        self.__setattr__(name, None)
+    # -- a value: comparable, hashable, picklable ------------------------------------------------------------------
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Tree):
@@ -318,7 +328,8 @@ class Tree:
         )
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _rebuild, (type(self), self.n_samples, self.parent, self.raw_height, self.marked, self.ids, self.joins)
+        make = partial(type(self), marked=self.marked, ids=self.ids, joins=self.joins)
+        return make, (self.n_samples, self.parent, self.raw_height)
 
     def __repr__(self) -> str:
         shape = "1 tree" if self.is_tree else f"{self.n_roots:,} trees"
@@ -331,18 +342,6 @@ class Tree:
         if self.marked is not None:
             parts.append(f"{len(self.marked):,} marked clusters")
         return f"{type(self).__name__}({self.n_samples:,} samples: {', '.join(parts)})"
-
-
-def _rebuild(
-    cls: type[Tree],
-    n_samples: int,
-    parent: IntArray,
-    raw: FloatArray,
-    marked: IntArray | None,
-    ids: npt.NDArray[Any] | None,
-    joins: IntArray | None = None,
-) -> Tree:
-    return cls(n_samples, parent, raw, marked=marked, ids=ids, joins=joins)
 
 
 def equal_arrays(one: npt.NDArray[Any] | None, other: npt.NDArray[Any] | None) -> bool:
@@ -367,3 +366,23 @@ def read_pairs(tree: Tree, who: str, i: Any, j: Any) -> tuple[IntArray, IntArray
             msg = f"{who} got node {worst}, but nodes are numbered 0 to {tree.n_nodes - 1}."
             raise LinkwiseError(msg)
     return flat[0], flat[1], left.shape
+
+
+def refuse_cycle(parent: IntArray, word: Callable[[int], str]) -> IntArray:
+    """Return the nodes with parents before children, or name the nodes of a cycle."""
+    order: IntArray = kernels.top_down(parent)
+    if len(order) == len(parent):
+        return order
+    lost = np.ones(len(parent), dtype=np.bool_)
+    lost[order] = False
+    node = int(np.flatnonzero(lost)[0])
+    for _ in range(len(parent)):  # from below a cycle into it
+        node = int(parent[node])
+    ring = [node]
+    while int(parent[ring[-1]]) != node:
+        ring.append(int(parent[ring[-1]]))
+    first = ring.index(min(ring))
+    ring = ring[first:] + ring[:first]
+    shown = [word(v) for v in ring[:5]] + ([f"… ({len(ring)} nodes)"] if len(ring) > 5 else [])
+    msg = f"the taxonomy has a cycle, expected a forest: {' < '.join([*shown, word(ring[0])])}."
+    raise LinkwiseError(msg)
