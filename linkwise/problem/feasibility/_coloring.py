@@ -35,21 +35,12 @@ class Outcome(IntEnum):
 class ConflictGraph:
     """Blocks of samples and the cliques that keep them apart, without repeats.
 
-    Parameters
-    ----------
-    block : ndarray of intp, shape (n_samples,)
-        The vertex of each sample.
-    pairs : ndarray of intp, shape (m, 2)
-        Cannot-links between samples; no pair lies inside one block.
-    groups : Groups
-        Groups of samples apart; no two samples of a group lie inside one block.
-    n_blocks : int, optional
-        Number of vertices; default: as many as ``block`` names.
+    ``block`` is the vertex of each sample; no cannot-link of ``pairs`` and no two samples of one of ``groups``, which
+    are apart, lie inside one block.
     """
 
-    def __init__(self, block: IntArray, pairs: IntArray, groups: Groups, n_blocks: int | None = None) -> None:
-        n = int(block.max(initial=-1)) + 1 if n_blocks is None else n_blocks
-        self.n = n
+    def __init__(self, block: IntArray, pairs: IntArray, groups: Groups) -> None:
+        n = self.n = int(block.max(initial=-1)) + 1
         ends = block[pairs]
         low, high = ends.min(axis=1, initial=n), ends.max(axis=1, initial=0)
         self._key, self._first = np.unique(low * n + high, return_index=True)
