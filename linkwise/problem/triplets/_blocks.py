@@ -22,29 +22,19 @@ from linkwise.problem.triplets._onetree import onetree
 class Union(NamedTuple):
     """The finest blocks and the links that made them: a forest, in the order in which they joined two blocks.
 
-    Attributes
-    ----------
-    block : ndarray of intp, shape (n,)
-    link : ndarray of intp, shape (k, 2)
-        Samples that were joined: those of a must-link, or a and b of a triplet ab|c.
-    reason : ndarray of intp, shape (k,)
-        Which must-link, or after these which triplet, joined them.
-    step : ndarray of intp, shape (k,)
-        ``BY_ITSELF`` for a must-link, ``BY_THIRD`` for the conditional rule; from ``BY_KNOT`` on, links with the same
-        number belong to one contraction.
+    ``step`` is ``BY_ITSELF`` for a must-link, ``BY_THIRD`` for the conditional rule; from ``BY_KNOT`` on, links with
+    the same number belong to one contraction.
     """
 
     block: IntArray
-    link: IntArray
-    reason: IntArray
+    link: IntArray  # two samples each: those of a must-link, or a and b of a triplet ab|c
+    reason: IntArray  # which must-link, or after these which triplet, joined them
     step: IntArray
 
 
 def finest_blocks(n: int, must_link: IntArray, triplets: IntArray) -> IntArray:
     """Number the finest clusters possible, by first member; ``triplets`` must be consistent among themselves.
 
-    Notes
-    -----
     **Cost** one tree building per contraction, at most n of them; the conditional rule O((n + m) log n) in all.
     **Guarantee** exact: every hierarchy and cut that satisfies the input puts each block into one cluster, and one
     exists whose clusters are the blocks.

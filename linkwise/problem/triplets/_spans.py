@@ -32,17 +32,8 @@ _NOTHING_INSIDE = np.zeros((0, 0, 0), np.bool_)
 
 
 class Spans:
-    """Spans of pairs of items under consistent triplets.
+    """Spans of pairs of items under triplets that some tree displays together.
 
-    Parameters
-    ----------
-    n_items : int
-        Number of items.
-    triplets : ndarray of intp, shape (m, 3)
-        Triplets that some tree displays together.
-
-    Notes
-    -----
     **Cost** one tree building; then O(1) per pair that meets in a node of two children or that no triplet lies across.
     The others are traced down from the two children below which they are, in O(items + triplets there) per division,
     pairs below the same two children together.
