@@ -41,6 +41,7 @@ from linkwise.constraints._kinds import (
     LINKS as LINKS,
 )
 from linkwise.constraints._label_statements import (
+    NO_LABELS as NO_LABELS,
     says_all as says_all,
 )
 from linkwise.constraints._near_pairs import (

@@ -99,19 +99,9 @@ class Groups(NamedTuple):
         return member[:-1][same], member[1:][same]
 
 
-def _empty() -> IntArray:
-    array = np.empty(0, dtype=np.intp)
-    array.setflags(write=False)
-    return array
-
-
-def _zero() -> IntArray:
-    array = np.zeros(1, dtype=np.intp)
-    array.setflags(write=False)
-    return array
-
-
-NO_GROUPS = Groups(_empty(), _zero(), _empty())
+NO_GROUPS = Groups(np.empty(0, dtype=np.intp), np.zeros(1, dtype=np.intp), np.empty(0, dtype=np.intp))
+for _array in NO_GROUPS:
+    _array.setflags(write=False)
 
 
 def gather(statement: IntArray, sizes: IntArray, member: IntArray) -> Groups:

@@ -35,6 +35,7 @@ from linkwise.constraints._rules import Rule
 from linkwise.exceptions import ConstraintError
 
 _SHOWN = 6
+_FIELDS = ("n_samples", "kind", "items", "weight", "row", "rules", "ids", "groups", "labels")  # of the constructor
 
 
 def _frozen(array: npt.NDArray[Any]) -> npt.NDArray[Any]:
@@ -92,7 +93,7 @@ class Constraints:
     '#1 cannot_link(1, 2)'
     """
 
-    __slots__ = ("_hash", "groups", "ids", "items", "kind", "labels", "n_samples", "row", "rules", "weight")
+    __slots__ = ("_hash", *_FIELDS)
 
     n_samples: int
     kind: npt.NDArray[np.int8]
@@ -481,12 +482,8 @@ class Constraints:
     __iter__ = None  # rows of X are not iterated one by one; `items`, `of` and `describe` read statements
 
     def __repr__(self) -> str:
-        parts = []
-        for kind in Kind:
-            count = int((self.kind == kind).sum())
-            if count:
-                parts.append(kind.count(count))
-        parts += [repr(rule) for rule in self.rules]
+        counts = {kind: int((self.kind == kind).sum()) for kind in Kind}
+        parts = [kind.count(count) for kind, count in counts.items() if count] + [repr(rule) for rule in self.rules]
         text = f"Constraints({self.n_samples:,} samples: {', '.join(parts) or 'no statements'}"
         if self.n_statements:
             soft = int((~self.is_hard).sum())
@@ -549,17 +546,12 @@ class Constraints:
     ) -> Self:
         if labels is None:
             labels = select_labels(self.labels, np.arange(self.n_statements)[picked], weight)
-        return type(self)(
-            self.n_samples,
-            self.kind[picked],
-            self.items[picked],
-            weight,
-            self.row[picked],
-            self.rules,
-            self.ids,
-            groups,
-            labels,
-        )
+        kind, items, row = self.kind[picked], self.items[picked], self.row[picked]
+        return self._replace(kind=kind, items=items, weight=weight, row=row, groups=groups, labels=labels)
+
+    def _replace(self, **fields: Any) -> Self:
+        """Return the same table with other arrays in some of its fields; they are not checked."""
+        return type(self)(**{name: fields.get(name, getattr(self, name)) for name in _FIELDS})
 
     def with_weight(self, weight: Any) -> Self:
         """Return the same statements with other weights: one for all, or one per statement; ``inf`` makes them hard."""
@@ -576,8 +568,7 @@ class Constraints:
 
     def with_rules(self, *rules: Rule) -> Self:
         """Return the same statements with ``rules`` in place of the current ones."""
-        fields = (self.n_samples, self.kind, self.items, self.weight, self.row)
-        return type(self)(*fields, _rule_tuple(rules), self.ids, self.groups, self.labels)
+        return self._replace(rules=_rule_tuple(rules))
 
     def with_ids(self, ids: Any) -> Self:
         """Return the same statements with other names for the samples; None for none."""
@@ -587,8 +578,7 @@ class Constraints:
         if names is not None and len(names) != self.n_samples:
             msg = f"with_ids got {len(names)} names, expected one for each of the {self.n_samples} samples."
             raise ConstraintError(msg)
-        fields = (self.n_samples, self.kind, self.items, self.weight, self.row)
-        return type(self)(*fields, self.rules, names, self.groups, self.labels)
+        return self._replace(ids=names)
 
     def unique(self) -> Self:
         """Merge repeated statements: soft weights add up, a hard copy makes the statement hard; first row is kept."""
@@ -667,8 +657,8 @@ class Constraints:
         return known
 
     def __reduce__(self) -> tuple[Any, ...]:
-        fields = (self.n_samples, self.kind, self.items, self.weight, self.row, self.rules, self.ids)
-        return type(self), (*fields, tuple(self.groups), tuple(self.labels))
+        *fields, groups, labels = (getattr(self, name) for name in _FIELDS)
+        return type(self), (*fields, tuple(groups), tuple(labels))
 
 
 def _rule_tuple(rules: Iterable[Rule] | Rule) -> tuple[Rule, ...]:

@@ -9,8 +9,7 @@ import numpy as np
 
 from linkwise._typing import FloatArray, IntArray
 from linkwise.exceptions import LinkwiseError, LinkwiseWarning
-from linkwise.metrics._pair_measures import cells
-from linkwise.metrics._read_labels import Judged, read_judged, read_labels
+from linkwise.metrics._read_labels import Judged, cells, read_judged, read_labels
 
 
 def purity(y_true: Any, labels: Any, *, unlabeled: Any = -1) -> float:

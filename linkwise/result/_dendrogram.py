@@ -13,7 +13,6 @@ from linkwise.constraints import Constraints, Kind, require_constraints
 from linkwise.exceptions import LinkwiseError, LinkwiseWarning
 from linkwise.result import _cuts
 from linkwise.result._small_branches import OutlierCut, cut_without_outliers, shortfalls
-from linkwise.result._split import labels_by_knowledge
 from linkwise.result._triplets import triplets_of
 from linkwise.trees import Exchange, read_pairs
 
@@ -310,7 +309,7 @@ class Dendrogram(Exchange):
         [0, 1, 2, 3]
         """
         require_constraints(constraints, "cut_constrained", self.n_samples, of="the tree")
-        return labels_by_knowledge(self, constraints, n_clusters)
+        return _cuts.labels_by_knowledge(self, constraints, n_clusters)
 
     def cut_outliers(
         self,

@@ -209,6 +209,3 @@ def _pairs_between(order: IntArray, start: IntArray, size: IntArray, joined: Int
     offset = np.arange(len(row)) - np.repeat(np.cumsum(count) - count, count)
     i, j = np.divmod(offset, size[joined[row, 1]]) if len(row) else (offset, offset)
     return np.column_stack([order[start[joined[row, 0]] + i], order[start[joined[row, 1]] + j]])
-
-
-# -- what distances entail -------------------------------------------------------------------------------------

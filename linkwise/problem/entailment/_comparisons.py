@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy.sparse import csr_array
 
+from linkwise._messages import more_lines
 from linkwise._sparse import connected_parts
 from linkwise._typing import IntArray
 from linkwise.constraints import Constraints, Kind
@@ -132,11 +133,9 @@ def _circle(rows: IntArray, low: IntArray, high: IntArray, edge: int) -> str:
     while circle[-1] != edge:
         circle.append(came[int(low[circle[-1]])])
     lines = [f"  #{e} d({i}, {j}) < d({i}, {k})" for e in circle[::-1][:_SHOWN] for i, j, k in [rows[e].tolist()]]
-    if len(circle) > _SHOWN:
-        lines.append(f"  ... and {len(circle) - _SHOWN:,} more")
-    return "\n".join(
-        [f"close_comparisons: {len(circle):,} comparisons form a circle:", *lines, "Hint: drop one of them."]
-    )
+    lines += more_lines(_SHOWN, len(circle))
+    head = f"close_comparisons: {len(circle):,} comparisons form a circle:"
+    return "\n".join([head, *lines, "Hint: drop one of them."])
 
 
 def _written(first: IntArray, second: IntArray, reach: npt.NDArray[np.uint64]) -> IntArray:

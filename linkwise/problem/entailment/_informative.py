@@ -8,11 +8,12 @@ from typing import Any
 
 import numpy as np
 
-from linkwise._messages import hint, many
+from linkwise._messages import hint, many, more_lines
 from linkwise._typing import FloatArray, IntArray
+from linkwise._validation import read_count
 from linkwise._value_columns import rank_values, read_known
-from linkwise.constraints import Constraints, Kind, require_constraints
-from linkwise.exceptions import ConstraintError, LinkwiseError, UnsupportedConstraintError
+from linkwise.constraints import NO_LABELS, Constraints, Kind, require_constraints
+from linkwise.exceptions import ConstraintError, UnsupportedConstraintError
 from linkwise.problem.entailment._closure import MOST_SAMPLES, implied_triplets
 from linkwise.problem.entailment._greedy_growth import grow_links, grow_triplets
 from linkwise.problem.entailment._implies import Entailment
@@ -137,8 +138,7 @@ class Selection:
             whole = "" if np.isnan(self.total) else f" all of them {verb} {self.total:,.0f},"
             head += f";{whole} no {'single one' if m == 1 else f'{m:,}'} {says} more than {self.bound:,.0f}"
         head += "."
-        more = m - len(self.lines)
-        return "\n".join([head, *(f"  {line}" for line in self.lines), *([f"  ... and {more:,} more"] if more else [])])
+        return "\n".join([head, *(f"  {line}" for line in self.lines), *more_lines(len(self.lines), m)])
 
 
 def informative(constraints: Constraints, m: int, *, random_state: int = 0) -> Selection:
@@ -195,9 +195,7 @@ def informative(constraints: Constraints, m: int, *, random_state: int = 0) -> S
     ([0, 2], [1.0, 3.0], 4.0)
     """
     require_constraints(constraints, "informative")
-    if isinstance(m, bool) or not isinstance(m, (int, np.integer)) or m < 0:
-        msg = f"informative: m is {m!r}, expected a whole number >= 0."
-        raise LinkwiseError(msg)
+    m = read_count(m, "m", "informative")
     is_triplet = constraints.kind == Kind.TRIPLET
     is_link = (constraints.kind == Kind.MUST_LINK) | (constraints.kind == Kind.CANNOT_LINK)
     if not (is_triplet.all() or is_link.all()):
@@ -211,12 +209,12 @@ def informative(constraints: Constraints, m: int, *, random_state: int = 0) -> S
             f"counted differently.\nHint: {way}."
         )
         raise UnsupportedConstraintError(msg, words)
-    hard = constraints.select(np.arange(constraints.n_statements))
-    hard = type(hard)(hard.n_samples, hard.kind, hard.items, np.full(len(hard.kind), np.inf), hard.row, (), hard.ids)
+    everything = np.full(constraints.n_statements, np.inf)
+    hard = constraints._replace(weight=everything, rules=(), labels=NO_LABELS)
     known = Entailment(hard, "informative")
     if is_triplet.all() and len(is_triplet):
-        return _best_triplets(constraints, hard, known, int(m), random_state)
-    return _best_links(constraints, known, int(m))
+        return _best_triplets(constraints, hard, known, m, random_state)
+    return _best_links(constraints, known, m)
 
 
 def _best_triplets(given: Constraints, hard: Constraints, known: Entailment, m: int, seed: int) -> Selection:

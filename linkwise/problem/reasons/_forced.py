@@ -22,37 +22,19 @@ _MOST_TRIED = 60
 
 
 class Proof(NamedTuple):
-    """A minimal set of statements that force a relation.
+    """A minimal set of statements that force a relation."""
 
-    Attributes
-    ----------
-    statements : tuple of int
-        Positions in the table that was given.
-    steps : tuple of str
-        The argument, from supposing the contrary; empty when it is the statement itself.
-    minimal : bool
-        False if the budget was used up before the set was proven minimal.
-    """
-
-    statements: tuple[int, ...]
-    steps: tuple[str, ...] = ()
-    minimal: bool = True
+    statements: tuple[int, ...]  # positions in the table that was given
+    steps: tuple[str, ...] = ()  # the argument, from supposing the contrary; empty when it is the statement itself
+    minimal: bool = True  # False if the budget was used up before the set was proven minimal
 
 
 @dataclass(frozen=True, eq=False)
 class Knowledge:
-    """The hard statements that can be reasoned from exactly: pairs, triplets and groups.
+    """The hard statements that can be reasoned from exactly: pairs, triplets and groups."""
 
-    Attributes
-    ----------
-    said : Constraints
-        Those statements alone.
-    at : ndarray of intp
-        Their positions in the table that was given.
-    """
-
-    said: Constraints
-    at: IntArray
+    said: Constraints  # those statements alone
+    at: IntArray  # their positions in the table that was given
 
     @classmethod
     def of(cls, constraints: Constraints) -> Knowledge:

@@ -6,9 +6,8 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
-from linkwise.constraints import Constraints, Kind
+from linkwise.constraints import NO_LABELS, Constraints, Kind
 from linkwise.exceptions import LinkwiseError
 from linkwise.problem.reasons._forced import Knowledge, Proof
 from linkwise.problem.reasons._meeting import Bound, Change, bounds, pair_changes, proof_lines, tree_changes
@@ -199,16 +198,9 @@ def why(
     if first == second:
         msg = f"why: both samples are {a!r}, expected two different ones."
         raise LinkwiseError(msg)
-    if names is not None:
-        said = _called(said, names)
+    if names is not None:  # several samples may have the same one
+        said = said._replace(ids=names.copy(), labels=NO_LABELS)
     return _explain(outcome, said, first, second, before)
-
-
-def _called(said: Constraints, names: npt.NDArray[Any]) -> Constraints:
-    """The same statements worded with names, also where several samples have the same one."""
-    return Constraints(
-        said.n_samples, said.kind, said.items, said.weight, said.row, said.rules, names.copy(), said.groups
-    )
 
 
 def _explain(outcome: Outcome, said: Constraints, a: int, b: int, before: Any) -> Why:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from linkwise._messages import in_words, many, more_lines
+
 if TYPE_CHECKING:
     from linkwise.problem.reasons._meeting import Change
     from linkwise.problem.reasons._why_pair import Why
@@ -44,7 +46,7 @@ def _moved(why: Why) -> list[str]:
     names = dict(zip(why.samples, why.names, strict=True))
     lines = []
     for sample, size, cluster, least in why.moved:
-        branch = f"a branch of {size:,} sample{'' if size == 1 else 's'}"
+        branch = f"a branch of {many(size, 'sample')}"
         lines.append(
             f"{names[sample]} came with {branch}; it was too small to be a cluster (fewer than {least:,}) and was "
             f"given to cluster {cluster}."
@@ -63,7 +65,7 @@ def _reason(why: Why) -> list[str]:
             head = f"{count:,} statements force them {why.forced}, and none of them can be left out:"
         else:
             head = f"{count:,} statements force them {why.forced} (perhaps fewer would; the budget was used up):"
-        lines = [head, *_listed(why.lines)]
+        lines = [head, *(f"  {line}" for line in why.lines[:_SHOWN]), *more_lines(_SHOWN, len(why.lines))]
         if why.broken:
             lines.insert(0, f"The result breaks hard statements: they should be {why.forced}.")
         if count > 1 and why.steps:
@@ -84,17 +86,10 @@ def _reason(why: Why) -> list[str]:
     return lines
 
 
-def _listed(lines: Sequence[str]) -> list[str]:
-    more = len(lines) - _SHOWN
-    return [f"  {line}" for line in lines[:_SHOWN]] + ([f"  ... and {more:,} more"] if more > 0 else [])
-
-
 def _numbers(lines: Sequence[str]) -> str:
     """The numbers of statements, as in ``#0, #4 and #7``."""
     rows = [line.partition(" ")[0] for line in lines]
-    if len(rows) > 8:
-        rows = [*rows[:7], f"{len(rows) - 7:,} more"]
-    return rows[0] if len(rows) == 1 else f"{', '.join(rows[:-1])} and {rows[-1]}"
+    return in_words(rows if len(rows) <= 8 else [*rows[:7], f"{len(rows) - 7:,} more"])
 
 
 def _bound(text: str, lines: Sequence[str], held: bool) -> str:
@@ -115,5 +110,4 @@ def _wish(change: Change, noted: bool) -> str:
         return f"{told}; {'dropping it' if single else 'dropping one of them'} is not enough to make room for it."
     rows = [line.partition(" ")[0] for s, line in zip(change.against, change.lines, strict=True) if s in change.keys]
     shown = rows if len(rows) <= 8 else [*rows[:7], f"one of {len(rows) - 7:,} more"]
-    listed = shown[0] if len(shown) == 1 else f"{', '.join(shown[:-1])} or {shown[-1]}"
-    return f"{told}; dropping {listed} makes room for it."
+    return f"{told}; dropping {in_words(shown, 'or')} makes room for it."

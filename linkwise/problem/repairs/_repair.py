@@ -8,7 +8,7 @@ from typing import Literal
 
 import numpy as np
 
-from linkwise._messages import hint
+from linkwise._messages import hint, more_lines, some_of
 from linkwise._typing import BoolArray, FloatArray, IntArray
 from linkwise.constraints import Constraints, Entry, Kind, has_parts, list_entries, require_constraints
 from linkwise.exceptions import LinkwiseError, UnsupportedConstraintError
@@ -139,8 +139,7 @@ class Repair:
             head = f"Dropped: {count}, at a cost of {self.cost:g}; no repair costs less than {self.lower_bound:g}."
         if self.cut:
             head += " The time limit ended the search."
-        more = len(self.by_statement()) - len(self.because)
-        tail = [f"  ... and {more:,} more"] if more > 0 else []
+        tail = more_lines(len(self.because), len(self.by_statement()))
         return "\n".join([head, *(f"  drop {line}" for line in self.because), *tail])
 
 
@@ -290,9 +289,8 @@ def _by_entries(
     place = dict(zip(entries, numbers.tolist(), strict=True))
     because = []
     for group, others in zip(groups, blame_entries(expansion, off, [place[g[0]] for g in groups]), strict=True):
-        listed = ", ".join(constraints.describe(entry) for entry in expansion.get(others[:5]))
-        more = f" and {len(others) - 5:,} more" if len(others) > 5 else ""
-        because.append(f"{made.describe(group)}: it contradicts {listed}{more}.")
+        words = [constraints.describe(entry) for entry in expansion.get(others)]
+        because.append(f"{made.describe(group)}: it contradicts {some_of(words)}.")
     return replace(made, because=tuple(because))
 
 
@@ -378,6 +376,5 @@ def _blame(constraints: Constraints, table: Constraints, off: BoolArray) -> tupl
             lines.append(f"{said}: it contradicts statements that stay.")
             continue
         others = [constraints.describe(int(s)) for s in contradicted_by(table, kept, int(statement), budget)]
-        more = f" and {len(others) - 5:,} more" if len(others) > 5 else ""
-        lines.append(f"{said}: it contradicts {', '.join(others[:5])}{more}.")
+        lines.append(f"{said}: it contradicts {some_of(others)}.")
     return tuple(lines)
