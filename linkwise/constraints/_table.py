@@ -180,11 +180,6 @@ class Constraints:
         -------
         Constraints
 
-        Raises
-        ------
-        ConstraintError
-            A row names a sample that does not exist or contradicts itself.
-
         Examples
         --------
         >>> from linkwise import Constraints

@@ -15,10 +15,7 @@ from linkwise.metrics._read_labels import Judged, cells, read_judged, read_label
 def purity(y_true: Any, labels: Any, *, unlabeled: Any = -1) -> float:
     """Share of the samples that belong to the commonest class of their cluster.
 
-    Parameters
-    ----------
-    y_true, labels, unlabeled
-        As in `pairwise_scores`.
+    Parameters as in `pairwise_scores`.
 
     Returns
     -------
@@ -49,10 +46,7 @@ def purity(y_true: Any, labels: Any, *, unlabeled: Any = -1) -> float:
 def nmi(y_true: Any, labels: Any, *, unlabeled: Any = -1) -> float:
     """Information that classes and clusters share, divided by the mean of the information in each.
 
-    Parameters
-    ----------
-    y_true, labels, unlabeled
-        As in `pairwise_scores`.
+    Parameters as in `pairwise_scores`.
 
     Returns
     -------
@@ -101,10 +95,7 @@ def _entropy(size: IntArray) -> float:
 def adjusted_rand(y_true: Any, labels: Any, *, unlabeled: Any = -1) -> float:
     """Rand index corrected so that random clusterings have 0 on average; computed by scikit-learn.
 
-    Parameters
-    ----------
-    y_true, labels, unlabeled
-        As in `pairwise_scores`.
+    Parameters as in `pairwise_scores`.
 
     Returns
     -------
@@ -130,10 +121,7 @@ def adjusted_rand(y_true: Any, labels: Any, *, unlabeled: Any = -1) -> float:
 def adjusted_mutual_info(y_true: Any, labels: Any, *, unlabeled: Any = -1) -> float:
     """Shared information corrected so that random clusterings have 0 on average; computed by scikit-learn.
 
-    Parameters
-    ----------
-    y_true, labels, unlabeled
-        As in `pairwise_scores`.
+    Parameters as in `pairwise_scores`.
 
     Returns
     -------

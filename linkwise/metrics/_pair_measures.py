@@ -153,10 +153,7 @@ def pairwise_f(y_true: Any, labels: Any, *, unlabeled: Any = -1) -> float:
 def rand(y_true: Any, labels: Any, *, unlabeled: Any = -1) -> float:
     """Share of the pairs on which classes and clusters agree, together or apart.
 
-    Parameters
-    ----------
-    y_true, labels, unlabeled
-        As in `pairwise_scores`.
+    Parameters as in `pairwise_scores`.
 
     Returns
     -------

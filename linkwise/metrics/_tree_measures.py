@@ -126,10 +126,7 @@ def hierarchy_fscore(y_true: Any, dendrogram: Any, *, form: str = "class", unlab
 def dendrogram_purity(y_true: Any, dendrogram: Any, *, unlabeled: Any = -1) -> float:
     """Mean purity of the smallest clusters that hold two samples of one class.
 
-    Parameters
-    ----------
-    y_true, dendrogram, unlabeled
-        As in `hierarchy_fscore`.
+    Parameters as in `hierarchy_fscore`.
 
     Returns
     -------
@@ -179,11 +176,6 @@ def dasgupta_cost(similarity: Any, dendrogram: Any) -> float:
     -------
     float
         Lower is better. With similarities >= 0 it is between 2 and n_samples times their sum over pairs.
-
-    Raises
-    ------
-    LinkwiseError
-        The matrix is not symmetric, not finite, or about other samples.
 
     Notes
     -----

@@ -53,10 +53,7 @@ def _read(who: str, truth: Any, unlabeled: Any) -> Gold:
 def count_triples(truth: Any, *, unlabeled: Any = -1) -> int:
     """Count the ordered triples (x, y, z) for which a hierarchy joins x and y strictly below either and z.
 
-    Parameters
-    ----------
-    truth, unlabeled
-        As in `h_correlation`.
+    Parameters as in `h_correlation`.
 
     Returns
     -------
@@ -98,11 +95,6 @@ def h_correlation(truth: Any, dendrogram: Any, *, weights: str = "node", unlabel
     float
         From 0 to 1; 1 if and only if the learned tree displays every gold triple, also when there is none
         (fewer than three items, one class only, or singletons only). Not symmetric.
-
-    Raises
-    ------
-    LinkwiseError
-        The two are about different samples, or no sample is in the taxonomy.
 
     Notes
     -----

@@ -38,12 +38,9 @@ class Certificate:
         Positions of the broken hard and soft statements.
     rules : tuple of (Rule, bool or None)
         Whether each rule holds; None when it could not be checked, with the reason in ``notes``.
-    faults : tuple of str
-        Errors in the tree itself; with faults, no statement is certified.
-    shown : tuple of str
-        The first broken hard statements in words, at most 20.
-    remarks : tuple of str
-        Remarks about the clusters, such as that small branches were given to other clusters.
+    faults, shown, remarks : tuple of str
+        Errors in the tree itself, with which no statement is certified; the first broken hard statements in words, at
+        most 20; remarks about the clusters, such as that small branches were given to other clusters.
 
     Examples
     --------
@@ -77,10 +74,8 @@ class Certificate:
     def __str__(self) -> str:
         lines: list[str] = []
         if self.faults:
-            lines += [
-                "The tree is invalid, so no statement was checked:",
-                *(f"  {fault}" for fault in self.faults),
-            ]
+            lines.append("The tree is invalid, so no statement was checked:")
+            lines += [f"  {fault}" for fault in self.faults]
         elif self.violated:
             verb = "is" if len(self.violated) == 1 else "are"
             lines.append(f"{len(self.violated):,} of {many(self.n_hard, 'hard statement')} {verb} broken:")
@@ -143,11 +138,6 @@ def verify(result: Any, constraints: Constraints, *, X: Any = None, metric: str 
     Returns
     -------
     Certificate
-
-    Raises
-    ------
-    LinkwiseError
-        The result and the constraints are about different numbers of samples.
 
     Notes
     -----

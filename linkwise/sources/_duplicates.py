@@ -78,12 +78,8 @@ def near_duplicates(X: Any, delta: float, *, metric: str = "euclidean", weight: 
 
     Parameters
     ----------
-    X : array-like of shape (n_samples, n_features) or (n_samples, n_samples)
-        Samples, or with ``metric="precomputed"`` their distances.
-    delta : float
-        Pairs at exactly this distance are not linked.
-    metric : str, default="euclidean"
-        Any metric SciPy's ``cdist`` knows, or ``"precomputed"``.
+    X, delta, metric
+        As in `linkwise.problem.must_links_within`: pairs at exactly this distance are not linked.
     weight : float or array-like, default=inf
         Cost of breaking one must-link.
 

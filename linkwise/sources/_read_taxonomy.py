@@ -136,11 +136,6 @@ class Readers(Nodes):
         -------
         Taxonomy
 
-        Raises
-        ------
-        LinkwiseError
-            The text is malformed (the message names the place), or a name is not found.
-
         Examples
         --------
         >>> from linkwise import Taxonomy
@@ -198,11 +193,8 @@ class Readers(Nodes):
         source : str or Path
             The text of the file, or the path of a file. Obsolete terms and relations other than ``is_a`` are
             skipped.
-        items : array-like of shape (n_samples,), optional
-            The term each sample is annotated with; None, NaN or "" for none. Without it there are no samples, see
-            `place`.
-        ids : array-like of shape (n_samples,), optional
-            The name of each sample.
+        items, ids
+            The term each sample is annotated with, and its name, as in `place`; without items there are no samples.
         parents : {"refuse", "first"}, default="refuse"
             What to do with a term of several parents: refuse the file, naming the term, or keep the first.
         by : {"id", "name"}, default="id"
@@ -230,11 +222,8 @@ class Readers(Nodes):
         ----------
         child, parent : array-like of shape (rows,)
             Names of nodes. A root has no row, or one without a parent (None, NaN or "").
-        items : array-like of shape (n_samples,), optional
-            The name of the node each sample sits on; None, NaN or "" for none. Without it there are no samples, see
-            `place`.
-        ids : array-like of shape (n_samples,), optional
-            The name of each sample.
+        items, ids
+            As in `place`; without items there are no samples.
 
         Returns
         -------

@@ -33,8 +33,8 @@ def contiguity(time: Any, trace: Any = None, *, max_gap: Any, breaks: Any = None
     max_gap : number or timedelta
         The longest time between two consecutive points that are linked; inf for no limit.
     breaks : array-like of bool of shape (n_samples,), or mapping from trace to times, optional
-        Known changes. True at a point means between it and the point before it; a time t
-        means between the last point before t and the first at or after it.
+        Known changes. True at a point means between it and the point before it; a time t means between the last point
+        before t and the first at or after it.
     weight : float or array-like, default=inf
         Cost of breaking one must-link.
 
@@ -181,9 +181,7 @@ def max_separation(
 
     References
     ----------
-    .. [1] S. Basu, I. Davidson, "Clustering with Constraints", tutorial, after
-       K. Wagstaff, C. Cardie, S. Rogers, S. Schroedl, "Constrained K-means Clustering with Background Knowledge",
-       ICML 2001.
+    .. [1] S. Basu, I. Davidson, "Clustering with Constraints", tutorial; see `contiguity`.
 
     Examples
     --------

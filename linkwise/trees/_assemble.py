@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -13,10 +13,10 @@ from linkwise._messages import many
 from linkwise._typing import FloatArray, IntArray
 from linkwise.exceptions import LinkwiseError, LinkwiseWarning
 from linkwise.trees._kernels import _order_keys, _pass_down, _sum_lengths, _without_unary
-from linkwise.trees._parent_array import read_names
+from linkwise.trees._parent_array import Tree, read_names
 
-if TYPE_CHECKING:
-    from linkwise.trees._parent_array import Tree
+T = TypeVar("T", bound=Tree)
+
 _ABOVE = 1.1  # height of a join, as a multiple of the highest merge
 
 
@@ -107,22 +107,12 @@ def sample_numbers(called: list[Any], ids: Any) -> tuple[IntArray, npt.NDArray[A
 # -- joins -------------------------------------------------------------------------------------------------------------
 
 
-class Arrays(NamedTuple):
-    """Arguments of the `Dendrogram` constructor."""
-
-    parent: IntArray
-    raw_height: FloatArray
-    marked: IntArray | None
-    joins: IntArray
-
-
-def join_roots(tree: Tree) -> Arrays:
+def join_roots(tree: T) -> T:
     """Put one node above all roots, higher than everything below it."""
     top = tree.n_nodes
     parent = np.append(np.where(tree.parent < 0, top, tree.parent), -1)
-    return Arrays(
-        parent, np.append(tree.raw_height, _height_above(tree.height)), tree.marked, np.append(tree.joins, top)
-    )
+    height, joins = np.append(tree.raw_height, _height_above(tree.height)), np.append(tree.joins, top)
+    return type(tree)(tree.n_samples, parent, height, marked=tree.marked, ids=tree.ids, joins=joins)
 
 
 def _height_above(height: FloatArray) -> float:
@@ -135,7 +125,7 @@ def _height_above(height: FloatArray) -> float:
         return float(min(max(_ABOVE * highest, np.nextafter(highest, np.inf)), largest))
 
 
-def part_joins(tree: Tree) -> Arrays:
+def part_joins(tree: T) -> T:
     """Take all joins away; the nodes below them become roots again, in the same order."""
     if tree.marked is not None and np.isin(tree.marked, tree.joins).any():
         node = int(np.intersect1d(tree.marked, tree.joins)[0])
@@ -148,7 +138,7 @@ def part_joins(tree: Tree) -> Arrays:
     keep[tree.joins] = False
     number = np.append(np.where(keep, np.cumsum(keep) - 1, -1), -1)  # the last entry serves a root's parent, -1
     marked = None if tree.marked is None else number[tree.marked]
-    return Arrays(number[tree.parent[keep]], tree.raw_height[keep], marked, np.empty(0, dtype=np.intp))
+    return type(tree)(tree.n_samples, number[tree.parent[keep]], tree.raw_height[keep], marked=marked, ids=tree.ids)
 
 
 def at_the_top(parent: IntArray, joins: list[int]) -> IntArray:

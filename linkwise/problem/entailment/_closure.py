@@ -116,8 +116,7 @@ def close(constraints: Constraints, *, triplets: bool = False, groups: bool = Fa
     Notes
     -----
     Must-link is transitive, and a cannot-link between two must-linked groups forbids every pair between them. Soft
-    statements are kept and not reasoned from. Unless ``triplets`` is set, triplets are kept as given: neither what they
-    entail among each other nor what triplets and pairs entail together is written out.
+    statements are kept and not reasoned from; neither are triplets, unless ``triplets`` is set.
 
     **Cost** linear in the number of entailed pairs; with ``triplets`` O(s**3) memory for s samples named, a few bytes
     each, and as much time: under half a second for 200 samples. **Guarantee** closing twice changes nothing; what is

@@ -47,10 +47,9 @@ def close_comparisons(comparisons: Any) -> IntArray:
 
     Notes
     -----
-    This is the transitive closure of section III-B of [1]_, for comparisons of any distances. A chain may end with two
-    pairs that share no item, such as d(0, 1) < d(2, 3); it cannot be written as a row and is left out, but reasoned
-    from. If the distances are to be those of a tree, d(i, j) < d(i, k) means the triplet ij|k; more is then entailed
-    and more is contradictory: use `close` with ``triplets=True``.
+    This is the transitive closure of section III-B of [1]_. A chain may end with two pairs that share no item, such as
+    d(0, 1) < d(2, 3); it cannot be written as a row and is left out, but reasoned from. If the distances are those of
+    a tree, more is entailed and more is contradictory: use `close` with ``triplets=True``.
 
     **Cost** O(p (m + p) / 64) time and p**2 / 8 bytes for p pairs compared. **Guarantee** equal to the loops of Floyd
     and Warshall. **Departure from** [1]_ its first example of a conflict, d(i, j) < d(i, k) with d(j, k) < d(j, i), is

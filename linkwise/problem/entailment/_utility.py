@@ -115,11 +115,6 @@ def utility(constraints: Constraints, X: Any, *, result: Any = None, random_stat
     -------
     Utility
 
-    Raises
-    ------
-    LinkwiseError
-        X or the result do not fit the constraints.
-
     See Also
     --------
     check : can they hold together at all?
@@ -127,22 +122,18 @@ def utility(constraints: Constraints, X: Any, *, result: Any = None, random_stat
 
     Notes
     -----
-    Informativeness and coherence are those of [1]_. A must-link pulls along the segment between its samples, a
-    cannot-link pushes along its own. Two segments overlap if the projection of one onto the line of the other shares
-    more than a point with it, or the other way round; coherence is the share of (must-link, cannot-link) pairs without
-    overlap. Perpendicular segments and segments side by side do not overlap.
-
-    For triplets [1]_ says nothing. ab|c asks for a and b to be closer than either is to c, so it pulls along a, b and
-    pushes along a, c and b, c, one force each; coherence is then the share over all pairs of a pull and a push of
-    different statements. (In one triangle some sides overlap wherever it lies, which says nothing about agreement.)
-    Informativeness counts a triplet as broken as `verify` does: in labels when c is with just one of a and b.
-
-    A group together pulls between any two of its samples, a group apart pushes between any two; of more than 20,000
-    pairs that many are drawn. A choice has no force, since it leaves open which pair is meant.
+    Informativeness and coherence are those of [1]_. A must-link pulls along the segment between its
+    samples, a cannot-link pushes along its own. Two segments overlap if the projection of one onto the line of the
+    other shares more than a point with it, or the other way round; coherence is the share of pairs of a pull and a push
+    without overlap. [1]_ does not treat triplets: ab|c pulls along a, b and pushes along a, c and b, c, one force each,
+    and only forces of different statements are compared, since in one triangle some sides always overlap.
+    Informativeness counts a triplet as broken as `verify` does. A group together pulls between any two of its samples,
+    a group apart pushes; of more than 20,000 pairs that many are drawn. A choice has no force, since it leaves open
+    which pair is meant.
 
     The verdict follows what [1]_ observed, that sets which are informative and coherent tend to help and incoherent
     ones to harm; the limits, 5% and 20% of statements broken and half of the pairs coherent, are ours. It is a
-    hint, no guarantee.
+    hint, not a guarantee.
 
     **Cost** near-linear, plus p q d for p pulls and q pushes in d dimensions up to p q d = 500 million; beyond that a
     sample of a million pairs, whose standard error is at most 0.0005. **Guarantee** counts are exact unless

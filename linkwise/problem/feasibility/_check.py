@@ -122,11 +122,6 @@ def check(
     -------
     Verdict
 
-    Raises
-    ------
-    LinkwiseError
-        ``n_clusters`` is not a whole number between 1 and the number of samples.
-
     See Also
     --------
     repair : find statements to drop.

@@ -27,6 +27,7 @@ from linkwise.problem.feasibility._cuts_of_size import hierarchy_of_blocks, sear
 from linkwise.problem.statements import Budget, Hard
 from linkwise.problem.triplets import bridges, finest_blocks
 from linkwise.result import Dendrogram
+from linkwise.trees import by_first_appearance
 
 _WORK = 20.0  # for all of it
 _CUT, _CORE = 5.0, 5.0  # for a cut of a wanted size, and for a minimal set without one
@@ -84,19 +85,12 @@ def decide_number(
         if status == "infeasible":
             return refuse(lambda: _no_such_cut(hard, k, budget.share(_CORE)))
     if outcome is Outcome.FOUND and not len(hard.triplets):
-        labels = _by_appearance(spread(color, k)[block])
+        labels = by_first_appearance(spread(color, k)[block], k)[0]
         return Number("feasible", labels, None, k_min, k_max, f"A partition into {k} clusters exists.")
     because = (
         f"Whether {k} clusters suffice was not decided; at least {k_min} are needed, at most {k_max} are possible."
     )
     return Number("unknown", None, None, k_min, k_max, because)
-
-
-def _by_appearance(labels: IntArray) -> IntArray:
-    _, first, inverse = np.unique(labels, return_index=True, return_inverse=True)
-    rank = np.empty(len(first), dtype=np.intp)
-    rank[np.argsort(first)] = np.arange(len(first))
-    return rank[inverse]
 
 
 def _too_many(hard: Hard, k: int, k_max: int) -> Explanation:

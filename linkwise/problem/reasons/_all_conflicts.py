@@ -43,10 +43,8 @@ def conflicts(
         Statements of any kind. Soft ones are negotiable and left out.
     n_clusters : int, optional
         A wanted number of clusters; what stands in its way is listed after the contradictions.
-    X : array-like, optional
+    X, metric
         The data, as in `check`.
-    metric : str, default="euclidean"
-        How distances follow from X; ``"precomputed"`` if X holds them.
     budget : float, default=30.0
         Counted work after which no further conflict is looked for; a unit takes about a second, and the same conflicts
         are found on a slow machine.

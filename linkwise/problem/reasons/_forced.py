@@ -88,14 +88,13 @@ class Knowledge:
             return None
         place = {int(given): i for i, given in enumerate(self.at)}
         both = np.array(sorted({place[s] for s in first.statements + second.statements}), dtype=np.intp)
-        core, complete = minimal_core(both, lambda some: self._only(some)._excludes_others(a, b, c))
+
+        def forces(some: IntArray) -> bool:
+            part = Knowledge(self.said.select(some), self.at[some])
+            return not part.allows(Kind.TRIPLET, a, c, b) and not part.allows(Kind.TRIPLET, b, c, a)
+
+        core, complete = minimal_core(both, forces)
         return Proof(self._given(core), (), complete and first.minimal and second.minimal)
-
-    def _only(self, some: IntArray) -> Knowledge:
-        return Knowledge(self.said.select(some), self.at[some])
-
-    def _excludes_others(self, a: int, b: int, c: int) -> bool:
-        return not self.allows(Kind.TRIPLET, a, c, b) and not self.allows(Kind.TRIPLET, b, c, a)
 
     @cached_property
     def written_out(self) -> Constraints | None:

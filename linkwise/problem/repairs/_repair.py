@@ -12,7 +12,7 @@ from linkwise._messages import hint, more_lines, some_of
 from linkwise._typing import BoolArray, FloatArray, IntArray
 from linkwise.constraints import Constraints, Entry, Kind, has_parts, list_entries, require_constraints
 from linkwise.exceptions import LinkwiseError, UnsupportedConstraintError
-from linkwise.problem.explain import Expansion, expand
+from linkwise.problem.explain import expand
 from linkwise.problem.feasibility import check
 from linkwise.problem.repairs._components import Part, independent_parts, make_ready, part_of
 from linkwise.problem.repairs._entry_repair import blame_entries, repair_entries
@@ -63,13 +63,12 @@ class Repair:
 
     Notes
     -----
-    A wrong statement without a contradiction is not seen: the fewest to drop can be fewer than the wrong ones. `noise`
-    therefore divides by the statements that can be *checked*: those dropped, those that follow from other kept ones,
-    and those that could have been dropped instead of a dropped one, which share its blame. The rate of each kind of
-    statement is taken to hold for the unchecked ones of that kind too (for kinds with fewer than ten checked ones, the
-    common rate). This assumes that being wrong has nothing to do with being checked. Two wrong statements can
-    confirm each other and a repair never drops more than it must, so with much noise the estimate is low; and with few
-    contradictions it is rough. It is 0 when nothing was dropped, even if nothing could be checked.
+    A wrong statement without a contradiction is not seen, so `noise` divides by the statements that can be *checked*:
+    those dropped, those that follow from other kept ones, and those that could have been dropped instead of a dropped
+    one, which share its blame. The rate of each kind is taken to hold for its unchecked statements too (for kinds with
+    fewer than ten checked ones, the common rate). This assumes that being wrong has nothing to do with being checked.
+    Two wrong statements can confirm each other and a repair never drops more than it must, so with much noise the
+    estimate is low; with few contradictions it is rough. It is 0 when nothing was dropped.
 
     Examples
     --------
@@ -111,8 +110,9 @@ class Repair:
         if has_parts(self.given):
             expansion = expand(self.given)
             everything, count = expansion.everything, len(expansion.entries)
+            place = {entry: i for i, entry in enumerate(expansion.get(np.arange(count)))}
             gone = np.zeros(everything.n_statements, dtype=np.bool_)
-            gone[_numbers(expansion, self.entries)] = True
+            gone[[place[entry] for entry in self.entries]] = True
             return share_of_wrong(everything, gone, count)
         off = np.zeros(self.given.n_statements, dtype=np.bool_)
         off[self.dropped] = True
@@ -292,11 +292,6 @@ def _by_entries(
         words = [constraints.describe(entry) for entry in expansion.get(others)]
         because.append(f"{made.describe(group)}: it contradicts {some_of(words)}.")
     return replace(made, because=tuple(because))
-
-
-def _numbers(expansion: Expansion, entries: tuple[Entry, ...]) -> IntArray:
-    place = {entry: i for i, entry in enumerate(expansion.get(np.arange(len(expansion.entries))))}
-    return np.array([place[entry] for entry in entries], dtype=np.intp)
 
 
 def _as_hard(constraints: Constraints) -> Constraints:
