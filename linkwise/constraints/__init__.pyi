@@ -35,6 +35,7 @@ from linkwise.constraints._from_labels_and_ids import (
 )
 from linkwise.constraints._groups import (
     gather as gather,
+    run_starts as run_starts,
     take_groups as take_groups,
 )
 from linkwise.constraints._kinds import (

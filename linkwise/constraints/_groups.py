@@ -104,6 +104,13 @@ for _array in NO_GROUPS:
     _array.setflags(write=False)
 
 
+def run_starts(numbers: IntArray, n: int) -> IntArray:
+    """Return where the run of each number below ``n`` begins once they are sorted, and the end of the last run."""
+    start = np.zeros(n + 1, dtype=np.intp)
+    np.cumsum(np.bincount(numbers, minlength=n), out=start[1:])
+    return start
+
+
 def gather(statement: IntArray, sizes: IntArray, member: IntArray) -> Groups:
     """Make groups from their sizes."""
     start = np.zeros(len(sizes) + 1, dtype=np.intp)

@@ -391,11 +391,7 @@ class Constraints:
     def must_links(self) -> tuple[IntArray, IntArray]:
         """Return must-links that entail all must-links and groups together, and the statement of each.
 
-        Returns
-        -------
-        pairs : ndarray of intp, shape (p, 2)
-            The must-links, then each group together as a chain: as many pairs as samples, less one.
-        statement : ndarray of intp, shape (p,)
+        The must-links come first, then each group together as a chain: as many pairs as samples, less one.
         """
         at = np.flatnonzero(self.kind == Kind.MUST_LINK)
         pairs = self.items[at, :2]

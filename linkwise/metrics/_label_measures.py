@@ -24,11 +24,8 @@ def purity(y_true: Any, labels: Any, *, unlabeled: Any = -1) -> float:
 
     Notes
     -----
-    The weighted purity of [1]_: the purity of each cluster, weighted by its size.
-
-    References
-    ----------
-    .. [1] S. Basu, I. Davidson, "Clustering with Constraints", tutorial, 2006.
+    The weighted purity of the tutorial of Basu and Davidson, "Clustering with Constraints" (2006): the purity of each
+    cluster, weighted by its size.
 
     Examples
     --------
@@ -55,12 +52,8 @@ def nmi(y_true: Any, labels: Any, *, unlabeled: Any = -1) -> float:
 
     Notes
     -----
-    I(C; K) / ((H(C) + H(K)) / 2), the arithmetic mean that [1]_ uses; scikit-learn's default is the same. When classes
-    and clusters are both all one, the answer is 1.
-
-    References
-    ----------
-    .. [1] S. Basu, I. Davidson, "Clustering with Constraints", tutorial, 2006.
+    I(C; K) / ((H(C) + H(K)) / 2), the arithmetic mean as in the tutorial of Basu and Davidson, "Clustering with
+    Constraints" (2006); scikit-learn's default is the same. When classes and clusters are both all one, it is 1.
 
     Examples
     --------

@@ -10,6 +10,7 @@ import numpy as np
 from linkwise._kernels.lca import LcaIndex, prepare
 from linkwise._typing import BoolArray, FloatArray, IntArray
 from linkwise._validation import read_choice
+from linkwise.constraints import run_starts
 from linkwise.exceptions import LinkwiseError
 from linkwise.metrics._kernels_classes import best_class_f, class_meetings, cost_dense, cost_of_pairs
 from linkwise.metrics._kernels_triples import item_stretches
@@ -30,8 +31,7 @@ class Meetings(NamedTuple):
 
 def meetings(index: LcaIndex, sample: IntArray, of_class: IntArray, k: int) -> Meetings:
     order = np.lexsort((index.first[sample], of_class))
-    start = np.zeros(k + 1, dtype=np.intp)
-    np.cumsum(np.bincount(of_class, minlength=k), out=start[1:])
+    start = run_starts(of_class, k)
     rows, used = class_meetings(index, sample[order], start)
     return Meetings(*rows[:used].T)
 

@@ -8,6 +8,7 @@ import numpy as np
 
 from linkwise._typing import IntArray
 from linkwise._validation import read_choice
+from linkwise.constraints import run_starts
 from linkwise.exceptions import LinkwiseError
 from linkwise.metrics._kernels_triples import count_found
 from linkwise.metrics._read_labels import Gold, read_gold, same_leaves
@@ -33,8 +34,7 @@ def _found(gold: Gold, learned: Dendrogram) -> IntArray:
     above = np.append(np.where(learned.parent < 0, top, learned.parent), -1).astype(np.intp)
     hangs = np.flatnonzero(gold.parent >= 0)
     child = hangs[np.argsort(gold.parent[hangs], kind="stable")]
-    start = np.zeros(len(gold.parent) + 1, dtype=np.intp)
-    np.cumsum(np.bincount(gold.parent[hangs], minlength=len(gold.parent)), out=start[1:])
+    start = run_starts(gold.parent[hangs], len(gold.parent))
     leaf = gold.samples[gold.order]
     found: IntArray = count_found(gold.n_items, gold.parent, start, child, gold.begin, gold.size, leaf, above)
     return found

@@ -57,12 +57,6 @@ class Dendrogram(Exchange):
     n_trees : int
         How many trees merging left: the number of roots, or of joined trees.
 
-    Raises
-    ------
-    LinkwiseError
-        The arrays are not a forest in merge order, a height is not finite, the marks overlap or leave a sample out, or
-        a join lies below a merge.
-
     Notes
     -----
     **Cost** O(n) memory and time to build; no method recurses, so depth is not limited. **Guarantee** the arrays are
@@ -184,7 +178,7 @@ class Dendrogram(Exchange):
         return holds
 
     def triplets(self, *, minimal: bool = False) -> Constraints:
-        """List the triplets that the tree displays as constraints.
+        """List the triplets that the tree displays as constraints; more than five million are refused.
 
         Parameters
         ----------
@@ -195,11 +189,6 @@ class Dendrogram(Exchange):
         Returns
         -------
         Constraints
-
-        Raises
-        ------
-        LinkwiseError
-            There are more than five million.
 
         Notes
         -----
@@ -239,11 +228,6 @@ class Dendrogram(Exchange):
         -------
         ndarray of intp, shape (n_samples,)
             Labels 0 to k - 1, numbered by first appearance.
-
-        Raises
-        ------
-        LinkwiseError
-            Both or none of the two are given, or there is no such cut (a forest cannot have fewer clusters than roots).
 
         Notes
         -----

@@ -33,12 +33,9 @@ def flip(constraints: Constraints, share: float, random_state: Any = None) -> tu
 
     Notes
     -----
-    For studies of noise, which the last section of [1]_ leaves open. **Cost** O(m). **Guarantee** every set of
-    that many statements is equally likely to be changed, and so are the two other resolutions of a triplet.
-
-    References
-    ----------
-    .. [1] E. Y. Liu, Z. Zhang, W. Wang, "Clustering with Relative Constraints", KDD 2011.
+    For studies of noise, which the last section of Liu, Zhang and Wang (KDD 2011) leaves open. **Cost** O(m).
+    **Guarantee** every set of that many statements is equally likely to be changed, and so are the two other
+    resolutions of a triplet.
 
     Examples
     --------

@@ -286,12 +286,8 @@ class Readers(Nodes):
 
         Notes
         -----
-        One column of class labels is the two-level hierarchy of [1]_ (figure 1), and its minimal triplets are the
-        (k - 1)(n - k) informative constraints of their section 5.2.
-
-        References
-        ----------
-        .. [1] E. Y. Liu, Z. Zhang, W. Wang, "Clustering with Relative Constraints", KDD 2011.
+        One column of class labels is the two-level hierarchy of Liu, Zhang and Wang (KDD 2011, figure 1), and its
+        minimal triplets are the (k - 1)(n - k) informative constraints of their section 5.2.
 
         Examples
         --------

@@ -143,7 +143,7 @@ class Taxonomy(Readers):
         return 0 if self._tree is None else 2 * count_displayed(self._tree)
 
     def triplets(self, *, minimal: bool = False, weight: Any = np.inf) -> Constraints:
-        """List the triplets that the taxonomy displays.
+        """List the triplets that the taxonomy displays; more than five million are refused.
 
         Parameters
         ----------
@@ -156,11 +156,6 @@ class Taxonomy(Readers):
         Returns
         -------
         Constraints
-
-        Raises
-        ------
-        LinkwiseError
-            There are more than five million.
 
         Notes
         -----

@@ -164,11 +164,6 @@ def max_separation(
     -------
     Constraints
 
-    Raises
-    ------
-    LinkwiseError
-        More than five million cannot-links would be needed.
-
     Notes
     -----
     The lane-finding example of [1]_ infers cannot-links from *maximum separation*. Cannot-links do not follow from each
@@ -177,7 +172,7 @@ def max_separation(
     cannot-link per pair of joined groups of which any two members are too far apart. A group that is
     itself wider than ``limit`` gets a cannot-link inside, so that `check` finds and explains the contradiction.
 
-    **Cost** O(n log n) and the pairs listed; with ``window`` also the pairs inside the window.
+    **Cost** O(n log n) and the pairs listed, at most five million; with ``window`` also the pairs inside the window.
 
     References
     ----------

@@ -111,11 +111,6 @@ class Exchange(Tree):
         -------
         ndarray of shape (n_samples - 1, 4)
 
-        Raises
-        ------
-        LinkwiseError
-            The tree is a forest and ``join`` is False, or has many-way nodes and ``binary`` is False.
-
         Notes
         -----
         **Guarantee** `scipy.cluster.hierarchy.is_valid_linkage` and ``is_monotonic`` hold. **Cost** O(n log n).
@@ -267,10 +262,7 @@ class Exchange(Tree):
     def parted(self) -> Self:
         """Return the forest from which a joined tree was made; a tree without joins is returned unchanged.
 
-        Raises
-        ------
-        LinkwiseError
-            A join is marked as a cluster, which the forest cannot have.
+        A join that is marked as a cluster, which the forest cannot have, is refused.
 
         Examples
         --------

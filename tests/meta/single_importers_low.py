@@ -5,7 +5,7 @@ REASONS = {
     "linkwise.constraints._equal_statements": "equality of statements across tables; the table is long without it",
     "linkwise.trees._exchange": "the half of Dendrogram that reads and writes other notations, documented for users",
     "linkwise.trees._interchange": "the notations themselves as functions on arrays, under the methods of _exchange",
-    "linkwise.trees._named_nodes": "readers of text and columns into nodes; they do not know samples, Taxonomy places these",
+    "linkwise.trees._named_nodes": "readers of text and columns into nodes, before Taxonomy places samples",
     "linkwise.sources._read_taxonomy": "the half of Taxonomy that reads other notations, documented for users",
     "linkwise.sources._taxonomy_nodes": "the arrays of a taxonomy and their checks, before any reader or query",
     "linkwise.result._certificate_rules": "rules about distances, the half of the checker that needs the data",

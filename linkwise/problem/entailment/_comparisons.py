@@ -12,7 +12,7 @@ from scipy.sparse import csr_array
 from linkwise._messages import more_lines
 from linkwise._sparse import connected_parts
 from linkwise._typing import IntArray
-from linkwise.constraints import Constraints, Kind
+from linkwise.constraints import Constraints, Kind, run_starts
 from linkwise.exceptions import ConstraintError, InfeasibleConstraintsError, LinkwiseError
 from linkwise.problem.entailment._kernels_implied import _spread
 
@@ -85,8 +85,7 @@ def close_comparisons(comparisons: Any) -> IntArray:
     circular = np.flatnonzero(group[low] == group[high])
     if len(circular):
         raise InfeasibleConstraintsError(_circle(rows, low, high, int(circular[0])))
-    start = np.zeros(p + 1, dtype=np.intp)
-    np.cumsum(np.bincount(low, minlength=p), out=start[1:])
+    start = run_starts(low, p)
     above = high[np.argsort(low, kind="stable")]
     reach = np.zeros((p, (p + 63) // 64), dtype=np.uint64)
     _spread(start, above, reach)

@@ -11,7 +11,7 @@ from linkwise._kernels.disjoint_set import components
 from linkwise._messages import hint, many, more_lines
 from linkwise._typing import FloatArray, IntArray
 from linkwise._validation import read_count
-from linkwise.constraints import NO_LABELS, Constraints, Kind, require_constraints
+from linkwise.constraints import NO_LABELS, Constraints, Kind, require_constraints, run_starts
 from linkwise.exceptions import UnsupportedConstraintError
 from linkwise.problem.entailment._closure import MOST_SAMPLES, implied_triplets
 from linkwise.problem.entailment._implies import Entailment
@@ -38,12 +38,9 @@ class Selection:
         Their positions, in the order they were chosen.
     gain : ndarray of float64
         What each added when it was chosen.
-    implied : float
-        What all of them say together: triplets implied (themselves included), or pairs decided.
-    total : float
-        What all statements given say; NaN if that was not counted.
-    bound : float
-        No choice of so many statements says more than this.
+    implied, total, bound : float
+        What all of them say together: triplets implied (themselves included), or pairs decided; what all statements
+        given say, NaN if that was not counted; what no choice of that many statements exceeds.
     exact : bool
         Whether ``gain`` and ``implied`` are counts; else estimates from a sample.
 
@@ -315,9 +312,8 @@ def _growing(n: int, pairs: IntArray) -> IntArray:
     """A spanning forest in which each group is grown link by link before the next, the largest group first."""
     group: IntArray = components(n, pairs)
     size = np.bincount(group, minlength=1)
-    start = np.zeros(n + 1, dtype=np.intp)
     both = np.concatenate([pairs, pairs[:, ::-1]])
-    np.cumsum(np.bincount(both[:, 0], minlength=n), out=start[1:])
+    start = run_starts(both[:, 0], n)
     order = np.argsort(both[:, 0], kind="stable")
     seeds = np.argsort(-size[group], kind="stable")  # stable: a group's first member comes first
     return np.asarray(_grown(start, both[order, 1].copy(), order % max(len(pairs), 1), seeds))

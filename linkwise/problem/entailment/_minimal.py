@@ -156,12 +156,8 @@ def label_triplets(y: Any, *, unlabeled: Any = -1) -> Constraints:
     -------
     Constraints
         For every class, every member but its first, and every other class: the first member and this one are closer to
-        each other than to the first member of the other class. (k - 1) (n - k) triplets for n samples in k classes.
-
-    Raises
-    ------
-    ConstraintError
-        ``y`` is not one label per sample, or there would be more than five million triplets.
+        each other than to the first member of the other class. (k - 1) (n - k) triplets for n samples in k classes, at
+        most five million.
 
     See Also
     --------

@@ -9,6 +9,7 @@ import numpy as np
 from scipy.sparse import csr_array
 
 from linkwise._kernels.disjoint_set import components
+from linkwise._messages import many
 from linkwise._random import make_generator
 from linkwise._typing import FloatArray, IntArray
 from linkwise.constraints import Constraints, Kind, require_constraints
@@ -35,15 +36,11 @@ class Utility:
     informativeness : float
         Share of them that the given result breaks: what the method would not have found by itself. NaN when no
         result was given or nothing was said.
-    coherence : float
-        Share of pairs of a pulling and a pushing force that do not overlap in the space of X. NaN when there are no
-        such pairs.
-    coherence_exact : bool
-        Whether all such pairs were looked at; else a sample of them.
-    coverage : float
-        Share of samples named in some statement.
-    n_parts : int
-        Connected parts that the statements divide the named samples into.
+    coherence, coherence_exact : float, bool
+        Share of pairs of a pulling and a pushing force that do not overlap in the space of X, NaN when there are none,
+        and whether all such pairs were looked at; else a sample of them.
+    coverage, n_parts : float, int
+        Share of samples named in some statement, and the connected parts that statements divide these into.
     decided : float
         Share of all pairs of samples that hard must-links, cannot-links and groups decide, together or apart. NaN where
         large groups apart overlap so much that this takes too long to count.
@@ -88,8 +85,7 @@ class Utility:
         """How many samples are named and how many pairs decided, in words."""
         n = self.n_samples
         named, pairs = round(self.coverage * n), n * (n - 1) // 2
-        part = f"{self.n_parts:,} connected part{'' if self.n_parts == 1 else 's'}"
-        found = f"{named:,} of {n:,} samples named, in {part}"
+        found = f"{named:,} of {n:,} samples named, in {many(self.n_parts, 'connected part')}"
         if np.isnan(self.decided):
             return found
         return f"{found}; {round(self.decided * pairs):,} of {pairs:,} pairs decided"

@@ -55,10 +55,8 @@ class Explanation:
         How many statements were given in all.
     goal : str
         What they were to hold in, such as "3 clusters"; empty when they contradict each other as such.
-    lines, fixes : tuple of str
-        Wording of the first 20 ``entries`` and of the first 20 ``repairs``.
-    rules : tuple of str
-        What rules about clusters contribute to the proof.
+    lines, fixes, rules : tuple of str
+        Wording of the first 20 ``entries``, of the first 20 ``repairs``, and of what rules contribute to the proof.
     complete : bool
         False when the conflict was too large to be made minimal or to be searched for all smallest repairs.
     steps : tuple of str

@@ -105,16 +105,10 @@ def _union(hard: Hard, core: Core) -> tuple[str, tuple[str, ...]]:
             steps.append(f"{rows[0]}: {c} is in one cluster with {mate}, so {other} is as well.")
         else:
             tied = name_list(hard.constraints, samples[np.unique(made.link[told:stop])])
-            steps.append(
-                f"{_listed(rows)}: the clusters of samples {tied} cannot be divided from each other, so they are one."
-            )
+            more = [f"{len(rows) - _SPELLED:,} more"] if len(rows) > _SPELLED else []
+            by = join_words([*rows[:_SPELLED], *more])
+            steps.append(f"{by}: the clusters of samples {tied} cannot be divided from each other, so they are one.")
         for p, q in made.link[told:stop]:
             union(sets, p, q)
         told = stop
     return because, (*_cut(steps, len(steps)), f"But {row} keeps {name(a)} and {name(b)} apart.")
-
-
-def _listed(words: list[str]) -> str:
-    if len(words) > _SPELLED:
-        words = [*words[:_SPELLED], f"{len(words) - _SPELLED:,} more"]
-    return join_words(words)

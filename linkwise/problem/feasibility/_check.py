@@ -79,12 +79,7 @@ class Verdict:
         raise TypeError(msg)
 
     def raise_if_infeasible(self) -> None:
-        """Raise the conflict as an error if there is one.
-
-        Raises
-        ------
-        InfeasibleConstraintsError
-            With ``explanation`` set.
+        """Raise the conflict, if there is one, as `InfeasibleConstraintsError` with its ``explanation``.
 
         Examples
         --------

@@ -12,7 +12,7 @@ from enum import IntEnum
 import numpy as np
 
 from linkwise._typing import BoolArray, IntArray
-from linkwise.constraints import Groups
+from linkwise.constraints import Groups, run_starts
 from linkwise.problem.feasibility._coloring_solver import Sizes, color_by_solver
 from linkwise.problem.feasibility._kernels_coloring import _Cliques, _color_in_order, _greedy_clique, _peel, _search
 from linkwise.problem.statements import STEPS, Budget
@@ -51,8 +51,7 @@ class ConflictGraph:
         start = np.concatenate([np.arange(0, 2 * self.n_pairs, 2), 2 * self.n_pairs + groups.start]).astype(np.intp)
         size = np.diff(start)
         order = np.argsort(vertex, kind="stable")
-        first = np.zeros(n + 1, dtype=np.intp)
-        np.cumsum(np.bincount(vertex, minlength=n), out=first[1:])
+        first = run_starts(vertex, n)
         clique = np.repeat(np.arange(len(size)), size)[order]
         degree = np.bincount(vertex, weights=np.repeat(size - 1, size), minlength=n).astype(np.intp)
         self._cliques = _Cliques(start, vertex, first, clique, degree)

@@ -96,7 +96,8 @@ def conflicts(
         if why is None:
             more = False if decided else None
             break
-        numbers = _said(why, constraints)
+        numbers = why.numbers if isinstance(why, Core) else np.array(why.core, dtype=np.intp)
+        numbers = numbers[numbers < constraints.n_statements]  # without what a rule adds
         found.append(why)
         if not len(numbers):  # the rules alone leave no clustering
             break
@@ -125,12 +126,6 @@ def _first(
         return core, True
     verdict = judge(hard, choices, k, X, metric, None, budget)
     return verdict.explanation, verdict.status != "unknown"
-
-
-def _said(why: Explanation | Core, constraints: Constraints) -> IntArray:
-    if isinstance(why, Core):
-        return why.numbers[why.numbers < constraints.n_statements]
-    return np.array(why.core, dtype=np.intp)
 
 
 def _without(hard: Hard, choices: Choices, gone: list[IntArray]) -> tuple[Hard, Choices]:

@@ -18,9 +18,11 @@ from collections.abc import Callable
 import numpy as np
 
 from linkwise._typing import BoolArray, FloatArray, IntArray
+from linkwise.constraints import run_starts
 from linkwise.problem.repairs._kernels_anneal_partition import _anneal as anneal_partition
 from linkwise.problem.repairs._kernels_anneal_tree import Tree, _anneal as anneal_tree, _lay_out, broken_by
 from linkwise.problem.statements import STEPS, Budget
+from linkwise.problem.triplets import incidence
 
 _SWEEPS = 30
 _PATIENCE = 2
@@ -86,8 +88,7 @@ def best_partition(
     ends = np.concatenate([pairs[:, 0], pairs[:, 1]])
     signed = np.tile(np.where(is_must, weight, -weight), 2)
     order = np.lexsort((signed < 0, ends))
-    start = np.zeros(n + 1, dtype=np.intp)
-    np.cumsum(np.bincount(ends, minlength=n), out=start[1:])
+    start = run_starts(ends, n)
     links = np.bincount(ends[signed > 0], minlength=n).astype(np.intp)
     other = np.concatenate([pairs[:, 1], pairs[:, 0]])[order]
     value = signed[order]
@@ -126,11 +127,7 @@ def best_tree(
     subtree in a tree of logarithmic depth; a cooling is 30 steps per node, and doubles. **Guarantee** none beyond the
     start; the same generator and budget give the same tree.
     """
-    item = triplets.ravel()
-    order = np.argsort(item, kind="stable")
-    start = np.zeros(n + 1, dtype=np.intp)
-    np.cumsum(np.bincount(item, minlength=n), out=start[1:])
-    incident = order // 3
+    start, incident = incidence(n, triplets)
     best = parent.copy()
     tree = tree_of(parent)
     held = float(weight[~broken_by(tree, triplets)].sum())

@@ -9,7 +9,7 @@ import numpy as np
 
 from linkwise._kernels.disjoint_set import components
 from linkwise._typing import BoolArray, FloatArray, IntArray
-from linkwise.constraints import Constraints, Kind
+from linkwise.constraints import Constraints, Kind, run_starts
 from linkwise.problem.explain import contradiction
 from linkwise.problem.repairs._annealing import best_partition, best_tree, broken_in, tree_of
 from linkwise.problem.repairs._hitting_sets import Conflicts
@@ -80,8 +80,7 @@ class Incidence:
     def __init__(self, n: int, pairs: IntArray) -> None:
         ends = np.concatenate([pairs[:, 0], pairs[:, 1]])
         order = np.argsort(ends, kind="stable")
-        self.start = np.zeros(n + 1, dtype=np.intp)
-        np.cumsum(np.bincount(ends, minlength=n), out=self.start[1:])
+        self.start = run_starts(ends, n)
         self.other = np.concatenate([pairs[:, 1], pairs[:, 0]])[order]
         self.link = order % max(len(pairs), 1)
 

@@ -50,10 +50,8 @@ class Repair:
     cost : float
         Sum of the weights of the entries, a hard one counted as 1 more than all soft ones together. With hard
         statements only it is the number of entries. A group costs its weight for each member it loses.
-    optimal : bool
-        Whether no cheaper repair exists.
-    lower_bound : float
-        No repair is cheaper than this.
+    optimal, lower_bound : bool, float
+        Whether no cheaper repair exists; no repair is cheaper than the bound.
     cut : bool
         Whether the time limit ended the search before its budget was used up: on another machine the result may differ.
     because : tuple of str

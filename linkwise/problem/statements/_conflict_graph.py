@@ -14,7 +14,7 @@ import scipy.sparse
 
 from linkwise._kernels.disjoint_set import components
 from linkwise._typing import FloatArray, IntArray
-from linkwise.constraints import Groups
+from linkwise.constraints import Groups, run_starts
 from linkwise.problem.statements._soft_pairs import pairs_of_groups
 
 # The shape of a component decides how it is solved.
@@ -76,14 +76,12 @@ def keep_apart(n_nodes: int, pairs: IntArray, groups: Groups) -> Apart:
     start = np.concatenate([np.arange(0, 2 * len(key), 2), 2 * len(key) + large.start]).astype(np.intp)
     size = np.diff(start)
     by_place = np.argsort(member, kind="stable")
-    first = np.zeros(len(node) + 1, dtype=np.intp)
-    np.cumsum(np.bincount(member, minlength=len(node)), out=first[1:])
+    first = run_starts(member, len(node))
     which = np.repeat(np.arange(len(size)), size)
     # a clique is connected through its first member
     part = components(len(node), np.column_stack([member[start[:-1]][which], member]).astype(np.intp))
     n_parts = int(part.max(initial=-1)) + 1
-    begin = np.zeros(n_parts + 1, dtype=np.intp)
-    np.cumsum(np.bincount(part, minlength=n_parts), out=begin[1:])
+    begin = run_starts(part, n_parts)
     shape = _shapes(part[member[start[:-1]]], size, np.diff(begin))
     place = np.argsort(part, kind="stable").astype(np.intp)
     return Apart(node.astype(np.intp), start, member, first, which[by_place].astype(np.intp), begin, place, shape)

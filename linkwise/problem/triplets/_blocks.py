@@ -13,6 +13,7 @@ import numpy as np
 
 from linkwise._kernels.disjoint_set import DisjointSet, components, labels
 from linkwise._typing import IntArray
+from linkwise.constraints import run_starts
 from linkwise.problem.statements import Hard
 from linkwise.problem.triplets._kernels_blocks import BY_ITSELF, BY_THIRD, _settle
 from linkwise.problem.triplets._kernels_proof_forest import grow_forest
@@ -47,7 +48,7 @@ def finest_blocks(n: int, must_link: IntArray, triplets: IntArray) -> IntArray:
 
 def unite_blocks(n: int, must_link: IntArray, triplets: IntArray) -> Union:
     """Compute the finest blocks and the statements that made them, one link for each."""
-    start, incident = _incidence(n, triplets)
+    start, incident = incidence(n, triplets)
     sets = DisjointSet(np.arange(n), np.ones(n, np.intp))
     ring = np.arange(n)
     log, count = np.empty((n, 4), dtype=np.intp), np.zeros(1, dtype=np.intp)
@@ -74,12 +75,11 @@ def _tying(n: int, triplets: IntArray, stuck: IntArray) -> IntArray:
     return np.asarray(rows[forest.link[forest.link >= 0]], dtype=np.intp)
 
 
-def _incidence(n: int, triplets: IntArray) -> tuple[IntArray, IntArray]:
+def incidence(n: int, triplets: IntArray) -> tuple[IntArray, IntArray]:
     """CSR of the triplets each item is in."""
     item = triplets.ravel()
     order = np.argsort(item, kind="stable")
-    start = np.zeros(n + 1, dtype=np.intp)
-    np.cumsum(np.bincount(item, minlength=n), out=start[1:])
+    start = run_starts(item, n)
     return start, order // 3
 
 

@@ -15,6 +15,7 @@ import numpy as np
 
 from linkwise._kernels.lca import LcaIndex, below_many, prepare, query_many
 from linkwise._typing import BoolArray, IntArray
+from linkwise.constraints import run_starts
 from linkwise.problem.triplets._kernels_spans import (
     ENCLOSES,
     HOLDS,
@@ -98,8 +99,7 @@ class Spans:
         answer[rows] = meets[node] & (self.degree[node] == 2)
         rows = rows[meets[node] & (self.degree[node] > 2)]
         both = np.concatenate([pairs, pairs[:, ::-1]])
-        start = np.zeros(self.n_items + 1, dtype=np.intp)
-        np.cumsum(np.bincount(both[:, 0], minlength=self.n_items), out=start[1:])
+        start = run_starts(both[:, 0], self.n_items)
         end = np.ascontiguousarray(both[np.argsort(both[:, 0], kind="stable"), 1])
         answer[rows] = self._trace(x[rows], y[rows], x[rows], start, end, ENCLOSES)
         return answer
