@@ -86,8 +86,6 @@ class KernelKMeans(PartitionMixin, ConstrainedClusterer):
 
     Parameters
     ----------
-    n_clusters : int, default=2
-        Number of clusters; each gets a sample.
     objective : {"hmrf", "ratio_association", "ratio_cut", "normalized_cut"}, default="hmrf"
         Criterion to minimize: squared distances to means in feature space, or one of a graph; see Notes.
     kernel : {"linear", "rbf", "nearest_neighbors", "precomputed"}, default="linear"
@@ -108,27 +106,15 @@ class KernelKMeans(PartitionMixin, ConstrainedClusterer):
         Runs from different starts, of which the best is kept. There is one run where nothing is random.
     max_iter : int, default=100
         Maximum number of steps of one run.
-    random_state : int, RandomState instance or None, default=None
-        Seed for initialization.
 
     Attributes
     ----------
-    labels_ : ndarray of shape (n_samples,)
-        Cluster of each sample.
     objective_ : float
         The criterion, soft statements included.
     shift_ : float
         Number that was added to the diagonal.
     n_iter_ : int
         Steps of the run that was kept.
-    n_clusters_ : int
-        Number of clusters found: always ``n_clusters``.
-    certificate_ : Certificate
-        What the independent check found to hold; ``soft_violated`` lists the soft statements that were overruled.
-    constraints_ : Constraints
-        The statements in force, numbered like the rows of X.
-    dropped_ : Constraints
-        Always empty: soft statements are weighed.
 
     See Also
     --------
@@ -181,7 +167,6 @@ class KernelKMeans(PartitionMixin, ConstrainedClusterer):
     understands: ClassVar[frozenset[Kind]] = LINKS
     weighs: ClassVar[bool] = True
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        **PartitionMixin._parameter_constraints,
         "objective": [StrOptions(set(OBJECTIVES))],
         "kernel": [StrOptions(set(KERNELS))],
         "gamma": [Interval(Real, 0, None, closed="neither"), None],

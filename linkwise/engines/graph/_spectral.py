@@ -32,8 +32,6 @@ class SpectralLearning(PartitionMixin, ConstrainedClusterer):
 
     Parameters
     ----------
-    n_clusters : int, default=2
-        Number of clusters; each gets a sample.
     affinity : {"nearest_neighbors", "rbf", "precomputed"}, default="nearest_neighbors"
         Near neighbors, a sparse graph; exp(-gamma d^2) between all samples; or X is a symmetric matrix of
         affinities, dense or sparse.
@@ -45,27 +43,15 @@ class SpectralLearning(PartitionMixin, ConstrainedClusterer):
         Runs of k-means from different starts.
     max_iter : int, default=300
         Maximum number of iterations of one run.
-    random_state : int, RandomState instance or None, default=None
-        Seed for initialization.
 
     Attributes
     ----------
-    labels_ : ndarray of shape (n_samples,)
-        Cluster of each sample.
     embedding_ : ndarray or sparse matrix of shape (n_samples, n_components)
         Leading eigenvectors, rows scaled to length 1.
     eigenvalues_ : ndarray of shape (n_components,)
         Their eigenvalues, falling from 1; a large step after the first k suggests k clusters.
     n_iter_ : int
         Iterations of the k-means that was kept.
-    n_clusters_ : int
-        Number of clusters found: always ``n_clusters``.
-    certificate_ : Certificate
-        What the independent check found to hold; ``soft_violated`` lists the soft statements that were overruled.
-    constraints_ : Constraints
-        The statements in force, numbered like the rows of X.
-    dropped_ : Constraints
-        Always empty: soft statements are weighed.
 
     See Also
     --------
@@ -105,7 +91,6 @@ class SpectralLearning(PartitionMixin, ConstrainedClusterer):
     understands: ClassVar[frozenset[Kind]] = LINKS
     weighs: ClassVar[bool] = True
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        **PartitionMixin._parameter_constraints,
         "affinity": [StrOptions(set(AFFINITIES))],
         "gamma": [Interval(Real, 0, None, closed="neither"), None],
         "n_neighbors": [Interval(Integral, 1, None, closed="left")],

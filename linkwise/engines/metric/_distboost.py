@@ -100,8 +100,6 @@ class DistBoost(DistanceLearner):
         Mean exponential loss over the statements, before the first and after every round; empty without statements.
     n_iter_ : int
         Number of mixtures fitted.
-    constraints_ : Constraints
-        The statements in force, numbered like the rows of X.
 
     Notes
     -----

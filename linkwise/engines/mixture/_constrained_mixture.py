@@ -87,51 +87,20 @@ class ConstrainedGaussianMixture(MixtureMixin, ConstrainedClusterer):
 
     Parameters
     ----------
-    n_clusters : int, default=2
-        Number of Gaussians.
-    covariance_type : {"full", "tied", "diag", "spherical"}, default="full"
-        As in scikit-learn's `GaussianMixture`.
     sampling : {"chunklets", "points"}, default="chunklets"
         Whether must-linked samples were drawn as a whole, so that the weight of their cluster counts once, or one by
         one, so that it counts for each.
-    tol : float, default=1e-3
-        Stop when the objective per sample changes by less than ``tol``.
-    reg_covar : float, default=1e-6
-        Share of each feature's variance that is added to its variance in every cluster, so that none is zero;
-        `GaussianMixture` adds the number itself, in which data of small units drown.
-    max_iter : int, default=100
-        Maximum number of iterations of one run.
-    n_init : int, default=1
-        Number of starts, of which the best is kept.
-    init : {"kmeans", "k-means++", "random", "random_from_data"} or array, default="kmeans"
-        How to start, as in `GaussianMixture` but on chunklets;
-        or means to start from, of shape (n_clusters, n_features).
     max_states : int, default=2**20
         Largest table exact inference may use; wider sets of cannot-links are refused.
-    random_state : int, RandomState instance or None, default=None
-        Seed for initialization.
 
     Attributes
     ----------
     labels_ : ndarray of shape (n_samples,)
         Most probable labels, jointly for samples that cannot-links connect.
-    responsibilities_ : ndarray of shape (n_samples, n_clusters)
-        Probability of each cluster for each sample of `fit`, given the statements.
-    weights_, means_, covariances_, precisions_cholesky_, converged_, n_iter_
-        As in `GaussianMixture`.
     lower_bound_, lower_bounds_ : float, ndarray
         Log-likelihood per sample of the data given the statements, in the last and in every iteration.
-    n_clusters_ : int
-        How many clusters got samples; a warning tells if these are fewer than ``n_clusters``, and Gaussians that are
-        no sample's most probable one come last.
     n_approximated_ : int
         Always 0 here: inference is exact.
-    certificate_ : Certificate
-        What the independent check found to hold.
-    constraints_ : Constraints
-        The statements in force, numbered like the rows of X.
-    dropped_ : Constraints
-        The soft statements that were left out.
 
     See Also
     --------
@@ -177,7 +146,6 @@ class ConstrainedGaussianMixture(MixtureMixin, ConstrainedClusterer):
 
     understands: ClassVar[frozenset[Kind]] = LINKS
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        **MixtureMixin._parameter_constraints,
         "sampling": [StrOptions(set(SAMPLING))],
     }
 

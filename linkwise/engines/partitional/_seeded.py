@@ -18,9 +18,6 @@ class _FromSeeds(CentroidMixin, ConstrainedClusterer):
     """The parameters of `SeededKMeans` and `ConstrainedKMeans`."""
 
     understands: ClassVar[frozenset[Kind]] = LINKS
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        name: allowed for name, allowed in CentroidMixin._parameter_constraints.items() if name != "init"
-    }
 
     def __init__(
         self,
@@ -40,39 +37,6 @@ class _FromSeeds(CentroidMixin, ConstrainedClusterer):
 
 class SeededKMeans(_FromSeeds):
     """Start k-means from the means of must-linked samples; statements are not enforced afterwards.
-
-    Parameters
-    ----------
-    n_clusters : int, default=2
-        Number of clusters; none of them is empty.
-    n_init : int or "race", default="race"
-        "race": run six k-means steps from each of eight initializations and continue with the best. A number: run from
-        that many initializations and keep the best. If the seeds start all clusters, there is only one run.
-    max_iter : int, default=300
-        Maximum number of iterations of one run.
-    tol : float, default=1e-4
-        Stop when the squared shift of the centers falls below ``tol`` times the mean feature variance.
-    random_state : int, RandomState instance or None, default=None
-        Seed for initialization and tie-breaking.
-
-    Attributes
-    ----------
-    labels_ : ndarray of shape (n_samples,)
-        Cluster of each sample: a row of ``cluster_centers_``.
-    cluster_centers_ : ndarray of shape (n_clusters, n_features)
-        Centers of the clusters.
-    inertia_ : float
-        Sum of squared distances of the samples to the centers of their clusters.
-    n_iter_ : int
-        Iterations of the run that was kept.
-    n_clusters_ : int
-        Number of clusters found: always ``n_clusters``.
-    certificate_ : Certificate
-        Result of the independent check of ``labels_``; lists the broken statements.
-    constraints_ : Constraints
-        The statements in force, numbered like the rows of X.
-    dropped_ : Constraints
-        The soft statements that were left out.
 
     See Also
     --------
@@ -117,39 +81,6 @@ class SeededKMeans(_FromSeeds):
 
 class ConstrainedKMeans(_FromSeeds):
     """Start k-means from the means of must-linked samples, and keep these samples in their first clusters.
-
-    Parameters
-    ----------
-    n_clusters : int, default=2
-        Number of clusters; none of them is empty.
-    n_init : int or "race", default="race"
-        "race": run six k-means steps from each of eight initializations and continue with the best. A number: run from
-        that many initializations and keep the best. If the seeds start all clusters, there is only one run.
-    max_iter : int, default=300
-        Maximum number of iterations of one run.
-    tol : float, default=1e-4
-        Stop when the squared shift of the centers falls below ``tol`` times the mean feature variance.
-    random_state : int, RandomState instance or None, default=None
-        Seed for initialization and tie-breaking.
-
-    Attributes
-    ----------
-    labels_ : ndarray of shape (n_samples,)
-        Cluster of each sample: a row of ``cluster_centers_``.
-    cluster_centers_ : ndarray of shape (n_clusters, n_features)
-        Centers of the clusters.
-    inertia_ : float
-        Sum of squared distances of the samples to the centers of their clusters.
-    n_iter_ : int
-        Iterations of the run that was kept.
-    n_clusters_ : int
-        Number of clusters found: always ``n_clusters``.
-    certificate_ : Certificate
-        Result of the independent check of ``labels_``.
-    constraints_ : Constraints
-        The statements in force, numbered like the rows of X.
-    dropped_ : Constraints
-        The soft statements that were left out.
 
     See Also
     --------

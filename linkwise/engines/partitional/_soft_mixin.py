@@ -217,6 +217,28 @@ class SoftMixin(CentroidMixin):
     """Hard statements hold, soft ones are penalized if broken; new rows go to the center of lowest cost.
 
     A subclass returns its objective from ``_method``, and its distortion and form of metric from ``_spread``.
+
+    Parameters
+    ----------
+    inference : {"trees", "icm"}
+        Assignment of the samples that statements name. "icm" moves one sample at a time until no move helps, in an
+        order drawn from ``random_state``; "trees" then also moves whole trees of linked samples, which is never worse.
+    init : {"k-means++", "neighborhoods"} or array-like of shape (n_clusters, n_features)
+        Initial centers: drawn far from each other, the means of must-linked samples (soft or hard), or given.
+    n_init : int or "race"
+        "race": run six k-means steps from each of eight "k-means++" initializations and continue with the best. A
+        number: run from that many initializations. With "neighborhoods" a first run starts from these. The run with the
+        lowest objective is kept; if penalties are more than 1 % of it, one more run starts from labels in which all
+        statements hold, if there are any. If nothing is random, there is only one run.
+
+    Attributes
+    ----------
+    objective_ : float
+        Final objective: distortion plus penalties of broken statements.
+    objectives_ : ndarray
+        The objective after each assignment of the run that was kept; never rises.
+    best_assignment_ : bool
+        Whether each step of that run assigned at minimum cost: "trees", and the graph of statements has no cycle.
     """
 
     understands: ClassVar[frozenset[Kind]] = LINKS
@@ -226,7 +248,6 @@ class SoftMixin(CentroidMixin):
         "sklearn.decomposition.TruncatedSVD, or use PCKMeans, which learns no metric and takes sparse X."
     )
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        **CentroidMixin._parameter_constraints,
         "inference": [StrOptions(set(INFERENCES))],
     }
 

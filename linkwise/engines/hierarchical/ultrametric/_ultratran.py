@@ -9,7 +9,6 @@ import numpy as np
 
 from linkwise._compat import Interval, StrOptions
 from linkwise.engines import current_progress
-from linkwise.engines.hierarchical import HierarchyMixin
 from linkwise.engines.hierarchical.ultrametric._base import Triplets, _BestEffortTriplets, distances_of
 from linkwise.engines.hierarchical.ultrametric._strict import divide
 from linkwise.engines.hierarchical.ultrametric._subdominant import join_sorted, spanning_edges
@@ -42,35 +41,12 @@ class UltraTran(_BestEffortTriplets):
 
     Parameters
     ----------
-    n_clusters : int or None, default=2
-        Number of clusters of the cut; None with no ``distance_threshold`` gives one cluster.
     variant : {"faithful", "strict"}, default="faithful"
         ``"faithful"``, the paper's method, lowers d(a, b) to d(a, c) and d(b, c), once, and guarantees no triplet.
         ``"strict"`` builds the largest ultrametric u below the distances with u(a, b) <= (1 - margin) u(a, c) for every
         triplet; all of them hold in the tree.
     margin : float, default=1e-3
         How much lower a and b meet than c joins them in the strict variant, as a share.
-    metric : str or callable, default="euclidean"
-        How samples are compared, or ``"precomputed"``.
-    distance_threshold : float or None, default=None
-        Cut at this height instead of at a number of clusters; needs ``n_clusters=None``.
-
-    Attributes
-    ----------
-    labels_ : ndarray of shape (n_samples,)
-        Cluster of each sample, numbered by first appearance.
-    dendrogram_ : Dendrogram
-        The tree, with the clusters of ``labels_`` marked.
-    satisfied_ : float
-        Share of the statements in force that the tree keeps, by the independent check; 1.0 when there are none.
-    certificate_ : Certificate
-        What the independent check found, with every broken statement.
-    n_clusters_, n_leaves_, n_connected_components_, children_, distances_, k_min_
-        As in `ConstrainedAgglomerative`.
-    constraints_ : Constraints
-        The statements in force, numbered like the rows of X.
-    dropped_ : Constraints
-        The soft statements that were left out.
 
     See Also
     --------
@@ -110,10 +86,8 @@ class UltraTran(_BestEffortTriplets):
 
     linkage = "single"  # what the closure is; not a choice here
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        **HierarchyMixin._parameter_constraints,
         "variant": [StrOptions(set(VARIANTS))],
         "margin": [Interval(Real, 0, 1, closed="neither")],
-        "metric": [str, callable],
     }
 
     def __init__(
