@@ -15,8 +15,7 @@ from linkwise.constraints import LINKS, Kind
 from linkwise.engines import REPORTED, ConstrainedClusterer, Kept, PartitionMixin
 from linkwise.engines.graph._affinity import KERNELS, read_affinity
 from linkwise.engines.graph._gram import OBJECTIVES, Gram, make_gram
-from linkwise.engines.graph._kernel_init import STARTS, KernelStart, read_start
-from linkwise.engines.graph._kernel_loop import Loop, run_kernel_kmeans
+from linkwise.engines.graph._kernel_loop import STARTS, KernelStart, Loop, read_start, run_kernel_kmeans
 from linkwise.exceptions import LinkwiseError
 from linkwise.problem import Problem
 

@@ -15,10 +15,9 @@ from linkwise.engines import ConstrainedClusterer
 from linkwise.engines.mixture._em import Mixture, random_source
 from linkwise.engines.mixture._exact import divide, require_possible
 from linkwise.engines.mixture._factors import Chunklets, read_chunklets
-from linkwise.engines.mixture._gibbs import Gibbs
 from linkwise.engines.mixture._kernels_gaussian import normalize_rows
-from linkwise.engines.mixture._mean_field import MeanField
 from linkwise.engines.mixture._mixture_mixin import MAX_STATES, MixtureMixin
+from linkwise.engines.mixture._wide_components import Gibbs, MeanField
 from linkwise.exceptions import LinkwiseError
 from linkwise.problem import Problem
 

@@ -15,8 +15,7 @@ from linkwise.constraints import Kind
 from linkwise.engines import FEATURES, REPORTED, ConstrainedClusterer, Kept, kept_floats
 from linkwise.engines.agglomeration import AVERAGE
 from linkwise.engines.hierarchical import CHUNK, HierarchyMixin
-from linkwise.engines.hierarchical.biased._algorithms import AdaptiveRun, bihac, biihac, ihac
-from linkwise.engines.hierarchical.biased._runs import METHODS
+from linkwise.engines.hierarchical.biased._runs import METHODS, AdaptiveRun, bihac, biihac, ihac
 from linkwise.exceptions import LinkwiseError
 from linkwise.problem import Problem
 from linkwise.result import Dendrogram
