@@ -14,7 +14,7 @@ from linkwise._typing import IntArray
 from linkwise._validation import require_finite, require_numbers, warn_user
 from linkwise.constraints import Constraints, Kind, Rule, require_understood
 from linkwise.engines._docstrings import inherit_entries
-from linkwise.engines._saved import CACHE, FEATURES, Kept, is_array, kept_count, kept_instance, kept_labels
+from linkwise.engines._saved import CACHE, FEATURES, Kept, gather, is_array, kept_count, kept_instance, kept_labels
 from linkwise.exceptions import ViolationError
 from linkwise.problem import Problem, repair
 from linkwise.problem.statements import bind, constraints_of
@@ -53,14 +53,9 @@ class ConstrainedEstimator(BaseEstimator):  # type: ignore[misc]
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
-        if cls.__init__ is object.__init__:
-            return  # a base class, whose parameters are those of its subclasses
-        allowed: dict[str, list[Any]] = {}
-        for base in reversed(cls.__mro__):
-            allowed |= base.__dict__.get("_parameter_constraints", {})
-        cls._parameter_constraints = {
-            name: allowed[name] for name in inspect.signature(cls).parameters if name in allowed
-        }
+        own, names = cls.__dict__.get("_parameter_constraints", {}), inspect.signature(cls).parameters
+        allowed = gather(cls, "_parameter_constraints")
+        cls._parameter_constraints = {name: allowed[name] for name in allowed if name in names or name in own}
         inherit_entries(cls)
 
     def _fit(self, X: Any, y: Any, constraints: Constraints | None) -> Self:

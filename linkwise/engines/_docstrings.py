@@ -29,10 +29,9 @@ def inherit_entries(cls: type) -> None:
                 parameters[name] = _with_default(text, signature[name].default)
         for name, text in _entries(sections.get("Attributes", "")).items():
             attributes.setdefault(name, text)
-    listed = {
-        "Parameters": {name: parameters[name] for name in signature if name in parameters},
-        "Attributes": attributes,
-    }
+    order = [name for name in signature if name in parameters]  # then those of a base class that its subclasses have
+    parameters = {name: parameters[name] for name in [*order, *parameters]}
+    listed = {"Parameters": parameters, "Attributes": attributes}
     written = {title: _join(entries) for title, entries in listed.items() if entries} | own
     cls.__doc__ = "\n\n".join([head, *(f"{title}\n{'-' * len(title)}\n{text}" for title, text in written.items())])
 

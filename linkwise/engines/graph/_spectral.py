@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from numbers import Integral, Real
 from typing import Any, ClassVar
 
-from linkwise._compat import Interval, StrOptions
+from linkwise._compat import StrOptions
 from linkwise._typing import FloatArray, IntArray
-from linkwise.constraints import LINKS, Kind
-from linkwise.engines import REPORTED, SAMPLES, ConstrainedClusterer, Kept, PartitionMixin, kept_floats
-from linkwise.engines.graph._affinity import AFFINITIES, read_affinity
+from linkwise.engines import REPORTED, SAMPLES, ConstrainedClusterer, Kept, kept_floats
+from linkwise.engines.graph._affinity import AFFINITIES, AffinityMixin, read_affinity
 from linkwise.engines.graph._bent_graph import bend
 from linkwise.engines.graph._embedding import embed, normalize_rows
 from linkwise.engines.partitional import Loop, cop_kmeans
@@ -27,7 +25,7 @@ class SpectralRun:
     n_iter: int
 
 
-class SpectralLearning(PartitionMixin, ConstrainedClusterer):
+class SpectralLearning(AffinityMixin, ConstrainedClusterer):
     """Cluster a graph whose affinities must-links and cannot-links have changed; clusters need not be round.
 
     Parameters
@@ -35,10 +33,6 @@ class SpectralLearning(PartitionMixin, ConstrainedClusterer):
     affinity : {"nearest_neighbors", "rbf", "precomputed"}, default="nearest_neighbors"
         Near neighbors, a sparse graph; exp(-gamma d^2) between all samples; or X is a symmetric matrix of
         affinities, dense or sparse.
-    gamma : float, default=None
-        Width for "rbf"; None for the width that reaches to the 7th neighbor of a typical sample.
-    n_neighbors : int, default=10
-        Neighbors of each sample, itself counted, for "nearest_neighbors".
     n_init : int, default=10
         Runs of k-means from different starts.
     max_iter : int, default=300
@@ -88,16 +82,7 @@ class SpectralLearning(PartitionMixin, ConstrainedClusterer):
     True
     """
 
-    understands: ClassVar[frozenset[Kind]] = LINKS
-    weighs: ClassVar[bool] = True
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        "affinity": [StrOptions(set(AFFINITIES))],
-        "gamma": [Interval(Real, 0, None, closed="neither"), None],
-        "n_neighbors": [Interval(Integral, 1, None, closed="left")],
-        "n_init": [Interval(Integral, 1, None, closed="left")],
-        "max_iter": [Interval(Integral, 1, None, closed="left")],
-        "random_state": ["random_state"],
-    }
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {"affinity": [StrOptions(set(AFFINITIES))]}
 
     embedding_: Any
     eigenvalues_: FloatArray
@@ -128,9 +113,6 @@ class SpectralLearning(PartitionMixin, ConstrainedClusterer):
         self.max_iter = max_iter
         self.random_state = random_state
 
-    def _judge(self, problem: Problem) -> None:
-        problem.require_feasible()  # whether a number within the bounds is possible is decided where assigning is stuck
-
     def _solve(self, problem: Problem) -> SpectralRun:
         affinity = read_affinity(
             problem.X, self.affinity, gamma=self.gamma, n_neighbors=self.n_neighbors, who=problem.who
@@ -147,9 +129,3 @@ class SpectralLearning(PartitionMixin, ConstrainedClusterer):
         self.embedding_ = outcome.embedding
         self.eigenvalues_ = outcome.eigenvalues
         self.n_iter_ = outcome.n_iter
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        tags.input_tags.pairwise = self.affinity == "precomputed"
-        return tags

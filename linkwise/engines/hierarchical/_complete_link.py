@@ -125,11 +125,8 @@ class ConstrainedCompleteLink(LeavesDeadEnds, HierarchyMixin, ConstrainedCluster
         dtype: str = "float64",
         dead_end: str = "regroup",
     ) -> None:
-        self.n_clusters = n_clusters
-        self.linkage = linkage
-        self.metric = metric
+        super().__init__(n_clusters, linkage=linkage, metric=metric, distance_threshold=distance_threshold)
         self.metric_input = metric_input
-        self.distance_threshold = distance_threshold
         self.dtype = dtype
         self.dead_end = dead_end
 

@@ -86,6 +86,19 @@ class HierarchyMixin:
     dendrogram_: Dendrogram
     labels_: IntArray
 
+    def __init__(
+        self,
+        n_clusters: int | None = 2,
+        *,
+        linkage: str = "average",
+        metric: Any = "euclidean",
+        distance_threshold: float | None = None,
+    ) -> None:
+        self.n_clusters = n_clusters
+        self.linkage = linkage
+        self.metric = metric
+        self.distance_threshold = distance_threshold
+
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()  # type: ignore[misc]
         given = self.metric == "precomputed"

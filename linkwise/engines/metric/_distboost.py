@@ -42,17 +42,7 @@ EM_TOL = 1e-3
 
 
 class WeakMixture(NamedTuple):
-    """A mixture of Gaussians, which gives cluster probabilities for any sample.
-
-    Attributes
-    ----------
-    weights : ndarray of shape (n_clusters,)
-        Mixing weights.
-    means : ndarray of shape (n_clusters, n_features)
-    precisions_cholesky : ndarray
-        Shaped as in scikit-learn's `GaussianMixture` for the covariance type.
-    covariance_type : str
-    """
+    """A mixture of Gaussians, which gives cluster probabilities for any sample; shapes are those of scikit-learn."""
 
     weights: FloatArray
     means: FloatArray
@@ -100,15 +90,7 @@ def draw_forest(n: int, pairs: Labeled, weight: FloatArray, random: np.random.Ra
 
 
 class BoostedDistance(NamedTuple):
-    """A distance between 0 and 1: the weighted mean of the distances of cluster probabilities under the mixtures.
-
-    Attributes
-    ----------
-    mixtures : tuple of WeakMixture
-        The hypotheses, each of which gives cluster probabilities for a sample.
-    weights : ndarray of shape (n_mixtures,)
-        Weights of the mixtures; they add up to 1.
-    """
+    """A distance between 0 and 1: the weighted mean of the distances of cluster probabilities under the mixtures."""
 
     mixtures: tuple[WeakMixture, ...]
     weights: FloatArray

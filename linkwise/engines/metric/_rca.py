@@ -175,8 +175,6 @@ class RCA(_ClosedForm):
         or the leading principal components.
     objective_ : float
         The information kept: the log-determinant of the covariance of X in the new space.
-    shrinkage_ : float
-        The share of the covariance that was replaced.
 
     Notes
     -----
@@ -224,8 +222,6 @@ class DiscriminativeRCA(_ClosedForm):
         One row per direction, of unit spread within chunklets. Without statements the identity.
     objective_ : float
         Sum of the logarithms of the ratios of scatter between to scatter within, over the directions.
-    shrinkage_ : float
-        The share of the covariance that was replaced.
 
     Notes
     -----
@@ -281,8 +277,6 @@ class ChunkletLDA(_ClosedForm):
         One row per direction, of unit spread within chunklets. Without statements the identity.
     objective_ : float
         Sum of the logarithms of the ratios of scatter between to scatter within, over the directions.
-    shrinkage_ : float
-        The share of the covariance that was replaced.
 
     Notes
     -----

@@ -71,6 +71,21 @@ class CentroidMixin(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Partition
     inertia_: float
     n_iter_: int
 
+    def __init__(
+        self,
+        n_clusters: int = 2,
+        *,
+        n_init: int | str = "race",
+        max_iter: int = 300,
+        tol: float = 1e-4,
+        random_state: Any = None,
+    ) -> None:
+        self.n_clusters = n_clusters
+        self.n_init = n_init
+        self.max_iter = max_iter
+        self.tol = tol
+        self.random_state = random_state
+
     def _judge(self, problem: Problem) -> None:
         problem.require_feasible()  # whether the sizes are possible is decided when the assignment fails
 

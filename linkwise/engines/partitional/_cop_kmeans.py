@@ -139,15 +139,11 @@ class COPKMeans(CentroidMixin, ConstrainedClusterer):
         tol: float = 1e-4,
         random_state: Any = None,
     ) -> None:
-        self.n_clusters = n_clusters
+        super().__init__(n_clusters, n_init=n_init, max_iter=max_iter, tol=tol, random_state=random_state)
         self.assignment = assignment
         self.order = order
         self.max_tries = max_tries
         self.init = init
-        self.n_init = n_init
-        self.max_iter = max_iter
-        self.tol = tol
-        self.random_state = random_state
 
     def _solve(self, problem: Problem) -> KMeansRun:
         return cop_kmeans(

@@ -108,15 +108,11 @@ class MKMeans(_LearnsMetric):
         tol: float = 1e-4,
         random_state: Any = None,
     ) -> None:
-        self.n_clusters = n_clusters
+        super().__init__(n_clusters, n_init=n_init, max_iter=max_iter, tol=tol, random_state=random_state)
         self.form = form
         self.per_cluster = per_cluster
         self.inference = inference
         self.init = init
-        self.n_init = n_init
-        self.max_iter = max_iter
-        self.tol = tol
-        self.random_state = random_state
 
     def _method(self, measure: Measure, pairs: SoftPairs) -> SoftMethod:
         return MetricOnly(measure, pairs)
@@ -176,15 +172,11 @@ class MPCKMeans(_LearnsMetric):
         tol: float = 1e-4,
         random_state: Any = None,
     ) -> None:
-        self.n_clusters = n_clusters
+        super().__init__(n_clusters, n_init=n_init, max_iter=max_iter, tol=tol, random_state=random_state)
         self.form = form
         self.per_cluster = per_cluster
         self.inference = inference
         self.init = init
-        self.n_init = n_init
-        self.max_iter = max_iter
-        self.tol = tol
-        self.random_state = random_state
 
     def _method(self, measure: Measure, pairs: SoftPairs) -> SoftMethod:
         return ByDistance(measure, pairs)
@@ -258,16 +250,12 @@ class HMRFKMeans(_LearnsMetric):
         tol: float = 1e-4,
         random_state: Any = None,
     ) -> None:
-        self.n_clusters = n_clusters
+        super().__init__(n_clusters, n_init=n_init, max_iter=max_iter, tol=tol, random_state=random_state)
         self.distortion = distortion
         self.form = form
         self.per_cluster = per_cluster
         self.inference = inference
         self.init = init
-        self.n_init = n_init
-        self.max_iter = max_iter
-        self.tol = tol
-        self.random_state = random_state
 
     def _method(self, measure: Measure, pairs: SoftPairs) -> SoftMethod:
         return ByDistance(measure, pairs)

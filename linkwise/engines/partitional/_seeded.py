@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from linkwise._random import make_generator
 from linkwise.constraints import LINKS, Constraints, Kind
@@ -14,28 +14,7 @@ from linkwise.engines.partitional._loop import KMeansRun, Loop, expand, run_from
 from linkwise.problem import Problem
 
 
-class _FromSeeds(CentroidMixin, ConstrainedClusterer):
-    """The parameters of `SeededKMeans` and `ConstrainedKMeans`."""
-
-    understands: ClassVar[frozenset[Kind]] = LINKS
-
-    def __init__(
-        self,
-        n_clusters: int = 2,
-        *,
-        n_init: int | str = "race",
-        max_iter: int = 300,
-        tol: float = 1e-4,
-        random_state: Any = None,
-    ) -> None:
-        self.n_clusters = n_clusters
-        self.n_init = n_init
-        self.max_iter = max_iter
-        self.tol = tol
-        self.random_state = random_state
-
-
-class SeededKMeans(_FromSeeds):
+class SeededKMeans(CentroidMixin, ConstrainedClusterer):
     """Start k-means from the means of must-linked samples; statements are not enforced afterwards.
 
     See Also
@@ -66,6 +45,7 @@ class SeededKMeans(_FromSeeds):
     [0, 0, 0, 1, 1]
     """
 
+    understands: ClassVar[frozenset[Kind]] = LINKS
     best_effort: ClassVar[bool] = True
     _keeps_instead: ClassVar[str] = "ConstrainedKMeans starts from the same seeds and keeps them."
 
@@ -79,7 +59,7 @@ class SeededKMeans(_FromSeeds):
         return expand(run_from_starts(cloud, start, lambda: FreePlaces(cloud), Loop.of(self), problem.X), free)
 
 
-class ConstrainedKMeans(_FromSeeds):
+class ConstrainedKMeans(CentroidMixin, ConstrainedClusterer):
     """Start k-means from the means of must-linked samples, and keep these samples in their first clusters.
 
     See Also
@@ -110,6 +90,8 @@ class ConstrainedKMeans(_FromSeeds):
     >>> ConstrainedKMeans(2).fit(X, constraints=seeds).labels_.tolist()
     [0, 0, 0, 1, 1]
     """
+
+    understands: ClassVar[frozenset[Kind]] = LINKS
 
     def _solve(self, problem: Problem) -> KMeansRun:
         cloud = problem.contract()

@@ -59,13 +59,9 @@ class PCKMeans(SoftMixin, ConstrainedClusterer):
         tol: float = 1e-4,
         random_state: Any = None,
     ) -> None:
-        self.n_clusters = n_clusters
+        super().__init__(n_clusters, n_init=n_init, max_iter=max_iter, tol=tol, random_state=random_state)
         self.inference = inference
         self.init = init
-        self.n_init = n_init
-        self.max_iter = max_iter
-        self.tol = tol
-        self.random_state = random_state
 
     def _method(self, measure: Measure, pairs: SoftPairs) -> SoftMethod:
         return Flat(measure, pairs)
@@ -133,14 +129,10 @@ class CVQE(SoftMixin, ConstrainedClusterer):
         tol: float = 1e-4,
         random_state: Any = None,
     ) -> None:
-        self.n_clusters = n_clusters
+        super().__init__(n_clusters, n_init=n_init, max_iter=max_iter, tol=tol, random_state=random_state)
         self.update = update
         self.inference = inference
         self.init = init
-        self.n_init = n_init
-        self.max_iter = max_iter
-        self.tol = tol
-        self.random_state = random_state
 
     def _method(self, measure: Measure, pairs: SoftPairs) -> SoftMethod:
         return BetweenCenters(measure, pairs, printed=self.update == "printed")
@@ -198,13 +190,9 @@ class LCVQE(SoftMixin, ConstrainedClusterer):
         tol: float = 1e-4,
         random_state: Any = None,
     ) -> None:
-        self.n_clusters = n_clusters
+        super().__init__(n_clusters, n_init=n_init, max_iter=max_iter, tol=tol, random_state=random_state)
         self.inference = inference
         self.init = init
-        self.n_init = n_init
-        self.max_iter = max_iter
-        self.tol = tol
-        self.random_state = random_state
 
     def _method(self, measure: Measure, pairs: SoftPairs) -> SoftMethod:
         return ToCenters(measure, pairs)

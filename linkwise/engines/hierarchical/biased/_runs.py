@@ -190,30 +190,14 @@ def _vectors(X: Any) -> kernels.Vectors:
 
 
 class AdaptiveRun(NamedTuple):
-    """Outcome of a run.
+    """Outcome of a run; ``errors`` and ``steps`` have one value for each learning run."""
 
-    Attributes
-    ----------
-    dendrogram : Dendrogram
-        One binary tree; heights are one minus the similarity at which clusters merged.
-    weights : ndarray of shape (n_features,)
-        The feature weights it was built with.
-    error : float
-        Its cluster error: one minus the share of the triplets that hold, weighted as asked for.
-    broken : ndarray of shape (n_samples - 1,)
-        Number of triplets each merge broke; node ``n_samples + i`` of the tree is the outcome of merge i.
-    errors : ndarray of shape (n_runs,)
-        Cluster error of every learning run; empty without learning.
-    steps : ndarray of shape (n_runs,)
-        Number of times each learning run changed the weights.
-    """
-
-    dendrogram: Dendrogram
-    weights: FloatArray
-    error: float
-    broken: IntArray
+    dendrogram: Dendrogram  # one binary tree; heights are one minus the similarity at which clusters merged
+    weights: FloatArray  # the feature weights it was built with
+    error: float  # one minus the share of the triplets that hold, weighted as asked for
+    broken: IntArray  # number of triplets that each merge broke
     errors: FloatArray
-    steps: IntArray
+    steps: IntArray  # number of times each learning run changed the weights
 
 
 def ihac(

@@ -261,10 +261,7 @@ class ReCon(HierarchyMixin, ConstrainedClusterer):
         min_cluster_size: int | str | None = None,
         warm_start: bool = False,
     ) -> None:
-        self.n_clusters = n_clusters
-        self.linkage = linkage
-        self.metric = metric
-        self.distance_threshold = distance_threshold
+        super().__init__(n_clusters, linkage=linkage, metric=metric, distance_threshold=distance_threshold)
         self.cut = cut
         self.min_cluster_size = min_cluster_size
         self.warm_start = warm_start

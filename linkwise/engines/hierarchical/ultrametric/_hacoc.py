@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
-
 import numpy as np
 
 from linkwise._memory import require_memory
@@ -111,21 +109,6 @@ class HACoc(_BestEffortTriplets):
     >>> model.satisfied_
     1.0
     """
-
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {}
-
-    def __init__(
-        self,
-        n_clusters: int | None = 2,
-        *,
-        linkage: str = "average",
-        metric: Any = "euclidean",
-        distance_threshold: float | None = None,
-    ) -> None:
-        self.n_clusters = n_clusters
-        self.linkage = linkage
-        self.metric = metric
-        self.distance_threshold = distance_threshold
 
     def _solve(self, problem: Problem) -> Dendrogram:
         return hacoc(problem, method=self.linkage)

@@ -162,10 +162,7 @@ class IPoptim(_BestEffortTriplets):
         enforce: str = "once",
         max_rounds: int = 20,
     ) -> None:
-        self.n_clusters = n_clusters
-        self.linkage = linkage
-        self.metric = metric
-        self.distance_threshold = distance_threshold
+        super().__init__(n_clusters, linkage=linkage, metric=metric, distance_threshold=distance_threshold)
         self.margin = margin
         self.norm = norm
         self.enforce = enforce
