@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 import re
+from functools import cache
 from typing import Any
 
 _SECTION = re.compile(r"^([A-Z][A-Za-z ]+)\n-{3,}\n", re.MULTILINE)
@@ -18,11 +19,12 @@ def inherit_entries(cls: type) -> None:
     """
     if cls.__dict__.get("__doc__") is None:  # python -OO
         return
-    head, own = _sections(cls)
-    inherited = [_sections(base)[1] for base in cls.__mro__[1:]]
+    head, own = _sections(cls.__dict__["__doc__"])
+    own = dict(own)
+    inherited = [_sections(base.__dict__.get("__doc__") or "")[1] for base in cls.__mro__[1:]]
     signature = inspect.signature(cls).parameters
-    parameters = _entries(own.pop("Parameters", ""))
-    attributes = _entries(own.pop("Attributes", ""))
+    parameters = dict(_entries(own.pop("Parameters", "")))
+    attributes = dict(_entries(own.pop("Attributes", "")))
     for sections in inherited:
         for name, text in _entries(sections.get("Parameters", "")).items():
             if name in signature and name not in parameters:
@@ -36,12 +38,14 @@ def inherit_entries(cls: type) -> None:
     cls.__doc__ = "\n\n".join([head, *(f"{title}\n{'-' * len(title)}\n{text}" for title, text in written.items())])
 
 
-def _sections(cls: type) -> tuple[str, dict[str, str]]:
+@cache
+def _sections(docstring: str) -> tuple[str, dict[str, str]]:
     """Return the text before the first section of a docstring, and the text of each section."""
-    head, *rest = _SECTION.split(inspect.cleandoc(cls.__dict__.get("__doc__") or ""))
+    head, *rest = _SECTION.split(inspect.cleandoc(docstring))
     return head.strip(), {title: text.strip() for title, text in zip(rest[::2], rest[1::2], strict=True)}
 
 
+@cache
 def _entries(section: str) -> dict[str, str]:
     """Return the type and text of each name; names on one line have the same."""
     found = {}

@@ -67,7 +67,7 @@ def test_the_same_parameter_has_the_default_of_each_class():
 
 
 def test_parameters_of_bases_are_checked_if_the_signature_has_them():
-    assert list(Method._parameter_constraints) == ["n_clusters", "own", "width"]
+    assert sorted(Method._parameter_constraints) == ["n_clusters", "own", "width"]
 
 
 def test_a_class_without_a_docstring_stays_without():
