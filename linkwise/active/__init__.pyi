@@ -51,3 +51,6 @@ from linkwise.active._answer_log import (
     is_entry as is_entry,
     standing as standing,
 )
+from linkwise.active._dialogue import (
+    next_questions as next_questions,
+)

@@ -424,3 +424,12 @@ def _place(item: Any, n: int) -> int:
         msg = f"tell: {item!r} is not a sample; samples are numbered 0 to {n - 1}."
         raise LinkwiseError(msg)
     return int(item)
+
+
+def next_questions(X: Any, constraints: Constraints | None, count: int, names: Any) -> list[str]:
+    """Word the next questions of a dialogue, as if each were answered with "unsure"."""
+    talk, found = Dialogue(X, constraints=constraints, names=names), list[str]()
+    while len(found) < count and (query := talk.ask()) is not None:
+        found.append(query.text(names))
+        talk.tell(query, None)
+    return found

@@ -25,7 +25,8 @@ from linkwise.selection import LINKAGES, METHODS, SHORT_NAMES, WITHOUT_NUMBER, m
 
 if TYPE_CHECKING:
     from linkwise.constraints import Constraints
-    from linkwise.io import Table
+    from linkwise.io import Folder, Table
+    from linkwise.report import Facts
     from linkwise.selection import Clustering
 
 
@@ -192,7 +193,7 @@ def cluster(
             reasons=reasons,
             recipe=recipe(data, constraints, options, found),
         )
-        _warn_of_statements_without_effect(facts, said)
+        _warn_of_statements_without_effect(facts)
         names = _write(folder, found, facts, table, said, heading)
     _tell(found, said, folder.folder, names, reasons, quiet=quiet)
 
@@ -234,7 +235,7 @@ def _certificate(found: Clustering, said: Constraints | None) -> Any:
 
 def _about_forest(tree: Any) -> tuple[str, ...]:
     """Tell that tree.nwk joins trees that the statements keep apart."""
-    if tree is None or tree.is_tree:
+    if tree is None or tree.n_roots == 1:
         return ()
     at = tree.joined().height[-1]
     words = (
@@ -244,15 +245,15 @@ def _about_forest(tree: Any) -> tuple[str, ...]:
     return (words,)
 
 
-def _warn_of_statements_without_effect(facts: Any, said: Constraints | None) -> None:
+def _warn_of_statements_without_effect(facts: Facts) -> None:
     """Warn when the clusters without the statements satisfy all of them."""
     import warnings
 
     from linkwise.exceptions import LinkwiseWarning
 
-    if not said or said.rules or facts.comparison is None or facts.comparison.held_before < said.n_statements:
+    n = facts.n_statements
+    if not n or facts.rules or facts.comparison is None or facts.comparison.held_before < n:
         return
-    n = said.n_statements
     warnings.warn(
         f"{'the statement holds' if n == 1 else f'all {n:,} statements hold'} in the clusters found without "
         f"{'it' if n == 1 else 'them'} as well.\n"
@@ -262,25 +263,22 @@ def _warn_of_statements_without_effect(facts: Any, said: Constraints | None) -> 
     )
 
 
-def _questions(table: Table, said: Constraints | None) -> list[Any]:
+def _questions(table: Table, said: Constraints | None) -> list[str]:
     """The next few questions, where they are cheap to find and the statements are about pairs."""
+    from linkwise.active import next_questions
     from linkwise.constraints import Kind
 
     if not 2 <= len(table) <= MOST_ASKED or (said is not None and (said.kind > Kind.CANNOT_LINK).any()):
         return []
-    from linkwise.active import Dialogue
-
-    talk, found = Dialogue(table.X, constraints=said), list[Any]()
-    while len(found) < N_QUESTIONS and (query := talk.ask()) is not None:
-        found.append(query)
-        talk.tell(query, None)
-    return found
+    return next_questions(table.X, said, N_QUESTIONS, table.ids)
 
 
-def _write(folder: Any, found: Clustering, facts: Any, table: Table, said: Constraints | None, title: str) -> list[str]:
+def _write(
+    folder: Folder, found: Clustering, facts: Facts, table: Table, said: Constraints | None, title: str
+) -> list[str]:
     """Write all files of a result, remove those of the result it replaces, and return their names."""
     from linkwise.cli._drawing import can_draw, draw_links, draw_tree
-    from linkwise.io import labels_csv, save, write_tree
+    from linkwise.io import save, write_labels, write_tree
     from linkwise.report import write_report
 
     tree, names = found.dendrogram, ["labels.csv", "model.lwm", "report.html"]
@@ -289,15 +287,16 @@ def _write(folder: Any, found: Clustering, facts: Any, table: Table, said: Const
     if tree is not None:
         names.insert(1, "tree.nwk")
     with folder:
-        folder.write("labels.csv", labels_csv(table.ids, found.labels))
+        place = folder.paths(names)
+        write_labels(place["labels.csv"], found.labels, ids=table.ids)
         if tree is not None:
-            write_tree(folder.path("tree.nwk"), tree, ids=table.ids if table.has_names else None, join=True)
-        save(found.estimator, folder.path("model.lwm"), data=table)
-        write_report(folder.path("report.html"), facts)
+            write_tree(place["tree.nwk"], tree, ids=table.ids if table.has_names else None, join=True)
+        save(found.estimator, place["model.lwm"], data=table)
+        write_report(place["report.html"], facts)
         if "dendrogram.png" in names:
-            draw_tree(folder.path("dendrogram.png"), found.estimator, constraints=said, ids=table.ids, title=title)
+            draw_tree(place["dendrogram.png"], found.estimator, constraints=said, ids=table.ids, title=title)
         elif "links.png" in names:
-            draw_links(folder.path("links.png"), table, found.labels, constraints=said, title=title)
+            draw_links(place["links.png"], table, found.labels, constraints=said, title=title)
     for name in set(FILES) - set(names):
         (folder.folder / name).unlink(missing_ok=True)
     return names
@@ -319,7 +318,8 @@ def _tell(
         reasons = (*reasons, "--min-cluster-size 1 makes every cluster a branch of the tree.")
     held = None if said is None else found.certificate
     lines = [f"{many(len(found.labels), 'sample')} in {many(found.n_clusters, 'cluster')}."]
-    lines += [*found.certificate.remarks] if held is None else [str(held)]
+    certificate = None if held is None else str(held)
+    lines += [*found.certificate.remarks] if certificate is None else [certificate]
     lines += [f"  - {reason}" for reason in reasons] + [f"  {visible(folder / name)}" for name in names]
     if not {"dendrogram.png", "links.png"} & set(names):
         lines.append("  (no picture: pip install 'linkwise[plot]')")
@@ -329,7 +329,7 @@ def _tell(
         "method": type(found.estimator).__name__,
         "largest_cluster": int(np.bincount(found.labels[found.labels >= 0]).max(initial=0)),
         "statements": 0 if said is None else said.n_statements,
-        "certificate": None if held is None else str(held),
+        "certificate": certificate,
         "hard_statements_hold": None if held is None else held.ok,
         "moved": moved,
         "remarks": found.certificate.remarks,

@@ -95,6 +95,10 @@ class Folder:
             self._made.append(name)
         return self.folder / f".{self._mark}.{self._made.index(name)}.partial{Path(name).suffix}"
 
+    def paths(self, names: Iterable[str]) -> dict[str, Path]:
+        """Where to write some files for now, by name."""
+        return {name: self.path(name) for name in names}
+
     def write(self, name: str, text: str) -> None:
         """Write one text file."""
         with self.path(name).open("w", encoding="utf-8", newline="\n") as file:

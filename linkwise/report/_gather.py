@@ -158,7 +158,7 @@ def gather_facts(
     if before is not None:
         held = None if certificate is None else certificate.held
         earlier = read_outcome(before, who="report")
-        facts = replace(facts, comparison=compare(earlier, outcome, clusters, constraints, held, names))
+        facts = replace(facts, comparison=compare(earlier, outcome, clusters, constraints, held, names, sketch))
     return facts if X is None else _with_data(facts, X, values, metric, features, clusters, constraints, names)
 
 
@@ -245,7 +245,7 @@ def _repairs(repair: Any, estimator: Any) -> tuple[str, ...]:
     dropped = getattr(estimator, "dropped_", None)
     if dropped is None:
         return ()
-    return tuple(dropped.describe(i) for i in range(min(dropped.n_statements, 20)))
+    return dropped.describe_each(range(min(dropped.n_statements, 20)))  # type: ignore[no-any-return]
 
 
 def _question(one: Any, names: npt.NDArray[Any] | None) -> str:
@@ -278,4 +278,5 @@ def _statements(
     if constraints is None or certificate is None:
         return ()
     broken_first = np.argsort(certificate.held, kind="stable")[:max_statements]
-    return tuple(Statement(constraints.describe(i), bool(certificate.held[i])) for i in broken_first.tolist())
+    words = constraints.describe_each(broken_first)
+    return tuple(map(Statement, words, certificate.held[broken_first].tolist()))

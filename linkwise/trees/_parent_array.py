@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -96,10 +96,10 @@ _FAULTS = {
 class Tree:
     """A forest over samples as read-only arrays; `Dendrogram` adds queries and cuts."""
 
-    __slots__ = ("_cache", "height", "ids", "joins", "marked", "n_samples", "parent", "raw_height")
-
-    _cache: dict[str, Any]
     n_samples: int
+    n_nodes: int  # samples included
+    n_roots: int  # separate trees
+    roots: IntArray  # the nodes without a parent, in increasing order
     parent: IntArray
     height: FloatArray
     raw_height: FloatArray
@@ -137,8 +137,10 @@ class Tree:
             raw += 0.0  # -0.0 and 0.0 are one height: equal trees hash alike
         frozen(raw)
         put = object.__setattr__
-        put(self, "_cache", {})
         put(self, "n_samples", n)
+        put(self, "n_nodes", len(above))
+        put(self, "roots", frozen(np.flatnonzero(above < 0)))
+        put(self, "n_roots", len(self.roots))
         put(self, "parent", above)
         put(self, "raw_height", raw)
         put(self, "height", frozen(kernels.monotone(above, raw)))
@@ -185,30 +187,10 @@ class Tree:
                 "below exactly one marked node.\nHint: mark a sample itself to make it a cluster."
             )
             raise LinkwiseError(msg)
-        self._cache["mark_above"] = frozen(cover)
+        self.__dict__["_mark_above"] = frozen(cover)
         return frozen(nodes)
 
     # -- derived arrays; computed once, at first use ---------------------------------------------------------------
-
-    def _once(self, name: str, make: Callable[[], Any]) -> Any:
-        if name not in self._cache:
-            self._cache[name] = make()
-        return self._cache[name]
-
-    @property
-    def n_nodes(self) -> int:
-        """Number of nodes, samples included."""
-        return len(self.parent)
-
-    @property
-    def roots(self) -> IntArray:
-        """The nodes without a parent, in increasing order."""
-        return self._once("roots", lambda: frozen(np.flatnonzero(self.parent < 0)))  # type: ignore[no-any-return]
-
-    @property
-    def n_roots(self) -> int:
-        """Number of separate trees."""
-        return len(self.roots)
 
     @property
     def n_trees(self) -> int:
@@ -233,59 +215,51 @@ class Tree:
     @property
     def child_start(self) -> IntArray:
         """Start of each node's children in `child`; ``intp[n_nodes + 1]``."""
-        return self._children()[0]
+        return self._children[0]
 
     @property
     def child(self) -> IntArray:
         """All children, those of one node together and in increasing order."""
-        return self._children()[1]
+        return self._children[1]
 
+    @cached_property
     def _children(self) -> tuple[IntArray, IntArray]:
-        def make() -> tuple[IntArray, IntArray]:
-            start, child = kernels.child_lists(self.parent)
-            return frozen(start), frozen(child)
-
-        return self._once("children", make)  # type: ignore[no-any-return]
+        start, child = kernels.child_lists(self.parent)
+        return frozen(start), frozen(child)
 
     def children(self, node: int) -> IntArray:
         """Return the children of one node, in increasing order (a sample has none)."""
-        start, child = self._children()
+        start, child = self._children
         return child[start[node] : start[node + 1]]
 
-    @property
+    @cached_property
     def leaf_count(self) -> IntArray:
         """Number of samples below each node."""
-        return self._once("leaf_count", lambda: frozen(kernels.leaf_counts(self.n_samples, self.parent)))  # type: ignore[no-any-return]
+        return frozen(kernels.leaf_counts(self.n_samples, self.parent))
 
-    @property
+    @cached_property
     def depth(self) -> IntArray:
         """Number of edges from each node up to its root."""
-        return self._once("depth", lambda: frozen(kernels.depths(self.parent)))  # type: ignore[no-any-return]
+        return frozen(kernels.depths(self.parent))
 
-    @property
+    @cached_property
     def leaf_order(self) -> IntArray:
         """The samples from left to right, so that a drawing in this order has no crossing branches."""
-        return self._once(  # type: ignore[no-any-return]
-            "leaf_order", lambda: frozen(kernels.leaf_preorder(self.n_samples, self.parent, self.leaf_count))
-        )
+        return frozen(kernels.leaf_preorder(self.n_samples, self.parent, self.leaf_count))
 
-    @property
+    @cached_property
     def _lca(self) -> LcaIndex:
-        return self._once("lca", lambda: prepare(self.parent))  # type: ignore[no-any-return]
+        return prepare(self.parent)  # type: ignore[no-any-return]
 
-    @property
+    @cached_property
     def _mark_above(self) -> IntArray:
         """The marked node at or above each node; without marks the root of its tree, joins not counted."""
-
-        def make() -> IntArray:
-            top = self.parent < 0
-            if self.is_joined:
-                top |= np.isin(self.parent, self.joins)
-                top[self.joins] = False
-            cover, _ = kernels.nearest_flagged(self.parent, top)
-            return frozen(cover)
-
-        return self._once("mark_above", make)  # type: ignore[no-any-return]
+        top = self.parent < 0
+        if self.is_joined:
+            top |= np.isin(self.parent, self.joins)
+            top[self.joins] = False
+        cover, _ = kernels.nearest_flagged(self.parent, top)
+        return frozen(cover)
 
     def name(self, sample: int) -> str:
         """Return the name of a sample: its identifier, or its number."""
@@ -313,9 +287,11 @@ class Tree:
         )
 
     def __hash__(self) -> int:
-        return self._once(  # type: ignore[no-any-return]
-            "hash", lambda: hash((self.n_samples, self.parent.tobytes(), self.raw_height.tobytes()))
-        )
+        return self._hash
+
+    @cached_property
+    def _hash(self) -> int:
+        return hash((self.n_samples, self.parent.tobytes(), self.raw_height.tobytes()))
 
     def __reduce__(self) -> tuple[Any, ...]:
         return _rebuild, (type(self), self.n_samples, self.parent, self.raw_height, self.marked, self.ids, self.joins)

@@ -290,7 +290,7 @@ def _by_entries(
     place = dict(zip(entries, numbers.tolist(), strict=True))
     because = []
     for group, others in zip(groups, blame_entries(expansion, off, [place[g[0]] for g in groups]), strict=True):
-        listed = ", ".join(constraints.describe(entry) for entry in expansion.get(others[:5]))
+        listed = ", ".join(constraints.describe_each(expansion.get(others[:5])))
         more = f" and {len(others) - 5:,} more" if len(others) > 5 else ""
         because.append(f"{made.describe(group)}: it contradicts {listed}{more}.")
     return replace(made, because=tuple(because))
@@ -377,7 +377,7 @@ def _blame(constraints: Constraints, table: Constraints, off: BoolArray) -> tupl
         if budget.over:
             lines.append(f"{said}: it contradicts statements that stay.")
             continue
-        others = [constraints.describe(int(s)) for s in contradicted_by(table, kept, int(statement), budget)]
+        others = constraints.describe_each(contradicted_by(table, kept, int(statement), budget))
         more = f" and {len(others) - 5:,} more" if len(others) > 5 else ""
         lines.append(f"{said}: it contradicts {', '.join(others[:5])}{more}.")
     return tuple(lines)
