@@ -3,24 +3,29 @@
 from __future__ import annotations
 
 import ast
+import shlex
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from linkwise._files import visible
-from linkwise._messages import many
+from linkwise._messages import and_more, many
 from linkwise.cli._options import (
     Amount,
     Whole,
     constraints_option,
     explained,
     one_standard_input,
+    quiet_option,
     read_statements,
     read_table,
+    reading_of,
     table_options,
 )
 from linkwise.cli._verb import answer, speaks_json, verb
+from linkwise.exceptions import LinkwiseError
 from linkwise.selection import LINKAGES, METHODS, SHORT_NAMES, WITHOUT_NUMBER, method_name
 
 if TYPE_CHECKING:
@@ -59,6 +64,13 @@ class Setting(click.ParamType):  # type: ignore[type-arg]
 
 
 FILES = ("labels.csv", "tree.nwk", "model.lwm", "report.html", "dendrogram.png", "links.png")
+_OPTION_OF = {
+    "n_clusters": "-k",
+    "distance_threshold": "--height",
+    "method": "--method",
+    "linkage": "--linkage",
+    "min_cluster_size": "--min-cluster-size",
+}
 MOST_ASKED, N_QUESTIONS = 5_000, 5  # samples up to which the next questions are looked for, and how many
 
 
@@ -112,7 +124,7 @@ MOST_ASKED, N_QUESTIONS = 5_000, 5  # samples up to which the next questions are
 @click.option("-o", "--output", metavar="FOLDER", required=True, type=click.Path(), help="Where the results go.")
 @click.option("--title", help="Heading of the picture and the report.")
 @click.option("--force", is_flag=True, help="Replace results that exist.")
-@click.option("--quiet", is_flag=True, help="Print nothing unless something is wrong.")
+@quiet_option
 def cluster(
     data: str,
     constraints: tuple[str, ...],
@@ -176,7 +188,6 @@ def cluster(
     with working("writing", quiet=silent):
         reasons = (*found.reasons, *_about_forest(found.dendrogram))
         heading = title or f"{'samples' if data == '-' else Path(data).stem} in {many(found.n_clusters, 'cluster')}"
-        from linkwise.cli._recipe import recipe
         from linkwise.report import gather_facts
 
         facts = gather_facts(
@@ -191,7 +202,7 @@ def cluster(
             questions=_questions(table, said),
             title=heading,
             reasons=reasons,
-            recipe=recipe(data, constraints, options, found),
+            recipe=_recipe(data, constraints, options, found),
         )
         _warn_of_statements_without_effect(facts)
         names = _write(folder, found, facts, table, said, heading)
@@ -211,14 +222,12 @@ def _require_words(data: str, table: Table) -> None:
     """Refuse texts without a word, which cannot be compared by the angle between them."""
     import numpy as np
 
-    from linkwise.exceptions import LinkwiseError
-
     if not hasattr(table.X, "tocsr"):
         return
     empty = np.flatnonzero(np.diff(table.X.tocsr().indptr) == 0)
     if len(empty):
         shown = ", ".join(repr(str(one)[:40]) for one in table.ids[empty[:5]].tolist())
-        more = f" and {len(empty) - 5:,} more" if len(empty) > 5 else ""
+        more = and_more(5, len(empty))
         msg = (
             f"{data}: {len(empty):,} of {many(len(table), 'sample')} have no word to be compared by: {shown}{more}.\n"
             "Hint: leave these rows out, or compare by further columns."
@@ -247,19 +256,15 @@ def _about_forest(tree: Any) -> tuple[str, ...]:
 
 def _warn_of_statements_without_effect(facts: Facts) -> None:
     """Warn when the clusters without the statements satisfy all of them."""
-    import warnings
-
-    from linkwise.exceptions import LinkwiseWarning
+    from linkwise._validation import warn_user
 
     n = facts.n_statements
     if not n or facts.rules or facts.comparison is None or facts.comparison.held_before < n:
         return
-    warnings.warn(
+    warn_user(
         f"{'the statement holds' if n == 1 else f'all {n:,} statements hold'} in the clusters found without "
         f"{'it' if n == 1 else 'them'} as well.\n"
-        "Hint: `linkwise ask` finds questions whose answers would change the clusters.",
-        LinkwiseWarning,
-        stacklevel=2,
+        "Hint: `linkwise ask` finds questions whose answers would change the clusters."
     )
 
 
@@ -337,3 +342,41 @@ def _tell(
         "files": {name: str(folder / name) for name in names},
     }
     answer(told, "\n".join(lines), quiet=quiet)
+
+
+def _recipe(data: str, files: Sequence[str], options: dict[str, Any], found: Clustering) -> str:
+    """Python, and after it a command, that read the same files and run the same method with the same parameters."""
+    from linkwise.selection import arguments_of
+
+    reading = {key: value for key, value in reading_of(options).items() if value}
+    arguments = arguments_of(found)
+    lines = ["import linkwise as lw", "", f"table = lw.read_data({data!r}{_listed(reading)})"]
+    said = ""
+    if files:
+        lines.append(f"said = lw.read_knowledge({list(files)!r}, table)")
+        said = ", said.constraints"
+    lines += [f"found = lw.cluster(table.X{said}{_listed(arguments)})", "found.labels", ""]
+    words = [shlex.quote(data)]
+    for key, value in reading.items():
+        words += [f"--{key} {shlex.quote(one)}" for one in ([value] if isinstance(value, str) else value)]
+    words += [f"-c {shlex.quote(file)}" for file in files]
+    for key, value in arguments.items():
+        words += [f"{_OPTION_OF[key]} {1 if value is None else value}"] if key in _OPTION_OF else []
+    settings = {key: value for key, value in arguments.items() if key == "metric"} | arguments.get("params", {})
+    words += [f"--set {shlex.quote(f'{name}={_typed(value)}')}" for name, value in settings.items()]
+    return "\n".join([*lines, f"# in a shell: linkwise cluster {' '.join([*words, '-o OUT'])}"])
+
+
+def _listed(arguments: dict[str, Any]) -> str:
+    return "".join(f", {key}={value!r}" for key, value in arguments.items())
+
+
+def _typed(value: Any) -> str:
+    """A value as it is typed after ``--set``; a string that would be read as something else keeps its quotes."""
+    if not isinstance(value, str):
+        return repr(value)
+    try:
+        ast.literal_eval(value)
+    except (ValueError, SyntaxError):
+        return value
+    return repr(value)
