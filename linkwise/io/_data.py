@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -12,8 +11,9 @@ import numpy.typing as npt
 import scipy.sparse
 
 from linkwise._files import decode
-from linkwise._messages import hint, many
-from linkwise.exceptions import LinkwiseError, LinkwiseWarning
+from linkwise._messages import hint, many, some_of
+from linkwise._validation import warn_user
+from linkwise.exceptions import LinkwiseError
 from linkwise.io._columns import PLAIN, ArrayColumns, Columns, DelimitedColumns, FrameColumns, Script
 from linkwise.io._npy import MAGIC, array_of_npy, arrays_of_npz
 from linkwise.io._prepare import Preparation, Table, learn
@@ -347,12 +347,7 @@ def _warn_of_constants(found: Columns, made: Preparation, X: Any) -> None:
         return
     flat = [column for column, constant in zip(made.columns, np.ptp(X, axis=0) == 0, strict=False) if constant]
     if flat:
-        more = f" and {len(flat) - 5} more" if len(flat) > 5 else ""
-        warnings.warn(
-            f"{found.name}: the same value in every row, which cannot separate samples: {', '.join(flat[:5])}{more}.",
-            LinkwiseWarning,
-            stacklevel=4,
-        )
+        warn_user(f"{found.name}: the same value in every row, which cannot separate samples: {some_of(flat)}.")
 
 
 def _notes(found: Columns | None, made: Preparation, X: Any, n_missing: int) -> tuple[str, ...]:

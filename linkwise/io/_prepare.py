@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import warnings
+import shlex
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -11,9 +11,9 @@ import numpy.typing as npt
 
 from linkwise._messages import hint, many
 from linkwise._typing import BoolArray, FloatArray, IntArray
-from linkwise.exceptions import LinkwiseError, LinkwiseWarning
-from linkwise.io._columns import Columns, Script
-from linkwise.io._odd_values import quoted, refuse_words
+from linkwise._validation import warn_user
+from linkwise.exceptions import LinkwiseError
+from linkwise.io._columns import Columns, Script, refuse_words
 from linkwise.io._text import shown
 
 IMPUTE = ("mean", "median", "most_frequent")
@@ -123,11 +123,9 @@ class Preparation:
         code = np.array([place.get(word, -1) for word in found], dtype=np.intp)
         odd = np.flatnonzero(code < 0)
         if len(odd):
-            warnings.warn(
+            warn_user(
                 f"{source.where(int(odd[0]))}: {column} is {shown(found[odd[0]])}, a value not seen before, and so in "
-                f"{many(len(odd), 'row')}; they match none of {', '.join(values[:5])}.",
-                LinkwiseWarning,
-                stacklevel=4,
+                f"{many(len(odd), 'row')}; they match none of {', '.join(values[:5])}."
             )
         return np.asarray(code[:, None] == np.arange(len(values)), dtype=np.float64)
 
@@ -213,7 +211,7 @@ def _fill(source: Columns, X: FloatArray, gaps: BoolArray, columns: tuple[str, .
         column = columns[int(np.argmax(empty))]
         msg = (
             f"{source.name}: the column {shown(column)} is empty, so there is nothing to fill it with.\n"
-            f"Hint: leave it out: {hint(command=f'--drop {quoted(column)}', python=f'drop=[{column!r}]')}"
+            f"Hint: leave it out: {hint(command=f'--drop {shlex.quote(column)}', python=f'drop=[{column!r}]')}"
         )
         raise LinkwiseError(msg)
     if impute != "most_frequent":
@@ -236,7 +234,8 @@ def _values(source: Columns, column: str) -> tuple[str, ...]:
     found = sorted(set(words))
     if len(found) > max(20, len(words) // 2):
         name, text = (
-            hint(command=f"--{option} {quoted(column)}", python=f"{option}={column!r}") for option in ("id", "text")
+            hint(command=f"--{option} {shlex.quote(column)}", python=f"{option}={column!r}")
+            for option in ("id", "text")
         )
         msg = (
             f"{source.name}: {column} has {len(found):,} different values in {len(words):,} rows, "

@@ -50,13 +50,18 @@ def labels_csv(ids: Any, labels: Any, *, delimiter: str = ",") -> str:
     >>> labels_csv(np.array(["otter", "seal"]), np.array([0, 1]))
     'sample,cluster\notter,0\nseal,1\n'
     """
+    rows = (csv_line(*row, delimiter=delimiter) for row in zip(*_pair(ids, labels), strict=True))
+    return csv_line("sample", "cluster", delimiter=delimiter) + "".join(rows)
+
+
+def _pair(ids: Any, labels: Any) -> tuple[list[Any], list[Any]]:
+    """Names and labels of the samples; without names, row numbers."""
     given = np.asarray(labels).tolist()
-    names = range(len(given)) if ids is None else np.asarray(ids).tolist()
+    names = list(range(len(given))) if ids is None else np.asarray(ids).tolist()
     if len(names) != len(given):
         msg = f"there are {len(given):,} labels for {len(names):,} samples, expected one each."
         raise LinkwiseError(msg)
-    rows = (csv_line(name, label, delimiter=delimiter) for name, label in zip(names, given, strict=True))
-    return csv_line("sample", "cluster", delimiter=delimiter) + "".join(rows)
+    return names, given
 
 
 def write_labels(path: Any, labels: Any, ids: Any = None) -> None:
@@ -102,13 +107,8 @@ def _labels_parquet(ids: Any, labels: Any) -> bytes:
     except ImportError as missing:
         msg = "write_labels needs pyarrow to write Parquet.\nHint: pip install 'linkwise[io]', or write .csv."
         raise LinkwiseError(msg) from missing
-    given = np.asarray(labels)
-    names = np.arange(len(given)) if ids is None else np.asarray(ids)
-    if len(names) != len(given):
-        msg = f"there are {len(given):,} labels for {len(names):,} samples, expected one each."
-        raise LinkwiseError(msg)
     sink = io.BytesIO()
-    pa.parquet.write_table(pa.table({"sample": names.tolist(), "cluster": given.tolist()}), sink)
+    pa.parquet.write_table(pa.table(dict(zip(("sample", "cluster"), _pair(ids, labels), strict=True))), sink)
     return sink.getvalue()
 
 

@@ -162,7 +162,7 @@ CONTAINER = [
     ("M11", lambda raw: zipped([("arrays/0.npy", b"")]), "not a linkwise model"),
     ("M12", lambda raw: repack(b"{oops", {}), "manifest is not JSON"),
     ("M13", lambda raw: repack(b"[" * 100_000, {}), "nested too deeply"),
-    ("M14", lambda raw: repack(b'{"format": 1, "format": 2}', {}), "a key occurs twice"),
+    ("M14", lambda raw: repack(b'{"format": 1, "format": 2}', {}), "the key 'format' appears twice"),
     (
         "M15",
         lambda raw: zipped([(MANIFEST, b" " * 10_000_000)], compression=zipfile.ZIP_DEFLATED),
