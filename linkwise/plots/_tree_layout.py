@@ -101,25 +101,10 @@ class Lines:
 
 
 def lay_out(dendrogram: Dendrogram, labels: Any = None, *, max_leaves: int | None = None) -> Sketch:
-    """Compute the position of every node of a dendrogram.
+    """Compute the position of every node of a tree or forest; of two siblings the smaller branch stands left.
 
-    Parameters
-    ----------
-    dendrogram : Dendrogram
-        Tree or forest.
-    labels : array-like of shape (n_samples,), optional
-        Cluster of every sample; a node below which only one label is found carries it.
-    max_leaves : int, optional
-        Fold branches, those inside clusters and the lowest first, until at most this many leaves are drawn (never fewer
-        than there are roots).
-
-    Returns
-    -------
-    Sketch
-
-    Notes
-    -----
-    **Cost** O(n log n) array code and one pass over the drawn merges. Of two siblings the smaller branch stands left.
+    A node below which only one of ``labels`` is found carries it. With ``max_leaves`` branches are folded, those inside
+    clusters and the lowest first, until at most this many leaves are drawn (never fewer than there are roots).
     """
     n = int(dendrogram.n_samples)
     parent = np.asarray(dendrogram.parent, dtype=np.intp)
@@ -147,16 +132,8 @@ def lay_out(dendrogram: Dendrogram, labels: Any = None, *, max_leaves: int | Non
 def draw_lines(sketch: Sketch, *, pixels: tuple[int, int] = (1600, 900), stem: float = 0.03) -> Lines:
     """Return the pieces of the tree that are visible at a given number of pixels.
 
-    A branch narrower than a pixel is drawn as one upright line; pieces that fall on the same pixels are drawn once.
-
-    Parameters
-    ----------
-    sketch : Sketch
-        From `lay_out`.
-    pixels : tuple of int
-        Width and height of the drawing.
-    stem : float
-        How far a root's stem sticks out, as a share of the height of the tree.
+    A branch narrower than a pixel is drawn as one upright line; pieces that fall on the same pixels are drawn once. The
+    stem of a root sticks out by ``stem`` of the height of the tree.
     """
     slots_per_pixel = sketch.n_leaves / pixels[0]
     seen = sketch.width > slots_per_pixel  # wide enough to show its inside
