@@ -47,16 +47,13 @@ class Knowledge:
     ----------
     constraints : Constraints
         What was said.
-    files : tuple of str
-        The files, as messages call them.
-    file, line : ndarray of intp
-        By the statement's ``row``: which file, and which line of it; 0 where a statement comes from a tree as a whole.
-    notes : mapping of int to str
-        By the statement's ``row``: what somebody noted beside it.
-    skipped : tuple of str
-        What is wrong with rows and names that were skipped, with ``skip_bad=True``.
+    files, file, line : tuple of str, and ndarrays of intp
+        The files, as messages call them; by the statement's ``row``, which file and which line of it, 0 where a
+        statement comes from a tree as a whole.
     label_file, label_line : ndarray of intp
         The same for each row of a file of groups or labels, by its ``row`` in ``constraints.labels``.
+    notes, skipped : mapping of int to str, and tuple of str
+        The note beside a statement, by its ``row``; rows and names that were skipped, with ``skip_bad=True``.
 
     Notes
     -----
@@ -227,20 +224,11 @@ def read_knowledge(
     -------
     Knowledge
 
-    Raises
-    ------
-    ConstraintError
-        A line cannot be read or names a sample nobody knows; the message names file and line.
-
-    See Also
-    --------
-    write_knowledge : the way back.
-    linkwise.check : whether all of it can hold together.
-
     Notes
     -----
-    The forms are described in docs/files.md. A taxonomy becomes the fewest triplets that determine it. Of a dialogue's
-    log only answers count that were not taken back and that hold together. **Cost** O(size of the files).
+    The forms are described in docs/files.md; `write_knowledge` is the way back. A taxonomy becomes the fewest triplets
+    that determine it. Of a dialogue's log only answers count that were not taken back and that hold together. **Cost**
+    O(size of the files).
 
     Examples
     --------

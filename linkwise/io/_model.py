@@ -38,11 +38,6 @@ def save(model: Any, path: Any, *, data: Table | Preparation | None = None) -> N
         The samples the model was fitted to, as `read_data` returned them, so that reports can name them and new rows
         can be prepared alike; or only how they were prepared.
 
-    Raises
-    ------
-    LinkwiseError
-        The model is not fitted, is not from linkwise, or holds a function (as ``metric`` may).
-
     Notes
     -----
     The file is a zip archive of ``manifest.json`` and plain arrays, with a SHA-256 of each; it holds no pickle. What a
@@ -126,11 +121,6 @@ def load(path: Any, *, with_data: bool = False) -> Any:
     -------
     estimator or Clustering
         Fitted as it was saved; with ``with_data`` a pair of it and the data (None if there are none).
-
-    Raises
-    ------
-    LinkwiseError
-        The file is not a model, is damaged, was made by a newer version, or holds values that do not belong in a model.
 
     Notes
     -----

@@ -27,26 +27,15 @@ class Preparation:
 
     Attributes
     ----------
-    id : str or None
-        The column that named the samples.
-    columns : tuple of str
-        Columns of numbers, in the order of the features.
-    categories : tuple of (str, tuple of str)
-        Columns of words with few values, each value a feature of 0 and 1; after the numbers.
-    text : tuple of str
-        Columns of text, whose words are features; last.
-    impute, scale : str or None
-        What was asked for.
+    id, impute, scale, decimal, missing
+        As `read_data` was given them.
+    columns, categories, text : tuple
+        In the order of the features: columns of numbers; columns of words with few values, and these, each a feature of
+        0 and 1; columns of text, whose words are features.
     fill, shift, factor : ndarray of shape (len(columns),)
         What stands in for a missing number, is taken away from every number, and divides what is left.
-    words : tuple of str
-        The words that are features.
-    idf : ndarray of shape (len(words),)
-        How rare each word is.
-    decimal : str
-        The decimal mark of numbers in texts.
-    missing : tuple of str
-        Words that count as a missing number.
+    words, idf : tuple of str, and ndarray of shape (len(words),)
+        The words that are features, and how rare each is.
 
     Examples
     --------
@@ -82,17 +71,9 @@ class Preparation:
         chosen = tuple(f"{column}={value}" for column, values in self.categories for value in values)
         return self.columns + chosen + self.words
 
-    def apply(self, source: Columns, *, fill: bool = True) -> Any:
-        """Turn rows into features: an array, or with text a sparse matrix.
-
-        Parameters
-        ----------
-        source : Columns
-            Columns by name; others than those named here are ignored.
-        fill : bool, default=True
-            Whether missing values may be filled, if ``impute`` says how.
-        """
-        parts = [(self._numbers(source, fill) - self.shift) / self.factor] if self.columns else []
+    def apply(self, source: Columns) -> Any:
+        """Turn rows into features: an array, or with text a sparse matrix; other columns are ignored."""
+        parts = [(self._numbers(source) - self.shift) / self.factor] if self.columns else []
         parts += [self._indicators(source, column, values) for column, values in self.categories]
         if not self.text:
             return np.ascontiguousarray(np.hstack(parts))
@@ -108,11 +89,11 @@ class Preparation:
         found = [np.isnan(source.numbers(i)[0]) for i in source.find("the table", self.columns)]
         return np.argwhere(np.stack(found, axis=1)).astype(np.intp)
 
-    def _numbers(self, source: Columns, fill: bool) -> FloatArray:
+    def _numbers(self, source: Columns) -> FloatArray:
         X = read_numbers(source, self.columns)
         gaps = np.isnan(X)
         if gaps.any():
-            if self.impute is None or not fill:
+            if self.impute is None:
                 refuse_gaps(source, self.columns, gaps)
             X[gaps] = np.broadcast_to(self.fill, X.shape)[gaps]
         return X

@@ -34,12 +34,7 @@ def compare(
     names: npt.NDArray[Any] | None,
     drawn: Sketch | None,
 ) -> Comparison:
-    """Compare two results on the same samples; ``labels``, ``held`` and ``drawn`` belong to the later one.
-
-    Notes
-    -----
-    **Cost** O(n + m) and the matching of clusters, cubic in their number.
-    """
+    """Compare two results on the same samples; ``labels``, ``held`` and ``drawn`` belong to the later one."""
     if before.n_samples != len(labels):
         msg = f"report: before has {before.n_samples:,} samples, but the result has {len(labels):,}."
         raise LinkwiseError(msg)

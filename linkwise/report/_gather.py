@@ -59,10 +59,9 @@ def gather_facts(
     ----------
     result : fitted estimator, Clustering, Dendrogram or labels
         An estimator has labels and constraints; for a dendrogram these are given below.
-    X : array-like or sparse matrix, optional
-        The data; with them the report describes clusters, their typical members and the doubtful samples.
-    metric : {"euclidean", "cosine", "precomputed"}, optional
-        How samples are compared for that; by default cosine for sparse data, Euclidean for other.
+    X, metric : array-like or sparse matrix, and {"euclidean", "cosine", "precomputed"}, optional
+        The data, and how samples are compared (by default cosine for sparse data, Euclidean for other); with them the
+        report describes clusters, their typical members and the doubtful samples.
     features : array-like of shape (n_features,), optional
         Names of the features; for sparse texts, their terms.
     values : array-like of shape (n_samples, n_features), optional
@@ -78,18 +77,15 @@ def gather_facts(
         Names of the samples.
     before : fitted estimator, Clustering, Dendrogram or labels, optional
         The result without constraints; the report then shows the effect of the constraints.
-    repair : Repair, optional
-        The repair that dropped statements so that the rest holds together.
-    conflicts : sequence of Explanation or Conflict
-        Contradictions that were found.
+    repair, conflicts : Repair, and sequence of Explanation or Conflict, optional
+        The repair that dropped statements so that the rest holds together; contradictions that were found.
     questions : sequence of str or of objects with ``text(names)``
         Questions to ask next, such as queries of `linkwise.active`; the first five are reported.
     scores : sequence of Score
         Before-after figures to report as well.
-    title, method, recipe : str
-        Heading, the method in one line (by default the ``repr`` of the estimator), Python that repeats the result.
-    reasons : sequence of str
-        Reasons for the method; a `Clustering` has them.
+    title, method, recipe, reasons : str and sequence of str
+        Heading, the method in one line (by default the ``repr`` of the estimator), Python that repeats the result, and
+        reasons for the method; a `Clustering` has them.
     max_members, max_statements : int
         How many members of a cluster and how many statements are listed by name.
 
