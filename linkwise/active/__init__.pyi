@@ -13,6 +13,7 @@ from linkwise.active._dialogue import (
 from linkwise.active._explore import (
     ExploreConsolidate as ExploreConsolidate,
     MinMax as MinMax,
+    Uncertainty as Uncertainty,
 )
 from linkwise.active._gain import (
     ExpectedGain as ExpectedGain,
@@ -39,9 +40,6 @@ from linkwise.active._strategy_view import (
 )
 from linkwise.active._triplet_questions import (
     PlacingTrios as PlacingTrios,
-)
-from linkwise.active._uncertainty import (
-    Uncertainty as Uncertainty,
 )
 
 """For other packages of linkwise."""

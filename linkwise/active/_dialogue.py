@@ -15,14 +15,12 @@ import numpy as np
 from linkwise._messages import many
 from linkwise.active._answer_log import Log, standing
 from linkwise.active._answered import Known
-from linkwise.active._gain import ExpectedGain
+from linkwise.active._gain import EXPECTED_ERRORS, ExpectedGain
 from linkwise.active._query import TRIO_ANSWERS, Query, Told
 from linkwise.active._strategy import Strategy
 from linkwise.active._strategy_view import Scene, fit_to
 from linkwise.constraints import Constraints
 from linkwise.exceptions import LinkwiseError
-
-EXPECTED_ERRORS = (1.0, 19.0)  # prior of a person's answers: one in twenty is wrong
 
 
 @dataclass(frozen=True)
@@ -31,27 +29,18 @@ class Progress:
 
     Attributes
     ----------
-    n_asked : int
-        Questions answered, "unsure" included.
-    budget : int or None
-        How many were to be asked.
-    n_implied : int
-        Pairs of samples whose relation is known by now, said or implied.
+    n_asked, budget : int
+        Questions answered, "unsure" included, and how many were to be asked, or None.
+    n_implied, settled : int and float
+        Pairs of samples whose relation is known by now, given or implied, and their share of all pairs. It never falls,
+        except after an answer that contradicts others.
     n_suspects : int
         Answers that contradict others and are not trusted.
-    settled : float
-        Share of all pairs of samples that ``n_implied`` is. It never falls, except after an answer that contradicts
-        others, and then ``because`` says so.
-    believed : float or None
-        Share of the result that is probably right already. An estimate, which an unexpected answer lowers.
-    gain : float or None
-        Share of the result that the next answer is expected to change.
-    more : int or None
-        About how many more answers would help.
-    before : float or None
-        What ``believed`` was before the last answer, if that answer lowered it.
-    because : str
-        Why ``settled`` or ``believed`` fell with the last answer; "" if neither did.
+    believed, gain, more : float, float and int, or None
+        Share of the result that is probably right, an estimate that an unexpected answer lowers; share that the next
+        answer is expected to change; about how many more answers would help.
+    before, because : float or None, and str
+        ``believed`` before the last answer, if that answer lowered it; why ``settled`` or ``believed`` fell with it.
 
     Examples
     --------
@@ -214,12 +203,7 @@ class Dialogue:
         confidence : float, default=1.0
             How sure the person is, between 0.5 and 1; it counts when answers contradict each other.
         who : str, default=""
-            Who says it, to estimate how often each person errs.
-
-        Raises
-        ------
-        LinkwiseError
-            Another question was asked, the answer does not fit, or it could not be written; it is then not taken.
+            Who answers, to estimate how often each person errs.
         """
         asked = isinstance(query, Query)
         if isinstance(query, Query):
