@@ -282,8 +282,9 @@ def _write(
     folder: Folder, found: Clustering, facts: Facts, table: Table, said: Constraints | None, title: str
 ) -> list[str]:
     """Write all files of a result, remove those of the result it replaces, and return their names."""
-    from linkwise.cli._drawing import can_draw, draw_links, draw_tree
+    from linkwise.cli._drawing import can_draw, draw
     from linkwise.io import save, write_labels, write_tree
+    from linkwise.plots import plot_dendrogram, plot_links
     from linkwise.report import write_report
 
     tree, names = found.dendrogram, ["labels.csv", "model.lwm", "report.html"]
@@ -298,10 +299,11 @@ def _write(
             write_tree(place["tree.nwk"], tree, ids=table.ids if table.has_names else None, join=True)
         save(found.estimator, place["model.lwm"], data=table)
         write_report(place["report.html"], facts)
+        style: dict[str, Any] = {"labels": found.labels, "ids": table.ids, "title": title}
         if "dendrogram.png" in names:
-            draw_tree(place["dendrogram.png"], found.estimator, constraints=said, ids=table.ids, title=title)
+            draw(place["dendrogram.png"], plot_dendrogram, tree, constraints=said, height=4.8, **style)
         elif "links.png" in names:
-            draw_links(place["links.png"], table, found.labels, constraints=said, title=title)
+            draw(place["links.png"], plot_links, table.X, said, **style)
     for name in set(FILES) - set(names):
         (folder.folder / name).unlink(missing_ok=True)
     return names

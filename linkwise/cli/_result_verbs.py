@@ -242,8 +242,9 @@ def plot(
     tree: the dendrogram with its clusters and statements as arcs; links: the samples in the plane and statements as
     lines between them; heatmap: the data in the order of the tree. A tree file (.nwk, .json, .npy) will do for tree.
     """
-    from linkwise.cli._drawing import can_draw
+    from linkwise.cli._drawing import can_draw, draw
     from linkwise.io import Folder
+    from linkwise.plots import plot_dendrogram, plot_heatmap, plot_links
 
     require_ending(output, (".png", ".svg", ".pdf"))
     if max_leaves is not None and kind != "tree":
@@ -253,39 +254,19 @@ def plot(
         msg = "matplotlib is missing.\nHint: pip install 'linkwise[plot]'"
         raise LinkwiseError(msg)
     refuse_existing(output, force=force, inputs=[result])
-    figure = _draw(open_result(result), kind, max_leaves, title)
-    place = Path(output)
-    with Folder(place.parent, [place.name], force=force) as folder:
-        figure.savefig(folder.path(place.name), dpi=130)
-    answer({"written": output, "kind": kind}, visible(output), quiet=quiet)
-
-
-def _draw(found: Any, kind: str, max_leaves: int | None, title: str | None) -> Any:
-    from matplotlib.figure import Figure
-
-    from linkwise.plots import plot_dendrogram, plot_heatmap, plot_links
-
-    figure = Figure(figsize=(9.0, 5.6), layout="constrained")
-    ax, said = figure.subplots(), found.constraints
+    found, place = open_result(result), Path(output)
+    style = {"labels": found.labels, "ids": found.ids, "title": title}
     if kind == "tree":
-        plot_dendrogram(
-            found.tree,
-            labels=found.labels,
-            constraints=said,
-            ids=found.ids,
-            max_leaves=max_leaves,
-            title=title,
-            ax=ax,
-        )
-        return figure
-    table = found.need_table()
-    if kind == "heatmap":
-        plot_heatmap(
-            table.X, found.tree, labels=found.labels, ids=found.ids, features=table.columns, title=title, ax=ax
-        )
+        style |= {"constraints": found.constraints, "max_leaves": max_leaves}
+        way: tuple[Any, ...] = (plot_dendrogram, found.tree)
+    elif kind == "heatmap":
+        style |= {"features": found.need_table().columns}
+        way = plot_heatmap, found.need_table().X, found.tree
     else:
-        plot_links(table.X, said, labels=found.labels, ids=found.ids, title=title, ax=ax)
-    return figure
+        way = plot_links, found.need_table().X, found.constraints
+    with Folder(place.parent, [place.name], force=force) as folder:
+        draw(folder.path(place.name), *way, **style)
+    answer({"written": output, "kind": kind}, visible(output), quiet=quiet)
 
 
 @verb(short_help="Write a report of a result: a page, Markdown or JSON.")

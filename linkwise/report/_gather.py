@@ -130,7 +130,7 @@ def gather_facts(
         recipe=recipe,
         n_samples=outcome.n_samples,
         n_roots=0 if tree is None else tree.n_roots,
-        k_min=_number(getattr(outcome.estimator, "k_min_", None)),
+        k_min=getattr(outcome.estimator, "k_min_", None),
         clusters=_clusters(clusters, names, max_members),
         kinds=_kinds(certificate),
         statements=_statements(constraints, certificate, max_statements),
@@ -221,10 +221,6 @@ def _remarks(estimator: Any, tree: Any, labels: npt.NDArray[Any]) -> tuple[str, 
         return tuple(own.remarks)
     outside = None if tree is None else samples_outside(tree, labels)
     return () if outside is None or not len(outside) else (str(outside),)
-
-
-def _number(value: Any) -> int | None:
-    return None if value is None else int(value)
 
 
 def _conflict(one: Any) -> Conflict:
