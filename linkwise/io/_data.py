@@ -14,8 +14,8 @@ from linkwise._files import decode
 from linkwise._messages import hint, many, some_of
 from linkwise._validation import warn_user
 from linkwise.exceptions import LinkwiseError
+from linkwise.io._archive import MAGIC, array_of_npy, arrays_of_npz
 from linkwise.io._columns import PLAIN, ArrayColumns, Columns, DelimitedColumns, FrameColumns, Script
-from linkwise.io._npy import MAGIC, array_of_npy, arrays_of_npz
 from linkwise.io._prepare import Preparation, Table, learn
 from linkwise.io._text import is_path, read_raw, shown, source_name
 

@@ -14,8 +14,7 @@ from linkwise._files import parse_json, require_file, write_whole
 from linkwise._messages import hint, many
 from linkwise._validation import warn_user
 from linkwise.exceptions import LinkwiseError
-from linkwise.io._archive import MANIFEST, Archive, Member, measure, pack, read_member
-from linkwise.io._npy import array_of_npy, npy_of_array
+from linkwise.io._archive import MANIFEST, Archive, Member, array_of_npy, measure, npy_of_array, pack, read_member
 from linkwise.io._prepare import Preparation, Table
 from linkwise.io._saved_values import Reader, Writer, is_model
 

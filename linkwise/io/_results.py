@@ -11,9 +11,9 @@ import numpy.typing as npt
 
 from linkwise._files import read_bytes, read_text_file, write_whole
 from linkwise.exceptions import LinkwiseError
+from linkwise.io._archive import array_of_npy, npy_of_array
 from linkwise.io._columns import Columns
 from linkwise.io._data import open_columns, sample_names
-from linkwise.io._npy import array_of_npy, npy_of_array
 from linkwise.io._statements import escaped, unescaped
 from linkwise.io._text import shown, source_name
 from linkwise.result import Dendrogram

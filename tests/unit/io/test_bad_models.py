@@ -21,8 +21,7 @@ from linkwise import ConstrainedAgglomerative, Constraints, COPKMeans, Kind, MPC
 from linkwise.cli import main
 from linkwise.engines import DistBoost, NeighborhoodPropagation
 from linkwise.exceptions import LinkwiseError, LinkwiseWarning
-from linkwise.io._archive import MANIFEST, measure, pack
-from linkwise.io._npy import npy_of_array
+from linkwise.io._archive import MANIFEST, measure, npy_of_array, pack
 from tests.contract.discovery import blobs, truth
 from tests.profile import examples
 
