@@ -283,7 +283,7 @@ def _write(
 ) -> list[str]:
     """Write all files of a result, remove those of the result it replaces, and return their names."""
     from linkwise.cli._drawing import can_draw, draw
-    from linkwise.io import save, write_labels, write_tree
+    from linkwise.io import labels_csv, save, write_tree
     from linkwise.plots import plot_dendrogram, plot_links
     from linkwise.report import write_report
 
@@ -294,7 +294,7 @@ def _write(
         names.insert(1, "tree.nwk")
     with folder:
         place = folder.paths(names)
-        write_labels(place["labels.csv"], found.labels, ids=table.ids)
+        place["labels.csv"].write_text(labels_csv(table.ids, found.labels), encoding="utf-8", newline="\n")
         if tree is not None:
             write_tree(place["tree.nwk"], tree, ids=table.ids if table.has_names else None, join=True)
         save(found.estimator, place["model.lwm"], data=table)

@@ -8,7 +8,7 @@ REASONS = {
     "linkwise.cli._installation_verbs": "the verbs about the installation",
     "linkwise.cli._example": "needs NumPy at its top, which `linkwise --help` must not load",
     "linkwise.io._saved_values": "values to JSON and back, apart from the versions and members of a file",
-    "linkwise.io._saved_checks": "everything that a forged file could get past `_saved_values`, to be read in one piece",
+    "linkwise.io._saved_checks": "the checks that a forged file meets before kernels do, to be read in one piece",
     "linkwise.io._implied_statements": "forms of files that are not lists of statements; `_knowledge` recognizes forms",
     "linkwise.report._comparison": "the effect of constraints; `_gather` collects all other facts",
     "linkwise.report._profiles": "numerics of clusters; `_gather` words nothing and computes nothing",
