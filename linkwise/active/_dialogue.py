@@ -5,14 +5,12 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
-from numbers import Integral
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Literal, NamedTuple, Self
 
-import numpy as np
-
 from linkwise._messages import many
+from linkwise._validation import is_whole, read_count
 from linkwise.active._answer_log import Log, standing
 from linkwise.active._answered import Known
 from linkwise.active._gain import EXPECTED_ERRORS, ExpectedGain
@@ -151,18 +149,14 @@ class Dialogue:
         metric: Literal["euclidean", "cosine"] | None = None,
         random_state: int = 0,
     ) -> None:
-        for name, value in (("budget", budget), ("random_state", random_state)):
-            wrong = isinstance(value, (bool, np.bool_)) or not isinstance(value, Integral) or value < 0
-            if wrong and not (name == "budget" and value is None):
-                msg = f"Dialogue: {name} is {value!r}, expected a whole number, 0 or more."
-                raise LinkwiseError(msg)
+        self.budget = None if budget is None else read_count(budget, "budget", "Dialogue")
+        seed = read_count(random_state, "random_state", "Dialogue")
         self.strategy = ExpectedGain() if strategy is None else strategy
         if not isinstance(self.strategy, Strategy):
             msg = f"Dialogue: strategy is {strategy!r}, expected one of linkwise.active, such as ExpectedGain()."
             raise LinkwiseError(msg)
-        self.budget = None if budget is None else int(budget)
         self.estimator = self.strategy.companion() if estimator is None else estimator
-        self._scene = Scene(X, estimator=self.estimator, metric=metric, seed=int(random_state))
+        self._scene = Scene(X, estimator=self.estimator, metric=metric, seed=seed)
         if estimator is None and "metric" in self.estimator.get_params():
             self.estimator.set_params(metric=self._scene.metric)  # both compare samples in the same way
         n = self._scene.n_samples
@@ -404,7 +398,7 @@ def _fall(marks: list[_Mark]) -> tuple[float | None, str]:
 
 
 def _place(item: Any, n: int) -> int:
-    if isinstance(item, (bool, np.bool_)) or not isinstance(item, Integral) or not 0 <= int(item) < n:
+    if not is_whole(item) or not 0 <= int(item) < n:
         msg = f"tell: {item!r} is not a sample; samples are numbered 0 to {n - 1}."
         raise LinkwiseError(msg)
     return int(item)

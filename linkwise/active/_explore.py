@@ -9,10 +9,10 @@ import numpy.typing as npt
 import scipy.sparse
 
 from linkwise._typing import FloatArray
+from linkwise._validation import read_count
 from linkwise.active._placing_strategy import Placing
 from linkwise.active._strategy import Inquiry, Strategy
 from linkwise.active._strategy_view import Scene
-from linkwise.exceptions import LinkwiseError
 
 N_TREES = 25
 MOST = 1000  # samples that the trees are grown on; enough for a similarity, and the next question comes at once
@@ -22,10 +22,7 @@ class _KnownNumber(Strategy):
     """A strategy for a given number of clusters; its companion is k-means that weighs pairs, as in the papers."""
 
     def __init__(self, n_clusters: int) -> None:
-        if isinstance(n_clusters, bool) or not isinstance(n_clusters, int) or n_clusters < 1:
-            msg = f"{type(self).__name__}: n_clusters is {n_clusters!r}, expected a whole number, 1 or more."
-            raise LinkwiseError(msg)
-        self.n_clusters = n_clusters
+        self.n_clusters = read_count(n_clusters, "n_clusters", type(self).__name__, low=1)
 
     def companion(self) -> Any:
         """Return k-means that weighs pairs."""
