@@ -446,7 +446,7 @@ class Constraints:
         return f"#{int(self.row[statement])} {self._body(kind, statement)}{tail}"
 
     def describe_each(self, statements: Iterable[int | Entry]) -> tuple[str, ...]:
-        """Write statements or entries in words, as `describe` does one."""
+        """Write statements or entries in words, as `describe` writes one."""
         return tuple(self.describe(statement) for statement in statements)
 
     def _describe_entry(self, entry: Entry) -> str:
