@@ -259,12 +259,8 @@ class Dialogue:
     def fit(self) -> Any:
         """Return a new copy of the estimator, fitted with all constraints so far.
 
-        What the strategy believes beyond that is told as soft statements, which give way to everything that was said.
-
-        Raises
-        ------
-        LinkwiseError
-            The estimator cannot keep what is known, as when more samples are apart than it may make clusters.
+        What the strategy believes beyond that becomes soft statements, which give way to the answers. Raises where the
+        estimator cannot keep them all, as when more samples are apart than it may make clusters.
         """
         guesses = self._inquiry.guesses()
         said = self.known.constraints

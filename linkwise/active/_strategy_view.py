@@ -30,14 +30,10 @@ class Scene:
     ----------
     X : array-like or sparse matrix of shape (n_samples, n_features)
         Finite numbers. Not modified.
-    known : Known, optional
-        What is known; at first nothing.
-    estimator : clusterer, optional
-        Makes the clustering that `labels` returns.
-    metric : {"euclidean", "cosine"}, optional
-        How samples are compared; by default cosine for sparse X, else Euclidean.
-    seed : int, default=0
-        Where chance comes from.
+    known, estimator : Known and clusterer, optional
+        What is known, at first nothing; the estimator of the clustering that `labels` returns.
+    metric, seed : {"euclidean", "cosine"} and int, optional
+        How samples are compared, by default by cosine for sparse X, else Euclidean; where chance comes from.
 
     Attributes
     ----------

@@ -46,10 +46,6 @@ def plot_curve(
     -------
     matplotlib Axes
 
-    See Also
-    --------
-    studies.experiments.plot_records : draws the results of a study.
-
     Notes
     -----
     Values that are not finite are left out; a place without any is a gap. Neighboring lines differ in color, mark and

@@ -80,10 +80,6 @@ def plot_dendrogram(
     -------
     matplotlib Axes
 
-    See Also
-    --------
-    linkwise.report.write_report : The same picture in a page about the whole result.
-
     Notes
     -----
     **Cost** O(n log n); branches narrower than a pixel are drawn as one line, so 100,000 leaves take about a second.

@@ -26,10 +26,8 @@ def to_json(facts: Facts, *, indent: int | None = 2) -> str:
 
     Parameters
     ----------
-    facts : Facts
-        From `gather_facts`.
-    indent : int or None, default=2
-        As in ``json.dumps``.
+    facts, indent : Facts, and int or None
+        From `gather_facts`, and as in ``json.dumps``.
 
     Returns
     -------
