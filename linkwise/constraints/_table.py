@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from functools import cached_property
 from typing import Any, Literal, Self
 
 import numpy as np
@@ -57,6 +58,8 @@ class Constraints:
     ----------
     n_samples : int
         Number of samples that statements may name; ``shape == (n_samples,)``.
+    n_statements : int
+        Number of statements about samples, m; rules are not counted.
     kind : ndarray of int8, shape (m,)
         The `Kind` of each statement.
     items : ndarray of intp, shape (m, 3)
@@ -64,6 +67,8 @@ class Constraints:
         number of samples has -1 in all three places.
     weight : ndarray of float64, shape (m,)
         Cost of breaking the statement; ``inf`` means hard.
+    is_hard : ndarray of bool, shape (m,)
+        Whether the statement may not be broken.
     row : ndarray of intp, shape (m,)
         Position of the statement in the user's input (its ``#`` number in messages).
     rules : tuple of Rule
@@ -93,9 +98,9 @@ class Constraints:
     '#1 cannot_link(1, 2)'
     """
 
-    __slots__ = ("_hash", *_FIELDS)
-
     n_samples: int
+    n_statements: int
+    is_hard: BoolArray
     kind: npt.NDArray[np.int8]
     items: IntArray
     weight: FloatArray
@@ -104,7 +109,6 @@ class Constraints:
     ids: npt.NDArray[Any] | None
     groups: Groups
     labels: Labels
-    _hash: int | None
 
     def __init__(
         self,
@@ -123,12 +127,13 @@ class Constraints:
         put(self, "kind", _frozen(kind))
         put(self, "items", _frozen(items))
         put(self, "weight", _frozen(weight))
+        put(self, "n_statements", len(kind))
+        put(self, "is_hard", _frozen(np.isinf(weight)))
         put(self, "row", _frozen(row))
         put(self, "rules", rules)
         put(self, "ids", None if ids is None else _frozen(ids))
         put(self, "groups", Groups(*(_frozen(array) for array in groups)))
         put(self, "labels", Labels(*(_frozen(array) for array in labels)) if len(labels[0]) else NO_LABELS)
-        put(self, "_hash", None)
 
     def __setattr__(self, name: str, value: object) -> None:
         msg = f"Constraints are immutable; {name} cannot be set.\nHint: build a new table, or combine tables with `|`."
@@ -370,16 +375,6 @@ class Constraints:
         """``(n_samples,)``, so that scikit-learn splits the table along samples."""
         return (self.n_samples,)
 
-    @property
-    def n_statements(self) -> int:
-        """Number of statements about samples (rules not counted)."""
-        return len(self.kind)
-
-    @property
-    def is_hard(self) -> BoolArray:
-        """Mask of the statements that may not be broken."""
-        return np.isinf(self.weight)
-
     def of(self, kind: Kind) -> IntArray:
         """Return the samples of all statements of one kind, ``intp[k, arity]``; see `groups_of` for group kinds."""
         return self.items[self.kind == kind, : Kind(kind).arity]
@@ -441,6 +436,10 @@ class Constraints:
         weight = float(self.weight[statement])
         tail = "" if np.isinf(weight) else f" weight {weight:g}"
         return f"#{int(self.row[statement])} {self._body(kind, statement)}{tail}"
+
+    def describe_each(self, statements: Iterable[int | Entry]) -> tuple[str, ...]:
+        """Write statements or entries in words, as `describe` writes one."""
+        return tuple(self.describe(statement) for statement in statements)
 
     def _describe_entry(self, entry: Entry) -> str:
         if entry.label >= 0:
@@ -641,11 +640,11 @@ class Constraints:
         return self._canonical() == other._canonical()
 
     def __hash__(self) -> int:
-        known = self._hash
-        if known is None:
-            known = hash(self._canonical())
-            object.__setattr__(self, "_hash", known)
-        return known
+        return self._hash
+
+    @cached_property
+    def _hash(self) -> int:
+        return hash(self._canonical())
 
     def __reduce__(self) -> tuple[Any, ...]:
         *fields, groups, labels = (getattr(self, name) for name in _FIELDS)

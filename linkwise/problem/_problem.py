@@ -65,12 +65,7 @@ class Problem:
             msg = f"{who}: X has shape {shape}, expected {square}; the constraints are about {n:,} samples."
             raise LinkwiseError(msg)
         self.X, self.constraints, self.metric = X, constraints, metric
-        self.n_clusters, self.who = n_clusters, who
-
-    @property
-    def n_samples(self) -> int:
-        """Number of samples."""
-        return self.constraints.n_samples
+        self.n_samples, self.n_clusters, self.who = n, n_clusters, who
 
     @property
     def k(self) -> int:

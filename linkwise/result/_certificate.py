@@ -159,17 +159,16 @@ def verify(result: Any, constraints: Constraints, *, X: Any = None, metric: str 
     1 of 1 hard statement is broken:
       #0 triplet(0, 2 | 1)
     """
-    require_constraints(constraints, "verify")
-    a, b, c = constraints.items.T
-    kind = constraints.kind
     if hasattr(result, "parent"):
         clustering, faults, is_below = _read_tree(result, constraints)
         triplet = is_below
     else:
+        require_constraints(constraints, "verify")
         labels = _read_labels(result, constraints.n_samples)
         clustering, faults = Clustering(labels, True), ()
         triplet = _definition_42(labels)
-    label = clustering.labels
+    a, b, c = constraints.items.T
+    kind, label = constraints.kind, clustering.labels
     held = np.zeros(constraints.n_statements, dtype=np.bool_)
     if not faults:
         together = label[a] == label[b]
@@ -223,7 +222,7 @@ def _certify(
         soft_violated=tuple(np.flatnonzero(~hard & ~held).tolist()),
         rules=tuple((rule, state) for rule, state, _ in findings),
         faults=faults,
-        shown=tuple(constraints.describe(i) for i in violated[:_SHOWN]),
+        shown=constraints.describe_each(violated[:_SHOWN]),
         n_hard=int(hard.sum()),
         notes=tuple(note for _, _, note in findings),
         hard_counts={kind.word: int((mask & hard).sum()) for kind, mask in zip(Kind, of_kind, strict=True)},

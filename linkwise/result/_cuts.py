@@ -132,7 +132,7 @@ def _put(urgent: IntArray, nodes: IntArray, tier: int) -> None:
 def split_tree(tree: Tree, k: int, min_size: int, urgent: IntArray) -> Split:
     """Split ``tree`` into k clusters, most urgent and latest merges first, setting smaller branches aside."""
     promise = promised(tree.parent, tree.leaf_count, min_size)
-    start, child = tree._children()
+    start, child = tree._children
     cluster, outlier = _split(tree.roots, start, child, tree.leaf_count, promise, urgent, min_size, k)
     nearest, _ = nearest_flagged(tree.parent, cluster | outlier)
     holder = nearest[: tree.n_samples]

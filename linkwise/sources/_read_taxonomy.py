@@ -112,8 +112,6 @@ def place_leaves(who: str, names: npt.NDArray[Any], is_leaf: BoolArray) -> tuple
 class Readers(Nodes):
     """The part of `Taxonomy` that reads other notations."""
 
-    __slots__ = ()
-
     @classmethod
     def from_newick(cls, text: str, ids: Any = None, *, items: Any = None, forest: bool = False) -> Self:
         """Read Newick text; names of inner nodes are kept, branch lengths are ignored.

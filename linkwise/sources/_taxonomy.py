@@ -114,8 +114,6 @@ class Taxonomy(Readers):
     Constraints(6 samples: 1 must-link, 3 cannot-links; all hard)
     """
 
-    __slots__ = ()
-
     # -- as triplets -------------------------------------------------------------------------------------------------
 
     def count_triples(self) -> int:

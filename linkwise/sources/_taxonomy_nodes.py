@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from functools import partial
+from functools import cached_property, partial
 from typing import Any, Self
 
 import numpy as np
@@ -18,12 +18,12 @@ from linkwise.trees import Immutable, equal_arrays, frozen, read_names, read_nod
 class Nodes(Immutable):
     """A forest of nodes and the node of each sample, as read-only arrays; `Taxonomy` adds queries and readers."""
 
-    __slots__ = ("ids", "n_samples", "names", "node", "parent")
-
     _hint_to_change = "build a new one, or place samples with `place`."
+
     parent: IntArray
     node: IntArray
     n_samples: int
+    _order: IntArray  # nodes, each after its parent
     names: npt.NDArray[Any] | None
     ids: npt.NDArray[Any] | None
 
@@ -31,7 +31,6 @@ class Nodes(Immutable):
         above = frozen(read_nodes("parent", parent))
         place = frozen(read_nodes("node", node))
         put = object.__setattr__
-        put(self, "_cache", {})
         put(self, "parent", above)
         put(self, "node", place)
         put(self, "n_samples", len(place))
@@ -48,38 +47,30 @@ class Nodes(Immutable):
         if self.ids is not None and len(self.ids) != self.n_samples:
             msg = f"ids has {len(self.ids)} entries, expected one for each of the {self.n_samples} samples."
             raise LinkwiseError(msg)
-        self._cache["order"] = frozen(refuse_cycle(above, self.node_name))
+        put(self, "_order", frozen(refuse_cycle(above, self.node_name)))
 
     @property
     def n_nodes(self) -> int:
         """Number of nodes; samples are not nodes but sit on them."""
         return len(self.parent)
 
-    @property
+    @cached_property
     def items(self) -> IntArray:
         """The samples that are in the taxonomy, in increasing order."""
-        return self._once("items", lambda: frozen(np.flatnonzero(self.node >= 0)))  # type: ignore[no-any-return]
+        return frozen(np.flatnonzero(self.node >= 0))
 
-    @property
+    @cached_property
     def depth(self) -> IntArray:
         """Number of edges from each node up to its root."""
-        return self._once("depth", lambda: frozen(kernels.depths(self.parent, self._order)))  # type: ignore[no-any-return]
+        return frozen(kernels.depths(self.parent, self._order))
 
-    @property
-    def _order(self) -> IntArray:
-        return self._cache["order"]  # type: ignore[no-any-return]
-
-    @property
+    @cached_property
     def _tree(self) -> Dendrogram | None:
         """The items as the leaves of a dendrogram, in the order of `items`; None when there are none."""
-
-        def make() -> Dendrogram | None:
-            if not len(self.items):
-                return None
-            up, _ = kernels.skeleton(self.parent, self._order, self.node[self.items])
-            return Dendrogram(len(self.items), up)
-
-        return self._once("tree", make)  # type: ignore[no-any-return]
+        if not len(self.items):
+            return None
+        up, _ = kernels.skeleton(self.parent, self._order, self.node[self.items])
+        return Dendrogram(len(self.items), up)
 
     def node_name(self, node: int) -> str:
         """Return the name of a node, or its number when it has none."""
@@ -100,7 +91,11 @@ class Nodes(Immutable):
         )
 
     def __hash__(self) -> int:
-        return self._once("hash", lambda: hash((self.parent.tobytes(), self.node.tobytes())))  # type: ignore[no-any-return]
+        return self._hash
+
+    @cached_property
+    def _hash(self) -> int:
+        return hash((self.parent.tobytes(), self.node.tobytes()))
 
     def __reduce__(self) -> tuple[Any, ...]:
         return partial(type(self), names=self.names, ids=self.ids), (self.parent, self.node)

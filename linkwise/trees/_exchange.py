@@ -18,8 +18,6 @@ from linkwise.trees._parent_array import Tree, frozen, read_heights, read_names,
 class Exchange(Tree):
     """The part of `Dendrogram` that reads and writes other notations."""
 
-    __slots__ = ()
-
     @classmethod
     def from_merges(
         cls, n_samples: int, merges: Any, raw_height: Any, *, sort: bool = False, marked: Any = None, ids: Any = None

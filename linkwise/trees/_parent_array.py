@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import partial
+from functools import cached_property, partial
 from typing import Any, ClassVar
 
 import numpy as np
@@ -95,17 +95,9 @@ _FAULTS = {
 
 
 class Immutable:
-    """The base of trees: immutable, with derived arrays that are computed once, at first use."""
+    """The base of trees: immutable; derived arrays are cached properties."""
 
-    __slots__ = ("_cache",)
-
-    _cache: dict[str, Any]
     _hint_to_change: ClassVar[str]
-
-    def _once(self, name: str, make: Callable[[], Any]) -> Any:
-        if name not in self._cache:
-            self._cache[name] = make()
-        return self._cache[name]
 
     def __setattr__(self, name: str, value: object) -> None:
         msg = f"a {type(self).__name__} is immutable; {name} cannot be set.\nHint: {self._hint_to_change}"
@@ -118,10 +110,12 @@ class Immutable:
 class Tree(Immutable):
     """A forest over samples as read-only arrays; `Dendrogram` adds queries and cuts."""
 
-    __slots__ = ("height", "ids", "joins", "marked", "n_samples", "parent", "raw_height")
-
     _hint_to_change = "build a new one from `parent` and `raw_height`."
+
     n_samples: int
+    n_nodes: int  # samples included
+    n_roots: int  # separate trees
+    roots: IntArray  # the nodes without a parent, in increasing order
     parent: IntArray
     height: FloatArray
     raw_height: FloatArray
@@ -159,8 +153,10 @@ class Tree(Immutable):
             raw += 0.0  # -0.0 and 0.0 are one height: equal trees hash alike
         frozen(raw)
         put = object.__setattr__
-        put(self, "_cache", {})
         put(self, "n_samples", n)
+        put(self, "n_nodes", len(above))
+        put(self, "roots", frozen(np.flatnonzero(above < 0)))
+        put(self, "n_roots", len(self.roots))
         put(self, "parent", above)
         put(self, "raw_height", raw)
         put(self, "height", frozen(kernels.monotone(above, raw)))
@@ -207,25 +203,10 @@ class Tree(Immutable):
                 "below exactly one marked node.\nHint: mark a sample itself to make it a cluster."
             )
             raise LinkwiseError(msg)
-        self._cache["mark_above"] = frozen(cover)
+        self.__dict__["_mark_above"] = frozen(cover)
         return frozen(nodes)
 
-    # -- derived arrays --------------------------------------------------------------------------------------------
-
-    @property
-    def n_nodes(self) -> int:
-        """Number of nodes, samples included."""
-        return len(self.parent)
-
-    @property
-    def roots(self) -> IntArray:
-        """The nodes without a parent, in increasing order."""
-        return self._once("roots", lambda: frozen(np.flatnonzero(self.parent < 0)))  # type: ignore[no-any-return]
-
-    @property
-    def n_roots(self) -> int:
-        """Number of separate trees."""
-        return len(self.roots)
+    # -- derived arrays; computed once, at first use ---------------------------------------------------------------
 
     @property
     def n_trees(self) -> int:
@@ -250,59 +231,51 @@ class Tree(Immutable):
     @property
     def child_start(self) -> IntArray:
         """Start of each node's children in `child`; ``intp[n_nodes + 1]``."""
-        return self._children()[0]
+        return self._children[0]
 
     @property
     def child(self) -> IntArray:
         """All children, those of one node together and in increasing order."""
-        return self._children()[1]
+        return self._children[1]
 
+    @cached_property
     def _children(self) -> tuple[IntArray, IntArray]:
-        def make() -> tuple[IntArray, IntArray]:
-            start, child = kernels.child_lists(self.parent)
-            return frozen(start), frozen(child)
-
-        return self._once("children", make)  # type: ignore[no-any-return]
+        start, child = kernels.child_lists(self.parent)
+        return frozen(start), frozen(child)
 
     def children(self, node: int) -> IntArray:
         """Return the children of one node, in increasing order (a sample has none)."""
-        start, child = self._children()
+        start, child = self._children
         return child[start[node] : start[node + 1]]
 
-    @property
+    @cached_property
     def leaf_count(self) -> IntArray:
         """Number of samples below each node."""
-        return self._once("leaf_count", lambda: frozen(kernels.leaf_counts(self.n_samples, self.parent)))  # type: ignore[no-any-return]
+        return frozen(kernels.leaf_counts(self.n_samples, self.parent))
 
-    @property
+    @cached_property
     def depth(self) -> IntArray:
         """Number of edges from each node up to its root."""
-        return self._once("depth", lambda: frozen(kernels.depths(self.parent)))  # type: ignore[no-any-return]
+        return frozen(kernels.depths(self.parent))
 
-    @property
+    @cached_property
     def leaf_order(self) -> IntArray:
         """The samples from left to right, so that a drawing in this order has no crossing branches."""
-        return self._once(  # type: ignore[no-any-return]
-            "leaf_order", lambda: frozen(kernels.leaf_preorder(self.n_samples, self.parent, self.leaf_count))
-        )
+        return frozen(kernels.leaf_preorder(self.n_samples, self.parent, self.leaf_count))
 
-    @property
+    @cached_property
     def _lca(self) -> LcaIndex:
-        return self._once("lca", lambda: prepare(self.parent))  # type: ignore[no-any-return]
+        return prepare(self.parent)  # type: ignore[no-any-return]
 
-    @property
+    @cached_property
     def _mark_above(self) -> IntArray:
         """The marked node at or above each node; without marks the root of its tree, joins not counted."""
-
-        def make() -> IntArray:
-            top = self.parent < 0
-            if self.is_joined:
-                top |= np.isin(self.parent, self.joins)
-                top[self.joins] = False
-            cover, _ = kernels.nearest_flagged(self.parent, top)
-            return frozen(cover)
-
-        return self._once("mark_above", make)  # type: ignore[no-any-return]
+        top = self.parent < 0
+        if self.is_joined:
+            top |= np.isin(self.parent, self.joins)
+            top[self.joins] = False
+        cover, _ = kernels.nearest_flagged(self.parent, top)
+        return frozen(cover)
 
     def name(self, sample: int) -> str:
         """Return the name of a sample: its identifier, or its number."""
@@ -323,9 +296,11 @@ class Tree(Immutable):
         )
 
     def __hash__(self) -> int:
-        return self._once(  # type: ignore[no-any-return]
-            "hash", lambda: hash((self.n_samples, self.parent.tobytes(), self.raw_height.tobytes()))
-        )
+        return self._hash
+
+    @cached_property
+    def _hash(self) -> int:
+        return hash((self.n_samples, self.parent.tobytes(), self.raw_height.tobytes()))
 
     def __reduce__(self) -> tuple[Any, ...]:
         make = partial(type(self), marked=self.marked, ids=self.ids, joins=self.joins)

@@ -10,6 +10,7 @@ import pytest
 
 import linkwise
 from linkwise._lazy import read_stub
+from tests.meta.single_importers import REASONS
 
 ROOT = Path(linkwise.__file__).parent
 # From the ground up: a room may import rooms in lines above its own.
@@ -174,3 +175,26 @@ def test_only_problems_contract_must_links():
         if any(name == "components" for _, name, _ in imports(path)):
             found.add(name_of(path))
     assert found == set(OTHER_COMPONENTS)
+
+
+def test_a_private_module_has_several_importers_or_a_reason():
+    """Doors count for the public names behind them: a module that users import from has its users there."""
+    importers = defaultdict(set)
+    for path in FILES:
+        for _, _, home in imports(path):
+            importers[home].add(name_of(path))
+    public = {
+        home_of(door, name)
+        for door in ("linkwise", *(one for one in DOORS if one.count(".") == 1))
+        for name in DOORS.get(door, {})
+    }
+    alone = {
+        module
+        for module, who in importers.items()
+        if len(who) == 1
+        and module.rpartition(".")[2].startswith("_")
+        and not module.rpartition(".")[2].startswith("_kernels")
+        and module not in public
+    }
+    assert alone - set(REASONS) == set()
+    assert {name for name in REASONS if not ROOT.parent.joinpath(*name.split(".")).with_suffix(".py").exists()} == set()

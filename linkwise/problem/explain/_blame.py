@@ -69,8 +69,8 @@ def blame_words(why: Explanation, said: Constraints) -> Explanation:
     """Describe the entries of a conflict and its repairs."""
     return replace(
         why,
-        lines=tuple(said.describe(entry) for entry in why.entries[:_SHOWN]),
-        fixes=tuple(" and ".join(said.describe(entry) for entry in group) for group in why.repairs[:_SHOWN]),
+        lines=said.describe_each(why.entries[:_SHOWN]),
+        fixes=tuple(" and ".join(said.describe_each(group)) for group in why.repairs[:_SHOWN]),
     )
 
 

@@ -205,7 +205,7 @@ def explain(
         because=because,
         n_statements=constraints.n_statements,
         goal=goal,
-        lines=tuple(constraints.describe(s) for s in core[:_SHOWN]),
+        lines=constraints.describe_each(core[:_SHOWN]),
         rules=(*rules[:_SHOWN], *more_lines(_SHOWN, len(rules), "... ")),
         complete=complete,
         steps=tuple(steps),
@@ -218,7 +218,7 @@ def with_suspects(why: Explanation, constraints: Constraints, suspects: Suspects
     return replace(
         why,
         suspects=suspects.sets,
-        fixes=tuple(" and ".join(constraints.describe(s) for s in group) for group in suspects.sets[:_SHOWN]),
+        fixes=tuple(" and ".join(constraints.describe_each(group)) for group in suspects.sets[:_SHOWN]),
         complete=why.complete and suspects.complete,
         at_least=suspects.at_least,
     )

@@ -141,6 +141,7 @@ def check(
     >>> check(triangle, n_clusters=2).because
     '3 groups of samples are pairwise apart, so at least 3 clusters are needed, not 2.'
     """
+    require_constraints(constraints, "check")
     hard = read_hard(constraints, X, metric, "check")
     return decide(hard, read_k(n_clusters, constraints, "check"), X, metric)
 
@@ -331,7 +332,6 @@ def read_k(n_clusters: Any, constraints: Constraints, who: str) -> int | None:
 
 def read_hard(constraints: Constraints, X: Any, metric: str, who: str) -> Hard:
     """Read the hard statements, and the must-links that a rule about distances adds."""
-    require_constraints(constraints, who)
     if X is None:
         return Hard.of(constraints)
     shape = X.shape if hasattr(X, "shape") else (len(X),) if isinstance(X, (list, tuple)) else ()

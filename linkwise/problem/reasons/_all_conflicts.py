@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from linkwise._typing import IntArray
-from linkwise.constraints import Constraints, entry_key, has_parts
+from linkwise.constraints import Constraints, entry_key, has_parts, require_constraints
 from linkwise.problem.explain import (
     Core,
     Doubt,
@@ -83,6 +83,7 @@ def conflicts(
     [(0, 1, 2), (3, 4)]
     """
     work = read_limits(budget, time_limit, "conflicts")
+    require_constraints(constraints, "conflicts")
     hard = read_hard(constraints, X, metric, "conflicts")
     k = read_k(n_clusters, constraints, "conflicts")
     choices, rank = Choices.of(constraints), Doubt(constraints, X, metric)

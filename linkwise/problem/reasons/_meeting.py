@@ -38,7 +38,7 @@ class Change:
 
 def proof_lines(said: Constraints, proof: Proof | None) -> tuple[str, ...]:
     """The statements of a proof in words."""
-    return () if proof is None else tuple(said.describe(s) for s in proof.statements)
+    return () if proof is None else said.describe_each(proof.statements)
 
 
 def bounds(known: Knowledge, said: Constraints, tree: Dendrogram, a: int, b: int) -> tuple[Bound, ...]:

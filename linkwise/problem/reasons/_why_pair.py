@@ -254,7 +254,7 @@ def _notes(said: Constraints, known: Knowledge, a: int, b: int) -> tuple[str, ..
     soft = np.flatnonzero(~said.is_hard)
     if len(soft):
         about = soft[((said.items[soft] == a) | (said.items[soft] == b)).sum(axis=1) == 2]
-        named = ", ".join(said.describe(int(s)) for s in about[:3])
+        named = ", ".join(said.describe_each(about[:3]))
         which = "s are not binding and force" if len(soft) > 1 else " is not binding and forces"
         tail = f"; about these two: {named}." if len(about) else "."
         notes.append(f"{len(soft):,} soft statement{which} nothing{tail}")

@@ -287,7 +287,7 @@ def _by_entries(
     place = dict(zip(entries, numbers.tolist(), strict=True))
     because = []
     for group, others in zip(groups, blame_entries(expansion, off, [place[g[0]] for g in groups]), strict=True):
-        words = [constraints.describe(entry) for entry in expansion.get(others)]
+        words = constraints.describe_each(expansion.get(others))
         because.append(f"{made.describe(group)}: it contradicts {some_of(words)}.")
     return replace(made, because=tuple(because))
 
@@ -368,6 +368,6 @@ def _blame(constraints: Constraints, table: Constraints, off: BoolArray) -> tupl
         if budget.over:
             lines.append(f"{said}: it contradicts statements that stay.")
             continue
-        others = [constraints.describe(int(s)) for s in contradicted_by(table, kept, int(statement), budget)]
+        others = constraints.describe_each(contradicted_by(table, kept, int(statement), budget))
         lines.append(f"{said}: it contradicts {some_of(others)}.")
     return tuple(lines)
