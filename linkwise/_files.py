@@ -127,7 +127,7 @@ def parse_json(text: str | bytes) -> Any:
         if (b"\\u" if isinstance(text, bytes) else "\\u") in text:  # type: ignore[operator]
             json.dumps(found, ensure_ascii=False).encode()
     except RecursionError:
-        msg = "it is nested too deeply"
+        msg = "nested too deeply"
     except UnicodeEncodeError:
         msg = "half of a surrogate pair is not a character"
     else:

@@ -57,18 +57,9 @@ def available_memory() -> int | None:
 
 
 def require_memory(needed: int, what: str, alternative: str, log: logging.Logger = logger) -> None:
-    """Log a large allocation, or raise `MemoryLimitError` when it cannot fit.
+    """Log an allocation of more than 1 GiB, or raise `MemoryLimitError` when ``needed`` bytes cannot fit.
 
-    Parameters
-    ----------
-    needed : int
-        Bytes about to be allocated.
-    what : str
-        The purpose of the allocation, as the start of a sentence.
-    alternative : str
-        The hint, with something to type instead.
-    log : Logger
-        Where an allocation of more than 1 GiB is logged.
+    ``what`` names the purpose of the allocation, as the start of a sentence; ``alternative`` is the hint.
     """
     if needed <= GIB // 16:
         return

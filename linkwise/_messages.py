@@ -15,89 +15,40 @@ _listener: list[Callable[[str], None]] = []  # of the running command; shared by
 
 
 def many(count: int, word: str, plural: str | None = None) -> str:
-    """Word a number with its noun, as in ``1 branch`` or ``1,204 samples``.
-
-    Examples
-    --------
-    >>> from linkwise._messages import many
-    >>> many(1, "sample"), many(1204, "sample"), many(2, "branch"), many(3, "leaf", "leaves")
-    ('1 sample', '1,204 samples', '2 branches', '3 leaves')
-    """
+    """Word a number with its noun, as in ``1 branch`` or ``1,204 samples``."""
     several = plural or (f"{word}es" if word.endswith(("ch", "x", "ss")) else f"{word}s")
     return f"{count:,} {word if count == 1 else several}"
 
 
 def number(value: float, scale: float = 0.0) -> str:
-    """Word a figure with the digits worth reading; 0 if it is rounding error compared to ``scale``.
-
-    Examples
-    --------
-    >>> from linkwise._messages import number
-    >>> number(116.25), number(20412.3), number(-1.59e-17, scale=1.0)
-    ('116', '20,412', '0')
-    """
+    """Word a figure with the digits worth reading; 0 if it is rounding error compared to ``scale``."""
     if abs(value) <= _ALL_BUT_NOTHING * abs(scale):
         return "0"
     return f"{value:,.0f}" if abs(value) >= 1000 else f"{value:.3g}"
 
 
 def in_words(words: Sequence[str], last: str = "and") -> str:
-    """Join words with commas and a last conjunction.
-
-    Examples
-    --------
-    >>> from linkwise._messages import in_words
-    >>> in_words(["a"]), in_words(["a", "b"]), in_words(["a", "b", "c"], "or")
-    ('a', 'a and b', 'a, b or c')
-    """
+    """Join words with commas and a last conjunction, as in ``a, b and c``."""
     return f" {last} ".join([*([", ".join(words[:-1])] if len(words) > 1 else []), *words[-1:]])
 
 
 def and_more(shown: int, total: int, lead: str = " ") -> str:
-    """Word how many things of a list are not shown; "" if all are.
-
-    Examples
-    --------
-    >>> from linkwise._messages import and_more
-    >>> and_more(5, 1209), and_more(5, 7, "... "), and_more(5, 5)
-    (' and 1,204 more', '... and 2 more', '')
-    """
+    """Word how many things of a list are not shown, as in `` and 1,204 more``; "" if all are."""
     return f"{lead}and {total - shown:,} more" if total > shown else ""
 
 
 def more_lines(shown: int, total: int, lead: str = "  ... ") -> list[str]:
-    """Word how many things of a list are not shown as the last line of the list; no line if all are.
-
-    Examples
-    --------
-    >>> from linkwise._messages import more_lines
-    >>> ["  #0 must_link(0, 1)", *more_lines(1, 3)]
-    ['  #0 must_link(0, 1)', '  ... and 2 more']
-    """
+    """Word how many things of a list are not shown as the last line of the list; no line if all are."""
     return [and_more(shown, total, lead)] if total > shown else []
 
 
 def some_of(things: Sequence[Any], most: int = 5) -> str:
-    """List the first few things, and how many more there are.
-
-    Examples
-    --------
-    >>> from linkwise._messages import some_of
-    >>> some_of([3, 1, 4, 1, 5, 9, 2])
-    '3, 1, 4, 1, 5 and 2 more'
-    """
+    """List the first few things, and how many more there are, as in ``3, 1 and 2 more``."""
     return ", ".join(str(thing) for thing in things[:most]) + and_more(min(most, len(things)), len(things))
 
 
 def did_you_mean(name: object, choices: Iterable[Any], otherwise: str, most: int = 1) -> str:
-    """Word a hint about a misspelled name: the most similar choices, or ``otherwise`` if none is similar.
-
-    Examples
-    --------
-    >>> from linkwise._messages import did_you_mean
-    >>> did_you_mean("otters", ["otter", "mink"], "names are compared exactly.")
-    "did you mean 'otter'?"
-    """
+    """Word a hint about a misspelled name: the most similar choices, or ``otherwise`` if none is similar."""
     near = difflib.get_close_matches(str(name), [str(choice) for choice in islice(choices, _MOST_COMPARED)], n=most)
     return f"did you mean {in_words([repr(one) for one in near], 'or')}?" if near else otherwise
 
@@ -121,14 +72,7 @@ def spoken_in_shell() -> bool:
 
 
 def hint(*, command: str, python: str) -> str:
-    """Choose the wording of a hint: for a shell while a command runs, else for Python.
-
-    Examples
-    --------
-    >>> from linkwise._messages import hint
-    >>> hint(command="--impute median", python="impute='median'")
-    "impute='median'"
-    """
+    """Choose the wording of a hint: for a shell while a command runs, else for Python."""
     return command if spoken_in_shell() else python
 
 

@@ -19,14 +19,9 @@ _MOST = int(np.iinfo(np.int32).max)
 
 
 def narrow(array: Any) -> csr_array:
-    """Return a sparse array in rows with 32-bit indices, each entry once.
+    """Return a sparse array in rows with 32-bit indices, each entry once; refuse one that is too large for these.
 
     SciPy 1.13.0 keeps repeated entries of a new array, and its search for strongly connected parts never ends on them.
-
-    Raises
-    ------
-    LinkwiseError
-        It has more rows, columns or entries than 32 bits can number.
     """
     rows = csr_array(array)
     if not rows.has_canonical_format:

@@ -142,17 +142,7 @@ def read_count(
     note: str = "",
     error: type[LinkwiseError] = LinkwiseError,
 ) -> int:
-    """Read a whole number from ``low`` to ``high``; the ``note`` ends the sentence of the error.
-
-    Examples
-    --------
-    >>> from linkwise._validation import read_count
-    >>> read_count(3, "n_clusters", "cut", low=1, high=9)
-    3
-    >>> read_count(True, "n_clusters", "cut", low=1, high=9)
-    Traceback (most recent call last):
-    linkwise.exceptions.LinkwiseError: cut: n_clusters is True, expected a whole number from 1 to 9.
-    """
+    """Read a whole number from ``low`` to ``high``; the ``note`` ends the sentence of the error."""
     if not is_whole(value) or value < low or (high is not None and value > high):
         span = f">= {low}" if high is None else f"from {low} to {high}"
         _refuse(value, name, who, f"a whole number {span}{note}", error)
@@ -185,15 +175,7 @@ def read_share(value: Any, name: str, who: str, total: int) -> int:
 def read_choice(
     value: Any, name: str, who: str, choices: Sequence[str], error: type[LinkwiseError] = LinkwiseError
 ) -> str:
-    """Read one of a few words.
-
-    Examples
-    --------
-    >>> from linkwise._validation import read_choice
-    >>> read_choice("near", "say", "groups", ["together", "apart"])
-    Traceback (most recent call last):
-    linkwise.exceptions.LinkwiseError: groups: say is 'near', expected 'together' or 'apart'.
-    """
+    """Read one of a few words."""
     if not isinstance(value, str) or value not in choices:
         _refuse(value, name, who, in_words([repr(choice) for choice in choices], "or"), error)
     return value

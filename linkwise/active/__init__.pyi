@@ -13,6 +13,7 @@ from linkwise.active._dialogue import (
 from linkwise.active._explore import (
     ExploreConsolidate as ExploreConsolidate,
     MinMax as MinMax,
+    Uncertainty as Uncertainty,
 )
 from linkwise.active._gain import (
     ExpectedGain as ExpectedGain,
@@ -40,9 +41,6 @@ from linkwise.active._strategy_view import (
 from linkwise.active._triplet_questions import (
     PlacingTrios as PlacingTrios,
 )
-from linkwise.active._uncertainty import (
-    Uncertainty as Uncertainty,
-)
 
 """For other packages of linkwise."""
 
@@ -50,4 +48,7 @@ from linkwise.active._answer_log import (
     FORMAT as FORMAT,
     is_entry as is_entry,
     standing as standing,
+)
+from linkwise.active._dialogue import (
+    next_questions as next_questions,
 )

@@ -65,9 +65,10 @@ class Known:
                 f"Hint: {way}"
             )
             raise UnsupportedConstraintError(msg, tuple(foreign))
+        self._base = self.given
         if self.given:
             check(self.given).raise_if_infeasible()
-        self._base = _pairs_and_triplets(self.given)
+            self._base = _pairs_and_triplets(self.given)
         self.answers: list[Told] = []
         self._told: Counter[tuple[int, ...]] = Counter()
         self._doubted: set[int] = set()
@@ -264,13 +265,12 @@ def _pairs_and_triplets(given: Constraints) -> Constraints:
     apart = given.groups_of(Kind.APART)
     cannot = [given.items[hard & (given.kind == Kind.CANNOT_LINK), :2]]
     cannot += [_all_pairs(apart.of(at)) for at, row in enumerate(apart.statement) if hard[row]]
-    plain = Constraints.build(
+    return Constraints.build(
         given.n_samples,
         must_link=pairs[hard[rows]],
         cannot_link=np.concatenate(cannot),
         triplets=given.items[hard & (given.kind == Kind.TRIPLET)],
     )
-    return plain if given.ids is None else plain.with_ids(given.ids)
 
 
 def _all_pairs(members: IntArray) -> IntArray:

@@ -71,10 +71,8 @@ class LabelAnswerer(Answerer):
     ----------
     y : array-like of shape (n_samples,)
         The class of each sample; a question about one whose class is missing (None, NaN) is answered "unsure".
-    noise, unsure, fatigue : float, default=0.0
-        Shares of wrong and unsure answers, and what each answer adds to the wrong ones.
-    random_state : int, default=0
-        Seed of the errors.
+    noise, unsure, fatigue, random_state
+        As in `Answerer`.
 
     Examples
     --------
@@ -106,10 +104,8 @@ class TreeAnswerer(Answerer):
     ----------
     taxonomy : Taxonomy
         Where each sample belongs.
-    noise, unsure, fatigue : float, default=0.0
-        Shares of wrong and unsure answers, and what each answer adds to the wrong ones.
-    random_state : int, default=0
-        Seed of the errors.
+    noise, unsure, fatigue, random_state
+        As in `Answerer`.
 
     Examples
     --------

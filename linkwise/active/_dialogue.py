@@ -5,24 +5,20 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
-from numbers import Integral
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Literal, NamedTuple, Self
 
-import numpy as np
-
 from linkwise._messages import many
+from linkwise._validation import is_whole, read_count
 from linkwise.active._answer_log import Log, standing
 from linkwise.active._answered import Known
-from linkwise.active._gain import ExpectedGain
+from linkwise.active._gain import EXPECTED_ERRORS, ExpectedGain
 from linkwise.active._query import TRIO_ANSWERS, Query, Told
 from linkwise.active._strategy import Strategy
 from linkwise.active._strategy_view import Scene, fit_to
 from linkwise.constraints import Constraints
 from linkwise.exceptions import LinkwiseError
-
-EXPECTED_ERRORS = (1.0, 19.0)  # prior of a person's answers: one in twenty is wrong
 
 
 @dataclass(frozen=True)
@@ -31,27 +27,18 @@ class Progress:
 
     Attributes
     ----------
-    n_asked : int
-        Questions answered, "unsure" included.
-    budget : int or None
-        How many were to be asked.
-    n_implied : int
-        Pairs of samples whose relation is known by now, said or implied.
+    n_asked, budget : int
+        Questions answered, "unsure" included, and how many were to be asked, or None.
+    n_implied, settled : int and float
+        Pairs of samples whose relation is known by now, given or implied, and their share of all pairs. It never falls,
+        except after an answer that contradicts others.
     n_suspects : int
         Answers that contradict others and are not trusted.
-    settled : float
-        Share of all pairs of samples that ``n_implied`` is. It never falls, except after an answer that contradicts
-        others, and then ``because`` says so.
-    believed : float or None
-        Share of the result that is probably right already. An estimate, which an unexpected answer lowers.
-    gain : float or None
-        Share of the result that the next answer is expected to change.
-    more : int or None
-        About how many more answers would help.
-    before : float or None
-        What ``believed`` was before the last answer, if that answer lowered it.
-    because : str
-        Why ``settled`` or ``believed`` fell with the last answer; "" if neither did.
+    believed, gain, more : float, float and int, or None
+        Share of the result that is probably right, an estimate that an unexpected answer lowers; share that the next
+        answer is expected to change; about how many more answers would help.
+    before, because : float or None, and str
+        ``believed`` before the last answer, if that answer lowered it; why ``settled`` or ``believed`` fell with it.
 
     Examples
     --------
@@ -162,18 +149,14 @@ class Dialogue:
         metric: Literal["euclidean", "cosine"] | None = None,
         random_state: int = 0,
     ) -> None:
-        for name, value in (("budget", budget), ("random_state", random_state)):
-            wrong = isinstance(value, (bool, np.bool_)) or not isinstance(value, Integral) or value < 0
-            if wrong and not (name == "budget" and value is None):
-                msg = f"Dialogue: {name} is {value!r}, expected a whole number, 0 or more."
-                raise LinkwiseError(msg)
+        self.budget = None if budget is None else read_count(budget, "budget", "Dialogue")
+        seed = read_count(random_state, "random_state", "Dialogue")
         self.strategy = ExpectedGain() if strategy is None else strategy
         if not isinstance(self.strategy, Strategy):
             msg = f"Dialogue: strategy is {strategy!r}, expected one of linkwise.active, such as ExpectedGain()."
             raise LinkwiseError(msg)
-        self.budget = None if budget is None else int(budget)
         self.estimator = self.strategy.companion() if estimator is None else estimator
-        self._scene = Scene(X, estimator=self.estimator, metric=metric, seed=int(random_state))
+        self._scene = Scene(X, estimator=self.estimator, metric=metric, seed=seed)
         if estimator is None and "metric" in self.estimator.get_params():
             self.estimator.set_params(metric=self._scene.metric)  # both compare samples in the same way
         n = self._scene.n_samples
@@ -214,12 +197,7 @@ class Dialogue:
         confidence : float, default=1.0
             How sure the person is, between 0.5 and 1; it counts when answers contradict each other.
         who : str, default=""
-            Who says it, to estimate how often each person errs.
-
-        Raises
-        ------
-        LinkwiseError
-            Another question was asked, the answer does not fit, or it could not be written; it is then not taken.
+            Who answers, to estimate how often each person errs.
         """
         asked = isinstance(query, Query)
         if isinstance(query, Query):
@@ -281,12 +259,8 @@ class Dialogue:
     def fit(self) -> Any:
         """Return a new copy of the estimator, fitted with all constraints so far.
 
-        What the strategy believes beyond that is told as soft statements, which give way to everything that was said.
-
-        Raises
-        ------
-        LinkwiseError
-            The estimator cannot keep what is known, as when more samples are apart than it may make clusters.
+        What the strategy believes beyond that becomes soft statements, which give way to the answers. Raises where the
+        estimator cannot keep them all, as when more samples are apart than it may make clusters.
         """
         guesses = self._inquiry.guesses()
         said = self.known.constraints
@@ -420,7 +394,16 @@ def _fall(marks: list[_Mark]) -> tuple[float | None, str]:
 
 
 def _place(item: Any, n: int) -> int:
-    if isinstance(item, (bool, np.bool_)) or not isinstance(item, Integral) or not 0 <= int(item) < n:
+    if not is_whole(item) or not 0 <= int(item) < n:
         msg = f"tell: {item!r} is not a sample; samples are numbered 0 to {n - 1}."
         raise LinkwiseError(msg)
     return int(item)
+
+
+def next_questions(X: Any, constraints: Constraints | None, count: int, names: Any) -> list[str]:
+    """Word the next questions of a dialogue, as if each were answered with "unsure"."""
+    talk, found = Dialogue(X, constraints=constraints, names=names), list[str]()
+    while len(found) < count and (query := talk.ask()) is not None:
+        found.append(query.text(names))
+        talk.tell(query, None)
+    return found

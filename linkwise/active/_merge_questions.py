@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
+from linkwise._validation import read_count
 from linkwise.active._query import Answer
 from linkwise.active._strategy import Inquiry, Items, Strategy
 from linkwise.active._strategy_view import Scene
 from linkwise.engines import ActiveCompleteLink, active_complete_link
-from linkwise.exceptions import LinkwiseError
 
 
 class DoubtfulMerges(Strategy):
@@ -40,10 +40,7 @@ class DoubtfulMerges(Strategy):
     """
 
     def __init__(self, n_questions: int = 50) -> None:
-        if isinstance(n_questions, bool) or not isinstance(n_questions, int) or n_questions < 0:
-            msg = f"DoubtfulMerges: n_questions is {n_questions!r}, expected a whole number, 0 or more."
-            raise LinkwiseError(msg)
-        self.n_questions = n_questions
+        self.n_questions = read_count(n_questions, "n_questions", "DoubtfulMerges")
 
     def begin(self, scene: Scene) -> Inquiry:
         """Start to ask about a scene."""

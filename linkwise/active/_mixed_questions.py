@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from linkwise.active._gain import ExpectedGain
 from linkwise.active._query import Answer
-from linkwise.active._strategy import Inquiry, Strategy
+from linkwise.active._strategy import Inquiry, Items, Strategy, TrioStrategy
 from linkwise.active._strategy_view import Scene
 from linkwise.active._triplet_questions import PlacingTrios
 from linkwise.constraints import Constraints
 from linkwise.exceptions import LinkwiseError
 
-Items = tuple[int, ...]
 
-
-class PairsAndTrios(Strategy):
+class PairsAndTrios(TrioStrategy):
     """Ask by turns which samples belong together and which of three is the odd one: groups and the tree above them.
 
     Parameters
@@ -54,12 +50,6 @@ class PairsAndTrios(Strategy):
     def begin(self, scene: Scene) -> Inquiry:
         """Start to ask about a scene."""
         return _Turns(scene, self.pairs.begin(scene), self.trios.begin(scene), self.share)
-
-    def companion(self) -> Any:
-        """Return ReCon, which builds a tree in which all triplets hold, with a cut that the pairs agree to."""
-        from linkwise.engines import ReCon
-
-        return ReCon(None, linkage="average")
 
 
 class _Turns(Inquiry):

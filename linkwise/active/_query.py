@@ -108,18 +108,12 @@ class Told:
     ----------
     number : int
         Position among all answers ever given, those taken back included.
-    items : tuple of int
-        What it is about, in ascending order.
-    answer : Answer
-        What was said.
-    confidence : float
-        How sure the person was, between 0.5 and 1.
-    who : str
-        Name of the person who answered; may be empty.
-    asked : bool
-        False for what was said without being asked.
-    checks : tuple of int
-        Numbers of earlier answers that the question looked at again.
+    items, answer : tuple of int, and Answer
+        The samples in ascending order, and the answer about them.
+    confidence, who : float and str
+        How sure the person was, between 0.5 and 1, and their name, which may be empty.
+    asked, checks : bool, and tuple of int
+        Whether it answers a question, and the earlier answers that the question looked at again.
 
     Examples
     --------

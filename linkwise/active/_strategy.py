@@ -89,6 +89,16 @@ class Strategy:
         return f"{type(self).__name__}({', '.join(f'{name}={value!r}' for name, value in self.get_params().items())})"
 
 
+class TrioStrategy(Strategy):
+    """A strategy that asks about trios, whose companion builds a tree in which all triplets hold."""
+
+    def companion(self) -> Any:
+        """Return ReCon."""
+        from linkwise.engines import ReCon
+
+        return ReCon(None, linkage="average")
+
+
 class RandomPairs(Strategy):
     """Ask about pairs drawn by chance: the yardstick for every other strategy.
 
@@ -112,7 +122,7 @@ class RandomPairs(Strategy):
         return _Random(scene, 2)
 
 
-class RandomTrios(Strategy):
+class RandomTrios(TrioStrategy):
     """Ask which of three samples drawn by chance is the odd one: the yardstick for questions about hierarchies.
 
     Notes
@@ -129,12 +139,6 @@ class RandomTrios(Strategy):
     def begin(self, scene: Scene) -> Inquiry:
         """Start to ask about a scene."""
         return _Random(scene, 3)
-
-    def companion(self) -> Any:
-        """Return ReCon, which builds a tree in which all triplets hold."""
-        from linkwise.engines import ReCon
-
-        return ReCon(None, linkage="average")
 
 
 class _Random(Inquiry):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import warnings
 from collections.abc import Callable, Hashable
+from functools import cached_property
 from typing import Any, Literal, TypeVar
 
 import numpy as np
@@ -29,14 +30,10 @@ class Scene:
     ----------
     X : array-like or sparse matrix of shape (n_samples, n_features)
         Finite numbers. Not modified.
-    known : Known, optional
-        What is known; at first nothing.
-    estimator : clusterer, optional
-        Makes the clustering that `labels` returns.
-    metric : {"euclidean", "cosine"}, optional
-        How samples are compared; by default cosine for sparse X, else Euclidean.
-    seed : int, default=0
-        Where chance comes from.
+    known, estimator : Known and clusterer, optional
+        What is known, at first nothing; the estimator of the clustering that `labels` returns.
+    metric, seed : {"euclidean", "cosine"} and int, optional
+        How samples are compared, by default by cosine for sparse X, else Euclidean; where chance comes from.
 
     Attributes
     ----------
@@ -72,12 +69,18 @@ class Scene:
         self.X = scipy.sparse.csr_array(samples) if sparse else samples
         self.n_samples = int(samples.shape[0])
         self.metric: str = metric or ("cosine" if sparse else "euclidean")
-        self.known = Known(self.n_samples) if known is None else known
+        if known is not None:
+            self.known = known
         self.seed = seed
         self.budget_left: int | None = None
         self._estimator = estimator
         self._memo: dict[Hashable, Any] = {}
         self._labels: tuple[int, IntArray] | None = None
+
+    @cached_property
+    def known(self) -> Known:
+        """What is known; at first nothing."""
+        return Known(self.n_samples)
 
     def rng(self, *salt: int) -> np.random.Generator:
         """Return a source of chance that depends on the seed and ``salt`` alone."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -11,13 +11,11 @@ from linkwise._typing import FloatArray, IntArray
 from linkwise.active import _kernels_placing as kernels
 from linkwise.active._placed_tree import Skeleton
 from linkwise.active._query import TRIO_ANSWERS, Answer, Told
-from linkwise.active._strategy import Inquiry, Strategy
+from linkwise.active._strategy import Inquiry, Items, TrioStrategy
 from linkwise.active._strategy_view import Scene
 from linkwise.constraints import Constraints, Kind
 from linkwise.exceptions import LinkwiseError
 from linkwise.problem import LiveTriplets
-
-Items = tuple[int, ...]
 
 SHARPEST = 2.0 ** np.arange(8)  # how steeply likeness falls with distance, in medians of the squared distances
 BLENDS = (0.2, 0.5, 0.8)  # how much of a leaf's likeness is that of the clades around it
@@ -52,7 +50,7 @@ class Judgment(NamedTuple):
     second: int = -1
 
 
-class PlacingTrios(Strategy):
+class PlacingTrios(TrioStrategy):
     """Ask where samples hang in a growing tree: which one of a sample and two placed ones is the odd one out.
 
     Samples that stand for many are placed first. What is known of the others by their distances makes a guess, and the
@@ -77,10 +75,6 @@ class PlacingTrios(Strategy):
     **Cost** O(a (n d + m)) per question, for n samples, m of them in the tree, and some a = 32 candidates, without any
     n x n matrix. **Guarantee** never a trio that was answered or whose answer is implied; the same answers lead to the
     same question. When answers turn out to contradict others, the tree is built again from those trusted.
-
-    See Also
-    --------
-    RandomTrios : the yardstick.
 
     Examples
     --------
@@ -110,12 +104,6 @@ class PlacingTrios(Strategy):
     def begin(self, scene: Scene) -> Inquiry:
         """Start to ask about a scene."""
         return _Placing(scene, self.worth, self.slip, self.check)
-
-    def companion(self) -> Any:
-        """Return ReCon, which builds a tree in which all triplets hold."""
-        from linkwise.engines import ReCon
-
-        return ReCon(None, linkage="average")
 
 
 class _Placing(Inquiry):

@@ -17,6 +17,7 @@ from linkwise._files import visible
 from linkwise._messages import many
 from linkwise.cli._options import CLUSTERS, Whole, constraints_option, read_statements, read_table, table_options
 from linkwise.cli._verb import Interrupted, answer, speaks_json, verb
+from linkwise.exceptions import LinkwiseError
 
 if TYPE_CHECKING:
     from linkwise._typing import IntArray
@@ -71,7 +72,6 @@ def ask(
     are about 5,000 that --seed draws and those that statements name.
     """
     from linkwise.active import Dialogue
-    from linkwise.exceptions import LinkwiseError
 
     chosen = _strategy(strategy, clusters, budget)
     if sys.stdin is None or sys.stdin.closed:

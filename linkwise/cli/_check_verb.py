@@ -1,4 +1,4 @@
-"""``linkwise check``: the verb that tests whether statements can hold together, and in how many clusters."""
+"""The verbs that test statements: ``check`` whether they can hold together, ``explain`` every conflict."""
 
 from __future__ import annotations
 
@@ -9,11 +9,14 @@ import click
 from linkwise._messages import many
 from linkwise.cli._options import (
     CLUSTERS,
-    FORMATS,
+    Amount,
     agree,
+    data_option,
+    format_option,
     one_standard_input,
     read_statements,
     read_table,
+    statements_argument,
     table_options,
 )
 from linkwise.cli._verb import CONFLICT, FAILED, INFEASIBLE, answer, verb
@@ -27,21 +30,10 @@ MOST_TRIED = 5_000  # samples up to which the clusters without statements are co
 
 
 @verb(short_help="Test whether statements can hold together, and in how many clusters.")
-@click.argument("constraints", metavar="STATEMENTS...", nargs=-1, required=True, type=click.Path(allow_dash=True))
-@click.option(
-    "--data",
-    "data_path",
-    metavar="DATA",
-    type=click.Path(allow_dash=True),
-    help="The samples that the statements name.",
-)
+@statements_argument
+@data_option(dash=True)
 @table_options
-@click.option(
-    "--format",
-    "form",
-    type=click.Choice(FORMATS),
-    help="The form of the files; without it, recognized by their content.",
-)
+@format_option
 @click.option("-k", "--clusters", type=CLUSTERS, metavar="N", help="Ask for exactly N clusters.")
 def check(
     constraints: tuple[str, ...], data_path: str | None, form: str | None, clusters: int | None, **options: Any
@@ -60,17 +52,17 @@ def check(
     """
     from linkwise.problem import check as decide
 
-    statements, table = read_inputs(constraints, data_path, form, clusters, options)
+    statements, table = _read_inputs(constraints, data_path, form, clusters, options)
     said = statements.constraints
     verdict = decide(said, n_clusters=clusters)
     worth = _worth(said, table, clusters) if table is not None and verdict.status == "feasible" else None
     answer(_as_dict(verdict, statements, worth), _as_text(verdict, statements, worth))
     if verdict.status == "infeasible" and verdict.explanation is not None:
-        return code_of(verdict.explanation)
+        return _code_of(verdict.explanation)
     return 0 if verdict.status == "feasible" else FAILED
 
 
-def read_inputs(
+def _read_inputs(
     files: tuple[str, ...], data_path: str | None, form: str | None, clusters: int | None, options: dict[str, Any]
 ) -> tuple[Knowledge, Table | None]:
     """Read statements, and the samples where they are named; refuse more clusters than samples."""
@@ -90,7 +82,7 @@ def read_inputs(
     return statements, table
 
 
-def code_of(why: Explanation) -> int:
+def _code_of(why: Explanation) -> int:
     """The exit code of a conflict: 4 when it is only about the number of clusters."""
     return INFEASIBLE if why.goal else CONFLICT
 
@@ -136,7 +128,7 @@ def about(statements: Knowledge) -> str:
     return f"{many(said.n_statements, 'statement')} about {many(said.n_samples, 'sample')}"
 
 
-def can_hold(statements: Knowledge) -> str:
+def _can_hold(statements: Knowledge) -> str:
     """The words for statements without a contradiction."""
     return "can hold." if statements.constraints.n_statements == 1 else "can all hold together."
 
@@ -144,7 +136,7 @@ def can_hold(statements: Knowledge) -> str:
 def _as_text(verdict: Verdict, statements: Knowledge, worth: Utility | None) -> str:
     if verdict.status == "feasible":
         promise = "" if worth is None else _promise(worth)
-        return f"{about(statements)} {can_hold(statements)}{_possible(verdict)}{promise}"
+        return f"{about(statements)} {_can_hold(statements)}{_possible(verdict)}{promise}"
     if verdict.explanation is not None:
         return f"{about(statements)} cannot all hold.\n{statements.explain(verdict.explanation)}"
     return f"{about(statements)}: not decided. {verdict.because}"
@@ -178,10 +170,10 @@ def _as_dict(verdict: Verdict, statements: Knowledge, worth: Utility | None) -> 
         told["utility"] = {key: getattr(worth, key) for key in keys}
         if worth.verdict.startswith("Unknown"):
             told["utility"]["verdict"] = None
-    return told if why is None else told | conflict_dict(statements, why)
+    return told if why is None else told | _conflict_dict(statements, why)
 
 
-def conflict_dict(statements: Knowledge, why: Explanation) -> dict[str, Any]:
+def _conflict_dict(statements: Knowledge, why: Explanation) -> dict[str, Any]:
     """One conflict for JSON: the entries at fault, what repairs it, and the argument."""
     return {
         "because": why.because,
@@ -197,3 +189,64 @@ def as_dict(statements: Knowledge, entry: Entry | int) -> dict[str, Any]:
     sample = None if isinstance(entry, int) or entry.sample < 0 else statements.constraints.name(entry.sample)
     place = {"file": statements.file_of(entry), "line": statements.line_of(entry)}
     return {**place, "statement": statements.body(entry), "sample": sample}
+
+
+@verb(short_help="List every conflict: its fixes, then the proof.")
+@statements_argument
+@data_option(dash=True)
+@table_options
+@format_option
+@click.option("-k", "--clusters", type=CLUSTERS, metavar="N", help="Ask for exactly N clusters.")
+@click.option(
+    "--budget",
+    type=Amount(min=0, min_open=True),
+    default=30.0,
+    show_default=True,
+    help="Counted work, about a second each.",
+)
+@click.option("--time-limit", type=Amount(min=0, min_open=True), help="Seconds after which to stop with work left.")
+def explain(
+    constraints: tuple[str, ...],
+    data_path: str | None,
+    form: str | None,
+    clusters: int | None,
+    budget: float,
+    time_limit: float | None,
+    **options: Any,
+) -> int:
+    """List conflicts that share no row, each with its fixes first and then the proof, by file and line.
+
+    Named are the rows of files of groups and labels, members of groups, and statements. With --data, the fixes
+    that agree best with the data come first. `linkwise repair` drops the fewest statements so that the rest holds.
+
+    Exits with 0 when there is no conflict, 3 when there is one, 4 when it is only about the number of clusters,
+    1 when it could not be decided.
+    """
+    from linkwise.problem import check, conflicts
+
+    statements, table = _read_inputs(constraints, data_path, form, clusters, options)
+    said, X = statements.constraints, None if table is None else table.X
+    found = conflicts(said, n_clusters=clusters, X=X, budget=budget, time_limit=time_limit)
+    more = found[-1].more if found else False
+    told = {
+        "statements": said.n_statements,
+        "samples": said.n_samples,
+        "conflicts": [_conflict_dict(statements, why) for why in found],
+        "more": more,
+        "cut": bool(found and found[-1].cut),
+    }
+    if not found:
+        verdict = check(said, n_clusters=clusters, X=X)
+        sure = verdict.status == "feasible"
+        answer(told, f"{about(statements)} {_can_hold(statements) if sure else f': not decided. {verdict.because}'}")
+        return 0 if sure else FAILED
+    parts = [f"{about(statements)} cannot all hold: {many(len(found), 'conflict')}."]
+    for number, why in enumerate(found, start=1):
+        parts.append((f"\nConflict {number}\n" if len(found) > 1 else "") + statements.explain(why))
+    if more:
+        parts.append(
+            "\nThere are more conflicts than these; repair some and look again, or give "
+            f"{'more time with --time-limit' if found[-1].cut else 'more work with --budget'}."
+        )
+    answer(told, "\n".join(parts))
+    return min(_code_of(why) for why in found)

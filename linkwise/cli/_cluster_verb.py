@@ -3,29 +3,35 @@
 from __future__ import annotations
 
 import ast
+import shlex
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from linkwise._files import visible
-from linkwise._messages import many
+from linkwise._messages import and_more, many
 from linkwise.cli._options import (
     Amount,
     Whole,
     constraints_option,
     explained,
     one_standard_input,
+    quiet_option,
     read_statements,
     read_table,
+    reading_of,
     table_options,
 )
 from linkwise.cli._verb import answer, speaks_json, verb
+from linkwise.exceptions import LinkwiseError
 from linkwise.selection import LINKAGES, METHODS, SHORT_NAMES, WITHOUT_NUMBER, method_name
 
 if TYPE_CHECKING:
     from linkwise.constraints import Constraints
-    from linkwise.io import Table
+    from linkwise.io import Folder, Table
+    from linkwise.report import Facts
     from linkwise.selection import Clustering
 
 
@@ -58,6 +64,13 @@ class Setting(click.ParamType):  # type: ignore[type-arg]
 
 
 FILES = ("labels.csv", "tree.nwk", "model.lwm", "report.html", "dendrogram.png", "links.png")
+_OPTION_OF = {
+    "n_clusters": "-k",
+    "distance_threshold": "--height",
+    "method": "--method",
+    "linkage": "--linkage",
+    "min_cluster_size": "--min-cluster-size",
+}
 MOST_ASKED, N_QUESTIONS = 5_000, 5  # samples up to which the next questions are looked for, and how many
 
 
@@ -111,7 +124,7 @@ MOST_ASKED, N_QUESTIONS = 5_000, 5  # samples up to which the next questions are
 @click.option("-o", "--output", metavar="FOLDER", required=True, type=click.Path(), help="Where the results go.")
 @click.option("--title", help="Heading of the picture and the report.")
 @click.option("--force", is_flag=True, help="Replace results that exist.")
-@click.option("--quiet", is_flag=True, help="Print nothing unless something is wrong.")
+@quiet_option
 def cluster(
     data: str,
     constraints: tuple[str, ...],
@@ -175,7 +188,6 @@ def cluster(
     with working("writing", quiet=silent):
         reasons = (*found.reasons, *_about_forest(found.dendrogram))
         heading = title or f"{'samples' if data == '-' else Path(data).stem} in {many(found.n_clusters, 'cluster')}"
-        from linkwise.cli._recipe import recipe
         from linkwise.report import gather_facts
 
         facts = gather_facts(
@@ -190,9 +202,9 @@ def cluster(
             questions=_questions(table, said),
             title=heading,
             reasons=reasons,
-            recipe=recipe(data, constraints, options, found),
+            recipe=_recipe(data, constraints, options, found),
         )
-        _warn_of_statements_without_effect(facts, said)
+        _warn_of_statements_without_effect(facts)
         names = _write(folder, found, facts, table, said, heading)
     _tell(found, said, folder.folder, names, reasons, quiet=quiet)
 
@@ -210,14 +222,12 @@ def _require_words(data: str, table: Table) -> None:
     """Refuse texts without a word, which cannot be compared by the angle between them."""
     import numpy as np
 
-    from linkwise.exceptions import LinkwiseError
-
     if not hasattr(table.X, "tocsr"):
         return
     empty = np.flatnonzero(np.diff(table.X.tocsr().indptr) == 0)
     if len(empty):
         shown = ", ".join(repr(str(one)[:40]) for one in table.ids[empty[:5]].tolist())
-        more = f" and {len(empty) - 5:,} more" if len(empty) > 5 else ""
+        more = and_more(5, len(empty))
         msg = (
             f"{data}: {len(empty):,} of {many(len(table), 'sample')} have no word to be compared by: {shown}{more}.\n"
             "Hint: leave these rows out, or compare by further columns."
@@ -234,7 +244,7 @@ def _certificate(found: Clustering, said: Constraints | None) -> Any:
 
 def _about_forest(tree: Any) -> tuple[str, ...]:
     """Tell that tree.nwk joins trees that the statements keep apart."""
-    if tree is None or tree.is_tree:
+    if tree is None or tree.n_roots == 1:
         return ()
     at = tree.joined().height[-1]
     words = (
@@ -244,43 +254,37 @@ def _about_forest(tree: Any) -> tuple[str, ...]:
     return (words,)
 
 
-def _warn_of_statements_without_effect(facts: Any, said: Constraints | None) -> None:
+def _warn_of_statements_without_effect(facts: Facts) -> None:
     """Warn when the clusters without the statements satisfy all of them."""
-    import warnings
+    from linkwise._validation import warn_user
 
-    from linkwise.exceptions import LinkwiseWarning
-
-    if not said or said.rules or facts.comparison is None or facts.comparison.held_before < said.n_statements:
+    n = facts.n_statements
+    if not n or facts.rules or facts.comparison is None or facts.comparison.held_before < n:
         return
-    n = said.n_statements
-    warnings.warn(
+    warn_user(
         f"{'the statement holds' if n == 1 else f'all {n:,} statements hold'} in the clusters found without "
         f"{'it' if n == 1 else 'them'} as well.\n"
-        "Hint: `linkwise ask` finds questions whose answers would change the clusters.",
-        LinkwiseWarning,
-        stacklevel=2,
+        "Hint: `linkwise ask` finds questions whose answers would change the clusters."
     )
 
 
-def _questions(table: Table, said: Constraints | None) -> list[Any]:
+def _questions(table: Table, said: Constraints | None) -> list[str]:
     """The next few questions, where they are cheap to find and the statements are about pairs."""
+    from linkwise.active import next_questions
     from linkwise.constraints import Kind
 
     if not 2 <= len(table) <= MOST_ASKED or (said is not None and (said.kind > Kind.CANNOT_LINK).any()):
         return []
-    from linkwise.active import Dialogue
-
-    talk, found = Dialogue(table.X, constraints=said), list[Any]()
-    while len(found) < N_QUESTIONS and (query := talk.ask()) is not None:
-        found.append(query)
-        talk.tell(query, None)
-    return found
+    return next_questions(table.X, said, N_QUESTIONS, table.ids)
 
 
-def _write(folder: Any, found: Clustering, facts: Any, table: Table, said: Constraints | None, title: str) -> list[str]:
+def _write(
+    folder: Folder, found: Clustering, facts: Facts, table: Table, said: Constraints | None, title: str
+) -> list[str]:
     """Write all files of a result, remove those of the result it replaces, and return their names."""
-    from linkwise.cli._drawing import can_draw, draw_links, draw_tree
+    from linkwise.cli._drawing import can_draw, draw
     from linkwise.io import labels_csv, save, write_tree
+    from linkwise.plots import plot_dendrogram, plot_links
     from linkwise.report import write_report
 
     tree, names = found.dendrogram, ["labels.csv", "model.lwm", "report.html"]
@@ -289,15 +293,17 @@ def _write(folder: Any, found: Clustering, facts: Any, table: Table, said: Const
     if tree is not None:
         names.insert(1, "tree.nwk")
     with folder:
-        folder.write("labels.csv", labels_csv(table.ids, found.labels))
+        place = folder.paths(names)
+        place["labels.csv"].write_text(labels_csv(table.ids, found.labels), encoding="utf-8", newline="\n")
         if tree is not None:
-            write_tree(folder.path("tree.nwk"), tree, ids=table.ids if table.has_names else None, join=True)
-        save(found.estimator, folder.path("model.lwm"), data=table)
-        write_report(folder.path("report.html"), facts)
+            write_tree(place["tree.nwk"], tree, ids=table.ids if table.has_names else None, join=True)
+        save(found.estimator, place["model.lwm"], data=table)
+        write_report(place["report.html"], facts)
+        style: dict[str, Any] = {"labels": found.labels, "ids": table.ids, "title": title}
         if "dendrogram.png" in names:
-            draw_tree(folder.path("dendrogram.png"), found.estimator, constraints=said, ids=table.ids, title=title)
+            draw(place["dendrogram.png"], plot_dendrogram, tree, constraints=said, height=4.8, **style)
         elif "links.png" in names:
-            draw_links(folder.path("links.png"), table, found.labels, constraints=said, title=title)
+            draw(place["links.png"], plot_links, table.X, said, **style)
     for name in set(FILES) - set(names):
         (folder.folder / name).unlink(missing_ok=True)
     return names
@@ -319,7 +325,8 @@ def _tell(
         reasons = (*reasons, "--min-cluster-size 1 makes every cluster a branch of the tree.")
     held = None if said is None else found.certificate
     lines = [f"{many(len(found.labels), 'sample')} in {many(found.n_clusters, 'cluster')}."]
-    lines += [*found.certificate.remarks] if held is None else [str(held)]
+    certificate = None if held is None else str(held)
+    lines += [*found.certificate.remarks] if certificate is None else [certificate]
     lines += [f"  - {reason}" for reason in reasons] + [f"  {visible(folder / name)}" for name in names]
     if not {"dendrogram.png", "links.png"} & set(names):
         lines.append("  (no picture: pip install 'linkwise[plot]')")
@@ -329,7 +336,7 @@ def _tell(
         "method": type(found.estimator).__name__,
         "largest_cluster": int(np.bincount(found.labels[found.labels >= 0]).max(initial=0)),
         "statements": 0 if said is None else said.n_statements,
-        "certificate": None if held is None else str(held),
+        "certificate": certificate,
         "hard_statements_hold": None if held is None else held.ok,
         "moved": moved,
         "remarks": found.certificate.remarks,
@@ -337,3 +344,41 @@ def _tell(
         "files": {name: str(folder / name) for name in names},
     }
     answer(told, "\n".join(lines), quiet=quiet)
+
+
+def _recipe(data: str, files: Sequence[str], options: dict[str, Any], found: Clustering) -> str:
+    """Python, and after it a command, that read the same files and run the same method with the same parameters."""
+    from linkwise.selection import arguments_of
+
+    reading = {key: value for key, value in reading_of(options).items() if value}
+    arguments = arguments_of(found)
+    lines = ["import linkwise as lw", "", f"table = lw.read_data({data!r}{_listed(reading)})"]
+    said = ""
+    if files:
+        lines.append(f"said = lw.read_knowledge({list(files)!r}, table)")
+        said = ", said.constraints"
+    lines += [f"found = lw.cluster(table.X{said}{_listed(arguments)})", "found.labels", ""]
+    words = [shlex.quote(data)]
+    for key, value in reading.items():
+        words += [f"--{key} {shlex.quote(one)}" for one in ([value] if isinstance(value, str) else value)]
+    words += [f"-c {shlex.quote(file)}" for file in files]
+    for key, value in arguments.items():
+        words += [f"{_OPTION_OF[key]} {1 if value is None else value}"] if key in _OPTION_OF else []
+    settings = {key: value for key, value in arguments.items() if key == "metric"} | arguments.get("params", {})
+    words += [f"--set {shlex.quote(f'{name}={_typed(value)}')}" for name, value in settings.items()]
+    return "\n".join([*lines, f"# in a shell: linkwise cluster {' '.join([*words, '-o OUT'])}"])
+
+
+def _listed(arguments: dict[str, Any]) -> str:
+    return "".join(f", {key}={value!r}" for key, value in arguments.items())
+
+
+def _typed(value: Any) -> str:
+    """A value as it is typed after ``--set``; a string that would be read as something else keeps its quotes."""
+    if not isinstance(value, str):
+        return repr(value)
+    try:
+        ast.literal_eval(value)
+    except (ValueError, SyntaxError):
+        return value
+    return repr(value)

@@ -66,15 +66,15 @@ def _tell_story(console: Any, example: Example, plain: Any, model: Any) -> None:
     _head(console, "1. Data, and statements about some of them")
     console.print(f"{example.about} The true groups are kept aside, to judge by at the end.\n")
     console.print(f"There are {said.n_statements} statements about pairs, for example:")
-    for statement in example.shown_pairs():
-        console.print(f"  {said.describe(statement)}", markup=False)
+    for line in said.describe_each(example.shown_pairs()):
+        console.print(f"  {line}", markup=False)
     verdict = check(said, n_clusters=example.n_classes)
     answer = {"feasible": "[green]yes[/green]", "infeasible": "[red]no[/red]"}.get(verdict.status, "not decided")
     console.print(f"Can they all hold in {example.n_classes} clusters? {answer}.\n")
 
     _head(console, "2. Average linkage, without and with them")
     before, after = (example.score(fitted.labels_) for fitted in (plain, model))
-    held = [int(example.held(fitted.labels_, said).sum()) for fitted in (plain, model)]
+    held = [example.n_held(fitted.labels_) for fitted in (plain, model)]
     rows = [
         ("statements that hold", *(f"{count} of {said.n_statements}" for count in held)),
         ("cluster sizes", *(example.sizes(fitted.labels_) for fitted in (plain, model))),
@@ -117,8 +117,8 @@ def _tell_triplets(console: Any, example: Example, plain: Any, recon: Any) -> No
     console.print(
         f"Now {said.n_statements} statements like [bold]ab|c[/bold]: a and b meet in the tree before either meets c."
     )
-    for statement in range(2):
-        console.print(f"  {said.describe(statement)}", markup=False)
+    for line in said.describe_each(range(2)):
+        console.print(f"  {line}", markup=False)
     before, after = (int(fitted.dendrogram_.satisfies(said).sum()) for fitted in (plain, recon))
     console.print(
         f"In the plain tree {before} of them hold, in the tree built by ReCon [bold green]{after}[/bold green].\n"
@@ -159,13 +159,13 @@ def _write(folder: Any, example: Example, plain: Any, model: Any) -> None:
         constraints=example.pairs,
         before=plain,
         ids=example.ids,
-        title=example.title,
+        title=f"{example.things}, {example.pairs.n_statements} statements, {example.n_classes} clusters",
         recipe=example.recipe(),
         scores=scores,
     )
     if can_draw():
         n = example.pairs.n_statements
-        held = [int(example.held(fitted.labels_, example.pairs).sum()) for fitted in (plain, model)]
+        held = [example.n_held(fitted.labels_) for fitted in (plain, model)]
         titles = (
             f"{example.things} in {example.n_classes} clusters without statements: {held[0]} of {n} statements hold",
             f"{example.things} in {example.n_classes} clusters with {n} statements: {held[1]} of {n} hold",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from importlib import import_module
 from importlib.util import find_spec
@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from linkwise.constraints import Constraints
-    from linkwise.io import Table
 
 
 def can_draw() -> bool:
@@ -32,27 +31,12 @@ def _load_matplotlib() -> None:
         import_module(module)
 
 
-def draw_tree(path: Path, model: Any, *, constraints: Constraints | None, ids: Any, title: str) -> None:
-    """Draw the dendrogram of a fitted estimator into a file, without pyplot and its screens."""
+def draw(path: Path, plot: Callable[..., Any], *given: Any, height: float = 5.6, **options: Any) -> None:
+    """Draw into a file by a function of `linkwise.plots`, without pyplot and its screens."""
     from matplotlib.figure import Figure
 
-    from linkwise.plots import plot_dendrogram
-
-    figure = Figure(figsize=(9.0, 4.8), layout="constrained")
-    plot_dendrogram(
-        model.dendrogram_, labels=model.labels_, constraints=constraints, ids=ids, title=title, ax=figure.subplots()
-    )
-    figure.savefig(path, dpi=130)
-
-
-def draw_links(path: Path, table: Table, labels: Any, *, constraints: Constraints | None, title: str) -> None:
-    """Draw samples in the plane into a file, with their clusters and statements."""
-    from matplotlib.figure import Figure
-
-    from linkwise.plots import plot_links
-
-    figure = Figure(figsize=(9.0, 5.6), layout="constrained")
-    plot_links(table.X, constraints, labels=labels, ids=table.ids, title=title, ax=figure.subplots())
+    figure = Figure(figsize=(9.0, height), layout="constrained")
+    plot(*given, ax=figure.subplots(), **options)
     figure.savefig(path, dpi=130)
 
 

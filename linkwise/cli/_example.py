@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from linkwise._typing import BoolArray, FloatArray, IntArray
+from linkwise._typing import FloatArray, IntArray
 from linkwise.constraints import Constraints, Kind
 
 _ABOUT = {
@@ -46,11 +46,6 @@ class Example:
         """What the samples are, counted."""
         return f"{len(self.X):,} {_ABOUT[self.data][0]}s"
 
-    @property
-    def title(self) -> str:
-        """Heading of the report."""
-        return f"{self.things}, {self.pairs.n_statements} statements, {self.n_classes} clusters"
-
     def fit_all(self) -> tuple[Any, Any, Any]:
         """Fit without constraints, with pairs and with triplets."""
         from linkwise.selection import cluster
@@ -72,11 +67,11 @@ class Example:
         counts = np.sort(np.bincount(labels))[::-1].tolist()
         return ", ".join(map(str, counts[:6])) + (", ..." if len(counts) > 6 else "")
 
-    def held(self, labels: IntArray, said: Constraints) -> BoolArray:
-        """Which statements hold in a label vector."""
+    def n_held(self, labels: IntArray) -> int:
+        """How many of the pairs hold in a label vector."""
         from linkwise import verify
 
-        return verify(labels, said).held
+        return int(verify(labels, self.pairs).held.sum())
 
     def shown_pairs(self) -> list[int]:
         """A must-link and a cannot-link to show."""
@@ -91,24 +86,21 @@ class Example:
     def recipe(self) -> str:
         """Python that repeats the result with pairs."""
         must, cannot = (self.pairs.of(kind).tolist() for kind in (Kind.MUST_LINK, Kind.CANNOT_LINK))
-        lines = [
-            f"from sklearn.datasets import load_{self.data}",
-            "from sklearn.preprocessing import StandardScaler",
-            "from linkwise import Constraints, cluster",
-            "",
-            f"X = StandardScaler().fit_transform(load_{self.data}().data)",
-            "said = Constraints.build(",
-            "    len(X),",
-            "    must_link=[",
-            _pairs(must),
-            "    ],",
-            "    cannot_link=[",
-            _pairs(cannot),
-            "    ],",
-            ")",
-            f'cluster(X, said, {self.n_classes}, method="agglomerative", linkage="average").labels',
-        ]
-        return "\n".join(lines)
+        return f"""from sklearn.datasets import load_{self.data}
+from sklearn.preprocessing import StandardScaler
+from linkwise import Constraints, cluster
+
+X = StandardScaler().fit_transform(load_{self.data}().data)
+said = Constraints.build(
+    len(X),
+    must_link=[
+{_pairs(must)}
+    ],
+    cannot_link=[
+{_pairs(cannot)}
+    ],
+)
+cluster(X, said, {self.n_classes}, method="agglomerative", linkage="average").labels"""
 
 
 def _pairs(pairs: list[list[int]]) -> str:

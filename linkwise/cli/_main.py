@@ -24,21 +24,15 @@ import click
 
 from linkwise import __version__
 from linkwise._files import recording, visible
-from linkwise._messages import in_shell
+from linkwise._messages import in_shell, some_of
 from linkwise.cli._ask_verb import ask
-from linkwise.cli._check_verb import check
+from linkwise.cli._check_verb import check, explain
 from linkwise.cli._cluster_verb import cluster
-from linkwise.cli._convert_verb import convert
 from linkwise.cli._demo_verb import demo
-from linkwise.cli._explain_verb import explain
-from linkwise.cli._plot_verb import plot
-from linkwise.cli._repair_verb import repair
-from linkwise.cli._score_verb import score
-from linkwise.cli._select_verb import select
-from linkwise.cli._small_verbs import assign, compare, info, report, reproduce
+from linkwise.cli._installation_verbs import info, reproduce, warmup
+from linkwise.cli._result_verbs import assign, compare, plot, report, score, why
+from linkwise.cli._statement_verbs import convert, repair, select
 from linkwise.cli._verb import CONFLICT, FAILED, INFEASIBLE, Interrupted, Unheard, on_screen, wants_json
-from linkwise.cli._warmup_verb import warmup
-from linkwise.cli._why_verb import why
 from linkwise.exceptions import DeadEndError, InfeasibleConstraintsError, LinkwiseWarning
 
 INTERRUPTED, TERMINATED = 130, 143
@@ -76,24 +70,8 @@ def commands() -> None:
     """Clustering under constraints: must-links, cannot-links, triplets, groups and rules."""
 
 
-for _verb in (
-    demo,
-    cluster,
-    check,
-    explain,
-    repair,
-    ask,
-    why,
-    assign,
-    plot,
-    report,
-    score,
-    compare,
-    select,
-    convert,
-    warmup,
-    info,
-):
+_FIRST = (demo, cluster, check, explain, repair, ask, why, assign)
+for _verb in (*_FIRST, plot, report, score, compare, select, convert, warmup, info):
     commands.add_command(_verb)
 if (Path(__file__).parents[2] / "studies" / "papers").is_dir():  # in the source tree, not where it is only installed
     commands.add_command(reproduce)
@@ -132,7 +110,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
             warnings.simplefilter("ignore")
             warnings.simplefilter("always", LinkwiseWarning)
             warnings.showwarning = voice.warn  # type: ignore[assignment]  # put back by catch_warnings
-            return _run(given, voice)
+            with recording() as written:
+                return _run(given, voice, written)
     finally:
         if previous is not None:
             signal.signal(signal.SIGTERM, previous)
@@ -148,15 +127,14 @@ class _Voice:
 
     def warn(self, message: Warning | str, *_: Any) -> None:
         """Print a warning."""
-        _say(
-            json.dumps({"warning": str(message)}, ensure_ascii=False)
-            if self.as_json
-            else on_screen(f"warning: {message}")
-        )
+        self._say("warning", f"warning: {message}", str(message))
 
     def note(self, text: str) -> None:
         """Print a note."""
-        _say(json.dumps({"note": text}, ensure_ascii=False) if self.as_json else on_screen(f"linkwise: {text}"))
+        self._say("note", f"linkwise: {text}", text)
+
+    def _say(self, kind: str, words: str, text: str) -> None:
+        _say(json.dumps({kind: text}, ensure_ascii=False) if self.as_json else on_screen(words))
 
     def fail(self, failed: BaseException, code: int, words: str) -> int:
         """Print an error, and return the exit code."""
@@ -179,12 +157,7 @@ class _Voice:
         return code
 
 
-def _run(arguments: Sequence[str], voice: _Voice) -> int:
-    with recording() as written:
-        return _run_recorded(arguments, voice, written)
-
-
-def _run_recorded(arguments: Sequence[str], voice: _Voice, written: Iterable[str]) -> int:
+def _run(arguments: Sequence[str], voice: _Voice, written: Iterable[str]) -> int:
     try:
         code = commands.main(args=list(arguments), prog_name="linkwise", standalone_mode=False)
         return _said_all(voice, code if isinstance(code, int) else 0)
@@ -203,8 +176,7 @@ def _run_recorded(arguments: Sequence[str], voice: _Voice, written: Iterable[str
         return voice.fail(stopped, INTERRUPTED, stopped.words)
     except (click.Abort, KeyboardInterrupt) as stopped:
         there = [visible(path) for path in written]
-        more = f" and {len(there) - MOST_WRITTEN:,} more" if len(there) > MOST_WRITTEN else ""
-        told = f"already written: {', '.join(there[:MOST_WRITTEN])}{more}" if there else "nothing was written"
+        told = f"already written: {some_of(there, MOST_WRITTEN)}" if there else "nothing was written"
         return voice.fail(stopped, INTERRUPTED, f"interrupted; {told}.")
     except (InfeasibleConstraintsError, DeadEndError) as conflict:
         return voice.fail(conflict, _code_of(conflict), str(conflict))

@@ -6,13 +6,20 @@ import math
 import os
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
 from linkwise._files import visible
-from linkwise._messages import many
+from linkwise._messages import in_words, many, more_lines
 from linkwise._threads import cores
+from linkwise.exceptions import (
+    InfeasibleConstraintsError,
+    InvalidArgumentError,
+    LinkwiseError,
+    UnsupportedConstraintError,
+)
 
 if TYPE_CHECKING:
     from linkwise.io import Knowledge, Table
@@ -122,6 +129,25 @@ _TABLE = (
 )
 
 
+statements_argument = click.argument(
+    "constraints", metavar="STATEMENTS...", nargs=-1, required=True, type=click.Path(allow_dash=True)
+)
+format_option = click.option(
+    "--format",
+    "form",
+    type=click.Choice(FORMATS),
+    help="The form of the files; without it, recognized by their content.",
+)
+force_option = click.option("--force", is_flag=True, help="Replace the file if it exists.")
+quiet_option = click.option("--quiet", is_flag=True, help="Print nothing unless something is wrong.")
+
+
+def data_option(*, dash: bool = False) -> Callable[[F], F]:
+    """Add ``--data``; ``dash`` allows standard input."""
+    path = click.Path(allow_dash=dash)
+    return click.option("--data", "data_path", metavar="DATA", type=path, help="The samples that the statements name.")
+
+
 def table_options(command: F) -> F:
     """Add the options that `read_table` takes as a dictionary."""
     for option in reversed(_TABLE):
@@ -145,16 +171,9 @@ def knowledge_options(command: F) -> F:
     """Add ``--data``, ``--id`` and ``--format``: the samples that statements name, and the form of the files."""
     for option in (
         _SKIP_BAD,
-        click.option(
-            "--format",
-            "form",
-            type=click.Choice(FORMATS),
-            help="The form of the files; without it, recognized by their content.",
-        ),
+        format_option,
         click.option("--id", "id_column", metavar="COLUMN", help="Column of the data that names the samples."),
-        click.option(
-            "--data", "data_path", metavar="DATA", type=click.Path(), help="The samples that the statements name."
-        ),
+        data_option(),
     ):
         command = option(command)
     return command
@@ -190,19 +209,15 @@ def reading_of(options: dict[str, Any]) -> dict[str, Any]:
 
 
 def _warn_of_spread(table: Table) -> None:
-    import warnings
-
-    from linkwise.exceptions import LinkwiseWarning
+    from linkwise._validation import warn_user
     from linkwise.selection import uneven_features
 
     uneven = None if hasattr(table.X, "tocsr") else uneven_features(table.X)
     if uneven is not None:
         wide, narrow, times = uneven
-        warnings.warn(
+        warn_user(
             f"column {table.columns[wide]} spreads {times:.0f} times as far as {table.columns[narrow]} and will decide "
-            "alone; --standardize makes them count alike.",
-            LinkwiseWarning,
-            stacklevel=2,
+            "alone; --standardize makes them count alike."
         )
 
 
@@ -223,9 +238,7 @@ def read_said(
 
 def read_statements(files: Sequence[str], ids: Any = None, form: str | None = None) -> Knowledge:
     """Read files of statements; with --skip-bad, warn of the rows and names that were skipped."""
-    import warnings
-
-    from linkwise.exceptions import LinkwiseWarning
+    from linkwise._validation import warn_user
     from linkwise.io import read_knowledge
 
     passing = bool(click.get_current_context().meta.get("linkwise.skip_bad"))
@@ -234,16 +247,13 @@ def read_statements(files: Sequence[str], ids: Any = None, form: str | None = No
         n = len(statements.skipped)
         lines = [f"skipped {many(n, 'row')} or {'name' if n == 1 else 'names'}:"]
         lines += [f"  {why}" for why in statements.skipped[:20]]
-        lines += [f"  ... and {n - 20:,} more"] if n > 20 else []
-        warnings.warn("\n".join(lines), LinkwiseWarning, stacklevel=2)
+        warn_user("\n".join([*lines, *more_lines(20, n)]))
     return statements
 
 
 @contextmanager
 def explained(statements: Knowledge | None) -> Iterator[None]:
     """Word errors inside the block for a shell: contradictions by file and line, wrong arguments as wrong usage."""
-    from linkwise.exceptions import InfeasibleConstraintsError, InvalidArgumentError, UnsupportedConstraintError
-
     try:
         yield
     except InvalidArgumentError as wrong:
@@ -270,8 +280,6 @@ def one_standard_input(names: Sequence[str]) -> None:
 
 def agree(files: Sequence[str], form: str | None) -> None:
     """Refuse a form that the ending of a file contradicts."""
-    from pathlib import Path
-
     for file in files:
         ending = Path(file.removesuffix(".gz")).suffix.lower()
         if form is not None and form not in SURE.get(ending, FORMATS):
@@ -282,12 +290,16 @@ def agree(files: Sequence[str], form: str | None) -> None:
             raise click.UsageError(msg)
 
 
+def require_ending(path: str, endings: Sequence[str], *, also: Sequence[str] = ()) -> None:
+    """Refuse the name of an output that does not end in one of some ways; ``also`` are other spellings of them."""
+    ending = Path(path).suffix
+    if ending.lower() not in (*endings, *also):
+        msg = f"-o {path} ends in {ending!r}, expected {in_words(endings, 'or')}."
+        raise click.UsageError(msg)
+
+
 def refuse_existing(path: str, *, force: bool, inputs: Sequence[str] = ()) -> None:
     """Refuse to write over an input at all, and over another file without --force."""
-    from pathlib import Path
-
-    from linkwise.exceptions import LinkwiseError
-
     target = Path(path)
     if target.is_dir():
         msg = f"{visible(path)} is a folder, expected the name of a file to write."

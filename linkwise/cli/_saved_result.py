@@ -6,37 +6,24 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from linkwise.exceptions import LinkwiseError
+
 TREES = (".nwk", ".newick", ".tree", ".tre", ".nh", ".json", ".npy")
 
 
 @dataclass(frozen=True, eq=False)
 class Result:
-    """The clustering in a file or folder; None for parts it does not hold.
+    """The clustering in a file or folder; None for parts it does not hold."""
 
-    Attributes
-    ----------
-    name : str
-        Its name in messages.
-    result : Any
-        A fitted estimator, a clustering, a dendrogram or labels, as the library takes them.
-    ids : ndarray
-        Names of the samples, or row numbers.
-    labels : ndarray or None
-        The cluster of each.
-    table : Table or None
-        The samples.
-    """
-
-    name: str
-    result: Any
-    ids: Any
+    name: str  # in messages
+    result: Any  # a fitted estimator, a clustering, a dendrogram or labels, as the library takes them
+    ids: Any  # names of the samples, or row numbers
     labels: Any = None
     table: Any = None
 
     @property
     def tree(self) -> Any:
         """The hierarchy, or an error that there is none."""
-        from linkwise.exceptions import LinkwiseError
         from linkwise.result import read_outcome
 
         found = read_outcome(self.result, who=self.name).tree
@@ -54,8 +41,6 @@ class Result:
 
     def need_table(self) -> Any:
         """The samples, or an error that they are not there."""
-        from linkwise.exceptions import LinkwiseError
-
         if self.table is None:
             msg = f"{self.name} does not hold the samples.\nHint: give a model that `linkwise cluster` wrote."
             raise LinkwiseError(msg)
@@ -76,8 +61,6 @@ def open_result(path: str) -> Result:
 
 
 def _of_folder(place: Path) -> Result:
-    from linkwise.exceptions import LinkwiseError
-
     for name in ("model.lwm", "labels.csv", "tree.nwk"):
         if (place / name).exists():
             return open_result(str(place / name))

@@ -35,12 +35,14 @@ from linkwise.constraints._from_labels_and_ids import (
 )
 from linkwise.constraints._groups import (
     gather as gather,
+    run_starts as run_starts,
     take_groups as take_groups,
 )
 from linkwise.constraints._kinds import (
     LINKS as LINKS,
 )
 from linkwise.constraints._label_statements import (
+    NO_LABELS as NO_LABELS,
     says_all as says_all,
 )
 from linkwise.constraints._near_pairs import (

@@ -56,22 +56,13 @@ def entry_key(table: Constraints, entry: Entry) -> tuple[int, int, int]:
 
 @dataclass(frozen=True, eq=False)
 class Entries:
-    """All entries of a table as arrays, in the order they were given; see `Entry` for the first three.
-
-    Attributes
-    ----------
-    statement, sample, label : ndarray of intp, shape (e,)
-    place : ndarray of intp, shape (e,)
-        Position in ``groups.member`` of a member, -1 for other entries.
-    weight : ndarray of float64, shape (e,)
-        The cost of dropping the entry: that of its statement.
-    """
+    """All entries of a table as arrays, in the order they were given; see `Entry` for the first three."""
 
     statement: IntArray
     sample: IntArray
     label: IntArray
-    place: IntArray
-    weight: FloatArray
+    place: IntArray  # position in `groups.member` of a member, -1 for other entries
+    weight: FloatArray  # the cost of dropping the entry: that of its statement
 
     def __len__(self) -> int:
         return len(self.statement)
@@ -188,22 +179,15 @@ def take_away(table: Constraints, gone: BoolArray, out: BoolArray, lost: BoolArr
     choice = (kind == Kind.MUST_LINK_ANY) | (kind == Kind.CANNOT_LINK_ANY)
     at = at[np.lexsort((np.where(choice[owner[at]], at, member[at]), owner[at]))]  # choices stay in their order
     place = np.cumsum(keep) - 1
-    made = type(table)(
-        table.n_samples,
-        table.kind[keep],
-        items[keep],
-        table.weight[keep],
-        table.row[keep],
-        table.rules,
-        table.ids,
-        gather(place[groups.statement[stays]], left[stays], member[at]),
-        _owned(labels, keep),
+    made = table._replace(
+        kind=table.kind[keep],
+        items=items[keep],
+        weight=table.weight[keep],
+        row=table.row[keep],
+        groups=gather(place[groups.statement[stays]], left[stays], member[at]),
+        labels=labels._replace(owner=labels.owner[keep]) if labels else labels,
     )
     return made, changed
-
-
-def _owned(labels: Labels, keep: BoolArray) -> Labels:
-    return labels._replace(owner=labels.owner[keep]) if labels else labels
 
 
 def _unlabel(

@@ -158,4 +158,4 @@ def sort_statements(
     placed = [to_places(names, kind, rows[kind]) for kind in Kind]
     made = cls._from_tables(len(names), placed, [w for part in weights for w in part], rules, names)
     row = np.array([p for part in place for p in part], dtype=np.intp)[made.row]
-    return cls(made.n_samples, made.kind, made.items, made.weight, row, made.rules, names, made.groups)
+    return made._replace(row=row)

@@ -99,19 +99,16 @@ class Groups(NamedTuple):
         return member[:-1][same], member[1:][same]
 
 
-def _empty() -> IntArray:
-    array = np.empty(0, dtype=np.intp)
-    array.setflags(write=False)
-    return array
+NO_GROUPS = Groups(np.empty(0, dtype=np.intp), np.zeros(1, dtype=np.intp), np.empty(0, dtype=np.intp))
+for _array in NO_GROUPS:
+    _array.setflags(write=False)
 
 
-def _zero() -> IntArray:
-    array = np.zeros(1, dtype=np.intp)
-    array.setflags(write=False)
-    return array
-
-
-NO_GROUPS = Groups(_empty(), _zero(), _empty())
+def run_starts(numbers: IntArray, n: int) -> IntArray:
+    """Return where the run of each number below ``n`` begins once they are sorted, and the end of the last run."""
+    start = np.zeros(n + 1, dtype=np.intp)
+    np.cumsum(np.bincount(numbers, minlength=n), out=start[1:])
+    return start
 
 
 def gather(statement: IntArray, sizes: IntArray, member: IntArray) -> Groups:

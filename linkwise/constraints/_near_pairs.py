@@ -9,6 +9,7 @@ import numpy as np
 from scipy.sparse import csr_array
 
 from linkwise._typing import FloatArray, IntArray
+from linkwise.constraints._groups import run_starts
 from linkwise.exceptions import LinkwiseError
 
 _CELLS = 1 << 22
@@ -116,6 +117,5 @@ def neighbors_within(X: Any, epsilon: float, *, metric: str = "euclidean") -> cs
     source = np.concatenate([pairs[:, 0], pairs[:, 1]])
     target = np.concatenate([pairs[:, 1], pairs[:, 0]])
     order = np.lexsort((target, source))
-    start = np.zeros(len(data) + 1, dtype=np.intp)
-    np.cumsum(np.bincount(source, minlength=len(data)), out=start[1:])
+    start = run_starts(source, len(data))
     return csr_array((np.concatenate([length, length])[order], target[order], start), shape=(len(data), len(data)))

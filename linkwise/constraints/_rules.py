@@ -21,9 +21,11 @@ class Rule:
     (True, True)
     """
 
-    def _read_bound(self, name: str) -> None:
-        value = read_number(getattr(self, name), name, type(self).__name__, finite=False, error=ConstraintError)
-        object.__setattr__(self, name, value)
+    def __post_init__(self) -> None:
+        for field in fields(self):
+            given = getattr(self, field.name)
+            value = read_number(given, field.name, type(self).__name__, finite=False, error=ConstraintError)
+            object.__setattr__(self, field.name, value)
 
     def __str__(self) -> str:
         """Write the rule as in a file of statements while a command runs, else as in Python."""
@@ -46,9 +48,6 @@ class MinSeparation(Rule):
 
     delta: float
 
-    def __post_init__(self) -> None:
-        self._read_bound("delta")
-
 
 @dataclass(frozen=True, slots=True)
 class NeighborWithin(Rule):
@@ -63,9 +62,6 @@ class NeighborWithin(Rule):
 
     epsilon: float
 
-    def __post_init__(self) -> None:
-        self._read_bound("epsilon")
-
 
 @dataclass(frozen=True, slots=True)
 class MaxCentroidDistance(Rule):
@@ -79,9 +75,6 @@ class MaxCentroidDistance(Rule):
     """
 
     gamma: float
-
-    def __post_init__(self) -> None:
-        self._read_bound("gamma")
 
 
 @dataclass(frozen=True, slots=True)

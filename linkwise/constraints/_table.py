@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from functools import cached_property
 from typing import Any, Literal, Self
 
 import numpy as np
@@ -35,6 +36,7 @@ from linkwise.constraints._rules import Rule
 from linkwise.exceptions import ConstraintError
 
 _SHOWN = 6
+_FIELDS = ("n_samples", "kind", "items", "weight", "row", "rules", "ids", "groups", "labels")  # of the constructor
 
 
 DOUBTFUL = 0.95  # trust in a doubtful statement
@@ -59,6 +61,8 @@ class Constraints:
     ----------
     n_samples : int
         Number of samples that statements may name; ``shape == (n_samples,)``.
+    n_statements : int
+        Number of statements about samples, m; rules are not counted.
     kind : ndarray of int8, shape (m,)
         The `Kind` of each statement.
     items : ndarray of intp, shape (m, 3)
@@ -66,6 +70,8 @@ class Constraints:
         number of samples has -1 in all three places.
     weight : ndarray of float64, shape (m,)
         Cost of breaking the statement; ``inf`` means hard.
+    is_hard : ndarray of bool, shape (m,)
+        Whether the statement may not be broken.
     row : ndarray of intp, shape (m,)
         Position of the statement in the user's input (its ``#`` number in messages).
     rules : tuple of Rule
@@ -95,9 +101,9 @@ class Constraints:
     '#1 cannot_link(1, 2)'
     """
 
-    __slots__ = ("_hash", "groups", "ids", "items", "kind", "labels", "n_samples", "row", "rules", "weight")
-
     n_samples: int
+    n_statements: int
+    is_hard: BoolArray
     kind: npt.NDArray[np.int8]
     items: IntArray
     weight: FloatArray
@@ -106,7 +112,6 @@ class Constraints:
     ids: npt.NDArray[Any] | None
     groups: Groups
     labels: Labels
-    _hash: int | None
 
     def __init__(
         self,
@@ -125,12 +130,13 @@ class Constraints:
         put(self, "kind", _frozen(kind))
         put(self, "items", _frozen(items))
         put(self, "weight", _frozen(weight))
+        put(self, "n_statements", len(kind))
+        put(self, "is_hard", _frozen(np.isinf(weight)))
         put(self, "row", _frozen(row))
         put(self, "rules", rules)
         put(self, "ids", None if ids is None else _frozen(ids))
         put(self, "groups", Groups(*(_frozen(array) for array in groups)))
         put(self, "labels", Labels(*(_frozen(array) for array in labels)) if len(labels[0]) else NO_LABELS)
-        put(self, "_hash", None)
 
     def __setattr__(self, name: str, value: object) -> None:
         msg = f"Constraints are immutable; {name} cannot be set.\nHint: build a new table, or combine tables with `|`."
@@ -181,11 +187,6 @@ class Constraints:
         Returns
         -------
         Constraints
-
-        Raises
-        ------
-        ConstraintError
-            A row names a sample that does not exist or contradicts itself.
 
         Examples
         --------
@@ -377,16 +378,6 @@ class Constraints:
         """``(n_samples,)``, so that scikit-learn splits the table along samples."""
         return (self.n_samples,)
 
-    @property
-    def n_statements(self) -> int:
-        """Number of statements about samples (rules not counted)."""
-        return len(self.kind)
-
-    @property
-    def is_hard(self) -> BoolArray:
-        """Mask of the statements that may not be broken."""
-        return np.isinf(self.weight)
-
     def of(self, kind: Kind) -> IntArray:
         """Return the samples of all statements of one kind, ``intp[k, arity]``; see `groups_of` for group kinds."""
         return self.items[self.kind == kind, : Kind(kind).arity]
@@ -398,11 +389,7 @@ class Constraints:
     def must_links(self) -> tuple[IntArray, IntArray]:
         """Return must-links that entail all must-links and groups together, and the statement of each.
 
-        Returns
-        -------
-        pairs : ndarray of intp, shape (p, 2)
-            The must-links, then each group together as a chain: as many pairs as samples, less one.
-        statement : ndarray of intp, shape (p,)
+        The must-links come first, then each group together as a chain: as many pairs as samples, less one.
         """
         at = np.flatnonzero(self.kind == Kind.MUST_LINK)
         pairs = self.items[at, :2]
@@ -453,6 +440,10 @@ class Constraints:
         tail = "" if np.isinf(weight) else f" weight {weight:g}"
         return f"#{int(self.row[statement])} {self._body(kind, statement)}{tail}"
 
+    def describe_each(self, statements: Iterable[int | Entry]) -> tuple[str, ...]:
+        """Write statements or entries in words, as `describe` writes one."""
+        return tuple(self.describe(statement) for statement in statements)
+
     def _describe_entry(self, entry: Entry) -> str:
         if entry.label >= 0:
             word = f'label "{self.labels.name[self.labels.label[entry.label]]}"'
@@ -484,12 +475,8 @@ class Constraints:
     __iter__ = None  # rows of X are not iterated one by one; `items`, `of` and `describe` read statements
 
     def __repr__(self) -> str:
-        parts = []
-        for kind in Kind:
-            count = int((self.kind == kind).sum())
-            if count:
-                parts.append(kind.count(count))
-        parts += [repr(rule) for rule in self.rules]
+        counts = {kind: int((self.kind == kind).sum()) for kind in Kind}
+        parts = [kind.count(count) for kind, count in counts.items() if count] + [repr(rule) for rule in self.rules]
         text = f"Constraints({self.n_samples:,} samples: {', '.join(parts) or 'no statements'}"
         if self.n_statements:
             soft = int((~self.is_hard).sum())
@@ -552,17 +539,12 @@ class Constraints:
     ) -> Self:
         if labels is None:
             labels = select_labels(self.labels, np.arange(self.n_statements)[picked], weight)
-        return type(self)(
-            self.n_samples,
-            self.kind[picked],
-            self.items[picked],
-            weight,
-            self.row[picked],
-            self.rules,
-            self.ids,
-            groups,
-            labels,
-        )
+        kind, items, row = self.kind[picked], self.items[picked], self.row[picked]
+        return self._replace(kind=kind, items=items, weight=weight, row=row, groups=groups, labels=labels)
+
+    def _replace(self, **fields: Any) -> Self:
+        """Return the same table with other arrays in some of its fields; they are not checked."""
+        return type(self)(**{name: fields.get(name, getattr(self, name)) for name in _FIELDS})
 
     def with_weight(self, weight: Any) -> Self:
         """Return the same statements with other weights: one for all, or one per statement; ``inf`` makes them hard."""
@@ -615,8 +597,7 @@ class Constraints:
 
     def with_rules(self, *rules: Rule) -> Self:
         """Return the same statements with ``rules`` in place of the current ones."""
-        fields = (self.n_samples, self.kind, self.items, self.weight, self.row)
-        return type(self)(*fields, _rule_tuple(rules), self.ids, self.groups, self.labels)
+        return self._replace(rules=_rule_tuple(rules))
 
     def with_ids(self, ids: Any) -> Self:
         """Return the same statements with other names for the samples; None for none."""
@@ -626,8 +607,7 @@ class Constraints:
         if names is not None and len(names) != self.n_samples:
             msg = f"with_ids got {len(names)} names, expected one for each of the {self.n_samples} samples."
             raise ConstraintError(msg)
-        fields = (self.n_samples, self.kind, self.items, self.weight, self.row)
-        return type(self)(*fields, self.rules, names, self.groups, self.labels)
+        return self._replace(ids=names)
 
     def unique(self) -> Self:
         """Merge repeated statements: soft weights add up, a hard copy makes the statement hard; first row is kept."""
@@ -699,15 +679,15 @@ class Constraints:
         return self._canonical() == other._canonical()
 
     def __hash__(self) -> int:
-        known = self._hash
-        if known is None:
-            known = hash(self._canonical())
-            object.__setattr__(self, "_hash", known)
-        return known
+        return self._hash
+
+    @cached_property
+    def _hash(self) -> int:
+        return hash(self._canonical())
 
     def __reduce__(self) -> tuple[Any, ...]:
-        fields = (self.n_samples, self.kind, self.items, self.weight, self.row, self.rules, self.ids)
-        return type(self), (*fields, tuple(self.groups), tuple(self.labels))
+        *fields, groups, labels = (getattr(self, name) for name in _FIELDS)
+        return type(self), (*fields, tuple(groups), tuple(labels))
 
 
 def _rule_tuple(rules: Iterable[Rule] | Rule) -> tuple[Rule, ...]:

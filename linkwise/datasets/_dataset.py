@@ -24,16 +24,10 @@ class Data:
     y : ndarray of intp, shape (n_samples,)
         The class of each sample, a position in ``label_names``. Where samples belong to several classes at once, a
         sparse matrix of zeros and ones instead, one column per class.
-    name : str
-        Name of the set, as given to `load`, or name of the generator.
-    feature_names : tuple of str
-        One per column, or empty where the source names none.
-    label_names : tuple of str
-        Names of the classes.
-    source : str
-        Source of the data.
-    description : str
-        One or two sentences about the data.
+    name, source, description : str
+        Name of the set, as given to `load`, or of the generator; the source; one or two sentences about the data.
+    feature_names, label_names : tuple of str
+        Names of the columns, empty where the source names none, and of the classes.
     categorical : ndarray of bool, shape (n_features,), or None
         Columns whose numbers are ranks of words and not measurements.
     ids : mapping from str to ndarray

@@ -78,11 +78,6 @@ def blobs_with_knowledge(
     Planted
         ``data, constraints, wrong``.
 
-    Raises
-    ------
-    LinkwiseError
-        The numbers contradict each other, for example more statements than there are pairs.
-
     Notes
     -----
     **Guarantee** exactly ``n_wrong`` statements are untrue, no pair occurs twice, the right statements hold together

@@ -65,12 +65,8 @@ def cellwalls(n_samples: int = 300, *, random_state: Any = None, noise: float = 
 
     Parameters
     ----------
-    n_samples : int, default=300
-        How many points, two thirds of them on the walls.
-    random_state : None, int or numpy.random.Generator
-        Seed; an int gives the same points every time.
-    noise : float, default=0.06
-        Standard deviation of the points around their place. A wall has radius 1.
+    n_samples, random_state, noise
+        As in `circles`. Two thirds of the points are on the walls, which have radius 1.
 
     Returns
     -------
@@ -84,8 +80,7 @@ def cellwalls(n_samples: int = 300, *, random_state: Any = None, noise: float = 
 
     References
     ----------
-    .. [1] D. Klein, S. D. Kamvar, C. D. Manning, "From Instance-level Constraints to Space-Level Constraints",
-       ICML 2002.
+    .. [1] D. Klein, S. D. Kamvar, C. D. Manning, ICML 2002; see `circles`.
 
     Examples
     --------
@@ -113,12 +108,8 @@ def xor(n_samples: int = 200, *, random_state: Any = None, noise: float = 0.25) 
 
     Parameters
     ----------
-    n_samples : int, default=200
-        How many points, a quarter of them in each heap.
-    random_state : None, int or numpy.random.Generator
-        Seed; an int gives the same points every time.
-    noise : float, default=0.25
-        Standard deviation of the heaps. Their centers are the corners of a square with side 2.
+    n_samples, random_state, noise
+        As in `circles`. A quarter of the points is in each heap; the centers are the corners of a square with side 2.
 
     Returns
     -------
@@ -131,8 +122,7 @@ def xor(n_samples: int = 200, *, random_state: Any = None, noise: float = 0.25) 
 
     References
     ----------
-    .. [1] D. Klein, S. D. Kamvar, C. D. Manning, "From Instance-level Constraints to Space-Level Constraints",
-       ICML 2002.
+    .. [1] D. Klein, S. D. Kamvar, C. D. Manning, ICML 2002; see `circles`.
 
     Examples
     --------
@@ -155,12 +145,8 @@ def stormclouds(n_samples: int = 300, *, random_state: Any = None, noise: float 
 
     Parameters
     ----------
-    n_samples : int, default=300
-        How many points, half of them in each cloud.
-    random_state : None, int or numpy.random.Generator
-        Seed; an int gives the same points every time.
-    noise : float, default=0.04
-        Standard deviation of the points around their place. A cloud is about 4 wide and 0.5 high.
+    n_samples, random_state, noise
+        As in `circles`. Half of the points are in each cloud, which is about 4 wide and 0.5 high.
 
     Returns
     -------
@@ -174,8 +160,7 @@ def stormclouds(n_samples: int = 300, *, random_state: Any = None, noise: float 
 
     References
     ----------
-    .. [1] D. Klein, S. D. Kamvar, C. D. Manning, "From Instance-level Constraints to Space-Level Constraints",
-       ICML 2002.
+    .. [1] D. Klein, S. D. Kamvar, C. D. Manning, ICML 2002; see `circles`.
 
     Examples
     --------

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -12,7 +13,8 @@ from linkwise._compat import remember_features, validate_data
 from linkwise._typing import IntArray
 from linkwise._validation import require_finite, require_numbers, warn_user
 from linkwise.constraints import Constraints, Kind, Rule, require_understood
-from linkwise.engines._saved import CACHE, FEATURES, Kept, is_array, kept_count, kept_instance, kept_labels
+from linkwise.engines._docstrings import inherit_entries
+from linkwise.engines._saved import CACHE, FEATURES, Kept, gather, is_array, kept_count, kept_instance, kept_labels
 from linkwise.exceptions import ViolationError
 from linkwise.problem import Problem, repair
 from linkwise.problem.statements import bind, constraints_of
@@ -22,7 +24,13 @@ from linkwise.result import Certificate, verify
 class ConstrainedEstimator(BaseEstimator):  # type: ignore[misc]
     """Base of all estimators: validates data and constraints, refuses unsupported kinds, undoes a failed fit.
 
-    A subclass sets ``understands``, implements `_learn`, and offers a documented ``fit`` that calls `_fit`.
+    A subclass sets ``understands``, implements `_learn`, and offers a documented ``fit`` that calls `_fit`. Its
+    docstring and ``_parameter_constraints`` hold its own parameters and attributes only; those of its bases are added.
+
+    Attributes
+    ----------
+    constraints_ : Constraints
+        The statements in force, numbered like the rows of X.
     """
 
     understands: ClassVar[frozenset[Kind]] = frozenset()
@@ -42,6 +50,13 @@ class ConstrainedEstimator(BaseEstimator):  # type: ignore[misc]
     _added_parameters: ClassVar[dict[str, Any]] = {}
     # a Pipeline passes constraints on by default when metadata routing is enabled
     __metadata_request__fit: ClassVar[dict[str, bool]] = {"constraints": True}
+
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        super().__init_subclass__(**kwargs)
+        own, names = cls.__dict__.get("_parameter_constraints", {}), inspect.signature(cls).parameters
+        allowed = gather(cls, "_parameter_constraints")
+        cls._parameter_constraints = {name: allowed[name] for name in allowed if name in names or name in own}
+        inherit_entries(cls)
 
     def _fit(self, X: Any, y: Any, constraints: Constraints | None) -> Self:
         """Read, bind, refuse and learn; a failure leaves the estimator unchanged."""
@@ -102,6 +117,18 @@ class ConstrainedClusterer(ClusterMixin, ConstrainedEstimator):  # type: ignore[
     """Base of all clusterers: defines `fit`; a subclass implements ``_solve`` and sets ``understands``.
 
     Think three times before adding anything here: it is a base of every method.
+
+    Attributes
+    ----------
+    labels_ : ndarray of shape (n_samples,)
+        Cluster of each sample.
+    n_clusters_ : int
+        Number of clusters found.
+    certificate_ : Certificate
+        Result of the independent check: which statements hold, and which do not.
+    dropped_ : Constraints
+        The soft statements that were left out because they contradict others; ``dropped_.row`` says where they stood.
+        Empty if the method weighs soft statements.
 
     Notes
     -----

@@ -17,6 +17,18 @@ class PartitionMixin:
     """A fixed number of clusters, and labels that are certified before they are stored.
 
     A subclass overrides `_keep` to store its other results, and calls `_keep_labels`.
+
+    Parameters
+    ----------
+    n_clusters : int
+        Number of clusters; none of them is empty.
+    random_state : int, RandomState instance or None
+        Seed for initialization and tie-breaking.
+
+    Attributes
+    ----------
+    n_clusters_ : int
+        Number of clusters found: always ``n_clusters``.
     """
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {

@@ -24,23 +24,14 @@ def _accept(value: Any, model: Any) -> str:  # noqa: ARG001
 class Kept(NamedTuple):
     """Declaration of one fitted attribute.
 
-    Attributes
-    ----------
-    check : callable
-        Takes the value and the estimator, whose attributes declared before have passed their checks; returns what is
-        wrong in words that follow the name of the attribute, or an empty string.
-    required : bool
-        Whether a file must hold it. Attributes that older files lack are not required.
-    saved : bool
-        False for caches, which a loaded estimator does without.
-    records : tuple of type
-        Dataclasses and named tuples in the value; their fields are written and read by name.
+    ``check`` takes the value and the estimator, whose attributes declared before have passed their checks; it returns
+    what is wrong in words that follow the name of the attribute, or an empty string.
     """
 
     check: Check = _accept
-    required: bool = False
-    saved: bool = True
-    records: tuple[type, ...] = ()
+    required: bool = False  # whether a file must hold it; attributes that older files lack are not required
+    saved: bool = True  # False for caches, which a loaded estimator does without
+    records: tuple[type, ...] = ()  # dataclasses and named tuples in the value, whose fields are written by name
 
 
 REPORTED = Kept()  # shown to users only: any plain value will do

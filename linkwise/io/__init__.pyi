@@ -1,13 +1,10 @@
 from linkwise.io._data import (
     read_data as read_data,
+    read_names as read_names,
 )
 from linkwise.io._knowledge import (
     Knowledge as Knowledge,
     read_knowledge as read_knowledge,
-)
-from linkwise.io._label_files import (
-    read_labels as read_labels,
-    read_names as read_names,
 )
 from linkwise.io._model import (
     load as load,
@@ -23,6 +20,7 @@ from linkwise.io._prepare import (
 from linkwise.io._results import (
     csv_line as csv_line,
     labels_csv as labels_csv,
+    read_labels as read_labels,
     read_tree as read_tree,
     write_labels as write_labels,
     write_tree as write_tree,

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import difflib
 import unicodedata
-import warnings
 from array import array
 from collections.abc import Sequence
 from typing import Any
@@ -12,9 +11,11 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from linkwise._messages import and_more
 from linkwise._typing import IntArray
+from linkwise._validation import warn_user
 from linkwise.constraints import Constraints, Kind, Labels, Rule
-from linkwise.exceptions import ConstraintError, LinkwiseError, LinkwiseWarning
+from linkwise.exceptions import ConstraintError
 from linkwise.io._text import shown
 
 
@@ -81,11 +82,7 @@ class Collector:
         """Add one statement; one that holds in every clustering is dropped with a warning."""
         if kind in (Kind.MUST_LINK, Kind.TRIPLET) and samples[0] == samples[1]:
             said = f"{singular(kind)}({', '.join(samples)})"
-            warnings.warn(
-                f"{self.name}, line {line}: {said} holds for every clustering and was dropped.",
-                LinkwiseWarning,
-                stacklevel=6,
-            )
+            warn_user(f"{self.name}, line {line}: {said} holds for every clustering and was dropped.")
             return
         unknown = len(self._unknown)
         codes = [self.code(sample, line) for sample in samples]
@@ -98,9 +95,10 @@ class Collector:
             self.skipped.append(f"{self.name}, line {line} names samples that are not in the data: {names}{others}.")
             if not stay:
                 return
-        self._append(kind, codes, weight, line, note)
+        self.append(kind, codes, weight, line, note)
 
-    def _append(self, kind: Kind, codes: Sequence[int], weight: float, line: int, note: str) -> None:
+    def append(self, kind: Kind, codes: Sequence[int], weight: float, line: int, note: str = "") -> None:
+        """Add one statement about different samples, by their numbers."""
         if note:
             self.notes[len(self._kind)] = note
         self._kind.append(kind)
@@ -137,11 +135,11 @@ class Collector:
         for label, rows in members.items():
             if len(rows) > 1:
                 kind = Kind.MUST_LINK if len(rows) == 2 else Kind.TOGETHER
-                self._append(kind, [code for code, _ in rows], np.inf, rows[0][1], f"{word} {label}")
+                self.append(kind, [code for code, _ in rows], np.inf, rows[0][1], f"{word} {label}")
         heads = [rows[0] for rows in members.values()]
         if apart and len(heads) > 1:
             kind = Kind.CANNOT_LINK if len(heads) == 2 else Kind.APART
-            self._append(kind, [code for code, _ in heads], np.inf, heads[0][1], f"different {word}")
+            self.append(kind, [code for code, _ in heads], np.inf, heads[0][1], f"different {word}")
         if len(self._kind) == first:
             return  # nothing follows from one sample, nor from groups of one
         source = len(self._source_apart)
@@ -156,15 +154,6 @@ class Collector:
             self._class.append(of)
             self.label_file.append(len(self.files) - 1)
             self.label_line.append(line)
-
-    def add_plain(self, kind: Kind, codes: tuple[int, ...], line: int) -> None:
-        """Add one hard statement about different samples, by their numbers."""
-        self._kind.append(kind)
-        self._size.append(len(codes))
-        self._member.extend(codes)
-        self._weight.append(np.inf)
-        self._file.append(len(self.files) - 1)
-        self._line.append(line)
 
     def add_many(self, kind: Kind, names: Sequence[str], items: IntArray, lines: IntArray) -> None:
         """Add hard statements that give samples as positions in ``names``, such as those of a taxonomy."""
@@ -224,20 +213,12 @@ class Collector:
         odd = [name for name in ids.tolist() if not name.isascii()]
         hidden = [name for name in odd if any(unicodedata.category(c) == "Cf" for c in name)]
         if hidden:
-            warnings.warn(
-                f"{len(hidden)} name(s) contain invisible characters, such as {hidden[0]!a}.",
-                LinkwiseWarning,
-                stacklevel=5,
-            )
+            warn_user(f"{len(hidden)} name(s) contain invisible characters, such as {hidden[0]!a}.")
         forms: dict[str, str] = {}
         for name in odd:
             twin = forms.setdefault(unicodedata.normalize("NFC", name), name)
             if twin != name:
-                warnings.warn(
-                    f"two samples have names that look alike: {twin!a} and {name!a} (composed differently).",
-                    LinkwiseWarning,
-                    stacklevel=5,
-                )
+                warn_user(f"two samples have names that look alike: {twin!a} and {name!a} (composed differently).")
         return ids
 
     def _word_unknown(self) -> str:
@@ -249,7 +230,6 @@ class Collector:
             + (f" ({file if several else ''}{', ' if several and line else ''}{f'line {line}' * (line > 0)})")
             for file, line, sample in self._unknown[:5]
         ).replace(" ()", "")
-        more = f" and {len(self._unknown) - 5:,} more" if len(self._unknown) > 5 else ""
         who = "the constraints name" if several else f"{self._unknown[0][0]} names"
         first = self._unknown[0][2]
         near = difflib.get_close_matches(first, names, n=1)
@@ -261,9 +241,4 @@ class Collector:
             hint = "there is a name with the same letters, composed differently; save both files in the form NFC."
         else:
             hint = f"did you mean {near[0]!r}?" if near else "names are compared exactly, including case."
-        return f"{who} samples that are not in the data: {listed}{more}.\nHint: {hint}"
-
-
-def in_file(name: str, bad: LinkwiseError) -> ConstraintError:
-    """Word an error of a tree reader with the file it happened in."""
-    return ConstraintError(f"{name}: {bad}")
+        return f"{who} samples that are not in the data: {listed}{and_more(5, len(self._unknown))}.\nHint: {hint}"

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import re
+import shlex
+import unicodedata
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Sequence
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, NoReturn
 
 import numpy as np
 import numpy.typing as npt
 
-from linkwise._messages import many
+from linkwise._messages import and_more, hint, many
 from linkwise._typing import FloatArray
 from linkwise.exceptions import LinkwiseError
 from linkwise.io._text import NUMBER, read_rows, shown
@@ -34,12 +37,8 @@ class Script(NamedTuple):
 
     def blank(self, column: FloatArray) -> FloatArray:
         """Mark numbers that stand for a missing one, such as -999."""
-        marks = [value for value in map(self.number_of_mark, self.missing) if value is not None]
+        marks = [float(word) for word in self.missing if NUMBER.fullmatch(word)]
         return np.where(np.isin(column, marks), np.nan, column) if marks else column
-
-    def number_of_mark(self, word: str) -> float | None:
-        """A word for missing as a number, if it is one."""
-        return float(word) if NUMBER.fullmatch(word) else None
 
 
 PLAIN = Script()
@@ -53,9 +52,9 @@ class Columns(ABC):
     n_rows: int
     unit: str
 
-    @abstractmethod
     def place(self, row: int) -> int:
         """Return the line or row number to show in a message."""
+        return row
 
     @abstractmethod
     def numbers(self, column: int) -> tuple[FloatArray, int]:
@@ -182,28 +181,20 @@ class FrameColumns(Columns):
             msg = f"{name} has no rows."
             raise LinkwiseError(msg)
 
-    def place(self, row: int) -> int:
-        """The number of the row, from 0."""
-        return row
-
     def numbers(self, column: int) -> tuple[FloatArray, int]:
         """Numbers and truth values as they are; text only where it reads as numbers."""
         series = self._series[column]
         if not (series.dtype.is_numeric() or str(series.dtype) == "Boolean"):
-            return self._read_words(column) if str(series.dtype) in ("String", "Object") else (self._nothing(), 0)
+            if str(series.dtype) in ("String", "Object"):
+                return _numbers_in(self.words(column), self.n_rows, self._script)
+            return np.full(self.n_rows, np.nan), 0
         if not series.null_count():
             return self._script.blank(np.asarray(series.to_numpy()).astype(np.float64)), -1
-        found = self._nothing()
+        found = np.full(self.n_rows, np.nan)
         found[[not gone for gone in series.is_null().to_list()]] = [
             float(value) for value in series.drop_nulls().to_list()
         ]
         return self._script.blank(found), -1
-
-    def _nothing(self) -> FloatArray:
-        return np.full(self.n_rows, np.nan)
-
-    def _read_words(self, column: int) -> tuple[FloatArray, int]:
-        return _numbers_in(self.words(column), self.n_rows, self._script)
 
     def words(self, column: int) -> list[str]:
         """Values as text."""
@@ -236,10 +227,6 @@ class ArrayColumns(Columns):
             raise LinkwiseError(msg)
         self._refuse_repeats()
 
-    def place(self, row: int) -> int:
-        """The number of the row, from 0."""
-        return row
-
     def numbers(self, column: int) -> tuple[FloatArray, int]:
         """One column."""
         return self._script.blank(self._array[:, column].astype(np.float64)), -1
@@ -247,3 +234,106 @@ class ArrayColumns(Columns):
     def words(self, column: int) -> list[str]:
         """One column as text, such as numbers that name the samples."""
         return [str(value) for value in self._array[:, column].tolist()]
+
+
+# -- cells that are not numbers ----------------------------------------------------------------------------------------
+
+_SHOWN = 5
+_FEW = 3  # different odd cells up to which each is named
+_COMMA = re.compile(r"[+-]?[0-9]+,[0-9]+(?:[eE][+-]?[0-9]+)?")
+_THOUSANDS = re.compile(r"[+-]?[0-9]{1,3}(?:,[0-9]{3})+(?:\.[0-9]+)?")
+_INFINITE = re.compile(r"[+-]?inf(?:inity)?", re.IGNORECASE)
+_WRITTEN_OTHERWISE = ("comma", "thousands", "script")  # numbers all the same, so nothing needs to be left out
+
+
+def refuse_words(source: Columns, wordy: Sequence[tuple[str, int, list[str]]], *, named: bool) -> NoReturn:
+    """Report columns that hold other values than numbers, and the options that read them.
+
+    ``wordy`` has each column, the first row that is not a number, and all its cells as text; ``named`` says whether a
+    column names the samples already.
+    """
+    listed = "; ".join(
+        f"{column} ({source.unit} {source.place(row)}: {shown(cells[row])})" for column, row, cells in wordy[:_SHOWN]
+    )
+    have = f"{many(len(wordy), 'column')} {'has' if len(wordy) == 1 else 'have'}"
+    hints = "; ".join(_ways(wordy, named))
+    msg = f"{source.name}: {have} cells that are not numbers: {listed}{and_more(_SHOWN, len(wordy))}.\nHint: {hints}."
+    raise LinkwiseError(msg)
+
+
+def _ways(wordy: Sequence[tuple[str, int, list[str]]], named: bool) -> list[str]:
+    """Return options to type, the likeliest first; leaving columns out comes last."""
+    like: dict[str, list[str]] = {}
+    marks: list[str] = []
+    examples: dict[str, str] = {}
+    for column, _, cells in wordy:
+        kind, odd = _kind(cells)
+        like.setdefault(kind, []).append(column)
+        examples.setdefault(kind, odd[0])
+        if kind == "dirty":
+            marks += [mark for mark in odd if mark not in marks]
+    ways = []
+    decimal = hint(command="`--decimal ,`", python="decimal=','")
+    if "comma" in like:
+        ways.append(f"these look like decimal commas: {decimal}")
+    if "thousands" in like:
+        word = examples["thousands"]
+        plain = word.replace(",", "")
+        ways.append(f"write {shown(word)} without commas ({plain}); if the comma is the decimal mark: {decimal}")
+    if "script" in like:
+        word = examples["script"]
+        ways.append(f"write {shown(word)} in plain digits: {unicodedata.normalize('NFKC', word)}")
+    if "infinite" in like:
+        ways.append(f"an infinite value cannot be compared; to count it as missing: {_missing([examples['infinite']])}")
+    if "dirty" in like:
+        ways.append(f"correct the cell, or count it as missing: {_missing(marks[:_FEW])}")
+    names = like.get("names", [])
+    if names and not named:
+        ways.append(f"if {names[0]} names the samples: {_option('id', names[:1])}")
+    few = like.get("categories", [])
+    if few:
+        ways.append(f"if the words are categories: {_option('categories', few)}")
+    texts = like.get("texts", []) + (names if named else names[1:])
+    if texts or (names and not named):
+        ways.append(f"to compare by the words of a text: {_option('text', (texts or names)[:1])}")
+    rest = [column for kind, columns in like.items() if kind not in _WRITTEN_OTHERWISE for column in columns]
+    if not rest:
+        return ways
+    end = "leave a column out" if len(rest) == 1 else "leave columns out"
+    return [*ways, f"{'or ' if ways else ''}{end}: {_option('drop', rest)}"]
+
+
+def _kind(cells: list[str]) -> tuple[str, list[str]]:
+    """Return the likely meaning of a column, and its cells that are not numbers, each once."""
+    odd = list(dict.fromkeys(cell for cell in cells if PLAIN.number(cell) is None))
+    if all(map(_THOUSANDS.fullmatch, odd)):
+        return "thousands", odd
+    if all(map(_COMMA.fullmatch, odd)):
+        return "comma", odd
+    if all(map(_INFINITE.fullmatch, odd)):
+        return "infinite", odd
+    if all(NUMBER.fullmatch(unicodedata.normalize("NFKC", cell)) for cell in odd):
+        return "script", odd
+    there = [cell for cell in cells if cell]
+    strange = set(odd)
+    if 2 * sum(cell in strange for cell in there) < len(there):
+        return "dirty", odd
+    different = len(set(there))
+    if different == len(cells) and max(len(cell.split()) for cell in there) <= _FEW:
+        return "names", odd
+    if different <= max(20, len(cells) // 2) and different < len(cells):
+        return "categories", odd
+    return "texts", odd
+
+
+def _missing(marks: list[str]) -> str:
+    shell = " ".join(f"--missing {shlex.quote(mark)}" for mark in marks)
+    return hint(command=f"{shell} --impute median", python=f"missing={marks!r}, impute='median'")
+
+
+def _option(name: str, columns: list[str]) -> str:
+    """One option for some columns, as it is typed."""
+    some = columns[:_SHOWN]
+    more = " ..." if len(columns) > _SHOWN else ""
+    python = f"{name}={(some[0] if name in ('id', 'text') else some)!r}"
+    return hint(command=" ".join(f"--{name} {shlex.quote(column)}" for column in some) + more, python=python)

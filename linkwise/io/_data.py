@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -12,10 +11,11 @@ import numpy.typing as npt
 import scipy.sparse
 
 from linkwise._files import decode
-from linkwise._messages import hint, many
-from linkwise.exceptions import LinkwiseError, LinkwiseWarning
+from linkwise._messages import hint, many, some_of
+from linkwise._validation import warn_user
+from linkwise.exceptions import LinkwiseError
+from linkwise.io._archive import MAGIC, array_of_npy, arrays_of_npz
 from linkwise.io._columns import PLAIN, ArrayColumns, Columns, DelimitedColumns, FrameColumns, Script
-from linkwise.io._npy import MAGIC, array_of_npy, arrays_of_npz
 from linkwise.io._prepare import Preparation, Table, learn
 from linkwise.io._text import is_path, read_raw, shown, source_name
 
@@ -48,11 +48,9 @@ def read_data(
         sparse matrix.
     id : str, optional
         The column that names the samples; without it they are 0, 1, 2, ..., or what the index of a pandas frame says.
-    columns : sequence of str, optional
-        The columns of numbers to compare samples by; by default all that are not named by another option, and none
-        beside ``text``.
-    drop : sequence of str
-        Columns to leave out.
+    columns, drop : sequence of str, optional
+        The columns of numbers to compare samples by (by default all that are not named by another option, and none
+        beside ``text``), and columns to leave out.
     text : str or sequence of str, optional
         Columns of text: every word is a feature, weighed by how rare it is (TF-IDF), and X is sparse.
     categories : sequence of str
@@ -61,10 +59,9 @@ def read_data(
         Give every column of numbers mean 0 and standard deviation 1, or the range from 0 to 1.
     impute : {"mean", "median", "most_frequent"}, optional
         What stands in for a missing number; by default missing values are refused.
-    delimiter : str, optional
-        What divides the cells of a text; by default found out from the first line.
-    decimal : {".", ","}, optional
-        The decimal mark of numbers in a text; by default that of ``like``, else a point.
+    delimiter, decimal : str, optional
+        Delimiter of the cells of a text, by default found in the first line; decimal mark of its numbers, ``"."`` or
+        ``","``, by default that of ``like``, else a point.
     missing : sequence of str
         Words that count as a missing number, beside empty cells, NA, n/a, NaN, null, none and ?.
     like : Table or Preparation, optional
@@ -74,11 +71,6 @@ def read_data(
     Returns
     -------
     Table
-
-    Raises
-    ------
-    LinkwiseError
-        What was found is no table of samples; the message names file, line, column and value.
 
     Notes
     -----
@@ -110,12 +102,37 @@ def read_data(
         raise LinkwiseError(msg)
     made = like.preparation if isinstance(like, Table) else like
     script = _script(decimal, missing, made)
-    found, names = _open(source, delimiter, script)
+    found, names = open_columns(source, delimiter, script)
     if isinstance(found, Columns):
         if made is not None:
             return _alike(found, made, id, names)
         return _fresh(found, names, script, id, columns, drop, text, categories, scale, impute)
     return _sparse(found, names, source_name(source), like, options)
+
+
+def read_names(source: Any, id: str | None = None) -> npt.NDArray[Any]:  # noqa: A002 - as in read_data
+    r"""Read only the names of the samples of a table; its other columns may hold anything.
+
+    Parameters
+    ----------
+    source, id
+        As for `read_data`.
+
+    Returns
+    -------
+    ndarray of shape (n_samples,)
+
+    Examples
+    --------
+    >>> import io
+    >>> from linkwise.io import read_names
+    >>> read_names(io.StringIO("name,color\notter,brown\nseal,grey\n"), id="name").tolist()
+    ['otter', 'seal']
+    """
+    found, names = open_columns(source, None)
+    if not isinstance(found, Columns):
+        return np.arange(found.shape[0]) if names is None else names
+    return sample_names(found, id, names)
 
 
 def _listed(**given: Any) -> list[tuple[str, ...]]:
@@ -148,7 +165,7 @@ def _script(decimal: str | None, missing: tuple[str, ...], like: Preparation | N
 # -- opening -----------------------------------------------------------------------------------------------------------
 
 
-def _open(source: Any, delimiter: str | None, script: Script = PLAIN) -> tuple[Any, npt.NDArray[Any] | None]:
+def open_columns(source: Any, delimiter: str | None, script: Script = PLAIN) -> tuple[Any, npt.NDArray[Any] | None]:
     """Return columns or a sparse matrix, and the names of the rows if the source has them."""
     name = source_name(source)
     if scipy.sparse.issparse(source):
@@ -274,7 +291,7 @@ def _fresh(
     X = made.apply(found)
     _warn_of_constants(found, made, X)
     gaps = made.gaps(found)
-    return Table(X, _ids(found, id_column, names), made.features, _notes(found, made, X, len(gaps)), made, gaps)
+    return Table(X, sample_names(found, id_column, names), made.features, _notes(found, made, X, len(gaps)), made, gaps)
 
 
 def _alike(found: Columns, made: Preparation, id_column: str | None, names: npt.NDArray[Any] | None) -> Table:
@@ -289,7 +306,7 @@ def _alike(found: Columns, made: Preparation, id_column: str | None, names: npt.
         raise LinkwiseError(msg)
     X = made.apply(found)
     gaps = made.gaps(found)
-    return Table(X, _ids(found, chosen, names), made.features, _notes(found, made, X, len(gaps)), made, gaps)
+    return Table(X, sample_names(found, chosen, names), made.features, _notes(found, made, X, len(gaps)), made, gaps)
 
 
 def _sparse(
@@ -313,7 +330,7 @@ def _sparse(
     return Table(X, np.arange(X.shape[0]) if names is None else names, made.features, _notes(None, made, X, 0), made)
 
 
-def _ids(found: Columns, id_column: str | None, names: npt.NDArray[Any] | None) -> npt.NDArray[Any]:
+def sample_names(found: Columns, id_column: str | None, names: npt.NDArray[Any] | None) -> npt.NDArray[Any]:
     if id_column is None and names is None:
         return np.arange(found.n_rows)
     if id_column is None:
@@ -347,12 +364,7 @@ def _warn_of_constants(found: Columns, made: Preparation, X: Any) -> None:
         return
     flat = [column for column, constant in zip(made.columns, np.ptp(X, axis=0) == 0, strict=False) if constant]
     if flat:
-        more = f" and {len(flat) - 5} more" if len(flat) > 5 else ""
-        warnings.warn(
-            f"{found.name}: the same value in every row, which cannot separate samples: {', '.join(flat[:5])}{more}.",
-            LinkwiseWarning,
-            stacklevel=4,
-        )
+        warn_user(f"{found.name}: the same value in every row, which cannot separate samples: {some_of(flat)}.")
 
 
 def _notes(found: Columns | None, made: Preparation, X: Any, n_missing: int) -> tuple[str, ...]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import io
-import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -12,18 +11,19 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 import numpy.typing as npt
 
+from linkwise._messages import more_lines
 from linkwise._typing import IntArray
-from linkwise.constraints import Constraints, Entry
-from linkwise.exceptions import ConstraintError, LinkwiseError, LinkwiseWarning
-from linkwise.io import _taxonomy_files as trees
-from linkwise.io._answers import is_dialogue, read_answers
+from linkwise._validation import warn_user
+from linkwise.constraints import Constraints, Entry, read_ids
+from linkwise.exceptions import ConstraintError, LinkwiseError
+from linkwise.io import _implied_statements as implied
 from linkwise.io._collect_statements import Collector, singular
 from linkwise.io._prepare import Table
 from linkwise.io._statements import (
     header_keys,
     json_lines,
-    parse_json,
     read_csv_statements,
+    read_json,
     read_json_statements,
     read_lines,
 )
@@ -47,16 +47,13 @@ class Knowledge:
     ----------
     constraints : Constraints
         What was said.
-    files : tuple of str
-        The files, as messages call them.
-    file, line : ndarray of intp
-        By the statement's ``row``: which file, and which line of it; 0 where a statement comes from a tree as a whole.
-    notes : mapping of int to str
-        By the statement's ``row``: what somebody noted beside it.
-    skipped : tuple of str
-        What is wrong with rows and names that were skipped, with ``skip_bad=True``.
+    files, file, line : tuple of str, and ndarrays of intp
+        The files, as messages call them; by the statement's ``row``, which file and which line of it, 0 where a
+        statement comes from a tree as a whole.
     label_file, label_line : ndarray of intp
         The same for each row of a file of groups or labels, by its ``row`` in ``constraints.labels``.
+    notes, skipped : mapping of int to str, and tuple of str
+        The note beside a statement, by its ``row``; rows and names that were skipped, with ``skip_bad=True``.
 
     Notes
     -----
@@ -85,21 +82,19 @@ class Knowledge:
 
     def file_of(self, statement: int | Entry) -> str:
         """The file a statement or entry was read from."""
-        said = self.constraints
-        if isinstance(statement, Entry):
-            if statement.label >= 0:
-                return self.files[int(self.label_file[said.labels.row[statement.label]])]
-            statement = statement.statement
-        return self.files[int(self.file[said.row[statement]])]
+        return self._place(statement)[0]
 
     def line_of(self, statement: int | Entry) -> int:
         """The line a statement or entry was read from (the first of several); 0 for a tree as a whole."""
+        return self._place(statement)[1]
+
+    def _place(self, statement: int | Entry) -> tuple[str, int]:
         said = self.constraints
-        if isinstance(statement, Entry):
-            if statement.label >= 0:
-                return int(self.label_line[said.labels.row[statement.label]])
-            statement = statement.statement
-        return int(self.line[said.row[statement]])
+        if isinstance(statement, Entry) and statement.label >= 0:
+            row = said.labels.row[statement.label]
+            return self.files[int(self.label_file[row])], int(self.label_line[row])
+        row = said.row[statement.statement if isinstance(statement, Entry) else statement]
+        return self.files[int(self.file[row])], int(self.line[row])
 
     def note_of(self, statement: int) -> str:
         """Return the note beside a statement, or ""."""
@@ -107,7 +102,7 @@ class Knowledge:
 
     def where(self, statement: int | Entry) -> str:
         """Name the place of a statement or entry: its line or lines, and its file where there are several."""
-        line, file = self.line_of(statement), self.file_of(statement)
+        file, line = self._place(statement)
         if not line:
             return file
         lines = [line] if isinstance(statement, Entry) else self._lines_of(statement)
@@ -147,8 +142,7 @@ class Knowledge:
         return [
             entry
             for entry in said.entries()
-            if self.line_of(entry) == line
-            and self.file_of(entry) == file
+            if self._place(entry) == (file, line)
             and (sample is None or (entry.sample >= 0 and said.name(entry.sample) == sample))
         ]
 
@@ -179,7 +173,7 @@ class Knowledge:
             who = "this one" if len(entries) == 1 else f"these {len(entries):,}"
             lines.append(f"Why: {who} cannot hold{goal}:")
             lines += [f"  {self.word(entry)}" for entry in entries[:shown]]
-            lines += [f"  ... and {len(entries) - shown:,} more"] if len(entries) > shown else []
+            lines += more_lines(shown, len(entries))
         lines += [f"  {rule}" for rule in why.rules]
         return "\n".join([*lines, self._argue(why)])
 
@@ -230,20 +224,11 @@ def read_knowledge(
     -------
     Knowledge
 
-    Raises
-    ------
-    ConstraintError
-        A line cannot be read or names a sample nobody knows; the message names file and line.
-
-    See Also
-    --------
-    write_knowledge : the way back.
-    linkwise.check : whether all of it can hold together.
-
     Notes
     -----
-    The forms are described in docs/files.md. A taxonomy becomes the fewest triplets that determine it. Of a dialogue's
-    log only answers count that were not taken back and that hold together. **Cost** O(size of the files).
+    The forms are described in docs/files.md; `write_knowledge` is the way back. A taxonomy becomes the fewest triplets
+    that determine it. Of a dialogue's log only answers count that were not taken back and that hold together. **Cost**
+    O(size of the files).
 
     Examples
     --------
@@ -263,21 +248,15 @@ def read_knowledge(
         before = into.trimmed
         _read_one(into, read_text(one), format, one)
         if into.trimmed > before:
-            warnings.warn(
-                f"{into.name}: {into.trimmed - before:,} name(s) had spaces around them, which were taken away.",
-                LinkwiseWarning,
-                stacklevel=2,
-            )
+            warn_user(f"{into.name}: {into.trimmed - before:,} name(s) had spaces around them, which were taken away.")
     made, file, line = into.finish(named=not isinstance(ids, (int, np.integer)))
     if not made and not into.skipped:
-        warnings.warn(f"{', '.join(into.files)}: there are no statements.", LinkwiseWarning, stacklevel=2)
+        warn_user(f"{', '.join(into.files)}: there are no statements.")
     label_file, label_line = (np.array(part, dtype=np.intp) for part in (into.label_file, into.label_line))
     return Knowledge(made, tuple(into.files), file, line, into.notes, tuple(into.skipped), label_file, label_line)
 
 
 def _read_ids(ids: Any) -> npt.NDArray[Any] | None:
-    from linkwise.constraints import read_ids
-
     if ids is None:
         return None
     if isinstance(ids, (int, np.integer)) and not isinstance(ids, bool):
@@ -292,7 +271,7 @@ def _read_one(into: Collector, text: str, form: str | None, source: Any) -> None
     if form == "json":
         _read_json(into, text)
     elif form == "newick":
-        trees.read_newick(into, text)
+        implied.read_newick(into, text)
     elif form == "lines":
         read_lines(into, text)
     elif form == "statements" and (ending in _JSON_LINES or text.lstrip().startswith("{")):
@@ -301,7 +280,7 @@ def _read_one(into: Collector, text: str, form: str | None, source: Any) -> None
         read_csv_statements(into, text)
     elif form is not None:
         keys = _header(text)
-        reader = {"groups": trees.read_groups, "paths": trees.read_paths, "parents": trees.read_parents}[form]
+        reader = {"groups": implied.read_groups, "paths": implied.read_paths, "parents": implied.read_parents}[form]
         wanted = {"groups": "sample,group", "paths": "sample,path", "parents": "child,parent"}[form]
         if len(keys) == 2 and _of_columns(keys) is None:
             _require_header(into, text, keys, wanted)
@@ -359,12 +338,12 @@ def _of_columns(keys: list[str]) -> str | None:
     """Return the format of a table with these columns, if it is a supported one."""
     if "kind" in keys:
         return "statements"
-    if any(key in keys for key in trees.SAMPLES):
+    if any(key in keys for key in implied.SAMPLES):
         if "path" in keys:
             return "paths"
-        if any(key in keys for key in trees.GROUPS):
+        if any(key in keys for key in implied.GROUPS):
             return "groups"
-    if "parent" in keys and any(key in keys for key in ("child", "node", *trees.SAMPLES)):
+    if "parent" in keys and any(key in keys for key in ("child", "node", *implied.SAMPLES)):
         return "parents"
     return None
 
@@ -381,11 +360,13 @@ def _refuse_long_lines(name: str, text: str) -> None:
 def _read_objects(into: Collector, text: str) -> None:
     """Read JSON lines: statements, or the log of a dialogue."""
     try:
-        head = parse_json(text.lstrip().split("\n", 1)[0], into.name)
+        head = read_json(text.lstrip().split("\n", 1)[0], into.name)
     except ConstraintError:
         head = None  # worded with its line below
-    if is_dialogue(head):
-        read_answers(into, json_lines(into, text[: text.rfind("\n") + 1]))  # a line cut short was never acknowledged
+    if implied.is_dialogue(head):
+        implied.read_answers(
+            into, json_lines(into, text[: text.rfind("\n") + 1])
+        )  # a line cut short was never acknowledged
     else:
         read_json_statements(into, json_lines(into, text))
 
@@ -395,26 +376,28 @@ def _read_json(into: Collector, text: str) -> None:
     first = text.lstrip().split("\n", 1)[0]
     rest = text.lstrip()[len(first) :].strip()
     try:
-        head = parse_json(first, into.name)
+        head = read_json(first, into.name)
     except ConstraintError:
         head = None
-    if isinstance(head, dict) and ({"kind", "type"} & set(head) or (rest and "format" in head) or is_dialogue(head)):
+    if isinstance(head, dict) and (
+        {"kind", "type"} & set(head) or (rest and "format" in head) or implied.is_dialogue(head)
+    ):
         _read_objects(into, text)
         return
     if head is None and rest.lstrip().startswith("{") and text.lstrip().startswith("{") and first.strip() != "{":
         _read_objects(into, text)  # lines of which the first is broken: say so by its number
         return
-    document = parse_json(text, into.name)
+    document = read_json(text, into.name)
     if isinstance(document, list) and all(isinstance(one, dict) and {"kind", "type"} & set(one) for one in document):
         read_json_statements(into, iter(enumerate(document, start=1)))
         return
     if isinstance(document, dict) and "format" in document:
         if str(document["format"]).startswith("linkwise.dendrogram/"):
-            trees.read_tree(into, text)
+            implied.read_tree(into, text)
         else:
             read_json_statements(into, iter([(1, document)]))
     elif isinstance(document, (dict, list)):
-        trees.read_nested(into, text)
+        implied.read_nested(into, text)
     else:
         msg = f"{into.name} holds {type(document).__name__} {str(document)[:40]!r}, expected statements or a taxonomy."
         raise ConstraintError(msg)

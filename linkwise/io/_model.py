@@ -5,17 +5,16 @@ from __future__ import annotations
 import json
 import platform
 import re
-import warnings
 from pathlib import Path
 from typing import Any, Literal, NoReturn, overload
 
 import numpy as np
 
-from linkwise._files import require_file, write_whole
+from linkwise._files import parse_json, require_file, write_whole
 from linkwise._messages import hint, many
-from linkwise.exceptions import LinkwiseError, LinkwiseWarning
-from linkwise.io._archive import MANIFEST, Archive, Member, measure, pack, read_member
-from linkwise.io._npy import array_of_npy, npy_of_array
+from linkwise._validation import warn_user
+from linkwise.exceptions import LinkwiseError
+from linkwise.io._archive import MANIFEST, Archive, Member, array_of_npy, measure, npy_of_array, pack, read_member
 from linkwise.io._prepare import Preparation, Table
 from linkwise.io._saved_values import Reader, Writer, is_model
 
@@ -37,11 +36,6 @@ def save(model: Any, path: Any, *, data: Table | Preparation | None = None) -> N
     data : Table or Preparation, optional
         The samples the model was fitted to, as `read_data` returned them, so that reports can name them and new rows
         can be prepared alike; or only how they were prepared.
-
-    Raises
-    ------
-    LinkwiseError
-        The model is not fitted, is not from linkwise, or holds a function (as ``metric`` may).
 
     Notes
     -----
@@ -127,11 +121,6 @@ def load(path: Any, *, with_data: bool = False) -> Any:
     estimator or Clustering
         Fitted as it was saved; with ``with_data`` a pair of it and the data (None if there are none).
 
-    Raises
-    ------
-    LinkwiseError
-        The file is not a model, is damaged, was made by a newer version, or holds values that do not belong in a model.
-
     Notes
     -----
     **Guarantee** loading runs no code from the file, whoever made it: estimators come from a fixed list, values from a
@@ -171,11 +160,7 @@ def load(path: Any, *, with_data: bool = False) -> Any:
             archive.read(name)  # members that no value refers to are compared with their checksums as well
     if unused:
         belong = "belongs" if len(unused) == 1 else "belong"
-        warnings.warn(
-            f"{path} holds {many(len(unused), 'file')} that {belong} to no value of the model: {unused[0]}.",
-            LinkwiseWarning,
-            stacklevel=2,
-        )
+        warn_user(f"{path} holds {many(len(unused), 'file')} that {belong} to no value of the model: {unused[0]}.")
     return found if with_data else found[0]
 
 
@@ -185,24 +170,11 @@ def _fail(name: str, why: str) -> NoReturn:
     raise LinkwiseError(msg)
 
 
-def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    if len({key for key, _ in pairs}) < len(pairs):
-        msg = "a key occurs twice"
-        raise ValueError(msg)
-    return dict(pairs)
-
-
-def _no_constant(word: str) -> NoReturn:
-    msg = f"{word} is not JSON"
-    raise ValueError(msg)
-
-
 def _read_manifest(archive: Archive) -> dict[str, Any]:
     try:
-        manifest = json.loads(archive.manifest.decode(), object_pairs_hook=_unique, parse_constant=_no_constant)
-    except (ValueError, RecursionError) as bad:
-        why = "nested too deeply" if isinstance(bad, RecursionError) else str(bad)[:80]
-        _fail(archive.name, f"its manifest is not JSON ({why})")
+        manifest = parse_json(archive.manifest.decode())
+    except ValueError as bad:
+        _fail(archive.name, f"its manifest is not JSON ({str(bad)[:80]})")
     found = _FORMAT.fullmatch(str(manifest.get("format"))) if isinstance(manifest, dict) else None
     if found is None:
         _fail(archive.name, f"its manifest lacks the format {FORMAT!r}")
@@ -226,11 +198,7 @@ def _compare_versions(name: str, versions: Any, minor: int) -> None:
         _fail(name, "its manifest lacks the versions that wrote it")
     theirs, ours = versions.get("linkwise", ""), _versions()["linkwise"]
     if minor > MINOR or theirs.split(".")[:2] != ours.split(".")[:2]:
-        warnings.warn(
-            f"{name} was written by linkwise {theirs[:20]} and read by linkwise {ours}; compare a few results.",
-            LinkwiseWarning,
-            stacklevel=4,
-        )
+        warn_user(f"{name} was written by linkwise {theirs[:20]} and read by linkwise {ours}; compare a few results.")
 
 
 def _read_members(archive: Archive, manifest: dict[str, Any]) -> list[Member]:

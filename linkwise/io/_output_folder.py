@@ -25,14 +25,10 @@ class Folder:
 
     Parameters
     ----------
-    folder : str or Path
-        Where the files go; made if it is not there.
-    names : sequence of str
-        The files that will be written.
-    force : bool
-        Whether files that are there already may be replaced.
-    inputs : iterable of str
-        Files that are read, and must not be among those written.
+    folder, names : str or Path, and sequence of str
+        Where the files go, made if it is not there, and the files that will be written.
+    force, inputs : bool, and iterable of str
+        Whether existing files may be replaced; files that are read, and must not be among those written.
 
     Examples
     --------
@@ -94,6 +90,10 @@ class Folder:
         if name not in self._made:
             self._made.append(name)
         return self.folder / f".{self._mark}.{self._made.index(name)}.partial{Path(name).suffix}"
+
+    def paths(self, names: Iterable[str]) -> dict[str, Path]:
+        """Where to write some files for now, by name."""
+        return {name: self.path(name) for name in names}
 
     def write(self, name: str, text: str) -> None:
         """Write one text file."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import warnings
+import shlex
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -11,9 +11,9 @@ import numpy.typing as npt
 
 from linkwise._messages import hint, many
 from linkwise._typing import BoolArray, FloatArray, IntArray
-from linkwise.exceptions import LinkwiseError, LinkwiseWarning
-from linkwise.io._columns import Columns, Script
-from linkwise.io._odd_values import quoted, refuse_words
+from linkwise._validation import warn_user
+from linkwise.exceptions import LinkwiseError
+from linkwise.io._columns import Columns, Script, refuse_words
 from linkwise.io._text import shown
 
 IMPUTE = ("mean", "median", "most_frequent")
@@ -27,26 +27,15 @@ class Preparation:
 
     Attributes
     ----------
-    id : str or None
-        The column that named the samples.
-    columns : tuple of str
-        Columns of numbers, in the order of the features.
-    categories : tuple of (str, tuple of str)
-        Columns of words with few values, each value a feature of 0 and 1; after the numbers.
-    text : tuple of str
-        Columns of text, whose words are features; last.
-    impute, scale : str or None
-        What was asked for.
+    id, impute, scale, decimal, missing
+        As `read_data` was given them.
+    columns, categories, text : tuple
+        In the order of the features: columns of numbers; columns of words with few values, and these, each a feature of
+        0 and 1; columns of text, whose words are features.
     fill, shift, factor : ndarray of shape (len(columns),)
         What stands in for a missing number, is taken away from every number, and divides what is left.
-    words : tuple of str
-        The words that are features.
-    idf : ndarray of shape (len(words),)
-        How rare each word is.
-    decimal : str
-        The decimal mark of numbers in texts.
-    missing : tuple of str
-        Words that count as a missing number.
+    words, idf : tuple of str, and ndarray of shape (len(words),)
+        The words that are features, and how rare each is.
 
     Examples
     --------
@@ -82,17 +71,9 @@ class Preparation:
         chosen = tuple(f"{column}={value}" for column, values in self.categories for value in values)
         return self.columns + chosen + self.words
 
-    def apply(self, source: Columns, *, fill: bool = True) -> Any:
-        """Turn rows into features: an array, or with text a sparse matrix.
-
-        Parameters
-        ----------
-        source : Columns
-            Columns by name; others than those named here are ignored.
-        fill : bool, default=True
-            Whether missing values may be filled, if ``impute`` says how.
-        """
-        parts = [(self._numbers(source, fill) - self.shift) / self.factor] if self.columns else []
+    def apply(self, source: Columns) -> Any:
+        """Turn rows into features: an array, or with text a sparse matrix; other columns are ignored."""
+        parts = [(self._numbers(source) - self.shift) / self.factor] if self.columns else []
         parts += [self._indicators(source, column, values) for column, values in self.categories]
         if not self.text:
             return np.ascontiguousarray(np.hstack(parts))
@@ -108,11 +89,11 @@ class Preparation:
         found = [np.isnan(source.numbers(i)[0]) for i in source.find("the table", self.columns)]
         return np.argwhere(np.stack(found, axis=1)).astype(np.intp)
 
-    def _numbers(self, source: Columns, fill: bool) -> FloatArray:
+    def _numbers(self, source: Columns) -> FloatArray:
         X = read_numbers(source, self.columns)
         gaps = np.isnan(X)
         if gaps.any():
-            if self.impute is None or not fill:
+            if self.impute is None:
                 refuse_gaps(source, self.columns, gaps)
             X[gaps] = np.broadcast_to(self.fill, X.shape)[gaps]
         return X
@@ -123,11 +104,9 @@ class Preparation:
         code = np.array([place.get(word, -1) for word in found], dtype=np.intp)
         odd = np.flatnonzero(code < 0)
         if len(odd):
-            warnings.warn(
+            warn_user(
                 f"{source.where(int(odd[0]))}: {column} is {shown(found[odd[0]])}, a value not seen before, and so in "
-                f"{many(len(odd), 'row')}; they match none of {', '.join(values[:5])}.",
-                LinkwiseWarning,
-                stacklevel=4,
+                f"{many(len(odd), 'row')}; they match none of {', '.join(values[:5])}."
             )
         return np.asarray(code[:, None] == np.arange(len(values)), dtype=np.float64)
 
@@ -213,7 +192,7 @@ def _fill(source: Columns, X: FloatArray, gaps: BoolArray, columns: tuple[str, .
         column = columns[int(np.argmax(empty))]
         msg = (
             f"{source.name}: the column {shown(column)} is empty, so there is nothing to fill it with.\n"
-            f"Hint: leave it out: {hint(command=f'--drop {quoted(column)}', python=f'drop=[{column!r}]')}"
+            f"Hint: leave it out: {hint(command=f'--drop {shlex.quote(column)}', python=f'drop=[{column!r}]')}"
         )
         raise LinkwiseError(msg)
     if impute != "most_frequent":
@@ -236,7 +215,8 @@ def _values(source: Columns, column: str) -> tuple[str, ...]:
     found = sorted(set(words))
     if len(found) > max(20, len(words) // 2):
         name, text = (
-            hint(command=f"--{option} {quoted(column)}", python=f"{option}={column!r}") for option in ("id", "text")
+            hint(command=f"--{option} {shlex.quote(column)}", python=f"{option}={column!r}")
+            for option in ("id", "text")
         )
         msg = (
             f"{source.name}: {column} has {len(found):,} different values in {len(words):,} rows, "

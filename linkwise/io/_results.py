@@ -1,4 +1,4 @@
-"""Results as files: labels as CSV or Parquet, trees as Newick, JSON or a linkage matrix."""
+"""Results as files, written and read: labels as CSV or Parquet, trees as Newick, JSON or a linkage matrix."""
 
 from __future__ import annotations
 
@@ -7,12 +7,20 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from linkwise._files import read_bytes, read_text_file, write_whole
 from linkwise.exceptions import LinkwiseError
-from linkwise.io._npy import array_of_npy, npy_of_array
-from linkwise.io._statements import escaped
+from linkwise.io._archive import array_of_npy, npy_of_array
+from linkwise.io._columns import Columns
+from linkwise.io._data import open_columns, sample_names
+from linkwise.io._statements import escaped, unescaped
+from linkwise.io._text import shown, source_name
 from linkwise.result import Dendrogram
+
+_SAMPLE = ("sample", "id", "name")
+WRITTEN = ("sample", "cluster")  # the columns of `write_labels`
+_CLUSTER = ("cluster", "label", "class", "group")
 
 
 def csv_line(*values: object, delimiter: str = ",") -> str:
@@ -34,14 +42,7 @@ def csv_line(*values: object, delimiter: str = ",") -> str:
 
 
 def labels_csv(ids: Any, labels: Any, *, delimiter: str = ",") -> str:
-    r"""Word labels as CSV with a header, one row per sample.
-
-    Parameters
-    ----------
-    ids : ndarray or None
-        Names of the samples; None for row numbers.
-    labels : ndarray of shape (n_samples,)
-        The cluster of each.
+    r"""Word labels as CSV with a header, one row per sample; without ``ids`` samples are row numbers.
 
     Examples
     --------
@@ -50,13 +51,18 @@ def labels_csv(ids: Any, labels: Any, *, delimiter: str = ",") -> str:
     >>> labels_csv(np.array(["otter", "seal"]), np.array([0, 1]))
     'sample,cluster\notter,0\nseal,1\n'
     """
+    rows = (csv_line(*row, delimiter=delimiter) for row in zip(*_pair(ids, labels), strict=True))
+    return csv_line("sample", "cluster", delimiter=delimiter) + "".join(rows)
+
+
+def _pair(ids: Any, labels: Any) -> tuple[list[Any], list[Any]]:
+    """Names and labels of the samples; without names, row numbers."""
     given = np.asarray(labels).tolist()
-    names = range(len(given)) if ids is None else np.asarray(ids).tolist()
+    names = list(range(len(given))) if ids is None else np.asarray(ids).tolist()
     if len(names) != len(given):
         msg = f"there are {len(given):,} labels for {len(names):,} samples, expected one each."
         raise LinkwiseError(msg)
-    rows = (csv_line(name, label, delimiter=delimiter) for name, label in zip(names, given, strict=True))
-    return csv_line("sample", "cluster", delimiter=delimiter) + "".join(rows)
+    return names, given
 
 
 def write_labels(path: Any, labels: Any, ids: Any = None) -> None:
@@ -69,11 +75,8 @@ def write_labels(path: Any, labels: Any, ids: Any = None) -> None:
     labels : array-like of shape (n_samples,)
         The cluster of each sample.
     ids : array-like of shape (n_samples,), optional
-        Names of the samples; by default row numbers.
-
-    Notes
-    -----
-    In CSV, a name that a spreadsheet would run as a formula gets a leading apostrophe.
+        Names of the samples; by default row numbers. In CSV, one that a spreadsheet would run as a formula gets a
+        leading apostrophe.
 
     Examples
     --------
@@ -102,14 +105,70 @@ def _labels_parquet(ids: Any, labels: Any) -> bytes:
     except ImportError as missing:
         msg = "write_labels needs pyarrow to write Parquet.\nHint: pip install 'linkwise[io]', or write .csv."
         raise LinkwiseError(msg) from missing
-    given = np.asarray(labels)
-    names = np.arange(len(given)) if ids is None else np.asarray(ids)
-    if len(names) != len(given):
-        msg = f"there are {len(given):,} labels for {len(names):,} samples, expected one each."
-        raise LinkwiseError(msg)
     sink = io.BytesIO()
-    pa.parquet.write_table(pa.table({"sample": names.tolist(), "cluster": given.tolist()}), sink)
+    pa.parquet.write_table(pa.table(dict(zip(("sample", "cluster"), _pair(ids, labels), strict=True))), sink)
     return sink.getvalue()
+
+
+def read_labels(
+    source: Any,
+    column: str | None = None,
+    *,
+    id: str | None = None,  # noqa: A002 - as in read_data
+) -> tuple[npt.NDArray[Any], npt.NDArray[Any]]:
+    r"""Read the cluster or class of each sample from a column of a table.
+
+    Parameters
+    ----------
+    source : str, Path, file, data frame or array
+        As for `read_data`; what `write_labels` wrote, for example.
+    column : str, optional
+        The column of labels; by default ``cluster``, ``label``, ``class`` or ``group``, whichever is there.
+    id : str, optional
+        The column that names the samples; by default ``sample``, ``id`` or ``name`` if there is one, else they are
+        0, 1, 2, ...
+
+    Returns
+    -------
+    ids : ndarray of shape (n_samples,)
+        Names as text, or row numbers.
+    labels : ndarray of str, shape (n_samples,)
+        The labels as text; "" where one is missing.
+
+    Examples
+    --------
+    >>> import io
+    >>> from linkwise.io import read_labels
+    >>> ids, labels = read_labels(io.StringIO("sample,cluster\notter,0\nseal,1\n"))
+    >>> ids.tolist(), labels.tolist()
+    (['otter', 'seal'], ['0', '1'])
+    """
+    found, names = open_columns(source, None)
+    if not isinstance(found, Columns):
+        msg = f"{source_name(source)} is a sparse matrix, expected a table with a column of labels."
+        raise LinkwiseError(msg)
+    if column is None:
+        column = next((name for name in _CLUSTER if name in found.names), None)
+        if column is None:
+            listed = ", ".join(map(str, found.names[:20]))
+            msg = (
+                f"{found.name} has no column of labels called {', '.join(_CLUSTER[:-1])} or {_CLUSTER[-1]}.\n"
+                f"Hint: name the column; the table has {listed}."
+            )
+            raise LinkwiseError(msg)
+    labels = np.array(found.words(found.find("the column of labels", [column])[0]))
+    if not len(labels):
+        msg = f"{found.name} has no rows."
+        raise LinkwiseError(msg)
+    if id is None and names is None:
+        id = next((name for name in _SAMPLE if name in found.names and name != column), None)  # noqa: A001
+    if id == column:
+        msg = f"{found.name}: {shown(column)} cannot both name the samples and hold their labels."
+        raise LinkwiseError(msg)
+    ids = sample_names(found, id, names)
+    if tuple(found.names) == WRITTEN and not found.name.endswith((".parquet", ".pq")):  # as `write_labels` does it
+        ids = np.array([unescaped(name) for name in ids.tolist()])
+    return ids, labels
 
 
 def write_tree(path: Any, tree: Dendrogram, *, ids: Any = None, join: bool = False) -> None:
@@ -167,15 +226,6 @@ def read_tree(path: Any) -> Dendrogram:
     -------
     Dendrogram
         As the file has it; `Dendrogram.parted` gives the forest that was joined for other programs.
-
-    Raises
-    ------
-    LinkwiseError
-        The file holds no tree.
-
-    See Also
-    --------
-    write_tree : the way back.
 
     Examples
     --------

@@ -126,10 +126,12 @@ class Writer:
             fields = {
                 key: getattr(value, key) for key in ("n_samples", "kind", "items", "weight", "row", "rules", "ids")
             }
-            labels = {f"labels_{key}": part for key, part in value.labels._asdict().items()} if value.labels else {}
-            return self._named("Constraints", {**fields, **value.groups._asdict(), **labels}, where)
+            fields |= value.groups._asdict()
+            if len(value.labels.sample):
+                fields |= {f"labels_{key}": part for key, part in value.labels._asdict().items()}
+            return self._named("Constraints", fields, where)
         if isinstance(value, Dendrogram):
-            keys = ("n_samples", "parent", "raw_height", "marked", "ids", *(("joins",) if value.is_joined else ()))
+            keys = ("n_samples", "parent", "raw_height", "marked", "ids", *(("joins",) if len(value.joins) else ()))
             return self._named("Dendrogram", {key: getattr(value, key) for key in keys}, where)
         if _record_type(name, self._own) is type(value):
             return self._named(name, {field: getattr(value, field) for field in _fields(value)}, where)

@@ -6,13 +6,14 @@ import difflib
 import json
 import math
 import re
-import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Any, NoReturn
+from typing import Any
 
+from linkwise._files import parse_json
 from linkwise._messages import hint
+from linkwise._validation import warn_user
 from linkwise.constraints import Kind, MaxCentroidDistance, MinSeparation, NeighborWithin, Rule, SizeBetween
-from linkwise.exceptions import ConstraintError, LinkwiseWarning
+from linkwise.exceptions import ConstraintError
 from linkwise.io._collect_statements import KINDS, Collector
 from linkwise.io._text import NUMBER, read_rows, shown
 
@@ -150,7 +151,7 @@ def _quick_reader(into: Collector, keys: list[str], ours: bool) -> Callable[[int
     c = keys.index("c") if "c" in keys else None
     rest = [i for i, key in enumerate(keys) if key not in ("kind", "a", "b", "c")]
     kinds = {name: kind for name, kind in KINDS.items() if not kind.is_group and (c is not None or kind.arity == 2)}
-    known, width, line_up = into.known, len(keys), into.add_plain
+    known, width, add = into.known, len(keys), into.append
 
     def take_plain(line: int, cells: list[str]) -> bool:
         kind = kinds.get(cells[word]) if len(cells) == width else None
@@ -163,11 +164,11 @@ def _quick_reader(into: Collector, keys: list[str], ours: bool) -> Callable[[int
             third = known.get(cells[c])  # type: ignore[index]
             if third is None or third in (first, second) or (ours and cells[c][:1] == "'"):  # type: ignore[index]
                 return False
-            line_up(kind, (first, second, third), line)
+            add(kind, (first, second, third), math.inf, line)
         elif c is not None and cells[c]:
             return False
         else:
-            line_up(kind, (first, second), line)
+            add(kind, (first, second), math.inf, line)
         return True
 
     return take_plain
@@ -205,43 +206,22 @@ def _check_keys(name: str, line: int, keys: Sequence[str]) -> None:
         raise ConstraintError(msg)
     odd = [key for key in keys if key not in _KEYS]
     if odd:
-        warnings.warn(
+        warn_user(
             f"{name}, line {line}: {', '.join(map(shown, odd[:5]))} is not a known key and was ignored; known keys are "
-            f"{', '.join(_KEYS)}.",
-            LinkwiseWarning,
-            stacklevel=5,
+            f"{', '.join(_KEYS)}."
         )
 
 
 # -- JSON --------------------------------------------------------------------------------------------------------------
 
 
-def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    found = dict(pairs)
-    if len(found) < len(pairs):
-        msg = "a key occurs twice"
-        raise ValueError(msg)
-    return found
-
-
-def _no_constant(word: str) -> NoReturn:
-    msg = f"{word} is not a JSON number"
-    raise ValueError(msg)
-
-
-def parse_json(text: str, where: str) -> Any:
-    """Read JSON strictly: no repeated keys, no NaN, no halves of characters."""
+def read_json(text: str, where: str) -> Any:
+    """Read JSON strictly; errors name the place."""
     try:
-        found = json.loads(text, object_pairs_hook=_unique, parse_constant=_no_constant)
-        if "\\u" in text:
-            json.dumps(found, ensure_ascii=False).encode()
-    except (ValueError, RecursionError) as bad:
-        why = "nested too deeply" if isinstance(bad, RecursionError) else str(bad)
-        if isinstance(bad, UnicodeEncodeError):
-            why = "half of a surrogate pair, which is not a character"
-        msg = f"{where} is not one JSON object: {why}."
+        return parse_json(text)
+    except ValueError as bad:
+        msg = f"{where} is not one JSON object: {bad}."
         raise ConstraintError(msg) from bad
-    return found
 
 
 def json_lines(into: Collector, text: str) -> Iterator[tuple[int, dict[str, Any]]]:
@@ -249,17 +229,17 @@ def json_lines(into: Collector, text: str) -> Iterator[tuple[int, dict[str, Any]
     for line, raw in enumerate(text.split("\n"), start=1):
         if not raw.strip():
             continue
+        where = f"{into.name}, line {line}"
         try:
-            given = parse_json(raw, f"{into.name}, line {line}")
-            if not isinstance(given, dict):
-                msg = (
-                    f'{into.name}, line {line}: expected an object such as {{"kind": "must_link", "a": "x", "b": "y"}}.'
-                )
-                raise ConstraintError(msg)  # noqa: TRY301 - one place decides what happens to a bad line
+            given = read_json(raw, where)
         except ConstraintError as bad:
             into.skip(bad)
-        else:
+            continue
+        if isinstance(given, dict):
             yield line, given
+        else:
+            such = 'expected an object such as {"kind": "must_link", "a": "x", "b": "y"}.'
+            into.skip(ConstraintError(f"{where}: {such}"))
 
 
 def read_json_statements(into: Collector, objects: Iterator[tuple[int, dict[str, Any]]]) -> None:
@@ -324,7 +304,7 @@ def take(into: Collector, line: int, given: Mapping[str, Any]) -> None:
     samples = _members(into, line, kind, given) if kind.is_group else _few(where, word, kind, given)
     weight = _weight(where, given.get("weight", ""))
     if weight == 0:  # as in Constraints.build
-        warnings.warn(f"{where}: a statement of weight 0 has no effect and was dropped.", LinkwiseWarning, stacklevel=5)
+        warn_user(f"{where}: a statement of weight 0 has no effect and was dropped.")
         return
     into.add(kind, samples, weight, line, given.get("note", ""))
 

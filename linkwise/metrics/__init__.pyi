@@ -1,7 +1,3 @@
-from linkwise.metrics._class_f_measure import (
-    ClassF as ClassF,
-    class_f as class_f,
-)
 from linkwise.metrics._kept_constraints import (
     satisfaction as satisfaction,
     triplet_accuracy as triplet_accuracy,
@@ -23,6 +19,8 @@ from linkwise.metrics._pair_measures import (
     rand as rand,
 )
 from linkwise.metrics._tree_measures import (
+    ClassF as ClassF,
+    class_f as class_f,
     dasgupta_cost as dasgupta_cost,
     dendrogram_purity as dendrogram_purity,
     hierarchy_fscore as hierarchy_fscore,

@@ -9,17 +9,13 @@ import numpy as np
 
 from linkwise._typing import FloatArray, IntArray
 from linkwise.exceptions import LinkwiseError, LinkwiseWarning
-from linkwise.metrics._pair_measures import cells
-from linkwise.metrics._read_labels import Judged, read_judged, read_labels
+from linkwise.metrics._read_labels import Judged, cells, read_judged, read_labels
 
 
 def purity(y_true: Any, labels: Any, *, unlabeled: Any = -1) -> float:
     """Share of the samples that belong to the commonest class of their cluster.
 
-    Parameters
-    ----------
-    y_true, labels, unlabeled
-        As in `pairwise_scores`.
+    Parameters as in `pairwise_scores`.
 
     Returns
     -------
@@ -28,11 +24,8 @@ def purity(y_true: Any, labels: Any, *, unlabeled: Any = -1) -> float:
 
     Notes
     -----
-    The weighted purity of [1]_: the purity of each cluster, weighted by its size.
-
-    References
-    ----------
-    .. [1] S. Basu, I. Davidson, "Clustering with Constraints", tutorial, 2006.
+    The weighted purity of the tutorial of Basu and Davidson, "Clustering with Constraints" (2006): the purity of each
+    cluster, weighted by its size.
 
     Examples
     --------
@@ -50,10 +43,7 @@ def purity(y_true: Any, labels: Any, *, unlabeled: Any = -1) -> float:
 def nmi(y_true: Any, labels: Any, *, unlabeled: Any = -1) -> float:
     """Information that classes and clusters share, divided by the mean of the information in each.
 
-    Parameters
-    ----------
-    y_true, labels, unlabeled
-        As in `pairwise_scores`.
+    Parameters as in `pairwise_scores`.
 
     Returns
     -------
@@ -62,12 +52,8 @@ def nmi(y_true: Any, labels: Any, *, unlabeled: Any = -1) -> float:
 
     Notes
     -----
-    I(C; K) / ((H(C) + H(K)) / 2), the arithmetic mean that [1]_ uses; scikit-learn's default is the same. When classes
-    and clusters are both all one, the answer is 1.
-
-    References
-    ----------
-    .. [1] S. Basu, I. Davidson, "Clustering with Constraints", tutorial, 2006.
+    I(C; K) / ((H(C) + H(K)) / 2), the arithmetic mean as in the tutorial of Basu and Davidson, "Clustering with
+    Constraints" (2006); scikit-learn's default is the same. When classes and clusters are both all one, it is 1.
 
     Examples
     --------
@@ -102,10 +88,7 @@ def _entropy(size: IntArray) -> float:
 def adjusted_rand(y_true: Any, labels: Any, *, unlabeled: Any = -1) -> float:
     """Rand index corrected so that random clusterings have 0 on average; computed by scikit-learn.
 
-    Parameters
-    ----------
-    y_true, labels, unlabeled
-        As in `pairwise_scores`.
+    Parameters as in `pairwise_scores`.
 
     Returns
     -------
@@ -131,10 +114,7 @@ def adjusted_rand(y_true: Any, labels: Any, *, unlabeled: Any = -1) -> float:
 def adjusted_mutual_info(y_true: Any, labels: Any, *, unlabeled: Any = -1) -> float:
     """Shared information corrected so that random clusterings have 0 on average; computed by scikit-learn.
 
-    Parameters
-    ----------
-    y_true, labels, unlabeled
-        As in `pairwise_scores`.
+    Parameters as in `pairwise_scores`.
 
     Returns
     -------

@@ -13,7 +13,7 @@ from linkwise._messages import hint
 from linkwise._typing import IntArray
 from linkwise.constraints import Constraints, Kind, require_constraints
 from linkwise.exceptions import LinkwiseWarning
-from linkwise.metrics._read_labels import Judged, read_judged
+from linkwise.metrics._read_labels import Judged, cells, read_judged
 
 
 class PairScores(NamedTuple):
@@ -45,17 +45,6 @@ class _Decisions(NamedTuple):
 
     def without(self, other: _Decisions) -> _Decisions:
         return _Decisions(*(mine - theirs for mine, theirs in zip(self, other, strict=True)))
-
-
-def cells(first: IntArray, second: IntArray, k: int) -> tuple[IntArray, IntArray, IntArray]:
-    """Count the samples with each pair (first, second) that occurs; ``second`` is below ``k``."""
-    key = first * k + second
-    if len(key) and int(key.max()) <= 4 * len(key):
-        count = np.bincount(key)
-        present = np.flatnonzero(count)
-        return present // k, present % k, count[present]
-    present, count = np.unique(key, return_counts=True)
-    return present // k, present % k, count
 
 
 def _pairs_of(size: IntArray) -> int:
@@ -164,10 +153,7 @@ def pairwise_f(y_true: Any, labels: Any, *, unlabeled: Any = -1) -> float:
 def rand(y_true: Any, labels: Any, *, unlabeled: Any = -1) -> float:
     """Share of the pairs on which classes and clusters agree, together or apart.
 
-    Parameters
-    ----------
-    y_true, labels, unlabeled
-        As in `pairwise_scores`.
+    Parameters as in `pairwise_scores`.
 
     Returns
     -------

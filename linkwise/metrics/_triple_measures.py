@@ -1,73 +1,18 @@
-"""H-correlation, and gold hierarchies read from labels, taxonomies and trees."""
+"""Measures over triples: H-correlation, and the number of triples of a gold hierarchy."""
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from linkwise._typing import IntArray
 from linkwise._validation import read_choice
+from linkwise.constraints import run_starts
 from linkwise.exceptions import LinkwiseError
-from linkwise.metrics._kernels_triples import count_found, item_stretches
-from linkwise.metrics._read_labels import read_classes, same_leaves
+from linkwise.metrics._kernels_triples import count_found
+from linkwise.metrics._read_labels import Gold, read_gold, same_leaves
 from linkwise.result import Dendrogram
-from linkwise.sources import Taxonomy
-
-
-class Gold(NamedTuple):
-    """A gold tree: items are the nodes 0 to n_items - 1, the nodes of the truth follow, children before parents.
-
-    An item that sits on an inner node of a taxonomy is a leaf child of that node. Nodes may have one child or none.
-    """
-
-    n_samples: int  # all samples, also those that are not items
-    samples: IntArray  # sample of each item
-    parent: IntArray
-    node: IntArray  # number of each node behind the items in the truth as given
-    n_given: int  # how many nodes the truth as given has
-    order: IntArray  # items such that those below a node are neighbors
-    begin: IntArray  # where the stretch of each node begins in `order`
-    size: IntArray  # and how long it is
-
-    @property
-    def n_items(self) -> int:
-        """Number of samples that have a place in the truth."""
-        return len(self.samples)
-
-
-def read_gold(who: str, truth: Any, unlabeled: Any = -1) -> Gold:
-    """Read a dendrogram, a taxonomy or one class per sample."""
-    if isinstance(truth, Dendrogram):
-        n = truth.n_samples
-        inner = np.arange(n, truth.n_nodes, dtype=np.intp)
-        return _gold(n, np.arange(n, dtype=np.intp), truth.parent, inner, truth.n_nodes)
-    if isinstance(truth, Taxonomy):
-        return _from_taxonomy(who, truth)
-    n, samples, classes, k = read_classes(who, truth, unlabeled)
-    s = len(samples)
-    parent = np.concatenate([s + classes, np.full(k, s + k, dtype=np.intp), np.array([-1], dtype=np.intp)])
-    return _gold(n, samples, parent, np.arange(k + 1, dtype=np.intp), k + 1)
-
-
-def _gold(n_samples: int, samples: IntArray, parent: IntArray, node: IntArray, n_given: int) -> Gold:
-    parent = np.array(parent, dtype=np.intp)  # a dendrogram's is read-only, for which every kernel would compile again
-    order, begin, size = item_stretches(len(samples), parent)
-    return Gold(n_samples, samples, parent, node, n_given, order, begin, size)
-
-
-def _from_taxonomy(who: str, truth: Taxonomy) -> Gold:
-    if not len(truth.items):
-        msg = f"{who}: no sample has a place in the taxonomy.\nHint: place samples on it with `place`."
-        raise LinkwiseError(msg)
-    upwards = np.argsort(-truth.depth, kind="stable")  # children before parents
-    n, m = len(truth.items), truth.n_nodes
-    number = np.empty(m + 1, dtype=np.intp)  # the last entry serves the -1 above roots
-    number[upwards] = n + np.arange(m)
-    number[-1] = -1
-    above = np.concatenate([number[truth.node[truth.items]], number[truth.parent[upwards]]])
-    return _gold(truth.n_samples, np.array(truth.items), above, upwards, m)
-
 
 MOST_ITEMS = 3_000_000  # n choose 3 triples fit in 64 bits up to here
 
@@ -89,8 +34,7 @@ def _found(gold: Gold, learned: Dendrogram) -> IntArray:
     above = np.append(np.where(learned.parent < 0, top, learned.parent), -1).astype(np.intp)
     hangs = np.flatnonzero(gold.parent >= 0)
     child = hangs[np.argsort(gold.parent[hangs], kind="stable")]
-    start = np.zeros(len(gold.parent) + 1, dtype=np.intp)
-    np.cumsum(np.bincount(gold.parent[hangs], minlength=len(gold.parent)), out=start[1:])
+    start = run_starts(gold.parent[hangs], len(gold.parent))
     leaf = gold.samples[gold.order]
     found: IntArray = count_found(gold.n_items, gold.parent, start, child, gold.begin, gold.size, leaf, above)
     return found
@@ -109,12 +53,7 @@ def _read(who: str, truth: Any, unlabeled: Any) -> Gold:
 def count_triples(truth: Any, *, unlabeled: Any = -1) -> int:
     """Count the ordered triples (x, y, z) for which a hierarchy joins x and y strictly below either and z.
 
-    Parameters
-    ----------
-    truth : Dendrogram, Taxonomy or array-like of shape (n_samples,)
-        As in `h_correlation`.
-    unlabeled : scalar or None, default=-1
-        As in `h_correlation`.
+    Parameters as in `h_correlation`.
 
     Returns
     -------
@@ -156,11 +95,6 @@ def h_correlation(truth: Any, dendrogram: Any, *, weights: str = "node", unlabel
     float
         From 0 to 1; 1 if and only if the learned tree displays every gold triple, also when there is none
         (fewer than three items, one class only, or singletons only). Not symmetric.
-
-    Raises
-    ------
-    LinkwiseError
-        The two are about different samples, or no sample is in the taxonomy.
 
     Notes
     -----

@@ -23,12 +23,12 @@ from linkwise.plots._search_plot import (
 
 """For other packages of linkwise."""
 
-from linkwise.plots._palette import (
-    cluster_color as cluster_color,
-    text_on as text_on,
-)
 from linkwise.plots._plane import (
     to_plane as to_plane,
+)
+from linkwise.plots._style import (
+    cluster_color as cluster_color,
+    text_on as text_on,
 )
 from linkwise.plots._tree_layout import (
     Sketch as Sketch,

@@ -13,33 +13,21 @@ CORNERS = ((4.0, 3.0), (-4.0, 3.0), (4.0, -3.0), (-4.0, -3.0))
 class Note(NamedTuple):
     """A text at a position in the data.
 
-    Attributes
-    ----------
-    place : pair of float
-        Position in the data.
-    text : str
-    offsets : sequence of pairs of float
-        Possible offsets of the text from the place, in points; the text extends away from it, and (0, 0) means on it.
-    size : float
-        Size of the letters, in points.
-    bold : bool
+    ``offsets`` are its possible distances from there, in points; the text extends away from it, and (0, 0) means on it.
     """
 
     place: Any
     text: str
     offsets: Sequence[tuple[float, float]] = CORNERS
-    size: float = 7.5
+    size: float = 7.5  # of the letters, in points
     bold: bool = False
 
 
 def write_apart(ax: Any, notes: Sequence[Note], *, within_axes: bool = True, avoid: Any = None) -> None:
     """Write notes in order; leave out those that would overlap earlier ones or stick out.
 
-    Bold notes with several offsets avoid hiding the places in ``avoid``, if possible.
-
-    Notes
-    -----
-    Sizes are known only once the figure is laid out, so this comes last.
+    Bold notes with several offsets avoid hiding the places in ``avoid``, if possible. Sizes are known only once the
+    figure is laid out, so this comes last.
     """
     if not notes:
         return
@@ -130,14 +118,7 @@ def plain_text(name: Any) -> str:
 
 
 def shorten(text: str, longest: int = 24) -> str:
-    """Cut a text in its middle, so that names with the same beginning stay different.
-
-    Examples
-    --------
-    >>> from linkwise.plots._captions import shorten
-    >>> shorten("measurement 2026-11-16 06:48", 16)
-    'measureme…06:48'
-    """
+    """Cut a text in its middle, so that names with the same beginning stay different: measureme…06:48."""
     if width_of(text) <= longest:
         return text
     head = _first(text, (longest - 1) * 3 // 5)

@@ -13,9 +13,7 @@ from linkwise._typing import FloatArray
 from linkwise.constraints import Kind
 from linkwise.exceptions import LinkwiseError
 from linkwise.plots._captions import Note, every, name_of, write_apart
-from linkwise.plots._marks import ARC_STYLES
-from linkwise.plots._matplotlib import axes_for
-from linkwise.plots._palette import BLAMED, INK
+from linkwise.plots._style import ARC_STYLES, BLAMED, INK, axes_for
 
 if TYPE_CHECKING:
     from linkwise.constraints import Constraints
@@ -39,10 +37,8 @@ def plot_conflict(
         The table it is about.
     ids : array-like of shape (n_samples,), optional
         Names of the samples; those of the constraints when left out.
-    title : str, optional
-        Heading; by default the number of conflicting statements.
-    ax : matplotlib Axes, optional
-        Where to draw; a new figure when left out.
+    title, ax : str and matplotlib Axes, optional
+        Heading, by default the number of conflicting statements; and where to draw, by default a new figure.
 
     Returns
     -------

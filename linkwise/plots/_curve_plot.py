@@ -11,8 +11,7 @@ import numpy.typing as npt
 from linkwise._typing import FloatArray
 from linkwise.exceptions import LinkwiseError
 from linkwise.plots._captions import fonts_for, plain_text, shorten
-from linkwise.plots._matplotlib import axes_for
-from linkwise.plots._palette import cluster_color
+from linkwise.plots._style import axes_for, cluster_color
 
 _MARKS = "osD^vP*X"
 _DASHES: tuple[Any, ...] = ("solid", (0, (5, 2)), (0, (1, 1.5)), (0, (6, 2, 1, 2)))
@@ -40,23 +39,12 @@ def plot_curve(
         The values of a single line.
     confidence : float, default=0.95
         Level of the band (Student's t, runs taken as independent). A single run has no band.
-    xlabel, ylabel, title : str, optional
-        Words at the axes and above.
-    ax : matplotlib Axes, optional
-        Where to draw; a new figure when left out.
+    xlabel, ylabel, title, ax : str and matplotlib Axes, optional
+        Words at the axes and above, and where to draw; a new figure when left out.
 
     Returns
     -------
     matplotlib Axes
-
-    Raises
-    ------
-    LinkwiseError
-        There is nothing to draw, or places and values do not fit together.
-
-    See Also
-    --------
-    studies.experiments.plot_records : draws the results of a study.
 
     Notes
     -----

@@ -8,18 +8,21 @@ import numpy as np
 
 from linkwise._typing import FloatArray, IntArray
 from linkwise.plots._captions import every, fonts_for, name_of
-from linkwise.plots._marks import (
+from linkwise.plots._style import (
     ARC_STYLES,
+    BLAMED,
     BLAMED_WIDTH,
     BROKEN_WIDTH,
     HELD_WIDTH,
+    INK,
     Drawn,
+    axes_for,
     broken_in,
     choose_drawn,
+    cluster_color,
     legend_handles,
+    text_on,
 )
-from linkwise.plots._matplotlib import axes_for
-from linkwise.plots._palette import BLAMED, INK, cluster_color, text_on
 from linkwise.plots._tree_layout import Sketch, draw_lines, lay_out
 
 if TYPE_CHECKING:
@@ -70,23 +73,12 @@ def plot_dendrogram(
         every second, third and so on named; more have none, but the numbers of their clusters.
     max_arcs : int, default=150
         How many statements are drawn: the blamed first, then the broken, then some of the others, as the legend says.
-    title : str, optional
-        Heading of the picture.
-    ax : matplotlib Axes, optional
-        Where to draw; a new figure when left out.
+    title, ax : str and matplotlib Axes, optional
+        Heading of the picture, and where to draw; a new figure when left out.
 
     Returns
     -------
     matplotlib Axes
-
-    Raises
-    ------
-    ImportError
-        matplotlib is missing; ``pip install 'linkwise[plot]'`` brings it.
-
-    See Also
-    --------
-    linkwise.report.write_report : The same picture in a page about the whole result.
 
     Notes
     -----

@@ -10,8 +10,7 @@ import numpy.typing as npt
 from linkwise._typing import FloatArray, IntArray
 from linkwise.exceptions import LinkwiseError
 from linkwise.plots._captions import every, fonts_for, name_of
-from linkwise.plots._matplotlib import axes_for
-from linkwise.plots._palette import cluster_color, text_on
+from linkwise.plots._style import axes_for, cluster_color, text_on
 from linkwise.plots._tree_layout import lay_out
 
 if TYPE_CHECKING:
@@ -49,10 +48,8 @@ def plot_heatmap(
         Draw the distances of samples instead of their features.
     metric : str, default="euclidean"
         How samples are compared, a name SciPy knows; ``"precomputed"`` if X holds the distances.
-    title : str, optional
-        Heading of the picture.
-    ax : matplotlib Axes, optional
-        Where to draw; a new figure when left out.
+    title, ax : str and matplotlib Axes, optional
+        Heading of the picture, and where to draw; a new figure when left out.
 
     Returns
     -------

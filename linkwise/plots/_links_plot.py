@@ -9,19 +9,20 @@ import numpy as np
 from linkwise._typing import FloatArray
 from linkwise.constraints import Kind
 from linkwise.plots._captions import Note, name_of, write_apart
-from linkwise.plots._marks import (
+from linkwise.plots._plane import to_plane
+from linkwise.plots._style import (
     ARC_STYLES,
+    BLAMED,
     BLAMED_WIDTH,
     BROKEN_WIDTH,
     HELD_WIDTH,
     Drawn,
+    axes_for,
     broken_in,
     choose_drawn,
+    cluster_color,
     legend_handles,
 )
-from linkwise.plots._matplotlib import axes_for
-from linkwise.plots._palette import BLAMED, cluster_color
-from linkwise.plots._plane import to_plane
 
 if TYPE_CHECKING:
     from linkwise.constraints import Constraints
@@ -65,19 +66,12 @@ def plot_links(
         Statements to highlight, such as a conflict that `check` explains; they glow.
     max_lines : int, default=300
         How many statements are drawn: the blamed first, then the broken, then some of the others, as the legend says.
-    title : str, optional
-        Heading of the picture.
-    ax : matplotlib Axes, optional
-        Where to draw; a new figure when left out.
+    title, ax : str and matplotlib Axes, optional
+        Heading of the picture, and where to draw; a new figure when left out.
 
     Returns
     -------
     matplotlib Axes
-
-    Raises
-    ------
-    ImportError
-        matplotlib is missing; ``pip install 'linkwise[plot]'`` brings it.
 
     Notes
     -----
@@ -141,26 +135,12 @@ def plot_clusters(
 
     Parameters
     ----------
-    X : array-like or sparse matrix of shape (n_samples, n_features)
-        The samples, projected as by `plot_links`.
-    labels : array-like of shape (n_samples,)
-        Cluster of every sample.
-    constraints : Constraints, optional
-        Drawn as by `plot_links`.
-    max_lines : int, default=300
-        How many statements are drawn.
-    title : str, optional
-        Heading of the picture.
-    ax : matplotlib Axes, optional
-        Where to draw; a new figure when left out.
+    X, labels, constraints, max_lines, title, ax
+        As in `plot_links`, which also writes names and highlights blamed statements.
 
     Returns
     -------
     matplotlib Axes
-
-    See Also
-    --------
-    plot_links : the same with names, triplets and blame.
 
     Examples
     --------

@@ -7,8 +7,7 @@ from typing import Any
 import numpy as np
 
 from linkwise.exceptions import LinkwiseError
-from linkwise.plots._matplotlib import axes_for
-from linkwise.plots._palette import cluster_color
+from linkwise.plots._style import axes_for, cluster_color
 
 _MARKS = "osD^vP*X"
 _MOST_INSIDE = 5  # entries of a legend for which there is usually room between the lines
@@ -24,19 +23,12 @@ def plot_search(search: Any, param: str | None = None, *, title: str | None = No
     param : str, optional
         The parameter along the horizontal axis, such as ``"linkage"``. By default the number of clusters if it was
         searched, else the first parameter that was.
-    title : str, optional
-        Heading of the picture.
-    ax : matplotlib Axes, optional
-        Where to draw; a new figure when left out.
+    title, ax : str and matplotlib Axes, optional
+        Heading of the picture, and where to draw; a new figure when left out.
 
     Returns
     -------
     matplotlib Axes
-
-    Raises
-    ------
-    LinkwiseError
-        The search is not fitted, or the parameter was not searched.
 
     Notes
     -----

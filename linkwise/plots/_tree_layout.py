@@ -7,6 +7,7 @@ balanced tree; forests and many-way nodes need no special case.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
     from linkwise.result import Dendrogram
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, eq=False)
 class Sketch:
     """A tree with a position for every drawn node; leaves come first, children before parents.
 
@@ -36,29 +37,29 @@ class Sketch:
     slot: IntArray  # slot of every *sample*, so that statements can be drawn under the leaves
     node: IntArray  # number of the drawn node in the dendrogram
 
-    @property
+    @cached_property
     def top(self) -> float:
         """The largest height, or 1 for a flat tree."""
         return float(self.height.max(initial=0.0)) or 1.0
 
-    @property
+    @cached_property
     def roots(self) -> IntArray:
         """The drawn nodes without a parent."""
         return np.flatnonzero(self.parent < 0)
 
-    @property
+    @cached_property
     def cluster_tops(self) -> IntArray:
         """The highest nodes with a single label below them."""
         above = np.where(self.parent >= 0, self.cluster[self.parent], -1)
         return np.flatnonzero((self.cluster >= 0) & (above < 0))
 
-    @property
+    @cached_property
     def home_tops(self) -> IntArray:
         """Of the `cluster_tops` the largest of every cluster; the others lie outside the branch of theirs."""
         tops = self.cluster_tops
         return tops[are_home(self.parent[tops], self.size[tops], self.cluster[tops])]
 
-    @property
+    @cached_property
     def n_outside(self) -> int:
         """Number of samples outside the branch of their cluster."""
         return int(self.size[self.cluster_tops].sum() - self.size[self.home_tops].sum())
@@ -80,7 +81,7 @@ class Sketch:
         runs = zip(left.tolist(), right.tolist(), seen[first].tolist(), strict=True)
         return [(start, stop, code // 2, bool(code % 2)) for start, stop, code in runs if code >= 0]
 
-    @property
+    @cached_property
     def cut_height(self) -> float | None:
         """A height at which one straight line separates exactly the clusters, or None when there is none."""
         tops = self.cluster_tops
@@ -100,25 +101,10 @@ class Lines:
 
 
 def lay_out(dendrogram: Dendrogram, labels: Any = None, *, max_leaves: int | None = None) -> Sketch:
-    """Compute the position of every node of a dendrogram.
+    """Compute the position of every node of a tree or forest; of two siblings the smaller branch stands left.
 
-    Parameters
-    ----------
-    dendrogram : Dendrogram
-        Tree or forest.
-    labels : array-like of shape (n_samples,), optional
-        Cluster of every sample; a node below which only one label is found carries it.
-    max_leaves : int, optional
-        Fold branches, those inside clusters and the lowest first, until at most this many leaves are drawn (never fewer
-        than there are roots).
-
-    Returns
-    -------
-    Sketch
-
-    Notes
-    -----
-    **Cost** O(n log n) array code and one pass over the drawn merges. Of two siblings the smaller branch stands left.
+    A node below which only one of ``labels`` is found carries it. With ``max_leaves`` branches are folded, those inside
+    clusters and the lowest first, until at most this many leaves are drawn (never fewer than there are roots).
     """
     n = int(dendrogram.n_samples)
     parent = np.asarray(dendrogram.parent, dtype=np.intp)
@@ -146,16 +132,8 @@ def lay_out(dendrogram: Dendrogram, labels: Any = None, *, max_leaves: int | Non
 def draw_lines(sketch: Sketch, *, pixels: tuple[int, int] = (1600, 900), stem: float = 0.03) -> Lines:
     """Return the pieces of the tree that are visible at a given number of pixels.
 
-    A branch narrower than a pixel is drawn as one upright line; pieces that fall on the same pixels are drawn once.
-
-    Parameters
-    ----------
-    sketch : Sketch
-        From `lay_out`.
-    pixels : tuple of int
-        Width and height of the drawing.
-    stem : float
-        How far a root's stem sticks out, as a share of the height of the tree.
+    A branch narrower than a pixel is drawn as one upright line; pieces that fall on the same pixels are drawn once. The
+    stem of a root sticks out by ``stem`` of the height of the tree.
     """
     slots_per_pixel = sketch.n_leaves / pixels[0]
     seen = sketch.width > slots_per_pixel  # wide enough to show its inside

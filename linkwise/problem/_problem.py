@@ -65,12 +65,7 @@ class Problem:
             msg = f"{who}: X has shape {shape}, expected {square}; the constraints are about {n:,} samples."
             raise LinkwiseError(msg)
         self.X, self.constraints, self.metric = X, constraints, metric
-        self.n_clusters, self.who = n_clusters, who
-
-    @property
-    def n_samples(self) -> int:
-        """Number of samples."""
-        return self.constraints.n_samples
+        self.n_samples, self.n_clusters, self.who = n, n_clusters, who
 
     @property
     def k(self) -> int:
@@ -124,15 +119,7 @@ class Problem:
     def contract(self, rows: Any = None) -> Contracted:
         """Make must-linked samples one row, at their mean and with their number as weight.
 
-        Parameters
-        ----------
-        rows : ndarray or csr_array of shape (n_samples, n_features), optional
-            Samples in another form, such as directions or products; default: X.
-
-        Returns
-        -------
-        Contracted
-            Rows, weights, the cannot-link graph between rows, and the row of each sample.
+        ``rows`` are the samples in another form, such as directions or products; by default X.
         """
         X = self.X if rows is None else rows
         if self.n_groups < self.n_samples:
@@ -140,45 +127,21 @@ class Problem:
         return Contracted(X, self.weight, self.group, self.apart)
 
     def expand(self, labels: IntArray) -> IntArray:
-        """Carry labels of groups back to the samples.
-
-        Parameters
-        ----------
-        labels : ndarray of shape (n_groups,)
-
-        Returns
-        -------
-        ndarray of shape (n_samples,)
-        """
+        """Carry labels of groups back to the samples."""
         if len(labels) != self.n_groups:
             msg = f"expand: there are {len(labels):,} labels, expected one for each of the {self.n_groups:,} groups."
             raise LinkwiseError(msg)
         return labels[self.group]
 
     def reduce(self, labels: IntArray) -> IntArray:
-        """Carry labels of samples to the groups; a group takes the label of its first sample.
-
-        Parameters
-        ----------
-        labels : ndarray of shape (n_samples,)
-
-        Returns
-        -------
-        ndarray of shape (n_groups,)
-        """
+        """Carry labels of samples to the groups; a group takes the label of its first sample."""
         return labels[np.unique(self.group, return_index=True)[1]]
 
     # -- feasibility --------------------------------------------------------------------------------------------
 
     @cached_property
     def blocks(self) -> IntArray:
-        """The finest clusters that must-links and triplets leave possible.
-
-        Raises
-        ------
-        InfeasibleConstraintsError
-            The hard statements contradict each other; the error names them.
-        """
+        """The finest clusters that must-links and triplets leave possible; raises if statements are contradictory."""
         found = blocks_or_none(self.hard)
         if found is None:
             decide(self.hard.without_rules(), None).raise_if_infeasible()
@@ -214,12 +177,7 @@ class Problem:
     def witness(self) -> IntArray:
         """Return labels of some clustering in which all hard statements hold.
 
-        Raises
-        ------
-        InfeasibleConstraintsError
-            There is none; the error explains why.
-        GaveUpError
-            The search found neither a clustering nor a proof that there is none.
+        Raises `InfeasibleConstraintsError` if there is none, `GaveUpError` if the search found neither one nor a proof.
         """
         self.verdict.raise_if_infeasible()
         if isinstance(self.verdict.witness, np.ndarray):

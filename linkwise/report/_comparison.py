@@ -32,13 +32,9 @@ def compare(
     constraints: Constraints | None,
     held: BoolArray | None,
     names: npt.NDArray[Any] | None,
+    drawn: Sketch | None,
 ) -> Comparison:
-    """Compare two results on the same samples; ``labels`` and ``held`` belong to the later one.
-
-    Notes
-    -----
-    **Cost** O(n + m) and the matching of clusters, cubic in their number.
-    """
+    """Compare two results on the same samples; ``labels``, ``held`` and ``drawn`` belong to the later one."""
     if before.n_samples != len(labels):
         msg = f"report: before has {before.n_samples:,} samples, but the result has {len(labels):,}."
         raise LinkwiseError(msg)
@@ -54,13 +50,14 @@ def compare(
     pairs, size = np.unique(np.column_stack([renamed, labels]), axis=0, return_counts=True)
     order = np.argsort(-size, kind="stable")[:_FLOWS]
     flows = tuple(Flow(int(pairs[i, 0]), int(pairs[i, 1]), int(size[i])) for i in order.tolist())
-    kept, total = _branches(before.tree, after.tree)
+    sketch = None if before.tree is None else lay_out(before.tree, renamed)
+    kept, total = _branches(sketch, drawn)
     earlier = None if constraints is None else _held_without(before, old, constraints)
     changes: tuple[Change, ...] = ()
     needed = np.zeros(0, dtype=np.intp)
     if constraints is not None and held is not None and earlier is not None:
         needed = np.flatnonzero(held & ~earlier)
-        changes = tuple(_change(constraints, int(s), before.tree, after.tree) for s in needed[:_CHANGES])
+        changes = _changes(constraints, needed[:_CHANGES], before.tree, after.tree)
     return Comparison(
         adjusted_rand=adjusted_rand(*(np.unique(some, return_inverse=True)[1].ravel() for some in (old, labels))),
         n_before=len(np.unique(old)),
@@ -74,7 +71,7 @@ def compare(
         n_branches=total,
         changes=changes,
         n_changes=len(needed),
-        sketch=(sketch := None if before.tree is None else lay_out(before.tree, renamed)),
+        sketch=sketch,
         arcs=slots_joined(constraints, earlier, sketch),
     )
 
@@ -97,38 +94,41 @@ def _held_without(before: Outcome, old: npt.NDArray[Any], constraints: Constrain
     return held
 
 
-def _change(constraints: Constraints, s: int, before: Dendrogram | None, after: Dendrogram | None) -> Change:
-    kind = Kind(int(constraints.kind[s]))
-    a, b = (int(v) for v in constraints.items[s, :2])
-    heights = [None if tree is None or kind.is_group else _meets(tree, a, b) for tree in (before, after)]
-    return Change(constraints.describe(s), kind, *heights)
+def _changes(
+    constraints: Constraints, statements: IntArray, before: Dendrogram | None, after: Dendrogram | None
+) -> tuple[Change, ...]:
+    words, pairs = constraints.describe_each(statements), constraints.items[statements, :2]
+    kinds = [Kind(code) for code in constraints.kind[statements].tolist()]
+    return tuple(map(Change, words, kinds, *(_meeting_heights(tree, pairs) for tree in (before, after))))
 
 
-def _meets(tree: Dendrogram, a: int, b: int) -> float | None:
-    height = float(tree.cophenetic(a, b))
-    return height if np.isfinite(height) else None
+def _meeting_heights(tree: Dendrogram | None, pairs: IntArray) -> list[float | None]:
+    """Return the height at which two samples meet; None where they do not, or the statement is about a group."""
+    height = np.full(len(pairs), np.inf)
+    named = pairs[:, 0] >= 0
+    if tree is not None:
+        height[named] = tree.cophenetic(*pairs[named].T)
+    return [value if np.isfinite(value) else None for value in height.tolist()]
 
 
-def _branches(before: Dendrogram | None, after: Dendrogram | None) -> tuple[int | None, int | None]:
+def _branches(before: Sketch | None, after: Sketch | None) -> tuple[int | None, int | None]:
     """Count the branches of one tree that are branches of the other, by random sums that equal sets share."""
     if before is None or after is None:
         return None, None
     rng = np.random.default_rng(0)
-    code = rng.integers(1, 1 << 63, size=(before.n_samples, 2), dtype=np.uint64)
-    old, new = (_sums(tree, code) for tree in (before, after))
+    code = rng.integers(1, 1 << 63, size=(before.n_leaves, 2), dtype=np.uint64)
+    old, new = (_sums(sketch, code) for sketch in (before, after))
     kept = len(old & new)
     return kept, len(old)
 
 
-def _sums(tree: Dendrogram, code: npt.NDArray[np.uint64]) -> set[tuple[int, int]]:
+def _sums(sketch: Sketch, code: npt.NDArray[np.uint64]) -> set[tuple[int, int]]:
     """Return the sum of codes for each branch with two samples or more, but not all; its leaves are neighbors."""
-    sketch = lay_out(tree)
-    total = np.zeros((tree.n_samples + 1, 2), dtype=np.uint64)
+    total = np.zeros((sketch.n_leaves + 1, 2), dtype=np.uint64)
     np.cumsum(code[np.argsort(sketch.slot)], axis=0, out=total[1:])
-    inner = np.arange(tree.n_samples, tree.n_nodes)
-    inner = inner[tree.leaf_count[inner] < tree.n_samples]
+    inner = sketch.n_leaves + np.flatnonzero(sketch.size[sketch.n_leaves :] < sketch.n_leaves)
     start = sketch.start[inner]
-    sums = total[start + tree.leaf_count[inner]] - total[start]
+    sums = total[start + sketch.size[inner]] - total[start]
     return set(map(tuple, sums.tolist()))
 
 

@@ -112,43 +112,21 @@ class Move:
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """A result compared with the result without constraints.
-
-    Attributes
-    ----------
-    adjusted_rand : float
-        Agreement of the two clusterings; 1 when they are the same, 0 by chance.
-    n_before : int
-        Number of clusters without constraints.
-    held_before, held_after, n_statements : int
-        Statements that hold without and with constraints, and all statements.
-    n_moved : int
-        Samples in another cluster than before, where clusters are matched so that this number is smallest.
-    moves : tuple of Move
-        The first of them, those that statements name first.
-    flows : tuple of Flow
-        Sizes of the overlaps, the largest first; clusters before carry the number of the one they are matched with.
-    branches_kept, n_branches : int or None
-        Branches of the tree before (with at least two samples, not all) that are branches after, and all of them.
-    changes : tuple of Change
-        Statements that hold only with constraints; ``n_changes`` counts all.
-    sketch, arcs
-        The layout of the tree before, as in `Facts`.
-    """
+    """A result compared with the result without constraints."""
 
     adjusted_rand: float
-    n_before: int
-    held_before: int
+    n_before: int  # clusters without constraints
+    held_before: int  # statements that hold without constraints
     held_after: int
     n_statements: int
-    n_moved: int
-    moves: tuple[Move, ...]
-    flows: tuple[Flow, ...]
-    branches_kept: int | None
+    n_moved: int  # samples in another cluster than before; clusters are matched so that this number is smallest
+    moves: tuple[Move, ...]  # the first of them, those that statements name first
+    flows: tuple[Flow, ...]  # the largest first; clusters before carry the number of the one they are matched with
+    branches_kept: int | None  # branches of the tree before (at least two samples, not all) that are branches after
     n_branches: int | None
-    changes: tuple[Change, ...]
+    changes: tuple[Change, ...]  # the first statements that hold only with constraints
     n_changes: int
-    sketch: Sketch | None = None
+    sketch: Sketch | None = None  # the layout of the tree before, as in `Facts`
     arcs: tuple[tuple[Kind, bool, IntArray], ...] = ()
 
 
@@ -183,50 +161,26 @@ class Facts:
 
     Attributes
     ----------
-    title, method, recipe : str
-        Heading, the method in one line, and Python that repeats the result.
-    reasons : tuple of str
-        Why this method and this number of clusters.
-    n_samples, n_roots : int
-        Samples, and trees in the forest (1 for an ordinary tree, 0 without one).
-    k_min : int or None
-        The smallest number of clusters under the constraints, if the method computes it.
-    clusters : tuple of Cluster
-        By label.
-    kinds : tuple of KindCount
-        Only kinds that were used.
-    statements : tuple of Statement
-        The first statements, broken ones first; ``n_statements`` counts all, ``n_soft`` the soft ones.
-    n_broken : int
-        Hard statements that do not hold.
-    rules : tuple of (str, bool or None)
-        Rules about clusters; None where one could not be checked.
-    faults : tuple of str
-        Errors in the tree itself; empty for a valid one.
-    conflicts : tuple of Conflict
-        Contradictions that were found.
-    repairs : tuple of str
-        Statements that were left out, with the reason.
-    scores : tuple of Score
-        Figures of merit, before and after.
-    comparison : Comparison or None
-        Comparison with the result without constraints.
-    remarks : tuple of str
-        Remarks about the clusters, such as that small branches were given to other clusters.
-    doubtful : tuple of Doubtful
-        The samples with the smallest margins.
-    questions : tuple of str
-        Questions to ask next.
-    sketch : Sketch or None
-        The layout of the tree.
-    arcs : tuple of (Kind, bool, ndarray of shape (k, 2))
-        Slots that statements join, by kind and by whether they hold; empty when there are too many to draw.
-    map : Map or None
-        The samples in the plane.
-    names : tuple of str
-        Sample names from left to right; empty when there are too many to list.
-    name_labels : tuple of int
-        The cluster of each of ``names``.
+    title, method, recipe, reasons : str and tuple of str
+        Heading, the method in one line, Python that repeats the result, why this method and number of clusters.
+    n_samples, n_roots, k_min : int
+        Samples, trees in the forest (0 without one), the smallest number of clusters if the method computes it.
+    clusters, doubtful : tuple of Cluster and of Doubtful
+        The clusters by label, and the samples with the smallest margins.
+    statements, n_statements, n_soft, n_broken : tuple of Statement and int
+        The first statements, broken ones first; how many there are, are soft, are hard and do not hold.
+    kinds, rules, faults : tuple
+        Counts of the kinds that were used; rules, None where one could not be checked; errors in the tree itself.
+    conflicts, repairs : tuple of Conflict and of str
+        Contradictions that were found, and statements that were left out, with the reason.
+    scores, comparison : tuple of Score, and Comparison or None
+        Figures of merit before and after, and the comparison with the result without constraints.
+    remarks, questions : tuple of str
+        Remarks about the clusters, such as that small branches were given to others; questions to ask next.
+    sketch, arcs, map
+        The layout of the tree, the slots that statements join (empty if too many to draw), the samples in the plane.
+    names, name_labels : tuple of str and of int
+        Sample names from left to right, and their clusters; empty when there are too many to list.
     n_missing : int
         Values that are missing in the data and were filled in to compare samples.
 

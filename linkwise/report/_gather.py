@@ -59,10 +59,9 @@ def gather_facts(
     ----------
     result : fitted estimator, Clustering, Dendrogram or labels
         An estimator has labels and constraints; for a dendrogram these are given below.
-    X : array-like or sparse matrix, optional
-        The data; with them the report describes clusters, their typical members and the doubtful samples.
-    metric : {"euclidean", "cosine", "precomputed"}, optional
-        How samples are compared for that; by default cosine for sparse data, Euclidean for other.
+    X, metric : array-like or sparse matrix, and {"euclidean", "cosine", "precomputed"}, optional
+        The data, and how samples are compared (by default cosine for sparse data, Euclidean for other); with them the
+        report describes clusters, their typical members and the doubtful samples.
     features : array-like of shape (n_features,), optional
         Names of the features; for sparse texts, their terms.
     values : array-like of shape (n_samples, n_features), optional
@@ -78,18 +77,15 @@ def gather_facts(
         Names of the samples.
     before : fitted estimator, Clustering, Dendrogram or labels, optional
         The result without constraints; the report then shows the effect of the constraints.
-    repair : Repair, optional
-        The repair that dropped statements so that the rest holds together.
-    conflicts : sequence of Explanation or Conflict
-        Contradictions that were found.
+    repair, conflicts : Repair, and sequence of Explanation or Conflict, optional
+        The repair that dropped statements so that the rest holds together; contradictions that were found.
     questions : sequence of str or of objects with ``text(names)``
         Questions to ask next, such as queries of `linkwise.active`; the first five are reported.
     scores : sequence of Score
         Before-after figures to report as well.
-    title, method, recipe : str
-        Heading, the method in one line (by default the ``repr`` of the estimator), Python that repeats the result.
-    reasons : sequence of str
-        Reasons for the method; a `Clustering` has them.
+    title, method, recipe, reasons : str and sequence of str
+        Heading, the method in one line (by default the ``repr`` of the estimator), Python that repeats the result, and
+        reasons for the method; a `Clustering` has them.
     max_members, max_statements : int
         How many members of a cluster and how many statements are listed by name.
 
@@ -134,7 +130,7 @@ def gather_facts(
         recipe=recipe,
         n_samples=outcome.n_samples,
         n_roots=0 if tree is None else tree.n_roots,
-        k_min=_number(getattr(outcome.estimator, "k_min_", None)),
+        k_min=getattr(outcome.estimator, "k_min_", None),
         clusters=_clusters(clusters, names, max_members),
         kinds=_kinds(certificate),
         statements=_statements(constraints, certificate, max_statements),
@@ -158,7 +154,7 @@ def gather_facts(
     if before is not None:
         held = None if certificate is None else certificate.held
         earlier = read_outcome(before, who="report")
-        facts = replace(facts, comparison=compare(earlier, outcome, clusters, constraints, held, names))
+        facts = replace(facts, comparison=compare(earlier, outcome, clusters, constraints, held, names, sketch))
     return facts if X is None else _with_data(facts, X, values, metric, features, clusters, constraints, names)
 
 
@@ -227,10 +223,6 @@ def _remarks(estimator: Any, tree: Any, labels: npt.NDArray[Any]) -> tuple[str, 
     return () if outside is None or not len(outside) else (str(outside),)
 
 
-def _number(value: Any) -> int | None:
-    return None if value is None else int(value)
-
-
 def _conflict(one: Any) -> Conflict:
     """Read a `Conflict`, or an explanation of `check` or `conflicts`."""
     if isinstance(one, Conflict):
@@ -245,7 +237,7 @@ def _repairs(repair: Any, estimator: Any) -> tuple[str, ...]:
     dropped = getattr(estimator, "dropped_", None)
     if dropped is None:
         return ()
-    return tuple(dropped.describe(i) for i in range(min(dropped.n_statements, 20)))
+    return dropped.describe_each(range(min(dropped.n_statements, 20)))  # type: ignore[no-any-return]
 
 
 def _question(one: Any, names: npt.NDArray[Any] | None) -> str:
@@ -278,4 +270,5 @@ def _statements(
     if constraints is None or certificate is None:
         return ()
     broken_first = np.argsort(certificate.held, kind="stable")[:max_statements]
-    return tuple(Statement(constraints.describe(i), bool(certificate.held[i])) for i in broken_first.tolist())
+    words = constraints.describe_each(broken_first)
+    return tuple(map(Statement, words, certificate.held[broken_first].tolist()))

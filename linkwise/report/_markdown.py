@@ -29,14 +29,7 @@ _STATEMENTS = 60
 
 
 def plain(text: object, longest: int = 300) -> str:
-    r"""Escape a text so that Markdown shows it literally, on one line.
-
-    Examples
-    --------
-    >>> from linkwise.report._markdown import plain
-    >>> print(plain("a|b <i>"))
-    a\|b \<i\>
-    """
+    """Escape a text so that Markdown shows it literally, on one line."""
     shown = _CONTROL.sub(" ", str(text))
     if len(shown) > longest:
         shown = f"{shown[:longest]}… ({len(shown):,} characters)"

@@ -30,25 +30,11 @@ class Profiles:
 
 
 def profile(X: Any, labels: npt.NDArray[Any], metric: str, features: Any, values: Any = None) -> Profiles:
-    """Describe clusters by their samples.
+    """Describe clusters by their samples, in O(n k d), or O(n^2) for dissimilarities.
 
-    Parameters
-    ----------
-    X : array-like or sparse matrix of shape (n_samples, n_features)
-        Samples, or dissimilarities with ``metric="precomputed"``, which have no traits.
-    labels : ndarray of shape (n_samples,)
-    metric : str
-        ``"euclidean"`` and ``"cosine"`` compare samples with the centers of clusters, cosine after scaling rows to
-        length one; ``"precomputed"`` takes the mean dissimilarity to the members of a cluster (others than the sample).
-    features : array-like of shape (n_features,) or None
-        Names of the features.
-    values : array-like of shape (n_samples, n_features) or None
-        The data for means, NaN for missing values; X when left out.
-
-    Notes
-    -----
-    A trait's difference is (mean in the cluster - mean over all) / standard deviation over all, each over the samples
-    that have a value. **Cost** O(n k d), for dissimilarities O(n^2).
+    ``"euclidean"`` and ``"cosine"`` compare samples with the centers of clusters, cosine after scaling rows to length
+    one; ``"precomputed"`` takes the mean dissimilarity to the other members, and has no traits. A trait's difference is
+    (mean in the cluster - mean over all) / standard deviation over all, each over the samples that have a value.
     """
     kinds, group = np.unique(labels, return_inverse=True)
     group = group.ravel().astype(np.intp)
@@ -148,19 +134,9 @@ def _traits(table: Any, group: IntArray, size: IntArray, features: Any) -> tuple
         weight = difference[g] if terms else np.abs(difference[g])
         top = np.argsort(-weight, kind="stable")[:_TRAITS]
         top = top[weight[top] >= _LEAST]
-        found.append(
-            tuple(
-                Trait(
-                    names[j],
-                    float(mean[g, j]),
-                    float(overall[j]),
-                    float(difference[g, j]),
-                    float(spread[j]),
-                    int(size[g] - known[g, j]),
-                )
-                for j in top.tolist()
-            )
-        )
+        picked = (part[top].tolist() for part in (mean[g], overall, difference[g], spread))
+        gone = np.rint(size[g] - known[g, top]).astype(np.intp).tolist()
+        found.append(tuple(map(Trait, [names[j] for j in top.tolist()], *picked, gone)))
     return tuple(found)
 
 

@@ -138,14 +138,7 @@ _CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff]")
 
 
 def safe(text: str, longest: int = 300) -> str:
-    """Escape for HTML and SVG; control characters are replaced and very long texts shortened.
-
-    Examples
-    --------
-    >>> from linkwise.report._sentences import safe
-    >>> safe('<b onclick="x">')
-    '&lt;b onclick=&quot;x&quot;&gt;'
-    """
+    """Escape for HTML and SVG; control characters are replaced and very long texts shortened."""
     if len(text) > longest:
         text = f"{text[:longest]}… ({len(text):,} characters)"
     return html.escape(_CONTROL.sub("�", text), quote=True)

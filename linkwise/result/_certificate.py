@@ -38,12 +38,9 @@ class Certificate:
         Positions of the broken hard and soft statements.
     rules : tuple of (Rule, bool or None)
         Whether each rule holds; None when it could not be checked, with the reason in ``notes``.
-    faults : tuple of str
-        Errors in the tree itself; with faults, no statement is certified.
-    shown : tuple of str
-        The first broken hard statements in words, at most 20.
-    remarks : tuple of str
-        Remarks about the clusters, such as that small branches were given to other clusters.
+    faults, shown, remarks : tuple of str
+        Errors in the tree itself, with which no statement is certified; the first broken hard statements in words, at
+        most 20; remarks about the clusters, such as that small branches were given to other clusters.
 
     Examples
     --------
@@ -77,10 +74,8 @@ class Certificate:
     def __str__(self) -> str:
         lines: list[str] = []
         if self.faults:
-            lines += [
-                "The tree is invalid, so no statement was checked:",
-                *(f"  {fault}" for fault in self.faults),
-            ]
+            lines.append("The tree is invalid, so no statement was checked:")
+            lines += [f"  {fault}" for fault in self.faults]
         elif self.violated:
             verb = "is" if len(self.violated) == 1 else "are"
             lines.append(f"{len(self.violated):,} of {many(self.n_hard, 'hard statement')} {verb} broken:")
@@ -144,11 +139,6 @@ def verify(result: Any, constraints: Constraints, *, X: Any = None, metric: str 
     -------
     Certificate
 
-    Raises
-    ------
-    LinkwiseError
-        The result and the constraints are about different numbers of samples.
-
     Notes
     -----
     In a hierarchy a must-link asks for one marked cluster, a cannot-link for two, and a triplet ab|c for a lowest
@@ -169,17 +159,16 @@ def verify(result: Any, constraints: Constraints, *, X: Any = None, metric: str 
     1 of 1 hard statement is broken:
       #0 triplet(0, 2 | 1)
     """
-    require_constraints(constraints, "verify")
-    a, b, c = constraints.items.T
-    kind = constraints.kind
     if hasattr(result, "parent"):
         clustering, faults, is_below = _read_tree(result, constraints)
         triplet = is_below
     else:
+        require_constraints(constraints, "verify")
         labels = _read_labels(result, constraints.n_samples)
         clustering, faults = Clustering(labels, True), ()
         triplet = _definition_42(labels)
-    label = clustering.labels
+    a, b, c = constraints.items.T
+    kind, label = constraints.kind, clustering.labels
     held = np.zeros(constraints.n_statements, dtype=np.bool_)
     if not faults:
         together = label[a] == label[b]
@@ -233,7 +222,7 @@ def _certify(
         soft_violated=tuple(np.flatnonzero(~hard & ~held).tolist()),
         rules=tuple((rule, state) for rule, state, _ in findings),
         faults=faults,
-        shown=tuple(constraints.describe(i) for i in violated[:_SHOWN]),
+        shown=constraints.describe_each(violated[:_SHOWN]),
         n_hard=int(hard.sum()),
         notes=tuple(note for _, _, note in findings),
         hard_counts={kind.word: int((mask & hard).sum()) for kind, mask in zip(Kind, of_kind, strict=True)},

@@ -13,7 +13,6 @@ from linkwise.constraints import Constraints, Kind, require_constraints
 from linkwise.exceptions import LinkwiseError, LinkwiseWarning
 from linkwise.result import _cuts
 from linkwise.result._small_branches import OutlierCut, cut_without_outliers, shortfalls
-from linkwise.result._split import labels_by_knowledge
 from linkwise.result._triplets import triplets_of
 from linkwise.trees import Exchange, read_pairs
 
@@ -58,12 +57,6 @@ class Dendrogram(Exchange):
     n_trees : int
         How many trees merging left: the number of roots, or of joined trees.
 
-    Raises
-    ------
-    LinkwiseError
-        The arrays are not a forest in merge order, a height is not finite, the marks overlap or leave a sample out, or
-        a join lies below a merge.
-
     Notes
     -----
     **Cost** O(n) memory and time to build; no method recurses, so depth is not limited. **Guarantee** the arrays are
@@ -85,8 +78,6 @@ class Dendrogram(Exchange):
     >>> tree.cut(height=2.0).tolist()
     [0, 0, 1, 1]
     """
-
-    __slots__ = ()
 
     # -- queries -----------------------------------------------------------------------------------------------------
 
@@ -185,7 +176,7 @@ class Dendrogram(Exchange):
         return holds
 
     def triplets(self, *, minimal: bool = False) -> Constraints:
-        """List the triplets that the tree displays as constraints.
+        """List the triplets that the tree displays as constraints; more than five million are refused.
 
         Parameters
         ----------
@@ -196,11 +187,6 @@ class Dendrogram(Exchange):
         Returns
         -------
         Constraints
-
-        Raises
-        ------
-        LinkwiseError
-            There are more than five million.
 
         Notes
         -----
@@ -240,11 +226,6 @@ class Dendrogram(Exchange):
         -------
         ndarray of intp, shape (n_samples,)
             Labels 0 to k - 1, numbered by first appearance.
-
-        Raises
-        ------
-        LinkwiseError
-            Both or none of the two are given, or there is no such cut (a forest cannot have fewer clusters than roots).
 
         Notes
         -----
@@ -310,7 +291,7 @@ class Dendrogram(Exchange):
         [0, 1, 2, 3]
         """
         require_constraints(constraints, "cut_constrained", self.n_samples, of="the tree")
-        return labels_by_knowledge(self, constraints, n_clusters)
+        return _cuts.labels_by_knowledge(self, constraints, n_clusters)
 
     def cut_outliers(
         self,

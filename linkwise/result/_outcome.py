@@ -17,25 +17,13 @@ from linkwise.result._dendrogram import Dendrogram
 
 @dataclass(frozen=True, eq=False)
 class Outcome:
-    """The parts of a result; None for missing ones.
-
-    Attributes
-    ----------
-    n_samples : int
-    tree : Dendrogram or None
-    labels : ndarray of shape (n_samples,) or None
-        The requested, given or marked cut.
-    constraints : Constraints or None
-        The constraints of an estimator.
-    estimator : object or None
-        The fitted estimator.
-    """
+    """The parts of a result; None for missing ones."""
 
     n_samples: int
     tree: Dendrogram | None
-    labels: npt.NDArray[Any] | None
-    constraints: Constraints | None
-    estimator: Any = None
+    labels: npt.NDArray[Any] | None  # the requested, given or marked cut
+    constraints: Constraints | None  # those of an estimator
+    estimator: Any = None  # fitted
 
     def names(self, ids: Any, constraints: Constraints | None) -> npt.NDArray[Any] | None:
         """Return the names of the samples: as given, else those of the tree, else those of the constraints."""

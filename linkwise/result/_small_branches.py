@@ -13,10 +13,9 @@ from linkwise._typing import BoolArray, FloatArray, IntArray
 from linkwise._validation import read_count
 from linkwise.constraints import Kind
 from linkwise.exceptions import LinkwiseError
-from linkwise.result._cuts import read_cluster_count
+from linkwise.result._cuts import read_cluster_count, split_tree, urgency
 from linkwise.result._kernels_cuts import promised
 from linkwise.result._kernels_small_branches import CANNOT, MUST, _assign, _Where
-from linkwise.result._split import split_tree, urgency
 from linkwise.trees import by_first_appearance
 
 if TYPE_CHECKING:
@@ -94,8 +93,8 @@ def _cut_exactly(cutter: _Cutter, k: int, size: int, used: int) -> OutlierCut:
 
     With fewer large clusters fewer branches are set aside. Their number is found by bisection, which can miss one that
     fits, as few statements can exclude many branches at once. Then the threshold is lowered: to ``used``, which k
-    branches reach, and on by halves. At 1 a tree is cut into k branches and none is set aside, so every tree has such
-    a cut; a forest may have none, and then the cut into k large clusters is returned, with the branches apart.
+    branches reach, and on by halves. At 1 a tree is cut into k branches and none is set aside, so every tree has such a
+    cut; a forest may have none, and then the cut into k large clusters is returned, with the branches apart.
     """
     sizes = [] if size == used else [size]
     lower = used

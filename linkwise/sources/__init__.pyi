@@ -5,10 +5,8 @@ from linkwise.sources._duplicates import (
     duplicates as duplicates,
     near_duplicates as near_duplicates,
 )
-from linkwise.sources._group_columns import (
-    groups as groups,
-)
 from linkwise.sources._labels import (
+    groups as groups,
     label_pairs as label_pairs,
     label_triplets_sample as label_triplets_sample,
 )

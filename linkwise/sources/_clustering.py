@@ -43,13 +43,9 @@ def from_dendrogram(
     Notes
     -----
     A finite weight makes the old clustering a suggestion that new statements may overrule. The triplets of a tree do
-    not follow from the statements it was built from: they are stronger. The decomposition is that of
-    [1]_, section 4.3. **Cost** that of `Dendrogram.triplets`; a chain of must-links per cluster and a cannot-link per
-    two clusters.
-
-    References
-    ----------
-    .. [1] E. Y. Liu, Z. Zhang, W. Wang, "Clustering with Relative Constraints", KDD 2011.
+    not follow from the statements it was built from: they are stronger. The decomposition is that of Liu, Zhang and
+    Wang (KDD 2011), section 4.3. **Cost** that of `Dendrogram.triplets`; a chain of must-links per cluster and a
+    cannot-link per two clusters.
 
     Examples
     --------

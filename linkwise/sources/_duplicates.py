@@ -78,12 +78,8 @@ def near_duplicates(X: Any, delta: float, *, metric: str = "euclidean", weight: 
 
     Parameters
     ----------
-    X : array-like of shape (n_samples, n_features) or (n_samples, n_samples)
-        Samples, or with ``metric="precomputed"`` their distances.
-    delta : float
-        Pairs at exactly this distance are not linked.
-    metric : str, default="euclidean"
-        Any metric SciPy's ``cdist`` knows, or ``"precomputed"``.
+    X, delta, metric
+        As in `linkwise.problem.must_links_within`: pairs at exactly this distance are not linked.
     weight : float or array-like, default=inf
         Cost of breaking one must-link.
 
@@ -92,16 +88,12 @@ def near_duplicates(X: Any, delta: float, *, metric: str = "euclidean", weight: 
     Constraints
         A spanning forest: each linked pair is closer than ``delta``, and every pair that close is joined by links.
 
-    Raises
-    ------
-    LinkwiseError
-        More than fifty million pairs of different rows are that close.
-
     Notes
     -----
     Must-link is transitive, so the rule that clusters are at least ``delta`` apart (`MinSeparation`; [1]_) amounts to
     these n - 1 statements at most. **Cost** a search tree for up to 20 features, else all distances in slices; equal
-    rows are joined first. With soft weights the links of the forest do not cost the same as all close pairs.
+    rows are joined first, and more than fifty million close pairs of the others are refused. With soft weights the
+    links of the forest do not cost the same as all close pairs.
 
     References
     ----------

@@ -5,12 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from linkwise._random import make_generator
-from linkwise._typing import BoolArray, IntArray
+from linkwise._typing import BoolArray
 from linkwise._validation import read_share
-from linkwise.constraints import Constraints, Kind, require_constraints
+from linkwise.constraints import NO_LABELS, Constraints, Kind, require_constraints
 
 
 def flip(constraints: Constraints, share: float, random_state: Any = None) -> tuple[Constraints, BoolArray]:
@@ -34,12 +33,9 @@ def flip(constraints: Constraints, share: float, random_state: Any = None) -> tu
 
     Notes
     -----
-    For studies of noise, which the last section of [1]_ leaves open. **Cost** O(m). **Guarantee** every set of
-    that many statements is equally likely to be changed, and so are the two other resolutions of a triplet.
-
-    References
-    ----------
-    .. [1] E. Y. Liu, Z. Zhang, W. Wang, "Clustering with Relative Constraints", KDD 2011.
+    For studies of noise, which the last section of Liu, Zhang and Wang (KDD 2011) leaves open. **Cost** O(m).
+    **Guarantee** every set of that many statements is equally likely to be changed, and so are the two other
+    resolutions of a triplet.
 
     Examples
     --------
@@ -64,18 +60,4 @@ def flip(constraints: Constraints, share: float, random_state: Any = None) -> tu
     pair = np.column_stack([items[rows, stays], items[rows, 2]])
     items[rows, 2] = items[rows, 1 - stays]
     items[rows, :2] = np.sort(pair, axis=1)
-    return _with_statements(constraints, kind, items), mask
-
-
-def _with_statements(constraints: Constraints, kind: npt.NDArray[np.int8], items: IntArray) -> Constraints:
-    """Return the same table with other kinds and samples in its rows."""
-    return type(constraints)(
-        constraints.n_samples,
-        kind,
-        items,
-        constraints.weight,
-        constraints.row,
-        constraints.rules,
-        constraints.ids,
-        constraints.groups,
-    )
+    return constraints._replace(kind=kind, items=items, labels=NO_LABELS), mask

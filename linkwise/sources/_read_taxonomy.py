@@ -112,8 +112,6 @@ def place_leaves(who: str, names: npt.NDArray[Any], is_leaf: BoolArray) -> tuple
 class Readers(Nodes):
     """The part of `Taxonomy` that reads other notations."""
 
-    __slots__ = ()
-
     @classmethod
     def from_newick(cls, text: str, ids: Any = None, *, items: Any = None, forest: bool = False) -> Self:
         """Read Newick text; names of inner nodes are kept, branch lengths are ignored.
@@ -135,11 +133,6 @@ class Readers(Nodes):
         Returns
         -------
         Taxonomy
-
-        Raises
-        ------
-        LinkwiseError
-            The text is malformed (the message names the place), or a name is not found.
 
         Examples
         --------
@@ -198,11 +191,8 @@ class Readers(Nodes):
         source : str or Path
             The text of the file, or the path of a file. Obsolete terms and relations other than ``is_a`` are
             skipped.
-        items : array-like of shape (n_samples,), optional
-            The term each sample is annotated with; None, NaN or "" for none. Without it there are no samples, see
-            `place`.
-        ids : array-like of shape (n_samples,), optional
-            The name of each sample.
+        items, ids
+            The term each sample is annotated with, and its name, as in `place`; without items there are no samples.
         parents : {"refuse", "first"}, default="refuse"
             What to do with a term of several parents: refuse the file, naming the term, or keep the first.
         by : {"id", "name"}, default="id"
@@ -230,11 +220,8 @@ class Readers(Nodes):
         ----------
         child, parent : array-like of shape (rows,)
             Names of nodes. A root has no row, or one without a parent (None, NaN or "").
-        items : array-like of shape (n_samples,), optional
-            The name of the node each sample sits on; None, NaN or "" for none. Without it there are no samples, see
-            `place`.
-        ids : array-like of shape (n_samples,), optional
-            The name of each sample.
+        items, ids
+            As in `place`; without items there are no samples.
 
         Returns
         -------
@@ -297,12 +284,8 @@ class Readers(Nodes):
 
         Notes
         -----
-        One column of class labels is the two-level hierarchy of [1]_ (figure 1), and its minimal triplets are the
-        (k - 1)(n - k) informative constraints of their section 5.2.
-
-        References
-        ----------
-        .. [1] E. Y. Liu, Z. Zhang, W. Wang, "Clustering with Relative Constraints", KDD 2011.
+        One column of class labels is the two-level hierarchy of Liu, Zhang and Wang (KDD 2011, figure 1), and its
+        minimal triplets are the (k - 1)(n - k) informative constraints of their section 5.2.
 
         Examples
         --------

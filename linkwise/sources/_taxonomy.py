@@ -87,11 +87,6 @@ class Taxonomy(Readers):
     depth : ndarray of intp, shape (n_nodes,)
         Edges from each node up to its root.
 
-    Raises
-    ------
-    LinkwiseError
-        A number is out of range, or the parents form a cycle.
-
     Notes
     -----
     This is the known hierarchy of [1]_, section 2. It stands for every *must-link-before* triple: x and y are linked on
@@ -119,8 +114,6 @@ class Taxonomy(Readers):
     Constraints(6 samples: 1 must-link, 3 cannot-links; all hard)
     """
 
-    __slots__ = ()
-
     # -- as triplets -------------------------------------------------------------------------------------------------
 
     def count_triples(self) -> int:
@@ -137,11 +130,7 @@ class Taxonomy(Readers):
         Notes
         -----
         **Cost** O(nodes + samples). The number grows with the cube of the number of samples: five samples on each node
-        of the hierarchy "Reuters 1" of [1]_ give 37,200, ten give 307,800 (section 4.3).
-
-        References
-        ----------
-        .. [1] K. Bade, A. Nürnberger, "Learning a Metric during Hierarchical Clustering based on Constraints".
+        of the hierarchy "Reuters 1" of Bade and Nürnberger give 37,200, ten give 307,800 (section 4.3).
 
         Examples
         --------
@@ -152,7 +141,7 @@ class Taxonomy(Readers):
         return 0 if self._tree is None else 2 * count_displayed(self._tree)
 
     def triplets(self, *, minimal: bool = False, weight: Any = np.inf) -> Constraints:
-        """List the triplets that the taxonomy displays.
+        """List the triplets that the taxonomy displays; more than five million are refused.
 
         Parameters
         ----------
@@ -166,20 +155,12 @@ class Taxonomy(Readers):
         -------
         Constraints
 
-        Raises
-        ------
-        LinkwiseError
-            There are more than five million.
-
         Notes
         -----
         **Cost** linear in the number of triplets; with ``minimal`` that is O(n) when degrees are bounded, and
         (k - 1)(n - k) for k classes. **Guarantee** BUILD on either set gives the clades of the taxonomy back, and the
-        minimal set implies every other triplet. The decomposition is that of [1]_, sections 4.3 and 5.2.
-
-        References
-        ----------
-        .. [1] E. Y. Liu, Z. Zhang, W. Wang, "Clustering with Relative Constraints", KDD 2011.
+        minimal set implies every other triplet. The decomposition is that of Liu, Zhang and Wang (KDD 2011), sections
+        4.3 and 5.2.
 
         Examples
         --------
@@ -202,23 +183,12 @@ class Taxonomy(Readers):
 
         Parameters
         ----------
-        m : int
-            How many.
-        random_state : int, Generator or None
-            Seed; the same seed gives the same triplets.
-        replace : bool, default=False
-            Whether a triplet may be drawn again.
-        weight : float or array-like, default=inf
-            Cost of breaking one triplet.
+        m, random_state, replace, weight
+            How many triplets, and how they are drawn, as in `linkwise.sources.label_pairs`.
 
         Returns
         -------
         Constraints
-
-        Raises
-        ------
-        LinkwiseError
-            More triplets are wanted than there are.
 
         Notes
         -----
@@ -358,8 +328,6 @@ class Taxonomy(Readers):
         if self._tree is None:
             msg = "to_dendrogram: no sample is in the taxonomy.\nHint: place samples on it with `place`."
             raise LinkwiseError(msg)
-        if self.ids is not None:
-            return Dendrogram(self._tree.n_samples, self._tree.parent, ids=self.ids[self.items])
-        return Dendrogram(
-            self._tree.n_samples, self._tree.parent, ids=self.items if len(self.items) < self.n_samples else None
-        )
+        numbers = self.items if len(self.items) < self.n_samples else None
+        ids = numbers if self.ids is None else self.ids[self.items]
+        return Dendrogram(self._tree.n_samples, self._tree.parent, ids=ids)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from functools import cached_property, partial
 from typing import Any, Self
 
 import numpy as np
@@ -12,18 +12,18 @@ from linkwise._typing import IntArray
 from linkwise.exceptions import LinkwiseError
 from linkwise.result import Dendrogram
 from linkwise.sources import _kernels as kernels
-from linkwise.trees import equal_arrays, frozen, read_names, read_nodes, refuse_cycle
+from linkwise.trees import Immutable, equal_arrays, frozen, read_names, read_nodes, refuse_cycle
 
 
-class Nodes:
+class Nodes(Immutable):
     """A forest of nodes and the node of each sample, as read-only arrays; `Taxonomy` adds queries and readers."""
 
-    __slots__ = ("_cache", "ids", "n_samples", "names", "node", "parent")
+    _hint_to_change = "build a new one, or place samples with `place`."
 
-    _cache: dict[str, Any]
     parent: IntArray
     node: IntArray
     n_samples: int
+    _order: IntArray  # nodes, each after its parent
     names: npt.NDArray[Any] | None
     ids: npt.NDArray[Any] | None
 
@@ -31,7 +31,6 @@ class Nodes:
         above = frozen(read_nodes("parent", parent))
         place = frozen(read_nodes("node", node))
         put = object.__setattr__
-        put(self, "_cache", {})
         put(self, "parent", above)
         put(self, "node", place)
         put(self, "n_samples", len(place))
@@ -48,57 +47,37 @@ class Nodes:
         if self.ids is not None and len(self.ids) != self.n_samples:
             msg = f"ids has {len(self.ids)} entries, expected one for each of the {self.n_samples} samples."
             raise LinkwiseError(msg)
-        self._cache["order"] = frozen(refuse_cycle(above, self.node_name))
-
-    def _once(self, name: str, make: Callable[[], Any]) -> Any:
-        if name not in self._cache:
-            self._cache[name] = make()
-        return self._cache[name]
+        put(self, "_order", frozen(refuse_cycle(above, self.node_name)))
 
     @property
     def n_nodes(self) -> int:
         """Number of nodes; samples are not nodes but sit on them."""
         return len(self.parent)
 
-    @property
+    @cached_property
     def items(self) -> IntArray:
         """The samples that are in the taxonomy, in increasing order."""
-        return self._once("items", lambda: frozen(np.flatnonzero(self.node >= 0)))  # type: ignore[no-any-return]
+        return frozen(np.flatnonzero(self.node >= 0))
 
-    @property
+    @cached_property
     def depth(self) -> IntArray:
         """Number of edges from each node up to its root."""
-        return self._once("depth", lambda: frozen(kernels.depths(self.parent, self._order)))  # type: ignore[no-any-return]
+        return frozen(kernels.depths(self.parent, self._order))
 
-    @property
-    def _order(self) -> IntArray:
-        return self._cache["order"]  # type: ignore[no-any-return]
-
-    @property
+    @cached_property
     def _tree(self) -> Dendrogram | None:
         """The items as the leaves of a dendrogram, in the order of `items`; None when there are none."""
-
-        def make() -> Dendrogram | None:
-            if not len(self.items):
-                return None
-            up, _ = kernels.skeleton(self.parent, self._order, self.node[self.items])
-            return Dendrogram(len(self.items), up)
-
-        return self._once("tree", make)  # type: ignore[no-any-return]
+        if not len(self.items):
+            return None
+        up, _ = kernels.skeleton(self.parent, self._order, self.node[self.items])
+        return Dendrogram(len(self.items), up)
 
     def node_name(self, node: int) -> str:
         """Return the name of a node, or its number when it has none."""
         name = None if self.names is None else self.names[node]
         return str(node) if name is None or name == "" else str(name)
 
-    # -- a value: immutable, comparable, hashable, picklable -------------------------------------------------------
-
-    def __setattr__(self, name: str, value: object) -> None:
-        msg = f"a Taxonomy is immutable; {name} cannot be set.\nHint: build a new one, or place samples with `place`."
-        raise AttributeError(msg)
-
-    def __delattr__(self, name: str) -> None:
-        self.__setattr__(name, None)
+    # -- a value: comparable, hashable, picklable ------------------------------------------------------------------
 
     def __eq__(self, other: object) -> bool:
         """Whether all arrays are equal; the same nodes in another numbering are another taxonomy."""
@@ -112,10 +91,14 @@ class Nodes:
         )
 
     def __hash__(self) -> int:
-        return self._once("hash", lambda: hash((self.parent.tobytes(), self.node.tobytes())))  # type: ignore[no-any-return]
+        return self._hash
+
+    @cached_property
+    def _hash(self) -> int:
+        return hash((self.parent.tobytes(), self.node.tobytes()))
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _rebuild, (type(self), self.parent, self.node, self.names, self.ids)
+        return partial(type(self), names=self.names, ids=self.ids), (self.parent, self.node)
 
     def __getitem__(self, samples: Any) -> Self:
         """Keep some samples (a list, mask or slice of them) and renumber them; the nodes stay."""
@@ -143,7 +126,3 @@ def _read_node_names(names: Any, n_nodes: int) -> npt.NDArray[Any]:
     column = np.empty(n_nodes, dtype=object)
     column[:] = given
     return column
-
-
-def _rebuild(cls: type[Nodes], parent: IntArray, node: IntArray, names: Any, ids: Any) -> Nodes:
-    return cls(parent, node, names=names, ids=ids)

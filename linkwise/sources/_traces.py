@@ -33,8 +33,8 @@ def contiguity(time: Any, trace: Any = None, *, max_gap: Any, breaks: Any = None
     max_gap : number or timedelta
         The longest time between two consecutive points that are linked; inf for no limit.
     breaks : array-like of bool of shape (n_samples,), or mapping from trace to times, optional
-        Known changes. True at a point means between it and the point before it; a time t
-        means between the last point before t and the first at or after it.
+        Known changes. True at a point means between it and the point before it; a time t means between the last point
+        before t and the first at or after it.
     weight : float or array-like, default=inf
         Cost of breaking one must-link.
 
@@ -164,11 +164,6 @@ def max_separation(
     -------
     Constraints
 
-    Raises
-    ------
-    LinkwiseError
-        More than five million cannot-links would be needed.
-
     Notes
     -----
     The lane-finding example of [1]_ infers cannot-links from *maximum separation*. Cannot-links do not follow from each
@@ -177,13 +172,11 @@ def max_separation(
     cannot-link per pair of joined groups of which any two members are too far apart. A group that is
     itself wider than ``limit`` gets a cannot-link inside, so that `check` finds and explains the contradiction.
 
-    **Cost** O(n log n) and the pairs listed; with ``window`` also the pairs inside the window.
+    **Cost** O(n log n) and the pairs listed, at most five million; with ``window`` also the pairs inside the window.
 
     References
     ----------
-    .. [1] S. Basu, I. Davidson, "Clustering with Constraints", tutorial, after
-       K. Wagstaff, C. Cardie, S. Rogers, S. Schroedl, "Constrained K-means Clustering with Background Knowledge",
-       ICML 2001.
+    .. [1] S. Basu, I. Davidson, "Clustering with Constraints", tutorial; see `contiguity`.
 
     Examples
     --------

@@ -1,10 +1,10 @@
-"""Assembly of tree arrays from nodes in any order: unary nodes dropped, samples first, inner nodes by height."""
+"""Arrays of trees assembled from nodes in any order, and joins: nodes that make one tree of a forest."""
 
 from __future__ import annotations
 
 import warnings
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -13,7 +13,11 @@ from linkwise._messages import many
 from linkwise._typing import FloatArray, IntArray
 from linkwise.exceptions import LinkwiseError, LinkwiseWarning
 from linkwise.trees._kernels import _order_keys, _pass_down, _sum_lengths, _without_unary
-from linkwise.trees._parent_array import read_names
+from linkwise.trees._parent_array import Tree, read_names
+
+T = TypeVar("T", bound=Tree)
+
+_ABOVE = 1.1  # height of a join, as a multiple of the highest merge
 
 
 class Assembled(NamedTuple):
@@ -54,19 +58,8 @@ def heights_of_lengths(above: Sequence[int], length: Sequence[float]) -> FloatAr
 def assemble(above: Sequence[int], is_leaf: Sequence[bool], names: Sequence[Any], height: Any, ids: Any) -> Assembled:
     """Build the arrays from nodes listed in preorder.
 
-    Parameters
-    ----------
-    above : sequence of int
-        Position of each node's parent in the list, which comes earlier; -1 for a root.
-    is_leaf : sequence of bool
-        Which nodes are samples.
-    names : sequence
-        Name of each node; only the leaves' names are read, and they are unique.
-    height : array-like or None
-        Raw height of every node; None when unknown.
-    ids : array-like or None
-        The names in sample order. When None, names that are the numbers 0 to n - 1 are sample numbers; other names
-        become ids in their order of appearance.
+    ``above`` is the position of each node's parent in the list, -1 for a root. Of ``names`` only those of leaves are
+    read; `sample_numbers` matches them with ``ids``. ``height`` is None when unknown.
     """
     leaf = np.array(is_leaf, dtype=np.bool_)
     up, keep = _without_unary(np.array(above, dtype=np.intp), leaf)
@@ -109,3 +102,51 @@ def sample_numbers(called: list[Any], ids: Any) -> tuple[IntArray, npt.NDArray[A
     if all(type(name) in (str, int) and str(name) in numbers for name in called):
         return np.array([numbers[str(name)] for name in called], dtype=np.intp), None
     return np.arange(n), read_names(called)
+
+
+# -- joins -------------------------------------------------------------------------------------------------------------
+
+
+def join_roots(tree: T) -> T:
+    """Put one node above all roots, higher than everything below it."""
+    top = tree.n_nodes
+    parent = np.append(np.where(tree.parent < 0, top, tree.parent), -1)
+    height, joins = np.append(tree.raw_height, _height_above(tree.height)), np.append(tree.joins, top)
+    return type(tree)(tree.n_samples, parent, height, marked=tree.marked, ids=tree.ids, joins=joins)
+
+
+def _height_above(height: FloatArray) -> float:
+    """Return a finite height, a tenth above the highest; 1 if all heights are 0."""
+    highest = float(height.max())
+    if highest == 0.0:
+        return 1.0
+    largest = np.finfo(np.float64).max
+    with np.errstate(over="ignore"):
+        return float(min(max(_ABOVE * highest, np.nextafter(highest, np.inf)), largest))
+
+
+def part_joins(tree: T) -> T:
+    """Take all joins away; the nodes below them become roots again, in the same order."""
+    if tree.marked is not None and np.isin(tree.marked, tree.joins).any():
+        node = int(np.intersect1d(tree.marked, tree.joins)[0])
+        msg = (
+            f"parted: node {node} is a join and is marked as a cluster, expected marks inside the joined trees.\n"
+            "Hint: mark clusters inside the trees, or leave the marks out."
+        )
+        raise LinkwiseError(msg)
+    keep = np.ones(tree.n_nodes, dtype=np.bool_)
+    keep[tree.joins] = False
+    number = np.append(np.where(keep, np.cumsum(keep) - 1, -1), -1)  # the last entry serves a root's parent, -1
+    marked = None if tree.marked is None else number[tree.marked]
+    return type(tree)(tree.n_samples, number[tree.parent[keep]], tree.raw_height[keep], marked=marked, ids=tree.ids)
+
+
+def at_the_top(parent: IntArray, joins: list[int]) -> IntArray:
+    """Return the joins of a file that have only joins above them, since another program may have moved the root."""
+    called = np.zeros(len(parent) + 1, dtype=np.bool_)
+    called[joins] = True
+    called[-1] = True  # above a root
+    found = [v for v in sorted(set(joins), reverse=True) if called[v]]
+    for v in found:  # parents come after children, so each is settled before the nodes below it
+        called[v] = called[parent[v]]
+    return np.array([v for v in reversed(found) if called[v]], dtype=np.intp)

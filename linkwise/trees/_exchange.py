@@ -10,16 +10,13 @@ from linkwise._typing import FloatArray, IntArray
 from linkwise._validation import read_count
 from linkwise.exceptions import LinkwiseError
 from linkwise.trees import _interchange as formats, _kernels as kernels
-from linkwise.trees._assemble import Assembled, assemble, heights_of_lengths
-from linkwise.trees._join import Arrays, at_the_top, join_roots, part_joins
+from linkwise.trees._assemble import Assembled, assemble, at_the_top, heights_of_lengths, join_roots, part_joins
 from linkwise.trees._newick import read_newick, write_newick
 from linkwise.trees._parent_array import Tree, frozen, read_heights, read_names, read_nodes
 
 
 class Exchange(Tree):
     """The part of `Dendrogram` that reads and writes other notations."""
-
-    __slots__ = ()
 
     @classmethod
     def from_merges(
@@ -47,12 +44,6 @@ class Exchange(Tree):
         -------
         Dendrogram
 
-        Raises
-        ------
-        LinkwiseError
-            A merge names a node that does not exist yet, joins a node with itself or uses it twice; a height is not
-            finite.
-
         Examples
         --------
         >>> from linkwise import Dendrogram
@@ -68,13 +59,9 @@ class Exchange(Tree):
         code, t, parent = kernels.parents_of_merges(n, pairs)
         if code:
             left, right = (int(v) for v in pairs[t])
-            what = (
-                "",
-                f"but it can only join nodes 0 to {n + t - 1}",
-                "expected two different nodes",
-                "but a node merges once",
-            )
-            msg = f"merges: row {t} joins {left} and {right}, {what[code]}.\nHint: row t makes node n_samples + t."
+            early = f"but it can only join nodes 0 to {n + t - 1}"
+            what = ("", early, "expected two different nodes", "but a node merges once")[code]
+            msg = f"merges: row {t} joins {left} and {right}, {what}.\nHint: row t makes node n_samples + t."
             raise LinkwiseError(msg)
         raw = np.concatenate([np.zeros(n), read_heights("raw_height", raw_height, len(pairs), n)])
         if sort:
@@ -122,11 +109,6 @@ class Exchange(Tree):
         -------
         ndarray of shape (n_samples - 1, 4)
 
-        Raises
-        ------
-        LinkwiseError
-            The tree is a forest and ``join`` is False, or has many-way nodes and ``binary`` is False.
-
         Notes
         -----
         **Guarantee** `scipy.cluster.hierarchy.is_valid_linkage` and ``is_monotonic`` hold. **Cost** O(n log n).
@@ -173,12 +155,8 @@ class Exchange(Tree):
         [0.0, 0.0, 0.0, 1.0, 2.0]
         """
         m = len(children)
-        return cls.from_merges(
-            m + 1 if n_samples is None else n_samples,
-            children,
-            np.arange(1, m + 1) if distances is None else distances,
-            ids=ids,
-        )
+        height = np.arange(1, m + 1) if distances is None else distances
+        return cls.from_merges(m + 1 if n_samples is None else n_samples, children, height, ids=ids)
 
     def to_children(self) -> IntArray:
         """Write scikit-learn's ``children_``: row t holds the children of node ``n_samples + t``, in merge order.
@@ -211,11 +189,6 @@ class Exchange(Tree):
         -------
         Dendrogram
             Inner nodes are numbered by height, because Newick carries no merge order.
-
-        Raises
-        ------
-        LinkwiseError
-            The text is malformed; the message names the place.
 
         Examples
         --------
@@ -282,15 +255,12 @@ class Exchange(Tree):
         >>> tree.parted() == forest
         True
         """
-        return self if self.is_tree else self._changed(join_roots(self))
+        return self if self.is_tree else join_roots(self)
 
     def parted(self) -> Self:
         """Return the forest from which a joined tree was made; a tree without joins is returned unchanged.
 
-        Raises
-        ------
-        LinkwiseError
-            A join is marked as a cluster, which the forest cannot have.
+        A join that is marked as a cluster, which the forest cannot have, is refused.
 
         Examples
         --------
@@ -298,12 +268,7 @@ class Exchange(Tree):
         >>> Dendrogram.from_newick("((a:1,b:1):1,c:2)[&&NHX:linkwise_join=2];").parted()
         Dendrogram(3 samples: 1 inner nodes, 2 trees, height 1)
         """
-        return self._changed(part_joins(self)) if self.is_joined else self
-
-    def _changed(self, made: Arrays) -> Self:
-        return type(self)(
-            self.n_samples, made.parent, made.raw_height, marked=made.marked, ids=self.ids, joins=made.joins
-        )
+        return part_joins(self) if self.is_joined else self
 
     @classmethod
     def from_json(cls, text: str | bytes) -> Self:
@@ -317,14 +282,8 @@ class Exchange(Tree):
         True
         """
         document = formats.read_json(text)
-        return cls(
-            document["n_samples"],
-            document["parent"],
-            document["raw_height"],
-            marked=document["marked"],
-            ids=document["ids"],
-            joins=document.get("joins"),
-        )
+        del document["format"]
+        return cls(**document)
 
     def to_json(self) -> str:
         """Write all arrays as JSON under a versioned header; `from_json` gives an equal tree back.
@@ -395,14 +354,8 @@ class Exchange(Tree):
 
     @classmethod
     def _assembled(cls, made: Assembled, marked: Any, joins: list[int]) -> Self:
-        return cls(
-            made.n_samples,
-            made.parent,
-            made.raw_height,
-            marked=marked,
-            ids=made.ids,
-            joins=at_the_top(made.parent, joins),
-        )
+        top = at_the_top(made.parent, joins)
+        return cls(made.n_samples, made.parent, made.raw_height, marked=marked, ids=made.ids, joins=top)
 
 
 def _by_height(n: int, parent: IntArray, raw: FloatArray, marked: Any) -> tuple[IntArray, FloatArray, Any]:

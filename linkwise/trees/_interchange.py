@@ -22,17 +22,6 @@ if TYPE_CHECKING:
 FORMAT = "linkwise.dendrogram/1"
 
 
-def refuse_forest(tree: Tree, who: str, what: str) -> None:
-    """Refuse a forest in a format that holds one tree only."""
-    if not tree.is_tree:
-        msg = (
-            f"{who}: the forest has {tree.n_roots} roots, but {what} holds one tree.\n"
-            f"Hint: `{who}(join=True)` joins the roots above the highest merge; `to_json`, `to_newick` and "
-            "`to_networkx` keep forests."
-        )
-        raise LinkwiseError(msg)
-
-
 def merges_of_linkage(Z: Any) -> tuple[int, FloatArray, FloatArray]:
     """Take a SciPy linkage apart into the number of samples, merges and heights; counts are checked."""
     try:
@@ -60,7 +49,13 @@ def check_counts(tree: Tree, count: Any) -> None:
 
 def write_linkage(tree: Tree, binary: bool) -> FloatArray:
     """Write the monotone heights as a SciPy linkage, rows by height."""
-    refuse_forest(tree, "to_linkage", "a linkage matrix")
+    if not tree.is_tree:
+        msg = (
+            f"to_linkage: the forest has {tree.n_roots} roots, but a linkage matrix holds one tree.\n"
+            "Hint: `to_linkage(join=True)` joins the roots above the highest merge; `to_json`, `to_newick` and "
+            "`to_networkx` keep forests."
+        )
+        raise LinkwiseError(msg)
     fan = np.diff(tree.child_start)
     fan[tree.joins] = 0  # joins are not merges, so no order of merges is lost
     wide = -1 if binary else int(np.argmax(fan))

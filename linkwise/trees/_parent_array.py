@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from functools import cached_property, partial
+from typing import Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
@@ -93,13 +94,28 @@ _FAULTS = {
 }
 
 
-class Tree:
+class Immutable:
+    """The base of trees: immutable; derived arrays are cached properties."""
+
+    _hint_to_change: ClassVar[str]
+
+    def __setattr__(self, name: str, value: object) -> None:
+        msg = f"a {type(self).__name__} is immutable; {name} cannot be set.\nHint: {self._hint_to_change}"
+        raise AttributeError(msg)
+
+    def __delattr__(self, name: str) -> None:
+        self.__setattr__(name, None)
+
+
+class Tree(Immutable):
     """A forest over samples as read-only arrays; `Dendrogram` adds queries and cuts."""
 
-    __slots__ = ("_cache", "height", "ids", "joins", "marked", "n_samples", "parent", "raw_height")
+    _hint_to_change = "build a new one from `parent` and `raw_height`."
 
-    _cache: dict[str, Any]
     n_samples: int
+    n_nodes: int  # samples included
+    n_roots: int  # separate trees
+    roots: IntArray  # the nodes without a parent, in increasing order
     parent: IntArray
     height: FloatArray
     raw_height: FloatArray
@@ -137,8 +153,10 @@ class Tree:
             raw += 0.0  # -0.0 and 0.0 are one height: equal trees hash alike
         frozen(raw)
         put = object.__setattr__
-        put(self, "_cache", {})
         put(self, "n_samples", n)
+        put(self, "n_nodes", len(above))
+        put(self, "roots", frozen(np.flatnonzero(above < 0)))
+        put(self, "n_roots", len(self.roots))
         put(self, "parent", above)
         put(self, "raw_height", raw)
         put(self, "height", frozen(kernels.monotone(above, raw)))
@@ -185,30 +203,10 @@ class Tree:
                 "below exactly one marked node.\nHint: mark a sample itself to make it a cluster."
             )
             raise LinkwiseError(msg)
-        self._cache["mark_above"] = frozen(cover)
+        self.__dict__["_mark_above"] = frozen(cover)
         return frozen(nodes)
 
     # -- derived arrays; computed once, at first use ---------------------------------------------------------------
-
-    def _once(self, name: str, make: Callable[[], Any]) -> Any:
-        if name not in self._cache:
-            self._cache[name] = make()
-        return self._cache[name]
-
-    @property
-    def n_nodes(self) -> int:
-        """Number of nodes, samples included."""
-        return len(self.parent)
-
-    @property
-    def roots(self) -> IntArray:
-        """The nodes without a parent, in increasing order."""
-        return self._once("roots", lambda: frozen(np.flatnonzero(self.parent < 0)))  # type: ignore[no-any-return]
-
-    @property
-    def n_roots(self) -> int:
-        """Number of separate trees."""
-        return len(self.roots)
 
     @property
     def n_trees(self) -> int:
@@ -233,72 +231,57 @@ class Tree:
     @property
     def child_start(self) -> IntArray:
         """Start of each node's children in `child`; ``intp[n_nodes + 1]``."""
-        return self._children()[0]
+        return self._children[0]
 
     @property
     def child(self) -> IntArray:
         """All children, those of one node together and in increasing order."""
-        return self._children()[1]
+        return self._children[1]
 
+    @cached_property
     def _children(self) -> tuple[IntArray, IntArray]:
-        def make() -> tuple[IntArray, IntArray]:
-            start, child = kernels.child_lists(self.parent)
-            return frozen(start), frozen(child)
-
-        return self._once("children", make)  # type: ignore[no-any-return]
+        start, child = kernels.child_lists(self.parent)
+        return frozen(start), frozen(child)
 
     def children(self, node: int) -> IntArray:
         """Return the children of one node, in increasing order (a sample has none)."""
-        start, child = self._children()
+        start, child = self._children
         return child[start[node] : start[node + 1]]
 
-    @property
+    @cached_property
     def leaf_count(self) -> IntArray:
         """Number of samples below each node."""
-        return self._once("leaf_count", lambda: frozen(kernels.leaf_counts(self.n_samples, self.parent)))  # type: ignore[no-any-return]
+        return frozen(kernels.leaf_counts(self.n_samples, self.parent))
 
-    @property
+    @cached_property
     def depth(self) -> IntArray:
         """Number of edges from each node up to its root."""
-        return self._once("depth", lambda: frozen(kernels.depths(self.parent)))  # type: ignore[no-any-return]
+        return frozen(kernels.depths(self.parent))
 
-    @property
+    @cached_property
     def leaf_order(self) -> IntArray:
         """The samples from left to right, so that a drawing in this order has no crossing branches."""
-        return self._once(  # type: ignore[no-any-return]
-            "leaf_order", lambda: frozen(kernels.leaf_preorder(self.n_samples, self.parent, self.leaf_count))
-        )
+        return frozen(kernels.leaf_preorder(self.n_samples, self.parent, self.leaf_count))
 
-    @property
+    @cached_property
     def _lca(self) -> LcaIndex:
-        return self._once("lca", lambda: prepare(self.parent))  # type: ignore[no-any-return]
+        return prepare(self.parent)  # type: ignore[no-any-return]
 
-    @property
+    @cached_property
     def _mark_above(self) -> IntArray:
         """The marked node at or above each node; without marks the root of its tree, joins not counted."""
-
-        def make() -> IntArray:
-            top = self.parent < 0
-            if self.is_joined:
-                top |= np.isin(self.parent, self.joins)
-                top[self.joins] = False
-            cover, _ = kernels.nearest_flagged(self.parent, top)
-            return frozen(cover)
-
-        return self._once("mark_above", make)  # type: ignore[no-any-return]
+        top = self.parent < 0
+        if self.is_joined:
+            top |= np.isin(self.parent, self.joins)
+            top[self.joins] = False
+        cover, _ = kernels.nearest_flagged(self.parent, top)
+        return frozen(cover)
 
     def name(self, sample: int) -> str:
         """Return the name of a sample: its identifier, or its number."""
         return str(sample) if self.ids is None else str(self.ids[sample])
 
-    # -- a value: immutable, comparable, hashable, picklable -------------------------------------------------------
-
-    def __setattr__(self, name: str, value: object) -> None:
-        msg = f"a Dendrogram is immutable; {name} cannot be set.\nHint: build a new one from `parent` and `raw_height`."
-        raise AttributeError(msg)
-
-    def __delattr__(self, name: str) -> None:
-        self.__setattr__(name, None)
+    # -- a value: comparable, hashable, picklable ------------------------------------------------------------------
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Tree):
@@ -313,12 +296,15 @@ class Tree:
         )
 
     def __hash__(self) -> int:
-        return self._once(  # type: ignore[no-any-return]
-            "hash", lambda: hash((self.n_samples, self.parent.tobytes(), self.raw_height.tobytes()))
-        )
+        return self._hash
+
+    @cached_property
+    def _hash(self) -> int:
+        return hash((self.n_samples, self.parent.tobytes(), self.raw_height.tobytes()))
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _rebuild, (type(self), self.n_samples, self.parent, self.raw_height, self.marked, self.ids, self.joins)
+        make = partial(type(self), marked=self.marked, ids=self.ids, joins=self.joins)
+        return make, (self.n_samples, self.parent, self.raw_height)
 
     def __repr__(self) -> str:
         shape = "1 tree" if self.is_tree else f"{self.n_roots:,} trees"
@@ -331,18 +317,6 @@ class Tree:
         if self.marked is not None:
             parts.append(f"{len(self.marked):,} marked clusters")
         return f"{type(self).__name__}({self.n_samples:,} samples: {', '.join(parts)})"
-
-
-def _rebuild(
-    cls: type[Tree],
-    n_samples: int,
-    parent: IntArray,
-    raw: FloatArray,
-    marked: IntArray | None,
-    ids: npt.NDArray[Any] | None,
-    joins: IntArray | None = None,
-) -> Tree:
-    return cls(n_samples, parent, raw, marked=marked, ids=ids, joins=joins)
 
 
 def equal_arrays(one: npt.NDArray[Any] | None, other: npt.NDArray[Any] | None) -> bool:
@@ -367,3 +341,23 @@ def read_pairs(tree: Tree, who: str, i: Any, j: Any) -> tuple[IntArray, IntArray
             msg = f"{who} got node {worst}, but nodes are numbered 0 to {tree.n_nodes - 1}."
             raise LinkwiseError(msg)
     return flat[0], flat[1], left.shape
+
+
+def refuse_cycle(parent: IntArray, word: Callable[[int], str]) -> IntArray:
+    """Return the nodes with parents before children, or name the nodes of a cycle."""
+    order: IntArray = kernels.top_down(parent)
+    if len(order) == len(parent):
+        return order
+    lost = np.ones(len(parent), dtype=np.bool_)
+    lost[order] = False
+    node = int(np.flatnonzero(lost)[0])
+    for _ in range(len(parent)):  # from below a cycle into it
+        node = int(parent[node])
+    ring = [node]
+    while int(parent[ring[-1]]) != node:
+        ring.append(int(parent[ring[-1]]))
+    first = ring.index(min(ring))
+    ring = ring[first:] + ring[:first]
+    shown = [word(v) for v in ring[:5]] + ([f"… ({len(ring)} nodes)"] if len(ring) > 5 else [])
+    msg = f"the taxonomy has a cycle, expected a forest: {' < '.join([*shown, word(ring[0])])}."
+    raise LinkwiseError(msg)

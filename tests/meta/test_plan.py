@@ -10,6 +10,7 @@ import pytest
 
 import linkwise
 from linkwise._lazy import read_stub
+from tests.meta.single_importers import REASONS
 
 ROOT = Path(linkwise.__file__).parent
 # From the ground up: a room may import rooms in lines above its own.
@@ -161,10 +162,10 @@ def test_every_name_of_a_door_is_there():
 OTHER_COMPONENTS = {
     "linkwise.engines.hierarchical.ultrametric._projection": "triplets that share a sample",
     "linkwise.engines.partitional._energy": "samples tied by soft pairs",
-    "linkwise.engines.mixture._mean_field": "chunklets tied by cannot-links",
+    "linkwise.engines.mixture._wide_components": "chunklets tied by cannot-links",
     "linkwise.engines.mixture._exact": "chunklets tied by statements",
     "linkwise.engines.metric._pairs_and_comparisons": "closure of evidence: a metric learner contracts nothing",
-    "linkwise.engines.metric._chunklet_scatter": "chunklets at a level of weight",
+    "linkwise.engines.metric._rca": "chunklets at a level of weight",
 }
 
 
@@ -175,3 +176,26 @@ def test_only_problems_contract_must_links():
         if any(name == "components" for _, name, _ in imports(path)):
             found.add(name_of(path))
     assert found == set(OTHER_COMPONENTS)
+
+
+def test_a_private_module_has_several_importers_or_a_reason():
+    """Doors count for the public names behind them: a module that users import from has its users there."""
+    importers = defaultdict(set)
+    for path in FILES:
+        for _, _, home in imports(path):
+            importers[home].add(name_of(path))
+    public = {
+        home_of(door, name)
+        for door in ("linkwise", *(one for one in DOORS if one.count(".") == 1))
+        for name in DOORS.get(door, {})
+    }
+    alone = {
+        module
+        for module, who in importers.items()
+        if len(who) == 1
+        and module.rpartition(".")[2].startswith("_")
+        and not module.rpartition(".")[2].startswith("_kernels")
+        and module not in public
+    }
+    assert alone - set(REASONS) == set()
+    assert {name for name in REASONS if not ROOT.parent.joinpath(*name.split(".")).with_suffix(".py").exists()} == set()

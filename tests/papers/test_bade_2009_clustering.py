@@ -12,13 +12,13 @@ import scipy.sparse as sp
 from numpy.testing import assert_array_equal
 
 from linkwise import Constraints, Taxonomy
-from linkwise.engines.hierarchical.biased import _algorithms
+from linkwise.engines.hierarchical.biased import _runs
 from linkwise.metrics import class_f, h_correlation
 from tests.posing import posed
 
 PARENT = np.array([-1, 0, 0, 0, 1, 1, 1, 2, 2, 3, 3, 3])
 SUBTREE = (3, 9, 10, 11)
-ihac, bihac, biihac = (posed(getattr(_algorithms, name)) for name in ("ihac", "bihac", "biihac"))
+ihac, bihac, biihac = (posed(getattr(_runs, name)) for name in ("ihac", "bihac", "biihac"))
 
 
 def texts(seed, per_node=30):

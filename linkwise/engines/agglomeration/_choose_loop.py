@@ -65,47 +65,19 @@ def merge_all(
     apart: Groups | None = None,
     gamma: float | None = None,
     epsilon: float | None = None,
-    X: npt.NDArray[Any] | None = None,
     moved: tuple[IntArray, FloatArray] | None = None,
     dtype: npt.DTypeLike = np.float64,
     progress: Progress | None = None,
 ) -> Merges:
-    """Merge the closest legal clusters until no legal pair is left.
+    """Merge the closest legal clusters until no legal pair is left; fewer than n - 1 merges if the rules leave none.
 
-    Parameters
-    ----------
-    source : ndarray
-        Finite vectors (n, d), or with ``metric="precomputed"`` square or condensed dissimilarities. Not modified.
-    method : str
-        Linkage.
-    metric : str or callable
-        How vectors are compared.
-    forced : ndarray of shape (n,), optional
-        Group number (0 to n - 1) per sample. Each group is merged first, in index order, at height 0.
-    forbidden : ndarray of shape (c, 2), optional
-        Pairs of samples that must never share a cluster; none of them within a forced group.
-    apart : Groups, optional
-        Groups of samples no two of which may share a cluster; no two of them within a forced group.
-    gamma : float, optional
-        Merge two clusters only while their centroids are at most this far apart (Euclidean).
-    epsilon : float, optional
-        Merge a singleton only into a cluster that holds a sample within this distance of it.
-    X : ndarray of shape (n, d), optional
-        Vectors for gamma when ``source`` holds dissimilarities.
-    moved : tuple of ndarrays of shape (p, 2) and (p,), optional
-        Pairs of samples and what their distances are to be instead; for linkages that work on a matrix.
-    dtype : {float64, float32}
-        Type to compute in.
-    progress : callable, optional
-        Called as ``progress(merges_done, merges_at_most)`` from time to time.
+    ``source`` holds finite vectors, or square or condensed dissimilarities ("precomputed"), and is not modified. Groups
+    of ``forced``, which numbers them per sample, are merged first, in index order, at height 0. Pairs in ``forbidden``
+    and members of a group in ``apart`` never share a cluster; none of these lie within a forced group. ``gamma`` is the
+    largest distance of centroids that may be merged (Euclidean vectors only); with ``epsilon`` a singleton is merged
+    only into a cluster that holds a sample within this distance. ``moved`` are pairs and their distances instead, for
+    linkages that work on a matrix. ``progress(merges_done, merges_at_most)`` is called from time to time.
 
-    Returns
-    -------
-    Merges
-        Fewer than n - 1 of them when the rules leave no legal merge.
-
-    Notes
-    -----
     **Cost** O(n^2) time and O(n d) memory for ward, centroid, median and unconstrained single on Euclidean vectors;
     O(n^2) memory otherwise, and with gamma or epsilon up to O(n^3) time. **Guarantee** every merge joins a closest
     legal pair at its turn. Ties go to the clusters with the lowest-numbered samples wherever distances are compared at
@@ -118,14 +90,14 @@ def merge_all(
     run = _Run(code, metric_name(metric), metric, kind, forced, forbidden, apart, moved, progress)
     with Workers() as workers:
         if gamma is not None or epsilon is not None:
-            return _dynamic(source, run, gamma, epsilon, X, workers)
+            return _dynamic(source, run, gamma, epsilon, workers)
         if run.metric == "euclidean" and code in EUCLIDEAN_ONLY:
             return _from_points(source, run, workers)
         if code == SINGLE and forbidden is None and apart is None and moved is None and run.metric == "euclidean":
             return _from_tree(source, run)
         if code in REDUCIBLE and code != WARD:
             return _by_rounds(source, run, workers)
-        return _dynamic(source, run, None, None, None, workers)
+        return _dynamic(source, run, None, None, workers)
 
 
 class _Run(NamedTuple):
@@ -221,12 +193,7 @@ def _in_order(pairs: IntArray, height: FloatArray, n: int) -> Merges:
 
 
 def _dynamic(
-    source: npt.NDArray[Any],
-    run: _Run,
-    gamma: float | None,
-    epsilon: float | None,
-    X: npt.NDArray[Any] | None,
-    workers: Workers,
+    source: npt.NDArray[Any], run: _Run, gamma: float | None, epsilon: float | None, workers: Workers
 ) -> Merges:
     """Anything on a dense matrix, step by step."""
     squared = run.code in EUCLIDEAN_ONLY
@@ -241,12 +208,8 @@ def _dynamic(
     n = len(D)
     widest = 0.0
     if gamma is not None:
-        vectors = X if X is not None else source
-        if X is None and run.metric == "precomputed":
-            msg = "a limit on the distance of centroids needs vectors.\nHint: pass X as well as the dissimilarities."
-            raise LinkwiseError(msg)
         require_memory(n * n * 8, f"a dense {n} x {n} matrix of centroid distances", "cluster a sample of the rows.")
-        moved, scale = scaled(np.asarray(vectors, np.float64), np.float64)
+        moved, scale = scaled(np.asarray(source, np.float64), np.float64)
         apart = square_distances(moved, squared=True, workers=workers)
         widest = (gamma / scale) ** 2
     _forbid(D, run.forbidden, run.apart)

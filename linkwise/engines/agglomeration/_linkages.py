@@ -31,18 +31,7 @@ EUCLIDEAN_ONLY = frozenset({WARD, CENTROID, MEDIAN})
 
 
 def linkage_code(name: str, *, who: str = "agglomerate") -> int:
-    """Return the kernel code of a linkage name, or say which name was probably meant.
-
-    Examples
-    --------
-    >>> linkage_code("ward")
-    4
-    >>> linkage_code("wards")
-    Traceback (most recent call last):
-    ...
-    linkwise.exceptions.LinkwiseError: agglomerate does not know the linkage 'wards'.
-    Hint: did you mean 'ward'? Linkages are single, complete, average, weighted, ward, centroid, median.
-    """
+    """Return the kernel code of a linkage name, or say which name was probably meant."""
     if isinstance(name, str) and name in LINKAGES:
         return LINKAGES[name]
     near = get_close_matches(str(name).lower(), LINKAGES, n=1, cutoff=0.5)
@@ -58,23 +47,7 @@ FEW = 1250
 def plan_memory(n: int, method: str, metric: str, dtype: npt.DTypeLike = np.float64) -> int:
     """Return the bytes `agglomerate` allocates for its distances, beside the input and O(n) of bookkeeping.
 
-    Parameters
-    ----------
-    n : int
-        Number of samples.
-    method : str
-        Linkage.
-    metric : str
-        Metric name, ``"callable"`` or ``"precomputed"``.
-    dtype : dtype
-        Type the distances are kept in.
-
-    Examples
-    --------
-    >>> plan_memory(10_000, "average", "euclidean", "float32") // 2**20
-    381
-    >>> plan_memory(100_000, "ward", "euclidean")
-    0
+    ``metric`` is the name of a metric, ``"callable"`` or ``"precomputed"``.
     """
     code = linkage_code(method)
     if metric == "euclidean" and (code == SINGLE or (code in EUCLIDEAN_ONLY and n > FEW)):

@@ -10,8 +10,6 @@ from linkwise.engines.assignment._policies import (
     GreedyPlaces as GreedyPlaces,
     Place as Place,
     Placement as Placement,
-)
-from linkwise.engines.assignment._size_bounds import (
     SizedPlaces as SizedPlaces,
     size_bounds as size_bounds,
 )

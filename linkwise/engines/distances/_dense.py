@@ -61,12 +61,7 @@ def scaled(X: FloatArray, dtype: npt.DTypeLike) -> tuple[Floats, float]:
 
     In single precision rows are first centered and brought to a size near 1 (by a power of two, which is exact), so
     that neither a common offset nor small or large units cost digits. Double precision is unchanged unless squares
-    would underflow.
-
-    Raises
-    ------
-    LinkwiseError
-        When squared distances would overflow.
+    would underflow. Raises if squared distances would overflow.
     """
     largest = max(float(X.max(initial=0.0)), -float(X.min(initial=0.0)))
     if not math.isfinite(4.0 * largest * largest * max(1, X.shape[1])):
@@ -99,34 +94,11 @@ def square_distances(
     pitch: int | None = None,
     near: Neighbors | None = None,
 ) -> Floats:
-    """Compute the full square of distances between the rows of ``X``.
+    """Compute the full square of distances between the rows of ``X``, in rows of ``pitch`` entries (default n_samples).
 
-    Parameters
-    ----------
-    X : ndarray of shape (n_samples, n_features)
-        Vectors; for Euclidean distances already in the compute type (see `scaled`).
-    metric : str or callable
-        One of METRICS or a function of two rows. Functions are evaluated for both orders of every pair.
-    squared : bool
-        Return squares of the distances.
-    dtype : dtype
-        Type of the result.
-    workers : Workers, optional
-        Threads to use; a new set by default.
-    pitch : int, optional
-        Entries from one row to the next; at least n_samples, which is the default.
-    near : Neighbors, optional
-        Filled as well, unless the work is large enough for threads, or the metric is not Euclidean.
-
-    Returns
-    -------
-    ndarray of shape (n_samples, pitch)
-        The diagonal is 0, or infinite where ``near`` was filled; columns from n_samples on are undefined.
-
-    Examples
-    --------
-    >>> square_distances(np.array([[0.0, 0.0], [3.0, 4.0]])).tolist()
-    [[0.0, 5.0], [5.0, 0.0]]
+    For Euclidean distances X is in the compute type already (see `scaled`); a function is evaluated for both orders of
+    every pair. ``near`` is filled as well, unless the work is large enough for threads, or the metric is not Euclidean.
+    The diagonal is 0, or infinite where ``near`` was filled; columns from n_samples on are undefined.
     """
     n = len(X)
     D = np.empty((n, n if pitch is None else pitch), dtype=dtype)
@@ -233,32 +205,8 @@ def read_dissimilarities(
 ) -> Floats:
     """Read a square or condensed matrix into a new square one, or raise an error that explains the fault.
 
-    Parameters
-    ----------
-    D : array-like of shape (n, n) or (n (n - 1) / 2,)
-        Dissimilarities; not modified.
-    dtype : dtype
-        Type of the result.
-    who : str
-        Name of the caller in errors.
-    pitch : int, optional
-        Entries from one row to the next; at least n, which is the default.
-
-    Returns
-    -------
-    ndarray of shape (n, pitch)
-        Symmetric up to rounding, zero diagonal; columns from n on are undefined.
-
-    Raises
-    ------
-    LinkwiseError
-        Wrong length, not square, asymmetric (naming the worst pair), a diagonal that is not zero, negative, infinite or
-        missing entries.
-
-    Examples
-    --------
-    >>> read_dissimilarities([1.0, 2.0, 3.0]).tolist()
-    [[0.0, 1.0, 2.0], [1.0, 0.0, 3.0], [2.0, 3.0, 0.0]]
+    The result has a zero diagonal, is symmetric up to rounding, and has rows of ``pitch`` entries (default n); columns
+    from n on are undefined. Errors name the worst or the first pair at fault.
     """
     given = np.asarray(D)
     if given.dtype.kind not in "biuf":
@@ -362,13 +310,7 @@ def warn_of_distances(X: FloatArray, *, who: str) -> None:
 
 
 def looks_like_distances(X: FloatArray) -> bool:
-    """Whether a matrix could hold distances: square, symmetric, zero diagonal, no negative entry.
-
-    Examples
-    --------
-    >>> looks_like_distances(np.array([[0.0, 1.0], [1.0, 0.0]]))
-    True
-    """
+    """Whether a matrix could hold distances: square, symmetric, zero diagonal, no negative entry."""
     if X.ndim != 2 or X.shape[0] != X.shape[1] or len(X) < 2 or np.diagonal(X).any():
         return False
     return bool(X.any() and X.min() >= 0 and np.array_equal(X, X.T))

@@ -29,30 +29,11 @@ WIDE_ENOUGH = 2_000_000  # elements of work from which threads pay
 def shorten(D: Floats, n: int, pivots: IntArray, workers: Workers) -> None:
     """Lower every entry above the diagonal to the length of the shortest path whose inner stops are all pivots.
 
-    Parameters
-    ----------
-    D : ndarray of shape (m, m)
-        Dissimilarities of n samples in its corner, with a zero diagonal. Only the entries above the diagonal are read
-        and written; `mirror` fills the others.
-    n : int
-        Number of samples, at most m.
-    pivots : ndarray of intp
-        Samples a path may pass through, in rising order.
-    workers : Workers
-        Threads.
+    ``D`` holds dissimilarities of n samples in its corner, with a zero diagonal. Only the entries above the diagonal
+    are read and written; `mirror` fills the others. ``pivots`` are in rising order.
 
-    Notes
-    -----
     **Cost** O(n^2 p) time at worst for p pivots, mostly far less; 3 n p numbers beside the matrix, or 3 n PIVOTS when
     all samples are pivots.
-
-    Examples
-    --------
-    >>> from linkwise._threads import Workers
-    >>> D = np.array([[0.0, 1.0, 9.0], [1.0, 0.0, 2.0], [9.0, 2.0, 0.0]])
-    >>> shorten(D, 3, np.array([1]), Workers())
-    >>> D[0].tolist()
-    [0.0, 1.0, 3.0]
     """
     p = len(pivots)
     if p == 0:

@@ -12,19 +12,7 @@ EASY = 64
 
 
 def unit_of(X: Any) -> float:
-    """Return 1.0 for values of ordinary size, else the power of two next below the largest value.
-
-    Parameters
-    ----------
-    X : ndarray or sparse matrix
-        Finite values.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> unit_of(np.array([[3.0, -900.0]])), unit_of(np.array([[5e-300]])) == 2.0**-995
-    (1.0, True)
-    """
+    """Return 1.0 for finite values of ordinary size, else the power of two next below the largest value."""
     values = X.data if scipy.sparse.issparse(X) else np.asarray(X)
     largest = max(float(values.max(initial=0.0)), -float(values.min(initial=0.0)))
     exponent = int(np.frexp(largest)[1]) - 1

@@ -2,48 +2,66 @@
 
 from __future__ import annotations
 
-from typing import Any
+from numbers import Integral, Real
+from typing import Any, ClassVar
 
 import numpy as np
 import scipy.sparse
 from scipy.spatial.distance import pdist, squareform
 
+from linkwise._compat import Interval
 from linkwise._memory import require_memory
 from linkwise._typing import FloatArray
+from linkwise.constraints import LINKS, Kind
+from linkwise.engines import PartitionMixin
 from linkwise.exceptions import LinkwiseError
+from linkwise.problem import Problem
 
-AFFINITIES = ("rbf", "nearest_neighbors", "precomputed")
-KERNELS = ("linear", *AFFINITIES)
+AFFINITIES: tuple[str, ...] = ("rbf", "nearest_neighbors", "precomputed")
+KERNELS: tuple[str, ...] = ("linear", *AFFINITIES)
 _NEAR = 7
 _SYMMETRIC = 1e-9  # relative difference of two entries that rounding explains
+
+
+class AffinityMixin(PartitionMixin):
+    """Estimators of affinities or kernels, which weigh soft statements and take sparse X.
+
+    Parameters
+    ----------
+    gamma : float
+        Width for "rbf"; None for the width that reaches to the 7th neighbor of a typical sample.
+    n_neighbors : int
+        Neighbors of each sample, itself counted, for "nearest_neighbors".
+    """
+
+    understands: ClassVar[frozenset[Kind]] = LINKS
+    weighs: ClassVar[bool] = True
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        "gamma": [Interval(Real, 0, None, closed="neither"), None],
+        "n_neighbors": [Interval(Integral, 1, None, closed="left")],
+        "n_init": [Interval(Integral, 1, None, closed="left")],
+        "max_iter": [Interval(Integral, 1, None, closed="left")],
+        "random_state": ["random_state"],
+    }
+
+    def _judge(self, problem: Problem) -> None:
+        problem.require_feasible()  # whether a number within the bounds is possible is decided where assigning is stuck
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()  # type: ignore[misc]
+        tags.input_tags.sparse = True
+        tags.input_tags.pairwise = "precomputed" in (getattr(self, "affinity", None), getattr(self, "kernel", None))
+        return tags
 
 
 def read_affinity(
     X: Any, kind: str, *, gamma: float | None, n_neighbors: int, who: str, signed: bool = False
 ) -> tuple[Any, float]:
-    """Return symmetric affinities of all samples, and the largest value an affinity can take.
+    """Return symmetric affinities of all samples, dense or sparse, and the largest value an affinity can take.
 
-    Parameters
-    ----------
-    X : ndarray or csr_array
-        Samples, or affinities with ``kind="precomputed"``. Not modified.
-    kind : {"linear", "rbf", "nearest_neighbors", "precomputed"}
-        Inner products; exp(-gamma d^2); 1 between mutual near neighbors and 1/2 between those that are so one way;
-        as given.
-    gamma : float or None
-        Width for "rbf"; None for `default_gamma`.
-    n_neighbors : int
-        How many neighbors, the sample itself counted, "nearest_neighbors" takes.
-    who : str
-        Name of the method, for messages.
-    signed : bool, default=False
-        Whether given values may be negative.
-
-    Returns
-    -------
-    affinity : ndarray or csr_array of shape (n_samples, n_samples)
-    top : float
-        1 for "rbf" and "nearest_neighbors", the largest value otherwise.
+    ``kind`` is "linear" for inner products; "rbf" for exp(-gamma d^2), where None stands for `default_gamma`;
+    "nearest_neighbors" for 1 between mutual near neighbors, the sample itself counted, and 1/2 between neighbors one
+    way; or "precomputed" for X as given, with negative values only if ``signed``.
     """
     n = X.shape[0]
     if kind == "precomputed":

@@ -116,14 +116,6 @@ class CorrelationClustering(ConstrainedClusterer):
         No clustering breaks less than this.
     cut_ : bool
         Whether the time limit ended the search before its budget was used up; a warning says so too.
-    n_clusters_ : int
-        Number of clusters found.
-    certificate_ : Certificate
-        What the independent check found to hold; ``soft_violated`` lists the soft statements that were overruled.
-    constraints_ : Constraints
-        The statements in force, numbered like the rows of X.
-    dropped_ : Constraints
-        Always empty: soft statements are weighed.
 
     See Also
     --------

@@ -22,30 +22,18 @@ from linkwise.engines.graph._kernels_gram import _dense_sums, _sparse_sums
 from linkwise.exceptions import LinkwiseError
 from linkwise.problem import Problem
 
-OBJECTIVES = ("hmrf", "ratio_association", "ratio_cut", "normalized_cut")
+OBJECTIVES: tuple[str, ...] = ("hmrf", "ratio_association", "ratio_cut", "normalized_cut")
 _FEW = 400  # nodes up to which the whole matrix is decomposed
 
 
 @dataclass(frozen=True, eq=False)
 class Gram:
-    """The matrix T, the masses and the constant of a criterion.
+    """The matrix T, the masses and the constant of a criterion."""
 
-    Attributes
-    ----------
-    table : ndarray or csr_array of shape (n_nodes, n_nodes)
-        Symmetric; without the shift.
-    mass : ndarray of shape (n_nodes,)
-        Positive.
-    diagonal : ndarray of shape (n_nodes,)
-        The diagonal of the table.
-    constant : float
-        The criterion when every cluster contributes nothing.
-    """
-
-    table: Any
-    mass: FloatArray
-    diagonal: FloatArray
-    constant: float
+    table: Any  # symmetric, dense or CSR, without the shift
+    mass: FloatArray  # of the nodes, positive
+    diagonal: FloatArray  # of the table
+    constant: float  # the criterion when every cluster contributes nothing
 
     @property
     def n(self) -> int:

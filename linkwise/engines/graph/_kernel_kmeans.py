@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from numbers import Integral, Real
+from numbers import Real
 from typing import Any, ClassVar
 
 import scipy.sparse
@@ -11,12 +11,10 @@ import scipy.sparse
 from linkwise._compat import Interval, StrOptions
 from linkwise._random import make_generator
 from linkwise._typing import FloatArray, IntArray
-from linkwise.constraints import LINKS, Kind
-from linkwise.engines import REPORTED, ConstrainedClusterer, Kept, PartitionMixin
-from linkwise.engines.graph._affinity import KERNELS, read_affinity
+from linkwise.engines import REPORTED, ConstrainedClusterer, Kept
+from linkwise.engines.graph._affinity import KERNELS, AffinityMixin, read_affinity
 from linkwise.engines.graph._gram import OBJECTIVES, Gram, make_gram
-from linkwise.engines.graph._kernel_init import STARTS, KernelStart, read_start
-from linkwise.engines.graph._kernel_loop import Loop, run_kernel_kmeans
+from linkwise.engines.graph._kernel_loop import STARTS, KernelStart, Loop, read_start, run_kernel_kmeans
 from linkwise.exceptions import LinkwiseError
 from linkwise.problem import Problem
 
@@ -30,30 +28,6 @@ class KernelRun:
     history: FloatArray
     shift: float
     n_iter: int
-
-
-def kernel_kmeans(
-    problem: Problem,
-    *,
-    objective: str = "hmrf",
-    kernel: str = "linear",
-    gamma: float | None = None,
-    n_neighbors: int = 10,
-    start: Any = "auto",
-    shift: float | None = None,
-    n_init: int = 3,
-    max_iter: int = 100,
-    random_state: Any = None,
-) -> KernelRun:
-    """Run `KernelKMeans` on a problem."""
-    begin = read_start(start, objective, problem.n_samples, problem.k, problem.who)
-    gram = make_gram(_kernel(problem, objective, kernel, gamma, n_neighbors), objective, problem)
-    put = _shift(gram, objective, kernel, problem) if shift is None else float(shift)
-    loop = Loop(gram, problem, put, max_iter)
-    source = KernelStart(begin, gram, problem, make_generator(random_state))
-    runs = (run_kernel_kmeans(loop, source.labels()) for _ in range(n_init if source.varies else 1))
-    best = min(runs, key=lambda ended: float(ended.history[-1]))  # of equals the first
-    return KernelRun(problem.expand(best.labels), float(best.history[-1]), best.history, put, best.n_iter)
 
 
 def _kernel(problem: Problem, objective: str, kernel: str, gamma: float | None, n_neighbors: int) -> Any:
@@ -81,22 +55,16 @@ def _shift(gram: Gram, objective: str, kernel: str, problem: Problem) -> float:
     return gram.least_shift()
 
 
-class KernelKMeans(PartitionMixin, ConstrainedClusterer):
+class KernelKMeans(AffinityMixin, ConstrainedClusterer):
     """Cluster vectors, a kernel or a graph, weighing soft statements against the fit and holding hard ones.
 
     Parameters
     ----------
-    n_clusters : int, default=2
-        Number of clusters; each gets a sample.
     objective : {"hmrf", "ratio_association", "ratio_cut", "normalized_cut"}, default="hmrf"
         Criterion to minimize: squared distances to means in feature space, or one of a graph; see Notes.
     kernel : {"linear", "rbf", "nearest_neighbors", "precomputed"}, default="linear"
         Inner products, for "hmrf" only; exp(-gamma d^2); near neighbors, a sparse graph; or X is a symmetric kernel
         or graph, dense or sparse.
-    gamma : float, default=None
-        Width for "rbf"; None for the width that reaches to the 7th neighbor of a typical sample.
-    n_neighbors : int, default=10
-        Neighbors of each sample, itself counted, for "nearest_neighbors".
     start : {"auto", "neighborhoods", "k-means++", "spectral"} or array of labels, default="auto"
         Must-linked groups, completed by k-means++; k-means++ alone; k-means on the leading eigenvectors of the kernel;
         or labels. "auto" is "neighborhoods" for "hmrf" and "spectral" for graphs, in which samples without an edge have
@@ -108,27 +76,15 @@ class KernelKMeans(PartitionMixin, ConstrainedClusterer):
         Runs from different starts, of which the best is kept. There is one run where nothing is random.
     max_iter : int, default=100
         Maximum number of steps of one run.
-    random_state : int, RandomState instance or None, default=None
-        Seed for initialization.
 
     Attributes
     ----------
-    labels_ : ndarray of shape (n_samples,)
-        Cluster of each sample.
     objective_ : float
         The criterion, soft statements included.
     shift_ : float
         Number that was added to the diagonal.
     n_iter_ : int
         Steps of the run that was kept.
-    n_clusters_ : int
-        Number of clusters found: always ``n_clusters``.
-    certificate_ : Certificate
-        What the independent check found to hold; ``soft_violated`` lists the soft statements that were overruled.
-    constraints_ : Constraints
-        The statements in force, numbered like the rows of X.
-    dropped_ : Constraints
-        Always empty: soft statements are weighed.
 
     See Also
     --------
@@ -178,19 +134,11 @@ class KernelKMeans(PartitionMixin, ConstrainedClusterer):
     True
     """
 
-    understands: ClassVar[frozenset[Kind]] = LINKS
-    weighs: ClassVar[bool] = True
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        **PartitionMixin._parameter_constraints,
         "objective": [StrOptions(set(OBJECTIVES))],
         "kernel": [StrOptions(set(KERNELS))],
-        "gamma": [Interval(Real, 0, None, closed="neither"), None],
-        "n_neighbors": [Interval(Integral, 1, None, closed="left")],
         "start": [StrOptions(set(STARTS)), "array-like"],
         "shift": [Interval(Real, 0, None, closed="left"), None],
-        "n_init": [Interval(Integral, 1, None, closed="left")],
-        "max_iter": [Interval(Integral, 1, None, closed="left")],
-        "random_state": ["random_state"],
     }
 
     objective_: float
@@ -224,31 +172,19 @@ class KernelKMeans(PartitionMixin, ConstrainedClusterer):
         self.max_iter = max_iter
         self.random_state = random_state
 
-    def _judge(self, problem: Problem) -> None:
-        problem.require_feasible()  # whether a number within the bounds is possible is decided where assigning is stuck
-
     def _solve(self, problem: Problem) -> KernelRun:
-        return kernel_kmeans(
-            problem,
-            objective=self.objective,
-            kernel=self.kernel,
-            gamma=self.gamma,
-            n_neighbors=self.n_neighbors,
-            start=self.start,
-            shift=self.shift,
-            n_init=self.n_init,
-            max_iter=self.max_iter,
-            random_state=self.random_state,
-        )
+        begin = read_start(self.start, self.objective, problem.n_samples, problem.k, problem.who)
+        table = _kernel(problem, self.objective, self.kernel, self.gamma, self.n_neighbors)
+        gram = make_gram(table, self.objective, problem)
+        shift = _shift(gram, self.objective, self.kernel, problem) if self.shift is None else float(self.shift)
+        loop = Loop(gram, problem, shift, self.max_iter)
+        source = KernelStart(begin, gram, problem, make_generator(self.random_state))
+        runs = (run_kernel_kmeans(loop, source.labels()) for _ in range(self.n_init if source.varies else 1))
+        best = min(runs, key=lambda ended: float(ended.history[-1]))  # of equals the first
+        return KernelRun(problem.expand(best.labels), float(best.history[-1]), best.history, shift, best.n_iter)
 
     def _keep(self, outcome: KernelRun, problem: Problem) -> None:
         self._keep_labels(outcome.labels, problem)
         self.objective_ = outcome.objective
         self.shift_ = outcome.shift
         self.n_iter_ = outcome.n_iter
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        tags.input_tags.pairwise = self.kernel == "precomputed"
-        return tags

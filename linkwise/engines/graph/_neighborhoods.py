@@ -185,8 +185,6 @@ class NeighborhoodPropagation(PartitionMixin, ConstrainedClusterer):
 
     Attributes
     ----------
-    labels_ : ndarray of shape (n_samples,)
-        Cluster of each sample.
     claims_ : ndarray of shape (n_samples, n_clusters) or None
         How strongly each cluster claims each sample: near 1 for its own, near 0 far from all seeds; None if k-means
         stepped in.
@@ -194,12 +192,6 @@ class NeighborhoodPropagation(PartitionMixin, ConstrainedClusterer):
         Samples of the neighborhoods, from which claims are computed.
     n_clusters_ : int
         Number of clusters found.
-    certificate_ : Certificate
-        What the independent check found to hold.
-    constraints_ : Constraints
-        The statements in force, numbered like the rows of X.
-    dropped_ : Constraints
-        Soft statements left out because they contradict others.
 
     See Also
     --------

@@ -32,40 +32,18 @@ SAME = 1e-6  # a new row as near as this to a sample, in units of the scale ther
 
 @dataclass(frozen=True, eq=False)
 class Reach:
-    """Values of a field as a function of new rows: nothing but numbers and arrays, so that models can be saved.
+    """Values of a field as a function of new rows: nothing but numbers and arrays, so that models can be saved."""
 
-    Attributes
-    ----------
-    rows : ndarray or csr_array of shape (n_samples, n_features)
-        The samples, of length 1 if ``cosine``.
-    scale : ndarray of shape (n_samples,)
-        The distance around each sample that counts as near.
-    n_neighbors : int
-        Samples that a new row looks at.
-    cosine : bool
-        Whether rows count by direction only.
-    middle, axes : ndarray or None
-        How rows are whitened, where they are.
-    widths : tuple of float
-        Squared distance of each space, plain and whitened, at which similarity has faded.
-    spots : tuple of ndarray or csr_array
-        The seeds in each space.
-    weights : ndarray of shape (n_seeds, k)
-        Coefficients of the seeds.
-    along : ndarray of shape (n_samples, k)
-        Their sum along the graph.
-    """
-
-    rows: Any
-    scale: FloatArray
-    n_neighbors: int
-    cosine: bool
-    middle: FloatArray | None
+    rows: Any  # the samples, of length 1 if ``cosine``
+    scale: FloatArray  # the distance around each sample that counts as near
+    n_neighbors: int  # samples that a new row looks at
+    cosine: bool  # whether rows count by direction only
+    middle: FloatArray | None  # with ``axes``, how rows are whitened, where they are
     axes: FloatArray | None
-    widths: tuple[float, ...]
-    spots: tuple[Any, ...]
-    weights: FloatArray
-    along: FloatArray
+    widths: tuple[float, ...]  # squared distance of each space, plain and whitened, at which similarity has faded
+    spots: tuple[Any, ...]  # the seeds in each space
+    weights: FloatArray  # coefficients of the seeds, of shape (n_seeds, k)
+    along: FloatArray  # their sum along the graph, of shape (n_samples, k)
 
     def claims(self, new: Any) -> FloatArray:
         """Return the values of new rows, an array of shape (n_new, k)."""
@@ -88,14 +66,7 @@ class Reach:
 class Field:
     """Covariances between samples, mean of the parts that apply; each part has 1 as its mean variance.
 
-    Parameters
-    ----------
-    X : ndarray or csr_array of shape (n_samples, n_features)
-        Samples. Not modified.
-    n_neighbors : int
-        Neighbors of each sample in the graph.
-    cosine : bool
-        Whether rows count by direction only.
+    ``n_neighbors`` is the number of neighbors of each sample in the graph; ``cosine`` compares directions of rows only.
     """
 
     def __init__(self, X: Any, n_neighbors: int = 10, *, cosine: bool = False) -> None:

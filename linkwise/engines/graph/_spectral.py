@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from numbers import Integral, Real
 from typing import Any, ClassVar
 
-from linkwise._compat import Interval, StrOptions
+from linkwise._compat import StrOptions
 from linkwise._typing import FloatArray, IntArray
-from linkwise.constraints import LINKS, Kind
-from linkwise.engines import REPORTED, SAMPLES, ConstrainedClusterer, Kept, PartitionMixin, kept_floats
-from linkwise.engines.graph._affinity import AFFINITIES, read_affinity
+from linkwise.engines import REPORTED, SAMPLES, ConstrainedClusterer, Kept, kept_floats
+from linkwise.engines.graph._affinity import AFFINITIES, AffinityMixin, read_affinity
 from linkwise.engines.graph._bent_graph import bend
 from linkwise.engines.graph._embedding import embed, normalize_rows
 from linkwise.engines.partitional import Loop, cop_kmeans
@@ -27,45 +25,27 @@ class SpectralRun:
     n_iter: int
 
 
-class SpectralLearning(PartitionMixin, ConstrainedClusterer):
+class SpectralLearning(AffinityMixin, ConstrainedClusterer):
     """Cluster a graph whose affinities must-links and cannot-links have changed; clusters need not be round.
 
     Parameters
     ----------
-    n_clusters : int, default=2
-        Number of clusters; each gets a sample.
     affinity : {"nearest_neighbors", "rbf", "precomputed"}, default="nearest_neighbors"
         Near neighbors, a sparse graph; exp(-gamma d^2) between all samples; or X is a symmetric matrix of
         affinities, dense or sparse.
-    gamma : float, default=None
-        Width for "rbf"; None for the width that reaches to the 7th neighbor of a typical sample.
-    n_neighbors : int, default=10
-        Neighbors of each sample, itself counted, for "nearest_neighbors".
     n_init : int, default=10
         Runs of k-means from different starts.
     max_iter : int, default=300
         Maximum number of iterations of one run.
-    random_state : int, RandomState instance or None, default=None
-        Seed for initialization.
 
     Attributes
     ----------
-    labels_ : ndarray of shape (n_samples,)
-        Cluster of each sample.
     embedding_ : ndarray or sparse matrix of shape (n_samples, n_components)
         Leading eigenvectors, rows scaled to length 1.
     eigenvalues_ : ndarray of shape (n_components,)
         Their eigenvalues, falling from 1; a large step after the first k suggests k clusters.
     n_iter_ : int
         Iterations of the k-means that was kept.
-    n_clusters_ : int
-        Number of clusters found: always ``n_clusters``.
-    certificate_ : Certificate
-        What the independent check found to hold; ``soft_violated`` lists the soft statements that were overruled.
-    constraints_ : Constraints
-        The statements in force, numbered like the rows of X.
-    dropped_ : Constraints
-        Always empty: soft statements are weighed.
 
     See Also
     --------
@@ -102,17 +82,7 @@ class SpectralLearning(PartitionMixin, ConstrainedClusterer):
     True
     """
 
-    understands: ClassVar[frozenset[Kind]] = LINKS
-    weighs: ClassVar[bool] = True
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        **PartitionMixin._parameter_constraints,
-        "affinity": [StrOptions(set(AFFINITIES))],
-        "gamma": [Interval(Real, 0, None, closed="neither"), None],
-        "n_neighbors": [Interval(Integral, 1, None, closed="left")],
-        "n_init": [Interval(Integral, 1, None, closed="left")],
-        "max_iter": [Interval(Integral, 1, None, closed="left")],
-        "random_state": ["random_state"],
-    }
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {"affinity": [StrOptions(set(AFFINITIES))]}
 
     embedding_: Any
     eigenvalues_: FloatArray
@@ -143,9 +113,6 @@ class SpectralLearning(PartitionMixin, ConstrainedClusterer):
         self.max_iter = max_iter
         self.random_state = random_state
 
-    def _judge(self, problem: Problem) -> None:
-        problem.require_feasible()  # whether a number within the bounds is possible is decided where assigning is stuck
-
     def _solve(self, problem: Problem) -> SpectralRun:
         affinity = read_affinity(
             problem.X, self.affinity, gamma=self.gamma, n_neighbors=self.n_neighbors, who=problem.who
@@ -162,9 +129,3 @@ class SpectralLearning(PartitionMixin, ConstrainedClusterer):
         self.embedding_ = outcome.embedding
         self.eigenvalues_ = outcome.eigenvalues
         self.n_iter_ = outcome.n_iter
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        tags.input_tags.pairwise = self.affinity == "precomputed"
-        return tags

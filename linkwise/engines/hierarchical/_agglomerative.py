@@ -7,12 +7,11 @@ from typing import Any, ClassVar
 import numpy as np
 import numpy.typing as npt
 
-from linkwise._compat import StrOptions
 from linkwise._messages import hint
 from linkwise._typing import IntArray
 from linkwise.constraints import LINKS, Kind, MaxCentroidDistance, MinSeparation, NeighborWithin, Rule
 from linkwise.engines import ConstrainedClusterer, current_progress
-from linkwise.engines.agglomeration import LINKAGES, merge_all
+from linkwise.engines.agglomeration import merge_all
 from linkwise.engines.distances import as_dense, metric_name
 from linkwise.engines.hierarchical._dead_ends import LeavesDeadEnds
 from linkwise.engines.hierarchical._hierarchy_mixin import HierarchyMixin
@@ -106,38 +105,14 @@ class ConstrainedAgglomerative(LeavesDeadEnds, HierarchyMixin, ConstrainedCluste
 
     Parameters
     ----------
-    n_clusters : int or None, default=2
-        Number of clusters of the cut. None with no ``distance_threshold``: as few as the statements allow.
-    linkage : {"average", "single", "complete", "weighted", "ward", "centroid", "median"}, default="average"
-        How the distance of two clusters follows from their members.
-    metric : str or callable, default="euclidean"
-        How samples are compared, or ``"precomputed"``.
-    distance_threshold : float or None, default=None
-        Cut at this height instead of at a number of clusters; needs ``n_clusters=None``.
-    dtype : {"float64", "float32"}, default="float64"
-        Type to compute in; single precision halves the memory and may swap near-ties.
     dead_end : {"regroup", "raise"}, default="regroup"
         What to do when no legal merge is left above ``n_clusters``: divide the samples again so that all statements
         hold in ``n_clusters`` clusters, and give each its own tree, with a warning; or raise `DeadEndError`.
 
     Attributes
     ----------
-    labels_ : ndarray of shape (n_samples,)
-        Cluster of each sample, numbered by first appearance.
-    dendrogram_ : Dendrogram
-        The tree, or forest, with the clusters of ``labels_`` marked.
-    certificate_ : Certificate
-        What the independent check found to hold.
-    k_min_ : int
-        Fewest clusters this run could reach: the number of roots.
     dead_end_ : int or None
         Number of clusters at which greedy merging met a dead end, if the samples were divided again because of it.
-    n_clusters_, n_leaves_, n_connected_components_, children_, distances_
-        As in scikit-learn's `AgglomerativeClustering`.
-    constraints_ : Constraints
-        The statements in force, numbered like the rows of X.
-    dropped_ : Constraints
-        The soft statements that were left out because they contradict others; ``dropped_.row`` says where they stood.
 
     See Also
     --------
@@ -180,10 +155,6 @@ class ConstrainedAgglomerative(LeavesDeadEnds, HierarchyMixin, ConstrainedCluste
     understands: ClassVar[frozenset[Kind]] = LINKS
     understands_rules: ClassVar[frozenset[type[Rule]]] = frozenset({MinSeparation, NeighborWithin, MaxCentroidDistance})
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        **HierarchyMixin._parameter_constraints,
-        "linkage": [StrOptions(set(LINKAGES))],
-        "metric": [str, callable],
-        "dtype": [StrOptions({"float32", "float64"})],
         **LeavesDeadEnds._dead_end_constraints,
     }
 
@@ -197,10 +168,7 @@ class ConstrainedAgglomerative(LeavesDeadEnds, HierarchyMixin, ConstrainedCluste
         dtype: str = "float64",
         dead_end: str = "regroup",
     ) -> None:
-        self.n_clusters = n_clusters
-        self.linkage = linkage
-        self.metric = metric
-        self.distance_threshold = distance_threshold
+        super().__init__(n_clusters, linkage=linkage, metric=metric, distance_threshold=distance_threshold)
         self.dtype = dtype
         self.dead_end = dead_end
 

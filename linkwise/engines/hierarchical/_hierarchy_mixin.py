@@ -11,7 +11,7 @@ import numpy as np
 import scipy.sparse
 from sklearn.utils.validation import check_array, check_is_fitted
 
-from linkwise._compat import Interval, InvalidParameterError, validate_data
+from linkwise._compat import Interval, InvalidParameterError, StrOptions, validate_data
 from linkwise._messages import hint, many
 from linkwise._typing import FloatArray, IntArray
 from linkwise._validation import require_finite, require_numbers
@@ -36,11 +36,39 @@ def dead_end_message(reached: int, wanted: int) -> str:
 
 
 class HierarchyMixin:
-    """Labels from ``n_clusters`` or ``distance_threshold``, and the attributes of `AgglomerativeClustering`."""
+    """Labels from ``n_clusters`` or ``distance_threshold``, and the attributes of `AgglomerativeClustering`.
+
+    Parameters
+    ----------
+    n_clusters : int or None
+        Number of clusters of the cut; None with no ``distance_threshold`` gives as few as the statements allow.
+    linkage : {"average", "single", "complete", "weighted", "ward", "centroid", "median"}
+        How the distance of two clusters follows from their members.
+    metric : str or callable
+        How samples are compared, or ``"precomputed"``.
+    distance_threshold : float or None
+        Cut at this height instead of at a number of clusters; needs ``n_clusters=None``.
+    dtype : {"float64", "float32"}
+        Type to compute in; single precision halves the memory and may swap near-ties.
+
+    Attributes
+    ----------
+    labels_ : ndarray of shape (n_samples,)
+        Cluster of each sample, numbered by first appearance.
+    dendrogram_ : Dendrogram
+        The tree, or forest, with the clusters of ``labels_`` marked.
+    k_min_ : int
+        Fewest clusters this run could reach: the number of roots.
+    n_clusters_, n_leaves_, n_connected_components_, children_, distances_
+        As in scikit-learn's `AgglomerativeClustering`.
+    """
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "n_clusters": [Interval(Integral, 1, None, closed="left"), None],
+        "linkage": [StrOptions(set(LINKAGES))],
+        "metric": [str, callable],
         "distance_threshold": [Interval(Real, 0, None, closed="left"), None],
+        "dtype": [StrOptions({"float32", "float64"})],
     }
 
     _saved: ClassVar[dict[str, Kept]] = {
@@ -57,6 +85,19 @@ class HierarchyMixin:
     metric: Any
     dendrogram_: Dendrogram
     labels_: IntArray
+
+    def __init__(
+        self,
+        n_clusters: int | None = 2,
+        *,
+        linkage: str = "average",
+        metric: Any = "euclidean",
+        distance_threshold: float | None = None,
+    ) -> None:
+        self.n_clusters = n_clusters
+        self.linkage = linkage
+        self.metric = metric
+        self.distance_threshold = distance_threshold
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()  # type: ignore[misc]

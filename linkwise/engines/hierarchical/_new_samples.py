@@ -31,17 +31,9 @@ def find_places(
 ) -> Places:
     """Find for each new sample the merge it would have made, had it come last and changed nothing.
 
-    Parameters
-    ----------
-    tree : Dendrogram
-        The tree, with its samples' clusters in ``labels``.
-    gaps : iterator of ndarray of shape (any number, n_samples or n_nodes)
-        Distances of new samples from the old ones, or, if ``of_nodes``, from all clusters of the tree.
-    method : int
-        The linkage, by which distances from clusters follow from those from samples.
+    ``gaps`` gives distances of new samples from the old ones, or, if ``of_nodes``, from all clusters of the tree, a few
+    rows at a time; ``method`` is the linkage, by which the latter follow from the former.
 
-    Notes
-    -----
     Rising from height 0, a new sample joins the first cluster that is no farther from it than that height, while the
     cluster lives: node v from its own height to that of its parent. Only nodes inside one cluster of ``labels`` count,
     the highest of which live forever, so that a cluster is always found. Ties go to the lowest node.

@@ -103,22 +103,9 @@ def best_step(weight: FloatArray, margin: FloatArray, smoothing: float) -> float
 def boost(n: int, pairs: Labeled, learn: Callable[[FloatArray, FloatArray], FloatArray], n_rounds: int) -> Ensemble:
     """Boost hypotheses about pairs: weigh each by its accuracy, and raise the weights of the pairs it got wrong.
 
-    Parameters
-    ----------
-    n : int
-        Number of samples.
-    pairs : Labeled
-        The labeled pairs; at least one.
-    learn : callable
-        Given weights of samples (mean 1) and of the labeled pairs (sum 1), returns memberships of samples in
-        clusters, one row each, which add up to 1.
-    n_rounds : int
-        Maximum number of hypotheses; boosting stops after `PATIENCE` in a row that were not kept.
-
-    Returns
-    -------
-    Ensemble
-        Hypotheses that are not more often right than wrong are not kept, and do not change weights.
+    ``learn``, given weights of samples (mean 1) and of the labeled pairs (sum 1), returns memberships of samples in
+    clusters, one row each, which add up to 1. Hypotheses that are not more often right than wrong are not kept and do
+    not change weights; boosting stops after `PATIENCE` of these in a row.
     """
     weights = PairWeights(n, pairs)
     share = pairs.weight / pairs.weight.sum()

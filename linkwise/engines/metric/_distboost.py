@@ -13,37 +13,84 @@ from sklearn.utils.validation import check_is_fitted
 
 from linkwise._compat import Interval, StrOptions
 from linkwise._memory import require_memory
-from linkwise._typing import FloatArray
+from linkwise._typing import FloatArray, IntArray
 from linkwise._validation import warn_user
 from linkwise.constraints import LINKS, Constraints
 from linkwise.engines import Kept, is_table, kept_count, kept_floats
-from linkwise.engines.metric._boosting import boost, label_pairs_of
+from linkwise.engines.metric._boosting import Labeled, boost, label_pairs_of
+from linkwise.engines.metric._kernels import grow_forest
 from linkwise.engines.metric._learner_mixins import DistanceLearner, one_thread
 from linkwise.engines.metric._pairs_and_comparisons import apart_pairs, distinct_pairs, together_pairs
-from linkwise.engines.metric._weak_mixture import WeakMixture, fit_weak_mixture
 from linkwise.engines.mixture import (
     COVARIANCE_TYPES,
+    Gaussians,
+    Given,
     Settings,
+    climb_weighted,
     covariance_shape,
+    log_density,
+    normalize_rows,
     random_source,
+    read_chunklets,
     require_covariance_memory,
 )
 from linkwise.exceptions import LinkwiseError
+from linkwise.problem import Problem
 
 WHO = "DistBoost"
 EM_TOL = 1e-3
 
 
-class BoostedDistance(NamedTuple):
-    """A distance between 0 and 1: the weighted mean of the distances of cluster probabilities under the mixtures.
+class WeakMixture(NamedTuple):
+    """A mixture of Gaussians, which gives cluster probabilities for any sample; shapes are those of scikit-learn."""
 
-    Attributes
-    ----------
-    mixtures : tuple of WeakMixture
-        The hypotheses, each of which gives cluster probabilities for a sample.
-    weights : ndarray of shape (n_mixtures,)
-        Weights of the mixtures; they add up to 1.
+    weights: FloatArray
+    means: FloatArray
+    precisions_cholesky: FloatArray
+    covariance_type: str
+
+    def memberships(self, X: FloatArray) -> FloatArray:
+        """Return the probability of every cluster for every row of X."""
+        center = self.means.mean(axis=0)  # so that an offset of the data loses no digits
+        gaussians = Gaussians(self.means - center, np.empty(0), self.precisions_cholesky)
+        joint = log_density(X - center, gaussians, self.covariance_type) + np.log(self.weights)
+        chance = np.empty_like(joint)
+        normalize_rows(joint, chance, np.empty(len(joint)))
+        return chance
+
+
+def fit_weak_mixture(
+    X: FloatArray, pairs: Labeled, pair_weight: FloatArray, sample_weight: FloatArray, k: int, settings: Settings
+) -> WeakMixture:
+    """Fit a mixture to weighted samples and to statements drawn by weight; advances the random source."""
+    n, random = len(X), settings.random_state
+    chosen = draw_forest(n, pairs, pair_weight, random)
+    ends = np.column_stack([pairs.first, pairs.second])
+    near, far = chosen[pairs.label[chosen] > 0], chosen[pairs.label[chosen] < 0]
+    chosen_only = Constraints.build(n, must_link=ends[near], cannot_link=ends[far])
+    # a chain of two chunklets needs k x k states, whatever its length
+    graph = read_chunklets(Problem(X, chosen_only, n_clusters=k, who=WHO), k * k)
+    k = min(k, graph.n)
+    weights, gaussians = climb_weighted(X, Given(graph, k, "chunklets", k * k, WHO), k, settings, sample_weight)
+    # a copy in C order, as a pickled one will be: the last digits of products depend on it
+    return WeakMixture(weights, gaussians.means, np.ascontiguousarray(gaussians.cholesky), settings.covariance_type)
+
+
+def draw_forest(n: int, pairs: Labeled, weight: FloatArray, random: np.random.RandomState) -> IntArray:
+    """Draw pairs by weight with replacement, as many as there are, and return those that close no cycle.
+
+    Statements without a cycle never contradict each other, two clusters are enough for them, and exact inference
+    processes one link at a time. Heavy pairs tend to come first.
     """
+    times = random.multinomial(len(weight), weight / weight.sum())
+    drawn = np.flatnonzero(times)
+    order = drawn[np.argsort(random.exponential(size=len(drawn)) / times[drawn], kind="stable")]
+    ends = np.column_stack([pairs.first[order], pairs.second[order]]).astype(np.int64)
+    return np.sort(order[grow_forest(n, np.ascontiguousarray(ends))])
+
+
+class BoostedDistance(NamedTuple):
+    """A distance between 0 and 1: the weighted mean of the distances of cluster probabilities under the mixtures."""
 
     mixtures: tuple[WeakMixture, ...]
     weights: FloatArray
@@ -100,8 +147,6 @@ class DistBoost(DistanceLearner):
         Mean exponential loss over the statements, before the first and after every round; empty without statements.
     n_iter_ : int
         Number of mixtures fitted.
-    constraints_ : Constraints
-        The statements in force, numbered like the rows of X.
 
     Notes
     -----

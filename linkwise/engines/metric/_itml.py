@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from numbers import Integral, Real
+from numbers import Real
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
@@ -18,7 +18,6 @@ from linkwise.engines.metric._kernels import project_onto_bounds
 from linkwise.engines.metric._learner_mixins import LearnedMetric, MetricLearner, identity_metric
 from linkwise.engines.metric._logdet import (
     PRIOR,
-    Loss,
     Near,
     certify_near,
     components_near,
@@ -28,6 +27,26 @@ from linkwise.engines.metric._logdet import (
 from linkwise.engines.metric._matrices import span
 from linkwise.engines.metric._pairs_and_comparisons import apart_pairs, differences, together_pairs, without_coincident
 from linkwise.exceptions import LinkwiseError
+
+MOST_SAMPLES = 1000
+SWEEPS = 10
+FEW_PAIRS = 300
+FEW_STEPS = 100
+FAR_OUT = 1e-60  # smallest bound relative to the data; its inverse is the largest
+
+
+class Bounds(NamedTuple):
+    """A bound on the squared length of each difference, from above if it is ``near``, and the cost of relaxing it."""
+
+    near: BoolArray
+    bound: FloatArray
+    gamma: FloatArray
+
+    def loss(self, p: FloatArray) -> tuple[float, FloatArray]:
+        """Return the cost of bounds relaxed to p, γ (p/b - log(p/b) - 1) where p is beyond b, else 0; and its slope."""
+        over = p / self.bound - 1.0  # not p/b itself, whose distance to 1 would be lost in rounding
+        over = np.where(self.near, np.maximum(over, 0.0), np.clip(over, 1e-15 - 1.0, 0.0))
+        return float(self.gamma @ (over - np.log1p(over))), self.gamma * over / ((1.0 + over) * self.bound)
 
 
 class Terms(NamedTuple):
@@ -98,64 +117,28 @@ def dual_terms(theta: FloatArray, D: FloatArray, bound: FloatArray, gamma: Float
     return Terms(value, np.diagonal(inner) - length, bend, matrix)
 
 
-MOST_SAMPLES = 1000
-SWEEPS = 10
-FEW_PAIRS = 300
-FEW_STEPS = 100
-FAR_OUT = 1e-60  # smallest bound relative to the data; its inverse is the largest
-
-
-def _loss(near: BoolArray, bound: FloatArray, gamma: FloatArray) -> Loss:
-    """Return the cost of bounds relaxed to squared lengths p: γ (p/b - log(p/b) - 1) where p is beyond b, else 0."""
-
-    def loss(p: FloatArray) -> tuple[float, FloatArray]:
-        over = p / bound - 1.0  # not p/b itself, whose distance to 1 would be lost in rounding
-        over = np.where(near, np.maximum(over, 0.0), np.clip(over, 1e-15 - 1.0, 0.0))
-        return float(gamma @ (over - np.log1p(over))), gamma * over / ((1.0 + over) * bound)
-
-    return loss
-
-
-def _by_multipliers(
-    D: FloatArray,
-    near: BoolArray,
-    bound: FloatArray,
-    gamma: FloatArray,
-    loss: Loss,
-    *,
-    max_iter: int,
-    tol: float,
-) -> Near:
+def _by_multipliers(D: FloatArray, bounds: Bounds, *, max_iter: int, tol: float) -> Near:
     """Solve by Newton's method on the dual."""
     axes = np.eye(D.shape[1]) if len(D) >= D.shape[1] else span(D)
     rows = D @ axes
     # the metric follows the multipliers with the root of their error, and Newton's method squares it with each step
-    A, done = matrix_by_dual_newton(rows, near, bound, gamma, max_iter=max_iter, tol=1e-6 * tol)
-    return Near(A, axes, *certify_near(A, rows, loss), done)
+    A, done = matrix_by_dual_newton(rows, *bounds, max_iter=max_iter, tol=1e-6 * tol)
+    return Near(A, axes, *certify_near(A, rows, bounds.loss), done)
 
 
-def _by_projections(
-    D: FloatArray,
-    near: BoolArray,
-    bound: FloatArray,
-    gamma: FloatArray,
-    loss: Loss,
-    *,
-    max_iter: int,
-    tol: float,
-) -> Near:
+def _by_projections(D: FloatArray, bounds: Bounds, *, max_iter: int, tol: float) -> Near:
     """Solve by cyclic projections; the gap is checked every few sweeps."""
     axes = span(D)
     rows = np.ascontiguousarray(D @ axes)
     A = np.eye(rows.shape[1])
-    giving, multiplier, done = bound.copy(), np.zeros(len(rows)), 0
-    value, gap = certify_near(A, rows, loss)
+    giving, multiplier, done = bounds.bound.copy(), np.zeros(len(rows)), 0
+    value, gap = certify_near(A, rows, bounds.loss)
     while gap > tol and done < max_iter:
         sweeps = min(SWEEPS, max_iter - done)
-        project_onto_bounds(A, rows, near, giving, gamma, multiplier, sweeps)
+        project_onto_bounds(A, rows, bounds.near, giving, bounds.gamma, multiplier, sweeps)
         A = (A + A.T) / 2
         done += sweeps
-        value, gap = certify_near(A, rows, loss)
+        value, gap = certify_near(A, rows, bounds.loss)
     return Near(A, axes, value, gap, max(done, 1))
 
 
@@ -199,25 +182,10 @@ class ITML(MetricLearner):
     bounds : pair of float, optional
         The bounds u and l on squared distances. By default the 5th and 95th percentile of the positive squared
         distances under the prior, between at most 1,000 evenly spaced samples.
-    prior : {"identity", "covariance"} or array-like, default="identity"
-        The metric to stay close to, as a positive definite matrix; "covariance" is the inverse covariance of X.
     solver : {"auto", "lbfgs", "bregman"}, default="auto"
         "lbfgs" takes quasi-Newton steps on an equivalent problem without bounds; "bregman" projects onto the bounds in
         turn, as in the paper; "auto" first tries Newton's method on the dual if there are at most 300 pairs, then
         "lbfgs".
-    max_iter : int, default=2000
-        Maximum number of rounds of the solver.
-    tol : float, default=1e-6
-        The solver stops when the proved gap to the optimum, relative to 1 + objective, is at most this.
-
-    Attributes
-    ----------
-    components_ : ndarray of shape (n_features, n_features)
-        The symmetric root of the learned matrix.
-    objective_, gap_ : float
-        The objective, and a proved bound on its distance from the optimum, relative to 1 + objective.
-    n_iter_ : int
-        Number of rounds of the solver.
 
     Notes
     -----
@@ -250,8 +218,6 @@ class ITML(MetricLearner):
         "bounds": ["array-like", None],
         "prior": PRIOR,
         "solver": [StrOptions({"auto", "lbfgs", "bregman"})],
-        "max_iter": [Interval(Integral, 1, None, closed="left")],
-        "tol": [Interval(Real, 0, None, closed="left")],
     }
 
     def __init__(
@@ -288,17 +254,14 @@ class ITML(MetricLearner):
             warn_user("ITML: the samples of every pair coincide, so nothing can be learned; the metric is the prior.")
             unchanged = LearnedMetric(np.eye(X.shape[1]) if before.root is None else before.root)
             return unchanged.of_unit(size if own else 1.0)
-        bound = np.where(near, *limit)
-        gamma = self.slack * np.concatenate([short.weight, long_weight])
-        loss = _loss(near, bound, gamma)
+        bounds = Bounds(near, np.where(near, *limit), self.slack * np.concatenate([short.weight, long_weight]))
         found = None
         if self.solver == "bregman":
-            found = _by_projections(D, near, bound, gamma, loss, max_iter=self.max_iter, tol=self.tol)
+            found = _by_projections(D, bounds, max_iter=self.max_iter, tol=self.tol)
         elif self.solver == "auto" and len(D) <= FEW_PAIRS:
-            few = min(self.max_iter, FEW_STEPS)
-            found = _by_multipliers(D, near, bound, gamma, loss, max_iter=few, tol=self.tol)
+            found = _by_multipliers(D, bounds, max_iter=min(self.max_iter, FEW_STEPS), tol=self.tol)
         if found is None or (self.solver == "auto" and found.gap > self.tol):  # as with very uneven weights
-            other = nearest_to_prior(D, loss, max_iter=self.max_iter, tol=self.tol)
+            other = nearest_to_prior(D, bounds.loss, max_iter=self.max_iter, tol=self.tol)
             found = other if found is None or other.gap < found.gap else found
         components = components_near(found, before, X.shape[1])
         return LearnedMetric(components, found.value, found.n_iter, found.gap).of_unit(size if own else 1.0)

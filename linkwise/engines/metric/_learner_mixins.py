@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
 from functools import cache, partial
+from numbers import Integral, Real
 from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
@@ -14,6 +15,7 @@ from sklearn.base import ClassNamePrefixFeaturesOutMixin, OneToOneFeatureMixin, 
 from sklearn.utils.validation import check_is_fitted
 from threadpoolctl import ThreadpoolController
 
+from linkwise._compat import Interval
 from linkwise._typing import FloatArray
 from linkwise._validation import warn_user
 from linkwise.constraints import Constraints
@@ -144,27 +146,13 @@ def one_thread(n_features: int) -> AbstractContextManager[Any]:
 
 
 class LearnedMetric(NamedTuple):
-    """A linear map after which Euclidean distance is the learned one, with a proof of its quality.
+    """A linear map L with the learned distance d(x, y) = ‖L(x - y)‖, and a proof of its quality."""
 
-    Attributes
-    ----------
-    components : ndarray or sparse array of shape (n_components, n_features)
-        The map L: ``X @ L.T`` is the new space, and d(x, y) = ‖L(x - y)‖.
-    objective : float
-        The objective of the method at this metric.
-    n_iter : int
-        Number of rounds of the solver.
-    gap : float
-        Proved bound on the distance of the objective from the optimum, relative to it. 0 for closed forms.
-    shrinkage : float
-        Share of the scatter of the must-links that was replaced by a round one, because it was singular.
-    """
-
-    components: Any
+    components: Any  # the map, dense or sparse, of shape (n_components, n_features): ``X @ L.T`` is the new space
     objective: float = 0.0
-    n_iter: int = 1
-    gap: float = 0.0
-    shrinkage: float = 0.0
+    n_iter: int = 1  # rounds of the solver
+    gap: float = 0.0  # proved bound on the distance of the objective from the optimum, relative to it
+    shrinkage: float = 0.0  # share of the scatter of the must-links that was replaced by a round one
 
     def of_unit(self, unit: float) -> LearnedMetric:
         """Convert a metric learned from data measured in ``unit`` to the units of the data."""
@@ -183,6 +171,28 @@ class MetricLearner(DistanceLearner):
     A linear metric learner maps the samples to a space in which Euclidean distances agree with the statements, so any
     clusterer can follow it in a Pipeline.
 
+    Parameters
+    ----------
+    prior : {"identity", "covariance"} or array-like
+        The metric to stay close to, as a positive definite matrix; "covariance" is the inverse covariance of X.
+    max_iter : int
+        Maximum number of rounds of the solver.
+    tol : float
+        The solver stops when the proved gap to the optimum, relative to 1 + objective, is at most this.
+
+    Attributes
+    ----------
+    components_ : ndarray of shape (n_features, n_features)
+        The symmetric root of the learned matrix.
+    objective_ : float
+        The objective.
+    gap_ : float
+        Proved bound on the distance of the objective from the optimum, relative to 1 + objective; 0 in closed form.
+    n_iter_ : int
+        Number of rounds of the solver.
+    shrinkage_ : float
+        The share of the scatter of the must-links that was replaced by a round one.
+
     Notes
     -----
     Without statements the metric stays Euclidean (``components_`` is the identity), without a warning.
@@ -194,6 +204,10 @@ class MetricLearner(DistanceLearner):
     (True, ['must_link', 'together'])
     """
 
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        "max_iter": [Interval(Integral, 1, None, closed="left")],
+        "tol": [Interval(Real, 0, None, closed="left")],
+    }
     _saved: ClassVar[dict[str, Kept]] = {
         "components_": kept_floats(None, FEATURES),
         "objective_": REPORTED,

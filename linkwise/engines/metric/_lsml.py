@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from numbers import Integral, Real
+from numbers import Real
 from typing import Any, ClassVar
 
 import numpy as np
@@ -149,21 +149,6 @@ class LSML(MetricLearner):
     unit : "auto" or float, default="auto"
         Unit of the distances in the loss. "auto" is the root mean square of the compared distances under the prior, so
         that neither the units of X nor its number of features matter; 1.0 uses the units of X.
-    prior : {"identity", "covariance"} or array-like, default="identity"
-        The metric to stay close to, as a positive definite matrix; "covariance" is the inverse covariance of X.
-    max_iter : int, default=2000
-        Maximum number of rounds of the solver.
-    tol : float, default=1e-7
-        The solver stops when the proved gap to the optimum, relative to 1 + objective, is at most this.
-
-    Attributes
-    ----------
-    components_ : ndarray of shape (n_features, n_features)
-        The symmetric root of the learned matrix.
-    objective_, gap_ : float
-        The objective, and a proved bound on its distance from the optimum, relative to 1 + objective.
-    n_iter_ : int
-        Number of rounds of the solver.
 
     Notes
     -----
@@ -195,8 +180,6 @@ class LSML(MetricLearner):
         "C": [Interval(Real, 0, None, closed="neither")],
         "unit": [StrOptions({"auto"}), Interval(Real, 0, None, closed="neither")],
         "prior": PRIOR,
-        "max_iter": [Interval(Integral, 1, None, closed="left")],
-        "tol": [Interval(Real, 0, None, closed="left")],
     }
 
     def __init__(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from numbers import Integral, Real
+from numbers import Real
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
@@ -204,8 +204,6 @@ class SVMMetric(MetricLearner):
         Cost of a comparison that misses the margin.
     basis : array-like of shape (n_features, n_directions), optional
         The matrix A, whose columns are weighted instead of the features; the identity by default.
-    max_iter : int, default=200
-        Maximum number of rounds of the solver.
     tol : float, default=1e-6
         The solver stops when the relative gap between primal and dual is at most this.
 
@@ -215,8 +213,6 @@ class SVMMetric(MetricLearner):
         Diagonal matrix of the roots of the weights, times the transposed basis if given.
     objective_, gap_ : float
         The objective, and a proved bound on its distance from the optimum, relative to it.
-    n_iter_ : int
-        Number of rounds of the solver.
 
     Notes
     -----
@@ -263,8 +259,6 @@ class SVMMetric(MetricLearner):
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "C": [Interval(Real, 0, None, closed="neither")],
         "basis": ["array-like", None],
-        "max_iter": [Interval(Integral, 1, None, closed="left")],
-        "tol": [Interval(Real, 0, None, closed="left")],
     }
 
     def __init__(self, C: float = 1.0, *, basis: Any = None, max_iter: int = 200, tol: float = 1e-6) -> None:

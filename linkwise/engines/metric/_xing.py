@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
-from numbers import Integral, Real
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 import scipy.optimize
 import scipy.sparse
 
-from linkwise._compat import Interval, StrOptions
+from linkwise._compat import StrOptions
 from linkwise._typing import BoolArray, FloatArray, IntArray
 from linkwise._validation import warn_user
 from linkwise.constraints import LINKS, Constraints
@@ -238,8 +237,6 @@ class XingMetric(MetricLearner):
     shrinkage : "auto" or float between 0 and 1, default="auto"
         Share of the scatter of the must-links that is replaced by a round one of the same trace. If the scatter is
         singular, the problem is unbounded; "auto" is 0.1 in this case and 0 otherwise.
-    max_iter : int, default=2000
-        Maximum number of rounds of the solver.
     tol : float, default=1e-6
         The solver stops when the proved relative gap to the optimum is at most this.
 
@@ -249,10 +246,6 @@ class XingMetric(MetricLearner):
         The symmetric root of the learned matrix, scaled so that the squared distances of must-links sum to 1.
     objective_, gap_ : float
         The sum of distances over cannot-links, and a proved bound on how much larger, relative to it, it could be.
-    n_iter_ : int
-        Number of rounds of the solver.
-    shrinkage_ : float
-        The share of the scatter that was replaced.
 
     Notes
     -----
@@ -292,8 +285,6 @@ class XingMetric(MetricLearner):
         "form": [StrOptions({"full", "diagonal"})],
         "solver": [StrOptions({"lbfgs", "projection"})],
         "shrinkage": SHRINKAGE,
-        "max_iter": [Interval(Integral, 1, None, closed="left")],
-        "tol": [Interval(Real, 0, None, closed="left")],
     }
 
     def __init__(

@@ -44,10 +44,45 @@ _PER_GAUSSIAN = kept_floats(lambda model: covariance_shape(model.covariance_type
 
 
 class MixtureMixin(PartitionMixin):
-    """Gaussians per cluster: fitted attributes, and densities and labels of new rows."""
+    """Gaussians per cluster: fitted attributes, and densities and labels of new rows.
+
+    Parameters
+    ----------
+    n_clusters : int
+        Number of Gaussians.
+    covariance_type : {"full", "tied", "diag", "spherical"}
+        As in scikit-learn's `GaussianMixture`.
+    tol : float
+        Stop when the objective per sample changes by less than ``tol``.
+    reg_covar : float
+        Share of each feature's variance that is added to its variance in every cluster, so that none is zero;
+        `GaussianMixture` adds the number itself, in which data of small units drown.
+    max_iter : int
+        Maximum number of iterations of one run.
+    n_init : int
+        Number of starts, of which the best is kept.
+    init : {"kmeans", "k-means++", "random", "random_from_data"} or array
+        How to start, as in `GaussianMixture` but on chunklets;
+        or means to start from, of shape (n_clusters, n_features).
+    max_states : int
+        Largest table exact inference may use.
+    random_state : int, RandomState instance or None
+        Seed for initialization and sampling.
+
+    Attributes
+    ----------
+    responsibilities_ : ndarray of shape (n_samples, n_clusters)
+        Probability of each cluster for each sample of `fit`, given the statements and their weights.
+    weights_, means_, covariances_, precisions_cholesky_, converged_, n_iter_
+        As in `GaussianMixture`.
+    n_clusters_ : int
+        How many clusters got samples; a warning tells if these are fewer than ``n_clusters``, and Gaussians that are
+        no sample's most probable one come last.
+    n_approximated_ : int
+        Number of samples in components too wide for exact inference.
+    """
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        **PartitionMixin._parameter_constraints,
         "covariance_type": [StrOptions(set(COVARIANCE_TYPES))],
         "tol": [Interval(Real, 0.0, None, closed="left")],
         "reg_covar": [Interval(Real, 0.0, None, closed="left")],

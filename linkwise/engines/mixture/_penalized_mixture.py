@@ -15,10 +15,9 @@ from linkwise.engines import ConstrainedClusterer
 from linkwise.engines.mixture._em import Mixture, random_source
 from linkwise.engines.mixture._exact import divide, require_possible
 from linkwise.engines.mixture._factors import Chunklets, read_chunklets
-from linkwise.engines.mixture._gibbs import Gibbs
 from linkwise.engines.mixture._kernels_gaussian import normalize_rows
-from linkwise.engines.mixture._mean_field import MeanField
 from linkwise.engines.mixture._mixture_mixin import MAX_STATES, MixtureMixin
+from linkwise.engines.mixture._wide_components import Gibbs, MeanField
 from linkwise.exceptions import LinkwiseError
 from linkwise.problem import Problem
 
@@ -128,53 +127,18 @@ class PenalizedMixture(MixtureMixin, ConstrainedClusterer):
 
     Parameters
     ----------
-    n_clusters : int, default=2
-        Number of Gaussians.
-    covariance_type : {"full", "tied", "diag", "spherical"}, default="full"
-        As in scikit-learn's `GaussianMixture`.
     wide : {"mean_field", "gibbs", "refuse"}, default="mean_field"
         What to do in components too wide for exact inference: approximate by averages, approximate by sampling, or
         raise an error.
     n_sweeps : int, default=50
         Passes over wide components in every E-step; mean field stops earlier when nothing changes.
-    tol : float, default=1e-3
-        Stop when the objective per sample changes by less than ``tol``.
-    reg_covar : float, default=1e-6
-        Share of each feature's variance that is added to its variance in every cluster, so that none is zero;
-        `GaussianMixture` adds the number itself, in which data of small units drown.
-    max_iter : int, default=100
-        Maximum number of iterations of one run.
-    n_init : int, default=1
-        Number of starts, of which the best is kept.
-    init : {"kmeans", "k-means++", "random", "random_from_data"} or array, default="kmeans"
-        How to start, as in `GaussianMixture`;
-        or means to start from, of shape (n_clusters, n_features).
-    max_states : int, default=2**20
-        Largest table exact inference may use.
-    random_state : int, RandomState instance or None, default=None
-        Seed for initialization and sampling.
 
     Attributes
     ----------
     labels_ : ndarray of shape (n_samples,)
         Most probable labels, jointly for samples that statements connect where inference is exact.
-    responsibilities_ : ndarray of shape (n_samples, n_clusters)
-        Probability of each cluster for each sample of `fit`, statements and their weights taken into account.
-    weights_, means_, covariances_, precisions_cholesky_, converged_, n_iter_
-        As in `GaussianMixture`.
     lower_bound_, lower_bounds_ : float, ndarray
         The objective per sample, in the last and in every iteration; see Notes.
-    n_approximated_ : int
-        Number of samples in components too wide for exact inference, to which ``wide`` applied.
-    n_clusters_ : int
-        How many clusters got samples; a warning tells if these are fewer than ``n_clusters``, and Gaussians that are
-        no sample's most probable one come last.
-    certificate_ : Certificate
-        What the independent check found to hold; ``soft_violated`` lists the soft statements that were overruled.
-    constraints_ : Constraints
-        The statements in force, numbered like the rows of X.
-    dropped_ : Constraints
-        Empty: soft statements are weighed, not left out.
 
     See Also
     --------
@@ -224,7 +188,6 @@ class PenalizedMixture(MixtureMixin, ConstrainedClusterer):
     understands: ClassVar[frozenset[Kind]] = LINKS
     weighs: ClassVar[bool] = True
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        **MixtureMixin._parameter_constraints,
         "wide": [StrOptions(set(WIDE))],
         "n_sweeps": [Interval(Integral, 1, None, closed="left")],
     }

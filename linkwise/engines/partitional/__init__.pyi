@@ -1,23 +1,19 @@
 from linkwise.engines.partitional._cop_kmeans import (
     COPKMeans as COPKMeans,
 )
-from linkwise.engines.partitional._cvqe import (
-    CVQE as CVQE,
-    LCVQE as LCVQE,
-)
-from linkwise.engines.partitional._hmrf_kmeans import (
-    HMRFKMeans as HMRFKMeans,
-)
 from linkwise.engines.partitional._mpck_means import (
+    HMRFKMeans as HMRFKMeans,
     MKMeans as MKMeans,
     MPCKMeans as MPCKMeans,
-)
-from linkwise.engines.partitional._pck_means import (
-    PCKMeans as PCKMeans,
 )
 from linkwise.engines.partitional._seeded import (
     ConstrainedKMeans as ConstrainedKMeans,
     SeededKMeans as SeededKMeans,
+)
+from linkwise.engines.partitional._soft_kmeans import (
+    CVQE as CVQE,
+    LCVQE as LCVQE,
+    PCKMeans as PCKMeans,
 )
 
 """For other packages of linkwise."""

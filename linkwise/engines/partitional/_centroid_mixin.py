@@ -24,10 +24,33 @@ class CentroidMixin(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Partition
     """Cluster centers: `predict` returns the nearest one for each new row, `transform` the distances to all.
 
     A subclass implements ``_solve``, which returns a `KMeansRun`.
+
+    Parameters
+    ----------
+    init : {"k-means++", "neighborhoods"} or array-like of shape (n_clusters, n_features)
+        Initial centers: drawn far from each other, the means of must-linked groups, or given.
+    n_init : int or "race"
+        "race": run six k-means steps from each of eight initializations and continue with the best. A number: run from
+        that many initializations and keep the best. If nothing is random, as when seeds start all clusters, there is
+        only one run.
+    max_iter : int
+        Maximum number of iterations of one run.
+    tol : float
+        Stop when the squared shift of the centers falls below ``tol`` times the mean feature variance.
+
+    Attributes
+    ----------
+    labels_ : ndarray of shape (n_samples,)
+        Cluster of each sample: a row of ``cluster_centers_``.
+    cluster_centers_ : ndarray of shape (n_clusters, n_features)
+        Centers of the clusters.
+    inertia_ : float
+        Sum of squared Euclidean distances of the samples to the centers of their clusters.
+    n_iter_ : int
+        Iterations of the run that was kept.
     """
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        **PartitionMixin._parameter_constraints,
         "init": [StrOptions(set(INITS)), "array-like"],
         "n_init": [StrOptions({RACE}), Interval(Integral, 1, None, closed="left")],
         "max_iter": [Interval(Integral, 1, None, closed="left")],
@@ -47,6 +70,21 @@ class CentroidMixin(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Partition
     cluster_centers_: FloatArray
     inertia_: float
     n_iter_: int
+
+    def __init__(
+        self,
+        n_clusters: int = 2,
+        *,
+        n_init: int | str = "race",
+        max_iter: int = 300,
+        tol: float = 1e-4,
+        random_state: Any = None,
+    ) -> None:
+        self.n_clusters = n_clusters
+        self.n_init = n_init
+        self.max_iter = max_iter
+        self.tol = tol
+        self.random_state = random_state
 
     def _judge(self, problem: Problem) -> None:
         problem.require_feasible()  # whether the sizes are possible is decided when the assignment fails

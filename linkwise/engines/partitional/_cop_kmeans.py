@@ -59,8 +59,6 @@ class COPKMeans(CentroidMixin, ConstrainedClusterer):
 
     Parameters
     ----------
-    n_clusters : int, default=2
-        Number of clusters; none of them is empty.
     assignment : {"exact", "greedy"}, default="exact"
         "exact" assigns all samples together at minimum cost; "greedy" one after the other as in [1]_, which can fail
         although a clustering exists.
@@ -69,38 +67,11 @@ class COPKMeans(CentroidMixin, ConstrainedClusterer):
     max_tries : int, default=10
         Maximum number of starts of "greedy" per run, each with its own order; a start that fails is replaced by the
         next. With ``order="given"`` and given centers there is only one try.
-    init : {"k-means++", "neighborhoods"} or array-like of shape (n_clusters, n_features), default="k-means++"
-        Initial centers: drawn far from each other, the means of must-linked groups, or given.
-    n_init : int or "race", default="race"
-        "race": run six k-means steps from each of eight initializations and continue with the best. A number: run from
-        that many initializations and keep the best. If nothing is random, there is only one run.
-    max_iter : int, default=300
-        Maximum number of iterations of one run.
-    tol : float, default=1e-4
-        Stop when the squared shift of the centers falls below ``tol`` times the mean feature variance.
-    random_state : int, RandomState instance or None, default=None
-        Seed for initialization and tie-breaking.
 
     Attributes
     ----------
-    labels_ : ndarray of shape (n_samples,)
-        Cluster of each sample: a row of ``cluster_centers_``.
-    cluster_centers_ : ndarray of shape (n_clusters, n_features)
-        Centers of the clusters.
-    inertia_ : float
-        Sum of squared distances of the samples to the centers of their clusters.
-    n_iter_ : int
-        Iterations of the run that was kept.
     best_assignment_ : bool
         Whether each step of that run was shown to assign at minimum cost.
-    n_clusters_ : int
-        Number of clusters found: always ``n_clusters``.
-    certificate_ : Certificate
-        Result of the independent check of ``labels_``.
-    constraints_ : Constraints
-        The statements in force, numbered like the rows of X.
-    dropped_ : Constraints
-        The soft statements that were left out.
 
     See Also
     --------
@@ -145,7 +116,6 @@ class COPKMeans(CentroidMixin, ConstrainedClusterer):
     understands: ClassVar[frozenset[Kind]] = LINKS
     understands_rules: ClassVar[frozenset[type[Rule]]] = frozenset({SizeBetween})
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        **CentroidMixin._parameter_constraints,
         "assignment": [StrOptions({"exact", "greedy"})],
         "order": [StrOptions({"random", "given"})],
         "max_tries": [Interval(Integral, 1, None, closed="left")],
@@ -169,15 +139,11 @@ class COPKMeans(CentroidMixin, ConstrainedClusterer):
         tol: float = 1e-4,
         random_state: Any = None,
     ) -> None:
-        self.n_clusters = n_clusters
+        super().__init__(n_clusters, n_init=n_init, max_iter=max_iter, tol=tol, random_state=random_state)
         self.assignment = assignment
         self.order = order
         self.max_tries = max_tries
         self.init = init
-        self.n_init = n_init
-        self.max_iter = max_iter
-        self.tol = tol
-        self.random_state = random_state
 
     def _solve(self, problem: Problem) -> KMeansRun:
         return cop_kmeans(

@@ -52,36 +52,20 @@ class PairCharges(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Field:
-    """The graph of the samples that statements bind.
+    """The graph of the samples that statements bind."""
 
-    Attributes
-    ----------
-    sample : ndarray of intp
-        Bound samples, in rising order.
-    node : ndarray of intp
-        Node of each of them; hard must-links make several samples one node.
-    graph : Graph
-        Links between nodes, the first of them soft, the others hard cannot-links.
-    pairs : SoftPairs
-        Soft pairs; ``link`` gives the link of each, or -1 for a pair within one node, given by ``inner``.
-    apart : Apart
-        Hard cannot-links between places; ``place`` gives their nodes.
-    part : ndarray of intp
-        Connected component of each node.
-    """
-
-    sample: IntArray
-    node: IntArray
+    sample: IntArray  # bound samples, in rising order
+    node: IntArray  # node of each of them; hard must-links make several samples one node
     n_nodes: int
-    graph: Graph
+    graph: Graph  # links between nodes, the first ``n_soft`` of them soft, the others hard cannot-links
     n_soft: int
     pairs: SoftPairs
-    link: IntArray
+    link: IntArray  # link of each pair, or -1 for a pair within one node, given by ``inner``
     flipped: BoolArray
     inner: IntArray
-    apart: Apart
+    apart: Apart  # hard cannot-links between places; ``place`` gives their nodes
     place: IntArray
-    part: IntArray
+    part: IntArray  # connected component of each node
 
     @property
     def exact(self) -> bool:

@@ -24,27 +24,13 @@ _FLAT = 1e-14  # variance that is rounding only, relative to the largest
 
 @dataclass(frozen=True, eq=False)
 class Metric:
-    """One matrix, or one for each cluster; diagonal ones are rows of weights.
+    """One matrix, or one for each cluster; diagonal ones are rows of weights."""
 
-    Attributes
-    ----------
-    matrix : ndarray
-        Shape (1 or k, d) if diagonal, else (1 or k, d, d).
-    root : ndarray
-        Of the same shape: Euclidean distances of rows times root are the distances of the metric.
-    offset : ndarray of shape (1 or k,)
-        Cost of each sample besides its distance.
-    far : list of pairs
-        The samples farthest apart under each matrix, and their squared distance; empty if not needed.
-    rows : ndarray or None
-        The samples times root, if there is one matrix.
-    """
-
-    matrix: FloatArray
-    root: FloatArray
-    offset: FloatArray
-    far: list[tuple[int, int, float]]
-    rows: FloatArray | None
+    matrix: FloatArray  # of shape (1 or k, d) if diagonal, else (1 or k, d, d)
+    root: FloatArray  # of the same shape: Euclidean distances of rows times root are the distances of the metric
+    offset: FloatArray  # of shape (1 or k,): cost of each sample besides its distance
+    far: list[tuple[int, int, float]]  # the samples farthest apart, and their squared distance; empty if not needed
+    rows: FloatArray | None  # the samples times root, if there is one matrix
 
 
 @dataclass(frozen=True, eq=False)

@@ -20,27 +20,13 @@ from linkwise.problem.statements import Contracted
 
 @dataclass(frozen=True, eq=False)
 class KMeansRun:
-    """Outcome of a k-means run.
-
-    Attributes
-    ----------
-    labels : ndarray of intp, shape (n_samples,)
-        Cluster of each sample: a row of ``centers``.
-    centers : ndarray of shape (n_clusters, n_features)
-        Center of each cluster.
-    inertia : float
-        Sum of squared distances of the samples to the centers of their clusters.
-    n_iter : int
-        Iterations of the run that was kept.
-    best_assignment : bool
-        Whether each step of that run was shown to assign at minimum cost; if False, some component of the cannot-links
-        was improved by swaps along chains only.
-    """
+    """Outcome of a k-means run: labels of the samples, centers, the sum of squared distances, and iterations."""
 
     labels: IntArray
     centers: FloatArray
     inertia: float
     n_iter: int
+    # whether each step was shown to assign at minimum cost; else some were improved by swaps along chains only
     best_assignment: bool = True
 
 
@@ -69,23 +55,9 @@ def run_lloyd(
 ) -> Settled:
     """Alternate between assigning rows and taking weighted means.
 
-    Parameters
-    ----------
-    cloud : Contracted
-        The rows.
-    centers : ndarray of shape (n_clusters, n_features)
-        Initial centers.
-    place : callable
-        Called as ``place(centers, labels before or None)``, returns a `Placement`.
-    max_iter : int
-        Maximum number of iterations.
-    tolerance : float
-        Stop when the squared shifts of the centers add up to at most this.
-    watch : callable, optional
-        Called with labels and centers after each half-step.
+    ``place(centers, labels before or None)`` returns a `Placement`; ``tolerance`` is the sum of squared shifts of the
+    centers at which the loop stops; ``watch`` is called with labels and centers after each half-step.
 
-    Notes
-    -----
     The order of steps, and so the result, is that of scikit-learn's Lloyd: the loop ends when labels repeat, or when
     centers move no more than the tolerance, after which rows are assigned to the last centers once more. A cluster
     that is left empty takes the row that contributes most to the inertia, from a cluster that has more than one.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from linkwise._random import make_generator
 from linkwise.constraints import LINKS, Constraints, Kind
@@ -14,65 +14,8 @@ from linkwise.engines.partitional._loop import KMeansRun, Loop, expand, run_from
 from linkwise.problem import Problem
 
 
-class _FromSeeds(CentroidMixin, ConstrainedClusterer):
-    """The parameters of `SeededKMeans` and `ConstrainedKMeans`."""
-
-    understands: ClassVar[frozenset[Kind]] = LINKS
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        name: allowed for name, allowed in CentroidMixin._parameter_constraints.items() if name != "init"
-    }
-
-    def __init__(
-        self,
-        n_clusters: int = 2,
-        *,
-        n_init: int | str = "race",
-        max_iter: int = 300,
-        tol: float = 1e-4,
-        random_state: Any = None,
-    ) -> None:
-        self.n_clusters = n_clusters
-        self.n_init = n_init
-        self.max_iter = max_iter
-        self.tol = tol
-        self.random_state = random_state
-
-
-class SeededKMeans(_FromSeeds):
+class SeededKMeans(CentroidMixin, ConstrainedClusterer):
     """Start k-means from the means of must-linked samples; statements are not enforced afterwards.
-
-    Parameters
-    ----------
-    n_clusters : int, default=2
-        Number of clusters; none of them is empty.
-    n_init : int or "race", default="race"
-        "race": run six k-means steps from each of eight initializations and continue with the best. A number: run from
-        that many initializations and keep the best. If the seeds start all clusters, there is only one run.
-    max_iter : int, default=300
-        Maximum number of iterations of one run.
-    tol : float, default=1e-4
-        Stop when the squared shift of the centers falls below ``tol`` times the mean feature variance.
-    random_state : int, RandomState instance or None, default=None
-        Seed for initialization and tie-breaking.
-
-    Attributes
-    ----------
-    labels_ : ndarray of shape (n_samples,)
-        Cluster of each sample: a row of ``cluster_centers_``.
-    cluster_centers_ : ndarray of shape (n_clusters, n_features)
-        Centers of the clusters.
-    inertia_ : float
-        Sum of squared distances of the samples to the centers of their clusters.
-    n_iter_ : int
-        Iterations of the run that was kept.
-    n_clusters_ : int
-        Number of clusters found: always ``n_clusters``.
-    certificate_ : Certificate
-        Result of the independent check of ``labels_``; lists the broken statements.
-    constraints_ : Constraints
-        The statements in force, numbered like the rows of X.
-    dropped_ : Constraints
-        The soft statements that were left out.
 
     See Also
     --------
@@ -102,6 +45,7 @@ class SeededKMeans(_FromSeeds):
     [0, 0, 0, 1, 1]
     """
 
+    understands: ClassVar[frozenset[Kind]] = LINKS
     best_effort: ClassVar[bool] = True
     _keeps_instead: ClassVar[str] = "ConstrainedKMeans starts from the same seeds and keeps them."
 
@@ -115,41 +59,8 @@ class SeededKMeans(_FromSeeds):
         return expand(run_from_starts(cloud, start, lambda: FreePlaces(cloud), Loop.of(self), problem.X), free)
 
 
-class ConstrainedKMeans(_FromSeeds):
+class ConstrainedKMeans(CentroidMixin, ConstrainedClusterer):
     """Start k-means from the means of must-linked samples, and keep these samples in their first clusters.
-
-    Parameters
-    ----------
-    n_clusters : int, default=2
-        Number of clusters; none of them is empty.
-    n_init : int or "race", default="race"
-        "race": run six k-means steps from each of eight initializations and continue with the best. A number: run from
-        that many initializations and keep the best. If the seeds start all clusters, there is only one run.
-    max_iter : int, default=300
-        Maximum number of iterations of one run.
-    tol : float, default=1e-4
-        Stop when the squared shift of the centers falls below ``tol`` times the mean feature variance.
-    random_state : int, RandomState instance or None, default=None
-        Seed for initialization and tie-breaking.
-
-    Attributes
-    ----------
-    labels_ : ndarray of shape (n_samples,)
-        Cluster of each sample: a row of ``cluster_centers_``.
-    cluster_centers_ : ndarray of shape (n_clusters, n_features)
-        Centers of the clusters.
-    inertia_ : float
-        Sum of squared distances of the samples to the centers of their clusters.
-    n_iter_ : int
-        Iterations of the run that was kept.
-    n_clusters_ : int
-        Number of clusters found: always ``n_clusters``.
-    certificate_ : Certificate
-        Result of the independent check of ``labels_``.
-    constraints_ : Constraints
-        The statements in force, numbered like the rows of X.
-    dropped_ : Constraints
-        The soft statements that were left out.
 
     See Also
     --------
@@ -179,6 +90,8 @@ class ConstrainedKMeans(_FromSeeds):
     >>> ConstrainedKMeans(2).fit(X, constraints=seeds).labels_.tolist()
     [0, 0, 0, 1, 1]
     """
+
+    understands: ClassVar[frozenset[Kind]] = LINKS
 
     def _solve(self, problem: Problem) -> KMeansRun:
         cloud = problem.contract()

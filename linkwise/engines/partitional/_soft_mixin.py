@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
@@ -66,69 +66,6 @@ class Spread:
         if self.metric == "none":
             return make_measure(self.distortion, rows, k, who)
         return Learned(rows, k, full=self.metric == "full", per_cluster=self.per_cluster, far=far)
-
-
-def solve(
-    problem: Problem,
-    make: Callable[[Measure, SoftPairs], SoftMethod],
-    *,
-    spread: Spread,
-    inference: str,
-    init: Any,
-    loop: Loop,
-    random_state: Any,
-) -> SoftRun:
-    """Run a soft method from several starts and return the best; hard statements hold in it.
-
-    ``make`` makes the method from a measure and the soft pairs. ``loop.watch``, if given, is called as
-    ``watch(step, labels, centers, metric, objective)`` after each half-step.
-    """
-    rows, k, who = problem.X, problem.k, problem.who
-    given = read_init(init, k, rows.shape[1], who)
-    # distances are squared and multiplied by weights: a suitable unit prevents overflow
-    unit = unit_of(rows) if spread.distortion == "squared_euclidean" else 1.0
-    rows, given = in_unit(rows, unit), in_unit(given, unit) if isinstance(given, np.ndarray) else given
-    rng = make_generator(random_state)
-    pairs = problem.soft_pairs
-    measure = spread.measure(rows, k, who, far=not pairs.must.all())
-    method = make(measure, pairs).of_unit(unit)
-    cloud = problem.contract(measure.rows)
-    field = bind_samples(cloud, method.held)
-    drawn_from = cloud if isinstance(given, np.ndarray) else _contract_all(problem, measure.rows, cloud)
-    start = Start(given, drawn_from, k, rng)
-    # neighborhoods are one good start; the others are drawn by k-means++
-    others = Start("k-means++", drawn_from, k, rng) if isinstance(given, str) and given == "neighborhoods" else start
-    # centers that converge geometrically never repeat to the last digit
-    tol = max(loop.tol, 1e-14 if method.remembers else 0.0)
-    tolerance = tol * typical_variance(measure.rows) if tol else 0.0
-    alternation = Alternation(
-        method,
-        field,
-        problem.witness,
-        inference=inference,
-        max_iter=loop.max_iter,
-        tolerance=tolerance,
-        watch=loop.watch,
-    )
-    with Workers() as workers:
-        measure.workers = workers
-        runs = (alternation.run(centers, rng) for centers in _centers(start, others, loop, again=alternation.random))
-        best = min(runs, key=lambda ended: ended.objective)  # the first of equals
-        if others.varies and (loop.race or loop.n_runs > 1) and _is_torn(method, best):
-            labels = _all_held(problem, measure.rows, rng)
-            if labels is not None:
-                other = alternation.run(measure.centers(labels), rng, labels)
-                best = min(best, other, key=lambda ended: ended.objective)
-    measure.workers = None
-    centers, metric = best.state.centers, best.state.metric
-    if spread.distortion == "squared_euclidean":
-        inertia = float(squared_to(rows, centers, best.labels).sum())
-    else:
-        inertia = float(measure.costs_to(best.state, best.labels).sum())
-    matrix = None if metric is None else metric.matrix if spread.per_cluster else metric.matrix[0]
-    exact = field.exact and inference == "trees"
-    found = SoftRun(best.labels, centers, best.objective, best.objectives, inertia, best.n_iter, exact, matrix)
-    return found if unit == 1.0 else _of_unit(found, unit, rows.shape)
 
 
 def _of_unit(found: SoftRun, unit: float, shape: tuple[int, int]) -> SoftRun:
@@ -217,6 +154,28 @@ class SoftMixin(CentroidMixin):
     """Hard statements hold, soft ones are penalized if broken; new rows go to the center of lowest cost.
 
     A subclass returns its objective from ``_method``, and its distortion and form of metric from ``_spread``.
+
+    Parameters
+    ----------
+    inference : {"trees", "icm"}
+        Assignment of the samples that statements name. "icm" moves one sample at a time until no move helps, in an
+        order drawn from ``random_state``; "trees" then also moves whole trees of linked samples, which is never worse.
+    init : {"k-means++", "neighborhoods"} or array-like of shape (n_clusters, n_features)
+        Initial centers: drawn far from each other, the means of must-linked samples (soft or hard), or given.
+    n_init : int or "race"
+        "race": run six k-means steps from each of eight "k-means++" initializations and continue with the best. A
+        number: run from that many initializations. With "neighborhoods" a first run starts from these. The run with the
+        lowest objective is kept; if penalties are more than 1 % of it, one more run starts from labels in which all
+        statements hold, if there are any. If nothing is random, there is only one run.
+
+    Attributes
+    ----------
+    objective_ : float
+        Final objective: distortion plus penalties of broken statements.
+    objectives_ : ndarray
+        The objective after each assignment of the run that was kept; never rises.
+    best_assignment_ : bool
+        Whether each step of that run assigned at minimum cost: "trees", and the graph of statements has no cycle.
     """
 
     understands: ClassVar[frozenset[Kind]] = LINKS
@@ -226,7 +185,6 @@ class SoftMixin(CentroidMixin):
         "sklearn.decomposition.TruncatedSVD, or use PCKMeans, which learns no metric and takes sparse X."
     )
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        **CentroidMixin._parameter_constraints,
         "inference": [StrOptions(set(INFERENCES))],
     }
 
@@ -250,15 +208,61 @@ class SoftMixin(CentroidMixin):
         raise NotImplementedError
 
     def _solve(self, problem: Problem) -> SoftRun:
-        return solve(
-            problem,
-            self._method,
-            spread=self._spread(),
-            inference=self.inference,
-            init=self.init,
-            loop=Loop.of(self),
-            random_state=self.random_state,
+        """Run the method from several starts and return the best; hard statements hold in it.
+
+        ``_watch``, if given, is called as ``watch(step, labels, centers, metric, objective)`` after each half-step.
+        """
+        spread, loop = self._spread(), Loop.of(self)
+        rows, k, who = problem.X, problem.k, problem.who
+        given = read_init(self.init, k, rows.shape[1], who)
+        # distances are squared and multiplied by weights: a suitable unit prevents overflow
+        unit = unit_of(rows) if spread.distortion == "squared_euclidean" else 1.0
+        rows, given = in_unit(rows, unit), in_unit(given, unit) if isinstance(given, np.ndarray) else given
+        rng = make_generator(self.random_state)
+        pairs = problem.soft_pairs
+        measure = spread.measure(rows, k, who, far=not pairs.must.all())
+        method = self._method(measure, pairs).of_unit(unit)
+        cloud = problem.contract(measure.rows)
+        field = bind_samples(cloud, method.held)
+        drawn_from = cloud if isinstance(given, np.ndarray) else _contract_all(problem, measure.rows, cloud)
+        start = Start(given, drawn_from, k, rng)
+        # neighborhoods are one good start; the others are drawn by k-means++
+        others = (
+            Start("k-means++", drawn_from, k, rng) if isinstance(given, str) and given == "neighborhoods" else start
         )
+        # centers that converge geometrically never repeat to the last digit
+        tol = max(loop.tol, 1e-14 if method.remembers else 0.0)
+        tolerance = tol * typical_variance(measure.rows) if tol else 0.0
+        alternation = Alternation(
+            method,
+            field,
+            problem.witness,
+            inference=self.inference,
+            max_iter=loop.max_iter,
+            tolerance=tolerance,
+            watch=loop.watch,
+        )
+        with Workers() as workers:
+            measure.workers = workers
+            runs = (
+                alternation.run(centers, rng) for centers in _centers(start, others, loop, again=alternation.random)
+            )
+            best = min(runs, key=lambda ended: ended.objective)  # the first of equals
+            if others.varies and (loop.race or loop.n_runs > 1) and _is_torn(method, best):
+                labels = _all_held(problem, measure.rows, rng)
+                if labels is not None:
+                    other = alternation.run(measure.centers(labels), rng, labels)
+                    best = min(best, other, key=lambda ended: ended.objective)
+        measure.workers = None
+        centers, metric = best.state.centers, best.state.metric
+        if spread.distortion == "squared_euclidean":
+            inertia = float(squared_to(rows, centers, best.labels).sum())
+        else:
+            inertia = float(measure.costs_to(best.state, best.labels).sum())
+        matrix = None if metric is None else metric.matrix if spread.per_cluster else metric.matrix[0]
+        exact = field.exact and self.inference == "trees"
+        found = SoftRun(best.labels, centers, best.objective, best.objectives, inertia, best.n_iter, exact, matrix)
+        return found if unit == 1.0 else _of_unit(found, unit, rows.shape)
 
     def _spread(self) -> Spread:
         return Spread()

@@ -27,22 +27,12 @@ _SAMPLE = 1_000  # rows from which center and scale of the data are estimated
 
 
 class Sweep(NamedTuple):
-    """Result of one pass over all rows; bound rows are left out of all but ``labels``.
+    """Result of one pass over all rows; bound rows are left out of all but ``labels``."""
 
-    Attributes
-    ----------
-    labels : ndarray of intp, shape (n_rows,)
-        The nearest center of each row, the lowest-numbered of several.
-    cost : float
-        The sum of the squared distances to these.
-    total, size : ndarray of shape (k, d) and (k,)
-        The sum of the rows of each label, and their number.
-    """
-
-    labels: IntArray
-    cost: float
-    total: FloatArray
-    size: FloatArray
+    labels: IntArray  # the nearest center of each row, the lowest-numbered of several
+    cost: float  # the sum of the squared distances to these
+    total: FloatArray  # the sum of the rows of each label
+    size: FloatArray  # their number
 
 
 class Sweeper:

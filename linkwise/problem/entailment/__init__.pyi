@@ -17,9 +17,9 @@ from linkwise.problem.entailment._implies import (
 from linkwise.problem.entailment._informative import (
     Selection as Selection,
     informative as informative,
-    label_triplets as label_triplets,
 )
 from linkwise.problem.entailment._minimal import (
+    label_triplets as label_triplets,
     minimal as minimal,
 )
 from linkwise.problem.entailment._utility import (

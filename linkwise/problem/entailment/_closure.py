@@ -116,8 +116,7 @@ def close(constraints: Constraints, *, triplets: bool = False, groups: bool = Fa
     Notes
     -----
     Must-link is transitive, and a cannot-link between two must-linked groups forbids every pair between them. Soft
-    statements are kept and not reasoned from. Unless ``triplets`` is set, triplets are kept as given: neither what they
-    entail among each other nor what triplets and pairs entail together is written out.
+    statements are kept and not reasoned from; neither are triplets, unless ``triplets`` is set.
 
     **Cost** linear in the number of entailed pairs; with ``triplets`` O(s**3) memory for s samples named, a few bytes
     each, and as much time: under half a second for 200 samples. **Guarantee** closing twice changes nothing; what is
@@ -209,6 +208,3 @@ def _pairs_between(order: IntArray, start: IntArray, size: IntArray, joined: Int
     offset = np.arange(len(row)) - np.repeat(np.cumsum(count) - count, count)
     i, j = np.divmod(offset, size[joined[row, 1]]) if len(row) else (offset, offset)
     return np.column_stack([order[start[joined[row, 0]] + i], order[start[joined[row, 1]] + j]])
-
-
-# -- what distances entail -------------------------------------------------------------------------------------

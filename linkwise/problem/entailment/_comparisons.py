@@ -9,9 +9,10 @@ import numpy as np
 import numpy.typing as npt
 from scipy.sparse import csr_array
 
+from linkwise._messages import more_lines
 from linkwise._sparse import connected_parts
 from linkwise._typing import IntArray
-from linkwise.constraints import Constraints, Kind
+from linkwise.constraints import Constraints, Kind, run_starts
 from linkwise.exceptions import ConstraintError, InfeasibleConstraintsError, LinkwiseError
 from linkwise.problem.entailment._kernels_implied import _spread
 
@@ -46,10 +47,9 @@ def close_comparisons(comparisons: Any) -> IntArray:
 
     Notes
     -----
-    This is the transitive closure of section III-B of [1]_, for comparisons of any distances. A chain may end with two
-    pairs that share no item, such as d(0, 1) < d(2, 3); it cannot be written as a row and is left out, but reasoned
-    from. If the distances are to be those of a tree, d(i, j) < d(i, k) means the triplet ij|k; more is then entailed
-    and more is contradictory: use `close` with ``triplets=True``.
+    This is the transitive closure of section III-B of [1]_. A chain may end with two pairs that share no item, such as
+    d(0, 1) < d(2, 3); it cannot be written as a row and is left out, but reasoned from. If the distances are those of
+    a tree, more is entailed and more is contradictory: use `close` with ``triplets=True``.
 
     **Cost** O(p (m + p) / 64) time and p**2 / 8 bytes for p pairs compared. **Guarantee** equal to the loops of Floyd
     and Warshall. **Departure from** [1]_ its first example of a conflict, d(i, j) < d(i, k) with d(j, k) < d(j, i), is
@@ -85,8 +85,7 @@ def close_comparisons(comparisons: Any) -> IntArray:
     circular = np.flatnonzero(group[low] == group[high])
     if len(circular):
         raise InfeasibleConstraintsError(_circle(rows, low, high, int(circular[0])))
-    start = np.zeros(p + 1, dtype=np.intp)
-    np.cumsum(np.bincount(low, minlength=p), out=start[1:])
+    start = run_starts(low, p)
     above = high[np.argsort(low, kind="stable")]
     reach = np.zeros((p, (p + 63) // 64), dtype=np.uint64)
     _spread(start, above, reach)
@@ -132,11 +131,9 @@ def _circle(rows: IntArray, low: IntArray, high: IntArray, edge: int) -> str:
     while circle[-1] != edge:
         circle.append(came[int(low[circle[-1]])])
     lines = [f"  #{e} d({i}, {j}) < d({i}, {k})" for e in circle[::-1][:_SHOWN] for i, j, k in [rows[e].tolist()]]
-    if len(circle) > _SHOWN:
-        lines.append(f"  ... and {len(circle) - _SHOWN:,} more")
-    return "\n".join(
-        [f"close_comparisons: {len(circle):,} comparisons form a circle:", *lines, "Hint: drop one of them."]
-    )
+    lines += more_lines(_SHOWN, len(circle))
+    head = f"close_comparisons: {len(circle):,} comparisons form a circle:"
+    return "\n".join([head, *lines, "Hint: drop one of them."])
 
 
 def _written(first: IntArray, second: IntArray, reach: npt.NDArray[np.uint64]) -> IntArray:

@@ -48,12 +48,11 @@ def implies(constraints: Constraints, statements: Any) -> BoolArray:
 
     Notes
     -----
-    Implied means: every hierarchy with a cut in which the hard statements hold, binary or not, also has this one. A
-    tree in which a, b and c meet in one node can be refined to any of the three resolutions and keeps what it
-    displayed, so ab|c is implied if and only if neither ac|b nor bc|a can be added [1]_; this holds beside must-
-    and cannot-links too. must_link(a, b) is implied if a and b are in one block of the finest clustering possible,
-    cannot_link(a, b) if uniting their blocks forces a cannot-linked pair together. must_link(a, b) and
-    cannot_link(b, c) imply ab|c; ab|c and cannot_link(a, b) imply cannot_link(a, c).
+    Implied means: every hierarchy with a cut in which the hard statements hold, binary or not, also has this one. ab|c
+    is implied if and only if neither ac|b nor bc|a can be added [1]_, beside must- and cannot-links too;
+    must_link(a, b) if a and b are in one block of the finest clustering possible, cannot_link(a, b) if uniting their
+    blocks forces a cannot-linked pair together. must_link(a, b) and cannot_link(b, c) imply ab|c; ab|c and
+    cannot_link(a, b) imply cannot_link(a, c).
 
     **Cost** near-linear for pairs without triplets. With triplets, one tree building for the samples and one for the
     blocks; a question then takes O(1) where the tree divides in two, and elsewhere a few divisions of what lies below
@@ -170,9 +169,8 @@ class Entailment:
     def _excluded(self, x: IntArray, y: IntArray, z: IntArray) -> BoolArray:
         """Whether xy|z cannot be added.
 
-        It cannot if the triplets alone contradict it. If they do not, but those between blocks do, or two of the three
-        are in one block and z is one of them, it can hold only with all three in one cluster; so not where the blocks
-        of x and y are apart.
+        It cannot if the triplets alone contradict it. If only those between blocks do, it can hold only with all three
+        in one cluster; so not where the blocks of x and y are apart.
         """
         answer = self.spans.holds(x, y, z)
         if len(self.must) and len(self.cannot):

@@ -1,12 +1,16 @@
-"""`minimal`: a subset of statements that implies all others."""
+"""Minimal sets of statements: `minimal` drops what the rest implies, `label_triplets` lists those of a labeling."""
 
 from __future__ import annotations
+
+from typing import Any
 
 import numpy as np
 
 from linkwise._kernels.disjoint_set import components
 from linkwise._typing import BoolArray, IntArray
+from linkwise._value_columns import rank_values, read_known
 from linkwise.constraints import Constraints, Kind, require_constraints
+from linkwise.exceptions import ConstraintError
 from linkwise.problem.entailment._implies import Entailment
 from linkwise.problem.entailment._kernels_implied import _needed
 from linkwise.problem.explain import spanning_links
@@ -14,6 +18,7 @@ from linkwise.problem.feasibility import check
 from linkwise.problem.triplets import Spans
 
 _FIRST_BATCH = 256
+_MOST_TRIPLETS = 5_000_000
 
 
 def minimal(constraints: Constraints) -> Constraints:
@@ -134,3 +139,63 @@ def _drop_across_kinds(constraints: Constraints, kept: BoolArray) -> None:
         else:
             implied = (rest.must_link if kind[t] == Kind.MUST_LINK else rest.cannot_link)(a, b)
         kept[t] = not implied[0]
+
+
+def label_triplets(y: Any, *, unlabeled: Any = -1) -> Constraints:
+    """List the fewest triplets equivalent to a labeling: classes are subtrees without structure inside.
+
+    Parameters
+    ----------
+    y : array-like of shape (n_samples,)
+        Class of each sample.
+    unlabeled : scalar, default=-1
+        A value that means "not known", as None, NaN, pandas.NA and masked values always do; such samples are in no
+        triplet.
+
+    Returns
+    -------
+    Constraints
+        For every class, every member but its first, and every other class: the first member and this one are closer to
+        each other than to the first member of the other class. (k - 1) (n - k) triplets for n samples in k classes, at
+        most five million.
+
+    See Also
+    --------
+    linkwise.Dendrogram.triplets : the same for any hierarchy, with ``minimal=True``.
+    Constraints.from_labels : must- and cannot-links instead.
+
+    Notes
+    -----
+    **Guarantee** BUILD on them gives the two-level hierarchy of the classes back; every triplet it displays is implied,
+    and none of these can be dropped. **Departure from** [1]_, section 5.2: GenerateConstraints pairs the first member
+    with itself as well; these empty statements are left out, hence (k - 1) (n - k) and not (k - 1) n.
+
+    References
+    ----------
+    .. [1] E. Y. Liu, Z. Zhang, W. Wang, "Clustering with Relative Constraints", KDD 2011.
+
+    Examples
+    --------
+    >>> from linkwise.problem import label_triplets
+    >>> label_triplets([0, 0, 1, 1, 1]).items.tolist()
+    [[0, 1, 2], [2, 3, 0], [2, 4, 0]]
+    """
+    labels, is_known = read_known("label_triplets: y", y, unlabeled)
+    known = np.flatnonzero(is_known)
+    of_class = rank_values("label_triplets: y", labels, is_known)[0][known]
+    first = np.unique(of_class, return_index=True)[1]
+    heads, k = known[first], len(first)
+    count = (k - 1) * (len(known) - k) if k else 0
+    if count > _MOST_TRIPLETS:
+        msg = (
+            f"label_triplets: {k:,} classes of {len(known):,} samples need {count:,} triplets; at most "
+            f"{_MOST_TRIPLETS:,} are written.\nHint: `Constraints.from_labels(y)` needs fewer pairs."
+        )
+        raise ConstraintError(msg)
+    order = np.argsort(of_class, kind="stable")
+    order = order[~np.isin(known[order], heads)]
+    member = np.repeat(known[order], max(k - 1, 0))
+    mine = np.repeat(of_class[order], max(k - 1, 0))
+    other = np.tile(np.arange(max(k - 1, 0)), len(order))
+    other += other >= mine  # every class but one's own
+    return Constraints.build(len(labels), triplets=np.column_stack([heads[mine], member, heads[other]]))

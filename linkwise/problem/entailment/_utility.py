@@ -9,6 +9,7 @@ import numpy as np
 from scipy.sparse import csr_array
 
 from linkwise._kernels.disjoint_set import components
+from linkwise._messages import many
 from linkwise._random import make_generator
 from linkwise._typing import FloatArray, IntArray
 from linkwise.constraints import Constraints, Kind, require_constraints
@@ -35,15 +36,11 @@ class Utility:
     informativeness : float
         Share of them that the given result breaks: what the method would not have found by itself. NaN when no
         result was given or nothing was said.
-    coherence : float
-        Share of pairs of a pulling and a pushing force that do not overlap in the space of X. NaN when there are no
-        such pairs.
-    coherence_exact : bool
-        Whether all such pairs were looked at; else a sample of them.
-    coverage : float
-        Share of samples named in some statement.
-    n_parts : int
-        Connected parts that the statements divide the named samples into.
+    coherence, coherence_exact : float, bool
+        Share of pairs of a pulling and a pushing force that do not overlap in the space of X, NaN when there are none,
+        and whether all such pairs were looked at; else a sample of them.
+    coverage, n_parts : float, int
+        Share of samples named in some statement, and the connected parts that statements divide these into.
     decided : float
         Share of all pairs of samples that hard must-links, cannot-links and groups decide, together or apart. NaN where
         large groups apart overlap so much that this takes too long to count.
@@ -88,8 +85,7 @@ class Utility:
         """How many samples are named and how many pairs decided, in words."""
         n = self.n_samples
         named, pairs = round(self.coverage * n), n * (n - 1) // 2
-        part = f"{self.n_parts:,} connected part{'' if self.n_parts == 1 else 's'}"
-        found = f"{named:,} of {n:,} samples named, in {part}"
+        found = f"{named:,} of {n:,} samples named, in {many(self.n_parts, 'connected part')}"
         if np.isnan(self.decided):
             return found
         return f"{found}; {round(self.decided * pairs):,} of {pairs:,} pairs decided"
@@ -115,11 +111,6 @@ def utility(constraints: Constraints, X: Any, *, result: Any = None, random_stat
     -------
     Utility
 
-    Raises
-    ------
-    LinkwiseError
-        X or the result do not fit the constraints.
-
     See Also
     --------
     check : can they hold together at all?
@@ -127,22 +118,18 @@ def utility(constraints: Constraints, X: Any, *, result: Any = None, random_stat
 
     Notes
     -----
-    Informativeness and coherence are those of [1]_. A must-link pulls along the segment between its samples, a
-    cannot-link pushes along its own. Two segments overlap if the projection of one onto the line of the other shares
-    more than a point with it, or the other way round; coherence is the share of (must-link, cannot-link) pairs without
-    overlap. Perpendicular segments and segments side by side do not overlap.
-
-    For triplets [1]_ says nothing. ab|c asks for a and b to be closer than either is to c, so it pulls along a, b and
-    pushes along a, c and b, c, one force each; coherence is then the share over all pairs of a pull and a push of
-    different statements. (In one triangle some sides overlap wherever it lies, which says nothing about agreement.)
-    Informativeness counts a triplet as broken as `verify` does: in labels when c is with just one of a and b.
-
-    A group together pulls between any two of its samples, a group apart pushes between any two; of more than 20,000
-    pairs that many are drawn. A choice has no force, since it leaves open which pair is meant.
+    Informativeness and coherence are those of [1]_. A must-link pulls along the segment between its
+    samples, a cannot-link pushes along its own. Two segments overlap if the projection of one onto the line of the
+    other shares more than a point with it, or the other way round; coherence is the share of pairs of a pull and a push
+    without overlap. [1]_ does not treat triplets: ab|c pulls along a, b and pushes along a, c and b, c, one force each,
+    and only forces of different statements are compared, since in one triangle some sides always overlap.
+    Informativeness counts a triplet as broken as `verify` does. A group together pulls between any two of its samples,
+    a group apart pushes; of more than 20,000 pairs that many are drawn. A choice has no force, since it leaves open
+    which pair is meant.
 
     The verdict follows what [1]_ observed, that sets which are informative and coherent tend to help and incoherent
     ones to harm; the limits, 5% and 20% of statements broken and half of the pairs coherent, are ours. It is a
-    hint, no guarantee.
+    hint, not a guarantee.
 
     **Cost** near-linear, plus p q d for p pulls and q pushes in d dimensions up to p q d = 500 million; beyond that a
     sample of a million pairs, whose standard error is at most 0.0005. **Guarantee** counts are exact unless

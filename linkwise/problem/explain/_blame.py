@@ -13,15 +13,13 @@ from linkwise.constraints import Constraints, Entry, has_parts
 from linkwise.problem.explain._contradiction import Also, contradiction
 from linkwise.problem.explain._core import CHAIN, KNOT, Core, find_core
 from linkwise.problem.explain._entry_units import EntryDoubt, Expansion, expand
-from linkwise.problem.explain._explanation import Explanation
+from linkwise.problem.explain._explanation import Explanation, bracketed
 from linkwise.problem.explain._fixes import Doubt
-from linkwise.problem.explain._wording import in_words
+from linkwise.problem.explain._wording import in_words, spelled
 from linkwise.problem.statements import Budget, Hard
 from linkwise.problem.triplets import grow_forest, path
 
 _SHOWN = 20
-_SPELLED = 12
-_NAMED = 10
 # Marks in an argument, from the private area of Unicode: a sample, entries of the conflict, and what is behind them.
 _SAMPLE, _ENTRY, _END, _BEHIND = "\ue000", "\ue001", "\ue002", "\ue003"
 
@@ -33,20 +31,10 @@ def blame_contradiction(
     also_of: Callable[[Constraints], Also | None],
     budget: Budget | None = None,
 ) -> Explanation:
-    """Add the entries at fault to a contradiction, and describe it by them.
+    """Add the entries at fault to a contradiction ``why`` of the statements ``given``, and describe it by them.
 
-    Parameters
-    ----------
-    given : Hard
-        The statements, which contradict each other.
-    why : Explanation
-        The contradiction by statements.
-    rank : Doubt or None
-        Whom to doubt first; None to look for no fixes.
-    also_of : callable
-        Given the entries as a table, how to find a conflict with its choices.
-    budget : Budget, optional
-        Work to spend; by default as much as a contradiction of statements may take.
+    Without ``rank``, which says what to doubt first, no fixes are looked for. ``also_of`` returns, for the entries as a
+    table, how to find a conflict with its choices.
     """
     if not has_parts(given.constraints):
         return why
@@ -81,8 +69,8 @@ def blame_words(why: Explanation, said: Constraints) -> Explanation:
     """Describe the entries of a conflict and its repairs."""
     return replace(
         why,
-        lines=tuple(said.describe(entry) for entry in why.entries[:_SHOWN]),
-        fixes=tuple(" and ".join(said.describe(entry) for entry in group) for group in why.repairs[:_SHOWN]),
+        lines=said.describe_each(why.entries[:_SHOWN]),
+        fixes=tuple(" and ".join(said.describe_each(group)) for group in why.repairs[:_SHOWN]),
     )
 
 
@@ -142,10 +130,7 @@ def _tell(expansion: Expansion, hard: Hard, core: Core, entries: tuple[int, ...]
     if core.sort == CHAIN:
         return _tell_chain(marks, hard, core, by_label)
     table = expansion.table
-    tokens = np.array([f"{_SAMPLE}{i}{_END}" for i in range(table.n_samples)])
-    spoken = Constraints(
-        table.n_samples, table.kind, table.items, table.weight, table.row, table.rules, tokens, table.groups
-    )
+    spoken = table.with_ids([f"{_SAMPLE}{i}{_END}" for i in range(table.n_samples)])
     because, steps = in_words(replace(hard, constraints=spoken, rule=_BEHIND), core)
     told = [because, *(step for step in steps if not _to_copy(expansion, step))]
     if core.sort != KNOT and core.by >= e:
@@ -182,12 +167,8 @@ def _tell_chain(marks: _Marks, hard: Hard, core: Core, by_label: bool) -> tuple[
         numbers = [int(s) for s in by[before:here]]
         joined = marks.entry(*(s for s in numbers if s < e)) if min(numbers) < e else hard.rule
         steps.append(f"{marks.sample(int(nodes[here]))} ({joined})")
-    if len(steps) > _SPELLED + 1:
-        steps = [*steps[:_SPELLED], f"... {len(steps) - _SPELLED - 1:,} more ...", steps[-1]]
-    more = len(names) - _NAMED
-    listed = f"[{', '.join(names[:_NAMED])}{f', ... {more:,} more' if more > 0 else ''}]"
-    share = f"must-link is transitive, so samples {listed} share one cluster"
-    chain = f"{' = '.join([names[0], *steps])}, but "
+    share = f"must-link is transitive, so samples {bracketed(names)} share one cluster"
+    chain = f"{' = '.join([names[0], *spelled(steps)])}, but "
     if by_label:
         ends = [f"{names[at]} is in {marks.sample(int(node))}{{}}" for at, node in ((0, nodes[0]), (-1, nodes[-1]))]
         where = [f" ({marks.entry(int(entry))})" for entry in (by[0], by[-1])]
@@ -195,6 +176,3 @@ def _tell_chain(marks: _Marks, hard: Hard, core: Core, by_label: bool) -> tuple[
         return because, f"{chain}{' and '.join(end.format(w) for end, w in zip(ends, where, strict=True))}."
     forbids = marks.entry(core.by) if core.by < e else marks.entry(int(by[0]), int(by[-1]))
     return f"{share}, which {forbids} forbids.", f"{chain}{forbids} keeps {names[0]} and {names[-1]} apart."
-
-
-# -- a wanted number of clusters ---------------------------------------------------------------------------------------

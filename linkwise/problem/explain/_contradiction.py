@@ -31,19 +31,9 @@ def contradiction(
 ) -> Explanation:
     """Explain why `blocks_or_none` returned None.
 
-    Parameters
-    ----------
-    fixes : bool, default=True
-        Whether to search for what to drop.
-    rank : Doubt, optional
-        Whom to doubt first; default: the newest.
-    core : Core, optional
-        The conflict to explain; default: a small one.
-    also : callable, optional
-        Given statements without contradiction, the numbers of those dropped and a budget, a conflict with what is not
-        among the hard statements, such as choices, or None.
-    budget : Budget, optional
-        Counted work; default: 0.3 units for a small conflict and three for what to drop.
+    ``fixes`` asks for statements to drop, of which ``rank`` says what to doubt first, by default the newest. ``core``
+    is the conflict to explain, by default a small one. ``also`` finds a conflict with what is not among the hard
+    statements, such as choices, given statements without contradiction, the numbers of those dropped and a budget.
     """
     core = find_core(hard, budget=budget) if core is None else core
     if core is None:
@@ -63,9 +53,7 @@ def _suspects(hard: Hard, core: Core, rank: Doubt, also: Also | None, budget: Bu
 
     def conflict_without(numbers: IntArray) -> IntArray | None:
         left = hard.without(numbers)
-        other = find_core(
-            left, rng=rng, budget=budget, sort=core.sort
-        )  # none of the sorts before: the core would be one
+        other = find_core(left, rng=rng, budget=budget, sort=core.sort)  # of a sort before, the core would be one
         if other is None:
             return None if also is None else also(left, numbers, budget)
         return other.numbers[other.numbers < m]

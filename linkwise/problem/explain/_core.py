@@ -37,27 +37,15 @@ _FOREST, _ROW = 100_000, 60  # steps of growing a forest, and those for each of 
 class Core(NamedTuple):
     """Statements that conflict although no proper subset does.
 
-    Attributes
-    ----------
-    numbers : ndarray of intp
-        The statements, rising, with what a rule added.
-    sort : {CHAIN, KNOT, UNION}
-        A chain of must-links, triplets among themselves, or must-links and triplets together.
-    pair : tuple of int or None
-        Samples that are forced into one cluster and are to be apart.
-    by : int
-        The statement that keeps them apart, or -1.
-    complete : bool
-        False when the budget was too small to make it minimal.
-    shared : ndarray of intp or None
-        Its statements that every other core met on the way holds as well, if any was: only these can be single fixes.
+    The sort is a chain of must-links, triplets among themselves, or must-links and triplets together. Only statements
+    that are ``shared`` by every other core met on the way, if any was, can be single fixes.
     """
 
-    numbers: IntArray
-    sort: int
-    pair: tuple[int, int] | None = None
-    by: int = -1
-    complete: bool = True
+    numbers: IntArray  # rising, with what a rule added
+    sort: int  # CHAIN, KNOT or UNION
+    pair: tuple[int, int] | None = None  # samples that are forced into one cluster and are to be apart
+    by: int = -1  # the statement that keeps them apart
+    complete: bool = True  # False when the budget was too small to make it minimal
     shared: IntArray | None = None
 
 
@@ -66,18 +54,10 @@ def find_core(
 ) -> Core | None:
     """Find a minimal core, or None when the statements can hold together.
 
-    Parameters
-    ----------
-    rng : Generator, optional
-        Take one core at random and save the work of finding a small one.
-    budget : Budget, optional
-        Counted work; default: 0.3 units. The first core is found whatever it takes, the rest goes into a small one.
-    sort : {CHAIN, KNOT, UNION}, default=CHAIN
-        Where to begin, if it is known that there is no conflict of the sorts before.
-
-    Notes
-    -----
-    **Cost** one test of feasibility plus near-linear time per forest. **Guarantee** minimal; not the smallest there is.
+    With ``rng`` one core is taken at random, without the work of finding a small one. The first core is found whatever
+    it takes, the rest of the budget, 0.3 units by default, goes into a small one. ``sort`` says where to begin, if it
+    is known that there is no conflict of the sorts before. **Cost** one test of feasibility plus near-linear time per
+    forest. **Guarantee** minimal; not the smallest there is.
     """
     budget = Budget(_WORK) if budget is None else budget
     budget.spend(hard.steps)

@@ -25,32 +25,15 @@ _MEMBERS = 128
 
 @dataclass(frozen=True, eq=False)
 class Expansion:
-    """A table whose statements are the entries of another, and its background statements.
+    """A table whose statements are the entries of another, about the samples and virtual ones after them."""
 
-    Attributes
-    ----------
-    said : Constraints
-        The table as given.
-    entries : Entries
-    table : Constraints
-        One statement per entry, about the samples and the virtual ones after them.
-    background : Groups
-        Virtual samples that are apart whatever happens; numbered from 0.
-    hub : ndarray of intp
-        For each virtual sample the group it stands for: a position in ``said`` (a group), or -1 - label.
-    copy_of : ndarray of intp
-        For each virtual sample the sample it is a copy of, or -1.
-    behind : ndarray of intp
-        For each group of the background the statement it comes from, or -1 for labels.
-    """
-
-    said: Constraints
+    said: Constraints  # the table as given
     entries: Entries
-    table: Constraints
-    background: Groups
-    hub: IntArray
-    copy_of: IntArray
-    behind: IntArray
+    table: Constraints  # one statement per entry
+    background: Groups  # virtual samples that are apart whatever happens; numbered from 0
+    hub: IntArray  # for each virtual sample the group it stands for: a position in `said`, or -1 - label
+    copy_of: IntArray  # for each virtual sample the sample it is a copy of, or -1
+    behind: IntArray  # for each group of the background the statement it comes from, or -1 for labels
 
     @cached_property
     def everything(self) -> Constraints:
@@ -119,8 +102,6 @@ class Expansion:
 def expand(said: Constraints) -> Expansion:
     """Take groups together, groups apart and labels into their entries.
 
-    Notes
-    -----
     **Cost** near-linear in the size of the table. **Guarantee** entries can hold together exactly if the table without
     the others can; the virtual samples need no clusters of their own as long as their entries are there, so a wanted
     number of clusters is to be asked of `Expansion.without`.

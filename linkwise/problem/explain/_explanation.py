@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from linkwise._messages import hint
+from linkwise._messages import hint, more_lines
 from linkwise._typing import IntArray
 from linkwise.constraints import Constraints, Entry
 from linkwise.problem.explain._fixes import Suspects
@@ -55,10 +55,8 @@ class Explanation:
         How many statements were given in all.
     goal : str
         What they were to hold in, such as "3 clusters"; empty when they contradict each other as such.
-    lines, fixes : tuple of str
-        Wording of the first 20 ``entries`` and of the first 20 ``repairs``.
-    rules : tuple of str
-        What rules about clusters contribute to the proof.
+    lines, fixes, rules : tuple of str
+        Wording of the first 20 ``entries``, of the first 20 ``repairs``, and of what rules contribute to the proof.
     complete : bool
         False when the conflict was too large to be made minimal or to be searched for all smallest repairs.
     steps : tuple of str
@@ -139,11 +137,8 @@ class Explanation:
         head = f"{size:,} of {total:,} {noun} {verb}:"
         if not self.core:
             head = f"the data and the rules admit no clustering{' in ' + self.goal if self.goal else ''}:"
-        shown = [f"  {line}" for line in self.lines]
-        if size > len(self.lines):
-            shown.append(f"  ... and {size - len(self.lines):,} more")
-        shown += [f"  {line}" for line in self.rules]
-        return "\n".join([head, *shown, self.because])
+        shown = [f"  {line}" for line in self.lines] + more_lines(len(self.lines), size)
+        return "\n".join([head, *shown, *(f"  {line}" for line in self.rules), self.because])
 
     def __str__(self) -> str:
         if self.fixes:
@@ -159,12 +154,9 @@ class Explanation:
         else:
             lines = []
         steps = ["Step by step:", *(f"  {step}" for step in self.steps)] if self.steps else []
-        cut = (
-            ["The time limit ended the search; another machine may find more fixes or a longer proof."]
-            if self.cut
-            else []
-        )
-        return "\n".join([*lines, "Why: " + self.proof, *steps, *cut])
+        if self.cut:
+            steps.append("The time limit ended the search; another machine may find more fixes or a longer proof.")
+        return "\n".join([*lines, "Why: " + self.proof, *steps])
 
     def to_dict(self) -> dict[str, Any]:
         """Return everything as lists, strings, numbers and booleans, ready for JSON.
@@ -213,8 +205,8 @@ def explain(
         because=because,
         n_statements=constraints.n_statements,
         goal=goal,
-        lines=tuple(constraints.describe(s) for s in core[:_SHOWN]),
-        rules=(*rules[:_SHOWN], *((f"... and {len(rules) - _SHOWN:,} more",) if len(rules) > _SHOWN else ())),
+        lines=constraints.describe_each(core[:_SHOWN]),
+        rules=(*rules[:_SHOWN], *more_lines(_SHOWN, len(rules), "... ")),
         complete=complete,
         steps=tuple(steps),
     )
@@ -226,18 +218,21 @@ def with_suspects(why: Explanation, constraints: Constraints, suspects: Suspects
     return replace(
         why,
         suspects=suspects.sets,
-        fixes=tuple(" and ".join(constraints.describe(s) for s in group) for group in suspects.sets[:_SHOWN]),
+        fixes=tuple(" and ".join(constraints.describe_each(group)) for group in suspects.sets[:_SHOWN]),
         complete=why.complete and suspects.complete,
         at_least=suspects.at_least,
     )
 
 
-def name_list(constraints: Constraints, samples: npt.ArrayLike, shown: int = 10) -> str:
-    """Word a list of samples as in ``[12, 40, 77]``, cut after ``shown``."""
-    numbers = [int(s) for s in np.asarray(samples)]
-    names = [constraints.name(s) for s in numbers[:shown]]
-    more = len(numbers) - shown
-    return f"[{', '.join(names)}{f', ... {more:,} more' if more > 0 else ''}]"
+def name_list(constraints: Constraints, samples: npt.ArrayLike) -> str:
+    """Word a list of samples as in ``[12, 40, 77]``."""
+    return bracketed([constraints.name(int(s)) for s in np.asarray(samples)])
+
+
+def bracketed(names: Sequence[str], shown: int = 10) -> str:
+    """List names in brackets, cut after ``shown``."""
+    more = len(names) - shown
+    return f"[{', '.join(names[:shown])}{f', ... {more:,} more' if more > 0 else ''}]"
 
 
 class _SpentError(Exception):
@@ -249,27 +244,11 @@ def minimal_core(
 ) -> tuple[IntArray, bool]:
     """Shrink conflicting candidates to a subset that conflicts although no proper subset of it does.
 
-    Divide and conquer after QuickXplain [1]_: a core of size k among m candidates takes O(k log(m / k)) tests.
+    Divide and conquer after QuickXplain [1]_: a core of size k among m candidates takes O(k log(m / k)) tests
+    ``conflicts``, each of which must stay true when the subset grows and takes ``each`` steps besides some for every
+    candidate; by default five units of work are spent. The second value is False when that was not enough; then the
+    smallest conflicting set met so far comes back.
 
-    Parameters
-    ----------
-    candidates : ndarray of intp
-        Statements that conflict together.
-    conflicts : callable
-        Whether a subset conflicts; must stay true when the subset grows. May spend from the budget itself.
-    budget : Budget, optional
-        Counted work; default: five units.
-    each : float, default=0
-        Steps of one test, besides some for every candidate in it.
-
-    Returns
-    -------
-    core : ndarray of intp
-    complete : bool
-        False when the budget was not enough; then the smallest conflicting set met so far comes back.
-
-    References
-    ----------
     .. [1] U. Junker, "QuickXplain: Preferred Explanations and Relaxations for Over-Constrained Problems", AAAI 2004.
     """
     work = Budget(_WORK) if budget is None else budget

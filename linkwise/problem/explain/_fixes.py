@@ -26,16 +26,7 @@ _MEMBERS = 128
 
 @dataclass(frozen=True, eq=False)
 class Doubt:
-    """Sorts statements, the most suspicious first.
-
-    Parameters
-    ----------
-    constraints : Constraints
-    X : array-like, optional
-        The data; without them weight and age decide.
-    metric : str, default="euclidean"
-        How distances follow from X; ``"precomputed"`` if X holds them.
-    """
+    """Sorts statements, the most suspicious first; without the data ``X`` weight and age decide."""
 
     constraints: Constraints
     X: Any = None
@@ -121,15 +112,11 @@ _EACH = 100  # steps of looking at one conflict
 
 
 class Suspects(NamedTuple):
-    """Smallest repairs, the most suspicious first; empty when they have more than five statements.
-
-    ``at_least`` is how many statements any repair has, ``complete`` is False when the budget was too small for
-    finding them all.
-    """
+    """Smallest repairs, the most suspicious first; empty when they have more than five statements."""
 
     sets: tuple[tuple[int, ...], ...] = ()
-    at_least: int = 1
-    complete: bool = True
+    at_least: int = 1  # how many statements any repair has
+    complete: bool = True  # False when the budget was too small for finding them all
 
 
 def find_suspects(
@@ -141,26 +128,12 @@ def find_suspects(
     largest: int = _LARGEST,
     budget: Budget | None = None,
 ) -> Suspects:
-    """Find the smallest sets of statements without which the rest holds together.
+    """Find the smallest sets of statements without which the rest holds together, given a conflict ``core``.
 
-    Parameters
-    ----------
-    core : ndarray of intp
-        Statements that conflict.
-    conflict_without : callable
-        A conflict among what is left when some statements are dropped, None when that holds together; empty when it is
-        not known to.
-    rank : callable
-        Sorts statements, the most suspicious first.
-    candidates : ndarray of intp, optional
-        Members of the core that single fixes are known to be among.
-    largest : int, default=5
-        Look for no sets with more statements.
-    budget : Budget, optional
-        Counted work, which ``conflict_without`` spends; default: three units.
+    ``conflict_without`` returns a conflict among what is left when some statements are dropped, None when that holds
+    together, and an empty one when it is not known to; it spends the budget, three units by default. ``rank`` sorts
+    statements, the most suspicious first; single fixes are known to be among the ``candidates`` of the core.
 
-    Notes
-    -----
     **Cost** O(log m) tests per single fix among m candidates. **Guarantee** every set repairs, and none has a proper
     subset that does, because no smaller set does; up to eight sets are returned where no single statement repairs.
     """
@@ -171,7 +144,7 @@ def find_suspects(
     blocks = [rank(core if candidates is None else candidates)]
     while blocks and len(blocks[0]):  # drop many at once: if a conflict is left, none of them is a single fix
         if budget.over:
-            return Suspects(tuple((int(s),) for s in rank(np.array(found, dtype=np.intp))), 1, False)
+            return Suspects(_singles(found, rank), 1, False)
         block = blocks.pop()
         other = conflict_without(block)
         if other is None and len(block) == 1:
@@ -186,9 +159,7 @@ def find_suspects(
             known.append(other)
             blocks = [left for left in (rest[np.isin(rest, other)] for rest in blocks) if len(left)]
     if found or largest < 2:
-        return Suspects(
-            tuple((int(s),) for s in rank(np.array(found, dtype=np.intp))), 1 if found or not sure else 2, sure
-        )
+        return Suspects(_singles(found, rank), 1 if found or not sure else 2, sure)
     return _sets(known, conflict_without, rank, largest, budget)
 
 
@@ -230,6 +201,10 @@ def _sets(
         else:
             return Suspects(_ranked(found, rank), size, False)
     return Suspects(_ranked(found, rank), size)
+
+
+def _singles(found: list[int], rank: Callable[[IntArray], IntArray]) -> tuple[tuple[int, ...], ...]:
+    return tuple((int(s),) for s in rank(np.array(found, dtype=np.intp)))
 
 
 def _ranked(found: list[IntArray], rank: Callable[[IntArray], IntArray]) -> tuple[tuple[int, ...], ...]:

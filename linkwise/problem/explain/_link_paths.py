@@ -14,18 +14,9 @@ from linkwise.problem.explain._kernels_link_paths import _subtree_xor
 
 
 class LinkGraph:
-    """Must-links as a graph; chains come back as positions in ``pairs``.
+    """Must-links as a graph; chains, which are shortest, come back as positions in ``pairs``.
 
-    Parameters
-    ----------
-    n : int
-        Number of samples.
-    pairs : ndarray of intp, shape (m, 2)
-        Must-links.
-
-    Notes
-    -----
-    **Cost** O(n + m) to build and per search. **Guarantee** chains are shortest, hence simple.
+    **Cost** O(n + m) to build and per search.
     """
 
     def __init__(self, n: int, pairs: IntArray) -> None:
@@ -36,16 +27,13 @@ class LinkGraph:
         self._graph = coo_array((np.ones(len(key)), ends), shape=(n, n)).tocsr()
         self._graph = narrow(self._graph + self._graph.T)
 
-    def _search(self, source: int) -> tuple[IntArray, IntArray]:
-        return breadth_first(self._graph, source)
-
     def _links(self, first: IntArray, second: IntArray) -> IntArray:
         wanted = np.minimum(first, second) * self.n + np.maximum(first, second)
         return np.asarray(self._link[np.searchsorted(self._key, wanted)], dtype=np.intp)
 
     def tree(self, root: int, targets: Iterable[int]) -> tuple[IntArray, IntArray]:
         """Return the links and the samples of the union of shortest chains from ``root`` to each target."""
-        _, above = self._search(root)
+        _, above = breadth_first(self._graph, root)
         seen = {root}
         path: list[int] = []
         for target in targets:
@@ -63,7 +51,7 @@ class LinkGraph:
 
     def around(self, source: int, count: int) -> IntArray:
         """Return the links of a tree that joins ``source`` to ``count`` other samples, nearest first."""
-        order, above = self._search(source)
+        order, above = breadth_first(self._graph, source)
         near = order[1 : count + 1]
         return self._links(near, above[near])
 
@@ -75,7 +63,7 @@ class LinkGraph:
         two ends, and exclusive-or leaves on a tree link the sum over what crosses it. A false positive needs two equal
         sums of random 64-bit numbers.
         """
-        order, above = self._search(source)
+        order, above = breadth_first(self._graph, source)
         reached = np.zeros(self.n, dtype=np.bool_)
         reached[order] = True
         if not reached[apart].all():

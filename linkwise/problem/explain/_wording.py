@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from linkwise._kernels.disjoint_set import find, make, union
+from linkwise._messages import in_words as join_words
 from linkwise.problem.explain._core import CHAIN, KNOT, Core
 from linkwise.problem.explain._explanation import name_list
 from linkwise.problem.statements import Hard
@@ -33,6 +34,12 @@ def _cut(lines: list[str], total: int) -> list[str]:
     return lines if more <= 1 else [*lines[:_SPELLED], f"... and {more:,} more steps"]
 
 
+def spelled(steps: list[str]) -> list[str]:
+    """Leave out steps in the middle of a long chain."""
+    more = len(steps) - _SPELLED - 1
+    return steps if more <= 0 else [*steps[:_SPELLED], f"... {more:,} more ...", steps[-1]]
+
+
 def _chain(hard: Hard, core: Core) -> tuple[str, tuple[str, ...]]:
     name = hard.constraints.name
     a, b = core.pair or (0, 0)
@@ -44,9 +51,7 @@ def _chain(hard: Hard, core: Core) -> tuple[str, tuple[str, ...]]:
     names, row = name_list(hard.constraints, samples), _row(hard, core.by)
     because = f"must-link is transitive, so samples {names} share one cluster, which {row} forbids."
     told = [f"{name(int(s))} ({_row(hard, int(t))})" for s, t in zip(samples[1:], by, strict=True)]
-    if len(told) > _SPELLED + 1:
-        told = [*told[:_SPELLED], f"... {len(told) - _SPELLED - 1:,} more ...", told[-1]]
-    return because, (f"{name(a)} = {' = '.join(told)}, but {row} keeps {name(a)} and {name(b)} apart.",)
+    return because, (f"{name(a)} = {' = '.join(spelled(told))}, but {row} keeps {name(a)} and {name(b)} apart.",)
 
 
 def _knot(hard: Hard) -> tuple[str, tuple[str, ...]]:
@@ -100,16 +105,10 @@ def _union(hard: Hard, core: Core) -> tuple[str, tuple[str, ...]]:
             steps.append(f"{rows[0]}: {c} is in one cluster with {mate}, so {other} is as well.")
         else:
             tied = name_list(hard.constraints, samples[np.unique(made.link[told:stop])])
-            steps.append(
-                f"{_listed(rows)}: the clusters of samples {tied} cannot be divided from each other, so they are one."
-            )
+            more = [f"{len(rows) - _SPELLED:,} more"] if len(rows) > _SPELLED else []
+            by = join_words([*rows[:_SPELLED], *more])
+            steps.append(f"{by}: the clusters of samples {tied} cannot be divided from each other, so they are one.")
         for p, q in made.link[told:stop]:
             union(sets, p, q)
         told = stop
     return because, (*_cut(steps, len(steps)), f"But {row} keeps {name(a)} and {name(b)} apart.")
-
-
-def _listed(words: list[str]) -> str:
-    if len(words) > _SPELLED:
-        words = [*words[:_SPELLED], f"{len(words) - _SPELLED:,} more"]
-    return words[0] if len(words) == 1 else f"{', '.join(words[:-1])} and {words[-1]}"

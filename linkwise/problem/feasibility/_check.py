@@ -9,7 +9,7 @@ from typing import Any, Literal
 import numpy as np
 
 from linkwise._typing import IntArray
-from linkwise.constraints import Constraints, MinSeparation, has_parts, must_links_within, require_constraints
+from linkwise.constraints import Constraints, Kind, MinSeparation, has_parts, must_links_within, require_constraints
 from linkwise.exceptions import InfeasibleConstraintsError, LinkwiseError
 from linkwise.problem.explain import (
     WORK,
@@ -17,14 +17,15 @@ from linkwise.problem.explain import (
     Doubt,
     EntryDoubt,
     Explanation,
+    Suspects,
     blame_contradiction,
     blame_words,
     contradiction,
     expand,
     find_suspects,
+    minimal_core,
     with_suspects,
 )
-from linkwise.problem.feasibility._blame_number import blame_number
 from linkwise.problem.feasibility._choices import Choices, choice_core, free_witness, make_choices, settle_choices
 from linkwise.problem.feasibility._n_clusters import Number, decide_number, tear_one_link
 from linkwise.problem.feasibility._rule_checks import settle_rules
@@ -33,6 +34,7 @@ from linkwise.problem.triplets import blocks_or_none
 from linkwise.result import Dendrogram
 
 _WORK, _QUICK = 20.0, 0.25  # units of work for the verdict, and for one test of what to drop
+_BLAME, _EACH_BLAME = 5.0, 1.0  # to find the entries at fault for a number of clusters, and of it for one test
 _NOT_KNOWN = np.empty(0, dtype=np.intp)
 
 
@@ -77,12 +79,7 @@ class Verdict:
         raise TypeError(msg)
 
     def raise_if_infeasible(self) -> None:
-        """Raise the conflict as an error if there is one.
-
-        Raises
-        ------
-        InfeasibleConstraintsError
-            With ``explanation`` set.
+        """Raise the conflict, if there is one, as `InfeasibleConstraintsError` with its ``explanation``.
 
         Examples
         --------
@@ -90,11 +87,7 @@ class Verdict:
         >>> check(Constraints.build(2, must_link=[(0, 1)], cannot_link=[(0, 1)])).raise_if_infeasible()
         Traceback (most recent call last):
             ...
-        linkwise.exceptions.InfeasibleConstraintsError: 2 of 2 constraints contradict each other:
-          #0 must_link(0, 1)
-          #1 cannot_link(0, 1)
-        must-link is transitive, so samples [0, 1] share one cluster, which #1 forbids.
-        Hint: drop or soften one of them, or call `repair(constraints)`.
+        linkwise.exceptions.InfeasibleConstraintsError: 2 of 2 constraints contradict each other: ...
         """
         if self.status == "infeasible" and self.explanation is not None:
             raise InfeasibleConstraintsError(self.explanation.message(), self.explanation)
@@ -124,11 +117,6 @@ def check(
     -------
     Verdict
 
-    Raises
-    ------
-    LinkwiseError
-        ``n_clusters`` is not a whole number between 1 and the number of samples.
-
     See Also
     --------
     repair : find statements to drop.
@@ -153,6 +141,7 @@ def check(
     >>> check(triangle, n_clusters=2).because
     '3 groups of samples are pairwise apart, so at least 3 clusters are needed, not 2.'
     """
+    require_constraints(constraints, "check")
     hard = read_hard(constraints, X, metric, "check")
     return decide(hard, read_k(n_clusters, constraints, "check"), X, metric)
 
@@ -193,7 +182,7 @@ def judge(
     if number.explanation is not None and len(choices):
         number = replace(number, explanation=_blame_choices(hard, k, number.explanation, rank, budget))
     elif number.explanation is not None and k is not None:
-        number = replace(number, explanation=blame_number(hard, k, number.explanation, rank, budget))
+        number = replace(number, explanation=_blame_number(hard, k, number.explanation, rank, budget))
     verdict = Verdict(number.status, number.witness, number.explanation, number.k_min, number.k_max, number.because)
     if verdict.status == "feasible" and verdict.witness is None:
         verdict = replace(verdict, witness=free_witness(hard, block))
@@ -261,6 +250,55 @@ def _blame_choices(hard: Hard, k: int | None, why: Explanation, rank: Doubt | No
     return blame_words(replace(why, written=written), hard.constraints)
 
 
+def _blame_number(given: Hard, k: int, why: Explanation, rank: Doubt | None, budget: Budget) -> Explanation:
+    """Add to a conflict with a wanted number of clusters which entries are at fault.
+
+    Virtual samples would need clusters of their own once their entries go, so every test looks at the statements that
+    the entries left make.
+    """
+    said, core = given.constraints, np.array(why.core, dtype=np.intp)
+    if not len(core) or not has_parts(said):
+        return why
+    whole = expand(said)
+    numbers = whole.of_statements(core)
+    if not (whole.entries.sample[numbers] >= 0).any():
+        return why
+    work = budget.share(_BLAME)
+    near, rule = given.must[given.must_at >= said.n_statements], given.rule
+
+    def status(table: Constraints) -> str:
+        hard = Hard.of(table, near, rule)
+        block = blocks_or_none(hard)
+        if block is None:
+            return "infeasible"
+        return decide_number(hard, block, k, reasons=False, budget=work.share(_EACH_BLAME)).status
+
+    small = expand(whole.without(np.setdiff1d(np.arange(len(whole.entries)), numbers))[0])
+
+    def conflicts(some: IntArray) -> bool:
+        left_out = np.setdiff1d(np.arange(len(small.entries)), some)
+        return status(small.without(left_out)[0]) == "infeasible"
+
+    if len(core) == 1 and said.kind[core[0]] == Kind.APART and not said.labels:
+        found, complete = np.arange(k + 1), True  # any k + 1 samples that are pairwise apart, and no fewer
+    else:
+        found, complete = minimal_core(np.arange(len(small.entries)), conflicts, work)
+    entries = numbers[found]
+
+    def conflict_without(some: IntArray) -> IntArray | None:
+        answer = status(whole.without(some)[0])
+        if answer == "feasible":
+            return None
+        left = np.setdiff1d(np.arange(len(whole.entries)), some)
+        return left if answer == "infeasible" else _NOT_KNOWN
+
+    suspects = Suspects(complete=False)
+    if rank is not None and why.complete:
+        suspects = find_suspects(entries, conflict_without, EntryDoubt.of(whole, rank), largest=1, budget=work)
+    written = whole.written(entries, suspects.sets, suspects.at_least, complete and suspects.complete)
+    return blame_words(replace(why, written=written), said)
+
+
 def conflicts_of(choices: Choices, k: int | None = None) -> Also | None:
     """Return a function that finds a conflict with the choices without some statements; None without choices."""
     if not len(choices):
@@ -294,7 +332,6 @@ def read_k(n_clusters: Any, constraints: Constraints, who: str) -> int | None:
 
 def read_hard(constraints: Constraints, X: Any, metric: str, who: str) -> Hard:
     """Read the hard statements, and the must-links that a rule about distances adds."""
-    require_constraints(constraints, who)
     if X is None:
         return Hard.of(constraints)
     shape = X.shape if hasattr(X, "shape") else (len(X),) if isinstance(X, (list, tuple)) else ()

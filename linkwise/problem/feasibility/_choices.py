@@ -140,7 +140,8 @@ def make_choices(
         if number.status != "feasible":
             continue
         witness = number.witness if k is not None else free_witness(here, block, marked=True)
-        broken = _broken_by(witness, choices)
+        labels = witness.cut_marked() if isinstance(witness, Dendrogram) else witness
+        broken = np.flatnonzero(~choices.held(np.asarray(labels)))
         if not len(broken):
             return "feasible", witness
         g = int(broken[0])
@@ -156,11 +157,6 @@ def _others(choices: Choices, group: int, block: IntArray) -> IntArray:
     others = members[1:][block[members[1:]] != block[members[0]]]
     _, first = np.unique(block[others], return_index=True)
     return np.asarray(others[np.sort(first)], dtype=np.intp)
-
-
-def _broken_by(witness: Dendrogram | IntArray | None, choices: Choices) -> IntArray:
-    labels = witness.cut_marked() if isinstance(witness, Dendrogram) else witness
-    return np.flatnonzero(~choices.held(np.asarray(labels)))
 
 
 def _one_cluster(hard: Hard) -> Dendrogram | IntArray:

@@ -12,7 +12,7 @@ from enum import IntEnum
 import numpy as np
 
 from linkwise._typing import BoolArray, IntArray
-from linkwise.constraints import Groups
+from linkwise.constraints import Groups, run_starts
 from linkwise.problem.feasibility._coloring_solver import Sizes, color_by_solver
 from linkwise.problem.feasibility._kernels_coloring import _Cliques, _color_in_order, _greedy_clique, _peel, _search
 from linkwise.problem.statements import STEPS, Budget
@@ -35,21 +35,12 @@ class Outcome(IntEnum):
 class ConflictGraph:
     """Blocks of samples and the cliques that keep them apart, without repeats.
 
-    Parameters
-    ----------
-    block : ndarray of intp, shape (n_samples,)
-        The vertex of each sample.
-    pairs : ndarray of intp, shape (m, 2)
-        Cannot-links between samples; no pair lies inside one block.
-    groups : Groups
-        Groups of samples apart; no two samples of a group lie inside one block.
-    n_blocks : int, optional
-        Number of vertices; default: as many as ``block`` names.
+    ``block`` is the vertex of each sample; no cannot-link of ``pairs`` and no two samples of one of ``groups``, which
+    are apart, lie inside one block.
     """
 
-    def __init__(self, block: IntArray, pairs: IntArray, groups: Groups, n_blocks: int | None = None) -> None:
-        n = int(block.max(initial=-1)) + 1 if n_blocks is None else n_blocks
-        self.n = n
+    def __init__(self, block: IntArray, pairs: IntArray, groups: Groups) -> None:
+        n = self.n = int(block.max(initial=-1)) + 1
         ends = block[pairs]
         low, high = ends.min(axis=1, initial=n), ends.max(axis=1, initial=0)
         self._key, self._first = np.unique(low * n + high, return_index=True)
@@ -60,8 +51,7 @@ class ConflictGraph:
         start = np.concatenate([np.arange(0, 2 * self.n_pairs, 2), 2 * self.n_pairs + groups.start]).astype(np.intp)
         size = np.diff(start)
         order = np.argsort(vertex, kind="stable")
-        first = np.zeros(n + 1, dtype=np.intp)
-        np.cumsum(np.bincount(vertex, minlength=n), out=first[1:])
+        first = run_starts(vertex, n)
         clique = np.repeat(np.arange(len(size)), size)[order]
         degree = np.bincount(vertex, weights=np.repeat(size - 1, size), minlength=n).astype(np.intp)
         self._cliques = _Cliques(start, vertex, first, clique, degree)

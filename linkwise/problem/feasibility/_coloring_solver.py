@@ -33,28 +33,12 @@ def color_by_solver(
     budget: Budget,
     sizes: Sizes | None = None,
 ) -> tuple[bool | None, IntArray]:
-    """Color ``n`` vertices with ``k`` colors, all different within each clique.
+    """Color ``n`` vertices with ``k`` colors, all different within each clique ``vertex[start[q]:start[q + 1]]``.
 
-    Parameters
-    ----------
-    start, vertex : ndarray of intp
-        Clique q holds ``vertex[start[q]:start[q + 1]]``.
-    fixed : ndarray of intp
-        Vertices of one clique, which get the colors 0, 1, ... so that renamed solutions are not searched again.
-    budget : Budget
-        Counted work: branches of HiGHS, or the deterministic time of CP-SAT.
-    sizes : Sizes, optional
-        How many samples each vertex stands for, and how many a color may have.
+    The vertices ``fixed``, of one clique, get colors 0, 1, ... so that renamed solutions are not searched again. The
+    budget counts branches of HiGHS, or the deterministic time of CP-SAT. Return whether that is possible, None when the
+    budget was used up or the graph is too large to be written down, and the colors, if it is.
 
-    Returns
-    -------
-    possible : bool or None
-        None when the budget was used up or the graph is too large to be written down.
-    color : ndarray of intp
-        Empty unless possible.
-
-    Notes
-    -----
     **Cost** n k binary variables; exponential at worst. HiGHS counts branches, not the work at the root, so it is not
     asked about graphs with many edges.
     """

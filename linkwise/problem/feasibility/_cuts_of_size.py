@@ -1,6 +1,8 @@
-"""Cuts of a wanted size through a hierarchy, with no cannot-link inside a cluster."""
+"""Cuts of a wanted size, with no cannot-link inside a cluster, and the search for a hierarchy that has one."""
 
 from __future__ import annotations
+
+from typing import Literal
 
 import numpy as np
 
@@ -8,10 +10,13 @@ from linkwise._typing import BoolArray, IntArray
 from linkwise.constraints import Groups
 from linkwise.problem.feasibility._coloring import ConflictGraph, Outcome
 from linkwise.problem.feasibility._kernels_cuts_of_size import _highest_whole, _some_leaf, _spread_up, levels
-from linkwise.problem.triplets import _over, onetree
+from linkwise.problem.statements import Budget, Hard
+from linkwise.problem.triplets import _over, blocks_or_none, onetree
 from linkwise.result import Dendrogram
 
 _EXACT = 60
+_ASSUMED = -1  # number of an assumption that stands for no statement
+_NODE, _CELL = 60_000, 1  # steps of a branch of the search, and those for each pair of blocks
 
 
 def cut_of_size(
@@ -20,14 +25,9 @@ def cut_of_size(
     """Refine a tree and choose ``n_clusters`` disjoint subtrees of it that hold no cannot-link and no two of a group.
 
     A cut is a set of nodes that are split, closed upwards. Nodes with a cannot-link below must be; more are added
-    from the top, which numbering children before parents makes "the largest numbers first".
-
-    Returns
-    -------
-    parent : ndarray of intp
-        The tree with many-way nodes resolved; it displays every triplet the given one displays.
-    cut : ndarray of intp or None
-        The chosen nodes; None when this refinement needs more clusters.
+    from the top, which numbering children before parents makes "the largest numbers first". Return the tree with
+    many-way nodes resolved, which displays every triplet the given one displays, and the chosen nodes; None for these
+    when this refinement needs more clusters.
     """
     if len(cannot_link) or len(apart.statement):
         parent = _gather(n, parent, cannot_link, apart)
@@ -130,15 +130,8 @@ def hierarchy_of_blocks(
 ) -> Dendrogram | None:
     """Show a hierarchy in which all triplets hold and whose marked cut coarsens ``block``, the rest apart.
 
-    Parameters
-    ----------
-    n_clusters : int, optional
-        Size of the cut; default: the blocks themselves.
-
-    Returns
-    -------
-    Dendrogram or None
-        None when the hierarchy that was built has no such cut with so few clusters. Another hierarchy might.
+    The cut has ``n_clusters``, by default the blocks themselves. None when the hierarchy that was built has no such cut
+    with that few clusters; another hierarchy might.
     """
     n_blocks = int(block.max(initial=-1)) + 1
     upper = _built(n_blocks, _over(block, triplets)[1])
@@ -195,3 +188,51 @@ def _grow_inside(n: int, block: IntArray, tree: IntArray) -> tuple[IntArray, Int
     grouped = part[count[of_block] > 1]
     parent[grouped] = top[block[below[grouped]]]
     return parent, top
+
+
+# -- search --------------------------------------------------------------------------------------------------------
+
+
+def search_cut(
+    hard: Hard, k: int, budget: Budget
+) -> tuple[Literal["feasible", "infeasible", "unknown"], Dendrogram | None]:
+    """Search exhaustively for a hierarchy with a marked cut of ``k`` clusters in which all hard statements hold.
+
+    For any two blocks, either some solution joins them or every solution parts them. Joining runs the exact rules for
+    must-links and triplets again, parting adds a cannot-link; bounds on the number of clusters close most branches.
+    **Cost** exponential at worst (the question is NP-complete). **Guarantee** exact unless the budget is used up.
+    """
+    stack = [hard]
+    while stack:
+        if budget.over:
+            return "unknown", None
+        here = stack.pop()
+        budget.spend(_NODE + 3 * here.steps)
+        block = blocks_or_none(here)
+        if block is None or int(block.max(initial=-1)) + 1 < k:
+            continue
+        graph = ConflictGraph(block, here.cannot, here.apart)
+        budget.spend(_CELL * graph.n**2)
+        if len(graph.clique()) > k:
+            continue
+        tree = hierarchy_of_blocks(here.n, block, here.triplets, here.cannot, here.apart, k)
+        if tree is not None:
+            return "feasible", tree
+        pair = _undecided_pair(graph, block)
+        if pair is not None:
+            stack += [here.with_cannot(*pair, _ASSUMED), here.with_must(*pair, _ASSUMED)]
+    return "infeasible", None
+
+
+def _undecided_pair(graph: ConflictGraph, block: IntArray) -> tuple[int, int] | None:
+    """Return samples of two blocks that may be joined, busy ones first; None if all are apart."""
+    apart = graph.matrix()
+    np.fill_diagonal(apart, True)
+    busy = apart.sum(axis=1)
+    score = np.where(apart, -1, busy[:, None] + busy[None, :])
+    best = int(np.argmax(score))
+    if score.flat[best] < 0:
+        return None
+    first = np.unique(block, return_index=True)[1]
+    u, v = divmod(best, graph.n)
+    return int(first[u]), int(first[v])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal
 
@@ -22,11 +23,11 @@ from linkwise.problem.explain import (
     spanning_links,
 )
 from linkwise.problem.feasibility._coloring import ConflictGraph, Outcome, spread
-from linkwise.problem.feasibility._cut_search import search_cut
-from linkwise.problem.feasibility._cuts_of_size import hierarchy_of_blocks
+from linkwise.problem.feasibility._cuts_of_size import hierarchy_of_blocks, search_cut
 from linkwise.problem.statements import Budget, Hard
 from linkwise.problem.triplets import bridges, finest_blocks
 from linkwise.result import Dendrogram
+from linkwise.trees import by_first_appearance
 
 _WORK = 20.0  # for all of it
 _CUT, _CORE = 5.0, 5.0  # for a cut of a wanted size, and for a minimal set without one
@@ -61,50 +62,35 @@ def decide_number(
     k_min = len(clique)
     if k is None:
         return Number("feasible", None, None, k_min, k_max, "All hard statements can hold together.")
-    no = Number("infeasible", None, None, k_min, k_max, "")
+
+    def refuse(why: Callable[[], Explanation], least: int = k_min) -> Number:
+        told = why() if reasons else None
+        return Number("infeasible", None, told, least, k_max, "" if told is None else told.because)
+
     if k > k_max:
-        if not reasons:
-            return no
-        why = _too_many(hard, k, k_max)
-        return Number("infeasible", None, why, k_min, k_max, why.because)
+        return refuse(lambda: _too_many(hard, k, k_max))
     if k < k_min:
-        if not reasons:
-            return no
-        why = _too_few(hard, block, graph, clique, k)
-        return Number("infeasible", None, why, k_min, k_max, why.because)
+        return refuse(lambda: _too_few(hard, block, graph, clique, k))
     if len(hard.triplets):
         tree = hierarchy_of_blocks(hard.n, block, hard.triplets, hard.cannot, hard.apart, k)
         if tree is not None:
             return Number("feasible", tree, None, k_min, k_max, f"A hierarchy with {k} clusters exists.")
     outcome, color = graph.color(k, budget)
     if outcome is Outcome.IMPOSSIBLE:
-        if not reasons:
-            return no
-        why = _uncolorable(hard, k, budget.share(_CORE))
-        return Number("infeasible", None, why, max(k_min, k + 1), k_max, why.because)
+        return refuse(lambda: _uncolorable(hard, k, budget.share(_CORE)), max(k_min, k + 1))
     if len(hard.triplets) and k_max <= _SEARCHED:
         status, tree = search_cut(hard, k, budget.share(_CUT))
         if status == "feasible":
             return Number("feasible", tree, None, k_min, k_max, f"A hierarchy with {k} clusters exists.")
         if status == "infeasible":
-            if not reasons:
-                return no
-            why = _no_such_cut(hard, k, budget.share(_CORE))
-            return Number("infeasible", None, why, k_min, k_max, why.because)
+            return refuse(lambda: _no_such_cut(hard, k, budget.share(_CORE)))
     if outcome is Outcome.FOUND and not len(hard.triplets):
-        labels = _by_appearance(spread(color, k)[block])
+        labels = by_first_appearance(spread(color, k)[block], k)[0]
         return Number("feasible", labels, None, k_min, k_max, f"A partition into {k} clusters exists.")
     because = (
         f"Whether {k} clusters suffice was not decided; at least {k_min} are needed, at most {k_max} are possible."
     )
     return Number("unknown", None, None, k_min, k_max, because)
-
-
-def _by_appearance(labels: IntArray) -> IntArray:
-    _, first, inverse = np.unique(labels, return_index=True, return_inverse=True)
-    rank = np.empty(len(first), dtype=np.intp)
-    rank[np.argsort(first)] = np.arange(len(first))
-    return rank[inverse]
 
 
 def _too_many(hard: Hard, k: int, k_max: int) -> Explanation:
@@ -202,8 +188,7 @@ def _uncolorable(hard: Hard, k: int, budget: Budget) -> Explanation:
         outcome, _ = ConflictGraph(small, part.cannot, part.apart).color(k, budget)
         return outcome is Outcome.IMPOSSIBLE
 
-    everything = np.unique(np.concatenate([hard.must_at, hard.triplets_at, hard.cannot_at, hard.apart.statement]))
-    core, complete = minimal_core(everything, impossible, budget)
+    core, complete = minimal_core(hard.numbers, impossible, budget)
     part = hard.only(core)
     names = name_list(hard.constraints, np.unique(np.concatenate([part.cannot.ravel(), part.apart.member])))
     because = f"every way to put samples {names} into {many(k, 'cluster')} joins a pair that must be apart."
@@ -212,9 +197,8 @@ def _uncolorable(hard: Hard, k: int, budget: Budget) -> Explanation:
 
 def _no_such_cut(hard: Hard, k: int, budget: Budget) -> Explanation:
     """No hierarchy has a cut of this size, by exhaustive search: a minimal set for which it still is so."""
-    everything = np.unique(np.concatenate([hard.must_at, hard.triplets_at, hard.cannot_at, hard.apart.statement]))
     core, complete = minimal_core(
-        everything, lambda some: search_cut(hard.only(some), k, budget)[0] == "infeasible", budget
+        hard.numbers, lambda some: search_cut(hard.only(some), k, budget)[0] == "infeasible", budget
     )
     because = (
         f"no hierarchy that satisfies them all has {many(k, 'cluster')} with the right samples together and apart."

@@ -11,7 +11,7 @@ from scipy.sparse import csr_array
 
 from linkwise._kernels.disjoint_set import components
 from linkwise._messages import many
-from linkwise._typing import IntArray
+from linkwise._typing import BoolArray, IntArray
 from linkwise.constraints import (
     MaxCentroidDistance,
     MinSeparation,
@@ -26,7 +26,7 @@ from linkwise.problem.feasibility._choices import Choices
 from linkwise.problem.feasibility._coloring import ConflictGraph, Outcome
 from linkwise.problem.feasibility._coloring_solver import Sizes
 from linkwise.problem.feasibility._cuts_of_size import hierarchy_of_blocks
-from linkwise.problem.feasibility._neighbor_rule import spread_neighbors
+from linkwise.problem.feasibility._kernels_cuts_of_size import _take_out
 from linkwise.problem.statements import Budget, Hard
 from linkwise.result import Dendrogram
 
@@ -49,17 +49,12 @@ def settle_rules(
 ) -> tuple[Status, Witness, Explanation | None, str]:
     """Re-judge a verdict on the statements under the rules; return status, witness, explanation and sentence."""
     rules = [rule for rule in hard.constraints.rules if not isinstance(rule, MaxCentroidDistance)]
-    near = (
-        {r.epsilon: neighbors_within(X, r.epsilon, metric=metric) for r in rules if isinstance(r, NeighborWithin)}
-        if X is not None
-        else {}
-    )
-    close = (
-        {r.delta: must_links_within(X, r.delta, metric=metric) for r in rules if isinstance(r, MinSeparation)}
-        if X is not None
-        else {}
-    )
-    data = _Data(X is not None, near, close)
+    data = _Data(X is not None, {}, {})
+    for rule in rules if data.known else ():
+        if isinstance(rule, NeighborWithin):
+            data.near[rule.epsilon] = neighbors_within(X, rule.epsilon, metric=metric)
+        elif isinstance(rule, MinSeparation):
+            data.close[rule.delta] = must_links_within(X, rule.delta, metric=metric)
     for rule in rules:
         why = _ruled_out(rule, hard, block, k, data)
         if why is not None:
@@ -83,14 +78,10 @@ def settle_rules(
         if all(_holds(rule, labels, data) for rule in rules):
             return "feasible", candidate, None, ""
     names = ", ".join(str(rule) for rule in rules)
+    rest = f"no clustering was found in which {names} does as well."
     if X is None and any(not isinstance(rule, SizeBetween) for rule in rules):
-        return "unknown", None, None, f"The statements alone can hold; whether {names} can as well depends on X."
-    return (
-        "unknown",
-        None,
-        None,
-        f"The statements alone can hold; no clustering was found in which {names} does as well.",
-    )
+        rest = f"whether {names} can as well depends on X."
+    return "unknown", None, None, f"The statements alone can hold; {rest}"
 
 
 def _holds(rule: Rule, labels: IntArray, data: _Data) -> bool:
@@ -168,9 +159,8 @@ def _no_division(hard: Hard, rules: Sequence[Rule], k: int | None) -> Explanatio
         block = components(hard.n, part.must)
         return _divide(part, block, rules, k, budget)[0] is Outcome.IMPOSSIBLE
 
-    everything = np.unique(np.concatenate([hard.must_at, hard.cannot_at, hard.apart.statement]))
     budget = Budget(_WORK)
-    core, complete = minimal_core(everything, impossible, budget)
+    core, complete = minimal_core(hard.numbers, impossible, budget)
     if impossible(core[:0]):
         core = core[:0]
     names = ", ".join(str(rule) for rule in rules if isinstance(rule, SizeBetween))
@@ -224,3 +214,71 @@ def _not_alone(rule: Rule, hard: Hard, block: IntArray, sample: int) -> Explanat
     samples = np.flatnonzero(block == block[sample])
     core, complete = shrink(hard, samples, lambda part, at: bool((part == part[at[sample]]).sum() > 1))
     return explain_hard(hard, core, because, complete=complete)
+
+
+# -- clusters along neighbors --------------------------------------------------------------------------------------
+
+
+def spread_neighbors(near: csr_array, group: IntArray, k: int | None) -> IntArray | None:
+    """Search ``k`` clusters, or as few as possible, in which every sample has an ε-neighbor or is alone.
+
+    ``near`` holds the ε-neighbors of each sample; samples that must share a cluster share a ``group``, numbered from 0
+    without gaps. Start with one cluster of all samples that have a neighbor at all, and take groups out of it one by
+    one, each as a new cluster, as long as no sample left behind loses its last neighbor. Without must-links this ends
+    with pairs of samples that have only each other, so every number of clusters from fewest to most is reached.
+
+    **Cost** near-linear in the number of neighbors. **Guarantee** with must-links or separations that are never
+    longer than ε finds the clustering if there is one; with other must-links the question is NP-complete and None
+    proves nothing.
+    """
+    n = len(group)
+    start, neighbor = near.indptr.astype(np.intp), near.indices.astype(np.intp)
+    alone = np.diff(start) == 0
+    size = np.bincount(group)
+    if (alone & (size[group] > 1)).any():
+        return None
+    source = np.repeat(np.arange(n), np.diff(start))
+    inside = np.zeros(n, dtype=np.bool_)
+    inside[source[group[source] == group[neighbor]]] = True
+    legal_alone = np.ones(len(size), dtype=np.bool_)
+    legal_alone[group[~inside & (size[group] > 1)]] = False
+    lonely = np.zeros(len(size), dtype=np.bool_)
+    lonely[group[alone]] = True
+    fewest = int(lonely.sum()) + bool((~lonely).any())
+    wanted = (k if k is not None else fewest) - fewest
+    if wanted < 0:
+        return None
+    order = np.argsort(group, kind="stable")
+    begin = np.concatenate([[0], np.cumsum(size)]).astype(np.intp)
+    out = _take_out(start, neighbor, group, begin, order, legal_alone, ~lonely, wanted)
+    cluster = np.where(out | lonely, np.arange(len(size)), len(size))
+    wanted -= int((out & ~lonely).sum())
+    if wanted > 0:
+        wanted = _divide_rest(source, neighbor, group, legal_alone, cluster, wanted)
+    if wanted:
+        return None
+    labels = np.unique(cluster[group], return_inverse=True)[1]
+    return labels.astype(np.intp)
+
+
+def _divide_rest(
+    source: IntArray, neighbor: IntArray, group: IntArray, legal_alone: BoolArray, cluster: IntArray, wanted: int
+) -> int:
+    """Divide the rest into connected parts, then parts into their groups; return how many are still wanted."""
+    n_groups = len(cluster)
+    left = np.flatnonzero(cluster == n_groups)
+    ends = np.column_stack([group[source], group[neighbor]])
+    ends = ends[(cluster[ends] == n_groups).all(axis=1)]
+    part = components(n_groups, ends)[left]
+    names = np.unique(part)
+    for name in names[1:]:
+        if wanted == 0:
+            return 0
+        cluster[left[part == name]] = left[part == name][0]
+        wanted -= 1
+    for name in names:
+        members = left[part == name]
+        if len(members) - 1 <= wanted and legal_alone[members].all():
+            cluster[members] = members
+            wanted -= len(members) - 1
+    return wanted

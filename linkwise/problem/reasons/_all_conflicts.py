@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from linkwise._typing import IntArray
-from linkwise.constraints import Constraints, entry_key, has_parts
+from linkwise.constraints import Constraints, entry_key, has_parts, require_constraints
 from linkwise.problem.explain import (
     Core,
     Doubt,
@@ -43,10 +43,8 @@ def conflicts(
         Statements of any kind. Soft ones are negotiable and left out.
     n_clusters : int, optional
         A wanted number of clusters; what stands in its way is listed after the contradictions.
-    X : array-like, optional
+    X, metric
         The data, as in `check`.
-    metric : str, default="euclidean"
-        How distances follow from X; ``"precomputed"`` if X holds them.
     budget : float, default=30.0
         Counted work after which no further conflict is looked for; a unit takes about a second, and the same conflicts
         are found on a slow machine.
@@ -85,6 +83,7 @@ def conflicts(
     [(0, 1, 2), (3, 4)]
     """
     work = read_limits(budget, time_limit, "conflicts")
+    require_constraints(constraints, "conflicts")
     hard = read_hard(constraints, X, metric, "conflicts")
     k = read_k(n_clusters, constraints, "conflicts")
     choices, rank = Choices.of(constraints), Doubt(constraints, X, metric)
@@ -98,7 +97,8 @@ def conflicts(
         if why is None:
             more = False if decided else None
             break
-        numbers = _said(why, constraints)
+        numbers = why.numbers if isinstance(why, Core) else np.array(why.core, dtype=np.intp)
+        numbers = numbers[numbers < constraints.n_statements]  # without what a rule adds
         found.append(why)
         if not len(numbers):  # the rules alone leave no clustering
             break
@@ -127,12 +127,6 @@ def _first(
         return core, True
     verdict = judge(hard, choices, k, X, metric, None, budget)
     return verdict.explanation, verdict.status != "unknown"
-
-
-def _said(why: Explanation | Core, constraints: Constraints) -> IntArray:
-    if isinstance(why, Core):
-        return why.numbers[why.numbers < constraints.n_statements]
-    return np.array(why.core, dtype=np.intp)
 
 
 def _without(hard: Hard, choices: Choices, gone: list[IntArray]) -> tuple[Hard, Choices]:

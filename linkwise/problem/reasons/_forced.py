@@ -22,37 +22,19 @@ _MOST_TRIED = 60
 
 
 class Proof(NamedTuple):
-    """A minimal set of statements that force a relation.
+    """A minimal set of statements that force a relation."""
 
-    Attributes
-    ----------
-    statements : tuple of int
-        Positions in the table that was given.
-    steps : tuple of str
-        The argument, from supposing the contrary; empty when it is the statement itself.
-    minimal : bool
-        False if the budget was used up before the set was proven minimal.
-    """
-
-    statements: tuple[int, ...]
-    steps: tuple[str, ...] = ()
-    minimal: bool = True
+    statements: tuple[int, ...]  # positions in the table that was given
+    steps: tuple[str, ...] = ()  # the argument, from supposing the contrary; empty when it is the statement itself
+    minimal: bool = True  # False if the budget was used up before the set was proven minimal
 
 
 @dataclass(frozen=True, eq=False)
 class Knowledge:
-    """The hard statements that can be reasoned from exactly: pairs, triplets and groups.
+    """The hard statements that can be reasoned from exactly: pairs, triplets and groups."""
 
-    Attributes
-    ----------
-    said : Constraints
-        Those statements alone.
-    at : ndarray of intp
-        Their positions in the table that was given.
-    """
-
-    said: Constraints
-    at: IntArray
+    said: Constraints  # those statements alone
+    at: IntArray  # their positions in the table that was given
 
     @classmethod
     def of(cls, constraints: Constraints) -> Knowledge:
@@ -106,14 +88,13 @@ class Knowledge:
             return None
         place = {int(given): i for i, given in enumerate(self.at)}
         both = np.array(sorted({place[s] for s in first.statements + second.statements}), dtype=np.intp)
-        core, complete = minimal_core(both, lambda some: self._only(some)._excludes_others(a, b, c))
+
+        def forces(some: IntArray) -> bool:
+            part = Knowledge(self.said.select(some), self.at[some])
+            return not part.allows(Kind.TRIPLET, a, c, b) and not part.allows(Kind.TRIPLET, b, c, a)
+
+        core, complete = minimal_core(both, forces)
         return Proof(self._given(core), (), complete and first.minimal and second.minimal)
-
-    def _only(self, some: IntArray) -> Knowledge:
-        return Knowledge(self.said.select(some), self.at[some])
-
-    def _excludes_others(self, a: int, b: int, c: int) -> bool:
-        return not self.allows(Kind.TRIPLET, a, c, b) and not self.allows(Kind.TRIPLET, b, c, a)
 
     @cached_property
     def written_out(self) -> Constraints | None:

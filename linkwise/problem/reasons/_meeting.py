@@ -14,63 +14,31 @@ from linkwise.result import Dendrogram
 
 @dataclass(frozen=True)
 class Bound:
-    """A forced fact about the meeting of two samples: a triplet with a third sample that always holds.
+    """A forced fact about the meeting of two samples: a triplet with a third sample that always holds."""
 
-    Attributes
-    ----------
-    triplet : tuple of int
-        Samples x, y, z; x and y meet before either meets z, in every hierarchy in which what was said holds.
-    text : str
-        The same in words.
-    statements : tuple of int
-        The statements that force it; none can be left out.
-    lines : tuple of str
-        Their wording.
-    held : bool
-        Whether the result agrees.
-    """
-
-    triplet: tuple[int, int, int]
-    text: str
-    statements: tuple[int, ...]
-    lines: tuple[str, ...]
-    held: bool
+    triplet: tuple[int, int, int]  # samples x, y, z; in every hierarchy x and y meet before either meets z
+    text: str  # the same in words
+    statements: tuple[int, ...]  # those that force it; none can be left out
+    lines: tuple[str, ...]  # their wording
+    held: bool  # whether the result agrees
 
 
 @dataclass(frozen=True)
 class Change:
-    """A statement that does not hold in the result; where it holds, something about the two samples is different.
+    """A statement that does not hold in the result; where it holds, something about the two samples is different."""
 
-    Attributes
-    ----------
-    aim : {"together", "apart", "closer", "farther"}
-        What it would bring about.
-    statement : tuple
-        As in ``("must_link", 3, 8)`` or ``("triplet", 3, 8, 5)``, with sample numbers.
-    text : str
-        The same with the samples' names.
-    possible : bool
-        Whether it can be added to all hard statements.
-    against : tuple of int
-        Otherwise the statements that contradict it; none can be left out.
-    lines : tuple of str
-        Their wording.
-    keys : tuple of int
-        Those of the first 60 of them that each, dropped alone, make room for it.
-    """
-
-    aim: str
-    statement: tuple[Any, ...]
-    text: str
-    possible: bool
-    against: tuple[int, ...] = ()
-    lines: tuple[str, ...] = ()
-    keys: tuple[int, ...] = ()
+    aim: str  # what it would bring about: "together", "apart", "closer" or "farther"
+    statement: tuple[Any, ...]  # as in ("must_link", 3, 8) or ("triplet", 3, 8, 5), with sample numbers
+    text: str  # the same with the samples' names
+    possible: bool  # whether it can be added to all hard statements
+    against: tuple[int, ...] = ()  # otherwise the statements that contradict it; none can be left out
+    lines: tuple[str, ...] = ()  # their wording
+    keys: tuple[int, ...] = ()  # those of the first 60 of them that each, dropped alone, make room for it
 
 
 def proof_lines(said: Constraints, proof: Proof | None) -> tuple[str, ...]:
     """The statements of a proof in words."""
-    return () if proof is None else tuple(said.describe(s) for s in proof.statements)
+    return () if proof is None else said.describe_each(proof.statements)
 
 
 def bounds(known: Knowledge, said: Constraints, tree: Dendrogram, a: int, b: int) -> tuple[Bound, ...]:

@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
-from linkwise.constraints import Constraints, Kind
+from linkwise._messages import in_words, many, more_lines
+from linkwise.constraints import NO_LABELS, Constraints, Kind
 from linkwise.exceptions import LinkwiseError
 from linkwise.problem.reasons._forced import Knowledge, Proof
 from linkwise.problem.reasons._meeting import Bound, Change, bounds, pair_changes, proof_lines, tree_changes
 from linkwise.result import Outcome, place_of, read_outcome, samples_outside
+
+_SHOWN = 20
+_AIMS = {"together": "together", "apart": "apart", "closer": "meet earlier", "farther": "meet later"}
 
 
 @dataclass(frozen=True)
@@ -21,18 +25,14 @@ class Why:
 
     Attributes
     ----------
-    samples : tuple of int
-        The two samples.
-    names : tuple of str
-        How they are called.
+    samples, names : tuple of int, tuple of str
+        The two samples, and their names.
     together : bool or None
         Whether they share a cluster; None for a tree without a cut.
     clusters : tuple of int or None
         Their labels.
-    height : float or None
-        Where they meet in the tree; ``inf`` when they are in different trees, None without a tree.
-    size : int or None
-        How many samples are below the node where they meet.
+    height, size : float or None, int or None
+        Where they meet in the tree, ``inf`` for different trees, and the number of samples below; None without a tree.
     forced : {"together", "apart", ""}
         What the hard statements force; empty when they leave both open.
     statements : tuple of int
@@ -86,9 +86,7 @@ class Why:
         return self.together is not None and self.forced != "" and self.together != (self.forced == "together")
 
     def __str__(self) -> str:
-        from linkwise.problem.reasons._whywords import tell
-
-        return tell(self)
+        return _tell(self)
 
     def to_dict(self) -> dict[str, Any]:
         """Return everything as lists, strings, numbers and booleans, ready for JSON (an infinite height as None).
@@ -158,9 +156,8 @@ def why(
     Notes
     -----
     What is *forced* holds in every hierarchy with a cut in which the hard statements hold. The statements named for it
-    are a minimal core of the contradiction with its contrary: they force it alone, and without any one of them the
-    others named do not. There may be other such sets. "The distances decided" means that the statements leave it open;
-    they may still have steered what the method did with other samples, and so may a wanted number of clusters.
+    force it alone, and without any one of them the others do not; there may be other such sets. "The distances decided"
+    means that the statements leave it open; they may still have steered what the method did with other samples.
 
     **Cost** a few tests of feasibility, near-linear each, and for trees the entailment of triplets with every sample
     that was spoken of. **Guarantee** every claim about statements is exact; `minimal` says if one set could not be made
@@ -199,16 +196,9 @@ def why(
     if first == second:
         msg = f"why: both samples are {a!r}, expected two different ones."
         raise LinkwiseError(msg)
-    if names is not None:
-        said = _called(said, names)
+    if names is not None:  # several samples may have the same one
+        said = said._replace(ids=names.copy(), labels=NO_LABELS)
     return _explain(outcome, said, first, second, before)
-
-
-def _called(said: Constraints, names: npt.NDArray[Any]) -> Constraints:
-    """The same statements worded with names, also where several samples have the same one."""
-    return Constraints(
-        said.n_samples, said.kind, said.items, said.weight, said.row, said.rules, names.copy(), said.groups
-    )
 
 
 def _explain(outcome: Outcome, said: Constraints, a: int, b: int, before: Any) -> Why:
@@ -264,10 +254,10 @@ def _notes(said: Constraints, known: Knowledge, a: int, b: int) -> tuple[str, ..
     soft = np.flatnonzero(~said.is_hard)
     if len(soft):
         about = soft[((said.items[soft] == a) | (said.items[soft] == b)).sum(axis=1) == 2]
-        named = ", ".join(said.describe(int(s)) for s in about[:3])
-        many = "s are not binding and force" if len(soft) > 1 else " is not binding and forces"
+        named = ", ".join(said.describe_each(about[:3]))
+        which = "s are not binding and force" if len(soft) > 1 else " is not binding and forces"
         tail = f"; about these two: {named}." if len(about) else "."
-        notes.append(f"{len(soft):,} soft statement{many} nothing{tail}")
+        notes.append(f"{len(soft):,} soft statement{which} nothing{tail}")
     choices = int((said.is_hard & (said.kind >= Kind.MUST_LINK_ANY)).sum())
     if choices:
         notes.append(f"{choices:,} choice{'s were' if choices > 1 else ' was'} not reasoned from.")
@@ -276,3 +266,104 @@ def _notes(said: Constraints, known: Knowledge, a: int, b: int) -> tuple[str, ..
     if known.written_out is None:
         notes.append("Where they meet was not reasoned about: the groups apart are too large to write out.")
     return tuple(notes)
+
+
+# -- in words ------------------------------------------------------------------------------------------------------
+
+
+def _tell(why: Why) -> str:
+    """Write the result of `why` as text."""
+    lines = [_where(why), *_meeting(why), *_told_moves(why), *_told_reason(why)]
+    lines += [_told_bound(bound.text, bound.lines, bound.held) for bound in why.bounds]
+    lines += [_told_change(change, bool(why.notes)) for change in why.changes]
+    return "\n".join([*lines, *(f"Note: {note}" for note in why.notes)])
+
+
+def _where(why: Why) -> str:
+    one, other = why.names
+    if why.together is None or why.clusters is None:
+        return f"{one} and {other}: the tree is not cut, so they are in no clusters."
+    if why.together:
+        return f"{one} and {other} are in the same cluster, {why.clusters[0]}."
+    return f"{one} and {other} are in different clusters, {why.clusters[0]} and {why.clusters[1]}."
+
+
+def _meeting(why: Why) -> list[str]:
+    if why.height is None:
+        return []
+    if why.size is None:
+        return ["They never meet: they are in different trees."]
+    side = "" if why.together is None or why.moved else ", below the cut" if why.together else ", above the cut"
+    return [f"They meet at height {why.height:.4g}, in a group of {why.size:,} samples{side}."]
+
+
+def _told_moves(why: Why) -> list[str]:
+    """Describe a branch that is not part of the branch of its cluster."""
+    names = dict(zip(why.samples, why.names, strict=True))
+    lines = []
+    for sample, size, cluster, least in why.moved:
+        branch = f"a branch of {many(size, 'sample')}"
+        lines.append(
+            f"{names[sample]} came with {branch}; it was too small to be a cluster (fewer than {least:,}) and was "
+            f"given to cluster {cluster}."
+            if least
+            else f"{names[sample]} is in {branch} outside the branch of its cluster, {cluster}."
+        )
+    return lines
+
+
+def _told_reason(why: Why) -> list[str]:
+    if why.forced:
+        count = len(why.statements)
+        if count == 1:
+            head = f"One statement forces them {why.forced}:"
+        elif why.minimal:
+            head = f"{count:,} statements force them {why.forced}, and none of them can be left out:"
+        else:
+            head = f"{count:,} statements force them {why.forced} (perhaps fewer would; the budget was used up):"
+        lines = [head, *(f"  {line}" for line in why.lines[:_SHOWN]), *more_lines(_SHOWN, len(why.lines))]
+        if why.broken:
+            lines.insert(0, f"The result breaks hard statements: they should be {why.forced}.")
+        if count > 1 and why.steps:
+            contrary = "apart" if why.forced == "together" else "together"
+            lines.append(f"Suppose they were {contrary}: {' '.join(why.steps)}")
+        return lines
+    if why.together is None:
+        return ["No statement forces them into one cluster or into two."]
+    state, contrary = ("together", "apart") if why.together else ("apart", "together")
+    decided = "the distances and the sizes of branches decided" if why.moved else "the distances decided"
+    lines = [f"No statement forces them {state} or {contrary}: {decided}."]
+    if why.notes:
+        lines = [f"No hard statement forces them {state} or {contrary}: {decided}, or the statements in the notes."]
+    if why.before is not None and why.before != why.together:
+        lines.append(f"Without the statements they would be {contrary}: statements about other samples moved them.")
+    elif why.before is not None:
+        lines.append(f"Without the statements they would be {state} as well.")
+    return lines
+
+
+def _numbers(lines: Sequence[str]) -> str:
+    """The numbers of statements, as in ``#0, #4 and #7``."""
+    rows = [line.partition(" ")[0] for line in lines]
+    return in_words(rows if len(rows) <= 8 else [*rows[:7], f"{len(rows) - 7:,} more"])
+
+
+def _told_bound(text: str, lines: Sequence[str], held: bool) -> str:
+    verb = "forces" if len(lines) == 1 else "force"
+    if not held:
+        return f"The tree breaks statements: {_numbers(lines)} {verb} that {text}."
+    return f"In the tree, {text}; {_numbers(lines)} {verb} that."
+
+
+def _told_change(change: Change, noted: bool) -> str:
+    head = f"To have them {_AIMS[change.aim]}:"
+    if change.possible:
+        what = "the hard statements, except those in the notes" if noted else "all statements"
+        return f"{head} add {change.text}; it is consistent with {what}."
+    single = len(change.against) == 1
+    told = f"{head} {change.text} contradicts {_numbers(change.lines)}"
+    if not change.keys:
+        return f"{told}; {'dropping it' if single else 'dropping one of them'} is not enough to make room for it."
+    rows = [line.partition(" ")[0] for s, line in zip(change.against, change.lines, strict=True) if s in change.keys]
+    shown = rows if len(rows) <= 8 else [*rows[:7], f"one of {len(rows) - 7:,} more"]
+    return f"{told}; dropping {in_words(shown, 'or')} makes room for it."

@@ -1,6 +1,6 @@
 """For other packages of linkwise."""
 
-from linkwise.problem.repairs._anneal_partition import (
+from linkwise.problem.repairs._annealing import (
     best_partition as best_partition,
     broken_in as broken_in,
 )

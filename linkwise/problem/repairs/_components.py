@@ -9,22 +9,22 @@ import numpy as np
 
 from linkwise._kernels.disjoint_set import components
 from linkwise._typing import BoolArray, FloatArray, IntArray
-from linkwise.constraints import Constraints, Kind
+from linkwise.constraints import Constraints, Kind, run_starts
 from linkwise.problem.explain import contradiction
-from linkwise.problem.repairs._anneal_partition import best_partition, broken_in
-from linkwise.problem.repairs._anneal_tree import best_tree, tree_of
-from linkwise.problem.repairs._greedy_insertion import insert_in_order
+from linkwise.problem.repairs._annealing import best_partition, best_tree, broken_in, tree_of
+from linkwise.problem.repairs._hitting_sets import Conflicts
 from linkwise.problem.repairs._kernels_anneal_tree import broken_by, resolve
-from linkwise.problem.repairs._kernels_link_cycles import light_cycles
+from linkwise.problem.repairs._kernels_insertion import _insert_pairs
+from linkwise.problem.repairs._kernels_link_cycles import blocks, light_cycles
 from linkwise.problem.repairs._kernels_tree_cores import small_cores, stuck_parts
-from linkwise.problem.repairs._link_cycles import Incidence, cycle_parts
 from linkwise.problem.statements import Budget, Hard
-from linkwise.problem.triplets import blocks_or_none, onetree
+from linkwise.problem.triplets import LiveTriplets, blocks_or_none, onetree
 
 _PAIRS = (Kind.MUST_LINK, Kind.CANNOT_LINK)
 _KNOWN = (*_PAIRS, Kind.TRIPLET)
 _CALL, _CYCLE, _LINK, _READ = 50_000, 300, 3, 1  # steps of a look, for each cycle, each link and each row read
 _SMALL = 0.3  # units for making one contradiction small
+_INSERT, _PAIR, _TRIPLET = 30_000, 8, 400  # steps of an insertion, and for each sample and statement
 
 
 def independent_parts(table: Constraints) -> Iterator[IntArray]:
@@ -74,6 +74,35 @@ def part_of(table: Constraints, at: IntArray, rng: np.random.Generator) -> Part:
     return MixedPart(_compact(chosen) if np.isin(chosen.kind, _KNOWN).all() else chosen, rng)
 
 
+class Incidence:
+    """The links at every sample as CSR: ``other`` ends and numbers of ``link``."""
+
+    def __init__(self, n: int, pairs: IntArray) -> None:
+        ends = np.concatenate([pairs[:, 0], pairs[:, 1]])
+        order = np.argsort(ends, kind="stable")
+        self.start = run_starts(ends, n)
+        self.other = np.concatenate([pairs[:, 1], pairs[:, 0]])[order]
+        self.link = order % max(len(pairs), 1)
+
+
+def cycle_parts(n: int, pairs: IntArray, is_must: BoolArray) -> IntArray:
+    """Number the sets of pairs that can be repaired independently; -1 for pairs in no contradiction at all.
+
+    A cannot-link between samples that no chain of must-links joins closes no cycle. Of the rest, a cycle lies inside
+    one block (biconnected component), and a block without cannot-link has nothing to contradict.
+    """
+    group = components(n, pairs[is_must])
+    used = np.flatnonzero(is_must | (group[pairs[:, 0]] == group[pairs[:, 1]]))
+    graph = Incidence(n, pairs[used])
+    block = blocks(graph.start, graph.other, graph.link)
+    guilty = np.unique(block[~is_must[used]])
+    number = np.full(len(used), -1, dtype=np.intp)
+    number[guilty] = np.arange(len(guilty))
+    part = np.full(len(pairs), -1, dtype=np.intp)
+    part[used] = number[block]
+    return part
+
+
 @cache
 def make_ready(triplets: bool, search: bool) -> None:
     """Load or compile the kernels of a sort of part on a contradiction of two statements, before a clock runs."""
@@ -95,13 +124,28 @@ def _compact(table: Constraints) -> Constraints:
     return table[names[names >= 0]]
 
 
-class PairsPart:
-    """Must-links and cannot-links: contradictions are cycles, repairs are partitions."""
+class Part(Conflicts):
+    """Statements that are repaired independently of others."""
 
     fractional = True
 
     def __init__(self, table: Constraints, rng: np.random.Generator) -> None:
         self.table, self.rng, self.n = table, rng, table.n_samples
+
+    def complete(self, order: IntArray, budget: Budget) -> BoolArray:
+        """Insert statements in order and mask those refused."""
+        return insert_in_order(self.table, order, budget)
+
+    def search(self, off: BoolArray, price: FloatArray, budget: Budget) -> BoolArray:
+        """Search from the repair ``off`` for a cheaper one; mask the statements that it breaks."""
+        raise NotImplementedError
+
+
+class PairsPart(Part):
+    """Must-links and cannot-links: contradictions are cycles, repairs are partitions."""
+
+    def __init__(self, table: Constraints, rng: np.random.Generator) -> None:
+        super().__init__(table, rng)
         self.pairs = np.ascontiguousarray(table.items[:, :2])
         self.is_must: BoolArray = table.kind == Kind.MUST_LINK
         self.must = np.flatnonzero(self.is_must)
@@ -128,10 +172,6 @@ class PairsPart:
                 found += [np.append(chain, some[w]) for w, chain in zip(which, chains, strict=True)]
         return found
 
-    def complete(self, order: IntArray, budget: Budget) -> BoolArray:
-        """Insert statements in order and mask those refused."""
-        return insert_in_order(self.table, order, budget)
-
     def search(self, off: BoolArray, price: FloatArray, budget: Budget) -> BoolArray:
         """Start from the clusters of a repair, search for better ones, and return the statements they break."""
         kept = self.pairs[self.is_must & ~off]
@@ -139,13 +179,11 @@ class PairsPart:
         return broken_in(label, self.pairs, self.is_must)
 
 
-class TripletsPart:
+class TripletsPart(Part):
     """Triplets: contradictions are stuck sets of leaves, repairs are trees."""
 
-    fractional = True
-
     def __init__(self, table: Constraints, rng: np.random.Generator) -> None:
-        self.table, self.rng, self.n = table, rng, table.n_samples
+        super().__init__(table, rng)
         self.triplets = np.array(table.items)
         self.most = int(np.clip(200_000 // table.n_statements, 1, 40))
 
@@ -167,10 +205,6 @@ class TripletsPart:
             found += [core for core in cores if x[core].sum() < 1.0 - 1e-6]
         return found
 
-    def complete(self, order: IntArray, budget: Budget) -> BoolArray:
-        """Insert statements in order and mask those refused."""
-        return insert_in_order(self.table, order, budget)
-
     def search(self, off: BoolArray, price: FloatArray, budget: Budget) -> BoolArray:
         """Start from a tree of a repair, search for better ones, and return the statements that the best breaks."""
         parent = onetree(self.n, self.triplets[~off]).parent
@@ -180,13 +214,10 @@ class TripletsPart:
         return broken
 
 
-class MixedPart:
+class MixedPart(Part):
     """Statements of several kinds: contradictions come from the general test, one after the other."""
 
     fractional = False
-
-    def __init__(self, table: Constraints, rng: np.random.Generator) -> None:
-        self.table, self.rng = table, rng
 
     def find(self, x: FloatArray, budget: Budget) -> list[IntArray]:
         """Return disjoint minimal contradictions, so that each adds a new constraint to the programme."""
@@ -203,10 +234,6 @@ class MixedPart:
             if budget.over:
                 return found
 
-    def complete(self, order: IntArray, budget: Budget) -> BoolArray:
-        """Insert statements in order and mask those refused."""
-        return insert_in_order(self.table, order, budget)
-
     def search(self, off: BoolArray, price: FloatArray, budget: Budget) -> BoolArray:
         """Search among the pairs alone and among the triplets alone; return the statements that either breaks."""
         broken = off.copy()
@@ -220,4 +247,56 @@ class MixedPart:
         return broken
 
 
-Part = PairsPart | TripletsPart | MixedPart
+# -- greedy insertion ----------------------------------------------------------------------------------------------
+
+
+def insert_in_order(table: Constraints, order: IntArray, budget: Budget | None = None) -> BoolArray:
+    """Mask the statements refused when all are inserted in ``order``, whatever their weight.
+
+    What that takes is spent from the budget, which does not end it. **Cost** near-linear for pairs or for triplets
+    alone; for a mix, a logarithmic number of feasibility tests per refused statement. **Guarantee** the rest holds
+    together, and no refused statement could be added to it.
+    """
+    refused = np.zeros(table.n_statements, dtype=np.bool_)
+    budget = Budget(np.inf) if budget is None else budget
+    size = table.n_samples + table.n_statements
+    if np.isin(table.kind, (Kind.MUST_LINK, Kind.CANNOT_LINK)).all():
+        taken = _insert_pairs(table.n_samples, table.items[order], table.kind[order] == Kind.MUST_LINK)
+        refused[order] = ~taken
+        budget.spend(_INSERT + _PAIR * size)
+    elif (table.kind == Kind.TRIPLET).all():
+        _insert_triplets(table, order, refused)
+        budget.spend(_INSERT + _TRIPLET * size)
+    else:
+        _insert_mixed(table, order, refused, budget)
+    return refused
+
+
+def _insert_triplets(table: Constraints, order: IntArray, refused: BoolArray) -> None:
+    live = LiveTriplets(table.n_samples)
+    rows = table.items[order]
+    start = 0
+    while start < len(order):
+        stop = live.add_many(rows[start:])
+        if stop < 0:
+            return
+        refused[order[start + stop]] = True
+        start += stop + 1
+
+
+def _insert_mixed(table: Constraints, order: IntArray, refused: BoolArray, budget: Budget) -> None:
+    """Insert whole runs and halve those that contradict: the outcome of one-by-one insertion with fewer tests."""
+    taken = order[:0]
+    runs = [order]
+    while runs:
+        run = runs.pop()
+        trial = np.concatenate([taken, run])
+        hard = Hard.of(table.select(trial))
+        budget.spend(_INSERT + hard.steps)
+        if blocks_or_none(hard) is not None:
+            taken = trial
+        elif len(run) == 1:
+            refused[run] = True
+        else:
+            first, second = np.array_split(run, 2)
+            runs += [second, first]

@@ -30,23 +30,13 @@ class EntryRepair(NamedTuple):
 def repair_entries(
     expansion: Expansion, price: FloatArray, fixed: BoolArray, solve: Callable[[Constraints], tuple[IntArray, float]]
 ) -> EntryRepair:
-    """Find the cheapest entries to drop, given that they cannot all hold.
+    """Find the cheapest entries to drop at their ``price``, given that they cannot all hold; those ``fixed`` must stay.
 
-    Parameters
-    ----------
-    price : ndarray of float64, shape (e,)
-        What it costs to take back each entry.
-    fixed : ndarray of bool, shape (e,)
-        Entries that must stay; they hold together.
-    solve : callable
-        Repairs a table of ordinary statements of which the hard ones stay; returns those dropped and a lower bound.
-
-    Notes
-    -----
     A conflict joins virtual samples that are apart by a chain of must-links, so without triplets it lies inside one
     connected part. There a few greedy orders come first. If s samples that are pairwise apart share a part, s - 1
     entries have to go, whatever is chosen: mostly that proves the greedy repair. Where it does not, the conflicting
-    parts are written out as pairs and handed to ``solve``.
+    parts are written out as pairs and handed to ``solve``, which repairs a table of ordinary statements of which the
+    hard ones stay, and returns those dropped and a lower bound.
     """
     table, e = expansion.table, len(expansion.entries)
     part = expansion.entries.is_member

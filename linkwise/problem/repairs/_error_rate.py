@@ -8,10 +8,10 @@ from linkwise._kernels.disjoint_set import components
 from linkwise._typing import BoolArray, IntArray
 from linkwise.constraints import Constraints, Kind
 from linkwise.problem.explain import contradiction
+from linkwise.problem.repairs._components import Incidence
 from linkwise.problem.repairs._kernels_insertion import _separates
 from linkwise.problem.repairs._kernels_link_cycles import blocks
 from linkwise.problem.repairs._kernels_tree_cores import frees, implied_rows, small_cores
-from linkwise.problem.repairs._link_cycles import Incidence
 from linkwise.problem.statements import Budget, Hard
 from linkwise.problem.triplets import blocks_or_none
 

@@ -8,11 +8,11 @@ from typing import Literal
 
 import numpy as np
 
-from linkwise._messages import hint
+from linkwise._messages import hint, more_lines, some_of
 from linkwise._typing import BoolArray, FloatArray, IntArray
 from linkwise.constraints import Constraints, Entry, Kind, has_parts, list_entries, require_constraints
 from linkwise.exceptions import LinkwiseError, UnsupportedConstraintError
-from linkwise.problem.explain import Expansion, expand
+from linkwise.problem.explain import expand
 from linkwise.problem.feasibility import check
 from linkwise.problem.repairs._components import Part, independent_parts, make_ready, part_of
 from linkwise.problem.repairs._entry_repair import blame_entries, repair_entries
@@ -50,10 +50,8 @@ class Repair:
     cost : float
         Sum of the weights of the entries, a hard one counted as 1 more than all soft ones together. With hard
         statements only it is the number of entries. A group costs its weight for each member it loses.
-    optimal : bool
-        Whether no cheaper repair exists.
-    lower_bound : float
-        No repair is cheaper than this.
+    optimal, lower_bound : bool, float
+        Whether no cheaper repair exists; no repair is cheaper than the bound.
     cut : bool
         Whether the time limit ended the search before its budget was used up: on another machine the result may differ.
     because : tuple of str
@@ -63,13 +61,12 @@ class Repair:
 
     Notes
     -----
-    A wrong statement without a contradiction is not seen: the fewest to drop can be fewer than the wrong ones. `noise`
-    therefore divides by the statements that can be *checked*: those dropped, those that follow from other kept ones,
-    and those that could have been dropped instead of a dropped one, which share its blame. The rate of each kind of
-    statement is taken to hold for the unchecked ones of that kind too (for kinds with fewer than ten checked ones, the
-    common rate). This assumes that being wrong has nothing to do with being checked. Two wrong statements can
-    confirm each other and a repair never drops more than it must, so with much noise the estimate is low; and with few
-    contradictions it is rough. It is 0 when nothing was dropped, even if nothing could be checked.
+    A wrong statement without a contradiction is not seen, so `noise` divides by the statements that can be *checked*:
+    those dropped, those that follow from other kept ones, and those that could have been dropped instead of a dropped
+    one, which share its blame. The rate of each kind is taken to hold for its unchecked statements too (for kinds with
+    fewer than ten checked ones, the common rate). This assumes that being wrong has nothing to do with being checked.
+    Two wrong statements can confirm each other and a repair never drops more than it must, so with much noise the
+    estimate is low; with few contradictions it is rough. It is 0 when nothing was dropped.
 
     Examples
     --------
@@ -111,8 +108,9 @@ class Repair:
         if has_parts(self.given):
             expansion = expand(self.given)
             everything, count = expansion.everything, len(expansion.entries)
+            place = {entry: i for i, entry in enumerate(expansion.get(np.arange(count)))}
             gone = np.zeros(everything.n_statements, dtype=np.bool_)
-            gone[_numbers(expansion, self.entries)] = True
+            gone[[place[entry] for entry in self.entries]] = True
             return share_of_wrong(everything, gone, count)
         off = np.zeros(self.given.n_statements, dtype=np.bool_)
         off[self.dropped] = True
@@ -139,8 +137,7 @@ class Repair:
             head = f"Dropped: {count}, at a cost of {self.cost:g}; no repair costs less than {self.lower_bound:g}."
         if self.cut:
             head += " The time limit ended the search."
-        more = len(self.by_statement()) - len(self.because)
-        tail = [f"  ... and {more:,} more"] if more > 0 else []
+        tail = more_lines(len(self.because), len(self.by_statement()))
         return "\n".join([head, *(f"  drop {line}" for line in self.because), *tail])
 
 
@@ -290,15 +287,9 @@ def _by_entries(
     place = dict(zip(entries, numbers.tolist(), strict=True))
     because = []
     for group, others in zip(groups, blame_entries(expansion, off, [place[g[0]] for g in groups]), strict=True):
-        listed = ", ".join(constraints.describe(entry) for entry in expansion.get(others[:5]))
-        more = f" and {len(others) - 5:,} more" if len(others) > 5 else ""
-        because.append(f"{made.describe(group)}: it contradicts {listed}{more}.")
+        words = constraints.describe_each(expansion.get(others))
+        because.append(f"{made.describe(group)}: it contradicts {some_of(words)}.")
     return replace(made, because=tuple(because))
-
-
-def _numbers(expansion: Expansion, entries: tuple[Entry, ...]) -> IntArray:
-    place = {entry: i for i, entry in enumerate(expansion.get(np.arange(len(expansion.entries))))}
-    return np.array([place[entry] for entry in entries], dtype=np.intp)
 
 
 def _as_hard(constraints: Constraints) -> Constraints:
@@ -377,7 +368,6 @@ def _blame(constraints: Constraints, table: Constraints, off: BoolArray) -> tupl
         if budget.over:
             lines.append(f"{said}: it contradicts statements that stay.")
             continue
-        others = [constraints.describe(int(s)) for s in contradicted_by(table, kept, int(statement), budget)]
-        more = f" and {len(others) - 5:,} more" if len(others) > 5 else ""
-        lines.append(f"{said}: it contradicts {', '.join(others[:5])}{more}.")
+        others = constraints.describe_each(contradicted_by(table, kept, int(statement), budget))
+        lines.append(f"{said}: it contradicts {some_of(others)}.")
     return tuple(lines)

@@ -14,10 +14,8 @@ from linkwise.problem.statements._conflict_graph import (
     OTHER as OTHER,
     TREE as TREE,
     Apart as Apart,
-    keep_apart as keep_apart,
-)
-from linkwise.problem.statements._contraction import (
     Contracted as Contracted,
+    keep_apart as keep_apart,
     mean_rows as mean_rows,
 )
 from linkwise.problem.statements._hard import (

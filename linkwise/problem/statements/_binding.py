@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import difflib
 from collections import Counter
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from linkwise._messages import did_you_mean
 from linkwise._typing import IntArray
 from linkwise.constraints import Constraints
 from linkwise.exceptions import ConstraintError
@@ -78,10 +78,7 @@ def _positions(ids: npt.NDArray[Any], names: npt.NDArray[Any]) -> IntArray:
         raise ConstraintError(msg)
     missing = [value for value in rows if value not in place]
     if missing:
-        near = difflib.get_close_matches(str(missing[0]), [str(value) for value in place], n=1)
-        hint = (
-            f"did you mean {near[0]!r}?" if near else "constraints were made with other ids; are they about this table?"
-        )
+        hint = did_you_mean(missing[0], place, "constraints were made with other ids; are they about this table?")
         shown = ", ".join(repr(value) for value in missing[:5])
         msg = f"the index of X names {len(missing)} item(s) the constraints do not know: {shown}.\nHint: {hint}"
         raise ConstraintError(msg)

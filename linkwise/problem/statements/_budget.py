@@ -1,9 +1,8 @@
 """Counted work: what a search may spend, so that it ends at the same place on every machine.
 
 A search counts its steps (edges followed, positions read, branches opened), weighted so that `STEPS` of them take
-about one second on one core of a common machine. Its budget is given in that unit. A slow or busy machine takes longer
-and finds the same. Only where a caller asks for a time limit does a clock have a say, and then the budget remembers
-that the clock ended the search.
+about one second on one core of a common machine. A slow or busy machine takes longer and finds the same. Only where a
+caller asks for a time limit does a clock have a say, and then the budget remembers that the clock ended the search.
 """
 
 from __future__ import annotations
@@ -32,19 +31,11 @@ class _Clock:
 
 
 class Budget:
-    """Work that a search may spend.
+    """Work that a search may spend, in units of about a second; ``inf`` for a search that ends by itself.
 
-    Parameters
-    ----------
-    units : float
-        Work, in units of about a second; ``inf`` for a search that ends by itself.
-    time_limit : float, optional
-        Seconds after which the search ends even if work is left. Default: no clock is read.
-
-    Notes
-    -----
-    **Guarantee** without a time limit `over` depends on what was spent and on nothing else. The search that spends the
-    last of it may overdraw: work is looked at between steps, and some steps are large.
+    After ``time_limit`` seconds the search ends even if work is left; by default no clock is read. **Guarantee**
+    without a time limit `over` depends on what was spent and on nothing else. The search that spends the last of it may
+    overdraw: work is looked at between steps, and some steps are large.
     """
 
     def __init__(self, units: float, time_limit: float | None = None) -> None:
@@ -94,13 +85,7 @@ class Budget:
 
 
 def read_limits(budget: Any, time_limit: Any, who: str) -> Budget:
-    """Make a budget of what a caller asked for.
-
-    Raises
-    ------
-    LinkwiseError
-        One of them is not a number from 0 on.
-    """
+    """Make a budget of what a caller asked for; refuse values that are not numbers from 0 on."""
     for name, value in (("budget", budget), ("time_limit", time_limit)):
         if value is None and name == "time_limit":
             continue

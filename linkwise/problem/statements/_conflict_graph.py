@@ -1,4 +1,4 @@
-"""The cannot-link graph, split into connected components that can be assigned to clusters independently.
+"""The cannot-link graph in connected components that can be assigned independently, and must-linked samples as one row.
 
 The graph is a list of cliques: a cannot-link is a clique of two samples, a group apart a clique of all its samples.
 Groups are not written out as pairs.
@@ -6,13 +6,15 @@ Groups are not written out as pairs.
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from dataclasses import dataclass
+from typing import Any, NamedTuple
 
 import numpy as np
+import scipy.sparse
 
 from linkwise._kernels.disjoint_set import components
-from linkwise._typing import IntArray
-from linkwise.constraints import Groups
+from linkwise._typing import FloatArray, IntArray
+from linkwise.constraints import Groups, run_starts
 from linkwise.problem.statements._soft_pairs import pairs_of_groups
 
 # The shape of a component decides how it is solved.
@@ -57,16 +59,9 @@ class Apart(NamedTuple):
 
 
 def keep_apart(n_nodes: int, pairs: IntArray, groups: Groups) -> Apart:
-    """Gather cannot-links and groups apart between ``n_nodes`` samples.
+    """Gather cannot-links and groups apart between ``n_nodes`` samples, after must-linked ones became one.
 
-    Parameters
-    ----------
-    n_nodes : int
-        Number of samples, after must-linked ones became one.
-    pairs : ndarray of intp, shape (p, 2)
-        Cannot-links; none within one sample. Repeats are dropped.
-    groups : Groups
-        Groups apart over the same numbers.
+    No pair lies within one sample; repeats are dropped.
     """
     two = groups.sizes == 2
     owner = groups.owner
@@ -81,14 +76,12 @@ def keep_apart(n_nodes: int, pairs: IntArray, groups: Groups) -> Apart:
     start = np.concatenate([np.arange(0, 2 * len(key), 2), 2 * len(key) + large.start]).astype(np.intp)
     size = np.diff(start)
     by_place = np.argsort(member, kind="stable")
-    first = np.zeros(len(node) + 1, dtype=np.intp)
-    np.cumsum(np.bincount(member, minlength=len(node)), out=first[1:])
+    first = run_starts(member, len(node))
     which = np.repeat(np.arange(len(size)), size)
     # a clique is connected through its first member
     part = components(len(node), np.column_stack([member[start[:-1]][which], member]).astype(np.intp))
     n_parts = int(part.max(initial=-1)) + 1
-    begin = np.zeros(n_parts + 1, dtype=np.intp)
-    np.cumsum(np.bincount(part, minlength=n_parts), out=begin[1:])
+    begin = run_starts(part, n_parts)
     shape = _shapes(part[member[start[:-1]]], size, np.diff(begin))
     place = np.argsort(part, kind="stable").astype(np.intp)
     return Apart(node.astype(np.intp), start, member, first, which[by_place].astype(np.intp), begin, place, shape)
@@ -103,3 +96,47 @@ def _shapes(part: IntArray, clique_size: IntArray, part_size: IntArray) -> IntAr
     whole = (largest == part_size) | ((largest == 2) & (links == part_size * (part_size - 1) // 2))
     tree = (largest == 2) & (links == part_size - 1)
     return np.where(whole, CLIQUE, np.where(tree, TREE, OTHER)).astype(np.intp)
+
+
+# -- must-linked samples as one ------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, eq=False)
+class Contracted:
+    """Samples after hard must-links were contracted; made by `Problem.contract`.
+
+    Attributes
+    ----------
+    X : ndarray or csr_array of shape (n_nodes, n_features)
+        One row for each group of must-linked samples: their mean.
+    weight : ndarray of float64, shape (n_nodes,)
+        Number of samples in each group.
+    group : ndarray of intp, shape (n_samples,)
+        The row of each sample, numbered by first appearance.
+    apart : Apart
+        The cannot-link graph between the rows.
+    """
+
+    X: Any
+    weight: FloatArray
+    group: IntArray
+    apart: Apart
+
+    @property
+    def n_nodes(self) -> int:
+        """Number of rows."""
+        return len(self.weight)
+
+
+def mean_rows(X: Any, group: IntArray, size: FloatArray) -> Any:
+    """Return the mean row of each group; rows that are alone in their group are copied."""
+    if scipy.sparse.issparse(X):
+        share = scipy.sparse.csr_array((1.0 / size[group], (group, np.arange(len(group)))))
+        return scipy.sparse.csr_array(share @ X)
+    rows = np.array(X[np.unique(group, return_index=True)[1]])
+    shared = np.flatnonzero(size[group] > 1)
+    if len(shared):
+        owner, place = np.unique(group[shared], return_inverse=True)
+        add = scipy.sparse.csr_array((np.ones(len(shared)), (place.reshape(-1), np.arange(len(shared)))))
+        rows[owner] = (add @ X[shared]) / size[owner, None]  # adds one sample after the other, whatever the machine
+    return rows

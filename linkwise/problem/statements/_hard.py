@@ -46,8 +46,8 @@ class Hard:
             np.flatnonzero((constraints.kind == kind) & hard) for kind in (Kind.CANNOT_LINK, Kind.TRIPLET)
         )
         cannot, triplets = constraints.items[cannot_at, :2], constraints.items[triplets_at]
-        apart = constraints.groups_of(Kind.APART)
-        apart = apart.pick(hard[apart.statement])
+        groups = constraints.groups
+        apart = groups.pick(((constraints.kind == Kind.APART) & hard)[groups.statement])
         return cls(constraints, must, must_at, cannot, cannot_at, triplets, triplets_at, apart, rule)
 
     @property

@@ -21,22 +21,12 @@ class NetPairs(NamedTuple):
 
 
 class SoftPairs(NamedTuple):
-    """Weighted pairs of samples, no pair of one kind twice.
-
-    Attributes
-    ----------
-    first, second : ndarray of intp, shape (p,)
-        The samples.
-    must : ndarray of bool, shape (p,)
-        True for must-links, False for cannot-links.
-    weight : ndarray of float64, shape (p,)
-        Sum of the weights of the statements about the pair; finite and > 0.
-    """
+    """Weighted pairs of samples, no pair of one kind twice."""
 
     first: IntArray
     second: IntArray
-    must: BoolArray
-    weight: FloatArray
+    must: BoolArray  # False for cannot-links
+    weight: FloatArray  # sum over the statements about the pair; finite and > 0
 
     def pick(self, keep: BoolArray) -> SoftPairs:
         """Keep the pairs that a mask selects."""

@@ -4,6 +4,7 @@ from linkwise.problem.triplets._blocks import (
     _over as _over,
     blocks_or_none as blocks_or_none,
     finest_blocks as finest_blocks,
+    incidence as incidence,
     unite_blocks as unite_blocks,
 )
 from linkwise.problem.triplets._kernels_blocks import (

@@ -13,6 +13,7 @@ import numpy as np
 
 from linkwise._kernels.disjoint_set import DisjointSet, components, labels
 from linkwise._typing import IntArray
+from linkwise.constraints import run_starts
 from linkwise.problem.statements import Hard
 from linkwise.problem.triplets._kernels_blocks import BY_ITSELF, BY_THIRD, _settle
 from linkwise.problem.triplets._kernels_proof_forest import grow_forest
@@ -22,29 +23,19 @@ from linkwise.problem.triplets._onetree import onetree
 class Union(NamedTuple):
     """The finest blocks and the links that made them: a forest, in the order in which they joined two blocks.
 
-    Attributes
-    ----------
-    block : ndarray of intp, shape (n,)
-    link : ndarray of intp, shape (k, 2)
-        Samples that were joined: those of a must-link, or a and b of a triplet ab|c.
-    reason : ndarray of intp, shape (k,)
-        Which must-link, or after these which triplet, joined them.
-    step : ndarray of intp, shape (k,)
-        ``BY_ITSELF`` for a must-link, ``BY_THIRD`` for the conditional rule; from ``BY_KNOT`` on, links with the same
-        number belong to one contraction.
+    ``step`` is ``BY_ITSELF`` for a must-link, ``BY_THIRD`` for the conditional rule; from ``BY_KNOT`` on, links with
+    the same number belong to one contraction.
     """
 
     block: IntArray
-    link: IntArray
-    reason: IntArray
+    link: IntArray  # two samples each: those of a must-link, or a and b of a triplet ab|c
+    reason: IntArray  # which must-link, or after these which triplet, joined them
     step: IntArray
 
 
 def finest_blocks(n: int, must_link: IntArray, triplets: IntArray) -> IntArray:
     """Number the finest clusters possible, by first member; ``triplets`` must be consistent among themselves.
 
-    Notes
-    -----
     **Cost** one tree building per contraction, at most n of them; the conditional rule O((n + m) log n) in all.
     **Guarantee** exact: every hierarchy and cut that satisfies the input puts each block into one cluster, and one
     exists whose clusters are the blocks.
@@ -57,7 +48,7 @@ def finest_blocks(n: int, must_link: IntArray, triplets: IntArray) -> IntArray:
 
 def unite_blocks(n: int, must_link: IntArray, triplets: IntArray) -> Union:
     """Compute the finest blocks and the statements that made them, one link for each."""
-    start, incident = _incidence(n, triplets)
+    start, incident = incidence(n, triplets)
     sets = DisjointSet(np.arange(n), np.ones(n, np.intp))
     ring = np.arange(n)
     log, count = np.empty((n, 4), dtype=np.intp), np.zeros(1, dtype=np.intp)
@@ -84,12 +75,11 @@ def _tying(n: int, triplets: IntArray, stuck: IntArray) -> IntArray:
     return np.asarray(rows[forest.link[forest.link >= 0]], dtype=np.intp)
 
 
-def _incidence(n: int, triplets: IntArray) -> tuple[IntArray, IntArray]:
+def incidence(n: int, triplets: IntArray) -> tuple[IntArray, IntArray]:
     """CSR of the triplets each item is in."""
     item = triplets.ravel()
     order = np.argsort(item, kind="stable")
-    start = np.zeros(n + 1, dtype=np.intp)
-    np.cumsum(np.bincount(item, minlength=n), out=start[1:])
+    start = run_starts(item, n)
     return start, order // 3
 
 

@@ -42,16 +42,10 @@ def onetree(n_items: int, triplets: npt.ArrayLike) -> BuildResult:
         at the root); or ``stuck``: items that cannot be divided, in order; the conflict lies among the triplets inside
         this set.
 
-    Raises
-    ------
-    ConstraintError
-        A row names an item that does not exist, or one item twice.
-
     Notes
     -----
-    **Cost** O(n + m) memory; never recursive. Time is O((n + m) log n) plus what it takes to find out that a set still
-    hangs together after losing edges, in practice little, at worst one look at the set per level of the tree: 100,000
-    items and a million triplets take about a second or less, whether the tree is balanced, wide or a chain.
+    **Cost** O(n + m) memory; never recursive. Time is O((n + m) log n) plus at worst one look at each set per level of
+    the tree: 100,000 items and a million triplets take about a second or less, whatever the shape of the tree.
     **Guarantee** the tree displays every triplet; a triplet the tree displays is not thereby implied by the rest.
     **Departure from** [1]_ the tree is the same. Instead of calling itself on copies of what is left, the algorithm
     keeps one graph that loses edges and follows its components, as [2]_ proposed, with a simpler spanning forest.

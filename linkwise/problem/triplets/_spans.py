@@ -15,6 +15,7 @@ import numpy as np
 
 from linkwise._kernels.lca import LcaIndex, below_many, prepare, query_many
 from linkwise._typing import BoolArray, IntArray
+from linkwise.constraints import run_starts
 from linkwise.problem.triplets._kernels_spans import (
     ENCLOSES,
     HOLDS,
@@ -32,17 +33,8 @@ _NOTHING_INSIDE = np.zeros((0, 0, 0), np.bool_)
 
 
 class Spans:
-    """Spans of pairs of items under consistent triplets.
+    """Spans of pairs of items under triplets that some tree displays together.
 
-    Parameters
-    ----------
-    n_items : int
-        Number of items.
-    triplets : ndarray of intp, shape (m, 3)
-        Triplets that some tree displays together.
-
-    Notes
-    -----
     **Cost** one tree building; then O(1) per pair that meets in a node of two children or that no triplet lies across.
     The others are traced down from the two children below which they are, in O(items + triplets there) per division,
     pairs below the same two children together.
@@ -107,8 +99,7 @@ class Spans:
         answer[rows] = meets[node] & (self.degree[node] == 2)
         rows = rows[meets[node] & (self.degree[node] > 2)]
         both = np.concatenate([pairs, pairs[:, ::-1]])
-        start = np.zeros(self.n_items + 1, dtype=np.intp)
-        np.cumsum(np.bincount(both[:, 0], minlength=self.n_items), out=start[1:])
+        start = run_starts(both[:, 0], self.n_items)
         end = np.ascontiguousarray(both[np.argsort(both[:, 0], kind="stable"), 1])
         answer[rows] = self._trace(x[rows], y[rows], x[rows], start, end, ENCLOSES)
         return answer

@@ -372,7 +372,7 @@ def test_l53_an_interruption_is_said_and_has_its_own_code(monkeypatch, capsys):
     def interrupt(*_):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("linkwise.cli._small_verbs.cores", interrupt)
+    monkeypatch.setattr("linkwise.cli._installation_verbs.cores", interrupt)
     assert main(["info"]) == 130
     assert "interrupted" in capsys.readouterr().err
 

@@ -401,7 +401,7 @@ def test_long_lines_break_between_words(monkeypatch):
 def test_info_says_where_compiled_code_is_kept_and_where_it_is_not(monkeypatch, tmp_path):
     from numba.core.caching import CompileResultCacheImpl
 
-    from linkwise.cli._warmup_verb import kept_in
+    from linkwise.cli._installation_verbs import kept_in
 
     assert kept_in() == "in __pycache__ folders beside the installed source files"
     monkeypatch.setattr(CompileResultCacheImpl, "_locator_classes", [])

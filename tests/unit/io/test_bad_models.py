@@ -21,8 +21,7 @@ from linkwise import ConstrainedAgglomerative, Constraints, COPKMeans, Kind, MPC
 from linkwise.cli import main
 from linkwise.engines import DistBoost, NeighborhoodPropagation
 from linkwise.exceptions import LinkwiseError, LinkwiseWarning
-from linkwise.io._archive import MANIFEST, measure, pack
-from linkwise.io._npy import npy_of_array
+from linkwise.io._archive import MANIFEST, measure, npy_of_array, pack
 from tests.contract.discovery import blobs, truth
 from tests.profile import examples
 
@@ -162,7 +161,7 @@ CONTAINER = [
     ("M11", lambda raw: zipped([("arrays/0.npy", b"")]), "not a linkwise model"),
     ("M12", lambda raw: repack(b"{oops", {}), "manifest is not JSON"),
     ("M13", lambda raw: repack(b"[" * 100_000, {}), "nested too deeply"),
-    ("M14", lambda raw: repack(b'{"format": 1, "format": 2}', {}), "a key occurs twice"),
+    ("M14", lambda raw: repack(b'{"format": 1, "format": 2}', {}), "the key 'format' appears twice"),
     (
         "M15",
         lambda raw: zipped([(MANIFEST, b" " * 10_000_000)], compression=zipfile.ZIP_DEFLATED),

@@ -134,7 +134,7 @@ def test_headers_are_checked(read, text, words):
     [
         ('{"type": "must_link", "a": "otter"', "line 2 is not one JSON object"),
         ('["must_link"]', "line 2: expected an object"),
-        ('{"type": "must_link", "a": "otter", "a": "seal", "b": "mink"}', "a key occurs twice"),
+        ('{"type": "must_link", "a": "otter", "a": "seal", "b": "mink"}', "the key 'a' appears twice"),
         ('{"type": "must_link", "a": "otter", "b": "mink", "weight": NaN}', "NaN is not a JSON number"),
         ('{"type": "must_link", "a": ["otter"], "b": "mink"}', "expected text or a whole number"),
         ('{"type": "must_link", "a": true, "b": "mink"}', "expected text or a whole number"),

@@ -137,7 +137,7 @@ def test_a_batch_boundary_changes_nothing(monkeypatch):
     n = 40
     gold, learned = Dendrogram(n, random_forest(rng, n)), Dendrogram(n, random_forest(rng, n))
     whole = class_f(gold, learned)
-    monkeypatch.setattr("linkwise.metrics._class_f_measure._BATCH", 7)
+    monkeypatch.setattr("linkwise.metrics._tree_measures._BATCH", 7)
     np.testing.assert_array_equal(class_f(gold, learned).of_class, whole.of_class)
 
 

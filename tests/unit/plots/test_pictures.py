@@ -14,7 +14,7 @@ from matplotlib.figure import Figure
 from linkwise import Constraints, Dendrogram, check
 from linkwise.exceptions import LinkwiseError
 from linkwise.plots import plot_clusters, plot_conflict, plot_curve, plot_dendrogram, plot_heatmap, plot_links
-from linkwise.plots._palette import BLAMED, cluster_color, luminance, text_on
+from linkwise.plots._style import BLAMED, cluster_color, luminance, text_on
 from tests.counting import calls
 
 TREE = Dendrogram.from_merges(4, np.array([[0, 1], [2, 3], [4, 5]]), np.array([1.0, 3.0, 5.0]))

@@ -10,7 +10,7 @@ import pytest
 
 from linkwise import Constraints, Dendrogram
 from linkwise.exceptions import LinkwiseError, LinkwiseWarning
-from linkwise.result._split import split_tree, urgency
+from linkwise.result._cuts import split_tree, urgency
 from tests.oracles.trees import blocks, breaks_a_trio, random_forest, refines, samples_below
 from tests.profile import examples
 

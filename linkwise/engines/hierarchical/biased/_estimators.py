@@ -15,20 +15,29 @@ from linkwise.constraints import Kind
 from linkwise.engines import FEATURES, REPORTED, ConstrainedClusterer, Kept, kept_floats
 from linkwise.engines.agglomeration import AVERAGE
 from linkwise.engines.hierarchical import CHUNK, HierarchyMixin
-from linkwise.engines.hierarchical.biased._algorithms import AdaptiveRun, bihac, biihac, ihac
-from linkwise.engines.hierarchical.biased._runs import METHODS
+from linkwise.engines.hierarchical.biased._runs import METHODS, AdaptiveRun, bihac, biihac, ihac
 from linkwise.exceptions import LinkwiseError
 from linkwise.problem import Problem
 from linkwise.result import Dendrogram
 
 
 class _Biased(HierarchyMixin, ConstrainedClusterer):
-    """Base of the three: triplets about vectors compared by cosine, without a guarantee that they hold."""
+    """Base of the three: triplets about vectors compared by cosine, without a guarantee that they hold.
+
+    Parameters
+    ----------
+    linkage : {"average", "centroid"}
+        Similarity of two clusters: the mean cosine of their members, or the cosine of their centroids.
+
+    Attributes
+    ----------
+    broken_ : ndarray of shape (n_samples - 1,)
+        How many statements each merge broke.
+    """
 
     understands: ClassVar[frozenset[Kind]] = frozenset({Kind.TRIPLET})
     best_effort: ClassVar[bool] = True
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        **HierarchyMixin._parameter_constraints,
         "linkage": [StrOptions(set(METHODS))],
     }
 
@@ -69,36 +78,6 @@ class IHAC(_Biased):
 
     **Best effort: statements may be broken even if they do not contradict each other.** When every merge left breaks
     one, the most similar pair is merged all the same; a warning says how many are broken, ``certificate_`` which.
-
-    Parameters
-    ----------
-    n_clusters : int or None, default=2
-        Number of clusters of the cut; None with no ``distance_threshold`` gives one.
-    linkage : {"average", "centroid"}, default="average"
-        Similarity of two clusters: the mean cosine of their members, or the cosine of their centroids.
-    distance_threshold : float or None, default=None
-        Cut at this height, one minus the similarity; needs ``n_clusters=None``.
-
-    Attributes
-    ----------
-    labels_ : ndarray of shape (n_samples,)
-        Cluster of each sample, numbered by first appearance.
-    n_clusters_ : int
-        Number of clusters.
-    dendrogram_ : Dendrogram
-        The tree, with the clusters marked.
-    certificate_ : Certificate
-        The independent check of the result: which statements hold and which do not.
-    constraints_ : Constraints
-        The statements that were followed.
-    dropped_ : Constraints
-        The soft statements that were left out.
-    broken_ : ndarray of shape (n_samples - 1,)
-        How many statements each merge broke.
-    children_, distances_, n_leaves_, n_connected_components_
-        As in scikit-learn's `AgglomerativeClustering`.
-    k_min_ : int
-        Fewest clusters the tree has: 1.
 
     See Also
     --------
@@ -153,10 +132,36 @@ class IHAC(_Biased):
 
 
 class _Learned(_Biased):
-    """Learned feature weights, and how the learning went."""
+    """Learned feature weights, and how the learning went.
+
+    Parameters
+    ----------
+    learning_rate : float
+        Length of a step. The default is that of [1]_ for tf-idf vectors of 5,000 terms; a few dense features want much
+        less, such as 0.1.
+    max_iter : int
+        Most learning runs.
+    n_iter_no_change : int or None
+        End learning after that many runs without a smaller error; None: never for that reason.
+    tol : float
+        End learning when no weight has changed by more in a run.
+    error_weights : {"node", "uniform"}
+        The error that decides between runs is one minus the H-correlation with equal weight to all nodes of the known
+        hierarchy, or one minus the share of triplets that hold.
+
+    Attributes
+    ----------
+    feature_weights_ : ndarray of shape (n_features,)
+        Weight of each feature, at least 0; they sum to the number of features. Named by `top_features`.
+    objective_ : float
+        Cluster error of the tree on the statements.
+    objectives_, steps_ : ndarray of shape (n_iter_,)
+        Cluster error of every learning run, and how many times it changed the weights.
+    n_iter_ : int
+        Number of learning runs.
+    """
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        **_Biased._parameter_constraints,
         "learning_rate": [Interval(Real, 0, None, closed="left")],
         "max_iter": [Interval(Integral, 1, None, closed="left")],
         "n_iter_no_change": [Interval(Integral, 1, None, closed="left"), None],
@@ -268,55 +273,10 @@ class BiHAC(_Learned):
     **Best effort: statements may be broken even if they do not contradict each other.** They only change the weights
     of the features; a warning says how many are broken, ``certificate_`` which.
 
-    Parameters
-    ----------
-    n_clusters : int or None, default=2
-        Number of clusters of the cut; None with no ``distance_threshold`` gives one.
-    linkage : {"average", "centroid"}, default="average"
-        Similarity of two clusters: the mean cosine of their members, or the cosine of their centroids.
-    distance_threshold : float or None, default=None
-        Cut at this height, one minus the similarity; needs ``n_clusters=None``.
-    learning_rate : float, default=5.0
-        Length of a step. The default is that of [1]_ for tf-idf vectors of 5,000 terms; a few dense features want much
-        less, such as 0.1.
-    max_iter : int, default=50
-        Most clustering runs.
-    n_iter_no_change : int or None, default=None
-        End after that many runs without a smaller error; None: never for that reason.
-    tol : float, default=1e-6
-        End when no weight has changed by more in a run.
-    error_weights : {"node", "uniform"}, default="node"
-        The error that decides between runs is one minus the H-correlation with equal weight to all nodes of the known
-        hierarchy, or one minus the share of triplets that hold.
-
     Attributes
     ----------
-    feature_weights_ : ndarray of shape (n_features,)
-        Weight of each feature, at least 0; they sum to the number of features. Named by `top_features`.
-    objective_ : float
-        Cluster error of the tree on the statements.
-    objectives_, steps_ : ndarray of shape (n_iter_,)
-        Cluster error of every run, and how many times it changed the weights.
-    n_iter_ : int
-        Number of learning runs.
-    labels_ : ndarray of shape (n_samples,)
-        Cluster of each sample, numbered by first appearance.
-    n_clusters_ : int
-        Number of clusters.
     dendrogram_ : Dendrogram
         The tree of the run with the least error, with the clusters marked.
-    certificate_ : Certificate
-        The independent check of the result: which statements hold and which do not.
-    constraints_ : Constraints
-        The statements that were followed.
-    dropped_ : Constraints
-        The soft statements that were left out.
-    broken_ : ndarray of shape (n_samples - 1,)
-        How many statements each merge broke.
-    children_, distances_, n_leaves_, n_connected_components_
-        As in scikit-learn's `AgglomerativeClustering`.
-    k_min_ : int
-        Fewest clusters the tree has: 1.
 
     See Also
     --------
@@ -366,51 +326,8 @@ class BiiHAC(_Learned):
 
     Parameters
     ----------
-    n_clusters : int or None, default=2
-        Number of clusters of the cut; None with no ``distance_threshold`` gives one.
-    linkage : {"average", "centroid"}, default="average"
-        Similarity of two clusters: the mean cosine of their members, or the cosine of their centroids.
-    distance_threshold : float or None, default=None
-        Cut at this height, one minus the similarity; needs ``n_clusters=None``.
-    learning_rate : float, default=5.0
-        Length of a step, as in `BiHAC`.
     max_iter : int, default=50
         Most learning runs; one run of `IHAC` follows.
-    n_iter_no_change : int or None, default=None
-        End learning after that many runs without a smaller error; None: never for that reason.
-    tol : float, default=1e-6
-        End learning when no weight has changed by more in a run.
-    error_weights : {"node", "uniform"}, default="node"
-        The error that decides between runs, as in `BiHAC`.
-
-    Attributes
-    ----------
-    feature_weights_ : ndarray of shape (n_features,)
-        Weight of each feature, at least 0; they sum to the number of features. Named by `top_features`.
-    objective_ : float
-        Cluster error of the tree on the statements.
-    objectives_, steps_ : ndarray of shape (n_iter_,)
-        Cluster error of every learning run, and how many times it changed the weights.
-    n_iter_ : int
-        Number of learning runs.
-    labels_ : ndarray of shape (n_samples,)
-        Cluster of each sample, numbered by first appearance.
-    n_clusters_ : int
-        Number of clusters.
-    dendrogram_ : Dendrogram
-        The tree, with the clusters marked.
-    certificate_ : Certificate
-        The independent check of the result: which statements hold and which do not.
-    constraints_ : Constraints
-        The statements that were followed.
-    dropped_ : Constraints
-        The soft statements that were left out.
-    broken_ : ndarray of shape (n_samples - 1,)
-        How many statements each merge broke.
-    children_, distances_, n_leaves_, n_connected_components_
-        As in scikit-learn's `AgglomerativeClustering`.
-    k_min_ : int
-        Fewest clusters the tree has: 1.
 
     See Also
     --------

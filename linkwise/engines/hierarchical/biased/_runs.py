@@ -1,4 +1,13 @@
-"""`Runner`: one clustering run under given weights, from rows and triplets to a tree, its error and new weights."""
+"""Runs of iHAC, biHAC and biiHAC: agglomeration of vectors that chooses merges, or learns weights, by triplets.
+
+iHAC lets a triplet forbid a merge; biHAC lets it change the weights of the features, so that the merge is no longer
+the closest; biiHAC does the one after the other. None of them guarantees that every triplet holds in the end.
+
+A merge breaks xy|z if it joins z with exactly one of x and y. So a triplet can be broken only while its three samples
+lie in three clusters, and the first merge of two of these settles it: x with y holds it, z with either breaks it. Until
+then it is one count against each of the pairs (z, x) and (z, y) of clusters. Two samples meet once in a run. Triplets
+are therefore listed under each of their three pairs, and a merge looks at the lists of the pairs that meet in it.
+"""
 
 from __future__ import annotations
 
@@ -8,27 +17,72 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse
 
+from linkwise._kernels.lca import prepare, query_many
 from linkwise._memory import require_memory
-from linkwise._typing import FloatArray
+from linkwise._typing import FloatArray, IntArray
+from linkwise.constraints import Constraints, Kind
 from linkwise.engines import current_progress
 from linkwise.engines.hierarchical.biased import _kernels as kernels
-from linkwise.engines.hierarchical.biased._broken_triplets import open_triples, read_triples
-from linkwise.problem import Problem
+from linkwise.engines.hierarchical.biased._kernels_broken_triplets import Live, Triples, _list_pairs
+from linkwise.problem import Problem, onetree
 from linkwise.result import Dendrogram
-
-IntArray = npt.NDArray[np.int64]
 
 METHODS = {"average": kernels.AVERAGE, "centroid": kernels.CENTROID}
 _WORK = 200_000_000  # entries looked at between two looks at the keyboard
 
 
+def read_triples(constraints: Constraints, *, nodes: bool) -> Triples:
+    """Number the samples named and list each triplet once; with ``nodes`` find the node each belongs to.
+
+    With ``nodes`` the triplets must not contradict each other.
+    """
+    given = constraints.of(Kind.TRIPLET)
+    given = given[given[:, 0] != given[:, 1]]
+    named = np.zeros(constraints.n_samples, dtype=np.bool_)
+    named[given] = True
+    sample = np.flatnonzero(named)
+    k = len(sample)
+    items = (np.cumsum(named) - 1)[given]
+    low, high = np.minimum(items[:, 0], items[:, 1]), np.maximum(items[:, 0], items[:, 1])
+    # not np.unique, whose hashing takes ten times as long on keys as regular as these
+    key = np.sort((low * k + high) * k + items[:, 2])
+    key = key[np.append(True, key[1:] != key[:-1])] if k else key
+    row = np.stack(np.unravel_index(key, (k, k, k)), axis=1) if k else np.zeros((0, 3), dtype=np.intp)
+    node = np.zeros(len(row), dtype=np.intp)
+    if nodes and k:
+        parent = onetree(k, row).parent
+        if parent is None:
+            msg = "read_triples: the triplets contradict each other, which `fit` refuses; please report the input."
+            raise AssertionError(msg)
+        node = query_many(prepare(parent), row[:, 0].copy(), row[:, 1].copy())
+    asked = np.bincount(node)
+    group = (np.cumsum(asked > 0) - 1)[node]
+    start, stop, of_pair, entry, conflict = _list_pairs(row.astype(np.int64), group.astype(np.int64), k)
+    total = asked[asked > 0].astype(np.int64)
+    return Triples(sample.astype(np.int64), start, stop, of_pair, entry, total, conflict)
+
+
+def open_triples(triples: Triples) -> Live:
+    """Begin a run: every item a cluster of its own, every triplet open."""
+    k = len(triples.sample)
+    return Live(
+        conflict=triples.conflict.copy() if k else np.zeros((1, 1), dtype=np.int32),
+        label=np.arange(k, dtype=np.int64),
+        last=np.arange(k, dtype=np.int64),
+        after=np.full(k, -1, dtype=np.int64),
+        size=np.ones(k, dtype=np.int64),
+        settled=np.zeros(k, dtype=np.int64),
+        found=np.zeros(len(triples.total), dtype=np.int64),
+    )
+
+
 class Tree(NamedTuple):
     """Merges of one run."""
 
-    pairs: IntArray
+    pairs: npt.NDArray[np.int64]
     similarity: FloatArray
-    broken: IntArray
-    events: IntArray
+    broken: npt.NDArray[np.int64]
+    events: npt.NDArray[np.int64]
     error: float
 
 
@@ -133,3 +187,86 @@ def _vectors(X: Any) -> kernels.Vectors:
         return kernels.Vectors(values, no_index, no_index, none)
     start, column = given.indptr.astype(np.int64), given.indices.astype(np.int64)
     return kernels.Vectors(np.zeros((0, 0)), start, column, values)
+
+
+class AdaptiveRun(NamedTuple):
+    """Outcome of a run; ``errors`` and ``steps`` have one value for each learning run."""
+
+    dendrogram: Dendrogram  # one binary tree; heights are one minus the similarity at which clusters merged
+    weights: FloatArray  # the feature weights it was built with
+    error: float  # one minus the share of the triplets that hold, weighted as asked for
+    broken: IntArray  # number of triplets that each merge broke
+    errors: FloatArray
+    steps: IntArray  # number of times each learning run changed the weights
+
+
+def ihac(
+    problem: Problem, *, method: str = "average", weights: FloatArray | None = None, error_weights: str = "node"
+) -> AdaptiveRun:
+    """Run `IHAC`, under given feature weights if there are any."""
+    runner = Runner(problem, method=method, error_weights=error_weights)
+    start = runner.start_weights(weights)
+    return _outcome(runner, runner.run(start, kernels.LEGAL), start, [], [])
+
+
+def bihac(
+    problem: Problem,
+    *,
+    method: str = "average",
+    error_weights: str = "node",
+    weights: FloatArray | None = None,
+    **learning: Any,
+) -> AdaptiveRun:
+    """Run `BiHAC`, beginning with given feature weights if there are any."""
+    runner = Runner(problem, method=method, error_weights=error_weights)
+    return _learn(runner, runner.start_weights(weights), **learning)
+
+
+def biihac(
+    problem: Problem, *, method: str = "average", error_weights: str = "node", max_iter: int = 50, **learning: Any
+) -> AdaptiveRun:
+    """Run `BiiHAC`; ``errors`` and ``steps`` are those of the learning runs, all else is about the last one."""
+    runner = Runner(problem, method=method, error_weights=error_weights)
+    learned = _learn(runner, runner.start_weights(None), max_iter=max_iter, last=1, **learning)
+    tree = runner.run(learned.weights, kernels.LEGAL, max_iter, max_iter + 1)
+    return _outcome(runner, tree, learned.weights, learned.errors, learned.steps)
+
+
+def _learn(
+    runner: Runner,
+    weights: FloatArray,
+    *,
+    learning_rate: float = 5.0,
+    max_iter: int = 50,
+    n_iter_no_change: int | None = None,
+    tol: float = 1e-6,
+    last: int = 0,
+) -> AdaptiveRun:
+    """Run the loop of figure 5, which ``last`` more runs follow."""
+    best: Tree | None = None
+    best_weights, since = weights, 0
+    errors: list[float] = []
+    steps: list[int] = []
+    while True:
+        tree = runner.run(weights, kernels.FREE, len(errors), max_iter + last)
+        changed, taken = runner.adapt(tree, weights, learning_rate)
+        errors.append(tree.error)
+        steps.append(taken)
+        since += 1
+        if best is None or tree.error < best.error:
+            best, best_weights, since = tree, weights, 0
+        still = not taken or float(np.abs(changed - weights).max()) <= tol
+        if still or len(errors) == max_iter or (n_iter_no_change is not None and since >= n_iter_no_change):
+            return _outcome(runner, best, best_weights, errors, steps)
+        weights = changed
+
+
+def _outcome(runner: Runner, tree: Tree, weights: FloatArray, errors: Any, steps: Any) -> AdaptiveRun:
+    return AdaptiveRun(
+        runner.dendrogram(tree),
+        weights,
+        tree.error,
+        tree.broken.astype(np.intp),
+        np.asarray(errors, dtype=np.float64),
+        np.asarray(steps, dtype=np.intp),
+    )

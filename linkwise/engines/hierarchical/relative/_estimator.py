@@ -159,14 +159,6 @@ class ReCon(HierarchyMixin, ConstrainedClusterer):
 
     Parameters
     ----------
-    n_clusters : int or None, default=2
-        Number of clusters of the cut; None with no ``distance_threshold`` gives as few as the statements allow.
-    linkage : {"centroid", "average", "single", "complete", "weighted", "ward", "median"}, default="centroid"
-        How the distance of two clusters follows from their members.
-    metric : str or callable, default="euclidean"
-        How samples are compared, or ``"precomputed"``.
-    distance_threshold : float or None, default=None
-        Cut at this height instead of at a number of clusters; needs ``n_clusters=None``.
     cut : {"constraints", "merges"}, default="constraints"
         ``"constraints"`` splits first where a statement separates c from a and b, then the latest merges;
         ``"merges"`` undoes the latest merges only. With statements about pairs or groups the cut is drawn while
@@ -185,19 +177,9 @@ class ReCon(HierarchyMixin, ConstrainedClusterer):
 
     Attributes
     ----------
-    labels_ : ndarray of shape (n_samples,)
-        Cluster of each sample, numbered by first appearance.
     dendrogram_ : Dendrogram
         The tree; the clusters of ``labels_`` are marked when they are branches of it, as they are unless ``moved_``
         holds samples.
-    certificate_ : Certificate
-        What the independent check found to hold.
-    n_clusters_, n_leaves_, n_connected_components_, children_, distances_, k_min_
-        As in `ConstrainedAgglomerative`.
-    constraints_ : Constraints
-        The statements in force, numbered like the rows of X.
-    dropped_ : Constraints
-        The soft statements that were left out because they contradict others; ``dropped_.row`` says where they stood.
     min_cluster_size_ : int
         The size below which branches counted as outliers; 1 when none did.
     moved_ : Moved
@@ -258,9 +240,6 @@ class ReCon(HierarchyMixin, ConstrainedClusterer):
 
     understands: ClassVar[frozenset[Kind]] = LINKS | {Kind.TRIPLET}
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        **HierarchyMixin._parameter_constraints,
-        "linkage": [StrOptions(set(LINKAGES))],
-        "metric": [str, callable],
         "cut": [StrOptions({"constraints", "merges"})],
         "min_cluster_size": [Interval(Integral, 1, None, closed="left"), StrOptions({"auto"}), None],
         "warm_start": ["boolean"],
@@ -282,10 +261,7 @@ class ReCon(HierarchyMixin, ConstrainedClusterer):
         min_cluster_size: int | str | None = None,
         warm_start: bool = False,
     ) -> None:
-        self.n_clusters = n_clusters
-        self.linkage = linkage
-        self.metric = metric
-        self.distance_threshold = distance_threshold
+        super().__init__(n_clusters, linkage=linkage, metric=metric, distance_threshold=distance_threshold)
         self.cut = cut
         self.min_cluster_size = min_cluster_size
         self.warm_start = warm_start

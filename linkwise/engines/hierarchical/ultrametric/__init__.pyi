@@ -12,9 +12,7 @@ from linkwise.engines.hierarchical.ultrametric._projection import (
     Projection as Projection,
     project_triplets as project_triplets,
 )
-from linkwise.engines.hierarchical.ultrametric._subdominant import (
-    subdominant_ultrametric as subdominant_ultrametric,
-)
 from linkwise.engines.hierarchical.ultrametric._ultratran import (
     UltraTran as UltraTran,
+    subdominant_ultrametric as subdominant_ultrametric,
 )

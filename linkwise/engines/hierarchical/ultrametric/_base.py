@@ -98,7 +98,13 @@ def _compare(source: npt.NDArray[Any], metric: Any) -> Distances:
 
 
 class _BestEffortTriplets(HierarchyMixin, ConstrainedClusterer):
-    """Base of estimators that follow triplets without a guarantee: only contradictions are errors."""
+    """Base of estimators that follow triplets without a guarantee: only contradictions are errors.
+
+    Attributes
+    ----------
+    satisfied_ : float
+        Share of the statements in force that the tree keeps, by the independent check; 1.0 when there are none.
+    """
 
     understands: ClassVar[frozenset[Kind]] = frozenset({Kind.TRIPLET})
     best_effort: ClassVar[bool] = True

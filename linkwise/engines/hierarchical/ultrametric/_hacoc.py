@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
-
 import numpy as np
 
-from linkwise._compat import StrOptions
 from linkwise._memory import require_memory
 from linkwise._typing import FloatArray
 from linkwise.engines import current_progress
 from linkwise.engines.agglomeration import EUCLIDEAN_ONLY, LINKAGES
-from linkwise.engines.hierarchical import HierarchyMixin
 from linkwise.engines.hierarchical.ultrametric._base import Triplets, _BestEffortTriplets, distances_of
 from linkwise.engines.hierarchical.ultrametric._kernels_hacoc import State, _advance
 from linkwise.problem import Problem
@@ -76,34 +72,11 @@ class HACoc(_BestEffortTriplets):
 
     No triplet is guaranteed: a tree that breaks some is returned, with a warning. ``satisfied_`` is the share kept.
 
-    Parameters
-    ----------
-    n_clusters : int or None, default=2
-        Number of clusters of the cut; None with no ``distance_threshold`` gives one cluster.
-    linkage : {"average", "single", "complete", "weighted", "ward", "centroid", "median"}, default="average"
-        How the distance of two clusters follows from their members.
-    metric : str or callable, default="euclidean"
-        How samples are compared, or ``"precomputed"``.
-    distance_threshold : float or None, default=None
-        Cut at this height instead of at a number of clusters; needs ``n_clusters=None``.
-
     Attributes
     ----------
-    labels_ : ndarray of shape (n_samples,)
-        Cluster of each sample, numbered by first appearance.
     dendrogram_ : Dendrogram
         The tree, with the clusters of ``labels_`` marked. ``raw_height`` holds the distances at which clusters merged,
         which need not rise; ``height`` does.
-    satisfied_ : float
-        Share of the statements in force that the tree keeps, by the independent check; 1.0 when there are none.
-    certificate_ : Certificate
-        What the independent check found, with every broken statement.
-    n_clusters_, n_leaves_, n_connected_components_, children_, distances_, k_min_
-        As in `ConstrainedAgglomerative`.
-    constraints_ : Constraints
-        The statements in force, numbered like the rows of X.
-    dropped_ : Constraints
-        The soft statements that were left out.
 
     See Also
     --------
@@ -136,25 +109,6 @@ class HACoc(_BestEffortTriplets):
     >>> model.satisfied_
     1.0
     """
-
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        **HierarchyMixin._parameter_constraints,
-        "linkage": [StrOptions(set(LINKAGES))],
-        "metric": [str, callable],
-    }
-
-    def __init__(
-        self,
-        n_clusters: int | None = 2,
-        *,
-        linkage: str = "average",
-        metric: Any = "euclidean",
-        distance_threshold: float | None = None,
-    ) -> None:
-        self.n_clusters = n_clusters
-        self.linkage = linkage
-        self.metric = metric
-        self.distance_threshold = distance_threshold
 
     def _solve(self, problem: Problem) -> Dendrogram:
         return hacoc(problem, method=self.linkage)

@@ -12,7 +12,6 @@ from linkwise._kernels.lca import prepare, query_many, splits_off
 from linkwise._typing import BoolArray, FloatArray, IntArray
 from linkwise.engines import REPORTED, Kept, current_progress
 from linkwise.engines.agglomeration import Merges, merge_all
-from linkwise.engines.hierarchical import HierarchyMixin
 from linkwise.engines.hierarchical.ultrametric._base import Triplets, _BestEffortTriplets, distances_of
 from linkwise.engines.hierarchical.ultrametric._projection import Named, distances_named, gaps, name_pairs, project
 from linkwise.problem import Problem
@@ -87,15 +86,9 @@ class IPoptim(_BestEffortTriplets):
 
     Parameters
     ----------
-    n_clusters : int or None, default=2
-        Number of clusters of the cut; None with no ``distance_threshold`` gives one cluster.
     linkage : {"average", "single", "complete", "weighted"}, default="average"
         How the distance of two clusters follows from their members. Other linkages work on centroids, which moved
         distances do not have.
-    metric : str or callable, default="euclidean"
-        How samples are compared, or ``"precomputed"``.
-    distance_threshold : float or None, default=None
-        Cut at this height instead of at a number of clusters; needs ``n_clusters=None``.
     margin : float, default=1e-3
         By how much d(a, b) must be below d(a, c) and d(b, c), as a share of the mean of the distances named.
     norm : {"l2", "l1"}, default="l2"
@@ -108,22 +101,8 @@ class IPoptim(_BestEffortTriplets):
 
     Attributes
     ----------
-    labels_ : ndarray of shape (n_samples,)
-        Cluster of each sample, numbered by first appearance.
-    dendrogram_ : Dendrogram
-        The tree, with the clusters of ``labels_`` marked.
-    satisfied_ : float
-        Share of the statements in force that the tree keeps, by the independent check; 1.0 when there are none.
-    certificate_ : Certificate
-        What the independent check found, with every broken statement.
     n_rounds_ : int
         How many agglomerations were made.
-    n_clusters_, n_leaves_, n_connected_components_, children_, distances_, k_min_
-        As in `ConstrainedAgglomerative`.
-    constraints_ : Constraints
-        The statements in force, numbered like the rows of X.
-    dropped_ : Constraints
-        The soft statements that were left out.
 
     See Also
     --------
@@ -160,9 +139,7 @@ class IPoptim(_BestEffortTriplets):
     """
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        **HierarchyMixin._parameter_constraints,
         "linkage": [StrOptions(set(METHODS))],
-        "metric": [str, callable],
         "margin": [Interval(Real, 0, None, closed="left")],
         "norm": [StrOptions(set(NORMS))],
         "enforce": [StrOptions(set(ENFORCE))],
@@ -185,10 +162,7 @@ class IPoptim(_BestEffortTriplets):
         enforce: str = "once",
         max_rounds: int = 20,
     ) -> None:
-        self.n_clusters = n_clusters
-        self.linkage = linkage
-        self.metric = metric
-        self.distance_threshold = distance_threshold
+        super().__init__(n_clusters, linkage=linkage, metric=metric, distance_threshold=distance_threshold)
         self.margin = margin
         self.norm = norm
         self.enforce = enforce

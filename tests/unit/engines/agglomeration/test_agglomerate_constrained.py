@@ -116,13 +116,6 @@ def test_gamma_and_epsilon_follow_the_definition(method, rule):
     assert forests > 3
 
 
-def test_gamma_with_dissimilarities_takes_the_vectors_beside():
-    X, forced, forbidden = instance(5)
-    a = merge_all(X, method="average", forced=forced, forbidden=forbidden, gamma=1.5)
-    b = merge_all(pdist(X), method="average", metric="precomputed", X=X, forced=forced, forbidden=forbidden, gamma=1.5)
-    assert_array_equal(a.pairs, b.pairs)
-
-
 def test_smallest_dead_end():
     # merging {2, 3} first leaves three clusters, although {0, 3}, {1, 2} would be legal
     X = np.array([[0.0], [20.0], [9.0], [10.0]])

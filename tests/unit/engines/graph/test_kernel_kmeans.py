@@ -14,7 +14,6 @@ from linkwise.constraints import SizeBetween
 from linkwise.engines import KernelKMeans
 from linkwise.engines.graph._affinity import read_affinity
 from linkwise.engines.graph._gram import OBJECTIVES, make_gram
-from linkwise.engines.graph._kernel_kmeans import kernel_kmeans
 from linkwise.engines.graph._kernel_loop import Loop, _costs, _places_of, _sweep, criterion
 from linkwise.exceptions import InfeasibleConstraintsError, LinkwiseError, UnsupportedConstraintError
 from linkwise.problem import Problem
@@ -182,7 +181,7 @@ def test_the_criterion_never_rises_and_is_the_one_reported(objective):
         must, cannot = soft(seed, 20)
         for start in ("neighborhoods", "k-means++", "spectral", np.arange(20) % 3):
             problem = posed(table_of(must, cannot, 20), 3, X)
-            run = kernel_kmeans(problem, start=start, random_state=seed, n_init=1, **options(objective))
+            run = KernelKMeans(3, start=start, random_state=seed, n_init=1, **options(objective))._solve(problem)
             assert (np.diff(run.history) <= 0).all()
             steps += len(run.history)
             if objective == "hmrf":
@@ -241,7 +240,7 @@ def test_hard_statements_hold_whatever_else_is_said(objective):
         )
         said = hard | table_of(*soft(seed, 18), 18)
         try:
-            run = kernel_kmeans(posed(said, 3, X), random_state=seed, **options(objective))
+            run = KernelKMeans(3, random_state=seed, **options(objective))._solve(posed(said, 3, X))
         except InfeasibleConstraintsError:
             refused += 1
             continue

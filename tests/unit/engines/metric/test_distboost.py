@@ -12,8 +12,8 @@ from scipy.spatial.distance import cdist
 from linkwise import ConstrainedAgglomerative, Constraints, Kind, ReCon
 from linkwise.engines import DistBoost
 from linkwise.engines.metric._boosting import Labeled, PairWeights, best_step, boost
+from linkwise.engines.metric._distboost import WeakMixture, draw_forest, fit_weak_mixture
 from linkwise.engines.metric._kernels import grow_forest
-from linkwise.engines.metric._weak_mixture import WeakMixture, draw_forest, fit_weak_mixture
 from linkwise.engines.mixture._constrained_mixture import Given
 from linkwise.engines.mixture._em import Settings, climb_weighted
 from linkwise.engines.mixture._factors import read_chunklets

@@ -8,7 +8,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 from linkwise import Constraints
 from linkwise.engines import ITML, LSML
-from linkwise.engines.metric._itml import _loss as itml_loss, dual_terms
+from linkwise.engines.metric._itml import Bounds, dual_terms
 from linkwise.engines.metric._kernels import project_onto_bounds
 from linkwise.engines.metric._logdet import certify_near, value_and_slope
 from linkwise.engines.metric._lsml import _loss as lsml_loss
@@ -214,7 +214,7 @@ def test_comparisons_with_coincident_samples_are_told():
 def losses():
     rng = np.random.default_rng(5)
     near = np.arange(9) % 2 == 0
-    yield itml_loss(near, rng.uniform(0.5, 2, 9), rng.uniform(0.5, 2, 9))
+    yield Bounds(near, rng.uniform(0.5, 2, 9), rng.uniform(0.5, 2, 9)).loss
     listed = rng.integers(4, size=(2, 6))
     for form in ("residual", "margin"):
         yield lsml_loss(form, *listed, rng.uniform(size=6), rng.uniform(size=3), rng.uniform(size=2), 0.7)

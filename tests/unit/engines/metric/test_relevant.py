@@ -9,7 +9,7 @@ from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 
 from linkwise import Constraints
 from linkwise.engines import RCA, ChunkletLDA, DiscriminativeRCA
-from linkwise.engines.metric._chunklet_scatter import apart_scatter, chunklets
+from linkwise.engines.metric._rca import apart_scatter, chunklets
 from linkwise.exceptions import LinkwiseError, LinkwiseWarning
 from tests.oracles.metrics_learned import between_chunklets, within_chunklets
 

@@ -12,7 +12,7 @@ from scipy.optimize import linear_sum_assignment
 
 from linkwise import Constraints, COPKMeans, verify
 from linkwise.constraints import SizeBetween
-from linkwise.engines.assignment import _size_bounds
+from linkwise.engines.assignment import _policies
 from linkwise.engines.assignment._kernels_flow import flow_within
 from linkwise.exceptions import GaveUpError, InfeasibleConstraintsError, UnsupportedConstraintError
 from tests.oracles.centers import cheapest_sized, squared_distances
@@ -82,7 +82,7 @@ def test_several_rules_are_all_kept():
 
 @pytest.mark.parametrize("cells", [0, 10**6], ids=["repair", "solver"])
 def test_sizes_and_links_hold_together(cells, monkeypatch):
-    monkeypatch.setattr(_size_bounds, "_CELLS", cells)
+    monkeypatch.setattr(_policies, "_CELLS", cells)
     for seed in range(examples(15, 500)):
         rng = np.random.default_rng(seed)
         k = int(rng.integers(2, 5))
@@ -121,7 +121,7 @@ def test_few_samples_are_assigned_at_least_cost_under_sizes_and_links():
         c = Constraints.build(7, must_link=[(0, 1)], cannot_link=[(0, 2), (3, 4)], rules=SizeBetween(2, 4))
         start = rng.normal(size=(3, 2))
         cloud = _cloud(X, c)
-        places = _size_bounds.SizedPlaces(cloud, (2, 4), lambda: pytest.fail("no witness is needed"))
+        places = _policies.SizedPlaces(cloud, (2, 4), lambda: pytest.fail("no witness is needed"))
         placed = places(start, None)
         costs = cloud.weight[:, None] * squared_distances(cloud.X, start)
         least = cheapest_sized(costs, 2, 4, cloud.weight.tolist(), [(0, 1), (2, 3)])
@@ -169,7 +169,7 @@ def test_sizes_left_undecided_say_so(monkeypatch):
 
     decide = _problem.decide
     monkeypatch.setattr(_problem, "decide", unknown)
-    monkeypatch.setattr(_size_bounds, "fill_within", lambda *_: False)
+    monkeypatch.setattr(_policies, "fill_within", lambda *_: False)
     c = Constraints.build(8, must_link=[(0, 1)], rules=SizeBetween(3, 5))
     with pytest.raises(GaveUpError, match="gave up"):
         COPKMeans(2).fit(np.random.default_rng(0).normal(size=(8, 1)), constraints=c)

@@ -12,7 +12,7 @@ from linkwise import Constraints, Dendrogram, ReCon, close, implies, informative
 from linkwise.constraints import Kind
 from linkwise.exceptions import ConstraintError, InfeasibleConstraintsError, LinkwiseError, UnsupportedConstraintError
 from linkwise.problem import label_triplets, minimal, onetree
-from linkwise.problem.entailment import _greedy_growth
+from linkwise.problem.entailment import _informative
 from tests.oracles import generators, relative
 from tests.oracles.knowledge import trees
 from tests.profile import examples
@@ -217,7 +217,7 @@ def test_far_better_than_chance_on_many():
 
 
 def test_beyond_what_is_counted_the_sample_is_close(monkeypatch):
-    monkeypatch.setattr(_greedy_growth, "_MOST_COUNTED", 9)
+    monkeypatch.setattr(_informative, "_MOST_COUNTED", 9)
     rng = np.random.default_rng(6)
     said = generators.tree_triplets(rng, generators.random_tree(rng, range(20), "random"), 500)
     c = Constraints.build(20, triplets=said)

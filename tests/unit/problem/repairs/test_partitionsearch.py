@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from linkwise.problem.repairs._anneal_partition import best_partition, broken_in
+from linkwise.problem.repairs._annealing import best_partition, broken_in
 from linkwise.problem.statements._budget import Budget
 from tests.oracles.knowledge import pairs_hold, partitions
 from tests.profile import examples

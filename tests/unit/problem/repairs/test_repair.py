@@ -10,8 +10,7 @@ import pytest
 
 from linkwise import Constraints, check, repair
 from linkwise.exceptions import InfeasibleConstraintsError, LinkwiseError
-from linkwise.problem.repairs._components import part_of
-from linkwise.problem.repairs._greedy_insertion import insert_in_order
+from linkwise.problem.repairs._components import insert_in_order, part_of
 from linkwise.problem.statements._budget import Budget
 from tests.oracles.generators import flip, random_tree, tree_triplets
 from tests.oracles.knowledge import cheapest_repair, feasible_sizes, links_consistent

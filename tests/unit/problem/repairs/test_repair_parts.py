@@ -8,11 +8,10 @@ import numpy as np
 import pytest
 
 from linkwise import Constraints
-from linkwise.problem.repairs._components import MixedPart, independent_parts, part_of
+from linkwise.problem.repairs._components import Incidence, MixedPart, cycle_parts, independent_parts, part_of
 from linkwise.problem.repairs._hitting_sets import _unit, hit_conflicts, packing_bound
 from linkwise.problem.repairs._kernels_link_cycles import light_cycles
 from linkwise.problem.repairs._kernels_tree_cores import frees, implied_rows, small_cores, stuck_parts
-from linkwise.problem.repairs._link_cycles import Incidence, cycle_parts
 from linkwise.problem.statements._budget import Budget
 from tests.oracles.generators import flipped_triplets
 from tests.oracles.knowledge import links_consistent

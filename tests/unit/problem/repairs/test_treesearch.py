@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from linkwise.problem import onetree
-from linkwise.problem.repairs._anneal_tree import best_tree, tree_of
+from linkwise.problem.repairs._annealing import best_tree, tree_of
 from linkwise.problem.repairs._kernels_anneal_tree import _choose, _mark_places, broken_by, resolve
 from linkwise.problem.statements._budget import Budget
 from tests.oracles.knowledge import statement_holds

@@ -9,7 +9,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 from linkwise import Constraints, Kind, Taxonomy
 from linkwise.engines import agglomerate, progress
-from linkwise.engines.hierarchical.biased import _algorithms, _kernels as kernels
+from linkwise.engines.hierarchical.biased import _kernels as kernels, _runs
 from linkwise.metrics import h_correlation
 from tests.oracles import adaptive as oracle
 from tests.oracles.trees import clades
@@ -19,7 +19,7 @@ from tests.profile import examples
 pytestmark = pytest.mark.kernels
 
 METHODS = ("average", "centroid")
-ihac, bihac, biihac = (posed(getattr(_algorithms, name)) for name in ("ihac", "bihac", "biihac"))
+ihac, bihac, biihac = (posed(getattr(_runs, name)) for name in ("ihac", "bihac", "biihac"))
 
 
 def clusters(tree):

@@ -11,9 +11,8 @@ from sklearn.isotonic import isotonic_regression
 from linkwise import Constraints
 from linkwise.engines import IPoptim, agglomerate, project_triplets
 from linkwise.engines.hierarchical.ultrametric import _ipoptim
-from linkwise.engines.hierarchical.ultrametric._active_set import least_squares
 from linkwise.engines.hierarchical.ultrametric._base import Triplets
-from linkwise.engines.hierarchical.ultrametric._projection import name_pairs, project
+from linkwise.engines.hierarchical.ultrametric._projection import least_squares, name_pairs, project
 from linkwise.exceptions import InfeasibleConstraintsError, LinkwiseError, LinkwiseWarning
 from tests.oracles.generators import consistent_triplets
 from tests.oracles.trees import climb

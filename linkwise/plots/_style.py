@@ -1,8 +1,10 @@
-"""Style of statements in pictures: color and line by kind, width by whether they hold or are blamed."""
+"""Style of pictures: axes of matplotlib, colors of clusters, and the look of statements by kind and state."""
 
 from __future__ import annotations
 
+import colorsys
 from dataclasses import dataclass
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -10,13 +12,20 @@ import numpy as np
 from linkwise._typing import BoolArray, IntArray
 from linkwise.constraints import Kind
 from linkwise.exceptions import LinkwiseError
-from linkwise.plots._palette import APART, BLAMED, CLOSER, TOGETHER
 
 if TYPE_CHECKING:
     from linkwise.constraints import Constraints
     from linkwise.result import Dendrogram
 
+# Distinct for most kinds of color vision, on white and on near-black; lightness differs between neighbors.
+_FIRST = ("#2f6db5", "#e08a1e", "#1b9e77", "#b8559a", "#69a9d8", "#c4532a", "#7d6bb3", "#8a8a2e", "#d98ba8", "#4f7f7a")
+_GOLDEN_ANGLE = 0.381966
 
+INK = "#6b7280"  # branches that belong to no single cluster
+TOGETHER = "#15803d"  # must-link: solid
+APART = "#dc2626"  # cannot-link: dashed, so that color is never the only difference
+CLOSER = "#7c3aed"  # triplet: dotted
+BLAMED = "#fbbf24"  # glow behind statements that are blamed for a conflict
 # kind: (color, matplotlib line style, words for the legend)
 ARC_STYLES: dict[Kind, tuple[str, Any, str]] = {
     Kind.MUST_LINK: (TOGETHER, "solid", "must-link"),
@@ -26,25 +35,54 @@ ARC_STYLES: dict[Kind, tuple[str, Any, str]] = {
 HELD_WIDTH, BROKEN_WIDTH, BLAMED_WIDTH = 0.9, 2.2, 5.0
 
 
+def axes_for(who: str, ax: Any, figsize: tuple[float, float]) -> Any:
+    """Return ``ax``, or the axes of a new figure; raise with a hint if matplotlib is missing."""
+    try:
+        import matplotlib as mpl  # noqa: F401
+    except ImportError as missing:
+        msg = f"{who} draws with matplotlib, which is not installed.\nHint: pip install 'linkwise[plot]'"
+        raise ImportError(msg) from missing
+    if ax is not None:
+        return ax
+    import matplotlib.pyplot as plt
+
+    return plt.subplots(figsize=figsize, layout="constrained")[1]
+
+
+@cache
+def cluster_color(label: int) -> str:
+    """Return the color of cluster ``label`` as ``#rrggbb``; -1 means no single cluster."""
+    if label < 0:
+        return INK
+    if label < len(_FIRST):
+        return _FIRST[label]
+    turn = label - len(_FIRST)
+    red, green, blue = colorsys.hls_to_rgb((0.07 + turn * _GOLDEN_ANGLE) % 1.0, (0.42, 0.55, 0.48)[turn % 3], 0.5)
+    return f"#{round(red * 255):02x}{round(green * 255):02x}{round(blue * 255):02x}"
+
+
+@cache
+def text_on(color: str) -> str:
+    """Return white or near-black, whichever has the larger contrast ratio (WCAG 2) on a color."""
+    return "#ffffff" if 1.05 / (luminance(color) + 0.05) >= (luminance(color) + 0.05) / 0.0556 else "#111111"
+
+
+def luminance(color: str) -> float:
+    """Return the relative luminance of ``#rrggbb`` after WCAG 2, from 0 (black) to 1 (white)."""
+    parts = (int(color[i : i + 2], 16) / 255 for i in (1, 3, 5))
+    linear = [part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in parts]
+    return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
+
+
 @dataclass(frozen=True, eq=False)
 class Drawn:
-    """The statements of one kind that are drawn.
-
-    Attributes
-    ----------
-    kind : Kind
-    items : ndarray of intp, shape (k, arity)
-        Their samples.
-    broken, blamed : ndarray of bool, shape (k,)
-    n_all : int
-        How many of this kind there are.
-    """
+    """The statements of one kind that are drawn."""
 
     kind: Kind
-    items: IntArray
+    items: IntArray  # their samples
     broken: BoolArray
     blamed: BoolArray
-    n_all: int
+    n_all: int  # of this kind, drawn or not
 
 
 def broken_in(constraints: Constraints, tree: Dendrogram | None, labels: Any) -> BoolArray:

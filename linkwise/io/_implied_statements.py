@@ -1,8 +1,9 @@
-"""Readers of taxonomies and groups: two columns, Newick, nested JSON; each becomes as few statements as possible."""
+"""Readers of files from which statements follow: taxonomies, groups and labels, trees, and logs of dialogues."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import math
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
@@ -10,7 +11,7 @@ import numpy as np
 from linkwise._messages import many
 from linkwise.constraints import Kind
 from linkwise.exceptions import ConstraintError, LinkwiseError
-from linkwise.io._collect_statements import Collector, in_file
+from linkwise.io._collect_statements import KINDS, Collector
 from linkwise.io._columns import _MISSING
 from linkwise.io._text import read_rows, shown
 from linkwise.result import Dendrogram
@@ -35,7 +36,8 @@ def read_tree(into: Collector, text: str) -> None:
     try:
         tree = Dendrogram.from_json(text)
     except LinkwiseError as bad:
-        raise in_file(into.name, bad) from bad
+        msg = f"{into.name}: {bad}"
+        raise ConstraintError(msg) from bad
     said = tree.triplets(minimal=True)
     names = [str(i) for i in range(tree.n_samples)] if tree.ids is None else [str(v) for v in tree.ids.tolist()]
     into.add_many(Kind.TRIPLET, names, said.items, np.zeros(said.n_statements, dtype=np.intp))
@@ -47,7 +49,8 @@ def _take(into: Collector, read: Callable[[Any], Taxonomy], lines: dict[str, int
         taxonomy = read(known)
         said = taxonomy.triplets(minimal=True)
     except LinkwiseError as bad:
-        raise in_file(into.name, bad) from bad
+        msg = f"{into.name}: {bad}"
+        raise ConstraintError(msg) from bad
     names = [str(i) for i in range(taxonomy.n_samples)] if taxonomy.ids is None else taxonomy.ids.tolist()
     place = np.array([(lines or {}).get(name, 0) for name in names] or [0], dtype=np.intp)
     into.add_many(Kind.TRIPLET, names, said.items, place[said.items[:, 0]])
@@ -65,12 +68,8 @@ def _two_columns(
     found: tuple[list[str], list[str], list[int]] = ([], [], [])
     for line, cells in rows:
         here = cells[first].strip() if first < len(cells) else ""
-        try:
-            if not here:
-                msg = f"{into.name}, line {line}: there is no {what}."
-                raise ConstraintError(msg)  # noqa: TRY301 - one place decides what happens to a bad line
-        except ConstraintError as bad:
-            into.skip(bad)
+        if not here:
+            into.skip(ConstraintError(f"{into.name}, line {line}: there is no {what}."))
         else:
             found[0].append(here)
             found[1].append(cells[second].strip() if second < len(cells) else "")
@@ -143,3 +142,60 @@ def read_parents(into: Collector, text: str, keys: list[str]) -> None:
         return bare.place([name if name in nodes else None for name in ids], ids=ids)
 
     _take(into, read, dict(zip(children, lines, strict=True)))
+
+
+# -- the log of a dialogue ---------------------------------------------------------------------------------------------
+
+
+def is_dialogue(first: Any) -> bool:
+    """Whether the first object of a file begins the log of a dialogue."""
+    return isinstance(first, dict) and str(first.get("format", "")).startswith("linkwise.dialogue/")
+
+
+def read_answers(into: Collector, objects: Iterator[tuple[int, dict[str, Any]]]) -> None:
+    """Add the trusted answers; samples are found by the names in the log where row numbers are not enough."""
+    from linkwise.active import FORMAT, Known, is_entry, standing
+
+    _, header = next(objects)
+    n = header.get("n_samples")
+    if header["format"] != FORMAT or type(n) is not int or n < 0:
+        msg = f"{into.name} is the log of a dialogue of the format {header['format']!r}, expected {FORMAT!r}."
+        raise ConstraintError(msg)
+    entries, lines = [], []
+    for line, entry in objects:
+        if not is_entry(entry) or max(entry.get("items", [0])) >= n:
+            into.skip(ConstraintError(f"{into.name}, line {line}: expected an answer, or the withdrawal of one."))
+            continue
+        entries.append(entry)
+        if "undo" not in entry:
+            lines.append(line)
+    known = Known(n)
+    for told in standing(entries):
+        known.take(told)
+    named = {row: str(name) for entry in entries for row, name in _named(entry)}
+    same = into.ids is None or len(into.ids) == n
+    numbers = all(name == str(row) for row, name in named.items())  # rows of other data would be taken for them
+    nameless = numbers or not {row for told in known.trusted for row in told.items} <= {*named}
+    if into.ids is not None and not same and nameless:
+        msg = (
+            f"{into.name} is the log of a dialogue about {n:,} samples, but the data has {len(into.ids):,}.\n"
+            "Hint: a log without names refers to samples by row number, so it fits only the data it was asked about."
+        )
+        raise ConstraintError(msg)
+    names: Any = named
+    if into.ids is not None and same:
+        names = [str(v) for v in into.ids.tolist()]
+    elif nameless:
+        names = [str(i) for i in range(n)]
+        for name in names:
+            into.code(name, 0)
+    for told in known.trusted:
+        if told.statement is not None:
+            word, *items = told.statement
+            into.add(KINDS[word], [names[i] for i in items], math.inf, lines[told.number], told.who)
+
+
+def _named(entry: dict[str, Any]) -> Iterator[tuple[int, Any]]:
+    """Return the rows of an answer, and the names of the samples where it gives them."""
+    items, names = entry.get("items", ()), entry.get("names", ())
+    return zip(items, names, strict=True) if len(items) == len(names) else iter(())

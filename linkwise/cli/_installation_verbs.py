@@ -1,10 +1,11 @@
-"""``linkwise warmup``: compile the kernels of the library ahead, by using commands and estimators on a few samples."""
+"""The verbs about the installation: ``warmup``, ``info``, and in the source tree ``reproduce``."""
 
 from __future__ import annotations
 
 import contextlib
 import io
 import os
+import platform
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -12,8 +13,14 @@ from typing import Any
 
 import click
 
+from linkwise import __version__
+from linkwise._files import is_partial, visible
+from linkwise._messages import many
+from linkwise._threads import cores
 from linkwise.cli._ask_verb import STRATEGIES
-from linkwise.cli._verb import answer, speaks_json, verb
+from linkwise.cli._options import Whole, quiet_option
+from linkwise.cli._verb import Interrupted, answer, speaks_json, verb
+from linkwise.exceptions import LinkwiseError
 
 _DATA = "name,x,y\n" + "".join(f"s{i},{i % 5}.5,{i * i % 7}\n" for i in range(12))
 _TEXTS = "id,body\n1,a cat sat\n2,the cat ran\n3,stocks fell\n4,stocks rose\n"
@@ -116,7 +123,6 @@ def kept_in() -> str:
 def _run(use: tuple[str, ...]) -> None:
     """Run a command without output; its result does not matter here."""
     from linkwise.cli._main import commands
-    from linkwise.exceptions import LinkwiseError
 
     typed, sys.stdin = sys.stdin, io.StringIO("y\nn\nu\n1\n2\n3\n" * 4)
     try:
@@ -128,3 +134,89 @@ def _run(use: tuple[str, ...]) -> None:
             commands.main(args=list(use), prog_name="linkwise", standalone_mode=False)
     finally:
         sys.stdin = typed
+
+
+_NEEDED = ("numpy", "scipy", "scikit-learn", "numba", "click", "rich")
+_OPTIONAL = ("matplotlib", "pandas", "polars", "pyarrow", "networkx", "dask", "starlette")
+
+
+@verb(short_help="Show versions, cores, memory and where compiled code is kept.")
+def info() -> None:
+    """Show what a bug report needs: versions, cores, memory, and where compiled code is kept."""
+    from importlib import metadata
+
+    rows = [("linkwise", __version__), ("python", f"{platform.python_version()} ({sys.executable})")]
+    for name in (*_NEEDED, *_OPTIONAL):
+        try:
+            rows.append((name, metadata.version(name)))
+        except metadata.PackageNotFoundError:
+            rows.append((name, "missing" if name in _NEEDED else "not installed (optional)"))
+    rows += [
+        ("system", platform.platform()),
+        ("cores", str(cores())),
+        ("memory", _memory()),
+        ("compiled code", kept_in()),
+    ]
+    answer(dict(rows), "\n".join(f"{name:<14} {value}" for name, value in rows))
+
+
+def _memory() -> str:
+    try:
+        total = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    except (AttributeError, ValueError, OSError):
+        return "unknown"
+    return f"{total / 2**30:.1f} GiB"
+
+
+@verb(short_help="Compute the figures and tables of a paper again.")
+@click.argument("paper")
+@click.option("--figure", "figures", multiple=True, metavar="N", help="Only this figure or table; may be repeated.")
+@click.option("--quick", is_flag=True, help="Few repetitions on the small sets: a minute or two.")
+@click.option("--draws", type=Whole(1), help="Repetitions of what is drawn, in place of the usual number.")
+@click.option("-o", "--output", metavar="FOLDER", default="linkwise-papers", show_default=True, type=click.Path())
+@click.option("--data", metavar="FOLDER", type=click.Path(), help="Data sets; default: what LINKWISE_DATA names.")
+@click.option("-j", "--jobs", type=Whole(1), default=1, show_default=True, help="Processes.")
+@quiet_option
+def reproduce(
+    paper: str,
+    figures: tuple[str, ...],
+    quick: bool,
+    draws: int | None,
+    output: str,
+    data: str | None,
+    jobs: int,
+    quiet: bool,
+) -> None:
+    """Compute the figures and tables of PAPER again and write one page that compares each with the paper.
+
+    Each exhibit is same, better, different or not comparable, by a rule that the page states with its tolerance.
+
+    PAPER is a name such as zheng2011, or a number, 000 to 004. Writes the page, the pictures and a CSV file of every
+    number; finished parts are kept, so that a run that was stopped goes on.
+    """
+    from studies.papers._reproduce import reproduce as compute_again
+
+    def say(line: str) -> None:
+        if not (quiet or speaks_json()):
+            click.echo(line, err=True)
+
+    made: list[str] = []
+    before = _count_files(output)
+    try:
+        for path in compute_again(
+            paper, figures=figures, quick=quick, draws=draws, output=output, data=data, n_jobs=jobs, say=say
+        ):
+            made.append(str(path))
+            if not (quiet or speaks_json()):
+                click.echo(path)
+    except (KeyboardInterrupt, click.Abort) as stopped:
+        new = _count_files(output) - before  # other processes write as well
+        if new <= 0:
+            raise
+        msg = f"interrupted; {many(new, 'new file')} in {visible(output)}.\nHint: run the same command again to go on."
+        raise Interrupted(msg) from stopped
+    answer({"files": made})
+
+
+def _count_files(folder: str) -> int:
+    return sum(path.is_file() and not is_partial(path) for path in Path(folder).rglob("*"))

@@ -1,4 +1,4 @@
-"""Mean field inference for wide components: blocks are exact inside and depend on the averages of other blocks."""
+"""Inference in wide components, whose exact tables would be too large: mean field and Gibbs sampling."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from linkwise._kernels.disjoint_set import components
 from linkwise._typing import FloatArray, IntArray
 from linkwise.engines.mixture._exact import divide
 from linkwise.engines.mixture._factors import Chunklets
+from linkwise.engines.mixture._kernels_gibbs import sample_labels
 from linkwise.engines.mixture._kernels_mean_field import Near, expected_factors, settle, sweep
 
 
@@ -76,3 +77,35 @@ def neighbors(pairs: IntArray, same: FloatArray, other: FloatArray, n: int) -> N
     start = np.concatenate([[0], np.cumsum(np.bincount(both[:, 0], minlength=n))]).astype(np.intp)
     to = np.ascontiguousarray(both[order, 1])
     return start, to, np.concatenate([same, same])[order], np.concatenate([other, other])[order]
+
+
+class Gibbs:
+    """Sampled beliefs about chunklets in wide components.
+
+    Every E-step begins at the best labeling known and draws the same random numbers, so that EM can come to rest.
+    ``label`` is a labeling in which all hard statements hold.
+    """
+
+    def __init__(self, graph: Chunklets, nodes: IntArray, label: IntArray, n_sweeps: int, seed: int) -> None:
+        self.node, self.n_sweeps, self.seed = nodes, n_sweeps, seed
+        inner = np.isin(graph.pairs[:, 0], nodes)
+        ends = np.searchsorted(nodes, graph.pairs[inner])
+        self.near = neighbors(ends, graph.same[inner], graph.other[inner], len(nodes))
+        self.allowed = label.astype(np.intp)
+        self.forget()
+
+    def forget(self) -> None:
+        """Start again."""
+        self.label = self.allowed.copy()
+
+    def expect(self, unary: FloatArray) -> tuple[float, FloatArray]:
+        """Return the log-weight of the best labeling seen, a lower bound of the log-sum, and sampled probabilities."""
+        chance = np.zeros_like(unary)
+        value = sample_labels(np.random.default_rng(self.seed), self.near, unary, self.label, chance, self.n_sweeps)
+        return value, chance
+
+    def decide(self, unary: FloatArray) -> IntArray:
+        """Return the best labeling seen; no change of one label betters it."""
+        label = self.label.copy()
+        sample_labels(np.random.default_rng(self.seed), self.near, unary, label, np.zeros_like(unary), self.n_sweeps)
+        return label

@@ -1,27 +1,43 @@
-"""``linkwise repair``: the verb that drops statements until the rest holds together, and writes the rest."""
+"""The verbs that write statements or trees to a file: ``repair``, ``select`` and ``convert``."""
 
 from __future__ import annotations
 
+import dataclasses
 import sys
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from linkwise._files import visible
-from linkwise._messages import many
+from linkwise._messages import many, more_lines
 from linkwise.cli._check_verb import about, as_dict
-from linkwise.cli._options import explained, knowledge_options, read_said, refuse_existing
+from linkwise.cli._options import (
+    Whole,
+    explained,
+    force_option,
+    knowledge_options,
+    quiet_option,
+    read_said,
+    refuse_existing,
+    require_ending,
+    statements_argument,
+)
+from linkwise.cli._saved_result import open_result
 from linkwise.cli._verb import CONFLICT, answer, on_screen, speaks_json, verb
+from linkwise.exceptions import LinkwiseError
 
 if TYPE_CHECKING:
     from linkwise.constraints import Entry
     from linkwise.io import Knowledge
 
-ENDINGS = (".csv", ".tsv", ".jsonl", ".ndjson")
+STATEMENTS = (".csv", ".tsv", ".jsonl")
+JSON_LINES = (".ndjson",)  # another ending of .jsonl
+TREES = (".nwk", ".newick", ".tree", ".tre", ".json", ".npy")
 
 
 @verb(short_help="Drop statements until the rest holds together.")
-@click.argument("constraints", metavar="STATEMENTS...", nargs=-1, required=True, type=click.Path(allow_dash=True))
+@statements_argument
 @knowledge_options
 @click.option("--auto", is_flag=True, help="Drop the cheapest set that is found: few statements, or light ones.")
 @click.option(
@@ -33,8 +49,8 @@ ENDINGS = (".csv", ".tsv", ".jsonl", ".ndjson")
 @click.option("--ask", "asking", is_flag=True, help="Show one conflict after another and ask which statement to drop.")
 @click.option("--keep-hard", is_flag=True, help="With --auto: never drop a statement without a weight.")
 @click.option("-o", "--output", metavar="FILE", required=True, type=click.Path(), help="Where the rest goes.")
-@click.option("--force", is_flag=True, help="Replace the file if it exists.")
-@click.option("--quiet", is_flag=True, help="Print nothing unless something is wrong.")
+@force_option
+@quiet_option
 def repair(
     constraints: tuple[str, ...],
     data_path: str | None,
@@ -56,9 +72,6 @@ def repair(
 
     Exits with 0 when FILE was written, 3 when the rest would still be contradictory; then nothing is written.
     """
-    import dataclasses
-    from pathlib import Path
-
     from linkwise.io import write_knowledge
     from linkwise.problem import check
 
@@ -68,9 +81,7 @@ def repair(
     if keep_hard and not auto:
         msg = "--keep-hard belongs to --auto."
         raise click.UsageError(msg)
-    if Path(output).suffix.lower() not in ENDINGS:
-        msg = f"-o {output} ends in {Path(output).suffix!r}, expected .csv, .tsv or .jsonl."
-        raise click.UsageError(msg)
+    require_ending(output, STATEMENTS, also=JSON_LINES)
     refuse_existing(output, force=force, inputs=constraints)
     statements, _ = read_said(constraints, data_path, id_column, form)
     said = statements.constraints
@@ -146,8 +157,6 @@ def _place(statements: Knowledge, given: str) -> tuple[str, int, str | None]:
 
 def _asked(statements: Knowledge) -> list[Entry]:
     """Go through the conflicts; a number drops the entries it names, q ends."""
-    import dataclasses
-
     from linkwise.constraints import entry_key
     from linkwise.problem import check
 
@@ -179,3 +188,119 @@ def _choose(count: int) -> int:
 
 def _show(text: str) -> None:
     click.echo(on_screen(text), err=speaks_json())
+
+
+@verb(short_help="Choose the few statements that imply most others.")
+@statements_argument
+@knowledge_options
+@click.option("-m", "--most", type=Whole(1), required=True, metavar="M", help="How many to choose.")
+@click.option("-o", "--output", metavar="FILE", type=click.Path(), help="Where they go: .csv, .tsv or .jsonl.")
+@click.option("--seed", type=Whole(0), default=0, show_default=True, help="Seed of random choices.")
+@force_option
+@quiet_option
+def select(
+    constraints: tuple[str, ...],
+    data_path: str | None,
+    id_column: str | None,
+    form: str | None,
+    most: int,
+    output: str | None,
+    seed: int,
+    force: bool,
+    quiet: bool,
+) -> None:
+    """Choose the M statements of a file, or of a taxonomy, that together imply most.
+
+    Pairs are judged by how many pairs they decide, triplets by how many triplets they imply.
+    """
+    from linkwise.io import write_knowledge
+    from linkwise.problem import informative
+
+    if output is not None:
+        require_ending(output, STATEMENTS)
+        refuse_existing(output, force=force, inputs=constraints)
+    statements, _ = read_said(constraints, data_path, id_column, form)
+    with explained(statements):
+        best = informative(statements.constraints, most, random_state=seed)
+    if output is not None:
+        write_knowledge(output, dataclasses.replace(statements, constraints=best.kept))
+    chosen = best.statements.tolist()
+    lines = [str(best).split("\n", 1)[0]]
+    lines += [f"  {statements.word(s)}: {gain:,.0f}" for s, gain in zip(chosen[:20], best.gain[:20], strict=True)]
+    lines += more_lines(20, len(chosen))
+    told = {
+        "chosen": [as_dict(statements, s) for s in chosen],
+        "gain": best.gain,
+        "implied": best.implied,
+        "total": best.total,
+        "bound": best.bound,
+        "exact": best.exact,
+        "written": output,
+    }
+    answer(told, "\n".join(lines + ([visible(output)] if output else [])), quiet=quiet)
+
+
+@verb(short_help="Turn files of constraints or trees into another form.")
+@click.argument("source", metavar="FROM", type=click.Path(allow_dash=True))
+@click.argument("target", metavar="TO", type=click.Path())
+@knowledge_options
+@force_option
+@quiet_option
+def convert(
+    source: str,
+    target: str,
+    data_path: str | None,
+    id_column: str | None,
+    form: str | None,
+    force: bool,
+    quiet: bool,
+) -> None:
+    """Read FROM and write TO; the ending of TO sets the form.
+
+    Constraints of any form (statements, plain lines, groups, taxonomies, answers of `linkwise ask`) become statements:
+    .csv, .tsv or .jsonl. A tree (Newick, .json, a linkage matrix .npy, a model) becomes .nwk, .json or .npy;
+    .nwk and .npy hold one tree, so that several are joined above every merge, .json keeps them apart.
+    """
+    from linkwise.io import read_tree, write_knowledge, write_tree
+
+    ending = Path(target).suffix.lower()
+    if ending not in (*STATEMENTS, *JSON_LINES, *TREES):
+        forms = ".csv, .tsv or .jsonl for statements, .nwk, .json or .npy for a tree"
+        msg = f"{target} ends in {ending!r}, expected {forms}."
+        raise click.UsageError(msg)
+    refuse_existing(target, force=force, inputs=[source])
+    if ending not in TREES:
+        statements, _ = read_said([source], data_path, id_column, form)
+        write_knowledge(target, statements)
+        n = statements.constraints.n_statements
+        answer({"written": target, "statements": n}, f"{visible(target)}: {many(n, 'statement')}.", quiet=quiet)
+        return
+    if data_path is not None or form is not None:
+        msg = f"--data and --format are about statements, but {target} is a tree."
+        raise click.UsageError(msg)
+    model = Path(source).is_dir() or Path(source).suffix.lower() == ".lwm"
+    found = open_result(source) if model else None
+    tree = _piped_tree() if source == "-" else read_tree(source) if found is None else found.tree
+    tree = tree.parted()
+    joined = not tree.is_tree and ending != ".json"
+    write_tree(target, tree, ids=None if found is None else found.ids, join=joined)
+    told = {"written": target, "samples": tree.n_samples, "trees": tree.n_trees, "joined": joined}
+    text = f"{visible(target)}: a tree of {many(tree.n_samples, 'sample')}."
+    if not tree.is_tree:
+        what = "joined above every merge" if joined else "kept apart"
+        text = f"{visible(target)}: {tree.n_trees:,} trees of {many(tree.n_samples, 'sample')}, {what}."
+    answer(told, text, quiet=quiet)
+
+
+def _piped_tree() -> Any:
+    """Read a tree from standard input, which has no ending: JSON begins with a brace, anything else is Newick."""
+    from linkwise import Dendrogram
+    from linkwise.io import read_text
+
+    text = read_text("-")
+    try:
+        is_json = text.lstrip().startswith("{")
+        return Dendrogram.from_json(text) if is_json else Dendrogram.from_newick(text, forest=True)
+    except (ValueError, KeyError, TypeError) as bad:
+        msg = f"standard input is not a tree that can be read: {str(bad) or type(bad).__name__}"
+        raise LinkwiseError(msg) from bad
