@@ -154,7 +154,7 @@ class ConstrainedAgglomerative(LeavesDeadEnds, HierarchyMixin, ConstrainedCluste
     **Guarantee** every hard statement holds in ``labels_`` and in every coarser legal cut, re-checked after each fit;
     merging stops only when no two clusters can be merged. A dead end may lie above the smallest feasible number of
     clusters, which is NP-hard to find. Above ``n_clusters`` it is left by joining close trees with few cannot-links
-    between them and assigning all samples at once under the statements, at a price for leaving their cluster; then each
+    between them and assigning samples with cannot-links at once, at a price for leaving their cluster; then each
     cluster is merged again. A dead end is final only where the search for an assignment gives up, or under the rules γ
     and ε. Must-links, cannot-links and ε together are an NP-complete question: `DeadEndError` is raised where the
     greedy start cannot meet them.

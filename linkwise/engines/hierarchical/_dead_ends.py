@@ -1,9 +1,9 @@
-"""Dead ends of greedy merging, left by joining trees and moving the few samples that keep statements from holding.
+"""Dead ends of greedy merging, left by joining trees and moving a few samples so that all statements hold.
 
 Greedy merging can make clusters of which no two may be joined, where other merges would have led to fewer clusters.
 The trees are nearly right, so they are kept: those with few cannot-links between them, and close to each other, are
-joined regardless of cannot-links. Then all samples are assigned at once under the cannot-links, at a price for leaving
-the own cluster, and each cluster gets its tree.
+joined regardless of cannot-links. Then the samples that have cannot-links are assigned at once under these, at a price
+for leaving the own cluster, and each cluster gets its tree.
 """
 
 from __future__ import annotations
@@ -125,7 +125,7 @@ def _links_between(trees: IntArray, problem: Problem) -> FloatArray:
 
 
 def move_few(X: Any, metric: Any, method: str, home: IntArray, k: int, problem: Problem) -> IntArray | None:
-    """Assign the samples so that all must-links and cannot-links hold and few leave their cluster.
+    """Assign samples with cannot-links so that all must-links and cannot-links hold and few leave their cluster.
 
     Parameters
     ----------
@@ -145,27 +145,34 @@ def move_few(X: Any, metric: Any, method: str, home: IntArray, k: int, problem: 
 
     Notes
     -----
-    **Cost** 200 k distances for each sample, or k for linkages that work on centers. **Guarantee** must-linked groups
-    stay together; the assignment has the minimum total cost wherever `assign` finds that. The cost of a cluster is the
-    distance from it, in units of the mean, and one unit more if it is another than the sample's own.
+    **Cost** 200 k distances for each sample that has cannot-links or is must-linked to one that has, or k for linkages
+    that work on centers. **Guarantee** all other samples stay; must-linked groups stay together; the assignment has the
+    minimum total cost wherever `assign` finds that. The cost of a cluster is the distance from it, in units of the
+    mean, and one unit more if it is not the sample's own.
     """
-    group, apart, n_groups = problem.group, problem.apart, problem.n_groups
-    far = np.stack([_distances(X, metric, method, np.flatnonzero(home == c)) for c in range(k)], axis=1)
+    apart = problem.apart
+    place = np.full(problem.n_groups, -1, dtype=np.intp)
+    place[apart.node] = np.arange(apart.n_places)
+    place = place[problem.group]
+    rows = np.flatnonzero(place >= 0)
+    far = np.stack([_distances(X, metric, method, rows, np.flatnonzero(home == c)) for c in range(k)], axis=1)
     far /= far.mean() or 1.0
     far += _PRICE
-    far[np.arange(len(home)), home] -= _PRICE
-    cost = np.stack([np.bincount(group, weights=column, minlength=n_groups) for column in far.T], axis=1)
-    found = assign(cost[apart.node], apart, None)
+    far[np.arange(len(rows)), home[rows]] -= _PRICE
+    cost = np.zeros((apart.n_places, k))
+    for c in range(k):
+        cost[:, c] = np.bincount(place[rows], weights=far[:, c], minlength=apart.n_places)
+    found = assign(cost, apart, None)
     if not found.solved:
         known = problem.verdict.witness
         if not isinstance(known, np.ndarray):
             return None
-        shown = np.empty(n_groups, dtype=np.intp)
-        shown[group] = known
-        found = assign(cost[apart.node], apart, shown[apart.node])
-    best = cost.argmin(axis=1)
-    best[apart.node] = found.labels
-    return best[group]
+        shown = np.empty(apart.n_places, dtype=np.intp)
+        shown[place[rows]] = known[rows]
+        found = assign(cost, apart, shown)
+    labels = home.copy()
+    labels[rows] = found.labels[place[rows]]
+    return labels
 
 
 def _part(X: Any, metric: Any, rows: IntArray) -> Any:
@@ -176,16 +183,17 @@ def _part(X: Any, metric: Any, rows: IntArray) -> Any:
     return X[np.ix_(rows, rows)]
 
 
-def _distances(X: Any, metric: Any, method: str, members: IntArray) -> FloatArray:
+def _distances(X: Any, metric: Any, method: str, rows: IntArray, members: IntArray) -> FloatArray:
     """Return distances of samples to a cluster: squared to its center, or the mean to some of its samples."""
     if linkage_code(method) in EUCLIDEAN_ONLY and not _is_matrix(metric):
-        return squared(np.ascontiguousarray(X, dtype=np.float64), X[members].mean(axis=0, dtype=np.float64)[None])[:, 0]
+        center = X[members].mean(axis=0, dtype=np.float64)
+        return squared(np.ascontiguousarray(X[rows], dtype=np.float64), center[None])[:, 0]
     some = members[:: -(-len(members) // _MEMBERS)]
-    out = np.empty(len(X))
+    out = np.empty(len(rows))
     step = max(1, CHUNK // (8 * len(some)))
-    for start in range(0, len(X), step):
-        rows = X[start : start + step]
-        far = rows[:, some] if _is_matrix(metric) else cdist(rows, X[some], metric=metric)
+    for start in range(0, len(rows), step):
+        here = rows[start : start + step]
+        far = X[np.ix_(here, some)] if _is_matrix(metric) else cdist(X[here], X[some], metric=metric)
         out[start : start + step] = far.mean(axis=1)
     return out
 
