@@ -25,6 +25,7 @@ class Questions:
         self.few = self.constraints.select(slice(0, 1_000))
         self.newick = self.tree.to_newick()
         self.time_cut_constrained()  # loads or compiles the kernels
+        self.time_cut_agreeing()
         self.time_build()
 
     def time_build(self, *_):
@@ -47,6 +48,9 @@ class Questions:
 
     def time_cut_constrained(self, *_):
         self.tree.cut_constrained(self.few, 100)
+
+    def time_cut_agreeing(self, *_):
+        self.tree.cut_agreeing(self.few, 100)
 
     def time_to_linkage(self, *_):
         self.tree.to_linkage()

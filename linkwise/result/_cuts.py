@@ -32,7 +32,12 @@ from linkwise.trees import by_first_appearance, nearest_flagged
 if TYPE_CHECKING:
     from linkwise.trees import Tree
 
-_HINT = "leave the others out with `constraints.select(...)`."
+
+def refuse_choices(constraints: Constraints, who: str) -> None:
+    """Refuse statements that leave a choice between pairs; rules are not judged."""
+    plain = [kind for kind in Kind if not kind.is_choice]
+    hint = "leave the others out with `constraints.select(...)`."
+    require_understood(constraints.with_rules(), who, plain, hint=hint)
 
 
 def read_cluster_count(n_clusters: Any, n_roots: int, n_samples: int) -> int:
@@ -107,8 +112,7 @@ def urgency(tree: Tree, constraints: Constraints | None) -> IntArray:
     urgent = np.full(tree.n_nodes, ORDINARY, dtype=np.intp)
     if constraints is None or constraints.n_statements == 0:
         return urgent
-    plain = [kind for kind in Kind if not kind.is_choice]
-    require_understood(constraints.with_rules(), "the constrained cut", plain, hint=_HINT)
+    refuse_choices(constraints, "the constrained cut")
     index = tree._lca
     a, b, c = (np.ascontiguousarray(column) for column in constraints.of(Kind.TRIPLET).T)
     shown = splits_off(index, a, b, c)

@@ -12,6 +12,7 @@ from linkwise._typing import BoolArray, IntArray
 from linkwise.constraints import Constraints, Kind, require_constraints
 from linkwise.exceptions import LinkwiseError, LinkwiseWarning
 from linkwise.result import _cuts
+from linkwise.result._agreement import labels_in_agreement
 from linkwise.result._small_branches import OutlierCut, cut_without_outliers, shortfalls
 from linkwise.result._triplets import triplets_of
 from linkwise.trees import Exchange, read_pairs
@@ -292,6 +293,66 @@ class Dendrogram(Exchange):
         """
         require_constraints(constraints, "cut_constrained", self.n_samples, of="the tree")
         return _cuts.labels_by_knowledge(self, constraints, n_clusters)
+
+    def cut_agreeing(self, constraints: Constraints, n_clusters: int | None = None) -> IntArray:
+        """Choose the branches that agree best with constraints as clusters, each at its own height.
+
+        The cut breaks the fewest hard statements. Of such cuts it shows the most hard triplets (a and b together, c in
+        another cluster), then the greatest weight of soft statements; then it has the fewest clusters, or with
+        ``n_clusters`` undoes the latest merges.
+
+        Parameters
+        ----------
+        constraints : Constraints
+            Statements about the same samples; those of weight ``inf`` are hard.
+        n_clusters : int, optional
+            How many clusters, from ``n_roots`` to ``n_samples``. By default as few as agree best.
+
+        Returns
+        -------
+        ndarray of intp, shape (n_samples,)
+            Labels 0 to k - 1, numbered by first appearance.
+
+        Raises
+        ------
+        LinkwiseError
+            There is no cut with ``n_clusters`` clusters, or a statement leaves a choice between pairs.
+
+        See Also
+        --------
+        cut_constrained : a finer cut refines a coarser one.
+
+        Notes
+        -----
+        A node of several children gives them up one at a time, the last first, as in `cut`. A broken group counts once
+        for each cluster beyond the first that holds its samples if they belong together, and for each sample that
+        shares its cluster with one before it if they belong apart. No flat cut breaks a triplet that the tree displays;
+        others play no role.
+
+        **Cost** O(n + m); with ``n_clusters`` O(n k + m) time and up to 4 n k bytes. **Guarantee** the cut is optimal.
+        So if some cut of the tree, with ``n_clusters`` clusters if given, breaks no hard statement, this one breaks
+        none; without statements it is ``cut(n_clusters=...)``, or each tree is one cluster. Weights are added with 15
+        digits of the largest, fewer for more than a thousand of them. **Departure from** [1]_ hard statements, weights,
+        groups, triplets and a number of clusters; every sample has a cluster, none is noise; after the statements the
+        number of clusters decides, not their stability.
+
+        References
+        ----------
+        .. [1] R. J. G. B. Campello, D. Moulavi, A. Zimek, J. Sander, "A Framework for Semi-Supervised and Unsupervised
+           Optimal Extraction of Clusters from Hierarchies", Data Mining and Knowledge Discovery 27, 2013.
+
+        Examples
+        --------
+        >>> from linkwise import Constraints, Dendrogram
+        >>> tree = Dendrogram.from_merges(5, [(0, 1), (5, 2), (3, 4), (6, 7)], [1.0, 3.0, 4.0, 9.0])
+        >>> said = Constraints.build(5, must_link=[(3, 4)], cannot_link=[(1, 2)])
+        >>> tree.cut_agreeing(said).tolist()
+        [0, 0, 1, 2, 2]
+        >>> tree.cut(height=4.0).tolist(), tree.cut(height=2.0).tolist()  # no height does this
+        ([0, 0, 0, 1, 1], [0, 0, 1, 2, 3])
+        """
+        require_constraints(constraints, "cut_agreeing", self.n_samples, of="the tree")
+        return labels_in_agreement(self, constraints, n_clusters)
 
     def cut_outliers(
         self,

@@ -134,6 +134,7 @@ def _use_functions() -> None:
     metrics.h_correlation(paths, agglomerate(X[:6]))
     tree.triplets(), tree.triplets(minimal=True)
     Dendrogram.from_newick("((0:1,1:1):1,(2:1,3:1):1);").cut(n_clusters=2)
+    tree.cut_agreeing(clique), tree.cut_agreeing(clique, 9)
     sources.label_pairs(y, 10, random_state=0), sources.near_duplicates(X, 0.5)
     sources.max_separation(X[:, 0], 0.5, along=X[:, 1], window=1.0)
     problem.close_comparisons([(0, 1, 2), (0, 2, 3)])

@@ -147,6 +147,26 @@ def test_enough_clusters_meet_every_cannot_link_that_can_be_met(case, data):
     assert all(labels[i] != labels[j] for i, j in pairs)
 
 
+@given(forests(max_samples=40), st.data())
+def test_no_cut_of_as_many_clusters_agrees_better_than_the_agreeing_one(case, data):
+    tree, n, _, _ = case
+    if n < 2:
+        return
+    pair = st.tuples(st.integers(0, n - 1), st.integers(0, n - 1)).filter(lambda p: p[0] != p[1])
+    must, cannot = (data.draw(st.lists(pair, max_size=8)) for _ in range(2))
+    said = Constraints.build(n, must_link=must, cannot_link=cannot)
+
+    def broken(labels):
+        return sum(labels[i] != labels[j] for i, j in must) + sum(labels[i] == labels[j] for i, j in cannot)
+
+    fewest = broken(tree.cut_agreeing(said))
+    for k in range(tree.n_roots, n + 1):
+        labels = tree.cut_agreeing(said, k)
+        assert len(blocks(labels.tolist())) == k
+        assert fewest <= broken(labels) <= min(broken(tree.cut(n_clusters=k)), broken(tree.cut_constrained(said, k)))
+        assert tree.cut_agreeing(said.with_weight(0.1), k).tolist() == labels.tolist()
+
+
 @given(forests(widest=(3, 5), roots=False))
 def test_a_binary_refinement_says_the_same_and_more(case):
     tree, n, parent, _ = case

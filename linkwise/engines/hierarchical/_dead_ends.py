@@ -1,10 +1,9 @@
-"""Dead ends of greedy merging, left by dividing the samples so that all statements hold and growing a tree per part.
+"""Dead ends of greedy merging, left by joining trees and moving a few samples so that all statements hold.
 
 Greedy merging can make clusters of which no two may be joined, where other merges would have led to fewer clusters.
-Two divisions are tried: the clusters of the dead end joined regardless of cannot-links, and the largest of them. From
-each, samples are assigned to the clusters, all at once and under the cannot-links, until nothing moves: by centers, as
-in k-means, for linkages that work on centers, else by mean distances, which every metric has. The division with the
-lower cost is kept.
+The trees are nearly right, so they are kept: those with few cannot-links between them, and close to each other, are
+joined regardless of cannot-links. Then the samples that have cannot-links are assigned at once under these, at a price
+for leaving the own cluster, and each cluster gets its tree.
 """
 
 from __future__ import annotations
@@ -15,9 +14,12 @@ from typing import Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
+from scipy.sparse import csr_array
+from scipy.spatial.distance import cdist
 
 from linkwise._compat import StrOptions
 from linkwise._memory import require_memory
+from linkwise._messages import many
 from linkwise._typing import FloatArray, IntArray
 from linkwise._validation import warn_user
 from linkwise.constraints import MinSeparation
@@ -29,22 +31,23 @@ from linkwise.engines.hierarchical._new_samples import CHUNK
 from linkwise.problem import Problem
 from linkwise.result import Dendrogram
 
-_ROUNDS = 10  # of assigning samples and updating clusters
+_PRICE = 1.0  # for leaving the own cluster, in mean distances
 _MEMBERS = 200  # of a cluster, at most, to which distances are averaged
-_STAND_INS = 2_000  # samples, and one of each cluster, by which the clusters of a dead end are compared
+_STAND_INS = 500  # samples, and one of each tree, by which the trees of a dead end are compared
 
 
 class LeavesDeadEnds:
     """Hierarchies under cannot-links whose merging can end above the number of clusters asked for."""
 
     _dead_end_constraints: ClassVar[dict[str, list[Any]]] = {"dead_end": [StrOptions({"regroup", "raise"})]}
-    _saved: ClassVar[dict[str, Kept]] = {"dead_end_": REPORTED}
+    _saved: ClassVar[dict[str, Kept]] = {"dead_end_": REPORTED, "n_regrouped_": REPORTED}
     _added_parameters: ClassVar[dict[str, Any]] = {"dead_end": "raise"}
     n_clusters: int | None
     linkage: str
     dtype: str
     dead_end: str
     dead_end_: int | None = None
+    n_regrouped_: int | None = None
 
     def _judge(self, problem: Problem) -> None:
         if self.n_clusters is None and not problem.constraints.rules:
@@ -53,45 +56,85 @@ class LeavesDeadEnds:
             super()._judge(problem)  # type: ignore[misc]
 
     def _leave_dead_end(self, tree: Dendrogram, problem: Problem, source: Callable[[], tuple[Any, Any]]) -> Dendrogram:
-        """Return the tree, or if it has too many roots and a division is found, a forest in which all statements hold.
+        """Return the tree, or if it has too many roots and a way out is found, a forest in which all statements hold.
 
         ``source`` gives samples and metric, or dissimilarities.
         """
-        self.dead_end_ = None
+        self.dead_end_ = self.n_regrouped_ = None
         k = self.n_clusters
         if self.dead_end == "raise" or k is None or k >= tree.n_roots:
             return tree
         if any(not isinstance(rule, MinSeparation) for rule in problem.constraints.rules):
             return tree  # whether a merge keeps these depends on all merges before
         X, metric = source()
-        labels = divide(X, metric, self.linkage, tree.cut(n_clusters=tree.n_roots), k, problem)
+        home = join_trees(X, metric, tree.cut(n_clusters=tree.n_roots), k, problem)
+        labels = move_few(X, metric, self.linkage, home, k, problem)
         if labels is None:
             return tree
-        warn_user(
-            f"greedy merging met a dead end at {tree.n_roots} clusters; the samples were divided again so that "
-            f"all statements hold in {k}."
-        )
-        self.dead_end_ = tree.n_roots
+        self.dead_end_, self.n_regrouped_ = tree.n_roots, int((labels != home).sum())
+        warn_user(_detour(tree.n_roots, self.n_regrouped_, len(labels), k))
         return grow_within(X, metric, labels, problem.group, self.linkage, self.dtype, problem.constraints.ids)
 
 
 def detours(model: Any) -> tuple[str, ...]:
     """Word that a fitted model left a dead end, if it did, as a reason for its result."""
-    end = getattr(model, "dead_end_", None)
-    return () if end is None else (f"greedy merging met a dead end at {end} clusters; all samples were divided again.",)
+    if getattr(model, "dead_end_", None) is None:
+        return ()
+    return (_detour(model.dead_end_, model.n_regrouped_, len(model.labels_), model.n_clusters),)
 
 
-def divide(X: Any, metric: Any, method: str, clusters: IntArray, k: int, problem: Problem) -> IntArray | None:
-    """Turn more than k clusters into k in which all must-links and cannot-links hold.
+def _detour(end: int, moved: int, n: int, k: int) -> str:
+    return (
+        f"greedy merging met a dead end at {end} clusters; {moved:,} of {many(n, 'sample')} "
+        f"{'was' if moved == 1 else 'were'} moved so that all statements hold in {many(k, 'cluster')}."
+    )
+
+
+def join_trees(X: Any, metric: Any, trees: IntArray, k: int, problem: Problem) -> IntArray:
+    """Join trees until k clusters are left, regardless of cannot-links.
+
+    Two trees are as far apart as their mean distance, times the cannot-links between them; joined ones as far as the
+    farthest two. Of many samples some stand for all.
+    """
+    order = np.argsort(trees, kind="stable")
+    r, step = int(trees.max()) + 1, -(-len(trees) // _STAND_INS)
+    begin = np.searchsorted(trees[order], np.arange(r + 1))
+    rows = np.concatenate([order[low:high:step] for low, high in itertools.pairwise(begin)])
+    first = np.searchsorted(trees[rows], np.arange(r))
+    far = _part(X, metric, rows)
+    if not _is_matrix(metric):
+        far = cdist(far, far, metric=metric)
+    total = np.add.reduceat(np.add.reduceat(far, first, axis=0), first, axis=1)
+    count = np.bincount(trees[rows]).astype(np.float64)
+    apart = total / np.outer(count, count) * _links_between(trees, problem)
+    np.fill_diagonal(apart, 0.0)
+    merges = merge_all((apart + apart.T) / 2, method="complete", metric="precomputed")
+    return Dendrogram.from_merges(r, merges.pairs, merges.height).cut(n_clusters=k)[trees]
+
+
+def _links_between(trees: IntArray, problem: Problem) -> FloatArray:
+    """Count the cannot-links between trees; a group apart has at most one must-linked group in each."""
+    cliques, group = problem.apart, problem.group
+    of_group = np.empty(problem.n_groups, dtype=np.intp)
+    of_group[group] = trees
+    r = int(trees.max()) + 1
+    require_memory(8 * r * r, f"the {r} x {r} cannot-links between trees", "ask for more clusters.")
+    found = of_group[cliques.node[cliques.member]]
+    held = csr_array((np.ones(len(found)), found, cliques.start), shape=(len(cliques.start) - 1, r))
+    return np.asarray((held.T @ held).toarray())
+
+
+def move_few(X: Any, metric: Any, method: str, home: IntArray, k: int, problem: Problem) -> IntArray | None:
+    """Assign samples with cannot-links so that all must-links and cannot-links hold and few leave their cluster.
 
     Parameters
     ----------
     X, metric, method
         Vectors and how they are compared, or square dissimilarities and ``"precomputed"``; the linkage.
-    clusters : ndarray of intp, shape (n,)
-        Labels of the clusters of the dead end.
+    home : ndarray of intp, shape (n,)
+        Labels below k, of clusters in which must-links hold.
     k : int
-        Number of clusters wanted.
+        Number of clusters.
     problem : Problem
         The statements; its witness is asked for only where no assignment is found.
 
@@ -102,66 +145,34 @@ def divide(X: Any, metric: Any, method: str, clusters: IntArray, k: int, problem
 
     Notes
     -----
-    **Cost** at most twenty rounds of 200 k distances for each sample, of k for linkages that work on centers.
-    **Guarantee** must-linked groups stay together, and each round is an assignment at minimum total distance wherever
-    `assign` finds that.
+    **Cost** 200 k distances for each sample that has cannot-links or is must-linked to one that has, or k for linkages
+    that work on centers. **Guarantee** all other samples stay; must-linked groups stay together; the assignment has the
+    minimum total cost wherever `assign` finds that. The cost of a cluster is the distance from it, in units of the
+    mean, and one unit more if it is not the sample's own.
     """
-    best: tuple[float, IntArray | None] = np.inf, None
-    for labels in (_join(X, metric, method, clusters, k), _largest(clusters, k)):
-        ended = _alternate(X, metric, method, labels, k, problem)
-        if ended is None:
+    apart = problem.apart
+    place = np.full(problem.n_groups, -1, dtype=np.intp)
+    place[apart.node] = np.arange(apart.n_places)
+    place = place[problem.group]
+    rows = np.flatnonzero(place >= 0)
+    far = np.stack([_distances(X, metric, method, rows, np.flatnonzero(home == c)) for c in range(k)], axis=1)
+    far /= far.mean() or 1.0
+    far += _PRICE
+    far[np.arange(len(rows)), home[rows]] -= _PRICE
+    cost = np.zeros((apart.n_places, k))
+    for c in range(k):
+        cost[:, c] = np.bincount(place[rows], weights=far[:, c], minlength=apart.n_places)
+    found = assign(cost, apart, None)
+    if not found.solved:
+        known = problem.verdict.witness
+        if not isinstance(known, np.ndarray):
             return None
-        best = min(best, ended, key=lambda one: one[0])
-    return best[1]
-
-
-def _alternate(
-    X: Any, metric: Any, method: str, labels: IntArray, k: int, problem: Problem
-) -> tuple[float, IntArray] | None:
-    """Assign samples to clusters and update these until nothing moves; return the cost and the labels."""
-    group, apart, n_nodes = problem.group, problem.apart, problem.n_groups
-    cost, before = np.zeros((n_nodes, k)), None
-    for _ in range(_ROUNDS):
-        for c in range(k):
-            members = np.flatnonzero(labels == c)
-            if len(members):  # a cluster that lost all its samples stays where it was
-                far = _distances(X, metric, method, members)
-                cost[:, c] = np.bincount(group, weights=far, minlength=n_nodes)
-        found = assign(cost[apart.node], apart, before)
-        if not found.solved:
-            known = problem.verdict.witness
-            if not isinstance(known, np.ndarray):
-                return None
-            shown = np.empty(n_nodes, dtype=np.intp)
-            shown[group] = known
-            found = assign(cost[apart.node], apart, shown[apart.node])
-        best = cost.argmin(axis=1)
-        best[apart.node] = found.labels
-        total = float(cost[np.arange(n_nodes), best].sum())
-        if np.array_equal(labels, best[group]):
-            break
-        labels, before = best[group], found.labels
-    return total, labels
-
-
-def _largest(clusters: IntArray, k: int) -> IntArray:
-    """Number the k largest clusters; the samples of all others have -1."""
-    number = np.full(int(clusters.max()) + 1, -1, dtype=np.intp)
-    number[np.argsort(-np.bincount(clusters), kind="stable")[:k]] = np.arange(k)
-    return number[clusters]
-
-
-def _join(X: Any, metric: Any, method: str, clusters: IntArray, k: int) -> IntArray:
-    """Join clusters until k are left, regardless of cannot-links; of many samples some stand for all."""
-    order = np.argsort(clusters, kind="stable")
-    begin = np.searchsorted(clusters[order], np.arange(int(clusters.max()) + 2))
-    step = -(-len(clusters) // _STAND_INS)
-    rows = np.concatenate([order[low:high:step] for low, high in itertools.pairwise(begin)])
-    merges = merge_all(_part(X, metric, rows), method=method, metric=metric, forced=clusters[rows])
-    found = Dendrogram.from_merges(len(rows), merges.pairs, merges.height).cut(n_clusters=k)
-    joined = np.empty(len(begin) - 1, dtype=np.intp)
-    joined[clusters[rows]] = found
-    return joined[clusters]
+        shown = np.empty(apart.n_places, dtype=np.intp)
+        shown[place[rows]] = known[rows]
+        found = assign(cost, apart, shown)
+    labels = home.copy()
+    labels[rows] = found.labels[place[rows]]
+    return labels
 
 
 def _part(X: Any, metric: Any, rows: IntArray) -> Any:
@@ -172,18 +183,17 @@ def _part(X: Any, metric: Any, rows: IntArray) -> Any:
     return X[np.ix_(rows, rows)]
 
 
-def _distances(X: Any, metric: Any, method: str, members: IntArray) -> FloatArray:
+def _distances(X: Any, metric: Any, method: str, rows: IntArray, members: IntArray) -> FloatArray:
     """Return distances of samples to a cluster: squared to its center, or the mean to some of its samples."""
     if linkage_code(method) in EUCLIDEAN_ONLY and not _is_matrix(metric):
-        return squared(np.ascontiguousarray(X, dtype=np.float64), X[members].mean(axis=0, dtype=np.float64)[None])[:, 0]
-    from scipy.spatial.distance import cdist
-
+        center = X[members].mean(axis=0, dtype=np.float64)
+        return squared(np.ascontiguousarray(X[rows], dtype=np.float64), center[None])[:, 0]
     some = members[:: -(-len(members) // _MEMBERS)]
-    out = np.empty(len(X))
+    out = np.empty(len(rows))
     step = max(1, CHUNK // (8 * len(some)))
-    for start in range(0, len(X), step):
-        rows = X[start : start + step]
-        far = rows[:, some] if _is_matrix(metric) else cdist(rows, X[some], metric=metric)
+    for start in range(0, len(rows), step):
+        here = rows[start : start + step]
+        far = X[np.ix_(here, some)] if _is_matrix(metric) else cdist(X[here], X[some], metric=metric)
         out[start : start + step] = far.mean(axis=1)
     return out
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 import warnings
-from itertools import combinations
+from itertools import combinations, permutations
 from types import SimpleNamespace
 
 import numpy as np
@@ -23,8 +23,9 @@ from linkwise.exceptions import (
     LinkwiseWarning,
     UnsupportedConstraintError,
 )
+from linkwise.problem import Problem
 from tests.oracles.agglomeration import greedy
-from tests.oracles.trees import clades, displays, random_forest, samples_below
+from tests.oracles.trees import clades, displays, random_forest, refines, samples_below
 from tests.profile import examples
 
 LINKAGES = ("single", "complete", "average", "weighted", "ward", "centroid", "median")
@@ -65,7 +66,7 @@ def broken(labels, must, cannot):
 
 
 def leaves_a_dead_end(model, X, said):
-    """Fit below what greedy merging reaches: either nobody could, or samples are divided again and all holds."""
+    """Fit below what greedy merging reaches: either it is infeasible, or samples are moved and all statements hold."""
     if check(said, n_clusters=model.n_clusters).status == "infeasible":
         with pytest.raises(InfeasibleConstraintsError):
             model.fit(X, constraints=said)
@@ -193,14 +194,16 @@ def test_the_smallest_dead_end(linkage):
     ("linkage", "metric"),
     [(linkage, "euclidean") for linkage in LINKAGES] + [(linkage, "precomputed") for linkage in LINKAGES[:4]],
 )
-def test_a_dead_end_is_left_by_dividing_anew(linkage, metric):
+def test_a_dead_end_is_left_by_moving_samples(linkage, metric):
     """Both parts of the trap's one way out, each with a tree whose heights are those of the linkage."""
     X = distances(TRAP) if metric == "precomputed" else TRAP
-    with pytest.warns(LinkwiseWarning, match=r"met a dead end at 3 clusters; .* all statements hold in 2"):
+    with pytest.warns(
+        LinkwiseWarning, match=r"at 3 clusters; 1 of 4 samples was moved so that .* hold in 2 clusters\."
+    ):
         model = ConstrainedAgglomerative(2, linkage=linkage, metric=metric).fit(X, constraints=TRAP_LINKS)
     assert model.labels_.tolist() == [0, 1, 1, 0]
     assert model.k_min_ == model.n_clusters_ == 2
-    assert model.dead_end_ == 3
+    assert (model.dead_end_, model.n_regrouped_) == (3, 1)
     assert model.certificate_.ok
     assert sorted(model.dendrogram_.raw_height[4:].round(9).tolist()) == [2.0, 4.1]
 
@@ -268,36 +271,69 @@ def test_dead_ends_of_other_kinds_of_samples(matrix):
         assert verify(model.labels_, said).ok
 
 
-def test_of_two_ways_out_the_one_that_costs_less_is_taken(monkeypatch):
-    whole, ends = _dead_ends._alternate, []
-    monkeypatch.setattr(_dead_ends, "_alternate", lambda *given: ends.append(whole(*given)) or ends[-1])
-    won = [0, 0]
-    for seed in range(40):
-        X = points(22, seed)
-        must, cannot, _ = links(22, seed, must=0.1, cannot=0.9)
-        said = Constraints.build(22, must_link=must, cannot_link=cannot)
-        k = next(k for k in range(2, 23) if check(said, n_clusters=k).status == "feasible")
-        ends.clear()
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            model = ConstrainedAgglomerative(k, linkage="average").fit(X, constraints=said)
-        if not ends or ends[0][0] == ends[1][0]:
+@every_linkage
+def test_samples_stay_where_their_tree_is_but_for_those_in_the_way(linkage):
+    """A close pair between two groups of fifty, one of it against each group: only one of the pair has to move."""
+    rng = np.random.default_rng(0)
+    y = np.repeat([0, 1], 51)
+    X = rng.normal(size=(102, 2)) * 0.1 + y[:, None]
+    X[[50, 101]] = [[0.5, 0.5], [0.51, 0.5]]
+    said = Constraints.build(102, cannot_link=[(0, 51), (0, 101), (51, 50)])
+    forest = ConstrainedAgglomerative(None, linkage=linkage).fit(X, constraints=said).labels_
+    assert (np.bincount(forest) == [50, 2, 50]).all()
+    with pytest.warns(LinkwiseWarning, match="1 of 102 samples was moved"):
+        model = ConstrainedAgglomerative(2, linkage=linkage).fit(X, constraints=said)
+    assert model.labels_.tolist() == y.tolist()
+
+
+@pytest.mark.parametrize("linkage", ["average", "ward"])
+def test_what_was_merged_is_kept_and_the_moves_are_counted(linkage):
+    ends = 0
+    for seed in range(examples(30, 1_000)):
+        rng = np.random.default_rng(seed)
+        y = rng.integers(3, size=60)
+        X = rng.normal(size=(60, 2)) + 2 * np.eye(3)[y][:, :2]
+        must, cannot = pairs_of_classes(rng, y, 60)
+        said = Constraints.build(60, must_link=must, cannot_link=cannot)
+        forest = ConstrainedAgglomerative(None, linkage=linkage).fit(X, constraints=said)
+        if forest.k_min_ <= 3:
             continue
-        best = min(ends, key=lambda one: one[0])
-        won[best is ends[1]] += 1
-        if len(set(best[1].tolist())) == model.n_clusters:
-            assert model.labels_.tolist() == by_first(best[1])
-    assert min(won) > 0
+        with pytest.warns(LinkwiseWarning, match="met a dead end"):
+            model = ConstrainedAgglomerative(3, linkage=linkage).fit(X, constraints=said)
+        home = _dead_ends.join_trees(X, "euclidean", forest.labels_, 3, Problem(X, said, n_clusters=3))
+        assert refines(forest.labels_.tolist(), home.tolist())
+        assert len(set(home.tolist())) == 3
+        assert most_alike(home, model.labels_) >= 60 - model.n_regrouped_
+        ends += 1
+    assert ends > 5
 
 
-def by_first(labels):
-    """Number labels by first appearance."""
-    seen = list(dict.fromkeys(labels.tolist()))
-    return [seen.index(label) for label in labels.tolist()]
+def pairs_of_classes(rng, y, count):
+    """Random pairs of samples, by whether they are of one class."""
+    pairs = [p for p in rng.integers(len(y), size=(count, 2)).tolist() if p[0] != p[1]]
+    return [p for p in pairs if y[p[0]] == y[p[1]]], [p for p in pairs if y[p[0]] != y[p[1]]]
+
+
+def most_alike(one, other):
+    """The number of samples that keep their label under the best renaming."""
+    return max(sum(np.array(names)[one] == other) for names in permutations(range(other.max() + 1)))
+
+
+def test_trees_are_joined_where_few_cannot_links_and_short_ways_are_between_them():
+    X = np.array([[0.0], [0.1], [3.0], [3.1], [9.0], [9.1]])
+    trees = np.array([0, 0, 1, 1, 2, 2])
+    few = Constraints.build(6, cannot_link=[(0, 2), (0, 4), (2, 4)])
+    many = Constraints.build(6, cannot_link=[(0, 2), (0, 3), (1, 2), (1, 3), (0, 4), (2, 4)])
+    groups = Constraints.build(6, apart=[[0, 2, 4], [1, 3]], cannot_link=[(1, 2), (0, 3)])
+    for said, joined in ((few, [0, 0, 0, 0, 1, 1]), (many, [0, 0, 1, 1, 1, 1]), (groups, [0, 0, 1, 1, 1, 1])):
+        for linked in (said, said | Constraints.build(6, must_link=[(4, 5)])):
+            problem = Problem(X, linked, n_clusters=2)
+            assert _dead_ends.join_trees(X, "euclidean", trees, 2, problem).tolist() == joined
+            assert _dead_ends.join_trees(distances(X), "precomputed", trees, 2, problem).tolist() == joined
 
 
 def test_what_the_search_leaves_open_stays_a_dead_end(monkeypatch):
-    monkeypatch.setattr(_dead_ends, "divide", lambda *_: None)
+    monkeypatch.setattr(_dead_ends, "move_few", lambda *_: None)
     with pytest.raises(DeadEndError, match="greedy merging met a dead end"):
         ConstrainedAgglomerative(2).fit(TRAP, constraints=TRAP_LINKS)
 
@@ -477,17 +513,12 @@ def test_epsilon_enlarges_must_linked_groups_until_everyone_has_a_neighbor():
     assert caught.value.dendrogram.n_roots == caught.value.k_min == 2
 
 
-def test_where_a_rule_about_merges_ends_them_the_samples_are_not_divided_anew():
+def test_where_a_rule_about_merges_ends_them_no_samples_are_moved():
     X = np.array([[0.0], [1.0], [10.0], [11.0]])
     said = Constraints.build(4, rules=MaxCentroidDistance(2.0))
     with pytest.raises(DeadEndError, match="at 2 clusters, but 1 cluster was asked for") as caught:
         ConstrainedAgglomerative(1).fit(X, constraints=said)
     assert caught.value.dendrogram.n_roots == caught.value.k_min == 2
-
-
-def test_the_largest_clusters_of_a_dead_end_are_numbered_and_the_others_left_out():
-    clusters = np.array([0, 1, 1, 2, 2, 2, 3, 1, 4, 4])
-    assert _dead_ends._largest(clusters, 3).tolist() == [-1, 0, 0, 1, 1, 1, -1, 0, 2, 2]
 
 
 def test_epsilon_and_a_cannot_link_can_leave_no_neighbor():
