@@ -30,7 +30,7 @@ def labels_in_agreement(tree: Tree, constraints: Constraints, n_clusters: Any) -
     """Label the samples by the branches that agree best with the constraints."""
     refuse_choices(constraints, "the agreeing cut")
     n = tree.n_samples
-    parent = in_pairs(n, tree.roots, *tree._children())
+    parent = in_pairs(n, tree.roots, *tree._children)
     joins = slice(len(parent) - tree.n_roots + 1, None)
     index = prepare(parent)
     gain = np.zeros((len(parent), 4), dtype=np.int64)

@@ -16,7 +16,7 @@ from linkwise._typing import FloatArray, IntArray
 from linkwise.constraints import LINKS, Constraints, Kind
 from linkwise.engines import FEATURES, REPORTED, ConstrainedClusterer, Kept, current_progress, kept_floats
 from linkwise.engines.consensus._maps import Maps, lengthen, project_sparse
-from linkwise.engines.consensus._moves import grow, link, settle
+from linkwise.engines.consensus._moves import grow, link, obey_triplets, settle
 from linkwise.engines.consensus._newcomers import ask_neighbors, place_rest
 from linkwise.engines.consensus._views import DOUBTFUL, HARD, PLAIN, Outcome, View, fit_views
 from linkwise.engines.consensus._votes import (
@@ -324,11 +324,14 @@ def _divide(agreed: _Agreed, problem: Problem) -> tuple[IntArray, Dendrogram]:
     """Clusters and tree of the compared samples."""
     known = problem.constraints
     hard = known.select(known.is_hard)
-    model = link(agreed.share, hard, problem.k)
-    if (hard.kind == Kind.TRIPLET).any():
-        return model.labels_, model.dendrogram_
-    labels = settle(agreed.probability, model.labels_, problem)
-    return labels, grow(agreed.share, labels, hard)
+    pairs = hard.select(hard.kind != Kind.TRIPLET)
+    labels = settle(agreed.probability, link(agreed.share, pairs, problem.k).labels_, problem)
+    if pairs.n_statements == hard.n_statements:
+        return labels, grow(agreed.share, labels, hard)
+    labels = obey_triplets(agreed.probability, labels, problem)
+    apart = labels[:, None] != labels[None, :]
+    model = link(agreed.share - apart, hard, problem.k)
+    return model.labels_, model.dendrogram_
 
 
 def _compared(known: Constraints, most: int, seed: int) -> IntArray:

@@ -158,12 +158,13 @@ def _learn(maps: Maps, view: View, known: Constraints) -> FloatArray | str:
     return rows
 
 
-# -- methods: samples, number of clusters, statements, seed --------------------------------------------------------------
+# -- methods: samples, number of clusters, statements, seed -------------------------------------------------------------
 
 
 def _ward(rows: FloatArray, k: int, known: Constraints, seed: int) -> IntArray:  # noqa: ARG001
     hard = known if known.is_hard.all() else None  # linkage does not weigh statements
-    return ConstrainedAgglomerative(k, linkage="ward").fit(rows, constraints=hard).labels_  # type: ignore[no-any-return]
+    model = ConstrainedAgglomerative(k, linkage="ward")
+    return model.fit(rows, constraints=hard).labels_  # type: ignore[no-any-return]
 
 
 def _link(rows: FloatArray, k: int, known: Constraints, seed: int) -> IntArray:  # noqa: ARG001
@@ -172,19 +173,23 @@ def _link(rows: FloatArray, k: int, known: Constraints, seed: int) -> IntArray: 
 
 
 def _cop(rows: FloatArray, k: int, known: Constraints, seed: int) -> IntArray:
-    return COPKMeans(k, random_state=seed).fit(rows, constraints=known).labels_  # type: ignore[no-any-return]
+    model = COPKMeans(k, random_state=seed)
+    return model.fit(rows, constraints=known).labels_  # type: ignore[no-any-return]
 
 
 def _means(rows: FloatArray, k: int, known: Constraints, seed: int) -> IntArray:  # noqa: ARG001
-    return COPKMeans(k, n_init=_STARTS, random_state=seed).fit(rows).labels_  # type: ignore[no-any-return]
+    model = COPKMeans(k, n_init=_STARTS, random_state=seed)
+    return model.fit(rows).labels_  # type: ignore[no-any-return]
 
 
 def _mpck(rows: FloatArray, k: int, known: Constraints, seed: int) -> IntArray:
-    return MPCKMeans(k, random_state=seed).fit(rows, constraints=known).labels_  # type: ignore[no-any-return]
+    model = MPCKMeans(k, random_state=seed)
+    return model.fit(rows, constraints=known).labels_  # type: ignore[no-any-return]
 
 
 def _spectral(rows: FloatArray, k: int, known: Constraints, seed: int) -> IntArray:
-    return SpectralLearning(k, random_state=seed).fit(rows, constraints=known).labels_  # type: ignore[no-any-return]
+    model = SpectralLearning(k, random_state=seed)
+    return model.fit(rows, constraints=known).labels_  # type: ignore[no-any-return]
 
 
 def _mixture(rows: FloatArray, k: int, known: Constraints, seed: int, shape: str = "full") -> IntArray:
