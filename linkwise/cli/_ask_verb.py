@@ -15,7 +15,15 @@ import click
 
 from linkwise._files import visible
 from linkwise._messages import many
-from linkwise.cli._options import CLUSTERS, Whole, constraints_option, read_statements, read_table, table_options
+from linkwise.cli._options import (
+    CLUSTERS,
+    Whole,
+    constraints_option,
+    read_statements,
+    read_table,
+    require_rows,
+    table_options,
+)
 from linkwise.cli._verb import Interrupted, answer, speaks_json, verb
 from linkwise.exceptions import LinkwiseError
 
@@ -83,9 +91,7 @@ def ask(
         msg = f"-l {log} is the data, expected another file for the answers.\nHint: -l answers.jsonl"
         raise click.UsageError(msg)
     table = read_table(data, options)
-    if clusters is not None and clusters > len(table):
-        msg = f"-k {clusters}: {visible(data)} has only {many(len(table), 'row')}."
-        raise click.UsageError(msg)
+    require_rows(clusters, data, table)
     known = read_statements(constraints, table).constraints if constraints else None
     Path(log).parent.mkdir(parents=True, exist_ok=True)
     texts, beside = (_columns(data, names, options["id_column"]) for names in (options["text"], show))

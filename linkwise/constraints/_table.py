@@ -552,7 +552,7 @@ class Constraints:
         made = self._with(slice(None), prices, self.groups)
         return made if (prices > 0).all() else made.select(prices > 0)
 
-    def with_trust(self, trust: Any) -> Self:
+    def with_trust(self, trust: Any, *, keep_weights: bool = False) -> Self:
         """Return the same statements with weights from the probability that they are right.
 
         Parameters
@@ -560,6 +560,8 @@ class Constraints:
         trust : float, "doubtful", "hard", or array-like of shape (n_statements,)
             Above 0.5 and at most 1. The weight is the log odds, 2.9 for 0.95; 1 or "hard" makes statements hard,
             "doubtful" stands for 0.95.
+        keep_weights : bool, default=False
+            Soft statements keep the weights they have.
 
         Returns
         -------
@@ -585,8 +587,11 @@ class Constraints:
                 "Hint: trust=0.95 for statements of which one in twenty may be wrong."
             )
             raise ConstraintError(msg)
+        if keep_weights and (share == 1.0).all():
+            return self
         with np.errstate(divide="ignore"):
-            return self.with_weight(np.log(share) - np.log1p(-share))
+            weight = read_weights(np.log(share) - np.log1p(-share), {"all": self.n_statements})
+        return self.with_weight(np.where(self.is_hard, weight, self.weight) if keep_weights else weight)
 
     def reorder(self, samples: Any) -> Self:
         """Renumber so that new sample ``i`` is old sample ``samples[i]``; ``samples`` must be a permutation."""

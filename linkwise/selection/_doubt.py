@@ -150,9 +150,7 @@ def suspects(
     1 statement of 26 contradicted by the data:
       #25 cannot_link(5, 10): wrong with probability 0.76
     """
-    from linkwise.selection._cluster import trusted
-
-    known = trusted(bind(constraints, X, np.shape(X)[0]), trust).with_rules()
+    known = bind(constraints, X, np.shape(X)[0]).with_trust(trust, keep_weights=True).with_rules()
     model = Consensus(n_clusters, random_state=random_state).fit(X, constraints=known)
     right = np.clip(model.trust_, 1e-9, 1 - 1e-9)
     weighed = constraints.with_weight(np.maximum(np.log(right) - np.log1p(-right), 1e-6))
