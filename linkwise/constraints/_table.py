@@ -401,6 +401,13 @@ class Constraints:
         chain = np.column_stack([chunklets.member[:-1][same], chunklets.member[1:][same]])
         return np.concatenate([pairs, chain]), np.concatenate([at, chunklets.statement[owner[1:][same]]])
 
+    def samples_of(self, statement: int) -> IntArray:
+        """Return the samples that one statement names."""
+        kind = Kind(int(self.kind[statement]))
+        if kind.is_group:
+            return self.groups.of(int(np.searchsorted(self.groups.statement, statement)))
+        return self.items[statement, : kind.arity]
+
     def name(self, sample: int) -> str:
         """Return the name of a sample in messages: its identifier, or its number."""
         return str(sample) if self.ids is None else str(self.ids[sample])
@@ -455,7 +462,7 @@ class Constraints:
 
     def _body(self, kind: Kind, statement: int) -> str:
         if kind.is_group:
-            members = self.groups.of(int(np.searchsorted(self.groups.statement, statement)))
+            members = self.samples_of(statement)
             names = [self.name(int(m)) for m in members[:_SHOWN]]
             more = f", ... {len(members) - _SHOWN:,} more" if len(members) > _SHOWN else ""  # inside parentheses
             listed = f"{names[0]}: {', '.join(names[1:])}" if kind.is_choice else ", ".join(names)

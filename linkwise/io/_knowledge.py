@@ -115,10 +115,9 @@ class Knowledge:
         said, labels = self.constraints, self.constraints.labels
         if not labels or labels.owner[statement] < 0:
             return [self.line_of(statement)]
-        named = said.items[statement, :2]
-        if said.items[statement, 0] < 0:
-            named = said.groups.of(int(np.searchsorted(said.groups.statement, statement)))
-        rows = np.isin(labels.sample, named) & (labels.source[labels.label] == labels.owner[statement])
+        rows = np.isin(labels.sample, said.samples_of(statement)) & (
+            labels.source[labels.label] == labels.owner[statement]
+        )
         return sorted(self.label_line[labels.row[rows]].tolist())
 
     def word(self, statement: int | Entry) -> str:

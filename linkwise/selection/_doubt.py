@@ -79,6 +79,11 @@ class Suspects:
         return len(self._listed)
 
     @property
+    def judged(self) -> bool:
+        """Whether there were enough statements to hold some out; otherwise probabilities are those given."""
+        return any(not np.isnan(view.agreement) for view in self.model.views_)
+
+    @property
     def _listed(self) -> list[Suspect]:
         order = np.argsort(-self.wrong, kind="stable")
         chosen = order[self.wrong[order] >= self.threshold].tolist()
