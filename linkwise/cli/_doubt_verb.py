@@ -36,6 +36,7 @@ if TYPE_CHECKING:
 
 KEYS = {"d": True, "k": False, "s": None}  # to the decision whether to drop; None leaves it open
 HELP = "d drop it   k keep it   s skip   u undo   q quit: write the decisions so far   ? help"
+LAST = "That was the last one. u takes it back, any other key writes the file."
 MOST_SHOWN = 3  # samples of a statement whose values are shown
 
 
@@ -119,7 +120,7 @@ def doubt(
         return
     gone = list(range(len(listed)))
     if listed and not (auto or quiet or speaks_json() or "-" in (data, *constraints)) and _is_terminal():
-        click.echo(on_screen(lines[0]))
+        click.echo(on_screen(f"{lines[0].removesuffix(':')}."))
         texts = read_columns(data, options["text"], options["id_column"])
         gone = _Review(listed, statements, ShownSamples(table, texts)).run()
         lines = []
@@ -176,12 +177,13 @@ class _Review:
         """Ask until all are decided or the answer is quit, and return the numbers of those to drop."""
         decided: list[bool | None] = []
         click.echo(HELP)
-        while len(decided) < len(self.listed):
-            click.echo(on_screen(self._word(len(decided))))
-            key = self._key()
-            if key == "q":
+        while True:
+            asked = len(decided) < len(self.listed)
+            click.echo(on_screen(self._word(len(decided))) if asked else LAST)
+            key = self._key() if asked else read_key()
+            if key == "q" or not (asked or key in ("u", "b")):
                 break
-            if key in KEYS:
+            if asked and key in KEYS:
                 decided.append(KEYS[key])
                 click.echo({True: "drop", False: "keep", None: "skipped"}[KEYS[key]])
             elif decided:

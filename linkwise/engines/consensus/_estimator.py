@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable
 from numbers import Integral
 from typing import Any, ClassVar, NamedTuple
@@ -32,7 +33,7 @@ from linkwise.engines.consensus._votes import (
 )
 from linkwise.engines.hierarchical import HierarchyMixin, Places, insert, mark
 from linkwise.engines.metric import ITML
-from linkwise.exceptions import LinkwiseError
+from linkwise.exceptions import LinkwiseError, LinkwiseWarning
 from linkwise.problem import Problem
 from linkwise.result import Dendrogram
 
@@ -351,7 +352,9 @@ def _compared(known: Constraints, most: int, seed: int) -> IntArray:
 def _learn_metric(problem: Problem) -> FloatArray:
     """A linear map of the samples to a metric that agrees with the statements about them."""
     evidence = problem.constraints.select(problem.constraints.kind != Kind.TRIPLET)
-    return np.asarray(ITML().fit(problem.X, constraints=evidence).components_)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", LinkwiseWarning)  # statements that contradict each other are judged already
+        return np.asarray(ITML().fit(problem.X, constraints=evidence).components_)
 
 
 def _add_rest(
