@@ -69,8 +69,8 @@ class ConstrainedCompleteLink(LeavesDeadEnds, HierarchyMixin, ConstrainedCluster
     dtype : {"float64", "float32"}, default="float64"
         Type to compute in; single precision halves the memory and may swap near-ties.
     dead_end : {"regroup", "raise"}, default="regroup"
-        What to do when no legal merge is left above ``n_clusters``: join trees and move the samples that this needs, so
-        that all statements hold in ``n_clusters`` clusters, with a warning; or raise `DeadEndError`.
+        What to do when no legal merge is left above ``n_clusters``: join trees and move samples so that all statements
+        hold in ``n_clusters`` clusters, with a warning; or raise `DeadEndError`.
 
     Attributes
     ----------
@@ -85,7 +85,7 @@ class ConstrainedCompleteLink(LeavesDeadEnds, HierarchyMixin, ConstrainedCluster
     dead_end_ : int or None
         Number of clusters at which greedy merging met a dead end, if samples were regrouped because of it.
     n_regrouped_ : int or None
-        Number of samples that were moved to another cluster because of it.
+        Number of samples that left the cluster of their tree because of it.
     n_clusters_, n_leaves_, n_connected_components_, children_, distances_
         As in scikit-learn's `AgglomerativeClustering`.
     constraints_ : Constraints
