@@ -246,6 +246,16 @@ def gaussians(X: Any, k: int, seed: int) -> Any:
 
 # -- the cases ---------------------------------------------------------------------------------------------------------
 
+def votes_of_plain_views(X: Any, n_clusters: int, seed: int) -> Any:
+    """Average linkage on the share of plain views that keep samples apart."""
+    from linkwise.engines.consensus._maps import Maps
+    from linkwise.engines.consensus._views import PLAIN, fit_views
+
+    found = fit_views(PLAIN, Maps(X, n_clusters), Constraints.build(len(X)), seed, lambda: None).labels.values()
+    far = 1 - np.mean([one[:, None] == one[None, :] for one in found], axis=0)
+    return lw.ConstrainedAgglomerative(n_clusters, metric="precomputed").fit(far).labels_
+
+
 tree = partial(Case, answers=TREE)
 best_effort_tree = partial(Case, answers=TREE, kinds=TRIPLETS, best_effort=True)
 labels = partial(Case, answers=LABELS, kinds=LINKS)
@@ -318,6 +328,7 @@ CASES = [
     best_effort_tree(lw.engines.BiHAC, options=SMALL_STEPS),
     best_effort_tree(lw.engines.BiiHAC, options=SMALL_STEPS),
     best_effort_tree(lw.engines.IHAC),
+    labels(lw.Consensus, kinds=LINKS | TRIPLETS, weighs=True, plain=votes_of_plain_views),
     labels(
         lw.COPKMeans,
         rules=frozenset({SizeBetween}),
