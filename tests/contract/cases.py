@@ -98,6 +98,7 @@ class Case:
     turnable: dict[str, Any] = field(default_factory=dict)
     may_leave_clusters_empty: bool = False
     adds_weights: bool = False
+    counts_triplets: bool = False
     warns_of_coincident_pairs: bool = False
     takes_sparse: bool = True
     sparse_ways: tuple[tuple[dict[str, Any], bool], ...] = ()
@@ -246,14 +247,18 @@ def gaussians(X: Any, k: int, seed: int) -> Any:
 
 # -- the cases ---------------------------------------------------------------------------------------------------------
 
+
 def votes_of_plain_views(X: Any, n_clusters: int, seed: int) -> Any:
-    """Average linkage on the share of plain views that keep samples apart."""
+    """Average linkage on the share of plain views that keep samples apart, then moves by the expected Rand index."""
     from linkwise.engines.consensus._maps import Maps
     from linkwise.engines.consensus._views import PLAIN, fit_views
+    from tests.oracles import moves
 
-    found = fit_views(PLAIN, Maps(X, n_clusters), Constraints.build(len(X)), seed, lambda: None).labels.values()
-    far = 1 - np.mean([one[:, None] == one[None, :] for one in found], axis=0)
-    return lw.ConstrainedAgglomerative(n_clusters, metric="precomputed").fit(far).labels_
+    drawn = int(np.random.default_rng(seed).integers(2**31 - 1))
+    found = fit_views(PLAIN, Maps(X, n_clusters), Constraints.build(len(X)), drawn, lambda: None).labels.values()
+    share = np.mean([one[:, None] == one[None, :] for one in found], axis=0)
+    labels = lw.ConstrainedAgglomerative(n_clusters, metric="precomputed").fit(1 - share).labels_
+    return moves.climb(1 / (1 + np.exp(3 - 6 * share)), labels, n_clusters)
 
 
 tree = partial(Case, answers=TREE)
@@ -328,7 +333,7 @@ CASES = [
     best_effort_tree(lw.engines.BiHAC, options=SMALL_STEPS),
     best_effort_tree(lw.engines.BiiHAC, options=SMALL_STEPS),
     best_effort_tree(lw.engines.IHAC),
-    labels(lw.Consensus, kinds=LINKS | TRIPLETS, weighs=True, plain=votes_of_plain_views),
+    labels(lw.Consensus, kinds=LINKS | TRIPLETS, weighs=True, plain=votes_of_plain_views, counts_triplets=True),
     labels(
         lw.COPKMeans,
         rules=frozenset({SizeBetween}),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import scipy.linalg
@@ -23,6 +23,7 @@ WORDS = {
     NARROW: "main components",
 }
 _FEWEST = 10  # samples below which only the data themselves are used
+WIDE = 256  # features from which on sparse data are projected; fewer are made dense
 _TEXT_COMPONENTS = 50  # of sparse data, which are projected first
 _NEIGHBORS, _SCALE = 10, 6  # of the graph; the neighbor whose distance is the scale of a sample
 _KERNEL_COMPONENTS, _KERNEL_NEIGHBOR = 40, 20
@@ -110,15 +111,23 @@ class Maps:
         return np.hstack([unit(self.X), self.graph])
 
 
-def project_sparse(X: Any) -> tuple[FloatArray, FloatArray]:
-    """Project sparse samples to a few dense components of unit length; return them, and the projection."""
-    size = min(_TEXT_COMPONENTS, min(X.shape) - 1)
-    if size < 1:
-        return X.toarray(), np.eye(X.shape[1])
-    start = np.ones(min(X.shape)) / np.sqrt(min(X.shape))
-    _, s, V = scipy.sparse.linalg.svds(X.astype(np.float64), k=size, v0=start)
-    V = _signed(V[np.argsort(-s)].T)
-    return lengthen(X @ V), V
+class Projection(NamedTuple):
+    """Leading components of sparse rows, written by the rows themselves: as wide data would make a large matrix."""
+
+    rows: Any
+    basis: FloatArray
+
+    def of(self, X: Any) -> FloatArray:
+        """Project rows, and scale them to length 1."""
+        return lengthen(np.asarray((X @ self.rows.T) @ self.basis))
+
+
+def project_sparse(rows: Any) -> Projection:
+    """Find the leading components of sparse rows."""
+    products = (rows @ rows.T).toarray()
+    value, vector = _highest(products, min(_TEXT_COMPONENTS, len(products)))
+    some = value > 1e-12 * max(float(value[-1]), 1e-300)
+    return Projection(rows, np.ascontiguousarray(vector[:, some] / np.sqrt(value[some])))
 
 
 def lengthen(rows: FloatArray) -> FloatArray:

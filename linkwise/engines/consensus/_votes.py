@@ -58,6 +58,14 @@ class Evidence(NamedTuple):
         pairs = place[self.pairs]
         return self._replace(pairs=pairs).pick((pairs >= 0).all(axis=1))
 
+    def distinct(self) -> tuple[Evidence, IntArray]:
+        """Keep one of equal pairs, with the largest odds; also return the place of each pair among those kept."""
+        ends = np.sort(self.pairs, axis=1)
+        _, first, back = np.unique(np.column_stack([ends, self.same]), axis=0, return_index=True, return_inverse=True)
+        odds = np.full(len(first), -np.inf)
+        np.maximum.at(odds, back.reshape(-1), self.odds)
+        return self.pick(first)._replace(odds=odds), back.reshape(-1)
+
     def told(self, n_samples: int) -> Constraints:
         """Return the pairs as soft statements of weight 1, for methods that weigh them."""
         together, apart = self.pairs[self.same], self.pairs[~self.same]
