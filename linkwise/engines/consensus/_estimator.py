@@ -257,7 +257,8 @@ class Consensus(PartitionMixin, ConstrainedClusterer):
         self.trust_[agreed.judged] = agreed.trust
         self._compared, self._learned = outcome.compared, outcome.learned
         self._components = outcome.components
-        self._rows, self._basis = outcome.projection or (None, None)
+        self._rows: Any = None if outcome.projection is None else outcome.projection.rows
+        self._basis: Any = None if outcome.projection is None else outcome.projection.basis
 
     def predict(self, X: Any) -> IntArray:
         """Return the cluster of each new sample: that of most of its nearest compared samples in the learned metric.
