@@ -15,6 +15,7 @@ import numpy as np
 from linkwise._messages import many
 from linkwise.active._answer_log import Log, standing
 from linkwise.active._answered import Known
+from linkwise.active._explore import require_clusters
 from linkwise.active._gain import ExpectedGain
 from linkwise.active._query import TRIO_ANSWERS, Query, Told
 from linkwise.active._strategy import Strategy
@@ -104,6 +105,9 @@ class Dialogue:
         What is known already: pairs, triplets and groups. Hard statements are never doubted or asked about.
     strategy : Strategy, optional
         How questions are chosen; by default `ExpectedGain`.
+    n_clusters : int, optional
+        How many clusters there are, if that is known. `ExpectedGain` then looks for that many groups that differ before
+        anything else, asks nothing that follows from the number, and the default estimator makes that many clusters.
     budget : int, optional
         How many questions may be asked; by default there is no end but that nothing is left to ask.
     log : path, optional
@@ -156,6 +160,7 @@ class Dialogue:
         *,
         constraints: Constraints | None = None,
         strategy: Strategy | None = None,
+        n_clusters: int | None = None,
         budget: int | None = None,
         log: str | Path | None = None,
         names: Sequence[Any] | None = None,
@@ -172,8 +177,13 @@ class Dialogue:
             msg = f"Dialogue: strategy is {strategy!r}, expected one of linkwise.active, such as ExpectedGain()."
             raise LinkwiseError(msg)
         self.budget = None if budget is None else int(budget)
+        self.n_clusters = None if n_clusters is None else require_clusters(n_clusters, "Dialogue")
         self.estimator = self.strategy.companion() if estimator is None else estimator
-        self._scene = Scene(X, estimator=self.estimator, metric=metric, seed=int(random_state))
+        self._scene = Scene(
+            X, estimator=self.estimator, metric=metric, seed=int(random_state), n_clusters=self.n_clusters
+        )
+        if estimator is None and self.n_clusters is not None and "n_clusters" in self.estimator.get_params():
+            self.estimator.set_params(n_clusters=self.n_clusters)
         if estimator is None and "metric" in self.estimator.get_params():
             self.estimator.set_params(metric=self._scene.metric)  # both compare samples in the same way
         n = self._scene.n_samples
@@ -357,12 +367,13 @@ class Dialogue:
             "strategy": repr(self.strategy),
             "metric": self._scene.metric,
             "seed": self._scene.seed,
+            "n_clusters": self.n_clusters,
         }
 
     def _fold(self) -> None:
         """Rebuild the state from the log."""
         self._pending = None
-        self.known = Known(self._scene.n_samples, self._given)
+        self.known = Known(self._scene.n_samples, self._given, self.n_clusters)
         self._scene.forget(self.known)
         self.answers: list[Told] = []
         self._scene.budget_left = self.budget

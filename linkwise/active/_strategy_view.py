@@ -37,6 +37,8 @@ class Scene:
         How samples are compared; by default cosine for sparse X, else Euclidean.
     seed : int, default=0
         Where chance comes from.
+    n_clusters : int, optional
+        How many clusters there are, if that is known.
 
     Attributes
     ----------
@@ -59,6 +61,7 @@ class Scene:
         estimator: Any = None,
         metric: Literal["euclidean", "cosine"] | None = None,
         seed: int = 0,
+        n_clusters: int | None = None,
     ) -> None:
         require_numbers(X)
         samples = check_array(
@@ -74,6 +77,7 @@ class Scene:
         self.metric: str = metric or ("cosine" if sparse else "euclidean")
         self.known = Known(self.n_samples) if known is None else known
         self.seed = seed
+        self.n_clusters = n_clusters
         self.budget_left: int | None = None
         self._estimator = estimator
         self._memo: dict[Hashable, Any] = {}

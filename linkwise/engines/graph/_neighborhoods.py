@@ -28,7 +28,7 @@ from linkwise.problem import Problem
 
 MOST = 2000  # seeds that are used; more would add nothing
 LESS = 0.3  # noise of seeds whose cluster is inferred, where that of the others is `noise`
-EACH = 20  # samples that are seeds of a cluster that no statement reaches
+EACH = 3  # samples that are seeds of a cluster that no statement reaches
 ROUNDS = 20  # of inferring clusters; they settle after three or four
 
 
@@ -57,8 +57,7 @@ def propagate_neighborhoods(
     if sized.k < len(known):
         sized.witness()  # there is none, which is explained: more groups are apart pairwise than there are clusters
     covers = Field(sized.X, n_neighbors, cosine=metric == "cosine") if made is None else made
-    owner = np.full(sized.n_groups, -1, dtype=np.intp)
-    owner[known] = np.arange(len(known))
+    owner = _owners(sized, known)
     named = _named(sized)
     inferred = np.flatnonzero((named & (owner < 0))[sized.group])
     seeds = np.flatnonzero(owner[sized.group] >= 0)
@@ -71,6 +70,23 @@ def propagate_neighborhoods(
     weights, claims = _claim(sized, covers.columns(seeds, along), seeds, groups, owner, noise)
     labels = sized.expand(_fill(_assign(claims, sized, owner), claims, sized, owner))
     return PropagationRun(labels, claims, seeds, covers.reach(seeds, weights, along @ weights))
+
+
+def _owners(problem: Problem, known: IntArray) -> IntArray:
+    """Cluster of each group that follows: those of ``known``, and groups apart from all clusters but one; else -1."""
+    k, owner = problem.k, np.full(problem.n_groups, -1, dtype=np.intp)
+    owner[known] = np.arange(len(known))
+    pairs = problem.apart.pairs()
+    ends = np.concatenate([pairs, pairs[:, ::-1]])
+    while k == len(known):
+        apart = np.zeros((problem.n_groups, k), dtype=np.bool_)
+        fixed = ends[owner[ends[:, 1]] >= 0]
+        apart[fixed[:, 0], owner[fixed[:, 1]]] = True
+        follows = np.flatnonzero((owner < 0) & (apart.sum(axis=1) == k - 1))
+        if not len(follows):
+            break
+        owner[follows] = np.argmin(apart[follows], axis=1)
+    return owner
 
 
 def _claim(
