@@ -106,8 +106,8 @@ class Dialogue:
     strategy : Strategy, optional
         How questions are chosen; by default `ExpectedGain`.
     n_clusters : int, optional
-        How many clusters there are, if that is known. `ExpectedGain` then looks for that many groups that differ before
-        anything else, asks nothing that follows from the number, and the default estimator makes that many clusters.
+        How many clusters there are, if that is known. `ExpectedGain` then asks nothing that follows from the number,
+        answers that need more clusters contradict each other, and the default estimator makes that many.
     budget : int, optional
         How many questions may be asked; by default there is no end but that nothing is left to ask.
     log : path, optional
@@ -132,7 +132,7 @@ class Dialogue:
     The state is a fold of the log: the same answers lead to the same questions, in this process or another. Nothing
     waits for an answer; between `ask` and `tell` the program may end. Taking an answer back adds an entry that says so.
     When answers contradict each other, the fewest are distrusted that restore consistency, and each of them is asked
-    about once more before anything new.
+    about once more before anything new; `suspects` lists them.
 
     **Cost** that of the strategy and, for `fit`, of the estimator. **Guarantee** no question comes twice, except to
     check an answer that contradicts others; none comes whose answer follows from the trusted ones; at most ``budget``

@@ -60,8 +60,8 @@ class Evidence:
         """
         rows, gone = self._without(samples)
         p = np.maximum(self._goal[rows] - gone, 0.0)
-        share = float((p[:, group] / np.maximum(p.sum(axis=1), 1.0)).mean())
-        return (1.0 - self._mistaken) * share + self._mistaken / (self._goal.shape[1] + 1)
+        share = (p[:, group] / np.maximum(p.sum(axis=1), 1.0)).mean()
+        return float((1.0 - self._mistaken) * share + self._mistaken / (p.shape[1] + 1))
 
     def misled(self, samples: list[int]) -> int:
         """Return the number of samples that would go elsewhere if some were not placed."""

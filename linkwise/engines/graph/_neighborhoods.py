@@ -28,7 +28,8 @@ from linkwise.problem import Problem
 
 MOST = 2000  # seeds that are used; more would add nothing
 LESS = 0.3  # noise of seeds whose cluster is inferred, where that of the others is `noise`
-EACH = 3  # samples that are seeds of a cluster that no statement reaches
+EACH = 3  # samples that are seeds of a cluster that no statement reaches, where statements reach others
+ALONE = 500  # seeds of all clusters together without statements, which keep to the k-means they start from
 ROUNDS = 20  # of inferring clusters; they settle after three or four
 
 
@@ -142,9 +143,9 @@ def _start(problem: Problem, covers: Field, known: IntArray, random_state: Any) 
 
 def _typical(problem: Problem, groups: IntArray, named: BoolArray) -> IntArray:
     """Samples of each cluster that has no sample named by a statement."""
-    at = groups[problem.group]
+    at, each = groups[problem.group], EACH if named.any() else max(EACH, ALONE // problem.k)
     unreached = np.setdiff1d(np.arange(problem.k), groups[named])
-    return np.concatenate([np.zeros(0, np.intp), *(_evenly(np.flatnonzero(at == c), EACH) for c in unreached)])
+    return np.concatenate([np.zeros(0, np.intp), *(_evenly(np.flatnonzero(at == c), each) for c in unreached)])
 
 
 def _fill(labels: IntArray, claims: FloatArray, problem: Problem, owner: IntArray) -> IntArray:
@@ -290,7 +291,7 @@ class NeighborhoodPropagation(PartitionMixin, ConstrainedClusterer):
     neighborhoods than ``n_clusters``. Then k-means under all statements, in the leading coordinates of the field, finds
     a cluster for each sample named, and some samples for each cluster that no statement reaches. All of these are seeds
     too, with a noise of 0.3. Those that statements name are assigned again, at the greatest total claim of the other
-    seeds, until none moves.
+    seeds, until none moves. Without statements, the result is about that of this k-means.
 
     **Cost** the neighbors, one sparse factorization, and one solution per seed; no table of all pairs; for inferred
     seeds a k-means and a few exact assignments. **Guarantee** every hard statement holds in ``labels_``, re-checked
