@@ -30,6 +30,12 @@ class Suspect(NamedTuple):
         Probability that it is wrong.
     text : str
         The statement in words.
+
+    Examples
+    --------
+    >>> from linkwise.selection import Suspect
+    >>> print(Suspect(0, 0.9, "#0 must_link(3, 7)"))
+    #0 must_link(3, 7): wrong with probability 0.90
     """
 
     statement: int

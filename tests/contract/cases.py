@@ -23,6 +23,7 @@ from sklearn.mixture import GaussianMixture
 import linkwise as lw
 from linkwise import Constraints, Kind
 from linkwise.constraints import MaxCentroidDistance, MinSeparation, NeighborWithin, SizeBetween
+from linkwise.engines.graph import Field
 from linkwise.exceptions import LinkwiseWarning
 from tests.contract.discovery import blobs, linkages, truth
 from tests.oracles import spectral
@@ -233,6 +234,11 @@ def kmeans(X: Any, k: int, seed: int) -> Any:
     return lw.COPKMeans(k, n_init=10, random_state=seed).fit(X).labels_
 
 
+def in_field(X: Any, k: int, seed: int) -> Any:
+    """Plain k-means in the leading coordinates of the field."""
+    return kmeans(Field(X).coordinates(max(2 * k, 4)), k, seed)
+
+
 def from_means(cls: type, X: Any, k: int, seed: int) -> Any:
     """Where k-means goes from the means of the clusters an estimator found: nowhere."""
     labels = cls(k, random_state=seed).fit(X).labels_
@@ -385,7 +391,7 @@ CASES = [
         ways=(DEFAULT, ONE, way("an affinity with a width", affinity="rbf")),
         sparse_ways=(({"affinity": "rbf"}, True),),
     ),
-    labels(lw.engines.NeighborhoodPropagation, plain=kmeans, ways=(DEFAULT, ONE)),
+    labels(lw.engines.NeighborhoodPropagation, plain=in_field, ways=(DEFAULT, ONE)),
     labels(
         lw.ConstrainedGaussianMixture,
         plain=gaussians,

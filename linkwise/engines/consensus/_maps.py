@@ -89,7 +89,8 @@ class Maps:
         """Eigenvectors of a nearest-neighbor graph with local scales, damped by their eigenvalues."""
         n = len(self.X)
         size = min(max(3 * self.n_clusters, 15), n - 2)
-        value, vector = _lowest(_laplacian(self.X), size + 1)
+        value, vector = _highest(_affinity(self.X), size + 1)
+        value, vector = 1.0 - value[::-1], vector[:, ::-1]  # of the Laplacian, from the lowest on
         return unit(vector[:, 1:] / np.sqrt(np.maximum(value[1:], 0.0) + 0.05))
 
     @cached_property
@@ -149,8 +150,8 @@ def narrowed(rows: FloatArray, n_clusters: int) -> FloatArray:
     return np.ascontiguousarray((_signed(U) * s)[:, : max(n_clusters, 5)])
 
 
-def _laplacian(X: FloatArray) -> scipy.sparse.csr_array:
-    """The normalized Laplacian of the nearest-neighbor graph."""
+def _affinity(X: FloatArray) -> FloatArray:
+    """The normalized affinities of the nearest-neighbor graph with local scales."""
     from sklearn.neighbors import NearestNeighbors
 
     n = len(X)
@@ -158,15 +159,13 @@ def _laplacian(X: FloatArray) -> scipy.sparse.csr_array:
     far, at = NearestNeighbors(n_neighbors=near).fit(X).kneighbors()
     scale = np.maximum(far[:, min(_SCALE, near - 1)], 1e-9)
     row = np.repeat(np.arange(n), near)
-    weight = np.exp(-(far.ravel() ** 2) / (scale[row] * scale[at.ravel()]))
-    graph = scipy.sparse.csr_array((weight, (row, at.ravel())), shape=(n, n))
-    found: scipy.sparse.csr_array = scipy.sparse.csgraph.laplacian(graph.maximum(graph.T), normed=True)
-    return found
-
-
-def _lowest(matrix: scipy.sparse.csr_array, size: int) -> tuple[FloatArray, FloatArray]:
-    value, vector = scipy.linalg.eigh(matrix.toarray(), subset_by_index=[0, size - 1], check_finite=False)
-    return value, _signed(vector) * np.sqrt(len(vector))
+    graph = np.zeros((n, n))
+    graph[row, at.ravel()] = np.exp(-(far.ravel() ** 2) / (scale[row] * scale[at.ravel()]))
+    np.maximum(graph, graph.T, out=graph)
+    root = np.sqrt(graph.sum(axis=0))
+    root[root == 0] = 1.0
+    graph /= root[:, None] * root[None, :]
+    return graph
 
 
 def _highest(matrix: FloatArray, size: int) -> tuple[FloatArray, FloatArray]:
