@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from functools import cache
 from importlib import import_module
 from pathlib import Path
@@ -30,8 +31,13 @@ def compiled() -> set[str]:
 
     Code that is read from the disk comes without the code of the kernels it calls, which is on the disk as well.
     """
+    return with_callees(kernel for kernel in kernels().values() if kernel.overloads)
+
+
+def with_callees(some: Iterable[Any]) -> set[str]:
+    """The names of some kernels and of all that these call."""
     name_of = {kernel: name for name, kernel in kernels().items()}
-    ready, left = set(), [kernel for kernel in name_of if kernel.overloads]
+    ready, left = set(), list(some)
     while left:
         kernel = left.pop()
         if name_of[kernel] not in ready:
