@@ -54,12 +54,12 @@ def compiled_only() -> Iterator[None]:
         SETTINGS.limit = before
 
 
-def interpret_small(dispatcher: Any, patience: int = PATIENCE) -> None:
+def interpret_small(dispatcher: Any, patience: int | None = None) -> None:
     """Let a kernel run in the interpreter while its arguments are small and no machine code is in memory or on disk."""
     if dispatcher.py_func.__defaults__:
         return  # Numba passes objects of its own for arguments that are left out
     compiles, cache_file = dispatcher._compile_for_args, getattr(dispatcher._cache, "_cache_file", None)
-    left = patience
+    left = PATIENCE if patience is None else patience
     on_disk: Any = None  # the signatures in the cache, read at the first call
 
     def interpret_or_compile(*arguments: Any, **others: Any) -> Any:

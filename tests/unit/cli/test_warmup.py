@@ -28,7 +28,8 @@ from linkwise._kernels.inventory import kernels, with_callees
 from linkwise.cli import main
 
 _kernels.compiled_only = nullcontext
-_tier._counted = range  # no kernel is ever interpreted too long
+_tier._counted = range  # no kernel is ever interpreted too long,
+_tier._largest = lambda arguments: 0  # and none has arguments too large for it
 seen = set()  # kinds of argument of each kernel that is called
 
 def note(name, kernel):
