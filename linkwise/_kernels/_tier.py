@@ -27,7 +27,7 @@ from numba.core.dispatcher import Dispatcher
 LIMIT = 40_000
 # Rounds of loops that one kernel may make in the interpreter before it is compiled: a second or two, as compiling
 # takes. Each call counts for CALL rounds more.
-PATIENCE = 2_000_000
+PATIENCE = 1_000_000
 CALL = 50
 
 

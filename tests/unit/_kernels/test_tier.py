@@ -205,7 +205,7 @@ def test_first_use_on_small_data_compiles_nothing_and_gives_the_bits_of_compiled
     """Journeys of a newcomer and random tasks in a process that finds no compiled code."""
     interpreted, compiled = small_work(SEEDS, NUMBA_CACHE_DIR=str(tmp_path))
     assert compiled == "compiled:"
-    assert len(interpreted) > 35
+    assert len(interpreted) >= 35
     again, _ = small_work(SEEDS, *COMPILED, LINKWISE_INTERPRET="0")
     assert len(again) >= len(COMPILED) * int(SEEDS)
     assert again <= interpreted
