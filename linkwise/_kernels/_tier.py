@@ -13,7 +13,7 @@ import os
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
-from functools import cache
+from functools import cache, partial
 from types import CellType, FunctionType, ModuleType, SimpleNamespace
 from typing import Any
 
@@ -25,8 +25,9 @@ from numba.core.dispatcher import Dispatcher
 # Elements of the largest array of an interpreted call: a square matrix of 200 samples. Two such positions multiplied
 # stay below 2**31, so that interpreted integers of 32 bits, which wrap around, do not.
 LIMIT = 40_000
-# Rounds of loops that one kernel may make in the interpreter before it is compiled: a second or two, as compiling
-# takes. Each call counts for CALL rounds more.
+# Rounds of loops that a kernel may make in the interpreter before it is compiled: they take about as long as compiling,
+# which grows with the size of the code in bytes, or a second or so. Each call counts for CALL rounds more.
+ROUNDS_PER_BYTE = 300
 PATIENCE = 1_000_000
 CALL = 50
 
@@ -54,29 +55,33 @@ def compiled_only() -> Iterator[None]:
         SETTINGS.limit = before
 
 
-def interpret_small(dispatcher: Any, patience: int | None = None) -> None:
+def interpret_small(dispatcher: Any) -> None:
     """Let a kernel run in the interpreter while its arguments are small and no machine code is in memory or on disk."""
     if dispatcher.py_func.__defaults__:
         return  # Numba passes objects of its own for arguments that are left out
     compiles, cache_file = dispatcher._compile_for_args, getattr(dispatcher._cache, "_cache_file", None)
-    left = PATIENCE if patience is None else patience
     on_disk: Any = None  # the signatures in the cache, read at the first call
+    patience = -1
+    left: dict[Any, int] = {}  # rounds; of all signatures together, or of each once one of them is compiled
 
     def interpret_or_compile(*arguments: Any, **others: Any) -> Any:
-        nonlocal on_disk
+        nonlocal on_disk, patience
         limit = SETTINGS.limit
-        if not limit or left < 0 or others or _largest(arguments) > limit:
+        if not limit or others or _largest(arguments) > limit:
             return compiles(*arguments, **others)
         if on_disk is None:
-            on_disk = _signatures(cache_file)
+            on_disk, patience = _signatures(cache_file), max(PATIENCE, ROUNDS_PER_BYTE * _size_of_code(dispatcher))
+            left[None] = patience
         if on_disk and _key(dispatcher, arguments) in on_disk:
             return compiles(*arguments)
-        return run
+        signature = None if left[None] >= 0 else _types(dispatcher, arguments)
+        if left.setdefault(signature, patience) < 0:
+            return compiles(*arguments)
+        return partial(run, signature)
 
-    def run(*arguments: Any) -> Any:
-        nonlocal left
+    def run(signature: Any, *arguments: Any) -> Any:
         saved = [*_states(arguments)]
-        _METER.left = left - CALL
+        _METER.left = left[signature] - CALL
         try:
             with np.errstate(all="ignore"):
                 return _plain(interpreted(dispatcher)(*arguments))
@@ -84,10 +89,15 @@ def interpret_small(dispatcher: Any, patience: int | None = None) -> None:
             for changed, state in saved:
                 _restore(changed, state)
         finally:
-            left = min(left, _METER.left)
+            left[signature] = min(left[signature], _METER.left)
+        left[_types(dispatcher, arguments)] = -1
         return dispatcher(*arguments)
 
     dispatcher._compile_for_args = interpret_or_compile
+
+
+def _types(dispatcher: Any, arguments: tuple[Any, ...]) -> tuple[Any, ...]:
+    return tuple(dispatcher.typeof_pyval(argument) for argument in arguments)
 
 
 def _signatures(cache_file: Any) -> set[Any]:
@@ -100,8 +110,7 @@ def _signatures(cache_file: Any) -> set[Any]:
 
 def _key(dispatcher: Any, arguments: tuple[Any, ...]) -> Any:
     """The name under which Numba's cache keeps the machine code for these arguments."""
-    types = tuple(dispatcher.typeof_pyval(argument) for argument in arguments)
-    return dispatcher._cache._index_key(types, dispatcher.targetctx.codegen())
+    return dispatcher._cache._index_key(_types(dispatcher, arguments), dispatcher.targetctx.codegen())
 
 
 def _largest(arguments: tuple[Any, ...]) -> int:
@@ -211,6 +220,23 @@ def _form(value: Any) -> Any:
     if isinstance(value, ModuleType) and value.__name__.startswith("linkwise."):
         return SimpleNamespace(**_scope(vars(value)))
     return getattr(value, "interpreted", value) if callable(value) else value
+
+
+def callees(kernel: Any) -> list[Any]:
+    """The kernels whose names a kernel uses."""
+    function = kernel.py_func
+    found = [function.__globals__.get(name) for name in function.__code__.co_names]
+    return [one for one in found if isinstance(one, Dispatcher)]
+
+
+def _size_of_code(kernel: Any) -> int:
+    """Bytes of the Python code of a kernel and all that it calls."""
+    found, left = {kernel}, [kernel]
+    while left:
+        more = {*callees(left.pop())} - found
+        found |= more
+        left += more
+    return sum(len(one.py_func.__code__.co_code) for one in found)
 
 
 # -- does this version of Numba have the hook? -------------------------------------------------------------------------

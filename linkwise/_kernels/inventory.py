@@ -10,6 +10,8 @@ from typing import Any
 
 from numba.core.dispatcher import Dispatcher
 
+from linkwise._kernels._tier import callees
+
 _HOME = Path(__file__).parents[1]
 
 
@@ -42,6 +44,5 @@ def with_callees(some: Iterable[Any]) -> set[str]:
         kernel = left.pop()
         if name_of[kernel] not in ready:
             ready.add(name_of[kernel])
-            names, scope = kernel.py_func.__code__.co_names, kernel.py_func.__globals__
-            left += [scope[name] for name in names if isinstance(scope.get(name), Dispatcher)]
+            left += callees(kernel)
     return ready

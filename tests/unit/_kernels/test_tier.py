@@ -28,11 +28,16 @@ def tier(monkeypatch):
     monkeypatch.setattr(_tier.SETTINGS, "limit", _tier.LIMIT)
 
 
-def kernel(function, patience=1_000_000):
+def kernel(function):
     """A kernel without a place on the disk, as other tests may have compiled it already."""
     made = numba.njit(function)
-    _tier.interpret_small(made, patience)
+    _tier.interpret_small(made)
     return made
+
+
+def patience(monkeypatch, rounds):
+    monkeypatch.setattr(_tier, "PATIENCE", rounds)
+    monkeypatch.setattr(_tier, "ROUNDS_PER_BYTE", 0)
 
 
 def n_compiled(made):
@@ -72,15 +77,25 @@ def test_large_arguments_and_single_precision_are_compiled_at_once(counts):
     assert n_compiled(made) == 1
 
 
-def test_a_kernel_that_has_looped_enough_is_compiled_whatever_the_clock_says():
-    made = kernel(count, patience=10 * (_tier.CALL + 11))
+def test_a_kernel_that_has_looped_enough_is_compiled_whatever_the_clock_says(monkeypatch):
+    patience(monkeypatch, 10 * (_tier.CALL + 11))
+    made = kernel(count)
     for _ in range(10):
         made(State(np.zeros(3, np.int64), 1), 10)
         assert n_compiled(made) == 0
     made(State(np.zeros(3, np.int64), 1), 10)
     assert n_compiled(made) == 1
+    assert made(State(np.zeros(6, np.int64)[::2], 1), 10)[2] == 4
+    assert n_compiled(made) == 1  # another signature has patience of its own
     made._compile_for_args = None  # a compiled call asks for nothing
     assert made(State(np.zeros(3, np.int64), 1), 10)[2] == 4
+
+
+def test_patience_grows_with_the_code_that_would_be_compiled():
+    long, short = (
+        kernels()[f"engines.hierarchical.relative._kernels{name}"] for name in (".advance", "_search.conflicting")
+    )
+    assert _tier._size_of_code(long) > 50 * _tier._size_of_code(short) > 1000
 
 
 def wander(state, rng, steps):
@@ -95,8 +110,9 @@ def wander(state, rng, steps):
     return first
 
 
-def test_a_search_is_interrupted_undone_and_repeated_in_compiled_code():
-    made, outcomes = kernel(wander, patience=1000), []
+def test_a_search_is_interrupted_undone_and_repeated_in_compiled_code(monkeypatch):
+    patience(monkeypatch, 1000)
+    made, outcomes = kernel(wander), []
     for run in (made, wander):
         counts, rng = np.arange(6)[::2].copy(), np.random.default_rng(0)
         outcomes.append((run(State(counts, 1), rng, 5000), counts.tolist(), rng.random()))
@@ -121,8 +137,9 @@ def test_read_only_arrays_stay_so_and_errors_come_through():
     assert n_compiled(made) == 0
 
 
-def test_threads_count_for_themselves():
-    made = kernel(count, patience=10_000)
+def test_threads_count_for_themselves(monkeypatch):
+    patience(monkeypatch, 10_000)
+    made = kernel(count)
     with ThreadPoolExecutor(4) as pool:
         found = pool.map(lambda _: made(State(np.zeros(3, np.int64), 1), 900)[2], range(40))
     assert set(found) == {300}
@@ -198,7 +215,7 @@ def small_work(*arguments, **environment):
 
 
 # In the short run only tasks whose kernels other tests compile as well.
-SEEDS, COMPILED = ("24", ()) if FULL else ("1", ("average-pairs", "complete-plain", "ward-plain", "recon-centroid"))
+SEEDS, COMPILED = ("24", ()) if FULL else ("1", ("average-pairs", "complete-plain", "ward-plain"))
 
 
 def test_first_use_on_small_data_compiles_nothing_and_gives_the_bits_of_compiled_code(tmp_path):
