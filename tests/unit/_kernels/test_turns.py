@@ -12,7 +12,7 @@ import pytest
 from numba.core import errors, event
 
 import linkwise
-from linkwise._kernels import _turns
+from linkwise._kernels import _tier, _turns
 
 KERNELS = """
 from linkwise._kernels import njit
@@ -85,7 +85,7 @@ def process(*command, **environment):
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         text=True,
-        env={**os.environ, **environment},
+        env={**os.environ, "LINKWISE_INTERPRET": "0", **environment},
     )
 
 
@@ -105,7 +105,8 @@ def holder(tmp_path):
 
 
 @pytest.fixture
-def kernels(tmp_path):
+def kernels(tmp_path, monkeypatch):
+    monkeypatch.setattr(_tier.SETTINGS, "limit", 0)
     (tmp_path / "kernels.py").write_text(KERNELS)
     spec = importlib.util.spec_from_file_location("kernels", tmp_path / "kernels.py")
     module = importlib.util.module_from_spec(spec)
