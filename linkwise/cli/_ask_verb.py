@@ -15,7 +15,16 @@ import click
 
 from linkwise._files import visible
 from linkwise._messages import many
-from linkwise.cli._options import CLUSTERS, Whole, constraints_option, read_statements, read_table, table_options
+from linkwise.cli._options import (
+    CLUSTERS,
+    Whole,
+    constraints_option,
+    read_statements,
+    read_table,
+    require_rows,
+    table_options,
+)
+from linkwise.cli._shown_samples import ShownSamples, read_columns, read_key, shortened, wrapped
 from linkwise.cli._verb import Interrupted, answer, speaks_json, verb
 from linkwise.exceptions import LinkwiseError
 
@@ -31,8 +40,6 @@ KEYS = {"y": "yes", "n": "no", "u": "unsure", " ": "unsure", "s": "unsure"}
 ODD = {"1": "first", "2": "second", "3": "third", "u": "unsure", " ": "unsure", "s": "unsure"}
 HELP_PAIR = "y yes   n no   u unsure   b back (undo)   q quit   ? help"
 HELP_TRIO = "1 2 3 the one that does not belong   u unsure   b back (undo)   q quit   ? help"
-MOST_COLUMNS = 12
-MOST_LETTERS = 500
 MOST_ROWS = 5_000  # of more rows, questions are about that many: finding them would take longer than answering
 
 
@@ -83,12 +90,10 @@ def ask(
         msg = f"-l {log} is the data, expected another file for the answers.\nHint: -l answers.jsonl"
         raise click.UsageError(msg)
     table = read_table(data, options)
-    if clusters is not None and clusters > len(table):
-        msg = f"-k {clusters}: {visible(data)} has only {many(len(table), 'row')}."
-        raise click.UsageError(msg)
+    require_rows(clusters, data, table)
     known = read_statements(constraints, table).constraints if constraints else None
     Path(log).parent.mkdir(parents=True, exist_ok=True)
-    texts, beside = (_columns(data, names, options["id_column"]) for names in (options["text"], show))
+    texts, beside = (read_columns(data, names, options["id_column"]) for names in (options["text"], show))
     if len(table) > MOST_ROWS:
         rows = _some(len(table), known, seed)
         few = f"{len(table):,} rows: questions are about {len(rows):,} of them. To go on later, give the same -c."
@@ -152,13 +157,6 @@ def _some(n: int, known: Constraints | None, seed: int) -> IntArray:
     return np.unique(drawn).astype(np.intp)
 
 
-def _columns(data: str, columns: tuple[str, ...], id_column: str | None) -> dict[str, list[str]]:
-    """The text of columns, to be shown."""
-    from linkwise.io import read_labels
-
-    return {column: read_labels(data, column, id=id_column)[1].tolist() for column in columns}
-
-
 def _strategy(name: str, clusters: int | None, budget: int | None) -> Any:
     from linkwise import active
 
@@ -188,10 +186,9 @@ class Interview:
         texts: dict[str, list[str]] | None = None,
         beside: dict[str, list[str]] | None = None,
     ) -> None:
-        self.texts, self.beside = texts or {}, beside or {}
-        self.talk, self.table, self.who = talk, table, who
-        self.values = table.values
-        self.read = read or (_key if sys.stdin.isatty() else _line)
+        self.samples = ShownSamples(table, texts, beside)
+        self.talk, self.who = talk, who
+        self.read = read or (read_key if sys.stdin.isatty() else _line)
         self.write = write
 
     def run(self) -> None:
@@ -222,85 +219,19 @@ class Interview:
             found = meaning.get(str(key), str(key))
             if found in set(meaning.values()):
                 self.talk.tell(query, found, who=self.who)
-                self.write(_wrapped(f"saved {len(self.talk.answers)}: {found}.  {self.talk.progress()}"))
+                self.write(wrapped(f"saved {len(self.talk.answers)}: {found}.  {self.talk.progress()}"))
                 return True
             self.write(HELP_PAIR if len(query.items) == 2 else HELP_TRIO)
 
     def word(self, query: Query) -> str:
         """Word a question: the samples beside each other, in the columns that tell them apart best."""
         names = [str(self.talk.names[i]) if self.talk.names is not None else str(i) for i in query.items]
-        called = [_short(f"{at}: {name}" if len(names) == 3 else name) for at, name in enumerate(names, 1)]
+        called = [shortened(f"{at}: {name}" if len(names) == 3 else name) for at, name in enumerate(names, 1)]
         number = f"{self.talk.n_asked + 1}" + ("" if self.talk.budget is None else f" of {self.talk.budget}")
         again = "  (asked again, since answers contradict each other)" if query.checks else ""
         asked = "Do they belong together? [y/n/u/b/q/?]" if len(names) == 2 else "Which one is odd? [1/2/3/u/b/q/?]"
-        rows = [[_short(column), *(_short(told[i]) for i in query.items)] for column, told in self.beside.items()]
-        lines = [""]
-        if self.texts:
-            lines += _beside(["", *called], rows) if rows else []
-            for name, i in zip(called, query.items, strict=True):
-                text = " / ".join(told[i] for told in self.texts.values())
-                lines.append(_wrapped(f"{name}: {_short(text, MOST_LETTERS)}"))
-        else:
-            chosen = self._telling(list(query.items))
-            rows += [[_short(self.table.columns[c]), *self._cells(list(query.items), c)] for c in chosen]
-            lines += _beside(["", *called], rows)
-            left = len(self.table.columns) - len(chosen)
-            lines += [f"  (and {many(left, 'more column')})"] if left else []
-        return "\n".join([*lines, _wrapped(f"{number}. {asked}{again}")])
-
-    def _telling(self, items: list[int]) -> list[int]:
-        """Columns in which the samples differ most for their spread; columns without a value of theirs come last."""
-        import numpy as np
-
-        if isinstance(self.values, np.ndarray):
-            rows, known = self.values[items], ~np.isnan(self.values)
-            center = np.where(known, self.values, 0.0).sum(axis=0) / np.maximum(known.sum(axis=0), 1)
-            away = np.where(known, self.values - center, 0.0)
-            spread = np.sqrt((away**2).sum(axis=0) / np.maximum(known.sum(axis=0), 1))
-        else:
-            rows, spread = np.asarray(self.values[items].todense()), np.ones(self.values.shape[1])
-        there = ~np.isnan(rows)
-        most = np.where(there, rows, -np.inf).max(axis=0) - np.where(there, rows, np.inf).min(axis=0)
-        differs = np.where(there.any(axis=0), most / np.where(spread > 0, spread, 1.0), -1.0)
-        return [int(column) for column in np.sort(np.argsort(-differs, kind="stable")[:MOST_COLUMNS])]
-
-    def _cells(self, items: list[int], column: int) -> list[str]:
-        """The values of samples as the file has them; for a missing one, the value used instead."""
-        import math
-
-        found = (float(self.values[i, column]) for i in items)
-        return [f"missing ({self.table.fill_words(column)} used)" if math.isnan(v) else f"{v:g}" for v in found]
-
-
-def _beside(head: list[str], rows: list[list[str]]) -> list[str]:
-    """Columns of text beside each other."""
-    cells = [head, *rows]
-    width = [max(len(row[at]) for row in cells) for at in range(len(head))]
-    return ["  ".join(cell.rjust(w) for cell, w in zip(row, width, strict=True)).rstrip() for row in cells]
-
-
-def _wrapped(text: str) -> str:
-    """Break a long line between words, where a terminal would break it inside one."""
-    import shutil
-    import textwrap
-
-    if sys.stdout is None or not sys.stdout.isatty():
-        return text
-    width = max(shutil.get_terminal_size().columns, 20)
-    return "\n".join(textwrap.wrap(text, width, break_long_words=False, break_on_hyphens=False))
-
-
-def _short(text: str, longest: int = 24) -> str:
-    plain = "".join(c if c.isprintable() else "?" for c in text)
-    return plain if len(plain) <= longest else plain[: longest - 1] + "…"
-
-
-def _key() -> str | None:
-    try:
-        key = click.getchar()
-    except (EOFError, OSError):
-        return None
-    return None if key in ("\x04", "\x1b") else {"\x7f": "b", "\x08": "b", "\r": "?", "\n": "?"}.get(key, key)
+        lines = ["", *self.samples.lines(list(query.items), called)]
+        return "\n".join([*lines, wrapped(f"{number}. {asked}{again}")])
 
 
 def _line() -> str | None:

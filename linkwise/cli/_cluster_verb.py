@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from linkwise._files import visible
-from linkwise._messages import and_more, many
+from linkwise._messages import many
 from linkwise.cli._options import (
     Amount,
     Whole,
@@ -22,11 +22,14 @@ from linkwise.cli._options import (
     read_statements,
     read_table,
     reading_of,
+    require_rows,
+    require_words,
     table_options,
+    trust_option,
+    weighed,
 )
 from linkwise.cli._verb import answer, speaks_json, verb
-from linkwise.exceptions import LinkwiseError
-from linkwise.selection import LINKAGES, METHODS, SHORT_NAMES, WITHOUT_NUMBER, method_name
+from linkwise.selection import EFFORTS, LINKAGES, METHODS, SHORT_NAMES, WITHOUT_NUMBER, method_name
 
 if TYPE_CHECKING:
     from linkwise.constraints import Constraints
@@ -70,6 +73,8 @@ _OPTION_OF = {
     "method": "--method",
     "linkage": "--linkage",
     "min_cluster_size": "--min-cluster-size",
+    "trust": "--trust",
+    "effort": "--effort",
 }
 MOST_ASKED, N_QUESTIONS = 5_000, 5  # samples up to which the next questions are looked for, and how many
 
@@ -121,6 +126,14 @@ MOST_ASKED, N_QUESTIONS = 5_000, 5  # samples up to which the next questions are
     "statement breaks; clusters then need not be branches of the tree. auto: two fifths of an average cluster. "
     "1: every cluster is a branch.",
 )
+@trust_option("hard")
+@click.option(
+    "--effort",
+    type=click.Choice(EFFORTS),
+    default=EFFORTS[0],
+    show_default=True,
+    help="full: many views of the data vote where -k is a number and there are 50 rows or more. quick: one method.",
+)
 @click.option("-o", "--output", metavar="FOLDER", required=True, type=click.Path(), help="Where the results go.")
 @click.option("--title", help="Heading of the picture and the report.")
 @click.option("--force", is_flag=True, help="Replace results that exist.")
@@ -134,6 +147,8 @@ def cluster(
     method: str,
     settings: tuple[tuple[str, Any], ...],
     min_size: int | str,
+    trust: tuple[tuple[str, float | str], ...],
+    effort: str,
     output: str,
     title: str | None,
     force: bool,
@@ -146,7 +161,8 @@ def cluster(
     kind,a,b,c,weight: must_link and cannot_link name two samples, triplet three (a and b are closer to each other than
     to c); together and apart name any number in a column samples, as in x;y;z. Without a weight a statement is hard: it
     holds in the result, or the command tells why it cannot, whether the tree is cut by -k or by --height. Groups,
-    taxonomies and the answers of `linkwise ask` are read as well.
+    taxonomies and the answers of `linkwise ask` are read as well. Where some statements may be wrong, --trust doubtful
+    weighs them against the data, the report lists those that the data contradict, and `linkwise doubt` asks about them.
 
     Writes labels.csv, tree.nwk (always one tree), model.lwm (for `linkwise assign`), report.html and, with matplotlib,
     dendrogram.png; either all of them or none. A method that makes no tree, such as copkmeans, writes links.png, the
@@ -162,15 +178,18 @@ def cluster(
     name = None if method == "auto" else method_name(method)
     if clusters is None and height is None and name not in WITHOUT_NUMBER:
         clusters = 2
+    if trust and not constraints:
+        msg = "--trust is about statements, so it needs a file of them.\nHint: -c said.csv"
+        raise click.UsageError(msg)
     one_standard_input([data, *constraints])
     folder = Folder(output, FILES, force=force, inputs=[data, *constraints])  # before anything takes long
     table = read_table(data, options)
-    if isinstance(clusters, int) and clusters > len(table):
-        msg = f"-k {clusters}: {visible(data)} has only {many(len(table), 'row')}."
-        raise click.UsageError(msg)
-    statements = read_statements(constraints, table) if constraints else None
+    require_rows(clusters, data, table)
+    statements, trusted = None, None
+    if constraints:
+        statements, trusted = weighed(read_statements(constraints, table), constraints, trust, "hard")
     said = None if statements is None else statements.constraints
-    _require_words(data, table)
+    require_words(data, table)
     get_ready_to_draw()
     silent = quiet or speaks_json()
     with explained(statements), telling_memory(quiet=quiet), working("clustering", quiet=silent):
@@ -183,6 +202,7 @@ def cluster(
             distance_threshold=height,
             min_cluster_size=min_size,
             params=_params(settings),
+            effort=effort,
         )
         before = None if said is None else fit_without_constraints(found, table.X)
     with working("writing", quiet=silent):
@@ -202,11 +222,12 @@ def cluster(
             questions=_questions(table, said),
             title=heading,
             reasons=reasons,
-            recipe=_recipe(data, constraints, options, found),
+            recipe=_recipe(data, constraints, options, found, trusted, effort),
         )
         _warn_of_statements_without_effect(facts)
         names = _write(folder, found, facts, table, said, heading)
-    _tell(found, said, folder.folder, names, reasons, quiet=quiet)
+    asked = {"effort": effort, "trust": trusted}
+    _tell(found, said, folder.folder, names, reasons, asked, quiet=quiet)
 
 
 def _params(settings: tuple[tuple[str, Any], ...]) -> dict[str, Any]:
@@ -216,23 +237,6 @@ def _params(settings: tuple[tuple[str, Any], ...]) -> dict[str, Any]:
         msg = f"--set {twice} is given more than once.\nHint: give it once; it is not clear which one counts."
         raise click.UsageError(msg)
     return params
-
-
-def _require_words(data: str, table: Table) -> None:
-    """Refuse texts without a word, which cannot be compared by the angle between them."""
-    import numpy as np
-
-    if not hasattr(table.X, "tocsr"):
-        return
-    empty = np.flatnonzero(np.diff(table.X.tocsr().indptr) == 0)
-    if len(empty):
-        shown = ", ".join(repr(str(one)[:40]) for one in table.ids[empty[:5]].tolist())
-        more = and_more(5, len(empty))
-        msg = (
-            f"{data}: {len(empty):,} of {many(len(table), 'sample')} have no word to be compared by: {shown}{more}.\n"
-            "Hint: leave these rows out, or compare by further columns."
-        )
-        raise LinkwiseError(msg)
 
 
 def _certificate(found: Clustering, said: Constraints | None) -> Any:
@@ -315,6 +319,7 @@ def _tell(
     folder: Path,
     names: list[str],
     reasons: tuple[str, ...],
+    asked: dict[str, Any],
     *,
     quiet: bool,
 ) -> None:
@@ -334,6 +339,7 @@ def _tell(
         "samples": len(found.labels),
         "clusters": found.n_clusters,
         "method": type(found.estimator).__name__,
+        **asked,
         "largest_cluster": int(np.bincount(found.labels[found.labels >= 0]).max(initial=0)),
         "statements": 0 if said is None else said.n_statements,
         "certificate": certificate,
@@ -346,7 +352,9 @@ def _tell(
     answer(told, "\n".join(lines), quiet=quiet)
 
 
-def _recipe(data: str, files: Sequence[str], options: dict[str, Any], found: Clustering) -> str:
+def _recipe(
+    data: str, files: Sequence[str], options: dict[str, Any], found: Clustering, trust: Any, effort: str
+) -> str:
     """Python, and after it a command, that read the same files and run the same method with the same parameters."""
     from linkwise.selection import arguments_of
 
@@ -355,8 +363,12 @@ def _recipe(data: str, files: Sequence[str], options: dict[str, Any], found: Clu
     lines = ["import linkwise as lw", "", f"table = lw.read_data({data!r}{_listed(reading)})"]
     said = ""
     if files:
-        lines.append(f"said = lw.read_knowledge({list(files)!r}, table)")
+        each = f".with_trust({trust!r})" if isinstance(trust, dict) else ""
+        lines.append(f"said = lw.read_knowledge({list(files)!r}, table){each}")
         said = ", said.constraints"
+    if isinstance(trust, (str, float)) and trust != "hard":
+        arguments["trust"] = trust
+    arguments |= {"effort": effort} if effort != EFFORTS[0] else {}
     lines += [f"found = lw.cluster(table.X{said}{_listed(arguments)})", "found.labels", ""]
     words = [shlex.quote(data)]
     for key, value in reading.items():
@@ -364,6 +376,11 @@ def _recipe(data: str, files: Sequence[str], options: dict[str, Any], found: Clu
     words += [f"-c {shlex.quote(file)}" for file in files]
     for key, value in arguments.items():
         words += [f"{_OPTION_OF[key]} {1 if value is None else value}"] if key in _OPTION_OF else []
+    if isinstance(trust, dict):
+        words += [
+            f"--trust {shlex.quote(f'{file}={p}')}"
+            for file, p in zip(dict.fromkeys(files), trust.values(), strict=True)
+        ]
     settings = {key: value for key, value in arguments.items() if key == "metric"} | arguments.get("params", {})
     words += [f"--set {shlex.quote(f'{name}={_typed(value)}')}" for name, value in settings.items()]
     return "\n".join([*lines, f"# in a shell: linkwise cluster {' '.join([*words, '-o OUT'])}"])

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from linkwise._files import visible
-from linkwise._messages import in_words, many, more_lines
+from linkwise._messages import and_more, in_words, many, more_lines
 from linkwise._threads import cores
 from linkwise.exceptions import (
     InfeasibleConstraintsError,
@@ -56,6 +56,29 @@ class Whole(click.ParamType):  # type: ignore[type-arg]
 
 
 CLUSTERS = Whole(1, "a number of clusters")
+
+
+class Trust(click.ParamType):  # type: ignore[type-arg]
+    """A probability that statements are right, of all files or of one: ``0.95``, ``hard``, ``FILE=doubtful``."""
+
+    name = "[FILE=]P"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> tuple[str, float | str]:
+        """Read the typed value as the file, "" for all, and the trust."""
+        if isinstance(value, tuple):
+            return value
+        file, _, text = str(value).rpartition("=")
+        word = text.strip().lower()
+        if word in ("hard", "doubtful"):
+            return file, word
+        try:
+            share = float(word)
+        except ValueError:
+            share = math.nan
+        if not 0.5 < share <= 1:
+            self.fail(f"{value!r}, expected hard, doubtful or a probability above 0.5 and up to 1.", param, ctx)
+        return file, share
+
 
 F = TypeVar("F", bound=Callable[..., Any])
 FORMATS = ("statements", "lines", "groups", "paths", "parents", "newick", "json")
@@ -167,6 +190,41 @@ def constraints_option(words: str, *, dash: bool = False) -> Callable[[F], F]:
     )
 
 
+def trust_option(default: str) -> Callable[[F], F]:
+    """Add ``--trust``, for `weighed`; ``default`` is in force for files that it does not name."""
+    return click.option(
+        "--trust",
+        type=Trust(),
+        multiple=True,
+        help="Probability that statements are right: hard (they hold), doubtful (0.95) or a number above 0.5. Below 1 "
+        "they are weighed against the data. FILE=P is for one file of -c and may be repeated; rows with a weight keep "
+        f"it.  [default: {default}]",
+    )
+
+
+def weighed(
+    statements: Knowledge, files: Sequence[str], given: Sequence[tuple[str, float | str]], default: str
+) -> tuple[Knowledge, Any]:
+    """Weigh statements by ``--trust``; also return the trust as `Knowledge.with_trust` takes it."""
+    trust = dict(given)
+    if len(trust) < len(given):
+        twice = next(file for at, (file, _) in enumerate(given) if file in dict(given[:at]))
+        msg = f"--trust {f'{twice}=' if twice else ''}... is given more than once.\nHint: give it once for each file."
+        raise click.UsageError(msg)
+    usual = trust.pop("", default)
+    if not trust:
+        return statements.with_trust(usual), usual
+    named = dict(zip(files, statements.files, strict=True))
+    strange = next((file for file in trust if file not in named), None)
+    if strange is not None:
+        msg = (
+            f"--trust {strange}={trust[strange]}: {visible(strange)} is not a file of -c.\nHint: --trust {files[0]}=0.9"
+        )
+        raise click.UsageError(msg)
+    of_file = {name: trust.get(file, usual) for file, name in named.items()}
+    return statements.with_trust(of_file), of_file
+
+
 def knowledge_options(command: F) -> F:
     """Add ``--data``, ``--id`` and ``--format``: the samples that statements name, and the form of the files."""
     for option in (
@@ -206,6 +264,30 @@ def reading_of(options: dict[str, Any]) -> dict[str, Any]:
         "decimal": options["decimal"],
         "missing": list(options["missing"]),
     }
+
+
+def require_words(data: str, table: Table) -> None:
+    """Refuse texts without a word, which cannot be compared by the angle between them."""
+    import numpy as np
+
+    if not hasattr(table.X, "tocsr"):
+        return
+    empty = np.flatnonzero(np.diff(table.X.tocsr().indptr) == 0)
+    if len(empty):
+        shown = ", ".join(repr(str(one)[:40]) for one in table.ids[empty[:5]].tolist())
+        more = and_more(5, len(empty))
+        msg = (
+            f"{data}: {len(empty):,} of {many(len(table), 'sample')} have no word to be compared by: {shown}{more}.\n"
+            "Hint: leave these rows out, or compare by further columns."
+        )
+        raise LinkwiseError(msg)
+
+
+def require_rows(clusters: int | str | None, data: str, table: Table) -> None:
+    """Refuse more clusters than rows."""
+    if isinstance(clusters, int) and clusters > len(table):
+        msg = f"-k {clusters}: {visible(data)} has only {many(len(table), 'row')}."
+        raise click.UsageError(msg)
 
 
 def _warn_of_spread(table: Table) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -72,7 +73,6 @@ def repair(
 
     Exits with 0 when FILE was written, 3 when the rest would still be contradictory; then nothing is written.
     """
-    from linkwise.io import write_knowledge
     from linkwise.problem import check
 
     if auto + bool(drop) + asking != 1:
@@ -81,8 +81,7 @@ def repair(
     if keep_hard and not auto:
         msg = "--keep-hard belongs to --auto."
         raise click.UsageError(msg)
-    require_ending(output, STATEMENTS, also=JSON_LINES)
-    refuse_existing(output, force=force, inputs=constraints)
+    require_statement_file(output, force=force, inputs=constraints)
     statements, _ = read_said(constraints, data_path, id_column, form)
     said = statements.constraints
     if auto:
@@ -92,7 +91,7 @@ def repair(
         gone = _asked(statements) if asking else _named(statements, drop)
         lines = [statements.word(entry) for entry in gone]
         n = len(said.entries())
-        sentence = f"{len(gone):,} of {n:,} {'entries' if n != said.n_statements else 'statements'} dropped."
+        sentence = dropped_words(len(gone), n, "entries" if n != said.n_statements else "statements")
     left = said.without(gone)
     kept = dataclasses.replace(statements, constraints=left)
     told: dict[str, Any] = {"status": "feasible", "dropped": [as_dict(statements, entry) for entry in gone]}
@@ -104,11 +103,33 @@ def repair(
             why = kept.explain(verdict.explanation)
             answer(told, f"{about(kept)} still cannot all hold; nothing was written.\n{why}")
             return CONFLICT
-    write_knowledge(output, kept)
-    told |= {"kept": left.n_statements, "written": output}
-    lines = [sentence, *(f"  {line}" for line in lines), f"{visible(output)}: {many(left.n_statements, 'statement')}."]
-    answer(told, "\n".join(lines), quiet=quiet)
+    written = write_rest(output, kept)
+    answer(told | written, "\n".join([sentence, *(f"  {line}" for line in lines), rest_words(written)]), quiet=quiet)
     return 0
+
+
+def require_statement_file(output: str, *, force: bool, inputs: Sequence[str]) -> None:
+    """Refuse a file for statements that has another ending, that is an input, or that exists, without --force."""
+    require_ending(output, STATEMENTS, also=JSON_LINES)
+    refuse_existing(output, force=force, inputs=inputs)
+
+
+def dropped_words(n_dropped: int, n: int, what: str = "statements") -> str:
+    """Word how many of all were dropped."""
+    return f"{n_dropped:,} of {n:,} {what} dropped."
+
+
+def write_rest(output: str, kept: Knowledge) -> dict[str, Any]:
+    """Write the statements that are left, and return their number and the file for JSON."""
+    from linkwise.io import write_knowledge
+
+    write_knowledge(output, kept)
+    return {"kept": kept.constraints.n_statements, "written": output}
+
+
+def rest_words(written: dict[str, Any]) -> str:
+    """Word the outcome of `write_rest`."""
+    return f"{visible(written['written'])}: {many(written['kept'], 'statement')}."
 
 
 def _automatic(statements: Knowledge, keep_hard: bool) -> tuple[list[Entry], list[str], str]:

@@ -401,6 +401,13 @@ class Constraints:
         chain = np.column_stack([chunklets.member[:-1][same], chunklets.member[1:][same]])
         return np.concatenate([pairs, chain]), np.concatenate([at, chunklets.statement[owner[1:][same]]])
 
+    def samples_of(self, statement: int) -> IntArray:
+        """Return the samples that one statement names."""
+        kind = Kind(int(self.kind[statement]))
+        if kind.is_group:
+            return self.groups.of(int(np.searchsorted(self.groups.statement, statement)))
+        return self.items[statement, : kind.arity]
+
     def name(self, sample: int) -> str:
         """Return the name of a sample in messages: its identifier, or its number."""
         return str(sample) if self.ids is None else str(self.ids[sample])
@@ -455,7 +462,7 @@ class Constraints:
 
     def _body(self, kind: Kind, statement: int) -> str:
         if kind.is_group:
-            members = self.groups.of(int(np.searchsorted(self.groups.statement, statement)))
+            members = self.samples_of(statement)
             names = [self.name(int(m)) for m in members[:_SHOWN]]
             more = f", ... {len(members) - _SHOWN:,} more" if len(members) > _SHOWN else ""  # inside parentheses
             listed = f"{names[0]}: {', '.join(names[1:])}" if kind.is_choice else ", ".join(names)
@@ -552,7 +559,7 @@ class Constraints:
         made = self._with(slice(None), prices, self.groups)
         return made if (prices > 0).all() else made.select(prices > 0)
 
-    def with_trust(self, trust: Any) -> Self:
+    def with_trust(self, trust: Any, *, keep_weights: bool = False) -> Self:
         """Return the same statements with weights from the probability that they are right.
 
         Parameters
@@ -560,6 +567,8 @@ class Constraints:
         trust : float, "doubtful", "hard", or array-like of shape (n_statements,)
             Above 0.5 and at most 1. The weight is the log odds, 2.9 for 0.95; 1 or "hard" makes statements hard,
             "doubtful" stands for 0.95.
+        keep_weights : bool, default=False
+            Soft statements keep the weights they have.
 
         Returns
         -------
@@ -585,8 +594,11 @@ class Constraints:
                 "Hint: trust=0.95 for statements of which one in twenty may be wrong."
             )
             raise ConstraintError(msg)
+        if keep_weights and (share == 1.0).all():
+            return self
         with np.errstate(divide="ignore"):
-            return self.with_weight(np.log(share) - np.log1p(-share))
+            weight = read_weights(np.log(share) - np.log1p(-share), {"all": self.n_statements})
+        return self.with_weight(np.where(self.is_hard, weight, self.weight) if keep_weights else weight)
 
     def reorder(self, samples: Any) -> Self:
         """Renumber so that new sample ``i`` is old sample ``samples[i]``; ``samples`` must be a permutation."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import io
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -115,10 +115,9 @@ class Knowledge:
         said, labels = self.constraints, self.constraints.labels
         if not labels or labels.owner[statement] < 0:
             return [self.line_of(statement)]
-        named = said.items[statement, :2]
-        if said.items[statement, 0] < 0:
-            named = said.groups.of(int(np.searchsorted(said.groups.statement, statement)))
-        rows = np.isin(labels.sample, named) & (labels.source[labels.label] == labels.owner[statement])
+        rows = np.isin(labels.sample, said.samples_of(statement)) & (
+            labels.source[labels.label] == labels.owner[statement]
+        )
         return sorted(self.label_line[labels.row[rows]].tolist())
 
     def word(self, statement: int | Entry) -> str:
@@ -145,6 +144,44 @@ class Knowledge:
             if self._place(entry) == (file, line)
             and (sample is None or (entry.sample >= 0 and said.name(entry.sample) == sample))
         ]
+
+    def with_trust(self, trust: Any) -> Knowledge:
+        r"""Weigh statements by the probability that they are right, which may differ between files.
+
+        Parameters
+        ----------
+        trust : float, "doubtful", "hard", or a mapping of files to these
+            As in `Constraints.with_trust`; statements of files that are not in a mapping stay as they are. A statement
+            that has a weight in its file keeps it.
+
+        Returns
+        -------
+        Knowledge
+
+        Examples
+        --------
+        >>> import tempfile, pathlib
+        >>> from linkwise import read_knowledge
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     files = [pathlib.Path(folder, name) for name in ("sure.txt", "guess.txt")]
+        ...     _ = [file.write_text("otter = mink\n") for file in files]
+        ...     said = read_knowledge(files, ids=["otter", "mink"])
+        >>> said.with_trust({said.files[1]: 0.9}).constraints.weight.round(1).tolist()
+        [inf, 2.2]
+        """
+        made = self.constraints
+        if not isinstance(trust, Mapping):
+            return replace(self, constraints=made.with_trust(trust, keep_weights=True))
+        strange = [str(file) for file in trust if file not in self.files]
+        if strange:
+            msg = f"with_trust: {strange[0]} is not among the files: {', '.join(self.files)}."
+            raise LinkwiseError(msg)
+        of_file = self.file[made.row]
+        for at, file in enumerate(self.files):
+            if file in trust:
+                weight = made.with_trust(trust[file], keep_weights=True).weight
+                made = made.with_weight(np.where(of_file == at, weight, made.weight))
+        return replace(self, constraints=made)
 
     def as_python(self, shown: int = 200) -> list[str]:
         """Write statements as the tuples that `Constraints.from_ids` takes; the last entry counts those left out."""

@@ -145,6 +145,28 @@ class Doubtful:
     statements: int
 
 
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """A soft statement, the probability that it is wrong, and whether it holds in the result."""
+
+    text: str
+    wrong: float
+    held: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Vote:
+    """A view of the data: its share of the vote, and its agreement with statements held out, None if none were.
+
+    ``missing`` is the reason why it has no vote, or an empty string.
+    """
+
+    view: str
+    weight: float
+    agreement: float | None
+    missing: str
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Map:
     """Samples in the plane: positions, labels, names of the axes, and the number of all samples."""
@@ -173,6 +195,11 @@ class Facts:
         Counts of the kinds that were used; rules, None where one could not be checked; errors in the tree itself.
     conflicts, repairs : tuple of Conflict and of str
         Contradictions that were found, and statements that were left out, with the reason.
+    judged, n_judged, n_contradicted : tuple of Judged, int or None, and int
+        The soft statements that are most probably wrong; how many the method judged (None if it judges none), and how
+        many are wrong with a probability of at least 0.5.
+    votes : tuple of Vote
+        The views that a `Consensus` compared, by falling weight, and then those without a vote.
     scores, comparison : tuple of Score, and Comparison or None
         Figures of merit before and after, and the comparison with the result without constraints.
     remarks, questions : tuple of str
@@ -224,3 +251,7 @@ class Facts:
     remarks: tuple[str, ...] = ()
     texts: bool = False  # whether features are terms, which are worded differently
     n_missing: int = 0
+    judged: tuple[Judged, ...] = ()
+    n_judged: int | None = None
+    n_contradicted: int = 0
+    votes: tuple[Vote, ...] = ()

@@ -15,7 +15,7 @@ from linkwise._typing import IntArray
 from linkwise.constraints import Kind
 from linkwise.plots import lay_out, to_plane
 from linkwise.report._comparison import compare, count_statements, slots_joined
-from linkwise.report._facts import Cluster, Conflict, Doubtful, Facts, KindCount, Map, Score, Statement
+from linkwise.report._facts import Cluster, Conflict, Doubtful, Facts, Judged, KindCount, Map, Score, Statement, Vote
 from linkwise.report._profiles import Profiles, profile
 from linkwise.result import read_outcome, samples_outside, verify
 
@@ -28,6 +28,8 @@ _MAX_POINTS = 5_000
 _DOUBTFUL = 12
 _CLEAR = 0.5  # samples with a larger margin are not doubtful; three are listed in any case
 _QUESTIONS = 5
+_JUDGED = 20
+_DOUBTED, _CONTRADICTED = 0.1, 0.5  # probabilities from which on statements are listed, and counted as contradicted
 
 
 def gather_facts(
@@ -150,7 +152,9 @@ def gather_facts(
         repairs=_repairs(repair, outcome.estimator),
         questions=tuple(_question(one, names) for one in list(questions)[:_QUESTIONS]),
         remarks=_remarks(outcome.estimator, tree, clusters),
+        votes=tuple(_vote(view) for view in getattr(outcome.estimator, "views_", ())),
     )
+    facts = _with_judgments(facts, outcome.estimator, clusters)
     if before is not None:
         held = None if certificate is None else certificate.held
         earlier = read_outcome(before, who="report")
@@ -212,6 +216,28 @@ def _map(X: Any, labels: npt.NDArray[Any]) -> Map:
     n = len(labels)
     some = np.arange(n) if n <= _MAX_POINTS else np.linspace(0, n - 1, _MAX_POINTS).astype(np.intp)
     return Map(points[some], labels[some].astype(np.intp), axes, n)
+
+
+def _vote(view: Any) -> Vote:
+    return Vote(view.name, view.weight, None if np.isnan(view.agreement) else view.agreement, view.missing)
+
+
+def _with_judgments(facts: Facts, estimator: Any, labels: npt.NDArray[Any]) -> Facts:
+    """Add the soft statements that an estimator judged, the most probably wrong first."""
+    trust, said = getattr(estimator, "trust_", None), getattr(estimator, "constraints_", None)
+    if trust is None or said is None or not said.n_statements:
+        return facts
+    soft = np.flatnonzero(~said.is_hard)
+    own = np.array_equal(estimator.labels_, labels)
+    held = estimator.certificate_.held if own else verify(labels, said).held
+    order = soft[np.argsort(trust[soft], kind="stable")]
+    first = order[:_JUDGED]
+    first = first[(trust[first] < 1 - _DOUBTED) | (np.arange(len(first)) < 3)]
+    words = said.with_weight(np.inf).describe_each(first)  # the weight is the trust before the data were looked at
+    rows = zip(words, (1 - trust[first]).tolist(), held[first].tolist(), strict=True)
+    contradicted = int((trust[soft] <= 1 - _CONTRADICTED).sum())
+    judged = tuple(Judged(*row) for row in rows)
+    return replace(facts, judged=judged, n_judged=len(soft), n_contradicted=contradicted)
 
 
 def _remarks(estimator: Any, tree: Any, labels: npt.NDArray[Any]) -> tuple[str, ...]:

@@ -7,8 +7,27 @@ from pathlib import Path
 
 from linkwise._messages import many
 from linkwise.report._facts import Conflict, Facts
-from linkwise.report._page_sections import change_section, cluster_section, doubt_section, more_of, question_section
-from linkwise.report._sentences import MEANING, REPEAT, STATEMENTS, asked, lead, safe, script_json, verdict
+from linkwise.report._page_sections import (
+    change_section,
+    cluster_section,
+    doubt_section,
+    judged_section,
+    more_of,
+    question_section,
+    view_section,
+)
+from linkwise.report._sentences import (
+    JUDGED,
+    MEANING,
+    REPEAT,
+    STATEMENTS,
+    VIEWS,
+    asked,
+    lead,
+    safe,
+    script_json,
+    verdict,
+)
 from linkwise.report._svg import map_svg, tree_svg
 
 
@@ -49,6 +68,8 @@ def render_html(facts: Facts) -> str:
         ("changed", change_section(facts) + _scores(facts)),
         ("clusters", cluster_section(facts)),
         ("doubtful", doubt_section(facts)),
+        ("judged", judged_section(facts)),
+        ("views", view_section(facts)),
         ("questions", question_section(facts)),
         ("said", _kinds(facts) + _statements(facts)),
         ("again", _recipe(facts)),
@@ -81,6 +102,8 @@ _CONTENTS = {
     "changed": "Effect",
     "clusters": "Clusters",
     "doubtful": "Least certain",
+    "judged": JUDGED,
+    "views": VIEWS,
     "questions": "Questions",
     "said": "Statements",
     "again": "Repeat",

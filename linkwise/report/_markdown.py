@@ -9,14 +9,19 @@ from linkwise._messages import and_more, many, more_lines
 from linkwise.report._facts import Facts
 from linkwise.report._sentences import (
     EFFECT,
+    JUDGED,
     MEANING,
     QUESTIONS,
     REPEAT,
     STATEMENTS,
+    VIEWS,
+    agreement_words,
     asked,
+    ballot,
     change_words,
     compared,
     filled,
+    judgment,
     lead,
     trait_words,
     verdict,
@@ -26,6 +31,7 @@ _SPECIAL = re.compile(r"([\\`*_{}\[\]<>()#+!|~$&])")
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\ud800-\udfff\u2028\u2029]")
 _MEMBERS = 12
 _STATEMENTS = 60
+_VIEWS = 10
 
 
 def plain(text: object, longest: int = 300) -> str:
@@ -61,7 +67,14 @@ def render_markdown(facts: Facts) -> str:
         parts.append(plain(facts.method))
     parts += [_list(plain(reason) for reason in facts.reasons)] if facts.reasons else []
     parts.append(f"**{plain(head)}** {' '.join(map(plain, rest))}")
-    parts += [*_conflicts(facts), *_changes(facts), *_clusters(facts), *_doubtful(facts)]
+    parts += [
+        *_conflicts(facts),
+        *_changes(facts),
+        *_clusters(facts),
+        *_doubtful(facts),
+        *_judged(facts),
+        *_views(facts),
+    ]
     if facts.questions:
         numbered = (f"{i}. {plain(question)}" for i, question in enumerate(facts.questions, start=1))
         parts += [f"## {QUESTIONS}", "\n".join(numbered)]
@@ -132,6 +145,30 @@ def _doubtful(facts: Facts) -> list[str]:
         (plain(d.name, 80), str(d.cluster), str(d.other), f"{d.margin:+.2f}", str(d.statements)) for d in facts.doubtful
     ]
     return ["## Least certain", _table(("sample", "in", "next", "margin", "statements"), rows)]
+
+
+def _judged(facts: Facts) -> list[str]:
+    sentences = judgment(facts)
+    if not sentences:
+        return []
+    parts = [f"## {JUDGED}", "\n".join(map(plain, sentences))]
+    rows = [(plain(one.text), f"{one.wrong:.2f}", "holds" if one.held else "**broken**") for one in facts.judged]
+    if rows:
+        parts.append(_table(("statement", "wrong with probability", "in the result"), rows))
+        left = (facts.n_judged or 0) - len(rows)
+        parts += [f"… and {left:,} more, less probably wrong than these."] if left else []
+    return parts
+
+
+def _views(facts: Facts) -> list[str]:
+    if not facts.votes:
+        return []
+    voted = [vote for vote in facts.votes if not vote.missing]
+    rows = [(plain(vote.view), f"{vote.weight:.3f}", agreement_words(vote)) for vote in voted[:_VIEWS]]
+    table = _table(("view", "weight", "agreement with statements held out"), rows)
+    lines = [f"{plain(vote.view)} was left out: {plain(vote.missing)}" for vote in facts.votes if vote.missing]
+    more = more_lines(len(rows), len(voted), "… ")
+    return [f"## {VIEWS}", plain(ballot(facts)), table, *more, *([_list(lines)] if lines else [])]
 
 
 def _statements(facts: Facts) -> list[str]:

@@ -1,4 +1,4 @@
-"""Sections of the page about clusters, the effect of constraints, doubtful samples and questions."""
+"""Sections of the page about clusters, the effect of constraints, doubtful samples and statements, and questions."""
 
 from __future__ import annotations
 
@@ -7,10 +7,15 @@ from linkwise.plots import cluster_color, text_on
 from linkwise.report._facts import Cluster, Comparison, Facts, Trait
 from linkwise.report._sentences import (
     EFFECT,
+    JUDGED,
     QUESTIONS,
+    VIEWS,
+    agreement_words,
+    ballot,
     change_words,
     compared,
     filled,
+    judgment,
     mean_words,
     safe,
     trait_words,
@@ -181,6 +186,40 @@ def doubt_section(facts: Facts) -> str:
         "margin is 1 in the middle of a cluster, 0 halfway, and below 0 for those that are closer to the other one, "
         "often because a statement or the tree requires it.</p>\n"
         f"<div class='wide'><table>{head}{rows}</table></div>"
+    )
+
+
+def judged_section(facts: Facts) -> str:
+    """Write the statements that the data contradict, and whether they hold in the result."""
+    sentences = "".join(f"<p>{safe(sentence)}</p>" for sentence in judgment(facts))
+    if not sentences:
+        return ""
+    rows = "".join(
+        f"<tr><td><code>{safe(one.text)}</code></td><td class='n'>{one.wrong:.2f}</td>"
+        f"<td class='{'yes' if one.held else 'no'}'>{'✓ holds' if one.held else '✗ broken'}</td></tr>"
+        for one in facts.judged
+    )
+    head = '<tr><th>statement</th><th class="n">wrong with probability</th><th>in the result</th></tr>'
+    table = f"<div class='wide'><table>{head}{rows}</table></div>" if rows else ""
+    more = more_of(len(facts.judged), facts.n_judged or 0, ", less probably wrong than these") if rows else ""
+    return f"<h2>{JUDGED}</h2>\n{sentences}{table}{more}"
+
+
+def view_section(facts: Facts) -> str:
+    """Write the views that voted, with their weights, and the reasons for those that did not; folded."""
+    if not facts.votes:
+        return ""
+    rows = "".join(
+        f"<tr><td>{safe(vote.view)}</td><td class='n'>{vote.weight:.3f}</td>"
+        f"<td class='n'>{agreement_words(vote)}</td></tr>"
+        if not vote.missing
+        else f"<tr><td>{safe(vote.view)}</td><td colspan='2' class='soft'>left out: {safe(vote.missing)}</td></tr>"
+        for vote in facts.votes
+    )
+    head = '<tr><th>view</th><th class="n">weight</th><th class="n">agreement with statements held out</th></tr>'
+    return (
+        f"<h2>{VIEWS}</h2>\n<p>{safe(ballot(facts))}</p><details><summary>{many(len(facts.votes), 'view')}, one by one"
+        f"</summary><div class='wide'><table>{head}{rows}</table></div></details>"
     )
 
 

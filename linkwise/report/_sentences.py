@@ -9,11 +9,13 @@ from collections.abc import Sequence
 
 from linkwise._messages import many, number
 from linkwise.constraints import Kind
-from linkwise.report._facts import Change, Comparison, Facts, Trait
+from linkwise.report._facts import Change, Comparison, Facts, Trait, Vote
 
 EFFECT = "Effect of the constraints"
 STATEMENTS = "Statements and how many hold"
 QUESTIONS = "Questions to ask next"
+JUDGED = "Doubtful statements"
+VIEWS = "Views"
 REPEAT = "How to repeat this result"
 
 # kind: (words, style of the drawing, meaning)
@@ -74,6 +76,54 @@ def verdict(facts: Facts) -> tuple[str, str, list[str]]:
         return "good", "Every hard statement holds.", [soft, *rules]
     head = "The only statement holds." if facts.n_statements == 1 else f"All {facts.n_statements:,} statements hold."
     return "good", head, ["Checked on the final result by code that shares nothing with the method.", *rules]
+
+
+def judgment(facts: Facts) -> list[str]:
+    """Word how many statements the data contradict; empty if the method judges none."""
+    n, hard = facts.n_judged, facts.n_statements - facts.n_soft
+    if n is None:
+        return []
+    if not n:
+        all_hard = (
+            "The only statement is hard: it holds" if hard == 1 else f"All {hard:,} statements are hard: they hold"
+        )
+        return [
+            f"{all_hard} in the result, so none is judged and none is dropped.",
+            "With --trust doubtful, in Python trust='doubtful', statements are weighed against the data.",
+        ]
+    soft = many(n, "soft statement")
+    if all(vote.agreement is None for vote in facts.votes):
+        sentences = [f"{soft}: too few to hold some out, so the probabilities are those that were given."]
+    else:
+        wrong = facts.n_contradicted
+        sentences = [
+            f"The data contradict {wrong:,} of {soft}, which {'is' if wrong == 1 else 'are'} wrong with a probability "
+            "of at least 0.5. Each is judged by views of the data that were fitted without it."
+            if wrong
+            else f"The data contradict none of {soft}. Each is judged by views of the data that were fitted without it."
+        ]
+    sentences.append("None is dropped: soft statements are weighed against the data, and may be broken.")
+    if hard:
+        one = hard == 1
+        sentences.append(f"{many(hard, 'hard statement')} {'holds and is' if one else 'hold and are'} not judged.")
+    return sentences
+
+
+def ballot(facts: Facts) -> str:
+    """Word how many views voted, and how many could not be fitted."""
+    lost = sum(bool(vote.missing) for vote in facts.votes)
+    left = f"; {lost:,} could not be fitted and {'was' if lost == 1 else 'were'} left out" if lost else ""
+    what = (
+        "their weight follows from the statements that they predict without having been given them"
+        if any(vote.agreement is not None for vote in facts.votes)
+        else "all have the same weight, since no statements were held out"
+    )
+    return f"{many(len(facts.votes) - lost, 'view')} of the data voted, and {what}{left}."
+
+
+def agreement_words(vote: Vote) -> str:
+    """Word the agreement of a view with statements held out."""
+    return "–" if vote.agreement is None else f"{vote.agreement:.2f}"
 
 
 def compared(facts: Facts, found: Comparison) -> list[str]:

@@ -26,6 +26,7 @@ from linkwise.selection._cluster import (
     uneven_features as uneven_features,
 )
 from linkwise.selection._methods import (
+    EFFORTS as EFFORTS,
     LINKAGES as LINKAGES,
     METHODS as METHODS,
     SHORT_NAMES as SHORT_NAMES,

@@ -30,7 +30,6 @@ _OWN_ARGUMENTS = {"n_clusters": "-k", "linkage": "--linkage", "distance_threshol
 
 # Samples from which on many views are compared: with fewer, a view has nothing to learn a metric or a mixture from.
 FEWEST_SAMPLES = 50
-EFFORTS = ("full", "quick")
 
 
 @dataclass(frozen=True)

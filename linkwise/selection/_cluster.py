@@ -36,7 +36,6 @@ from linkwise.selection._automatic import (
     too_little,
 )
 from linkwise.selection._choice import (
-    EFFORTS,
     Task,
     choose,
     describe,
@@ -49,7 +48,7 @@ from linkwise.selection._choice import (
     require_room,
 )
 from linkwise.selection._doubt import about_views
-from linkwise.selection._methods import load_method, method_name
+from linkwise.selection._methods import EFFORTS, load_method, method_name
 from linkwise.selection._search_cv import KnowledgeSearchCV
 
 # A feature that spreads this many times as far as another decides the distances alone.
@@ -284,7 +283,7 @@ def _read(
     params = dict(params or {})
     if metric is None and kind is not None and parameters(kind).get("metric") == "euclidean":
         metric = params.pop("metric", None)
-    known = trusted(bind(constraints, X, shape[0]), trust)
+    known = bind(constraints, X, shape[0]).with_trust(trust, keep_weights=True)
     if others["effort"] not in EFFORTS:
         msg = f"cluster: effort is {others['effort']!r}, expected one of {', '.join(EFFORTS)}."
         raise InvalidArgumentError(msg)
@@ -303,14 +302,6 @@ def _read(
     return task
 
 
-def trusted(known: Constraints, trust: Any) -> Constraints:
-    """Give hard statements the weights of a trust below 1."""
-    if isinstance(trust, str) and trust == "hard":
-        return known
-    weight = known.with_trust(trust).weight
-    return known.with_weight(np.where(known.is_hard, weight, known.weight))
-
-
 def _fit(X: Any, task: Task) -> Clustering:
     """Fit the method chosen or asked for; settle the number of clusters if none is given."""
     model, why = choose(task)
@@ -320,6 +311,8 @@ def _fit(X: Any, task: Task) -> Clustering:
         model.fit(X, constraints=task.known)
     reasons = [f"{describe(model)}: {why}", *_about_request(task), *_about_data(X, model, task), *detours(model)]
     reasons += about_views(model)
+    if not task.known.is_hard.all() and not model.weighs:
+        reasons.append("soft statements hold unless they contradict others; this method does not weigh them.")
     return _found(model, reasons) if task.n_clusters is not None else _settle(model, X, task, reasons)
 
 

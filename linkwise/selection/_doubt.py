@@ -86,6 +86,11 @@ class Suspects:
         return len(self._listed)
 
     @property
+    def judged(self) -> bool:
+        """Whether there were enough statements to hold some out; otherwise probabilities are those given."""
+        return any(not np.isnan(view.agreement) for view in self.model.views_)
+
+    @property
     def _listed(self) -> list[Suspect]:
         order = np.argsort(-self.wrong, kind="stable")
         chosen = order[self.wrong[order] >= self.threshold].tolist()
@@ -157,9 +162,7 @@ def suspects(
     1 of 26 statements is doubtful, given the data:
       #25 cannot_link(5, 10): wrong with probability 0.75
     """
-    from linkwise.selection._cluster import trusted
-
-    known = trusted(bind(constraints, X, np.shape(X)[0]), trust).with_rules()
+    known = bind(constraints, X, np.shape(X)[0]).with_trust(trust, keep_weights=True).with_rules()
     model = Consensus(n_clusters, random_state=random_state).fit(X, constraints=known)
     right = np.clip(model.trust_, 1e-9, 1 - 1e-9)
     weighed = constraints.with_weight(np.maximum(np.log(right) - np.log1p(-right), 1e-6))

@@ -28,6 +28,7 @@ METHODS = tuple(
 SHORT_NAMES = {"agglomerative": "ConstrainedAgglomerative"}
 # The methods that find the number of clusters themselves and take none.
 WITHOUT_NUMBER = ("CorrelationClustering",)
+EFFORTS = ("full", "quick")
 LINKAGES = ("average", "complete", "single", "ward", "weighted", "centroid", "median")
 
 

@@ -387,12 +387,12 @@ def test_missing_values_are_never_shown_as_numbers(here, capsys, monkeypatch):
 
 
 def test_long_lines_break_between_words(monkeypatch):
-    from linkwise.cli import _ask_verb
+    from linkwise.cli._shown_samples import wrapped
 
     monkeypatch.setattr("sys.stdout", type("Screen", (), {"isatty": staticmethod(lambda: True)})())
     monkeypatch.setenv("COLUMNS", "40")
     text = "about 15 more answers would help, and then further ones would change very little."
-    lines = _ask_verb._wrapped(text).split("\n")
+    lines = wrapped(text).split("\n")
     assert len(lines) > 1
     assert all(len(line) <= 40 for line in lines)
     assert " ".join(lines) == text

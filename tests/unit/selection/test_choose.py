@@ -130,7 +130,7 @@ def test_a_dead_end_of_greedy_merging_is_not_the_end(metric):
     points, said = scale(points), label_pairs(classes, 60, 0)
     with pytest.raises(DeadEndError):
         ConstrainedCompleteLink(3, linkage="average", dead_end="raise").fit(points, constraints=said)
-    found = cluster(cdist(points, points) if metric else points, said, 3, metric=metric)
+    found = cluster(cdist(points, points) if metric else points, said, 3, metric=metric, effort="quick")
     assert type(found.estimator).__name__ == "ConstrainedCompleteLink"
     moved = found.estimator.n_regrouped_
     assert f"dead end at 4 clusters; {moved} of 178 samples were moved so that all" in found.reasons[-1]
