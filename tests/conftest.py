@@ -15,6 +15,11 @@ os.environ["MPLBACKEND"] = "Agg"
 for library in ("OMP", "OPENBLAS", "MKL"):
     os.environ.setdefault(f"{library}_NUM_THREADS", "1")
 
+from linkwise._kernels import _tier  # noqa: E402  # loads NumPy, which reads the variables above
+
+# Small kernels are compiled sooner than for a user, who works less; those that few small tests use never.
+_tier.PATIENCE = 0
+
 # Deadlines and the check for slow generation are off, the two of hypothesis that look at a clock: a busy machine, or
 # the first example, which pays for compiling a kernel, must not fail a test.
 settings.register_profile(

@@ -1,4 +1,4 @@
-"""The one way kernels are compiled: lazily, cached on disk, and announced when it takes a while."""
+"""Decorators of kernels: compiled when first needed, cached on disk, and announced when it takes a while."""
 
 from __future__ import annotations
 
@@ -13,18 +13,28 @@ from typing import Any
 import numba
 from numba.core import event
 
+from linkwise._kernels._tier import interpret_small, supported
 from linkwise._kernels._turns import take_turns
 from linkwise._messages import notice
 
 
 def njit(function: Callable[..., Any] | None = None, **options: Any) -> Any:
-    """Compile with Numba on first call and cache the machine code beside the source file.
+    """Compile with Numba when first needed and cache the machine code beside the source file.
 
-    Use as ``@njit`` or ``@njit(parallel=True)``. Signatures are never written out: that would compile at import. Where
-    nothing can be kept on disk, kernels are compiled again in every process, and that is said.
+    Use as ``@njit`` or ``@njit(nogil=True)``. Signatures are never written out: that would compile at import. Where
+    nothing can be kept on disk, kernels are compiled again in every process, and that is said. Small work is
+    interpreted as long as that is cheaper (`_tier`).
     """
     if function is None:
         return lambda f: njit(f, **options)
+    kernel = _compiled(function, **options)
+    if not numba.config.DISABLE_JIT and "no_cpython_wrapper" not in options and supported():  # type: ignore[attr-defined]
+        interpret_small(kernel)
+    return kernel
+
+
+def _compiled(function: Callable[..., Any], **options: Any) -> Any:
+    """The kernel as Numba compiles it, with a cache whose entries end when a source does, and processes in turns."""
     try:
         dispatcher = numba.njit(cache=True, **options)(function)
     except RuntimeError as nowhere:
@@ -104,17 +114,22 @@ def source_stamp(file: Path) -> str:
 
 
 class _Announce(event.Listener):  # type: ignore[misc]
-    """Say once per process that kernels are being compiled; Numba fires the event only when its cache has no copy."""
+    """Say once per process that kernels are being compiled; Numba fires the event only when its cache has no copy.
+
+    The first ``FEW`` kernels pass in silence: they take a second or two, and often no others follow.
+    """
+
+    FEW = 2
 
     def __init__(self) -> None:
-        self.said = False
+        self.begun = 0
         self.kept = True  # whether there is a folder for compiled code
 
     def on_start(self, event: Any) -> None:
-        if self.said or not str(event.data["dispatcher"].py_func.__module__).startswith("linkwise"):
+        if not str(event.data["dispatcher"].py_func.__module__).startswith("linkwise"):
             return
-        self.said = True
-        if os.environ.get("LINKWISE_QUIET") != "1":
+        self.begun += 1
+        if self.begun == self.FEW + 1 and os.environ.get("LINKWISE_QUIET") != "1":
             often = (
                 "once for this kind of work; `linkwise warmup` compiles what the commands use"
                 if self.kept

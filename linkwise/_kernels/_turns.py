@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+import pickle
 import threading
 import time
 from collections import Counter
@@ -18,6 +19,9 @@ from typing import Any
 
 PAUSE = 0.02
 TRIES = 6000  # two minutes; one kernel with all that it calls takes seconds
+
+# Of files that another version wrote, with types that have moved since, or that were cut off: as if there were none.
+_UNREADABLE = (ImportError, AttributeError, EOFError, IndexError, TypeError, ValueError, pickle.UnpicklingError)
 
 _BYTES = 2**31 - 1  # Windows counts positions in a signed number of 32 bits
 
@@ -117,12 +121,27 @@ def take_turns(dispatcher: Any) -> None:
     calls do not go round in circles, so processes cannot wait for each other.
     """
     compiles, cache = dispatcher.compile, dispatcher._cache
-    loads, folder = cache.load_overload, Path(cache.cache_path)
+    folder = Path(cache.cache_path)
     # beside the sources, or in a folder of its own inside that of NUMBA_CACHE_DIR or of the user
     home = Path(__file__).parent / "__pycache__" if folder.name == "__pycache__" else folder.parent
     function = dispatcher.py_func
     name = f"{function.__module__}:{function.__qualname__}:{function.__code__.co_firstlineno}"
     byte = int.from_bytes(hashlib.sha256(name.encode()).digest()[:4], "big") % _BYTES
+
+    file, stored = cache._cache_file, cache.load_overload
+    listed = file._load_index
+
+    def load_index() -> Any:
+        try:
+            return listed()
+        except _UNREADABLE:
+            return {}
+
+    def load(signature: Any, context: Any) -> Any:
+        try:
+            return stored(signature, context)
+        except _UNREADABLE:
+            return None
 
     def compile_in_turn(signature: Any) -> Any:
         stack = _COMPILING.stack
@@ -134,11 +153,11 @@ def take_turns(dispatcher: Any) -> None:
                 _TURNS.end(byte)
 
     def load_or_take_turn(signature: Any, context: Any) -> Any:
-        found = loads(signature, context)
+        found = load(signature, context)
         stack = _COMPILING.stack
         if found is None and stack and not stack[-1] and _TURNS.take(home / "linkwise.turns", byte):
             stack[-1] = True
-            found = loads(signature, context)  # another process may have compiled it while we waited
+            found = load(signature, context)  # another process may have compiled it while we waited
         return found
 
-    dispatcher.compile, cache.load_overload = compile_in_turn, load_or_take_turn
+    dispatcher.compile, cache.load_overload, file._load_index = compile_in_turn, load_or_take_turn, load_index

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from functools import cache
 from importlib import import_module
 from pathlib import Path
 from typing import Any
 
 from numba.core.dispatcher import Dispatcher
+
+from linkwise._kernels._tier import callees
 
 _HOME = Path(__file__).parents[1]
 
@@ -30,12 +33,16 @@ def compiled() -> set[str]:
 
     Code that is read from the disk comes without the code of the kernels it calls, which is on the disk as well.
     """
+    return with_callees(kernel for kernel in kernels().values() if kernel.overloads)
+
+
+def with_callees(some: Iterable[Any]) -> set[str]:
+    """The names of some kernels and of all that these call."""
     name_of = {kernel: name for name, kernel in kernels().items()}
-    ready, left = set(), [kernel for kernel in name_of if kernel.overloads]
+    ready, left = set(), list(some)
     while left:
         kernel = left.pop()
         if name_of[kernel] not in ready:
             ready.add(name_of[kernel])
-            names, scope = kernel.py_func.__code__.co_names, kernel.py_func.__globals__
-            left += [scope[name] for name in names if isinstance(scope.get(name), Dispatcher)]
+            left += callees(kernel)
     return ready

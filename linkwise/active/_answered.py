@@ -30,13 +30,16 @@ class Known:
         How many samples there are.
     given : Constraints, optional
         What was known before the first question; its hard statements are never doubted.
+    n_clusters : int, optional
+        How many clusters there are, if that is known; answers that need more contradict each other.
 
     Notes
     -----
     Answers that contradict what is known do not stop anything. The cheapest set of answers whose withdrawal restores
     consistency is no longer trusted, where an answer costs the logarithm of its odds of being right; of equals, one
     that a later question was meant to check goes, then the older one. The choice is made again at the next
-    contradiction, so an answer can regain trust.
+    contradiction, so an answer can regain trust. Of answers that need more than ``n_clusters``, the lightest of the few
+    that prove it goes, in the same order, until the rest can hold.
 
     **Cost** a few set operations per pair without triplets; with triplets a look at all statements. **Guarantee** the
     trusted answers and the given hard statements hold together; the state depends on the answers and their order alone.
@@ -51,8 +54,9 @@ class Known:
     (False, None, [0, 1])
     """
 
-    def __init__(self, n_samples: int, given: Constraints | None = None) -> None:
+    def __init__(self, n_samples: int, given: Constraints | None = None, n_clusters: int | None = None) -> None:
         self.n_samples = n_samples
+        self.n_clusters = n_clusters
         self.given = given if given is not None else Constraints.build(n_samples)
         foreign = [kind.word for kind in Kind if kind not in _UNDERSTOOD and (self.given.kind == kind).any()]
         if foreign:
@@ -67,7 +71,7 @@ class Known:
             raise UnsupportedConstraintError(msg, tuple(foreign))
         self._base = self.given
         if self.given:
-            check(self.given).raise_if_infeasible()
+            check(self.given, n_clusters=n_clusters).raise_if_infeasible()
             self._base = _pairs_and_triplets(self.given)
         self.answers: list[Told] = []
         self._told: Counter[tuple[int, ...]] = Counter()
@@ -166,8 +170,10 @@ class Known:
 
     def _contradicts(self, told: Told) -> bool:
         if len(told.items) == 2 and not self._has_triplets:
-            return self.same(*told.items) is (told.answer is Answer.NO)
-        return check(self._hard() | self._table([told])).status == "infeasible"
+            same = self.same(*told.items)
+            if same is not None or self.n_clusters is None:
+                return same is (told.answer is Answer.NO)
+        return check(self._hard() | self._table([told]), n_clusters=self.n_clusters).status == "infeasible"
 
     def _reconsider(self) -> None:
         """Choose the trusted answers again: the heaviest that are consistent with the given constraints."""
@@ -178,10 +184,24 @@ class Known:
         weight = np.log(odds / (1 - odds)) + 1e-6 * np.arange(len(saying)) - 1e-3 * in_doubt
         table = self._base | self._table(saying).with_weight(weight)
         dropped = repair(table, keep="hard", budget=0).dropped - self._base.n_statements
+        price = dict(zip((told.number for told in saying), weight.tolist(), strict=True))
+        all_but_last = self._doubted | {saying[-1].number}  # consistent too, and cheaper where the repair is greedy
         self._doubted = {saying[int(at)].number for at in dropped}
+        if self.n_clusters is not None:
+            self._fit_into_clusters(price)
+        self._doubted = min(self._doubted, all_but_last, key=lambda off: sum(price[number] for number in off))
         self._start()
         for told in self.trusted:
             self._enter(told)
+
+    def _fit_into_clusters(self, weight: dict[int, float]) -> None:
+        """Doubt further answers until the rest can hold in ``n_clusters``; equal answers stand or fall together."""
+        first = self._base.n_statements
+        while (trusted := self.trusted) and (proof := check(self._hard(), n_clusters=self.n_clusters).explanation):
+            named = {trusted[at - first].statement for at in proof.core if at >= first}
+            total = {one: sum(weight[t.number] for t in trusted if t.statement == one) for one in named}
+            lightest = min(total, key=lambda one: (total[one], one))
+            self._doubted |= {told.number for told in trusted if told.statement == lightest}
 
     def _table(self, said: list[Told]) -> Constraints:
         rows = [told.statement for told in said]

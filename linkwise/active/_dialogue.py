@@ -13,7 +13,8 @@ from linkwise._messages import many
 from linkwise._validation import is_whole, read_count
 from linkwise.active._answer_log import Log, standing
 from linkwise.active._answered import Known
-from linkwise.active._gain import EXPECTED_ERRORS, ExpectedGain
+from linkwise.active._doubts import EXPECTED_ERRORS
+from linkwise.active._gain import ExpectedGain
 from linkwise.active._query import TRIO_ANSWERS, Query, Told
 from linkwise.active._strategy import Strategy
 from linkwise.active._strategy_view import Scene, fit_to
@@ -91,6 +92,9 @@ class Dialogue:
         What is known already: pairs, triplets and groups. Hard statements are never doubted or asked about.
     strategy : Strategy, optional
         How questions are chosen; by default `ExpectedGain`.
+    n_clusters : int, optional
+        How many clusters there are, if that is known. `ExpectedGain` then asks nothing that follows from the number,
+        answers that need more clusters contradict each other, and the default estimator makes that many.
     budget : int, optional
         How many questions may be asked; by default there is no end but that nothing is left to ask.
     log : path, optional
@@ -115,7 +119,7 @@ class Dialogue:
     The state is a fold of the log: the same answers lead to the same questions, in this process or another. Nothing
     waits for an answer; between `ask` and `tell` the program may end. Taking an answer back adds an entry that says so.
     When answers contradict each other, the fewest are distrusted that restore consistency, and each of them is asked
-    about once more before anything new.
+    about once more before anything new; `suspects` lists them.
 
     **Cost** that of the strategy and, for `fit`, of the estimator. **Guarantee** no question comes twice, except to
     check an answer that contradicts others; none comes whose answer follows from the trusted ones; at most ``budget``
@@ -143,6 +147,7 @@ class Dialogue:
         *,
         constraints: Constraints | None = None,
         strategy: Strategy | None = None,
+        n_clusters: int | None = None,
         budget: int | None = None,
         log: str | Path | None = None,
         names: Sequence[Any] | None = None,
@@ -155,8 +160,11 @@ class Dialogue:
         if not isinstance(self.strategy, Strategy):
             msg = f"Dialogue: strategy is {strategy!r}, expected one of linkwise.active, such as ExpectedGain()."
             raise LinkwiseError(msg)
+        self.n_clusters = None if n_clusters is None else read_count(n_clusters, "n_clusters", "Dialogue", low=1)
         self.estimator = self.strategy.companion() if estimator is None else estimator
-        self._scene = Scene(X, estimator=self.estimator, metric=metric, seed=seed)
+        self._scene = Scene(X, estimator=self.estimator, metric=metric, seed=seed, n_clusters=self.n_clusters)
+        if estimator is None and self.n_clusters is not None and "n_clusters" in self.estimator.get_params():
+            self.estimator.set_params(n_clusters=self.n_clusters)
         if estimator is None and "metric" in self.estimator.get_params():
             self.estimator.set_params(metric=self._scene.metric)  # both compare samples in the same way
         n = self._scene.n_samples
@@ -331,12 +339,13 @@ class Dialogue:
             "strategy": repr(self.strategy),
             "metric": self._scene.metric,
             "seed": self._scene.seed,
+            "n_clusters": self.n_clusters,
         }
 
     def _fold(self) -> None:
         """Rebuild the state from the log."""
         self._pending = None
-        self.known = Known(self._scene.n_samples, self._given)
+        self.known = Known(self._scene.n_samples, self._given, self.n_clusters)
         self._scene.forget(self.known)
         self.answers: list[Told] = []
         self._scene.budget_left = self.budget

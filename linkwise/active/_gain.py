@@ -2,112 +2,20 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from scipy.linalg import solve_triangular
 
 from linkwise._threads import Workers
 from linkwise._typing import FloatArray, IntArray
-from linkwise.active._answered import Known
+from linkwise.active._doubts import NOISE, Doubt, Doubts, Evidence
 from linkwise.active._kernels_gain import settle
 from linkwise.active._placing_strategy import Placing
-from linkwise.active._query import Answer
 from linkwise.active._strategy import Inquiry, Items, Strategy
 from linkwise.active._strategy_view import Scene
 from linkwise.engines.graph import Field
 
-EXPECTED_ERRORS = (1.0, 19.0)  # wrong and right answers imagined before the first: one in twenty errs
-
-
-class Evidence(NamedTuple):
-    """The placed samples in the field: their numbers, neighborhoods and covariances."""
-
-    placed: list[int]
-    owner: IntArray
-    covariance: FloatArray  # of the samples placed, noise on its diagonal
-    claims: FloatArray  # of all neighborhoods on all samples
-
-
-class Doubt(NamedTuple):
-    """An answer that is probably wrong, and another question that can confirm it."""
-
-    pair: tuple[int, int]
-    number: int
-    chance: float
-
-
-def doubtful(known: Known, evidence: Evidence, skeleton: list[int], least: float) -> Doubt | None:
-    """Return the answer most probably wrong that can be checked, if that is more probable than ``least``.
-
-    What is left of the claims on a sample if nothing but the answers about others is counted gives the chance p that it
-    belongs to a neighborhood. A share e of answers is wrong, judged by those that were
-    checked. So a no was wrong with odds
-    p e : (1 - p)(1 - e), and a yes with odds (1 - p) e : p (1 - e). Where such claims are often mistaken, they count
-    less: p is mixed with the share of samples placed that would have been put elsewhere. The question that checks is
-    the same about another member of the neighborhood.
-    """
-    at = {sample: row for row, sample in enumerate(evidence.placed)}
-    place = {group: row for row, group in enumerate(skeleton)}
-    without, apart = _left_out(evidence)
-    checked = {number for told in known.answers for number in told.checks}
-    error = (EXPECTED_ERRORS[0] + len(known.suspects)) / (sum(EXPECTED_ERRORS) + len(checked))
-    best: Doubt | None = None
-    for told in known.trusted:
-        if told.checks or told.number in checked or len(told.items) != 2:
-            continue
-        for sample, other in (told.items, told.items[::-1]):
-            group = known.group(other)
-            pair = _another(known, sample, other, group)
-            if pair is None or group not in place:
-                continue
-            if sample in at:
-                chances = (without if told.answer is Answer.YES else apart)[at[sample]]
-            elif known.group(sample) not in place:
-                chances = evidence.claims[sample]
-            else:
-                continue
-            p = _chance(chances, place[group], evidence, without)
-            q = p if told.answer is Answer.NO else 1.0 - p
-            wrong = q * error / (q * error + (1.0 - q) * (1.0 - error))
-            if wrong > (least if best is None else best.chance):
-                best = Doubt(pair, told.number, wrong)
-    return best
-
-
-def _left_out(evidence: Evidence) -> tuple[FloatArray, FloatArray]:
-    """Claims on each sample placed as if it had not been, and as if none of its neighborhood had been."""
-    owner, k = evidence.owner, evidence.claims.shape[1]
-    goal = np.zeros((len(owner), k))
-    goal[np.arange(len(owner)), owner] = 1.0
-    inverse = np.linalg.inv(evidence.covariance)
-    weights = inverse @ goal
-    without = goal - weights / np.diag(inverse)[:, None]
-    apart = np.zeros_like(goal)
-    for group in range(k):
-        rows = np.flatnonzero(owner == group)
-        apart[rows] = goal[rows] - np.linalg.solve(inverse[np.ix_(rows, rows)], weights[rows])
-    return without, apart
-
-
-def _chance(claims: FloatArray, group: int, evidence: Evidence, without: FloatArray) -> float:
-    shared = np.bincount(evidence.owner, minlength=without.shape[1])[evidence.owner] > 1
-    missed = int((without.argmax(axis=1) != evidence.owner)[shared].sum())
-    doubt = (missed + 1.0) / (int(shared.sum()) + 2.0)
-    p = np.maximum(claims, 0.0)
-    return float((1.0 - doubt) * p[group] / max(p.sum(), 1.0) + doubt / (len(p) + 1))
-
-
-def _another(known: Known, sample: int, other: int, group: int) -> tuple[int, int] | None:
-    """The same question about another member."""
-    for member in known.members(group):
-        pair = (min(sample, member), max(sample, member))
-        if member not in (sample, other) and not known.is_told(pair):
-            return pair
-    return None
-
-
-NOISE = 0.01  # as NeighborhoodPropagation has it
 CANDIDATES = 200  # samples considered for the next question
 LITTLE = 1e-3  # an answer that settles less than this share of the samples is hardly worth it
 RARE = 0.02  # answers less likely than this are not thought through
@@ -120,9 +28,8 @@ class ExpectedGain(Strategy):
     ----------
     n_candidates : int, default=200
         Samples, drawn by chance, among which the next one to ask about is looked for.
-    check : float, default=0.5
-        An answer more probably wrong than this, by what the others say, is checked by asking about another member of
-        the same neighborhood; 1 for never.
+    check : float, default=0.02
+        Answers more probably wrong than this, judged by the others, may be checked; 1 for never.
 
     Notes
     -----
@@ -133,6 +40,14 @@ class ExpectedGain(Strategy):
     is placed next: it is compared with the first sample of the neighborhood that claims it most, then of the next,
     until a yes, or until all said no and it starts a neighborhood of its own. Exploring and refining thus compete in
     the same units, and a typical sample of a large unexplored region wins before an odd one.
+
+    With a number of clusters (``Dialogue(n_clusters=...)``) a sample that differs from all neighborhoods but one
+    belongs there without a question, once that many are found. Finding them competes with the rest all the same:
+    looking for them first costs more than it brings.
+
+    An answer is checked by a question about other members of the same groups. It comes when the chance that the answer
+    is wrong, times the samples that would then go elsewhere, exceeds the expected gain of the next sample: a lone "no"
+    that opens a cluster is soon asked about again, and one of many answers that say the same never.
 
     Looking one answer ahead with Gaussian fields is due to [1]_; pairs in the place of labels, the open class, and the
     cost in questions are ours.
@@ -161,7 +76,7 @@ class ExpectedGain(Strategy):
     3
     """
 
-    def __init__(self, n_candidates: int = CANDIDATES, check: float = 0.5) -> None:
+    def __init__(self, n_candidates: int = CANDIDATES, check: float = 0.02) -> None:
         self.n_candidates = n_candidates
         self.check = check
 
@@ -178,7 +93,7 @@ class ExpectedGain(Strategy):
 
 class _Gaining(Placing):
     def __init__(self, scene: Scene, n_candidates: int, check: float) -> None:
-        super().__init__(scene)
+        super().__init__(scene, scene.n_clusters)
         self._n_candidates = n_candidates
         self._rows: list[FloatArray] = []  # row i: what placing the i-th sample told about all, scaled to variance 1
         self._order: list[int] = []  # the samples placed, in the order of those rows
@@ -189,25 +104,24 @@ class _Gaining(Placing):
         self._doubt: Doubt | None = None
 
     def propose(self) -> Items | None:
-        """Return a question that checks an answer probably wrong, if there is one; else one that places a sample."""
+        """Return a question that checks an answer, if that is worth more than the one that places a sample."""
         self._read()
         self._doubt = None
-        if self._order and self._check < 1:
-            order = np.array(self._order, dtype=np.intp)
-            covariance = np.stack(self._columns(self._order))[:, order] + NOISE * np.eye(len(order))
-            owner = np.array([self._owner[sample] for sample in self._order], dtype=np.intp)
-            evidence = Evidence(self._order, owner, covariance, self._claims)
-            self._doubt = doubtful(self.scene.known, evidence, self.skeleton, self._check)
-        if self._doubt is not None:
-            return self._doubt.pair
+        loose = bool(self.loose)
         found = super().propose()
         if found is None:
             self._expected = 0.0
-        return found
+        if self._order and self._check < 1 and (found is None or not loose):
+            columns = np.stack(self._columns(self._order))
+            owner = np.array([self._owner[sample] for sample in self._order], dtype=np.intp)
+            evidence = Evidence(self._order, owner, columns, self._claims)
+            gain = self.scene.n_samples * (self._expected or 0.0)
+            self._doubt = Doubts(self.scene.known, evidence, self._place_of, self._check).best(gain)
+        return found if self._doubt is None else self._doubt.pair
 
     def checks(self) -> Items:
-        """Return the answer that the question checks."""
-        return () if self._doubt is None else (self._doubt.number,)
+        """Return the answers that the question checks."""
+        return () if self._doubt is None else self._doubt.numbers
 
     # -- what Placing asks for ----------------------------------------------------------------------------------
 
@@ -270,7 +184,11 @@ class _Gaining(Placing):
         self._place()
         self._claims = self._claim()
         p = np.maximum(self._claims, 0.0)
-        p /= np.maximum(p.sum(axis=1, keepdims=True), 1.0)
+        total = p.sum(axis=1, keepdims=True)
+        if len(self.skeleton) == self.n_clusters:  # no sample can belong elsewhere
+            p = np.where(total > 0, p / np.where(total > 0, total, 1.0), 1.0 / max(p.shape[1], 1))
+        else:
+            p /= np.maximum(total, 1.0)
         self._chances = p, np.maximum(1.0 - p.sum(axis=1), 0.0)
 
     def _field(self) -> Field:
@@ -288,15 +206,18 @@ class _Gaining(Placing):
     def _place(self) -> None:
         """Add samples placed since, one row each; start again if one is not placed any more."""
         if not set(self._order) <= set(self.placed):
-            self._order, self._rows = [], []
-            self._candidates = self._candidates[:0]
-            self._covariance = self._covariance[:0]
+            self._forget()
         for sample in [sample for sample in self.placed if sample not in set(self._order)]:
             left = self._given(sample)
             row = left / np.sqrt(left[sample] + NOISE)
             self._covariance -= np.outer(row[self._candidates], row)
             self._rows.append(row)
             self._order.append(sample)
+
+    def _forget(self) -> None:
+        self._order, self._rows = [], []
+        self._candidates = self._candidates[:0]
+        self._covariance = self._covariance[:0]
 
     def _given(self, sample: int) -> FloatArray:
         """Covariances of a sample with all, given those placed."""
@@ -309,7 +230,9 @@ class _Gaining(Placing):
     def _claim(self) -> FloatArray:
         """Claims of the skeleton on all samples: 1 on their own members, 0 on those of the others."""
         known = self.scene.known
-        self._owner = {sample: at for at, group in enumerate(self.skeleton) for sample in known.members(group)}
+        place = {group: at for at, group in enumerate(self.skeleton)}
+        self._place_of = place | {group: place[other] for group, other in self.implied.items()}
+        self._owner = {sample: at for group, at in self._place_of.items() for sample in known.members(group)}
         if not self._rows:
             return np.zeros((self.scene.n_samples, len(self.skeleton)))
         rows, order = np.stack(self._rows), self._order
@@ -332,6 +255,7 @@ class _Gaining(Placing):
 
     def _most_typical(self) -> int:
         """Return the candidate that is most informative about all samples."""
+        self._forget()
         self.free = np.ones(self.scene.n_samples, dtype=np.bool_)
         among = self._among()
         step = self._covariance / (self._covariance[np.arange(len(among)), among] + NOISE)[:, None]

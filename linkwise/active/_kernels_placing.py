@@ -6,6 +6,7 @@ Nodes are numbered as a walk from the root meets them, so a subtree is the run `
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -29,6 +30,15 @@ def walk(parent: Any, is_leaf: Any) -> Any:
     for v in range(m):
         count[v + 1] = count[v] + is_leaf[v]
     return last, count[:m].copy(), count[last]
+
+
+@njit
+def _sum(chances: Any) -> Any:
+    """The sum from first to last: NumPy's own adds in another order than Numba's, which changes last bits."""
+    total = 0.0
+    for chance in chances:
+        total += chance
+    return total
 
 
 @njit
@@ -56,8 +66,8 @@ def guess(alike: Any, parent: Any, leaf: Any, begin: Any, end: Any, own: Any, bl
             top = max(top, score[v])
     edge, node, comes = np.zeros(m), np.zeros(m), np.zeros(m)
     for v in leaf:
-        comes[v] = 0.0 if v == own else np.exp(score[v] - top)
-    whole = comes.sum()
+        comes[v] = 0.0 if v == own else math.exp(score[v] - top)
+    whole = _sum(comes)
     for v in range(m - 1, -1, -1):
         if end[v] - begin[v] == 1 and leaf[begin[v]] == v:
             comes[v] = (1.0 - DOUBT) * comes[v] / whole + (0.0 if v == own else DOUBT / len(leaf))
@@ -100,7 +110,7 @@ def hear(edge: Any, node: Any, parent: Any, last: Any, first: Any, second: Any, 
             edge[u] *= slip
         if not at_node:
             node[u] *= slip
-    whole = edge.sum() + node.sum()
+    whole = _sum(edge) + _sum(node)
     if whole > 0.0:
         edge /= whole
         node /= whole

@@ -82,11 +82,22 @@ class Placing(Inquiry):
             (self.skeleton if all(other in apart for other in self.skeleton) else self.loose).append(group)
         if not self.skeleton and self.scene.n_samples > 1:
             self.skeleton = [int(self.scene.rng(0).integers(self.scene.n_samples))]
+        self.implied = self._imply() if len(self.skeleton) == self.n_clusters else {}
+        self.loose = [group for group in self.loose if group not in self.implied]
         self.free = np.ones(self.scene.n_samples, dtype=np.bool_)
-        self.placed = [sample for group in self.skeleton for sample in known.members(group)]
+        self.placed = [sample for group in (*self.skeleton, *self.implied) for sample in known.members(group)]
         self.free[self.placed] = False
         for group in self.loose:
             self.free[known.members(group)] = False
+
+    def _imply(self) -> dict[int, int]:
+        """Groups that can only belong to one neighborhood, since the others differ and there is no further one."""
+        known, found = self.scene.known, {}
+        for group in self.loose:
+            left = set(self.skeleton) - known.apart(group)
+            if len(left) == 1:
+                found[group] = left.pop()
+        return found
 
     # -- distances ----------------------------------------------------------------------------------------------
 

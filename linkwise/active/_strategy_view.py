@@ -34,6 +34,8 @@ class Scene:
         What is known, at first nothing; the estimator of the clustering that `labels` returns.
     metric, seed : {"euclidean", "cosine"} and int, optional
         How samples are compared, by default by cosine for sparse X, else Euclidean; where chance comes from.
+    n_clusters : int, optional
+        The number of clusters, if it is known.
 
     Attributes
     ----------
@@ -56,6 +58,7 @@ class Scene:
         estimator: Any = None,
         metric: Literal["euclidean", "cosine"] | None = None,
         seed: int = 0,
+        n_clusters: int | None = None,
     ) -> None:
         require_numbers(X)
         samples = check_array(
@@ -72,6 +75,7 @@ class Scene:
         if known is not None:
             self.known = known
         self.seed = seed
+        self.n_clusters = n_clusters
         self.budget_left: int | None = None
         self._estimator = estimator
         self._memo: dict[Hashable, Any] = {}

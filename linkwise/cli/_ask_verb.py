@@ -53,7 +53,7 @@ MOST_ROWS = 5_000  # of more rows, questions are about that many: finding them w
 @click.option(
     "--strategy", type=click.Choice(STRATEGIES), default="pairs", show_default=True, help="How to choose questions."
 )
-@click.option("-k", "--clusters", type=CLUSTERS, help="Number of clusters, for strategies that need it.")
+@click.option("-k", "--clusters", type=CLUSTERS, help="Number of clusters, if it is known; some strategies need it.")
 @click.option("--who", default="", help="Your name, kept with the answers.")
 @click.option("--seed", type=Whole(0), default=0, show_default=True, help="Seed of random choices.")
 def ask(
@@ -110,6 +110,7 @@ def ask(
             table.X,
             constraints=known,
             strategy=chosen,
+            n_clusters=clusters if strategy == "pairs" else None,
             budget=budget,
             log=log,
             names=[str(name) for name in table.ids.tolist()],

@@ -80,6 +80,7 @@ def warmup() -> None:
     import tempfile
     import time
 
+    from linkwise._kernels import compiled_only
     from linkwise._kernels.inventory import compiled, kernels
     from linkwise.selection import use_kernels
 
@@ -87,8 +88,8 @@ def warmup() -> None:
     start = time.perf_counter()
     if not speaks_json():
         click.echo("Compiling ...", err=True)
-    use_kernels()
-    with tempfile.TemporaryDirectory(prefix="linkwise") as folder:
+    with compiled_only(), tempfile.TemporaryDirectory(prefix="linkwise") as folder:
+        use_kernels()
         for name, text in _FILES.items():
             Path(folder, name).write_text(text)
         with contextlib.chdir(folder):

@@ -188,7 +188,8 @@ def cluster(
 
     Notes
     -----
-    The choice, without ``method``. Triplets, alone or with pairs and groups: `ReCon`. Rules about distances:
+    The choice, without ``method``. From 50 samples on, with ``n_clusters`` and full effort, plain or sparse vectors
+    and no rules, linkage or height: `Consensus`. Otherwise one method is fitted. Triplets, alone or with pairs and groups: `ReCon`. Rules about distances:
     `ConstrainedAgglomerative`. Rules about sizes: `COPKMeans`. Pairs and groups: `ConstrainedCompleteLink` with average
     linkage, which lets statements pull their surroundings along, up to 20,000 samples; beyond, where a matrix of
     distances is too large, `COPKMeans`, or `PCKMeans` if some are soft, or without ``n_clusters`` or with a ``linkage``
@@ -210,11 +211,16 @@ def cluster(
     >>> from linkwise import Constraints, cluster
     >>> X, y = load_iris(return_X_y=True)
     >>> some = Constraints.from_labels([0] * 5 + [-1] * 50 + [1] * 5 + [-1] * 85 + [2] * 5)
-    >>> print(cluster(X, some, n_clusters=3))
+    >>> print(cluster(X, some, n_clusters=3, effort="quick"))
     150 samples in 3 clusters.
     All 15 hard statements hold: 12 must-links, 3 cannot-links.
     How:
       - ConstrainedCompleteLink(linkage='average'): constraints on pairs also move their neighbors.
+
+    With full effort, many views of the data vote:
+
+    >>> cluster(X, some, n_clusters=3)
+    Clustering(150 samples in 3 clusters, by Consensus)
 
     The same with another method, and parameters of it:
 

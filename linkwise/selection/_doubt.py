@@ -16,11 +16,12 @@ from linkwise.problem.statements import bind
 
 _SHOWN = 5
 _BEST_VIEWS = 3
-THRESHOLD = 0.5
+THRESHOLD = 0.2  # probability of being wrong from which a statement is worth a second look
+_CONTRADICTED = 0.5  # and from which the reasons for a result name it
 
 
 class Suspect(NamedTuple):
-    """A statement that the data contradict.
+    """A statement that the data speak against.
 
     Attributes
     ----------
@@ -30,6 +31,12 @@ class Suspect(NamedTuple):
         Probability that it is wrong.
     text : str
         The statement in words.
+
+    Examples
+    --------
+    >>> from linkwise.selection import Suspect
+    >>> print(Suspect(0, 0.9, "#0 must_link(3, 7)"))
+    #0 must_link(3, 7): wrong with probability 0.90
     """
 
     statement: int
@@ -96,9 +103,9 @@ class Suspects:
 
     def __str__(self) -> str:
         n = len(self)
-        head = f"{many(n, 'statement')} of {len(self.wrong):,} contradicted by the data"
+        head = f"{n:,} of {many(len(self.wrong), 'statement')} {'is' if n == 1 else 'are'} doubtful, given the data"
         if not n:
-            return f"None of {many(len(self.wrong), 'statement')} is contradicted by the data."
+            return f"None of {many(len(self.wrong), 'statement')} is doubtful, given the data."
         return "\n".join([f"{head}:", *(f"  {one}" for one in self)])
 
     def __repr__(self) -> str:
@@ -114,7 +121,7 @@ def suspects(
     threshold: float = THRESHOLD,
     random_state: Any = 0,
 ) -> Suspects:
-    """Find statements that the data contradict, each with the probability that it is wrong.
+    """Find statements that the data speak against, each with the probability that it is wrong.
 
     Parameters
     ----------
@@ -126,7 +133,7 @@ def suspects(
         Number of clusters.
     trust : "doubtful", float or array-like of shape (n_statements,), default="doubtful"
         Probability that a hard statement is right before the data are looked at; soft statements keep their weights.
-    threshold : float, default=0.5
+    threshold : float, default=0.2
         Statements that are wrong with at least this probability are listed.
     random_state : int, RandomState or None, default=0
         Seed of the methods that begin at random.
@@ -152,8 +159,8 @@ def suspects(
     >>> X, y = load_iris(return_X_y=True)
     >>> told = Constraints.build(150, must_link=[(i, i + 1) for i in range(0, 49, 2)], cannot_link=[(5, 10)])
     >>> print(suspects(X, told, 3))
-    1 statement of 26 contradicted by the data:
-      #25 cannot_link(5, 10): wrong with probability 0.76
+    1 of 26 statements is doubtful, given the data:
+      #25 cannot_link(5, 10): wrong with probability 0.75
     """
     known = bind(constraints, X, np.shape(X)[0]).with_trust(trust, keep_weights=True).with_rules()
     model = Consensus(n_clusters, random_state=random_state).fit(X, constraints=known)
@@ -174,7 +181,7 @@ def about_views(model: Any) -> list[str]:
     missing = len(model.views_) - len(voting)
     if missing:
         reasons.append(f"{many(missing, 'view')} could not be fitted and had no vote.")
-    soft = np.flatnonzero(~model.constraints_.is_hard & (model.trust_ < 1 - THRESHOLD))
+    soft = np.flatnonzero(~model.constraints_.is_hard & (model.trust_ < 1 - _CONTRADICTED))
     if len(soft):
         order = soft[np.argsort(model.trust_[soft], kind="stable")]
         listed = "; ".join(model.constraints_.describe(int(at)) for at in order[:_SHOWN])

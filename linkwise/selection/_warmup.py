@@ -67,7 +67,8 @@ def _fit_estimators() -> None:
     estimators: list[Any] = [one for one in public if inspect.isclass(one) and bool(getattr(one, "understands", False))]
     for cls in estimators:
         known = inspect.signature(cls).parameters
-        always = {name: value for name, value in {"n_clusters": 3, "random_state": 0}.items() if name in known}
+        wanted = {"n_clusters": 3, "random_state": 0, "n_init": 2, "max_iter": 5}
+        always = {name: value for name, value in wanted.items() if name in known}
         small = [{"max_states": 5}] if "max_states" in known else []  # as if exact inference took too much memory
         choices = [
             {name: choice, **extra}
@@ -83,7 +84,7 @@ def _fit_estimators() -> None:
                     refusals = (LinkwiseError,) if samples is X else (LinkwiseError, TypeError)
                     with warnings.catch_warnings(), contextlib.suppress(*refusals):
                         warnings.simplefilter("ignore")
-                        cls(**always, **options).fit(samples, constraints=table)
+                        cls(**(always | options)).fit(samples, constraints=table)
 
 
 def _use_functions() -> None:

@@ -23,6 +23,7 @@ from sklearn.mixture import GaussianMixture
 import linkwise as lw
 from linkwise import Constraints, Kind
 from linkwise.constraints import MaxCentroidDistance, MinSeparation, NeighborWithin, SizeBetween
+from linkwise.engines.graph import Field
 from linkwise.exceptions import LinkwiseWarning
 from tests.contract.discovery import blobs, linkages, truth
 from tests.oracles import spectral
@@ -98,6 +99,7 @@ class Case:
     turnable: dict[str, Any] = field(default_factory=dict)
     may_leave_clusters_empty: bool = False
     adds_weights: bool = False
+    counts_triplets: bool = False
     warns_of_coincident_pairs: bool = False
     takes_sparse: bool = True
     sparse_ways: tuple[tuple[dict[str, Any], bool], ...] = ()
@@ -232,6 +234,11 @@ def kmeans(X: Any, k: int, seed: int) -> Any:
     return lw.COPKMeans(k, n_init=10, random_state=seed).fit(X).labels_
 
 
+def in_field(X: Any, k: int, seed: int) -> Any:
+    """Plain k-means in the leading coordinates of the field."""
+    return kmeans(Field(X).coordinates(max(2 * k, 4)), k, seed)
+
+
 def from_means(cls: type, X: Any, k: int, seed: int) -> Any:
     """Where k-means goes from the means of the clusters an estimator found: nowhere."""
     labels = cls(k, random_state=seed).fit(X).labels_
@@ -245,6 +252,20 @@ def gaussians(X: Any, k: int, seed: int) -> Any:
 
 
 # -- the cases ---------------------------------------------------------------------------------------------------------
+
+
+def votes_of_plain_views(X: Any, n_clusters: int, seed: int) -> Any:
+    """Average linkage on the share of plain views that keep samples apart, then moves by the expected Rand index."""
+    from linkwise.engines.consensus._maps import Maps
+    from linkwise.engines.consensus._views import PLAIN, fit_views
+    from tests.oracles import moves
+
+    drawn = int(np.random.default_rng(seed).integers(2**31 - 1))
+    found = fit_views(PLAIN, Maps(X, n_clusters), Constraints.build(len(X)), drawn, lambda: None).labels.values()
+    share = np.mean([one[:, None] == one[None, :] for one in found], axis=0)
+    labels = lw.ConstrainedAgglomerative(n_clusters, metric="precomputed").fit(1 - share).labels_
+    return moves.climb(1 / (1 + np.exp(3 - 6 * share)), labels, n_clusters)
+
 
 tree = partial(Case, answers=TREE)
 best_effort_tree = partial(Case, answers=TREE, kinds=TRIPLETS, best_effort=True)
@@ -318,6 +339,7 @@ CASES = [
     best_effort_tree(lw.engines.BiHAC, options=SMALL_STEPS),
     best_effort_tree(lw.engines.BiiHAC, options=SMALL_STEPS),
     best_effort_tree(lw.engines.IHAC),
+    labels(lw.Consensus, kinds=LINKS | TRIPLETS, weighs=True, plain=votes_of_plain_views, counts_triplets=True),
     labels(
         lw.COPKMeans,
         rules=frozenset({SizeBetween}),
@@ -369,7 +391,7 @@ CASES = [
         ways=(DEFAULT, ONE, way("an affinity with a width", affinity="rbf")),
         sparse_ways=(({"affinity": "rbf"}, True),),
     ),
-    labels(lw.engines.NeighborhoodPropagation, plain=kmeans, ways=(DEFAULT, ONE)),
+    labels(lw.engines.NeighborhoodPropagation, plain=in_field, ways=(DEFAULT, ONE)),
     labels(
         lw.ConstrainedGaussianMixture,
         plain=gaussians,

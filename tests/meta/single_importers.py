@@ -60,4 +60,8 @@ REASONS = {
     "linkwise.selection._automatic": "the number of clusters; `_cluster` is the front door and its words",
     "linkwise.selection._choice": "the method and the arguments that go with it; `_cluster` fits it",
     "linkwise.selection._search_results": "the table of a search; `_search_cv` runs it",
+    "linkwise.engines.consensus._moves": "clusters and trees from shares; the estimator gathers the shares",
+    "linkwise.engines.consensus._newcomers": "samples that were not compared, new ones among them",
+    "linkwise.engines.consensus._votes": "evidence, held-out votes and trust, without samples or clusters",
+    "linkwise.selection._doubt": "public: suspects",
 }

@@ -64,7 +64,8 @@ def _lay_out(P: Floats, order: IntArray, points: Floats, center: Floats, radius:
         for j in range(filled):
             reach = P[0, 0] * 0
             for k in range(d):
-                reach += (points[b, k, j] - center[k, b]) ** 2
+                gap = points[b, k, j] - center[k, b]
+                reach += gap * gap
             far = max(far, reach)
         radius[b] = np.sqrt(far)
 

@@ -63,22 +63,15 @@ def _add_features(rows: Floats, top: int, k: int, stop: int, x: Floats, out: Flo
         r = top + k
         x0, x1, x2, x3, x4, x5, x6, x7 = x[k], x[k + 1], x[k + 2], x[k + 3], x[k + 4], x[k + 5], x[k + 6], x[k + 7]
         for j in range(lanes):
-            out[j] += (
-                (rows[r, j] - x0) ** 2
-                + (rows[r + 1, j] - x1) ** 2
-                + (rows[r + 2, j] - x2) ** 2
-                + (rows[r + 3, j] - x3) ** 2
-            ) + (
-                (rows[r + 4, j] - x4) ** 2
-                + (rows[r + 5, j] - x5) ** 2
-                + (rows[r + 6, j] - x6) ** 2
-                + (rows[r + 7, j] - x7) ** 2
-            )
+            g0, g1, g2, g3 = rows[r, j] - x0, rows[r + 1, j] - x1, rows[r + 2, j] - x2, rows[r + 3, j] - x3
+            g4, g5, g6, g7 = rows[r + 4, j] - x4, rows[r + 5, j] - x5, rows[r + 6, j] - x6, rows[r + 7, j] - x7
+            out[j] += (g0 * g0 + g1 * g1 + g2 * g2 + g3 * g3) + (g4 * g4 + g5 * g5 + g6 * g6 + g7 * g7)
         k += 8
     while k < stop:
         y = x[k]
         for j in range(lanes):
-            out[j] += (rows[top + k, j] - y) ** 2
+            gap = rows[top + k, j] - y
+            out[j] += gap * gap
         k += 1
 
 
@@ -307,7 +300,8 @@ def move_into(cloud: Cloud, kept: int, dropped: int, share: float) -> None:
         y = cloud.points[b, k, j]
         y += rest * (cloud.points[c, k, i] - y)  # this way copies merge into an exact copy
         cloud.points[b, k, j] = y
-        reach += (y - cloud.center[k, b]) ** 2
+        gap = y - cloud.center[k, b]
+        reach += gap * gap
     cloud.radius[b] = max(cloud.radius[b], np.sqrt(reach))
     cloud.points[c, 0, i] = np.inf
     cloud.key[kept] = min(cloud.key[kept], cloud.key[dropped])

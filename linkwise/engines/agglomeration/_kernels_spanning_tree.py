@@ -37,7 +37,8 @@ class Front(NamedTuple):
 @njit(nogil=True)
 def _rough_limit(gap: Any, doubt: float, d: int) -> Any:
     """The largest a squared distance below ``gap`` can look when computed from coordinates in single precision."""
-    return (np.sqrt(gap) + doubt) ** 2 * (1 + 4 * (d + 8) * np.float64(1.2e-7))
+    longest = np.sqrt(gap) + doubt
+    return longest * longest * (1 + 4 * (d + 8) * np.float64(1.2e-7))
 
 
 @njit(nogil=True)

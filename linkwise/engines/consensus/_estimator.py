@@ -15,8 +15,17 @@ from linkwise._compat import Interval, InvalidParameterError
 from linkwise._random import make_generator
 from linkwise._typing import FloatArray, IntArray
 from linkwise.constraints import LINKS, Constraints, Kind
-from linkwise.engines import FEATURES, REPORTED, ConstrainedClusterer, Kept, current_progress, kept_floats
-from linkwise.engines.consensus._maps import Maps, lengthen, project_sparse
+from linkwise.engines import (
+    FEATURES,
+    REPORTED,
+    ConstrainedClusterer,
+    Kept,
+    PartitionMixin,
+    current_progress,
+    kept_floats,
+    kept_instance,
+)
+from linkwise.engines.consensus._maps import WIDE, Maps, Projection, project_sparse
 from linkwise.engines.consensus._moves import grow, link, obey_triplets, settle
 from linkwise.engines.consensus._newcomers import ask_neighbors, place_rest
 from linkwise.engines.consensus._views import DOUBTFUL, HARD, PLAIN, Outcome, View, fit_views
@@ -24,6 +33,7 @@ from linkwise.engines.consensus._votes import (
     FLOOR,
     FOLDS,
     PRIOR,
+    Calibration,
     Evidence,
     Poll,
     calibrate,
@@ -31,12 +41,13 @@ from linkwise.engines.consensus._votes import (
     poll_hard,
     read_evidence,
 )
-from linkwise.engines.hierarchical import HierarchyMixin, Places, insert, mark
+from linkwise.engines.hierarchical import Places, insert, mark
 from linkwise.engines.metric import ITML
 from linkwise.exceptions import LinkwiseError, LinkwiseWarning
 from linkwise.problem import Problem
 from linkwise.result import Dendrogram
 
+_MOST_PAIRS = 1_000_000  # pairs apart that are written out; groups apart that stand for more stay groups
 SUSPECT = 0.8  # trust from which on downwards a doubtful statement is not told to the views again
 
 
@@ -77,7 +88,7 @@ class _Agreed(NamedTuple):
     """The agreement of the views about compared samples, and the trust in the statements that were judged."""
 
     share: FloatArray
-    probability: FloatArray
+    calibration: Calibration
     weight: dict[View, float]
     agreement: dict[View, float]
     missing: dict[View, str]
@@ -101,10 +112,10 @@ class _Solved(NamedTuple):
     compared: IntArray
     learned: FloatArray
     components: FloatArray
-    projection: FloatArray | None
+    projection: Projection | None
 
 
-class Consensus(HierarchyMixin, ConstrainedClusterer):
+class Consensus(PartitionMixin, ConstrainedClusterer):
     """Cluster by the agreement of many views, each weighed by how well it predicts statements it was not told.
 
     Parameters
@@ -131,8 +142,8 @@ class Consensus(HierarchyMixin, ConstrainedClusterer):
         prior for soft ones if there are too few to hold some out.
     certificate_ : Certificate
         The independent check of every hard statement.
-    n_clusters_, n_leaves_, n_connected_components_, children_, distances_
-        As in scikit-learn's `AgglomerativeClustering`.
+    n_clusters_ : int
+        Number of clusters.
     constraints_ : Constraints
         The statements in force, numbered like the rows of X.
 
@@ -182,24 +193,22 @@ class Consensus(HierarchyMixin, ConstrainedClusterer):
 
     understands: ClassVar[frozenset[Kind]] = LINKS | {Kind.TRIPLET}
     weighs: ClassVar[bool] = True
-    linkage: ClassVar[str] = "average"  # type: ignore[misc]
-    metric: ClassVar[str] = "euclidean"  # type: ignore[misc]
-    distance_threshold: ClassVar[None] = None  # type: ignore[misc]
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        "n_clusters": [Interval(Integral, 1, None, closed="left")],
         "max_samples": [Interval(Integral, 2, None, closed="left")],
         "random_state": ["random_state"],
     }
     _saved: ClassVar[dict[str, Kept]] = {
+        "dendrogram_": kept_instance(Dendrogram),
         "views_": Kept(records=(ViewReport,)),
         "trust_": REPORTED,
         "_learned": kept_floats(None, None),
         "_compared": REPORTED,
-        "_projection": kept_floats(FEATURES, None, optional=True),
+        "_rows": kept_floats(None, FEATURES, optional=True),
+        "_basis": kept_floats(None, None, optional=True),
         "_components": kept_floats(None, None),
     }
 
-    n_clusters: int  # type: ignore[assignment]
+    dendrogram_: Dendrogram
     views_: list[ViewReport]
     trust_: FloatArray
 
@@ -208,19 +217,25 @@ class Consensus(HierarchyMixin, ConstrainedClusterer):
         self.max_samples = max_samples
         self.random_state = random_state
 
-    def _read_cut(self, n_samples: int) -> None:
-        super()._read_cut(n_samples)
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        return tags
+
+    def _read(self, X: Any) -> Any:
         if isinstance(self.max_samples, (bool, np.bool_)):
             msg = f"The 'max_samples' parameter of Consensus must be an int. Got {self.max_samples!r} instead."
             raise InvalidParameterError(msg)
+        return super()._read(X)
 
     def _solve(self, problem: Problem) -> _Solved:
-        X, projection = problem.X, None
-        if scipy.sparse.issparse(X):
-            X, projection = project_sparse(X)
         seed = int(make_generator(self.random_state).integers(2**31 - 1))
         compared = _compared(problem.constraints, self.max_samples, seed)
-        known = problem.constraints[compared]
+        X, projection = problem.X, None
+        if scipy.sparse.issparse(X):
+            projection = project_sparse(X[compared]) if X.shape[1] > WIDE else None
+            X = X.toarray() if projection is None else projection.of(X)
+        known = _without_repeats(problem)[compared]
         some = Problem(np.ascontiguousarray(X[compared]), known, n_clusters=self.n_clusters, who=problem.who)
         agreed = _agree(some, read_evidence(problem.constraints).within(compared), seed)
         labels, tree = _divide(agreed, some)
@@ -229,33 +244,79 @@ class Consensus(HierarchyMixin, ConstrainedClusterer):
             labels, tree = _add_rest(X @ components.T, compared, labels, tree, problem)
         return _Solved(labels, tree, agreed, compared, X[compared] @ components.T, components, projection)
 
-    def _keep(self, outcome: _Solved, problem: Problem) -> None:  # type: ignore[override]
+    def _keep(self, outcome: _Solved, problem: Problem) -> None:
         tree = Dendrogram(
             len(outcome.labels), outcome.tree.parent, outcome.tree.raw_height, ids=problem.constraints.ids
         )
         tree = mark(tree, outcome.labels)
-        self._keep_tree(tree, outcome.labels, self._certify(tree, problem), None)
+        self.certificate_ = self._certify(tree, problem)
+        self.labels_, self.n_clusters_, self.dendrogram_ = outcome.labels, self.n_clusters, tree
         agreed = outcome.agreed
         self.views_ = agreed.report()
         self.trust_ = 1.0 / (1.0 + np.exp(-problem.constraints.weight))
         self.trust_[agreed.judged] = agreed.trust
         self._compared, self._learned = outcome.compared, outcome.learned
-        self._components, self._projection = outcome.components, outcome.projection
+        self._components = outcome.components
+        self._rows: Any = None if outcome.projection is None else outcome.projection.rows
+        self._basis: Any = None if outcome.projection is None else outcome.projection.basis
 
-    def _places(self, X: Any) -> Places:
+    def predict(self, X: Any) -> IntArray:
+        """Return the cluster of each new sample: that of most of its nearest compared samples in the learned metric.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_new, n_features)
+            New samples.
+
+        Returns
+        -------
+        ndarray of shape (n_new,)
+            Labels; a copy of a compared sample gets the label of that sample.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from linkwise import Consensus
+        >>> X = np.repeat([[0.0], [9.0]], 10, axis=0) + np.linspace(0, 1, 20)[:, None]
+        >>> Consensus(2).fit(X).predict([[0.2], [9.9]]).tolist()
+        [0, 1]
+        """
         check_is_fitted(self)
         rows = self._validate(X, reset=False)
-        if self._projection is not None:
-            rows = lengthen(rows @ self._projection)
+        if self._rows is not None:
+            rows = Projection(self._rows, self._basis).of(rows)
+        rows = rows.toarray() if scipy.sparse.issparse(rows) else rows
         labels = self.labels_[self._compared]
         ballots = ask_neighbors(rows @ self._components.T, self._learned, labels, self.n_clusters_)
-        label = ballots.share.argmax(axis=1)
-        return Places(self._compared[ballots.nearest_in(label)], np.zeros(len(label)), label)
+        return np.asarray(ballots.share.argmax(axis=1))
 
 
-def _agree(problem: Problem, evidence: Evidence, seed: int) -> _Agreed:
+def _without_repeats(problem: Problem) -> Constraints:
+    """The statements with hard pairs in one form: a chain for each must-linked group, a pair for each two apart.
+
+    Repeated statements, and pairs that follow from others, then change nothing.
+    """
+    known = problem.constraints
+    links = known.is_hard & (known.kind != Kind.TRIPLET)
+    cliques = problem.apart
+    if not links.any() or int((np.diff(cliques.start) ** 2).sum()) > _MOST_PAIRS:
+        return known
+    order = np.argsort(problem.group, kind="stable")
+    chained = problem.group[order[1:]] == problem.group[order[:-1]]
+    first = np.unique(problem.group, return_index=True)[1]
+    pairs = Constraints.build(
+        known.n_samples,
+        must_link=np.column_stack([order[:-1], order[1:]])[chained],
+        cannot_link=first[cliques.pairs()],
+    )
+    others = known.select(~links)
+    return pairs | others.with_ids(None) if others.n_statements else pairs
+
+
+def _agree(problem: Problem, stated: Evidence, seed: int) -> _Agreed:
     """Fit the views, let them vote on statements held out, weigh them, and judge doubtful statements."""
     known, n, k = problem.constraints, problem.n_samples, problem.k
+    evidence, back = stated.distinct()
     maps = Maps(problem.X, k)
     doubtful = not known.is_hard.all() or bool((known.kind == Kind.TRIPLET).any())
     pool = DOUBTFUL if doubtful else HARD if known.n_statements else PLAIN
@@ -275,27 +336,21 @@ def _agree(problem: Problem, evidence: Evidence, seed: int) -> _Agreed:
     if not weight:  # every view failed in some fold
         weight = dict.fromkeys(full.labels, 1.0)
         missing, poll = dict(full.missing), None
-    if not weight:
-        why = next(iter(missing.values()))
-        msg = (
-            f"Consensus: no view could be fitted to {n} samples in {k} clusters; the first one: {why}\nHint: COPKMeans."
-        )
-        raise LinkwiseError(msg)
-    share = _share(full, weight)
+    share = _share(full, weight, n)
     if not doubtful:
         together = (int(evidence.same.sum()) + 1) / (len(evidence.same) + 4)
         found = PRIOR if poll is None else calibrate(poll, weight, together)
         none = np.empty(0, dtype=np.intp)
-        return _Agreed(share, found.probability(share), weight, agreement, missing, none, np.empty(0))
+        return _Agreed(share, found, weight, agreement, missing, none, np.empty(0))
     found = PRIOR if poll is None else calibrate(poll, weight)
     trust = 1.0 / (1.0 + np.exp(-evidence.odds)) if poll is None else found.trust
     again = fit_views(pool, maps, evidence.pick(trust > SUSPECT).told(n), seed, step)
     both = [view for view in weight if view in again.labels]
     if both:
-        share = (share + _share(again, {view: weight[view] for view in both})) / 2
-    owner, at = np.unique(evidence.owner, return_inverse=True)
-    mean = np.bincount(at.reshape(-1), weights=trust) / np.bincount(at.reshape(-1))
-    return _Agreed(share, found.probability(share), weight, agreement, missing, owner, mean)
+        share = (share + _share(again, {view: weight[view] for view in both}, n)) / 2
+    owner, at = np.unique(stated.owner, return_inverse=True)
+    mean = np.bincount(at.reshape(-1), weights=trust[back]) / np.bincount(at.reshape(-1))
+    return _Agreed(share, found, weight, agreement, missing, owner, mean)
 
 
 def _counter(total: int) -> Callable[[], None]:
@@ -311,14 +366,16 @@ def _counter(total: int) -> Callable[[], None]:
     return step
 
 
-def _share(outcome: Outcome, weight: dict[View, float]) -> FloatArray:
-    """The weighted share of views that put two samples together, for all pairs of samples."""
-    first = next(iter(weight))
-    share = np.zeros((len(outcome.labels[first]),) * 2)
+def _share(outcome: Outcome, weight: dict[View, float], n: int) -> FloatArray:
+    """The weighted share of views that put two samples together, for all pairs; all do if there is no view."""
+    if not weight:
+        return np.ones((n, n))
+    share = np.zeros((n, n))
     for view, one in weight.items():
         labels = outcome.labels[view]
-        share += one * (labels[:, None] == labels[None, :])
-    return share / sum(weight.values())
+        share[labels[:, None] == labels[None, :]] += one
+    share /= sum(weight.values())
+    return share
 
 
 def _divide(agreed: _Agreed, problem: Problem) -> tuple[IntArray, Dendrogram]:
@@ -326,10 +383,11 @@ def _divide(agreed: _Agreed, problem: Problem) -> tuple[IntArray, Dendrogram]:
     known = problem.constraints
     hard = known.select(known.is_hard)
     pairs = hard.select(hard.kind != Kind.TRIPLET)
-    labels = settle(agreed.probability, link(agreed.share, pairs, problem.k).labels_, problem)
+    P = agreed.calibration.probability(agreed.share)
+    labels = settle(P, link(agreed.share, pairs, problem.k).labels_, problem)
     if pairs.n_statements == hard.n_statements:
         return labels, grow(agreed.share, labels, hard)
-    labels = obey_triplets(agreed.probability, labels, problem)
+    labels = obey_triplets(P, labels, problem)
     apart = labels[:, None] != labels[None, :]
     model = link(agreed.share - apart, hard, problem.k)
     return model.labels_, model.dendrogram_
@@ -353,7 +411,7 @@ def _learn_metric(problem: Problem) -> FloatArray:
     """A linear map of the samples to a metric that agrees with the statements about them."""
     evidence = problem.constraints.select(problem.constraints.kind != Kind.TRIPLET)
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", LinkwiseWarning)  # statements that contradict each other are judged already
+        warnings.simplefilter("ignore", LinkwiseWarning)  # views that cannot use a statement do without it
         return np.asarray(ITML().fit(problem.X, constraints=evidence).components_)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import scipy.linalg
@@ -23,6 +23,7 @@ WORDS = {
     NARROW: "main components",
 }
 _FEWEST = 10  # samples below which only the data themselves are used
+WIDE = 256  # features from which on sparse data are projected; fewer are made dense
 _TEXT_COMPONENTS = 50  # of sparse data, which are projected first
 _NEIGHBORS, _SCALE = 10, 6  # of the graph; the neighbor whose distance is the scale of a sample
 _KERNEL_COMPONENTS, _KERNEL_NEIGHBOR = 40, 20
@@ -88,7 +89,8 @@ class Maps:
         """Eigenvectors of a nearest-neighbor graph with local scales, damped by their eigenvalues."""
         n = len(self.X)
         size = min(max(3 * self.n_clusters, 15), n - 2)
-        value, vector = _lowest(_laplacian(self.X), size + 1)
+        value, vector = _highest(_affinity(self.X), size + 1)
+        value, vector = 1.0 - value[::-1], vector[:, ::-1]  # of the Laplacian, from the lowest on
         return unit(vector[:, 1:] / np.sqrt(np.maximum(value[1:], 0.0) + 0.05))
 
     @cached_property
@@ -110,15 +112,23 @@ class Maps:
         return np.hstack([unit(self.X), self.graph])
 
 
-def project_sparse(X: Any) -> tuple[FloatArray, FloatArray]:
-    """Project sparse samples to a few dense components of unit length; return them, and the projection."""
-    size = min(_TEXT_COMPONENTS, min(X.shape) - 1)
-    if size < 1:
-        return X.toarray(), np.eye(X.shape[1])
-    start = np.ones(min(X.shape)) / np.sqrt(min(X.shape))
-    _, s, V = scipy.sparse.linalg.svds(X.astype(np.float64), k=size, v0=start)
-    V = _signed(V[np.argsort(-s)].T)
-    return lengthen(X @ V), V
+class Projection(NamedTuple):
+    """Leading components of sparse rows, written by the rows themselves: as wide data would make a large matrix."""
+
+    rows: Any
+    basis: FloatArray
+
+    def of(self, X: Any) -> FloatArray:
+        """Project rows, and scale them to length 1."""
+        return lengthen(np.asarray((X @ self.rows.T) @ self.basis))
+
+
+def project_sparse(rows: Any) -> Projection:
+    """Find the leading components of sparse rows."""
+    products = (rows @ rows.T).toarray()
+    value, vector = _highest(products, min(_TEXT_COMPONENTS, len(products)))
+    some = value > 1e-12 * max(float(value[-1]), 1e-300)
+    return Projection(rows, np.ascontiguousarray(vector[:, some] / np.sqrt(value[some])))
 
 
 def lengthen(rows: FloatArray) -> FloatArray:
@@ -140,8 +150,8 @@ def narrowed(rows: FloatArray, n_clusters: int) -> FloatArray:
     return np.ascontiguousarray((_signed(U) * s)[:, : max(n_clusters, 5)])
 
 
-def _laplacian(X: FloatArray) -> scipy.sparse.csr_array:
-    """The normalized Laplacian of the nearest-neighbor graph."""
+def _affinity(X: FloatArray) -> FloatArray:
+    """The normalized affinities of the nearest-neighbor graph with local scales."""
     from sklearn.neighbors import NearestNeighbors
 
     n = len(X)
@@ -149,15 +159,13 @@ def _laplacian(X: FloatArray) -> scipy.sparse.csr_array:
     far, at = NearestNeighbors(n_neighbors=near).fit(X).kneighbors()
     scale = np.maximum(far[:, min(_SCALE, near - 1)], 1e-9)
     row = np.repeat(np.arange(n), near)
-    weight = np.exp(-(far.ravel() ** 2) / (scale[row] * scale[at.ravel()]))
-    graph = scipy.sparse.csr_array((weight, (row, at.ravel())), shape=(n, n))
-    found: scipy.sparse.csr_array = scipy.sparse.csgraph.laplacian(graph.maximum(graph.T), normed=True)
-    return found
-
-
-def _lowest(matrix: scipy.sparse.csr_array, size: int) -> tuple[FloatArray, FloatArray]:
-    value, vector = scipy.linalg.eigh(matrix.toarray(), subset_by_index=[0, size - 1], check_finite=False)
-    return value, _signed(vector) * np.sqrt(len(vector))
+    graph = np.zeros((n, n))
+    graph[row, at.ravel()] = np.exp(-(far.ravel() ** 2) / (scale[row] * scale[at.ravel()]))
+    np.maximum(graph, graph.T, out=graph)
+    root = np.sqrt(graph.sum(axis=0))
+    root[root == 0] = 1.0
+    graph /= root[:, None] * root[None, :]
+    return graph
 
 
 def _highest(matrix: FloatArray, size: int) -> tuple[FloatArray, FloatArray]:

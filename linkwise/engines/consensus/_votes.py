@@ -17,7 +17,8 @@ from linkwise.problem.entailment import knowledge_folds
 FOLDS = 5
 FLOOR = 0.02  # weight of a view that agrees with held-out statements no better than chance
 _SLOPE = 6.0  # prior: log odds between a pair that all views put together and a pair that none does
-_RIDGE = np.array([0.4, 4.0])  # strength of that prior, for the offset and for the slope
+_RIDGE = np.array([0.1, 0.5])  # strength of that prior, for the offset and for the slope
+_IMAGINED = 3.0  # pairs apart that no view puts together, and pairs together that all do, imagined before any evidence
 _MOST = 5.0  # times that a held-out fact may count when kinds are weighed to their share among the statements
 _ROUNDS = 15  # of calibrating and judging statements in turn
 # Log odds that a triplet ab|c is right about a, b in one cluster and c outside it: it may be about a finer level.
@@ -57,6 +58,14 @@ class Evidence(NamedTuple):
         place[samples] = np.arange(len(samples))
         pairs = place[self.pairs]
         return self._replace(pairs=pairs).pick((pairs >= 0).all(axis=1))
+
+    def distinct(self) -> tuple[Evidence, IntArray]:
+        """Keep one of equal pairs, with the largest odds; also return the place of each pair among those kept."""
+        ends = np.sort(self.pairs, axis=1)
+        _, first, back = np.unique(np.column_stack([ends, self.same]), axis=0, return_index=True, return_inverse=True)
+        odds = np.full(len(first), -np.inf)
+        np.maximum.at(odds, back.reshape(-1), self.odds)
+        return self.pick(first)._replace(odds=odds), back.reshape(-1)
 
     def told(self, n_samples: int) -> Constraints:
         """Return the pairs as soft statements of weight 1, for methods that weigh them."""
@@ -210,18 +219,19 @@ def calibrate(poll: Poll, weight: dict[View, float], share: float | None = None)
     same, odds = poll.evidence.same, poll.evidence.odds
     total = sum(weight[view] for view in poll.votes if view in weight)
     score = sum((weight[view] * vote for view, vote in poll.votes.items() if view in weight), np.zeros(len(same)))
-    A = np.column_stack([np.ones(len(same)), score / total])
+    A = np.column_stack([np.ones(len(same) + 2), np.append(score / total, [0.0, 1.0])])
     count = np.ones(len(same))
     if share is not None:
         m, s = len(same), int(same.sum())
         count = np.minimum(np.where(same, share * m / max(s, 1), (1 - share) * m / max(m - s, 1)), _MOST)
+    count = np.append(count, [_IMAGINED, _IMAGINED])
     prior = np.array([-_SLOPE / 2, _SLOPE])
     right = 1.0 / (1.0 + np.exp(-odds))
     doubtful = np.isfinite(odds)
     at = prior
     for _ in range(_ROUNDS if doubtful.any() else 1):
-        at = _logistic(A, np.where(same, right, 1 - right), count, prior, at)
-        belief = A @ at
+        at = _logistic(A, np.append(np.where(same, right, 1 - right), [0.0, 1.0]), count, prior, at)
+        belief = (A @ at)[:-2]
         right = np.where(doubtful, 1.0 / (1.0 + np.exp(-(odds + np.where(same, belief, -belief)))), 1.0)
     return Calibration(float(at[0]), float(at[1]), right)
 

@@ -88,15 +88,16 @@ def _fill_rows(columns: Floats, D: Floats, root: bool, near: Neighbors, start: i
                     x0, x1, x2, x3 = columns[k, i], columns[k + 1, i], columns[k + 2, i], columns[k + 3, i]
                     x4, x5, x6, x7 = columns[k + 4, i], columns[k + 5, i], columns[k + 6, i], columns[k + 7, i]
                     for j in range(right - left):
-                        out[j] += ((c0[j] - x0) ** 2 + (c1[j] - x1) ** 2 + (c2[j] - x2) ** 2 + (c3[j] - x3) ** 2) + (
-                            (c4[j] - x4) ** 2 + (c5[j] - x5) ** 2 + (c6[j] - x6) ** 2 + (c7[j] - x7) ** 2
-                        )
+                        g0, g1, g2, g3 = c0[j] - x0, c1[j] - x1, c2[j] - x2, c3[j] - x3
+                        g4, g5, g6, g7 = c4[j] - x4, c5[j] - x5, c6[j] - x6, c7[j] - x7
+                        out[j] += (g0 * g0 + g1 * g1 + g2 * g2 + g3 * g3) + (g4 * g4 + g5 * g5 + g6 * g6 + g7 * g7)
                     k += 8
                 while k < d:
                     c = columns[k, left:right]
                     x = columns[k, i]
                     for j in range(right - left):
-                        out[j] += (c[j] - x) ** 2
+                        gap = c[j] - x
+                        out[j] += gap * gap
                     k += 1
                 if root:
                     for j in range(right - left):

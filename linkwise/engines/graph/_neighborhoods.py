@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from numbers import Integral, Real
 from typing import Any, ClassVar
 
@@ -11,36 +11,36 @@ import scipy.sparse
 from sklearn.utils.validation import check_is_fitted
 
 from linkwise._compat import Interval, StrOptions
-from linkwise._typing import FloatArray, IntArray
+from linkwise._typing import BoolArray, FloatArray, IntArray
 from linkwise.constraints import LINKS, Kind
 from linkwise.engines import (
-    FEATURES,
     REPORTED,
     ConstrainedClusterer,
     Kept,
     PartitionMixin,
     is_count,
     is_table,
-    kept_floats,
 )
 from linkwise.engines.assignment import assign
-from linkwise.engines.distances import nearest
 from linkwise.engines.graph._similarity_columns import Field, Reach
 from linkwise.engines.partitional import Loop, cop_kmeans
 from linkwise.problem import Problem
 
 MOST = 2000  # seeds that are used; more would add nothing
+LESS = 0.3  # noise of seeds whose cluster is inferred, where that of the others is `noise`
+EACH = 3  # samples that are seeds of a cluster that no statement reaches, where statements reach others
+ALONE = 500  # seeds of all clusters together without statements, which keep to the k-means they start from
+ROUNDS = 20  # of inferring clusters; they settle after three or four
 
 
 @dataclass(frozen=True, eq=False)
 class PropagationRun:
-    """Outcome of `NeighborhoodPropagation`; without claims and reach, but with centers, where k-means stepped in."""
+    """Outcome of `NeighborhoodPropagation`."""
 
     labels: IntArray
-    claims: FloatArray | None = None
-    seeds: IntArray = field(default_factory=lambda: np.zeros(0, dtype=np.intp))
-    reach: Reach | None = None
-    centers: FloatArray | None = None
+    claims: FloatArray
+    seeds: IntArray
+    reach: Reach
 
 
 def propagate_neighborhoods(
@@ -55,32 +55,108 @@ def propagate_neighborhoods(
     """Run `NeighborhoodPropagation` on the hard statements of a problem; ``made`` is the field of its samples."""
     known = _skeleton(problem)
     sized = _with_fewest_clusters(problem, known) if problem.n_clusters is None else problem
-    k = sized.k
-    if k > len(known):
-        run = cop_kmeans(sized, loop=Loop(n_init=10), random_state=random_state)
-        return PropagationRun(run.labels, centers=run.centers)
-    if k < len(known):
+    if sized.k < len(known):
         sized.witness()  # there is none, which is explained: more groups are apart pairwise than there are clusters
-    owner = np.full(sized.n_groups, -1, dtype=np.intp)
-    owner[known] = np.arange(len(known))
-    seeds = np.flatnonzero(owner[sized.group] >= 0)
-    seeds = seeds[np.unique(np.linspace(0, len(seeds) - 1, min(len(seeds), MOST)).astype(np.intp))]
     covers = Field(sized.X, n_neighbors, cosine=metric == "cosine") if made is None else made
+    owner = _owners(sized, known)
+    named = _named(sized)
+    inferred = np.flatnonzero((named & (owner < 0))[sized.group])
+    seeds = np.flatnonzero(owner[sized.group] >= 0)
+    if sized.k > len(known) or len(inferred) > len(seeds):
+        groups = _start(sized, covers, known, random_state)
+        seeds = np.concatenate([_evenly(seeds), _evenly(inferred), _typical(sized, groups, named)])
+    else:
+        groups, seeds = owner, _evenly(seeds)
     along = covers.along_graph(seeds)
-    columns = covers.columns(seeds, along)
-    weights = regress(columns[seeds], owner[sized.group[seeds]], k, noise)
-    claims = columns @ weights
-    labels = sized.expand(_assign(claims, sized, owner))
+    weights, claims = _claim(sized, covers.columns(seeds, along), seeds, groups, owner, noise)
+    labels = sized.expand(_fill(_assign(claims, sized, owner), claims, sized, owner))
     return PropagationRun(labels, claims, seeds, covers.reach(seeds, weights, along @ weights))
 
 
-def regress(covariance: FloatArray, owner: IntArray, k: int, noise: float) -> FloatArray:
-    """Weights of the seeds' columns with which each neighborhood claims 1 of its own seeds and 0 of the others."""
-    if not len(owner):
-        return np.zeros((0, k))
-    goal = np.zeros((len(owner), k))
-    goal[np.arange(len(owner)), owner] = 1.0
-    return np.asarray(np.linalg.solve(covariance + noise * np.eye(len(owner)), goal))
+def _owners(problem: Problem, known: IntArray) -> IntArray:
+    """Cluster of each group that follows: those of ``known``, and groups apart from all clusters but one; else -1."""
+    k, owner = problem.k, np.full(problem.n_groups, -1, dtype=np.intp)
+    owner[known] = np.arange(len(known))
+    pairs = problem.apart.pairs()
+    ends = np.concatenate([pairs, pairs[:, ::-1]])
+    while k == len(known):
+        apart = np.zeros((problem.n_groups, k), dtype=np.bool_)
+        fixed = ends[owner[ends[:, 1]] >= 0]
+        apart[fixed[:, 0], owner[fixed[:, 1]]] = True
+        follows = np.flatnonzero((owner < 0) & (apart.sum(axis=1) == k - 1))
+        if not len(follows):
+            break
+        owner[follows] = np.argmin(apart[follows], axis=1)
+    return owner
+
+
+def _claim(
+    problem: Problem, columns: FloatArray, seeds: IntArray, groups: IntArray, owner: IntArray, noise: float
+) -> tuple[FloatArray, FloatArray]:
+    """Weights of the seeds and claims on all samples, after seeds whose cluster is inferred have settled.
+
+    Each round assigns the groups at the greatest total claim of the other seeds, under all cannot-links.
+    """
+    at, k = groups[problem.group[seeds]], problem.k
+    moves = (_named(problem) & (owner < 0))[problem.group[seeds]]
+    slack = np.where(owner[problem.group[seeds]] >= 0, noise, LESS)
+    inverse = np.linalg.inv(columns[seeds] + np.diag(slack))
+    for _ in range(ROUNDS if moves.any() else 0):
+        goal = np.eye(k)[at]
+        weights = inverse @ goal
+        others = columns @ weights
+        others[seeds] = goal - weights / np.diag(inverse)[:, None]  # claims on a seed if it were not one
+        found = np.where(moves, _assign(others, problem, owner)[problem.group[seeds]], at)
+        if (found == at).all() or len(np.unique(found)) < len(np.unique(at)):  # no cluster may lose its last seed
+            break
+        at = found
+    weights = inverse @ np.eye(k)[at]
+    lost = np.setdiff1d(np.arange(k), _assign(columns @ weights, problem, owner))
+    if len(lost):  # seeds that win no sample insist
+        slack[np.isin(at, lost)] = noise
+        weights = np.linalg.solve(columns[seeds] + np.diag(slack), np.eye(k)[at])
+    return weights, columns @ weights
+
+
+def _named(problem: Problem) -> BoolArray:
+    """Whether statements name the samples of each group."""
+    named = np.asarray(problem.weight > 1)
+    named[problem.apart.node] = True
+    return named
+
+
+def _evenly(samples: IntArray, most: int = MOST) -> IntArray:
+    """At most that many samples, spread evenly over all."""
+    return samples[np.unique(np.linspace(0, len(samples) - 1, min(len(samples), most)).astype(np.intp))]
+
+
+def _start(problem: Problem, covers: Field, known: IntArray, random_state: Any) -> IntArray:
+    """Clusters of the groups by k-means in the coordinates of the field, under all statements; ``known`` come first."""
+    k = problem.k
+    posed = Problem(covers.coordinates(max(2 * k, 4)), problem.constraints, n_clusters=k, who=problem.who)
+    found = posed.reduce(cop_kmeans(posed, loop=Loop(n_init=10), random_state=random_state).labels)
+    rename = np.full(k, -1, dtype=np.intp)
+    rename[found[known]] = np.arange(len(known))
+    rename[rename < 0] = np.arange(len(known), k)
+    return np.asarray(rename[found])
+
+
+def _typical(problem: Problem, groups: IntArray, named: BoolArray) -> IntArray:
+    """Samples of each cluster that has no sample named by a statement."""
+    at, each = groups[problem.group], EACH if named.any() else max(EACH, ALONE // problem.k)
+    unreached = np.setdiff1d(np.arange(problem.k), groups[named])
+    return np.concatenate([np.zeros(0, np.intp), *(_evenly(np.flatnonzero(at == c), each) for c in unreached)])
+
+
+def _fill(labels: IntArray, claims: FloatArray, problem: Problem, owner: IntArray) -> IntArray:
+    """Labels of the groups, in which each empty cluster got the group that it claims most in comparison."""
+    total = np.zeros((problem.n_groups, claims.shape[1]))
+    np.add.at(total, problem.group, claims)
+    for empty in np.setdiff1d(np.arange(claims.shape[1]), labels):
+        own = total[np.arange(len(labels)), labels]
+        stays = (owner >= 0) | (np.bincount(labels, minlength=claims.shape[1])[labels] < 2)
+        labels[np.where(stays, -np.inf, total[:, empty] - own).argmax()] = empty
+    return labels
 
 
 def _with_fewest_clusters(problem: Problem, known: IntArray) -> Problem:
@@ -99,8 +175,7 @@ def _with_fewest_clusters(problem: Problem, known: IntArray) -> Problem:
 def _skeleton(problem: Problem) -> IntArray:
     """Groups that are apart pairwise, the largest first, in the order of their first samples."""
     m = problem.n_groups
-    named = problem.weight > 1
-    named[problem.apart.node] = True
+    named = _named(problem)
     pairs = problem.apart.pairs()
     ends = np.concatenate([pairs, pairs[:, ::-1]])
     beside = scipy.sparse.csr_array((np.ones(len(ends), dtype=np.intp), (ends[:, 0], ends[:, 1])), shape=(m, m))
@@ -140,9 +215,7 @@ def _assign(claims: FloatArray, problem: Problem, owner: IntArray) -> IntArray:
 
 
 def _fault_of_reach(reach: Any, model: Any) -> str:
-    """Say what is wrong with a reach from a file; it is None where there are centers instead."""
-    if reach is None:
-        return "" if model._centers is not None else "is missing"
+    """Say what is wrong with a reach from a file."""
     n, d, k = model.constraints_.n_samples, model.n_features_in_, model.n_clusters_
     n_seeds = len(reach.weights)
     if not (is_table(reach.rows, n, d) and is_count(reach.n_neighbors, 1)):
@@ -181,38 +254,44 @@ class NeighborhoodPropagation(PartitionMixin, ConstrainedClusterer):
     metric : {"euclidean", "cosine"}, default="euclidean"
         Whether rows count as they are or by direction only, as texts should.
     random_state : int, RandomState instance or None, default=0
-        Seed for the k-means that steps in when ``n_clusters`` exceeds the number of groups that are apart pairwise.
+        Seed for the k-means that the inferred seeds start from.
 
     Attributes
     ----------
-    claims_ : ndarray of shape (n_samples, n_clusters) or None
-        How strongly each cluster claims each sample: near 1 for its own, near 0 far from all seeds; None if k-means
-        stepped in.
+    claims_ : ndarray of shape (n_samples, n_clusters)
+        How strongly each cluster claims each sample: near 1 for its own, near 0 far from all seeds.
     seeds_ : ndarray of intp
-        Samples of the neighborhoods, from which claims are computed.
+        Samples from which claims are computed: those of the neighborhoods, then those whose cluster is inferred.
     n_clusters_ : int
         Number of clusters found.
 
     See Also
     --------
-    COPKMeans : the k-means that steps in, for a given number of clusters.
+    COPKMeans : k-means under the same statements, for a given number of clusters.
 
     Notes
     -----
     Samples joined by must-links are a neighborhood; a largest-first choice of neighborhoods that cannot-links keep
     apart pairwise becomes the clusters. Each claims a sample with the mean of a Gaussian field that is 1 on its own
     members and 0 on those of the others. Its covariance is the average of three: the inverse of the graph Laplacian of
-    near neighbors, which alone would give the harmonic functions of [1]_, and a wide Gaussian of the distance, in the
-    features as they are and whitened. A sample goes to the strongest claim; samples that statements bind are assigned
-    together, at the greatest total claim that keeps them all. Features should have comparable spreads: standardize
-    first.
+    near neighbors, which alone would give the harmonic functions of [1]_, and a rational quadratic of the distance, in
+    the features as they are and whitened. A sample goes to the strongest claim; samples that statements bind are
+    assigned together, at the greatest total claim that keeps them all. Features should have comparable spreads:
+    standardize first.
 
-    **Cost** the neighbors, one sparse factorization, and one solution per sample of a neighborhood; no table of all
-    pairs. **Guarantee** every hard statement holds in ``labels_``, re-checked after each fit; nothing is random unless
-    k-means steps in. A problem without a solution is explained; `GaveUpError` means that the search found neither
-    labels for the statements nor a proof that there are none.
-    **Departure from** [1]_ the plain Gaussians, which carry claims across gaps in the graph and undo unequal spreads,
-    and a slight leak.
+    Statements may name more samples outside these neighborhoods than inside, as random pairs do, or there may be fewer
+    neighborhoods than ``n_clusters``. Then k-means under all statements, in the leading coordinates of the field, finds
+    a cluster for each sample named, and some samples for each cluster that no statement reaches. All of these are seeds
+    too, with a noise of 0.3. Those that statements name are assigned again, at the greatest total claim of the other
+    seeds, until none moves. Without statements, the result is about that of this k-means.
+
+    **Cost** the neighbors, one sparse factorization, and one solution per seed; no table of all pairs; for inferred
+    seeds a k-means and a few exact assignments. **Guarantee** every hard statement holds in ``labels_``, re-checked
+    after each fit; no cluster is empty; nothing is random unless clusters are inferred. A problem without a solution is
+    explained; `GaveUpError` means that the search found neither labels for the statements nor a proof that there are
+    none.
+    **Departure from** [1]_ the rational quadratics, which carry claims across gaps in the graph and undo unequal
+    spreads, a slight leak, and all that concerns inferred seeds.
 
     References
     ----------
@@ -242,11 +321,10 @@ class NeighborhoodPropagation(PartitionMixin, ConstrainedClusterer):
     _saved: ClassVar[dict[str, Kept]] = {
         "claims_": REPORTED,
         "seeds_": REPORTED,
-        "_centers": kept_floats(None, FEATURES, optional=True),
         "_reach": Kept(_fault_of_reach, required=True, records=(Reach,)),
     }
 
-    claims_: FloatArray | None
+    claims_: FloatArray
     seeds_: IntArray
 
     def __init__(
@@ -284,10 +362,9 @@ class NeighborhoodPropagation(PartitionMixin, ConstrainedClusterer):
         self.claims_ = outcome.claims
         self.seeds_ = outcome.seeds
         self._reach: Any = outcome.reach
-        self._centers = outcome.centers
 
     def predict(self, X: Any) -> IntArray:
-        """Return the cluster with the strongest claim on each row of X, or the nearest center if k-means stepped in.
+        """Return the cluster with the strongest claim on each row of X.
 
         Parameters
         ----------
@@ -300,8 +377,6 @@ class NeighborhoodPropagation(PartitionMixin, ConstrainedClusterer):
         """
         check_is_fitted(self)
         rows = self._validate(X, reset=False)
-        if self._centers is not None:
-            return nearest(rows, self._centers)[0]
         return np.asarray(self._reach.claims(rows).argmax(axis=1), dtype=np.intp)
 
     def _read(self, X: Any) -> Any:

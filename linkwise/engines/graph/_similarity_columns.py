@@ -23,6 +23,7 @@ REACH = 7  # the neighbor whose distance is the scale around a sample, as in sel
 FAINT = 1e-6  # least affinity of neighbors, so that the graph falls apart only where neighbors end
 FLAT = 1e-2  # directions with a spread less than this share of the largest are noise, and not whitened
 PROBES = 32  # random vectors that estimate the mean of a diagonal
+LANDMARKS = 200  # samples whose columns give coordinates of all
 SAMPLE = 500  # rows that a typical distance is read off
 DIRECT = 20_000  # samples up to which equations are factorized once; beyond, each is solved by iteration
 MANY_ROWS = 4  # samples per feature that whitening needs
@@ -59,7 +60,7 @@ class Reach:
         )
         total = np.einsum("ij,ijk->ik", weight / weight.sum(axis=1, keepdims=True), self.along[near])
         for space, spots, width in zip(spaces, self.spots, self.widths, strict=True):
-            total += np.exp(-_gaps(space, spots) / width) @ self.weights
+            total += _fading(_gaps(space, spots), width) @ self.weights
         return np.asarray(total / (1 + len(spaces)))
 
 
@@ -103,7 +104,7 @@ class Field:
         """
         total = self.along_graph(samples) if along is None else along.copy()
         for space, width in zip(self._spaces, self._widths, strict=True):
-            total += np.exp(-_gaps(space, space[samples]) / width)
+            total += _fading(_gaps(space, space[samples]), width)
         return total / self.n_parts
 
     def along_graph(self, samples: IntArray) -> FloatArray:
@@ -111,6 +112,17 @@ class Field:
         unit = np.zeros((self.n_samples, len(samples)))
         unit[samples, np.arange(len(samples))] = 1.0
         return self._solve(unit) / self._variance
+
+    def coordinates(self, n_axes: int) -> FloatArray:
+        """Rows whose products are about the correlations of the field: its leading axes, read off some columns."""
+        some = np.unique(np.linspace(0, self.n_samples - 1, min(self.n_samples, LANDMARKS)).astype(np.intp))
+        columns = self.columns(some)
+        spread, axes = np.linalg.eigh(columns[some])
+        kept = spread > FAINT * spread[-1]
+        rows = columns @ (axes[:, kept] / np.sqrt(spread[kept]))
+        rows /= np.maximum(np.linalg.norm(rows, axis=1, keepdims=True), np.finfo(float).tiny)
+        left, spread, _ = np.linalg.svd(rows - rows.mean(axis=0), full_matrices=False)
+        return np.ascontiguousarray(left[:, :n_axes] * spread[:n_axes])
 
     def reach(self, samples: IntArray, coefficients: FloatArray, graph_values: FloatArray) -> Reach:
         """Return the function that extends values to new rows; ``graph_values`` sums columns along the graph."""
@@ -168,6 +180,14 @@ def _width(rows: Any) -> float:
     apart = _gaps(some, some)[np.triu_indices(some.shape[0], 1)]
     apart = apart[apart > 0]
     return float(np.median(apart)) if len(apart) else 1.0
+
+
+def _fading(gaps: FloatArray, width: float) -> FloatArray:
+    """Similarity at squared distances: a rational quadratic, which is a mixture of Gaussians of all widths.
+
+    A Gaussian of one width is blind to everything much nearer or much farther.
+    """
+    return np.asarray(1.0 / np.sqrt(1.0 + gaps * (2.0 / width)))
 
 
 def _gaps(rows: Any, others: Any) -> FloatArray:

@@ -106,15 +106,15 @@ class ConstrainedAgglomerative(LeavesDeadEnds, HierarchyMixin, ConstrainedCluste
     Parameters
     ----------
     dead_end : {"regroup", "raise"}, default="regroup"
-        What to do when no legal merge is left above ``n_clusters``: join trees and move the samples that this needs, so
-        that all statements hold in ``n_clusters`` clusters, with a warning; or raise `DeadEndError`.
+        What to do when no legal merge is left above ``n_clusters``: join trees and move samples so that all statements
+        hold in ``n_clusters`` clusters, with a warning; or raise `DeadEndError`.
 
     Attributes
     ----------
     dead_end_ : int or None
         Number of clusters at which greedy merging met a dead end, if samples were regrouped because of it.
     n_regrouped_ : int or None
-        Number of samples that were moved to another cluster because of it.
+        Number of samples that left the cluster of their tree because of it.
 
     See Also
     --------
@@ -129,10 +129,10 @@ class ConstrainedAgglomerative(LeavesDeadEnds, HierarchyMixin, ConstrainedCluste
     **Guarantee** every hard statement holds in ``labels_`` and in every coarser legal cut, re-checked after each fit;
     merging stops only when no two clusters can be merged. A dead end may lie above the smallest feasible number of
     clusters, which is NP-hard to find. Above ``n_clusters`` it is left by joining close trees with few cannot-links
-    between them and assigning samples with cannot-links at once, at a price for leaving their cluster; then each
-    cluster is merged again. A dead end is final only where the search for an assignment gives up, or under the rules γ
-    and ε. Must-links, cannot-links and ε together are an NP-complete question: `DeadEndError` is raised where the
-    greedy start cannot meet them.
+    between them and assigning samples at once under the statements: few of them, or all where neighbors agree better
+    with the statements then. Each cluster is merged again. A dead end is final only where the search for an assignment
+    gives up, or under the rules γ and ε. Must-links, cannot-links and ε together are an NP-complete question:
+    `DeadEndError` is raised where the greedy start cannot meet them.
     **Departure from** [1]_ cannot-links are tested against the closure of the must-links; ties go to the
     lowest-numbered samples; samples that must-links put into a cluster without an ε-neighbor are first joined to the
     cluster of their nearest one; in the paper a dead end is final.

@@ -60,8 +60,8 @@ class ConstrainedCompleteLink(LeavesDeadEnds, HierarchyMixin, ConstrainedCluster
     distance_threshold : float or None, default=None
         Cut at this height, in propagated distances, instead of at a number of clusters; needs ``n_clusters=None``.
     dead_end : {"regroup", "raise"}, default="regroup"
-        What to do when no legal merge is left above ``n_clusters``: join trees and move the samples that this needs, so
-        that all statements hold in ``n_clusters`` clusters, with a warning; or raise `DeadEndError`.
+        What to do when no legal merge is left above ``n_clusters``: join trees and move samples so that all statements
+        hold in ``n_clusters`` clusters, with a warning; or raise `DeadEndError`.
 
     Attributes
     ----------
@@ -72,7 +72,7 @@ class ConstrainedCompleteLink(LeavesDeadEnds, HierarchyMixin, ConstrainedCluster
     dead_end_ : int or None
         Number of clusters at which greedy merging met a dead end, if samples were regrouped because of it.
     n_regrouped_ : int or None
-        Number of samples that were moved to another cluster because of it.
+        Number of samples that left the cluster of their tree because of it.
 
     See Also
     --------

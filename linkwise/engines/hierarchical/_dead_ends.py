@@ -1,9 +1,11 @@
-"""Dead ends of greedy merging, left by joining trees and moving a few samples so that all statements hold.
+"""Dead ends of greedy merging, left by joining trees and moving samples so that all statements hold.
 
 Greedy merging can make clusters of which no two may be joined, where other merges would have led to fewer clusters.
-The trees are nearly right, so they are kept: those with few cannot-links between them, and close to each other, are
-joined regardless of cannot-links. Then the samples that have cannot-links are assigned at once under these, at a price
-for leaving the own cluster, and each cluster gets its tree.
+Trees that are close and have few cannot-links between them are joined regardless of these. Two ways lead on from there.
+If the trees are nearly right, it is enough to move samples that have cannot-links, at a price for leaving their
+cluster. If not, all samples are assigned to the nearest clusters, and these updated, until nothing moves, as in
+k-means. Statements decide: must-linked samples should have neighbors in the same clusters, cannot-linked ones not. Then
+each cluster gets its tree.
 """
 
 from __future__ import annotations
@@ -20,7 +22,7 @@ from scipy.spatial.distance import cdist
 from linkwise._compat import StrOptions
 from linkwise._memory import require_memory
 from linkwise._messages import many
-from linkwise._typing import FloatArray, IntArray
+from linkwise._typing import BoolArray, FloatArray, IntArray
 from linkwise._validation import warn_user
 from linkwise.constraints import MinSeparation
 from linkwise.engines import REPORTED, Kept
@@ -32,6 +34,9 @@ from linkwise.problem import Problem
 from linkwise.result import Dendrogram
 
 _PRICE = 1.0  # for leaving the own cluster, in mean distances
+_ROUNDS = 20  # of assigning samples and updating clusters
+_NEIGHBORS = 10  # of a sample, whose clusters predict its own
+_STATED = 250  # pairs of either kind, at most, on which neighbors are asked
 _MEMBERS = 200  # of a cluster, at most, to which distances are averaged
 _STAND_INS = 500  # samples, and one of each tree, by which the trees of a dead end are compared
 
@@ -68,7 +73,7 @@ class LeavesDeadEnds:
             return tree  # whether a merge keeps these depends on all merges before
         X, metric = source()
         home = join_trees(X, metric, tree.cut(n_clusters=tree.n_roots), k, problem)
-        labels = move_few(X, metric, self.linkage, home, k, problem)
+        labels = regroup(X, metric, self.linkage, home, k, problem)
         if labels is None:
             return tree
         self.dead_end_, self.n_regrouped_ = tree.n_roots, int((labels != home).sum())
@@ -124,8 +129,8 @@ def _links_between(trees: IntArray, problem: Problem) -> FloatArray:
     return np.asarray((held.T @ held).toarray())
 
 
-def move_few(X: Any, metric: Any, method: str, home: IntArray, k: int, problem: Problem) -> IntArray | None:
-    """Assign samples with cannot-links so that all must-links and cannot-links hold and few leave their cluster.
+def regroup(X: Any, metric: Any, method: str, home: IntArray, k: int, problem: Problem) -> IntArray | None:
+    """Assign the samples to k clusters so that all must-links and cannot-links hold.
 
     Parameters
     ----------
@@ -145,34 +150,104 @@ def move_few(X: Any, metric: Any, method: str, home: IntArray, k: int, problem: 
 
     Notes
     -----
-    **Cost** 200 k distances for each sample that has cannot-links or is must-linked to one that has, or k for linkages
-    that work on centers. **Guarantee** all other samples stay; must-linked groups stay together; the assignment has the
-    minimum total cost wherever `assign` finds that. The cost of a cluster is the distance from it, in units of the
-    mean, and one unit more if it is not the sample's own.
+    **Cost** at most 21 rounds of 200 k distances for each sample, of k for linkages that work on centers; n distances
+    for each of at most 1,000 samples. **Guarantee** must-linked groups stay together, and each round is an assignment
+    at minimum total distance wherever `assign` finds that.
     """
-    apart = problem.apart
-    place = np.full(problem.n_groups, -1, dtype=np.intp)
-    place[apart.node] = np.arange(apart.n_places)
-    place = place[problem.group]
-    rows = np.flatnonzero(place >= 0)
-    far = np.stack([_distances(X, metric, method, rows, np.flatnonzero(home == c)) for c in range(k)], axis=1)
-    far /= far.mean() or 1.0
-    far += _PRICE
-    far[np.arange(len(rows)), home[rows]] -= _PRICE
-    cost = np.zeros((apart.n_places, k))
-    for c in range(k):
-        cost[:, c] = np.bincount(place[rows], weights=far[:, c], minlength=apart.n_places)
-    found = assign(cost, apart, None)
+    far = np.zeros((len(home), k))
+    _update(far, X, metric, method, home)
+    kept = _assigned(far, home, problem, None, _PRICE)
+    if kept is None:
+        return None
+    free = np.isin(problem.group, problem.apart.node, invert=True)
+    kept[free] = home[free]
+    divided = kept
+    for _ in range(_ROUNDS):
+        _update(far, X, metric, method, divided)
+        found = _assigned(far, divided, problem, divided, 0.0)
+        if found is None or np.array_equal(found, divided):
+            break
+        divided = found
+    return kept if _prefers(X, metric, problem, kept, divided) else divided
+
+
+def _update(far: FloatArray, X: Any, metric: Any, method: str, labels: IntArray) -> None:
+    """Write the distances of all samples to clusters; one that lost all its samples stays where it was."""
+    for c in range(far.shape[1]):
+        members = np.flatnonzero(labels == c)
+        if len(members):
+            far[:, c] = _distances(X, metric, method, members)
+
+
+def _assigned(
+    far: FloatArray, labels: IntArray, problem: Problem, start: IntArray | None, price: float
+) -> IntArray | None:
+    """Assign samples at minimum distance, in units of the mean; leaving the cluster in ``labels`` has a price."""
+    group, apart = problem.group, problem.apart
+    each = far / (far.mean() or 1.0) + price
+    each[np.arange(len(labels)), labels] -= price
+    cost = np.zeros((problem.n_groups, far.shape[1]))
+    for c in range(far.shape[1]):
+        cost[:, c] = np.bincount(group, weights=each[:, c], minlength=len(cost))
+    found = assign(cost[apart.node], apart, None if start is None else _of_groups(start, problem)[apart.node])
     if not found.solved:
         known = problem.verdict.witness
         if not isinstance(known, np.ndarray):
             return None
-        shown = np.empty(apart.n_places, dtype=np.intp)
-        shown[place[rows]] = known[rows]
-        found = assign(cost, apart, shown)
-    labels = home.copy()
-    labels[rows] = found.labels[place[rows]]
-    return labels
+        found = assign(cost[apart.node], apart, _of_groups(known, problem)[apart.node])
+    best: IntArray = cost.argmin(axis=1)
+    best[apart.node] = found.labels
+    return best[group]
+
+
+def _of_groups(labels: IntArray, problem: Problem) -> IntArray:
+    out = np.empty(problem.n_groups, dtype=np.intp)
+    out[problem.group] = labels
+    return out
+
+
+def _prefers(X: Any, metric: Any, problem: Problem, one: IntArray, other: IntArray) -> bool:
+    """Return whether the clusters of neighbors tell must-links from cannot-links at least as well by ``one``."""
+    hard = problem.hard
+    chain = np.flatnonzero(hard.apart.owner[1:] == hard.apart.owner[:-1])
+    member = hard.apart.member
+    cannot = np.concatenate([hard.cannot, np.column_stack([member[chain], member[chain + 1]])])
+    pairs = [some[:: -(-len(some) // _STATED) or 1] for some in (hard.must, cannot)]
+    rows, at = np.unique(np.concatenate(pairs), return_inverse=True)
+    near, known = _neighbors(X, metric, rows, problem.group)
+    must, not_must = np.split(at.reshape(-1, 2), [len(pairs[0])])
+    return _told_apart(one, near, known, must, not_must) >= _told_apart(other, near, known, must, not_must)
+
+
+def _told_apart(labels: IntArray, near: IntArray, known: BoolArray, must: IntArray, cannot: IntArray) -> float:
+    """Return by how much likelier neighbors of must-linked samples share a cluster than those of cannot-linked ones."""
+    size = np.bincount(labels)
+    share = np.zeros((len(near), len(size)))
+    row, column = np.nonzero(known)
+    np.add.at(share, (row, labels[near[row, column]]), 1.0)
+    share /= np.maximum(known.sum(axis=1), 1)[:, None]
+    chance = float(((size / len(labels)) ** 2).sum())
+    same = [
+        float((share[pairs[:, 0]] * share[pairs[:, 1]]).sum(axis=1).mean()) if len(pairs) else chance
+        for pairs in (must, cannot)
+    ]
+    return same[0] - same[1]
+
+
+def _neighbors(X: Any, metric: Any, rows: IntArray, group: IntArray) -> tuple[IntArray, BoolArray]:
+    """Find the nearest samples of some, and a mask of those that are not must-linked to them."""
+    n = len(group)
+    count = min(_NEIGHBORS, n - 1)
+    near, known = np.empty((len(rows), count), dtype=np.intp), np.empty((len(rows), count), dtype=np.bool_)
+    step = max(1, CHUNK // (8 * n))
+    for start in range(0, len(rows), step):
+        here = rows[start : start + step]
+        far = np.array(X[here]) if _is_matrix(metric) else cdist(X[here], X, metric=metric)
+        far[group[here][:, None] == group] = np.inf
+        found = np.argpartition(far, count - 1, axis=1)[:, :count]
+        near[start : start + step] = found
+        known[start : start + step] = np.isfinite(np.take_along_axis(far, found, axis=1))
+    return near, known
 
 
 def _part(X: Any, metric: Any, rows: IntArray) -> Any:
@@ -183,17 +258,16 @@ def _part(X: Any, metric: Any, rows: IntArray) -> Any:
     return X[np.ix_(rows, rows)]
 
 
-def _distances(X: Any, metric: Any, method: str, rows: IntArray, members: IntArray) -> FloatArray:
+def _distances(X: Any, metric: Any, method: str, members: IntArray) -> FloatArray:
     """Return distances of samples to a cluster: squared to its center, or the mean to some of its samples."""
     if linkage_code(method) in EUCLIDEAN_ONLY and not _is_matrix(metric):
-        center = X[members].mean(axis=0, dtype=np.float64)
-        return squared(np.ascontiguousarray(X[rows], dtype=np.float64), center[None])[:, 0]
+        return squared(np.ascontiguousarray(X, dtype=np.float64), X[members].mean(axis=0, dtype=np.float64)[None])[:, 0]
     some = members[:: -(-len(members) // _MEMBERS)]
-    out = np.empty(len(rows))
+    out = np.empty(len(X))
     step = max(1, CHUNK // (8 * len(some)))
-    for start in range(0, len(rows), step):
-        here = rows[start : start + step]
-        far = X[np.ix_(here, some)] if _is_matrix(metric) else cdist(X[here], X[some], metric=metric)
+    for start in range(0, len(X), step):
+        rows = X[start : start + step]
+        far = rows[:, some] if _is_matrix(metric) else cdist(rows, X[some], metric=metric)
         out[start : start + step] = far.mean(axis=1)
     return out
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
 from linkwise._kernels import njit
@@ -38,8 +40,8 @@ def _fill_upwards(unary: FloatArray, begin: int, size: int, forward: FloatArray,
         add = 0.0
         for x in range(k):
             if mask >> x & 1:
-                add += np.exp(forward[mask ^ (1 << x)] + unary[row, x] - top)
-        forward[mask] = top + np.log(add)
+                add += math.exp(forward[mask ^ (1 << x)] + unary[row, x] - top)
+        forward[mask] = top + math.log(add)
 
 
 @njit
@@ -60,8 +62,8 @@ def _fill_downwards(unary: FloatArray, begin: int, size: int, backward: FloatArr
         add = 0.0
         for x in range(k):
             if not mask >> x & 1:
-                add += np.exp(backward[mask | (1 << x)] + unary[begin + i, x] - top)
-        backward[mask] = top + np.log(add)
+                add += math.exp(backward[mask | (1 << x)] + unary[begin + i, x] - top)
+        backward[mask] = top + math.log(add)
 
 
 @njit
@@ -87,7 +89,7 @@ def clique_marginals(start: IntArray, unary: FloatArray) -> tuple[FloatArray, Fl
             for x in range(k):
                 if not mask >> x & 1:
                     way = forward[mask] + unary[begin + i, x] + backward[mask | (1 << x)]
-                    marginal[begin + i, x] += np.exp(way - total[c])
+                    marginal[begin + i, x] += math.exp(way - total[c])
     return total, marginal
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import numpy as np
+import math
 
 from linkwise._kernels import njit
 from linkwise._typing import FloatArray, IntArray
@@ -54,11 +54,11 @@ def normalize_rows(log_weight: FloatArray, out: FloatArray, total: FloatArray) -
             top = max(top, log_weight[i, j])
         s = 0.0
         for j in range(k):
-            out[i, j] = np.exp(log_weight[i, j] - top)
+            out[i, j] = math.exp(log_weight[i, j] - top)
             s += out[i, j]
         for j in range(k):
             out[i, j] /= s
-        total[i] = top + np.log(s)
+        total[i] = top + math.log(s)
 
 
 @njit

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
 from linkwise._kernels import njit
@@ -69,7 +71,7 @@ def _swap(
             if stamp[to[e]] != now:  # inside, equal labels stay equal and different ones different
                 gain += same[e] if label[to[e]] == new else other[e]
                 gain -= same[e] if label[to[e]] == label[u] else other[e]
-    if gain >= 0 or rng.random() < np.exp(gain):
+    if gain >= 0 or rng.random() < math.exp(gain):
         for i in range(count):
             label[queue[i]] = b if label[queue[i]] == a else a
 
@@ -90,9 +92,10 @@ def sample_labels(
         for t in range(n):
             _conditional(near, unary, label, t, weight)
             most = weight.max()
+            total = 0.0
             for x in range(k):
-                weight[x] = np.exp(weight[x] - most)
-            total = weight.sum()
+                weight[x] = math.exp(weight[x] - most)
+                total += weight[x]
             at, x = rng.random() * total, 0
             while x < k - 1 and (at >= weight[x] or weight[x] == 0.0):
                 at -= weight[x]

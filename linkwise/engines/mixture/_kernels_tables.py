@@ -6,6 +6,8 @@ impossible states are plain zeros and nothing is ever divided by them.
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
 from linkwise._kernels import njit
@@ -82,8 +84,8 @@ def _collect(
             if not largest and top > -np.inf:
                 add = 0.0
                 for x in range(k):
-                    add += np.exp(table[at + s * k + x] - top)
-                value = top + np.log(add)
+                    add += math.exp(table[at + s * k + x] - top)
+                value = top + math.log(add)
             message[to + s] = value
         p = plan.parent[t]
         if p < 0:
@@ -123,7 +125,7 @@ def one_marginal(
         for s in range(n_rest):
             for x in range(k):
                 value = table[at + s * k + x]
-                table[at + s * k + x] = np.exp(value - message[to + s]) if value > -np.inf else 0.0
+                table[at + s * k + x] = math.exp(value - message[to + s]) if value > -np.inf else 0.0
             message[to + s] = 0.0
         if p < 0:
             message[to] = 1.0

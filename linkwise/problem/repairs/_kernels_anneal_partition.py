@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
 from linkwise._kernels import njit
@@ -47,7 +49,7 @@ def _draw(choice: IntArray, score: FloatArray, temperature: float, rng: np.rando
     total = 0.0
     chosen = choice[0]
     for c in choice:
-        share = np.exp((score[c] - top) / temperature)
+        share = math.exp((score[c] - top) / temperature)
         total += share
         if rng.random() * total < share:
             chosen = c

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import NamedTuple
 
 import numpy as np
@@ -126,7 +127,7 @@ def _choose(
     chosen = home
     for p in range(len(order)):
         if add[p] >= floor and (p < low or p > high) and p != gap:
-            share = np.exp((add[p] - best) / temperature)
+            share = math.exp((add[p] - best) / temperature)
             total += share
             if rng.random() * total < share:
                 chosen = p

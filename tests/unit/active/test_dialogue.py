@@ -20,7 +20,7 @@ from linkwise.active import (
     Strategy,
     TreeAnswerer,
 )
-from linkwise.exceptions import LinkwiseError
+from linkwise.exceptions import InfeasibleConstraintsError, LinkwiseError
 
 X = np.arange(12.0).reshape(-1, 1)
 Y = np.arange(12) // 4
@@ -107,6 +107,35 @@ def test_what_contradicts_is_asked_again_once_and_stops_nothing():
     assert "1 contradicts others" in str(talk.progress())
 
 
+def test_answers_that_need_more_clusters_contradict_each_other():
+    talk = Dialogue(X, strategy=RandomPairs(), n_clusters=2)
+    for pair in ((0, 4), (4, 8), (0, 8)):
+        talk.tell(pair, False)
+    assert [told.items for told in talk.suspects] == [(0, 4)]
+    assert talk.ask().checks == (0,)
+    talk.tell(talk.ask(), True)
+    assert [told.number for told in talk.suspects] == [0]
+    assert talk.known.same(0, 4)
+    with pytest.raises(InfeasibleConstraintsError):
+        Dialogue(X, constraints=Constraints.build(12, cannot_link=[(0, 4), (4, 8), (0, 8)]), n_clusters=2)
+
+
+def test_one_answer_does_not_outweigh_many():
+    talk = Dialogue(X, strategy=RandomPairs())
+    for pair in ((0, 1), (2, 3), (4, 5), (6, 7)):
+        talk.tell(pair, True)
+    for pair in ((0, 2), (1, 3), (0, 3)):
+        talk.tell(pair, False)
+    talk.tell((1, 2), True)
+    assert [told.items for told in talk.suspects] == [(1, 2)]
+
+
+def test_the_default_estimator_makes_as_many_clusters_as_are_known():
+    talk = run(Dialogue(X, n_clusters=3, budget=6), LabelAnswerer(Y))
+    assert talk.fit().n_clusters_ == 3
+    assert Dialogue(X, strategy=RandomPairs(), n_clusters=3).fit().n_clusters_ == 3
+
+
 def test_progress_counts_the_pairs_that_are_known_said_or_implied():
     talk = Dialogue(X, strategy=RandomPairs())
     for pair, answer in (((0, 1), True), ((1, 2), True), ((3, 4), True), ((0, 3), False), ((5, 6), False)):
@@ -166,6 +195,8 @@ def test_what_is_given_is_not_asked_and_names_are_used():
     [
         ({"budget": -1}, "budget is -1"),
         ({"budget": 2.5}, "budget is 2.5"),
+        ({"n_clusters": 0}, "n_clusters is 0"),
+        ({"n_clusters": 2.0}, "n_clusters is 2.0"),
         ({"random_state": None}, "random_state is None"),
         ({"strategy": "random"}, "strategy is 'random'"),
         ({"metric": "manhattan"}, "metric is 'manhattan'"),

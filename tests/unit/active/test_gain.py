@@ -9,7 +9,8 @@ from numpy.testing import assert_allclose
 from sklearn.metrics import adjusted_rand_score
 
 from linkwise.active import Dialogue, ExpectedGain, LabelAnswerer
-from linkwise.active._gain import NOISE, RARE, _questions
+from linkwise.active._doubts import NOISE, Evidence
+from linkwise.active._gain import RARE, _questions
 from linkwise.engines import NeighborhoodPropagation
 from linkwise.engines.graph._similarity_columns import Field
 from tests.oracles import gaussian_field as twin
@@ -90,6 +91,61 @@ def test_a_wrong_answer_is_found_out(seed):
     answer(talk, says, 8)
     assert [told.number for told in talk.suspects] == [wrong]
     assert adjusted_rand_score(y, talk.fit().labels_) == 1.0
+
+
+@pytest.mark.parametrize("seed", range(examples(4, 40)))
+def test_a_lone_no_opens_no_cluster(seed):
+    X, y = blobs(seed, 90, 3)
+    talk, says = Dialogue(X, random_state=seed), LabelAnswerer(y)
+    answer(talk, says, 20)
+    apart = talk.ask()
+    while says(apart) == "no":
+        answer(talk, says, 1)
+        apart = talk.ask()
+    wrong = talk.n_asked
+    talk.tell(apart, "no")
+    for _ in range(12):
+        query = talk.ask()
+        talk.tell(query, says(query))
+        if wrong in query.checks:
+            break
+    else:
+        pytest.fail("the lone no was not checked")
+    answer(talk, says, 4)
+    assert [told.number for told in talk.suspects] == [wrong]
+    assert talk.fit().n_clusters_ == 3
+
+
+def test_evidence_without_some_samples_is_that_of_a_field_without_them():
+    X, y = blobs(3, 40, 3, 4.0)
+    covariance = Field(X).columns(np.arange(40))
+    placed = list(range(0, 24, 2))
+    claims, _ = twin.posterior(covariance, placed, np.eye(3)[y[placed]], NOISE)
+    evidence = Evidence(placed, y[placed], covariance[placed], claims)
+    for gone in ([4], [0, 6, 12]):
+        rest = [sample for sample in placed if sample not in gone]
+        left, _ = twin.posterior(covariance, rest, np.eye(3)[y[rest]], NOISE)
+        assert evidence.misled(gone) == (left.argmax(axis=1) != claims.argmax(axis=1)).sum()
+        p = np.maximum(left[gone], 0.0)
+        share = (p[:, 1] / np.maximum(p.sum(axis=1), 1.0)).mean()
+        slip = evidence._mistaken
+        assert evidence.chance(gone, 1) == pytest.approx((1 - slip) * share + slip / 4)
+
+
+@pytest.mark.parametrize("seed", range(examples(3, 30)))
+def test_nothing_is_asked_that_follows_from_the_number_of_clusters(seed):
+    X, y = blobs(seed, 60, 2, 1.0)
+    talk, says = Dialogue(X, n_clusters=2, random_state=seed), LabelAnswerer(y)
+    for _ in range(40):
+        query = talk.ask()
+        inquiry, known = talk._inquiry, talk.known
+        if not query.checks:
+            assert not {known.group(sample) for sample in query.items} & set(inquiry.implied)
+        talk.tell(query, says(query))
+    talk.ask()
+    assert talk._inquiry.implied
+    assert all(y[group] == y[other] for group, other in talk._inquiry.implied.items())
+    assert talk.fit().n_clusters_ == 2
 
 
 def test_unless_nothing_is_to_be_checked():

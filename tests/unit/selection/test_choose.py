@@ -24,10 +24,10 @@ TRIPLETS = label_triplets_sample(y, 30, 0)
 @pytest.mark.parametrize(
     ("said", "k", "expected"),
     [
-        (None, 3, "ConstrainedAgglomerative"),
-        (PAIRS, 3, "ConstrainedCompleteLink"),
+        (None, 3, "Consensus"),
+        (PAIRS, 3, "Consensus"),
         (PAIRS, None, "ConstrainedCompleteLink"),
-        (TRIPLETS, 3, "ReCon"),
+        (TRIPLETS, 3, "Consensus"),
         (TRIPLETS | PAIRS, None, "ReCon"),
         (PAIRS.with_rules(MinSeparation(0.01)), None, "ConstrainedAgglomerative"),
         (Constraints.build(N, rules=SizeBetween(40, 60)), 3, "COPKMeans"),
@@ -48,13 +48,25 @@ def test_the_method_follows_from_what_was_said(said, k, expected):
     assert "How:" in str(found)
 
 
+@pytest.mark.parametrize(
+    ("said", "expected"),
+    [(None, "ConstrainedAgglomerative"), (PAIRS, "ConstrainedCompleteLink"), (TRIPLETS, "ReCon")],
+)
+def test_quick_effort_and_few_samples_fit_one_method(said, expected):
+    assert type(cluster(X, said, 3, effort="quick").estimator).__name__ == expected
+    few = None if said is None else said[:49]
+    assert type(cluster(X[:49], few, 2).estimator).__name__ in (expected, "ConstrainedAgglomerative")
+    with pytest.raises(LinkwiseError, match="effort is 'slow', expected one of full, quick"):
+        cluster(X, said, 3, effort="slow")
+
+
 def test_many_samples_get_no_matrix(monkeypatch):
     monkeypatch.setattr("linkwise._memory.MATRIX", 100)
-    found = cluster(X, PAIRS, 3)
+    found = cluster(X, PAIRS, 3, effort="quick")
     assert type(found.estimator).__name__ == "COPKMeans"
     assert "150 samples are too many" in found.reasons[0]
     assert found.dendrogram is None
-    found = cluster(X, PAIRS.with_weight(2.0), 3)
+    found = cluster(X, PAIRS.with_weight(2.0), 3, effort="quick")
     assert type(found.estimator).__name__ == "PCKMeans"
     assert "weighed" in found.reasons[0]
     found = cluster(X, PAIRS)
@@ -62,11 +74,11 @@ def test_many_samples_get_no_matrix(monkeypatch):
 
 
 def test_sparse_text_is_compared_by_cosine_and_distances_are_taken_as_given():
-    found = cluster(sp.csr_matrix(X), PAIRS, 3)
+    found = cluster(sp.csr_matrix(X), PAIRS, 3, effort="quick")
     assert found.estimator.metric == "cosine"
     assert any("cosine" in reason for reason in found.reasons)
     given = cluster(cdist(X, X), PAIRS, 3, metric="precomputed")
-    assert given.labels.tolist() == cluster(X, PAIRS, 3).labels.tolist()
+    assert given.labels.tolist() == cluster(X, PAIRS, 3, effort="quick").labels.tolist()
 
 
 def test_without_a_number_the_largest_step_of_the_heights_decides():
@@ -118,7 +130,7 @@ def test_a_dead_end_of_greedy_merging_is_not_the_end(metric):
     points, said = scale(points), label_pairs(classes, 60, 0)
     with pytest.raises(DeadEndError):
         ConstrainedCompleteLink(3, linkage="average", dead_end="raise").fit(points, constraints=said)
-    found = cluster(cdist(points, points) if metric else points, said, 3, metric=metric)
+    found = cluster(cdist(points, points) if metric else points, said, 3, metric=metric, effort="quick")
     assert type(found.estimator).__name__ == "ConstrainedCompleteLink"
     moved = found.estimator.n_regrouped_
     assert f"dead end at 4 clusters; {moved} of 178 samples were moved so that all" in found.reasons[-1]

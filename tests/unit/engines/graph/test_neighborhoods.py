@@ -78,6 +78,33 @@ def test_whatever_was_said_holds_with_as_few_clusters_as_it_leaves(seed):
     assert labels.max() < 4
 
 
+@pytest.mark.parametrize("seed", range(examples(5, 50)))
+def test_samples_outside_the_neighborhoods_are_seeds_too(seed):
+    X, y = blobs(seed, 60, 3)
+    rng = np.random.default_rng(seed)
+    pairs = rng.permutation(60).reshape(-1, 2)  # no two share a sample: at most two groups are apart pairwise
+    same = y[pairs[:, 0]] == y[pairs[:, 1]]
+    said = Constraints.build(60, must_link=pairs[same], cannot_link=pairs[~same])
+    model = NeighborhoodPropagation(3).fit(X, constraints=said)
+    assert len(model.seeds_) == 60
+    assert model.claims_.shape == (60, 3)
+    assert model.certificate_.ok
+    assert sorted(set(model.labels_.tolist())) == [0, 1, 2]
+
+
+def test_random_pairs_between_mixed_classes_are_followed():
+    rng = np.random.default_rng(0)
+    y = np.repeat([0, 1], 60)
+    X = np.column_stack([2.0 * y + 0.3 * rng.normal(size=120), 5.0 * rng.normal(size=120)])  # the wide axis misleads
+    pairs = rng.integers(120, size=(60, 2))
+    pairs = pairs[pairs[:, 0] != pairs[:, 1]]
+    same = y[pairs[:, 0]] == y[pairs[:, 1]]
+    said = Constraints.build(120, must_link=pairs[same], cannot_link=pairs[~same])
+    for n_clusters in (2, None):
+        labels = NeighborhoodPropagation(n_clusters).fit(X, constraints=said).labels_
+        assert max((labels == y).mean(), (labels != y).mean()) > 0.95
+
+
 def test_a_ring_of_cannot_links_gets_three_clusters():
     X, _ = blobs(0, 10)
     ring = Constraints.build(10, cannot_link=[(i, (i + 1) % 5) for i in range(5)])

@@ -12,6 +12,7 @@ import pytest
 import scipy.sparse as sp
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.cluster.hierarchy import linkage as scipy_linkage
+from sklearn.metrics import adjusted_rand_score
 
 from linkwise import ConstrainedAgglomerative, ConstrainedCompleteLink, Constraints, Kind, ReCon, check, verify
 from linkwise.constraints import MaxCentroidDistance, MinSeparation, NeighborWithin
@@ -319,6 +320,42 @@ def most_alike(one, other):
     return max(sum(np.array(names)[one] == other) for names in permutations(range(other.max() + 1)))
 
 
+def test_trees_that_say_little_are_given_up():
+    """Cannot-links drive merging of overlapping groups astray; dividing all samples again finds the groups."""
+    rng = np.random.default_rng(0)
+    y = rng.integers(3, size=600)
+    X = rng.normal(size=(600, 6)) + 2.5 * np.eye(6)[y]
+    must, cannot = pairs_of_classes(rng, y, 300)
+    said = Constraints.build(600, must_link=must, cannot_link=cannot)
+    with pytest.warns(LinkwiseWarning, match="met a dead end"):
+        model = ConstrainedAgglomerative(3, linkage="ward").fit(X, constraints=said)
+    forest = ConstrainedAgglomerative(None, linkage="ward").fit(X, constraints=said).labels_
+    home = _dead_ends.join_trees(X, "euclidean", forest, 3, Problem(X, said, n_clusters=3))
+    assert adjusted_rand_score(y, model.labels_) > adjusted_rand_score(y, home) + 0.1
+    assert model.n_regrouped_ > 30
+
+
+@pytest.mark.parametrize("kinds", [("must_link", "cannot_link"), ("apart",), ("together", "apart")])
+def test_neighbors_decide_between_two_ways_out(kinds):
+    """Labels that follow the data tell linked samples apart, labels at random do not, whatever kinds there are."""
+    rng = np.random.default_rng(1)
+    y = np.repeat([0, 1, 2], 20)
+    X = rng.normal(size=(60, 2)) * 0.2 + np.eye(3)[y][:, :2]
+    statements = {
+        "must_link": [(0, 5), (21, 30)],
+        "cannot_link": [(0, 25), (3, 45), (30, 50)],
+        "together": [[1, 2, 3], [41, 42]],
+        "apart": [[0, 25, 45], [5, 30, 50], [4, 33]],
+    }
+    said = Constraints.build(60, **{kind: statements[kind] for kind in kinds})
+    shuffled = rng.permutation(y)
+    for source, metric in ((X, "euclidean"), (distances(X), "precomputed")):
+        problem = Problem(X, said, n_clusters=3)
+        assert _dead_ends._prefers(source, metric, problem, y, shuffled)
+        assert not _dead_ends._prefers(source, metric, problem, shuffled, y)
+        assert _dead_ends._prefers(source, metric, problem, y, y)
+
+
 def test_trees_are_joined_where_few_cannot_links_and_short_ways_are_between_them():
     X = np.array([[0.0], [0.1], [3.0], [3.1], [9.0], [9.1]])
     trees = np.array([0, 0, 1, 1, 2, 2])
@@ -333,7 +370,7 @@ def test_trees_are_joined_where_few_cannot_links_and_short_ways_are_between_them
 
 
 def test_what_the_search_leaves_open_stays_a_dead_end(monkeypatch):
-    monkeypatch.setattr(_dead_ends, "move_few", lambda *_: None)
+    monkeypatch.setattr(_dead_ends, "regroup", lambda *_: None)
     with pytest.raises(DeadEndError, match="greedy merging met a dead end"):
         ConstrainedAgglomerative(2).fit(TRAP, constraints=TRAP_LINKS)
 
