@@ -37,6 +37,7 @@ if TYPE_CHECKING:
 KEYS = {"d": True, "k": False, "s": None}  # to the decision whether to drop; None leaves it open
 HELP = "d drop it   k keep it   s skip   u undo   q quit: write the decisions so far   ? help"
 LAST = "That was the last one. u takes it back, any other key writes the file."
+WORTH_A_LOOK, CONTRADICTED = 0.2, 0.5  # probabilities from which statements are listed, or dropped without asking
 MOST_SHOWN = 3  # samples of a statement whose values are shown
 
 
@@ -49,10 +50,9 @@ MOST_SHOWN = 3  # samples of a statement whose values are shown
 @click.option(
     "--threshold",
     type=Amount(min=0, max=1, min_open=True),
-    default=0.5,
-    show_default=True,
     metavar="P",
-    help="List statements that are wrong with at least this probability.",
+    help="List statements that are wrong with at least this probability.  [default: 0.2, and 0.5 where they are "
+    "dropped without asking]",
 )
 @click.option("--auto", is_flag=True, help="With -o: drop all that are listed, without asking.")
 @click.option("-o", "--output", metavar="FILE", type=click.Path(), help="Where the rest goes: .csv, .tsv or .jsonl.")
@@ -63,7 +63,7 @@ def doubt(
     constraints: tuple[str, ...],
     clusters: int,
     trust: tuple[tuple[str, float | str], ...],
-    threshold: float,
+    threshold: float | None,
     auto: bool,
     output: str | None,
     force: bool,
@@ -99,6 +99,9 @@ def doubt(
     if said.n_statements and doubtful.constraints.is_hard.all():
         msg = "--trust: hard statements hold in every result and are not judged.\nHint: --trust doubtful"
         raise click.UsageError(msg)
+    asks = output is not None and not (auto or quiet or speaks_json() or "-" in (data, *constraints)) and _is_terminal()
+    if threshold is None:
+        threshold = CONTRADICTED if output is not None and not asks else WORTH_A_LOOK
     with explained(statements), working("judging", quiet=quiet or speaks_json()):
         found = suspects(table.X, doubtful.constraints, clusters, trust="hard", threshold=threshold)
     listed = [_Listed(one, _place(statements, one.statement), statements.body(one.statement)) for one in found]
@@ -119,7 +122,7 @@ def doubt(
         answer(told, "\n".join(lines), quiet=quiet)
         return
     gone = list(range(len(listed)))
-    if listed and not (auto or quiet or speaks_json() or "-" in (data, *constraints)) and _is_terminal():
+    if listed and asks:
         click.echo(on_screen(f"{lines[0].removesuffix(':')}."))
         texts = read_columns(data, options["text"], options["id_column"])
         gone = _Review(listed, statements, ShownSamples(table, texts)).run()

@@ -29,7 +29,7 @@ _DOUBTFUL = 12
 _CLEAR = 0.5  # samples with a larger margin are not doubtful; three are listed in any case
 _QUESTIONS = 5
 _JUDGED = 20
-_DOUBTED, _CONTRADICTED = 0.1, 0.5  # probabilities from which on statements are listed, and counted as contradicted
+_DOUBTED, _CONTRADICTED = 0.2, 0.5  # probabilities from which on statements are listed, and counted as contradicted
 
 
 def gather_facts(

@@ -318,7 +318,7 @@ def methods_that_understand(known: Constraints) -> list[str]:
 def planned_memory(model: Any, task: Task) -> int:
     """Bytes of distances that a hierarchy by linkage will hold; 0 for other methods, whose fits check themselves."""
     linkage = getattr(model, "linkage", None)
-    if linkage is None:
+    if linkage is None or isinstance(model, Consensus):  # a consensus compares at most `max_samples`
         return 0
     kind = getattr(model, "dtype", "float64")
     metric = getattr(model, "metric", "euclidean")

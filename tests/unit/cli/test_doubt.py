@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import html
+import inspect
 import io
 import json
 import re
@@ -93,9 +94,15 @@ def test_wrong_statements_are_listed_by_file_and_line_the_most_probable_first(he
     assert {f"{kind}({a}, {b})" for _, kind, a, b, _ in listed} == WRONG
     shares = [float(row[4]) for row in listed]
     assert shares == sorted(shares, reverse=True)
-    assert min(shares) >= 0.5
-    assert told.startswith(f"2 statements of {len(lines) - 1} contradicted by the data:\n")
+    assert told.startswith(f"2 of {len(lines) - 1} statements are doubtful, given the data:\n")
     assert sorted(path.name for path in here.iterdir()) == ["data.csv", "more.csv", "said.csv"]
+
+
+def test_what_is_worth_a_look_is_more_than_what_is_dropped_without_asking(here, capsys):
+    assert inspect.signature(suspects).parameters["threshold"].default == spoken(capsys, *DOUBT)["threshold"] == 0.2
+    assert spoken(capsys, *DOUBT, "-o", "kept.csv")["threshold"] == 0.5
+    told = spoken(capsys, *DOUBT, "--threshold", "0.01", "-o", "few.csv")
+    assert len(told["dropped"]) == len(told["suspects"]) > 2
 
 
 def test_json_holds_what_the_library_finds(here, capsys):
