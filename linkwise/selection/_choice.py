@@ -188,7 +188,7 @@ def parameters(method: Any) -> dict[str, Any]:
 
 def makes_tree(method: Any) -> bool:
     """Whether an estimator class builds a dendrogram."""
-    return issubclass(method, HierarchyMixin)
+    return issubclass(method, (HierarchyMixin, Consensus))
 
 
 def needs_number(method: Any) -> bool:

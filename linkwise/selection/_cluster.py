@@ -189,13 +189,15 @@ def cluster(
     Notes
     -----
     The choice, without ``method``. From 50 samples on, with ``n_clusters`` and full effort, plain or sparse vectors
-    and no rules, linkage or height: `Consensus`. Otherwise one method is fitted. Triplets, alone or with pairs and groups: `ReCon`. Rules about distances:
-    `ConstrainedAgglomerative`. Rules about sizes: `COPKMeans`. Pairs and groups: `ConstrainedCompleteLink` with average
-    linkage, which lets statements pull their surroundings along, up to 20,000 samples; beyond, where a matrix of
-    distances is too large, `COPKMeans`, or `PCKMeans` if some are soft, or without ``n_clusters`` or with a ``linkage``
-    `ConstrainedAgglomerative`, with Ward linkage unless another is given. No statements: `ConstrainedAgglomerative`
-    with Ward linkage, average where the data are not plain vectors. Where greedy merging ends above the number of
-    clusters asked for, the samples are divided again so that all statements hold.
+    and no rules, linkage or height: `Consensus`. Otherwise one method is fitted.
+
+    Triplets, alone or with pairs and groups: `ReCon`. Rules about distances: `ConstrainedAgglomerative`. Rules about
+    sizes: `COPKMeans`. Pairs and groups: `ConstrainedCompleteLink` with average linkage, which lets statements pull
+    their surroundings along, up to 20,000 samples; beyond, where a matrix of distances is too large, `COPKMeans`, or
+    `PCKMeans` if some are soft, or without ``n_clusters`` or with a ``linkage`` `ConstrainedAgglomerative`, with Ward
+    linkage unless another is given. No statements: `ConstrainedAgglomerative` with Ward linkage, average where the
+    data are not plain vectors. Where greedy merging ends above the number of clusters asked for, the samples are
+    divided again so that all statements hold.
 
     With "auto", of the methods above those that understand the constraints are compared, up to 3,000 samples also
     `ConstrainedCompleteLink`, `MPCKMeans` and `ConstrainedGaussianMixture`, each with 2 to 12 clusters or, where

@@ -67,7 +67,10 @@ def test_clustering_from_files_rarely_crosses_packages(tmp_path, monkeypatch):
     Path("knowledge.csv").write_text("\n".join(["kind,a,b", *said]) + "\n")
 
     def run(output: str) -> None:
-        assert main(["cluster", "data.csv", "-c", "knowledge.csv", "-k", "3", "-o", output]) in (0, None)
+        assert main(["cluster", "data.csv", "-c", "knowledge.csv", "-k", "3", "--effort", "quick", "-o", output]) in (
+            0,
+            None,
+        )
 
     run("first")  # imports modules and compiles kernels
     found = switches(lambda: run("second"))

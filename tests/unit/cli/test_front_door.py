@@ -150,13 +150,15 @@ def test_every_clusterer_runs_by_its_name_or_refuses_in_words(files, capsys, met
         told = run(files, capsys, *number, "--method", method.lower(), "-c", path)
         assert told["method"] == method
         assert len(found_labels(files)) == N
-        tree = issubclass(kind, linkwise.engines.hierarchical.HierarchyMixin)
+        by_linkage = issubclass(kind, linkwise.engines.hierarchical.HierarchyMixin)
+        tree = by_linkage or kind is linkwise.Consensus
         assert ("tree.nwk" in told["files"]) == ("dendrogram.png" in told["files"]) == tree
         assert (files / "out" / "tree.nwk").exists() == tree
-        if not tree:
+        if not by_linkage:
             for wrong in (["--height", "2"], [*number, "--linkage", "ward"]):
                 told = run(files, capsys, *wrong, "--method", method, "-c", path, code=2)
-                assert f"{' '.join(wrong[-2:])} belongs to methods that make a tree; {method} makes none." in told
+                sort = "merge by a linkage; Consensus has" if tree else f"make a tree; {method} makes"
+                assert f"{' '.join(wrong[-2:])} belongs to methods that {sort} none." in told
 
 
 # -- parameters of a method --------------------------------------------------------------------------------------------
