@@ -57,7 +57,16 @@ class Task:
         """Whether many views of the data are to be compared."""
         usual = self.metric == ("cosine" if self.sparse else "euclidean")
         asked = self.n_clusters is not None and not self.needs_tree and self.min_cluster_size in ("auto", None)
-        return self.effort == "full" and usual and asked and not self.known.rules and self.n >= FEWEST_SAMPLES
+        wanted = self.effort == "full" and usual and asked and not self.known.rules and self.n >= FEWEST_SAMPLES
+        return wanted and not self._has_levels
+
+    @property
+    def _has_levels(self) -> bool:
+        """Whether triplets are about several levels of a hierarchy: two samples together in one, apart in another."""
+        trio = self.known.of(Kind.TRIPLET)
+        together = np.sort(trio[:, :2], axis=1) @ [self.n, 1]
+        apart = np.sort(np.concatenate([trio[:, [0, 2]], trio[:, [1, 2]]]), axis=1) @ [self.n, 1]
+        return bool(np.isin(together, apart).any())
 
     @property
     def is_plain(self) -> bool:

@@ -189,7 +189,8 @@ def cluster(
     Notes
     -----
     The choice, without ``method``. From 50 samples on, with ``n_clusters`` and full effort, plain or sparse vectors
-    and no rules, linkage or height: `Consensus`. Otherwise one method is fitted.
+    and no rules, linkage or height: `Consensus`, unless triplets are about several levels of a hierarchy, so that two
+    samples are together in one and apart in another. Otherwise one method is fitted.
 
     Triplets, alone or with pairs and groups: `ReCon`. Rules about distances: `ConstrainedAgglomerative`. Rules about
     sizes: `COPKMeans`. Pairs and groups: `ConstrainedCompleteLink` with average linkage, which lets statements pull

@@ -60,6 +60,12 @@ def test_quick_effort_and_few_samples_fit_one_method(said, expected):
         cluster(X, said, 3, effort="slow")
 
 
+def test_triplets_about_several_levels_are_left_to_recon():
+    nested = Constraints.build(N, triplets=[(0, 1, 2), (0, 2, 100)])
+    assert type(cluster(X, nested, 3).estimator).__name__ == "ReCon"
+    assert type(cluster(X, nested.select([0]), 3).estimator).__name__ == "Consensus"
+
+
 def test_many_samples_get_no_matrix(monkeypatch):
     monkeypatch.setattr("linkwise._memory.MATRIX", 100)
     found = cluster(X, PAIRS, 3, effort="quick")
