@@ -41,6 +41,7 @@ REASONS = {
     "linkwise.engines.partitional._sweeps": "the fast pass over rows in single precision, with its error bound",
     "linkwise.cli._cluster_verb": "a verb; `_main` lists the verbs and turns errors into messages and exit codes",
     "linkwise.cli._demo_verb": "a verb",
+    "linkwise.cli._doubt_verb": "a verb",
     "linkwise.cli._result_verbs": "the verbs that read a result",
     "linkwise.cli._statement_verbs": "the verbs that write statements or trees",
     "linkwise.cli._installation_verbs": "the verbs about the installation",
