@@ -1,4 +1,4 @@
-"""The cells of ``front_door.py``: sets as all methods get them, statements drawn from classes, fits and their scores."""
+"""The cells of ``front_door.py``: sets as all methods get them, statements drawn from classes, fits and scores."""
 
 from __future__ import annotations
 
@@ -186,17 +186,17 @@ def by_hand(name: str) -> Callable[[Case], Found]:
     return fit
 
 
-AS_VIEWS = {
+AS_VIEWS = {  # views that a user can fit in a line or two
     View("raw", "", "ward"): "ConstrainedAgglomerative ward",
     View("raw", "", "link"): "ConstrainedCompleteLink average",
-}
-AS_VIEWS |= {View("raw", "", "mpck"): "MPCKMeans", View("raw", "", "spectral"): "SpectralLearning"}
-AS_VIEWS |= {View("raw", "", "mixture"): "ConstrainedGaussianMixture", View("raw", "ITML", "cop"): "ITML + COPKMeans"}
-AS_VIEWS |= {
+    View("raw", "", "mpck"): "MPCKMeans",
+    View("raw", "", "spectral"): "SpectralLearning",
+    View("raw", "", "mixture"): "ConstrainedGaussianMixture",
+    View("raw", "ITML", "cop"): "ITML + COPKMeans",
     View("raw", "ITML", "spectral"): "ITML + SpectralLearning",
+    View("raw", "ITML", "link"): "ITML + ConstrainedCompleteLink average",
     View("raw", "RCA", "ward"): "RCA + ConstrainedAgglomerative ward",
 }
-AS_VIEWS |= {View("raw", "ITML", "link"): "ITML + ConstrainedCompleteLink average"}
 BESIDE = ["ConstrainedAgglomerative", "COPKMeans", "ITML + ConstrainedAgglomerative ward"]
 ENGINES = [*AS_VIEWS.values(), *BESIDE]
 
@@ -280,10 +280,9 @@ def told_triplets(task: Task, kept: Kept) -> dict[str, Any]:
     with views_kept(kept):
         found = cluster(X, said, int(y.max()) + 1, random_state=task["seed"])
     assert found.dendrogram is not None
-    leaf_f = float(hierarchy_fscore(y, found.dendrogram))
     return {
         "ari": adjusted_rand(y, found.labels),
-        "leaf_f": leaf_f,
+        "leaf_f": float(hierarchy_fscore(y, found.dendrogram)),
         "ok": bool(found.certificate.ok),
         "k": found.n_clusters,
     }

@@ -1,7 +1,7 @@
 """The study of constants in ``front_door.py``: values of each chosen on all sets but one, and scored on that one.
 
-Views do not depend on the constants, so they are fitted once and mixed again for each value; other numbers of folds, and
-doubtful statements that are left out at other trusts, cost fits.
+Views do not depend on most constants: they are fitted once and mixed again for each value. Other numbers of folds, and
+other doubtful statements left out, cost fits.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ from linkwise import cluster
 from linkwise.engines.consensus import _estimator, _moves, _votes
 from linkwise.metrics import adjusted_rand
 
+MODULES: list[Any] = [_estimator, _moves, _votes]
 Scores = Mapping[str, Sequence[float]]  # of each set, the score of each value
 
 
@@ -51,7 +52,7 @@ CONSTANTS = [
 @contextmanager
 def in_force(name: str, value: Any) -> Iterator[None]:
     """Give a constant another value in all modules of the consensus that have it."""
-    places: list[Any] = [place for place in (_estimator, _moves, _votes) if hasattr(place, name)]
+    places = [place for place in MODULES if hasattr(place, name)]
     before = [getattr(place, name) for place in places]
     for place in places:
         setattr(place, name, value)

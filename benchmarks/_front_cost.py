@@ -1,6 +1,6 @@
 """CPU seconds and peak memory of the front door for ``front_door.py``, and the parts of the consensus that take most.
 
-python benchmarks/_front_cost.py 1000      one size, in this process; prints JSON
+python benchmarks/_front_cost.py 1000 hard 500      one size, trust and number of pairs, in this process; prints JSON
 """
 
 from __future__ import annotations
@@ -66,10 +66,10 @@ def counted() -> Iterator[Counter[str]]:
             setattr(_estimator, name, step)
 
 
-def spend(n: int, trust: str, pairs: int = PAIRS) -> dict[str, Any]:
+def spend(n: int, trust: str, pairs: int) -> dict[str, Any]:
     """Cluster once, after a small run that loads compiled code."""
     warnings.simplefilter("ignore")
-    for size, amount in ((300, 50), (n, pairs)):
+    for size, amount in ((200, 50), (n, pairs)):
         X, y = blobs(size, d=FEATURES, classes=CLASSES, spread=SPREAD)
         said = random_pairs(y, amount, 0)
         with counted() as spent:
@@ -81,12 +81,12 @@ def spend(n: int, trust: str, pairs: int = PAIRS) -> dict[str, Any]:
     return {"n": n, "trust": trust, "cpu": seconds, "peak": peak_bytes(), "ari": index, "parts": parts}
 
 
-def cost_tables(sizes: Sequence[int], trusts: Sequence[str] = ("hard", "doubtful")) -> list[str]:
+def cost_tables(sizes: Sequence[int], trusts: Sequence[str] = ("hard", "doubtful"), pairs: int = PAIRS) -> list[str]:
     """A line for each size and trust, each measured in a fresh process with one thread."""
     rows = []
     for n in sizes:
         for trust in trusts:
-            command = [sys.executable, str(Path(__file__).resolve()), str(n), trust]
+            command = [sys.executable, str(Path(__file__).resolve()), str(n), trust, str(pairs)]
             done = subprocess.run(command, capture_output=True, text=True, check=True, env=os.environ | ONE_THREAD)
             one = json.loads(done.stdout)
             memory = "" if one["peak"] is None else f"{one['peak'] / 1e6:,.0f}"
@@ -97,4 +97,4 @@ def cost_tables(sizes: Sequence[int], trusts: Sequence[str] = ("hard", "doubtful
 
 
 if __name__ == "__main__":
-    print(json.dumps(spend(int(sys.argv[1]), sys.argv[2])))
+    print(json.dumps(spend(int(sys.argv[1]), sys.argv[2], int(sys.argv[3]))))

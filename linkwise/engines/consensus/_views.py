@@ -158,7 +158,7 @@ def _learn(maps: Maps, view: View, known: Constraints) -> FloatArray | str:
     return rows
 
 
-# -- methods: samples, number of clusters, statements, seed -------------------------------------------------------------
+# -- methods: samples, number of clusters, statements, seed ------------------------------------------------------------
 
 
 def _ward(rows: FloatArray, k: int, known: Constraints, seed: int) -> IntArray:  # noqa: ARG001
