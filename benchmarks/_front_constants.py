@@ -31,10 +31,11 @@ class Constant(NamedTuple):
 
     def show(self, value: Any) -> str:
         """A value in words."""
-        return "/".join(f"{one:g}" for one in np.atleast_1d(value))
+        return "/".join(f"{one:.3g}" for one in np.atleast_1d(value))
 
 
 _RIDGE = np.array([0.4, 4.0])
+_TRIPLETS = tuple(float(np.log(odds)) for odds in (4.0, 1.5, 9.0, 99.0))
 CONSTANTS = [
     Constant("FLOOR", (0.02, 0.001, 0.1, 0.3), "pairs"),
     Constant("_SLOPE", (6.0, 3.0, 12.0), "pairs"),
@@ -45,7 +46,8 @@ CONSTANTS = [
     Constant("SUSPECT", (0.8, 0.5, 0.7, 0.9), "wrong"),
     Constant("_SLOPE", (6.0, 3.0, 12.0), "wrong"),
     Constant("_RIDGE", (_RIDGE, _RIDGE / 4, _RIDGE * 4), "wrong"),
-    Constant("_TRIPLET", tuple(float(np.log(odds)) for odds in (4.0, 1.5, 9.0, 99.0)), "triplets"),
+    Constant("_TRIPLET", _TRIPLETS, "few triplets"),
+    Constant("_TRIPLET", _TRIPLETS, "many triplets"),
 ]
 
 
@@ -75,7 +77,8 @@ def only_door(task: Task, kept: Kept) -> dict[str, Any]:
 RUNS: dict[str, tuple[Callable[[Task, Kept], dict[str, Any]], Task]] = {
     "pairs": (only_door, {"amount": 100}),
     "wrong": (told_wrong, {"amount": 100, "wrong": 5}),
-    "triplets": (told_triplets, {"share": 0.1}),
+    "few triplets": (told_triplets, {"share": 0.1}),
+    "many triplets": (told_triplets, {"share": 0.25}),
 }
 
 
