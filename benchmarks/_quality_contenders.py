@@ -103,9 +103,9 @@ def learn_then_cluster(name: str, then: str, case: Case) -> Found:
     return Found(KMeans(case.k, n_init=10, random_state=case.seed).fit_predict(Z))
 
 
-def front_door(case: Case) -> Found:
-    """What somebody gets who does not choose a method."""
-    found = linkwise.cluster(case.X, case.said, case.k, random_state=case.seed)
+def front_door(case: Case, effort: str = "full") -> Found:
+    """The result of `linkwise.cluster` without a choice of method."""
+    found = linkwise.cluster(case.X, case.said, case.k, random_state=case.seed, effort=effort)
     return Found(found.labels, found.dendrogram)
 
 
@@ -142,7 +142,8 @@ def peer(takes: str = "pairs", *, repaired: bool = False, told_k: bool = True, s
 WEIGHING = ["PCKMeans", "MKMeans", "MPCKMeans", "PenalizedMixture", "SpectralLearning", "KernelKMeans"]
 
 CONTENDERS: dict[str, Contender] = {
-    "cluster": Contender("pairs", front_door, repaired=True),
+    "cluster": Contender("pairs", front_door, repaired=True, enters="Consensus"),
+    "cluster quick": Contender("pairs", partial(front_door, effort="quick"), repaired=True),
     "ConstrainedAgglomerative": engine("ConstrainedAgglomerative"),
     "ConstrainedAgglomerative ward": engine("ConstrainedAgglomerative", linkage="ward"),
     "ConstrainedCompleteLink": engine("ConstrainedCompleteLink"),
