@@ -18,6 +18,7 @@ import linkwise
 from linkwise._kernels import _tier, compiled_only, njit
 from linkwise._kernels.borrow import borrowed
 from linkwise._kernels.inventory import kernels
+from linkwise._threads import Workers
 from tests.profile import FULL
 
 ROOT = Path(__file__).parents[3]
@@ -143,6 +144,24 @@ def test_threads_count_for_themselves(monkeypatch):
     with ThreadPoolExecutor(4) as pool:
         found = pool.map(lambda _: made(State(np.zeros(3, np.int64), 1), 900)[2], range(40))
     assert set(found) == {300}
+    assert n_compiled(made) == 1
+
+
+def fill(out, start, stop):
+    for i in range(start, stop):
+        for _ in range(20):
+            out[i] += 1
+
+
+@pytest.mark.parametrize("cost", [1, _tier.SHARED])
+def test_threads_do_not_undo_what_others_write_to_the_same_array(monkeypatch, cost):
+    patience(monkeypatch, 10_000)
+    made, out = kernel(fill), np.zeros(400, np.int64)
+    with Workers(4) as workers:
+        for done in range(1, 21):
+            workers.over(made, 400, cost, out)
+            assert (out == 20 * done).all()
+            assert cost == 1 or n_compiled(made) == 1  # at once
     assert n_compiled(made) == 1
 
 
