@@ -8,6 +8,7 @@ slices Python sees Ctrl-C.
 from __future__ import annotations
 
 import os
+import threading
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
@@ -27,6 +28,15 @@ def cores() -> int:
 
 # Elements one slice handles: a tenth of a second or so, long against the 20 microseconds of handing it to a thread.
 SLICE = 100_000_000
+
+
+class _Slices(threading.local):
+    """The elements of the job whose slices this thread handles, 0 outside: other threads write to the same arrays."""
+
+    elements = 0
+
+
+SLICES = _Slices()
 
 _MOST: ContextVar[int | None] = ContextVar("linkwise_threads", default=None)
 
@@ -78,6 +88,7 @@ class Workers:
         starts = iter(range(0, n_items, step))
 
         def work() -> None:
+            before, SLICES.elements = SLICES.elements, n_items * cost
             try:
                 for start in starts:  # shared by all threads: who is free takes the next
                     kernel(*arguments, start, min(n_items, start + step))
@@ -85,6 +96,8 @@ class Workers:
                 for _ in starts:  # an error, or Ctrl-C: the others need not go on
                     pass
                 raise
+            finally:
+                SLICES.elements = before
 
         helpers = min(self.threads, -(-n_items // step)) - 1
         if helpers > 0 and self._pool is None:

@@ -22,6 +22,8 @@ import numpy as np
 from numba.core import caching
 from numba.core.dispatcher import Dispatcher
 
+from linkwise._threads import SLICES
+
 # Elements of the largest array of an interpreted call: a square matrix of 200 samples. Two such positions multiplied
 # stay below 2**31, so that interpreted integers of 32 bits, which wrap around, do not.
 LIMIT = 40_000
@@ -30,6 +32,9 @@ LIMIT = 40_000
 ROUNDS_PER_BYTE = 300
 PATIENCE = 1_000_000
 CALL = 50
+# Elements of a job that threads share, for which its kernels are compiled at once.
+SHARED = 2_000_000
+_ENDLESS = 1 << 62
 
 
 class _Settings:
@@ -67,11 +72,12 @@ def interpret_small(dispatcher: Any) -> None:
     def interpret_or_compile(*arguments: Any, **others: Any) -> Any:
         nonlocal on_disk, patience
         limit = SETTINGS.limit
-        if not limit or others or _largest(arguments) > limit:
+        if not limit or others or SLICES.elements > SHARED or _largest(arguments) > limit:
             return compiles(*arguments, **others)
         if on_disk is None:
-            on_disk, patience = _signatures(cache_file), max(PATIENCE, ROUNDS_PER_BYTE * _size_of_code(dispatcher))
-            left[None] = patience
+            patience = max(PATIENCE, ROUNDS_PER_BYTE * _size_of_code(dispatcher))
+            left.setdefault(None, patience)
+            on_disk = _signatures(cache_file)
         if on_disk and _key(dispatcher, arguments) in on_disk:
             return compiles(*arguments)
         signature = None if left[None] >= 0 else _types(dispatcher, arguments)
@@ -80,8 +86,10 @@ def interpret_small(dispatcher: Any) -> None:
         return partial(run, signature)
 
     def run(signature: Any, *arguments: Any) -> Any:
-        saved = [*_states(arguments)]
-        _METER.left = left[signature] - CALL
+        # Beside other threads nothing may be put back, which would undo their work: such a call runs to its end.
+        lent = _ENDLESS if SLICES.elements else 0
+        saved = [] if lent else [*_states(arguments)]
+        _METER.left = lent + left[signature] - CALL
         try:
             with np.errstate(all="ignore"):
                 return _plain(interpreted(dispatcher)(*arguments))
@@ -89,7 +97,7 @@ def interpret_small(dispatcher: Any) -> None:
             for changed, state in saved:
                 _restore(changed, state)
         finally:
-            left[signature] = min(left[signature], _METER.left)
+            left[signature] = min(left[signature], _METER.left - lent)
         left[_types(dispatcher, arguments)] = -1
         return dispatcher(*arguments)
 

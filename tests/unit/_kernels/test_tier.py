@@ -18,6 +18,7 @@ import linkwise
 from linkwise._kernels import _tier, compiled_only, njit
 from linkwise._kernels.borrow import borrowed
 from linkwise._kernels.inventory import kernels
+from linkwise._threads import SLICES, Workers
 from tests.profile import FULL
 
 ROOT = Path(__file__).parents[3]
@@ -144,6 +145,37 @@ def test_threads_count_for_themselves(monkeypatch):
         found = pool.map(lambda _: made(State(np.zeros(3, np.int64), 1), 900)[2], range(40))
     assert set(found) == {300}
     assert n_compiled(made) == 1
+
+
+def fill(out, start, stop):
+    for i in range(start, stop):
+        for _ in range(20):
+            out[i] += 1
+
+
+def test_beside_other_threads_a_call_is_never_undone(monkeypatch):
+    """To put an array back would undo what the others wrote to it."""
+    patience(monkeypatch, 100)
+    made, out = kernel(fill), np.zeros(400, np.int64)
+    monkeypatch.setattr(SLICES, "elements", 400)
+    made(out, 0, 50)
+    assert n_compiled(made) == 0  # ten times its patience
+    made(out, 50, 100)
+    assert n_compiled(made) == 1
+    assert (out == np.repeat([20, 0], [100, 300])).all()
+
+
+@pytest.mark.parametrize("cost", [1, _tier.SHARED])
+def test_threads_share_an_array(monkeypatch, cost):
+    patience(monkeypatch, 10_000)
+    made, out = kernel(fill), np.zeros(400, np.int64)
+    with Workers(4) as workers:
+        for done in range(1, 6):
+            workers.over(made, 400, cost, out)
+            assert (out == 20 * done).all()
+            assert cost == 1 or n_compiled(made) == 1  # much work is compiled at once
+    assert n_compiled(made) == 1
+    assert SLICES.elements == 0
 
 
 def test_code_on_the_disk_is_used(tmp_path, monkeypatch):
