@@ -1,0 +1,161 @@
+"""Consensus: moves against their definition, evidence, planted wrong statements, many samples, sparse data."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import scipy.sparse
+from sklearn.datasets import make_blobs
+from sklearn.metrics import adjusted_rand_score
+
+import linkwise as lw
+from linkwise import Consensus, Constraints
+from linkwise.engines.consensus._moves import obey_triplets, settle
+from linkwise.engines.consensus._votes import calibrate, poll_doubtful, read_evidence
+from linkwise.exceptions import LinkwiseError
+from linkwise.problem import Problem
+from linkwise.sources import label_pairs
+from tests.oracles import moves
+
+
+def drawn(seed, n=14):
+    rng = np.random.default_rng(seed)
+    P = rng.random((n, n))
+    return (P + P.T) / 2, rng.integers(0, 3, n)
+
+
+@pytest.mark.parametrize("seed", range(60))
+def test_moves_are_those_of_the_definition(seed):
+    P, labels = drawn(seed)
+    labels[:3] = 0, 1, 2
+    free = Problem(np.zeros((len(P), 1)), Constraints.build(len(P)), n_clusters=3)
+    assert settle(P, labels, free).tolist() == moves.climb(P, labels, 3).tolist()
+
+
+@pytest.mark.parametrize("seed", range(60))
+def test_moves_raise_the_expected_index_and_keep_pairs(seed):
+    P, labels = drawn(seed)
+    labels[:4] = 0, 0, 1, 2
+    known = Constraints.build(len(P), must_link=[(0, 1)], cannot_link=[(0, 2), (1, 3), (2, 3)])
+    found = settle(P, labels, Problem(np.zeros((len(P), 1)), known, n_clusters=3))
+    assert lw.verify(found, known).ok
+    assert len(np.unique(found)) == 3
+    assert moves.expected_index(P, found) >= moves.expected_index(P, labels) - 1e-12
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_clusters_are_mended_until_triplets_allow_them_as_branches(seed):
+    rng = np.random.default_rng(seed)
+    y = rng.integers(0, 3, 18)
+    y[:3] = 0, 1, 2
+    trios = [(a, b, c) for a, b, c in rng.integers(0, 18, (200, 3)).tolist() if a != b and y[a] == y[b] != y[c]][:12]
+    known = Constraints.build(18, triplets=trios)
+    labels = y.copy()
+    labels[rng.integers(0, 18, 3)] = rng.integers(0, 3, 3)
+    labels[:3] = 0, 1, 2
+    P = 0.1 + 0.8 * (y[:, None] == y[None, :])
+    found = obey_triplets(P, labels, Problem(np.zeros((18, 1)), known, n_clusters=3))
+    a, b, c = found[np.array(trios)].T
+    assert not ((a != b) & ((c == a) | (c == b))).any()
+    assert len(np.unique(found)) == 3
+
+
+def test_statements_become_pairs():
+    known = Constraints.build(
+        9, must_link=[(0, 1)], cannot_link=[(1, 2)], together=[(3, 4, 5)], apart=[(6, 7, 8)], triplets=[(0, 3, 8)]
+    )
+    evidence = read_evidence(known.with_weight([3.0, 3.0, 1.0, 2.0, np.inf]))
+    told = {(*sorted(pair), same) for pair, same in zip(evidence.pairs.tolist(), evidence.same.tolist(), strict=True)}
+    ring = {(3, 4, True), (4, 5, True), (3, 5, True), (6, 7, False), (7, 8, False), (6, 8, False)}
+    assert told == ring | {(0, 1, True), (1, 2, False), (0, 3, True), (0, 8, False), (3, 8, False)}
+    assert len(evidence.within(np.array([0, 1, 3])).same) == 2
+    twice = read_evidence(known | known)
+    assert len(twice.distinct()[0].same) == len(evidence.same)
+
+
+def test_groups_of_two_and_four_are_rings_without_repeats():
+    evidence = read_evidence(Constraints.build(6, together=[(0, 1)], apart=[(2, 3, 4, 5)]))
+    pairs = [tuple(sorted(pair)) for pair in evidence.pairs.tolist()]
+    assert sorted(pairs) == [(0, 1), (2, 3), (2, 4), (2, 5), (3, 4), (3, 5), (4, 5)]
+
+
+@pytest.fixture(scope="module")
+def blobs():
+    return make_blobs(120, centers=3, n_features=4, cluster_std=1.5, random_state=3)
+
+
+def test_planted_wrong_statements_are_suspected(blobs):
+    X, y = blobs
+    right = label_pairs(y, 60, 0)
+    a, b = np.flatnonzero(y == 0)[:2], np.flatnonzero(y == 1)[:2]
+    wrong = Constraints.build(120, must_link=[(a[0], b[0])], cannot_link=[(b[0], b[1])])
+    told = right | wrong
+    found = lw.suspects(X, told, 3)
+    listed = {one.statement for one in found}
+    assert set(range(60, 62)) <= listed
+    assert len(listed) <= 4
+    assert found.drop().n_statements == 62 - len(listed)
+    assert "wrong with probability" in str(found)
+    result = lw.cluster(X, told, 3, trust="doubtful")
+    assert adjusted_rand_score(y, result.labels) > 0.9
+    assert any("the data contradict" in reason for reason in result.reasons)
+    held = lw.cluster(X, told, 3)
+    assert held.certificate.ok  # told as hard, they hold
+
+
+def test_trust_of_hard_statements_is_one_and_soft_ones_are_judged(blobs):
+    X, y = blobs
+    told = label_pairs(y, 20, 0) | label_pairs(y, 20, 1).with_trust(0.9)
+    model = Consensus(3).fit(X, constraints=told)
+    assert (model.trust_[told.is_hard] == 1).all()
+    assert (model.trust_[~told.is_hard] < 1).all()
+    assert model.certificate_.ok
+
+
+def test_calibration_rises_with_the_share_of_views(blobs):
+    from linkwise.engines.consensus._maps import Maps
+
+    X, y = blobs
+    evidence = read_evidence(label_pairs(y, 40, 0).with_trust("doubtful"))
+    poll = poll_doubtful(Maps(X, 3), evidence, 0, lambda: None)
+    weight = {view: max(kappa, 0.02) for view, kappa in poll.agreement().items()}
+    found = calibrate(poll, weight)
+    low, high = found.probability(np.array([0.0, 1.0]))
+    assert low < 0.2 < 0.8 < high
+    assert len(found.trust) == 40
+
+
+def test_samples_beyond_the_compared_ones_join_their_neighbors(blobs):
+    X, y = blobs
+    told = label_pairs(y, 12, 0)
+    model = Consensus(3, max_samples=60).fit(X, constraints=told)
+    assert model.certificate_.ok
+    assert adjusted_rand_score(y, model.labels_) > 0.9
+    assert model.dendrogram_.n_samples == 120
+    assert model.dendrogram_.cut_marked().tolist() == model.labels_.tolist()
+    assert (model.predict(X) == model.labels_).mean() > 0.95
+
+
+def test_wide_sparse_data_are_projected():
+    rng = np.random.default_rng(0)
+    y = np.arange(90) % 3
+    words = rng.poisson(0.05, (90, 400)) + rng.poisson(0.5, (90, 400)) * ((np.arange(400) % 3) == y[:, None])
+    X = scipy.sparse.csr_array(words.astype(float))
+    model = Consensus(3).fit(X, constraints=label_pairs(y, 30, 0))
+    assert adjusted_rand_score(y, model.labels_) > 0.9
+    assert model.predict(X).tolist() == model.labels_.tolist()
+
+
+def test_views_are_reported(blobs):
+    X, y = blobs
+    model = Consensus(3).fit(X, constraints=label_pairs(y, 30, 0))
+    voting = [view for view in model.views_ if not view.missing]
+    assert sum(view.weight for view in voting) == pytest.approx(1)
+    assert [view.weight for view in voting] == sorted((view.weight for view in voting), reverse=True)
+    assert all("agreement" in str(view) for view in voting)
+
+
+@pytest.mark.parametrize("trust", [0.5, 1.2, "perhaps", [0.9], None])
+def test_trust_that_is_none_is_refused(trust):
+    with pytest.raises(LinkwiseError, match=r"with_trust: trust is|weight"):
+        Constraints.build(3, must_link=[(0, 1), (1, 2)]).with_trust(trust)
