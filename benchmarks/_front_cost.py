@@ -26,6 +26,7 @@ from benchmarks._front_cells import random_pairs
 from benchmarks._quality_tables import markdown
 from linkwise import cluster
 from linkwise.engines.consensus import _estimator, _views
+from linkwise.exceptions import LinkwiseError
 from linkwise.metrics import adjusted_rand
 
 PAIRS, CLASSES, FEATURES = 1000, 10, 16
@@ -74,7 +75,10 @@ def spend(n: int, trust: str, pairs: int) -> dict[str, Any]:
         said = random_pairs(y, amount, 0)
         with counted() as spent:
             start = time.process_time()
-            found = cluster(X, said, CLASSES, trust=trust)
+            try:
+                found = cluster(X, said, CLASSES, trust=trust)
+            except LinkwiseError as refused:
+                return {"error": str(refused).partition("\n")[0]}
             seconds = time.process_time() - start
     parts = [(name, round(one, 2)) for name, one in spent.most_common(LISTED)]
     index = adjusted_rand(y, found.labels)
@@ -89,6 +93,9 @@ def cost_tables(sizes: Sequence[int], trusts: Sequence[str] = ("hard", "doubtful
             command = [sys.executable, str(Path(__file__).resolve()), str(n), trust, str(pairs)]
             done = subprocess.run(command, capture_output=True, text=True, check=True, env=os.environ | ONE_THREAD)
             one = json.loads(done.stdout)
+            if "error" in one:
+                rows.append([f"{n:,}", trust, "", "", "", one["error"]])
+                continue
             memory = "" if one["peak"] is None else f"{one['peak'] / 1e6:,.0f}"
             parts = ", ".join(f"{name} {seconds:g}" for name, seconds in one["parts"])
             rows.append([f"{n:,}", trust, f"{one['cpu']:.1f}", memory, f"{one['ari']:.3f}", parts])
