@@ -373,3 +373,21 @@ def test_joblib_keeps_a_table(tmp_path):
     joblib.dump(c, tmp_path / "c.joblib")
     assert joblib.load(tmp_path / "c.joblib") == c
     assert joblib.load(tmp_path / "c.joblib", mmap_mode="r") == c
+
+
+def test_trust_becomes_weights_and_may_leave_those_that_are_there():
+    said = Constraints.build(5, must_link=[(0, 1), (1, 2)], cannot_link=[(2, 3)], weight=[np.inf, 0.5, np.inf])
+    assert said.with_trust(0.9).weight == pytest.approx(np.log(9))
+    assert said.with_trust(0.9, keep_weights=True).weight == pytest.approx([np.log(9), 0.5, np.log(9)])
+    assert said.with_trust("hard", keep_weights=True) == said
+    assert said.with_trust([1.0, 0.9, 0.8], keep_weights=True).weight == pytest.approx([np.inf, 0.5, np.log(4)])
+    with pytest.raises(ConstraintError, match="expected one value for each of the 3 statements"):
+        said.with_trust([0.9, 0.8], keep_weights=True)
+    with pytest.raises(ConstraintError, match=r"expected probabilities above 0\.5"):
+        said.with_trust(0.5)
+
+
+def test_a_statement_names_its_samples():
+    said = Constraints.build(6, must_link=[(0, 1)], triplets=[(2, 3, 4)], apart=[[1, 3, 5]])
+    named = [said.samples_of(at).tolist() for at in range(said.n_statements)]
+    assert sorted(named) == [[0, 1], [1, 3, 5], [2, 3, 4]]

@@ -356,3 +356,22 @@ def test_rules_are_checked_like_statements(row, message):
 def test_nothing_said_is_pointed_out():
     with pytest.warns(LinkwiseWarning, match="there are no statements"):
         assert not read("kind,a,b\n", name="s.csv").constraints
+
+
+def test_each_file_may_have_a_trust_of_its_own(tmp_path):
+    (tmp_path / "sure.csv").write_text("kind,a,b\nmust_link,x,y\n")
+    (tmp_path / "guess.csv").write_text("kind,a,b,weight\ncannot_link,x,z,\nmust_link,y,w,0.5\n")
+    (tmp_path / "labels.csv").write_text("sample,label\nx,one\ny,one\nz,two\n")
+    files = [str(tmp_path / name) for name in ("sure.csv", "guess.csv", "labels.csv")]
+    said = read_knowledge(files)
+    made = said.with_trust({files[1]: 0.9, files[2]: "doubtful"})
+    odds = {files[0]: np.inf, files[1]: np.log(9), files[2]: np.log(19)}
+    for at in range(made.constraints.n_statements):
+        own = said.constraints.weight[at]
+        assert made.constraints.weight[at] == pytest.approx(own if np.isfinite(own) else odds[made.file_of(at)])
+        assert made.line_of(at) == said.line_of(at)
+    assert {made.file_of(at) for at in range(made.constraints.n_statements)} == set(files)
+    assert said.with_trust("hard").constraints == said.constraints
+    assert not said.with_trust(0.8).constraints.is_hard.any()
+    with pytest.raises(LinkwiseError, match=r"with_trust: none\.csv is not among the files"):
+        said.with_trust({"none.csv": 0.9})
