@@ -98,7 +98,8 @@ def interpret_small(dispatcher: Any) -> None:
                 _restore(changed, state)
         finally:
             left[signature] = min(left[signature], _METER.left - lent)
-        left[_types(dispatcher, arguments)] = -1
+            if left[signature] < 0:
+                left[_types(dispatcher, arguments)] = -1
         return dispatcher(*arguments)
 
     dispatcher._compile_for_args = interpret_or_compile
