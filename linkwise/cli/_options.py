@@ -213,7 +213,7 @@ def weighed(
         raise click.UsageError(msg)
     usual = trust.pop("", default)
     if not trust:
-        return statements.with_trust(usual), usual
+        return (statements if usual == "hard" else statements.with_trust(usual)), usual
     named = dict(zip(files, statements.files, strict=True))
     strange = next((file for file in trust if file not in named), None)
     if strange is not None:

@@ -65,4 +65,5 @@ REASONS = {
     "linkwise.engines.consensus._newcomers": "samples that were not compared, new ones among them",
     "linkwise.engines.consensus._votes": "evidence, held-out votes and trust, without samples or clusters",
     "linkwise.selection._doubt": "public: suspects",
+    "linkwise.result._agreement": "public: the objective of `Dendrogram.cut_agreeing`, a dynamic program of its own",
 }
