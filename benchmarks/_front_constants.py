@@ -34,18 +34,18 @@ class Constant(NamedTuple):
         return "/".join(f"{one:.3g}" for one in np.atleast_1d(value))
 
 
-_RIDGE = np.array([0.4, 4.0])
+_RIDGE = np.array([0.1, 0.5])
 _TRIPLETS = tuple(float(np.log(odds)) for odds in (4.0, 1.5, 9.0, 99.0))
 CONSTANTS = [
     Constant("FLOOR", (0.02, 0.001, 0.1, 0.3), "pairs"),
     Constant("_SLOPE", (6.0, 3.0, 12.0), "pairs"),
-    Constant("_RIDGE", (_RIDGE, _RIDGE / 4, _RIDGE * 4), "pairs"),
+    Constant("_RIDGE", (_RIDGE, _RIDGE / 4, _RIDGE * 8), "pairs"),
     Constant("_MOST", (5.0, 1.0, 50.0), "pairs"),
     Constant("_SWEEPS", (6, 0, 1), "pairs"),
     Constant("FOLDS", (5, 3, 10), "pairs"),
     Constant("SUSPECT", (0.8, 0.5, 0.7, 0.9), "wrong"),
     Constant("_SLOPE", (6.0, 3.0, 12.0), "wrong"),
-    Constant("_RIDGE", (_RIDGE, _RIDGE / 4, _RIDGE * 4), "wrong"),
+    Constant("_RIDGE", (_RIDGE, _RIDGE / 4, _RIDGE * 8), "wrong"),
     Constant("_TRIPLET", _TRIPLETS, "few triplets"),
     Constant("_TRIPLET", _TRIPLETS, "many triplets"),
 ]

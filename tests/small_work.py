@@ -112,7 +112,7 @@ def command_line(X: Any, y: Any) -> Any:
     sys.stdin = io.StringIO("y\nn\n")
     try:
         with contextlib.redirect_stdout(printed):
-            assert main(["cluster", *data, "-c", "pairs.csv", "-k", "3", "-o", "out"]) == 0
+            assert main(["cluster", *data, "-c", "pairs.csv", "-k", "3", "--effort", "quick", "-o", "out"]) == 0
             assert main(["plot", "out", "-o", "tree.png"]) == 0
             assert main(["report", "out", "-o", "report.html"]) == 0
             assert main(["ask", *data, "-l", "log", "--budget", "2"]) == 0

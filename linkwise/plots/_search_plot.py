@@ -43,7 +43,7 @@ def plot_search(search: Any, param: str | None = None, *, title: str | None = No
     >>> from linkwise.sources import label_pairs
     >>> X, y = load_iris(return_X_y=True)
     >>> search = KnowledgeSearchCV(ConstrainedAgglomerative(linkage="ward"), {"n_clusters": [2, 3, 4]}, random_state=0)
-    >>> plot_search(search.fit(X, constraints=label_pairs(y, 50, 0))).get_xlabel()
+    >>> plot_search(search.fit(X, constraints=label_pairs(y, 40, 0))).get_xlabel()
     'n_clusters'
     """
     results = getattr(search, "cv_results_", None)

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from numbers import Real
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from linkwise._messages import and_more, many
 from linkwise._typing import FloatArray
-from linkwise.constraints import Constraints
+from linkwise.constraints import Constraints, require_constraints
 from linkwise.engines.consensus import Consensus
+from linkwise.exceptions import InvalidArgumentError, LinkwiseError
 from linkwise.problem.statements import bind
 
 _SHOWN = 5
@@ -161,7 +163,15 @@ def suspects(
     1 of 26 statements is doubtful, given the data:
       #25 cannot_link(5, 10): wrong with probability 0.75
     """
-    known = bind(constraints, X, np.shape(X)[0]).with_trust(trust, keep_weights=True).with_rules()
+    shape = np.shape(X)
+    if len(shape) != 2 or not shape[0]:
+        msg = f"suspects: X has shape {shape}, expected (n_samples, n_features) with at least one sample."
+        raise LinkwiseError(msg)
+    require_constraints(constraints, "suspects")
+    if isinstance(threshold, bool) or not isinstance(threshold, Real) or not 0 <= threshold <= 1:
+        msg = f"suspects: threshold is {threshold!r}, expected a probability from 0 to 1."
+        raise InvalidArgumentError(msg)
+    known = bind(constraints, X, shape[0]).with_trust(trust, keep_weights=True).with_rules()
     model = Consensus(n_clusters, random_state=random_state).fit(X, constraints=known)
     right = np.clip(model.trust_, 1e-9, 1 - 1e-9)
     weighed = constraints.with_weight(np.maximum(np.log(right) - np.log1p(-right), 1e-6))
