@@ -8,12 +8,15 @@ process compiles by itself, as it would without turns.
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import os
 import pickle
+import signal
 import threading
 import time
 from collections import Counter
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -114,6 +117,23 @@ class _Compiling(threading.local):
 _COMPILING = _Compiling()
 
 
+@contextlib.contextmanager
+def _interrupts_after() -> Iterator[None]:
+    """Hold Ctrl-C back until a kernel is compiled: LLVM's clean-up runs in places where Python drops exceptions."""
+    in_main = threading.current_thread() is threading.main_thread()
+    if not in_main or signal.getsignal(signal.SIGINT) is not signal.default_int_handler:
+        yield
+        return
+    pressed: list[int] = []
+    signal.signal(signal.SIGINT, lambda number, _: pressed.append(number))
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+    if pressed:
+        raise KeyboardInterrupt
+
+
 def take_turns(dispatcher: Any) -> None:
     """Let a kernel that is not in the cache be compiled by one process at a time.
 
@@ -145,12 +165,13 @@ def take_turns(dispatcher: Any) -> None:
 
     def compile_in_turn(signature: Any) -> Any:
         stack = _COMPILING.stack
-        stack.append(False)
-        try:
-            return compiles(signature)
-        finally:
-            if stack.pop():
-                _TURNS.end(byte)
+        with contextlib.nullcontext() if stack else _interrupts_after():
+            stack.append(False)
+            try:
+                return compiles(signature)
+            finally:
+                if stack.pop():
+                    _TURNS.end(byte)
 
     def load_or_take_turn(signature: Any, context: Any) -> Any:
         found = load(signature, context)

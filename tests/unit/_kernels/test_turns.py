@@ -223,3 +223,35 @@ def test_an_index_of_another_version_is_as_if_there_were_none(tmp_path):
         index.write_bytes(head + rest)
         again = run()
         assert (again.stdout, again.returncode) == ("42\n", 0), again.stderr
+
+
+def test_control_c_while_a_kernel_is_compiled_is_not_lost(tmp_path):
+    script = tmp_path / "kernels_of_a_test.py"
+    script.write_text(
+        "import os, signal, sys\n"
+        "sys.path.insert(0, sys.argv[1])\n"
+        "from numba.core import event\n"
+        "from linkwise._kernels import njit\n"
+        "class Press(event.Listener):\n"
+        "    def on_start(self, event):\n"
+        "        os.kill(os.getpid(), signal.SIGINT)\n"
+        "    def on_end(self, event):\n"
+        "        print('compiled', flush=True)\n"
+        "@njit\n"
+        "def double(x):\n"
+        "    return 2 * x\n"
+        "signal.signal(signal.SIGINT, signal.default_int_handler)\n"
+        "press = Press()\n"
+        "event.register('numba:compile', press)\n"
+        "try:\n"
+        "    double(21)\n"
+        "except KeyboardInterrupt:\n"
+        "    print('stopped')\n"
+        "event.unregister('numba:compile', press)\n"
+        "print(double(21), signal.getsignal(signal.SIGINT) is signal.default_int_handler)\n",
+        encoding="utf-8",
+    )
+    root = str(Path(linkwise.__file__).parents[1])
+    where = os.environ | {"NUMBA_CACHE_DIR": str(tmp_path / "cache"), "LINKWISE_INTERPRET": "0", "LINKWISE_QUIET": "1"}
+    done = subprocess.run([sys.executable, str(script), root], capture_output=True, text=True, env=where, check=True)
+    assert done.stdout.split() == ["compiled", "stopped", "42", "True"]
