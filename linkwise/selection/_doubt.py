@@ -184,7 +184,7 @@ def about_views(model: Any) -> list[str]:
         return []
     voting = [view for view in model.views_ if not view.missing]
     reasons = []
-    if not np.isnan(voting[0].agreement):
+    if voting and not np.isnan(voting[0].agreement):
         best = "; ".join(f"{view.name} ({view.agreement:.2f})" for view in voting[:_BEST_VIEWS])
         reasons.append(f"{many(len(voting), 'view')} voted; those that best predict statements held out: {best}.")
     missing = len(model.views_) - len(voting)

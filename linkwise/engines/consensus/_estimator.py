@@ -27,7 +27,7 @@ from linkwise.engines import (
 )
 from linkwise.engines.consensus._maps import WIDE, Maps, Projection, project_sparse
 from linkwise.engines.consensus._moves import grow, link, obey_triplets, settle
-from linkwise.engines.consensus._newcomers import ask_neighbors, place_rest
+from linkwise.engines.consensus._newcomers import Ballots, ask_neighbors, place_rest
 from linkwise.engines.consensus._views import DOUBTFUL, HARD, PLAIN, Outcome, View, fit_views
 from linkwise.engines.consensus._votes import (
     FLOOR,
@@ -235,13 +235,16 @@ class Consensus(PartitionMixin, ConstrainedClusterer):
         if scipy.sparse.issparse(X):
             projection = project_sparse(X[compared]) if X.shape[1] > WIDE else None
             X = X.toarray() if projection is None else projection.of(X)
-        known = _without_repeats(problem)[compared]
+        known = _about(compared, problem)
         some = Problem(np.ascontiguousarray(X[compared]), known, n_clusters=self.n_clusters, who=problem.who)
         agreed = _agree(some, read_evidence(problem.constraints).within(compared), seed)
         labels, tree = _divide(agreed, some)
         components = _learn_metric(some)
         if len(compared) < problem.n_samples:
-            labels, tree = _add_rest(X @ components.T, compared, labels, tree, problem)
+            found, near = _place_rest(X @ components.T, compared, labels, problem)
+            if not np.array_equal(found[compared], labels):  # statements about the others moved compared samples
+                tree = _regrow(agreed, found[compared], some)
+            labels, tree = found, _hang(near, found, compared, tree)
         return _Solved(labels, tree, agreed, compared, X[compared] @ components.T, components, projection)
 
     def _keep(self, outcome: _Solved, problem: Problem) -> None:
@@ -255,6 +258,7 @@ class Consensus(PartitionMixin, ConstrainedClusterer):
         self.views_ = agreed.report()
         self.trust_ = 1.0 / (1.0 + np.exp(-problem.constraints.weight))
         self.trust_[agreed.judged] = agreed.trust
+        self.trust_[problem.constraints.is_hard] = 1.0
         self._compared, self._learned = outcome.compared, outcome.learned
         self._components = outcome.components
         self._rows: Any = None if outcome.projection is None else outcome.projection.rows
@@ -291,25 +295,29 @@ class Consensus(PartitionMixin, ConstrainedClusterer):
         return np.asarray(ballots.share.argmax(axis=1))
 
 
-def _without_repeats(problem: Problem) -> Constraints:
-    """The statements with hard pairs in one form: a chain for each must-linked group, a pair for each two apart.
+def _about(compared: IntArray, problem: Problem) -> Constraints:
+    """The statements about the compared samples, with all that hard pairs about others imply, and each pair once.
 
-    Repeated statements, and pairs that follow from others, then change nothing.
+    There is a chain for each must-linked group and a pair for each two groups apart, so repeated statements, and pairs
+    that follow from others, change nothing.
     """
     known = problem.constraints
     links = known.is_hard & (known.kind != Kind.TRIPLET)
     cliques = problem.apart
     if not links.any() or int((np.diff(cliques.start) ** 2).sum()) > _MOST_PAIRS:
-        return known
-    order = np.argsort(problem.group, kind="stable")
-    chained = problem.group[order[1:]] == problem.group[order[:-1]]
-    first = np.unique(problem.group, return_index=True)[1]
+        return known[compared]
+    group = problem.group[compared]
+    order = np.argsort(group, kind="stable")
+    chained = group[order[1:]] == group[order[:-1]]
+    first = np.full(problem.n_groups, -1, dtype=np.intp)  # the first compared sample of each group, if it has one
+    first[group[::-1]] = np.arange(len(compared))[::-1]
+    apart = first[cliques.pairs()]
     pairs = Constraints.build(
-        known.n_samples,
+        len(compared),
         must_link=np.column_stack([order[:-1], order[1:]])[chained],
-        cannot_link=first[cliques.pairs()],
+        cannot_link=apart[(apart >= 0).all(axis=1)],
     )
-    others = known.select(~links)
+    others = known.select(~links)[compared]
     return pairs | others.with_ids(None) if others.n_statements else pairs
 
 
@@ -415,25 +423,37 @@ def _learn_metric(problem: Problem) -> FloatArray:
         return np.asarray(ITML().fit(problem.X, constraints=evidence).components_)
 
 
-def _add_rest(
-    rows: FloatArray, compared: IntArray, labels: IntArray, tree: Dendrogram, problem: Problem
-) -> tuple[IntArray, Dendrogram]:
-    """Give all other samples to clusters, and hang each beside the nearest compared sample of its cluster."""
+def _place_rest(rows: FloatArray, compared: IntArray, labels: IntArray, problem: Problem) -> tuple[IntArray, Ballots]:
+    """Labels of all samples in which all pairs hold, and the votes of the neighbors of the others."""
     n, k = problem.n_samples, problem.k
     others = np.setdiff1d(np.arange(n), compared)
     ballots = ask_neighbors(rows[others], rows[compared], labels, k)
     share, known = np.zeros((n, k)), np.full(n, -1, dtype=np.intp)
     share[others], known[compared] = ballots.share, labels
-    found = place_rest(share, known, problem)
-    if not np.array_equal(found[compared], labels):
+    return place_rest(share, known, problem), ballots
+
+
+def _regrow(agreed: _Agreed, labels: IntArray, problem: Problem) -> Dendrogram:
+    """The tree of the compared samples for other clusters of them."""
+    hard = problem.constraints.select(problem.constraints.is_hard)
+    if (hard.kind == Kind.TRIPLET).any() or len(np.unique(labels)) < problem.k:
         msg = (
-            f"Consensus: the statements are about more samples than max_samples={len(compared):,}, and those about the "
-            "others do not hold in the clusters of the compared ones.\nHint: a larger max_samples."
+            f"Consensus: the statements are about more samples than the {len(labels):,} that are compared, and do not "
+            "all hold in the clusters of these.\nHint: a larger max_samples."
         )
         raise LinkwiseError(msg)
-    near = ballots.nearest_in(found[others])
-    grown = insert(tree, Places(near, np.zeros(len(others)), found[others]))
+    return grow(agreed.share, labels, hard)
+
+
+def _hang(ballots: Ballots, labels: IntArray, compared: IntArray, tree: Dendrogram) -> Dendrogram:
+    """Hang each other sample beside a compared sample of its cluster, the nearest as clusters were when it voted."""
+    n = len(labels)
+    others = np.setdiff1d(np.arange(n), compared)
+    near = ballots.nearest_in(labels[others])
+    some = np.unique(labels[compared], return_index=True)[1]
+    near = np.where(labels[compared][near] == labels[others], near, some[labels[others]])
+    grown = insert(tree, Places(near, np.zeros(len(others)), labels[others]))
     place = np.concatenate([compared, others])
     parent = grown.parent.copy()
     parent[place] = grown.parent[:n]
-    return found, Dendrogram(n, parent, grown.raw_height)
+    return Dendrogram(n, parent, grown.raw_height)

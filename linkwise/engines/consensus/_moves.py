@@ -32,6 +32,14 @@ def link(share: FloatArray, hard: Constraints, n_clusters: int | None) -> Any:
         return model.fit(far, constraints=hard)
 
 
+def _between_groups(P: FloatArray, problem: Problem) -> FloatArray:
+    """The sum of P over the samples of each two must-linked groups."""
+    order = np.argsort(problem.group, kind="stable")
+    start = np.concatenate([[0], np.cumsum(problem.weight[:-1])]).astype(np.intp)
+    rows = np.add.reduceat(P[np.ix_(order, order)], start, axis=0)
+    return np.asarray(np.add.reduceat(rows, start, axis=1))
+
+
 def settle(P: FloatArray, labels: IntArray, problem: Problem) -> IntArray:
     """Move must-linked groups so that the adjusted Rand index expected under P rises; cannot-links hold throughout.
 
@@ -44,9 +52,7 @@ def settle(P: FloatArray, labels: IntArray, problem: Problem) -> IntArray:
     problem : Problem
         The statements, and the number of clusters.
     """
-    order = np.argsort(problem.group, kind="stable")
-    start = np.concatenate([[0], np.cumsum(problem.weight[:-1])]).astype(np.intp)
-    between = np.add.reduceat(np.add.reduceat(P[np.ix_(order, order)], start, axis=0), start, axis=1)
+    between = _between_groups(P, problem)
     own = np.bincount(problem.group, weights=np.diagonal(P), minlength=problem.n_groups)
     at = np.arange(problem.n_groups)
     between[at, at] = (between[at, at] - own) / 2
@@ -73,9 +79,7 @@ def obey_triplets(P: FloatArray, labels: IntArray, problem: Problem) -> IntArray
     for a, b in problem.apart.pairs().tolist():
         rivals[a].add(b)
         rivals[b].add(a)
-    order = np.argsort(problem.group, kind="stable")
-    start = np.concatenate([[0], np.cumsum(problem.weight[:-1])]).astype(np.intp)
-    between = np.add.reduceat(np.add.reduceat(P[np.ix_(order, order)], start, axis=0), start, axis=1)
+    between = _between_groups(P, problem)
     naming: list[list[int]] = [[] for _ in range(problem.n_groups)]
     for t, row in enumerate(trio.tolist()):
         for q in row:

@@ -159,3 +159,23 @@ def test_views_are_reported(blobs):
 def test_trust_that_is_none_is_refused(trust):
     with pytest.raises(LinkwiseError, match=r"with_trust: trust is|weight"):
         Constraints.build(3, must_link=[(0, 1), (1, 2)]).with_trust(trust)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_pairs_about_more_samples_than_are_compared_hold(seed):
+    """Must-links reach compared samples through others, and the others' cannot-links may move compared ones."""
+    X, y = make_blobs(300, centers=3, n_features=3, cluster_std=3.0, random_state=seed)
+    told = label_pairs(y, 400, seed)
+    model = Consensus(3, max_samples=60, random_state=seed).fit(X, constraints=told)
+    assert model.certificate_.ok
+    assert adjusted_rand_score(model.dendrogram_.cut_marked(), model.labels_) == 1
+    assert len(np.unique(model.labels_)) == 3
+
+
+def test_hard_triplets_are_trusted_and_equal_samples_are_divided():
+    X, y = make_blobs(60, centers=2, random_state=0)
+    a, b, c = np.flatnonzero(y == 0)[0], np.flatnonzero(y == 0)[1], np.flatnonzero(y == 1)[0]
+    assert Consensus(2).fit(X, constraints=Constraints.build(60, triplets=[(a, b, c)])).trust_.tolist() == [1.0]
+    found = lw.cluster(np.zeros((60, 2)), n_clusters=2)
+    assert found.n_clusters == 2
+    assert "could not be fitted" in found.reasons[-1] or "one cluster holds" in found.reasons[-1]
