@@ -32,7 +32,14 @@ from linkwise.metrics import adjusted_rand
 PAIRS, CLASSES, FEATURES = 1000, 10, 16
 SPREAD = 1.0  # of the centers of classes, in widths of a class: classes overlap
 LISTED = 6
-AFTER = ["_share", "link", "settle", "grow", "_learn_metric", "_add_rest"]  # steps of the consensus after its views
+STEPS: list[Callable[..., Any]] = [  # of the consensus, after its views
+    _estimator._share,
+    _estimator.link,
+    _estimator.settle,
+    _estimator.grow,
+    _estimator._learn_metric,
+    _estimator._place_rest,
+]
 
 
 @contextmanager
@@ -51,20 +58,19 @@ def counted() -> Iterator[Counter[str]]:
         return timed
 
     methods, learn = dict(_views._METHODS), _views._learn
-    steps = {name: getattr(_estimator, name) for name in AFTER}
     views: Any = _views
     for name, method in methods.items():
         views._METHODS[name] = clocked(lambda *_, name=name: f"method {name}", method)
     views._learn = clocked(lambda _maps, view, _known: f"map {view.map}, {view.learner or 'no'} metric", learn)
-    for name, step in steps.items():
-        setattr(_estimator, name, clocked(lambda *_, name=name: name.lstrip("_"), step))
+    for step in STEPS:
+        setattr(_estimator, step.__name__, clocked(lambda *_, name=step.__name__: name.lstrip("_"), step))
     try:
         yield spent
     finally:
         views._METHODS.update(methods)
         views._learn = learn
-        for name, step in steps.items():
-            setattr(_estimator, name, step)
+        for step in STEPS:
+            setattr(_estimator, step.__name__, step)
 
 
 def spend(n: int, trust: str, pairs: int) -> dict[str, Any]:
