@@ -4,8 +4,8 @@
     python benchmarks/command_line.py --quick      tiny: does it run?
 
 Every turn is a process of its own, with compiled kernels on disk. "script" reads the same files and fits once; "fit" is
-the call of fit alone inside it. The command reads, fits with and without the statements, and writes labels, tree,
-model, report and picture.
+the call of fit alone inside it. The command reads, fits the same method with and without the statements, and writes
+labels, tree, model, report and picture.
 """
 
 from __future__ import annotations
@@ -37,7 +37,10 @@ start = time.perf_counter()
 ConstrainedAgglomerative(n_clusters=8, linkage="average").fit(table.X, constraints=said)
 print(time.perf_counter() - start)
 """
-COMMAND = "-m linkwise cluster data.csv --id id -c said.csv -k 8 -o out --force --quiet"
+COMMAND = (
+    "-m linkwise cluster data.csv --id id -c said.csv -k 8 --method agglomerative --linkage average "
+    "-o out --force --quiet"
+)
 
 
 def write_files(folder: Path, n: int, m: int) -> None:

@@ -196,8 +196,8 @@ class Facts:
     conflicts, repairs : tuple of Conflict and of str
         Contradictions that were found, and statements that were left out, with the reason.
     judged, n_judged, n_contradicted : tuple of Judged, int or None, and int
-        The soft statements that are most probably wrong; how many the method judged (None if it judges none), and how
-        many are wrong with a probability of at least 0.5.
+        The statements that are most probably wrong; how many the method judged (None if it judges none), and how many
+        are wrong with a probability of at least 0.5.
     votes : tuple of Vote
         The views that a `Consensus` compared, by falling weight, and then those without a vote.
     scores, comparison : tuple of Score, and Comparison or None

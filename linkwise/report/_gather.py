@@ -223,21 +223,21 @@ def _vote(view: Any) -> Vote:
 
 
 def _with_judgments(facts: Facts, estimator: Any, labels: npt.NDArray[Any]) -> Facts:
-    """Add the soft statements that an estimator judged, the most probably wrong first."""
-    trust, said = getattr(estimator, "trust_", None), getattr(estimator, "constraints_", None)
-    if trust is None or said is None or not said.n_statements:
+    """Add the statements that an estimator judged, the most probably wrong first."""
+    doubt, said = getattr(estimator, "doubt_", None), getattr(estimator, "constraints_", None)
+    if doubt is None or said is None or not said.n_statements:
         return facts
-    soft = np.flatnonzero(~said.is_hard)
+    judged = np.flatnonzero(~np.isnan(doubt))
     own = np.array_equal(estimator.labels_, labels)
     held = estimator.certificate_.held if own else verify(labels, said).held
-    order = soft[np.argsort(trust[soft], kind="stable")]
+    order = judged[np.argsort(-doubt[judged], kind="stable")]
     first = order[:_JUDGED]
-    first = first[(trust[first] < 1 - _DOUBTED) | (np.arange(len(first)) < 3)]
+    first = first[(doubt[first] > _DOUBTED) | (np.arange(len(first)) < 3)]
     words = said.with_weight(np.inf).describe_each(first)  # the weight is the trust before the data were looked at
-    rows = zip(words, (1 - trust[first]).tolist(), held[first].tolist(), strict=True)
-    contradicted = int((trust[soft] <= 1 - _CONTRADICTED).sum())
-    judged = tuple(Judged(*row) for row in rows)
-    return replace(facts, judged=judged, n_judged=len(soft), n_contradicted=contradicted)
+    rows = zip(words, doubt[first].tolist(), held[first].tolist(), strict=True)
+    contradicted = int((doubt[judged] >= _CONTRADICTED).sum())
+    listed = tuple(Judged(*row) for row in rows)
+    return replace(facts, judged=listed, n_judged=len(judged), n_contradicted=contradicted)
 
 
 def _remarks(estimator: Any, tree: Any, labels: npt.NDArray[Any]) -> tuple[str, ...]:

@@ -80,32 +80,28 @@ def verdict(facts: Facts) -> tuple[str, str, list[str]]:
 
 def judgment(facts: Facts) -> list[str]:
     """Word how many statements the data contradict; empty if the method judges none."""
-    n, hard = facts.n_judged, facts.n_statements - facts.n_soft
+    n, soft, wrong = facts.n_judged, facts.n_soft, facts.n_contradicted
     if n is None:
         return []
-    if not n:
-        all_hard = (
-            "The only statement is hard: it holds" if hard == 1 else f"All {hard:,} statements are hard: they hold"
-        )
-        return [
-            f"{all_hard} in the result, so none is judged and none is dropped.",
-            "With --trust doubtful, in Python trust='doubtful', statements are weighed against the data.",
-        ]
-    soft = many(n, "soft statement")
+    statements = many(n, "statement")
     if all(vote.agreement is None for vote in facts.votes):
-        sentences = [f"{soft}: too few to hold some out, so the probabilities are those that were given."]
+        statements = many(facts.n_statements, "statement")
+        sentences = [f"{statements}: too few to hold some out, so none is judged by the data."]
+        if soft:
+            sentences.append("The probabilities are those that were given.")
     else:
-        wrong = facts.n_contradicted
+        verdict = f"{wrong:,} of {statements}" if wrong else f"none of {statements}"
+        odds = f", which {'is' if wrong == 1 else 'are'} wrong with a probability of at least 0.5" if wrong else ""
         sentences = [
-            f"The data contradict {wrong:,} of {soft}, which {'is' if wrong == 1 else 'are'} wrong with a probability "
-            "of at least 0.5. Each is judged by views of the data that were fitted without it."
-            if wrong
-            else f"The data contradict none of {soft}. Each is judged by views of the data that were fitted without it."
+            f"The data contradict {verdict}{odds}. Each is judged by views of the data that were fitted without it."
         ]
-    sentences.append("None is dropped: soft statements are weighed against the data, and may be broken.")
-    if hard:
-        one = hard == 1
-        sentences.append(f"{many(hard, 'hard statement')} {'holds and is' if one else 'hold and are'} not judged.")
+    sentences.append("None is dropped.")
+    if soft:
+        sentences.append("Soft statements are weighed against the data, and may be broken.")
+    if facts.n_statements > soft:
+        sentences.append("Hard statements hold in the result, whatever the data say.")
+    if wrong and not soft:
+        sentences.append("With --trust doubtful, in Python trust='doubtful', they are weighed against the data.")
     return sentences
 
 

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from linkwise._messages import and_more, many
+from linkwise._messages import and_more, hint, many
 from linkwise._typing import FloatArray
 from linkwise.constraints import Constraints, require_constraints
 from linkwise.engines.consensus import Consensus
@@ -190,10 +190,16 @@ def about_views(model: Any) -> list[str]:
     missing = len(model.views_) - len(voting)
     if missing:
         reasons.append(f"{many(missing, 'view')} could not be fitted and had no vote.")
-    soft = np.flatnonzero(~model.constraints_.is_hard & (model.trust_ < 1 - _CONTRADICTED))
-    if len(soft):
-        order = soft[np.argsort(model.trust_[soft], kind="stable")]
-        listed = "; ".join(model.constraints_.describe(int(at)) for at in order[:_SHOWN])
-        more = and_more(min(len(order), _SHOWN), len(order))
-        reasons.append(f"the data contradict {many(len(soft), 'doubtful statement')}: {listed}{more}.")
+    hard = model.constraints_.is_hard
+    judge = hint(command="`linkwise doubt` asks about each", python="`suspects` judges each as doubtful")
+    contradicted = np.flatnonzero(model.doubt_ > _CONTRADICTED)
+    contradicted = contradicted[np.argsort(-model.doubt_[contradicted], kind="stable")]
+    for some, kind, end in (
+        (contradicted[~hard[contradicted]], "doubtful statement", ""),
+        (contradicted[hard[contradicted]], "hard statement", f" They hold in the result; {judge}."),
+    ):
+        if len(some):
+            listed = "; ".join(model.constraints_.describe_each(some[:_SHOWN]))
+            more = and_more(min(len(some), _SHOWN), len(some))
+            reasons.append(f"the data contradict {many(len(some), kind)}: {listed}{more}.{end}")
     return reasons

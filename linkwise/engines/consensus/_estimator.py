@@ -37,6 +37,7 @@ from linkwise.engines.consensus._votes import (
     Evidence,
     Poll,
     calibrate,
+    judge,
     poll_doubtful,
     poll_hard,
     read_evidence,
@@ -94,6 +95,7 @@ class _Agreed(NamedTuple):
     missing: dict[View, str]
     judged: IntArray
     trust: FloatArray
+    doubt: FloatArray
 
     def report(self) -> list[ViewReport]:
         """The views by falling weight, then those without a vote."""
@@ -140,6 +142,9 @@ class Consensus(PartitionMixin, ConstrainedClusterer):
     trust_ : ndarray of shape (n_statements,)
         Probability that each statement is right, judged by views that were not told it: 1 for hard statements, and the
         prior for soft ones if there are too few to hold some out.
+    doubt_ : ndarray of shape (n_statements,)
+        Probability that each statement is wrong by the same votes. A hard statement is judged as if it were right with
+        a probability of 0.95 before the data are looked at, and holds all the same; nan if it could not be held out.
     certificate_ : Certificate
         The independent check of every hard statement.
     n_clusters_ : int
@@ -201,6 +206,7 @@ class Consensus(PartitionMixin, ConstrainedClusterer):
         "dendrogram_": kept_instance(Dendrogram),
         "views_": Kept(records=(ViewReport,)),
         "trust_": REPORTED,
+        "doubt_": REPORTED,
         "_learned": kept_floats(None, None),
         "_compared": REPORTED,
         "_rows": kept_floats(None, FEATURES, optional=True),
@@ -211,6 +217,7 @@ class Consensus(PartitionMixin, ConstrainedClusterer):
     dendrogram_: Dendrogram
     views_: list[ViewReport]
     trust_: FloatArray
+    doubt_: FloatArray
 
     def __init__(self, n_clusters: int = 2, *, max_samples: int = 3000, random_state: Any = 0) -> None:
         self.n_clusters = n_clusters
@@ -259,6 +266,9 @@ class Consensus(PartitionMixin, ConstrainedClusterer):
         self.trust_ = 1.0 / (1.0 + np.exp(-problem.constraints.weight))
         self.trust_[agreed.judged] = agreed.trust
         self.trust_[problem.constraints.is_hard] = 1.0
+        self.doubt_ = np.where(problem.constraints.is_hard, np.nan, 1 - self.trust_)
+        hard = problem.constraints.is_hard[agreed.judged]
+        self.doubt_[agreed.judged[hard]] = agreed.doubt[hard]
         self._compared, self._learned = outcome.compared, outcome.learned
         self._components = outcome.components
         self._rows: Any = None if outcome.projection is None else outcome.projection.rows
@@ -331,10 +341,11 @@ def _agree(problem: Problem, stated: Evidence, seed: int) -> _Agreed:
     step = _counter(len(pool) * (1 if pool is PLAIN else FOLDS + 1 + doubtful))
     full = fit_views(pool, maps, evidence.told(n) if doubtful else known, seed, step)
     poll: Poll | None = None
+    about: Poll | None = None
     if doubtful:
-        poll = poll_doubtful(maps, evidence, seed, step)
+        about = poll = poll_doubtful(maps, evidence, seed, step)
     elif known.n_statements:
-        poll = poll_hard(maps, known, seed, step)
+        poll, about = poll_hard(maps, known, evidence, seed, step)
     missing = dict(full.missing)
     agreement = {} if poll is None else poll.agreement()
     if poll is not None:
@@ -348,17 +359,19 @@ def _agree(problem: Problem, stated: Evidence, seed: int) -> _Agreed:
     if not doubtful:
         together = (int(evidence.same.sum()) + 1) / (len(evidence.same) + 4)
         found = PRIOR if poll is None else calibrate(poll, weight, together)
-        none = np.empty(0, dtype=np.intp)
-        return _Agreed(share, found, weight, agreement, missing, none, np.empty(0))
-    found = PRIOR if poll is None else calibrate(poll, weight)
-    trust = 1.0 / (1.0 + np.exp(-evidence.odds)) if poll is None else found.trust
-    again = fit_views(pool, maps, evidence.pick(trust > SUSPECT).told(n), seed, step)
-    both = [view for view in weight if view in again.labels]
-    if both:
-        share = (share + _share(again, {view: weight[view] for view in both}, n)) / 2
+        trust = np.ones(len(evidence.same))
+    else:
+        found = PRIOR if poll is None else calibrate(poll, weight)
+        trust = 1.0 / (1.0 + np.exp(-evidence.odds)) if poll is None else found.trust
+        again = fit_views(pool, maps, evidence.pick(trust > SUSPECT).told(n), seed, step)
+        both = [view for view in weight if view in again.labels]
+        if both:
+            share = (share + _share(again, {view: weight[view] for view in both}, n)) / 2
+    doubt = np.full(len(trust), np.nan) if about is None or poll is None else judge(about, weight)
     owner, at = np.unique(stated.owner, return_inverse=True)
-    mean = np.bincount(at.reshape(-1), weights=trust[back]) / np.bincount(at.reshape(-1))
-    return _Agreed(share, found, weight, agreement, missing, owner, mean)
+    count = np.bincount(at.reshape(-1))
+    each = [np.bincount(at.reshape(-1), weights=one[back]) / count for one in (trust, doubt)]
+    return _Agreed(share, found, weight, agreement, missing, owner, each[0], each[1])
 
 
 def _counter(total: int) -> Callable[[], None]:

@@ -23,6 +23,8 @@ _MOST = 5.0  # times that a held-out fact may count when kinds are weighed to th
 _ROUNDS = 15  # of calibrating and judging statements in turn
 # Log odds that a triplet ab|c is right about a, b in one cluster and c outside it: it may be about a finer level.
 _TRIPLET = float(np.log(4.0))
+# Log odds at which hard statements are judged, those of the trust "doubtful": they hold whatever the verdict.
+_HARD = float(np.log(19.0))
 _REACH = 10  # members of a group apart with which each member is compared
 
 Step = Callable[[], None]
@@ -117,33 +119,52 @@ class Poll(NamedTuple):
     evidence : Evidence
         The pairs held out, those of all folds.
     votes : dict
-        For each view that was fitted in all folds, whether it put the pairs together.
+        For each view that was fitted in all folds, whether it put the pairs together, or the share of folds.
     """
 
     evidence: Evidence
-    votes: dict[View, BoolArray]
+    votes: dict[View, Any]
+
+    def share(self, weight: dict[View, float]) -> FloatArray:
+        """Weighted share of the views that put each pair together."""
+        own = {view: weight[view] for view in self.votes if view in weight}
+        start = np.zeros(len(self.evidence.same))
+        return np.asarray(sum((one * self.votes[view] for view, one in own.items()), start) / sum(own.values()))
 
     def agreement(self) -> dict[View, float]:
         """Kappa of each view with the evidence: 1 for agreement throughout, 0 for no better than chance."""
         return {view: _kappa(vote, self.evidence.same) for view, vote in self.votes.items()}
 
 
-def poll_hard(maps: Maps, known: Constraints, seed: int, step: Step) -> Poll | None:
+def poll_hard(
+    maps: Maps, known: Constraints, evidence: Evidence, seed: int, step: Step
+) -> tuple[Poll, Poll] | tuple[None, None]:
     """Fit the views on parts of hard statements and let them vote on the rest; None if too few samples are named.
 
-    The facts held out are those that follow about samples which the training part does not name.
+    The facts held out are those that follow about samples which the training part does not name. A second poll is about
+    the evidence itself: the mean vote on each pair in the folds that hold out one of its samples.
     """
     named = np.union1d(known.items[known.items >= 0], known.groups.member)
     if len(named) < FOLDS:
-        return None
-    tested, outcomes = [], []
+        return None, None
+    tested, outcomes, untold = [], [], []
     for fold in knowledge_folds(known, FOLDS, random_state=seed):
+        untold.append(np.isin(evidence.pairs, fold.held_out).any(axis=1))
         facts = fold.test
         pairs = np.concatenate([facts.of(Kind.MUST_LINK), facts.of(Kind.CANNOT_LINK)])
         same = np.arange(len(pairs)) < int((facts.kind == Kind.MUST_LINK).sum())
         tested.append(Evidence(pairs, same, np.full(len(pairs), np.inf), np.full(len(pairs), -1, dtype=np.intp)))
         outcomes.append(fit_views(HARD, maps, fold.train, seed, step))
-    return _gather(tested, outcomes)
+    poll = _gather(tested, outcomes)
+    votes = {view: _mean_vote(evidence.pairs, untold, [one.labels[view] for one in outcomes]) for view in poll.votes}
+    return poll, Poll(evidence, votes)
+
+
+def _mean_vote(pairs: IntArray, untold: list[BoolArray], labels: list[IntArray]) -> FloatArray:
+    """Share of the folds without a pair in which a view put it together; nan if every fold was told it."""
+    votes = np.array([own[pairs[:, 0]] == own[pairs[:, 1]] for own in labels])
+    with np.errstate(invalid="ignore"):
+        return np.asarray((votes & untold).sum(axis=0) / np.sum(untold, axis=0))
 
 
 def poll_doubtful(maps: Maps, evidence: Evidence, seed: int, step: Step) -> Poll | None:
@@ -217,9 +238,7 @@ def calibrate(poll: Poll, weight: dict[View, float], share: float | None = None)
         Share of pairs together among the statements; facts are counted so that theirs is the same.
     """
     same, odds = poll.evidence.same, poll.evidence.odds
-    total = sum(weight[view] for view in poll.votes if view in weight)
-    score = sum((weight[view] * vote for view, vote in poll.votes.items() if view in weight), np.zeros(len(same)))
-    A = np.column_stack([np.ones(len(same) + 2), np.append(score / total, [0.0, 1.0])])
+    A = np.column_stack([np.ones(len(same) + 2), np.append(poll.share(weight), [0.0, 1.0])])
     count = np.ones(len(same))
     if share is not None:
         m, s = len(same), int(same.sum())
@@ -234,6 +253,19 @@ def calibrate(poll: Poll, weight: dict[View, float], share: float | None = None)
         belief = (A @ at)[:-2]
         right = np.where(doubtful, 1.0 / (1.0 + np.exp(-(odds + np.where(same, belief, -belief)))), 1.0)
     return Calibration(float(at[0]), float(at[1]), right)
+
+
+def judge(poll: Poll, weight: dict[View, float]) -> FloatArray:
+    """Probability that each pair of the evidence is wrong, hard ones being judged like doubtful ones; nan if no votes.
+
+    Calibrated apart: hard statements that are wrong would otherwise count as examples of what views get wrong.
+    """
+    voted = ~np.isnan(poll.share(weight))
+    some = poll.evidence.pick(voted)
+    some = some._replace(odds=np.where(np.isinf(some.odds), _HARD, some.odds))
+    doubt = np.full(len(voted), np.nan)
+    doubt[voted] = 1 - calibrate(Poll(some, {view: vote[voted] for view, vote in poll.votes.items()}), weight).trust
+    return doubt
 
 
 def _logistic(A: FloatArray, target: FloatArray, count: FloatArray, prior: FloatArray, start: FloatArray) -> FloatArray:

@@ -37,14 +37,15 @@ def hard():
 
 def test_the_most_probably_wrong_come_first_with_the_figures_of_the_estimator(doubtful):
     facts, said = gather_facts(doubtful), doubtful.constraints_
-    soft = np.flatnonzero(~said.is_hard)
-    wrong = 1 - doubtful.trust_[soft]
-    assert (facts.n_judged, facts.n_contradicted) == (len(soft), int((wrong >= 0.5).sum())) == (len(soft), 2)
+    wrong = doubtful.doubt_
+    n = said.n_statements
+    assert (facts.n_judged, facts.n_contradicted) == (n, int((wrong >= 0.5).sum())) == (n, 2)
+    np.testing.assert_allclose(wrong[~said.is_hard], 1 - doubtful.trust_[~said.is_hard])
     shown = [one.wrong for one in facts.judged]
     assert shown == sorted(wrong.tolist(), reverse=True)[: len(shown)]
     assert len(shown) >= 3
     held = verify(doubtful.labels_, said).held
-    words = {said.with_weight(np.inf).describe(int(at)): bool(held[at]) for at in soft}
+    words = {said.with_weight(np.inf).describe(at): bool(held[at]) for at in range(n)}
     assert {one.text: one.held for one in facts.judged}.items() <= words.items()
     assert [one.held for one in facts.judged][:2] == [False, False]
     assert [(vote.view, vote.weight, vote.missing) for vote in facts.votes] == [
@@ -58,7 +59,7 @@ def test_other_clusters_are_held_against_the_statements_themselves(doubtful):
     labels[:30] = 0
     held = verify(labels, doubtful.constraints_).held
     facts = gather_facts(doubtful, labels=labels)
-    order = np.argsort(np.where(doubtful.constraints_.is_hard, 2.0, doubtful.trust_), kind="stable")
+    order = np.argsort(-doubtful.doubt_, kind="stable")
     assert [one.held for one in facts.judged] == held[order[: len(facts.judged)]].tolist()
 
 
@@ -68,9 +69,10 @@ def test_page_and_markdown_tell_the_same(doubtful, render):
     text = render(facts).replace("\\", "")
     n = facts.n_judged
     assert "Doubtful statements" in text
-    assert f"The data contradict 2 of {n} soft statements, which are wrong with a probability of at least 0.5." in text
-    assert "None is dropped: soft statements are weighed against the data, and may be broken." in text
-    assert "2 hard statements hold and are not judged." in text
+    assert f"The data contradict 2 of {n} statements, which are wrong with a probability of at least 0.5." in text
+    assert "None is dropped." in text
+    assert "Soft statements are weighed against the data, and may be broken." in text
+    assert "Hard statements hold in the result, whatever the data say." in text
     for one in facts.judged:
         assert one.text in text
         assert f"{one.wrong:.2f}" in text
@@ -81,13 +83,14 @@ def test_page_and_markdown_tell_the_same(doubtful, render):
 
 
 @pytest.mark.parametrize("render", [render_html, render_markdown])
-def test_hard_statements_are_not_judged_and_that_is_said(hard, render):
+def test_hard_statements_are_judged_as_if_doubtful(hard, render):
     facts = gather_facts(hard)
-    assert (facts.n_judged, facts.judged, facts.n_contradicted) == (0, (), 0)
-    text = render(facts).replace("\\", "")
     n = hard.constraints_.n_statements
-    assert f"All {n} statements are hard: they hold in the result, so none is judged and none is dropped." in text
-    assert "wrong with probability" not in text
+    assert (facts.n_judged, facts.n_contradicted, all(one.held for one in facts.judged)) == (n, 0, True)
+    text = render(facts).replace("\\", "")
+    assert f"The data contradict none of {n} statements. Each is judged by views" in text
+    assert "Hard statements hold in the result, whatever the data say." in text
+    assert "weighed" not in text
 
 
 def test_views_that_were_left_out_have_their_reason(hard):
@@ -113,7 +116,8 @@ def test_without_statements_to_hold_out_nothing_is_claimed(said):
     assert "all have the same weight, since no statements were held out" in text
     assert ("Doubtful statements" in text) == (said is not None)
     if said is not None:
-        assert "1 soft statement: too few to hold some out, so the probabilities are those that were given." in text
+        assert "1 statement: too few to hold some out, so none is judged by the data." in text
+        assert "The probabilities are those that were given." in text
         assert facts.judged[0].wrong == pytest.approx(1 / (1 + np.exp(3.0)))
 
 

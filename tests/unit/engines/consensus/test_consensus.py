@@ -100,7 +100,10 @@ def test_planted_wrong_statements_are_suspected(blobs):
     assert adjusted_rand_score(y, result.labels) > 0.9
     assert any("the data contradict" in reason for reason in result.reasons)
     held = lw.cluster(X, told, 3)
-    assert held.certificate.ok  # told as hard, they hold
+    assert held.certificate.ok  # told as hard, they hold, and the doubt is among the reasons
+    reason = next(reason for reason in held.reasons if "hard statement" in reason and "contradict" in reason)
+    assert "They hold in the result" in reason
+    assert {60, 61} & set(np.flatnonzero(held.estimator.doubt_ > 0.5))
 
 
 def test_trust_of_hard_statements_is_one_and_soft_ones_are_judged(blobs):
