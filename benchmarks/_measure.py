@@ -37,7 +37,8 @@ def run_child(job: dict[str, Any], **environment: str) -> Any:
 
 
 def _report_of(arguments: list[str], environment: dict[str, str]) -> Any:
-    env = {**os.environ, "LINKWISE_QUIET": "1", **environment}
+    # compiled kernels throughout: they are interpreted while a process has done little with them
+    env = {**os.environ, "LINKWISE_QUIET": "1", "LINKWISE_INTERPRET": "0", **environment}
     # this clone first, whatever else is installed
     env["PYTHONPATH"] = os.pathsep.join([str(ROOT), *filter(None, [os.environ.get("PYTHONPATH")])])
     done = subprocess.run([sys.executable, *arguments], capture_output=True, text=True, env=env, check=False)

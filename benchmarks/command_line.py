@@ -57,7 +57,7 @@ def write_files(folder: Path, n: int, m: int) -> None:
 
 def run(arguments: list[str], folder: Path) -> tuple[float, str]:
     """Run Python in a folder; return wall seconds of the process and what it printed."""
-    env = {**os.environ, "LINKWISE_QUIET": "1"}
+    env = {**os.environ, "LINKWISE_QUIET": "1", "LINKWISE_INTERPRET": "0"}
     env["PYTHONPATH"] = os.pathsep.join([str(ROOT), *filter(None, [os.environ.get("PYTHONPATH")])])
     start = time.perf_counter()
     done = subprocess.run(

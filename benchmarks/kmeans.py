@@ -22,6 +22,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
 import subprocess
 import sys
 import tempfile
@@ -34,6 +35,7 @@ import numpy as np
 
 if __name__ == "__main__":
     sys.path[0] = str(Path(__file__).resolve().parents[1])
+    os.environ["LINKWISE_INTERPRET"] = "0"  # compiled kernels for small data too
 
 from benchmarks._data import blobs
 from linkwise import Constraints, COPKMeans, Kind, MPCKMeans, PCKMeans, close, verify

@@ -203,9 +203,10 @@ def cluster(
     With "auto", of the methods above those that understand the constraints are compared, up to 3,000 samples also
     `ConstrainedCompleteLink`, `MPCKMeans` and `ConstrainedGaussianMixture`, each with 2 to 12 clusters or, where
     cannot-links force more, some beyond. Triplets alone constrain the tree but not the number of clusters: they choose
-    the linkage, and the heights choose the number. A ``method`` is compared with itself only.
+    the linkage, and the heights choose the number. With the number found, the choice is then as above: full effort lets
+    views vote. A ``method`` is compared with itself only.
 
-    **Cost** that of the method; with "auto" of eleven fits for each method and number. **Guarantee** that of the
+    **Cost** that of the method; with "auto" also of eleven fits for each method and number. **Guarantee** that of the
     method: every hard statement holds unless its documentation calls it best effort.
 
     Examples
@@ -326,6 +327,18 @@ def _found(model: Any, reasons: list[str], search: KnowledgeSearchCV | None = No
 
 
 def _automatic(X: Any, task: Task) -> Clustering:
+    """Find the number of clusters by comparing single methods, then let many views vote where they can."""
+    single = _compare(X, task)
+    voting = replace(task, n_clusters=single.n_clusters)
+    if task.method is not None or not voting.compares_views:
+        return single
+    found = _fit(X, voting)
+    number = "the number of clusters is that of a single method, found as follows."
+    reasons = dict.fromkeys((*found.reasons, number, *single.reasons))  # each once
+    return replace(found, reasons=tuple(reasons), search=single.search)
+
+
+def _compare(X: Any, task: Task) -> Clustering:
     """Choose method and number of clusters by statements held out; where there are too few, by the data."""
     if task.method is not None and "n_clusters" not in parameters(task.method):
         return _fit(X, task)

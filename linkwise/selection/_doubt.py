@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from linkwise._messages import and_more, hint, many
+from linkwise._messages import and_more, many
 from linkwise._typing import FloatArray
 from linkwise.constraints import Constraints, require_constraints
 from linkwise.engines.consensus import Consensus
@@ -191,12 +191,15 @@ def about_views(model: Any) -> list[str]:
     if missing:
         reasons.append(f"{many(missing, 'view')} could not be fitted and had no vote.")
     hard = model.constraints_.is_hard
-    judge = hint(command="`linkwise doubt` asks about each", python="`suspects` judges each as doubtful")
     contradicted = np.flatnonzero(model.doubt_ > _CONTRADICTED)
     contradicted = contradicted[np.argsort(-model.doubt_[contradicted], kind="stable")]
     for some, kind, end in (
         (contradicted[~hard[contradicted]], "doubtful statement", ""),
-        (contradicted[hard[contradicted]], "hard statement", f" They hold in the result; {judge}."),
+        (
+            contradicted[hard[contradicted]],
+            "hard statement",
+            " They hold in the result; told as doubtful, they would be weighed.",
+        ),
     ):
         if len(some):
             listed = "; ".join(model.constraints_.describe_each(some[:_SHOWN]))

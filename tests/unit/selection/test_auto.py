@@ -9,7 +9,7 @@ import pytest
 import scipy.sparse as sp
 from sklearn.datasets import make_blobs
 
-from linkwise import Constraints, COPKMeans, cluster
+from linkwise import Consensus, Constraints, COPKMeans, cluster
 from linkwise.constraints import MinSeparation, SizeBetween
 from linkwise.exceptions import LinkwiseError
 from linkwise.metrics import adjusted_rand
@@ -22,7 +22,7 @@ PAIRS = label_pairs(Y, 50, 0)
 
 def test_method_and_number_are_those_that_predict_what_was_held_out(monkeypatch):
     monkeypatch.setattr(_automatic, "COMPARE", 10)  # leaves out what is slow to compile
-    found = cluster(X, PAIRS, "auto")
+    found = cluster(X, PAIRS, "auto", effort="quick")
     assert found.n_clusters == 3
     assert adjusted_rand(Y, found.labels) > 0.8
     assert found.certificate.ok
@@ -31,20 +31,32 @@ def test_method_and_number_are_those_that_predict_what_was_held_out(monkeypatch)
     assert any("score" in reason and ("ahead of" in reason or "within one" in reason) for reason in found.reasons)
     assert any(reason.startswith("compared: ConstrainedAgglomerative, COPKMeans, PCKMeans") for reason in found.reasons)
     assert "* " in found.search.table()
-    again = cluster(X, PAIRS, "auto")
+    again = cluster(X, PAIRS, "auto", effort="quick")
     assert again.labels.tolist() == found.labels.tolist()
 
 
+def test_views_vote_with_the_number_that_was_found(monkeypatch):
+    monkeypatch.setattr(_automatic, "COMPARE", 10)
+    single, voted = cluster(X, PAIRS, "auto", effort="quick"), cluster(X, PAIRS, "auto")
+    assert type(voted.estimator) is Consensus
+    assert voted.labels.tolist() == cluster(X, PAIRS, single.n_clusters).labels.tolist()
+    at = voted.reasons.index("the number of clusters is that of a single method, found as follows.")
+    assert voted.reasons[at + 1 :] == single.reasons
+    assert len(set(voted.reasons)) == len(voted.reasons)
+    assert voted.search.best_params_ == single.search.best_params_
+    assert type(cluster(X, PAIRS, "auto", method="copkmeans").estimator).__name__ == "COPKMeans"
+
+
 def test_where_too_little_is_known_the_heights_decide_and_that_is_said():
-    alone = cluster(X, n_clusters="auto")
+    alone = cluster(X, n_clusters="auto", effort="quick")
     assert alone.search is None
     assert alone.reasons[0].startswith("there are no statements to hold out")
     assert alone.labels.tolist() == cluster(X).labels.tolist()
-    few = cluster(X, Constraints.build(60, cannot_link=[(0, 1), (2, 3)]), "auto")
+    few = cluster(X, Constraints.build(60, cannot_link=[(0, 1), (2, 3)]), "auto", effort="quick")
     assert "0 pairs together and 2 pairs apart, about 4 samples" in few.reasons[0]
     assert few.n_clusters >= 2
     one_sided = Constraints.build(60, cannot_link=[(i, i + 1) for i in range(20)])
-    assert "too few statements" in cluster(X, one_sided, "auto").reasons[0]
+    assert "too few statements" in cluster(X, one_sided, "auto", effort="quick").reasons[0]
 
 
 def test_sizes_alone_are_settled_by_the_silhouette():
@@ -56,7 +68,7 @@ def test_sizes_alone_are_settled_by_the_silhouette():
 
 
 def test_triplets_choose_the_linkage_and_the_heights_the_number():
-    found = cluster(X, label_triplets_sample(Y, 40, 0), "auto")
+    found = cluster(X, label_triplets_sample(Y, 40, 0), "auto", effort="quick")
     assert type(found.estimator).__name__ == "ReCon"
     assert found.search.best_params_["n_clusters"] is None
     assert "heights" in found.reasons[-1]
