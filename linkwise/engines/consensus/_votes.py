@@ -149,7 +149,7 @@ def poll_hard(
         return None, None
     tested, outcomes, untold = [], [], []
     for fold in knowledge_folds(known, FOLDS, random_state=seed):
-        untold.append(np.isin(evidence.pairs, fold.held_out).any(axis=1))
+        untold.append(np.asarray(np.isin(evidence.pairs, fold.held_out).any(axis=1)))
         facts = fold.test
         pairs = np.concatenate([facts.of(Kind.MUST_LINK), facts.of(Kind.CANNOT_LINK)])
         same = np.arange(len(pairs)) < int((facts.kind == Kind.MUST_LINK).sum())
