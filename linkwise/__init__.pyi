@@ -9,6 +9,7 @@ from linkwise.engines.hierarchical import (
     ConstrainedAgglomerative as ConstrainedAgglomerative,
     ConstrainedCompleteLink as ConstrainedCompleteLink,
     ReCon as ReCon,
+    SparseAgglomerative as SparseAgglomerative,
 )
 from linkwise.engines.mixture import (
     ConstrainedGaussianMixture as ConstrainedGaussianMixture,

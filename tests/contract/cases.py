@@ -325,6 +325,16 @@ CASES = [
         takes_sparse=False,
         sparse_ways=(({"linkage": "average", "metric": "cosine"}, True), WARD_IS_DENSE),
     ),
+    tree(
+        lw.SparseAgglomerative,
+        kinds=LINKS | TRIPLETS,
+        ways=(
+            way("along few neighbors, to few clusters", n_neighbors=4, top=8),
+            way("compares all", n_neighbors=30),
+            way("cuts where statements allow, not by a number", n_clusters=None, top=8),
+        ),
+        takes_sparse=False,
+    ),
     best_effort_tree(lw.engines.HACoc, ways=(DEFAULT, way("works on points", linkage="ward"), PRECOMPUTED)),
     best_effort_tree(
         lw.engines.IPoptim,

@@ -21,6 +21,11 @@ from linkwise.engines.hierarchical.biased import (
 from linkwise.engines.hierarchical.relative import (
     ReCon as ReCon,
 )
+from linkwise.engines.hierarchical.sparse import (
+    SparseAgglomerative as SparseAgglomerative,
+    SparseAudit as SparseAudit,
+    nearest_neighbors as nearest_neighbors,
+)
 from linkwise.engines.hierarchical.ultrametric import (
     HACoc as HACoc,
     IPoptim as IPoptim,

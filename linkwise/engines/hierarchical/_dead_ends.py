@@ -77,7 +77,7 @@ class LeavesDeadEnds:
         if labels is None:
             return tree
         self.dead_end_, self.n_regrouped_ = tree.n_roots, int((labels != home).sum())
-        warn_user(_detour(tree.n_roots, self.n_regrouped_, len(labels), k))
+        warn_user(detour_words(tree.n_roots, self.n_regrouped_, len(labels), k))
         return grow_within(X, metric, labels, problem.group, self.linkage, self.dtype, problem.constraints.ids)
 
 
@@ -85,10 +85,11 @@ def detours(model: Any) -> tuple[str, ...]:
     """Word that a fitted model left a dead end, if it did, as a reason for its result."""
     if getattr(model, "dead_end_", None) is None:
         return ()
-    return (_detour(model.dead_end_, model.n_regrouped_, len(model.labels_), model.n_clusters),)
+    return (detour_words(model.dead_end_, model.n_regrouped_, len(model.labels_), model.n_clusters),)
 
 
-def _detour(end: int, moved: int, n: int, k: int) -> str:
+def detour_words(end: int, moved: int, n: int, k: int) -> str:
+    """Word that merging met a dead end and how many samples were moved."""
     return (
         f"greedy merging met a dead end at {end} clusters; {moved:,} of {many(n, 'sample')} "
         f"{'was' if moved == 1 else 'were'} moved so that all statements hold in {many(k, 'cluster')}."

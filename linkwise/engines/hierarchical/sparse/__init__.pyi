@@ -1,0 +1,11 @@
+"""For other packages of linkwise."""
+
+from linkwise.engines.hierarchical.sparse._cell_search import (
+    nearest_neighbors as nearest_neighbors,
+)
+from linkwise.engines.hierarchical.sparse._estimator import (
+    SparseAgglomerative as SparseAgglomerative,
+)
+from linkwise.engines.hierarchical.sparse._hand_over import (
+    SparseAudit as SparseAudit,
+)
