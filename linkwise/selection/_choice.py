@@ -17,7 +17,14 @@ from linkwise._messages import hint
 from linkwise.constraints import LINKS, Constraints, Kind, SizeBetween
 from linkwise.engines.agglomeration import EUCLIDEAN_ONLY, linkage_code, plan_memory
 from linkwise.engines.consensus import Consensus
-from linkwise.engines.hierarchical import ConstrainedAgglomerative, ConstrainedCompleteLink, HierarchyMixin, ReCon
+from linkwise.engines.hierarchical import (
+    MOST_CLUSTERS,
+    ConstrainedAgglomerative,
+    ConstrainedCompleteLink,
+    HierarchyMixin,
+    ReCon,
+    SparseAgglomerative,
+)
 from linkwise.engines.partitional import COPKMeans, PCKMeans
 from linkwise.exceptions import InvalidArgumentError, LinkwiseError
 from linkwise.selection._methods import LINKAGES, METHODS, load_method
@@ -77,6 +84,13 @@ class Task:
     def is_large(self) -> bool:
         """Whether a matrix of all distances is too large to hold unasked."""
         return self.n > _memory.MATRIX
+
+    @property
+    def merges_sparsely(self) -> bool:
+        """Whether merging along nearest neighbors suits: many plain vectors, no linkage asked for, no rules."""
+        named = len(np.unique(self.known.of(Kind.TRIPLET)))
+        fits = named <= MOST_CLUSTERS and (not named or self.distance_threshold is None)
+        return self.is_plain and self.is_large and self.linkage is None and not self.known.rules and fits
 
     @property
     def bounds_sizes(self) -> bool:
@@ -248,6 +262,8 @@ def choose(task: Task) -> tuple[Any, str]:
         return _named(task)
     if task.compares_views:
         return make(Consensus, task), _agreement(task)
+    if task.merges_sparsely and (task.says(Kind.TRIPLET) or task.n_clusters is None):
+        return make(SparseAgglomerative, task), f"{task.n:,} samples are merged along nearest neighbors first."
     if task.says(Kind.TRIPLET):
         made = make(ReCon, task, "centroid" if task.is_plain else "average")
         return made, "triplets are constraints on a hierarchy."

@@ -15,7 +15,7 @@ from linkwise._messages import hint, many, spoken_in_shell
 from linkwise._typing import IntArray
 from linkwise.constraints import Constraints
 from linkwise.engines import ConstrainedClusterer
-from linkwise.engines.hierarchical import detours
+from linkwise.engines.hierarchical import SparseAgglomerative, detours
 from linkwise.exceptions import (
     InvalidArgumentError,
     LinkwiseError,
@@ -192,11 +192,13 @@ def cluster(
     and no rules, linkage or height: `Consensus`, unless triplets are about several levels of a hierarchy, so that two
     samples are together in one and apart in another. Otherwise one method is fitted.
 
+    Above 20,000 plain samples, with triplets or without ``n_clusters``: `SparseAgglomerative`.
+
     Triplets, alone or with pairs and groups: `ReCon`. Rules about distances: `ConstrainedAgglomerative`. Rules about
     sizes: `COPKMeans`. Pairs and groups: `ConstrainedCompleteLink` with average linkage, which lets statements pull
     their surroundings along, up to 20,000 samples; beyond, where a matrix of distances is too large, `COPKMeans`, or
-    `PCKMeans` if some are soft, or without ``n_clusters`` or with a ``linkage`` `ConstrainedAgglomerative`, with Ward
-    linkage unless another is given. No statements: `ConstrainedAgglomerative` with Ward linkage, average where the
+    `PCKMeans` if some are soft, or with a ``linkage`` `ConstrainedAgglomerative`, with Ward linkage unless another is
+    given. No statements: `ConstrainedAgglomerative` with Ward linkage, average where the
     data are not plain vectors. Where greedy merging ends above the number of clusters asked for, the samples are
     divided again so that all statements hold.
 
@@ -315,6 +317,8 @@ def _fit(X: Any, task: Task) -> Clustering:
         model.fit(X, constraints=task.known)
     reasons = [f"{describe(model)}: {why}", *_about_request(task), *_about_data(X, model, task), *detours(model)]
     reasons += about_views(model)
+    if isinstance(model, SparseAgglomerative):
+        reasons.append(str(model.audit_))
     if not task.known.is_hard.all() and not model.weighs:
         reasons.append("soft statements hold unless they contradict others; this method does not weigh them.")
     return _found(model, reasons) if task.n_clusters is not None else _settle(model, X, task, reasons)

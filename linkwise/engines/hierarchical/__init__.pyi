@@ -53,3 +53,6 @@ from linkwise.engines.hierarchical._new_samples import (
     Places as Places,
     insert as insert,
 )
+from linkwise.engines.hierarchical.sparse import (
+    MOST_CLUSTERS as MOST_CLUSTERS,
+)

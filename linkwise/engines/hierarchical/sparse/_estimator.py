@@ -36,7 +36,7 @@ from linkwise.exceptions import DeadEndError, InfeasibleConstraintsError, Invali
 from linkwise.problem import Problem
 from linkwise.result import Dendrogram
 
-_MOST = 20_000  # clusters that are compared with each other at the end
+MOST_CLUSTERS = 20_000  # clusters that are compared with each other at the end
 _AUDITED = 500  # of these clusters, at most, whose nearest one is looked for
 _ROUNDS = 4  # of finding neighbors, if merging along them ends with more clusters than that
 
@@ -117,7 +117,7 @@ class SparseAgglomerative(HierarchyMixin, ConstrainedClusterer):
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "n_clusters": [Interval(Integral, 1, None, closed="left"), None],
         "n_neighbors": [Interval(Integral, 1, None, closed="left")],
-        "top": [Interval(Integral, 1, _MOST, closed="both")],
+        "top": [Interval(Integral, 1, MOST_CLUSTERS, closed="both")],
         "distance_threshold": [Interval(Real, 0, None, closed="left"), None],
         "dead_end": [StrOptions({"regroup", "raise"})],
         "random_state": ["random_state"],
@@ -274,17 +274,17 @@ class SparseAgglomerative(HierarchyMixin, ConstrainedClusterer):
         target = min(max(self.top, self.n_clusters or 1), len(items.first))
         merged = merge_along(edges, items, problem, target, lambda done: self._report((n + done) // 2, n))
         rounds = 1
-        while len(merged.size) > _MOST and rounds < _ROUNDS:
+        while len(merged.size) > MOST_CLUSTERS and rounds < _ROUNDS:
             k, rounds = 2 * k, rounds + 1
             grown = clusters_as_items(merged, items)
             index, _ = CellSearch(merged.mean, self._seed).find_all(min(k, len(merged.mean) - 1))
             between = link_items(index.astype(np.intp), np.arange(len(merged.mean)))
             more = merge_along(between, grown, problem, target, lambda _: None)
             merged = chain(merged, more, items, grown)
-        if len(merged.size) > _MOST:
+        if len(merged.size) > MOST_CLUSTERS:
             msg = (
                 f"SparseAgglomerative: the statements, or too few neighbors, keep {len(merged.size):,} clusters apart "
-                f"after {rounds} rounds, and at most {_MOST:,} can be compared with each other.\n"
+                f"after {rounds} rounds, and at most {MOST_CLUSTERS:,} can be compared with each other.\n"
                 "Hint: more n_neighbors, or fewer statements that keep samples apart."
             )
             raise LinkwiseError(msg)

@@ -29,6 +29,7 @@ from linkwise.problem import Problem
 from linkwise.problem.statements import mean_rows
 
 _BUDGET = 200_000  # edges looked at between two reports
+_HEAP, _TABLE = 1.25, 4  # room for entries, in edges, and for keys, in statements; both grow
 
 
 class Items(NamedTuple):
@@ -170,8 +171,8 @@ def _make_state(edges: IntArray, items: Items, problem: Problem) -> Merging:
         head=np.full(n, -1, dtype=np.int32),
         tail=np.full(n, -1, dtype=np.int32),
         after=np.full(2 * m, -1, dtype=np.int32),
-        heap_key=np.empty(m + m // 4 + 64),
-        heap_edge=np.empty(m + m // 4 + 64, dtype=np.int32),
+        heap_key=np.empty(int(m * _HEAP) + 8),
+        heap_edge=np.empty(int(m * _HEAP) + 8, dtype=np.int32),
         size=size,
         mean=np.array(mean, dtype=np.float64, order="C"),
         anchor=items.anchor.copy(),
@@ -185,7 +186,7 @@ def _make_state(edges: IntArray, items: Items, problem: Problem) -> Merging:
         length=length,
         next_rival=next_rival,
         next_group=next_group,
-        table=np.full(_prime(4 * (len(pairs) + len(member)) + 64), -1, dtype=np.int64),
+        table=np.full(_prime(_TABLE * (len(pairs) + len(member)) + 8), -1, dtype=np.int64),
         stamp=np.zeros(n, dtype=np.int32),
         merged=np.empty((n, 2), dtype=np.int32),
         height=np.empty(n),

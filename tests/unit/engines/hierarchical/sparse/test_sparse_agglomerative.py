@@ -1,0 +1,181 @@
+"""SparseAgglomerative: exact Ward where all are neighbors, statements of all kinds, dead ends, rounds, and words."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import scipy.sparse
+from scipy.cluster.hierarchy import linkage
+from sklearn.datasets import make_blobs
+
+from linkwise import ConstrainedAgglomerative, Constraints, SparseAgglomerative, cluster
+from linkwise._threads import threads_at_most
+from linkwise.engines import nearest_neighbors
+from linkwise.engines.hierarchical.sparse import _estimator
+from linkwise.exceptions import DeadEndError, InfeasibleConstraintsError, InvalidArgumentError, LinkwiseError
+from linkwise.metrics import adjusted_rand
+from tests.profile import examples
+
+pytestmark = pytest.mark.filterwarnings("ignore:greedy merging met a dead end")
+
+
+def _everyone(n):
+    return np.array([[j for j in range(n) if j != i] for i in range(n)])
+
+
+def test_with_all_others_as_neighbors_the_tree_is_that_of_ward_linkage():
+    for seed in range(examples(10, 200)):
+        X = np.random.default_rng(seed).normal(size=(60, 3))
+        model = SparseAgglomerative(4, top=1).fit(X, neighbors=_everyone(60))
+        np.testing.assert_allclose(np.sort(model.distances_), linkage(X, "ward")[:, 2], rtol=1e-9)
+        exact = ConstrainedAgglomerative(4, linkage="ward").fit(X)
+        assert adjusted_rand(exact.labels_, model.labels_) == 1
+        assert SparseAgglomerative(4, top=1, n_neighbors=59).fit(X).labels_.tolist() == model.labels_.tolist()
+
+
+def test_hierarchies_of_many_clusters_left_are_exact():
+    X = np.random.default_rng(3).normal(size=(80, 2))
+    model = SparseAgglomerative(5, top=80).fit(X)
+    exact = ConstrainedAgglomerative(5, linkage="ward").fit(X)
+    np.testing.assert_allclose(np.sort(model.distances_), np.sort(exact.distances_))
+    assert model.labels_.tolist() == exact.labels_.tolist()
+
+
+def _statements(rng, n, y, kinds):
+    a, b, c = rng.integers(0, n, (3, 300))
+    some = (a != b) & (a != c) & (b != c)
+    a, b, c = a[some], b[some], c[some]
+    same = y[a] == y[b]
+    trio = same & (y[c] != y[a])
+    given = {}
+    if "pairs" in kinds:
+        given["must_link"] = np.column_stack([a[same], b[same]])[:12]
+        given["cannot_link"] = np.column_stack([a[~same], b[~same]])[:20]
+    if "apart" in kinds:
+        given["apart"] = [[int(rng.choice(np.flatnonzero(y == q))) for q in np.unique(y)[:3]] for _ in range(5)]
+    if "triplets" in kinds:
+        given["triplets"] = np.column_stack([a[trio], b[trio], c[trio]])[:12]
+    return Constraints.build(n, **given)
+
+
+@pytest.mark.parametrize("kinds", ["pairs", "apart", "pairs apart", "triplets", "pairs triplets"])
+def test_statements_hold_also_against_the_data(kinds):
+    ended = 0
+    for seed in range(examples(16, 200)):
+        rng = np.random.default_rng(seed)
+        n, k = int(rng.integers(50, 200)), 4
+        y = rng.integers(0, k, n)
+        X = rng.normal(0, 2, (k, 3))[y if seed % 3 else rng.permutation(y)] + rng.normal(size=(n, 3))
+        X = np.round(X) if seed % 4 == 0 else X
+        model = SparseAgglomerative(k, n_neighbors=int(rng.integers(1, 8)), top=int(rng.integers(1, 60)))
+        try:
+            model.fit(X, constraints=_statements(rng, n, y, kinds))
+        except DeadEndError:
+            ended += 1
+            continue
+        assert model.certificate_.ok
+        assert model.n_clusters_ == k == len(np.unique(model.labels_))
+        assert adjusted_rand(model.dendrogram_.cut_marked(), model.labels_) == 1
+    assert ended == 0 or "triplets" in kinds
+
+
+def test_the_same_for_any_number_of_threads_and_again(monkeypatch):
+    monkeypatch.setattr("linkwise.engines.hierarchical.sparse._cell_search.EXACT", 100)
+    X, y = make_blobs(1500, centers=5, n_features=4, cluster_std=2.0, random_state=0)
+    known = _statements(np.random.default_rng(0), 1500, y, "pairs")
+    trees = []
+    for threads in (1, 2, 4):
+        with threads_at_most(threads):
+            model = SparseAgglomerative(5, top=100).fit(X, constraints=known)
+        trees.append(
+            (model.dendrogram_.parent.tobytes(), model.dendrogram_.raw_height.tobytes(), model.labels_.tobytes())
+        )
+    assert trees[0] == trees[1] == trees[2]
+    assert adjusted_rand(y, model.labels_) > 0.8
+    assert 0.85 < model.audit_.recall <= 1
+    assert 0.5 < model.audit_.nearest_seen <= 1
+    assert model.audit_.stretch >= 1
+
+
+def test_dead_ends_are_left_or_raised():
+    rng = np.random.default_rng(0)
+    X, y = make_blobs(300, centers=4, cluster_std=4.0, random_state=0)
+    known = _statements(rng, 300, rng.permutation(y), "pairs apart")
+    with pytest.warns(match="dead end"):
+        model = SparseAgglomerative(4, top=30).fit(X, constraints=known)
+    assert model.certificate_.ok
+    assert model.dead_end_ > 4
+    assert model.n_regrouped_ >= 0
+    assert model.dendrogram_.n_roots >= 4
+    with pytest.raises(DeadEndError, match="no legal merge was left"):
+        SparseAgglomerative(4, top=30, dead_end="raise").fit(X, constraints=known)
+
+
+def test_neighbors_are_searched_again_where_they_lead_nowhere(monkeypatch):
+    monkeypatch.setattr(_estimator, "MOST_CLUSTERS", 20)
+    X, y = make_blobs(200, centers=[[0, 0], [9, 0], [0, 9], [9, 9]], random_state=0)
+    model = SparseAgglomerative(4, n_neighbors=1, top=10).fit(X)
+    assert model.audit_.rounds > 1
+    assert adjusted_rand(y, model.labels_) > 0.9
+    apart = Constraints.build(200, apart=[range(60)])
+    with pytest.raises(LinkwiseError, match=r"keep .* clusters apart after 4 rounds"):
+        SparseAgglomerative(None, top=10).fit(X, constraints=apart)
+
+
+def test_cuts_at_a_height():
+    X, _ = make_blobs(200, centers=3, random_state=1)
+    model = SparseAgglomerative(None, distance_threshold=20.0, top=30).fit(X)
+    assert model.labels_.tolist() == model.dendrogram_.cut(height=20.0).tolist()
+    assert SparseAgglomerative(None, top=30).fit(X).n_clusters_ == 1
+    trio = Constraints.build(200, triplets=[(0, 1, 2)])
+    with pytest.raises(InvalidArgumentError, match="does not go together with triplets"):
+        SparseAgglomerative(None, distance_threshold=1.0).fit(X, constraints=trio)
+
+
+def test_given_neighbors_may_be_a_table_or_a_graph():
+    X, _ = make_blobs(120, centers=3, random_state=1)
+    index, squared = nearest_neighbors(X, 10)
+    table = SparseAgglomerative(3, top=20).fit(X, neighbors=index)
+    own = SparseAgglomerative(3, top=20).fit(X)
+    rows = np.repeat(np.arange(120), 10)
+    graph = scipy.sparse.csr_matrix((squared.ravel() + 1, (rows, index.ravel())), shape=(120, 120))
+    for model in (own, SparseAgglomerative(3, top=20).fit(X, neighbors=graph)):
+        assert model.dendrogram_.parent.tolist() == table.dendrogram_.parent.tolist()
+    assert np.isnan(table.audit_.recall)
+    for wrong in (index[:5], index.astype(float), index + 100, np.zeros((120, 0), dtype=int), graph[:, :5]):
+        with pytest.raises(InvalidArgumentError, match="neighbors"):
+            SparseAgglomerative(3).fit(X, neighbors=wrong)
+    assert "_neighbors" not in vars(table)
+
+
+@pytest.mark.parametrize("X", [np.zeros((7, 2)), np.ones((2, 1)), np.arange(5.0)[:, None]])
+def test_equal_rows_and_few_rows(X):
+    model = SparseAgglomerative(2, top=1, n_neighbors=3).fit(X)
+    assert model.n_clusters_ == 2
+    split = Constraints.build(len(X), cannot_link=[(0, len(X) - 1)])
+    assert SparseAgglomerative(2).fit(X, constraints=split).certificate_.ok
+
+
+def test_one_row_and_impossible_numbers():
+    assert SparseAgglomerative(1).fit([[1.0, 2.0]]).labels_.tolist() == [0]
+    with pytest.raises(LinkwiseError, match="n_clusters=3"):
+        SparseAgglomerative(3).fit([[1.0], [2.0]])
+    joined = Constraints.build(4, must_link=[(0, 1), (1, 2)])
+    with pytest.raises(InfeasibleConstraintsError):
+        SparseAgglomerative(3).fit(np.eye(4), constraints=joined)
+
+
+def test_the_front_door_takes_it_for_many_rows(monkeypatch):
+    monkeypatch.setattr("linkwise._memory.MATRIX", 100)
+    X, y = make_blobs(150, centers=[[0, 0], [9, 0], [0, 9]], random_state=0)
+    found = cluster(X)
+    assert type(found.estimator) is SparseAgglomerative
+    assert found.n_clusters == 3
+    assert any("of neighbors were found" in reason for reason in found.reasons)
+    trio = Constraints.build(150, triplets=[(*np.flatnonzero(y == 0)[:2], np.flatnonzero(y == 1)[0])])
+    assert type(cluster(X, trio, 3, effort="quick").estimator) is SparseAgglomerative
+    assert type(cluster(X, linkage="ward").estimator) is ConstrainedAgglomerative
+    assert (
+        type(cluster(X, method="SparseAgglomerative", n_clusters=3, params={"top": 20}).estimator)
+        is SparseAgglomerative
+    )
