@@ -12,8 +12,6 @@ from linkwise.engines import nearest_neighbors
 from linkwise.engines.hierarchical.sparse import _cell_search
 from linkwise.exceptions import InvalidArgumentError
 
-pytestmark = pytest.mark.kernels
-
 
 def _literal(X, k):
     far = cdist(X, X, "sqeuclidean")
@@ -22,6 +20,7 @@ def _literal(X, k):
     return index, np.take_along_axis(far, index, axis=1)
 
 
+@pytest.mark.kernels
 @pytest.mark.parametrize(("n", "d", "k"), [(2, 1, 1), (40, 3, 5), (700, 8, 10), (30, 2, 29)])
 def test_few_rows_are_all_compared(n, d, k):
     X = np.random.default_rng(n).normal(size=(n, d)) * 1e3 + 1e5
@@ -31,6 +30,7 @@ def test_few_rows_are_all_compared(n, d, k):
     np.testing.assert_allclose(squared, expected[1], rtol=1e-12)
 
 
+@pytest.mark.kernels
 def test_ties_go_to_the_first_row_and_missing_neighbors_are_said():
     X = np.array([[0.0], [1.0], [-1.0], [2.0], [2.0]])
     index, _ = nearest_neighbors(X, 3)
