@@ -14,6 +14,7 @@ from linkwise.problem.entailment import (
     informative as informative,
     label_triplets as label_triplets,
     minimal as minimal,
+    repair_comparisons as repair_comparisons,
     utility as utility,
 )
 from linkwise.problem.explain import (
