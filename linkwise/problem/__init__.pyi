@@ -35,5 +35,6 @@ from linkwise.problem.repairs import (
 )
 from linkwise.problem.triplets import (
     LiveTriplets as LiveTriplets,
+    comparison_tree as comparison_tree,
     onetree as onetree,
 )

@@ -107,14 +107,14 @@ def _search(
         if explained > most + tolerance:
             best, most = shape, explained
     for kick in range(n_kicks if n > 3 else 0):
-        if budget.over:
-            break
         shape = Shape(*(part.copy() for part in best))
         for _ in range(2 + n // 10):
             _move_at_random(shape, n, rows, generator)
         explained = improve(shape, len(STARTS) + kick + 1)
         if explained > most + tolerance:
             best, most = shape, explained
+        if budget.over:
+            break
     return best
 
 
