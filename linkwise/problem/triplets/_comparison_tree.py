@@ -100,7 +100,7 @@ def _divide(n_items: int, strict: IntArray, weak: IntArray) -> IntArray:
     """Number the finest parts in which a and b of strict rows are together, and b with a and c of weak rows."""
     joined = strict[:, :2]
     while True:
-        part = components(n_items, np.ascontiguousarray(joined))
+        part: IntArray = components(n_items, np.ascontiguousarray(joined))
         a, b, c = part[weak].T
         asked = (a == c) & (a != b)
         if not asked.any():
