@@ -8,6 +8,7 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 
 from linkwise._compat import Interval, StrOptions
+from linkwise._memory import require_memory
 from linkwise._random import make_generator
 from linkwise._typing import FloatArray, IntArray
 from linkwise.constraints import Kind
@@ -85,6 +86,7 @@ def _search(
     """Improve the trees of several linkages, then the best of them after random moves."""
     n, progress = len(D), current_progress()
     total = len(STARTS) + n_kicks
+    require_memory(2 * 8 * (2 * n - 1) ** 2, f"sums between {2 * n - 1} branches", "ReCon needs no such tables.")
     room = np.zeros((2 * n - 1, 2 * n - 1))
     sums = Sums(room, room.copy())
     sums.total[:n, :n], sums.mass[:n, :n] = W * D, W
