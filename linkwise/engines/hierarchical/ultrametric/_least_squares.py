@@ -117,6 +117,8 @@ def _search(
             best, most = shape, explained
         if budget.over:
             break
+    if progress is not None:
+        progress(total, total)
     return best
 
 
