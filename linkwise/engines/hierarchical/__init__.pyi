@@ -24,6 +24,7 @@ from linkwise.engines.hierarchical.relative import (
 from linkwise.engines.hierarchical.ultrametric import (
     HACoc as HACoc,
     IPoptim as IPoptim,
+    LeastSquaresUltrametric as LeastSquaresUltrametric,
     Projection as Projection,
     UltraTran as UltraTran,
     fit_heights as fit_heights,
