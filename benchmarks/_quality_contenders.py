@@ -178,6 +178,7 @@ CONTENDERS: dict[str, Contender] = {
     "UltraTran": engine("UltraTran", "triplets"),
     "IPoptim": engine("IPoptim", "triplets"),
     "HACoc": engine("HACoc", "triplets"),
+    "LeastSquaresUltrametric": engine("LeastSquaresUltrametric", "triplets"),
     "IHAC": engine("IHAC", "triplets"),
     "BiHAC": engine("BiHAC", "triplets"),
     "BiiHAC": engine("BiiHAC", "triplets"),

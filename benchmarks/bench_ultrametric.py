@@ -1,12 +1,14 @@
-"""Methods that do not guarantee triplets: UltraTran in both variants, IPoptim in both, HACoc."""
+"""Methods that do not guarantee triplets, and the search over trees for the least-squares ultrametric."""
 
 from __future__ import annotations
 
 import warnings
 
+import numpy as np
+
 from benchmarks._data import blobs, statements
 from benchmarks._tree_quality import adjusted_rand, share_held
-from linkwise.engines import HACoc, IPoptim, UltraTran
+from linkwise.engines import HACoc, IPoptim, LeastSquaresUltrametric, UltraTran, fit_ultrametric
 from linkwise.exceptions import LinkwiseWarning
 
 ESTIMATORS = {
@@ -68,3 +70,30 @@ class Fits:
 
     def track_held(self, *_):
         return self.model.fit(self.X, constraints=self.constraints).satisfied_
+
+
+class Searches:
+    """Moves of subtrees until none lowers the sum of squares: time, and the loss as a share of average linkage's."""
+
+    params = ([20, 50, 100], [0, 1])
+    param_names = ("n", "triplets per sample")
+
+    def setup(self, n, per_sample):
+        self.X, y = blobs(n, classes=4, spread=1.0)
+        self.constraints = statements(y, "triplets", per_sample * n)
+        self.model = LeastSquaresUltrametric(search="local", n_kicks=0, budget=60.0, random_state=0)
+
+    def time_fit(self, *_):
+        self.model.fit(self.X, constraints=self.constraints)
+
+    def peakmem_fit(self, *_):
+        self.model.fit(self.X, constraints=self.constraints)
+
+    def track_share_of_average_linkage(self, *_):
+        i, j = np.triu_indices(len(self.X), 1)
+        apart = np.sqrt(((self.X[i] - self.X[j]) ** 2).sum(axis=1))
+        plain = float(((fit_ultrametric(self.X).cophenetic(i, j) - apart) ** 2).sum())
+        return self.model.fit(self.X, constraints=self.constraints).loss_ / plain
+
+    def track_held(self, *_):
+        return share_held(self.model.fit(self.X, constraints=self.constraints).dendrogram_, self.constraints)

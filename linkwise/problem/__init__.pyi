@@ -14,6 +14,7 @@ from linkwise.problem.entailment import (
     informative as informative,
     label_triplets as label_triplets,
     minimal as minimal,
+    repair_comparisons as repair_comparisons,
     utility as utility,
 )
 from linkwise.problem.explain import (
@@ -34,5 +35,6 @@ from linkwise.problem.repairs import (
 )
 from linkwise.problem.triplets import (
     LiveTriplets as LiveTriplets,
+    comparison_tree as comparison_tree,
     onetree as onetree,
 )

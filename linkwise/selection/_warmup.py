@@ -67,8 +67,10 @@ def _fit_estimators() -> None:
     estimators: list[Any] = [one for one in public if inspect.isclass(one) and bool(getattr(one, "understands", False))]
     for cls in estimators:
         known = inspect.signature(cls).parameters
-        wanted = {"n_clusters": 3, "random_state": 0, "n_init": 2, "max_iter": 5}
+        wanted: dict[str, float] = {"n_clusters": 3, "random_state": 0, "n_init": 2, "max_iter": 5}
         always = {name: value for name, value in wanted.items() if name in known}
+        if "n_kicks" in known:  # a search among trees, cut short
+            always |= {"n_kicks": 1, "budget": 0.002}
         small = [{"max_states": 5}] if "max_states" in known else []  # as if exact inference took too much memory
         choices = [
             {name: choice, **extra}

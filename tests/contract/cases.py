@@ -80,6 +80,9 @@ class Case:
         it, an estimator that answers with labels is compared with scikit-learn's KMeans.
     euclidean, turnable : dict
         Options with which a method that learns a metric does not, or learns one that turns with the space.
+    searches : bool
+        Whether it searches among trees for one of least loss: then no linkage is its plain method, and statements that
+        follow may lead a search that is not exhaustive to another tree.
     takes_sparse : bool
         Whether it takes sparse X with default options; ``sparse_ways`` lists other options and whether it does then.
     checks : str, optional
@@ -100,6 +103,7 @@ class Case:
     may_leave_clusters_empty: bool = False
     adds_weights: bool = False
     counts_triplets: bool = False
+    searches: bool = False
     warns_of_coincident_pairs: bool = False
     takes_sparse: bool = True
     sparse_ways: tuple[tuple[dict[str, Any], bool], ...] = ()
@@ -335,15 +339,36 @@ CASES = [
         ),
         takes_sparse=False,
     ),
-    best_effort_tree(lw.engines.HACoc, ways=(DEFAULT, way("works on points", linkage="ward"), PRECOMPUTED)),
+    best_effort_tree(
+        lw.engines.HACoc,
+        ways=(
+            DEFAULT,
+            way("works on points", linkage="ward"),
+            way("one comparison per triplet", anchors="random", closure=True, conflicts="random"),
+            PRECOMPUTED,
+        ),
+    ),
     best_effort_tree(
         lw.engines.IPoptim,
-        ways=(DEFAULT, way("another program", enforce="joint", norm="l1"), PRECOMPUTED),
+        ways=(
+            DEFAULT,
+            way("another program", enforce="joint", norm="l1"),
+            way("one comparison per triplet", margin=0, anchors="random", conflicts="cheapest"),
+            PRECOMPUTED,
+        ),
         sparse_ways=(({"metric": "cosine"}, True),),
     ),
     best_effort_tree(
         lw.engines.UltraTran,
         ways=(DEFAULT, way("another transformation", variant="strict"), PRECOMPUTED),
+        sparse_ways=(({"metric": "cosine"}, True),),
+    ),
+    tree(
+        lw.engines.LeastSquaresUltrametric,
+        kinds=TRIPLETS,
+        options={"n_kicks": 1, "budget": 0.02},
+        searches=True,
+        ways=(DEFAULT, PRECOMPUTED),
         sparse_ways=(({"metric": "cosine"}, True),),
     ),
     best_effort_tree(lw.engines.BiHAC, options=SMALL_STEPS),

@@ -29,7 +29,12 @@ def compares_distances(case):
     return case.has("metric")
 
 
-@each((TREE,), "linkage", where=compares_distances)
+def merges_by_linkage(case):
+    """Whether a linkage is the plain method."""
+    return compares_distances(case) and not case.searches
+
+
+@each((TREE,), "linkage", where=merges_by_linkage)
 def test_a_tree_without_statements_is_that_of_the_linkage(case, linkage):
     for seed in range(5):
         X, _ = blobs(seed, 40)
@@ -41,7 +46,7 @@ def test_a_tree_without_statements_is_that_of_the_linkage(case, linkage):
         assert model.k_min_ == 1
 
 
-@each((TREE,), where=compares_distances)
+@each((TREE,), where=merges_by_linkage)
 @pytest.mark.parametrize("metric", ["cityblock", "manhattan", "l1", "l2", "cosine", "chebyshev", "canberra"])
 def test_other_metrics_give_the_tree_of_the_linkage(case, metric):
     X, _ = blobs(2, 30)

@@ -160,6 +160,7 @@ def test_every_name_of_a_door_is_there():
 
 # Modules of engines that number connected components of something else than must-links.
 OTHER_COMPONENTS = {
+    "linkwise.engines.hierarchical.sparse._graph_merging": "clusters that share a class",
     "linkwise.engines.hierarchical.ultrametric._projection": "triplets that share a sample",
     "linkwise.engines.partitional._energy": "samples tied by soft pairs",
     "linkwise.engines.mixture._wide_components": "chunklets tied by cannot-links",

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from itertools import combinations, product
+
 import numpy as np
 from scipy.optimize import linprog, minimize
 
-from tests.oracles.relative import Agglomeration
+from tests.oracles.entailment import transitive_closure
+from tests.oracles.relative import Agglomeration, binary_trees, displays, lca
 
 
 def minimax(D):
@@ -171,3 +174,91 @@ def hacoc(D, triplets, method):
         run.merge(i, j)
         run.C = [(a, b, c) for a, b, c in run.C if c not in (a, b)]
     return run.pairs, run.heights, broken
+
+
+def greedy_by_comparisons(D, compared, method):
+    """`hacoc` where a row (a, b, c) is d(a, b) < d(a, c) alone: it breaks when c joins a while b is elsewhere."""
+    run = Agglomeration(D, compared, method)
+    while len(run.S) > 1:
+        i, j = min(run.closest_first(), key=lambda pair: sum(set(pair) == {a, c} for a, _, c in run.C))
+        run.merge(i, j)
+        run.C = [(a, b, c) for a, b, c in run.C if c not in (a, b)]
+    return run.pairs, run.heights
+
+
+def comparison_rows(pairs, compared):
+    """Comparisons (i, j, l) as rows over named pairs: +1 at d(i, j), -1 at d(i, l), as in figure 4."""
+    place = {frozenset(pair): k for k, pair in enumerate(np.asarray(pairs).tolist())}
+    C = np.zeros((len(compared), len(place)))
+    for row, (i, j, k) in zip(C, compared, strict=True):
+        row[place[frozenset((i, j))]] += 1
+        row[place[frozenset((i, k))]] -= 1
+    return C
+
+
+def fewest_off_circles(compared, weight):
+    """The least weight of comparisons to drop so that none of the rest is a circle, by trying all subsets."""
+    m = len(compared)
+    cost = [sum(weight[t] for t in range(m) if drop >> t & 1) for drop in range(1 << m)]
+    for drop in sorted(range(1 << m), key=cost.__getitem__):
+        if transitive_closure([row for t, row in enumerate(compared) if not drop >> t & 1]) is not None:
+            return cost[drop]
+    return None
+
+
+# -- ultrametrics of all trees --------------------------------------------------------------------------------------
+
+
+def hierarchies(leaves):
+    """Every rooted tree on a tuple of leaves, binary or not, as the set of its clades of two leaves and more."""
+    if len(leaves) == 1:
+        return [frozenset()]
+    found = []
+    for parts in _partitions(leaves):
+        if len(parts) > 1:
+            below = [hierarchies(part) for part in parts]
+            found += [frozenset([frozenset(leaves)]).union(*choice) for choice in product(*below)]
+    return found
+
+
+def _partitions(items):
+    if not items:
+        yield []
+        return
+    for rest in _partitions(items[1:]):
+        yield [items[:1], *rest]
+        for k, part in enumerate(rest):
+            yield [*rest[:k], (items[0], *part), *rest[k + 1 :]]
+
+
+def least_loss_of_tree(tree, D, W):
+    """The least weighted squares of heights on a tree of clades, by all sets of inner edges along which they tie."""
+    clades = sorted(tree, key=len)
+    above = {v: min((u for u in clades if v < u), key=len, default=None) for v in clades}
+    n = len(D)
+    meet = {v: [] for v in clades}
+    for i, j in combinations(range(n), 2):
+        meet[lca(tree, i, j)].append((i, j))
+    best = np.inf
+    edges = [v for v in clades if above[v] is not None]
+    for tied in product((False, True), repeat=len(edges)):
+        top = {}
+        for v in reversed(clades):  # parents first
+            top[v] = top[above[v]] if above[v] is not None and tied[edges.index(v)] else v
+        block = {v: [pair for u in clades if top[u] == v for pair in meet[u]] for v in set(top.values())}
+        height = {v: sum(W[p] * D[p] for p in pairs) / sum(W[p] for p in pairs) for v, pairs in block.items()}
+        if all(height[top[v]] <= height[top[above[v]]] + 1e-12 for v in edges):
+            best = min(best, sum(W[p] * (D[p] - height[v]) ** 2 for v, pairs in block.items() for p in pairs))
+    return best
+
+
+def least_squares_ultrametric(D, W, triplets=()):
+    """The least weighted squares of any ultrametric on a binary tree that displays the triplets."""
+    trees = [tree for tree in binary_trees(tuple(range(len(D)))) if all(displays(tree, t) for t in triplets)]
+    return min(least_loss_of_tree(tree, D, W) for tree in trees)
+
+
+def compares(tree, height, i, j, k):
+    """The sign of u(i, j) - u(i, k) in the ultrametric of a tree of clades with heights."""
+    one, other = height[lca(tree, i, j)], height[lca(tree, i, k)]
+    return (one > other) - (one < other)

@@ -8,11 +8,27 @@ from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.datasets import load_iris
 
 from linkwise import Constraints
-from linkwise.engines import agglomerate, subdominant_ultrametric
+from linkwise.engines import (
+    IPoptim,
+    LeastSquaresUltrametric,
+    UltraTran,
+    agglomerate,
+    project_triplets,
+    subdominant_ultrametric,
+)
 from linkwise.engines.hierarchical.ultrametric import _hacoc, _ipoptim, _ultratran
 from linkwise.metrics import hierarchy_fscore
+from tests.oracles.entailment import transitive_closure
 from tests.oracles.generators import class_triplets, consistent_triplets
-from tests.oracles.ultrametric import algorithm_1, algorithm_2, comparisons, project_by_qp
+from tests.oracles.ultrametric import (
+    algorithm_1,
+    algorithm_2,
+    comparison_rows,
+    comparisons,
+    least_squares_ultrametric,
+    minimax,
+    project_by_qp,
+)
 from tests.posing import posed
 
 hacoc, ultratran = posed(_hacoc.hacoc), posed(_ultratran.ultratran)
@@ -44,6 +60,11 @@ def ipoptim(X, said, **options):
     return posed(_ipoptim.ipoptim)(X, said, **options)[0]
 
 
+# Figures 1 and 4: the matrix of the picture is not in our text of the paper, so table I stands for it.
+WORKED = np.minimum(TABLE_1, TABLE_1.T)
+FOUR = np.array([(0, 4, 1), (0, 1, 2), (3, 4, 1), (3, 4, 0)])
+
+
 @pytest.mark.parametrize("pick", [np.minimum, np.maximum])
 def test_table_2_follows_from_table_1_whichever_of_its_two_asymmetric_entries_is_right(pick):
     D = pick(TABLE_1, TABLE_1.T)
@@ -53,6 +74,37 @@ def test_table_2_follows_from_table_1_whichever_of_its_two_asymmetric_entries_is
     assert_array_equal(U, TABLE_2)
     assert (U <= D).all()  # the paper says the opposite
     assert tree.cut(n_clusters=2).tolist() == [0, 0, 0, 1, 1]
+
+
+def matrix(tree):
+    i = np.arange(tree.n_samples)
+    return tree.cophenetic(i[:, None], i[None])
+
+
+@pytest.mark.filterwarnings("ignore::linkwise.exceptions.LinkwiseWarning")
+def test_the_worked_example_of_figures_1_and_4_step_by_step():
+    said = Constraints.build(5, triplets=FOUR)
+    closed = transitive_closure([tuple(row) for row in FOUR.tolist()])
+    assert closed - {tuple(row) for row in FOUR.tolist()} == {(0, 4, 2)}
+    every = np.column_stack(np.triu_indices(5, 1))
+    d, C = WORKED[tuple(every.T)], comparison_rows(every, FOUR.tolist())
+    assert (C.sum(axis=1) == 0).all()
+    assert (np.abs(C).sum(axis=1) == 2).all()
+    expected, _ = algorithm_1(d, C)  # over all ten pairs, as printed
+    moved = project_triplets(WORKED, FOUR, margin=0, metric="precomputed")
+    changed = WORKED.copy()
+    changed[tuple(moved.pairs.T)] = changed[tuple(moved.pairs[:, ::-1].T)] = moved.after
+    assert_allclose(changed[tuple(every.T)], expected, atol=1e-9)
+    paper = {"metric": "precomputed", "anchors": FOUR[:, 0], "conflicts": "random", "random_state": 0}
+    fitted = IPoptim(linkage="single", margin=0, **paper).fit(WORKED, constraints=said)
+    assert_allclose(matrix(fitted.dendrogram_), minimax(changed))
+    lowered = UltraTran(closure=True, **paper).fit(WORKED, constraints=said)
+    assert_array_equal(matrix(lowered.dendrogram_), algorithm_2(WORKED, sorted(closed)))
+    closest = LeastSquaresUltrametric(metric="precomputed", random_state=0).fit(WORKED, constraints=said)
+    ones = np.ones((5, 5))
+    assert closest.loss_ == pytest.approx(least_squares_ultrametric(WORKED, ones, FOUR.tolist()))
+    assert (fitted.satisfied_, lowered.satisfied_) == (0.5, 1.0)
+    assert closest.certificate_.ok
 
 
 def test_algorithm_2_as_printed_is_asymmetric_and_lowering_both_entries_mends_it():

@@ -29,6 +29,7 @@ from linkwise.engines.hierarchical.sparse import (
 from linkwise.engines.hierarchical.ultrametric import (
     HACoc as HACoc,
     IPoptim as IPoptim,
+    LeastSquaresUltrametric as LeastSquaresUltrametric,
     Projection as Projection,
     UltraTran as UltraTran,
     fit_heights as fit_heights,
@@ -40,7 +41,11 @@ from linkwise.engines.hierarchical.ultrametric import (
 """For other packages of linkwise."""
 
 from linkwise.engines.hierarchical._dead_ends import (
+    detour_words as detour_words,
     detours as detours,
+    grow_within as grow_within,
+    join_trees as join_trees,
+    regroup as regroup,
 )
 from linkwise.engines.hierarchical._hierarchy_mixin import (
     HierarchyMixin as HierarchyMixin,

@@ -5,6 +5,9 @@ from linkwise.problem.entailment._closure import (
 )
 from linkwise.problem.entailment._comparisons import (
     close_comparisons as close_comparisons,
+    read_comparisons as read_comparisons,
+    repair_comparisons as repair_comparisons,
+    require_no_circle as require_no_circle,
 )
 from linkwise.problem.entailment._folds import (
     Fold as Fold,

@@ -7,6 +7,9 @@ from linkwise.problem.triplets._blocks import (
     incidence as incidence,
     unite_blocks as unite_blocks,
 )
+from linkwise.problem.triplets._comparison_tree import (
+    comparison_tree as comparison_tree,
+)
 from linkwise.problem.triplets._kernels_blocks import (
     BY_ITSELF as BY_ITSELF,
     BY_THIRD as BY_THIRD,

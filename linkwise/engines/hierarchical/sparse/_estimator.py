@@ -17,9 +17,16 @@ from linkwise._typing import FloatArray, IntArray
 from linkwise._validation import warn_user
 from linkwise.constraints import LINKS, Constraints, Kind
 from linkwise.engines import REPORTED, ConstrainedClusterer, Kept, current_progress
-from linkwise.engines.hierarchical._agglomerative import ConstrainedAgglomerative
-from linkwise.engines.hierarchical._dead_ends import detour_words, grow_within, join_trees, regroup
-from linkwise.engines.hierarchical._hierarchy_mixin import HierarchyMixin, dead_end_message, mark
+from linkwise.engines.hierarchical import (
+    ConstrainedAgglomerative,
+    HierarchyMixin,
+    dead_end_message,
+    detour_words,
+    grow_within,
+    join_trees,
+    mark,
+    regroup,
+)
 from linkwise.engines.hierarchical.relative import ReCon
 from linkwise.engines.hierarchical.sparse._cell_search import CellSearch, find_distinct
 from linkwise.engines.hierarchical.sparse._graph_merging import (

@@ -8,6 +8,9 @@ from linkwise.engines.hierarchical.ultrametric._heights import (
 from linkwise.engines.hierarchical.ultrametric._ipoptim import (
     IPoptim as IPoptim,
 )
+from linkwise.engines.hierarchical.ultrametric._least_squares import (
+    LeastSquaresUltrametric as LeastSquaresUltrametric,
+)
 from linkwise.engines.hierarchical.ultrametric._projection import (
     Projection as Projection,
     project_triplets as project_triplets,

@@ -2,28 +2,34 @@
 
 from __future__ import annotations
 
+from typing import Any, ClassVar
+
 import numpy as np
 
 from linkwise._memory import require_memory
-from linkwise._typing import FloatArray
+from linkwise._typing import FloatArray, IntArray
 from linkwise.engines import current_progress
 from linkwise.engines.agglomeration import EUCLIDEAN_ONLY, LINKAGES
-from linkwise.engines.hierarchical.ultrametric._base import Triplets, _BestEffortTriplets, distances_of
+from linkwise.engines.hierarchical.ultrametric._base import (
+    Comparisons,
+    Triplets,
+    _BestEffortTriplets,
+    distances_of,
+)
 from linkwise.engines.hierarchical.ultrametric._kernels_hacoc import State, _advance
 from linkwise.problem import Problem
 from linkwise.result import Dendrogram
 
 
-def _make_state(D: FloatArray, triplets: Triplets) -> State:
-    n, m = len(D), len(triplets.a)
-    involved, trio = np.unique(np.column_stack(triplets), return_inverse=True)
+def _make_state(D: FloatArray, compared: Comparisons) -> State:
+    n, m = len(D), len(compared.a)
+    involved, trio = np.unique(np.column_stack(compared[:3]), return_inverse=True)
     trio = np.ascontiguousarray(trio.reshape(m, 3), dtype=np.intp)
     q = len(involved)
     require_memory(q * q * 4, f"a table of {q} x {q} pairs that triplets speak about", "ReCon needs no such table.")
     breaks = np.zeros((q, q), np.int32)
-    for column in (0, 1):
-        np.add.at(breaks, (trio[:, column], trio[:, 2]), 1)
-        np.add.at(breaks, (trio[:, 2], trio[:, column]), 1)
+    np.add.at(breaks, (trio[:, 0], trio[:, 2]), 1)
+    np.add.at(breaks, (trio[:, 2], trio[:, 0]), 1)
     item = np.full(n, -1, np.intp)
     item[involved] = np.arange(q)
     order = np.argsort(trio.ravel(), kind="stable")  # places by item
@@ -51,13 +57,15 @@ def _make_state(D: FloatArray, triplets: Triplets) -> State:
     )
 
 
-def hacoc(problem: Problem, *, method: str = "average") -> Dendrogram:
+def hacoc(
+    problem: Problem, *, method: str = "average", anchor: IntArray | None = None, closure: bool = False
+) -> Dendrogram:
     """Build the tree of `HACoc`."""
     code, n = LINKAGES[method], problem.n_samples
     D = distances_of(problem).square()
     if code in EUCLIDEAN_ONLY:
         np.square(D, out=D)
-    state = _make_state(D, Triplets.of(problem))
+    state = _make_state(D, Comparisons.of(Triplets.of(problem), anchor, closure=closure))
     progress = current_progress()
     while state.done[0] < n - 1:
         _advance(state, code, max(1, 50_000_000 // n))
@@ -72,6 +80,11 @@ class HACoc(_BestEffortTriplets):
 
     No triplet is guaranteed: a tree that breaks some is returned, with a warning. ``satisfied_`` is the share kept.
 
+    Parameters
+    ----------
+    closure : bool, default=False
+        Whether comparisons that follow from others by the order of distances count as well (`close_comparisons`).
+
     Attributes
     ----------
     dendrogram_ : Dendrogram
@@ -84,8 +97,9 @@ class HACoc(_BestEffortTriplets):
 
     Notes
     -----
-    A merge breaks ab|c when it puts c with a or with b while those two are apart. When every merge left breaks a
-    triplet, the one that breaks the fewest is made, the closest among equals.
+    A merge breaks ab|c when it puts c with a or with b while those two are apart; with ``anchors`` only when it puts c
+    with the anchor, so that b and c may meet first. When every merge left breaks a triplet, the one that breaks the
+    fewest is made, the closest among equals.
 
     **Cost** one matrix of distances and one of the samples that triplets name; O(n^2) time mostly, O(n^3) at worst.
     **Guarantee** none about triplets: it looks one merge ahead, and of random consistent triplets about a quarter of
@@ -110,5 +124,26 @@ class HACoc(_BestEffortTriplets):
     1.0
     """
 
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {"closure": ["boolean"]}
+    _added_parameters: ClassVar[dict[str, Any]] = {"closure": False}
+
+    def __init__(
+        self,
+        n_clusters: int | None = 2,
+        *,
+        linkage: str = "average",
+        metric: Any = "euclidean",
+        distance_threshold: float | None = None,
+        anchors: Any = None,
+        closure: bool = False,
+        conflicts: str = "raise",
+        random_state: Any = None,
+    ) -> None:
+        super().__init__(n_clusters, linkage=linkage, metric=metric, distance_threshold=distance_threshold)
+        self.anchors = anchors
+        self.closure = closure
+        self.conflicts = conflicts
+        self.random_state = random_state
+
     def _solve(self, problem: Problem) -> Dendrogram:
-        return hacoc(problem, method=self.linkage)
+        return hacoc(problem, method=self.linkage, anchor=self._anchors(problem), closure=self.closure)

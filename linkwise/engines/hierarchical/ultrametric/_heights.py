@@ -7,13 +7,15 @@ from typing import Any
 import numpy as np
 
 from linkwise.engines.agglomeration import agglomerate
-from linkwise.engines.hierarchical.ultrametric._base import read_distances
+from linkwise.engines.hierarchical.ultrametric._base import read_distances, read_pair_weights, weigh_square
 from linkwise.engines.hierarchical.ultrametric._kernels_heights import _pool_upwards, _sums_at_nodes
 from linkwise.exceptions import LinkwiseError
 from linkwise.result import Dendrogram
 
 
-def fit_ultrametric(X: Any, *, method: str = "average", metric: Any = "euclidean") -> Dendrogram:
+def fit_ultrametric(
+    X: Any, *, method: str = "average", metric: Any = "euclidean", pair_weight: Any = None
+) -> Dendrogram:
     """Build a tree by linkage and give it the heights that fit the distances best in the least-squares sense.
 
     Parameters
@@ -24,6 +26,9 @@ def fit_ultrametric(X: Any, *, method: str = "average", metric: Any = "euclidean
         The linkage that decides the shape of the tree.
     metric : str or callable, default="euclidean"
         How vectors are compared.
+    pair_weight : None, {"inverse", "inverse_square"} or array-like, default=None
+        The weight of each pair in the sum of squares, above 0: a square matrix or its upper triangle; or 1 / d and
+        1 / d**2 of the given distances; None weighs all alike.
 
     Returns
     -------
@@ -32,12 +37,13 @@ def fit_ultrametric(X: Any, *, method: str = "average", metric: Any = "euclidean
     See Also
     --------
     fit_heights : the same for a tree from anywhere, a constrained one among others.
+    LeastSquaresUltrametric : searches for the best tree as well.
 
     Notes
     -----
     **Cost** one matrix of distances, O(n^2) time beside the linkage. **Guarantee** no other heights on *this tree* are
-    closer to the distances; the best tree is not looked for, which is NP-hard. With average linkage the heights are its
-    own: means between clusters, which never decrease.
+    closer to the distances; the best tree is not looked for, which is NP-hard. With average linkage and equal weights
+    the heights are its own: means between clusters, which never decrease.
 
     Examples
     --------
@@ -45,10 +51,10 @@ def fit_ultrametric(X: Any, *, method: str = "average", metric: Any = "euclidean
     >>> fit_ultrametric([[0.0], [1.0], [5.0]], method="single").height.tolist()
     [0.0, 0.0, 0.0, 1.0, 4.5]
     """
-    return fit_heights(agglomerate(X, method=method, metric=metric), X, metric=metric)
+    return fit_heights(agglomerate(X, method=method, metric=metric), X, metric=metric, pair_weight=pair_weight)
 
 
-def fit_heights(tree: Dendrogram, X: Any, *, metric: Any = "euclidean") -> Dendrogram:
+def fit_heights(tree: Dendrogram, X: Any, *, metric: Any = "euclidean", pair_weight: Any = None) -> Dendrogram:
     """Keep a tree and give it the heights whose ultrametric is closest to the distances in the least-squares sense.
 
     Parameters
@@ -59,6 +65,9 @@ def fit_heights(tree: Dendrogram, X: Any, *, metric: Any = "euclidean") -> Dendr
         Vectors; or with ``metric="precomputed"`` dissimilarities, square or condensed. Not modified.
     metric : str or callable, default="euclidean"
         How vectors are compared.
+    pair_weight : None, {"inverse", "inverse_square"} or array-like, default=None
+        The weight of each pair in the sum of squares, above 0: a square matrix or its upper triangle; or 1 / d and
+        1 / d**2 of the given distances; None weighs all alike.
 
     Returns
     -------
@@ -72,7 +81,7 @@ def fit_heights(tree: Dendrogram, X: Any, *, metric: Any = "euclidean") -> Dendr
 
     Notes
     -----
-    The target of a node is the mean distance of the pairs that meet there, weighted by their number; heights that rise
+    The target of a node is the mean distance of the pairs that meet there, weighted by their weights; heights that rise
     from child to parent are the isotonic regression of the targets on the tree, found by pooling a node with its
     highest child while that one is higher.
 
@@ -97,7 +106,13 @@ def fit_heights(tree: Dendrogram, X: Any, *, metric: Any = "euclidean") -> Dendr
             "Hint: distances between two trees of a forest are infinite, so no heights fit them."
         )
         raise LinkwiseError(msg)
-    total, count = _sums_at_nodes(tree.parent, tree.leaf_order, distances.square())
+    D = distances.square()
+    weight = read_pair_weights(pair_weight, distances.n_samples, who="fit_heights")
+    if weight is None:
+        total, count = _sums_at_nodes(tree.parent, tree.leaf_order, D)
+    else:
+        W = weigh_square(weight, D, who="fit_heights")
+        total, count = (_sums_at_nodes(tree.parent, tree.leaf_order, values)[0] for values in (W * D, W))
     mean = np.divide(total, count, out=np.zeros(len(total)), where=count > 0)
     return Dendrogram(
         tree.n_samples,

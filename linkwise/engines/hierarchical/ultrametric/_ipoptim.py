@@ -12,7 +12,15 @@ from linkwise._kernels.lca import prepare, query_many, splits_off
 from linkwise._typing import BoolArray, FloatArray, IntArray
 from linkwise.engines import REPORTED, Kept, current_progress
 from linkwise.engines.agglomeration import Merges, merge_all
-from linkwise.engines.hierarchical.ultrametric._base import Triplets, _BestEffortTriplets, distances_of
+from linkwise.engines.hierarchical.ultrametric._base import (
+    INVERSES,
+    Comparisons,
+    Triplets,
+    _BestEffortTriplets,
+    distances_of,
+    read_pair_weights,
+    weigh_pairs,
+)
 from linkwise.engines.hierarchical.ultrametric._projection import Named, distances_named, gaps, name_pairs, project
 from linkwise.problem import Problem
 from linkwise.result import Dendrogram
@@ -31,6 +39,8 @@ def ipoptim(
     norm: str = "l2",
     enforce: str = "once",
     max_rounds: int = 20,
+    anchor: IntArray | None = None,
+    pair_weight: Any = None,
 ) -> tuple[Dendrogram, int]:
     """Build the tree of `IPoptim`; return it with the number of agglomerations made."""
     distances, triplets, n = distances_of(problem), Triplets.of(problem), problem.n_samples
@@ -38,12 +48,13 @@ def ipoptim(
     if not len(triplets.a):
         merges = merge_all(distances.source, method=method, metric=distances.metric, progress=current_progress())
         return Dendrogram.from_merges(n, merges.pairs, merges.height, ids=ids), 1
-    named = name_pairs(n, triplets)
+    named = name_pairs(n, Comparisons.of(triplets, anchor))
     before = distances_named(distances, named)
     gap = gaps(named, before, margin)
+    weights = weigh_pairs(read_pair_weights(pair_weight, n, who=problem.who), named.pairs, before, who=problem.who)
 
     def attempt(gap: FloatArray) -> tuple[Merges, BoolArray, FloatArray]:
-        moved = named.pairs, project(named, before, gap, norm=norm)
+        moved = named.pairs, project(named, before, gap, norm=norm, weight=weights)
         merges = merge_all(
             distances.source, method=method, metric=distances.metric, moved=moved, progress=current_progress()
         )
@@ -98,6 +109,9 @@ class IPoptim(_BestEffortTriplets):
         breaks, asks for a larger margin there and begins again; the tree that keeps most is returned.
     max_rounds : int, default=20
         How many agglomerations ``"joint"`` may take.
+    pair_weight : None, {"inverse", "inverse_square"} or array-like, default=None
+        The weight of each pair in the sum of the moves, above 0: a square matrix or its upper triangle; or 1 / d and
+        1 / d**2 of the given distances; None weighs all alike.
 
     Attributes
     ----------
@@ -109,6 +123,7 @@ class IPoptim(_BestEffortTriplets):
     project_triplets : the first step alone.
     ReCon : a tree in which all triplets hold.
     UltraTran : lowers distances only, single linkage.
+    LeastSquaresUltrametric : searches for the tree whose heights fit the distances best.
 
     Notes
     -----
@@ -121,7 +136,9 @@ class IPoptim(_BestEffortTriplets):
     linkage does, afterwards. The joint form is ours: each round learns from the tree which of the three distances of a
     triplet ended up smallest, and widens the margins of the broken ones by how far the tree misses them, at least
     twofold. Margins replace the paper's non-strict comparison, under which up to half of all end tied. A statement ab|c
-    stands for both of the paper's comparisons, (a, b, c) and (b, a, c). Contradictions are not removed at random.
+    stands for both of the paper's comparisons, (a, b, c) and (b, a, c), unless ``anchors`` choose one. As printed, for
+    rows ``(x_i, x_j, x_k)``: ``IPoptim(linkage="single", margin=0, anchors=rows[:, 0], conflicts="random")``. The
+    paper's closure of the order needs no option, since entailed comparisons do not change a projection.
 
     References
     ----------
@@ -144,7 +161,9 @@ class IPoptim(_BestEffortTriplets):
         "norm": [StrOptions(set(NORMS))],
         "enforce": [StrOptions(set(ENFORCE))],
         "max_rounds": [Interval(Integral, 1, None, closed="left")],
+        "pair_weight": [StrOptions(set(INVERSES)), "array-like", None],
     }
+    _added_parameters: ClassVar[dict[str, Any]] = {"pair_weight": None}
 
     _saved: ClassVar[dict[str, Kept]] = {"n_rounds_": REPORTED}
 
@@ -161,12 +180,20 @@ class IPoptim(_BestEffortTriplets):
         norm: str = "l2",
         enforce: str = "once",
         max_rounds: int = 20,
+        pair_weight: Any = None,
+        anchors: Any = None,
+        conflicts: str = "raise",
+        random_state: Any = None,
     ) -> None:
         super().__init__(n_clusters, linkage=linkage, metric=metric, distance_threshold=distance_threshold)
         self.margin = margin
         self.norm = norm
         self.enforce = enforce
         self.max_rounds = max_rounds
+        self.pair_weight = pair_weight
+        self.anchors = anchors
+        self.conflicts = conflicts
+        self.random_state = random_state
 
     def _solve(self, problem: Problem) -> Dendrogram:
         tree, self.n_rounds_ = ipoptim(
@@ -176,5 +203,7 @@ class IPoptim(_BestEffortTriplets):
             norm=self.norm,
             enforce=self.enforce,
             max_rounds=self.max_rounds,
+            anchor=self._anchors(problem),
+            pair_weight=self.pair_weight,
         )
         return tree

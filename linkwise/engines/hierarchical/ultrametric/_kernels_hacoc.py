@@ -1,4 +1,4 @@
-"""The merge steps of HACoc: the closest pair that breaks the fewest triplets, and the state after its merge."""
+"""The merge steps of HACoc: the closest pair that breaks the fewest comparisons, and the state after its merge."""
 
 from __future__ import annotations
 
@@ -13,18 +13,18 @@ from linkwise.engines.agglomeration import lance_williams
 
 
 class State(NamedTuple):
-    """Clusters in slots; those that triplets speak about also have an item, under which merges are judged."""
+    """Clusters in slots; those that comparisons speak about also have an item, under which merges are judged."""
 
     D: FloatArray
     size: FloatArray
     node: IntArray  # of each slot; -1 once merged away
     near: IntArray  # nearest slot above with which a merge breaks nothing; -1 if there is none
     gap: FloatArray  # its distance
-    item: IntArray  # of each slot; -1 if no triplet speaks about it
-    breaks: npt.NDArray[np.int32]  # (items, items): triplets that a merge would break
-    trio: IntArray  # (triplets, 3): items
+    item: IntArray  # of each slot; -1 if no comparison speaks about it
+    breaks: npt.NDArray[np.int32]  # (items, items): comparisons that a merge would break
+    trio: IntArray  # (comparisons, 3): items a, b, c of d(a, b) < d(a, c)
     live: BoolArray
-    first: IntArray  # triplets of an item, as chains of places (3 t + column) in `after`
+    first: IntArray  # comparisons of an item, as chains of places (3 t + column) in `after`
     last: IntArray
     length: IntArray
     after: IntArray
@@ -51,7 +51,7 @@ def _look(s: State, i: int) -> None:
 
 @njit
 def _least_harm(s: State) -> tuple[int, int]:
-    """The pair that breaks the fewest triplets, and among those the closest."""
+    """The pair that breaks the fewest comparisons, and among those the closest."""
     best_i = -1
     best_j = -1
     for i in range(len(s.node)):
@@ -73,7 +73,7 @@ def _least_harm(s: State) -> tuple[int, int]:
 
 @njit
 def _unite_items(s: State, p: int, q: int) -> int:
-    """Settle the triplets that speak about both items, rename one to the other in the rest; return what is left."""
+    """Settle the comparisons that speak about both items, rename one to the other in the rest; return what is left."""
     if s.length[p] < s.length[q]:
         p, q = q, p
     place = s.first[q]
@@ -81,12 +81,10 @@ def _unite_items(s: State, p: int, q: int) -> int:
         t = place // 3
         if s.live[t]:
             a, b, c = s.trio[t]
-            if p in (a, b, c):  # kept when p and q are a and b, broken when one of them is c
+            if p in (a, b, c):  # kept when p and q are a and b, broken when they are a and c, void when b and c
                 s.live[t] = False
                 s.breaks[a, c] -= 1
                 s.breaks[c, a] -= 1
-                s.breaks[b, c] -= 1
-                s.breaks[c, b] -= 1
         place = s.after[place]
     place = s.first[q]
     while place >= 0:

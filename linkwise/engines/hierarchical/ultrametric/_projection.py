@@ -9,10 +9,18 @@ import numpy as np
 from linkwise._kernels.disjoint_set import components
 from linkwise._typing import FloatArray, IntArray
 from linkwise.constraints import Constraints
-from linkwise.engines.hierarchical.ultrametric._base import Distances, Triplets, read_distances
+from linkwise.engines.hierarchical.ultrametric._base import (
+    Comparisons,
+    Distances,
+    Triplets,
+    read_distances,
+    read_pair_weights,
+    weigh_pairs,
+)
 from linkwise.engines.hierarchical.ultrametric._kernels_active_set import Ties, _solve_all
 from linkwise.exceptions import LinkwiseError
 from linkwise.problem import Problem
+from linkwise.problem.entailment import read_comparisons, require_no_circle
 from linkwise.problem.statements import bind
 
 HEAVY = 1e12  # weight that holds a variable in place
@@ -110,7 +118,7 @@ class Projection(NamedTuple):
 
 
 class Named(NamedTuple):
-    """The comparisons ``distance[left] < distance[right]`` of triplets, over the pairs they name."""
+    """Comparisons ``distance[left] < distance[right]`` over the pairs they name."""
 
     pairs: IntArray
     left: IntArray
@@ -119,32 +127,33 @@ class Named(NamedTuple):
     part: IntArray  # of each pair; no comparison connects two parts
 
 
-def name_pairs(n: int, triplets: Triplets) -> Named:
-    """List the pairs of samples that triplets name, and both comparisons each triplet makes."""
-    a, b, c = triplets
-    first, second = np.concatenate([a, a, b]), np.concatenate([b, c, c])
+def name_pairs(n: int, compared: Comparisons) -> Named:
+    """List the pairs of samples that comparisons name."""
+    a, b, c, triplet = compared
+    first, second = np.concatenate([a, a]), np.concatenate([b, c])
     key = np.minimum(first, second) * np.int64(n) + np.maximum(first, second)
     named, place = np.unique(key, return_inverse=True)
-    close, near, far = (np.ascontiguousarray(part) for part in place.astype(np.intp).reshape(3, -1))
-    left, right = np.concatenate([close, close]), np.concatenate([near, far])
+    left, right = (np.ascontiguousarray(part) for part in place.astype(np.intp).reshape(2, -1))
     part = components(len(named), np.column_stack([left, right]))
     pairs = np.column_stack([named // n, named % n]).astype(np.intp)
-    return Named(pairs, left, right, np.tile(np.arange(len(a)), 2), part)
+    return Named(pairs, left, right, triplet, part)
 
 
-def project(named: Named, target: FloatArray, gap: FloatArray, *, norm: str = "l2") -> FloatArray:
+def project(
+    named: Named, target: FloatArray, gap: FloatArray, *, norm: str = "l2", weight: FloatArray | None = None
+) -> FloatArray:
     """Return the non-negative distances closest to ``target`` with ``x[left] + gap <= x[right]``."""
-    ones = np.ones(len(target))
-    x = _project_weighted(named, target, ones, gap)
+    weight = np.ones(len(target)) if weight is None else weight
+    x = _project_weighted(named, target, weight, gap)
     if norm == "l2":
         return x
     # Least absolute deviations as a sequence of weighted squares; a distance that did not move becomes very heavy.
     scale = max(float(np.abs(x - target).max(initial=0.0)), 1e-300)
-    best, least = x, float(np.abs(x - target).sum())
+    best, least = x, float((weight * np.abs(x - target)).sum())
     for turn in range(L1_ROUNDS):
         smooth = scale * max(0.7**turn, 1e-9)
-        x = _project_weighted(named, target, smooth / np.maximum(np.abs(x - target), smooth), gap)
-        total = float(np.abs(x - target).sum())
+        x = _project_weighted(named, target, weight * (smooth / np.maximum(np.abs(x - target), smooth)), gap)
+        total = float((weight * np.abs(x - target)).sum())
         if total < least * (1 - 1e-12):
             best, least = x, total
         elif smooth == scale * 1e-9:
@@ -186,7 +195,13 @@ def _require_solved(stuck: int) -> None:
 
 
 def project_triplets(
-    X: Any, constraints: Constraints, *, margin: float = 1e-3, norm: str = "l2", metric: Any = "euclidean"
+    X: Any,
+    constraints: Any,
+    *,
+    margin: float = 1e-3,
+    norm: str = "l2",
+    metric: Any = "euclidean",
+    pair_weight: Any = None,
 ) -> Projection:
     """Move the distances that triplets name as little as possible so that d(a, b) is below d(a, c) and d(b, c).
 
@@ -194,8 +209,9 @@ def project_triplets(
     ----------
     X : array-like of shape (n_samples, n_features)
         Vectors; or with ``metric="precomputed"`` dissimilarities, square or condensed. Not modified.
-    constraints : Constraints
-        Triplets ab|c.
+    constraints : Constraints, or array-like of shape (m, 3)
+        Triplets ab|c, which make two comparisons each; or rows ``a, b, c`` that make one each, d(a, b) < d(a, c), and
+        say nothing about b and c.
     margin : float, default=1e-3
         By how much, as a share of the mean of the distances named. Without one many comparisons end in a tie, which
         no tree needs to respect.
@@ -203,6 +219,9 @@ def project_triplets(
         Whether squares or absolute values of the moves are summed.
     metric : str or callable, default="euclidean"
         How vectors are compared.
+    pair_weight : None, {"inverse", "inverse_square"} or array-like, default=None
+        The weight of each pair in the sum, above 0: a square matrix or its upper triangle; or 1 / d and 1 / d**2 of the
+        given distances; None weighs all alike.
 
     Returns
     -------
@@ -211,7 +230,11 @@ def project_triplets(
     Raises
     ------
     InfeasibleConstraintsError
-        No tree displays all triplets.
+        No tree displays all triplets; or comparisons form a circle.
+
+    See Also
+    --------
+    linkwise.problem.repair_comparisons : which comparisons to drop when they form circles.
 
     Notes
     -----
@@ -219,10 +242,11 @@ def project_triplets(
     O(k) steps, mostly, of a part with k comparisons. **Guarantee** the exact minimum for ``"l2"``, which is an isotonic
     regression when the margin is 0; distances stay at or above 0, and at margin 0 between the least and the largest
     named. For ``"l1"`` a minimum up to the tolerance of iterative re-weighting; it need not be the only one.
+    Comparisons that follow from others change nothing, so a closure beforehand has no effect.
     **Departure from** [1]_ Algorithm 1 cycles through projections on vectors of all n (n - 1) / 2 distances and
     approaches the solution that is computed here; its index in line 11 makes it diverge as printed, and its E is the
-    inverse of the E it is said to be. A statement ab|c stands for both of the paper's comparisons, (a, b, c) and
-    (b, a, c).
+    inverse of the E it is said to be: ``pair_weight`` is the E of the objective (7). A triplet of `Constraints` stands
+    for both of the paper's comparisons, (a, b, c) and (b, a, c); rows are the paper's. ``margin=0`` is the paper's.
 
     References
     ----------
@@ -232,20 +256,44 @@ def project_triplets(
     --------
     >>> from linkwise import Constraints
     >>> from linkwise.engines import project_triplets
-    >>> said = Constraints.build(3, triplets=[(0, 1, 2)])
-    >>> project_triplets([[0.0], [3.0], [1.0]], said, margin=0.75).after.tolist()
+    >>> X, said = [[0.0], [3.0], [1.0]], Constraints.build(3, triplets=[(0, 1, 2)])
+    >>> project_triplets(X, said, margin=0.75).after.tolist()
     [1.0, 2.5, 2.5]
+    >>> project_triplets(X, [(0, 1, 2)], margin=0).after.tolist()  # d(0, 1) and d(0, 2) only
+    [2.0, 2.0]
+    >>> project_triplets(X, [(0, 1, 2)], margin=0, pair_weight=[3.0, 1.0, 1.0]).after.tolist()  # d(0, 1) is dear
+    [2.5, 2.5]
     """
     if norm not in ("l1", "l2"):
         msg = f'project_triplets does not know the norm {norm!r}.\nHint: norm="l2" or norm="l1".'
         raise LinkwiseError(msg)
     distances = read_distances(X, metric, who="project_triplets")
-    bound = bind(constraints, X, distances.n_samples)
-    problem = Problem(distances.source, bound, metric=distances.metric, who="project_triplets")
-    problem.require_consistent()
-    named = name_pairs(distances.n_samples, Triplets.of(problem))
+    n = distances.n_samples
+    named = name_pairs(n, _read_comparisons(constraints, X, distances))
+    weight = read_pair_weights(pair_weight, n, who="project_triplets")
     before = distances_named(distances, named)
-    return Projection(named.pairs, before, project(named, before, gaps(named, before, margin), norm=norm))
+    weights = weigh_pairs(weight, named.pairs, before, who="project_triplets")
+    after = project(named, before, gaps(named, before, margin), norm=norm, weight=weights)
+    return Projection(named.pairs, before, after)
+
+
+def _read_comparisons(constraints: Any, X: Any, distances: Distances) -> Comparisons:
+    """Read triplets that some tree displays, or rows that form no circle."""
+    if isinstance(constraints, Constraints):
+        bound = bind(constraints, X, distances.n_samples)
+        problem = Problem(distances.source, bound, metric=distances.metric, who="project_triplets")
+        problem.require_consistent()
+        return Comparisons.of(Triplets.of(problem))
+    rows = read_comparisons(constraints, who="project_triplets")
+    require_no_circle(rows, who="project_triplets")
+    if rows.max(initial=-1) >= distances.n_samples:
+        msg = (
+            f"project_triplets: a comparison names sample {int(rows.max())}, but samples are numbered 0 to "
+            f"{distances.n_samples - 1}.\nHint: comparisons hold row positions in X."
+        )
+        raise LinkwiseError(msg)
+    a, b, c = (np.ascontiguousarray(column) for column in rows.T)
+    return Comparisons(a, b, c, np.arange(len(rows)))
 
 
 def distances_named(distances: Distances, named: Named) -> FloatArray:

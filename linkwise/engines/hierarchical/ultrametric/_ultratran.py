@@ -11,7 +11,13 @@ from linkwise._compat import Interval, StrOptions
 from linkwise._typing import FloatArray, IntArray
 from linkwise.engines import current_progress
 from linkwise.engines.agglomeration import agglomerate, join_edges, merge_all
-from linkwise.engines.hierarchical.ultrametric._base import Distances, Triplets, _BestEffortTriplets, distances_of
+from linkwise.engines.hierarchical.ultrametric._base import (
+    Comparisons,
+    Distances,
+    Triplets,
+    _BestEffortTriplets,
+    distances_of,
+)
 from linkwise.engines.hierarchical.ultrametric._kernels_heights import _between_samples
 from linkwise.engines.hierarchical.ultrametric._kernels_strict import WISHED, Graph, _divide
 from linkwise.exceptions import LinkwiseError
@@ -73,7 +79,14 @@ def join_sorted(n: int, edges: IntArray, length: FloatArray) -> tuple[IntArray, 
     return join_edges(n, edges[order], length[order], None)
 
 
-def ultratran(problem: Problem, *, variant: str = "faithful", margin: float = 1e-3) -> Dendrogram:
+def ultratran(
+    problem: Problem,
+    *,
+    variant: str = "faithful",
+    margin: float = 1e-3,
+    anchor: IntArray | None = None,
+    closure: bool = False,
+) -> Dendrogram:
     """Build the tree of `UltraTran`."""
     distances, n = distances_of(problem), problem.n_samples
     a, b, c = Triplets.of(problem)
@@ -81,9 +94,10 @@ def ultratran(problem: Problem, *, variant: str = "faithful", margin: float = 1e
     if variant == "strict" and len(a):
         edges, length = divide(n, edges, length, a, b, c, margin)
     elif len(a):
-        bound = np.minimum(distances.between(a, c), distances.between(b, c))
+        compared = Comparisons.of(Triplets(a, b, c), anchor, closure=closure)
+        bound = distances.between(compared.a, compared.c)
         # the pairs of triplets come first, so that a stable sort lets a and b meet before c joins at the same height
-        edges = np.concatenate([np.column_stack([a, b]), edges])
+        edges = np.concatenate([np.column_stack([compared.a, compared.b]), edges])
         length = np.concatenate([bound, length])
     pairs, height = join_sorted(n, edges, length)
     return Dendrogram.from_merges(n, pairs, height, ids=problem.constraints.ids)
@@ -156,6 +170,10 @@ class UltraTran(_BestEffortTriplets):
         triplet; all of them hold in the tree.
     margin : float, default=1e-3
         How much lower a and b meet than c joins them in the strict variant, as a share.
+    closure : bool, default=False
+        Whether comparisons that follow from others by the order of distances lower distances as well
+        (`close_comparisons`), as the paper prepares them. The strict variant keeps these anyway, and both comparisons
+        of every triplet: ``anchors`` and ``closure`` change the faithful variant only.
 
     See Also
     --------
@@ -175,8 +193,9 @@ class UltraTran(_BestEffortTriplets):
     is never initialized and which lowers one of two symmetric entries only. Lowering both first and then taking the
     minimax closure gives what the loop gives when both entries are lowered, since its bounds are read from distances
     that do not change. A statement ab|c stands for both of the paper's comparisons, (a, b, c) and (b, a, c), which mean
-    the same in an ultrametric. Of merges at equal height those that triplets ask for go first. Contradictions are not
-    removed at random. The strict variant is not in the paper.
+    the same in an ultrametric, unless ``anchors`` choose one; ``closure=True`` and ``conflicts="random"`` are the
+    paper's preparation. Of merges at equal height those that triplets ask for go first. The strict variant is not in
+    the paper.
 
     References
     ----------
@@ -197,7 +216,9 @@ class UltraTran(_BestEffortTriplets):
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "variant": [StrOptions(set(VARIANTS))],
         "margin": [Interval(Real, 0, 1, closed="neither")],
+        "closure": ["boolean"],
     }
+    _added_parameters: ClassVar[dict[str, Any]] = {"closure": False}
 
     def __init__(
         self,
@@ -207,12 +228,26 @@ class UltraTran(_BestEffortTriplets):
         margin: float = 1e-3,
         metric: Any = "euclidean",
         distance_threshold: float | None = None,
+        anchors: Any = None,
+        closure: bool = False,
+        conflicts: str = "raise",
+        random_state: Any = None,
     ) -> None:
         self.n_clusters = n_clusters
         self.variant = variant
         self.margin = margin
         self.metric = metric
         self.distance_threshold = distance_threshold
+        self.anchors = anchors
+        self.closure = closure
+        self.conflicts = conflicts
+        self.random_state = random_state
 
     def _solve(self, problem: Problem) -> Dendrogram:
-        return ultratran(problem, variant=self.variant, margin=self.margin)
+        return ultratran(
+            problem,
+            variant=self.variant,
+            margin=self.margin,
+            anchor=self._anchors(problem),
+            closure=self.closure,
+        )

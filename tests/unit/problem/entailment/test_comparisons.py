@@ -7,9 +7,10 @@ import pytest
 
 from linkwise import Constraints
 from linkwise.exceptions import ConstraintError, InfeasibleConstraintsError, LinkwiseError
-from linkwise.problem import close_comparisons
+from linkwise.problem import close_comparisons, repair_comparisons
 from linkwise.problem.entailment import _comparisons
 from tests.oracles.entailment import transitive_closure
+from tests.oracles.ultrametric import fewest_off_circles
 from tests.profile import examples
 
 
@@ -87,3 +88,29 @@ def test_input_is_checked(monkeypatch):
     monkeypatch.setattr(_comparisons, "_MOST_PAIRS", 1)
     with pytest.raises(LinkwiseError, match="2 pairs"):
         close_comparisons([(0, 1, 2)])
+
+
+def test_circles_are_removed_at_random_or_at_minimum_cost():
+    rng = np.random.default_rng(1)
+    circular = 0
+    for seed in range(examples(200, 2000)):
+        said = rows(rng, int(rng.integers(3, 6)), int(rng.integers(1, 9)))
+        weight = rng.integers(1, 4, len(said))
+        least = fewest_off_circles(said, weight)
+        cheapest = repair_comparisons(said, weight=weight)
+        assert weight[cheapest].sum() == least
+        drawn = repair_comparisons(said, choose="random", random_state=seed)
+        assert drawn.tolist() == repair_comparisons(said, choose="random", random_state=seed).tolist()
+        for gone in (cheapest, drawn):
+            assert transitive_closure([row for t, row in enumerate(said) if t not in gone]) is not None
+        assert (len(drawn) == 0) == (least == 0)
+        circular += least > 0
+    assert circular > 20
+
+
+def test_wrong_words_about_removal():
+    assert repair_comparisons([]).tolist() == []
+    with pytest.raises(LinkwiseError, match="choose"):
+        repair_comparisons([(0, 1, 2)], choose="first")
+    with pytest.raises(LinkwiseError, match="expected 1 finite numbers above 0"):
+        repair_comparisons([(0, 1, 2)], weight=[0.0])

@@ -11,7 +11,7 @@ from sklearn.isotonic import isotonic_regression
 from linkwise import Constraints
 from linkwise.engines import IPoptim, agglomerate, project_triplets
 from linkwise.engines.hierarchical.ultrametric import _ipoptim
-from linkwise.engines.hierarchical.ultrametric._base import Triplets
+from linkwise.engines.hierarchical.ultrametric._base import Comparisons, Triplets
 from linkwise.engines.hierarchical.ultrametric._projection import least_squares, name_pairs, project
 from linkwise.exceptions import InfeasibleConstraintsError, LinkwiseError, LinkwiseWarning
 from tests.oracles.generators import consistent_triplets
@@ -183,7 +183,7 @@ def test_parts_are_solved_apart():
     rng = np.random.default_rng(0)
     n, m = 3000, 2000
     a, b, c = rng.permutation(n)[: 3 * (n // 3)].reshape(3, -1)[:, : min(m, n // 3)]
-    named = name_pairs(n, Triplets(a, b, c))
+    named = name_pairs(n, Comparisons.of(Triplets(a, b, c)))
     assert named.part.max() + 1 == len(a)
     wish = rng.random(len(named.pairs))
     x = project(named, wish, np.full(len(named.left), 0.01))
