@@ -20,9 +20,15 @@ MOST = 150
 
 
 def module_of(code: CodeType) -> str | None:
-    """The module of a function below a package of linkwise; modules of the root are helpers of all, and not counted."""
+    """The module of a function below a package of linkwise.
+
+    Modules of the root are helpers of all, and not counted; nor are kernels, which a profile does not see once they are
+    compiled.
+    """
     path = Path(code.co_filename)
     if not path.is_relative_to(ROOT) or path.parent == ROOT or code.co_name == "<module>":
+        return None
+    if path.name.startswith("_kernels") or path.parent.name == "_kernels":
         return None
     return ".".join(path.relative_to(ROOT).with_suffix("").parts)
 
