@@ -17,7 +17,7 @@ from linkwise.exceptions import InvalidArgumentError
 
 EXACT = 20_000  # rows up to which every row is compared with every other
 _WIDE, _EXACT_WIDE = 200, 100_000  # features from which cells are of little use, and rows up to which they are not used
-_ROWS = 512  # in a block of an exact search
+_ROWS, _BLOCK = 512, 2**24  # most rows, and most products, in a block of an exact search
 _SAMPLE, _ROUNDS = 40, 4  # rows per cell from which centers are computed, and rounds of that
 _PROBES, _MOST_PROBES = 16, 64  # cells with which a cell is compared, at first and at most
 _AUDITED, _ENOUGH = 1_000, 0.9  # rows whose neighbors are also searched exactly, and the share of them to be found
@@ -96,7 +96,7 @@ class CellSearch:
         squared = np.full((len(rows), k), np.inf)
         single = self.single(rows)
         if self.is_exact:
-            part = np.arange(len(rows)) // _ROWS
+            part = np.arange(len(rows)) // max(1, min(_ROWS, _BLOCK // self.n))
         else:
             part = self.cell[own] if len(own) and own[0] >= 0 else _nearest(single, self.centers)
         order = np.argsort(part, kind="stable")
@@ -150,12 +150,12 @@ def _nearest(rows: SingleArray, centers: SingleArray) -> IntArray:
     return found
 
 
-def find_distinct(X: FloatArray, k: int, seed: int) -> tuple[IntArray, float]:
+def find_distinct(X: FloatArray, k: int, seed: int) -> tuple[RowArray, float]:
     """Neighbors of all rows among distinct ones, a copy having the copy before it; and the share that was found."""
     first = first_copies(X)
     distinct = np.flatnonzero(first == np.arange(len(X)))
     search = CellSearch(X[distinct] if len(distinct) < len(X) else X, seed)
-    index = np.full((len(X), k), -1, dtype=np.intp)
+    index = np.full((len(X), k), -1, dtype=np.int32)
     count = min(k, max(len(distinct) - 1, 0))
     recall = 1.0
     if count:

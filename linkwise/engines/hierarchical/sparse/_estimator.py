@@ -39,6 +39,7 @@ from linkwise.engines.hierarchical.sparse._graph_merging import (
     merge_along,
 )
 from linkwise.engines.hierarchical.sparse._hand_over import SparseAudit, audit_merging, join_trees_of
+from linkwise.engines.hierarchical.sparse._kernels_graph_merging import SlotArray
 from linkwise.exceptions import DeadEndError, InfeasibleConstraintsError, InvalidArgumentError, LinkwiseError
 from linkwise.problem import Problem
 from linkwise.result import Dendrogram
@@ -209,6 +210,7 @@ class SparseAgglomerative(HierarchyMixin, ConstrainedClusterer):
             index, recall = _read_neighbors(self._neighbors, n), np.nan
         self._report(n // 2, n)
         edges = link_items(index, items.of_sample)
+        del index
         merged, rounds = self._merge(problem, items, edges, most)
         audit = audit_merging(merged, items, problem, recall, rounds)
         known = problem.constraints | Constraints.from_groups(merged.cluster[items.of_sample], say="together")
@@ -237,7 +239,7 @@ class SparseAgglomerative(HierarchyMixin, ConstrainedClusterer):
         return model.dendrogram_, model.labels_
 
     def _leave_dead_end(
-        self, above: Dendrogram, problem: Problem, items: Items, edges: IntArray, audit: SparseAudit
+        self, above: Dendrogram, problem: Problem, items: Items, edges: SlotArray, audit: SparseAudit
     ) -> _Built:
         """Divide the samples again where merging ended above the number of clusters, and merge within each part."""
         X, k, end = problem.X, problem.k, above.n_roots
@@ -251,7 +253,7 @@ class SparseAgglomerative(HierarchyMixin, ConstrainedClusterer):
         warn_user(detour_words(end, moved, len(labels), k))
         return _Built(self._within(labels, problem, items, edges), labels, audit, end, moved)
 
-    def _within(self, labels: IntArray, problem: Problem, items: Items, edges: IntArray) -> Dendrogram:
+    def _within(self, labels: IntArray, problem: Problem, items: Items, edges: SlotArray) -> Dendrogram:
         """A forest with a tree for each cluster, merged along edges inside the clusters first."""
         part = labels[items.first]
         inside = edges[part[edges[:, 0]] == part[edges[:, 1]]]
@@ -275,7 +277,7 @@ class SparseAgglomerative(HierarchyMixin, ConstrainedClusterer):
             )
             raise InvalidArgumentError(msg)
 
-    def _merge(self, problem: Problem, items: Items, edges: IntArray, k: int) -> tuple[Merged, int]:
+    def _merge(self, problem: Problem, items: Items, edges: SlotArray, k: int) -> tuple[Merged, int]:
         """Merge along edges; again along those between the clusters where these do not suffice."""
         n = problem.n_samples
         target = min(max(self.top, self.n_clusters or 1), len(items.first))
@@ -285,7 +287,7 @@ class SparseAgglomerative(HierarchyMixin, ConstrainedClusterer):
             k, rounds = 2 * k, rounds + 1
             grown = clusters_as_items(merged, items)
             index, _ = CellSearch(merged.mean, self._seed).find_all(min(k, len(merged.mean) - 1))
-            between = link_items(index.astype(np.intp), np.arange(len(merged.mean)))
+            between = link_items(index, np.arange(len(merged.mean)))
             more = merge_along(between, grown, problem, target, lambda _: None)
             merged = chain(merged, more, items, grown)
         if len(merged.size) > MOST_CLUSTERS:
@@ -334,7 +336,7 @@ class SparseAgglomerative(HierarchyMixin, ConstrainedClusterer):
         return self.labels_[nearest[:, 0]]
 
 
-def _read_neighbors(given: Any, n: int) -> IntArray:
+def _read_neighbors(given: Any, n: int) -> SlotArray:
     """Read neighbors that were given; a graph becomes a table with -1 for none."""
     if scipy.sparse.issparse(given):
         graph = scipy.sparse.csr_array(given)
@@ -342,7 +344,7 @@ def _read_neighbors(given: Any, n: int) -> IntArray:
             msg = f"SparseAgglomerative: neighbors is a graph of shape {graph.shape}, expected ({n}, {n})."
             raise InvalidArgumentError(msg)
         degree = np.diff(graph.indptr)
-        index = np.full((n, max(int(degree.max(initial=1)), 1)), -1, dtype=np.intp)
+        index = np.full((n, max(int(degree.max(initial=1)), 1)), -1, dtype=np.int32)
         row = np.repeat(np.arange(n), degree)
         index[row, np.arange(len(row)) - graph.indptr[row]] = graph.indices
         return index
@@ -356,4 +358,4 @@ def _read_neighbors(given: Any, n: int) -> IntArray:
     if index.min() < -1 or index.max() >= n:
         msg = f"SparseAgglomerative: neighbors names row {int(index.max())}, expected -1 to {n - 1}."
         raise InvalidArgumentError(msg)
-    return index.astype(np.intp)
+    return index.astype(np.int32)

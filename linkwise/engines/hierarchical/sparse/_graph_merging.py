@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -71,7 +71,7 @@ def make_items(problem: Problem) -> Items:
     return Items(item, first, problem.blocks[first], anchor)
 
 
-def link_items(index: IntArray, item: IntArray) -> IntArray:
+def link_items(index: Any, item: IntArray) -> SlotArray:
     """Edges between the items of neighbors, each once; ``index`` has the neighbors of each sample, -1 for none."""
     n_items, k = int(item.max()) + 1, index.shape[1]
     codes = []
@@ -82,7 +82,7 @@ def link_items(index: IntArray, item: IntArray) -> IntArray:
         one, two = one[other], two[other]
         codes.append(np.unique(np.minimum(one, two).astype(np.int64) * n_items + np.maximum(one, two)))
     code = np.unique(np.concatenate(codes))
-    return np.column_stack([code // n_items, code % n_items]).astype(np.intp)
+    return np.column_stack([(code // n_items).astype(np.int32), (code % n_items).astype(np.int32)])
 
 
 class Merged(NamedTuple):
@@ -115,7 +115,7 @@ class Merged(NamedTuple):
 
 
 def merge_along(
-    edges: IntArray, items: Items, problem: Problem, target: int, report: Callable[[int], object]
+    edges: SlotArray, items: Items, problem: Problem, target: int, report: Callable[[int], object]
 ) -> Merged:
     """Merge items along edges, the closest first, until ``target`` clusters are left or no edge is.
 
@@ -148,7 +148,7 @@ def merge_along(
     return _outcome(state, len(items.first))
 
 
-def _make_state(edges: IntArray, items: Items, problem: Problem) -> Merging:
+def _make_state(edges: SlotArray, items: Items, problem: Problem) -> Merging:
     m, n = len(edges), len(items.first)
     size = np.bincount(items.of_sample).astype(np.float64)
     mean = mean_rows(problem.X, items.of_sample, size) if n < problem.n_samples else problem.X[items.first]
@@ -165,7 +165,7 @@ def _make_state(edges: IntArray, items: Items, problem: Problem) -> Merging:
     member = np.unique(np.column_stack([of_sample[hard.apart.member], hard.apart.owner]), axis=0)
     group, next_group = _lists(member[:, 0], member[:, 1], first[1], last[1], length[1])
     return Merging(
-        ends=np.ascontiguousarray(edges, dtype=np.int32).reshape(m, 2),
+        ends=edges.copy(),
         key=np.empty(m),
         alive=np.ones(m, dtype=np.bool_),
         head=np.full(n, -1, dtype=np.int32),
