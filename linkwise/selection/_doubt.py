@@ -193,16 +193,15 @@ def about_views(model: Any) -> list[str]:
     hard = model.constraints_.is_hard
     contradicted = np.flatnonzero(model.doubt_ > _CONTRADICTED)
     contradicted = contradicted[np.argsort(-model.doubt_[contradicted], kind="stable")]
-    for some, kind, end in (
-        (contradicted[~hard[contradicted]], "doubtful statement", ""),
-        (
-            contradicted[hard[contradicted]],
-            "hard statement",
-            " They hold in the result; told as doubtful, they would be weighed.",
-        ),
-    ):
-        if len(some):
-            listed = "; ".join(model.constraints_.describe_each(some[:_SHOWN]))
-            more = and_more(min(len(some), _SHOWN), len(some))
-            reasons.append(f"the data contradict {many(len(some), kind)}: {listed}{more}.{end}")
+    for kind, of_kind in (("doubtful", ~hard), ("hard", hard)):
+        some = contradicted[of_kind[contradicted]]
+        if not len(some):
+            continue
+        listed = "; ".join(model.constraints_.describe_each(some[:_SHOWN]))
+        more = and_more(min(len(some), _SHOWN), len(some))
+        told = f"the data contradict {many(len(some), f'{kind} statement')}: {listed}{more}."
+        if kind == "hard":
+            holds, it = ("It holds", "it") if len(some) == 1 else ("They hold", "they")
+            told += f" {holds} in the result; told as doubtful, {it} would be weighed."
+        reasons.append(told)
     return reasons
