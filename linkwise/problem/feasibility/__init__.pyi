@@ -8,6 +8,7 @@ from linkwise.problem.feasibility._check import (
     judge as judge,
     read_hard as read_hard,
     read_k as read_k,
+    read_range as read_range,
 )
 from linkwise.problem.feasibility._choices import (
     Choices as Choices,
