@@ -10,6 +10,7 @@ from linkwise._messages import many
 from linkwise.cli._options import (
     CLUSTERS,
     Amount,
+    Range,
     agree,
     data_option,
     format_option,
@@ -18,6 +19,7 @@ from linkwise.cli._options import (
     read_table,
     statements_argument,
     table_options,
+    typed,
 )
 from linkwise.cli._verb import CONFLICT, FAILED, INFEASIBLE, answer, verb
 
@@ -34,9 +36,13 @@ MOST_TRIED = 5_000  # samples up to which the clusters without statements are co
 @data_option(dash=True)
 @table_options
 @format_option
-@click.option("-k", "--clusters", type=CLUSTERS, metavar="N", help="Ask for exactly N clusters.")
+@click.option("-k", "--clusters", type=Range(), metavar="N", help="Ask for N clusters, or for some of 3-6 clusters.")
 def check(
-    constraints: tuple[str, ...], data_path: str | None, form: str | None, clusters: int | None, **options: Any
+    constraints: tuple[str, ...],
+    data_path: str | None,
+    form: str | None,
+    clusters: int | tuple[int, int] | None,
+    **options: Any,
 ) -> int:
     """Test whether the statements in some files can all hold together.
 
@@ -63,7 +69,11 @@ def check(
 
 
 def _read_inputs(
-    files: tuple[str, ...], data_path: str | None, form: str | None, clusters: int | None, options: dict[str, Any]
+    files: tuple[str, ...],
+    data_path: str | None,
+    form: str | None,
+    clusters: int | tuple[int, int] | None,
+    options: dict[str, Any],
 ) -> tuple[Knowledge, Table | None]:
     """Read statements, and the samples where they are named; refuse more clusters than samples."""
     if data_path is None:
@@ -76,8 +86,9 @@ def _read_inputs(
     table = None if data_path is None else read_table(data_path, options, warn=False)
     statements = read_statements(files, table, form)
     n = statements.constraints.n_samples
-    if clusters is not None and clusters > n:
-        msg = f"-k {clusters}: there {'is' if n == 1 else 'are'} only {many(n, 'sample')}."
+    fewest = clusters[0] if isinstance(clusters, tuple) else clusters
+    if fewest is not None and fewest > n:
+        msg = f"-k {typed(clusters)}: there {'is' if n == 1 else 'are'} only {many(n, 'sample')}."
         raise click.UsageError(msg)
     return statements, table
 
@@ -87,7 +98,7 @@ def _code_of(why: Explanation) -> int:
     return INFEASIBLE if why.goal else CONFLICT
 
 
-def _worth(said: Any, table: Table, clusters: int | None) -> Utility | None:
+def _worth(said: Any, table: Table, clusters: int | tuple[int, int] | None) -> Utility | None:
     """An estimate of the use of the statements; None without dense data."""
     import numpy as np
 

@@ -36,7 +36,8 @@ FEWEST_SAMPLES = 50
 class Task:
     """The arguments of `cluster`, read: samples and constraints, the number of clusters, and the wishes for a method.
 
-    ``method`` is the class asked for, or None; ``metric`` is never None.
+    ``method`` is the class asked for, or None; ``metric`` is never None. ``between`` are the fewest and the most
+    clusters where a range of numbers was given; ``n_clusters`` is None then.
     """
 
     n: int
@@ -51,6 +52,7 @@ class Task:
     distance_threshold: float | None = None
     params: Mapping[str, Any] | None = None
     effort: str = "full"
+    between: tuple[int, int] | None = None
 
     @property
     def compares_views(self) -> bool:
@@ -88,6 +90,10 @@ class Task:
         """Whether the arguments are about a tree."""
         return self.linkage is not None or self.distance_threshold is not None
 
+    def accepts(self, n_clusters: int) -> bool:
+        """Whether a number of clusters lies in the range asked for, if there is one."""
+        return self.between is None or self.between[0] <= n_clusters <= self.between[1]
+
     def says(self, *kinds: Kind) -> bool:
         """Whether there are statements of these kinds."""
         return bool(np.isin(self.known.kind, kinds).any())
@@ -115,9 +121,10 @@ def require_arguments(task: Task) -> None:
         return
     name = task.method.__name__
     _require_no_tree(name, task, task.method)
-    if task.n_clusters is not None and "n_clusters" not in parameters(task.method):
+    number = task.between or task.n_clusters
+    if number is not None and "n_clusters" not in parameters(task.method):
         msg = (
-            f"{_shown('n_clusters', task.n_clusters)}: {name} finds the number of clusters itself.\n"
+            f"{_shown('n_clusters', number)}: {name} finds the number of clusters itself.\n"
             f"Hint: leave {hint(command='-k', python='n_clusters')} out."
         )
         raise InvalidArgumentError(msg)
@@ -184,6 +191,7 @@ def _shown(argument: str, value: Any) -> str:
         return hint(command=f"--set {name}={first}", python=f"params={dict(value)!r}")
     options = _OWN_ARGUMENTS | {"method": "--method", "min_cluster_size": "--min-cluster-size"}
     text = f"{value:g}" if isinstance(value, float) else str(value)
+    text = "-".join(str(end) for end in value) if isinstance(value, tuple) else text
     return hint(command=f"{options[argument]} {text}", python=f"{argument}={value!r}")
 
 

@@ -77,10 +77,11 @@ def found_labels(files):
         ([], {"n_clusters": 2}),
         (["-k", "3"], {"n_clusters": 3}),
         (["-k", "auto"], {"n_clusters": "auto"}),
+        (["-k", "3..4"], {"n_clusters": (3, 4)}),
         (["--height", "2.5"], {"distance_threshold": 2.5}),
         (["-k", "3", "--linkage", "complete"], {"n_clusters": 3, "linkage": "complete"}),
     ],
-    ids=["default", "k", "auto", "height", "linkage"],
+    ids=["default", "k", "auto", "range", "height", "linkage"],
 )
 def test_the_command_and_the_library_give_the_same_labels(files, capsys, monkeypatch, said, options, arguments):
     monkeypatch.setattr("linkwise.selection._automatic.COMPARE", 10)  # leaves out methods that are slow to compare
