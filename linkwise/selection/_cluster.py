@@ -132,8 +132,8 @@ def cluster(
     constraints : Constraints, optional
         Statements of any kind and rules, in any mix that some method understands.
     n_clusters : int, (int, int) or "auto", optional
-        How many clusters. Two numbers: as for "auto", among the numbers from the first to the second. None: as many as the statements force or, where they force none, as the largest step in the
-        heights of the tree suggests. "auto": the method and the number that best predict statements held out, found
+        How many clusters. Two numbers: as for "auto", among the numbers from the first to the second. None: as many as
+        the statements force or, where they force none, as the largest step in the heights of the tree suggests. "auto": the method and the number that best predict statements held out, found
         by `KnowledgeSearchCV`; where there are too few statements for that, as for None, and the reasons tell it.
     method : str, optional
         The name of any clusterer of the package, in upper or lower case, such as "COPKMeans" or "recon";
@@ -202,10 +202,10 @@ def cluster(
     data are not plain vectors. Where greedy merging ends above the number of clusters asked for, the samples are
     divided again so that all statements hold.
 
-    With "auto" or a range, of the methods above those that understand the constraints are compared, up to 3,000 samples also
-    `ConstrainedCompleteLink`, `MPCKMeans` and `ConstrainedGaussianMixture`, each with 2 to 12 clusters or, where
-    cannot-links force more, some beyond, or with the numbers of the range. Triplets alone constrain the tree but not the number of clusters: they choose
-    the linkage, and the heights choose the number. With the number found, the choice is then as above: full effort lets
+    With "auto" or a range, of the methods above those that understand the constraints are compared, up to 3,000
+    samples also `ConstrainedCompleteLink`, `MPCKMeans` and `ConstrainedGaussianMixture`, each with the numbers of the
+    range or with 2 to 12 clusters and, where cannot-links force more, some beyond. Triplets alone constrain the tree
+    but not the number of clusters: they choose the linkage, and the heights choose the number. With the number found, the choice is then as above: full effort lets
     views vote. A ``method`` is compared with itself only.
 
     **Cost** that of the method; with "auto" also of eleven fits for each method and number. **Guarantee** that of the

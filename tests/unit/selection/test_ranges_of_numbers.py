@@ -30,7 +30,7 @@ def test_heights_choose_where_there_are_few_statements():
     assert found.labels[0] != found.labels[1]
 
 
-@pytest.mark.parametrize("low, high", [(1, 3), (2, 12), (5, 30), (11, 12)])
+@pytest.mark.parametrize(("low", "high"), [(1, 3), (2, 12), (5, 30), (11, 12)])
 @pytest.mark.parametrize("method", [None, "COPKMeans", "ReCon", "ConstrainedAgglomerative"])
 def test_the_number_lies_in_the_range_whatever_the_method(low, high, method):
     said = Constraints.build(12, cannot_link=[(0, 1), (2, 3)])
