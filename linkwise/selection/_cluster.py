@@ -133,8 +133,9 @@ def cluster(
         Statements of any kind and rules, in any mix that some method understands.
     n_clusters : int, (int, int) or "auto", optional
         How many clusters. Two numbers: as for "auto", among the numbers from the first to the second. None: as many as
-        the statements force or, where they force none, as the largest step in the heights of the tree suggests. "auto": the method and the number that best predict statements held out, found
-        by `KnowledgeSearchCV`; where there are too few statements for that, as for None, and the reasons tell it.
+        the statements force or, where they force none, as the largest step in the heights of the tree suggests.
+        "auto": the method and the number that best predict statements held out, found by `KnowledgeSearchCV`; where
+        there are too few statements for that, as for None, and the reasons tell it.
     method : str, optional
         The name of any clusterer of the package, in upper or lower case, such as "COPKMeans" or "recon";
         "agglomerative" is short for "ConstrainedAgglomerative". None: chosen, see Notes.
@@ -205,8 +206,8 @@ def cluster(
     With "auto" or a range, of the methods above those that understand the constraints are compared, up to 3,000
     samples also `ConstrainedCompleteLink`, `MPCKMeans` and `ConstrainedGaussianMixture`, each with the numbers of the
     range or with 2 to 12 clusters and, where cannot-links force more, some beyond. Triplets alone constrain the tree
-    but not the number of clusters: they choose the linkage, and the heights choose the number. With the number found, the choice is then as above: full effort lets
-    views vote. A ``method`` is compared with itself only.
+    but not the number of clusters: they choose the linkage, and the heights choose the number. With the number found,
+    the choice is then as above: full effort lets views vote. A ``method`` is compared with itself only.
 
     **Cost** that of the method; with "auto" also of eleven fits for each method and number. **Guarantee** that of the
     method: every hard statement holds unless its documentation calls it best effort. The number of clusters lies in a

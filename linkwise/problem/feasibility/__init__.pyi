@@ -13,3 +13,7 @@ from linkwise.problem.feasibility._check import (
 from linkwise.problem.feasibility._choices import (
     Choices as Choices,
 )
+from linkwise.problem.feasibility._structure import (
+    Structure as Structure,
+    structure as structure,
+)

@@ -125,15 +125,21 @@ class ConflictGraph:
         np.fill_diagonal(apart, False)
         return apart
 
+    @property
+    def max_degree(self) -> int:
+        """The largest number of neighbors of a block; those of several cliques are counted once for each."""
+        return int(self._cliques.degree.max(initial=0))
+
+    def peels(self, n_colors: int) -> bool:
+        """Whether blocks with fewer neighbors left than colors can be removed until none is left."""
+        return self._light and not _peel(self._cliques, n_colors)[1].any()
+
     def enough(self) -> int:
         """Return the least number of colors for which peeling alone finds a coloring (degeneracy + 1)."""
-        low, high = 1, int(self._cliques.degree.max(initial=0)) + 1
+        low, high = 1, self.max_degree + 1
         while low < high:
             middle = (low + high) // 2
-            if _peel(self._cliques, middle)[1].any():
-                low = middle + 1
-            else:
-                high = middle
+            low, high = (low, middle) if self.peels(middle) else (middle + 1, high)
         return low
 
     def color(self, n_colors: int, budget: Budget | None = None) -> tuple[Outcome, IntArray]:
