@@ -67,14 +67,10 @@ def test_the_reason_names_degree_or_order_where_they_prove_it():
 def test_easy_pairs_stay_below_the_number_of_clusters_and_true_to_the_labels(k):
     rng = np.random.default_rng(k)
     for seed in range(40):
-        y = rng.integers(0, int(rng.integers(2, 6)), int(rng.integers(12, 40)))
+        y = np.arange(int(rng.integers(30, 60))) % int(rng.integers(2, 6))
         y[rng.random(len(y)) < 0.2] = -1
         m = int(rng.integers(0, 16))
-        try:
-            easy = easy_label_pairs(y, m, k, seed, must_link_share=float(rng.choice([0.0, 0.3, 0.5])))
-        except LinkwiseError as full:
-            assert "are wanted, but" in str(full)
-            continue
+        easy = easy_label_pairs(y, m, k, seed, must_link_share=float(rng.choice([0.0, 0.3, 0.5])))
         shape = structure(easy)
         assert shape.inductiveness < k
         assert easy.n_statements == m == len({tuple(sorted(row[:2])) for row in easy.items.tolist()})

@@ -10,7 +10,7 @@ REASONS = {
     "linkwise.sources._taxonomy_nodes": "the arrays of a taxonomy and their checks, before any reader or query",
     "linkwise.result._certificate_rules": "rules about distances, the half of the checker that needs the data",
     # a question of its own, asked by one caller
-    "linkwise.problem.feasibility._ranges": "ranges of numbers of clusters, by the verdicts that check has on one number",
+    "linkwise.problem.feasibility._ranges": "ranges of numbers of clusters; check decides about one number without them",
     "linkwise.problem.feasibility._rule_checks": "rules about clusters; check decides statements without them",
     "linkwise.problem.reasons._meeting": "where two samples meet in a tree; why answers for labels without it",
     "linkwise.problem.repairs._entry_repair": "repair by members of groups and labels instead of whole statements",
