@@ -11,7 +11,7 @@ import scipy.sparse
 
 from linkwise._messages import hint, many
 from linkwise._typing import IntArray
-from linkwise.constraints import Constraints, Kind, SizeBetween
+from linkwise.constraints import CHOICES, Constraints, Kind, SizeBetween
 from linkwise.engines import (
     ConstrainedAgglomerative,
     ConstrainedCompleteLink,
@@ -42,11 +42,12 @@ def cut_by_steps(model: Any, X: Any, metric: Any, between: tuple[int, int] | Non
     ``between`` two, the clusters are those of the model.
     """
     tree, known = model.dendrogram_, model.constraints_
+    links = known.select(~np.isin(known.kind, list(CHOICES))) | model.chosen_
     low, high = between or (2, 20)
     if model.n_clusters_ > 1 and (between is None or low <= model.n_clusters_ <= high):
         reason = f"{model.n_clusters_} clusters: the fewest the statements leave to this method."
         return Cut(model.labels_, tree, model.certificate_, reason)
-    for labels, cut in _by_steps(tree, known, max(low, 2), high, free=model.best_effort):
+    for labels, cut in _by_steps(tree, links, max(low, 2), high, free=model.best_effort):
         checked = verify(cut, known, X=X if known.rules else None, metric=metric)
         if checked.ok or (model.best_effort and not checked.faults):
             return Cut(

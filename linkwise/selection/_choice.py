@@ -14,7 +14,7 @@ import numpy as np
 from linkwise import _memory
 from linkwise._compat import InvalidParameterError
 from linkwise._messages import hint
-from linkwise.constraints import LINKS, Constraints, Kind, SizeBetween
+from linkwise.constraints import CHOICES, LINKS, Constraints, Kind, SizeBetween
 from linkwise.engines.agglomeration import EUCLIDEAN_ONLY, linkage_code, plan_memory
 from linkwise.engines.consensus import Consensus
 from linkwise.engines.hierarchical import ConstrainedAgglomerative, ConstrainedCompleteLink, HierarchyMixin, ReCon
@@ -60,7 +60,7 @@ class Task:
         usual = self.metric == ("cosine" if self.sparse else "euclidean")
         asked = self.n_clusters is not None and not self.needs_tree and self.min_cluster_size in ("auto", None)
         wanted = self.effort == "full" and usual and asked and not self.known.rules and self.n >= FEWEST_SAMPLES
-        return wanted and not self._has_levels
+        return wanted and not self._has_levels and not self.says(*CHOICES)
 
     @property
     def _has_levels(self) -> bool:
@@ -265,7 +265,7 @@ def choose(task: Task) -> tuple[Any, str]:
         made = make(ConstrainedAgglomerative, task, "ward" if task.is_plain and task.is_large else "average")
         return made, "it keeps rules about distances while merging."
     usual = "ward" if task.is_plain else "average"
-    if not task.says(*LINKS):
+    if not task.says(*LINKS, *CHOICES):
         return make(ConstrainedAgglomerative, task, usual), "there are no statements."
     if not task.is_large:
         return make(ConstrainedCompleteLink, task, "average"), "constraints on pairs also move their neighbors."
@@ -326,7 +326,11 @@ def methods_that_understand(known: Constraints) -> list[str]:
     """Names of the methods that understand all kinds and rules of a table."""
     kinds, rules = set(np.unique(known.kind).tolist()), {type(rule) for rule in known.rules}
     found = ((name, load_method(name)) for name in METHODS)
-    return [name for name, one in found if kinds <= one.understands and rules <= one.understands_rules]
+    return [
+        name
+        for name, one in found
+        if kinds <= one.understands | one.resolves and rules <= one.understands_rules | one.resolves_rules
+    ]
 
 
 # -- memory ------------------------------------------------------------------------------------------------------------

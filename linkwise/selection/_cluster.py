@@ -11,9 +11,9 @@ import numpy as np
 import scipy.sparse
 from sklearn.base import clone
 
-from linkwise._messages import hint, many, spoken_in_shell
+from linkwise._messages import hint, many, some_of, spoken_in_shell
 from linkwise._typing import IntArray
-from linkwise.constraints import Constraints
+from linkwise.constraints import CHOICES, Constraints
 from linkwise.engines import ConstrainedClusterer
 from linkwise.engines.hierarchical import detours
 from linkwise.exceptions import (
@@ -324,6 +324,7 @@ def _fit(X: Any, task: Task) -> Clustering:
     require_room(model, task)
     _fit_model(model, X, task)
     reasons = [f"{describe(model)}: {why}", *_about_request(task), *_about_data(X, model, task), *detours(model)]
+    reasons += _about_choices(model)
     reasons += about_views(model)
     if not task.known.is_hard.all() and not model.weighs:
         reasons.append("soft statements hold unless they contradict others; this method does not weigh them.")
@@ -373,6 +374,7 @@ def _compare(X: Any, task: Task) -> Clustering:
     search = search_among(methods, X, task.known, task.random_state)
     model = search.best_estimator_
     reasons = [*explain(search, methods), *_about_request(task), *_about_data(X, model, task), *detours(model)]
+    reasons += _about_choices(model)
     if model.n_clusters is None:
         found = _settle(model, X, task, reasons)
         if not task.accepts(found.n_clusters):
@@ -422,8 +424,19 @@ def _by_silhouette(X: Any, task: Task, lack: str) -> Clustering:
         f"{lack}; {many(model.n_clusters_, 'cluster')} have the largest silhouette, {score:.2f}.",
         *_about_data(X, model, task),
         *detours(model),
+        *_about_choices(model),
     ]
     return _found(model, reasons)
+
+
+def _about_choices(model: Any) -> list[str]:
+    """The links that were chosen, as a reason."""
+    choices = int(np.isin(model.constraints_.kind, list(CHOICES)).sum())
+    if not choices:
+        return []
+    links = model.chosen_.describe_each(range(model.chosen_.n_statements))
+    listed = some_of([link.partition(" ")[2] for link in links]) or "none, as other statements make all of them"
+    return [f"links in place of {many(choices, 'choice')}: {listed}."]
 
 
 def _about_request(task: Task) -> list[str]:
