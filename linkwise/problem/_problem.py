@@ -169,7 +169,7 @@ class Problem:
             return doubt.distances(np.append(head, others))[0, 1:] if compares else np.zeros(len(others))
 
         def posed(links: tuple[IntArray, IntArray]) -> Problem:
-            chosen = Constraints.build(self.n_samples, must_link=links[0], cannot_link=links[1])
+            chosen = Constraints.build(self.n_samples, must_link=links[0], cannot_link=links[1]).with_ids(table.ids)
             made = Problem(self.X, plain | chosen, metric=self.metric, n_clusters=self.n_clusters, who=self.who)
             made.given, made.chosen = table, chosen
             return made

@@ -55,7 +55,8 @@ def settle_range(
         verdict = judge(low if low > most else min(high, most), budget)
         if verdict.explanation is None:
             return verdict
-        return replace(verdict, because=_one_end(verdict, low, high).because, explanation=_one_end(verdict, low, high))
+        why = _one_end(verdict.explanation, low, high, more=low > most)
+        return replace(verdict, because=why.because, explanation=why)
     numbers = np.arange(max(low, few), min(high, most) + 1)
     labels = free.witness.cut_marked() if isinstance(free.witness, Dendrogram) else free.witness
     if labels is not None:
@@ -72,25 +73,22 @@ def settle_range(
             undecided.append(k)
         else:
             refused[k] = verdict.explanation
-    if undecided:
-        listed = some_of([str(k) for k in sorted(undecided)])
-        because = f"Of {low} to {high} clusters, {listed} were not decided; the others are impossible."
-        return replace(free, status="unknown", witness=None, because=because)
-    for k in ([few - 1] if low < few else []) + ([most + 1] if high > most else []):
+    beyond = [] if undecided else ([few - 1] if low < few else []) + ([most + 1] if high > most else [])
+    for k in beyond:
         outside = judge(k, budget).explanation
         if outside is not None:
             refused[k] = outside
+    if undecided or not refused:
+        listed = some_of(sorted(undecided) or range(low, high + 1))
+        because = f"Whether some of {_goal(low, high)} are possible was not decided; open: {listed}."
+        return replace(free, status="unknown", witness=None, because=because)
     why = _no_number(hard, low, high, refused, judge_only, budget)
     return replace(free, status="infeasible", witness=None, explanation=why, because=why.because)
 
 
-def _one_end(verdict: Verdict, low: int, high: int) -> Explanation:
+def _one_end(why: Explanation, low: int, high: int, *, more: bool) -> Explanation:
     """The explanation for one end of a range, which rules out all other numbers as well."""
-    why = verdict.explanation
-    if why is None:
-        msg = "an infeasible number of clusters has an explanation"
-        raise AssertionError(msg)
-    further = f"More clusters, up to {high}" if low > (verdict.k_max or 0) else f"Fewer clusters, down to {low}"
+    further = f"More clusters, up to {high}" if more else f"Fewer clusters, down to {low}"
     return replace(why, because=f"{why.because} {further}, are impossible as well.", goal=_goal(low, high))
 
 

@@ -8,7 +8,7 @@ from linkwise._typing import BoolArray, FloatArray, IntArray
 from linkwise.constraints import Constraints
 from linkwise.problem.explain import minimal_core
 from linkwise.problem.feasibility import Choices, make_choices
-from linkwise.problem.statements import Budget, Hard
+from linkwise.problem.statements import STEPS, Budget, Hard
 from linkwise.problem.triplets import blocks_or_none
 
 _QUICK = 0.25  # units for one test of feasibility
@@ -36,7 +36,9 @@ class ChoiceConflicts:
             return False
         if not len(choices):
             return True
-        status = make_choices(hard, choices, None, Budget(_QUICK)).status
+        quick = Budget(_QUICK)  # of its own, as the greedy repair goes on where the budget is used up
+        status = make_choices(hard, choices, None, quick).status
+        budget.spend(quick.spent * STEPS)
         self.sure &= status != "unknown"
         return None if status == "unknown" else status == "feasible"
 

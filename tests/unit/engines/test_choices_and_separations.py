@@ -224,3 +224,9 @@ def test_many_choices_are_made_within_the_budget():
     model = COPKMeans(5, random_state=0).fit(X, constraints=said)
     assert model.certificate_.ok
     assert check(said, n_clusters=5).status == "feasible"
+
+
+def test_links_chosen_carry_the_names_of_samples():
+    said = Constraints.from_ids(["x", "y", "z"], must_link_any=[("x", "y", "z")])
+    found = cluster(np.array([[0.0], [1.0], [9.0]]), said, 2)
+    assert "links in place of 1 choice: must_link(x, y)." in found.reasons

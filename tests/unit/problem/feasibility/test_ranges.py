@@ -8,6 +8,7 @@ import pytest
 from linkwise import Constraints, check, verify
 from linkwise.constraints import MinSeparation, NeighborWithin, SizeBetween
 from linkwise.exceptions import LinkwiseError
+from linkwise.problem.feasibility import _ranges
 from linkwise.result import Dendrogram
 from tests.oracles.knowledge import feasible_sizes
 from tests.oracles.partitions import draw_statements, holding, sizes
@@ -117,3 +118,11 @@ def test_both_ends_have_their_reasons_where_numbers_between_can_be_impossible():
 def test_ranges_that_are_not_ranges_are_refused(wrong):
     with pytest.raises(LinkwiseError, match="n_clusters is"):
         check(Constraints.build(5), n_clusters=wrong)
+
+
+def test_a_search_that_takes_too_much_names_the_numbers_left_open(monkeypatch):
+    monkeypatch.setattr(_ranges, "_WORK", 1e-9)
+    table = Constraints.build(6, must_link_any=[[0, 1, 2], [3, 4, 5]], cannot_link=[(0, 1), (3, 4)])
+    verdict = check(table, n_clusters=(2, 3))
+    assert verdict.status == "unknown"
+    assert verdict.because == "Whether some of 2 to 3 clusters are possible was not decided; open: 2, 3."
