@@ -259,11 +259,15 @@ class ConstrainedClusterer(ClusterMixin, ConstrainedEstimator):  # type: ignore[
         return labels
 
     def _learn(self, samples: Any, constraints: Constraints) -> None:
-        problem = self._pose(samples, constraints).with_links(self.understands_rules, compares=self._compares_rows)
+        problem = self._pose(samples, constraints)
+        if constraints.rules or np.isin(constraints.kind, list(CHOICES)).any():
+            problem = problem.with_links(self.understands_rules, compares=self._compares_rows)
         if problem.constraints:
             self._judge(problem)
         self._keep(self._solve(problem), problem)
-        self.constraints_, self.chosen_ = problem.given, problem.chosen
+        self.constraints_ = problem.given
+        if problem.chosen is not None:
+            self.chosen_ = problem.chosen
 
     # -- implemented by subclasses ------------------------------------------------------------------------------
 
@@ -319,7 +323,7 @@ class ConstrainedClusterer(ClusterMixin, ConstrainedEstimator):  # type: ignore[
         def pose(table: Constraints) -> Problem:
             return Problem(samples, table, metric=self._metric(), n_clusters=k, who=who)
 
-        self.dropped_ = constraints.with_rules().select(np.zeros(0, np.intp))
+        self.dropped_ = self.chosen_ = constraints.with_rules().select(np.zeros(0, np.intp))
         given = pose(constraints)
         if self.weighs or constraints.is_hard.all():
             return given

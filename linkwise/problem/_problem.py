@@ -69,8 +69,8 @@ class Problem:
             raise LinkwiseError(msg)
         self.X, self.constraints, self.metric = X, constraints, metric
         self.n_samples, self.n_clusters, self.who = n, n_clusters, who
-        # the statements before links took the place of choices and separations, and the links that were chosen
-        self.given, self.chosen = constraints, Constraints.build(n)
+        self.given = constraints  # before links took the place of choices and separations
+        self.chosen: Constraints | None = None  # the links that were chosen
 
     @property
     def k(self) -> int:
@@ -153,13 +153,14 @@ class Problem:
         ``given`` of the new problem are the statements as they were, ``chosen`` the links that stand for choices.
         Raises if the statements cannot hold.
         """
-        table, choices = self.constraints, Choices.of(self.constraints)
+        table = self.constraints
         rules = [rule for rule in table.rules if not isinstance(rule, MinSeparation) or MinSeparation in natively]
-        if not len(choices) and len(rules) == len(table.rules):
+        leaves_choice = np.isin(table.kind, list(CHOICES)) & np.isinf(table.weight)
+        if not leaves_choice.any() and len(rules) == len(table.rules):
             return self
         self.verdict.raise_if_infeasible()
-        plain = table.select(~(np.isin(table.kind, list(CHOICES)) & table.is_hard))
-        plain = plain.with_rules(*rules)
+        choices = Choices.of(table)
+        plain = table.select(~leaves_choice).with_rules(*rules)
         if len(rules) < len(table.rules):
             near = self.hard.must[self.hard.must_at >= table.n_statements]
             plain = plain | Constraints.build(self.n_samples, must_link=near[spanning_links(self.n_samples, near)])

@@ -56,6 +56,7 @@ BYTES = {
 }
 NAMED = ["--id", "name"]
 OUT = ["-o", "out"]
+CHOICE = ["cluster", "data.csv", *NAMED, "-c", "choice.csv"]
 
 TABLE = [
     # usage
@@ -149,7 +150,7 @@ TABLE = [
     ("infinite", ["cluster", "infinite.csv", *OUT], 1, "line 2: 'inf'"),
     ("vast", ["cluster", "vast.csv", *OUT], 1, "overflow double precision"),
     ("no log", ["ask", "data.csv", *NAMED, "-l", "log.csv"], 1, "is not the log of a dialogue"),
-    ("choices", ["cluster", "data.csv", *NAMED, "-c", "choice.csv", *OUT], 1, "does not understand must_link_any"),
+    ("choices", [*CHOICE, "--method", "consensus", *OUT], 1, "does not understand must_link_any"),
     (
         "triplets",
         ["cluster", "data.csv", *NAMED, "-c", "trios.csv", "--method", "agglomerative", *OUT],
