@@ -10,6 +10,7 @@ from linkwise._messages import many
 from linkwise.cli._options import (
     CLUSTERS,
     Amount,
+    Range,
     agree,
     data_option,
     format_option,
@@ -18,13 +19,14 @@ from linkwise.cli._options import (
     read_table,
     statements_argument,
     table_options,
+    typed,
 )
 from linkwise.cli._verb import CONFLICT, FAILED, INFEASIBLE, answer, verb
 
 if TYPE_CHECKING:
     from linkwise.constraints import Entry
     from linkwise.io import Knowledge, Table
-    from linkwise.problem import Explanation, Utility, Verdict
+    from linkwise.problem import Explanation, Structure, Utility, Verdict
 
 MOST_TRIED = 5_000  # samples up to which the clusters without statements are computed, to count those they break
 
@@ -34,9 +36,13 @@ MOST_TRIED = 5_000  # samples up to which the clusters without statements are co
 @data_option(dash=True)
 @table_options
 @format_option
-@click.option("-k", "--clusters", type=CLUSTERS, metavar="N", help="Ask for exactly N clusters.")
+@click.option("-k", "--clusters", type=Range(), metavar="N", help="Ask for N clusters, or for some of 3-6 clusters.")
 def check(
-    constraints: tuple[str, ...], data_path: str | None, form: str | None, clusters: int | None, **options: Any
+    constraints: tuple[str, ...],
+    data_path: str | None,
+    form: str | None,
+    clusters: int | tuple[int, int] | None,
+    **options: Any,
 ) -> int:
     """Test whether the statements in some files can all hold together.
 
@@ -56,14 +62,19 @@ def check(
     said = statements.constraints
     verdict = decide(said, n_clusters=clusters)
     worth = _worth(said, table, clusters) if table is not None and verdict.status == "feasible" else None
-    answer(_as_dict(verdict, statements, worth), _as_text(verdict, statements, worth))
+    shape = _shape(said) if verdict.explanation is None or verdict.explanation.goal else None
+    answer(_as_dict(verdict, statements, worth, shape), _as_text(verdict, statements, worth, shape))
     if verdict.status == "infeasible" and verdict.explanation is not None:
         return _code_of(verdict.explanation)
     return 0 if verdict.status == "feasible" else FAILED
 
 
 def _read_inputs(
-    files: tuple[str, ...], data_path: str | None, form: str | None, clusters: int | None, options: dict[str, Any]
+    files: tuple[str, ...],
+    data_path: str | None,
+    form: str | None,
+    clusters: int | tuple[int, int] | None,
+    options: dict[str, Any],
 ) -> tuple[Knowledge, Table | None]:
     """Read statements, and the samples where they are named; refuse more clusters than samples."""
     if data_path is None:
@@ -76,8 +87,9 @@ def _read_inputs(
     table = None if data_path is None else read_table(data_path, options, warn=False)
     statements = read_statements(files, table, form)
     n = statements.constraints.n_samples
-    if clusters is not None and clusters > n:
-        msg = f"-k {clusters}: there {'is' if n == 1 else 'are'} only {many(n, 'sample')}."
+    fewest = clusters[0] if isinstance(clusters, tuple) else clusters
+    if fewest is not None and fewest > n:
+        msg = f"-k {typed(clusters)}: there {'is' if n == 1 else 'are'} only {many(n, 'sample')}."
         raise click.UsageError(msg)
     return statements, table
 
@@ -87,7 +99,7 @@ def _code_of(why: Explanation) -> int:
     return INFEASIBLE if why.goal else CONFLICT
 
 
-def _worth(said: Any, table: Table, clusters: int | None) -> Utility | None:
+def _worth(said: Any, table: Table, clusters: int | tuple[int, int] | None) -> Utility | None:
     """An estimate of the use of the statements; None without dense data."""
     import numpy as np
 
@@ -133,9 +145,25 @@ def _can_hold(statements: Knowledge) -> str:
     return "can hold." if statements.constraints.n_statements == 1 else "can all hold together."
 
 
-def _as_text(verdict: Verdict, statements: Knowledge, worth: Utility | None) -> str:
+def _shape(said: Any) -> Structure | None:
+    """Degree and inductiveness of the cannot-links; None where there are none, or where they prove nothing."""
+    import numpy as np
+
+    from linkwise.constraints import LINKS
+    from linkwise.problem import structure
+
+    if said.rules or not np.isin(said.kind[said.is_hard], list(LINKS)).all():
+        return None
+    shape = structure(said)
+    return shape if shape.n_apart else None
+
+
+def _as_text(verdict: Verdict, statements: Knowledge, worth: Utility | None, shape: Structure | None) -> str:
     if verdict.status == "feasible":
         promise = "" if worth is None else _promise(worth)
+        if shape is not None:
+            text = str(shape)
+            promise = f"\n{text[0].upper()}{text[1:]}.{promise}"
         return f"{about(statements)} {_can_hold(statements)}{_possible(verdict)}{promise}"
     if verdict.explanation is not None:
         return f"{about(statements)} cannot all hold.\n{statements.explain(verdict.explanation)}"
@@ -152,7 +180,7 @@ def _possible(verdict: Verdict) -> str:
     return f" Between {few:,} and {most:,} clusters are possible."
 
 
-def _as_dict(verdict: Verdict, statements: Knowledge, worth: Utility | None) -> dict[str, Any]:
+def _as_dict(verdict: Verdict, statements: Knowledge, worth: Utility | None, shape: Structure | None) -> dict[str, Any]:
     why = verdict.explanation
     told: dict[str, Any] = {
         "status": verdict.status,
@@ -165,6 +193,8 @@ def _as_dict(verdict: Verdict, statements: Knowledge, worth: Utility | None) -> 
         "fixes": [],
         "repairs": [],
     }
+    if shape is not None:
+        told |= {"max_degree": shape.max_degree, "inductiveness": shape.inductiveness}
     if worth is not None:
         keys = ("verdict", "informativeness", "coherence", "coverage", "decided", "n_parts")
         told["utility"] = {key: getattr(worth, key) for key in keys}

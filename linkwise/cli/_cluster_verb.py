@@ -14,6 +14,7 @@ from linkwise._files import visible
 from linkwise._messages import many
 from linkwise.cli._options import (
     Amount,
+    Range,
     Whole,
     constraints_option,
     explained,
@@ -86,8 +87,9 @@ MOST_ASKED, N_QUESTIONS = 5_000, 5  # samples up to which the next questions are
 @click.option(
     "-k",
     "--clusters",
-    type=NumberOrAuto(),
-    help="Number of clusters, or auto: the number that predicts held-out statements best.  [default: 2]",
+    type=Range("auto"),
+    help="Number of clusters, a range of them such as 3-6, or auto: the number, of the range or of any, that predicts "
+    "held-out statements best.  [default: 2]",
 )
 @click.option(
     "--height",
@@ -141,7 +143,7 @@ MOST_ASKED, N_QUESTIONS = 5_000, 5  # samples up to which the next questions are
 def cluster(
     data: str,
     constraints: tuple[str, ...],
-    clusters: int | str | None,
+    clusters: int | tuple[int, int] | str | None,
     height: float | None,
     linkage: str | None,
     method: str,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import os
+import re
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -56,6 +57,32 @@ class Whole(click.ParamType):  # type: ignore[type-arg]
 
 
 CLUSTERS = Whole(1, "a number of clusters")
+
+
+class Range(click.ParamType):  # type: ignore[type-arg]
+    """A number of clusters, a range of them as in ``3-6`` or ``3..6``, or another ``word``."""
+
+    def __init__(self, word: str = "") -> None:
+        self.word = word
+        self.name = f"INTEGER|LOW-HIGH{f'|{word}' if word else ''}"
+
+    def convert(
+        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
+    ) -> int | tuple[int, int] | str:
+        """Read the typed value; a range of one number is that number."""
+        if isinstance(value, tuple):
+            return value
+        if self.word and value == self.word:
+            return self.word
+        other = f"{f'{self.word}, or ' if self.word else ''}a range such as 3-6"
+        whole = Whole(1, "a number of clusters", other)
+        low, sign, high = re.sub(r"\.\.|\u2013", "-", str(value).strip()).partition("-")
+        if not sign or not low.strip().isdecimal() or not high.strip().isdecimal():
+            return whole.convert(value, param, ctx)
+        first, last = (whole.convert(end, param, ctx) for end in (low, high))
+        if first > last:
+            self.fail(f"{value!r}, expected the fewest clusters first, as in {last}-{first}.", param, ctx)
+        return first if first == last else (first, last)
 
 
 class Trust(click.ParamType):  # type: ignore[type-arg]
@@ -283,10 +310,16 @@ def require_words(data: str, table: Table) -> None:
         raise LinkwiseError(msg)
 
 
-def require_rows(clusters: int | str | None, data: str, table: Table) -> None:
+def typed(clusters: int | tuple[int, int] | str | None) -> str:
+    """A number or a range of numbers of clusters as one types it."""
+    return "-".join(str(end) for end in clusters) if isinstance(clusters, tuple) else str(clusters)
+
+
+def require_rows(clusters: int | tuple[int, int] | str | None, data: str, table: Table) -> None:
     """Refuse more clusters than rows."""
-    if isinstance(clusters, int) and clusters > len(table):
-        msg = f"-k {clusters}: {visible(data)} has only {many(len(table), 'row')}."
+    fewest = clusters[0] if isinstance(clusters, tuple) else clusters
+    if isinstance(fewest, int) and fewest > len(table):
+        msg = f"-k {typed(clusters)}: {visible(data)} has only {many(len(table), 'row')}."
         raise click.UsageError(msg)
 
 

@@ -39,6 +39,7 @@ from linkwise.constraints._groups import (
     take_groups as take_groups,
 )
 from linkwise.constraints._kinds import (
+    CHOICES as CHOICES,
     LINKS as LINKS,
 )
 from linkwise.constraints._label_statements import (

@@ -79,6 +79,7 @@ class Kind(IntEnum):
 
 
 LINKS = frozenset({Kind.MUST_LINK, Kind.CANNOT_LINK, Kind.TOGETHER, Kind.APART})
+CHOICES = frozenset({Kind.MUST_LINK_ANY, Kind.CANNOT_LINK_ANY})
 _TITLES = (
     "must-link",
     "cannot-link",

@@ -12,13 +12,31 @@ from sklearn.base import BaseEstimator, ClusterMixin, _fit_context
 from linkwise._compat import remember_features, validate_data
 from linkwise._typing import IntArray
 from linkwise._validation import require_finite, require_numbers, warn_user
-from linkwise.constraints import Constraints, Kind, Rule, require_understood
+from linkwise.constraints import (
+    CHOICES,
+    LINKS,
+    Constraints,
+    Kind,
+    MaxCentroidDistance,
+    MinSeparation,
+    NeighborWithin,
+    Rule,
+    SizeBetween,
+    require_understood,
+)
 from linkwise.engines._docstrings import inherit_entries
 from linkwise.engines._saved import CACHE, FEATURES, Kept, gather, is_array, kept_count, kept_instance, kept_labels
-from linkwise.exceptions import ViolationError
+from linkwise.exceptions import UnsupportedConstraintError, ViolationError
 from linkwise.problem import Problem, repair
 from linkwise.problem.statements import bind, constraints_of
 from linkwise.result import Certificate, verify
+
+# a method for each rule that is more than links
+_KEEPS: dict[type[Rule], str] = {
+    NeighborWithin: "ConstrainedAgglomerative",
+    MaxCentroidDistance: "ConstrainedAgglomerative",
+    SizeBetween: "COPKMeans",
+}
 
 
 class ConstrainedEstimator(BaseEstimator):  # type: ignore[misc]
@@ -35,6 +53,9 @@ class ConstrainedEstimator(BaseEstimator):  # type: ignore[misc]
 
     understands: ClassVar[frozenset[Kind]] = frozenset()
     understands_rules: ClassVar[frozenset[type[Rule]]] = frozenset()
+    # kinds and rules that `fit` turns into links before the method sees them
+    resolves: ClassVar[frozenset[Kind]] = frozenset()
+    resolves_rules: ClassVar[frozenset[type[Rule]]] = frozenset()
     # hint for sparse X where the tags do not accept it
     _dense_only: ClassVar[str] = "reduce the features first, as with sklearn.decomposition.TruncatedSVD."
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {}
@@ -104,7 +125,10 @@ class ConstrainedEstimator(BaseEstimator):  # type: ignore[misc]
 
     def _refuse(self, constraints: Constraints) -> Constraints:
         """Raise if there are kinds of statements or rules that this method does not understand."""
-        require_understood(constraints, type(self).__name__, self.understands, self.understands_rules)
+        kinds, rules = self.understands | self.resolves, self.understands_rules | self.resolves_rules
+        foreign = [type(rule) for rule in constraints.rules if type(rule) not in rules and type(rule) in _KEEPS]
+        hint = "; ".join(f"{_KEEPS[rule]} keeps {rule.__name__}" for rule in foreign)
+        require_understood(constraints, type(self).__name__, kinds, rules, f"{hint}." if hint else None)
         return constraints
 
 
@@ -129,6 +153,9 @@ class ConstrainedClusterer(ClusterMixin, ConstrainedEstimator):  # type: ignore[
     dropped_ : Constraints
         The soft statements that were left out because they contradict others; ``dropped_.row`` says where they stood.
         Empty if the method weighs soft statements.
+    chosen_ : Constraints
+        The links that stand for choices (``must_link_any``, ``cannot_link_any``): one of each choice, so that all
+        statements can hold. Empty without choices.
 
     Notes
     -----
@@ -150,12 +177,15 @@ class ConstrainedClusterer(ClusterMixin, ConstrainedEstimator):  # type: ignore[
     # True for methods that weigh soft statements against the data: the engine receives them with their weights, where
     # for every other method they become hard or, if they contradict others, are left out
     weighs: ClassVar[bool] = False
+    # False for methods that judge each statement, so that none may be replaced by links
+    _links_will_do: ClassVar[bool] = True
 
     _saved: ClassVar[dict[str, Kept]] = {
         "n_clusters_": kept_count(1),
         "labels_": kept_labels(),
         "certificate_": kept_instance(Certificate),
         "dropped_": kept_instance(Constraints, required=False),
+        "chosen_": kept_instance(Constraints, required=False),
     }
 
     labels_: IntArray
@@ -163,6 +193,15 @@ class ConstrainedClusterer(ClusterMixin, ConstrainedEstimator):  # type: ignore[
     certificate_: Certificate
     constraints_: Constraints
     dropped_: Constraints
+    chosen_: Constraints
+
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        super().__init_subclass__(**kwargs)
+        if cls._links_will_do and cls.understands >= LINKS:
+            cls.resolves = CHOICES
+            cls.resolves_rules = frozenset({MinSeparation}) - cls.understands_rules
+        else:
+            cls.resolves, cls.resolves_rules = frozenset(), frozenset()
 
     @_fit_context(prefer_skip_nested_validation=True)  # type: ignore[untyped-decorator]
     def fit(self, X: Any, y: Any = None, *, constraints: Constraints | None = None) -> Self:
@@ -180,6 +219,8 @@ class ConstrainedClusterer(ClusterMixin, ConstrainedEstimator):  # type: ignore[
             result; if the hard statements cannot all hold, an error explains why. A soft statement (finite weight)
             holds unless it contradicts others; soft statements left out are listed in a warning and in ``dropped_``.
             A method with ``weighs = True`` trades the weights of soft statements against the fit to the data instead.
+            Of each choice one link is chosen so that all can hold: if possible with the nearest sample of a
+            ``must_link_any``, the farthest of a ``cannot_link_any``. A `MinSeparation` becomes must-links.
             A method with ``best_effort = True`` gives no guarantee: it may break any statement, and then warns and
             lists the broken ones in ``certificate_``. Contradictions between hard statements are errors there as well.
 
@@ -219,10 +260,14 @@ class ConstrainedClusterer(ClusterMixin, ConstrainedEstimator):  # type: ignore[
 
     def _learn(self, samples: Any, constraints: Constraints) -> None:
         problem = self._pose(samples, constraints)
+        if constraints.rules or np.isin(constraints.kind, list(CHOICES)).any():
+            problem = problem.with_links(self.understands_rules, compares=self._compares_rows)
         if problem.constraints:
             self._judge(problem)
         self._keep(self._solve(problem), problem)
-        self.constraints_ = problem.constraints
+        self.constraints_ = problem.given
+        if problem.chosen is not None:
+            self.chosen_ = problem.chosen
 
     # -- implemented by subclasses ------------------------------------------------------------------------------
 
@@ -237,7 +282,32 @@ class ConstrainedClusterer(ClusterMixin, ConstrainedEstimator):  # type: ignore[
     def _metric(self) -> Any:
         return getattr(self, "metric", "euclidean")
 
+    @property
+    def _compares_rows(self) -> bool:
+        """Whether the rows of X are samples or distances, not similarities."""
+        return "precomputed" not in (getattr(self, "affinity", None), getattr(self, "kernel", None))
+
     # -- the steps of fit ---------------------------------------------------------------------------------------
+
+    def _refuse(self, constraints: Constraints) -> Constraints:
+        """Raise as well for soft choices where statements are weighed, and for distances where there are none."""
+        constraints = super()._refuse(constraints)
+        who = type(self).__name__
+        soft = np.isin(constraints.kind, list(self.resolves)) & ~constraints.is_hard
+        if self.weighs and soft.any():
+            words = tuple(kind.word for kind in Kind if (constraints.kind[soft] == kind).any())
+            msg = (
+                f"{who} weighs soft statements, but not {' and '.join(words)}.\n"
+                "Hint: make choices hard with weight inf, or use COPKMeans, which keeps what it can of them."
+            )
+            raise UnsupportedConstraintError(msg, words)
+        if not self._compares_rows and any(type(rule) in self.resolves_rules for rule in constraints.rules):
+            msg = (
+                f"{who} got similarities as X, but MinSeparation is about distances.\n"
+                "Hint: pass must-links, as in `must_links_within(distances, delta, metric='precomputed')`."
+            )
+            raise UnsupportedConstraintError(msg, ("MinSeparation",))
+        return constraints
 
     def _judge(self, problem: Problem) -> None:
         """Raise if the statements cannot hold; overridden by engines that detect conflicts more cheaply themselves."""
@@ -253,7 +323,7 @@ class ConstrainedClusterer(ClusterMixin, ConstrainedEstimator):  # type: ignore[
         def pose(table: Constraints) -> Problem:
             return Problem(samples, table, metric=self._metric(), n_clusters=k, who=who)
 
-        self.dropped_ = constraints.with_rules().select(np.zeros(0, np.intp))
+        self.dropped_ = self.chosen_ = constraints.with_rules().select(np.zeros(0, np.intp))
         given = pose(constraints)
         if self.weighs or constraints.is_hard.all():
             return given
@@ -282,8 +352,8 @@ class ConstrainedClusterer(ClusterMixin, ConstrainedEstimator):  # type: ignore[
 
     def _certify(self, result: Any, problem: Problem) -> Certificate:
         """Check a result by code that shares nothing with the engines; warn about violations, or raise."""
-        data = problem.X if problem.constraints.rules else None
-        certificate = verify(result, problem.constraints, X=data, metric=self._metric())
+        data = problem.X if problem.given.rules else None
+        certificate = verify(result, problem.given, X=data, metric=self._metric())
         if self.best_effort and certificate.violated and not certificate.faults:
             warn_user(
                 f"{type(self).__name__} promises nothing and broke {len(certificate.violated):,} of "

@@ -21,8 +21,10 @@ from linkwise.problem.explain import (
     Explanation as Explanation,
 )
 from linkwise.problem.feasibility import (
+    Structure as Structure,
     Verdict as Verdict,
     check as check,
+    structure as structure,
 )
 from linkwise.problem.reasons import (
     Why as Why,

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 
 from linkwise._typing import FloatArray, IntArray
-from linkwise.constraints import Constraints, Groups, SizeBetween
+from linkwise.constraints import CHOICES, Constraints, Groups, MinSeparation, Rule, SizeBetween
 from linkwise.exceptions import GaveUpError, LinkwiseError
-from linkwise.problem.feasibility import Verdict, decide, read_hard
+from linkwise.problem.explain import Doubt, spanning_links
+from linkwise.problem.feasibility import Choices, Verdict, choose_links, decide, links_in, read_hard
 from linkwise.problem.statements import Apart, Contracted, Hard, SoftPairs, keep_apart, mean_rows, soft_pairs
 from linkwise.problem.triplets import blocks_or_none
+from linkwise.result import Dendrogram
 
 
 class Problem:
@@ -66,6 +69,8 @@ class Problem:
             raise LinkwiseError(msg)
         self.X, self.constraints, self.metric = X, constraints, metric
         self.n_samples, self.n_clusters, self.who = n, n_clusters, who
+        self.given = constraints  # before links took the place of choices and separations
+        self.chosen: Constraints | None = None  # the links that were chosen
 
     @property
     def k(self) -> int:
@@ -137,6 +142,51 @@ class Problem:
         """Carry labels of samples to the groups; a group takes the label of its first sample."""
         return labels[np.unique(self.group, return_index=True)[1]]
 
+    # -- choices and separations as links -----------------------------------------------------------------------
+
+    def with_links(self, natively: Collection[type[Rule]] = (), *, compares: bool = True) -> Problem:
+        """Return the problem with links in place of choices, and of separations that are not understood ``natively``.
+
+        Every choice becomes one of its links, so that all statements can hold: by a search within a budget that tries
+        near samples first for must-links and far ones for cannot-links, else those of some clustering in which all
+        hold. ``compares`` tells whether X is compared by the metric; otherwise choices are tried in the order given.
+        ``given`` of the new problem are the statements as they were, ``chosen`` the links that stand for choices.
+        Raises if the statements cannot hold.
+        """
+        table = self.constraints
+        rules = [rule for rule in table.rules if not isinstance(rule, MinSeparation) or MinSeparation in natively]
+        leaves_choice = np.isin(table.kind, list(CHOICES)) & np.isinf(table.weight)
+        if not leaves_choice.any() and len(rules) == len(table.rules):
+            return self
+        self.verdict.raise_if_infeasible()
+        choices = Choices.of(table)
+        plain = table.select(~leaves_choice).with_rules(*rules)
+        if len(rules) < len(table.rules):
+            near = self.hard.must[self.hard.must_at >= table.n_statements]
+            plain = plain | Constraints.build(self.n_samples, must_link=near[spanning_links(self.n_samples, near)])
+        doubt = Doubt(table, self.X, self.metric)
+
+        def far(head: int, others: IntArray) -> FloatArray:
+            return doubt.distances(np.append(head, others))[0, 1:] if compares else np.zeros(len(others))
+
+        def posed(links: tuple[IntArray, IntArray]) -> Problem:
+            chosen = Constraints.build(self.n_samples, must_link=links[0], cannot_link=links[1]).with_ids(table.ids)
+            made = Problem(self.X, plain | chosen, metric=self.metric, n_clusters=self.n_clusters, who=self.who)
+            made.given, made.chosen = table, chosen
+            return made
+
+        links = choose_links(self.hard, choices, self.n_clusters, far)
+        liked = None if links is None else posed(links)
+        if liked is not None and (not rules or liked.verdict.status == "feasible"):
+            return liked
+        some = self.verdict.witness
+        labels = some.cut_marked() if isinstance(some, Dendrogram) else some
+        if labels is not None:
+            return posed(links_in(np.asarray(labels), choices, far))
+        if liked is None:
+            raise self._gave_up()
+        return liked
+
     # -- feasibility --------------------------------------------------------------------------------------------
 
     @cached_property
@@ -182,9 +232,13 @@ class Problem:
         self.verdict.raise_if_infeasible()
         if isinstance(self.verdict.witness, np.ndarray):
             return self.verdict.witness
+        raise self._gave_up()
+
+    def _gave_up(self) -> GaveUpError:
+        wanted = "clusters" if self.n_clusters is None else f"{self.n_clusters} clusters"
         msg = (
-            f"{self.who} gave up: it found no {self.n_clusters} clusters in which all statements hold, nor a proof "
+            f"{self.who} gave up: it found no {wanted} in which all statements hold, nor a proof "
             f"that there are none.\n{self.verdict.because}\n"
             "Hint: a larger n_clusters makes it easier; `repair(constraints)` finds statements to drop."
         )
-        raise GaveUpError(msg)
+        return GaveUpError(msg)

@@ -11,7 +11,7 @@ import scipy.sparse
 
 from linkwise._messages import hint, many
 from linkwise._typing import IntArray
-from linkwise.constraints import Constraints, Kind, SizeBetween
+from linkwise.constraints import CHOICES, Constraints, Kind, SizeBetween
 from linkwise.engines import (
     ConstrainedAgglomerative,
     ConstrainedCompleteLink,
@@ -35,16 +35,19 @@ class Cut(NamedTuple):
     reason: str
 
 
-def cut_by_steps(model: Any, X: Any, metric: Any) -> Cut:
+def cut_by_steps(model: Any, X: Any, metric: Any, between: tuple[int, int] | None = None) -> Cut:
     """Cut a hierarchy that was fitted without a number of clusters: where statements force it, else where heights step.
 
-    A number of clusters is taken only if all statements hold in it.
+    A number of clusters is taken only if all statements hold in it. Where the tree has no such cut with a number
+    ``between`` two, the clusters are those of the model.
     """
     tree, known = model.dendrogram_, model.constraints_
-    if model.n_clusters_ > 1:
+    links = known.select(~np.isin(known.kind, list(CHOICES))) | model.chosen_
+    low, high = between or (2, 20)
+    if model.n_clusters_ > 1 and (between is None or low <= model.n_clusters_ <= high):
         reason = f"{model.n_clusters_} clusters: the fewest the statements leave to this method."
         return Cut(model.labels_, tree, model.certificate_, reason)
-    for labels, cut in _by_steps(tree, known, free=model.best_effort):
+    for labels, cut in _by_steps(tree, links, max(low, 2), high, free=model.best_effort):
         checked = verify(cut, known, X=X if known.rules else None, metric=metric)
         if checked.ok or (model.best_effort and not checked.faults):
             return Cut(
@@ -54,15 +57,19 @@ def cut_by_steps(model: Any, X: Any, metric: Any) -> Cut:
     return Cut(model.labels_, tree, model.certificate_, reason)
 
 
-def _by_steps(tree: Dendrogram, known: Constraints, *, free: bool) -> Iterator[tuple[IntArray, Dendrogram]]:
-    """Cut into 2 to 20 clusters, first where the height of the tree makes its largest step.
+def _by_steps(
+    tree: Dendrogram, known: Constraints, low: int, high: int, *, free: bool
+) -> Iterator[tuple[IntArray, Dendrogram]]:
+    """Cut into ``low`` to ``high`` clusters, first where the height of the tree makes its largest step.
 
     ``free`` cuts without regard to triplets, for trees that may break some.
     """
     heights = np.sort(tree.height[tree.n_samples :])[::-1]
     heights = heights[heights > 0]  # samples together at height 0 stay together
-    steps = heights[:19] / np.append(heights[1:20], heights[-1:])[: len(heights[:19])]
-    for k in (np.argsort(-steps, kind="stable") + 2).tolist():
+    numbers = np.arange(max(low, tree.n_roots + 1), min(high, len(heights) + tree.n_roots) + 1)
+    merge = numbers - tree.n_roots - 1  # the last one that the cut divides
+    steps = heights[merge] / heights[np.minimum(merge + 1, len(heights) - 1)]
+    for k in numbers[np.argsort(-steps, kind="stable")].tolist():
         triplets = not free and (known.kind == Kind.TRIPLET).any()
         labels = tree.cut_constrained(known, k) if triplets else tree.cut(n_clusters=k)
         yield labels, mark(tree, labels)
@@ -116,9 +123,16 @@ def nearly_all_in_one(model: Any, labels: Any, *, dense: bool, automatic: bool) 
     return (f"one cluster holds {int(size.max()):,} of {many(n, 'sample')}{advice}.",)
 
 
-def numbers_of_clusters(X: Any, known: Constraints, metric: Any = "euclidean") -> list[int]:
-    """The numbers of clusters to try: 2 to 12, or some above the number that cannot-links force on greedy merging."""
+def numbers_of_clusters(
+    X: Any, known: Constraints, metric: Any = "euclidean", between: tuple[int, int] | None = None
+) -> list[int]:
+    """The numbers of clusters to try: those ``between`` two, else 2 to 12 or more.
+
+    There are more where cannot-links force more on greedy merging.
+    """
     n = known.n_samples
+    if between is not None:
+        return list(range(between[0], min(between[1], n) + 1))
     links = known.select(known.is_hard & np.isin(known.kind, _TOGETHER + _APART)).with_rules()
     top = 12
     if np.isin(links.kind, _APART).any() and n <= COMPARE:
@@ -128,19 +142,29 @@ def numbers_of_clusters(X: Any, known: Constraints, metric: Any = "euclidean") -
     return list(range(2, max(min(top, n - 1), 2) + 1))
 
 
-def cluster_grid(X: Any, known: Constraints, metric: str = "euclidean") -> dict[str, list[Any]]:
+def cluster_grid(
+    X: Any, known: Constraints, metric: str = "euclidean", between: tuple[int, int] | None = None
+) -> dict[str, list[Any]]:
     """The numbers of clusters to try, as a grid; None where all statements are triplets, which constrain no cut."""
     links = np.isin(known.kind, _TOGETHER + _APART).any()
-    return {"n_clusters": numbers_of_clusters(X, known, metric) if links else [None]}
+    return {"n_clusters": numbers_of_clusters(X, known, metric, between) if links else [None]}
 
 
-def candidate_methods(X: Any, known: Constraints, metric: str, random_state: Any, *, matrix: bool) -> Methods:
+def candidate_methods(
+    X: Any,
+    known: Constraints,
+    metric: str,
+    random_state: Any,
+    *,
+    matrix: bool,
+    between: tuple[int, int] | None = None,
+) -> Methods:
     """Methods that understand the constraints and suit the data, each with a grid of parameters.
 
-    ``matrix`` tells whether a matrix of all distances may be held.
+    ``matrix`` tells whether a matrix of all distances may be held, ``between`` the numbers of clusters to try.
     """
     n, plain = known.n_samples, metric == "euclidean" and not scipy.sparse.issparse(X)
-    grid = cluster_grid(X, known, metric)
+    grid = cluster_grid(X, known, metric, between)
     if (known.kind == Kind.TRIPLET).any():
         linkages = ["centroid", "average"] if plain else ["average", "complete"]
         return [(ReCon(metric=metric), {"linkage": linkages, **grid})]

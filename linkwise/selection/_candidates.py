@@ -20,7 +20,7 @@ from sklearn.utils.validation import has_fit_parameter
 
 from linkwise._compat import InvalidParameterError
 from linkwise._typing import IntArray
-from linkwise.constraints import Constraints, Kind
+from linkwise.constraints import CHOICES, Constraints, Kind
 from linkwise.engines import ReCon, progress
 from linkwise.engines.hierarchical import HierarchyMixin, recut
 from linkwise.exceptions import DeadEndError, InfeasibleConstraintsError, LinkwiseError, UnsupportedConstraintError
@@ -136,6 +136,8 @@ def _cut_name(candidate: Candidate, constraints: Constraints) -> str | None:
     if not isinstance(step, HierarchyMixin) or not isinstance(k, Integral) or isinstance(k, bool):
         return None
     if getattr(step, "distance_threshold", None) is not None or constraints.rules or not constraints.is_hard.all():
+        return None
+    if np.isin(constraints.kind, list(CHOICES)).any():  # links are chosen for a number of clusters
         return None
     if isinstance(step, ReCon) and (
         step.min_cluster_size is not None or step.warm_start or (constraints.kind != Kind.TRIPLET).any()

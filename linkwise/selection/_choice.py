@@ -14,7 +14,7 @@ import numpy as np
 from linkwise import _memory
 from linkwise._compat import InvalidParameterError
 from linkwise._messages import hint
-from linkwise.constraints import LINKS, Constraints, Kind, SizeBetween
+from linkwise.constraints import CHOICES, LINKS, Constraints, Kind, SizeBetween
 from linkwise.engines.agglomeration import EUCLIDEAN_ONLY, linkage_code, plan_memory
 from linkwise.engines.consensus import Consensus
 from linkwise.engines.hierarchical import (
@@ -43,7 +43,8 @@ FEWEST_SAMPLES = 50
 class Task:
     """The arguments of `cluster`, read: samples and constraints, the number of clusters, and the wishes for a method.
 
-    ``method`` is the class asked for, or None; ``metric`` is never None.
+    ``method`` is the class asked for, or None; ``metric`` is never None. ``between`` are the fewest and the most
+    clusters where a range of numbers was given; ``n_clusters`` is None then.
     """
 
     n: int
@@ -58,6 +59,7 @@ class Task:
     distance_threshold: float | None = None
     params: Mapping[str, Any] | None = None
     effort: str = "full"
+    between: tuple[int, int] | None = None
 
     @property
     def compares_views(self) -> bool:
@@ -65,7 +67,7 @@ class Task:
         usual = self.metric == ("cosine" if self.sparse else "euclidean")
         asked = self.n_clusters is not None and not self.needs_tree and self.min_cluster_size in ("auto", None)
         wanted = self.effort == "full" and usual and asked and not self.known.rules and self.n >= FEWEST_SAMPLES
-        return wanted and not self._has_levels
+        return wanted and not self._has_levels and not self.says(*CHOICES)
 
     @property
     def _has_levels(self) -> bool:
@@ -102,6 +104,10 @@ class Task:
         """Whether the arguments are about a tree."""
         return self.linkage is not None or self.distance_threshold is not None
 
+    def accepts(self, n_clusters: int) -> bool:
+        """Whether a number of clusters lies in the range asked for, if there is one."""
+        return self.between is None or self.between[0] <= n_clusters <= self.between[1]
+
     def says(self, *kinds: Kind) -> bool:
         """Whether there are statements of these kinds."""
         return bool(np.isin(self.known.kind, kinds).any())
@@ -129,9 +135,10 @@ def require_arguments(task: Task) -> None:
         return
     name = task.method.__name__
     _require_no_tree(name, task, task.method)
-    if task.n_clusters is not None and "n_clusters" not in parameters(task.method):
+    number = task.between or task.n_clusters
+    if number is not None and "n_clusters" not in parameters(task.method):
         msg = (
-            f"{_shown('n_clusters', task.n_clusters)}: {name} finds the number of clusters itself.\n"
+            f"{_shown('n_clusters', number)}: {name} finds the number of clusters itself.\n"
             f"Hint: leave {hint(command='-k', python='n_clusters')} out."
         )
         raise InvalidArgumentError(msg)
@@ -198,6 +205,7 @@ def _shown(argument: str, value: Any) -> str:
         return hint(command=f"--set {name}={first}", python=f"params={dict(value)!r}")
     options = _OWN_ARGUMENTS | {"method": "--method", "min_cluster_size": "--min-cluster-size"}
     text = f"{value:g}" if isinstance(value, float) else str(value)
+    text = "-".join(str(end) for end in value) if isinstance(value, tuple) else text
     return hint(command=f"{options[argument]} {text}", python=f"{argument}={value!r}")
 
 
@@ -273,7 +281,7 @@ def choose(task: Task) -> tuple[Any, str]:
         made = make(ConstrainedAgglomerative, task, "ward" if task.is_plain and task.is_large else "average")
         return made, "it keeps rules about distances while merging."
     usual = "ward" if task.is_plain else "average"
-    if not task.says(*LINKS):
+    if not task.says(*LINKS, *CHOICES):
         return make(ConstrainedAgglomerative, task, usual), "there are no statements."
     if not task.is_large:
         return make(ConstrainedCompleteLink, task, "average"), "constraints on pairs also move their neighbors."
@@ -334,7 +342,11 @@ def methods_that_understand(known: Constraints) -> list[str]:
     """Names of the methods that understand all kinds and rules of a table."""
     kinds, rules = set(np.unique(known.kind).tolist()), {type(rule) for rule in known.rules}
     found = ((name, load_method(name)) for name in METHODS)
-    return [name for name, one in found if kinds <= one.understands and rules <= one.understands_rules]
+    return [
+        name
+        for name, one in found
+        if kinds <= one.understands | one.resolves and rules <= one.understands_rules | one.resolves_rules
+    ]
 
 
 # -- memory ------------------------------------------------------------------------------------------------------------

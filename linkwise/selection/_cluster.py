@@ -11,9 +11,9 @@ import numpy as np
 import scipy.sparse
 from sklearn.base import clone
 
-from linkwise._messages import hint, many, spoken_in_shell
+from linkwise._messages import hint, many, some_of, spoken_in_shell
 from linkwise._typing import IntArray
-from linkwise.constraints import Constraints
+from linkwise.constraints import CHOICES, Constraints
 from linkwise.engines import ConstrainedClusterer
 from linkwise.engines.hierarchical import SparseAgglomerative, detours
 from linkwise.exceptions import (
@@ -23,6 +23,8 @@ from linkwise.exceptions import (
     UnsupportedConstraintError,
 )
 from linkwise.metrics import silhouette
+from linkwise.problem import check
+from linkwise.problem.feasibility import read_range
 from linkwise.problem.statements import bind
 from linkwise.result import Certificate, Dendrogram
 from linkwise.selection._automatic import (
@@ -109,7 +111,7 @@ class Clustering:
 def cluster(
     X: Any,
     constraints: Constraints | None = None,
-    n_clusters: int | str | None = None,
+    n_clusters: int | tuple[int, int] | str | None = None,
     *,
     method: str | None = None,
     linkage: str | None = None,
@@ -129,10 +131,11 @@ def cluster(
         Samples, dense or sparse; or, with ``metric="precomputed"``, their dissimilarities.
     constraints : Constraints, optional
         Statements of any kind and rules, in any mix that some method understands.
-    n_clusters : int or "auto", optional
-        How many clusters. None: as many as the statements force or, where they force none, as the largest step in the
-        heights of the tree suggests. "auto": the method and the number that best predict statements held out, found
-        by `KnowledgeSearchCV`; where there are too few statements for that, as for None, and the reasons tell it.
+    n_clusters : int, (int, int) or "auto", optional
+        How many clusters. Two numbers: as for "auto", among the numbers from the first to the second. None: as many as
+        the statements force or, where they force none, as the largest step in the heights of the tree suggests.
+        "auto": the method and the number that best predict statements held out, found by `KnowledgeSearchCV`; where
+        there are too few statements for that, as for None, and the reasons tell it.
     method : str, optional
         The name of any clusterer of the package, in upper or lower case, such as "COPKMeans" or "recon";
         "agglomerative" is short for "ConstrainedAgglomerative". None: chosen, see Notes.
@@ -202,14 +205,15 @@ def cluster(
     data are not plain vectors. Where greedy merging ends above the number of clusters asked for, the samples are
     divided again so that all statements hold.
 
-    With "auto", of the methods above those that understand the constraints are compared, up to 3,000 samples also
-    `ConstrainedCompleteLink`, `MPCKMeans` and `ConstrainedGaussianMixture`, each with 2 to 12 clusters or, where
-    cannot-links force more, some beyond. Triplets alone constrain the tree but not the number of clusters: they choose
-    the linkage, and the heights choose the number. With the number found, the choice is then as above: full effort lets
-    views vote. A ``method`` is compared with itself only.
+    With "auto" or a range, of the methods above those that understand the constraints are compared, up to 3,000
+    samples also `ConstrainedCompleteLink`, `MPCKMeans` and `ConstrainedGaussianMixture`, each with the numbers of the
+    range or with 2 to 12 clusters and, where cannot-links force more, some beyond. Triplets alone constrain the tree
+    but not the number of clusters: they choose the linkage, and the heights choose the number. With the number found,
+    the choice is then as above: full effort lets views vote. A ``method`` is compared with itself only.
 
     **Cost** that of the method; with "auto" also of eleven fits for each method and number. **Guarantee** that of the
-    method: every hard statement holds unless its documentation calls it best effort.
+    method: every hard statement holds unless its documentation calls it best effort. The number of clusters lies in a
+    range that is given.
 
     Examples
     --------
@@ -247,8 +251,12 @@ def cluster(
         trust=trust,
         effort=effort,
     )
-    automatic = isinstance(n_clusters, str)
+    automatic = isinstance(n_clusters, str) or task.between is not None
     try:
+        if task.between is not None:
+            check(
+                task.known, n_clusters=task.between, X=X if task.known.rules else None, metric=task.metric
+            ).raise_if_infeasible()
         if task.method is not None:
             task.method()._refuse(task.known)  # before a number of clusters is missed
         found = _automatic(X, task) if automatic else _fit(X, task)
@@ -271,7 +279,7 @@ def _read(
 ) -> Task:
     """Read the arguments of `cluster`, and refuse those that do not go together."""
     if isinstance(n_clusters, str) and n_clusters != "auto":
-        msg = f'cluster: n_clusters is {n_clusters!r}, expected a number, "auto" or None.'
+        msg = f'cluster: n_clusters is {n_clusters!r}, expected a number, two numbers, "auto" or None.'
         raise InvalidArgumentError(msg)
     if n_clusters is not None and others["distance_threshold"] is not None:
         both = hint(command="-k and --height", python="n_clusters and distance_threshold")
@@ -293,14 +301,18 @@ def _read(
     if others["effort"] not in EFFORTS:
         msg = f"cluster: effort is {others['effort']!r}, expected one of {', '.join(EFFORTS)}."
         raise InvalidArgumentError(msg)
+    between = read_range(n_clusters, shape[0], "cluster") if isinstance(n_clusters, (tuple, list)) else None
+    if between is not None and between[0] == between[1]:
+        n_clusters, between = between[0], None
     task = Task(
         shape[0],
         known,
-        None if isinstance(n_clusters, str) else n_clusters,
+        None if isinstance(n_clusters, str) or between is not None else n_clusters,
         metric or ("cosine" if sparse else "euclidean"),
         sparse,
         method=kind,
         params=params,
+        between=between,
         **others,
     )
     require_arguments(task)
@@ -312,16 +324,21 @@ def _fit(X: Any, task: Task) -> Clustering:
     """Fit the method chosen or asked for; settle the number of clusters if none is given."""
     model, why = choose(task)
     require_room(model, task)
-    with warnings.catch_warnings():
-        warnings.filterwarnings("ignore", "greedy merging met a dead end", LinkwiseWarning)  # it is among the reasons
-        model.fit(X, constraints=task.known)
+    _fit_model(model, X, task)
     reasons = [f"{describe(model)}: {why}", *_about_request(task), *_about_data(X, model, task), *detours(model)]
+    reasons += _about_choices(model)
     reasons += about_views(model)
     if isinstance(model, SparseAgglomerative):
         reasons.append(str(model.audit_))
     if not task.known.is_hard.all() and not model.weighs:
         reasons.append("soft statements hold unless they contradict others; this method does not weigh them.")
     return _found(model, reasons) if task.n_clusters is not None else _settle(model, X, task, reasons)
+
+
+def _fit_model(model: Any, X: Any, task: Task) -> None:
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "greedy merging met a dead end", LinkwiseWarning)  # it is among the reasons
+        model.fit(X, constraints=task.known)
 
 
 def _found(model: Any, reasons: list[str], search: KnowledgeSearchCV | None = None) -> Clustering:
@@ -333,7 +350,7 @@ def _found(model: Any, reasons: list[str], search: KnowledgeSearchCV | None = No
 def _automatic(X: Any, task: Task) -> Clustering:
     """Find the number of clusters by comparing single methods, then let many views vote where they can."""
     single = _compare(X, task)
-    voting = replace(task, n_clusters=single.n_clusters)
+    voting = replace(task, n_clusters=single.n_clusters, between=None)
     if task.method is not None or not voting.compares_views:
         return single
     found = _fit(X, voting)
@@ -351,6 +368,8 @@ def _compare(X: Any, task: Task) -> Clustering:
         return _by_silhouette(X, task, lack)
     if lack:
         found = _fit(X, task)
+        if not task.accepts(found.n_clusters):
+            return _by_silhouette(X, task, lack)
         return replace(found, reasons=(f"{lack}, so they do not decide the number of clusters.", *found.reasons))
     methods = _candidates(X, task)
     for estimator, grid in methods:
@@ -359,18 +378,26 @@ def _compare(X: Any, task: Task) -> Clustering:
     search = search_among(methods, X, task.known, task.random_state)
     model = search.best_estimator_
     reasons = [*explain(search, methods), *_about_request(task), *_about_data(X, model, task), *detours(model)]
+    reasons += _about_choices(model)
     if model.n_clusters is None:
-        return replace(_settle(model, X, task, reasons), search=search)
+        found = _settle(model, X, task, reasons)
+        if not task.accepts(found.n_clusters):
+            return _by_silhouette(
+                X, task, "no cut of the tree into a number of clusters in the range keeps all statements"
+            )
+        return replace(found, search=search)
     return _found(model, reasons, search)
 
 
 def _candidates(X: Any, task: Task) -> list[tuple[Any, dict[str, list[Any]]]]:
     """The methods to compare, each with a grid; of the method asked for, its numbers of clusters and linkages."""
-    usual = candidate_methods(X, task.known, task.metric, task.random_state, matrix=not task.is_large)
+    usual = candidate_methods(
+        X, task.known, task.metric, task.random_state, matrix=not task.is_large, between=task.between
+    )
     if task.method is not None:
         same = next((one for kind, one in usual if type(kind) is task.method), {})
         grid = {name: tried for name, tried in same.items() if name == "linkage"}
-        numbers = cluster_grid(X, task.known, task.metric)
+        numbers = cluster_grid(X, task.known, task.metric, task.between)
         number = numbers["n_clusters"][0]
         usual = [(choose(replace(task, n_clusters=number))[0], grid | numbers)]
     if task.linkage is None:
@@ -381,10 +408,10 @@ def _candidates(X: Any, task: Task) -> list[tuple[Any, dict[str, list[Any]]]]:
 def _by_silhouette(X: Any, task: Task, lack: str) -> Clustering:
     """Try numbers of clusters for a method without a tree, and take the one with the best separated clusters."""
     best, failed = None, []
-    for k in numbers_of_clusters(X, task.known, task.metric):
-        model, why = choose(replace(task, n_clusters=k))
+    for k in numbers_of_clusters(X, task.known, task.metric, task.between):
+        model, why = choose(replace(task, n_clusters=k, effort="quick"))
         try:
-            model.fit(X, constraints=task.known)
+            _fit_model(model, X, task)
         except UnsupportedConstraintError:
             raise
         except LinkwiseError as end:
@@ -400,8 +427,20 @@ def _by_silhouette(X: Any, task: Task, lack: str) -> Clustering:
         f"{describe(model)}: {why}",
         f"{lack}; {many(model.n_clusters_, 'cluster')} have the largest silhouette, {score:.2f}.",
         *_about_data(X, model, task),
+        *detours(model),
+        *_about_choices(model),
     ]
     return _found(model, reasons)
+
+
+def _about_choices(model: Any) -> list[str]:
+    """The links that were chosen, as a reason."""
+    choices = int(np.isin(model.constraints_.kind, list(CHOICES)).sum())
+    if not choices:
+        return []
+    links = model.chosen_.describe_each(range(model.chosen_.n_statements))
+    listed = some_of([link.partition(" ")[2] for link in links]) or "none, as other statements make all of them"
+    return [f"links in place of {many(choices, 'choice')}: {listed}."]
 
 
 def _about_request(task: Task) -> list[str]:
@@ -429,7 +468,7 @@ def _settle(model: Any, X: Any, task: Task, reasons: list[str]) -> Clustering:
         return _found(model, [*reasons, f"the tree is cut at height {task.distance_threshold:g}."])
     if not makes_tree(type(model)):
         return _found(model, [*reasons, f"{many(model.n_clusters_, 'cluster')}: the number that this method finds."])
-    cut = cut_by_steps(model, X, task.metric)
+    cut = cut_by_steps(model, X, task.metric, task.between)
     made = cut.labels, int(cut.labels.max()) + 1, cut.tree, cut.certificate
     if made[1] != model.n_clusters_:
         model.set_params(n_clusters=made[1])

@@ -5,6 +5,9 @@ from linkwise.sources._duplicates import (
     duplicates as duplicates,
     near_duplicates as near_duplicates,
 )
+from linkwise.sources._easy_pairs import (
+    easy_label_pairs as easy_label_pairs,
+)
 from linkwise.sources._labels import (
     groups as groups,
     label_pairs as label_pairs,

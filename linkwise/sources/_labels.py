@@ -109,16 +109,17 @@ def label_pairs(
         together, apart = places[same], places[~same]
     else:
         wanted = read_share(must_link_share, "must_link_share", "label_pairs", m)
-        together = _pairs_of_one_class(rng, classes, wanted, replace)
+        together = pairs_of_one_class(rng, classes, wanted, replace, "label_pairs")
         apart = _pairs_of_two_classes(rng, classes, m - wanted, replace)
     return Constraints.build(
         classes.n_samples, must_link=classes.member[together], cannot_link=classes.member[apart], weight=weight
     )
 
 
-def _pairs_of_one_class(rng: np.random.Generator, classes: Classes, m: int, replace: bool) -> IntArray:
+def pairs_of_one_class(rng: np.random.Generator, classes: Classes, m: int, replace: bool, who: str) -> IntArray:
+    """Draw pairs of places of one class, each pair equally likely."""
     pairs = classes.size * (classes.size - 1) // 2
-    rank = draw_ranks(rng, "label_pairs", "pairs of one class", int(pairs.sum()), m, replace)
+    rank = draw_ranks(rng, who, "pairs of one class", int(pairs.sum()), m, replace)
     if not m:
         return np.empty((0, 2), dtype=np.intp)
     return pairs_in_runs(classes.start, classes.size, np.cumsum(pairs) - pairs, rank)  # type: ignore[no-any-return]

@@ -5,10 +5,11 @@ from __future__ import annotations
 import pytest
 from sklearn.base import BaseEstimator
 
-from linkwise.engines import ConstrainedClusterer, DistanceLearner, MetricLearner
+from linkwise.constraints import CHOICES, LINKS, MinSeparation
+from linkwise.engines import Consensus, ConstrainedClusterer, DistanceLearner, MetricLearner
 from linkwise.engines._base import ConstrainedEstimator
 from linkwise.engines._labels_mixin import PartitionMixin
-from tests.contract.cases import ALL, CASES, DISTANCE, LABELS, METRIC, TREE, each
+from tests.contract.cases import ALL, CASES, CLUSTERERS, DISTANCE, LABELS, METRIC, TREE, each
 from tests.contract.discovery import COUNTING, estimators, takers_of_y
 
 BASES = {ConstrainedClusterer, ConstrainedEstimator, DistanceLearner, MetricLearner}
@@ -27,6 +28,9 @@ def test_a_case_agrees_with_its_class(case):
     cls = case.estimator
     assert case.kinds == cls.understands != frozenset()
     assert case.rules == cls.understands_rules
+    linked = case.answers in CLUSTERERS and case.kinds >= LINKS and cls is not Consensus
+    assert cls.resolves == (CHOICES if linked else frozenset())
+    assert cls.resolves_rules == ({MinSeparation} - case.rules if linked else frozenset())
     assert case.best_effort == getattr(cls, "best_effort", False)
     assert case.weighs == getattr(cls, "weighs", False)
     assert case.takes_sparse == cls().__sklearn_tags__().input_tags.sparse

@@ -11,6 +11,7 @@ from numpy.testing import assert_array_equal
 from sklearn.base import clone
 
 from linkwise import Constraints
+from linkwise.constraints import NeighborWithin, SizeBetween
 from linkwise.engines import RCA, DistBoost, SVMMetric, XingMetric
 from linkwise.exceptions import InfeasibleConstraintsError, UnsupportedConstraintError
 from tests.contract.agreement import assert_same
@@ -26,8 +27,9 @@ def test_a_failed_fit_leaves_the_state(case, example):
     if case.answers in CLUSTERERS:
         with pytest.raises(InfeasibleConstraintsError):
             model.fit(X, constraints=Constraints.build(len(X), **OPPOSITE[example.kinds[0]]))
+    foreign = SizeBetween(1) if SizeBetween not in case.rules else NeighborWithin(100.0)
     with pytest.raises(UnsupportedConstraintError):
-        model.fit(X[:, :1], constraints=Constraints.build(len(X), cannot_link_any=[(0, 1, 2)]))
+        model.fit(X[:, :1], constraints=Constraints.build(len(X), rules=foreign))
     with pytest.raises(ValueError, match="NaN"):
         model.fit(np.full_like(X, np.nan))
     assert vars(model).keys() == before.keys()

@@ -198,6 +198,7 @@ class Consensus(PartitionMixin, ConstrainedClusterer):
 
     understands: ClassVar[frozenset[Kind]] = LINKS | {Kind.TRIPLET}
     weighs: ClassVar[bool] = True
+    _links_will_do: ClassVar[bool] = False  # the trust in each statement is reported
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "max_samples": [Interval(Integral, 2, None, closed="left")],
         "random_state": ["random_state"],

@@ -9,14 +9,16 @@ import numpy as np
 
 from linkwise._compat import Interval, StrOptions
 from linkwise._random import make_generator
+from linkwise._typing import IntArray
 from linkwise.constraints import LINKS, Kind, Rule, SizeBetween
 from linkwise.engines import REPORTED, ConstrainedClusterer, Kept
 from linkwise.engines.assignment import ExactPlaces, GreedyPlaces, Place, SizedPlaces, size_bounds
 from linkwise.engines.partitional._centroid_mixin import CentroidMixin
-from linkwise.engines.partitional._init import Start, read_init
+from linkwise.engines.partitional._init import INITS, Start, read_init
 from linkwise.engines.partitional._loop import TRIES, USUAL, KMeansRun, Loop, expand, run_from_starts
 from linkwise.exceptions import GaveUpError, UnsupportedConstraintError
 from linkwise.problem import Problem
+from linkwise.problem.statements import mean_rows
 
 
 def cop_kmeans(
@@ -44,6 +46,8 @@ def cop_kmeans(
             return GreedyPlaces(cloud, problem.X, problem.constraints, given)
         return ExactPlaces(cloud, problem.witness)
 
+    if isinstance(init, str) and init == "feasible":
+        init = _means_of(problem.witness(), problem.X)
     start = Start(read_init(init, k, problem.X.shape[1], problem.who), cloud, k, rng)
     try:
         ended = run_from_starts(cloud, start, place, loop, problem.X, max_tries if assignment == "greedy" else TRIES)
@@ -52,6 +56,11 @@ def cop_kmeans(
             problem.verdict.raise_if_infeasible()
         raise
     return expand(ended, problem)
+
+
+def _means_of(labels: IntArray, X: Any) -> Any:
+    """Centers of the clusters of some labels."""
+    return mean_rows(X, labels, np.bincount(labels).astype(np.float64))
 
 
 class COPKMeans(CentroidMixin, ConstrainedClusterer):
@@ -67,6 +76,9 @@ class COPKMeans(CentroidMixin, ConstrainedClusterer):
     max_tries : int, default=10
         Maximum number of starts of "greedy" per run, each with its own order; a start that fails is replaced by the
         next. With ``order="given"`` and given centers there is only one try.
+    init : {"k-means++", "neighborhoods", "feasible"} or array-like of shape (n_clusters, n_features)
+        Initial centers: drawn far from each other, the means of must-linked groups, those of some clustering in which
+        all statements hold (the witness of `check`, found without regard to the data), or given.
 
     Attributes
     ----------
@@ -116,6 +128,7 @@ class COPKMeans(CentroidMixin, ConstrainedClusterer):
     understands: ClassVar[frozenset[Kind]] = LINKS
     understands_rules: ClassVar[frozenset[type[Rule]]] = frozenset({SizeBetween})
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        "init": [StrOptions({*INITS, "feasible"}), "array-like"],
         "assignment": [StrOptions({"exact", "greedy"})],
         "order": [StrOptions({"random", "given"})],
         "max_tries": [Interval(Integral, 1, None, closed="left")],

@@ -197,7 +197,7 @@ class EntryDoubt(Doubt):
             others = self._others(entry)
             if not len(others):
                 continue
-            rank = rank_among(self._distances(np.append(entry.sample, others))[0, 1:], reference)
+            rank = rank_among(self.distances(np.append(entry.sample, others))[0, 1:], reference)
             apart = entry.label < 0 and said.kind[entry.statement] == Kind.APART
             score[at] = 1 - rank.min() if apart else rank.mean()
         return score

@@ -62,7 +62,7 @@ class Doubt:
 
     def reference(self) -> FloatArray:
         """Distances between samples drawn at random, rising."""
-        some = self._distances(np.random.default_rng(0).permutation(self.constraints.n_samples)[:_REFERENCE])
+        some = self.distances(np.random.default_rng(0).permutation(self.constraints.n_samples)[:_REFERENCE])
         return np.sort(some[np.triu_indices(len(some), 1)])
 
     def _plain(self, statements: IntArray, reference: FloatArray) -> FloatArray:
@@ -70,7 +70,7 @@ class Doubt:
         samples, small = np.unique(items, return_inverse=True)
         padded = int(samples[0] < 0)
         a, b, c = small.reshape(-1, 3).T - padded
-        rank = rank_among(self._distances(samples[padded:]), reference)
+        rank = rank_among(self.distances(samples[padded:]), reference)
         close = rank[a, b]
         score = np.where(kind == Kind.MUST_LINK, close, 1 - close)
         triplet = kind == Kind.TRIPLET
@@ -81,14 +81,15 @@ class Doubt:
     def _group(self, statement: int, kind: Kind, reference: FloatArray) -> float:
         groups = self.constraints.groups
         members = groups.of(int(np.searchsorted(groups.statement, statement)))[:_MEMBERS]
-        rank = rank_among(self._distances(members), reference)
+        rank = rank_among(self.distances(members), reference)
         if kind is Kind.TOGETHER:
             return float(rank[np.triu_indices(len(members), 1)].max())
         if kind is Kind.APART:
             return 1 - float(rank[np.triu_indices(len(members), 1)].min())
         return float(rank[0, 1:].min()) if kind is Kind.MUST_LINK_ANY else 1 - float(rank[0, 1:].max())
 
-    def _distances(self, samples: IntArray) -> FloatArray:
+    def distances(self, samples: IntArray) -> FloatArray:
+        """Distances between some samples."""
         X = self.X
         if self.metric == "precomputed":
             return np.asarray(np.asarray(X)[np.ix_(samples, samples)], dtype=np.float64)

@@ -8,7 +8,16 @@ from linkwise.problem.feasibility._check import (
     judge as judge,
     read_hard as read_hard,
     read_k as read_k,
+    read_range as read_range,
 )
 from linkwise.problem.feasibility._choices import (
     Choices as Choices,
+    choice_core as choice_core,
+    choose_links as choose_links,
+    links_in as links_in,
+    make_choices as make_choices,
+)
+from linkwise.problem.feasibility._structure import (
+    Structure as Structure,
+    structure as structure,
 )

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from numbers import Integral
 from typing import Any, Literal
 
 import numpy as np
 
 from linkwise._typing import IntArray
+from linkwise._validation import is_whole
 from linkwise.constraints import Constraints, Kind, MinSeparation, has_parts, must_links_within, require_constraints
 from linkwise.exceptions import InfeasibleConstraintsError, LinkwiseError
 from linkwise.problem.explain import (
@@ -28,6 +28,7 @@ from linkwise.problem.explain import (
 )
 from linkwise.problem.feasibility._choices import Choices, choice_core, free_witness, make_choices, settle_choices
 from linkwise.problem.feasibility._n_clusters import Number, decide_number, tear_one_link
+from linkwise.problem.feasibility._ranges import every_number_between, settle_range
 from linkwise.problem.feasibility._rule_checks import settle_rules
 from linkwise.problem.statements import Budget, Hard
 from linkwise.problem.triplets import blocks_or_none
@@ -97,7 +98,11 @@ class Verdict:
 
 
 def check(
-    constraints: Constraints, *, n_clusters: int | None = None, X: Any = None, metric: str = "euclidean"
+    constraints: Constraints,
+    *,
+    n_clusters: int | tuple[int, int] | None = None,
+    X: Any = None,
+    metric: str = "euclidean",
 ) -> Verdict:
     """Decide whether all hard statements can hold together, and show why.
 
@@ -105,8 +110,9 @@ def check(
     ----------
     constraints : Constraints
         Statements of any kind. Soft ones are negotiable and left out.
-    n_clusters : int, optional
-        Ask for a clustering with exactly this number of clusters; default: any number.
+    n_clusters : int or (int, int), optional
+        Ask for a clustering with exactly this number of clusters, or with some number from the first to the second,
+        both included; default: any number.
     X : array-like, optional
         The data; needed to decide about rules on distances, and used to doubt those statements first that they
         contradict most.
@@ -130,7 +136,9 @@ def check(
     written out as pairs.
 
     **Cost** near-linear for pairs; one tree building per contraction with triplets. **Guarantee** a witness satisfies
-    every hard statement; no proper subset of an explanation's core conflicts.
+    every hard statement; no proper subset of an explanation's core conflicts. Without choices and without rules about
+    sizes and neighbors, all numbers of clusters between two possible ones are possible, so a range is decided by one
+    number; otherwise its numbers are searched one by one within a budget.
 
     Examples
     --------
@@ -140,16 +148,33 @@ def check(
     >>> triangle = Constraints.build(3, cannot_link=[(0, 1), (1, 2), (0, 2)])
     >>> check(triangle, n_clusters=2).because
     '3 groups of samples are pairwise apart, so at least 3 clusters are needed, not 2.'
+    >>> check(triangle, n_clusters=(2, 5)).witness.tolist()
+    [0, 1, 2]
     """
     require_constraints(constraints, "check")
     hard = read_hard(constraints, X, metric, "check")
+    if isinstance(n_clusters, (tuple, list)):
+        return decide(hard, read_range(n_clusters, constraints.n_samples, "check"), X, metric)
     return decide(hard, read_k(n_clusters, constraints, "check"), X, metric)
 
 
-def decide(hard: Hard, k: int | None, X: Any = None, metric: str = "euclidean") -> Verdict:
+def decide(hard: Hard, k: int | tuple[int, int] | None, X: Any = None, metric: str = "euclidean") -> Verdict:
     """Decide about statements that were read already, as `check` does."""
     constraints = hard.constraints
-    verdict = judge(hard, Choices.of(constraints), k, X, metric, Doubt(constraints, X, metric))
+    choices, rank = Choices.of(constraints), Doubt(constraints, X, metric)
+    if isinstance(k, tuple):
+        by_rule = hard.numbers[hard.numbers >= constraints.n_statements]
+        verdict = settle_range(
+            hard,
+            *k,
+            convex=every_number_between(hard, has_choices=len(choices) > 0, has_data=X is not None),
+            judge=lambda one, budget: judge(hard, choices, one, X, metric, rank, budget),
+            judge_only=lambda some, one, budget: judge(
+                hard.only(np.union1d(some, by_rule)), choices.only(some), one, X, metric, None, budget
+            ),
+        )
+    else:
+        verdict = judge(hard, choices, k, X, metric, rank)
     soft = int((~constraints.is_hard).sum())
     if not soft:
         return verdict
@@ -187,7 +212,8 @@ def judge(
     if verdict.status == "feasible" and verdict.witness is None:
         verdict = replace(verdict, witness=free_witness(hard, block))
     if hard.constraints.rules and verdict.status != "infeasible":
-        status, witness, why_not, because = settle_rules(hard, block, verdict.witness, verdict.status, k, X, metric)
+        given = replace(number, witness=verdict.witness)
+        status, witness, why_not, because = settle_rules(hard, choices, block, given, k, X, metric, budget)
         because = verdict.because if status == verdict.status else because
         verdict = replace(verdict, status=status, witness=witness, explanation=why_not, because=because)
     if isinstance(verdict.witness, Dendrogram) and hard.constraints.ids is not None:
@@ -321,13 +347,28 @@ def read_k(n_clusters: Any, constraints: Constraints, who: str) -> int | None:
     n = constraints.n_samples
     if n_clusters is None:
         return None
-    if isinstance(n_clusters, (bool, np.bool_)) or not isinstance(n_clusters, Integral):
+    if not is_whole(n_clusters):
         msg = f"{who}: n_clusters is {n_clusters!r}, expected a whole number from 1 to {n}."
         raise LinkwiseError(msg)
     if not 1 <= int(n_clusters) <= n:
         msg = f"{who}: n_clusters is {n_clusters}, expected 1 to {n}, the number of samples."
         raise LinkwiseError(msg)
     return int(n_clusters)
+
+
+def read_range(n_clusters: Any, n_samples: int, who: str) -> tuple[int, int]:
+    """Read a wanted range of numbers of clusters; its end may lie above the number of samples."""
+    if len(n_clusters) != 2 or not all(is_whole(value) for value in n_clusters):
+        msg = f"{who}: n_clusters is {n_clusters!r}, expected two whole numbers, the fewest and the most clusters."
+        raise LinkwiseError(msg)
+    low, high = (int(value) for value in n_clusters)
+    if not 1 <= low <= min(high, n_samples):
+        msg = (
+            f"{who}: n_clusters is {(low, high)}, expected the fewest first, and from 1 to {n_samples}, the number of "
+            f"samples.\nHint: n_clusters=({max(1, min(low, high, n_samples))}, {max(low, high, 1)})."
+        )
+        raise LinkwiseError(msg)
+    return low, high
 
 
 def read_hard(constraints: Constraints, X: Any, metric: str, who: str) -> Hard:

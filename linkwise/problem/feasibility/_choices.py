@@ -7,13 +7,14 @@ the other sort the question is NP-complete, so it is decided by a search over th
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, NamedTuple
 
 import numpy as np
 
 from linkwise._messages import many
-from linkwise._typing import BoolArray, IntArray
+from linkwise._typing import BoolArray, FloatArray, IntArray
 from linkwise.constraints import Constraints, Groups, Kind
 from linkwise.problem.explain import explain_hard, minimal_core, name_list
 from linkwise.problem.feasibility._cuts_of_size import hierarchy_of_blocks
@@ -22,7 +23,7 @@ from linkwise.problem.statements import Budget, Hard
 from linkwise.problem.triplets import blocks_or_none
 from linkwise.result import Dendrogram
 
-_WORK = 10.0
+_WORK, _PREFERRED = 10.0, 5.0  # units to decide, and to choose what the data prefer
 _NODE, _CHOICE = 15_000, 1_000  # steps of a branch, and those for each choice in it
 
 
@@ -59,6 +60,10 @@ class Choices:
         kind = np.where(self.is_must, Kind.MUST_LINK_ANY, Kind.CANNOT_LINK_ANY).astype(np.int8)
         return self.groups.hold(kind, labels)
 
+    def head(self, group: int) -> tuple[int, int]:
+        """The sample that chooses, and the statement."""
+        return int(self.groups.of(group)[0]), int(self.groups.statement[group])
+
 
 def settle_choices(hard: Hard, choices: Choices, k: int | None, budget: Budget | None = None) -> Number:
     """Decide whether statements without a contradiction leave a way to make the choices."""
@@ -68,7 +73,7 @@ def settle_choices(hard: Hard, choices: Choices, k: int | None, budget: Budget |
         msg = "contradictions are reported before choices are decided"
         raise AssertionError(msg)
     bounds = decide_number(hard, block, None)
-    status, witness = make_choices(hard, choices, k, work.share(_WORK))
+    status, witness, _ = make_choices(hard, choices, k, work.share(_WORK))
     goal = "" if k is None else many(k, "cluster")
     where = f" in {goal}" if goal else ""
     if status == "feasible":
@@ -108,18 +113,33 @@ def free_witness(hard: Hard, block: IntArray, *, marked: bool = False) -> Dendro
     return Dendrogram(hard.n, tree.parent, tree.raw_height)
 
 
-def make_choices(
-    hard: Hard, choices: Choices, k: int | None, budget: Budget
-) -> tuple[Literal["feasible", "infeasible", "unknown"], Dendrogram | IntArray | None]:
-    """Make one choice after the other, fewest possibilities first, and backtrack from dead ends."""
-    if k is None and choices.is_must.all() and not hard.separates:
-        return "feasible", _one_cluster(hard)
-    stack = [hard]
+class Made(NamedTuple):
+    """The end of a search over choices: a witness if they can be made, and the statements with the links chosen."""
+
+    status: Literal["feasible", "infeasible", "unknown"]
+    witness: Dendrogram | IntArray | None = None
+    hard: Hard | None = None
+
+
+Far = Callable[[int, IntArray], FloatArray]  # distances of a sample from others
+
+
+def make_choices(hard: Hard, choices: Choices, k: int | None, budget: Budget, far: Far | None = None) -> Made:
+    """Make one choice after the other, fewest possibilities first, and backtrack from dead ends.
+
+    By default a choice of cannot-links is made only where a clustering breaks it. With ``far`` each of them is made, so
+    that the links alone entail all choices; the nearest sample is tried first for a must-link, the farthest for a
+    cannot-link.
+    """
+    if k is None and far is None and choices.is_must.all() and not hard.separates:
+        return Made("feasible", _one_cluster(hard))
+    apart = np.flatnonzero(~choices.is_must) if far is not None else np.empty(0, dtype=np.intp)
+    stack = [(hard, 0)]  # with the choices of cannot-links that were made
     undecided = False
     while stack:
         if budget.over:
-            return "unknown", None
-        here = stack.pop()
+            return Made("unknown")
+        here, made = stack.pop()
         budget.spend(_NODE + _CHOICE * len(choices) + here.steps)
         block = blocks_or_none(here)
         if block is None:
@@ -129,32 +149,68 @@ def make_choices(
             continue
         waiting = np.flatnonzero(choices.is_must & ~held)
         if len(waiting):
-            options = [_others(choices, int(g), block) for g in waiting]
+            options = [_others(choices, int(g), block, far) for g in waiting]
             best = int(np.argmin([len(found) for found in options]))
-            statement = int(choices.groups.statement[waiting[best]])
-            head = int(choices.groups.of(int(waiting[best]))[0])
-            stack += [here.with_must(head, int(y), statement) for y in reversed(options[best])]
+            head, statement = choices.head(int(waiting[best]))
+            stack += [(here.with_must(head, int(y), statement), made) for y in reversed(options[best])]
             continue
-        number = decide_number(here, block, k, reasons=False, budget=budget)
-        undecided |= number.status == "unknown"
-        if number.status != "feasible":
-            continue
-        witness = number.witness if k is not None else free_witness(here, block, marked=True)
-        labels = witness.cut_marked() if isinstance(witness, Dendrogram) else witness
-        broken = np.flatnonzero(~choices.held(np.asarray(labels)))
-        if not len(broken):
-            return "feasible", witness
-        g = int(broken[0])
-        head = int(choices.groups.of(g)[0])
-        statement = int(choices.groups.statement[g])
-        stack += [here.with_cannot(head, int(y), statement) for y in reversed(_others(choices, g, block))]
-    return ("unknown" if undecided else "infeasible"), None
+        while made < len(apart) and _are_apart(here, block, choices.groups.of(int(apart[made]))):
+            made += 1
+        if made == len(apart):
+            number = decide_number(here, block, k, reasons=False, budget=budget)
+            undecided |= number.status == "unknown"
+            if number.status != "feasible":
+                continue
+            witness = number.witness if k is not None else free_witness(here, block, marked=True)
+            labels = witness.cut_marked() if isinstance(witness, Dendrogram) else witness
+            broken = np.flatnonzero(~choices.held(np.asarray(labels)))
+            if not len(broken):
+                return Made("feasible", witness, here)
+        g = int(apart[made]) if made < len(apart) else int(broken[0])
+        head, statement = choices.head(g)
+        others = _others(choices, g, block, far)
+        stack += [(here.with_cannot(head, int(y), statement), made) for y in reversed(others)]
+    return Made("unknown" if undecided else "infeasible")
 
 
-def _others(choices: Choices, group: int, block: IntArray) -> IntArray:
+def choose_links(hard: Hard, choices: Choices, k: int | None, far: Far) -> tuple[IntArray, IntArray] | None:
+    """Choose links that entail all choices and can hold together, in the order that the data prefer; None if not found.
+
+    Return the must-links and the cannot-links.
+    """
+    found = make_choices(hard, choices, k, Budget(_PREFERRED), far).hard
+    return None if found is None else (found.must[len(hard.must) :], found.cannot[len(hard.cannot) :])
+
+
+def links_in(labels: IntArray, choices: Choices, far: Far) -> tuple[IntArray, IntArray]:
+    """For each choice the link that holds in a clustering and that the data prefer: must-links, and cannot-links."""
+    pairs = np.empty((len(choices), 2), dtype=np.intp)
+    for g in range(len(choices)):
+        head, others = choices.groups.of(g)[0], choices.groups.of(g)[1:]
+        others = others[(labels[others] == labels[head]) == choices.is_must[g]]
+        pairs[g] = head, _preferred(int(head), others, far, nearest=bool(choices.is_must[g]))[0]
+    return pairs[choices.is_must], pairs[~choices.is_must]
+
+
+def _preferred(head: int, others: IntArray, far: Far, *, nearest: bool) -> IntArray:
+    distance = far(head, others)
+    return np.asarray(others[np.argsort(distance if nearest else -distance, kind="stable")], dtype=np.intp)
+
+
+def _are_apart(hard: Hard, block: IntArray, members: IntArray) -> bool:
+    """Whether statements keep the block of the first member apart from that of another."""
+    head, others = block[members[0]], block[members[1:]]
+    ends, owner, inside = block[hard.cannot], hard.apart.owner, block[hard.apart.member]
+    around = [ends[ends[:, 0] == head, 1], ends[ends[:, 1] == head, 0], inside[np.isin(owner, owner[inside == head])]]
+    return bool(np.isin(others[others != head], np.concatenate(around)).any())
+
+
+def _others(choices: Choices, group: int, block: IntArray, far: Far | None = None) -> IntArray:
     """One sample of each block there is to choose from, other than the chooser's own."""
     members = choices.groups.of(group)
     others = members[1:][block[members[1:]] != block[members[0]]]
+    if far is not None:
+        others = _preferred(int(members[0]), others, far, nearest=bool(choices.is_must[group]))
     _, first = np.unique(block[others], return_index=True)
     return np.asarray(others[np.sort(first)], dtype=np.intp)
 

@@ -7,6 +7,7 @@ into at most k clusters is a coloring with k colors.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from enum import IntEnum
 
 import numpy as np
@@ -21,6 +22,7 @@ _SEARCH, _SOLVE = 4.0, 10.0  # units of work for the built-in search and for a s
 _CELLS = 50_000_000
 _VISITS = 2_000_000_000
 _STARTS = 64
+_MOST_TRIED, _PARTITION = 16, 2_000  # blocks up to which all partitions are tried, and steps for one label of one
 _VERTEX = 1  # steps of looking at one vertex in the search
 
 
@@ -123,15 +125,21 @@ class ConflictGraph:
         np.fill_diagonal(apart, False)
         return apart
 
+    @property
+    def max_degree(self) -> int:
+        """The largest number of neighbors of a block; those of several cliques are counted once for each."""
+        return int(self._cliques.degree.max(initial=0))
+
+    def peels(self, n_colors: int) -> bool:
+        """Whether blocks with fewer neighbors left than colors can be removed until none is left."""
+        return self._light and not _peel(self._cliques, n_colors)[1].any()
+
     def enough(self) -> int:
         """Return the least number of colors for which peeling alone finds a coloring (degeneracy + 1)."""
-        low, high = 1, int(self._cliques.degree.max(initial=0)) + 1
+        low, high = 1, self.max_degree + 1
         while low < high:
             middle = (low + high) // 2
-            if _peel(self._cliques, middle)[1].any():
-                low = middle + 1
-            else:
-                high = middle
+            low, high = (low, middle) if self.peels(middle) else (middle + 1, high)
         return low
 
     def color(self, n_colors: int, budget: Budget | None = None) -> tuple[Outcome, IntArray]:
@@ -171,3 +179,39 @@ def spread(color: IntArray, n_clusters: int) -> IntArray:
     label = label.astype(np.intp)
     label[moved] = len(first) + np.arange(len(moved))
     return label
+
+
+def search_partitions(
+    graph: ConflictGraph, accepted: Callable[[IntArray], bool], k: int | None, budget: Budget
+) -> tuple[Outcome, IntArray]:
+    """Try all partitions of a few blocks into ``k`` parts, or any number, that keep apart what the graph does.
+
+    Labels are restricted growth strings: a block joins an earlier part or opens the next one. **Cost** the number of
+    partitions, so that large graphs are left undecided. **Guarantee** exact unless the budget is used up.
+    """
+    n, most = graph.n, graph.n if k is None else k
+    label = np.full(n, -1, dtype=np.intp)
+    if n > _MOST_TRIED:
+        return Outcome.UNDECIDED, label
+    before = [np.flatnonzero(row[:v]) for v, row in enumerate(graph.matrix())]  # earlier blocks that are apart
+    parts = np.zeros(n + 1, dtype=np.intp)  # opened before each block
+    v = 0
+    while v >= 0:
+        if budget.over:
+            return Outcome.UNDECIDED, label
+        budget.spend(_PARTITION)
+        taken = label[before[v]]
+        following = next((c for c in range(label[v] + 1, min(parts[v] + 1, most)) if c not in taken), None)
+        if following is None:
+            label[v] = -1
+            v -= 1
+            continue
+        label[v] = following
+        parts[v + 1] = max(parts[v], following + 1)
+        if k is not None and parts[v + 1] + n - 1 - v < k:
+            continue
+        if v < n - 1:
+            v += 1
+        elif accepted(label):
+            return Outcome.FOUND, label
+    return Outcome.IMPOSSIBLE, label

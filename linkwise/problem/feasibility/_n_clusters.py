@@ -86,11 +86,23 @@ def decide_number(
             return refuse(lambda: _no_such_cut(hard, k, budget.share(_CORE)))
     if outcome is Outcome.FOUND and not len(hard.triplets):
         labels = by_first_appearance(spread(color, k)[block], k)[0]
-        return Number("feasible", labels, None, k_min, k_max, f"A partition into {k} clusters exists.")
+        because = f"A partition into {k} clusters exists{_easy(graph, k) if reasons else ''}."
+        return Number("feasible", labels, None, k_min, k_max, because)
     because = (
         f"Whether {k} clusters suffice was not decided; at least {k_min} are needed, at most {k_max} are possible."
     )
     return Number("unknown", None, None, k_min, k_max, because)
+
+
+def _easy(graph: ConflictGraph, k: int) -> str:
+    """The reason why a coloring with ``k`` colors is found without search, if there is one, to end a sentence."""
+    if not graph.max_degree:
+        return ""
+    if k > graph.max_degree:
+        return f": no group of samples is apart from {k} others"
+    if graph.peels(k):
+        return f": groups of samples can be placed in an order in which each is apart from fewer than {k} before it"
+    return ""
 
 
 def _too_many(hard: Hard, k: int, k_max: int) -> Explanation:

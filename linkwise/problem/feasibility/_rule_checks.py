@@ -23,16 +23,18 @@ from linkwise.constraints import (
 )
 from linkwise.problem.explain import Explanation, LinkGraph, explain, explain_hard, minimal_core, shrink
 from linkwise.problem.feasibility._choices import Choices
-from linkwise.problem.feasibility._coloring import ConflictGraph, Outcome
+from linkwise.problem.feasibility._coloring import ConflictGraph, Outcome, search_partitions
 from linkwise.problem.feasibility._coloring_solver import Sizes
 from linkwise.problem.feasibility._cuts_of_size import hierarchy_of_blocks
 from linkwise.problem.feasibility._kernels_cuts_of_size import _take_out
+from linkwise.problem.feasibility._n_clusters import Number
 from linkwise.problem.statements import Budget, Hard
 from linkwise.result import Dendrogram
 
 Status = Literal["feasible", "infeasible", "unknown"]
 Witness = Dendrogram | IntArray | None
 _WORK = 5.0  # for clusters of allowed sizes, and again for a minimal set without any
+_ALL = 1.0  # for trying all partitions, and again for a minimal set without any
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,9 +47,10 @@ class _Data:
 
 
 def settle_rules(
-    hard: Hard, block: IntArray, witness: Witness, status: Status, k: int | None, X: Any, metric: str
+    hard: Hard, choices: Choices, block: IntArray, number: Number, k: int | None, X: Any, metric: str, budget: Budget
 ) -> tuple[Status, Witness, Explanation | None, str]:
     """Re-judge a verdict on the statements under the rules; return status, witness, explanation and sentence."""
+    status, witness = number.status, number.witness
     rules = [rule for rule in hard.constraints.rules if not isinstance(rule, MaxCentroidDistance)]
     data = _Data(X is not None, {}, {})
     for rule in rules if data.known else ():
@@ -61,12 +64,11 @@ def settle_rules(
             return "infeasible", None, why, why.because
     if status == "unknown":
         return "unknown", None, None, ""
-    choices = Choices.of(hard.constraints)
     sizes = next((rule for rule in rules if isinstance(rule, SizeBetween)), None)
     by_size = Outcome.UNDECIDED
     found: list[Witness] = []
     if sizes is not None and not len(hard.triplets):
-        by_size, labels_by_size = _divide(hard, block, rules, k, Budget(_WORK))
+        by_size, labels_by_size = _divide(hard, block, rules, k, budget.share(_WORK))
         if by_size is Outcome.IMPOSSIBLE:
             why = _no_division(hard, rules, k)
             return "infeasible", None, why, why.because
@@ -77,9 +79,17 @@ def settle_rules(
             continue
         if all(_holds(rule, labels, data) for rule in rules):
             return "feasible", candidate, None, ""
+    decidable = data.known or all(isinstance(rule, SizeBetween) for rule in rules)
+    if decidable and not len(hard.triplets):
+        outcome, labels = _try_all(hard, choices, block, rules, k, data, budget.share(_ALL))
+        if outcome is Outcome.FOUND:
+            return "feasible", labels, None, ""
+        if outcome is Outcome.IMPOSSIBLE:
+            why = _no_partition(hard, choices, rules, k, data, budget.share(_ALL))
+            return "infeasible", None, why, why.because
     names = ", ".join(str(rule) for rule in rules)
     rest = f"no clustering was found in which {names} does as well."
-    if X is None and any(not isinstance(rule, SizeBetween) for rule in rules):
+    if not decidable:
         rest = f"whether {names} can as well depends on X."
     return "unknown", None, None, f"The statements alone can hold; {rest}"
 
@@ -167,6 +177,44 @@ def _no_division(hard: Hard, rules: Sequence[Rule], k: int | None) -> Explanatio
     where = "" if k is None else f" with {many(k, 'cluster')}"
     because = f"no clustering in which the statements hold{where} has sizes for which {names} holds."
     return explain_hard(hard, core, because, goal="" if k is None else many(k, "cluster"), complete=complete)
+
+
+def _try_all(
+    hard: Hard,
+    choices: Choices,
+    block: IntArray,
+    rules: Sequence[Rule],
+    k: int | None,
+    data: _Data,
+    budget: Budget,
+) -> tuple[Outcome, IntArray]:
+    """Try all partitions of a few blocks under cannot-links, choices and rules."""
+    graph = ConflictGraph(block, hard.cannot, hard.apart)
+
+    def accepted(label: IntArray) -> bool:
+        labels = label[block]
+        return bool(choices.held(labels).all()) and all(_holds(rule, labels, data) for rule in rules)
+
+    outcome, label = search_partitions(graph, accepted, k, budget)
+    return outcome, label[block] if outcome is Outcome.FOUND else label
+
+
+def _no_partition(
+    hard: Hard, choices: Choices, rules: Sequence[Rule], k: int | None, data: _Data, budget: Budget
+) -> Explanation:
+    """No partition follows the rules, by exhaustive search: a minimal set of statements for which it still is so."""
+
+    def impossible(subset: IntArray) -> bool:
+        part = hard.only(subset)
+        some = choices.only(subset)
+        block = components(hard.n, part.must)
+        return _try_all(part, some, block, rules, k, data, budget)[0] is Outcome.IMPOSSIBLE
+
+    core, complete = minimal_core(np.union1d(hard.numbers, choices.groups.statement), impossible, budget)
+    names = ", ".join(str(rule) for rule in rules)
+    goal = "" if k is None else many(k, "cluster")
+    because = f"no clustering in which the statements hold{f' with {goal}' if goal else ''} follows {names}."
+    return explain_hard(hard, core, because, goal=goal, complete=complete)
 
 
 def _ruled_out(rule: Rule, hard: Hard, block: IntArray, k: int | None, data: _Data) -> Explanation | None:

@@ -8,12 +8,13 @@ from typing import Literal
 
 import numpy as np
 
-from linkwise._messages import hint, more_lines, some_of
+from linkwise._messages import more_lines, some_of
 from linkwise._typing import BoolArray, FloatArray, IntArray
-from linkwise.constraints import Constraints, Entry, Kind, has_parts, list_entries, require_constraints
-from linkwise.exceptions import LinkwiseError, UnsupportedConstraintError
-from linkwise.problem.explain import expand
+from linkwise.constraints import CHOICES, Constraints, Entry, Kind, has_parts, list_entries, require_constraints
+from linkwise.exceptions import LinkwiseError
+from linkwise.problem.explain import expand, minimal_core
 from linkwise.problem.feasibility import check
+from linkwise.problem.repairs._choice_conflicts import ChoiceConflicts
 from linkwise.problem.repairs._components import Part, independent_parts, make_ready, part_of
 from linkwise.problem.repairs._entry_repair import blame_entries, repair_entries
 from linkwise.problem.repairs._error_rate import contradicted_by, share_of_wrong
@@ -66,7 +67,8 @@ class Repair:
     one, which share its blame. The rate of each kind is taken to hold for its unchecked statements too (for kinds with
     fewer than ten checked ones, the common rate). This assumes that being wrong has nothing to do with being checked.
     Two wrong statements can confirm each other and a repair never drops more than it must, so with much noise the
-    estimate is low; with few contradictions it is rough. It is 0 when nothing was dropped.
+    estimate is low; with few contradictions it is rough. It is 0 when nothing was dropped. With choices it is the share
+    of statements dropped.
 
     Examples
     --------
@@ -105,6 +107,8 @@ class Repair:
     @cached_property
     def noise(self) -> float:
         """Estimated share of wrong entries; the class's Notes describe the model."""
+        if np.isin(self.given.kind, list(CHOICES)).any():
+            return len(self.dropped) / self.given.n_statements
         if has_parts(self.given):
             expansion = expand(self.given)
             everything, count = expansion.everything, len(expansion.entries)
@@ -128,7 +132,7 @@ class Repair:
         if not len(self.dropped):
             head = "The one statement holds" if total == 1 else f"All {total:,} statements hold together"
             return f"{head}; nothing to drop."
-        if has_parts(self.given):
+        if has_parts(self.given) and not np.isin(self.given.kind, list(CHOICES)).any():
             total, noun = len(list_entries(self.given)), "entries"
         count = f"{len(self.entries):,} of {total:,} {noun}"
         if self.optimal:
@@ -154,7 +158,8 @@ def repair(
     Parameters
     ----------
     constraints : Constraints
-        Statements of any kind but choices; rules are not judged.
+        Statements of any kind; rules are not judged. With choices (``must_link_any``, ``cannot_link_any``) among them
+        every statement, group or choice, is kept or dropped as a whole.
     keep : {"most", "hard"}, default="most"
         "most" may drop hard statements too, each at a cost above that of all soft ones; "hard" refuses to.
     budget : float, default=10.0
@@ -175,8 +180,6 @@ def repair(
     ------
     InfeasibleConstraintsError
         ``keep="hard"`` and the hard statements contradict each other.
-    UnsupportedConstraintError
-        There are choices (``must_link_any``, ``cannot_link_any``) among the statements.
 
     Notes
     -----
@@ -206,19 +209,12 @@ def repair(
     if not isinstance(keep, str) or keep not in ("most", "hard"):
         msg = f'repair: keep is {keep!r}, expected "most" or "hard".'
         raise LinkwiseError(msg)
-    choices = [kind.word for kind in Kind if kind.is_choice and (constraints.kind == kind).any()]
-    if choices:
-        way = hint(
-            command="leave them out, or look at `linkwise explain`",
-            python="leave them out with `constraints.select(constraints.kind < Kind.MUST_LINK_ANY)`, or look at "
-            "`conflicts(constraints)`",
-        )
-        msg = f"repair does not weigh {' and '.join(choices)}.\nHint: {way}."
-        raise UnsupportedConstraintError(msg, tuple(choices))
     if keep == "hard":
         check(constraints).raise_if_infeasible()
     read_limits(budget, time_limit, "repair")
     everything = _as_hard(constraints)
+    if np.isin(constraints.kind, list(CHOICES)).any():
+        return _with_choices(constraints, everything, budget, time_limit)
     if blocks_or_none(Hard.of(everything)) is not None:
         return Repair(constraints, np.empty(0, np.intp), 0.0, True, 0.0, (), constraints)
     if has_parts(constraints):
@@ -259,6 +255,48 @@ def _by_statements(
     entries = tuple(Entry(int(s)) for s in dropped)
     cut = work.cut and not optimal
     return Repair(kept, dropped, cost, optimal, cost if optimal else bound, because, constraints, entries, cut)
+
+
+def _with_choices(constraints: Constraints, everything: Constraints, budget: float, time_limit: float | None) -> Repair:
+    """Repair a table with choices statement by statement; ``everything`` is the same table, all hard."""
+    work = Budget(budget, time_limit)
+    price, hard = _prices(constraints), constraints.is_hard
+    conflicts = ChoiceConflicts(everything)
+    off = conflicts.complete(np.argsort(-price, kind="stable"), work)
+    bound, n_hard = 0.0, int(off[hard].sum())
+    if hard.any() and not hard.all() and n_hard:
+        firm = np.flatnonzero(hard)
+        alone = ChoiceConflicts(everything.select(firm))
+        fewest, least = hit_conflicts(alone, np.ones(len(firm)), np.zeros(len(firm), np.bool_), 0, off[firm], work)
+        n_hard, bound = int(fewest.sum()), float(least) * float(price.max())
+        if least < n_hard or not alone.sure:
+            work = Budget(0.0)  # how many hard statements have to go is not known, so there is no proof for the rest
+    if off.any() and not work.over:
+        off, found = hit_conflicts(conflicts, price, hard, n_hard, off, work)
+        bound = max(bound, found)
+    cost = float(price[off].sum())
+    optimal = conflicts.sure and bound >= cost * (1 - 1e-9)
+    dropped = np.flatnonzero(off)
+    entries = tuple(Entry(int(s)) for s in dropped)
+    because = _blame_choices(constraints, conflicts, off)
+    lower = cost if optimal else min(bound, cost) if conflicts.sure else 0.0
+    kept = constraints.select(~off) if off.any() else constraints
+    return Repair(kept, dropped, cost, optimal, lower, because, constraints, entries, work.cut and not optimal)
+
+
+def _blame_choices(constraints: Constraints, conflicts: ChoiceConflicts, off: BoolArray) -> tuple[str, ...]:
+    """Describe which kept statements the first dropped ones contradict."""
+    budget, kept, lines = Budget(_BLAME), np.flatnonzero(~off), []
+    for statement in np.flatnonzero(off)[:_SHOWN].tolist():
+
+        def against(some: IntArray, dropped: int = statement) -> bool:
+            return conflicts.hold(np.append(some, dropped), budget) is False
+
+        said = constraints.describe(statement)
+        core = minimal_core(kept, against, budget)[0] if not budget.over and against(kept) else kept[:0]
+        others = some_of(constraints.describe_each(core)) if len(core) else "statements that stay"
+        lines.append(f"{said}: it contradicts {others}.")
+    return tuple(lines)
 
 
 def _by_entries(

@@ -56,6 +56,7 @@ BYTES = {
 }
 NAMED = ["--id", "name"]
 OUT = ["-o", "out"]
+CHOICE = ["cluster", "data.csv", *NAMED, "-c", "choice.csv"]
 
 TABLE = [
     # usage
@@ -64,7 +65,25 @@ TABLE = [
     ("L3", ["check", "said.csv", "--color"], 2, "No such option"),
     ("L3 near", ["plot", "out", "-o", "t.png", "--knd", "tree"], 2, "--kind"),
     ("L4", ["cluster", "data.csv", "-o"], 2, "requires an argument"),
-    ("L5", ["cluster", "data.csv", "-k", "abc", *OUT], 2, "'abc', expected a number of clusters (1 or more) or auto."),
+    (
+        "L5",
+        ["cluster", "data.csv", "-k", "abc", *OUT],
+        2,
+        "'abc', expected a number of clusters (1 or more) or auto, or",
+    ),
+    (
+        "L5 range",
+        ["cluster", "data.csv", "-k", "3-x", *OUT],
+        2,
+        "'3-x', expected a number of clusters (1 or more) or auto",
+    ),
+    ("L5 ends", ["cluster", "data.csv", "-k", "6-3", *OUT], 2, "'6-3', expected the fewest clusters first, as in 3-6."),
+    (
+        "L5 check",
+        ["check", "said.csv", "-k", "..4"],
+        2,
+        "expected a number of clusters (1 or more) or a range such as 3-6.",
+    ),
     ("L6", ["cluster", "data.csv", "-k", "0", *OUT], 2, "expected a number of clusters (1 or more) or auto"),
     ("L7", ["cluster", "data.csv", "-k", "-3", *OUT], 2, "expected a number of clusters (1 or more) or auto"),
     ("L8", ["cluster", "data.csv", "-k", "2", "--height", "3", *OUT], 2, "-k and --height both set where to cut"),
@@ -131,7 +150,7 @@ TABLE = [
     ("infinite", ["cluster", "infinite.csv", *OUT], 1, "line 2: 'inf'"),
     ("vast", ["cluster", "vast.csv", *OUT], 1, "overflow double precision"),
     ("no log", ["ask", "data.csv", *NAMED, "-l", "log.csv"], 1, "is not the log of a dialogue"),
-    ("choices", ["cluster", "data.csv", *NAMED, "-c", "choice.csv", *OUT], 1, "does not understand must_link_any"),
+    ("choices", [*CHOICE, "--method", "consensus", *OUT], 1, "does not understand must_link_any"),
     (
         "triplets",
         ["cluster", "data.csv", *NAMED, "-c", "trios.csv", "--method", "agglomerative", *OUT],

@@ -219,6 +219,7 @@ def test_a_contradiction_exits_3_and_names_lines(here, capsys):
         (["check", "none.csv"], 1, "No such file"),
         (["check", "data.csv"], 1, "expected kind,a,b,c,weight"),
         (["check", "said.csv", "-k", "50"], 2, "there are only 3 samples"),
+        (["check", "said.csv", "-k", "50-60"], 2, "-k 50-60: there are only 3 samples"),
     ],
 )
 def test_what_is_wrong_is_said_on_stderr_with_the_right_code(here, capsys, arguments, code, words):
@@ -261,6 +262,17 @@ def test_check_for_too_few_clusters_says_no(here, capsys):
     (here / "said.csv").write_text("type,a,b\ncannot_link,x,y\ncannot_link,y,z\ncannot_link,x,z\n")
     assert main(["check", "said.csv", "-k", "2"]) == 4
     assert "2 clusters" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("typed", ["2-3", "2..3", " 2 - 3 "])
+def test_check_takes_a_range_of_numbers_of_clusters(here, capsys, typed):
+    (here / "said.csv").write_text("kind,a,b\ncannot_link,x,y\ncannot_link,y,z\ncannot_link,x,z\ncannot_link,x,w\n")
+    assert main(["check", "said.csv", "-k", typed]) == 0
+    (here / "said.csv").write_text("kind,samples\napart,x;y;z;w\n")
+    assert main(["check", "said.csv", "-k", typed]) == 4
+    told = capsys.readouterr().out
+    assert "cannot hold in 2 to 3 clusters" in told
+    assert "Fewer clusters, down to 2, are impossible as well." in told
 
 
 def test_check_speaks_json(here, capsys):

@@ -13,6 +13,7 @@ from sklearn.datasets import load_iris
 import linkwise
 from linkwise import cluster, read_data, read_knowledge
 from linkwise.cli import main
+from linkwise.constraints import SizeBetween
 from linkwise.engines import ConstrainedClusterer
 from linkwise.exceptions import InvalidArgumentError, LinkwiseWarning, UnsupportedConstraintError
 from linkwise.io import read_labels
@@ -77,10 +78,11 @@ def found_labels(files):
         ([], {"n_clusters": 2}),
         (["-k", "3"], {"n_clusters": 3}),
         (["-k", "auto"], {"n_clusters": "auto"}),
+        (["-k", "3..4"], {"n_clusters": (3, 4)}),
         (["--height", "2.5"], {"distance_threshold": 2.5}),
         (["-k", "3", "--linkage", "complete"], {"n_clusters": 3, "linkage": "complete"}),
     ],
-    ids=["default", "k", "auto", "height", "linkage"],
+    ids=["default", "k", "auto", "range", "height", "linkage"],
 )
 def test_the_command_and_the_library_give_the_same_labels(files, capsys, monkeypatch, said, options, arguments):
     monkeypatch.setattr("linkwise.selection._automatic.COMPARE", 10)  # leaves out methods that are slow to compare
@@ -217,9 +219,8 @@ def test_arguments_that_do_not_go_together_are_refused_in_words():
     trios = label_triplets_sample(Y, 5, 0)
     with pytest.raises(UnsupportedConstraintError, match="Hint: method='ReCon'"):
         cluster(X, trios, method="pckmeans")
-    choice = linkwise.Constraints.build(N, must_link_any=[(0, 1, 2)])
     with pytest.raises(UnsupportedConstraintError, match="no method understands all of them together"):
-        cluster(X, choice, 3)
+        cluster(X, trios.with_rules(SizeBetween(2)), 3)
 
 
 def test_the_fit_without_constraints_has_the_same_method_and_cut():

@@ -174,6 +174,14 @@ def test_check_tells_bounds_coverage_and_use(here, capsys):
     assert (told["k_min"], told["k_max"]) == (2, 5)
     assert told["utility"]["coverage"] == pytest.approx(0.5)
     assert 0 <= told["utility"]["informativeness"] <= 1
+    assert (told["max_degree"], told["inductiveness"]) == (1, 1)
+
+
+def test_check_tells_degree_and_inductiveness_of_cannot_links(here, capsys):
+    (here / "star.csv").write_text("kind,a,b\ncannot_link,x,y\ncannot_link,x,z\ncannot_link,x,w\n")
+    assert main(["check", "star.csv"]) == 0
+    line = "Maximum cannot-link degree 3, inductiveness 1: 2 clusters or more are possible without search."
+    assert line in capsys.readouterr().out.splitlines()
 
 
 def test_the_most_telling_statements_are_written(here, capsys):

@@ -155,9 +155,8 @@ def test_what_cannot_be_is_said():
         cluster([1.0, 2.0])
     with pytest.raises(LinkwiseError, match="NaN"):
         cluster([[1.0], [np.nan]])
-    choice = Constraints.build(N, must_link_any=[(0, 1, 2)])
-    with pytest.raises(LinkwiseError, match="must_link_any"):
-        cluster(X, choice)
+    with pytest.raises(LinkwiseError, match="no method understands all of them"):
+        cluster(X, Constraints.build(N, triplets=[(0, 1, 2)], rules=SizeBetween(40)), 3)
 
 
 @pytest.mark.parametrize("linkage", ["average", "complete", "single", "ward", "weighted", "centroid", "median"])

@@ -14,7 +14,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.mixture import GaussianMixture
 
 from linkwise import ConstrainedGaussianMixture, Constraints, Kind
-from linkwise.constraints import MinSeparation
+from linkwise.constraints import NeighborWithin
 from linkwise.engines import PenalizedMixture
 from linkwise.exceptions import InfeasibleConstraintsError, LinkwiseError, MemoryLimitError, UnsupportedConstraintError
 from tests.oracles.mixture import Enumeration, em
@@ -189,8 +189,7 @@ def test_foreign_statements_are_refused(cls):
     X, _ = blobs()
     for said in (
         Constraints.build(60, triplets=[(0, 1, 2)]),
-        Constraints.build(60, must_link_any=[(0, 1, 2)]),
-        Constraints.build(60, rules=MinSeparation(0.1)),
+        Constraints.build(60, rules=NeighborWithin(0.1)),
     ):
         with pytest.raises(UnsupportedConstraintError, match="does not understand"):
             cls(3).fit(X, constraints=said)

@@ -7,10 +7,12 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
+import scipy.sparse as sp
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.cluster import KMeans
 
-from linkwise import Constraints, COPKMeans, verify
+from linkwise import Constraints, COPKMeans, check, verify
+from linkwise.constraints import MinSeparation
 from linkwise.exceptions import (
     GaveUpError,
     InfeasibleConstraintsError,
@@ -314,3 +316,23 @@ def test_soft_statements_that_can_hold_are_taken_as_hard():
     X, _, k, c = planted(2)
     soft = c.with_weight(0.5)
     assert_array_equal(cop_kmeans(X, soft, k, random_state=0).labels, cop_kmeans(X, c, k, random_state=0).labels)
+
+
+@pytest.mark.parametrize("sparse", [False, True])
+def test_a_start_from_a_feasible_clustering_equals_its_centers(sparse):
+    rng = np.random.default_rng(8)
+    for _ in range(20):
+        X = rng.random((12, 2))
+        cannot = [tuple(rng.choice(12, 2, replace=False).tolist()) for _ in range(8)]
+        said = Constraints.build(12, cannot_link=cannot, must_link_any=[(0, 1, 2)], rules=MinSeparation(0.05))
+        verdict = check(said, n_clusters=4, X=X)
+        if verdict.status == "infeasible":
+            continue
+        data = sp.csr_array(X) if sparse else X
+        found = COPKMeans(4, init="feasible").fit(data, constraints=said)
+        chosen = said.select(said.kind < 5) | found.chosen_
+        witness = check(chosen, n_clusters=4, X=X).witness
+        centers = np.stack([X[witness == c].mean(axis=0) for c in range(4)])
+        given = COPKMeans(4, init=centers).fit(data, constraints=said)
+        assert_array_equal(found.labels_, given.labels_)
+        assert found.certificate_.ok

@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 
 from linkwise import Constraints, check, repair, verify
-from linkwise.exceptions import UnsupportedConstraintError
 from linkwise.problem.feasibility import _choices, _coloring_solver
 from linkwise.problem.feasibility._coloring import ConflictGraph, Outcome
 from linkwise.problem.statements._budget import Budget
@@ -236,6 +235,6 @@ def test_repair_takes_back_the_fewest_members():
     assert len(seen) > 2
 
 
-def test_repair_of_groups_does_not_weigh_choices():
-    with pytest.raises(UnsupportedConstraintError, match="does not weigh must_link_any"):
-        repair(Constraints.build(3, must_link_any=[[0, 1, 2]], cannot_link=[(0, 1), (0, 2)]))
+def test_repair_of_groups_weighs_choices():
+    table = Constraints.build(3, must_link_any=[[0, 1, 2]], cannot_link=[(0, 1), (0, 2)])
+    assert repair(table).cost == 1

@@ -11,7 +11,7 @@ from scipy.spatial.distance import pdist, squareform
 
 from linkwise import Constraints, ReCon, verify
 from linkwise.engines.hierarchical.relative import _estimator, _run
-from linkwise.exceptions import InfeasibleConstraintsError, LinkwiseError, UnsupportedConstraintError
+from linkwise.exceptions import InfeasibleConstraintsError, LinkwiseError
 from linkwise.problem.triplets import _kernels_incremental
 from tests.oracles import generators, relative
 from tests.posing import posed
@@ -322,6 +322,6 @@ def test_the_estimator_builds_the_tree_of_the_engine():
     assert_array_equal(by_distances.fit(squareform(pdist(X)), constraints=constraints).labels_, model.labels_)
 
 
-def test_choices_are_refused():
-    with pytest.raises(UnsupportedConstraintError, match="must_link_any"):
-        ReCon().fit(np.arange(6.0).reshape(3, 2), constraints=Constraints.build(3, must_link_any=[(0, 1, 2)]))
+def test_choices_become_links():
+    said = Constraints.build(3, must_link_any=[(0, 1, 2)])
+    assert ReCon().fit(np.arange(6.0).reshape(3, 2), constraints=said).labels_.tolist() == [0, 0, 1]
