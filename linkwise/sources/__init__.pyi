@@ -5,6 +5,10 @@ from linkwise.sources._duplicates import (
     duplicates as duplicates,
     near_duplicates as near_duplicates,
 )
+from linkwise.sources._edges import (
+    from_co_occurrence as from_co_occurrence,
+    from_edges as from_edges,
+)
 from linkwise.sources._labels import (
     groups as groups,
     label_pairs as label_pairs,
