@@ -363,11 +363,17 @@ CASES = [
     labels(
         lw.engines.HMRFKMeans,
         weighs=True,
-        ways=(DEFAULT, way("learns weights of features", form="diagonal")),
+        ways=(
+            DEFAULT,
+            way("learns weights of features", form="diagonal"),
+            way("labels from beliefs", inference="bp"),
+            way("labels from fractions", inference="lp"),
+        ),
         sparse_ways=(
             ({"distortion": "cosine", "form": "none"}, True),
             ({"distortion": "kl", "form": "none"}, True),
             ({"form": "diagonal"}, False),
+            ({"distortion": "pearson", "form": "none"}, False),
         ),
     ),
     labels(lw.engines.CVQE, weighs=True, ways=(DEFAULT, way("centers as the paper prints them", update="printed"))),

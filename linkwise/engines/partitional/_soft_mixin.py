@@ -17,7 +17,7 @@ from linkwise.engines import REPORTED, Kept, is_table
 from linkwise.engines.distances import in_unit, squared_to, typical_variance, unit_of
 from linkwise.engines.partitional._centroid_mixin import CentroidMixin
 from linkwise.engines.partitional._cop_kmeans import cop_kmeans
-from linkwise.engines.partitional._distortions import Measure, State, make_measure
+from linkwise.engines.partitional._distortions import Measure, State, make_measure, prepare_rows
 from linkwise.engines.partitional._energy import INFERENCES, bind_samples
 from linkwise.engines.partitional._init import Start, read_init
 from linkwise.engines.partitional._learned_metric import Learned, ridge_of
@@ -25,6 +25,7 @@ from linkwise.engines.partitional._loop import Loop
 from linkwise.engines.partitional._penalties import SoftMethod
 from linkwise.engines.partitional._race import race
 from linkwise.engines.partitional._soft_loop import Alternation, Ended
+from linkwise.engines.partitional._weighted_distortions import Weighted, WeightedCosine, WeightedDivergence, Weights
 from linkwise.exceptions import GaveUpError, InfeasibleConstraintsError, LinkwiseError
 from linkwise.problem import Problem
 from linkwise.problem.statements import Contracted, SoftPairs
@@ -55,17 +56,31 @@ class Spread:
     metric: str = "none"
     per_cluster: bool = False
 
+    @property
+    def has_ridge(self) -> bool:
+        """Whether a metric is learned that a ridge keeps finite."""
+        return self.distortion == "squared_euclidean" and self.metric != "none"
+
     def measure(self, rows: Any, k: int, who: str, *, far: bool) -> Measure:
         """Prepare rows; ``far`` if the largest distance will be needed."""
-        if self.distortion != "squared_euclidean" and self.metric != "none":
-            msg = (
-                f'{who} does not learn a metric with distortion="{self.distortion}".\n'
-                'Hint: use form="none", or distortion="squared_euclidean".'
-            )
-            raise LinkwiseError(msg)
         if self.metric == "none":
             return make_measure(self.distortion, rows, k, who)
+        if self.distortion != "squared_euclidean":
+            return self._weighted(rows, k, who)
         return Learned(rows, k, full=self.metric == "full", per_cluster=self.per_cluster, far=far)
+
+    def _weighted(self, rows: Any, k: int, who: str) -> Weighted:
+        if self.metric == "full" or self.per_cluster:
+            wrong = 'form="full"' if self.metric == "full" else "per_cluster=True"
+            msg = (
+                f'{who} does not learn a metric with distortion="{self.distortion}" and {wrong}, only one weight for '
+                'each feature.\nHint: use form="diagonal" and per_cluster=False, or distortion="squared_euclidean".'
+            )
+            raise LinkwiseError(msg)
+        rows = prepare_rows(self.distortion, rows, who)
+        if self.distortion == "kl":
+            return WeightedDivergence(rows, k)
+        return WeightedCosine(rows, k, centered=self.distortion == "pearson")
 
 
 def _of_unit(found: SoftRun, unit: float, shape: tuple[int, int]) -> SoftRun:
@@ -129,8 +144,8 @@ def _contract_all(problem: Problem, rows: Any, cloud: Contracted) -> Contracted:
 
 
 def _fits_ridge(ridge: Any, model: Any) -> bool:
-    d, learned = model.n_features_in_, model._spread().metric
-    return learned == "none" or is_table(ridge, *((d, d) if learned == "full" else (d,)))
+    d, spread = model.n_features_in_, model._spread()
+    return not spread.has_ridge or is_table(ridge, *((d, d) if spread.metric == "full" else (d,)))
 
 
 def _fault_of_metric(metric: Any, model: Any) -> str:
@@ -157,9 +172,12 @@ class SoftMixin(CentroidMixin):
 
     Parameters
     ----------
-    inference : {"trees", "icm"}
+    inference : {"trees", "icm", "bp", "lp"}
         Assignment of the samples that statements name. "icm" moves one sample at a time until no move helps, in an
         order drawn from ``random_state``; "trees" then also moves whole trees of linked samples, which is never worse.
+        "bp" takes labels from loopy belief propagation, at most 200 rounds of messages, "lp" those with the largest
+        fractions in a linear program, whose size is that of the soft statements times ``n_clusters`` squared; both keep
+        the labels before where these are better.
     init : {"k-means++", "neighborhoods"} or array-like of shape (n_clusters, n_features)
         Initial centers: drawn far from each other, the means of must-linked samples (soft or hard), or given.
     n_init : int or "race"
@@ -279,6 +297,7 @@ class SoftMixin(CentroidMixin):
             self.__dict__.pop(name, None)
         if self._spread().metric != "none":
             self.metric_ = outcome.metric
+        if self._spread().has_ridge:
             # part of the cost of a new row, besides center and metric
             self._ridge = ridge_of(problem.X, full=self._spread().metric == "full")
 
@@ -316,14 +335,17 @@ class SoftMixin(CentroidMixin):
     def _measure_of(self, rows: Any) -> tuple[Measure, State]:
         """Return a measure of new rows, and the fitted state."""
         spread, k, who = self._spread(), len(self.cluster_centers_), type(self).__name__
-        if spread.metric != "none":
+        if spread.has_ridge:
             learned = Learned(rows, k, full=spread.metric == "full", per_cluster=spread.per_cluster, far=False)
             learned.ridge = self._ridge
             matrix = np.asarray(self.metric_)
             return learned, State(self.cluster_centers_, learned.make(matrix if spread.per_cluster else matrix[None]))
-        return make_measure(spread.distortion, rows, k, who), State(self.cluster_centers_)
+        measure = spread.measure(rows, k, who, far=False)
+        weights = None if spread.metric == "none" else Weights(np.asarray(self.metric_)[None])
+        return measure, State(self.cluster_centers_, weights)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = self._spread().metric == "none"
+        spread = self._spread()
+        tags.input_tags.sparse = spread.metric == "none" and spread.distortion != "pearson"
         return tags
