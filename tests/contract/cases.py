@@ -410,7 +410,11 @@ CASES = [
         weighs=True,
         plain=gaussians,
         may_leave_clusters_empty=True,
-        ways=(DEFAULT, way("samples components too wide to sum", n_clusters=1, covariance_type="diag", wide="gibbs")),
+        ways=(
+            DEFAULT,
+            way("samples components too wide to sum", n_clusters=1, covariance_type="diag", wide="gibbs"),
+            way("samples have weights", alpha=0.4, beta=0.3),
+        ),
         takes_sparse=False,
     ),
     labels(
