@@ -272,6 +272,7 @@ best_effort_tree = partial(Case, answers=TREE, kinds=TRIPLETS, best_effort=True)
 labels = partial(Case, answers=LABELS, kinds=LINKS)
 metric = partial(Case, answers=METRIC, kinds=LINKS, takes_sparse=False)
 
+SIZES = frozenset({SizeBetween})
 PRECOMPUTED = way("distances instead of samples", metric="precomputed")
 ONE = way("one cluster", n_clusters=1)
 WARD_IS_DENSE = ({"linkage": "ward"}, False)
@@ -342,7 +343,7 @@ CASES = [
     labels(lw.Consensus, kinds=LINKS | TRIPLETS, weighs=True, plain=votes_of_plain_views, counts_triplets=True),
     labels(
         lw.COPKMeans,
-        rules=frozenset({SizeBetween}),
+        rules=SIZES,
         ways=(
             DEFAULT,
             way("samples in turn", assignment="greedy"),
@@ -350,18 +351,20 @@ CASES = [
             ONE,
         ),
     ),
-    labels(lw.engines.ConstrainedKMeans),
-    labels(lw.engines.SeededKMeans, best_effort=True),
-    labels(lw.PCKMeans, weighs=True, ways=(DEFAULT, way("samples in turn", inference="icm"))),
+    labels(lw.engines.ConstrainedKMeans, rules=SIZES),
+    labels(lw.engines.SeededKMeans, rules=SIZES, best_effort=True),
+    labels(lw.PCKMeans, rules=SIZES, weighs=True, ways=(DEFAULT, way("samples in turn", inference="icm"))),
     labels(
         lw.MPCKMeans,
+        rules=SIZES,
         weighs=True,
         ways=(DEFAULT, way("a matrix for each cluster", form="full", per_cluster=True)),
         **LEARNS,
     ),
-    labels(lw.engines.MKMeans, weighs=True, **LEARNS),
+    labels(lw.engines.MKMeans, rules=SIZES, weighs=True, **LEARNS),
     labels(
         lw.engines.HMRFKMeans,
+        rules=SIZES,
         weighs=True,
         ways=(
             DEFAULT,
@@ -376,8 +379,13 @@ CASES = [
             ({"distortion": "pearson", "form": "none"}, False),
         ),
     ),
-    labels(lw.engines.CVQE, weighs=True, ways=(DEFAULT, way("centers as the paper prints them", update="printed"))),
-    labels(lw.engines.LCVQE, weighs=True),
+    labels(
+        lw.engines.CVQE,
+        rules=SIZES,
+        weighs=True,
+        ways=(DEFAULT, way("centers as the paper prints them", update="printed")),
+    ),
+    labels(lw.engines.LCVQE, rules=SIZES, weighs=True),
     labels(
         lw.engines.KernelKMeans,
         weighs=True,
@@ -392,6 +400,7 @@ CASES = [
     ),
     labels(
         lw.engines.SpectralLearning,
+        rules=SIZES,
         weighs=True,
         plain=lambda X, k, seed: kmeans(spectral.embedding(spectral.neighbor_graph(X, 10), k), k, seed),
         ways=(DEFAULT, ONE, way("an affinity with a width", affinity="rbf")),

@@ -75,10 +75,10 @@ class Field:
 
     def own_costs(self, table: FloatArray, charges: PairCharges) -> FloatArray:
         """Sum the costs of the bound samples, one row each, and the penalties of pairs within one node, over nodes."""
-        own = table if len(self.sample) == self.n_nodes else _sum_rows(table, self.node, self.n_nodes)
+        own = table if len(self.sample) == self.n_nodes else sum_rows(table, self.node, self.n_nodes)
         within = np.flatnonzero(self.link < 0)
         if len(within):
-            own = own + _sum_rows(charges.same[within], self.inner[within], self.n_nodes)
+            own = own + sum_rows(charges.same[within], self.inner[within], self.n_nodes)
         return np.ascontiguousarray(own)
 
     def link_charges(self, charges: PairCharges) -> Charges:
@@ -88,7 +88,7 @@ class Field:
         turn = self.flipped[at, None]
         first, second = charges.first[at], charges.second[at]
         sides = np.where(turn, second, first), np.where(turn, first, second), charges.same[at]
-        left, right, same = (_sum_rows(rows, self.link[at], n_links) for rows in sides)
+        left, right, same = (sum_rows(rows, self.link[at], n_links) for rows in sides)
         same[self.n_soft :] = np.inf
         # a hard link may join nodes that a soft pair joins as well
         weight = np.bincount(self.link[at], weights=charges.weight[at], minlength=n_links).astype(np.float64)
@@ -221,7 +221,7 @@ def _make_graph(n_nodes: int, ends: IntArray) -> Graph:
     )
 
 
-def _sum_rows(rows: FloatArray, to: IntArray, n: int) -> FloatArray:
+def sum_rows(rows: FloatArray, to: IntArray, n: int) -> FloatArray:
     """Sum the rows that have the same number ``to``."""
     k = rows.shape[1]
     flat = to[:, None] * k + np.arange(k)

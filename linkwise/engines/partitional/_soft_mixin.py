@@ -12,8 +12,9 @@ from linkwise._compat import StrOptions
 from linkwise._random import make_generator
 from linkwise._threads import Workers
 from linkwise._typing import FloatArray, IntArray
-from linkwise.constraints import LINKS, Kind
+from linkwise.constraints import LINKS, Kind, Rule, SizeBetween
 from linkwise.engines import REPORTED, Kept, is_table
+from linkwise.engines.assignment import size_bounds
 from linkwise.engines.distances import in_unit, squared_to, typical_variance, unit_of
 from linkwise.engines.partitional._centroid_mixin import CentroidMixin
 from linkwise.engines.partitional._cop_kmeans import cop_kmeans
@@ -24,6 +25,7 @@ from linkwise.engines.partitional._learned_metric import Learned, ridge_of
 from linkwise.engines.partitional._loop import Loop
 from linkwise.engines.partitional._penalties import SoftMethod
 from linkwise.engines.partitional._race import race
+from linkwise.engines.partitional._sized_labels import SizedLabels
 from linkwise.engines.partitional._soft_loop import Alternation, Ended
 from linkwise.engines.partitional._weighted_distortions import Weighted, WeightedCosine, WeightedDivergence, Weights
 from linkwise.exceptions import GaveUpError, InfeasibleConstraintsError, LinkwiseError
@@ -177,7 +179,8 @@ class SoftMixin(CentroidMixin):
         order drawn from ``random_state``; "trees" then also moves whole trees of linked samples, which is never worse.
         "bp" takes labels from loopy belief propagation, at most 200 rounds of messages, "lp" those with the largest
         fractions in a linear program, whose size is that of the soft statements times ``n_clusters`` squared; both keep
-        the labels before where these are better.
+        the labels before where these are better. Under bounds on sizes all four are one search: blocks of samples that
+        no soft statement joins, each assigned while the others stay.
     init : {"k-means++", "neighborhoods"} or array-like of shape (n_clusters, n_features)
         Initial centers: drawn far from each other, the means of must-linked samples (soft or hard), or given.
     n_init : int or "race"
@@ -193,10 +196,12 @@ class SoftMixin(CentroidMixin):
     objectives_ : ndarray
         The objective after each assignment of the run that was kept; never rises.
     best_assignment_ : bool
-        Whether each step of that run assigned at minimum cost: "trees", and the graph of statements has no cycle.
+        Whether each step of that run assigned at minimum cost: "trees", the graph of statements has no cycle, and there
+        are no bounds on sizes.
     """
 
     understands: ClassVar[frozenset[Kind]] = LINKS
+    understands_rules: ClassVar[frozenset[type[Rule]]] = frozenset({SizeBetween})
     weighs: ClassVar[bool] = True
     _dense_only: ClassVar[str] = (
         "a metric is learned from dense rows only: reduce the features first, as with "
@@ -241,7 +246,7 @@ class SoftMixin(CentroidMixin):
         measure = spread.measure(rows, k, who, far=not pairs.must.all())
         method = self._method(measure, pairs).of_unit(unit)
         cloud = problem.contract(measure.rows)
-        field = bind_samples(cloud, method.held)
+        field, bounds = bind_samples(cloud, method.held), size_bounds(problem.constraints)
         drawn_from = cloud if isinstance(given, np.ndarray) else _contract_all(problem, measure.rows, cloud)
         start = Start(given, drawn_from, k, rng)
         # neighborhoods are one good start; the others are drawn by k-means++
@@ -259,6 +264,7 @@ class SoftMixin(CentroidMixin):
             max_iter=loop.max_iter,
             tolerance=tolerance,
             watch=loop.watch,
+            sized=None if bounds is None else SizedLabels(cloud, bounds, method.held, problem.witness),
         )
         with Workers() as workers:
             measure.workers = workers
@@ -278,7 +284,7 @@ class SoftMixin(CentroidMixin):
         else:
             inertia = float(measure.costs_to(best.state, best.labels).sum())
         matrix = None if metric is None else metric.matrix if spread.per_cluster else metric.matrix[0]
-        exact = field.exact and self.inference == "trees"
+        exact = field.exact and self.inference == "trees" and bounds is None
         found = SoftRun(best.labels, centers, best.objective, best.objectives, inertia, best.n_iter, exact, matrix)
         return found if unit == 1.0 else _of_unit(found, unit, rows.shape)
 
