@@ -246,6 +246,13 @@ def from_means(cls: type, X: Any, k: int, seed: int) -> Any:
     return KMeans(k, init=means, n_init=1).fit(X).labels_
 
 
+def by_frequency(X: Any, k: int, seed: int) -> Any:
+    """The least distance times frequency to the means of the clusters, with the frequencies that were found."""
+    model = lw.engines.FrequencySensitiveKMeans(k, random_state=seed).fit(X)
+    means = np.array([X[model.labels_ == c].mean(axis=0) for c in range(k)])
+    return (((X[:, None] - means) ** 2).sum(axis=2) * model.frequencies_).argmin(axis=1)
+
+
 def gaussians(X: Any, k: int, seed: int) -> Any:
     """scikit-learn's mixture."""
     return GaussianMixture(k, random_state=seed).fit_predict(X)
@@ -352,6 +359,7 @@ CASES = [
         ),
     ),
     labels(lw.engines.ConstrainedKMeans, rules=SIZES),
+    labels(lw.engines.FrequencySensitiveKMeans, plain=by_frequency),
     labels(lw.engines.SeededKMeans, rules=SIZES, best_effort=True),
     labels(lw.PCKMeans, rules=SIZES, weighs=True, ways=(DEFAULT, way("samples in turn", inference="icm"))),
     labels(

@@ -189,3 +189,32 @@ def cop_kmeans_by_definition(X, k, must_link, cannot_link, start, steps=60):
         before = labels
         centers = np.array([X[[i for i in range(n) if labels[i] == c]].mean(axis=0) for c in range(k)])
     return "endless"
+
+
+def compete_by_definition(X, k, must, cannot, centers, passes):
+    """Frequency-sensitive k-means: each pass enumerates all labelings that keep the statements.
+
+    Return labels, centers and frequencies of each pass; None where a cluster is empty or two labelings are equal.
+    """
+    n = len(X)
+    legal = [
+        labels
+        for labels in product(range(k), repeat=n)
+        if all(labels[i] == labels[j] for i, j in must) and all(labels[i] != labels[j] for i, j in cannot)
+    ]
+    wins, frequency, seen = [0] * k, [1.0] * k, []
+    for _ in range(passes):
+        cost = [
+            [frequency[h] * sum((x - c) ** 2 for x, c in zip(X[i], centers[h], strict=True)) for h in range(k)]
+            for i in range(n)
+        ]
+        value = sorted((sum(cost[i][h] for i, h in enumerate(labels)), labels) for labels in legal)
+        labels = value[0][1]
+        if len(set(labels)) < k or (len(value) > 1 and value[1][0] - value[0][0] < 1e-9):
+            return None
+        seen.append((list(labels), centers, frequency))
+        inside = [[i for i in range(n) if labels[i] == h] for h in range(k)]
+        centers = [[sum(X[i][d] for i in rows) / len(rows) for d in range(len(X[0]))] for rows in inside]
+        wins = [w + len(rows) for w, rows in zip(wins, inside, strict=True)]
+        frequency = [k * w / sum(wins) for w in wins]
+    return seen

@@ -1,6 +1,9 @@
 from linkwise.engines.partitional._cop_kmeans import (
     COPKMeans as COPKMeans,
 )
+from linkwise.engines.partitional._frequency_sensitive import (
+    FrequencySensitiveKMeans as FrequencySensitiveKMeans,
+)
 from linkwise.engines.partitional._mpck_means import (
     HMRFKMeans as HMRFKMeans,
     MKMeans as MKMeans,
