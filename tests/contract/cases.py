@@ -358,6 +358,7 @@ CASES = [
             ONE,
         ),
     ),
+    labels(lw.engines.AlternativeKMeans, takes_sparse=False),
     labels(lw.engines.ConstrainedKMeans, rules=SIZES),
     labels(lw.engines.FrequencySensitiveKMeans, plain=by_frequency),
     labels(lw.engines.SeededKMeans, rules=SIZES, best_effort=True),

@@ -1,3 +1,6 @@
+from linkwise.engines.partitional._alternative_kmeans import (
+    AlternativeKMeans as AlternativeKMeans,
+)
 from linkwise.engines.partitional._cop_kmeans import (
     COPKMeans as COPKMeans,
 )
