@@ -11,9 +11,9 @@ import scipy.sparse
 from linkwise._typing import FloatArray, IntArray
 from linkwise.engines.distances import squared
 from linkwise.engines.partitional._distortions import Measure, State
-from linkwise.engines.partitional._energy import PairCharges
 from linkwise.engines.partitional._learned_metric import Learned, Pull
 from linkwise.engines.partitional._weighted_distortions import Weighted
+from linkwise.engines.partitional.inference import PairCharges
 from linkwise.problem.statements import SoftPairs
 
 _NO_TABLE = np.empty((0, 0))

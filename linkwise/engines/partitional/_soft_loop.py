@@ -12,10 +12,8 @@ import numpy as np
 
 from linkwise._typing import FloatArray, IntArray
 from linkwise.engines.partitional._distortions import State
-from linkwise.engines.partitional._energy import Field, PairCharges
-from linkwise.engines.partitional._kernels_energy import Charges
 from linkwise.engines.partitional._penalties import SoftMethod
-from linkwise.engines.partitional._sized_labels import SizedLabels
+from linkwise.engines.partitional.inference import Charges, Field, PairCharges, SizedLabels
 
 SoftWatch = Callable[[str, IntArray, FloatArray, Any, float], None]
 _VISITS = 3  # visits to the same labels after which a run counts as a cycle

@@ -19,15 +19,14 @@ from linkwise.engines.distances import in_unit, squared_to, typical_variance, un
 from linkwise.engines.partitional._centroid_mixin import CentroidMixin
 from linkwise.engines.partitional._cop_kmeans import cop_kmeans
 from linkwise.engines.partitional._distortions import Measure, State, make_measure, prepare_rows
-from linkwise.engines.partitional._energy import INFERENCES, bind_samples
 from linkwise.engines.partitional._init import Start, read_init
 from linkwise.engines.partitional._learned_metric import Learned, ridge_of
 from linkwise.engines.partitional._loop import Loop
 from linkwise.engines.partitional._penalties import SoftMethod
 from linkwise.engines.partitional._race import race
-from linkwise.engines.partitional._sized_labels import SizedLabels
 from linkwise.engines.partitional._soft_loop import Alternation, Ended
 from linkwise.engines.partitional._weighted_distortions import Weighted, WeightedCosine, WeightedDivergence, Weights
+from linkwise.engines.partitional.inference import INFERENCES, SizedLabels, bind_samples
 from linkwise.exceptions import GaveUpError, InfeasibleConstraintsError, LinkwiseError
 from linkwise.problem import Problem
 from linkwise.problem.statements import Contracted, SoftPairs

@@ -8,10 +8,10 @@ import scipy.sparse as sp
 from numpy.testing import assert_allclose
 from scipy.spatial.distance import pdist
 
-from linkwise.engines.partitional._energy import _make_graph
 from linkwise.engines.partitional._farthest_pair import farthest_pair
-from linkwise.engines.partitional._kernels_energy import Charges, descend, energies, improve_by_trees
-from linkwise.engines.partitional._relaxed_labels import ROUNDS, believe, relax
+from linkwise.engines.partitional.inference._energy import _make_graph
+from linkwise.engines.partitional.inference._kernels_energy import Charges, descend, energies, improve_by_trees
+from linkwise.engines.partitional.inference._relaxed_labels import ROUNDS, believe, relax
 from tests.oracles.soft_kmeans import (
     believe_by_definition,
     descend_by_definition,
@@ -101,9 +101,9 @@ def test_beliefs_are_what_the_definition_says():
         own, graph, charges, links, _ = instance(seed, tree=seed % 3 == 0, hard=True)
         part = parts_of(graph)
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr("linkwise.engines.partitional._relaxed_labels.ROUNDS", 7)
-            patch.setattr("linkwise.engines.partitional._relaxed_labels._SETTLED", 0.0)
-            patch.setattr("linkwise.engines.partitional._relaxed_labels._TIES", 0.0)
+            patch.setattr("linkwise.engines.partitional.inference._relaxed_labels.ROUNDS", 7)
+            patch.setattr("linkwise.engines.partitional.inference._relaxed_labels._SETTLED", 0.0)
+            patch.setattr("linkwise.engines.partitional.inference._relaxed_labels._TIES", 0.0)
             found = believe(own, graph, charges, part)
         trees = {u for u in range(len(own)) if graph.tree[part[u]]}
         assert_allclose(found, believe_by_definition(own.tolist(), links, 7, trees), rtol=1e-9, atol=1e-9)

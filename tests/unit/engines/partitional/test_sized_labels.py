@@ -21,8 +21,8 @@ from linkwise.engines import (
     SeededKMeans,
     SpectralLearning,
 )
-from linkwise.engines.partitional._energy import PairCharges
-from linkwise.engines.partitional._sized_labels import SizedLabels
+from linkwise.engines.partitional.inference._energy import PairCharges
+from linkwise.engines.partitional.inference._sized_labels import SizedLabels
 from linkwise.exceptions import InfeasibleConstraintsError
 from linkwise.problem import Problem
 from linkwise.sources import label_pairs

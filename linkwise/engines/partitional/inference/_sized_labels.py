@@ -8,7 +8,7 @@ import numpy as np
 
 from linkwise._typing import FloatArray, IntArray
 from linkwise.engines.assignment import SizedPlaces
-from linkwise.engines.partitional._energy import PairCharges, sum_rows
+from linkwise.engines.partitional.inference._energy import PairCharges, sum_rows
 from linkwise.problem.statements import Contracted, SoftPairs
 
 _SWEEPS = 20  # over all blocks; each that changes labels lowers the cost, so this only stops a crawl

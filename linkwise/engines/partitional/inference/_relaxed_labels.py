@@ -10,7 +10,7 @@ import numpy as np
 
 from linkwise._sparse import fractional_programme
 from linkwise._typing import FloatArray, IntArray
-from linkwise.engines.partitional._kernels_energy import Charges, Graph
+from linkwise.engines.partitional.inference._kernels_energy import Charges, Graph
 from linkwise.exceptions import LinkwiseError
 
 ROUNDS = 200  # of messages along all links

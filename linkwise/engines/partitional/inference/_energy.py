@@ -15,7 +15,7 @@ import numpy as np
 from linkwise._kernels.disjoint_set import components
 from linkwise._typing import BoolArray, FloatArray, IntArray
 from linkwise.engines.assignment import assign
-from linkwise.engines.partitional._kernels_energy import (
+from linkwise.engines.partitional.inference._kernels_energy import (
     Charges,
     Graph,
     cheapest_labels,
@@ -23,7 +23,7 @@ from linkwise.engines.partitional._kernels_energy import (
     energies,
     improve_by_trees,
 )
-from linkwise.engines.partitional._relaxed_labels import believe, relax
+from linkwise.engines.partitional.inference._relaxed_labels import believe, relax
 from linkwise.problem.statements import Apart, Contracted, SoftPairs
 
 INFERENCES = ("trees", "icm", "bp", "lp")
