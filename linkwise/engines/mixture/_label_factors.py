@@ -40,12 +40,6 @@ def read_anchored(problem: Problem, max_states: int, alpha: float, beta: float) 
     labeled[graph.of[sample]] = True
     other = np.arange(problem.k) != cluster[:, None]
     np.add.at(factor, graph.of[sample], np.where(other, -price[:, None], 0.0))
-    if not np.isfinite(factor).any(axis=1).all():
-        msg = (
-            f"{problem.who}: hard statements join samples of two labels.\n"
-            "Hint: `linkwise.check(constraints)` names them; a finite weight makes labels doubtful."
-        )
-        raise LinkwiseError(msg)
     fixed: BoolArray = np.asarray(np.isinf(factor).any(axis=1))
     needed = ~fixed[graph.pairs].all(axis=1) | (graph.same != -np.inf)  # hard labels of two classes are apart anyway
     graph = graph._replace(pairs=graph.pairs[needed], same=graph.same[needed], other=graph.other[needed])
@@ -90,10 +84,7 @@ def _read_labels(problem: Problem) -> tuple[IntArray, IntArray, FloatArray, Bool
 
 def start_of(X: FloatArray, anchors: Anchors, k: int) -> FloatArray:
     """Return means to start from: those of the classes, then samples far from all means before them."""
-    n_classes = int(anchors.cluster.max(initial=-1)) + 1
-    means = [X[anchors.sample[anchors.cluster == j]].mean(axis=0) for j in range(n_classes)]
-    if not means:
-        means.append(X[int(((X - X.mean(axis=0)) ** 2).sum(axis=1).argmax())])
+    means = [X[anchors.sample[anchors.cluster == j]].mean(axis=0) for j in range(int(anchors.cluster.max()) + 1)]
     away = np.min([((X - mean) ** 2).sum(axis=1) for mean in means], axis=0)
     while len(means) < k:
         means.append(X[int(away.argmax())])

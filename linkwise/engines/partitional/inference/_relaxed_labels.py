@@ -62,7 +62,7 @@ def believe(own: FloatArray, graph: Graph, charges: Charges, part: IntArray) -> 
     return np.asarray(belief)
 
 
-def relax(own: FloatArray, graph: Graph, charges: Charges, who: str = "inference") -> tuple[FloatArray, float]:
+def relax(own: FloatArray, graph: Graph, charges: Charges) -> tuple[FloatArray, float]:
     """Return the fractions of labels of each node that the linear program finds best, and its value, a lower bound.
 
     The variables are a fraction for each node and label and one for each link and pair of labels, whose sums over one
@@ -74,7 +74,7 @@ def relax(own: FloatArray, graph: Graph, charges: Charges, who: str = "inference
     cells = n * k + m * k * k
     if cells > _MOST_CELLS:
         msg = (
-            f'{who}: the linear program of inference="lp" has {cells:,} variables, expected at most {_MOST_CELLS:,}.\n'
+            f'inference="lp": the linear program has {cells:,} variables, expected at most {_MOST_CELLS:,}.\n'
             'Hint: use inference="trees" or inference="bp".'
         )
         raise LinkwiseError(msg)
@@ -99,9 +99,6 @@ def relax(own: FloatArray, graph: Graph, charges: Charges, who: str = "inference
     matrix = vstack([equal, -equal, never])
     answer = fractional_programme(cost, matrix, np.concatenate([right, -right, [0.0]]), method="highs")
     if answer.x is None:
-        msg = (
-            f'{who}: the linear program of inference="lp" was not solved ({answer.message}).\n'
-            'Hint: use inference="trees".'
-        )
+        msg = f'inference="lp": the linear program was not solved ({answer.message}).\nHint: use inference="trees".'
         raise LinkwiseError(msg)
     return np.asarray(answer.x[: n * k].reshape(n, k)), float(answer.fun)

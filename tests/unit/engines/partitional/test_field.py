@@ -12,6 +12,7 @@ from linkwise.engines.partitional._farthest_pair import farthest_pair
 from linkwise.engines.partitional.inference._energy import _make_graph
 from linkwise.engines.partitional.inference._kernels_energy import Charges, descend, energies, improve_by_trees
 from linkwise.engines.partitional.inference._relaxed_labels import ROUNDS, believe, relax
+from linkwise.exceptions import LinkwiseError
 from tests.oracles.soft_kmeans import (
     believe_by_definition,
     descend_by_definition,
@@ -134,6 +135,14 @@ def test_fractions_are_the_optimum_of_the_linear_program_and_bound_the_energy():
             whole += 1
             assert_allclose(energy_by_definition(own, links, share.argmax(axis=1).tolist()), least, rtol=1e-6)
     assert whole > 0.5 * examples(200, 1000)
+
+
+def test_a_linear_program_that_is_too_large_is_refused():
+    own, graph, charges, _, _ = instance(1, tree=False)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("linkwise.engines.partitional.inference._relaxed_labels._MOST_CELLS", 3)
+        with pytest.raises(LinkwiseError, match="variables, expected at most 3"):
+            relax(own, graph, charges)
 
 
 def test_a_large_part_is_labeled_without_recursion():
