@@ -29,6 +29,9 @@ if TYPE_CHECKING:
     from linkwise.problem import Why
 
 
+_MAX_CONFUSION = 20  # classes or clusters up to which a table fits a terminal
+
+
 @verb(short_help="Explain why two samples are together or apart.")
 @click.argument("result", metavar="RESULT", type=click.Path())
 @click.argument("first", metavar="A")
@@ -97,17 +100,14 @@ def score(result: str, truth: str, column: str | None, id_column: str | None, co
     import numpy as np
 
     from linkwise import metrics
-    from linkwise.io import read_knowledge, read_labels
+    from linkwise.io import read_knowledge
 
     one_standard_input([result, truth])
     found = _with_labels(result)
-    ids, classes = read_labels(truth, column, id=id_column)
-    rows = _match_samples(found.ids, ids, found.name, truth)
-    known = np.array([word != "" for word in classes[rows].tolist()])
-    codes = np.where(known, np.unique(classes[rows], return_inverse=True)[1], -1)
-    if not known.any():
-        msg = f"{truth}: the column of classes is empty."
-        raise LinkwiseError(msg)
+    classes = _read_truth(found, truth, column, id_column)
+    known = np.array([word is not None for word in classes.tolist()])
+    codes = np.full(len(classes), -1, dtype=np.intp)
+    codes[known] = np.unique(classes[known].astype(str), return_inverse=True)[1]
     pairs = metrics.pairwise_scores(codes, found.labels)
     told: dict[str, Any] = {
         "samples": int(known.sum()),
@@ -123,7 +123,32 @@ def score(result: str, truth: str, column: str | None, id_column: str | None, co
         told["constrained_rand"] = metrics.constrained_rand(codes, found.labels, said)
     lines = [f"{many(told['samples'], 'sample')} judged."]
     lines += [f"  {key.replace('_', ' '):<20} {value:.4f}" for key, value in told.items() if key != "samples"]
+    table = metrics.confusion_matrix(classes, found.labels, unlabeled=None)
+    told["confusion"] = {
+        "classes": table.classes.tolist(),
+        "clusters": table.clusters.tolist(),
+        "counts": table.matrix.tolist(),
+        "accuracy": table.accuracy,
+    }
+    if max(table.matrix.shape) <= _MAX_CONFUSION:
+        lines += [f"Classes by clusters, matched: {table.accuracy:.4f} of the samples are on the diagonal."]
+        lines += [f"  {visible(line)}" for line in str(table).splitlines()]
     answer(told, "\n".join(lines))
+
+
+def _read_truth(found: Any, truth: str, column: str | None, id_column: str | None) -> Any:
+    """Read the class of each sample of a result from a column of a table; None where it is empty."""
+    import numpy as np
+
+    from linkwise.io import read_labels
+
+    ids, classes = read_labels(truth, column, id=id_column)
+    rows = _match_samples(found.ids, ids, found.name, truth)
+    words = [str(word) if word != "" else None for word in classes[rows].tolist()]
+    if all(word is None for word in words):
+        msg = f"{truth}: the column of classes is empty."
+        raise LinkwiseError(msg)
+    return np.array(words, dtype=object)
 
 
 def _with_labels(path: str) -> Any:
@@ -275,17 +300,34 @@ def plot(
 @click.option(
     "--before", metavar="RESULT", type=click.Path(), help="The result without constraints, to report the changes."
 )
+@click.option("--truth", metavar="TRUTH", type=click.Path(), help="Table with known classes, to compare clusters with.")
+@click.option("--column", metavar="COLUMN", help="Column of TRUTH with the classes; default: cluster, label or class.")
+@click.option("--id", "id_column", metavar="COLUMN", help="Column of TRUTH that names the samples; default: by row.")
 @click.option("--title", help="Heading of the report.")
 @force_option
 @quiet_option
-def report(result: str, output: str, before: str | None, title: str | None, force: bool, quiet: bool) -> None:
+def report(
+    result: str,
+    output: str,
+    before: str | None,
+    truth: str | None,
+    column: str | None,
+    id_column: str | None,
+    title: str | None,
+    force: bool,
+    quiet: bool,
+) -> None:
     """Write a report of RESULT, a model (.lwm) or a folder that `linkwise cluster` wrote, to FILE."""
     from linkwise.io import Folder
     from linkwise.report import write_report
 
     require_ending(output, (".html", ".md", ".json"))
-    refuse_existing(output, force=force, inputs=[result])
+    if truth is None and (column is not None or id_column is not None):
+        msg = "--column and --id belong to --truth."
+        raise click.UsageError(msg)
+    refuse_existing(output, force=force, inputs=[result] if truth is None else [result, truth])
     found = open_result(result)
+    classes = None if truth is None else _read_truth(_with_labels(result), truth, column, id_column)
     earlier, place = None if before is None else open_result(before).result, Path(output)
     with Folder(place.parent, [place.name], force=force) as folder:
         write_report(
@@ -296,6 +338,7 @@ def report(result: str, output: str, before: str | None, title: str | None, forc
             values=None if found.table is None else found.table.values,
             ids=found.ids,
             before=earlier,
+            truth=classes,
             title=title or f"{Path(result).stem}: clusters and constraints",
         )
     answer({"written": output}, visible(output), quiet=quiet)

@@ -1,3 +1,7 @@
+from linkwise.metrics._confusion import (
+    Confusion as Confusion,
+    confusion_matrix as confusion_matrix,
+)
 from linkwise.metrics._kept_constraints import (
     satisfaction as satisfaction,
     triplet_accuracy as triplet_accuracy,
@@ -8,6 +12,10 @@ from linkwise.metrics._label_measures import (
     nmi as nmi,
     purity as purity,
     silhouette as silhouette,
+)
+from linkwise.metrics._level_measures import (
+    level_distortion as level_distortion,
+    level_purity as level_purity,
 )
 from linkwise.metrics._pair_measures import (
     PairScores as PairScores,

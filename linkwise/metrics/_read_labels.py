@@ -105,6 +105,11 @@ def read_judged(who: str, y_true: Any, labels: Any, unlabeled: Any) -> Judged:
     return Judged(known, *_encode(who, "y_true", truth), *_encode(who, "labels", found), n)
 
 
+def names_of(who: str, name: str, values: Any, samples: IntArray) -> npt.NDArray[Any]:
+    """Return the labels of these samples, each once, in the order of the numbers that `read_judged` gives them."""
+    return np.unique(_array(who, name, values)[0][samples])
+
+
 def read_labels(who: str, name: str, labels: Any, n_samples: int) -> tuple[IntArray, int]:
     """Read one label for each of ``n_samples`` samples; return their numbers, and the number of different labels."""
     given = _whole(who, name, labels)

@@ -64,10 +64,19 @@ def _by_levels(tree: Dendrogram, samples: IntArray, classes: IntArray, k: int) -
     child_start, child = np.array(tree.child_start), np.array(tree.child)
     best = best_class_f(parent, child_start, child, order, begin, count, label, np.bincount(classes, minlength=k))
     below = judged_below(prepare(parent), samples)[:-1]
+    alive, n_levels = lifetimes(tree)
+    return float((alive * below * best).sum() / (n_levels * len(samples)))
+
+
+def lifetimes(tree: Dendrogram) -> tuple[IntArray, int]:
+    """Return the number of levels on which each node is a cluster, and the number of levels.
+
+    Levels are counted before the first merge and after each one.
+    """
+    parent = np.array(tree.parent)
     born = np.maximum(np.arange(tree.n_nodes) - tree.n_samples + 1, 0)  # the level at which a cluster appears
     n_levels = tree.n_nodes - tree.n_samples + 1
-    gone = np.where(parent >= 0, born[parent], n_levels)
-    return float(((gone - born) * below * best).sum() / (n_levels * len(samples)))
+    return np.where(parent >= 0, born[parent], n_levels) - born, n_levels
 
 
 def hierarchy_fscore(y_true: Any, dendrogram: Any, *, form: str = "class", unlabeled: Any = -1) -> float:

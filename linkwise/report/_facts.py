@@ -167,6 +167,17 @@ class Vote:
     missing: str
 
 
+@dataclass(frozen=True, slots=True)
+class Truth:
+    """Known classes (rows) against clusters (columns), matched so that the diagonal is largest."""
+
+    classes: tuple[str, ...]
+    clusters: tuple[int, ...]
+    counts: tuple[tuple[int, ...], ...]
+    accuracy: float  # share of the samples on the diagonal
+    adjusted_rand: float
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Map:
     """Samples in the plane: positions, labels, names of the axes, and the number of all samples."""
@@ -200,8 +211,9 @@ class Facts:
         are wrong with a probability of at least 0.5.
     votes : tuple of Vote
         The views that a `Consensus` compared, by falling weight, and then those without a vote.
-    scores, comparison : tuple of Score, and Comparison or None
-        Figures of merit before and after, and the comparison with the result without constraints.
+    scores, comparison, truth : tuple of Score, Comparison or None, Truth or None
+        Figures of merit before and after, the comparison with the result without constraints, and that with known
+        classes.
     remarks, questions : tuple of str
         Remarks about the clusters, such as that small branches were given to others; questions to ask next.
     sketch, arcs, map
@@ -255,3 +267,4 @@ class Facts:
     n_judged: int | None = None
     n_contradicted: int = 0
     votes: tuple[Vote, ...] = ()
+    truth: Truth | None = None

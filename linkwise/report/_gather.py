@@ -13,9 +13,22 @@ from linkwise import __version__
 from linkwise._messages import more_lines
 from linkwise._typing import IntArray
 from linkwise.constraints import Kind
+from linkwise.metrics import adjusted_rand, confusion_matrix
 from linkwise.plots import lay_out, to_plane
 from linkwise.report._comparison import compare, count_statements, slots_joined
-from linkwise.report._facts import Cluster, Conflict, Doubtful, Facts, Judged, KindCount, Map, Score, Statement, Vote
+from linkwise.report._facts import (
+    Cluster,
+    Conflict,
+    Doubtful,
+    Facts,
+    Judged,
+    KindCount,
+    Map,
+    Score,
+    Statement,
+    Truth,
+    Vote,
+)
 from linkwise.report._profiles import Profiles, profile
 from linkwise.result import read_outcome, samples_outside, verify
 
@@ -48,6 +61,7 @@ def gather_facts(
     conflicts: Sequence[Any] = (),
     questions: Sequence[Any] = (),
     scores: Sequence[Score] = (),
+    truth: Any = None,
     title: str = "Clusters and constraints",
     method: str | None = None,
     reasons: Sequence[str] = (),
@@ -85,6 +99,8 @@ def gather_facts(
         Questions to ask next, such as queries of `linkwise.active`; the first five are reported.
     scores : sequence of Score
         Before-after figures to report as well.
+    truth : array-like of shape (n_samples,), optional
+        Known classes, None or NaN where a class is not known: the report then shows classes against clusters.
     title, method, recipe, reasons : str and sequence of str
         Heading, the method in one line (by default the ``repr`` of the estimator), Python that repeats the result, and
         reasons for the method; a `Clustering` has them.
@@ -153,6 +169,7 @@ def gather_facts(
         questions=tuple(_question(one, names) for one in list(questions)[:_QUESTIONS]),
         remarks=_remarks(outcome.estimator, tree, clusters),
         votes=tuple(_vote(view) for view in getattr(outcome.estimator, "views_", ())),
+        truth=None if truth is None else _truth(truth, clusters),
     )
     facts = _with_judgments(facts, outcome.estimator, clusters)
     if before is not None:
@@ -160,6 +177,17 @@ def gather_facts(
         earlier = read_outcome(before, who="report")
         facts = replace(facts, comparison=compare(earlier, outcome, clusters, constraints, held, names, sketch))
     return facts if X is None else _with_data(facts, X, values, metric, features, clusters, constraints, names)
+
+
+def _truth(classes: Any, labels: npt.NDArray[Any]) -> Truth:
+    found = confusion_matrix(classes, labels, unlabeled=None)
+    return Truth(
+        tuple(map(str, found.classes)),
+        tuple(found.clusters.tolist()),
+        tuple(map(tuple, found.matrix.tolist())),
+        found.accuracy,
+        adjusted_rand(classes, labels, unlabeled=None),
+    )
 
 
 def _with_data(

@@ -14,6 +14,7 @@ from linkwise.report._page_sections import (
     judged_section,
     more_of,
     question_section,
+    truth_section,
     view_section,
 )
 from linkwise.report._sentences import (
@@ -21,6 +22,7 @@ from linkwise.report._sentences import (
     MEANING,
     REPEAT,
     STATEMENTS,
+    TRUTH,
     VIEWS,
     asked,
     lead,
@@ -68,6 +70,7 @@ def render_html(facts: Facts) -> str:
         ("changed", change_section(facts) + _scores(facts)),
         ("clusters", cluster_section(facts)),
         ("doubtful", doubt_section(facts)),
+        ("classes", truth_section(facts)),
         ("judged", judged_section(facts)),
         ("views", view_section(facts)),
         ("questions", question_section(facts)),
@@ -102,6 +105,7 @@ _CONTENTS = {
     "changed": "Effect",
     "clusters": "Clusters",
     "doubtful": "Least certain",
+    "classes": TRUTH,
     "judged": JUDGED,
     "views": VIEWS,
     "questions": "Questions",

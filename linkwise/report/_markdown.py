@@ -14,6 +14,7 @@ from linkwise.report._sentences import (
     QUESTIONS,
     REPEAT,
     STATEMENTS,
+    TRUTH,
     VIEWS,
     agreement_words,
     asked,
@@ -24,6 +25,7 @@ from linkwise.report._sentences import (
     judgment,
     lead,
     trait_words,
+    truth_words,
     verdict,
 )
 
@@ -72,6 +74,7 @@ def render_markdown(facts: Facts) -> str:
         *_changes(facts),
         *_clusters(facts),
         *_doubtful(facts),
+        *_truth(facts),
         *_judged(facts),
         *_views(facts),
     ]
@@ -145,6 +148,17 @@ def _doubtful(facts: Facts) -> list[str]:
         (plain(d.name, 80), str(d.cluster), str(d.other), f"{d.margin:+.2f}", str(d.statements)) for d in facts.doubtful
     ]
     return ["## Least certain", _table(("sample", "in", "next", "margin", "statements"), rows)]
+
+
+def _truth(facts: Facts) -> list[str]:
+    found = facts.truth
+    if found is None:
+        return []
+    rows = [
+        (plain(found.classes[i], 80), *(f"**{count:,}**" if i == j else f"{count:,}" for j, count in enumerate(row)))
+        for i, row in enumerate(found.counts)
+    ]
+    return [f"## {TRUTH}", plain(truth_words(found)), _table(("class", *map(str, found.clusters)), rows)]
 
 
 def _judged(facts: Facts) -> list[str]:

@@ -9,6 +9,7 @@ from linkwise.report._sentences import (
     EFFECT,
     JUDGED,
     QUESTIONS,
+    TRUTH,
     VIEWS,
     agreement_words,
     ballot,
@@ -19,10 +20,12 @@ from linkwise.report._sentences import (
     mean_words,
     safe,
     trait_words,
+    truth_words,
 )
 from linkwise.report._svg import before_svg
 
 _MAX_CLUSTERS = 200
+_MAX_CLASSES = 40
 _LEAST_BAR = 1.0  # standard deviations for a bar of full length, at least
 
 
@@ -186,6 +189,29 @@ def doubt_section(facts: Facts) -> str:
         "margin is 1 in the middle of a cluster, 0 halfway, and below 0 for those that are closer to the other one, "
         "often because a statement or the tree requires it.</p>\n"
         f"<div class='wide'><table>{head}{rows}</table></div>"
+    )
+
+
+def truth_section(facts: Facts) -> str:
+    """Write the table of known classes against clusters; pairs that are matched are in bold."""
+    found = facts.truth
+    if found is None:
+        return ""
+    shown = min(len(found.classes), _MAX_CLASSES)
+    head = "".join(f'<th class="n">{swatch(label)}</th>' for label in found.clusters[:_MAX_CLASSES])
+    rows = "".join(
+        f"<tr><td><bdi>{safe(found.classes[i], 80)}</bdi></td>"
+        + "".join(
+            f"<td class='n'>{f'<b>{count:,}</b>' if i == j else f'{count:,}'}</td>"
+            for j, count in enumerate(found.counts[i][:_MAX_CLASSES])
+        )
+        + "</tr>"
+        for i in range(shown)
+    )
+    more = more_of(shown, len(found.classes), " classes")
+    return (
+        f"<h2>{TRUTH}</h2>\n<p>{safe(truth_words(found))}</p>\n"
+        f"<div class='wide'><table><tr><th>class</th>{head}</tr>{rows}</table></div>{more}"
     )
 
 

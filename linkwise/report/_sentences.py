@@ -9,12 +9,13 @@ from collections.abc import Sequence
 
 from linkwise._messages import many, number
 from linkwise.constraints import Kind
-from linkwise.report._facts import Change, Comparison, Facts, Trait, Vote
+from linkwise.report._facts import Change, Comparison, Facts, Trait, Truth, Vote
 
 EFFECT = "Effect of the constraints"
 STATEMENTS = "Statements and how many hold"
 QUESTIONS = "Questions to ask next"
 JUDGED = "Doubtful statements"
+TRUTH = "Known classes"
 VIEWS = "Views"
 REPEAT = "How to repeat this result"
 
@@ -194,3 +195,12 @@ def script_json(values: Sequence[object]) -> str:
     """Write values as JSON that cannot end the enclosing script element."""
     text = json.dumps(values, ensure_ascii=True, separators=(",", ":"))
     return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
+
+
+def truth_words(found: Truth) -> str:
+    """Word how well clusters and known classes agree."""
+    samples = sum(map(sum, found.counts))
+    return (
+        f"{many(samples, 'sample')} of known class: {found.accuracy:.1%} are in the cluster matched to their class; "
+        f"adjusted Rand index {found.adjusted_rand:.3f}."
+    )

@@ -8,6 +8,10 @@ from linkwise.sources._duplicates import (
 from linkwise.sources._easy_pairs import (
     easy_label_pairs as easy_label_pairs,
 )
+from linkwise.sources._edges import (
+    from_co_occurrence as from_co_occurrence,
+    from_edges as from_edges,
+)
 from linkwise.sources._labels import (
     groups as groups,
     label_pairs as label_pairs,

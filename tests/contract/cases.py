@@ -250,6 +250,13 @@ def from_means(cls: type, X: Any, k: int, seed: int) -> Any:
     return KMeans(k, init=means, n_init=1).fit(X).labels_
 
 
+def by_frequency(X: Any, k: int, seed: int) -> Any:
+    """The least distance times frequency to the means of the clusters, with the frequencies that were found."""
+    model = lw.engines.FrequencySensitiveKMeans(k, random_state=seed).fit(X)
+    means = np.array([X[model.labels_ == c].mean(axis=0) for c in range(k)])
+    return (((X[:, None] - means) ** 2).sum(axis=2) * model.frequencies_).argmin(axis=1)
+
+
 def gaussians(X: Any, k: int, seed: int) -> Any:
     """scikit-learn's mixture."""
     return GaussianMixture(k, random_state=seed).fit_predict(X)
@@ -276,6 +283,7 @@ best_effort_tree = partial(Case, answers=TREE, kinds=TRIPLETS, best_effort=True)
 labels = partial(Case, answers=LABELS, kinds=LINKS)
 metric = partial(Case, answers=METRIC, kinds=LINKS, takes_sparse=False)
 
+SIZES = frozenset({SizeBetween})
 PRECOMPUTED = way("distances instead of samples", metric="precomputed")
 ONE = way("one cluster", n_clusters=1)
 WARD_IS_DENSE = ({"linkage": "ward"}, False)
@@ -377,7 +385,7 @@ CASES = [
     labels(lw.Consensus, kinds=LINKS | TRIPLETS, weighs=True, plain=votes_of_plain_views, counts_triplets=True),
     labels(
         lw.COPKMeans,
-        rules=frozenset({SizeBetween}),
+        rules=SIZES,
         ways=(
             DEFAULT,
             way("samples in turn", assignment="greedy"),
@@ -385,28 +393,43 @@ CASES = [
             ONE,
         ),
     ),
-    labels(lw.engines.ConstrainedKMeans),
-    labels(lw.engines.SeededKMeans, best_effort=True),
-    labels(lw.PCKMeans, weighs=True, ways=(DEFAULT, way("samples in turn", inference="icm"))),
+    labels(lw.engines.AlternativeKMeans, takes_sparse=False),
+    labels(lw.engines.ConstrainedKMeans, rules=SIZES),
+    labels(lw.engines.FrequencySensitiveKMeans, plain=by_frequency),
+    labels(lw.engines.SeededKMeans, rules=SIZES, best_effort=True),
+    labels(lw.PCKMeans, rules=SIZES, weighs=True, ways=(DEFAULT, way("samples in turn", inference="icm"))),
     labels(
         lw.MPCKMeans,
+        rules=SIZES,
         weighs=True,
         ways=(DEFAULT, way("a matrix for each cluster", form="full", per_cluster=True)),
         **LEARNS,
     ),
-    labels(lw.engines.MKMeans, weighs=True, **LEARNS),
+    labels(lw.engines.MKMeans, rules=SIZES, weighs=True, **LEARNS),
     labels(
         lw.engines.HMRFKMeans,
+        rules=SIZES,
         weighs=True,
-        ways=(DEFAULT, way("learns weights of features", form="diagonal")),
+        ways=(
+            DEFAULT,
+            way("learns weights of features", form="diagonal"),
+            way("labels from beliefs", inference="bp"),
+            way("labels from fractions", inference="lp"),
+        ),
         sparse_ways=(
             ({"distortion": "cosine", "form": "none"}, True),
             ({"distortion": "kl", "form": "none"}, True),
             ({"form": "diagonal"}, False),
+            ({"distortion": "pearson", "form": "none"}, False),
         ),
     ),
-    labels(lw.engines.CVQE, weighs=True, ways=(DEFAULT, way("centers as the paper prints them", update="printed"))),
-    labels(lw.engines.LCVQE, weighs=True),
+    labels(
+        lw.engines.CVQE,
+        rules=SIZES,
+        weighs=True,
+        ways=(DEFAULT, way("centers as the paper prints them", update="printed")),
+    ),
+    labels(lw.engines.LCVQE, rules=SIZES, weighs=True),
     labels(
         lw.engines.KernelKMeans,
         weighs=True,
@@ -421,6 +444,7 @@ CASES = [
     ),
     labels(
         lw.engines.SpectralLearning,
+        rules=SIZES,
         weighs=True,
         plain=lambda X, k, seed: kmeans(spectral.embedding(spectral.neighbor_graph(X, 10), k), k, seed),
         ways=(DEFAULT, ONE, way("an affinity with a width", affinity="rbf")),
@@ -439,7 +463,11 @@ CASES = [
         weighs=True,
         plain=gaussians,
         may_leave_clusters_empty=True,
-        ways=(DEFAULT, way("samples components too wide to sum", n_clusters=1, covariance_type="diag", wide="gibbs")),
+        ways=(
+            DEFAULT,
+            way("samples components too wide to sum", n_clusters=1, covariance_type="diag", wide="gibbs"),
+            way("samples have weights", alpha=0.4, beta=0.3),
+        ),
         takes_sparse=False,
     ),
     labels(

@@ -84,7 +84,7 @@ class Case:
             kinds = [r.choice(kinds)]
         self.problem = draw_problem(r, tuple(kinds))
         self.rules = ()
-        if self.name == "COPKMeans" and r.random() < 0.25:
+        if SizeBetween in getattr(cls, "understands_rules", ()) and r.random() < 0.25:
             count = Counter(self.problem.y).values()
             self.rules = (SizeBetween(min(count), max(count)),)
         self.params = self._settings(r, cls)

@@ -162,7 +162,7 @@ def test_every_name_of_a_door_is_there():
 OTHER_COMPONENTS = {
     "linkwise.engines.hierarchical.sparse._graph_merging": "clusters that share a class",
     "linkwise.engines.hierarchical.ultrametric._projection": "triplets that share a sample",
-    "linkwise.engines.partitional._energy": "samples tied by soft pairs",
+    "linkwise.engines.partitional.inference._energy": "samples tied by soft pairs",
     "linkwise.engines.mixture._wide_components": "chunklets tied by cannot-links",
     "linkwise.engines.mixture._exact": "chunklets tied by statements",
     "linkwise.engines.metric._pairs_and_comparisons": "closure of evidence: a metric learner contracts nothing",

@@ -189,3 +189,61 @@ def cop_kmeans_by_definition(X, k, must_link, cannot_link, start, steps=60):
         before = labels
         centers = np.array([X[[i for i in range(n) if labels[i] == c]].mean(axis=0) for c in range(k)])
     return "endless"
+
+
+def compete_by_definition(X, k, must, cannot, centers, passes):
+    """Frequency-sensitive k-means: each pass enumerates all labelings that keep the statements.
+
+    Return labels, centers and frequencies of each pass; None where a cluster is empty or two labelings are equal.
+    """
+    n = len(X)
+    legal = [
+        labels
+        for labels in product(range(k), repeat=n)
+        if all(labels[i] == labels[j] for i, j in must) and all(labels[i] != labels[j] for i, j in cannot)
+    ]
+    wins, frequency, seen = [0] * k, [1.0] * k, []
+    for _ in range(passes):
+        cost = [
+            [frequency[h] * sum((x - c) ** 2 for x, c in zip(X[i], centers[h], strict=True)) for h in range(k)]
+            for i in range(n)
+        ]
+        value = sorted((sum(cost[i][h] for i, h in enumerate(labels)), labels) for labels in legal)
+        labels = value[0][1]
+        if len(set(labels)) < k or (len(value) > 1 and value[1][0] - value[0][0] < 1e-9):
+            return None
+        seen.append((list(labels), centers, frequency))
+        inside = [[i for i in range(n) if labels[i] == h] for h in range(k)]
+        centers = [[sum(X[i][d] for i in rows) / len(rows) for d in range(len(X[0]))] for rows in inside]
+        wins = [w + len(rows) for w, rows in zip(wins, inside, strict=True)]
+        frequency = [k * w / sum(wins) for w in wins]
+    return seen
+
+
+def differ_by_definition(X, k, given, must, cannot, centers, passes):
+    """k-means besides a given clustering: each pass enumerates all legal labelings, then fits both effects at once.
+
+    Return the objective of each pass; None where a cluster is empty or two labelings are equal.
+    """
+    n = len(X)
+    legal = [
+        np.array(labels)
+        for labels in product(range(k), repeat=n)
+        if all(labels[i] == labels[j] for i, j in must) and all(labels[i] != labels[j] for i, j in cannot)
+    ]
+    m = max(given) + 1
+    shift = np.array([X[np.array(given) == z].mean(axis=0) for z in given]) - X.mean(axis=0)
+    values = []
+    for _ in range(passes):
+        away = ((X[:, None] - shift[:, None] - centers[None]) ** 2).sum(axis=2)
+        value = sorted((away[np.arange(n), labels].sum(), labels.tolist()) for labels in legal)
+        labels = np.array(value[0][1])
+        if len(set(labels.tolist())) < k or (len(value) > 1 and value[1][0] - value[0][0] < 1e-9):
+            return None
+        design = np.hstack([np.eye(k)[labels], np.eye(m)[given]])
+        effect = np.linalg.lstsq(design, X, rcond=None)[0]
+        fitted = design @ effect
+        values.append(((X - fitted) ** 2).sum())
+        shift = np.eye(m)[given] @ effect[k:]
+        centers, shift = effect[:k] + shift.mean(axis=0), shift - shift.mean(axis=0)
+    return values

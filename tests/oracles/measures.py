@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from itertools import combinations
+from itertools import combinations, permutations
 from math import log
 
 from tests.oracles.relative import components
@@ -69,6 +69,18 @@ def nmi(y, labels):
     return shared / mean if mean > 0 else 1.0
 
 
+def confusion(y, labels):
+    """Samples of each class in each cluster, in sorted order, and the largest diagonal of any matching."""
+    classes, clusters = sorted(set(y)), sorted(set(labels))
+    table = [[sum((a, b) == (c, k) for a, b in zip(y, labels, strict=True)) for k in clusters] for c in classes]
+    narrow = table if len(classes) <= len(clusters) else [list(column) for column in zip(*table, strict=True)]
+    width = max(len(classes), len(clusters))
+    best = max(
+        sum(row[j] for row, j in zip(narrow, way, strict=True)) for way in permutations(range(width), len(narrow))
+    )
+    return table, best
+
+
 # -- trees against classes -------------------------------------------------------------------------------------
 
 
@@ -94,14 +106,41 @@ def fscore_by_class(n, parent, y):
     return sum(len(members) * best_f(n, parent, members, judged) for members in classes) / len(judged)
 
 
+def levels_of(n, parent):
+    """Replay the merges: the nodes that are clusters before the first and after each."""
+    levels = [set(range(n))]
+    for node in range(n, len(parent)):
+        levels.append({v for v in levels[-1] if parent[v] != node} | {node})
+    return levels
+
+
+def level_purity(n, parent, y):
+    """Mean over the levels of the purity of their clusters."""
+    judged = [i for i in range(n) if y[i] != -1]
+    values = []
+    for level in levels_of(n, parent):
+        cluster = {i: node for node in level for i in samples_below(n, parent)[node]}
+        values.append(purity([y[i] for i in judged], [cluster[i] for i in judged]))
+    return sum(values) / len(values)
+
+
+def level_distortion(n, parent, X):
+    """Mean over the levels of the mean squared distance from the center of the cluster."""
+    total, levels = 0.0, levels_of(n, parent)
+    for level in levels:
+        for node in level:
+            rows = [X[i] for i in samples_below(n, parent)[node]]
+            center = [sum(column) / len(rows) for column in zip(*rows, strict=True)]
+            total += sum((x - c) ** 2 for row in rows for x, c in zip(row, center, strict=True))
+    return total / n / len(levels)
+
+
 def fscore_by_levels(n, parent, y):
     """Replay the merges; at every level each cluster scores with its best class."""
     classes = classes_of(y)
     judged = set().union(*classes)
     below = samples_below(n, parent)
-    levels = [set(range(n))]
-    for node in range(n, len(parent)):
-        levels.append({v for v in levels[-1] if parent[v] != node} | {node})
+    levels = levels_of(n, parent)
     total = 0.0
     for level in levels:
         for node in level:

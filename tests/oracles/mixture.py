@@ -154,3 +154,53 @@ def bound_of_independent_labels(model, log_density, weights, responsibilities):
     log_q = np.log(np.maximum(responsibilities, 1e-300))
     each = np.array([log_q[np.arange(model.n), row].sum() for row in model.rows])
     return float(np.exp(each) @ (model.log_weights(log_density, weights) - each))
+
+
+class WeighedLikelihoods:
+    """Maximum entropy EM: labels are clusters, and three likelihoods have their weights.
+
+    ``labels`` has ``(class, weight)`` for labeled samples. Samples that pairs connect are enumerated together.
+    """
+
+    def __init__(self, n, k, labels, cannot, prices, alpha, beta):
+        self.n, self.k, self.labels, self.cannot, self.prices = n, k, labels, cannot, prices
+        part = chunklets(n, [(i, j) for i, j, *_ in [*prices, *cannot]])
+        self.parts = [np.flatnonzero(part == c) for c in range(part.max() + 1)]
+        linked = {i for i, j, *_ in [*prices, *cannot]} | {j for i, j, *_ in [*prices, *cannot]}
+        self.weight = np.array(
+            [1 - alpha - beta if i in linked else beta if i in labels else alpha for i in range(n)], dtype=float
+        )
+
+    def expect(self, log_density, weights):
+        value, out = 0.0, np.zeros((self.n, self.k))
+        for part in self.parts:
+            rows = np.array(list(itertools.product(range(self.k), repeat=len(part))))
+            full = np.full((len(rows), self.n), -1)
+            full[:, part] = rows
+            inside = [p for p in self.prices if p[0] in part]
+            each = (log_density + log(weights))[part[None, :], rows].sum(axis=1) - price(full, inside)
+            for i, j in self.cannot:
+                if i in part:
+                    each[full[:, i] == full[:, j]] = -np.inf
+            for i in part:
+                if i in self.labels:
+                    each[full[:, i] != self.labels[i][0]] -= self.labels[i][1]
+            total = logsumexp(each)
+            value += self.weight[part[0]] * total
+            for row, chance in zip(rows, np.exp(each - total), strict=True):
+                out[part, row] += chance
+        return value, out
+
+    def em(self, X, begin, reg_covar, n_iter):
+        """Objectives per sample and the last responsibilities, from the responsibilities ``begin``."""
+        added = reg_covar * X.var(axis=0)
+        weights = self.weight @ begin / self.weight.sum()
+        means, full = gaussians(X, begin, "full", added)
+        values = []
+        for _ in range(n_iter):
+            value, chance = self.expect(densities(X, means, full), weights)
+            values.append(value / self.n)
+            share = chance * self.weight[:, None]
+            weights = share.sum(axis=0) / share.sum()
+            means, full = gaussians(X, share, "full", added)
+        return np.array(values), self.expect(densities(X, means, full), weights)[1]

@@ -34,6 +34,22 @@ def cosine(x, y):
     return 1.0 - float(x @ y) / (np.sqrt(float(x @ x)) * np.sqrt(float(y @ y)))
 
 
+def weighted_cosine(x, y, a):
+    """1 minus the cosine, each feature multiplied by the root of its weight."""
+    root = np.sqrt(a)
+    return cosine(root * x, root * y)
+
+
+def weighted_entropy(p, q, a):
+    """I-divergence with a weight for each feature; for distributions and equal weights the relative entropy."""
+    return float(sum(w * ((x * np.log(x / y) if x > 0 else 0.0) - x + y) for x, y, w in zip(p, q, a, strict=True)))
+
+
+def rayleigh(a, strength):
+    """The prior of weights: least at 1."""
+    return strength * sum(w**2 / 2 - np.log(w) - 0.5 for w in a)
+
+
 def relative_entropy(p, q):
     return float(sum(a * np.log(a / b) for a, b in zip(p, q, strict=True) if a > 0))
 
@@ -222,6 +238,61 @@ class EntropyHMRF(Definition):
         )
 
 
+class WeightedCosineHMRF(CosineHMRF):
+    """Weights have a prior of three tenths of the distortion from one center; centered rows give Pearson's distance."""
+
+    def __init__(self, X, k, must, cannot, *, centered=False):
+        X = np.asarray(X, float)
+        super().__init__(X - X.mean(axis=1, keepdims=True) if centered else X, k, must, cannot)
+        self.top = 2.0 if centered else self.top
+        d = self.X.shape[1]
+        unit = np.array([x / np.sqrt(x @ x) for x in self.X])
+        self.strength = 0.3 * sum(cosine(x, unit.sum(axis=0)) for x in self.X) / d
+
+    def sample_cost(self, i, h, C, A):
+        return weighted_cosine(self.X[i], C[h], np.diag(A[0]))
+
+    def must_cost(self, i, j, a, b, C, A):
+        return weighted_cosine(self.X[i], self.X[j], np.diag(A[0]))
+
+    def cannot_cost(self, i, j, a, C, A):
+        return self.top - weighted_cosine(self.X[i], self.X[j], np.diag(A[0]))
+
+    def rest(self, C, A):
+        return rayleigh(np.diag(A[0]), self.strength)
+
+    def centers(self, labels, C, A):
+        """The directions of least cost: sums of rows whose length under the weights is 1."""
+        size = [np.sqrt(x @ A[0] @ x) for x in self.X]
+        sums = [sum(self.X[i] / size[i] for i in range(len(labels)) if labels[i] == h) for h in range(self.k)]
+        return np.array([s / np.sqrt(s @ s) for s in sums])
+
+
+class WeightedEntropyHMRF(EntropyHMRF):
+    def __init__(self, X, k, must, cannot):
+        super().__init__(X, k, must, cannot)
+        overall = self.X.mean(axis=0)
+        self.strength = 0.3 * sum(relative_entropy(x, overall) for x in self.X) / self.X.shape[1]
+
+    def apart(self, i, j, a):
+        mean = (self.X[i] + self.X[j]) / 2
+        return weighted_entropy(self.X[i], mean, a) + weighted_entropy(self.X[j], mean, a)
+
+    def sample_cost(self, i, h, C, A):
+        return weighted_entropy(self.X[i], C[h], np.diag(A[0]))
+
+    def must_cost(self, i, j, a, b, C, A):
+        return self.apart(i, j, np.diag(A[0]))
+
+    def cannot_cost(self, i, j, a, C, A):
+        return 2 * np.log(2) * max(x @ np.diag(A[0]) for x in self.X) - self.apart(i, j, np.diag(A[0]))
+
+    def rest(self, C, A):
+        a = np.diag(A[0])
+        pull = self.PULL * sum(weighted_entropy(self.X.mean(axis=0), c, a) for c in C)
+        return pull + rayleigh(a, self.strength)
+
+
 class MK(HMRF):
     """Statements shape the metric; samples go to the nearest center."""
 
@@ -384,3 +455,63 @@ def energy_by_definition(own, links, labels):
 def least_energy(own, links):
     n, k = len(own), len(own[0])
     return min(energy_by_definition(own, links, labels) for labels in product(range(k), repeat=n))
+
+
+def believe_by_definition(own, links, rounds, trees):
+    """Min-sum messages, all sent at once: beliefs of nodes; ``trees`` has the nodes whose part has no cycle.
+
+    Half of a message stays where a part has cycles. Messages are given from their least value.
+    """
+    n, k = len(own), len(own[0])
+    message = {(u, v): [0.0] * k for u, v, _ in links} | {(v, u): [0.0] * k for u, v, _ in links}
+    table = {(u, v): t for u, v, t in links} | {(v, u): np.transpose(t).tolist() for u, v, t in links}
+
+    def belief(u, without=None):
+        into = [(x, y) for x, y in message if y == u and x != without]
+        return [own[u][a] + sum(message[edge][a] for edge in into) for a in range(k)]
+
+    for _ in range(rounds):
+        sent = {}
+        for u, v in message:
+            known = belief(u, v)
+            out = [min(known[a] + table[u, v][a][b] for a in range(k)) for b in range(k)]
+            kept = 0.0 if u in trees else 0.5
+            sent[u, v] = [kept * old + (1 - kept) * (x - min(out)) for old, x in zip(message[u, v], out, strict=True)]
+        message = sent
+    return [belief(u) for u in range(n)]
+
+
+def relax_by_definition(own, links):
+    """The least value of the linear program over pairwise marginals, written out constraint by constraint."""
+    from scipy.optimize import linprog
+
+    n, k = len(own), len(own[0])
+    names = [(u, a) for u in range(n) for a in range(k)]
+    names += [(q, a, b) for q in range(len(links)) for a in range(k) for b in range(k)]
+    at = {name: i for i, name in enumerate(names)}
+    cost, bounds, rows, right = np.zeros(len(names)), [(0, 1)] * len(names), [], []
+    for u in range(n):
+        for a in range(k):
+            cost[at[u, a]] = own[u][a]
+    for q, (_, _, table) in enumerate(links):
+        for a in range(k):
+            for b in range(k):
+                if np.isinf(table[a][b]):
+                    bounds[at[q, a, b]] = (0, 0)
+                else:
+                    cost[at[q, a, b]] = table[a][b]
+
+    def equal(terms, value):
+        row = np.zeros(len(names))
+        for name, factor in terms:
+            row[at[name]] += factor
+        rows.append(row)
+        right.append(value)
+
+    for u in range(n):
+        equal([((u, a), 1) for a in range(k)], 1)
+    for q, (u, v, _) in enumerate(links):
+        for a in range(k):
+            equal([((u, a), -1), *(((q, a, b), 1) for b in range(k))], 0)
+            equal([((v, a), -1), *(((q, b, a), 1) for b in range(k))], 0)
+    return linprog(cost, A_eq=np.array(rows), b_eq=right, bounds=bounds).fun

@@ -124,3 +124,25 @@ def too_uneven(counts):
     from scipy.stats import chisquare
 
     return chisquare(np.asarray(counts)).pvalue < 1e-5
+
+
+# -- edges: pairs of names with a strength, and logs of (context, item) -----------------------------------------------
+
+
+def strengths(edges, ids):
+    """Total strength of each pair of different samples."""
+    total = {}
+    for a, b, strength in edges:
+        if a in ids and b in ids and a != b:
+            pair = tuple(sorted((ids.index(a), ids.index(b))))
+            total[pair] = total.get(pair, 0) + strength
+    return total
+
+
+def shared_contexts(log, ids):
+    """Number of contexts in which both samples of each pair occur."""
+    items = {}
+    for context, item in log:
+        items.setdefault(context, set()).add(item)
+    edges = [(a, b, 1) for found in items.values() for a, b in combinations(sorted(found), 2)]
+    return strengths(edges, ids)

@@ -6,6 +6,7 @@ from linkwise.engines.assignment._assign import (
 from linkwise.engines.assignment._policies import (
     ExactPlaces as ExactPlaces,
     FixedPlaces as FixedPlaces,
+    FixedSizedPlaces as FixedSizedPlaces,
     FreePlaces as FreePlaces,
     GreedyPlaces as GreedyPlaces,
     Place as Place,

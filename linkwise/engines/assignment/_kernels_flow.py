@@ -40,6 +40,11 @@ def _shortest(costs: FloatArray, leaver: IntArray, source: int, begin: BoolArray
                 if i >= 0:
                     far = length[a] + (costs[i, b] - costs[i, a])
                     if far < length[b] - 1e-14 * abs(far):
+                        c = a  # with ties, rounding can make a cycle shorter than nothing: it is not taken
+                        while c >= 0 and c != b:
+                            c = way[c]
+                        if c == b:
+                            continue
                         length[b] = far
                         way[b] = a
                         changed = True

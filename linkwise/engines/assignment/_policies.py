@@ -200,10 +200,11 @@ class SizedPlaces:
         """Assign all rows."""
         away = squared(self.cloud.X, centers)
         costs = self.cloud.weight[:, None] * away
-        labels, best = self._assign(costs, before)
+        labels, best = self.assign_costs(costs, before)
         return Placement(labels, away[np.arange(len(labels)), labels], best)
 
-    def _assign(self, costs: FloatArray, before: IntArray | None) -> tuple[IntArray, bool]:
+    def assign_costs(self, costs: FloatArray, before: IntArray | None) -> tuple[IntArray, bool]:
+        """Return labels of low total cost that keep sizes and cannot-links, and whether no others cost less."""
         labels = np.empty(len(costs), dtype=np.intp)
         if is_flow(self.cloud):
             flow_within(costs, self.low, self.high, labels)
@@ -223,6 +224,26 @@ class SizedPlaces:
         labels = name[labels]
         improve_within(costs, self._weight, self.cloud.apart, self._place, self.low, self.high, labels, _VISITS)
         return labels, False
+
+
+class FixedSizedPlaces(SizedPlaces):
+    """Assign rows named by statements once; from then on only the other rows move, within the sizes of clusters."""
+
+    def __init__(self, cloud: Contracted, bounds: tuple[int, int], witness: Callable[[], IntArray]) -> None:
+        super().__init__(cloud, bounds, witness)
+        self._known = cloud.weight > 1
+        self._known[cloud.apart.node] = True
+
+    def __call__(self, centers: FloatArray, before: IntArray | None) -> Placement:
+        """Assign all rows."""
+        if before is None:
+            return super().__call__(centers, before)
+        away = squared(self.cloud.X, centers)
+        costs, known = self.cloud.weight[:, None] * away, self._known
+        forbidden = 1.0 + float(costs[~known].max(axis=1, initial=0.0).sum())
+        costs[known] = np.where(np.arange(len(centers)) == before[known][:, None], 0.0, forbidden)
+        labels, best = self.assign_costs(costs, before)
+        return Placement(labels, away[np.arange(len(labels)), labels], best, movable=~known)
 
 
 def _solve(

@@ -157,8 +157,12 @@ class _Run(NamedTuple):
     converged: bool
 
 
-def climb(X: FloatArray, beliefs: Beliefs, k: int, settings: Settings) -> Mixture:
+def climb(
+    X: FloatArray, beliefs: Beliefs, k: int, settings: Settings, sample_weight: FloatArray | None = None
+) -> Mixture:
     """Fit a mixture by EM from ``n_init`` starts, and keep the best.
+
+    Samples count alike in the Gaussians, or with their weights; the beliefs then count them alike.
 
     Works on centered data in a unit of ordinary size, so that neither the origin nor the units cost digits.
     Gaussians that are no sample's most probable one come last.
@@ -173,9 +177,9 @@ def climb(X: FloatArray, beliefs: Beliefs, k: int, settings: Settings) -> Mixtur
     if not isinstance(init, str):
         init = in_unit(np.asarray(init, dtype=np.float64) - shift, unit)
     settings = settings._replace(reg_covar=settings.reg_covar * _spread(centered, shift / unit))
-    best = _climb_once(centered, beliefs, k, init, random, settings)
+    best = _climb_once(centered, beliefs, k, init, random, settings, sample_weight)
     for _ in range(settings.n_init - 1):
-        run = _climb_once(centered, beliefs, k, init, random, settings)
+        run = _climb_once(centered, beliefs, k, init, random, settings, sample_weight)
         best = run if run.bounds[-1] > best.bounds[-1] else best
     if not best.converged:
         warnings.warn(
@@ -199,7 +203,7 @@ def climb(X: FloatArray, beliefs: Beliefs, k: int, settings: Settings) -> Mixtur
         best.gaussians.means[order] * unit + shift,
         covariances,
         cholesky,
-        np.array(best.bounds) - X.shape[1] * np.log(unit),
+        np.array(best.bounds) - X.shape[1] * np.log(unit) * (1.0 if sample_weight is None else sample_weight.mean()),
         best.converged,
         beliefs.rough_samples,
     )

@@ -145,9 +145,16 @@ class MixtureMixin(PartitionMixin):
         require_covariance_memory(*shape, self.covariance_type, who)
         return samples
 
-    def _climb(self, problem: Problem, beliefs: Beliefs) -> Mixture:
-        """Fit the mixture, and warn if some Gaussians got no samples."""
-        outcome = climb(problem.X, beliefs, problem.k, Settings.of(self))
+    def _climb(
+        self,
+        problem: Problem,
+        beliefs: Beliefs,
+        sample_weight: FloatArray | None = None,
+        start: FloatArray | None = None,
+    ) -> Mixture:
+        """Fit the mixture, from means ``start`` if given, and warn if some Gaussians got no samples."""
+        settings = Settings.of(self) if start is None else Settings.of(self)._replace(init=start)
+        outcome = climb(problem.X, beliefs, problem.k, settings, sample_weight)
         found = len(np.unique(outcome.labels))
         if found < problem.k:
             warn_user(

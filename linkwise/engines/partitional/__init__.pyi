@@ -1,5 +1,11 @@
+from linkwise.engines.partitional._alternative_kmeans import (
+    AlternativeKMeans as AlternativeKMeans,
+)
 from linkwise.engines.partitional._cop_kmeans import (
     COPKMeans as COPKMeans,
+)
+from linkwise.engines.partitional._frequency_sensitive import (
+    FrequencySensitiveKMeans as FrequencySensitiveKMeans,
 )
 from linkwise.engines.partitional._mpck_means import (
     HMRFKMeans as HMRFKMeans,

@@ -13,14 +13,15 @@ import numpy as np
 import scipy.sparse
 
 from linkwise._threads import Workers
-from linkwise._typing import FloatArray, IntArray
+from linkwise._typing import BoolArray, FloatArray, IntArray
 from linkwise.engines.distances import is_wide, means, nearest, one_row, squared, squared_to, sum_rows
 from linkwise.engines.partitional._farthest_pair import farthest_pair
 from linkwise.engines.partitional._sweeps import Sweep, Sweeper
 from linkwise.exceptions import LinkwiseError
 
-DISTORTIONS = ("squared_euclidean", "cosine", "kl")
+DISTORTIONS = ("squared_euclidean", "cosine", "pearson", "kl")
 _NOTHING = 1e-28  # squared length of a mean of rows of length 1 that is rounding only
+_SAME = 1e-15  # difference from the mean of a row that is rounding only, relative to the largest value
 _CHUNK = 4096  # rows whose costs for all centers are in memory at a time
 
 
@@ -103,6 +104,10 @@ class Measure:
     def centers(self, labels: IntArray, weight: FloatArray | None = None) -> FloatArray:
         """Return the centers that cost least for these labels; every label has a row."""
         raise NotImplementedError
+
+    def best_centers(self, labels: IntArray, state: State) -> FloatArray:  # noqa: ARG002
+        """Return the centers that cost least for these labels under the metric of a state."""
+        return self.centers(labels)
 
     def centers_of(self, rows: Any) -> FloatArray:
         """Return the center of all these rows."""
@@ -194,16 +199,22 @@ class SquaredEuclidean(Measure):
 
 
 class Cosine(Measure):
-    """One minus the cosine of the angle between row and center; rows and centers have length 1."""
+    """One minus the cosine of the angle between row and center; rows and centers have length 1.
 
-    def __init__(self, rows: Any, k: int) -> None:
+    With ``centered`` the values of each row and center sum to 0, and the cosine is Pearson's correlation.
+    """
+
+    def __init__(self, rows: Any, k: int, *, centered: bool = False) -> None:
         super().__init__(rows, k)
+        self.centered = centered
         values = rows.data if scipy.sparse.issparse(rows) else rows
         self._top = 1.0 if values.size == 0 or float(values.min()) >= 0 else 2.0
 
     def start(self, centers: FloatArray) -> State:
         """Scale centers to length 1; one of length 0 becomes the first axis."""
-        return State(_directions(centers))
+        if self.centered:
+            centers = centers - centers.mean(axis=1, keepdims=True)
+        return State(directions(centers))
 
     def table(self, state: State, rows: Any) -> FloatArray:
         """Return 1 - cosine."""
@@ -222,14 +233,14 @@ class Cosine(Measure):
     def centers(self, labels: IntArray, weight: FloatArray | None = None) -> FloatArray:
         """Return the directions of the sums of each label."""
         sums = means(self.rows, np.ones(len(labels)) if weight is None else weight, labels, self.k)
-        for c in np.flatnonzero((sums**2).sum(axis=1) <= _NOTHING).tolist():
+        for c in np.flatnonzero(is_nothing(sums)).tolist():
             sums[c] = one_row(self.rows, int(np.argmax(labels == c)))  # all directions are equally good
-        return _directions(sums)
+        return directions(sums)
 
     def centers_of(self, rows: Any) -> FloatArray:
         """Return the direction of the sum of all these rows."""
         middle = super().centers_of(rows)
-        return np.asarray(_directions((middle if (middle**2).sum() > _NOTHING else one_row(rows, 0))[None])[0])
+        return np.asarray(directions((middle if (middle**2).sum() > _NOTHING else one_row(rows, 0))[None])[0])
 
 
 class Divergence(Measure):
@@ -296,18 +307,29 @@ def make_measure(distortion: str, rows: Any, k: int, who: str) -> Measure:
     """Prepare rows for a distortion: as they are, scaled to length 1, or to sum 1."""
     if distortion == "squared_euclidean":
         return SquaredEuclidean(rows, k)
-    if distortion == "cosine":
-        squares = rows.multiply(rows) if scipy.sparse.issparse(rows) else rows**2
-        size = np.sqrt(np.asarray(squares.sum(axis=1)).ravel())
-        return Cosine(_scale(rows, size, "has no direction: all its values are zero", who), k)
-    values = rows.data if scipy.sparse.issparse(rows) else rows
-    if values.size and float(values.min()) < 0:
-        msg = (
-            f'{who}: X holds numbers below 0, but distortion="kl" reads rows as distributions.\n'
-            'Hint: use distortion="squared_euclidean".'
-        )
-        raise LinkwiseError(msg)
-    return Divergence(_scale(rows, np.asarray(rows.sum(axis=1)).ravel(), "sums to zero", who), k)
+    rows = prepare_rows(distortion, rows, who)
+    return Divergence(rows, k) if distortion == "kl" else Cosine(rows, k, centered=distortion == "pearson")
+
+
+def prepare_rows(distortion: str, rows: Any, who: str) -> Any:
+    """Scale rows to sum 1 for "kl", to length 1 for "cosine" and "pearson", for which their means are subtracted."""
+    if distortion == "kl":
+        values = rows.data if scipy.sparse.issparse(rows) else rows
+        if values.size and float(values.min()) < 0:
+            msg = (
+                f'{who}: X holds numbers below 0, but distortion="kl" reads rows as distributions.\n'
+                'Hint: use distortion="squared_euclidean".'
+            )
+            raise LinkwiseError(msg)
+        return _scale(rows, np.asarray(rows.sum(axis=1)).ravel(), "sums to zero", who)
+    if distortion == "pearson":
+        rows, largest = rows - rows.mean(axis=1, keepdims=True), np.abs(rows).max(axis=1, initial=0.0, keepdims=True)
+        rows = np.where(np.abs(rows) > _SAME * largest, rows, 0.0)
+        size = np.sqrt((rows**2).sum(axis=1))
+        return _scale(rows, size, "has no correlation: all its values are the same", who)
+    squares = rows.multiply(rows) if scipy.sparse.issparse(rows) else rows**2
+    size = np.sqrt(np.asarray(squares.sum(axis=1)).ravel())
+    return _scale(rows, size, "has no direction: all its values are zero", who)
 
 
 def _scale(rows: Any, size: FloatArray, fault: str, who: str) -> Any:
@@ -324,7 +346,13 @@ def _scale(rows: Any, size: FloatArray, fault: str, who: str) -> Any:
     return rows / size[:, None]
 
 
-def _directions(sums: FloatArray) -> FloatArray:
+def is_nothing(sums: FloatArray) -> BoolArray:
+    """Mark the sums of rows of length 1 that are rounding only."""
+    return np.asarray((sums**2).sum(axis=1) <= _NOTHING)
+
+
+def directions(sums: FloatArray) -> FloatArray:
+    """Scale rows to length 1; one of length 0 becomes the first axis."""
     size = (sums**2).sum(axis=1, keepdims=True)
     sums = np.where(size > _NOTHING, sums, np.eye(1, sums.shape[1]))
     return np.asarray(sums / np.sqrt((sums**2).sum(axis=1, keepdims=True)))

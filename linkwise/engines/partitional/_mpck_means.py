@@ -187,9 +187,10 @@ class HMRFKMeans(_LearnsMetric):
 
     Parameters
     ----------
-    distortion : {"squared_euclidean", "cosine", "kl"}, default="squared_euclidean"
+    distortion : {"squared_euclidean", "cosine", "pearson", "kl"}, default="squared_euclidean"
         Distance of a sample from a center: the squared Euclidean distance; 1 minus the cosine, for directions such as
-        texts; or the relative entropy, for rows read as distributions.
+        texts; 1 minus Pearson's correlation, for profiles such as those of genes; or the relative entropy, for rows
+        read as distributions. All but the first learn one weight for each feature with ``form="diagonal"``.
 
     Attributes
     ----------
@@ -206,21 +207,28 @@ class HMRFKMeans(_LearnsMetric):
     -----
     The objective is the sum of the distortions between samples and their centers, plus a penalty for each broken soft
     statement: its weight times the distortion between its samples (must-link), or times the largest distortion minus
-    that (cannot-link). With "cosine" the largest is 1 if no number is negative, else 2; with "kl" the distortion of
-    two samples is the sum of their divergences from their mean, at most 2 log 2.
+    that (cannot-link). With "cosine" and "pearson" the largest is 1 if no number is negative, else 2; with "kl" the
+    distortion of two samples is the sum of their divergences from their mean, at most 2 log 2 times the largest
+    weighted sum of a row. Learned weights a of features multiply the products of a cosine or the terms of a
+    divergence, x log(x / c) - x + c; the objective adds s times the sum of a^2 / 2 - log a - 1 / 2, a Rayleigh prior,
+    where s times the number of features is three tenths of the distortion of all samples from one center.
     **Cost** O(n d k) per iteration, O(n d^2 k) with "full", and with cannot-links the search for the two samples
     farthest apart, O(n^2 d) in the worst case. Sparse rows cost their non-zeros times k.
     **Guarantee** hard statements hold in ``labels_``, re-checked after each fit; the objective never rises from one
     half-step to the next; all ``n_clusters`` clusters have samples: an empty one takes the sample that gains
     most by moving.
-    **Departure from** [1]_ the metric is learned in closed form with a log-determinant, and for squared distances
-    only; with "kl" centers are means with a hundredth of a sample of the overall mean added, whose divergence is in
-    the objective.
+    **Departure from** [1]_ the metric is learned in closed form, with a log-determinant for squared distances and the
+    prior for "kl", or by a bounded number of descent steps for "cosine" and "pearson", and not by one gradient step of
+    a chosen rate; the strength of the prior is ours; for Pearson's distance rows are centered before they are weighted;
+    with "kl" centers are means with a hundredth of a sample of the overall mean added, whose divergence is in the
+    objective. Belief propagation and the linear program are those that [3]_ compares with "icm".
 
     References
     ----------
     .. [1] S. Basu, M. Bilenko, R. J. Mooney, "A Probabilistic Framework for Semi-Supervised Clustering", KDD 2004.
     .. [2] S. Basu, I. Davidson, "Clustering with Constraints", tutorial, KDD 2006.
+    .. [3] M. Bilenko, S. Basu, "A Comparison of Inference Techniques for Semi-supervised Clustering with Hidden Markov
+       Random Fields", SRL 2004.
 
     Examples
     --------

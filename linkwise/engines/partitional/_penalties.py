@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
 
 import numpy as np
 import scipy.sparse
@@ -10,8 +11,9 @@ import scipy.sparse
 from linkwise._typing import FloatArray, IntArray
 from linkwise.engines.distances import squared
 from linkwise.engines.partitional._distortions import Measure, State
-from linkwise.engines.partitional._energy import PairCharges
 from linkwise.engines.partitional._learned_metric import Learned, Pull
+from linkwise.engines.partitional._weighted_distortions import Weighted
+from linkwise.engines.partitional.inference import PairCharges
 from linkwise.problem.statements import SoftPairs
 
 _NO_TABLE = np.empty((0, 0))
@@ -56,7 +58,7 @@ class SoftMethod:
 
     def updates(self, labels: IntArray, state: State) -> Iterator[tuple[str, State]]:
         """Yield the name of each step and the improved state after it, for these labels."""
-        yield "centers", State(self.measure.centers(labels), state.metric)
+        yield "centers", State(self.measure.best_centers(labels, state), state.metric)
 
     def constant(self, state: State) -> float:
         """Return the part of the objective that does not depend on labels."""
@@ -101,7 +103,7 @@ class ByDistance(SoftMethod):
 
     def __init__(self, measure: Measure, pairs: SoftPairs) -> None:
         super().__init__(measure, pairs)
-        self.fixed = not isinstance(measure, Learned)
+        self.fixed = not isinstance(measure, Learned | Weighted)
 
     def charges(self, state: State) -> PairCharges:
         """Return the penalties under the current metric."""
@@ -121,6 +123,9 @@ class ByDistance(SoftMethod):
             yield step, moved
             if isinstance(self.measure, Learned):
                 yield "metric", self._learn(self.measure, labels, moved)
+            elif isinstance(self.measure, Weighted):
+                objective = partial(self.objective, labels)
+                yield "metric", self.measure.reweigh(moved, labels, self._pull(labels, 1), objective)
 
     def _pull(self, labels: IntArray, n_metrics: int) -> Pull:
         """Return the pull of broken must-links, the push of broken cannot-links and the weight of the farthest pair."""

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import ClassVar
 
 from linkwise._random import make_generator
-from linkwise.constraints import LINKS, Constraints, Kind
+from linkwise.constraints import LINKS, Constraints, Kind, Rule, SizeBetween
 from linkwise.engines import ConstrainedClusterer
-from linkwise.engines.assignment import FixedPlaces, FreePlaces
+from linkwise.engines.assignment import FixedPlaces, FixedSizedPlaces, FreePlaces, Place, SizedPlaces, size_bounds
 from linkwise.engines.partitional._centroid_mixin import CentroidMixin
 from linkwise.engines.partitional._init import Start
 from linkwise.engines.partitional._loop import KMeansRun, Loop, expand, run_from_starts
@@ -26,9 +26,10 @@ class SeededKMeans(CentroidMixin, ConstrainedClusterer):
     -----
     With more groups of must-linked samples than clusters, large groups far from each other start the clusters; with
     fewer, k-means++ adds the missing centers. **Cost** O(n d k) per iteration, as k-means. **Guarantee** none about the
-    statements: broken ones cause a warning and are listed in ``certificate_``; the inertia never rises, and all
-    clusters have samples. **Departure from** [1]_ seeds are given as statements, so clusters have no names;
-    missing seeds are chosen far from those given, where the paper draws them near the mean of all samples.
+    statements: broken ones cause a warning and are listed in ``certificate_``; bounds on sizes hold, with each
+    assignment at minimum cost; the inertia never rises, and all clusters have samples. **Departure from** [1]_ seeds
+    are given as statements, so clusters have no names; missing seeds are chosen far from those given, where the paper
+    draws them near the mean of all samples.
 
     References
     ----------
@@ -46,6 +47,7 @@ class SeededKMeans(CentroidMixin, ConstrainedClusterer):
     """
 
     understands: ClassVar[frozenset[Kind]] = LINKS
+    understands_rules: ClassVar[frozenset[type[Rule]]] = frozenset({SizeBetween})
     best_effort: ClassVar[bool] = True
     _keeps_instead: ClassVar[str] = "ConstrainedKMeans starts from the same seeds and keeps them."
 
@@ -54,9 +56,14 @@ class SeededKMeans(CentroidMixin, ConstrainedClusterer):
 
     def _solve(self, problem: Problem) -> KMeansRun:
         start = Start("neighborhoods", problem.contract(), self.n_clusters, make_generator(self.random_state))
-        free = Problem(problem.X, Constraints.build(problem.n_samples))
-        cloud = free.contract()
-        return expand(run_from_starts(cloud, start, lambda: FreePlaces(cloud), Loop.of(self), problem.X), free)
+        rules = problem.constraints.rules
+        free = Problem(problem.X, Constraints.build(problem.n_samples, rules=rules), n_clusters=problem.n_clusters)
+        cloud, bounds = free.contract(), size_bounds(free.constraints)
+
+        def place() -> Place:
+            return FreePlaces(cloud) if bounds is None else SizedPlaces(cloud, bounds, free.witness)
+
+        return expand(run_from_starts(cloud, start, place, Loop.of(self), problem.X), free)
 
 
 class ConstrainedKMeans(CentroidMixin, ConstrainedClusterer):
@@ -71,7 +78,7 @@ class ConstrainedKMeans(CentroidMixin, ConstrainedClusterer):
     -----
     With more groups of must-linked samples than clusters, large groups far from each other start the clusters; with
     fewer, k-means++ adds the missing centers. **Cost** O(n d k) per iteration, as k-means, and one assignment of the
-    seeds as in `COPKMeans`. **Guarantee** every hard statement holds in ``labels_``, re-checked after each fit; the
+    seeds as in `COPKMeans`. **Guarantee** every hard statement and bound on sizes holds, re-checked after each fit; the
     inertia never rises; all clusters have samples. **Departure from** [1]_ seeds are given as statements: all groups
     are assigned to the first centers at minimum cost, so groups without a cannot-link between them may share a cluster;
     missing seeds are chosen far from those given.
@@ -92,9 +99,16 @@ class ConstrainedKMeans(CentroidMixin, ConstrainedClusterer):
     """
 
     understands: ClassVar[frozenset[Kind]] = LINKS
+    understands_rules: ClassVar[frozenset[type[Rule]]] = frozenset({SizeBetween})
 
     def _solve(self, problem: Problem) -> KMeansRun:
         cloud = problem.contract()
         start = Start("neighborhoods", cloud, self.n_clusters, make_generator(self.random_state))
-        ended = run_from_starts(cloud, start, lambda: FixedPlaces(cloud, problem.witness), Loop.of(self), problem.X)
-        return expand(ended, problem)
+        bounds = size_bounds(problem.constraints)
+
+        def place() -> Place:
+            if bounds is None:
+                return FixedPlaces(cloud, problem.witness)
+            return FixedSizedPlaces(cloud, bounds, problem.witness)
+
+        return expand(run_from_starts(cloud, start, place, Loop.of(self), problem.X), problem)

@@ -12,9 +12,8 @@ import numpy as np
 
 from linkwise._typing import FloatArray, IntArray
 from linkwise.engines.partitional._distortions import State
-from linkwise.engines.partitional._energy import Field, PairCharges
-from linkwise.engines.partitional._kernels_energy import Charges
 from linkwise.engines.partitional._penalties import SoftMethod
+from linkwise.engines.partitional.inference import Charges, Field, PairCharges, SizedLabels
 
 SoftWatch = Callable[[str, IntArray, FloatArray, Any, float], None]
 _VISITS = 3  # visits to the same labels after which a run counts as a cycle
@@ -59,7 +58,8 @@ class _Path:
 class Alternation:
     """One method on one field, run from given centers.
 
-    ``witness`` returns labels in which the hard statements hold; ``watch`` is called after each half-step.
+    ``witness`` returns labels in which the hard statements hold; ``watch`` is called after each half-step; ``sized``
+    assigns all samples if the sizes of clusters have bounds.
     """
 
     def __init__(
@@ -72,7 +72,9 @@ class Alternation:
         max_iter: int,
         tolerance: float,
         watch: SoftWatch | None = None,
+        sized: SizedLabels | None = None,
     ) -> None:
+        self.sized = sized
         self.method, self.field, self.witness = method, field, witness
         self.inference, self.max_iter, self.tolerance, self.watch = inference, max_iter, tolerance, watch
         self._charges: PairCharges | None = None
@@ -81,7 +83,7 @@ class Alternation:
     @property
     def random(self) -> bool:
         """Whether the order of assignment is random."""
-        return self.inference == "icm" and len(self.field.graph.ends) > 0
+        return self.sized is None and self.inference == "icm" and len(self.field.graph.ends) > 0
 
     def run(self, centers: FloatArray, rng: np.random.Generator, before: IntArray | None = None) -> Ended:
         """Alternate from these centers until labels repeat or centers stop moving.
@@ -136,6 +138,8 @@ class Alternation:
     def _assign(self, state: State, before: IntArray | None, rng: np.random.Generator) -> tuple[IntArray, State, float]:
         """Assign all samples; where the method descends, the objective is not above that of the labels before."""
         method, field = self.method, self.field
+        if self.sized is not None:
+            return self._assign_sized(self.sized, state, before)
         table, assigned = method.measure.sweep(state, field.sample)
         total, found = method.constant(state), None
         if field.n_nodes:  # meanwhile threads may assign all other samples
@@ -162,6 +166,15 @@ class Alternation:
             labels, state, total = self._fill(labels, state, before)
         elif not method.descends:
             total = method.objective(labels, state)  # pairs that the assignment ignored count as well
+        self._report("assign", labels, state, total)
+        return labels, state, total
+
+    def _assign_sized(self, sized: SizedLabels, state: State, before: IntArray | None) -> tuple[IntArray, State, float]:
+        """Assign all samples within the sizes of clusters, of which none is empty."""
+        method = self.method
+        table = method.scale * method.measure.table(state, method.measure.rows)
+        labels, cost = sized(table, method.held_charges(state), before)
+        total = method.constant(state) + cost if method.descends else method.objective(labels, state)
         self._report("assign", labels, state, total)
         return labels, state, total
 

@@ -12,19 +12,21 @@ from linkwise._compat import StrOptions
 from linkwise._random import make_generator
 from linkwise._threads import Workers
 from linkwise._typing import FloatArray, IntArray
-from linkwise.constraints import LINKS, Kind
+from linkwise.constraints import LINKS, Kind, Rule, SizeBetween
 from linkwise.engines import REPORTED, Kept, is_table
+from linkwise.engines.assignment import size_bounds
 from linkwise.engines.distances import in_unit, squared_to, typical_variance, unit_of
 from linkwise.engines.partitional._centroid_mixin import CentroidMixin
 from linkwise.engines.partitional._cop_kmeans import cop_kmeans
-from linkwise.engines.partitional._distortions import Measure, State, make_measure
-from linkwise.engines.partitional._energy import INFERENCES, bind_samples
+from linkwise.engines.partitional._distortions import Measure, State, make_measure, prepare_rows
 from linkwise.engines.partitional._init import Start, read_init
 from linkwise.engines.partitional._learned_metric import Learned, ridge_of
 from linkwise.engines.partitional._loop import Loop
 from linkwise.engines.partitional._penalties import SoftMethod
 from linkwise.engines.partitional._race import race
 from linkwise.engines.partitional._soft_loop import Alternation, Ended
+from linkwise.engines.partitional._weighted_distortions import Weighted, WeightedCosine, WeightedDivergence, Weights
+from linkwise.engines.partitional.inference import INFERENCES, SizedLabels, bind_samples
 from linkwise.exceptions import GaveUpError, InfeasibleConstraintsError, LinkwiseError
 from linkwise.problem import Problem
 from linkwise.problem.statements import Contracted, SoftPairs
@@ -55,17 +57,31 @@ class Spread:
     metric: str = "none"
     per_cluster: bool = False
 
+    @property
+    def has_ridge(self) -> bool:
+        """Whether a metric is learned that a ridge keeps finite."""
+        return self.distortion == "squared_euclidean" and self.metric != "none"
+
     def measure(self, rows: Any, k: int, who: str, *, far: bool) -> Measure:
         """Prepare rows; ``far`` if the largest distance will be needed."""
-        if self.distortion != "squared_euclidean" and self.metric != "none":
-            msg = (
-                f'{who} does not learn a metric with distortion="{self.distortion}".\n'
-                'Hint: use form="none", or distortion="squared_euclidean".'
-            )
-            raise LinkwiseError(msg)
         if self.metric == "none":
             return make_measure(self.distortion, rows, k, who)
+        if self.distortion != "squared_euclidean":
+            return self._weighted(rows, k, who)
         return Learned(rows, k, full=self.metric == "full", per_cluster=self.per_cluster, far=far)
+
+    def _weighted(self, rows: Any, k: int, who: str) -> Weighted:
+        if self.metric == "full" or self.per_cluster:
+            wrong = 'form="full"' if self.metric == "full" else "per_cluster=True"
+            msg = (
+                f'{who} does not learn a metric with distortion="{self.distortion}" and {wrong}, only one weight for '
+                'each feature.\nHint: use form="diagonal" and per_cluster=False, or distortion="squared_euclidean".'
+            )
+            raise LinkwiseError(msg)
+        rows = prepare_rows(self.distortion, rows, who)
+        if self.distortion == "kl":
+            return WeightedDivergence(rows, k)
+        return WeightedCosine(rows, k, centered=self.distortion == "pearson")
 
 
 def _of_unit(found: SoftRun, unit: float, shape: tuple[int, int]) -> SoftRun:
@@ -129,8 +145,8 @@ def _contract_all(problem: Problem, rows: Any, cloud: Contracted) -> Contracted:
 
 
 def _fits_ridge(ridge: Any, model: Any) -> bool:
-    d, learned = model.n_features_in_, model._spread().metric
-    return learned == "none" or is_table(ridge, *((d, d) if learned == "full" else (d,)))
+    d, spread = model.n_features_in_, model._spread()
+    return not spread.has_ridge or is_table(ridge, *((d, d) if spread.metric == "full" else (d,)))
 
 
 def _fault_of_metric(metric: Any, model: Any) -> str:
@@ -157,9 +173,13 @@ class SoftMixin(CentroidMixin):
 
     Parameters
     ----------
-    inference : {"trees", "icm"}
+    inference : {"trees", "icm", "bp", "lp"}
         Assignment of the samples that statements name. "icm" moves one sample at a time until no move helps, in an
         order drawn from ``random_state``; "trees" then also moves whole trees of linked samples, which is never worse.
+        "bp" takes labels from loopy belief propagation, at most 200 rounds of messages, "lp" those with the largest
+        fractions in a linear program, whose size is that of the soft statements times ``n_clusters`` squared; both keep
+        the labels before where these are better. Under bounds on sizes all four are one search: blocks of samples that
+        no soft statement joins, each assigned while the others stay.
     init : {"k-means++", "neighborhoods"} or array-like of shape (n_clusters, n_features)
         Initial centers: drawn far from each other, the means of must-linked samples (soft or hard), or given.
     n_init : int or "race"
@@ -175,10 +195,12 @@ class SoftMixin(CentroidMixin):
     objectives_ : ndarray
         The objective after each assignment of the run that was kept; never rises.
     best_assignment_ : bool
-        Whether each step of that run assigned at minimum cost: "trees", and the graph of statements has no cycle.
+        Whether each step of that run assigned at minimum cost: "trees", the graph of statements has no cycle, and there
+        are no bounds on sizes.
     """
 
     understands: ClassVar[frozenset[Kind]] = LINKS
+    understands_rules: ClassVar[frozenset[type[Rule]]] = frozenset({SizeBetween})
     weighs: ClassVar[bool] = True
     _dense_only: ClassVar[str] = (
         "a metric is learned from dense rows only: reduce the features first, as with "
@@ -223,7 +245,7 @@ class SoftMixin(CentroidMixin):
         measure = spread.measure(rows, k, who, far=not pairs.must.all())
         method = self._method(measure, pairs).of_unit(unit)
         cloud = problem.contract(measure.rows)
-        field = bind_samples(cloud, method.held)
+        field, bounds = bind_samples(cloud, method.held), size_bounds(problem.constraints)
         drawn_from = cloud if isinstance(given, np.ndarray) else _contract_all(problem, measure.rows, cloud)
         start = Start(given, drawn_from, k, rng)
         # neighborhoods are one good start; the others are drawn by k-means++
@@ -241,6 +263,7 @@ class SoftMixin(CentroidMixin):
             max_iter=loop.max_iter,
             tolerance=tolerance,
             watch=loop.watch,
+            sized=None if bounds is None else SizedLabels(cloud, bounds, method.held, problem.witness),
         )
         with Workers() as workers:
             measure.workers = workers
@@ -260,7 +283,7 @@ class SoftMixin(CentroidMixin):
         else:
             inertia = float(measure.costs_to(best.state, best.labels).sum())
         matrix = None if metric is None else metric.matrix if spread.per_cluster else metric.matrix[0]
-        exact = field.exact and self.inference == "trees"
+        exact = field.exact and self.inference == "trees" and bounds is None
         found = SoftRun(best.labels, centers, best.objective, best.objectives, inertia, best.n_iter, exact, matrix)
         return found if unit == 1.0 else _of_unit(found, unit, rows.shape)
 
@@ -279,6 +302,7 @@ class SoftMixin(CentroidMixin):
             self.__dict__.pop(name, None)
         if self._spread().metric != "none":
             self.metric_ = outcome.metric
+        if self._spread().has_ridge:
             # part of the cost of a new row, besides center and metric
             self._ridge = ridge_of(problem.X, full=self._spread().metric == "full")
 
@@ -316,14 +340,17 @@ class SoftMixin(CentroidMixin):
     def _measure_of(self, rows: Any) -> tuple[Measure, State]:
         """Return a measure of new rows, and the fitted state."""
         spread, k, who = self._spread(), len(self.cluster_centers_), type(self).__name__
-        if spread.metric != "none":
+        if spread.has_ridge:
             learned = Learned(rows, k, full=spread.metric == "full", per_cluster=spread.per_cluster, far=False)
             learned.ridge = self._ridge
             matrix = np.asarray(self.metric_)
             return learned, State(self.cluster_centers_, learned.make(matrix if spread.per_cluster else matrix[None]))
-        return make_measure(spread.distortion, rows, k, who), State(self.cluster_centers_)
+        measure = spread.measure(rows, k, who, far=False)
+        weights = None if spread.metric == "none" else Weights(np.asarray(self.metric_)[None])
+        return measure, State(self.cluster_centers_, weights)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = self._spread().metric == "none"
+        spread = self._spread()
+        tags.input_tags.sparse = spread.metric == "none" and spread.distortion != "pearson"
         return tags

@@ -122,6 +122,20 @@ def test_scores_find_samples_by_name_or_row(here, capsys):
     assert "which data.csv does not have" in capsys.readouterr().err
 
 
+def test_scores_and_reports_show_classes_against_clusters(here, capsys):
+    table = spoken(capsys, "score", "plain", "data.csv", "--column", "kind", "--id", "name")["confusion"]
+    assert sum(map(sum, table["counts"])) == 6
+    assert table["accuracy"] == 1.0
+    assert main(["score", "plain", "data.csv", "--column", "kind", "--id", "name"]) == 0
+    assert "Classes by clusters, matched: 1.0000 of the samples" in capsys.readouterr().out
+    for ending in ("html", "md", "json"):
+        assert main(["report", "plain", "-o", f"judged.{ending}", "--truth", "data.csv", "--column", "kind"]) == 0
+        text = (here / f"judged.{ending}").read_text(encoding="utf-8")
+        assert ("accuracy" if ending == "json" else "Known classes") in text
+    assert main(["report", "plain", "-o", "other.md", "--column", "kind"]) == 2
+    assert "belong to --truth" in capsys.readouterr().err
+
+
 def test_what_moved_between_two_results(here, capsys):
     told = spoken(capsys, "compare", "plain", "out")
     assert {row["sample"] for row in told["moved"]} <= {"otter", "mink", "stoat", "orca"}

@@ -8,10 +8,18 @@ import scipy.sparse as sp
 from numpy.testing import assert_allclose
 from scipy.spatial.distance import pdist
 
-from linkwise.engines.partitional._energy import _make_graph
 from linkwise.engines.partitional._farthest_pair import farthest_pair
-from linkwise.engines.partitional._kernels_energy import Charges, descend, energies, improve_by_trees
-from tests.oracles.soft_kmeans import descend_by_definition, energy_by_definition, least_energy
+from linkwise.engines.partitional.inference._energy import _make_graph
+from linkwise.engines.partitional.inference._kernels_energy import Charges, descend, energies, improve_by_trees
+from linkwise.engines.partitional.inference._relaxed_labels import ROUNDS, believe, relax
+from linkwise.exceptions import LinkwiseError
+from tests.oracles.soft_kmeans import (
+    believe_by_definition,
+    descend_by_definition,
+    energy_by_definition,
+    least_energy,
+    relax_by_definition,
+)
 from tests.profile import examples
 
 pytestmark = pytest.mark.kernels
@@ -81,6 +89,60 @@ def test_trees_in_circles_are_never_worse_than_one_by_one_nor_better_than_the_be
     assert cycles > examples(30, 250)
     assert better > 0
     assert best > 0.9 * examples(60, 500)
+
+
+def parts_of(graph):
+    part = np.empty(len(graph.place), dtype=np.intp)
+    part[graph.place] = np.repeat(np.arange(len(graph.tree)), np.diff(graph.begin))
+    return part
+
+
+def test_beliefs_are_what_the_definition_says():
+    for seed in range(examples(200, 1000)):
+        own, graph, charges, links, _ = instance(seed, tree=seed % 3 == 0, hard=True)
+        part = parts_of(graph)
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr("linkwise.engines.partitional.inference._relaxed_labels.ROUNDS", 7)
+            patch.setattr("linkwise.engines.partitional.inference._relaxed_labels._SETTLED", 0.0)
+            patch.setattr("linkwise.engines.partitional.inference._relaxed_labels._TIES", 0.0)
+            found = believe(own, graph, charges, part)
+        trees = {u for u in range(len(own)) if graph.tree[part[u]]}
+        assert_allclose(found, believe_by_definition(own.tolist(), links, 7, trees), rtol=1e-9, atol=1e-9)
+
+
+def test_beliefs_and_fractions_are_exact_without_cycles():
+    for seed in range(examples(200, 1000)):
+        own, graph, charges, links, _ = instance(seed, tree=True, hard=seed % 2 == 0)
+        if seed % 5 == 0:
+            own[:] = 0.5  # nothing but ties
+        least = least_energy(own, links)
+        labels = believe(own, graph, charges, parts_of(graph)).argmin(axis=1)
+        assert_allclose(energy_by_definition(own, links, labels.tolist()), least, rtol=1e-7)
+        assert_allclose(relax(own, graph, charges)[1], least, rtol=1e-7)
+    assert ROUNDS == 200
+
+
+def test_fractions_are_the_optimum_of_the_linear_program_and_bound_the_energy():
+    whole = 0
+    for seed in range(examples(200, 1000)):
+        own, graph, charges, links, _ = instance(seed, tree=False, hard=True)
+        share, bound = relax(own, graph, charges)
+        assert_allclose(share.sum(axis=1), 1.0)
+        assert_allclose(bound, relax_by_definition(own.tolist(), links), rtol=1e-6, atol=1e-9)
+        least = least_energy(own, links)
+        assert bound <= least + 1e-7
+        if (share.max(axis=1) > 1 - 1e-6).all():
+            whole += 1
+            assert_allclose(energy_by_definition(own, links, share.argmax(axis=1).tolist()), least, rtol=1e-6)
+    assert whole > 0.5 * examples(200, 1000)
+
+
+def test_a_linear_program_that_is_too_large_is_refused():
+    own, graph, charges, _, _ = instance(1, tree=False)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("linkwise.engines.partitional.inference._relaxed_labels._MOST_CELLS", 3)
+        with pytest.raises(LinkwiseError, match="variables, expected at most 3"):
+            relax(own, graph, charges)
 
 
 def test_a_large_part_is_labeled_without_recursion():

@@ -367,8 +367,10 @@ def test_one_cluster_and_one_sample(function):
 def test_metrics_that_cannot_be_learned_are_refused():
     X, _ = loose(0)
     c = Constraints.build(40)
-    with pytest.raises(LinkwiseError, match=r'does not learn a metric with distortion="cosine"'):
+    with pytest.raises(LinkwiseError, match=r'does not learn a metric with distortion="cosine" and form="full"'):
         hmrf_kmeans(X, c, 3, distortion="cosine", form="full")
+    with pytest.raises(LinkwiseError, match=r'with distortion="pearson" and per_cluster=True'):
+        hmrf_kmeans(X, c, 3, distortion="pearson", form="diagonal", per_cluster=True)
     with pytest.raises(TypeError, match="a metric is learned from dense rows only"):
         mpck_means(sp.csr_array(X), c, 3)
 

@@ -128,6 +128,24 @@ def test_the_objective_is_what_the_definition_says_and_no_half_step_raises_it(na
         assert rises == 0
 
 
+@pytest.mark.parametrize("inference", ["bp", "lp"])
+@pytest.mark.parametrize("name", ["pck", "mpck-diagonal", "cvqe"])
+def test_relaxed_inference_keeps_hard_statements_and_raises_nothing(name, inference):
+    function, options, _ = METHODS[name]
+    for seed in range(examples(6, 100)):
+        X, must, cannot = problem(seed, 14, 12)
+        c = statements(14, must, cannot, extra_must=[(0, 1)], extra_cannot=[(0, 3), (3, 4), (4, 5), (5, 1)])
+        values = []
+
+        def watch(step, labels, centers, metric, value, values=values):
+            values.append(value)
+
+        chosen = {"inference": inference, "random_state": seed, "n_init": 1}
+        run = function(X, c, 3, watch=watch, **chosen, **options)
+        assert verify(run.labels, c).ok
+        assert (np.diff(values) <= 1e-9 * (1 + np.abs(values[:-1]))).all()
+
+
 @each
 def test_hard_statements_hold_while_soft_ones_are_weighed_and_nothing_rises(name):
     function, options, _ = METHODS[name]

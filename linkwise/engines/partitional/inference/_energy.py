@@ -15,7 +15,7 @@ import numpy as np
 from linkwise._kernels.disjoint_set import components
 from linkwise._typing import BoolArray, FloatArray, IntArray
 from linkwise.engines.assignment import assign
-from linkwise.engines.partitional._kernels_energy import (
+from linkwise.engines.partitional.inference._kernels_energy import (
     Charges,
     Graph,
     cheapest_labels,
@@ -23,9 +23,10 @@ from linkwise.engines.partitional._kernels_energy import (
     energies,
     improve_by_trees,
 )
+from linkwise.engines.partitional.inference._relaxed_labels import believe, relax
 from linkwise.problem.statements import Apart, Contracted, SoftPairs
 
-INFERENCES = ("trees", "icm")
+INFERENCES = ("trees", "icm", "bp", "lp")
 
 
 class PairCharges(NamedTuple):
@@ -74,10 +75,10 @@ class Field:
 
     def own_costs(self, table: FloatArray, charges: PairCharges) -> FloatArray:
         """Sum the costs of the bound samples, one row each, and the penalties of pairs within one node, over nodes."""
-        own = table if len(self.sample) == self.n_nodes else _sum_rows(table, self.node, self.n_nodes)
+        own = table if len(self.sample) == self.n_nodes else sum_rows(table, self.node, self.n_nodes)
         within = np.flatnonzero(self.link < 0)
         if len(within):
-            own = own + _sum_rows(charges.same[within], self.inner[within], self.n_nodes)
+            own = own + sum_rows(charges.same[within], self.inner[within], self.n_nodes)
         return np.ascontiguousarray(own)
 
     def link_charges(self, charges: PairCharges) -> Charges:
@@ -87,7 +88,7 @@ class Field:
         turn = self.flipped[at, None]
         first, second = charges.first[at], charges.second[at]
         sides = np.where(turn, second, first), np.where(turn, first, second), charges.same[at]
-        left, right, same = (_sum_rows(rows, self.link[at], n_links) for rows in sides)
+        left, right, same = (sum_rows(rows, self.link[at], n_links) for rows in sides)
         same[self.n_soft :] = np.inf
         # a hard link may join nodes that a soft pair joins as well
         weight = np.bincount(self.link[at], weights=charges.weight[at], minlength=n_links).astype(np.float64)
@@ -105,20 +106,26 @@ class Field:
     ) -> tuple[IntArray, float]:
         """Label the nodes so that hard links hold and the energy is low, never above that of the labels ``before``.
 
-        Both ways of inference move one node at a time, from the labels before and from those that are best without
-        soft links, and keep the better for each component; "trees" then moves whole trees. ``witness`` returns labels
-        of all samples in which the hard statements hold, or raises; it is called only when the assignment finds none.
+        "icm" and "trees" move one node at a time, from the labels before and from those that are best without
+        soft links, and keep the better for each component; "trees" then moves whole trees. "bp" and "lp" take the
+        labels of lowest belief or largest fraction, or for a component those before if these are better. ``witness``
+        returns labels of all samples in which the hard statements hold, or raises; it is called only when the
+        assignment finds none.
         """
+        if inference in ("bp", "lp"):
+            if inference == "bp":
+                scores = believe(own, self.graph, charges, self.part)
+            else:
+                scores = -relax(own, self.graph, charges)[0]
+            labels = self._allowed(scores, cheapest_labels(scores), before, witness)
+            value = energies(own, self.graph, charges, labels)
+            if before is not None:
+                stay = energies(own, self.graph, charges, before)
+                labels = np.where((value < stay)[self.part], labels, before)
+                value = np.minimum(value, stay)
+            return labels, float(value.sum())
         cheapest = cheapest_labels(own)
-        labels = cheapest.copy()
-        if len(self.place):
-            costs = own[self.place]
-            found = assign(costs, self.apart, None if before is None else before[self.place])
-            if not found.solved:
-                colors = np.empty(self.n_nodes, dtype=np.intp)
-                colors[self.node] = witness()[self.sample]
-                found = assign(costs, self.apart, colors[self.place])
-            labels[self.place] = found.labels
+        labels = self._allowed(own, cheapest, before, witness)
         if inference == "trees":  # a component that is a tree needs no start
             order = order[~self.graph.tree[self.part[order]]]
         if len(order):
@@ -133,6 +140,21 @@ class Field:
         if inference == "trees":
             return labels, float(improve_by_trees(own, self.graph, charges, cheapest, labels))
         return labels, float(energies(own, self.graph, charges, labels).sum())
+
+    def _allowed(
+        self, costs: FloatArray, cheapest: IntArray, before: IntArray | None, witness: Callable[[], IntArray]
+    ) -> IntArray:
+        """Return the cheapest label of each node, or where hard links join nodes, labels of low cost that keep them."""
+        labels = cheapest.copy()
+        if len(self.place):
+            costs = costs[self.place]
+            found = assign(costs, self.apart, None if before is None else before[self.place])
+            if not found.solved:
+                colors = np.empty(self.n_nodes, dtype=np.intp)
+                colors[self.node] = witness()[self.sample]
+                found = assign(costs, self.apart, colors[self.place])
+            labels[self.place] = found.labels
+        return labels
 
 
 def bind_samples(cloud: Contracted, pairs: SoftPairs) -> Field:
@@ -199,7 +221,7 @@ def _make_graph(n_nodes: int, ends: IntArray) -> Graph:
     )
 
 
-def _sum_rows(rows: FloatArray, to: IntArray, n: int) -> FloatArray:
+def sum_rows(rows: FloatArray, to: IntArray, n: int) -> FloatArray:
     """Sum the rows that have the same number ``to``."""
     k = rows.shape[1]
     flat = to[:, None] * k + np.arange(k)
