@@ -19,7 +19,6 @@ from typing import Any
 
 import numba
 import numpy as np
-from numba.core import caching
 from numba.core.dispatcher import Dispatcher
 
 from linkwise._threads import SLICES
@@ -64,8 +63,9 @@ def interpret_small(dispatcher: Any) -> None:
     """Let a kernel run in the interpreter while its arguments are small and no machine code is in memory or on disk."""
     if dispatcher.py_func.__defaults__:
         return  # Numba passes objects of its own for arguments that are left out
-    compiles, cache_file = dispatcher._compile_for_args, getattr(dispatcher._cache, "_cache_file", None)
-    on_disk: Any = None  # the signatures in the cache, read at the first call
+    compiles = dispatcher._compile_for_args
+    kept: Any = getattr(dispatcher, "_cache", None)
+    on_disk: Any = None  # the signatures in the cache, listed at the first call
     patience = -1
     left: dict[Any, int] = {}  # rounds; of all signatures together, or of each once one of them is compiled
 
@@ -77,8 +77,8 @@ def interpret_small(dispatcher: Any) -> None:
         if on_disk is None:
             patience = max(PATIENCE, ROUNDS_PER_BYTE * _size_of_code(dispatcher))
             left.setdefault(None, patience)
-            on_disk = _signatures(cache_file)
-        if on_disk and _key(dispatcher, arguments) in on_disk:
+            on_disk = kept.known(dispatcher.targetctx) if hasattr(kept, "known") else set()
+        if on_disk and kept.key(_types(dispatcher, arguments)) in on_disk:
             return compiles(*arguments)
         signature = None if left[None] >= 0 else _types(dispatcher, arguments)
         if left.setdefault(signature, patience) < 0:
@@ -107,19 +107,6 @@ def interpret_small(dispatcher: Any) -> None:
 
 def _types(dispatcher: Any, arguments: tuple[Any, ...]) -> tuple[Any, ...]:
     return tuple(dispatcher.typeof_pyval(argument) for argument in arguments)
-
-
-def _signatures(cache_file: Any) -> set[Any]:
-    """The names in an index of Numba's cache; none where there is no cache or another process is writing it."""
-    try:
-        return set() if cache_file is None else set(cache_file._load_index())
-    except OSError:
-        return set()
-
-
-def _key(dispatcher: Any, arguments: tuple[Any, ...]) -> Any:
-    """The name under which Numba's cache keeps the machine code for these arguments."""
-    return dispatcher._cache._index_key(_types(dispatcher, arguments), dispatcher.targetctx.codegen())
 
 
 def _largest(arguments: tuple[Any, ...]) -> int:
@@ -231,21 +218,26 @@ def _form(value: Any) -> Any:
     return getattr(value, "interpreted", value) if callable(value) else value
 
 
-def callees(kernel: Any) -> list[Any]:
+def _callees(kernel: Any) -> list[Any]:
     """The kernels whose names a kernel uses."""
     function = kernel.py_func
     found = [function.__globals__.get(name) for name in function.__code__.co_names]
     return [one for one in found if isinstance(one, Dispatcher)]
 
 
-def _size_of_code(kernel: Any) -> int:
-    """Bytes of the Python code of a kernel and all that it calls."""
+def kernels_under(kernel: Any) -> set[Any]:
+    """A kernel and all that it calls."""
     found, left = {kernel}, [kernel]
     while left:
-        more = {*callees(left.pop())} - found
+        more = {*_callees(left.pop())} - found
         found |= more
         left += more
-    return sum(len(one.py_func.__code__.co_code) for one in found)
+    return found
+
+
+def _size_of_code(kernel: Any) -> int:
+    """Bytes of the Python code of a kernel and all that it calls."""
+    return sum(len(one.py_func.__code__.co_code) for one in kernels_under(kernel))
 
 
 # -- does this version of Numba have the hook? -------------------------------------------------------------------------
@@ -257,9 +249,7 @@ def supported() -> bool:
     try:
         probe: Any = numba.njit(_probe)
         probe._compile_for_args = lambda *_: lambda x: x + 2
-        known = [(probe, "typeof_pyval"), (probe, "targetctx"), (probe, "_cache")]
-        known += [(caching.FunctionCache, "_index_key"), (caching.IndexDataCacheFile, "_load_index")]
-        return probe(1) == 3 and all(hasattr(one, name) for one, name in known)
+        return probe(1) == 3 and hasattr(probe, "typeof_pyval") and hasattr(probe, "targetctx")
     except Exception:  # noqa: BLE001  # whatever it is, kernels are compiled as usual
         return False
 

@@ -10,7 +10,7 @@ from typing import Any
 
 from numba.core.dispatcher import Dispatcher
 
-from linkwise._kernels._tier import callees
+from linkwise._kernels._tier import kernels_under
 
 _HOME = Path(__file__).parents[1]
 
@@ -38,11 +38,5 @@ def compiled() -> set[str]:
 
 def with_callees(some: Iterable[Any]) -> set[str]:
     """The names of some kernels and of all that these call."""
-    name_of = {kernel: name for name, kernel in kernels().items()}
-    ready, left = set(), list(some)
-    while left:
-        kernel = left.pop()
-        if name_of[kernel] not in ready:
-            ready.add(name_of[kernel])
-            left += callees(kernel)
-    return ready
+    called = {under for kernel in some for under in kernels_under(kernel)}
+    return {name for name, kernel in kernels().items() if kernel in called}

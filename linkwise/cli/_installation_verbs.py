@@ -9,7 +9,6 @@ import platform
 import sys
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import click
 
@@ -103,22 +102,22 @@ def warmup() -> None:
 
 
 def kept_in() -> str:
-    """Where compiled code is kept, found as Numba does: the first of its places that can be written."""
-    from linkwise._kernels import njit
+    """The folder of compiled code, in words."""
+    from linkwise._kernels import can_keep, code_home
 
-    try:
-        from numba.core.caching import CompileResultCacheImpl
-
-        places: list[Any] = CompileResultCacheImpl._locator_classes
-        found = [place.from_function(njit, njit.__code__.co_filename) for place in places]
-        where = next((Path(place.get_cache_path()) for place in found if place is not None), None)
-    except (ImportError, AttributeError):  # these names are private to Numba
-        return "unknown"
-    if where is None:
+    if not can_keep():
         return "nowhere, as no folder for it can be written; NUMBA_CACHE_DIR can name one"
-    if where == Path(njit.__code__.co_filename).parent / "__pycache__":
-        return "in __pycache__ folders beside the installed source files"
-    return f"below {os.environ.get('NUMBA_CACHE_DIR') or where.parent}"
+    return f"in {code_home()}"
+
+
+def packaged() -> str:
+    """The compiled kernels of the companion wheel, in words."""
+    from linkwise._kernels import installed_pack
+
+    pack = installed_pack()
+    if not len(pack):
+        return f"none used: {pack.refusal}"
+    return f"{many(len(pack), 'signature')} for {pack.header['processor']}"
 
 
 def _run(use: tuple[str, ...]) -> None:
@@ -157,6 +156,7 @@ def info() -> None:
         ("cores", str(cores())),
         ("memory", _memory()),
         ("compiled code", kept_in()),
+        ("packaged code", packaged()),
     ]
     answer(dict(rows), "\n".join(f"{name:<14} {value}" for name, value in rows))
 
