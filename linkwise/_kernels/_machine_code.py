@@ -17,6 +17,7 @@ import re
 import shutil
 import sys
 import uuid
+from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -199,3 +200,9 @@ def packed_form(form: Any) -> bytes:
     """The bytes of a compiled form, without the text of its types, which names the folder of the sources."""
     parts = form._reduce()
     return bytes(dumps((*parts[:6], "", *parts[7:])))
+
+
+def entries(folder: Path) -> Iterator[tuple[str, bytes]]:
+    """Every entry in a folder of compiled code, by the name it has in a pack, which tells nothing about the machine."""
+    for file in sorted(folder.glob("*/*-*.*")):
+        yield f"{file.parent.name}/{file.stem}", file.read_bytes()[_DIGEST:]

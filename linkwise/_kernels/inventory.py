@@ -28,14 +28,6 @@ def kernels() -> dict[str, Any]:
     return found
 
 
-def compiled() -> set[str]:
-    """The names of the kernels that have machine code by now: those called so far, and all that these call.
-
-    Code that is read from the disk comes without the code of the kernels it calls, which is on the disk as well.
-    """
-    return with_callees(kernel for kernel in kernels().values() if kernel.overloads)
-
-
 def with_callees(some: Iterable[Any]) -> set[str]:
     """The names of some kernels and of all that these call."""
     called = {under for kernel in some for under in kernels_under(kernel)}

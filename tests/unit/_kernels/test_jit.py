@@ -108,53 +108,6 @@ def test_the_stamp_of_a_kernel_covers_every_file_it_takes_names_from():
                 assert places & covered, f"{file}: {kernel.name} uses {name} of {origin[name]}"
 
 
-# The value is one number; only arrays make Numba compile its texts for errors.
-ONE_NUMBER = {("_kernels_arrangement.py", "_renew_bans")}
-
-
-def test_no_kernel_assigns_an_array_to_a_slice():
-    """Numba's error for shapes that do not fit takes two seconds to compile, with its words; a loop does not."""
-    home = Path(linkwise.__file__).parent
-    found, seen = [], 0
-    for file in sorted(home.rglob("*.py")):
-        for kernel in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
-            if not isinstance(kernel, ast.FunctionDef) or not any(
-                "njit" in ast.unparse(how) or ast.unparse(how) == "inner" for how in kernel.decorator_list
-            ):
-                continue
-            seen += 1
-            tables = tables_of(kernel)
-            for node in ast.walk(kernel):
-                if isinstance(node, (ast.Assign, ast.AugAssign)) and (file.name, kernel.name) not in ONE_NUMBER:
-                    targets = node.targets if isinstance(node, ast.Assign) else [node.target]
-                    parts = [part for target in targets for part in getattr(target, "elts", [target])]
-                    slices = [part for part in parts if isinstance(part, ast.Subscript) and is_stretch(part, tables)]
-                    if slices and not is_number(node.value):
-                        found.append(f"{file.name}:{node.lineno} {ast.unparse(node)}")
-    assert seen > 300
-    assert found == []
-
-
-def tables_of(kernel):
-    """The names that the kernel reads or writes with two indices."""
-    found = (node for node in ast.walk(kernel) if isinstance(node, ast.Subscript) and isinstance(node.slice, ast.Tuple))
-    return {ast.unparse(node.value) for node in found}
-
-
-def is_stretch(target, tables):
-    """Whether a target is a slice, or a row of a table."""
-    row = ast.unparse(target.value) in tables and not isinstance(target.slice, ast.Tuple)
-    return row or any(isinstance(part, ast.Slice) for part in ast.walk(target.slice))
-
-
-def is_number(value):
-    if isinstance(value, ast.IfExp):
-        return is_number(value.body) and is_number(value.orelse)
-    if isinstance(value, ast.UnaryOp):
-        return is_number(value.operand)
-    return isinstance(value, ast.Constant) or ast.unparse(value) == "np.inf"
-
-
 def test_where_numba_has_no_place_for_a_cache_code_is_never_kept(monkeypatch, tmp_path):
     """The name is private to Numba: a version without it must work as well."""
     monkeypatch.setattr(numba.config, "CACHE_DIR", str(tmp_path))

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import base64
+import csv
 import errno
+import hashlib
 import importlib.util
-import json
 import os
 import re
 import shutil
 import sys
+import zipfile
 from pathlib import Path
 
 import numba
@@ -16,9 +19,10 @@ import pytest
 from numba.core import event
 
 import linkwise
-from linkwise._kernels import _announcement, _machine_code, _pack, _sources, _target, _tier
-from linkwise._kernels._machine_code import KernelCache, can_keep, code_home
+from linkwise._kernels import _announcement, _machine_code, _pack, _sources, _target, _tier, build
+from linkwise._kernels._machine_code import KernelCache, can_keep, code_home, entries
 from linkwise._kernels._pack import Pack, UnusablePackError, installed_pack, read_header, write_pack
+from linkwise._kernels.build import wheel_version, write_wheel
 from linkwise._messages import in_shell
 
 KERNELS = """
@@ -32,6 +36,10 @@ def callee(x):
 def caller(x):
     return callee(x) * 2
 """
+
+
+def header(**changes):
+    return {**_target.here(), "processor": "any", "features": [], **changes}
 
 
 class Compiled(event.Listener):
@@ -74,10 +82,8 @@ class Installation:
         return sorted(file for file in self.code.glob("kernels-*/*") if file.name.startswith(name))
 
     def pack(self, **changes):
-        """Pack all entries, for this machine unless changes say otherwise; every machine has its own cache folder."""
-        here = {**_target.here(), "processor": "any", "features": [], **changes}
-        named = ((f"{file.parent.name}/{file.name.split('.')[0]}", file.read_bytes()[32:]) for file in self.entries())
-        write_pack(self.folder / "kernels.pack", here, named)
+        """Pack all entries, for this machine unless changes say otherwise."""
+        write_pack(self.folder / "kernels.pack", header(**changes), entries(self.code))
         return self.folder / "kernels.pack"
 
 
@@ -362,11 +368,51 @@ def test_a_pack_is_looked_for_among_installed_packages_only(compiled, monkeypatc
 
 def test_the_header_can_be_read_by_people(compiled):
     path = compiled.pack()
-    header, start = read_header(path)
-    assert header["versions"]["Numba"] == numba.__version__
-    assert re.fullmatch(r"kernels-\w{16}/callee-\w{20}", min(header["entries"]))
-    assert start + sum(place[1] for place in header["entries"].values()) == path.stat().st_size
-    assert json.loads(json.dumps(header)) == header
+    read, start = read_header(path)
+    assert read["versions"]["Numba"] == numba.__version__
+    assert re.fullmatch(r"kernels-\w{16}/callee-\w{20}", min(read["entries"]))
+    assert start + sum(place[1] for place in read["entries"].values()) == path.stat().st_size
+
+
+# -- the companion wheel -----------------------------------------------------------------------------------------------
+
+
+def test_the_wheel_installs_a_pack_that_is_found(compiled, make, monkeypatch):
+    wheel = write_wheel(compiled.folder / "dist", header(), entries(compiled.code))
+    site = compiled.folder / "site"
+    with zipfile.ZipFile(wheel) as archive:
+        archive.extractall(site)
+        listed = archive.read(next(name for name in archive.namelist() if name.endswith("/RECORD"))).decode()
+        for row in csv.reader(listed.splitlines()):
+            content = archive.read(row[0])
+            digest = base64.urlsafe_b64encode(hashlib.sha256(content).digest()).decode().rstrip("=")
+            assert row[0].endswith("RECORD") or row[1:] == [f"sha256={digest}", str(len(content))]
+        assert len(listed.splitlines()) == len(archive.namelist())
+    told = next(site.glob("*/METADATA")).read_text()
+    for name, version in (("linkwise", linkwise.__version__), ("numba", numba.__version__)):
+        assert f"Requires-Dist: {name} =={version}\n" in told
+    monkeypatch.setattr(_pack.site, "getsitepackages", lambda: [str(site)])
+    pack = installed_pack.__wrapped__()
+    assert len(pack) == 2
+    monkeypatch.setattr(_machine_code, "installed_pack", lambda: pack)
+    assert make("there").run() == (4.0, [])
+
+
+@pytest.mark.parametrize(
+    ("own", "other", "expected"),
+    [("0.1.0", "0.68.1", "0.1.0.0.68.1"), ("0.2.0rc1", "0.68.1", "0.2.0.0.68.1rc1"), ("1.0", "1.0.dev3", "1.0.1.0")],
+)
+def test_the_wheel_has_the_versions_of_linkwise_and_numba(own, other, expected):
+    assert wheel_version(own, other) == expected
+
+
+def test_a_baseline_is_known_for_this_platform_and_others_are_refused(monkeypatch, capsys):
+    processor, features = build.BASELINES[_target.platform().split("-")[0]]
+    assert processor
+    assert all(isinstance(feature, str) for feature in features)
+    monkeypatch.setattr(_target, "platform", lambda: "vax-dec-ultrix")
+    assert build.main() == 1
+    assert capsys.readouterr().err == "error: no baseline processor is known for vax.\n"
 
 
 # -- the announcement --------------------------------------------------------------------------------------------------
