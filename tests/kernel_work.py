@@ -242,7 +242,7 @@ def record() -> set[str]:
 def interpret_everything() -> None:
     """Let no kernel be compiled, whatever its arguments are and however long it takes."""
     _tier._counted = range
-    _tier._largest = lambda _: 0
+    _tier.largest_array = lambda _: 0
 
 
 def work() -> None:

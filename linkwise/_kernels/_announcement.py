@@ -7,9 +7,9 @@ from typing import Any
 
 from numba.core import event
 
-from linkwise._kernels._machine_code import can_keep
-from linkwise._kernels._pack import installed_pack
 from linkwise._kernels._tier import kernels_under
+from linkwise._kernels.machine_code import can_keep
+from linkwise._kernels.pack import installed_pack
 from linkwise._messages import notice
 
 # Compiling takes about as long as this, by the bytes of a kernel's Python code: a count, so that the same work is

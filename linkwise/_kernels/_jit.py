@@ -3,38 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
-import numba
-
-from linkwise._kernels._announcement import announce
-from linkwise._kernels._machine_code import KernelCache
-from linkwise._kernels._tier import interpret_small, supported
-from linkwise._kernels._turns import take_turns
-
-announce()
+from linkwise._kernels._later import Kernel, can_wait
 
 
 def njit(function: Callable[..., Any] | None = None, **options: Any) -> Any:
-    """Compile with Numba when first needed and keep the machine code (`_machine_code`).
+    """Compile with Numba when first needed and keep the machine code (`machine_code`).
 
     Use as ``@njit`` or ``@njit(nogil=True)``. Signatures are never written out: that would compile at import. Where
     nothing can be kept on disk, kernels are compiled again in every process, and that is said. Small work is
-    interpreted as long as that is cheaper (`_tier`).
+    interpreted as long as that is cheaper (`_tier`), and before Numba is loaded at all (`_later`).
     """
     if function is None:
         return lambda f: njit(f, **options)
-    kernel = numba.njit(**options)(function)
-    if numba.config.DISABLE_JIT:  # type: ignore[attr-defined]
-        return kernel
-    # The names of the cache are private to Numba. In a version without them code is not kept.
-    if hasattr(kernel, "_cache") and Path(function.__code__.co_filename).is_file():
-        kernel._cache = KernelCache(function)
-        take_turns(kernel)
-    if "no_cpython_wrapper" not in options and supported():
-        interpret_small(kernel)
-    return kernel
+
+    def make() -> Any:
+        from linkwise._kernels._dispatchers import dispatcher
+
+        return dispatcher(function, options)
+
+    return Kernel(function, make) if can_wait(function) else make()
 
 
 def inner(function: Callable[..., Any]) -> Any:

@@ -19,7 +19,7 @@ _IMPORT = re.compile(rb"^from (linkwise[\w.]*) import (?:\(([^)]*)\)|([^\n#]*))"
 @cache
 def kernel_sources(file: Path) -> frozenset[Path]:
     """The files that compiled code of this file depends on: itself, and files it takes kernels or constants from."""
-    found, left = {file, Path(__file__).with_name("_jit.py")}, [file]
+    found, left = {file, *(Path(__file__).with_name(name) for name in ("_jit.py", "_dispatchers.py"))}, [file]
     while left:
         for module, bracketed, plain in _IMPORT.findall(_text(left.pop())):
             place = _HOME.joinpath(*module.decode().split("."))

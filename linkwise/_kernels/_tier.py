@@ -10,6 +10,7 @@ search of any length starts here as well. Calls of compiled kernels never come h
 from __future__ import annotations
 
 import os
+import sys
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -17,9 +18,7 @@ from functools import cache, partial
 from types import CellType, FunctionType, ModuleType, SimpleNamespace
 from typing import Any
 
-import numba
 import numpy as np
-from numba.core.dispatcher import Dispatcher
 
 from linkwise._threads import SLICES
 
@@ -42,8 +41,15 @@ class _Settings:
     def __init__(self) -> None:
         asked = os.environ.get("LINKWISE_INTERPRET", "")
         self.limit = min(int(asked), LIMIT) if asked.isdecimal() else LIMIT
-        if numba.config.BOUNDSCHECK:  # type: ignore[attr-defined]
-            self.limit = 0  # bounds are checked in compiled code
+        if _bounds_are_checked():
+            self.limit = 0  # in compiled code
+
+
+def _bounds_are_checked() -> bool:
+    """Whether Numba is asked to check bounds; it reads the variable when it is loaded."""
+    if "numba" in sys.modules:
+        return bool(sys.modules["numba"].config.BOUNDSCHECK)
+    return os.environ.get("NUMBA_BOUNDSCHECK", "0") not in ("", "0")
 
 
 SETTINGS = _Settings()
@@ -72,7 +78,7 @@ def interpret_small(dispatcher: Any) -> None:
     def interpret_or_compile(*arguments: Any, **others: Any) -> Any:
         nonlocal on_disk, patience
         limit = SETTINGS.limit
-        if not limit or others or SLICES.elements > SHARED or _largest(arguments) > limit:
+        if not limit or others or SLICES.elements > SHARED or largest_array(arguments) > limit:
             return compiles(*arguments, **others)
         if on_disk is None:
             patience = max(PATIENCE, ROUNDS_PER_BYTE * _size_of_code(dispatcher))
@@ -86,18 +92,12 @@ def interpret_small(dispatcher: Any) -> None:
         return partial(run, signature)
 
     def run(signature: Any, *arguments: Any) -> Any:
-        # Beside other threads nothing may be put back, which would undo their work: such a call runs to its end.
-        lent = _ENDLESS if SLICES.elements else 0
-        saved = [] if lent else [*_states(arguments)]
-        _METER.left = lent + left[signature] - CALL
         try:
-            with np.errstate(all="ignore"):
-                return _plain(interpreted(dispatcher)(*arguments))
-        except _TooLongError:
-            for changed, state in saved:
-                _restore(changed, state)
+            return interpret(dispatcher, arguments, left[signature])
+        except TooLongError:
+            pass
         finally:
-            left[signature] = min(left[signature], _METER.left - lent)
+            left[signature] = min(left[signature], rounds_left())
             if left[signature] < 0:
                 left[_types(dispatcher, arguments)] = -1
         return dispatcher(*arguments)
@@ -105,11 +105,33 @@ def interpret_small(dispatcher: Any) -> None:
     dispatcher._compile_for_args = interpret_or_compile
 
 
+def interpret(kernel: Any, arguments: tuple[Any, ...], rounds: int) -> Any:
+    """Call a kernel in the interpreter; undo its work and raise `TooLongError` if it needs more than these rounds."""
+    # Beside other threads nothing may be put back, which would undo their work: such a call runs to its end.
+    lent = _ENDLESS if SLICES.elements else 0
+    saved = [] if lent else [*_states(arguments)]
+    _METER.left = lent + rounds - CALL
+    try:
+        with np.errstate(all="ignore"):
+            return _plain(interpreted(kernel)(*arguments))
+    except TooLongError:
+        for changed, state in saved:
+            _restore(changed, state)
+        raise
+    finally:
+        _METER.left -= lent
+
+
+def rounds_left() -> int:
+    """The rounds that the last interpreted call of this thread has left; negative if it needed more."""
+    return _METER.left
+
+
 def _types(dispatcher: Any, arguments: tuple[Any, ...]) -> tuple[Any, ...]:
     return tuple(dispatcher.typeof_pyval(argument) for argument in arguments)
 
 
-def _largest(arguments: tuple[Any, ...]) -> int:
+def largest_array(arguments: tuple[Any, ...]) -> int:
     """Elements of the largest array, also inside tuples; arguments that cannot be interpreted are larger than LIMIT.
 
     Compiled code turns a number of single precision that meets a literal into a double, the interpreter does not.
@@ -119,8 +141,8 @@ def _largest(arguments: tuple[Any, ...]) -> int:
         if isinstance(argument, np.ndarray):
             size = LIMIT + 1 if argument.dtype == np.float32 and argument.size else argument.size
         elif isinstance(argument, tuple):
-            size = _largest(argument)
-        elif isinstance(argument, (np.float32, Dispatcher)):
+            size = largest_array(argument)
+        elif isinstance(argument, np.float32) or is_kernel(argument):
             size = LIMIT + 1
         else:
             continue
@@ -161,7 +183,7 @@ def _plain(value: Any) -> Any:
 # -- counted loops -----------------------------------------------------------------------------------------------------
 
 
-class _TooLongError(Exception):
+class TooLongError(Exception):
     """An interpreted kernel has used up its rounds."""
 
 
@@ -179,7 +201,7 @@ def _counted(*bounds: Any) -> range:
     rounds = range(*bounds)
     _METER.left -= len(rounds) + 1
     if _METER.left < 0:
-        raise _TooLongError
+        raise TooLongError
     return rounds
 
 
@@ -200,6 +222,11 @@ def interpreted(kernel: Any) -> Any:
     return form
 
 
+def is_kernel(value: Any) -> bool:
+    """Whether a value is a kernel, as a dispatcher of Numba or before Numba is loaded."""
+    return isinstance(getattr(value, "py_func", None), FunctionType)
+
+
 def _scope(names: dict[str, Any]) -> dict[str, Any]:
     """The globals of a module, with kernels in their interpreted forms."""
     scope = _SCOPES.get(id(names))
@@ -211,18 +238,18 @@ def _scope(names: dict[str, Any]) -> dict[str, Any]:
 
 def _form(value: Any) -> Any:
     """The value itself, or what stands for it in the interpreter: a kernel's form, or that of a module of kernels."""
-    if isinstance(value, Dispatcher):
+    if is_kernel(value):
         return interpreted(value)
     if isinstance(value, ModuleType) and value.__name__.startswith("linkwise."):
         return SimpleNamespace(**_scope(vars(value)))
-    return getattr(value, "interpreted", value) if callable(value) else value
+    return getattr(value, "interpreted", value)
 
 
 def _callees(kernel: Any) -> list[Any]:
     """The kernels whose names a kernel uses."""
     function = kernel.py_func
     found = [function.__globals__.get(name) for name in function.__code__.co_names]
-    return [one for one in found if isinstance(one, Dispatcher)]
+    return [one for one in found if is_kernel(one)]
 
 
 def kernels_under(kernel: Any) -> set[Any]:
@@ -246,6 +273,8 @@ def _size_of_code(kernel: Any) -> int:
 @cache
 def supported() -> bool:
     """Whether this Numba asks ``_compile_for_args`` for a function and calls it; the name is private to Numba."""
+    import numba
+
     try:
         probe: Any = numba.njit(_probe)
         probe._compile_for_args = lambda *_: lambda x: x + 2

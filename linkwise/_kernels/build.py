@@ -22,8 +22,8 @@ from pathlib import Path
 from typing import Any
 
 from linkwise._kernels import _target, signatures
-from linkwise._kernels._machine_code import code_home, entries
-from linkwise._kernels._pack import NAME, PACKAGE, write_pack
+from linkwise._kernels.machine_code import code_home, entries
+from linkwise._kernels.pack import NAME, PACKAGE, write_pack
 
 # The processor that code is compiled for, in the words of LLVM, and the features that a processor must have to run it.
 # Every processor of 64-bit ARM systems has those of its baseline.

@@ -10,6 +10,7 @@ from typing import Any
 
 from numba.core.dispatcher import Dispatcher
 
+from linkwise._kernels._later import load_numba
 from linkwise._kernels._tier import kernels_under
 
 _HOME = Path(__file__).parents[1]
@@ -18,6 +19,7 @@ _HOME = Path(__file__).parents[1]
 @cache
 def kernels() -> dict[str, Any]:
     """Every kernel by the name of its module, from the package on, and its own; imports all kernel files."""
+    load_numba()
     found = {}
     for file in sorted({*_HOME.rglob("_kernels*.py"), *_HOME.glob("_kernels/*.py")}):
         place = ".".join(file.relative_to(_HOME).with_suffix("").parts).removesuffix(".__init__")

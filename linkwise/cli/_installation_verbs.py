@@ -43,7 +43,7 @@ def warmup() -> None:
 
 def kept_in() -> str:
     """The folder of compiled code, in words."""
-    from linkwise._kernels import can_keep, code_home
+    from linkwise._kernels.machine_code import can_keep, code_home
 
     if not can_keep():
         return "nowhere, as no folder for it can be written; NUMBA_CACHE_DIR can name one"
@@ -52,7 +52,7 @@ def kept_in() -> str:
 
 def packaged() -> str:
     """The compiled kernels of the companion wheel, in words."""
-    from linkwise._kernels import installed_pack
+    from linkwise._kernels.pack import installed_pack
 
     pack = installed_pack()
     if not len(pack):

@@ -13,7 +13,6 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
-from scipy.spatial.distance import cdist
 
 from linkwise._typing import FloatArray, IntArray
 from linkwise.constraints import Constraints, Kind
@@ -89,6 +88,8 @@ class Doubt:
         return float(rank[0, 1:].min()) if kind is Kind.MUST_LINK_ANY else 1 - float(rank[0, 1:].max())
 
     def _distances(self, samples: IntArray) -> FloatArray:
+        from scipy.spatial.distance import cdist
+
         X = self.X
         if self.metric == "precomputed":
             return np.asarray(np.asarray(X)[np.ix_(samples, samples)], dtype=np.float64)

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import linkwise
-from linkwise._kernels import _jit, njit
+from linkwise._kernels import _dispatchers, njit
 from linkwise._kernels._sources import kernel_sources, source_stamp
 from linkwise._kernels.borrow import borrowed
 from linkwise._lazy import read_stub
@@ -120,6 +120,6 @@ def test_where_numba_has_no_place_for_a_cache_code_is_never_kept(monkeypatch, tm
             return self.py_func(x)
 
     monkeypatch.setattr(numba, "njit", lambda **_: Bare)
-    monkeypatch.setattr(_jit, "supported", lambda: False)
+    monkeypatch.setattr(_dispatchers, "supported", lambda: False)
     assert njit(lambda x: x + 1)(1) == 2
     assert list(tmp_path.iterdir()) == []

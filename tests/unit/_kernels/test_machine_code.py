@@ -19,10 +19,10 @@ import pytest
 from numba.core import event
 
 import linkwise
-from linkwise._kernels import _announcement, _machine_code, _pack, _sources, _target, _tier, build
-from linkwise._kernels._machine_code import KernelCache, can_keep, code_home, entries
-from linkwise._kernels._pack import Pack, UnusablePackError, installed_pack, read_header, write_pack
+from linkwise._kernels import _announcement, _sources, _target, _tier, build, machine_code, pack as pack_module
 from linkwise._kernels.build import wheel_version, write_wheel
+from linkwise._kernels.machine_code import KernelCache, can_keep, code_home, entries
+from linkwise._kernels.pack import Pack, UnusablePackError, installed_pack, read_header, write_pack
 from linkwise._messages import in_shell
 
 KERNELS = """
@@ -94,7 +94,7 @@ ALL = ["caller", "callee"]
 def make(tmp_path, monkeypatch):
     monkeypatch.setattr(_tier.SETTINGS, "limit", 0)
     monkeypatch.setattr(KernelCache, "failed", None)
-    monkeypatch.setattr(_machine_code, "installed_pack", Pack)
+    monkeypatch.setattr(machine_code, "installed_pack", Pack)
     return lambda name="here": Installation(tmp_path / name, monkeypatch)
 
 
@@ -103,7 +103,7 @@ def code(tmp_path_factory):
     """Compiled code of both kernels, compiled once for all tests."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(_tier.SETTINGS, "limit", 0)
-        patch.setattr(_machine_code, "installed_pack", Pack)
+        patch.setattr(machine_code, "installed_pack", Pack)
         made = Installation(tmp_path_factory.mktemp("code") / "here", patch)
         assert made.run() == (4.0, ALL)
         return made.code
@@ -118,7 +118,7 @@ def compiled(make, code):
 
 def use(monkeypatch, path):
     pack = Pack(path)
-    monkeypatch.setattr(_machine_code, "installed_pack", lambda: pack)
+    monkeypatch.setattr(machine_code, "installed_pack", lambda: pack)
     return pack
 
 
@@ -154,7 +154,7 @@ def test_an_upgrade_compiles_again_and_old_versions_go(compiled):
         compiled.file.write_text(KERNELS.replace("x + 1", f"x + {new}"))
         assert compiled.run() == (2.0 * (1 + new), ALL)
         assert compiled.run() == (2.0 * (1 + new), [])
-    assert len(list(compiled.code.glob("kernels-*"))) == _machine_code.VERSIONS
+    assert len(list(compiled.code.glob("kernels-*"))) == machine_code.VERSIONS
     compiled.file.write_text(KERNELS)
     assert compiled.run() == (4.0, ALL)
 
@@ -164,12 +164,12 @@ def test_code_for_another_processor_or_compiler_is_not_used(compiled, monkeypatc
     if other == "processor":
         monkeypatch.setattr(numba.core.codegen.CPUCodegen, "magic_tuple", lambda _: ("x86_64", "another", "+none"))
     else:
-        monkeypatch.setattr(_machine_code, other, lambda: {"another": "one"})
-    _machine_code._machine.cache_clear()
+        monkeypatch.setattr(machine_code, other, lambda: {"another": "one"})
+    machine_code._machine.cache_clear()
     assert compiled.run() == (4.0, ALL)
     assert compiled.run() == (4.0, [])
     monkeypatch.undo()
-    _machine_code._machine.cache_clear()
+    machine_code._machine.cache_clear()
 
 
 def damage(content, how, other):
@@ -310,11 +310,11 @@ def test_no_pack_is_looked_for_when_the_user_names_a_processor(monkeypatch, name
 
 
 def spoil(content, how):
-    header = len(_pack.MAGIC) + 8 + 32
+    header = len(pack_module.MAGIC) + 8 + 32
     return {
         "empty": b"",
         "magic": b"X" + content[1:],
-        "length": content[: len(_pack.MAGIC)] + b"\xff" * 8 + content[len(_pack.MAGIC) + 8 :],
+        "length": content[: len(pack_module.MAGIC)] + b"\xff" * 8 + content[len(pack_module.MAGIC) + 8 :],
         "header": content[: header + 9] + b"!" + content[header + 10 :],
         "cut in the header": content[: header + 20],
         "cut in an entry": content[:-9],
@@ -360,7 +360,7 @@ def test_a_pack_is_looked_for_among_installed_packages_only(compiled, monkeypatc
     monkeypatch.chdir(tmp_path)
     monkeypatch.syspath_prepend(tmp_path)
     assert installed_pack.__wrapped__().path != lying / "kernels.pack"
-    monkeypatch.setattr(_pack.site, "getsitepackages", lambda: [str(tmp_path)])
+    monkeypatch.setattr(pack_module.site, "getsitepackages", lambda: [str(tmp_path)])
     assert len(installed_pack.__wrapped__()) == 2
     monkeypatch.setenv("LINKWISE_PACK", "0")
     assert len(installed_pack.__wrapped__()) == 0
@@ -391,10 +391,10 @@ def test_the_wheel_installs_a_pack_that_is_found(compiled, make, monkeypatch):
     told = next(site.glob("*/METADATA")).read_text()
     for name, version in (("linkwise", linkwise.__version__), ("numba", numba.__version__)):
         assert f"Requires-Dist: {name} =={version}\n" in told
-    monkeypatch.setattr(_pack.site, "getsitepackages", lambda: [str(site)])
+    monkeypatch.setattr(pack_module.site, "getsitepackages", lambda: [str(site)])
     pack = installed_pack.__wrapped__()
     assert len(pack) == 2
-    monkeypatch.setattr(_machine_code, "installed_pack", lambda: pack)
+    monkeypatch.setattr(machine_code, "installed_pack", lambda: pack)
     assert make("there").run() == (4.0, [])
 
 

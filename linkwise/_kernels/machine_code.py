@@ -26,10 +26,10 @@ from numba.core import caching, config
 from numba.core.compiler import CompileResult
 from numba.core.serialize import dumps
 
-from linkwise._kernels._pack import installed_pack
 from linkwise._kernels._sources import source_stamp
 from linkwise._kernels._target import settings, versions
 from linkwise._kernels._turns import take_turn
+from linkwise._kernels.pack import installed_pack
 from linkwise._messages import notice
 
 # Versions of a kernel file whose code is kept; the oldest goes when a new one comes.
