@@ -12,10 +12,9 @@ from linkwise._kernels.machine_code import can_keep
 from linkwise._kernels.pack import installed_pack
 from linkwise._messages import notice
 
-# Compiling takes about as long as this, by the bytes of a kernel's Python code: a count, so that the same work is
+# Bytes of the Python code of kernels that take about two seconds to compile: a count, so that the same work is
 # announced always or never.
-SECONDS_PER_KERNEL, SECONDS_PER_BYTE = 0.1, 0.0002
-LONG = 2.0  # seconds
+LONG = 5_000
 
 
 class _Announce(event.Listener):  # type: ignore[misc]
@@ -25,7 +24,7 @@ class _Announce(event.Listener):  # type: ignore[misc]
     """
 
     def __init__(self) -> None:
-        self.seconds = 0.0
+        self.bytes = 0
         self.counted: set[int] = set()  # kernels by identity
         self.said = False
 
@@ -36,8 +35,8 @@ class _Announce(event.Listener):  # type: ignore[misc]
         for one in kernels_under(kernel):  # those that it calls are compiled next
             if id(one) not in self.counted and not one.overloads:
                 self.counted.add(id(one))
-                self.seconds += SECONDS_PER_KERNEL + SECONDS_PER_BYTE * len(one.py_func.__code__.co_code)
-        if self.seconds > LONG:
+                self.bytes += len(one.py_func.__code__.co_code)
+        if self.bytes > LONG:
             self.said = True
             if os.environ.get("LINKWISE_QUIET") != "1":
                 notice(_words())

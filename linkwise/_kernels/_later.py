@@ -1,8 +1,8 @@
 """Kernels before Numba is loaded: their first calls, on small arguments, run in the interpreter.
 
 Loading Numba takes longer than checking a few statements. So `njit` returns a `Kernel`. The first call that is large,
-or that uses up the rounds of loops which take about as long as loading, loads Numba and puts dispatchers in the places
-of all kernels. From then on calls cost what they cost without this module.
+or that comes after as many rounds of loops as take about as long as loading, loads Numba and puts dispatchers in the
+places of all kernels. From then on calls cost what they cost without this module.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from collections.abc import Callable
 from types import ModuleType
 from typing import Any
 
-from linkwise._kernels._tier import SETTINGS, TooLongError, interpret, largest_array, rounds_left
+from linkwise._kernels._tier import SETTINGS, TooLongError, interpret, largest_array, patience, rounds_left
 from linkwise._threads import SLICES
 
 # Rounds of loops of all kernels together that take about as long as loading Numba and a few kernels.
@@ -40,13 +40,14 @@ class Kernel(Later):
     def __call__(self, *arguments: Any, **others: Any) -> Any:
         if self.made is None:
             small = not others and not SLICES.elements and largest_array(arguments) <= SETTINGS.limit
-            if small and SETTINGS.limit and _WAITING.rounds >= 0:
+            if small and SETTINGS.limit and _WAITING.rounds > 0:
+                rounds = patience(self)
                 try:
-                    return interpret(self, arguments, _WAITING.rounds)
+                    return interpret(self, arguments, rounds)
                 except TooLongError:
                     pass
                 finally:
-                    _WAITING.rounds = min(_WAITING.rounds, rounds_left())
+                    _WAITING.rounds -= rounds - rounds_left()
             load_numba()
         return self.made(*arguments, **others)  # type: ignore[misc]  # it is made
 
@@ -73,12 +74,13 @@ def can_wait(function: Any) -> bool:
 def load_numba() -> None:
     """Make everything that waits, and put it where the names are."""
     with _WAITING.lock:
-        waiting, _WAITING.names = _WAITING.names, []
+        waiting = [*_WAITING.names]
         for one in waiting:
-            one.made = one.make()
+            one.made = one.make() if one.made is None else one.made
         scopes = [vars(module) for module in list(sys.modules.values()) if isinstance(module, ModuleType)]
         scopes += [one.py_func.__globals__ for one in waiting if isinstance(one, Kernel)]
         for scope in scopes if waiting else []:
             for name, value in list(scope.items()):
                 if isinstance(value, Later):
                     scope[name] = value.made
+        del _WAITING.names[: len(waiting)]  # an interruption before leaves them for the next call

@@ -19,14 +19,15 @@ _IMPORT = re.compile(rb"^from (linkwise[\w.]*) import (?:\(([^)]*)\)|([^\n#]*))"
 @cache
 def kernel_sources(file: Path) -> frozenset[Path]:
     """The files that compiled code of this file depends on: itself, and files it takes kernels or constants from."""
-    found, left = {file, *(Path(__file__).with_name(name) for name in ("_jit.py", "_dispatchers.py"))}, [file]
+    here = Path(__file__).parent
+    found, left = {file, here / "_jit.py", here / "_dispatchers.py"}, [file]
     while left:
         for module, bracketed, plain in _IMPORT.findall(_text(left.pop())):
             place = _HOME.joinpath(*module.decode().split("."))
             names = [name.split(b" as ")[0].strip().decode() for name in (bracketed or plain).split(b",")]
             for other in [place.with_suffix(".py"), *(_home(place, name) for name in names if name)]:
-                if other in found or not other.is_file():
-                    continue
+                if other in found or not other.is_file() or (other.parent == here and other.name.startswith("_")):
+                    continue  # private files of this folder do not change machine code, but for the two above
                 if re.search(rb"\bnjit\b|\bnumba\b", _text(other)):
                     left.append(other)
                 elif not any(name.isupper() for name in names):

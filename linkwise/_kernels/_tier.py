@@ -72,22 +72,22 @@ def interpret_small(dispatcher: Any) -> None:
     compiles = dispatcher._compile_for_args
     kept: Any = getattr(dispatcher, "_cache", None)
     on_disk: Any = None  # the signatures in the cache, listed at the first call
-    patience = -1
+    most = -1
     left: dict[Any, int] = {}  # rounds; of all signatures together, or of each once one of them is compiled
 
     def interpret_or_compile(*arguments: Any, **others: Any) -> Any:
-        nonlocal on_disk, patience
+        nonlocal on_disk, most
         limit = SETTINGS.limit
         if not limit or others or SLICES.elements > SHARED or largest_array(arguments) > limit:
             return compiles(*arguments, **others)
         if on_disk is None:
-            patience = max(PATIENCE, ROUNDS_PER_BYTE * _size_of_code(dispatcher))
-            left.setdefault(None, patience)
+            most = patience(dispatcher)
+            left.setdefault(None, most)
             on_disk = kept.known(dispatcher.targetctx) if hasattr(kept, "known") else set()
         if on_disk and kept.key(_types(dispatcher, arguments)) in on_disk:
             return compiles(*arguments)
         signature = None if left[None] >= 0 else _types(dispatcher, arguments)
-        if left.setdefault(signature, patience) < 0:
+        if left.setdefault(signature, most) < 0:
             return compiles(*arguments)
         return partial(run, signature)
 
@@ -103,6 +103,11 @@ def interpret_small(dispatcher: Any) -> None:
         return dispatcher(*arguments)
 
     dispatcher._compile_for_args = interpret_or_compile
+
+
+def patience(kernel: Any) -> int:
+    """The rounds that a kernel may make before it is compiled."""
+    return max(PATIENCE, ROUNDS_PER_BYTE * _size_of_code(kernel))
 
 
 def interpret(kernel: Any, arguments: tuple[Any, ...], rounds: int) -> Any:

@@ -440,7 +440,7 @@ def test_compiling_is_announced_once_and_only_where_it_takes_long(monkeypatch):
     assert announced(short, short, short) == []
     (words,) = announced(long, long)
     assert words.startswith("compiling kernels, which can take a minute (once for this kind of work; ")
-    assert len(announced(*(dispatcher(100) for _ in range(40)))) == 1
+    assert len(announced(*(dispatcher(100) for _ in range(100)))) == 1
     monkeypatch.setenv("LINKWISE_QUIET", "1")
     assert announced(long) == []
 
