@@ -55,13 +55,10 @@ def code_home() -> Path:
 def can_keep() -> bool:
     """Whether there is a folder for compiled code."""
     with contextlib.suppress(OSError, RuntimeError):  # no home
-        _make(code_home())
+        # Entries are programs. Others must not write those of a user; a folder with a name from outside may be shared.
+        code_home().mkdir(mode=0o777 if config.CACHE_DIR else 0o700, parents=True, exist_ok=True)  # type: ignore[attr-defined]
         return os.access(code_home(), os.W_OK)
     return False
-
-
-def _make(folder: Path) -> None:
-    folder.mkdir(mode=0o700, parents=True, exist_ok=True)  # entries are programs: others must not write them
 
 
 @cache
@@ -153,7 +150,8 @@ class KernelCache(caching._Cache):  # type: ignore[misc]
         """Make the folder of this version; of the versions before it keep the newest few."""
         if self.folder.is_dir():
             return
-        _make(self.folder)
+        can_keep()
+        self.folder.mkdir(exist_ok=True)
         same = [folder for folder in code_home().iterdir() if folder.name[:-_STAMP] == self._version[:-_STAMP]]
         same.sort(key=lambda folder: (folder == self.folder, folder.stat().st_mtime_ns))
         for old in same[:-VERSIONS]:

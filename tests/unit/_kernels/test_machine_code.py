@@ -218,6 +218,27 @@ def test_without_any_folder_kernels_work(make):
     assert not can_keep()
 
 
+def test_code_is_read_from_a_folder_that_cannot_be_written(compiled, monkeypatch):
+    """As in an image, where root has compiled into a folder that NUMBA_CACHE_DIR names."""
+    monkeypatch.setattr(machine_code, "can_keep", lambda: False)
+    assert compiled.run() == (4.0, [])
+
+
+def test_others_cannot_write_to_the_folder_of_a_user_and_can_share_a_named_one(monkeypatch, tmp_path):
+    before = os.umask(0)
+    try:
+        monkeypatch.setattr(machine_code, "code_home", lambda: tmp_path / "own")
+        monkeypatch.setattr(numba.config, "CACHE_DIR", "")
+        assert can_keep()
+        monkeypatch.setattr(machine_code, "code_home", lambda: tmp_path / "shared")
+        monkeypatch.setattr(numba.config, "CACHE_DIR", str(tmp_path / "shared"))
+        assert can_keep()
+    finally:
+        os.umask(before)
+    if os.name == "posix":
+        assert [(tmp_path / name).stat().st_mode & 0o777 for name in ("own", "shared")] == [0o700, 0o777]
+
+
 @pytest.mark.parametrize(
     ("platform", "environment", "expected"),
     [
