@@ -117,11 +117,11 @@ def test_types_survive_the_list():
 
 def test_warmup_compiles_the_list_once(tmp_path, monkeypatch, capsys):
     few = tmp_path / "few.txt"
-    few.write_text("_kernels.condensed.condensed_length(int64)\n_kernels.lca.highest_bit(int64)\n")
+    few.write_text("_kernels.disjoint_set.make(int64)\n_kernels.lca.highest_bit(int64)\n")
     monkeypatch.setattr(signatures, "FILE", few)
     monkeypatch.setattr(config, "CACHE_DIR", str(tmp_path / "code"))
     monkeypatch.setenv("LINKWISE_QUIET", "0")
-    for name in ("condensed.condensed_length", "lca.highest_bit"):  # as in a new process
+    for name in ("disjoint_set.make", "lca.highest_bit"):  # as in a new process
         kernel = kernels()[f"_kernels.{name}"]
         monkeypatch.setattr(kernel, "overloads", type(kernel.overloads)())
     assert main(["warmup", "--json"]) == 0
