@@ -32,8 +32,8 @@ from linkwise._kernels._turns import take_turn
 from linkwise._kernels.pack import installed_pack
 from linkwise._messages import notice
 
-# Versions of a kernel file whose code is kept; the oldest goes when a new one comes.
-VERSIONS = 4
+# Versions of a kernel file whose code is kept; the one that was not used for the longest time goes when a new one comes.
+VERSIONS = 8
 # What loading code of another version, with types that have moved since, may end in.
 _UNREADABLE = (ImportError, AttributeError, EOFError, IndexError, TypeError, ValueError, pickle.UnpicklingError)
 _DIGEST = 32  # bytes at the start of an entry
@@ -147,7 +147,7 @@ class KernelCache(caching._Cache):  # type: ignore[misc]
             pass
 
     def _prepare(self) -> None:
-        """Make the folder of this version; of the versions before it keep the newest few."""
+        """Make the folder of this version; of the versions before it keep those used last."""
         if self.folder.is_dir():
             return
         can_keep()
@@ -165,6 +165,8 @@ class KernelCache(caching._Cache):  # type: ignore[misc]
             content = self._entry(sig, context.codegen()).read_bytes()
         except (OSError, RuntimeError):
             return None
+        with contextlib.suppress(OSError):  # of another user
+            os.utime(self.folder)  # used now
         payload = content[_DIGEST:]
         intact = hashlib.sha256(payload).digest() == content[:_DIGEST]
         return self._rebuilt(payload if intact else None, sig, context)
