@@ -32,7 +32,7 @@ from linkwise._kernels._turns import take_turn
 from linkwise._kernels.pack import installed_pack
 from linkwise._messages import notice
 
-# Versions of a kernel file whose code is kept; the one that was not used for the longest time goes when a new one comes.
+# Versions of a kernel file whose code is kept; when a new one comes, the one that was used least recently goes.
 VERSIONS = 8
 # What loading code of another version, with types that have moved since, may end in.
 _UNREADABLE = (ImportError, AttributeError, EOFError, IndexError, TypeError, ValueError, pickle.UnpicklingError)
