@@ -82,7 +82,7 @@ def test_a_few_statements_are_checked_without_loading_numba_or_scipy(tmp_path):
     code = f"from linkwise.cli import main; assert main(['check', {str(tmp_path / 'said.csv')!r}]) == 0"
     loaded = set(run(f"import sys; {code}; print(*sys.modules)").split())
     assert not {"numba", "llvmlite", "scipy", "sklearn", "matplotlib", "rich", "narwhals"} & loaded
-    assert loads(code) < 350  # 295
+    assert loads(code) < 400  # 341
 
 
 def loads(code: str) -> int:
