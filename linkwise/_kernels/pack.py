@@ -27,6 +27,7 @@ from linkwise._kernels._target import here
 MAGIC = b"linkwise kernels 1\n"
 NAME = "kernels.pack"
 PACKAGE = "linkwise_kernels"
+_NOTES = f"{PACKAGE}-*.dist-info/RECORD"  # written by an installer
 _HEAD = len(MAGIC) + 8 + 32  # bytes before the header: the magic, its length, its digest
 
 
@@ -91,8 +92,8 @@ class Pack:
 def installed_pack() -> Pack:
     """The pack of the installed companion wheel; one without entries where it is missing or not used.
 
-    It lies among the installed packages, or beside linkwise. ``sys.path`` is not searched: it may hold the working
-    folder, where a pack may lie by accident.
+    It lies among the installed packages, or beside linkwise, with the notes of its installer. ``sys.path`` is not
+    searched: it may hold the working folder, where a pack may lie by accident.
     """
     if os.environ.get("LINKWISE_PACK") == "0":
         return Pack(refusal="LINKWISE_PACK is 0")
@@ -100,8 +101,9 @@ def installed_pack() -> Pack:
         return Pack(refusal="NUMBA_CPU_NAME or NUMBA_CPU_FEATURES is set")
     users = [site.getusersitepackages()] if site.ENABLE_USER_SITE else []
     places = [Path(__file__).parents[2], *map(Path, [*site.getsitepackages(), *users])]
-    found = (place / PACKAGE / NAME for place in places)
-    return Pack(next((path for path in found if path.is_file()), None))
+    installed = (place for place in places if (place / PACKAGE / NAME).is_file() and [*place.glob(_NOTES)])
+    place = next(installed, None)
+    return Pack(None if place is None else place / PACKAGE / NAME)
 
 
 def read_header(path: Path) -> tuple[dict[str, Any], int]:

@@ -390,6 +390,9 @@ def test_a_pack_is_looked_for_among_installed_packages_only(compiled, monkeypatc
     monkeypatch.syspath_prepend(tmp_path)
     assert installed_pack.__wrapped__().path != lying / "kernels.pack"
     monkeypatch.setattr(pack_module.site, "getsitepackages", lambda: [str(tmp_path)])
+    assert installed_pack.__wrapped__().path != lying / "kernels.pack"  # nor is one without the notes of an installer
+    (tmp_path / "linkwise_kernels-1.dist-info").mkdir()
+    (tmp_path / "linkwise_kernels-1.dist-info" / "RECORD").touch()
     assert len(installed_pack.__wrapped__()) == 2
     monkeypatch.setenv("LINKWISE_PACK", "0")
     assert len(installed_pack.__wrapped__()) == 0
