@@ -8,8 +8,10 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import subprocess
 import sys
+from collections import Counter
 
 import numpy as np
 import pytest
@@ -102,6 +104,22 @@ def test_the_list_can_be_read_and_fits_the_kernels():
     assert lines == sorted({*lines})
     for name, arguments in found:
         assert len(arguments) == kernels()[name].py_func.__code__.co_argcount, name
+
+
+# Kernels that are compiled for arrays which may be written and for those which may not.
+TWICE = {
+    "_kernels.lca.prepare",
+    "engines.mixture._kernels_gaussian.square_distances",
+    "trees._kernels.nearest_flagged",
+}
+
+
+def test_no_kernel_is_compiled_again_for_another_layout_or_width_of_integers():
+    seen = Counter()
+    for line in signatures.FILE.read_text().splitlines():
+        alike = re.sub(r"\[(\d)[ACF]r?\]", r"[\1]", re.sub(r"\bu?int\d+\b", "int", line))
+        seen[alike] += 1
+    assert {line.partition("(")[0] for line, count in seen.items() if count > 1} == TWICE
 
 
 def test_types_survive_the_list():
