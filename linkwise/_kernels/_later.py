@@ -51,6 +51,13 @@ class Kernel(Later):
             load_numba()
         return self.made(*arguments, **others)  # type: ignore[misc]  # it is made
 
+    def __getattr__(self, name: str) -> Any:
+        """Everything else is known of the dispatcher."""
+        if name.startswith("__"):  # such as those that inspection looks for
+            raise AttributeError(name)
+        load_numba()
+        return getattr(self.made, name)
+
 
 class _Waiting:
     """All names whose values are not made yet, and the rounds that are left to their kernels."""

@@ -100,6 +100,13 @@ def test_dispatchers_take_the_places_of_all_kernels(monkeypatch):
     load_numba()  # nothing is left to do
 
 
+def test_what_numba_knows_about_a_kernel_can_be_asked_at_any_time():
+    kernel = Kernel(count, lambda: numba.njit(nogil=True)(count))
+    assert not hasattr(kernel, "__wrapped__")
+    assert kernel.made is None
+    assert kernel.targetoptions["nogil"]
+
+
 def test_threads_load_numba_once():
     made, start = [], threading.Barrier(4)
     kernel = Kernel(count, lambda: made.append(1) or count)
