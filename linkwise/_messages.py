@@ -66,6 +66,13 @@ def in_shell(say: Callable[[str], None]) -> Iterator[None]:
         _listener.pop()
 
 
+@contextmanager
+def without_notices() -> Iterator[None]:
+    """Drop notices inside the block, where a person is answering questions."""
+    with in_shell(lambda _: None):
+        yield
+
+
 def spoken_in_shell() -> bool:
     """Whether a command is running, so that a message should name options rather than arguments."""
     return bool(_listener)

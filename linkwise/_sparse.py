@@ -1,4 +1,4 @@
-"""SciPy's graph algorithms and its linear solver, given sparse arrays with the 32-bit indices they are written for.
+"""Sparse arrays: SciPy's graph algorithms and its linear solver, given the 32-bit indices they are written for.
 
 SciPy makes 64-bit indices from positions of type ``intp``. Up to 1.11.2 its graph algorithms swallow the error this
 raises in compiled code and return nonsense, up to 1.14 its solver refuses such arrays. So this is the only module that
@@ -7,15 +7,23 @@ calls either.
 
 from __future__ import annotations
 
-from typing import Any
+import sys
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from scipy.sparse import csr_array
 
 from linkwise._typing import FloatArray, IntArray
 from linkwise.exceptions import LinkwiseError
 
+if TYPE_CHECKING:
+    from scipy.sparse import csr_array
+
 _MOST = int(np.iinfo(np.int32).max)
+
+
+def is_sparse(value: Any) -> bool:
+    """Whether a value is a sparse array or matrix; without loading SciPy, as there is none before it is loaded."""
+    return "scipy.sparse" in sys.modules and bool(sys.modules["scipy.sparse"].issparse(value))
 
 
 def narrow(array: Any) -> csr_array:
@@ -23,6 +31,8 @@ def narrow(array: Any) -> csr_array:
 
     SciPy 1.13.0 keeps repeated entries of a new array, and its search for strongly connected parts never ends on them.
     """
+    from scipy.sparse import csr_array
+
     rows = csr_array(array)
     if not rows.has_canonical_format:
         rows = rows.copy()

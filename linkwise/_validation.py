@@ -10,9 +10,9 @@ from numbers import Integral, Real
 from typing import Any, NoReturn
 
 import numpy as np
-import scipy.sparse
 
 from linkwise._messages import in_words, some_of
+from linkwise._sparse import is_sparse
 from linkwise.exceptions import LinkwiseError, LinkwiseWarning
 
 _EXACT = 2**53
@@ -28,7 +28,7 @@ def warn_user(message: str) -> None:
 
 def require_numbers(X: Any) -> None:
     """Refuse data that cannot be read as numbers, before scikit-learn converts all it can."""
-    if X is None or (isinstance(X, (str, bytes, dict)) and not scipy.sparse.issparse(X)):  # a dok_matrix is a dict
+    if X is None or (isinstance(X, (str, bytes, dict)) and not is_sparse(X)):  # a dok_matrix is a dict
         kind = "None" if X is None else f"a {type(X).__name__}"
         msg = f"X is {kind}, expected an array-like of shape (n_samples, n_features)."
         raise (TypeError if isinstance(X, dict) else ValueError)(msg)
@@ -39,7 +39,7 @@ def require_numbers(X: Any) -> None:
         _require_number_columns(X)
         return
     try:
-        given = X.tocoo().data if scipy.sparse.issparse(X) else np.asarray(X)
+        given = X.tocoo().data if is_sparse(X) else np.asarray(X)
     except TypeError as nothing:  # has a length but no items, as Constraints do
         msg = f"X is {type(X).__name__}, expected an array-like of shape (n_samples, n_features)."
         raise LinkwiseError(msg) from nothing
@@ -101,14 +101,14 @@ def require_finite(samples: Any, X: Any, *, who: str) -> None:
 
     ``samples`` is X as numbers; ``X``, as the user gave it, has the column names.
     """
-    values = samples.data if scipy.sparse.issparse(samples) else samples
+    values = samples.data if is_sparse(samples) else samples
     with np.errstate(over="ignore", invalid="ignore"):
         if np.isfinite(values.sum()):  # a sum is finite only if all its terms are
             return
     bad = ~np.isfinite(values)
     if not bad.any():
         return
-    if scipy.sparse.issparse(samples):
+    if is_sparse(samples):
         at = int(np.argmax(bad))
         row, column = int(np.searchsorted(samples.indptr, at, side="right")) - 1, int(samples.indices[at])
     else:

@@ -42,9 +42,12 @@ def statements(y: Any, rng: np.random.Generator) -> tuple[Constraints, Constrain
     return pairs, Constraints.build(n, triplets=trios[good][:30])
 
 
-def journeys() -> Iterator[tuple[str, Callable[[], Any]]]:
-    """The first steps of a newcomer, on iris, in the library and on the command line."""
+def journeys(n: int = 150) -> Iterator[tuple[str, Callable[[], Any]]]:
+    """The first steps of a newcomer, on iris, in the library and on the command line; or the same on more samples."""
     X, y = load_iris(return_X_y=True)
+    if n != len(X):
+        y = np.arange(n) % 3
+        X = np.random.default_rng(0).normal(size=(n, 4)) + 4 * y[:, None]
     pairs, triplets = statements(y, np.random.default_rng(0))
     yield "agglomerative", lambda: lw.ConstrainedAgglomerative(3).fit(X)
     yield "agglomerative-pairs", lambda: lw.ConstrainedAgglomerative(3).fit(X, constraints=pairs)
@@ -53,10 +56,10 @@ def journeys() -> Iterator[tuple[str, Callable[[], Any]]]:
     yield "recon", lambda: lw.ReCon().fit(X, constraints=triplets)
     yield "cop-kmeans", lambda: lw.COPKMeans(3, random_state=0).fit(X, constraints=pairs)
     yield "check", lambda: (lw.check(pairs, n_clusters=3), lw.check(triplets))
-    quarrel = pairs | Constraints.build(150, must_link=np.arange(0, 150, 10).reshape(-1, 3)[:, :2])
+    quarrel = pairs | Constraints.build(n, must_link=np.arange(0, 150, 10).reshape(-1, 3)[:, :2])
     yield "repair", lambda: lw.repair(quarrel, random_state=0)
     yield "dialogue", lambda: ask(X, y, 3)
-    yield "command-line", lambda: command_line(X, y)
+    yield "command-line", lambda: command_line(X[:112] if n == 150 else X, y)
     yield "chain", lambda: chain(500)
 
 
@@ -104,7 +107,7 @@ def command_line(X: Any, y: Any) -> Any:
     """The demonstration, two questions, and a clustering with report and picture."""
     from linkwise.cli import main
 
-    rows = ("".join(f",{value}" for value in row) for row in X[:112])
+    rows = ("".join(f",{value}" for value in row) for row in X)
     Path("data.csv").write_text("id,a,b,c,d\n" + "".join(f"p{i}{row}\n" for i, row in enumerate(rows)))
     links = [f"{'must' if y[i] == y[i + 40] else 'cannot'}_link,p{i},p{i + 40}\n" for i in range(20)]
     Path("pairs.csv").write_text("kind,a,b\n" + "".join(links))

@@ -10,6 +10,7 @@ search of any length starts here as well. Calls of compiled kernels never come h
 from __future__ import annotations
 
 import os
+import sys
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -17,10 +18,7 @@ from functools import cache, partial
 from types import CellType, FunctionType, ModuleType, SimpleNamespace
 from typing import Any
 
-import numba
 import numpy as np
-from numba.core import caching
-from numba.core.dispatcher import Dispatcher
 
 from linkwise._threads import SLICES
 
@@ -43,8 +41,15 @@ class _Settings:
     def __init__(self) -> None:
         asked = os.environ.get("LINKWISE_INTERPRET", "")
         self.limit = min(int(asked), LIMIT) if asked.isdecimal() else LIMIT
-        if numba.config.BOUNDSCHECK:  # type: ignore[attr-defined]
-            self.limit = 0  # bounds are checked in compiled code
+        if _bounds_are_checked():
+            self.limit = 0  # in compiled code
+
+
+def _bounds_are_checked() -> bool:
+    """Whether Numba is asked to check bounds; it reads the variable when it is loaded."""
+    if "numba" in sys.modules:
+        return bool(sys.modules["numba"].config.BOUNDSCHECK)
+    return os.environ.get("NUMBA_BOUNDSCHECK", "0") not in ("", "0")
 
 
 SETTINGS = _Settings()
@@ -64,40 +69,35 @@ def interpret_small(dispatcher: Any) -> None:
     """Let a kernel run in the interpreter while its arguments are small and no machine code is in memory or on disk."""
     if dispatcher.py_func.__defaults__:
         return  # Numba passes objects of its own for arguments that are left out
-    compiles, cache_file = dispatcher._compile_for_args, getattr(dispatcher._cache, "_cache_file", None)
-    on_disk: Any = None  # the signatures in the cache, read at the first call
-    patience = -1
+    compiles = dispatcher._compile_for_args
+    kept: Any = getattr(dispatcher, "_cache", None)
+    on_disk: Any = None  # the signatures in the cache, listed at the first call
+    most = -1
     left: dict[Any, int] = {}  # rounds; of all signatures together, or of each once one of them is compiled
 
     def interpret_or_compile(*arguments: Any, **others: Any) -> Any:
-        nonlocal on_disk, patience
+        nonlocal on_disk, most
         limit = SETTINGS.limit
-        if not limit or others or SLICES.elements > SHARED or _largest(arguments) > limit:
+        if not limit or others or SLICES.elements > SHARED or largest_array(arguments) > limit:
             return compiles(*arguments, **others)
         if on_disk is None:
-            patience = max(PATIENCE, ROUNDS_PER_BYTE * _size_of_code(dispatcher))
-            left.setdefault(None, patience)
-            on_disk = _signatures(cache_file)
-        if on_disk and _key(dispatcher, arguments) in on_disk:
+            most = patience(dispatcher)
+            left.setdefault(None, most)
+            on_disk = kept.known(dispatcher.targetctx) if hasattr(kept, "known") else set()
+        if on_disk and kept.key(_types(dispatcher, arguments)) in on_disk:
             return compiles(*arguments)
         signature = None if left[None] >= 0 else _types(dispatcher, arguments)
-        if left.setdefault(signature, patience) < 0:
+        if left.setdefault(signature, most) < 0:
             return compiles(*arguments)
         return partial(run, signature)
 
     def run(signature: Any, *arguments: Any) -> Any:
-        # Beside other threads nothing may be put back, which would undo their work: such a call runs to its end.
-        lent = _ENDLESS if SLICES.elements else 0
-        saved = [] if lent else [*_states(arguments)]
-        _METER.left = lent + left[signature] - CALL
         try:
-            with np.errstate(all="ignore"):
-                return _plain(interpreted(dispatcher)(*arguments))
-        except _TooLongError:
-            for changed, state in saved:
-                _restore(changed, state)
+            return interpret(dispatcher, arguments, left[signature])
+        except TooLongError:
+            pass
         finally:
-            left[signature] = min(left[signature], _METER.left - lent)
+            left[signature] = min(left[signature], rounds_left())
             if left[signature] < 0:
                 left[_types(dispatcher, arguments)] = -1
         return dispatcher(*arguments)
@@ -105,24 +105,38 @@ def interpret_small(dispatcher: Any) -> None:
     dispatcher._compile_for_args = interpret_or_compile
 
 
+def patience(kernel: Any) -> int:
+    """The rounds that a kernel may make before it is compiled."""
+    return max(PATIENCE, ROUNDS_PER_BYTE * _size_of_code(kernel))
+
+
+def interpret(kernel: Any, arguments: tuple[Any, ...], rounds: int) -> Any:
+    """Call a kernel in the interpreter; undo its work and raise `TooLongError` if it needs more than these rounds."""
+    # Beside other threads nothing may be put back, which would undo their work: such a call runs to its end.
+    lent = _ENDLESS if SLICES.elements else 0
+    saved = [] if lent else [*_states(arguments)]
+    _METER.left = lent + rounds - CALL
+    try:
+        with np.errstate(all="ignore"):
+            return _plain(interpreted(kernel)(*arguments))
+    except TooLongError:
+        for changed, state in saved:
+            _restore(changed, state)
+        raise
+    finally:
+        _METER.left -= lent
+
+
+def rounds_left() -> int:
+    """The rounds that the last interpreted call of this thread has left; negative if it needed more."""
+    return _METER.left
+
+
 def _types(dispatcher: Any, arguments: tuple[Any, ...]) -> tuple[Any, ...]:
     return tuple(dispatcher.typeof_pyval(argument) for argument in arguments)
 
 
-def _signatures(cache_file: Any) -> set[Any]:
-    """The names in an index of Numba's cache; none where there is no cache or another process is writing it."""
-    try:
-        return set() if cache_file is None else set(cache_file._load_index())
-    except OSError:
-        return set()
-
-
-def _key(dispatcher: Any, arguments: tuple[Any, ...]) -> Any:
-    """The name under which Numba's cache keeps the machine code for these arguments."""
-    return dispatcher._cache._index_key(_types(dispatcher, arguments), dispatcher.targetctx.codegen())
-
-
-def _largest(arguments: tuple[Any, ...]) -> int:
+def largest_array(arguments: tuple[Any, ...]) -> int:
     """Elements of the largest array, also inside tuples; arguments that cannot be interpreted are larger than LIMIT.
 
     Compiled code turns a number of single precision that meets a literal into a double, the interpreter does not.
@@ -132,8 +146,8 @@ def _largest(arguments: tuple[Any, ...]) -> int:
         if isinstance(argument, np.ndarray):
             size = LIMIT + 1 if argument.dtype == np.float32 and argument.size else argument.size
         elif isinstance(argument, tuple):
-            size = _largest(argument)
-        elif isinstance(argument, (np.float32, Dispatcher)):
+            size = largest_array(argument)
+        elif isinstance(argument, np.float32) or is_kernel(argument):
             size = LIMIT + 1
         else:
             continue
@@ -174,7 +188,7 @@ def _plain(value: Any) -> Any:
 # -- counted loops -----------------------------------------------------------------------------------------------------
 
 
-class _TooLongError(Exception):
+class TooLongError(Exception):
     """An interpreted kernel has used up its rounds."""
 
 
@@ -192,7 +206,7 @@ def _counted(*bounds: Any) -> range:
     rounds = range(*bounds)
     _METER.left -= len(rounds) + 1
     if _METER.left < 0:
-        raise _TooLongError
+        raise TooLongError
     return rounds
 
 
@@ -213,6 +227,11 @@ def interpreted(kernel: Any) -> Any:
     return form
 
 
+def is_kernel(value: Any) -> bool:
+    """Whether a value is a kernel, as a dispatcher of Numba or before Numba is loaded."""
+    return isinstance(getattr(value, "py_func", None), FunctionType)
+
+
 def _scope(names: dict[str, Any]) -> dict[str, Any]:
     """The globals of a module, with kernels in their interpreted forms."""
     scope = _SCOPES.get(id(names))
@@ -224,28 +243,33 @@ def _scope(names: dict[str, Any]) -> dict[str, Any]:
 
 def _form(value: Any) -> Any:
     """The value itself, or what stands for it in the interpreter: a kernel's form, or that of a module of kernels."""
-    if isinstance(value, Dispatcher):
+    if is_kernel(value):
         return interpreted(value)
     if isinstance(value, ModuleType) and value.__name__.startswith("linkwise."):
         return SimpleNamespace(**_scope(vars(value)))
-    return getattr(value, "interpreted", value) if callable(value) else value
+    return getattr(value, "interpreted", value)
 
 
-def callees(kernel: Any) -> list[Any]:
+def _callees(kernel: Any) -> list[Any]:
     """The kernels whose names a kernel uses."""
     function = kernel.py_func
     found = [function.__globals__.get(name) for name in function.__code__.co_names]
-    return [one for one in found if isinstance(one, Dispatcher)]
+    return [one for one in found if is_kernel(one)]
+
+
+def kernels_under(kernel: Any) -> set[Any]:
+    """A kernel and all that it calls."""
+    found, left = {kernel}, [kernel]
+    while left:
+        more = {*_callees(left.pop())} - found
+        found |= more
+        left += more
+    return found
 
 
 def _size_of_code(kernel: Any) -> int:
     """Bytes of the Python code of a kernel and all that it calls."""
-    found, left = {kernel}, [kernel]
-    while left:
-        more = {*callees(left.pop())} - found
-        found |= more
-        left += more
-    return sum(len(one.py_func.__code__.co_code) for one in found)
+    return sum(len(one.py_func.__code__.co_code) for one in kernels_under(kernel))
 
 
 # -- does this version of Numba have the hook? -------------------------------------------------------------------------
@@ -254,12 +278,12 @@ def _size_of_code(kernel: Any) -> int:
 @cache
 def supported() -> bool:
     """Whether this Numba asks ``_compile_for_args`` for a function and calls it; the name is private to Numba."""
+    import numba
+
     try:
         probe: Any = numba.njit(_probe)
         probe._compile_for_args = lambda *_: lambda x: x + 2
-        known = [(probe, "typeof_pyval"), (probe, "targetctx"), (probe, "_cache")]
-        known += [(caching.FunctionCache, "_index_key"), (caching.IndexDataCacheFile, "_load_index")]
-        return probe(1) == 3 and all(hasattr(one, name) for one, name in known)
+        return probe(1) == 3 and hasattr(probe, "typeof_pyval") and hasattr(probe, "targetctx")
     except Exception:  # noqa: BLE001  # whatever it is, kernels are compiled as usual
         return False
 

@@ -11,7 +11,6 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import os
-import pickle
 import signal
 import threading
 import time
@@ -22,9 +21,6 @@ from typing import Any
 
 PAUSE = 0.02
 TRIES = 6000  # two minutes; one kernel with all that it calls takes seconds
-
-# Of files that another version wrote, with types that have moved since, or that were cut off: as if there were none.
-_UNREADABLE = (ImportError, AttributeError, EOFError, IndexError, TypeError, ValueError, pickle.UnpicklingError)
 
 _BYTES = 2**31 - 1  # Windows counts positions in a signed number of 32 bits
 
@@ -140,28 +136,8 @@ def take_turns(dispatcher: Any) -> None:
     Kernels compile those they call, so a process may hold several turns. It takes them from callers to callees, and
     calls do not go round in circles, so processes cannot wait for each other.
     """
-    compiles, cache = dispatcher.compile, dispatcher._cache
-    folder = Path(cache.cache_path)
-    # beside the sources, or in a folder of its own inside that of NUMBA_CACHE_DIR or of the user
-    home = Path(__file__).parent / "__pycache__" if folder.name == "__pycache__" else folder.parent
-    function = dispatcher.py_func
-    name = f"{function.__module__}:{function.__qualname__}:{function.__code__.co_firstlineno}"
-    byte = int.from_bytes(hashlib.sha256(name.encode()).digest()[:4], "big") % _BYTES
-
-    file, stored = cache._cache_file, cache.load_overload
-    listed = file._load_index
-
-    def load_index() -> Any:
-        try:
-            return listed()
-        except _UNREADABLE:
-            return {}
-
-    def load(signature: Any, context: Any) -> Any:
-        try:
-            return stored(signature, context)
-        except _UNREADABLE:
-            return None
+    compiles = dispatcher.compile
+    byte = _byte(dispatcher._cache.name)
 
     def compile_in_turn(signature: Any) -> Any:
         stack = _COMPILING.stack
@@ -173,12 +149,20 @@ def take_turns(dispatcher: Any) -> None:
                 if stack.pop():
                     _TURNS.end(byte)
 
-    def load_or_take_turn(signature: Any, context: Any) -> Any:
-        found = load(signature, context)
-        stack = _COMPILING.stack
-        if found is None and stack and not stack[-1] and _TURNS.take(home / "linkwise.turns", byte):
-            stack[-1] = True
-            found = load(signature, context)  # another process may have compiled it while we waited
-        return found
+    dispatcher.compile = compile_in_turn
 
-    dispatcher.compile, cache.load_overload, file._load_index = compile_in_turn, load_or_take_turn, load_index
+
+def take_turn(name: str, folder: Path) -> bool:
+    """Wait until no other process compiles the kernel of this name that this thread is about to compile.
+
+    Return whether the turn is new: another process may have compiled the kernel meanwhile.
+    """
+    stack = _COMPILING.stack
+    if not stack or stack[-1] or not _TURNS.take(folder / "linkwise.turns", _byte(name)):
+        return False
+    stack[-1] = True
+    return True
+
+
+def _byte(name: str) -> int:
+    return int.from_bytes(hashlib.sha256(name.encode()).digest()[:4], "big") % _BYTES

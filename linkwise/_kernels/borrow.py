@@ -10,14 +10,14 @@ from __future__ import annotations
 
 from typing import Any
 
-import numba
-from numba.core import cgutils, types
-from numba.extending import intrinsic
-from numba.np.arrayobj import make_array
+from linkwise._kernels._later import Later, can_wait
 
 
 def _forget_owner(context: Any, builder: Any, kind: Any, value: Any) -> Any:
     """The same array, without the pointers to the object that owns its memory."""
+    from numba.core import cgutils
+    from numba.np.arrayobj import make_array
+
     array = make_array(kind)(context, builder, value)
     array.meminfo = cgutils.get_null_value(array.meminfo.type)
     array.parent = cgutils.get_null_value(array.parent.type)
@@ -25,6 +25,8 @@ def _forget_owner(context: Any, builder: Any, kind: Any, value: Any) -> Any:
 
 
 def _borrow(typing_context: Any, state: Any) -> Any:  # noqa: ARG001
+    from numba.core import cgutils, types
+
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         kind = signature.args[0]
         members = cgutils.unpack_tuple(builder, arguments[0])
@@ -37,11 +39,20 @@ def _borrow(typing_context: Any, state: Any) -> Any:  # noqa: ARG001
     return state(state), generate
 
 
-if numba.config.DISABLE_JIT:  # type: ignore[attr-defined]
+def _same(state: Any) -> Any:
+    """Interpreted kernels need no such thing."""
+    return state
 
-    def borrowed(state: Any) -> Any:
-        """Interpreted kernels need no such thing."""
-        return state
-else:
-    borrowed = intrinsic(_borrow)  # type: ignore[assignment]
-    borrowed.interpreted = lambda state: state  # type: ignore[attr-defined]
+
+def _make() -> Any:
+    import numba
+    from numba.extending import intrinsic
+
+    if numba.config.DISABLE_JIT:  # type: ignore[attr-defined]
+        return _same
+    made: Any = intrinsic(_borrow)
+    made.interpreted = _same
+    return made
+
+
+borrowed: Any = Later(_make, _same) if can_wait(_same) else _make()

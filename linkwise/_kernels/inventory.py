@@ -10,7 +10,8 @@ from typing import Any
 
 from numba.core.dispatcher import Dispatcher
 
-from linkwise._kernels._tier import callees
+from linkwise._kernels._later import load_numba
+from linkwise._kernels._tier import kernels_under
 
 _HOME = Path(__file__).parents[1]
 
@@ -18,6 +19,7 @@ _HOME = Path(__file__).parents[1]
 @cache
 def kernels() -> dict[str, Any]:
     """Every kernel by the name of its module, from the package on, and its own; imports all kernel files."""
+    load_numba()
     found = {}
     for file in sorted({*_HOME.rglob("_kernels*.py"), *_HOME.glob("_kernels/*.py")}):
         place = ".".join(file.relative_to(_HOME).with_suffix("").parts).removesuffix(".__init__")
@@ -28,21 +30,7 @@ def kernels() -> dict[str, Any]:
     return found
 
 
-def compiled() -> set[str]:
-    """The names of the kernels that have machine code by now: those called so far, and all that these call.
-
-    Code that is read from the disk comes without the code of the kernels it calls, which is on the disk as well.
-    """
-    return with_callees(kernel for kernel in kernels().values() if kernel.overloads)
-
-
 def with_callees(some: Iterable[Any]) -> set[str]:
     """The names of some kernels and of all that these call."""
-    name_of = {kernel: name for name, kernel in kernels().items()}
-    ready, left = set(), list(some)
-    while left:
-        kernel = left.pop()
-        if name_of[kernel] not in ready:
-            ready.add(name_of[kernel])
-            left += callees(kernel)
-    return ready
+    called = {under for kernel in some for under in kernels_under(kernel)}
+    return {name for name, kernel in kernels().items() if kernel in called}

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from linkwise._files import visible
-from linkwise._messages import many
+from linkwise._messages import many, without_notices
 from linkwise.cli._options import (
     CLUSTERS,
     Whole,
@@ -195,10 +195,13 @@ class Interview:
         """Ask until no question is left, the budget is used up, or the answer is quit."""
         if self.talk.answers:
             self.write(f"going on after {many(len(self.talk.answers), 'answer')}.")
-        while (query := self.talk.ask()) is not None:
-            self.write(self.word(query))
-            if not self._answer(query):
-                return
+        query = self.talk.ask()
+        with without_notices():  # from the first question to the last
+            while query is not None:
+                self.write(self.word(query))
+                if not self._answer(query):
+                    return
+                query = self.talk.ask()
         spent = self.talk.budget is not None and self.talk.n_asked >= self.talk.budget
         self.write("that was the last question of --budget." if spent else "no question is left.")
 

@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-import contextlib
-import io
 import os
 import platform
 import sys
-from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import click
 
@@ -17,124 +13,51 @@ from linkwise import __version__
 from linkwise._files import is_partial, visible
 from linkwise._messages import many
 from linkwise._threads import cores
-from linkwise.cli._ask_verb import STRATEGIES
 from linkwise.cli._options import Whole, quiet_option
 from linkwise.cli._verb import Interrupted, answer, speaks_json, verb
-from linkwise.exceptions import LinkwiseError
-
-_DATA = "name,x,y\n" + "".join(f"s{i},{i % 5}.5,{i * i % 7}\n" for i in range(12))
-_TEXTS = "id,body\n1,a cat sat\n2,the cat ran\n3,stocks fell\n4,stocks rose\n"
-_FILES = {
-    "data.csv": _DATA,
-    "texts.csv": _TEXTS,
-    "pairs.csv": "kind,a,b,weight\nmust_link,s0,s1,\nmust_link,s1,s6,\ncannot_link,s0,s2,\nmust_link,s3,s4,2\n",
-    "hard.csv": "kind,a,b\nmust_link,s0,s1\ncannot_link,s0,s2\nmust_link,s5,s2\n",
-    "trios.csv": "kind,a,b,c\ntriplet,s0,s1,s2\ntriplet,s3,s4,s5\ntriplet,s3,s5,s6\n",
-    "mixed.csv": "kind,a,b,c\nmust_link,s0,s1,\ncannot_link,s0,s2,\ntriplet,s3,s4,s5\n",
-    "groups.csv": "kind,samples\ntogether,s0;s1\napart,s0;s2;s3\n",
-    "quarrel.csv": "kind,a,b\nmust_link,s0,s1\nmust_link,s1,s2\ncannot_link,s0,s2\n",
-    "clique.csv": "kind,a,b\ncannot_link,s0,s1\ncannot_link,s1,s2\ncannot_link,s0,s2\n",
-    "circle.csv": "kind,a,b,c\ntriplet,s0,s1,s2\ntriplet,s0,s2,s1\n",
-}
-_SAMPLES = ("data.csv", "--id", "name")
-_PAIRS = ("--data", *_SAMPLES)
-
-
-def _uses() -> Iterator[tuple[str, ...]]:
-    """Every command that computes something, on every kind of statement it knows."""
-    said = ("pairs.csv", "hard.csv", "trios.csv", "mixed.csv", "groups.csv")
-    quarrels = ("quarrel.csv", "circle.csv", "clique.csv")
-    yield "cluster", *_SAMPLES, "-o", "plain"
-    for file in said:
-        yield "cluster", *_SAMPLES, "-c", file, "-k", "3", "-o", f"with-{file}"
-    yield "cluster", *_SAMPLES, "-c", "pairs.csv", "--height", "1", "-o", "height"
-    yield "cluster", *_SAMPLES, "-k", "auto", "-o", "auto"
-    yield "cluster", "texts.csv", "--id", "id", "--text", "body", "-o", "texts"
-    for file in (*said, *quarrels):
-        yield "check", file
-        yield "check", file, *_PAIRS, "-k", "2"
-        yield "explain", file, *_PAIRS
-        yield "explain", file, "-k", "2"
-        yield "repair", file, "--auto", "-o", f"left-{file}"
-    for file in said[:4]:
-        yield "select", file, "-m", "1"
-        yield "select", file, "-m", "2", *_PAIRS
-    for strategy in STRATEGIES:
-        yield "ask", *_SAMPLES, "-l", f"{strategy}.jsonl", "--strategy", strategy, "-k", "3", "--budget", "4"
-    for folder in ("plain", "with-pairs.csv", "with-trios.csv", "with-mixed.csv"):
-        yield "why", folder, "s0", "s7"
-        yield "assign", folder, "data.csv"
-        yield "report", folder, "-o", f"{folder}.html"
-    yield "why", "with-pairs.csv", "s0", "s2", "-c", "pairs.csv"
-    yield "score", "plain", "data.csv", "--column", "y", "--id", "name"
-    yield "compare", "plain", "with-pairs.csv"
-    yield "convert", "plain", "plain.npy"
 
 
 @verb(short_help="Compile what commands and estimators use now, so that their first real use is quick.")
 def warmup() -> None:
     """Compile what commands and estimators use now, so that first real use is quick.
 
-    This takes some minutes. The code is kept until linkwise is replaced, where `linkwise info` says.
+    This takes some minutes. The code is kept in the folder that `linkwise info` names, and serves every installation of
+    this version. Kernels that the package linkwise-kernels brings are not compiled.
     """
-    import tempfile
     import time
 
-    from linkwise._kernels import compiled_only
-    from linkwise._kernels.inventory import compiled, kernels
-    from linkwise.selection import use_kernels
+    from linkwise._kernels.inventory import kernels, with_callees
+    from linkwise._kernels.signatures import compile_listed, listed
 
     os.environ["LINKWISE_QUIET"] = "1"
     start = time.perf_counter()
     if not speaks_json():
         click.echo("Compiling ...", err=True)
-    with compiled_only(), tempfile.TemporaryDirectory(prefix="linkwise") as folder:
-        use_kernels()
-        for name, text in _FILES.items():
-            Path(folder, name).write_text(text)
-        with contextlib.chdir(folder):
-            for use in _uses():
-                _run(use)
+    compile_listed()
     seconds, place = time.perf_counter() - start, kept_in()
-    ready, known = len(compiled()), len(kernels())
+    ready, known = len(with_callees(kernels()[name] for name, _ in listed())), len(kernels())
     if not speaks_json():
         click.echo(f"Ready in {seconds:.1f} s: {ready} of {known} kernels; compiled code is kept: {place}.", err=True)
     answer({"seconds": round(seconds, 3), "kernels": ready, "kernels_known": known, "kept_in": place})
 
 
 def kept_in() -> str:
-    """Where compiled code is kept, found as Numba does: the first of its places that can be written."""
-    from linkwise._kernels import njit
+    """The folder of compiled code, in words."""
+    from linkwise._kernels.machine_code import can_keep, code_home
 
-    try:
-        from numba.core.caching import CompileResultCacheImpl
-
-        places: list[Any] = CompileResultCacheImpl._locator_classes
-        found = [place.from_function(njit, njit.__code__.co_filename) for place in places]
-        where = next((Path(place.get_cache_path()) for place in found if place is not None), None)
-    except (ImportError, AttributeError):  # these names are private to Numba
-        return "unknown"
-    if where is None:
+    if not can_keep():
         return "nowhere, as no folder for it can be written; NUMBA_CACHE_DIR can name one"
-    if where == Path(njit.__code__.co_filename).parent / "__pycache__":
-        return "in __pycache__ folders beside the installed source files"
-    return f"below {os.environ.get('NUMBA_CACHE_DIR') or where.parent}"
+    return f"in {code_home()}"
 
 
-def _run(use: tuple[str, ...]) -> None:
-    """Run a command without output; its result does not matter here."""
-    from linkwise.cli._main import commands
+def packaged() -> str:
+    """The compiled kernels of the companion wheel, in words."""
+    from linkwise._kernels.pack import installed_pack
 
-    typed, sys.stdin = sys.stdin, io.StringIO("y\nn\nu\n1\n2\n3\n" * 4)
-    try:
-        with (
-            contextlib.redirect_stdout(io.StringIO()),
-            contextlib.redirect_stderr(io.StringIO()),
-            contextlib.suppress(LinkwiseError),  # contradictions are among the uses
-        ):
-            commands.main(args=list(use), prog_name="linkwise", standalone_mode=False)
-    finally:
-        sys.stdin = typed
+    pack = installed_pack()
+    if not len(pack):
+        return f"none used: {pack.refusal}"
+    return f"{many(len(pack), 'signature')} for {pack.header['processor']}"
 
 
 _NEEDED = ("numpy", "scipy", "scikit-learn", "numba", "click", "rich")
@@ -157,6 +80,7 @@ def info() -> None:
         ("cores", str(cores())),
         ("memory", _memory()),
         ("compiled code", kept_in()),
+        ("packaged code", packaged()),
     ]
     answer(dict(rows), "\n".join(f"{name:<14} {value}" for name, value in rows))
 

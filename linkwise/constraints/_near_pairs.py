@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from scipy.sparse import csr_array
 
 from linkwise._typing import FloatArray, IntArray
 from linkwise.constraints._groups import run_starts
 from linkwise.exceptions import LinkwiseError
+
+if TYPE_CHECKING:
+    from scipy.sparse import csr_array
 
 _CELLS = 1 << 22
 TREE_NORMS = {"euclidean": 2.0, "l2": 2.0, "manhattan": 1.0, "cityblock": 1.0, "l1": 1.0, "chebyshev": np.inf}
@@ -107,6 +109,8 @@ def neighbors_within(X: Any, epsilon: float, *, metric: str = "euclidean") -> cs
     >>> neighbors_within([[0.0], [1.0], [1.5]], 1.0).indices.tolist()
     [1, 0, 2, 1]
     """
+    from scipy.sparse import csr_array
+
     data = read_data(X, metric)
     ends, lengths = [np.empty((0, 2), dtype=np.intp)], [np.empty(0)]
     for pairs, distance in close_pairs(data, epsilon, metric):

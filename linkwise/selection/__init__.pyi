@@ -33,6 +33,3 @@ from linkwise.selection._methods import (
     WITHOUT_NUMBER as WITHOUT_NUMBER,
     method_name as method_name,
 )
-from linkwise.selection._warmup import (
-    use_kernels as use_kernels,
-)

@@ -10,6 +10,7 @@ from io import FileIO
 import numpy as np
 import pytest
 
+from linkwise._messages import notice
 from linkwise.active import Dialogue, LabelAnswerer, RandomPairs, _answer_log as log_module
 from linkwise.cli import main
 from linkwise.cli._ask_verb import Interview
@@ -51,6 +52,24 @@ def test_answers_are_kept_taken_back_and_gone_on_with(data, tmp_path, monkeypatc
     assert "going on after 2 answers" in said.out
     assert '"who":"ann"' in log.read_text()
     assert '"names":["s' in log.read_text()
+
+
+def test_no_notice_comes_between_two_questions(data, tmp_path, monkeypatch, capsys):
+    asks, asked = Dialogue.ask, []
+
+    def compile_and_ask(self):
+        asked.append(self)
+        notice(f"compiling for question {len(asked)}")
+        return asks(self)
+
+    monkeypatch.setattr(Dialogue, "ask", compile_and_ask)
+    code, said = run(
+        monkeypatch, capsys, "y\nn\n", data, "--id", "name", "-l", tmp_path / "log", "--strategy", "random"
+    )
+    assert (code, len(asked) > 2) == (0, True)
+    assert "question 1\n" in said.err
+    assert "question 2" not in said.err
+    assert "compiling" not in said.out
 
 
 def test_three_samples_the_budget_and_what_is_known(data, tmp_path, monkeypatch, capsys):

@@ -74,6 +74,17 @@ def test_the_command_line_helps_without_loading_anything_heavy():
     assert not {"numba", "sklearn", "matplotlib", "scipy", "numpy", "rich"} & loaded
 
 
+def test_a_few_statements_are_checked_without_loading_numba_or_scipy(tmp_path):
+    """Loading them takes longer than the work."""
+    (tmp_path / "said.csv").write_text(
+        "kind,a,b\nmust_link,a,b\nmust_link,b,c\nmust_link,d,e\ncannot_link,a,d\ncannot_link,b,f\n"
+    )
+    code = f"from linkwise.cli import main; assert main(['check', {str(tmp_path / 'said.csv')!r}]) == 0"
+    loaded = set(run(f"import sys; {code}; print(*sys.modules)").split())
+    assert not {"numba", "llvmlite", "scipy", "sklearn", "matplotlib", "rich", "narwhals"} & loaded
+    assert loads(code) < 400  # 341
+
+
 def loads(code: str) -> int:
     """How many modules some code loads."""
     return int(run(f"import sys; before = len(sys.modules)\n{code}\nprint(len(sys.modules) - before)").split()[-1])

@@ -17,7 +17,8 @@ ROOT = Path(linkwise.__file__).parent
 ORDER = [
     "",
     "_typing exceptions _messages",
-    "_compat _files _lazy _memory _random _sparse _threads _validation _value_columns",
+    "_sparse",
+    "_compat _files _lazy _memory _random _threads _validation _value_columns",
     "_kernels",
     "constraints",
     "trees",

@@ -20,17 +20,15 @@ MOST = 150
 
 
 def module_of(code: CodeType) -> str | None:
-    """The module of a function below a package of linkwise.
+    """The module of a function below a package of linkwise; modules of the root are helpers of all, and not counted.
 
-    Modules of the root are helpers of all, and not counted; nor are kernels, which a profile does not see once they are
-    compiled.
+    Nor are kernels, which have no frames once they are compiled.
     """
     path = Path(code.co_filename)
     if not path.is_relative_to(ROOT) or path.parent == ROOT or code.co_name == "<module>":
         return None
-    if path.name.startswith("_kernels") or path.parent.name == "_kernels":
-        return None
-    return ".".join(path.relative_to(ROOT).with_suffix("").parts)
+    parts = path.relative_to(ROOT).with_suffix("").parts
+    return None if any(part.startswith("_kernels") for part in parts) else ".".join(parts)
 
 
 def switches(run: Any) -> Counter[tuple[str, str]]:

@@ -84,7 +84,14 @@ def test_a_misnamed_fragment_is_refused(tmp_path):
     assert "is not named" in done.stderr
 
 
-COMMANDS = ("scripts/demo", "scripts/test", "scripts/test-floor", "scripts/test-kernels", ".ci/run")
+COMMANDS = (
+    "scripts/build-kernels",
+    "scripts/demo",
+    "scripts/test",
+    "scripts/test-floor",
+    "scripts/test-kernels",
+    ".ci/run",
+)
 
 
 @pytest.mark.parametrize("script", [*COMMANDS, "scripts/_setup"])

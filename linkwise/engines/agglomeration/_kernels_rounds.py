@@ -12,7 +12,10 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from linkwise._kernels import inner
+from linkwise._typing import BoolArray, IntArray
 
 # positions in tally
 WIDTH = 0  # slots in use, dead ones included
@@ -135,3 +138,19 @@ def list_pending(rows: Any) -> None:
     for t in range(fresh, fresh + wanted):
         nearest[rows.pending[t]] = NEW
     count[PENDING] = fresh + wanted
+
+
+@inner
+def living(alive: BoolArray, width: int) -> IntArray:
+    """The slots of living clusters in their order, as ``np.flatnonzero`` gives them, which takes longer to compile."""
+    count = 0
+    for slot in range(width):
+        if alive[slot]:
+            count += 1
+    found = np.empty(count, np.intp)
+    count = 0
+    for slot in range(width):
+        if alive[slot]:
+            found[count] = slot
+            count += 1
+    return found

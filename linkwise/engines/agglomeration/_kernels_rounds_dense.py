@@ -27,6 +27,7 @@ from linkwise.engines.agglomeration._kernels_rounds import (
     WIDTH,
     closest_pair,
     list_pending,
+    living,
     note_merge,
     pair_up,
 )
@@ -302,7 +303,7 @@ def advance(rows: Rows, method: int, wide: int, budget: int) -> None:
         else:
             if count[ALIVE] * width > wide:
                 return
-            keep = np.flatnonzero(rows.alive[:width])
+            keep = living(rows.alive, width)
             compact_rows(rows, method, keep, 0, keep.shape[0])
             renumber(rows, keep)
             count[PHASE] = SCAN

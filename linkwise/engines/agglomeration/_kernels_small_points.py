@@ -17,7 +17,7 @@ from linkwise._kernels.borrow import borrowed
 from linkwise._typing import Bits, BoolArray, FloatArray, Floats, IntArray
 from linkwise.engines.agglomeration._kernels_blocked_points import gaps_to_block
 from linkwise.engines.agglomeration._kernels_linkages import MEDIAN
-from linkwise.engines.agglomeration._kernels_rounds import ALIVE, LOST, NEW, WIDTH, note_merge
+from linkwise.engines.agglomeration._kernels_rounds import ALIVE, LOST, NEW, WIDTH, living, note_merge
 from linkwise.engines.agglomeration._kernels_rounds_dense import row_minimum
 
 BLOCK = 64
@@ -68,7 +68,7 @@ def _look(few: Few, slot: int, width: int) -> None:
 def _close_ranks(few: Few) -> int:
     """Move the living slots to the front, in their order; return how many they are."""
     D, made, seen = few.D, few.made, few.seen
-    keep = np.flatnonzero(few.alive[: few.tally[WIDTH]])
+    keep = living(few.alive, few.tally[WIDTH])
     new = np.full(few.tally[WIDTH], -1, np.intp)
     fresh = 0
     for t in range(keep.shape[0]):

@@ -13,7 +13,6 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
-from scipy.spatial.distance import cdist
 
 from linkwise._typing import FloatArray, IntArray
 from linkwise.constraints import Constraints, Kind
@@ -90,6 +89,8 @@ class Doubt:
 
     def distances(self, samples: IntArray) -> FloatArray:
         """Distances between some samples."""
+        from scipy.spatial.distance import cdist
+
         X = self.X
         if self.metric == "precomputed":
             return np.asarray(np.asarray(X)[np.ix_(samples, samples)], dtype=np.float64)

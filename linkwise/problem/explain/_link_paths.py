@@ -6,7 +6,6 @@ from collections.abc import Iterable
 
 import numpy as np
 import numpy.typing as npt
-from scipy.sparse import coo_array
 
 from linkwise._sparse import breadth_first, narrow
 from linkwise._typing import IntArray
@@ -20,6 +19,8 @@ class LinkGraph:
     """
 
     def __init__(self, n: int, pairs: IntArray) -> None:
+        from scipy.sparse import coo_array
+
         low, high = pairs.min(axis=1, initial=n), pairs.max(axis=1, initial=0)
         key, self._link = np.unique(low * n + high, return_index=True)
         self._key, self.n, self.pairs = key, n, pairs

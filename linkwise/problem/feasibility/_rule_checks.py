@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
-from scipy.sparse import csr_array
 
 from linkwise._kernels.disjoint_set import components
 from linkwise._messages import many
@@ -30,6 +29,9 @@ from linkwise.problem.feasibility._kernels_cuts_of_size import _take_out
 from linkwise.problem.feasibility._n_clusters import Number
 from linkwise.problem.statements import Budget, Hard
 from linkwise.result import Dendrogram
+
+if TYPE_CHECKING:
+    from scipy.sparse import csr_array
 
 Status = Literal["feasible", "infeasible", "unknown"]
 Witness = Dendrogram | IntArray | None

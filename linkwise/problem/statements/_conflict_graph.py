@@ -10,9 +10,9 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
-import scipy.sparse
 
 from linkwise._kernels.disjoint_set import components
+from linkwise._sparse import is_sparse
 from linkwise._typing import FloatArray, IntArray
 from linkwise.constraints import Groups, run_starts
 from linkwise.problem.statements._soft_pairs import pairs_of_groups
@@ -130,13 +130,15 @@ class Contracted:
 
 def mean_rows(X: Any, group: IntArray, size: FloatArray) -> Any:
     """Return the mean row of each group; rows that are alone in their group are copied."""
-    if scipy.sparse.issparse(X):
-        share = scipy.sparse.csr_array((1.0 / size[group], (group, np.arange(len(group)))))
-        return scipy.sparse.csr_array(share @ X)
+    from scipy.sparse import csr_array
+
+    if is_sparse(X):
+        share = csr_array((1.0 / size[group], (group, np.arange(len(group)))))
+        return csr_array(share @ X)
     rows = np.array(X[np.unique(group, return_index=True)[1]])
     shared = np.flatnonzero(size[group] > 1)
     if len(shared):
         owner, place = np.unique(group[shared], return_inverse=True)
-        add = scipy.sparse.csr_array((np.ones(len(shared)), (place.reshape(-1), np.arange(len(shared)))))
+        add = csr_array((np.ones(len(shared)), (place.reshape(-1), np.arange(len(shared)))))
         rows[owner] = (add @ X[shared]) / size[owner, None]  # adds one sample after the other, whatever the machine
     return rows

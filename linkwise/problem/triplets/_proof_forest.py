@@ -15,7 +15,6 @@ So minimal proofs are read off in near-linear time, without a single test of a s
 from __future__ import annotations
 
 import numpy as np
-from scipy.sparse import csr_array
 
 from linkwise._sparse import connected_parts
 from linkwise._typing import IntArray
@@ -28,6 +27,8 @@ def smallest_knot(forest: Forest, need: IntArray) -> IntArray:
     Stretches of 2, 4, 8, ... links upwards are nodes of their own, so a path is written with four numbers at most and
     the graph of what needs what has O(n log depth) edges.
     """
+    from scipy.sparse import csr_array
+
     n = len(forest.above)
     depth = forest.depth
     up = [np.where(forest.above < 0, np.arange(n), forest.above)]

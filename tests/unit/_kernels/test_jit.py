@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 
 import linkwise
-from linkwise._kernels import njit
-from linkwise._kernels._jit import kernel_sources, source_stamp
+from linkwise._kernels import _dispatchers, njit
+from linkwise._kernels._sources import kernel_sources, source_stamp
 from linkwise._kernels.borrow import borrowed
 from linkwise._lazy import read_stub
 
@@ -50,7 +50,7 @@ def test_an_edit_renews_the_cache_of_the_files_that_use_it_and_of_no_others(tmp_
         copy.write_bytes(file.read_bytes())
 
     def stamps():
-        show = "import sys; from pathlib import Path; from linkwise._kernels._jit import source_stamp\n"
+        show = "import sys; from pathlib import Path; from linkwise._kernels._sources import source_stamp\n"
         show += "for file in sys.argv[1:]: print(source_stamp(Path.cwd() / 'linkwise' / file))"
         files = [f"problem/triplets/{name}.py" for name in ("_kernels_incremental", "_onetree")]
         files += ["engines/hierarchical/relative/_kernels.py", "metrics/_kernels_paths.py"]
@@ -108,93 +108,18 @@ def test_the_stamp_of_a_kernel_covers_every_file_it_takes_names_from():
                 assert places & covered, f"{file}: {kernel.name} uses {name} of {origin[name]}"
 
 
-def test_compiling_is_announced_once_in_true_words_where_the_command_wants_it(monkeypatch):
-    from types import SimpleNamespace
+def test_where_numba_has_no_place_for_a_cache_code_is_never_kept(monkeypatch, tmp_path):
+    """The name is private to Numba: a version without it must work as well."""
+    monkeypatch.setattr(numba.config, "CACHE_DIR", str(tmp_path))
 
-    from linkwise._kernels._jit import _Announce, njit
-    from linkwise._messages import in_shell
+    class Bare:
+        def __init__(self, function):
+            self.py_func = function
 
-    monkeypatch.setenv("LINKWISE_QUIET", "0")
-    event = SimpleNamespace(data={"dispatcher": SimpleNamespace(py_func=njit)})
-    for kept, words in ((True, "once for this kind of work"), (False, "each time, since no folder")):
-        heard, announce = [], _Announce()
-        announce.kept = kept
-        with in_shell(heard.append):
-            for _ in range(announce.FEW):
-                announce.on_start(event)
-            assert heard == []  # over before the line is read
-            announce.on_start(event)
-            announce.on_start(event)
-        assert len(heard) == 1
-        assert words in heard[0]
-        assert "per installation" not in heard[0]
+        def __call__(self, x):
+            return self.py_func(x)
 
-
-# The value is one number; only arrays make Numba compile its texts for errors.
-ONE_NUMBER = {("_kernels_arrangement.py", "_renew_bans")}
-
-
-def test_no_kernel_assigns_an_array_to_a_slice():
-    """Numba's error for shapes that do not fit takes two seconds to compile, with its words; a loop does not."""
-    home = Path(linkwise.__file__).parent
-    found, seen = [], 0
-    for file in sorted(home.rglob("*.py")):
-        for kernel in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
-            if not isinstance(kernel, ast.FunctionDef) or not any(
-                "njit" in ast.unparse(how) or ast.unparse(how) == "inner" for how in kernel.decorator_list
-            ):
-                continue
-            seen += 1
-            tables = tables_of(kernel)
-            for node in ast.walk(kernel):
-                if isinstance(node, (ast.Assign, ast.AugAssign)) and (file.name, kernel.name) not in ONE_NUMBER:
-                    targets = node.targets if isinstance(node, ast.Assign) else [node.target]
-                    parts = [part for target in targets for part in getattr(target, "elts", [target])]
-                    slices = [part for part in parts if isinstance(part, ast.Subscript) and is_stretch(part, tables)]
-                    if slices and not is_number(node.value):
-                        found.append(f"{file.name}:{node.lineno} {ast.unparse(node)}")
-    assert seen > 300
-    assert found == []
-
-
-def tables_of(kernel):
-    """The names that the kernel reads or writes with two indices."""
-    found = (node for node in ast.walk(kernel) if isinstance(node, ast.Subscript) and isinstance(node.slice, ast.Tuple))
-    return {ast.unparse(node.value) for node in found}
-
-
-def is_stretch(target, tables):
-    """Whether a target is a slice, or a row of a table."""
-    row = ast.unparse(target.value) in tables and not isinstance(target.slice, ast.Tuple)
-    return row or any(isinstance(part, ast.Slice) for part in ast.walk(target.slice))
-
-
-def is_number(value):
-    if isinstance(value, ast.IfExp):
-        return is_number(value.body) and is_number(value.orelse)
-    if isinstance(value, ast.UnaryOp):
-        return is_number(value.operand)
-    return isinstance(value, ast.Constant) or ast.unparse(value) == "np.inf"
-
-
-def test_where_numba_hides_its_stamp_code_is_never_kept(monkeypatch):
-    """A version of Numba without the private name must not load code compiled against older kernels."""
-    from numba.core import caching
-
-    from linkwise._kernels import _jit
-
-    class Renamed(caching.IndexDataCacheFile):
-        def __init__(self, **options):
-            super().__init__(**options)
-            del self._source_stamp
-
-    monkeypatch.setattr(caching, "IndexDataCacheFile", Renamed)
-    monkeypatch.setattr(_jit._ANNOUNCE, "kept", True)
-
-    def add(x):
-        return x + 1
-
-    kernel = njit(add)
-    assert kernel(1) == 2
-    assert numba.config.DISABLE_JIT or kernel.stats.cache_path is None
-    assert _jit._ANNOUNCE.kept is bool(numba.config.DISABLE_JIT)
+    monkeypatch.setattr(numba, "njit", lambda **_: Bare)
+    monkeypatch.setattr(_dispatchers, "supported", lambda: False)
+    assert njit(lambda x: x + 1)(1) == 2
+    assert list(tmp_path.iterdir()) == []

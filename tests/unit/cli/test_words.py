@@ -399,12 +399,14 @@ def test_long_lines_break_between_words(monkeypatch):
 
 
 def test_info_says_where_compiled_code_is_kept_and_where_it_is_not(monkeypatch, tmp_path):
-    from numba.core.caching import CompileResultCacheImpl
+    from numba import config
 
     from linkwise.cli._installation_verbs import kept_in
 
-    assert kept_in() == "in __pycache__ folders beside the installed source files"
-    monkeypatch.setattr(CompileResultCacheImpl, "_locator_classes", [])
+    monkeypatch.setattr(config, "CACHE_DIR", str(tmp_path / "code"))
+    assert kept_in() == f"in {tmp_path / 'code'}"
+    (tmp_path / "file").touch()
+    monkeypatch.setattr(config, "CACHE_DIR", str(tmp_path / "file" / "code"))
     assert kept_in() == "nowhere, as no folder for it can be written; NUMBA_CACHE_DIR can name one"
 
 

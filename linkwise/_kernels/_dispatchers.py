@@ -1,0 +1,30 @@
+"""Dispatchers: Numba's form of kernels, with our cache, turns between processes, and the interpreter for small work."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numba
+
+from linkwise._kernels._announcement import announce
+from linkwise._kernels._tier import interpret_small, supported
+from linkwise._kernels._turns import take_turns
+from linkwise._kernels.machine_code import KernelCache
+
+announce()
+
+
+def dispatcher(function: Callable[..., Any], options: dict[str, Any]) -> Any:
+    """The kernel as Numba calls it."""
+    kernel = numba.njit(**options)(function)
+    if numba.config.DISABLE_JIT:  # type: ignore[attr-defined]
+        return kernel
+    # The names of the cache are private to Numba. In a version without them code is not kept.
+    if hasattr(kernel, "_cache") and Path(function.__code__.co_filename).is_file():
+        kernel._cache = KernelCache(function)
+        take_turns(kernel)
+    if "no_cpython_wrapper" not in options and supported():
+        interpret_small(kernel)
+    return kernel
