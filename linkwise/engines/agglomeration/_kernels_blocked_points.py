@@ -79,7 +79,8 @@ class Scratch(NamedTuple):
     rough_x: Singles  # (searches, 1 + axes) what `screen` takes
     limit: Singles  # (searches)
     norm: FloatArray  # (searches) squared norms of their sketches
-    rough_gaps: Singles
+    rough_gaps: Singles  # what `screen` writes
+    rough_bits: Bits  # the same, read as integers
     along: FloatArray  # what `draw` overwrites
 
 
@@ -176,6 +177,7 @@ def make_scratch(cloud: Cloud, searches: int) -> Scratch:
         searches = 1
     gaps = np.empty(lanes, kind)
     least = np.empty(searches, kind)
+    rough_gaps = np.empty(lanes, np.float32)
     axes = max(cloud.rough.shape[1] - AXES, 0)
     return Scratch(
         np.empty((searches, d), kind),
@@ -189,7 +191,8 @@ def make_scratch(cloud: Cloud, searches: int) -> Scratch:
         np.zeros((searches, 1 + axes), np.float32),
         np.empty(searches, np.float32),
         np.empty(searches),
-        np.empty(lanes, np.float32),
+        rough_gaps,
+        rough_gaps.view(np.int32),
         np.zeros(axes),
     )
 
@@ -286,6 +289,15 @@ def gap_to_lane(rows: Floats, top: int, d: int, x: Floats, out: Floats, j: int) 
 
 
 @njit(nogil=True)
+def count_left(rough_gaps: Singles) -> int:
+    """Return how many points a screen has left."""
+    left = 0
+    for j in range(rough_gaps.shape[0]):
+        left += rough_gaps[j] < 0
+    return left
+
+
+@njit(nogil=True)
 def aim(rough: Singles, b: int, j: int, rough_x: Singles) -> None:
     """Set up what `screen` takes to look from the point in lane ``j`` of block ``b``."""
     rough_x[0] = 0
@@ -315,7 +327,8 @@ def nearest_points(cloud: Cloud, rows: Floats, method: int, slots: IntArray, scr
     """
     blocks, d, lanes = cloud.points.shape
     gaps, bits, bound, mark = scratch.gaps, scratch.bits, scratch.bound, scratch.mark
-    best, least, rough_x, rough_gaps = scratch.best, scratch.least, scratch.rough_x, scratch.rough_gaps
+    best, least, rough_x = scratch.best, scratch.least, scratch.rough_x
+    rough_gaps, rough_bits = scratch.rough_gaps, scratch.rough_bits
     limit, norm, fit = scratch.limit, scratch.norm, cloud.fit
     ward = np.float64(method == WARD)
     size, smallest, key, after, never = cloud.size, cloud.smallest, cloud.key, cloud.after, cloud.bits[0]
@@ -350,13 +363,12 @@ def nearest_points(cloud: Cloud, rows: Floats, method: int, slots: IntArray, scr
             weight = size[slot]
             x = scratch.x[q]
             if screened and best[q] >= 0:
-                left = screen(rough[b * tall : (b + 1) * tall], rough_x[q], rough_gaps, limit[q])
-                if left == 0:
+                screen(rough[b * tall : (b + 1) * tall], rough_x[q], rough_gaps, limit[q])
+                if smallest_bits(rough_bits) >= 0:
                     continue
-                if left <= LEFT:
-                    reach = limit[q]
+                if count_left(rough_gaps) <= LEFT:
                     for j in range(lanes):
-                        if rough_gaps[j] > reach:
+                        if rough_gaps[j] >= 0:
                             continue
                         gap_to_lane(rows, b * d, d, x, gaps, j)
                         if method == WARD:

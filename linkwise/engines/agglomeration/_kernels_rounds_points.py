@@ -16,6 +16,7 @@ from linkwise.engines.agglomeration._kernels_blocked_points import (
     gap_to_lane,
     aim,
     bounds_to_blocks,
+    count_left,
     gaps_within,
     is_banned,
     lane_of,
@@ -24,6 +25,7 @@ from linkwise.engines.agglomeration._kernels_blocked_points import (
     move_into,
     nearer_lane,
     nearest_points,
+    smallest_bits,
     worth_arranging,
 )
 from linkwise.engines.agglomeration._kernels_linkages import MEDIAN, WARD
@@ -130,18 +132,12 @@ def _note_gap(rough: Singles, gap: Floats, fit: FloatArray, slot: int) -> None:
 
 
 @njit(nogil=True)
-def _screen_both(part: Singles, x: Singles, out: Singles, base: float, limit: float) -> int:
-    """Leave a number that is not positive for each point of a block within ``limit``, or within ``base`` and its gap.
-
-    Returns how many these are.
-    """
+def _screen_both(part: Singles, x: Singles, out: Singles, base: float, reach: float) -> None:
+    """Leave a negative number for each point of a block whose distance may be within ``reach``, or within its gap."""
     screen(part, x, out, base)
-    near = 0
     for j in range(BLOCK):
-        far = out[j] - (base + part[OWN * BLOCK + j])
-        out[j] = far if far < out[j] - limit else out[j] - limit
-        near += out[j] <= 0
-    return near
+        own = part[OWN * BLOCK + j]
+        out[j] -= own if own > reach else reach  # noqa: FURB136
 
 
 @njit(nogil=True)
@@ -150,7 +146,7 @@ def _gaps_left(rows: Floats, top: int, d: int, x: Floats, out: Floats, rough_gap
     for j in range(BLOCK):
         out[j] = np.inf
     for j in range(BLOCK):
-        if rough_gaps[j] <= 0:
+        if rough_gaps[j] < 0:
             gap_to_lane(rows, top, d, x, out, j)
 
 
@@ -182,7 +178,7 @@ def _welcome(
     if banned:
         mark_banned(cloud, mark, kept)
     base = np.float32(0)
-    rough_least = base
+    reach = base
     if screened:
         aim(cloud.rough, own, kept % lanes, rough_x)
         base = np.float32(cloud.fit[DOUBT] - np.float64(cloud.rough[own, NORM, kept % lanes]))
@@ -198,12 +194,13 @@ def _welcome(
         limit = max(least, high[b])
         if turn >= 0 and bound[b] > limit:
             continue
-        left = lanes
+        few = False
         if screened and best >= 0:
-            left = _screen_both(rough[b * tall : (b + 1) * tall], rough_x, rough_gaps, base, rough_least)
-        if left == 0:
-            continue
-        if left <= LEFT:
+            _screen_both(rough[b * tall : (b + 1) * tall], rough_x, rough_gaps, base, reach)
+            if smallest_bits(scratch.rough_bits) >= 0:
+                continue
+            few = count_left(rough_gaps) <= LEFT
+        if few:
             _gaps_left(rows, b * d, d, x, gaps, rough_gaps)
         elif gaps_within(rows, b * d, d, x, gaps, limit) == 0:
             continue
@@ -223,7 +220,7 @@ def _welcome(
                 most = bits[lane]
                 best = first + lane
                 if screened:
-                    rough_least = base + at_most(np.float64(least) * cloud.fit[UNIT])
+                    reach = at_most(np.float64(least) * cloud.fit[UNIT])
         if closer == 0:
             continue
         changed = False

@@ -29,8 +29,8 @@ BEYOND = 1e30
 
 
 @njit(nogil=True, fastmath={"contract"})
-def screen(part: Singles, x: Singles, out: Singles, limit: float) -> int:
-    """Write what is to be compared with ``limit`` for each point of a block; return how many do not exceed it.
+def screen(part: Singles, x: Singles, out: Singles, limit: float) -> None:
+    """Write, for each point of a block, by how much it exceeds ``limit``: a negative number if it does not.
 
     ``part`` is the sketch of the block in one row; ``x`` holds a factor for `OWN`, then minus two times the coordinates
     of a sketch, 8 or a multiple of 8 of them.
@@ -54,7 +54,7 @@ def screen(part: Singles, x: Singles, out: Singles, limit: float) -> int:
             four = (y4 * part[14 * BLOCK + j] + y5 * part[15 * BLOCK + j]) + (
                 y6 * part[16 * BLOCK + j] + y7 * part[17 * BLOCK + j]
             )
-            out[j] = (part[j] + c * part[BLOCK + j]) + ((one + two) + (three + four))
+            out[j] = (part[j] - limit + c * part[BLOCK + j]) + ((one + two) + (three + four))
     else:
         done = 8
         for j in range(BLOCK):
@@ -64,14 +64,10 @@ def screen(part: Singles, x: Singles, out: Singles, limit: float) -> int:
             two = (x4 * part[6 * BLOCK + j] + x5 * part[7 * BLOCK + j]) + (
                 x6 * part[8 * BLOCK + j] + x7 * part[9 * BLOCK + j]
             )
-            out[j] = (part[j] + c * part[BLOCK + j]) + (one + two)
+            out[j] = (part[j] - limit + c * part[BLOCK + j]) + (one + two)
     while 1 + done < x.shape[0]:
         _add_axes(part[(AXES + done) * BLOCK :], x[1 + done :], out)
         done += 16
-    near = 0
-    for j in range(BLOCK):
-        near += out[j] <= limit
-    return near
 
 
 @njit(nogil=True, fastmath={"contract"})
