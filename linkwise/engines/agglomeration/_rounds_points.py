@@ -58,10 +58,10 @@ BUDGET = 400_000_000
 
 # Features from which sketches pay: with fewer, blocks are refuted as wholes and distances are cheap.
 SKETCHED = 6
-# Features from which, and up to which, sketches have axes of their own, if so much of the variance lies along half as
-# many; finding them takes the cube of the features.
+# Features from which, and up to which, sketches have axes of their own, if so much of the squared distances of near
+# points lies along half as many; finding them takes the cube of the features.
 TURNED = 32, 256
-VARIANCE = 0.9
+CAPTURED = 0.9
 
 
 class View(NamedTuple):
@@ -96,18 +96,23 @@ def _with_groups(cloud: Cloud, start: IntArray, member: IntArray) -> Cloud:
     return cloud._replace(held=held, group_start=start, member=member)
 
 
-def view_of(P: Floats, slack: float) -> View:
-    """Choose how to sketch the rows of P and all their means; ``slack`` bounds the relative error of a distance."""
+def view_of(P: Floats, order: IntArray, slack: float) -> View:
+    """Choose how to sketch the rows of P and all their means; ``slack`` bounds the relative error of a distance.
+
+    In the given order, rows are followed by others that are near.
+    """
     n, d = P.shape
     axes, middle = np.empty((0, 0)), P.mean(axis=0, dtype=np.float64)
     blank = View(axes, middle, np.zeros(3), 0)
     if d < SKETCHED or n < 2:
         return blank
     if TURNED[0] <= d <= TURNED[1]:
-        some = P[:: -(-n // 2048)] - middle
-        share, vectors = np.linalg.eigh(some.T @ some)
+        # near points are those to be told apart; what separates classes would be of no use for that
+        first = np.arange(0, n - 1, -(-n // 2048))
+        steps = (P[order[first + 1]] - P[order[first]]).astype(np.float64)
+        share, vectors = np.linalg.eigh(steps.T @ steps)
         held = np.cumsum(share[::-1])[7::8]
-        enough = 8 * (1 + int(np.searchsorted(held, VARIANCE * share.sum())))
+        enough = 8 * (1 + int(np.searchsorted(held, CAPTURED * share.sum())))
         if 2 * enough <= d:
             axes = np.ascontiguousarray(vectors[:, ::-1][:, :enough])
     centered = P - middle
@@ -207,7 +212,7 @@ def make_cloud(start: Points) -> Cloud:
     """Start from weighted points."""
     order = neighborly_order(start.P)
     n = len(start.P)
-    view = view_of(start.P, _slack(start.P.shape[1], start.P.dtype))
+    view = view_of(start.P, order, _slack(start.P.shape[1], start.P.dtype))
     cloud = _blank(start.P, order, len(start.merges) + 1, view)
     cloud.size[:n] = start.size[order]
     cloud.key[:n] = start.key[order]

@@ -153,6 +153,7 @@ class Twin:
     def snapshot(self):
         """Everything that means something: not free room, not how far paths to the top are shortened."""
         item, pool, parent, count = (self.layers.item, self.layers.pool, self.layers.parent, self.layers.count)
+        circle = self.layers.circle
         m = int(count[_kernels_incremental.N_TRIPLET])
         rows = [(0, 0)]
         for x in range(self.n):
@@ -166,7 +167,9 @@ class Twin:
             _kernels_incremental.LENGTH,
         ]
         circle = self.layers.circle
-        stored = [(x, int(parent[r]), int(circle[r]), tuple(pool[r, kept].tolist()), tuple(self._waiting(r))) for x, r in rows]
+        stored = [
+            (x, int(parent[r]), int(circle[r]), tuple(pool[r, kept].tolist()), tuple(self._waiting(r))) for x, r in rows
+        ]
         return (
             [self.top(x) for x in range(self.n)],
             item[:, _kernels_incremental.DEPTH].tolist(),
