@@ -59,8 +59,7 @@ class Cloud(NamedTuple):
     tally: IntArray
     slack: Floats  # one number: the rounding error of a distance, generously
     bits: Bits  # one number: infinity read as an integer
-    rough: Singles  # (blocks, AXES + axes, BLOCK) sketches, or nothing; OWN is 1 / size, or the gap
-    axes: FloatArray  # (features, axes) of sketches, or nothing: these are the features
+    rough: Singles  # (blocks, AXES + features, BLOCK) sketches, or nothing; OWN is 1 / size, or the gap
     middle: FloatArray  # (features) the point that sketches start from
     fit: FloatArray  # SCALE, UNIT and DOUBT of sketches
 
@@ -76,12 +75,11 @@ class Scratch(NamedTuple):
     best: IntArray  # (searches) nearest slot so far
     least: Floats  # (searches) squared distance to it
     least_bits: Bits  # the same, read as integers
-    rough_x: Singles  # (searches, 1 + axes) what `screen` takes
+    rough_x: Singles  # (searches, 1 + features) what `screen` takes
     limit: Singles  # (searches)
     norm: FloatArray  # (searches) squared norms of their sketches
     rough_gaps: Singles  # what `screen` writes
     rough_bits: Bits  # the same, read as integers
-    along: FloatArray  # what `draw` overwrites
 
 
 @njit(nogil=True, fastmath={"nsz"})
@@ -178,7 +176,7 @@ def make_scratch(cloud: Cloud, searches: int) -> Scratch:
     gaps = np.empty(lanes, kind)
     least = np.empty(searches, kind)
     rough_gaps = np.empty(lanes, np.float32)
-    axes = max(cloud.rough.shape[1] - AXES, 0)
+    features = max(cloud.rough.shape[1] - AXES, 0)
     return Scratch(
         np.empty((searches, d), kind),
         gaps,
@@ -188,12 +186,11 @@ def make_scratch(cloud: Cloud, searches: int) -> Scratch:
         np.empty(searches, np.intp),
         least,
         least.view(cloud.bits.dtype),
-        np.zeros((searches, 1 + axes), np.float32),
+        np.zeros((searches, 1 + features), np.float32),
         np.empty(searches, np.float32),
         np.empty(searches),
         rough_gaps,
         rough_gaps.view(np.int32),
-        np.zeros(axes),
     )
 
 
@@ -430,7 +427,7 @@ def worth_arranging(cloud: Cloud) -> bool:
 
 
 @inner
-def move_into(cloud: Cloud, kept: int, dropped: int, share: float, along: FloatArray) -> None:
+def move_into(cloud: Cloud, kept: int, dropped: int, share: float) -> None:
     """Put the point ``share * kept + (1 - share) * dropped`` into slot ``kept`` and clear slot ``dropped``."""
     lanes = cloud.points.shape[2]
     b = kept // lanes
@@ -448,7 +445,7 @@ def move_into(cloud: Cloud, kept: int, dropped: int, share: float, along: FloatA
     cloud.radius[b] = max(cloud.radius[b], np.sqrt(reach))
     cloud.points[c, 0, i] = np.inf
     if cloud.rough.shape[0] > 0:
-        draw(cloud.points, b, j, cloud.axes, cloud.middle, cloud.fit[SCALE], cloud.rough, along)
+        draw(cloud.points, b, j, cloud.middle, cloud.fit[SCALE], cloud.rough)
         erase(cloud.rough, c, i)
     cloud.key[kept] = min(cloud.key[kept], cloud.key[dropped])
     cloud.after[cloud.tail[kept]] = dropped

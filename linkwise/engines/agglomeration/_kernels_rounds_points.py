@@ -48,7 +48,6 @@ from linkwise.engines.agglomeration._kernels_rounds import (
     pair_up,
 )
 from linkwise.engines.agglomeration._kernels_sketch import (
-    AXES,
     BLOCK,
     DOUBT,
     NORM,
@@ -74,7 +73,6 @@ def _ward_rounds(cloud: Cloud, wide: int, budget: int) -> None:
     cloud = borrowed(cloud)
     count = cloud.tally
     d, lanes = cloud.points.shape[1:]
-    along = np.zeros(max(cloud.rough.shape[1] - AXES, 0))
     spent = 0
     while count[PHASE] != DONE and spent < budget:
         if count[PHASE] == SCAN:
@@ -92,7 +90,7 @@ def _ward_rounds(cloud: Cloud, wide: int, budget: int) -> None:
                 kept = cloud.pair[t, 0]
                 dropped = cloud.pair[t, 1]
                 share = cloud.size[kept] / (cloud.size[kept] + cloud.size[dropped])
-                move_into(cloud, kept, dropped, share, along)
+                move_into(cloud, kept, dropped, share)
                 note_merge(cloud, kept, dropped, np.float64(cloud.gap[kept]))
                 if cloud.rough.shape[0] > 0:
                     cloud.rough[kept // lanes, OWN, kept % lanes] = at_most(1 / np.float64(cloud.size[kept]))
@@ -281,7 +279,7 @@ def _closest_steps(cloud: Cloud, method: int, summary: Summary, scratch: Scratch
         share = cloud.size[kept] / (cloud.size[kept] + cloud.size[dropped])
         if method == MEDIAN:
             share = share * 0 + 0.5
-        move_into(cloud, kept, dropped, share, scratch.along)
+        move_into(cloud, kept, dropped, share)
         note_merge(cloud, kept, dropped, np.float64(cloud.gap[a]))
         cloud.floor[kept] = 0
         cloud.gap[dropped] = np.inf

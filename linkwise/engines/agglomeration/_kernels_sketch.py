@@ -1,10 +1,8 @@
 """Sketches of weighted points in single precision, which refute most distances before they are computed.
 
-A sketch holds the coordinates of a point along a few axes: all features, or the directions in which the data vary most.
-Along these axes two points are never farther apart than they are, so ``|y|^2 - 2 x y`` of two sketches, one
-multiplication and addition per axis, tells that a point lies beyond a limit. Limits are widened by more than all
-rounding errors of a sketch, and the distances of the points that remain are computed as if there were none: sketches
-never change a result.
+A sketch holds the coordinates of a point, centered and scaled. ``|y|^2 - 2 x y`` of two sketches, a multiplication and
+an addition per feature, tells that a point lies beyond a limit. Limits are widened by more than all rounding errors of
+a sketch, and the distances of the points that remain are computed as if there were none: results never change.
 """
 
 from __future__ import annotations
@@ -35,8 +33,8 @@ def screen(part: Singles, x: Singles, out: Singles, limit: float) -> None:
     ``part`` is the sketch of the block in one row; ``x`` holds a factor for `OWN`, then minus two times the coordinates
     of a sketch, 8 or a multiple of 8 of them.
     """
-    # The width of a block is written out, so that all places are one address and a constant. Sixteen axes at a time:
-    # the sums are stored only once in sixteen.
+    # The width of a block is written out, so that all places are one address and a constant. The sums are stored only
+    # once in sixteen features.
     c, x0, x1, x2, x3, x4, x5, x6, x7 = x[0], x[1], x[2], x[3], x[4], x[5], x[6], x[7], x[8]
     if x.shape[0] % 16 == 1:
         done = 16
@@ -66,13 +64,13 @@ def screen(part: Singles, x: Singles, out: Singles, limit: float) -> None:
             )
             out[j] = (part[j] - limit + c * part[BLOCK + j]) + (one + two)
     while 1 + done < x.shape[0]:
-        _add_axes(part[(AXES + done) * BLOCK :], x[1 + done :], out)
+        _add_features(part[(AXES + done) * BLOCK :], x[1 + done :], out)
         done += 16
 
 
 @njit(nogil=True, fastmath={"contract"})
-def _add_axes(part: Singles, x: Singles, out: Singles) -> None:
-    """Add the products of sixteen axes."""
+def _add_features(part: Singles, x: Singles, out: Singles) -> None:
+    """Add the products of sixteen features."""
     x0, x1, x2, x3, x4, x5, x6, x7 = x[0], x[1], x[2], x[3], x[4], x[5], x[6], x[7]
     y0, y1, y2, y3, y4, y5, y6, y7 = x[8], x[9], x[10], x[11], x[12], x[13], x[14], x[15]
     for j in range(BLOCK):
@@ -90,33 +88,11 @@ def _add_axes(part: Singles, x: Singles, out: Singles) -> None:
 
 
 @njit(nogil=True)
-def draw(
-    points: Floats,
-    b: int,
-    j: int,
-    axes: FloatArray,
-    middle: FloatArray,
-    scale: float,
-    rough: Singles,
-    along: FloatArray,
-) -> None:
-    """Sketch the point in lane ``j`` of block ``b``; without axes its coordinates are the features themselves.
-
-    ``along`` is overwritten: one number per axis, zeros beyond the last one.
-    """
-    if axes.shape[0] == 0:
-        for k in range(middle.shape[0]):
-            along[k] = points[b, k, j] - middle[k]
-    else:
-        for k in range(axes.shape[1]):
-            along[k] = 0
-        for f in range(middle.shape[0]):
-            gap = points[b, f, j] - middle[f]
-            for k in range(axes.shape[1]):
-                along[k] += gap * axes[f, k]
+def draw(points: Floats, b: int, j: int, middle: FloatArray, scale: float, rough: Singles) -> None:
+    """Sketch the point in lane ``j`` of block ``b``."""
     norm = 0.0
-    for k in range(along.shape[0]):
-        rough[b, AXES + k, j] = along[k] * scale
+    for k in range(middle.shape[0]):
+        rough[b, AXES + k, j] = (points[b, k, j] - middle[k]) * scale
         y = np.float64(rough[b, AXES + k, j])
         norm += y * y
     rough[b, NORM, j] = norm

@@ -50,7 +50,7 @@ from linkwise.engines.agglomeration._kernels_rounds import (
     WIDTH,
 )
 from linkwise.engines.agglomeration._kernels_rounds_points import Summary, _closest_steps, _sum_up_all, _ward_rounds
-from linkwise.engines.agglomeration._kernels_sketch import AXES, BEYOND, BLOCK, NORM, OWN, UNIT
+from linkwise.engines.agglomeration._kernels_sketch import AXES, BEYOND, BLOCK, NORM, OWN, SCALE, UNIT
 
 # Coordinates a step must touch to be worth the hand-over to threads, and those one kernel call may touch.
 WIDE = 20_000_000
@@ -58,16 +58,11 @@ BUDGET = 400_000_000
 
 # Features from which sketches pay: with fewer, blocks are refuted as wholes and distances are cheap.
 SKETCHED = 6
-# Features from which, and up to which, sketches have axes of their own, if so much of the squared distances of near
-# points lies along half as many; finding them takes the cube of the features.
-TURNED = 32, 256
-CAPTURED = 0.9
 
 
 class View(NamedTuple):
     """How points are sketched."""
 
-    axes: FloatArray
     middle: FloatArray
     fit: FloatArray
     width: int  # numbers in a sketch; 0 where points are not sketched
@@ -96,47 +91,30 @@ def _with_groups(cloud: Cloud, start: IntArray, member: IntArray) -> Cloud:
     return cloud._replace(held=held, group_start=start, member=member)
 
 
-def view_of(P: Floats, order: IntArray, slack: float) -> View:
-    """Choose how to sketch the rows of P and all their means; ``slack`` bounds the relative error of a distance.
-
-    In the given order, rows are followed by others that are near.
-    """
+def view_of(P: Floats, slack: float) -> View:
+    """Choose how to sketch the rows of P and all their means; ``slack`` bounds the relative error of a distance."""
     n, d = P.shape
-    axes, middle = np.empty((0, 0)), P.mean(axis=0, dtype=np.float64)
-    blank = View(axes, middle, np.zeros(3), 0)
+    middle = P.mean(axis=0, dtype=np.float64)
+    blank = View(middle, np.zeros(3), 0)
     if d < SKETCHED or n < 2:
         return blank
-    if TURNED[0] <= d <= TURNED[1]:
-        # near points are those to be told apart; what separates classes would be of no use for that
-        first = np.arange(0, n - 1, -(-n // 2048))
-        steps = (P[order[first + 1]] - P[order[first]]).astype(np.float64)
-        share, vectors = np.linalg.eigh(steps.T @ steps)
-        held = np.cumsum(share[::-1])[7::8]
-        enough = 8 * (1 + int(np.searchsorted(held, CAPTURED * share.sum())))
-        if 2 * enough <= d:
-            axes = np.ascontiguousarray(vectors[:, ::-1][:, :enough])
-    centered = P - middle
-    along = centered @ axes if len(axes) else centered
-    longest = float(np.sqrt((along * along).sum(axis=1).max()))
+    longest = float(np.sqrt(np.square(P - middle).sum(axis=1).max()))
     if not 1e-150 < longest < 1e150:
         return blank
     scale = float(np.ldexp(1.0, -int(np.frexp(longest)[1])))
-    width = -(-along.shape[1] // 8) * 8
-    # Norms are below 1 now. The sum of a few products per axis, the coordinates and limits are off by less than this.
+    width = -(-d // 8) * 8
+    # Norms are below 1 now. Sums of a few products per feature, coordinates and limits are off by less than this.
     doubt = 4 * (width + 32) * float(np.finfo(np.float32).eps)
-    return View(axes, middle, np.array([scale, scale * scale * (1 + 2 * slack), doubt]), width)
+    return View(middle, np.array([scale, scale * scale * (1 + 2 * slack), doubt]), width)
 
 
 def _sketches(P: Floats, order: IntArray, blocks: int, view: View) -> npt.NDArray[np.float32]:
     """Sketch the rows of P in the given order, as `draw` does."""
     if view.width == 0:
         return np.empty((0, 0, BLOCK), np.float32)
-    along = P[order] - view.middle
-    if len(view.axes):
-        along = along @ view.axes
-    n, k = along.shape
+    n, d = P.shape
     rows = np.zeros((blocks * BLOCK, AXES + view.width), np.float32)
-    rows[:n, AXES : AXES + k] = along * view.fit[0]
+    rows[:n, AXES : AXES + d] = (P[order] - view.middle) * view.fit[SCALE]
     rows[:n, NORM] = np.square(rows[:n, AXES:], dtype=np.float64).sum(axis=1)
     rows[n:, NORM] = np.inf
     # at the start of a line of the cache, so that no vector lies across two
@@ -198,7 +176,6 @@ def _blank(P: Floats, order: IntArray, n_samples: int, view: View) -> Cloud:
         slack=np.full(1, _slack(d, kind), kind),
         bits=np.full(1, np.inf, kind).view(np.int64 if kind == np.float64 else np.int32),
         rough=_sketches(P, order, blocks, view),
-        axes=view.axes,
         middle=view.middle,
         fit=view.fit,
     )
@@ -212,7 +189,7 @@ def make_cloud(start: Points) -> Cloud:
     """Start from weighted points."""
     order = neighborly_order(start.P)
     n = len(start.P)
-    view = view_of(start.P, order, _slack(start.P.shape[1], start.P.dtype))
+    view = view_of(start.P, _slack(start.P.shape[1], start.P.dtype))
     cloud = _blank(start.P, order, len(start.merges) + 1, view)
     cloud.size[:n] = start.size[order]
     cloud.key[:n] = start.key[order]
@@ -242,7 +219,7 @@ def arrange(old: Cloud) -> Cloud:
     order = neighborly_order(P)
     keep = lanes[order]
     n = len(keep)
-    view = View(old.axes, old.middle, old.fit, max(0, old.rough.shape[1] - AXES))
+    view = View(old.middle, old.fit, max(0, old.rough.shape[1] - AXES))
     new = _blank(P, order, len(old.merges) + 1, view)
     slot_of = np.full(len(old.key), -1, np.intp)
     slot_of[keep] = np.arange(n)

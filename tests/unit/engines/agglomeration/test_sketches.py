@@ -46,7 +46,7 @@ def tight(rng, n, d):
 
 
 def flat(rng, n, d):
-    """Nearly all of the variance lies along few axes, none of which is a feature."""
+    """Nearly all of the variance lies along few directions, none of which is a feature."""
     return overlapping(rng, n, d) * 0.6 ** np.arange(d) @ np.linalg.qr(rng.normal(size=(d, d)))[0]
 
 
@@ -58,12 +58,10 @@ def same(rng, n, d):
 KINDS = (overlapping, twins, grid, far_off, tight, flat, same)
 
 
-def sketch(monkeypatch, *, features, turned):
-    """Sketch data of this many features or more, along axes of their own from ``turned`` features on."""
+def sketch(monkeypatch, *, features):
+    """Sketch data of this many features or more."""
     monkeypatch.setattr(_linkages, "FEW", 0)  # no matrix, however few samples there are
     monkeypatch.setattr(_rounds_points, "SKETCHED", features)
-    monkeypatch.setattr(_rounds_points, "TURNED", (turned, 256))
-    monkeypatch.setattr(_rounds_points, "CAPTURED", 0.5)
 
 
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
@@ -73,7 +71,7 @@ def test_every_merge_is_one_of_the_definition(method, kind, dtype, monkeypatch):
     for seed in range(examples(2, 200)):
         rng = np.random.default_rng(seed)
         X = kind(rng, int(rng.integers(2, 28)), int(rng.integers(1, 20)))
-        sketch(monkeypatch, features=1, turned=2 if seed % 2 else 1000)
+        sketch(monkeypatch, features=1)
         merges = merge_all(X, method=method, dtype=dtype)
         assert faults(merges.pairs, merges.height, X, method, tolerance=TOLERANCE[dtype]) == [], f"seed {seed}"
 
@@ -99,28 +97,19 @@ def test_merges_are_those_without_sketches_to_the_last_bit(method, kind, told, d
         elif told == "groups":
             apart = [rng.permutation(n)[:5].tolist() for _ in range(n // 20)]
             rules = {"apart": Constraints.build(n, apart=apart).groups}
-        sketch(monkeypatch, features=10**9, turned=10**9)
+        sketch(monkeypatch, features=10**9)
         plain = merge_all(X, method=method, dtype=dtype, **rules)
-        for turned in (2, 10**9):
-            sketch(monkeypatch, features=1, turned=turned)
-            sketched = merge_all(X, method=method, dtype=dtype, **rules)
-            assert_array_equal(sketched.pairs, plain.pairs, err_msg=f"seed {seed}")
-            assert_array_equal(sketched.height, plain.height, err_msg=f"seed {seed}")
-
-
-def test_a_view_has_fewer_axes_than_features_where_near_points_differ_along_few():
-    rng = np.random.default_rng(0)
-    view = _rounds_points.view_of(flat(rng, 300, 64), np.arange(300), 1e-14)
-    assert view.axes.shape == (64, 8)
-    assert view.width == 8
-    assert len(_rounds_points.view_of(overlapping(rng, 300, 64), np.arange(300), 1e-14).axes) == 0
+        sketch(monkeypatch, features=1)
+        sketched = merge_all(X, method=method, dtype=dtype, **rules)
+        assert_array_equal(sketched.pairs, plain.pairs, err_msg=f"seed {seed}")
+        assert_array_equal(sketched.height, plain.height, err_msg=f"seed {seed}")
 
 
 @pytest.mark.parametrize("size", [1e-148, 1e-30, 1.0, 1e30, 1e148])
 def test_units_do_not_matter(size):
     rng = np.random.default_rng(1)
     X = overlapping(rng, 200, 9)
-    view = _rounds_points.view_of(X * size, np.arange(200), 1e-14)
+    view = _rounds_points.view_of(X * size, 1e-14)
     assert view.width == 16
     rough = _rounds_points._sketches(X * size, np.arange(200), 4, view)
     assert np.isfinite(rough[:3]).all()
