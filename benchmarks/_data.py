@@ -32,6 +32,17 @@ def blobs(n: int, *, d: int = 16, classes: int = 20, spread: float = 3.0, seed: 
     return X, y
 
 
+def overlapping(n: int, *, classes: int = 20, seed: int = 0) -> tuple[Floats, Ints]:
+    """Draw Gaussian classes of standard deviation 8 in 16 dimensions, with centers in a box of side 20.
+
+    A sample's neighbors are of any class, so that no part of the space can be left out of a search.
+    """
+    from sklearn.datasets import make_blobs
+
+    X, y = make_blobs(n, 16, centers=classes, cluster_std=8.0, random_state=seed)
+    return np.ascontiguousarray(X, dtype=np.float64), np.asarray(y, dtype=np.intp)
+
+
 def digits(n: int | None = None) -> tuple[Floats, Ints]:
     """Load scikit-learn's handwritten digits (1797 x 64, 10 classes), or the first ``n`` of them."""
     from sklearn.datasets import load_digits

@@ -11,6 +11,23 @@ from linkwise._kernels.borrow import borrowed
 from linkwise._typing import Bits, BoolArray, FloatArray, Floats, IntArray
 from linkwise.engines.agglomeration._kernels_linkages import WARD
 from linkwise.engines.agglomeration._kernels_rounds import ALIVE, NEW
+from linkwise.engines.agglomeration._kernels_sketch import (
+    AXES,
+    DOUBT,
+    NORM,
+    SCALE,
+    UNIT,
+    Singles,
+    at_most,
+    draw,
+    erase,
+    screen,
+)
+
+# Searches that take turns at every block, while it is in the fastest cache, and the lanes a screen may leave for which
+# computing one distance after the other is faster than computing all of a block.
+TURNS = 16
+LEFT = 8
 
 
 class Cloud(NamedTuple):
@@ -42,16 +59,27 @@ class Cloud(NamedTuple):
     tally: IntArray
     slack: Floats  # one number: the rounding error of a distance, generously
     bits: Bits  # one number: infinity read as an integer
+    rough: Singles  # (blocks, AXES + features, BLOCK) sketches, or nothing; OWN is 1 / size, or the gap
+    middle: FloatArray  # (features) the point that sketches start from
+    fit: FloatArray  # SCALE, UNIT and DOUBT of sketches
 
 
 class Scratch(NamedTuple):
-    """What a search overwrites; one per thread, made outside the kernel that borrows it."""
+    """What searches overwrite; one per thread, made outside the kernel that borrows it."""
 
-    x: Floats  # the point in question
-    gaps: Floats  # its squared distances to a block
+    x: Floats  # (searches, features) the points in question
+    gaps: Floats  # squared distances of one of them to a block
     bits: Bits  # the same, read as integers
-    bound: Floats  # lower bounds on its squared distances to the blocks
+    bound: Floats  # (searches, blocks) lower bounds on their squared distances to the blocks
     mark: IntArray  # what `mark_banned` marks: empty, where every merge is allowed
+    best: IntArray  # (searches) nearest slot so far
+    least: Floats  # (searches) squared distance to it
+    least_bits: Bits  # the same, read as integers
+    rough_x: Singles  # (searches, 1 + features) what `screen` takes
+    limit: Singles  # (searches)
+    norm: FloatArray  # (searches) squared norms of their sketches
+    rough_gaps: Singles  # what `screen` writes
+    rough_bits: Bits  # the same, read as integers
 
 
 @njit(nogil=True, fastmath={"nsz"})
@@ -106,14 +134,13 @@ def gaps_within(rows: Floats, top: int, d: int, x: Floats, out: Floats, limit: f
 
 
 @njit(nogil=True, fastmath={"nsz"})
-def bounds_to_blocks(cloud: Cloud, x: Floats, out: Floats) -> None:
+def bounds_to_blocks(center: Floats, radius: Floats, slack: Floats, x: Floats, out: Floats) -> None:
     """Write, per block, a lower bound on the squared distance of ``x`` to its points (0 when it may be inside)."""
-    gaps_to_block(cloud.center, 0, cloud.center.shape[0], x, out)
-    radius = cloud.radius
+    gaps_to_block(center, 0, center.shape[0], x, out)
     # everything in one floating type: a literal would make it double, and slow
-    zero = cloud.slack[0] * 0
-    less = zero + 1 - cloud.slack[0]
-    more = zero + 1 + cloud.slack[0]
+    zero = slack[0] * 0
+    less = zero + 1 - slack[0]
+    more = zero + 1 + slack[0]
     for b in range(out.shape[0]):
         low = np.sqrt(out[b]) * less - radius[b] * more
         low = max(low, zero)
@@ -139,14 +166,32 @@ def mark_banned(cloud: Cloud, mark: IntArray, slot: int) -> None:
 
 
 @njit(nogil=True)
-def make_scratch(cloud: Cloud) -> Scratch:
-    """Allocate what searches among these points overwrite."""
+def make_scratch(cloud: Cloud, searches: int) -> Scratch:
+    """Allocate what searches among these points overwrite, if that many take turns; one, where merges are forbidden."""
     kind = cloud.points.dtype
     blocks, d, lanes = cloud.points.shape
     limited = cloud.ban.shape[0] > 0 or cloud.member.shape[0] > 0
+    if limited:  # marks serve one search
+        searches = 1
     gaps = np.empty(lanes, kind)
-    mark = np.full(cloud.key.shape[0] if limited else 0, -1, np.intp)
-    return Scratch(np.empty(d, kind), gaps, gaps.view(cloud.bits.dtype), np.empty(blocks, kind), mark)
+    least = np.empty(searches, kind)
+    rough_gaps = np.empty(lanes, np.float32)
+    features = max(cloud.rough.shape[1] - AXES, 0)
+    return Scratch(
+        np.empty((searches, d), kind),
+        gaps,
+        gaps.view(cloud.bits.dtype),
+        np.empty((searches, blocks), kind),
+        np.full(cloud.key.shape[0] if limited else 0, -1, np.intp),
+        np.empty(searches, np.intp),
+        least,
+        least.view(cloud.bits.dtype),
+        np.zeros((searches, 1 + features), np.float32),
+        np.empty(searches, np.float32),
+        np.empty(searches),
+        rough_gaps,
+        rough_gaps.view(np.int32),
+    )
 
 
 @njit(nogil=True)
@@ -176,10 +221,16 @@ def smallest_bits(bits: Bits) -> Any:
 @njit(nogil=True)
 def lane_of(bits: Bits, value: int, keys: IntArray, first: int) -> int:
     """Return the lane that holds ``value``; among several the one with the lowest key."""
-    best = -1
+    several = 0
     for j in range(bits.shape[0]):
-        if bits[j] == value and (best < 0 or keys[first + j] < keys[first + best]):
-            best = j
+        several += bits[j] == value
+    best = 0
+    while bits[best] != value:
+        best += 1
+    if several > 1:
+        for j in range(best + 1, bits.shape[0]):
+            if bits[j] == value and keys[first + j] < keys[first + best]:
+                best = j
     return best
 
 
@@ -215,58 +266,146 @@ def nearer_lane(
     return -1
 
 
+@njit(nogil=True, fastmath={"nsz"})
+def gap_to_lane(rows: Floats, top: int, d: int, x: Floats, out: Floats, j: int) -> None:
+    """Write one of the squared distances that `gaps_to_block` writes, to the last bit."""
+    out[j] = 0
+    k = 0
+    while k + 8 <= d:
+        r = top + k
+        g0, g1 = rows[r, j] - x[k], rows[r + 1, j] - x[k + 1]
+        g2, g3 = rows[r + 2, j] - x[k + 2], rows[r + 3, j] - x[k + 3]
+        g4, g5 = rows[r + 4, j] - x[k + 4], rows[r + 5, j] - x[k + 5]
+        g6, g7 = rows[r + 6, j] - x[k + 6], rows[r + 7, j] - x[k + 7]
+        out[j] += (g0 * g0 + g1 * g1 + g2 * g2 + g3 * g3) + (g4 * g4 + g5 * g5 + g6 * g6 + g7 * g7)
+        k += 8
+    while k < d:
+        gap = rows[top + k, j] - x[k]
+        out[j] += gap * gap
+        k += 1
+
+
+@njit(nogil=True)
+def count_left(rough_gaps: Singles) -> int:
+    """Return how many points a screen has left."""
+    left = 0
+    for j in range(rough_gaps.shape[0]):
+        left += rough_gaps[j] < 0
+    return left
+
+
+@njit(nogil=True)
+def aim(rough: Singles, b: int, j: int, rough_x: Singles) -> None:
+    """Set up what `screen` takes to look from the point in lane ``j`` of block ``b``."""
+    rough_x[0] = 0
+    for k in range(1, rough_x.shape[0]):
+        rough_x[k] = -2 * rough[b, AXES - 1 + k, j]
+
+
+@njit(nogil=True)
+def limit_of(fit: FloatArray, norm: float, weight: float, least: float, rough_x: Singles) -> Any:
+    """Return the limit of a screen for points that may be as near as ``least``, which is finite.
+
+    With a ``weight``, ``least`` is a distance of Ward, ``2 / (1 / w + 1 / s)`` times the squared one; the limit of the
+    latter is ``least / 2 * (1 / w + 1 / s)``, and the part that depends on the other's size s comes from its sketch.
+    """
+    reach = least * fit[UNIT]
+    if weight > 0:
+        rough_x[0] = -at_most(reach / 2)
+        reach = reach / 2 / weight
+    return at_most(reach - norm + fit[DOUBT])
+
+
 @inner
-def nearest_point(cloud: Cloud, rows: Floats, method: int, slot: int, scratch: Scratch) -> None:
-    """Find the nearest neighbor of one slot; ties go to the lowest key.
+def nearest_points(cloud: Cloud, rows: Floats, method: int, slots: IntArray, scratch: Scratch) -> None:
+    """Find the nearest neighbors of some slots, at most as many as the scratch serves; ties go to the lowest key.
 
     ``rows`` are the points of the cloud with one row per block and feature.
     """
     blocks, d, lanes = cloud.points.shape
-    x, gaps, bits, bound, mark = scratch.x, scratch.gaps, scratch.bits, scratch.bound, scratch.mark
-    size, smallest, key, after = cloud.size, cloud.smallest, cloud.key, cloud.after
-    own = slot // lanes
-    for k in range(d):
-        x[k] = rows[own * d + k, slot % lanes]
-    weight = size[slot]
-    bounds_to_blocks(cloud, x, bound)
-    if method == WARD:
-        for b in range(blocks):
-            bound[b] *= 2 * weight * smallest[b] / (weight + smallest[b])
-    if mark.shape[0] > 0:
-        mark_banned(cloud, mark, slot)
-    best = -1
-    gaps[0] = np.inf
-    low = gaps[0]
-    most = bits[0] - 1
+    gaps, bits, bound, mark = scratch.gaps, scratch.bits, scratch.bound, scratch.mark
+    best, least, rough_x = scratch.best, scratch.least, scratch.rough_x
+    rough_gaps, rough_bits = scratch.rough_gaps, scratch.rough_bits
+    limit, norm, fit = scratch.limit, scratch.norm, cloud.fit
+    ward = np.float64(method == WARD)
+    size, smallest, key, after, never = cloud.size, cloud.smallest, cloud.key, cloud.after, cloud.bits[0]
+    tall = cloud.rough.shape[1] * lanes
+    rough = cloud.rough.reshape(cloud.rough.size)
+    screened = rough.shape[0] > 0
+    for q in range(slots.shape[0]):
+        slot = slots[q]
+        own = slot // lanes
+        for k in range(d):
+            scratch.x[q, k] = rows[own * d + k, slot % lanes]
+        bounds_to_blocks(cloud.center, cloud.radius, cloud.slack, scratch.x[q], bound[q])
+        if method == WARD:
+            for b in range(blocks):
+                bound[q, b] *= 2 * size[slot] * smallest[b] / (size[slot] + smallest[b])
+        if mark.shape[0] > 0:
+            mark_banned(cloud, mark, slot)
+        if screened:
+            aim(cloud.rough, own, slot % lanes, rough_x[q])
+            norm[q] = cloud.rough[own, NORM, slot % lanes]
+        best[q] = -1
+        least[q] = np.inf
     for turn in range(-1, blocks):
-        b = own if turn < 0 else turn
-        if turn == own or (turn >= 0 and bound[b] > low):
-            continue
-        first = b * lanes
-        factor = weight * 0 + 1
-        if method == WARD:
-            # the factor grows with the size, so most blocks are refuted by their smallest before any division
-            factor = 2 * weight * smallest[b] / (weight + smallest[b]) * (1 - cloud.slack[0])
-        if gaps_within(rows, b * d, d, x, gaps, low / factor) == 0:
-            continue
-        if b == own:
-            gaps[slot - first] = np.inf
-        if method == WARD:
-            for j in range(lanes):
-                gaps[j] *= 2 * weight * size[first + j] / (weight + size[first + j])
-        lane = nearer_lane(key, after, mark, slot, first, gaps, bits, most, best)
-        if lane >= 0:
-            low = gaps[lane]
-            most = bits[lane]
-            best = first + lane
-    cloud.nearest[slot] = best if best >= 0 else NEW
-    cloud.gap[slot] = low
+        for q in range(slots.shape[0]):
+            slot = slots[q]
+            own = slot // lanes
+            low = least[q]
+            b = own if turn < 0 else turn
+            if turn == own or (turn >= 0 and bound[q, b] > low):
+                continue
+            first = b * lanes
+            weight = size[slot]
+            x = scratch.x[q]
+            if screened and best[q] >= 0:
+                screen(rough[b * tall : (b + 1) * tall], rough_x[q], rough_gaps, limit[q])
+                if smallest_bits(rough_bits) >= 0:
+                    continue
+                if count_left(rough_gaps) <= LEFT:
+                    for j in range(lanes):
+                        if rough_gaps[j] >= 0:
+                            continue
+                        gap_to_lane(rows, b * d, d, x, gaps, j)
+                        if method == WARD:
+                            gaps[j] *= 2 * weight * size[first + j] / (weight + size[first + j])
+                        if gaps[j] > least[q] or (gaps[j] == least[q] and key[first + j] > key[best[q]]):
+                            continue
+                        if mark.shape[0] == 0 or not is_banned(after, mark, slot, first + j):
+                            least[q] = gaps[j]
+                            best[q] = first + j
+                    if least[q] < low:
+                        limit[q] = limit_of(fit, norm[q], ward * weight, np.float64(least[q]), rough_x[q])
+                    continue
+            factor = weight * 0 + 1
+            if method == WARD:
+                # the factor grows with the size, so most blocks are refuted by their smallest before any division
+                factor = 2 * weight * smallest[b] / (weight + smallest[b]) * (1 - cloud.slack[0])
+            if gaps_within(rows, b * d, d, x, gaps, low / factor) == 0:
+                continue
+            if b == own:
+                gaps[slot - first] = np.inf
+            if method == WARD:
+                for j in range(lanes):
+                    gaps[j] *= 2 * weight * size[first + j] / (weight + size[first + j])
+            lane = nearer_lane(
+                key, after, mark, slot, first, gaps, bits, min(scratch.least_bits[q], never - 1), best[q]
+            )
+            if lane >= 0:
+                least[q] = gaps[lane]
+                best[q] = first + lane
+                if screened:
+                    limit[q] = limit_of(fit, norm[q], ward * weight, np.float64(least[q]), rough_x[q])
+    for q in range(slots.shape[0]):
+        cloud.nearest[slots[q]] = best[q] if best[q] >= 0 else NEW
+        cloud.gap[slots[q]] = least[q]
 
 
 @njit(nogil=True)
 def look_around(cloud: Cloud, method: int, slots: IntArray, start: int, stop: int) -> None:
     """Find the nearest neighbors of some slots."""
-    _look_around(cloud, method, slots, start, stop, make_scratch(cloud))
+    _look_around(cloud, method, slots, start, stop, make_scratch(cloud, TURNS))
 
 
 @inner
@@ -275,8 +414,9 @@ def _look_around(cloud: Cloud, method: int, slots: IntArray, start: int, stop: i
     scratch = borrowed(scratch)
     blocks, d, lanes = cloud.points.shape
     rows = cloud.points.reshape(blocks * d, lanes)
-    for t in range(start, stop):
-        nearest_point(cloud, rows, method, slots[t], scratch)
+    turns = scratch.best.shape[0]
+    for t in range(start, stop, turns):
+        nearest_points(cloud, rows, method, slots[t : min(stop, t + turns)], scratch)
 
 
 @inner
@@ -304,6 +444,9 @@ def move_into(cloud: Cloud, kept: int, dropped: int, share: float) -> None:
         reach += gap * gap
     cloud.radius[b] = max(cloud.radius[b], np.sqrt(reach))
     cloud.points[c, 0, i] = np.inf
+    if cloud.rough.shape[0] > 0:
+        draw(cloud.points, b, j, cloud.middle, cloud.fit[SCALE], cloud.rough)
+        erase(cloud.rough, c, i)
     cloud.key[kept] = min(cloud.key[kept], cloud.key[dropped])
     cloud.after[cloud.tail[kept]] = dropped
     cloud.tail[kept] = cloud.tail[dropped]

@@ -3,6 +3,7 @@
 Points lie in blocks of 64, each stored feature by feature so that one instruction serves several points. Blocks hold
 points that are near each other; with its center and radius a block tells in one step that none of its points can be the
 nearest, and is then skipped. The bound is widened by more than its rounding error: skipping never changes a result.
+Where classes overlap in many dimensions few blocks are, and sketches of the points (`_kernels_sketch`) take over.
 
 Cannot-links are lists per slot of the slots it had links to when the blocks were last arranged; clusters merged since
 are chained. Before a scan these are marked, and looked at only for a point that would improve the result. A group apart
@@ -12,11 +13,13 @@ is the list of its slots; a cluster that holds one of them marks the others.
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any, NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
 from linkwise._threads import Workers
-from linkwise._typing import Floats, IntArray
+from linkwise._typing import FloatArray, Floats, IntArray
 from linkwise.engines.agglomeration._contracted_points import Points
 from linkwise.engines.agglomeration._kernels_arrangement import (
     _assign,
@@ -47,11 +50,22 @@ from linkwise.engines.agglomeration._kernels_rounds import (
     WIDTH,
 )
 from linkwise.engines.agglomeration._kernels_rounds_points import Summary, _closest_steps, _sum_up_all, _ward_rounds
+from linkwise.engines.agglomeration._kernels_sketch import AXES, BEYOND, BLOCK, NORM, OWN, SCALE, UNIT
 
-BLOCK = 64
 # Coordinates a step must touch to be worth the hand-over to threads, and those one kernel call may touch.
 WIDE = 20_000_000
 BUDGET = 400_000_000
+
+# Features from which sketches pay: with fewer, blocks are refuted as wholes and distances are cheap.
+SKETCHED = 6
+
+
+class View(NamedTuple):
+    """How points are sketched."""
+
+    middle: FloatArray
+    fit: FloatArray
+    width: int  # numbers in a sketch; 0 where points are not sketched
 
 
 def neighborly_order(P: Floats) -> IntArray:
@@ -77,7 +91,49 @@ def _with_groups(cloud: Cloud, start: IntArray, member: IntArray) -> Cloud:
     return cloud._replace(held=held, group_start=start, member=member)
 
 
-def _blank(P: Floats, order: IntArray, n_samples: int) -> Cloud:
+def view_of(P: Floats, slack: float) -> View:
+    """Choose how to sketch the rows of P and all their means; ``slack`` bounds the relative error of a distance."""
+    n, d = P.shape
+    middle = P.mean(axis=0, dtype=np.float64)
+    blank = View(middle, np.zeros(3), 0)
+    if d < SKETCHED or n < 2:
+        return blank
+    longest = float(np.sqrt(np.square(P - middle).sum(axis=1).max()))
+    if not 1e-150 < longest < 1e150:
+        return blank
+    scale = float(np.ldexp(1.0, -int(np.frexp(longest)[1])))
+    width = -(-d // 8) * 8
+    # Norms are below 1 now. Sums of a few products per feature, coordinates and limits are off by less than this.
+    doubt = 4 * (width + 32) * float(np.finfo(np.float32).eps)
+    return View(middle, np.array([scale, scale * scale * (1 + 2 * slack), doubt]), width)
+
+
+def _sketches(P: Floats, order: IntArray, blocks: int, view: View) -> npt.NDArray[np.float32]:
+    """Sketch the rows of P in the given order, as `draw` does."""
+    if view.width == 0:
+        return np.empty((0, 0, BLOCK), np.float32)
+    n, d = P.shape
+    rows = np.zeros((blocks * BLOCK, AXES + view.width), np.float32)
+    rows[:n, AXES : AXES + d] = (P[order] - view.middle) * view.fit[SCALE]
+    rows[:n, NORM] = np.square(rows[:n, AXES:], dtype=np.float64).sum(axis=1)
+    rows[n:, NORM] = np.inf
+    # at the start of a line of the cache, so that no vector lies across two
+    memory = np.empty(rows.size + 16, np.float32)
+    first = -memory.ctypes.data % 64 // 4
+    rough = memory[first : first + rows.size].reshape(blocks, -1, BLOCK)
+    rough[:] = rows.reshape(blocks, BLOCK, -1).transpose(0, 2, 1)
+    return rough
+
+
+def _note_own(cloud: Cloud, method: int) -> None:
+    """Let sketches hold the sizes that Ward's distances depend on, or the gaps of the others."""
+    if len(cloud.rough):
+        own = 1 / cloud.size.astype(np.float64) if method == WARD else cloud.gap.astype(np.float64) * cloud.fit[UNIT]
+        own = np.where(cloud.alive, np.minimum(own * (1 + 2e-7), BEYOND), 0)
+        cloud.rough[:, OWN] = own.reshape(-1, BLOCK)
+
+
+def _blank(P: Floats, order: IntArray, n_samples: int, view: View) -> Cloud:
     """Return a cloud of the rows of P with everything but the geometry unset."""
     n, d = P.shape
     blocks = max(1, -(-n // BLOCK))
@@ -117,16 +173,24 @@ def _blank(P: Floats, order: IntArray, n_samples: int) -> Cloud:
         merges=np.empty((0, 2), np.intp),
         height=np.empty(0),
         tally=count,
-        slack=np.full(1, 4 * (d + 8) * np.finfo(kind).eps, kind),
+        slack=np.full(1, _slack(d, kind), kind),
         bits=np.full(1, np.inf, kind).view(np.int64 if kind == np.float64 else np.int32),
+        rough=_sketches(P, order, blocks, view),
+        middle=view.middle,
+        fit=view.fit,
     )
+
+
+def _slack(d: int, kind: np.dtype[Any]) -> float:
+    return float(4 * (d + 8) * np.finfo(kind).eps)
 
 
 def make_cloud(start: Points) -> Cloud:
     """Start from weighted points."""
     order = neighborly_order(start.P)
     n = len(start.P)
-    cloud = _blank(start.P, order, len(start.merges) + 1)
+    view = view_of(start.P, _slack(start.P.shape[1], start.P.dtype))
+    cloud = _blank(start.P, order, len(start.merges) + 1, view)
     cloud.size[:n] = start.size[order]
     cloud.key[:n] = start.key[order]
     cloud.node[:n] = start.node[order]
@@ -155,7 +219,8 @@ def arrange(old: Cloud) -> Cloud:
     order = neighborly_order(P)
     keep = lanes[order]
     n = len(keep)
-    new = _blank(P, order, len(old.merges) + 1)
+    view = View(old.middle, old.fit, max(0, old.rough.shape[1] - AXES))
+    new = _blank(P, order, len(old.merges) + 1, view)
     slot_of = np.full(len(old.key), -1, np.intp)
     slot_of[keep] = np.arange(n)
     for name in ("size", "key", "node", "gap", "floor"):
@@ -192,6 +257,7 @@ def merge_points(start: Points, method: int, workers: Workers, report: Callable[
 
 def _ward(cloud: Cloud, workers: Workers, report: Callable[[int], object]) -> int:
     """Merge by rounds of reciprocal nearest neighbors; return the number of merges."""
+    _note_own(cloud, WARD)
     while True:
         count = cloud.tally
         _ward_rounds(cloud, WIDE, BUDGET)
@@ -200,6 +266,7 @@ def _ward(cloud: Cloud, workers: Workers, report: Callable[[int], object]) -> in
             return int(count[MERGES])
         if count[PHASE] == COMPACT:
             cloud = arrange(cloud)
+            _note_own(cloud, WARD)
             cloud.tally[PHASE] = SCAN
         elif count[PHASE] == SCAN:
             # neighbors look at the same blocks: in order of slots these stay in cache
@@ -227,7 +294,8 @@ def _step_by_step(cloud: Cloud, method: int, workers: Workers, report: Callable[
         blocks = len(cloud.points)
         kind = cloud.gap.dtype
         summary = Summary(np.empty(blocks, kind), np.empty(blocks, kind), np.empty(blocks, np.intp))
-        scratch = make_scratch(cloud)
+        scratch = make_scratch(cloud, 1)
+        _note_own(cloud, method)
         _sum_up_all(cloud, summary)
         cloud.tally[PHASE] = SCAN
         while cloud.tally[PHASE] == SCAN:

@@ -19,11 +19,13 @@ from linkwise.problem.triplets._kernels_incremental import (
     ROOM as ROOM,
     SPLIT_LEVEL as SPLIT_LEVEL,
     Layers as Layers,
+    find as find,
     grow as grow,
-    ring as ring,
+    rings as rings,
     top as top,
     try_merge as try_merge,
     undo as undo,
+    weigh as weigh,
 )
 from linkwise.problem.triplets._kernels_proof_forest import (
     grow_forest as grow_forest,

@@ -25,8 +25,8 @@ from linkwise._kernels.borrow import borrowed
 
 # columns of `item`
 OFF, CAP, DEPTH, UP = 0, 1, 2, 3
-# columns of `pool`: items, clusters, components below, waiting list head / tail / length, member ring, (alignment)
-WEIGHT, CLUSTERS, BELOW, HEAD, TAIL, LENGTH, RING = range(7)
+# columns of `pool`: items, clusters, components below, waiting list head / tail / length, (alignment)
+WEIGHT, CLUSTERS, BELOW, HEAD, TAIL, LENGTH = range(6)
 # kinds of log entries
 UNION, STAGE, APPEND, FEWER, DEEPER, BELOW_LESS, LINK = range(7)
 # slots of `count`
@@ -47,6 +47,7 @@ class Layers(NamedTuple):
     item: npt.NDArray[np.int32]  # [n, 4] offset of its levels in the pool, room there, levels stored, cluster above
     pool: npt.NDArray[np.int32]  # [p, 8] one row per stored (item, level); row 0 is level 0
     parent: npt.NDArray[np.int32]  # [p] union-find parent of the same; apart, because most steps read nothing else
+    circle: npt.NDArray[np.int32]  # [p] next member of the same component; apart, because walks read nothing else
     triplet: npt.NDArray[np.int32]  # [m, 3]
     stage: npt.NDArray[np.int32]  # [m] level at which a and b are joined
     entry: npt.NDArray[np.int32]  # [e, 2] waiting-list entries: 2 * triplet + (1 in the list of c's component), next
@@ -68,6 +69,7 @@ def make_layers(n_items: int, capacity: int) -> Layers:
         item,
         pool,
         np.zeros(len(pool), np.int32),
+        np.zeros(len(pool), np.int32),
         np.zeros((capacity, 3), np.int32),
         np.zeros(capacity, np.int32),
         np.zeros((4 * capacity + 64, 2), np.int32),
@@ -81,11 +83,13 @@ def grow(layers: Layers) -> Layers:
     """Return the same state with twice the room of what the last operation ran out of."""
 
     def twice(array: npt.NDArray[np.int32]) -> npt.NDArray[np.int32]:
-        return np.concatenate([array, np.zeros_like(array)])
+        larger = np.zeros((2 * len(array), *array.shape[1:]), np.int32)  # pages that are not written cost nothing
+        larger[: len(array)] = array
+        return larger
 
     wanted = int(layers.count[WANTED])
     if wanted == POOL:
-        return layers._replace(pool=twice(layers.pool), parent=twice(layers.parent))
+        return layers._replace(pool=twice(layers.pool), parent=twice(layers.parent), circle=twice(layers.circle))
     if wanted == ENTRY:
         return layers._replace(entry=twice(layers.entry))
     if wanted == LOG:
@@ -147,7 +151,7 @@ def note(log: IntArray, count: npt.NDArray[np.int64], kind: int, a: int, b: int,
 @inner
 def deepen(layers: Layers, x: int, level: int) -> bool:
     """Let item ``x``, a cluster of its own below, store levels up to ``level``; False when there is no room."""
-    item, pool, parent, count = layers.item, layers.pool, layers.parent, layers.count
+    item, pool, parent, circle, count = layers.item, layers.pool, layers.parent, layers.circle, layers.count
     depth = item[x, DEPTH]
     if level > item[x, CAP]:
         room = max(4, 2 * item[x, CAP], level)
@@ -156,7 +160,8 @@ def deepen(layers: Layers, x: int, level: int) -> bool:
             return False
         for k in range(depth):
             parent[start + k] = parent[item[x, OFF] + k]
-            for column in range(7):
+            circle[start + k] = circle[item[x, OFF] + k]
+            for column in range(6):
                 pool[start + k, column] = pool[item[x, OFF] + k, column]
         count[N_POOL] = start + room
         item[x, OFF] = start
@@ -170,7 +175,7 @@ def deepen(layers: Layers, x: int, level: int) -> bool:
         pool[k, HEAD] = -1
         pool[k, TAIL] = -1
         pool[k, LENGTH] = 0
-        pool[k, RING] = x
+        circle[k] = x
     item[x, DEPTH] = level
     return True
 
@@ -195,7 +200,7 @@ def union(layers: Layers, level: int, x: int, y: int, above: int) -> int:
     Triplets whose c has thereby joined a and b are queued for the next level.
     """
     item, pool, parent, entry, count = layers.item, layers.pool, layers.parent, layers.entry, layers.count
-    triplet, stage, log, queue = layers.triplet, layers.stage, layers.log, layers.queue
+    triplet, stage, log, queue, circle = layers.triplet, layers.stage, layers.log, layers.queue, layers.circle
     row = item[x, OFF] + level - 1
     other = item[y, OFF] + level - 1
     if pool[row, WEIGHT] < pool[other, WEIGHT]:
@@ -210,7 +215,7 @@ def union(layers: Layers, level: int, x: int, y: int, above: int) -> int:
     pool[row, WEIGHT] += pool[other, WEIGHT]
     pool[row, CLUSTERS] += pool[other, CLUSTERS]
     pool[row, BELOW] += pool[other, BELOW]
-    pool[row, RING], pool[other, RING] = pool[other, RING], pool[row, RING]
+    circle[row], circle[other] = circle[other], circle[row]
     pool[above, BELOW] -= 1
     for _ in range(shorter):
         t = np.int64(entry[waiting, 0] >> 1)
@@ -250,6 +255,7 @@ def append(layers: Layers, row: int, level: int, x: int, waiting: int) -> None:
 def undo(layers: Layers, upto: int) -> None:
     """Take back logged changes until the log has ``upto`` entries."""
     item, pool, parent, log, count = layers.item, layers.pool, layers.parent, layers.log, layers.count
+    circle = layers.circle
     while count[N_LOG] > upto:
         count[N_LOG] -= 1
         last = count[N_LOG]
@@ -263,7 +269,7 @@ def undo(layers: Layers, upto: int) -> None:
             if pool[other, LENGTH] > 0:
                 pool[row, TAIL] = log[last, 4]
                 pool[row, LENGTH] -= pool[other, LENGTH]
-            pool[row, RING], pool[other, RING] = pool[other, RING], pool[row, RING]
+            circle[row], circle[other] = circle[other], circle[row]
             parent[other] = r
             pool[row, WEIGHT] -= pool[other, WEIGHT]
             pool[row, CLUSTERS] -= pool[other, CLUSTERS]
@@ -430,21 +436,39 @@ def merge_level(layers: Layers, level: int, i: int, j: int, both: int) -> tuple[
     return OK, x
 
 
+@inner
+def weigh(layers: Layers, level: int, x: int) -> int:
+    """Return how many items the component has that item ``x`` stands for at ``level``."""
+    if layers.item[x, DEPTH] < level:
+        return np.int64(1)
+    return np.int64(layers.pool[layers.item[x, OFF] + level - 1, WEIGHT])
+
+
 @njit
-def ring(layers: Layers, level: int, x: int, out: npt.NDArray[np.int32]) -> int:
-    """Write the items of the component of ``x`` at ``level`` to ``out``; return how many."""
-    item, pool = layers.item, layers.pool
+def rings(
+    layers: Layers, level: int, x: int, y: int, xs: npt.NDArray[np.int32], ys: npt.NDArray[np.int32]
+) -> tuple[int, int]:
+    """Write the items of the components of ``x`` and ``y`` to ``xs`` and ``ys``; return how many each has."""
+    item, circle = layers.item, layers.circle
     x = find(item, layers.parent, level, x)
-    out[0] = x
-    if item[x, DEPTH] < level:
-        return 1
-    size = 1
-    y = pool[item[x, OFF] + level - 1, RING]
-    while y != x:
-        out[size] = y
-        size += 1
-        y = pool[item[y, OFF] + level - 1, RING]
-    return size
+    y = find(item, layers.parent, level, y)
+    xs[0] = x
+    ys[0] = y
+    n_x = 1
+    n_y = 1
+    p = np.int64(circle[item[x, OFF] + level - 1]) if item[x, DEPTH] >= level else x
+    q = np.int64(circle[item[y, OFF] + level - 1]) if item[y, DEPTH] >= level else y
+    # each step waits for memory: two walks at once take hardly longer than one
+    while p != x or q != y:
+        if p != x:
+            xs[n_x] = p
+            n_x += 1
+            p = np.int64(circle[item[p, OFF] + level - 1])
+        if q != y:
+            ys[n_y] = q
+            n_y += 1
+            q = np.int64(circle[item[q, OFF] + level - 1])
+    return n_x, n_y
 
 
 @njit

@@ -53,10 +53,23 @@ from linkwise.engines.hierarchical.relative._kernels_search import (
     recall,
     settle,
 )
-from linkwise.problem.triplets import CONFLICT, ROOM, SPLIT_LEVEL, Layers, ring, top, try_merge, undo
+from linkwise.problem.triplets import (
+    CONFLICT,
+    ROOM,
+    SPLIT_LEVEL,
+    Layers,
+    find,
+    rings,
+    top,
+    try_merge,
+    undo,
+    weigh,
+)
 
 DONE, BUDGET, MORE_ROOM, MORE_CERTIFICATES, STUCK, ENOUGH, LEARNED = range(7)
 ONE = np.uint64(1)
+# A step of a walk through a part takes as long as asking this many clusters (measured).
+WALKED = 8
 
 LongArray = npt.NDArray[np.int64]
 ShortArray = npt.NDArray[np.int32]
@@ -93,12 +106,41 @@ def mark(mask: BitArray, item: ShortArray, count: LongArray, members: ShortArray
 
 
 @inner
+def sides(
+    items: ShortArray, gone: FloatArray, count: LongArray, layers: Layers, i: int, j: int, out: ShortArray
+) -> tuple[int, int]:
+    """Write the items of the two parts that a failed merge of i and j would leave undividable; return how many.
+
+    Small parts are walked member by member, where each step waits for the memory that the one before has named. For
+    large ones it is faster to ask all clusters, which do not wait for each other, where they belong.
+    """
+    level = layers.count[SPLIT_LEVEL]
+    x = find(layers.item, layers.parent, level, i)
+    y = find(layers.item, layers.parent, level, j)
+    members = weigh(layers, level, x) + weigh(layers, level, y)
+    if WALKED * members < count[N_ALIVE]:
+        return rings(layers, level, x, y, out[0], out[1])
+    n_x = 0
+    n_y = 0
+    for s in range(count[N_SLOTS]):
+        if items[s] < 0 or gone[s] > 0.0:
+            continue
+        r = np.int64(items[s])
+        z = find(layers.item, layers.parent, level, r)
+        if z == x:
+            out[0, n_x] = r
+            n_x += 1
+        elif z == y:
+            out[1, n_y] = r
+            n_y += 1
+    return n_x, n_y
+
+
+@inner
 def learn(state: ReConState, layers: Layers, i: int, j: int) -> None:
     """Turn the failed merge of items i and j, still in place, into a certificate, and undo it."""
     mask, scratch, item, count = state.mask, state.scratch, layers.item, layers.count
-    level = count[SPLIT_LEVEL]
-    n_x = ring(layers, level, i, scratch[0])
-    n_y = ring(layers, level, j, scratch[1])
+    n_x, n_y = sides(state.item, state.gone, state.count, layers, i, j, scratch)
     undo(layers, np.int64(0))
     state.count[N_FREE] -= 1
     certificate = state.free[state.count[N_FREE]]

@@ -68,6 +68,7 @@ def make(n, *, cramped):
     return layers._replace(
         pool=layers.pool[:4].copy(),
         parent=layers.parent[:4].copy(),
+        circle=layers.circle[:4].copy(),
         entry=layers.entry[:2].copy(),
         log=layers.log[:18].copy(),
     )
@@ -146,12 +147,13 @@ class Twin:
 
     def component(self, level, x):
         """The clusters of the component of a cluster."""
-        size = _kernels_incremental.ring(self.layers, level, self.top(x), self.out)
+        size, _ = _kernels_incremental.rings(self.layers, level, self.top(x), self.top(x), self.out, self.out)
         return {self.cluster[y] for y in self.out[:size].tolist()}
 
     def snapshot(self):
         """Everything that means something: not free room, not how far paths to the top are shortened."""
         item, pool, parent, count = (self.layers.item, self.layers.pool, self.layers.parent, self.layers.count)
+        circle = self.layers.circle
         m = int(count[_kernels_incremental.N_TRIPLET])
         rows = [(0, 0)]
         for x in range(self.n):
@@ -163,9 +165,11 @@ class Twin:
             _kernels_incremental.CLUSTERS,
             _kernels_incremental.BELOW,
             _kernels_incremental.LENGTH,
-            _kernels_incremental.RING,
         ]
-        stored = [(x, int(parent[r]), tuple(pool[r, kept].tolist()), tuple(self._waiting(r))) for x, r in rows]
+        circle = self.layers.circle
+        stored = [
+            (x, int(parent[r]), int(circle[r]), tuple(pool[r, kept].tolist()), tuple(self._waiting(r))) for x, r in rows
+        ]
         return (
             [self.top(x) for x in range(self.n)],
             item[:, _kernels_incremental.DEPTH].tolist(),

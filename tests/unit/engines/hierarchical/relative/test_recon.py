@@ -123,6 +123,7 @@ def little_room(make):
         return layers._replace(
             pool=layers.pool[:4].copy(),
             parent=layers.parent[:4].copy(),
+            circle=layers.circle[:4].copy(),
             entry=layers.entry[:2].copy(),
             log=layers.log[:18].copy(),
         )
