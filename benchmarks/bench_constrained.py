@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from benchmarks._data import blobs, links_of_classes, statements
 from benchmarks._tree_quality import adjusted_rand, share_held
-from linkwise import ConstrainedAgglomerative, Constraints, Kind, check, close, repair, verify
+from linkwise import ConstrainedAgglomerative, Constraints, Kind, SparseAgglomerative, check, close, repair, verify
 
 
 class Constrained:
@@ -35,6 +35,31 @@ class Constrained:
 
     def track_adjusted_rand(self, *_):
         return adjusted_rand(self._fit().dendrogram_, self.y)
+
+
+class Sparse:
+    """Many samples along nearest neighbors, with a tenth as many links."""
+
+    params = ([10_000, 100_000, 1_000_000], [1.0, 0.3])
+    param_names = ("n", "spread")
+    timeout = 1200
+
+    def setup(self, n, spread):
+        self.X, self.y = blobs(n, classes=20, spread=spread)
+        self.constraints = statements(self.y, "links", n // 10)
+        self._fit(300)
+
+    def _fit(self, rows=None):
+        return SparseAgglomerative(20).fit(self.X[:rows], constraints=self.constraints[:rows])
+
+    def time_fit(self, *_):
+        self._fit()
+
+    def peakmem_fit(self, *_):
+        self._fit()
+
+    def track_held(self, *_):
+        return share_held(self._fit().dendrogram_, self.constraints)
 
 
 class Knowledge:

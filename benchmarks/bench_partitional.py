@@ -6,7 +6,7 @@ import linkwise
 from benchmarks._data import blobs, statements
 from linkwise import Constraints, COPKMeans
 from linkwise.constraints import SizeBetween
-from linkwise.engines import ConstrainedKMeans, SeededKMeans
+from linkwise.engines import AlternativeKMeans, ConstrainedKMeans, FrequencySensitiveKMeans, SeededKMeans
 from linkwise.metrics import rand
 
 CLASSES = 10
@@ -108,3 +108,30 @@ class SoftKMeans:
 
     def track_rand(self, method, _):
         return rand(self._fit(method).labels_, self.y)
+
+
+class Variants:
+    """Clusters of about equal size, and clusters that differ from the classes; one start."""
+
+    params = ([1_000, 10_000], ["balanced", "different"])
+    param_names = ("n", "variant")
+    timeout = 600
+
+    def setup(self, n, variant):
+        self.X, self.y = blobs(n, classes=CLASSES, spread=1.0)
+        self.constraints = statements(self.y, "links", n // 10)
+        self.variant = variant
+        self._fit()
+
+    def _fit(self):
+        if self.variant == "balanced":
+            model = FrequencySensitiveKMeans(CLASSES, n_init=1, random_state=0)
+        else:
+            model = AlternativeKMeans(CLASSES, different_from=self.y, n_init=1, random_state=0)
+        return model.fit(self.X, constraints=self.constraints)
+
+    def time_fit(self, *_):
+        self._fit()
+
+    def track_rand(self, *_):
+        return rand(self._fit().labels_, self.y)

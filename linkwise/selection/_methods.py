@@ -13,7 +13,7 @@ from linkwise.exceptions import InvalidArgumentError
 _ENGINES = os.path.join(os.path.dirname(os.path.dirname(__file__)), "engines")  # noqa: PTH118, PTH120 - light to load
 _FAMILIES = ("consensus", "graph", "hierarchical", "mixture", "partitional")
 # Public classes of these families that are results, not methods.
-_RESULTS = ("ActiveCompleteLink", "GammaRun", "Projection", "ViewReport")
+_RESULTS = ("ActiveCompleteLink", "GammaRun", "Projection", "SparseAudit", "ViewReport")
 METHODS = tuple(
     sorted(
         (

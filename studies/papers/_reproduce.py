@@ -99,7 +99,7 @@ def reproduce(
     Traceback (most recent call last):
     ...
     linkwise.exceptions.LinkwiseError: zheng2011 has no figure or table 99.
-    Hint: choose among IV, 5, 6, 7.
+    Hint: choose among II, 1, IV, 5, 6, 7.
     """
     found = find_paper(paper)
     wanted = [str(number) for number in figures] or list(found.exhibits)

@@ -93,14 +93,15 @@ def test_many_rows_are_clustered_without_a_matrix_of_distances(here, capsys, mon
     assert "COPKMeans(): 6 samples are too many for a matrix of distances." in told.out
     assert told.err == ""
     assert not (here / "out" / "tree.nwk").exists()
-    for more, why in (
-        (["--height", "3"], "since it is to be cut at a height"),
-        (["-k", "3", "--linkage", "ward"], "since ward linkage was asked for"),
-        (["-k", "3", "--method", "agglomerative"], "so Ward linkage"),
+    ward = "ConstrainedAgglomerative(linkage='ward')"
+    for more, method, why in (
+        (["--height", "3"], "SparseAgglomerative()", "since it is to be cut at a height"),
+        (["-k", "3", "--linkage", "ward"], ward, "since ward linkage was asked for"),
+        (["-k", "3", "--method", "agglomerative"], ward, "so Ward linkage"),
     ):
         assert main([*options, *more]) == 0
         told = capsys.readouterr()
-        assert "ConstrainedAgglomerative(linkage='ward')" in told.out
+        assert method in told.out
         assert why in told.out
         assert told.err == ""
         assert (here / "out" / "tree.nwk").exists()

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from linkwise import ConstrainedAgglomerative, Constraints, Kind
-from linkwise.constraints import MaxCentroidDistance, MinSeparation, NeighborWithin
+from linkwise.constraints import MaxCentroidDistance, MinSeparation, NeighborWithin, SizeBetween
 from linkwise.engines.agglomeration._choose_loop import merge_all
 from linkwise.exceptions import DeadEndError, InfeasibleConstraintsError, UnsupportedConstraintError
 from tests.profile import examples
@@ -87,8 +87,8 @@ def test_other_kinds_are_refused_not_ignored():
     with pytest.raises(UnsupportedConstraintError, match="triplets"):
         constrained_linkage(X, Constraints.build(4, triplets=[(0, 1, 2)]))
     with pytest.raises(UnsupportedConstraintError) as caught:
-        constrained_linkage(X, Constraints.build(4, must_link_any=[[0, 1, 2]]))
-    assert caught.value.kinds == (Kind.MUST_LINK_ANY.word,)
+        constrained_linkage(X, Constraints.build(4, rules=SizeBetween(1, 2)))
+    assert caught.value.kinds == ("SizeBetween",)
 
 
 def test_many_samples_in_groups_apart_take_linear_memory():

@@ -545,9 +545,13 @@ def test_epsilon_enlarges_must_linked_groups_until_everyone_has_a_neighbor():
     said = Constraints.build(5, must_link=[(0, 2)], rules=NeighborWithin(2.0))
     model = ConstrainedAgglomerative(2).fit(X, constraints=said)
     assert model.labels_.tolist() == [0, 0, 0, 0, 1]
-    with pytest.raises(DeadEndError, match=r"joining samples into 2 clusters, but 3 were asked for") as caught:
+    with pytest.raises(InfeasibleConstraintsError, match=r"with 3 clusters follows NeighborWithin"):
         ConstrainedAgglomerative(3).fit(X, constraints=said)
-    assert caught.value.dendrogram.n_roots == caught.value.k_min == 2
+    X = np.concatenate([X, 100.0 * np.arange(1, 17)[:, None]])  # too many for a proof by enumeration
+    said = Constraints.build(21, must_link=[(0, 2)], rules=NeighborWithin(2.0))
+    with pytest.raises(DeadEndError, match=r"joining samples into 18 clusters, but 19 were asked for") as caught:
+        ConstrainedAgglomerative(19).fit(X, constraints=said)
+    assert caught.value.dendrogram.n_roots == caught.value.k_min == 18
 
 
 def test_where_a_rule_about_merges_ends_them_no_samples_are_moved():
@@ -561,6 +565,10 @@ def test_where_a_rule_about_merges_ends_them_no_samples_are_moved():
 def test_epsilon_and_a_cannot_link_can_leave_no_neighbor():
     X = np.array([[0.0], [1.0], [10.0], [11.0]])
     said = Constraints.build(4, must_link=[(0, 2)], cannot_link=[(0, 1)], rules=NeighborWithin(2.0))
+    with pytest.raises(InfeasibleConstraintsError):
+        ConstrainedAgglomerative(None).fit(X, constraints=said)
+    X = np.concatenate([X, 100.0 * np.arange(1, 17)[:, None]])  # too many for a proof by enumeration
+    said = Constraints.build(20, must_link=[(0, 2)], cannot_link=[(0, 1)], rules=NeighborWithin(2.0))
     with pytest.raises(DeadEndError, match=r"every sample within epsilon=2 of it is in a cluster it cannot join"):
         ConstrainedAgglomerative(None).fit(X, constraints=said)
 
