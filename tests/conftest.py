@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 
 from hypothesis import HealthCheck, settings
 
@@ -11,6 +12,8 @@ from tests.profile import examples
 # Set before anything imports them, and inherited by the subprocesses tests start.
 os.environ["LINKWISE_QUIET"] = "1"
 os.environ["MPLBACKEND"] = "Agg"
+# Compiled code stays in the virtual environment; the folder of the user is left alone.
+os.environ.setdefault("XDG_CACHE_HOME", os.path.join(sys.prefix, "cache"))  # noqa: PTH118
 # Linear algebra on one thread: samples are small, and threads that wait for each other use the cores of other tests.
 for library in ("OMP", "OPENBLAS", "MKL"):
     os.environ.setdefault(f"{library}_NUM_THREADS", "1")
