@@ -39,8 +39,8 @@ class UnusablePackError(Exception):
         self.hint = hint
 
 
-_AGAIN = "pip install --force-reinstall linkwise-kernels"
-_FITTING = "pip install --upgrade 'linkwise[kernels]'"
+_AGAIN = "install its wheel again: pip install --force-reinstall --no-deps dist/linkwise_kernels-*.whl"
+_FITTING = "build it again with `bash scripts/build-kernels`"
 
 
 class Pack:
