@@ -45,7 +45,6 @@ from linkwise.problem import Problem
 from linkwise.result import Dendrogram
 
 MOST_CLUSTERS = 20_000  # clusters that are compared with each other at the end
-_AUDITED = 500  # of these clusters, at most, whose nearest one is looked for
 _ROUNDS = 4  # of finding neighbors, if merging along them ends with more clusters than that
 
 
@@ -97,7 +96,7 @@ class SparseAgglomerative(HierarchyMixin, ConstrainedClusterer):
     Ward linkage, or centroid linkage under triplets (`ReCon`).
 
     **Cost** O(n^1.5 d) time for the neighbors, about O(n log n) for merging, O(top^2) for the rest; about
-    ``n (16 d + 40 n_neighbors + 80)`` bytes beside the data.
+    ``n (24 d + 70 n_neighbors + 150)`` bytes beside the data, and ``24 n n_clusters`` more at a dead end.
     **Guarantee** every hard statement holds, exactly ``n_clusters`` clusters or an error; heights are Ward's distances
     of the merged clusters. With all other samples as neighbors the tree is that of exact Ward linkage. The same input
     gives the same tree for any number of threads.
@@ -199,7 +198,7 @@ class SparseAgglomerative(HierarchyMixin, ConstrainedClusterer):
         n, d = problem.X.shape
         most = min(self.n_neighbors, max(n - 1, 1))
         require_memory(
-            n * (16 * d + 40 * most + 80),
+            n * (24 * d + 70 * most + 150),
             f"merging {n:,} samples along {most} neighbors",
             "a smaller n_neighbors, fewer features, or a sample of the rows.",
         )
