@@ -14,6 +14,7 @@ from linkwise._files import visible
 from linkwise._messages import many, more_lines
 from linkwise.cli._check_verb import about, as_dict
 from linkwise.cli._options import (
+    CLUSTERS,
     Whole,
     explained,
     force_option,
@@ -48,6 +49,7 @@ TREES = (".nwk", ".newick", ".tree", ".tre", ".json", ".npy")
     help="Drop the statement in this line (FILE:LINE for several files, FILE:LINE:SAMPLE for one member of a group).",
 )
 @click.option("--ask", "asking", is_flag=True, help="Show one conflict after another and ask which statement to drop.")
+@click.option("-k", "--clusters", type=CLUSTERS, metavar="N", help="The rest has to hold in exactly N clusters.")
 @click.option("--keep-hard", is_flag=True, help="With --auto: never drop a statement without a weight.")
 @click.option("-o", "--output", metavar="FILE", required=True, type=click.Path(), help="Where the rest goes.")
 @force_option
@@ -60,6 +62,7 @@ def repair(
     auto: bool,
     drop: tuple[str, ...],
     asking: bool,
+    clusters: int | None,
     keep_hard: bool,
     output: str,
     force: bool,
@@ -86,9 +89,9 @@ def repair(
     said = statements.constraints
     if auto:
         with explained(statements):
-            gone, lines, sentence = _automatic(statements, keep_hard)
+            gone, lines, sentence = _automatic(statements, keep_hard, clusters)
     else:
-        gone = _asked(statements) if asking else _named(statements, drop)
+        gone = _asked(statements, clusters) if asking else _named(statements, drop)
         lines = [statements.word(entry) for entry in gone]
         n = len(said.entries())
         sentence = dropped_words(len(gone), n, "entries" if n != said.n_statements else "statements")
@@ -96,7 +99,7 @@ def repair(
     kept = dataclasses.replace(statements, constraints=left)
     told: dict[str, Any] = {"status": "feasible", "dropped": [as_dict(statements, entry) for entry in gone]}
     if not auto or said.rules:  # a repair leaves statements that hold together; it does not judge rules
-        verdict = check(left)
+        verdict = check(left, n_clusters=clusters)
         told["status"] = verdict.status
         if verdict.status == "infeasible" and verdict.explanation is not None:
             told |= {"written": None}
@@ -132,11 +135,11 @@ def rest_words(written: dict[str, Any]) -> str:
     return f"{visible(written['written'])}: {many(written['kept'], 'statement')}."
 
 
-def _automatic(statements: Knowledge, keep_hard: bool) -> tuple[list[Entry], list[str], str]:
+def _automatic(statements: Knowledge, keep_hard: bool, clusters: int | None) -> tuple[list[Entry], list[str], str]:
     """The entries to drop, in words too: all members of a group that goes as a whole are one line."""
     from linkwise.problem import repair as find_repair
 
-    found = find_repair(statements.constraints, keep="hard" if keep_hard else "most")
+    found = find_repair(statements.constraints, n_clusters=clusters, keep="hard" if keep_hard else "most")
     lines = []
     for group in found.by_statement():
         whole = f"{statements.word(group[0].statement)}, {len(group):,} members"
@@ -176,7 +179,7 @@ def _place(statements: Knowledge, given: str) -> tuple[str, int, str | None]:
     return file or files[0], int(number), sample if colon else None
 
 
-def _asked(statements: Knowledge) -> list[Entry]:
+def _asked(statements: Knowledge, clusters: int | None) -> list[Entry]:
     """Go through the conflicts; a number drops the entries it names, q ends."""
     from linkwise.constraints import entry_key
     from linkwise.problem import check
@@ -185,7 +188,7 @@ def _asked(statements: Knowledge) -> list[Entry]:
     known = {entry_key(said, entry): entry for entry in said.entries()}
     while True:
         left = dataclasses.replace(statements, constraints=said.without(gone))
-        verdict = check(left.constraints)
+        verdict = check(left.constraints, n_clusters=clusters)
         if verdict.explanation is None:
             return gone
         choices = list(verdict.explanation.repairs) or [(entry,) for entry in verdict.explanation.entries]

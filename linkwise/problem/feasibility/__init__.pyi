@@ -17,6 +17,9 @@ from linkwise.problem.feasibility._choices import (
     links_in as links_in,
     make_choices as make_choices,
 )
+from linkwise.problem.feasibility._n_clusters import (
+    decide_number as decide_number,
+)
 from linkwise.problem.feasibility._structure import (
     Structure as Structure,
     structure as structure,

@@ -4,21 +4,26 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 
-from linkwise._messages import more_lines, some_of
+from linkwise._messages import many, more_lines, some_of
 from linkwise._typing import BoolArray, FloatArray, IntArray
 from linkwise.constraints import CHOICES, Constraints, Entry, Kind, has_parts, list_entries, require_constraints
 from linkwise.exceptions import LinkwiseError
-from linkwise.problem.explain import expand, minimal_core
-from linkwise.problem.feasibility import check
-from linkwise.problem.repairs._choice_conflicts import ChoiceConflicts
+from linkwise.problem.explain import Doubt, EntryDoubt, expand
+from linkwise.problem.feasibility import check, read_hard, read_k
 from linkwise.problem.repairs._components import Part, independent_parts, make_ready, part_of
 from linkwise.problem.repairs._entry_repair import blame_entries, repair_entries
 from linkwise.problem.repairs._error_rate import contradicted_by, share_of_wrong
 from linkwise.problem.repairs._hitting_sets import hit_conflicts
+from linkwise.problem.repairs._tested_conflicts import (
+    ChoiceConflicts,
+    NumberConflicts,
+    blame_by_tests,
+    repair_by_tests,
+)
 from linkwise.problem.statements import Budget, Hard, read_limits
 from linkwise.problem.triplets import blocks_or_none
 
@@ -30,6 +35,7 @@ _SEARCH = 0.4  # share of the budget for the search, before the proof
 _LEAST = 0.5  # units of work a part may take however small it is; few need them
 _BLAME = 0.4  # units for wording why statements were dropped
 _CALL = 200_000  # steps of reading a part
+_DATA = 0.5  # share of its weight that a statement loses if the data contradict it as much as they can
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,13 +56,15 @@ class Repair:
         What exactly to take back: statements, members of groups together or apart, labels of samples.
     cost : float
         Sum of the weights of the entries, a hard one counted as 1 more than all soft ones together. With hard
-        statements only it is the number of entries. A group costs its weight for each member it loses.
+        statements only it is the number of entries. A group costs its weight for each member it loses. Data lower it.
     optimal, lower_bound : bool, float
         Whether no cheaper repair exists; no repair is cheaper than the bound.
     cut : bool
         Whether the time limit ended the search before its budget was used up: on another machine the result may differ.
     because : tuple of str
         For the first 20 entries, which kept ones each contradicts.
+    n_clusters : int or None
+        The number of clusters that the others can hold in; None if any number will do.
     noise : float
         Estimated share of wrong entries, computed when first asked for.
 
@@ -88,6 +96,7 @@ class Repair:
     given: Constraints
     entries: tuple[Entry, ...] = ()
     cut: bool = False
+    n_clusters: int | None = None
 
     def by_statement(self) -> tuple[tuple[Entry, ...], ...]:
         """The entries to drop: all of a group as one, else each by itself."""
@@ -131,7 +140,8 @@ class Repair:
         total, noun = self.given.n_statements, "statements"
         if not len(self.dropped):
             head = "The one statement holds" if total == 1 else f"All {total:,} statements hold together"
-            return f"{head}; nothing to drop."
+            where = "" if self.n_clusters is None else f" in {many(self.n_clusters, 'cluster')}"
+            return f"{head}{where}; nothing to drop."
         if has_parts(self.given) and not np.isin(self.given.kind, list(CHOICES)).any():
             total, noun = len(list_entries(self.given)), "entries"
         count = f"{len(self.entries):,} of {total:,} {noun}"
@@ -148,6 +158,9 @@ class Repair:
 def repair(
     constraints: Constraints,
     *,
+    n_clusters: int | None = None,
+    X: Any = None,
+    metric: str = "euclidean",
     keep: Literal["most", "hard"] = "most",
     budget: float = 10.0,
     time_limit: float | None = None,
@@ -160,6 +173,14 @@ def repair(
     constraints : Constraints
         Statements of any kind; rules are not judged. With choices (``must_link_any``, ``cannot_link_any``) among them
         every statement, group or choice, is kept or dropped as a whole.
+    n_clusters : int, optional
+        What is kept can hold in exactly this number of clusters; default: in some number.
+    X : array-like, optional
+        The data. A statement costs up to half less, the more they contradict it, so that of several ways out the one is
+        taken that the data speak for. Give ``suspects(X, constraints, n_clusters).constraints`` instead of the
+        constraints to go by views of the data that were not told them.
+    metric : str, default="euclidean"
+        How distances follow from X; ``"precomputed"`` if X holds them.
     keep : {"most", "hard"}, default="most"
         "most" may drop hard statements too, each at a cost above that of all soft ones; "hard" refuses to.
     budget : float, default=10.0
@@ -179,7 +200,11 @@ def repair(
     Raises
     ------
     InfeasibleConstraintsError
-        ``keep="hard"`` and the hard statements contradict each other.
+        ``keep="hard"`` and the hard statements contradict each other, or cannot hold in ``n_clusters`` clusters.
+
+    See Also
+    --------
+    linkwise.suspects : statements that the data contradict, whether or not others do.
 
     Notes
     -----
@@ -187,7 +212,8 @@ def repair(
     sets of leaves on which BUILD gets stuck. In each part the best of five greedy repairs is improved by annealing over
     partitions or over trees, and what can go back does. Then comes the proof by implicit hitting sets [1]_: every
     contradiction must lose a member, so the cheapest choice that hits all contradictions known so far is a bound, and
-    contradictions it misses are looked for until there are none. Linear programmes come first, integers last.
+    contradictions it misses are looked for until there are none. Linear programmes come first, integers last. If the
+    rest does not fit into ``n_clusters``, all entries are looked at together, with contradictions found by tests.
 
     **Cost** NP-hard in general. Thousands of pairs with few errors take well under a second with proof; a thousand
     triplets are repaired in a second or two and may take much longer to prove.
@@ -204,27 +230,71 @@ def repair(
     >>> from linkwise import Constraints, repair
     >>> repair(Constraints.build(3, triplets=[(0, 1, 2), (1, 2, 0)], weight=[1, 5])).dropped.tolist()
     [0]
+    >>> triangle = Constraints.build(3, cannot_link=[(0, 1), (1, 2), (0, 2)])
+    >>> repair(triangle).dropped.tolist(), repair(triangle, n_clusters=2, X=[[0.0], [9.0], [1.0]]).dropped.tolist()
+    ([], [2])
     """
     require_constraints(constraints, "repair")
     if not isinstance(keep, str) or keep not in ("most", "hard"):
         msg = f'repair: keep is {keep!r}, expected "most" or "hard".'
         raise LinkwiseError(msg)
+    k = read_k(n_clusters, constraints, "repair")
+    read_hard(constraints.with_rules(), X, metric, "repair")
     if keep == "hard":
-        check(constraints).raise_if_infeasible()
+        check(constraints, n_clusters=k).raise_if_infeasible()
     read_limits(budget, time_limit, "repair")
+    doubt = Doubt(constraints, X, metric)
+    found = _in_any_number(constraints, doubt, keep, budget if k is None else budget / 2, time_limit, random_state)
+    return found if k is None else _in_number(found, k, doubt, keep, Budget(budget / 2, time_limit))
+
+
+def _in_any_number(
+    constraints: Constraints,
+    doubt: Doubt,
+    keep: str,
+    budget: float,
+    time_limit: float | None,
+    random_state: int | None,
+) -> Repair:
     everything = _as_hard(constraints)
+    prices = _prices(constraints, doubt, keep)
     if np.isin(constraints.kind, list(CHOICES)).any():
-        return _with_choices(constraints, everything, budget, time_limit)
+        return _with_choices(constraints, everything, prices, Budget(budget, time_limit))
     if blocks_or_none(Hard.of(everything)) is not None:
         return Repair(constraints, np.empty(0, np.intp), 0.0, True, 0.0, (), constraints)
     if has_parts(constraints):
-        return _by_entries(constraints, keep, budget, time_limit, random_state)
-    return _by_statements(constraints, everything, budget, time_limit, random_state)
+        return _by_entries(constraints, doubt, keep, budget, time_limit, random_state)
+    return _by_statements(constraints, everything, prices, budget, time_limit, random_state)
+
+
+def _in_number(found: Repair, k: int, doubt: Doubt, keep: str, work: Budget) -> Repair:
+    """Repair further where what ``found`` keeps does not fit into ``k`` clusters."""
+    constraints = found.given
+    expansion = expand(constraints)
+    price, hard = _prices(expansion.table, EntryDoubt.of(expansion, doubt), keep)
+    conflicts = NumberConflicts(expansion, k)
+    place = {entry: i for i, entry in enumerate(expansion.get(np.arange(len(price))))}
+    off = np.zeros(len(price), dtype=np.bool_)
+    off[[place[entry] for entry in found.entries]] = True
+    if conflicts.hold(np.flatnonzero(~off), work):
+        return replace(found, n_clusters=k)
+    off, lower, optimal = repair_by_tests(conflicts, price, hard, work)
+    numbers = np.flatnonzero(off)
+    kept, changed = expansion.without(numbers)
+    cost, lower = float(price[off].sum()), max(lower, found.lower_bound)
+    optimal = optimal or lower >= cost * (1 - 1e-9)
+    dropped, entries = np.flatnonzero(changed), expansion.get(numbers)
+    made = Repair(kept, dropped, cost, optimal, min(lower, cost), (), constraints, entries, work.cut and not optimal, k)
+    first = [place[group[0]] for group in made.by_statement()[:_SHOWN]]
+    others = blame_by_tests(conflicts, off, first, lambda at: constraints.describe_each(expansion.get(at)))
+    words = [f"{made.describe(group)}{why}" for group, why in zip(made.by_statement(), others, strict=False)]
+    return replace(made, because=tuple(words))
 
 
 def _by_statements(
     constraints: Constraints,
     everything: Constraints,
+    prices: tuple[FloatArray, BoolArray],
     budget: float,
     time_limit: float | None,
     random_state: int | None,
@@ -237,7 +307,7 @@ def _by_statements(
         make_ready(triplets, len(parts[-1]) > _SMALL)
     work = Budget(budget, time_limit)  # the clock starts once everything is compiled
     seed = 0 if random_state is None else random_state
-    price, hard = _prices(constraints), constraints.is_hard
+    price, hard = prices
     orders = _greedy_orders(price, np.random.default_rng(seed))
     off, bound, open_ = np.zeros(m, dtype=np.bool_), 0.0, sum(len(at) for at in parts)
     for at in parts:
@@ -257,60 +327,40 @@ def _by_statements(
     return Repair(kept, dropped, cost, optimal, cost if optimal else bound, because, constraints, entries, cut)
 
 
-def _with_choices(constraints: Constraints, everything: Constraints, budget: float, time_limit: float | None) -> Repair:
+def _with_choices(
+    constraints: Constraints, everything: Constraints, prices: tuple[FloatArray, BoolArray], work: Budget
+) -> Repair:
     """Repair a table with choices statement by statement; ``everything`` is the same table, all hard."""
-    work = Budget(budget, time_limit)
-    price, hard = _prices(constraints), constraints.is_hard
     conflicts = ChoiceConflicts(everything)
-    off = conflicts.complete(np.argsort(-price, kind="stable"), work)
-    bound, n_hard = 0.0, int(off[hard].sum())
-    if hard.any() and not hard.all() and n_hard:
-        firm = np.flatnonzero(hard)
-        alone = ChoiceConflicts(everything.select(firm))
-        fewest, least = hit_conflicts(alone, np.ones(len(firm)), np.zeros(len(firm), np.bool_), 0, off[firm], work)
-        n_hard, bound = int(fewest.sum()), float(least) * float(price.max())
-        if least < n_hard or not alone.sure:
-            work = Budget(0.0)  # how many hard statements have to go is not known, so there is no proof for the rest
-    if off.any() and not work.over:
-        off, found = hit_conflicts(conflicts, price, hard, n_hard, off, work)
-        bound = max(bound, found)
-    cost = float(price[off].sum())
-    optimal = conflicts.sure and bound >= cost * (1 - 1e-9)
+    off, lower, optimal = repair_by_tests(conflicts, *prices, work)
     dropped = np.flatnonzero(off)
     entries = tuple(Entry(int(s)) for s in dropped)
-    because = _blame_choices(constraints, conflicts, off)
-    lower = cost if optimal else min(bound, cost) if conflicts.sure else 0.0
+    why = blame_by_tests(conflicts, off, dropped[:_SHOWN].tolist(), constraints.describe_each)
+    because = tuple(f"{constraints.describe(int(s))}{one}" for s, one in zip(dropped, why, strict=False))
     kept = constraints.select(~off) if off.any() else constraints
+    cost = float(prices[0][off].sum())
     return Repair(kept, dropped, cost, optimal, lower, because, constraints, entries, work.cut and not optimal)
 
 
-def _blame_choices(constraints: Constraints, conflicts: ChoiceConflicts, off: BoolArray) -> tuple[str, ...]:
-    """Describe which kept statements the first dropped ones contradict."""
-    budget, kept, lines = Budget(_BLAME), np.flatnonzero(~off), []
-    for statement in np.flatnonzero(off)[:_SHOWN].tolist():
-
-        def against(some: IntArray, dropped: int = statement) -> bool:
-            return conflicts.hold(np.append(some, dropped), budget) is False
-
-        said = constraints.describe(statement)
-        core = minimal_core(kept, against, budget)[0] if not budget.over and against(kept) else kept[:0]
-        others = some_of(constraints.describe_each(core)) if len(core) else "statements that stay"
-        lines.append(f"{said}: it contradicts {others}.")
-    return tuple(lines)
-
-
 def _by_entries(
-    constraints: Constraints, keep: str, budget: float, time_limit: float | None, random_state: int | None
+    constraints: Constraints,
+    doubt: Doubt,
+    keep: str,
+    budget: float,
+    time_limit: float | None,
+    random_state: int | None,
 ) -> Repair:
     """Repair a table with groups or labels: drop members and labels rather than whole statements."""
     expansion = expand(constraints)
-    price, hard = _prices(expansion.table), expansion.table.is_hard
+    price, _ = _prices(expansion.table, EntryDoubt.of(expansion, doubt), keep)
+    hard = expansion.table.is_hard
     fixed = hard if keep == "hard" else np.zeros(len(hard), dtype=np.bool_)
     cut = False
 
     def solve(table: Constraints) -> tuple[IntArray, float]:
         nonlocal cut
-        found = _by_statements(table, _as_hard(table), budget, time_limit, random_state, words=False)
+        prices = _prices(table, Doubt(table), keep)  # their weights are prices already
+        found = _by_statements(table, _as_hard(table), prices, budget, time_limit, random_state, words=False)
         cut = found.cut
         return found.dropped, found.lower_bound
 
@@ -334,9 +384,18 @@ def _as_hard(constraints: Constraints) -> Constraints:
     return constraints.with_weight(np.inf).with_rules()
 
 
-def _prices(constraints: Constraints) -> FloatArray:
+def _prices(constraints: Constraints, doubt: Doubt, keep: str) -> tuple[FloatArray, BoolArray]:
+    """What it costs to drop each statement, and which count as hard: more than all soft ones together.
+
+    Data lower prices, those of hard statements if these may go; then their prices differ, and none counts as hard.
+    """
     hard = constraints.is_hard
-    return np.where(hard, 1.0 + constraints.weight[~hard].sum(), constraints.weight)
+    price = np.where(hard, 1.0 + constraints.weight[~hard].sum(), constraints.weight)
+    if doubt.X is None:
+        return price, hard
+    at = np.flatnonzero(~hard) if keep == "hard" else np.arange(len(price))
+    price[at] *= 1 - _DATA * doubt.score(at)
+    return price, hard if keep == "hard" else np.zeros(len(price), dtype=np.bool_)
 
 
 def _greedy_orders(price: FloatArray, rng: np.random.Generator) -> IntArray:

@@ -183,6 +183,18 @@ def test_repair_by_itself_drops_the_fewest(here, capsys):
     assert main(["check", "left.csv"]) == 0
 
 
+def test_repair_for_a_number_of_clusters_drops_what_does_not_fit(here, capsys, monkeypatch):
+    (here / "apart.csv").write_text("kind,a,b,weight\ncannot_link,x,y,\ncannot_link,y,z,\ncannot_link,x,z,2\n")
+    assert spoken(capsys, "repair", "apart.csv", "--auto", "-o", "all.csv")["dropped"] == []
+    told = spoken(capsys, "repair", "apart.csv", "--auto", "-k", "2", "-o", "left.csv")
+    assert [row["line"] for row in told["dropped"]] == [4]
+    assert main(["check", "left.csv", "-k", "2"]) == 0
+    monkeypatch.setattr("sys.stdin", io.StringIO("1\n"))
+    (here / "hard.csv").write_text("kind,a,b\ncannot_link,x,y\ncannot_link,y,z\ncannot_link,x,z\n")
+    assert main(["repair", "hard.csv", "--ask", "-k", "2", "-o", "asked.csv"]) == 0
+    assert main(["check", "asked.csv", "-k", "2"]) == 0
+
+
 def test_check_tells_bounds_coverage_and_use(here, capsys):
     told = spoken(capsys, "check", "said.csv", "--data", "data.csv", "--id", "name", "--drop", "kind", "-k", "3")
     assert (told["k_min"], told["k_max"]) == (2, 5)
