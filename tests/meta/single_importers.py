@@ -13,7 +13,7 @@ REASONS = {
     "linkwise.problem.feasibility._ranges": "ranges of numbers of clusters; check decides about one number",
     "linkwise.problem.feasibility._rule_checks": "rules about clusters; check decides statements without them",
     "linkwise.problem.reasons._meeting": "where two samples meet in a tree; why answers for labels without it",
-    "linkwise.problem.repairs._tested_conflicts": "contradictions of choices and with a number of clusters, found by tests and not by cycles",
+    "linkwise.problem.repairs._tested_conflicts": "contradictions of choices and numbers of clusters, found by tests",
     "linkwise.problem.repairs._entry_repair": "repair by members of groups and labels instead of whole statements",
     "linkwise.problem.repairs._error_rate": "the estimate of noise, which a repair computes only when asked",
     "linkwise.datasets._local_files": "the format of a folder of data sets; the catalogue and OpenML stay in _load",
