@@ -38,6 +38,7 @@ _ROUNDS = 20  # of assigning samples and updating clusters
 _NEIGHBORS = 10  # of a sample, whose clusters predict its own
 _STATED = 250  # pairs of either kind, at most, on which neighbors are asked
 _MEMBERS = 200  # of a cluster, at most, to which distances are averaged
+_MOST_BYTES = 2**29  # of distances that are computed once for all rounds
 _STAND_INS = 500  # samples, and one of each tree, by which the trees of a dead end are compared
 
 
@@ -71,7 +72,7 @@ class LeavesDeadEnds:
             return tree
         if any(not isinstance(rule, MinSeparation) for rule in problem.constraints.rules):
             return tree  # whether a merge keeps these depends on all merges before
-        X, metric = source()
+        X, metric = _measured(*source(), self.linkage, k)
         home = join_trees(X, metric, tree.cut(n_clusters=tree.n_roots), k, problem)
         labels = regroup(X, metric, self.linkage, home, k, problem)
         if labels is None:
@@ -79,6 +80,15 @@ class LeavesDeadEnds:
         self.dead_end_, self.n_regrouped_ = tree.n_roots, int((labels != home).sum())
         warn_user(detour_words(tree.n_roots, self.n_regrouped_, len(labels), k))
         return grow_within(X, metric, labels, problem.group, self.linkage, self.dtype, problem.constraints.ids)
+
+
+def _measured(X: Any, metric: Any, method: str, k: int) -> tuple[Any, Any]:
+    """Return all distances where every round would compute as many, and they take no more memory than its chunks."""
+    if _is_matrix(metric) or linkage_code(method) in EUCLIDEAN_ONLY:
+        return X, metric
+    if len(X) > _MEMBERS * k or 8 * len(X) ** 2 > _MOST_BYTES:
+        return X, metric
+    return cdist(X, X, metric=metric), "precomputed"
 
 
 def detours(model: Any) -> tuple[str, ...]:
@@ -264,12 +274,12 @@ def _distances(X: Any, metric: Any, method: str, members: IntArray) -> FloatArra
     if linkage_code(method) in EUCLIDEAN_ONLY and not _is_matrix(metric):
         return squared(np.ascontiguousarray(X, dtype=np.float64), X[members].mean(axis=0, dtype=np.float64)[None])[:, 0]
     some = members[:: -(-len(members) // _MEMBERS)]
+    if _is_matrix(metric):
+        return np.asarray(X[some].mean(axis=0, dtype=np.float64))  # symmetric, and rows are quicker to read
     out = np.empty(len(X))
     step = max(1, CHUNK // (8 * len(some)))
     for start in range(0, len(X), step):
-        rows = X[start : start + step]
-        far = rows[:, some] if _is_matrix(metric) else cdist(rows, X[some], metric=metric)
-        out[start : start + step] = far.mean(axis=1)
+        out[start : start + step] = cdist(X[start : start + step], X[some], metric=metric).mean(axis=1)
     return out
 
 
